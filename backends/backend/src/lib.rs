@@ -1,1 +1,38 @@
-//! Being built.
+//! The interface every Gangway back end implements.
+//!
+//! A [`Backend`] is one *type* of device ("cpu", "cuda", …): it says which
+//! images it can run and opens devices. A [`Device`] is one opened device: it
+//! owns memory, loads images, copies and launches. The runtime calls both; front
+//! ends never do.
+//!
+//! # Who checks what
+//!
+//! Validation lives in the runtime. By the time a `Device` method is called,
+//! sizes are non-zero, device pointers came from this device, modules and
+//! kernels belong to it, and streams have not been destroyed. A back end may
+//! rely on that and stays thin; it must still turn every failure of the layer
+//! below it into an [`Error`], and must never panic or print.
+//!
+//! # Threads
+//!
+//! Every method may be called by any host thread at any time. The runtime holds
+//! none of its own locks while it is inside a back end.
+//!
+//! # Writing one
+//!
+//! Implement the methods without a default body; everything else answers "not
+//! supported" and the runtime takes another way. `backends/cpu` is the smallest
+//! real one; a back end outside this repository implements the C interface in
+//! `gangway/rtl.h` instead, which `backends/external` adapts to these traits.
+
+mod device;
+mod error;
+mod session;
+mod types;
+
+pub use device::{Backend, Device, Module};
+pub use error::{Error, Result};
+pub use session::{ArgumentTable, Session};
+pub use types::{
+    AllocationKind, Capabilities, DevicePtr, EventHandle, KernelHandle, Launch, SourceLocation, StreamHandle,
+};

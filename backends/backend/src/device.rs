@@ -1,0 +1,263 @@
+//! The two traits of a back end, and the loaded image between them.
+
+use crate::error::{Error, Result};
+use crate::session::{ArgumentTable, Session};
+use crate::types::{
+    AllocationKind, Capabilities, DevicePtr, EventHandle, KernelHandle, Launch, StreamHandle,
+};
+
+/// One type of device.
+pub trait Backend: Send + Sync {
+    /// Short lower-case name, as in `GANGWAY_DEVICE` and `libgangway-rtl-<name>.so`.
+    fn name(&self) -> &str;
+
+    /// Whether an image could run on a device of this type. Cheap, and must not
+    /// initialise a driver: it is asked at program start for every image.
+    fn recognises(&self, image: &[u8]) -> bool;
+
+    /// Number of devices of this type. The first call may look for hardware;
+    /// later calls answer the same. Absent hardware is 0, not an error.
+    fn device_count(&self) -> usize;
+
+    /// Why [`device_count`](Self::device_count) is 0, in words for `gangway info`.
+    fn why_absent(&self) -> Option<String> {
+        None
+    }
+
+    /// Opens device `ordinal` (below `device_count`); called once per device,
+    /// when it is first used.
+    ///
+    /// # Errors
+    /// The device cannot be initialised.
+    fn open(&self, ordinal: usize) -> Result<Box<dyn Device>>;
+
+    /// A name that stays the same across runs (OpenMP 6.0, `omp_get_uid_from_device`).
+    fn unique_id(&self, ordinal: usize) -> String {
+        format!("gangway-{}-{ordinal}", self.name())
+    }
+}
+
+/// An image loaded on a device. Dropping it unloads the image.
+pub trait Module: Send + Sync {
+    /// The kernel called `name`.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchSymbol`], or what the driver says.
+    fn kernel(&self, name: &str) -> Result<KernelHandle>;
+
+    /// The global called `name`, of which `size` bytes are wanted.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchSymbol`], or what the driver says.
+    fn global(&self, name: &str, size: usize) -> Result<DevicePtr>;
+
+    /// Functions to run once after loading and once before unloading, by name,
+    /// for back ends whose loader does not do it itself.
+    ///
+    /// # Errors
+    /// What the driver says.
+    fn constructors(&self) -> Result<Vec<KernelHandle>> {
+        Ok(Vec::new())
+    }
+}
+
+/// One opened device.
+///
+/// Methods that take a `stream` may return before the operation is done if
+/// [`Capabilities::asynchronous`] is set; operations of one stream happen in
+/// order. Synchronous devices always get `None`.
+pub trait Device: Send + Sync {
+    /// What this device can do.
+    fn capabilities(&self) -> Capabilities;
+
+    /// `(key, value)` lines for `__tgt_print_device_info` and `gangway info`.
+    fn describe(&self) -> Vec<(String, String)> {
+        Vec::new()
+    }
+
+    /// Loads an image.
+    ///
+    /// # Errors
+    /// [`Error::InvalidImage`] with what is wrong with it, or what the driver says.
+    fn load(&self, image: &[u8]) -> Result<Box<dyn Module>>;
+
+    /// Allocates `size` bytes, aligned for any scalar and at least to 16.
+    /// `overwritten` promises that all of it is about to be written, so that a
+    /// back end which poisons new memory need not.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`], [`Error::Unsupported`] for a kind it lacks.
+    fn allocate(&self, size: usize, kind: AllocationKind, overwritten: bool) -> Result<DevicePtr>;
+
+    /// Frees what [`allocate`](Self::allocate) returned with the same kind.
+    ///
+    /// # Safety
+    /// `pointer` came from this device's `allocate`, has not been freed, and no
+    /// operation in flight uses it.
+    ///
+    /// # Errors
+    /// What the driver says.
+    unsafe fn deallocate(&self, pointer: DevicePtr, kind: AllocationKind) -> Result<()>;
+
+    /// Copies `size` bytes from the host to the device.
+    ///
+    /// # Safety
+    /// Both ranges are valid and stay so until the operation is done.
+    ///
+    /// # Errors
+    /// What the driver says.
+    unsafe fn copy_to_device(
+        &self,
+        to: DevicePtr,
+        from: *const u8,
+        size: usize,
+        stream: Option<StreamHandle>,
+    ) -> Result<()>;
+
+    /// Copies `size` bytes from the device to the host.
+    ///
+    /// # Safety
+    /// As [`copy_to_device`](Self::copy_to_device).
+    ///
+    /// # Errors
+    /// What the driver says.
+    unsafe fn copy_from_device(
+        &self,
+        to: *mut u8,
+        from: DevicePtr,
+        size: usize,
+        stream: Option<StreamHandle>,
+    ) -> Result<()>;
+
+    /// Copies within this device, or to device `to_ordinal` of the same back end.
+    ///
+    /// # Safety
+    /// As [`copy_to_device`](Self::copy_to_device).
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`]: the runtime then goes through host memory.
+    unsafe fn copy_between(
+        &self,
+        _to_ordinal: usize,
+        _to: DevicePtr,
+        _from: DevicePtr,
+        _size: usize,
+        _stream: Option<StreamHandle>,
+    ) -> Result<()> {
+        Err(Error::Unsupported { operation: "copies between devices" })
+    }
+
+    /// Sets `size` bytes to `byte`.
+    ///
+    /// # Safety
+    /// As [`copy_to_device`](Self::copy_to_device).
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`]: the runtime then copies from a filled buffer.
+    unsafe fn fill(
+        &self,
+        _to: DevicePtr,
+        _byte: u8,
+        _size: usize,
+        _stream: Option<StreamHandle>,
+    ) -> Result<()> {
+        Err(Error::Unsupported { operation: "memory fill" })
+    }
+
+    /// Memory for `slots` kernel arguments of this session, all zero.
+    ///
+    /// # Errors
+    /// No kernel-argument memory left.
+    #[inline]
+    fn argument_table<'s>(&self, session: &'s mut Session, slots: usize) -> Result<ArgumentTable<'s>> {
+        Ok(session.host_table(slots))
+    }
+
+    /// Runs a kernel with the first `slots` arguments of the session's table.
+    ///
+    /// # Safety
+    /// The arguments are what the kernel expects; pointers among them are valid
+    /// on the device until the kernel is done.
+    ///
+    /// # Errors
+    /// The kernel could not be started, or (synchronous devices) failed.
+    unsafe fn launch(&self, launch: &Launch<'_>, session: &mut Session, slots: usize) -> Result<()>;
+
+    /// Creates a stream.
+    ///
+    /// # Errors
+    /// What the driver says.
+    fn create_stream(&self) -> Result<StreamHandle> {
+        Err(Error::Unsupported { operation: "streams" })
+    }
+
+    /// Destroys an idle stream.
+    ///
+    /// # Errors
+    /// What the driver says.
+    fn destroy_stream(&self, _stream: StreamHandle) -> Result<()> {
+        Ok(())
+    }
+
+    /// Waits until all operations of the stream are done; reports the first that failed.
+    ///
+    /// # Errors
+    /// The failure of one of the operations.
+    fn synchronize(&self, _stream: StreamHandle) -> Result<()> {
+        Ok(())
+    }
+
+    /// Whether all operations of the stream are done.
+    ///
+    /// # Errors
+    /// The failure of one of the operations.
+    fn is_idle(&self, stream: StreamHandle) -> Result<bool> {
+        self.synchronize(stream).map(|()| true)
+    }
+
+    /// Records an event at the end of the stream.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`]: the runtime then synchronises the stream instead.
+    fn record_event(&self, _stream: StreamHandle) -> Result<EventHandle> {
+        Err(Error::Unsupported { operation: "events" })
+    }
+
+    /// Makes the stream wait for an event of any stream of this device.
+    ///
+    /// # Errors
+    /// What the driver says.
+    fn wait_event(&self, _stream: StreamHandle, _event: EventHandle) -> Result<()> {
+        Err(Error::Unsupported { operation: "events" })
+    }
+
+    /// Destroys an event.
+    ///
+    /// # Errors
+    /// What the driver says.
+    fn destroy_event(&self, _event: EventHandle) -> Result<()> {
+        Ok(())
+    }
+
+    /// Pins host memory and gives the address the device reaches it by.
+    ///
+    /// # Safety
+    /// The range is valid host memory until unpinned.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`].
+    unsafe fn pin_host(&self, _host: *mut u8, _size: usize) -> Result<DevicePtr> {
+        Err(Error::Unsupported { operation: "pinned host memory" })
+    }
+
+    /// Undoes [`pin_host`](Self::pin_host).
+    ///
+    /// # Safety
+    /// The address was given to `pin_host` and is not in use.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`].
+    unsafe fn unpin_host(&self, _host: *mut u8) -> Result<()> {
+        Err(Error::Unsupported { operation: "pinned host memory" })
+    }
+}

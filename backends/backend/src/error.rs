@@ -1,0 +1,61 @@
+//! What can go wrong below the runtime, sorted by whose fault it is.
+
+use std::fmt;
+
+/// Result of a back-end operation.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// A failure reported by a back end.
+///
+/// The variants separate what the runtime treats differently: running out of
+/// memory is reported with the device's figures, a bad image names what is wrong
+/// with it, an unsupported operation makes the runtime look for another way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Error {
+    /// The device has no room for `requested` bytes.
+    OutOfMemory {
+        /// Size of the allocation that failed, in bytes.
+        requested: usize,
+    },
+    /// The image cannot be loaded on this device.
+    InvalidImage {
+        /// What was found and what was expected.
+        reason: String,
+    },
+    /// The image has no such kernel or global.
+    NoSuchSymbol {
+        /// Symbol name as the compiler spelled it.
+        name: String,
+    },
+    /// The back end does not do this.
+    Unsupported {
+        /// The operation, in the words of the interface.
+        operation: &'static str,
+    },
+    /// The device or its driver failed.
+    Device {
+        /// The driver's own error code; 0 where it has none.
+        code: i64,
+        /// The driver's words.
+        message: String,
+    },
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::OutOfMemory { requested } => {
+                write!(f, "out of device memory: {requested} bytes requested")
+            }
+            Self::InvalidImage { reason } => write!(f, "image cannot be loaded: {reason}"),
+            Self::NoSuchSymbol { name } => write!(f, "the device image has no symbol `{name}`"),
+            Self::Unsupported { operation } => {
+                write!(f, "this back end does not support {operation}")
+            }
+            Self::Device { code: 0, message } => f.write_str(message),
+            Self::Device { code, message } => write!(f, "{message} (error {code})"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}

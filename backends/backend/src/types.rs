@@ -1,0 +1,96 @@
+//! Plain values that cross the back-end interface.
+
+/// An address in a device's memory. The runtime adds offsets to it and compares
+/// it; only the device may dereference it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[repr(transparent)]
+pub struct DevicePtr(pub usize);
+
+impl DevicePtr {
+    /// The null device address.
+    pub const NULL: Self = Self(0);
+
+    /// The address `bytes` further on (wrapping, as base addresses of sections
+    /// that start beyond their variable are computed backwards).
+    #[must_use]
+    pub const fn offset(self, bytes: isize) -> Self {
+        Self(self.0.wrapping_add_signed(bytes))
+    }
+}
+
+/// A kernel of a loaded module, in the back end's own terms (a function address
+/// on the CPU, a `CUfunction`, a kernel object, …). Valid while the module is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct KernelHandle(pub usize);
+
+/// An ordered queue of device operations, in the back end's own terms.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct StreamHandle(pub usize);
+
+/// A point in a stream that another stream or the host can wait for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct EventHandle(pub usize);
+
+/// Which memory an allocation wants (`omp_target_alloc` and the LLVM
+/// extensions `llvm_omp_target_alloc_{device,host,shared}`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[repr(i32)]
+pub enum AllocationKind {
+    /// Memory of the device; the host need not be able to touch it.
+    #[default]
+    Device = 0,
+    /// Host memory that the device can reach.
+    Host = 1,
+    /// Memory that migrates between host and device.
+    Shared = 2,
+}
+
+/// What a device can do beyond the mandatory operations. Asked once, when the
+/// device is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Capabilities {
+    /// Copies and launches return before they are done and need a stream to be
+    /// waited for. When false the runtime never creates a stream.
+    pub asynchronous: bool,
+    /// Kernels can dereference host addresses.
+    pub unified_memory: bool,
+    /// [`Device::copy_between`](crate::Device::copy_between) works among the
+    /// devices of this back end.
+    pub peer_copy: bool,
+}
+
+/// Where a construct stands in the user's program, as the compiler told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct SourceLocation<'a> {
+    /// Source file, as spelled on the compiler's command line.
+    pub file: &'a str,
+    /// Function that contains the construct.
+    pub function: &'a str,
+    /// 1-based line; 0 if unknown.
+    pub line: u32,
+    /// 1-based column; 0 if unknown.
+    pub column: u32,
+}
+
+/// One kernel launch: everything but the arguments, which stand in the
+/// [`Session`](crate::Session)'s table.
+#[derive(Debug, Clone, Copy)]
+pub struct Launch<'a> {
+    /// The kernel.
+    pub kernel: KernelHandle,
+    /// Its symbol name.
+    pub name: &'a str,
+    /// The construct, for messages; `None` without debug information.
+    pub location: Option<SourceLocation<'a>>,
+    /// Number of teams in each dimension; 0 leaves it to the device.
+    pub teams: [u32; 3],
+    /// Upper bound of threads per team in each dimension; 0 leaves it to the device.
+    pub thread_limit: [u32; 3],
+    /// Iterations of the associated loop; 0 if unknown.
+    pub trip_count: u64,
+    /// Bytes of dynamic group memory each team wants.
+    pub dynamic_group_memory: u32,
+}
