@@ -1,0 +1,179 @@
+//! Compiles programs with the stock compiler, or finds them in the cache.
+//!
+//! Called by the test target for each program and level. A build is a directory
+//! named by the hash of everything that goes into it (compiler version, flags,
+//! sources, device archive), so a rerun compiles only what changed; it is filled
+//! under a temporary name and renamed, so that tests may build at the same time.
+//!
+//! Never links Gangway's `libomptarget`: the executables are what a user of the
+//! stock toolchain has. Only the device images of Fortran programs take in
+//! Gangway's device archive, without which they do not link at all.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use sha2::{Digest, Sha256};
+
+use crate::corpus::{self, Program};
+use crate::toolchain::{Language, Toolchain};
+
+/// What clang and flang need to make an x86-64 device image beside the host code.
+const OFFLOAD_FLAGS: [&str; 2] = ["-fopenmp", "-fopenmp-targets=x86_64-pc-linux-gnu"];
+
+/// A compiled program.
+#[derive(Debug, Clone)]
+pub struct Built {
+    pub executable: PathBuf,
+    /// The shared library that the program opens, where its header names one.
+    pub library: Option<PathBuf>,
+    /// The OMPT tool, where its header names one.
+    pub tool: Option<PathBuf>,
+}
+
+/// Compiles into `cache`.
+#[derive(Debug)]
+pub struct Builder<'a> {
+    pub toolchain: &'a Toolchain,
+    pub cache: PathBuf,
+    /// `libgangway-host-openmp.a`, linked into the device images of Fortran programs.
+    pub device_archive: PathBuf,
+}
+
+/// One run of a compiler: its name, what identifies it, and its arguments but `-o`.
+struct Step {
+    program: &'static str,
+    version: String,
+    arguments: Vec<OsString>,
+    sources: Vec<PathBuf>,
+    output: &'static str,
+}
+
+impl Builder<'_> {
+    /// Builds `program` at `level` (`O0`, `O2`).
+    pub fn build(&self, program: &Program, level: &str) -> Result<Built, String> {
+        let mut steps = vec![self.executable(program, level)?];
+        if let Some(source) = &program.header.library {
+            steps.push(self.shared_library(source, level, "library.so", &OFFLOAD_FLAGS)?);
+        }
+        if let Some(source) = &program.header.tool {
+            steps.push(self.shared_library(source, level, "tool.so", &["-fopenmp"])?);
+        }
+
+        let directory = self.cache.join(key(&steps)?);
+        if !directory.is_dir() {
+            self.fill(&directory, &steps)?;
+        }
+        Ok(Built {
+            executable: directory.join("program"),
+            library: program.header.library.as_ref().map(|_| directory.join("library.so")),
+            tool: program.header.tool.as_ref().map(|_| directory.join("tool.so")),
+        })
+    }
+
+    fn executable(&self, program: &Program, level: &str) -> Result<Step, String> {
+        let compiler = self.toolchain.compiler(program.language)?;
+        let mut arguments: Vec<OsString> = vec![format!("-{level}").into(), "-g".into()];
+        arguments.extend(OFFLOAD_FLAGS.map(OsString::from));
+        arguments.push(program.source.clone().into());
+        arguments.extend(program.header.flags.iter().map(OsString::from));
+        let mut sources = vec![program.source.clone()];
+        if program.language == Language::Fortran {
+            if !self.device_archive.is_file() {
+                return Err(format!(
+                    "{} is missing: run `cargo xtask stage` (flang calls device functions that \
+                     only this archive defines)",
+                    self.device_archive.display()
+                ));
+            }
+            arguments.push("-Xoffload-linker".into());
+            arguments.push(self.device_archive.clone().into());
+            sources.push(self.device_archive.clone());
+        }
+        Ok(Step {
+            program: compiler.program,
+            version: compiler.version.clone(),
+            arguments,
+            sources,
+            output: "program",
+        })
+    }
+
+    fn shared_library(
+        &self,
+        source: &str,
+        level: &str,
+        output: &'static str,
+        flags: &[&str],
+    ) -> Result<Step, String> {
+        let compiler = self.toolchain.compiler(Language::C)?;
+        let source = corpus::support_directory().join(source);
+        let mut arguments: Vec<OsString> = vec![format!("-{level}").into(), "-g".into()];
+        arguments.extend(["-shared", "-fPIC"].map(OsString::from));
+        arguments.extend(flags.iter().map(OsString::from));
+        arguments.push(source.clone().into());
+        Ok(Step {
+            program: compiler.program,
+            version: compiler.version.clone(),
+            arguments,
+            sources: vec![source],
+            output,
+        })
+    }
+
+    fn fill(&self, directory: &Path, steps: &[Step]) -> Result<(), String> {
+        fs::create_dir_all(&self.cache).map_err(|error| format!("{}: {error}", self.cache.display()))?;
+        let unfinished = tempfile::Builder::new()
+            .prefix("unfinished-")
+            .tempdir_in(&self.cache)
+            .map_err(|error| format!("{}: {error}", self.cache.display()))?;
+        for step in steps {
+            step.run(unfinished.path())?;
+        }
+        // Another test may have finished the same build first; its result is as good.
+        match fs::rename(unfinished.path(), directory) {
+            Ok(()) => {
+                let _ = unfinished.keep();
+                Ok(())
+            }
+            Err(_) if directory.is_dir() => Ok(()),
+            Err(error) => Err(format!("{}: {error}", directory.display())),
+        }
+    }
+}
+
+impl Step {
+    fn run(&self, directory: &Path) -> Result<(), String> {
+        let mut command = Command::new(self.program);
+        command.args(&self.arguments).arg("-o").arg(directory.join(self.output));
+        let output = command.output().map_err(|error| format!("{}: {error}", self.program))?;
+        if output.status.success() {
+            return Ok(());
+        }
+        let messages = String::from_utf8_lossy(&output.stderr);
+        Err(format!("does not compile: {command:?}\n{messages}"))
+    }
+}
+
+/// The hash of everything that decides what the steps make.
+fn key(steps: &[Step]) -> Result<String, String> {
+    let mut hash = Sha256::new();
+    // Lengths go in before the contents, so that no two inputs run together.
+    let mut feed = |bytes: &[u8]| {
+        hash.update((bytes.len() as u64).to_le_bytes());
+        hash.update(bytes);
+    };
+    for step in steps {
+        feed(step.program.as_bytes());
+        feed(step.version.as_bytes());
+        for argument in &step.arguments {
+            feed(argument.as_encoded_bytes());
+        }
+        for source in &step.sources {
+            let contents = fs::read(source).map_err(|error| format!("{}: {error}", source.display()))?;
+            feed(&contents);
+        }
+    }
+    Ok(hash.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect())
+}

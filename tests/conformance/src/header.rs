@@ -1,0 +1,197 @@
+//! Reads the directives at the top of a program.
+//!
+//! Called by [`crate::corpus`]. A directive is a comment line `// key: value`
+//! (`! key: value` in Fortran) in the block of comment lines that starts the
+//! file; the README of this crate lists the keys. Any other comment line there
+//! is prose, except that a line whose first word is a known key must parse.
+//!
+//! Never guesses: a wrong value is an error, not a default.
+
+use std::fmt;
+
+/// How a program's process has to end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    Exit(i32),
+    Signal(i32),
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Status::Exit(code) => write!(f, "exit {code}"),
+            Status::Signal(number) => write!(f, "signal {number}"),
+        }
+    }
+}
+
+/// What Gangway's output is held against.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reference {
+    /// The output of the stock library (the default).
+    Stock,
+    /// The `.expected` file, because the stock library is known to be wrong; the
+    /// run under the stock library must still differ, or the entry is out of date.
+    ExpectedStockDiffers,
+    /// The `.expected` file, because the stock run cannot be had (it crashes,
+    /// hangs or varies); the stock library is not run.
+    ExpectedStockUnusable,
+}
+
+/// The directives of one program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Header {
+    /// `covers:` what the program is about. Required.
+    pub covers: String,
+    /// `flags:` extra compiler flags.
+    pub flags: Vec<String>,
+    /// `args:` arguments of the program.
+    pub arguments: Vec<String>,
+    /// `env: NAME=VALUE`, once per variable; `env: NAME` leaves NAME unset.
+    pub environment: Vec<(String, Option<String>)>,
+    /// `status:` how the process ends; `exit 0` unless said.
+    pub status: Status,
+    /// `levels:` optimisation levels, `O0 O2` unless said.
+    pub levels: Vec<String>,
+    /// `library:` a source in `support/` built as a shared library beside the program.
+    pub library: Option<String>,
+    /// `tool:` a source in `support/` built as an OMPT tool and loaded by libomp.
+    pub tool: Option<String>,
+    /// `preload: yes`: the offload library under test is put in `LD_PRELOAD`.
+    pub preload: bool,
+    /// `host: equal`: a run with `OMP_TARGET_OFFLOAD=DISABLED` must print the same.
+    pub equals_host_run: bool,
+    pub reference: Reference,
+}
+
+impl Default for Header {
+    fn default() -> Self {
+        Header {
+            covers: String::new(),
+            flags: Vec::new(),
+            arguments: Vec::new(),
+            environment: Vec::new(),
+            status: Status::Exit(0),
+            levels: vec!["O0".into(), "O2".into()],
+            library: None,
+            tool: None,
+            preload: false,
+            equals_host_run: false,
+            reference: Reference::Stock,
+        }
+    }
+}
+
+impl Header {
+    /// Reads the leading comment block of `text`, whose lines start with `comment`.
+    pub fn parse(text: &str, comment: &str) -> Result<Header, String> {
+        let mut header = Header::default();
+        for (index, line) in text.lines().enumerate() {
+            let Some(body) = line.strip_prefix(comment) else { break };
+            let Some((key, value)) = body.trim().split_once(':') else { continue };
+            header
+                .directive(key, value.trim())
+                .map_err(|error| format!("line {}: {key}: {error}", index + 1))?;
+        }
+        if header.covers.is_empty() {
+            return Err("the first lines must say what the program covers (`covers: ...`)".into());
+        }
+        Ok(header)
+    }
+
+    fn directive(&mut self, key: &str, value: &str) -> Result<(), String> {
+        let words = || value.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        match key {
+            "covers" => self.covers = value.to_owned(),
+            "flags" => self.flags = words(),
+            "args" => self.arguments = words(),
+            "env" => self.environment.push(match value.split_once('=') {
+                Some((name, value)) => (name.to_owned(), Some(value.to_owned())),
+                None => (value.to_owned(), None),
+            }),
+            "status" => self.status = parse_status(value)?,
+            "levels" => {
+                self.levels = words();
+                if self.levels.is_empty() || self.levels.iter().any(|level| !level.starts_with('O')) {
+                    return Err(format!("`{value}` is not a list of levels such as `O0 O2`"));
+                }
+            }
+            "library" => self.library = Some(value.to_owned()),
+            "tool" => self.tool = Some(value.to_owned()),
+            "preload" => self.preload = parse_choice(value, "yes")?,
+            "host" => self.equals_host_run = parse_choice(value, "equal")?,
+            "stock" => self.reference = parse_stock(value)?,
+            // Prose with a colon in it.
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+fn parse_status(value: &str) -> Result<Status, String> {
+    let (kind, number) = match value.split_once(' ') {
+        Some((kind, number)) => (kind, number),
+        None => ("exit", value),
+    };
+    let number = number.parse().map_err(|_| format!("`{number}` is not a number"))?;
+    match kind {
+        "exit" => Ok(Status::Exit(number)),
+        "signal" => Ok(Status::Signal(number)),
+        _ => Err(format!("`{kind}` is neither `exit` nor `signal`")),
+    }
+}
+
+fn parse_choice(value: &str, only: &str) -> Result<bool, String> {
+    if value == only { Ok(true) } else { Err(format!("the only value is `{only}`")) }
+}
+
+/// `stock: differs because ...` or `stock: unusable because ...`: the reason is
+/// for the reader, but it has to be there.
+fn parse_stock(value: &str) -> Result<Reference, String> {
+    let (word, reason) = value.split_once(" because ").unwrap_or((value, ""));
+    if reason.trim().is_empty() {
+        return Err("give the reason: `differs because ...` or `unusable because ...`".into());
+    }
+    match word {
+        "differs" => Ok(Reference::ExpectedStockDiffers),
+        "unusable" => Ok(Reference::ExpectedStockUnusable),
+        _ => Err(format!("`{word}` is neither `differs` nor `unusable`")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn directives_are_read_up_to_the_first_line_that_is_no_comment() {
+        let text = "// covers: exits\n// A note: not a directive.\n// status: signal 6\n\
+                    // env: OMP_TARGET_OFFLOAD\n// env: A=b=c\n// levels: O2\nint x;\n// status: 3\n";
+        let header = Header::parse(text, "//").unwrap();
+        assert_eq!(header.covers, "exits");
+        assert_eq!(header.status, Status::Signal(6));
+        assert_eq!(header.levels, ["O2"]);
+        let offload = ("OMP_TARGET_OFFLOAD".to_owned(), None);
+        assert_eq!(header.environment, [offload, ("A".to_owned(), Some("b=c".to_owned()))]);
+    }
+
+    #[test]
+    fn a_program_must_say_what_it_covers() {
+        assert!(Header::parse("int main;\n", "//").unwrap_err().contains("covers"));
+    }
+
+    #[test]
+    fn wrong_values_are_errors_with_their_line() {
+        for (line, part) in [
+            ("status: sometimes 3", "neither"),
+            ("status: three", "not a number"),
+            ("levels: fast", "levels"),
+            ("stock: differs", "reason"),
+            ("stock: odd because it is", "neither"),
+            ("preload: no", "only value"),
+        ] {
+            let error = Header::parse(&format!("! covers: x\n! {line}\n"), "!").unwrap_err();
+            assert!(error.contains(part) && error.starts_with("line 2"), "{line}: {error}");
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! The conformance suite: OpenMP offload programs, run under the stock offload
+//! library and under Gangway's, that must print the same and end the same.
+//!
+//! Each program of `programs/` is compiled once per optimisation level with the
+//! stock compiler and then run, unchanged, on both libraries: the same
+//! executable, only the library path differs. The test target
+//! (`tests/conformance.rs`) makes one test out of every program and level.
+//!
+//! The modules follow one program on its way: [`corpus`] finds it, [`header`]
+//! reads the directives at its top, [`toolchain`] says which compiler takes it,
+//! [`build`] compiles it or finds it in the cache, [`execute`] runs it under one
+//! of the libraries, and [`verdict`] compares what came out.
+//!
+//! What this crate must never do: leave a program out without a word. A missing
+//! tool, archive or library fails the test and names the package to install.
+
+#![forbid(unsafe_code)]
+
+pub mod build;
+pub mod corpus;
+pub mod execute;
+pub mod header;
+pub mod toolchain;
+pub mod verdict;

@@ -1,0 +1,173 @@
+//! The conformance suite as a test target: `cargo test -p gangway-conformance`.
+//!
+//! One test per program and optimisation level, named `c/map_to_from@O0`, so the
+//! usual filters work. Environment:
+//!
+//! - `GANGWAY_STAGE`: the staged installation to test (default `build/stage`,
+//!   which `cargo xtask stage` fills).
+//! - `GANGWAY_CONFORMANCE_ONLY=stock`: run the programs under the stock library
+//!   only. For writing programs; it says nothing about Gangway and says so.
+
+use std::collections::HashMap;
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use gangway_conformance::build::{Builder, Built};
+use gangway_conformance::corpus::{self, Program};
+use gangway_conformance::execute::{OFFLOAD_LIBRARY, Offload, OffloadLibrary, Outcome};
+use gangway_conformance::header::Reference;
+use gangway_conformance::toolchain::Toolchain;
+use gangway_conformance::verdict::{self, Side};
+use libtest_mimic::{Arguments, Failed, Trial};
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let programs = match corpus::programs(&corpus::programs_directory()) {
+        Ok(programs) => programs,
+        Err(error) => {
+            eprintln!("error: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    let suite = Arc::new(Suite::from_environment());
+    if suite.stock_only && !arguments.list {
+        eprintln!(
+            "\n*** GANGWAY_CONFORMANCE_ONLY=stock: the programs run under the STOCK library only.\n\
+             *** Gangway is NOT tested by this run; a pass means that the programs are sound.\n"
+        );
+    }
+    let mut trials = Vec::new();
+    for program in programs {
+        let program = Arc::new(program);
+        for level in program.header.levels.clone() {
+            let (suite, program) = (Arc::clone(&suite), Arc::clone(&program));
+            let name = format!("{}@{level}", program.name);
+            trials.push(Trial::test(name, move || suite.check(&program, &level).map_err(Failed::from)));
+        }
+    }
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+/// What the tests share.
+struct Suite {
+    toolchain: Toolchain,
+    stage: PathBuf,
+    stock_only: bool,
+    /// What the first level of each program to finish printed under the reference;
+    /// the other levels have to print the same.
+    printed: Mutex<HashMap<String, (String, Outcome)>>,
+}
+
+impl Suite {
+    fn from_environment() -> Suite {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let root = root.canonicalize().unwrap_or(root);
+        let stage = env::var_os("GANGWAY_STAGE").map(PathBuf::from);
+        Suite {
+            toolchain: Toolchain::find(),
+            stage: stage.unwrap_or_else(|| root.join("build/stage")),
+            stock_only: env::var_os("GANGWAY_CONFORMANCE_ONLY").is_some_and(|only| only == "stock"),
+            printed: Mutex::default(),
+        }
+    }
+
+    fn check(&self, program: &Program, level: &str) -> Result<(), String> {
+        let builder = Builder {
+            toolchain: &self.toolchain,
+            cache: Path::new(env!("CARGO_TARGET_TMPDIR")).join("conformance"),
+            device_archive: self.stage.join("lib/gangway/libgangway-host-openmp.a"),
+        };
+        let built = builder.build(program, level)?;
+        let stock = self.check_stock(program, level, &built)?;
+        if self.stock_only {
+            return Ok(());
+        }
+        self.check_gangway(program, &built, stock.as_ref())
+    }
+
+    /// Runs the program under the stock library, unless its header says that this
+    /// cannot be done. The outcome is there to compare with, unless it is known to be wrong.
+    fn check_stock(&self, program: &Program, level: &str, built: &Built) -> Result<Option<Outcome>, String> {
+        let header = &program.header;
+        if header.reference == Reference::ExpectedStockUnusable {
+            return Ok(None);
+        }
+        let library = self.stock_library()?;
+        let outcome = library.run(header, built, Offload::AsHeaderSays)?;
+        let side = Side { name: library.name, outcome: &outcome };
+        if header.reference == Reference::ExpectedStockDiffers {
+            let expected = read_expected(program)?;
+            if outcome.status == header.status && outcome.stdout == expected {
+                return Err("the stock library is right after all: remove the `stock:` line".into());
+            }
+            return Ok(None);
+        }
+        verdict::check_status(side, header.status)?;
+        verdict::check_not_empty(side)?;
+        self.check_levels_agree(program, level, &outcome)?;
+        if header.equals_host_run {
+            let host = library.run(header, built, Offload::Disabled)?;
+            verdict::check_output(Side { name: "stock, host only", outcome: &host }, side)?;
+        }
+        Ok(Some(outcome))
+    }
+
+    fn check_gangway(&self, program: &Program, built: &Built, stock: Option<&Outcome>) -> Result<(), String> {
+        let header = &program.header;
+        let library = self.gangway_library()?;
+        let outcome = library.run(header, built, Offload::AsHeaderSays)?;
+        let side = Side { name: library.name, outcome: &outcome };
+        verdict::check_status(side, header.status)?;
+        match stock {
+            Some(stock) => verdict::check_output(Side { name: "stock", outcome: stock }, side)?,
+            None => verdict::check_text("expected", &read_expected(program)?, side)?,
+        }
+        verdict::check_not_empty(side)?;
+        if header.equals_host_run {
+            let host = library.run(header, built, Offload::Disabled)?;
+            verdict::check_output(Side { name: "gangway, host only", outcome: &host }, side)?;
+        }
+        Ok(())
+    }
+
+    /// Programs print the same at every level, or a difference between the
+    /// libraries could hide behind one between the levels.
+    fn check_levels_agree(&self, program: &Program, level: &str, outcome: &Outcome) -> Result<(), String> {
+        let mut printed = self.printed.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some((other_level, other)) = printed.get(&program.name) else {
+            printed.insert(program.name.clone(), (level.to_owned(), outcome.clone()));
+            return Ok(());
+        };
+        let other = Side { name: &format!("stock at {other_level}"), outcome: other };
+        verdict::check_output(other, Side { name: &format!("stock at {level}"), outcome })
+    }
+
+    fn stock_library(&self) -> Result<OffloadLibrary, String> {
+        let directory = self.toolchain.stock_libraries()?.to_owned();
+        Ok(OffloadLibrary { name: "stock", libomp: directory.clone(), directory, leaves_no_files: false })
+    }
+
+    fn gangway_library(&self) -> Result<OffloadLibrary, String> {
+        let directory = self.stage.join("lib/gangway");
+        if !directory.join(OFFLOAD_LIBRARY).is_file() {
+            return Err(format!(
+                "{} is missing: run `cargo xtask stage`, or set GANGWAY_STAGE",
+                directory.join(OFFLOAD_LIBRARY).display()
+            ));
+        }
+        Ok(OffloadLibrary {
+            name: "gangway",
+            directory,
+            libomp: self.toolchain.stock_libraries()?.to_owned(),
+            leaves_no_files: true,
+        })
+    }
+}
+
+fn read_expected(program: &Program) -> Result<String, String> {
+    let path = program.expected_output();
+    fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))
+}
