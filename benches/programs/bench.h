@@ -1,0 +1,63 @@
+/* Timing shared by the latency programs.
+ *
+ * An operation is a function that does its work `count` times. The batch size
+ * is doubled until one batch takes ten milliseconds, then thirty batches run
+ * and the best one counts: on a shared machine every disturbance only ever
+ * adds time, so the minimum is the figure that repeats. The median is printed
+ * beside it to show how disturbed the run was. */
+#ifndef GANGWAY_BENCH_H
+#define GANGWAY_BENCH_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { BATCHES = 30 };
+
+typedef void (*operation)(void *context, long count);
+
+static inline double now_ns(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
+}
+
+static inline int ascending(const void *left, const void *right) {
+  double a = *(const double *)left, b = *(const double *)right;
+  return (a > b) - (a < b);
+}
+
+/* The two lines that the runner reads. */
+static inline void print_samples(double *samples, int count) {
+  qsort(samples, (size_t)count, sizeof *samples, ascending);
+  printf("best_ns %.3f\nmedian_ns %.3f\n", samples[0], samples[count / 2]);
+}
+
+static inline void measure(operation operate, void *context) {
+  const double batch_ns = 10e6;
+  long count = 1;
+  for (;;) {
+    double start = now_ns();
+    operate(context, count);
+    if (now_ns() - start >= batch_ns)
+      break;
+    count *= 2;
+  }
+  double samples[BATCHES];
+  for (int batch = 0; batch < BATCHES; ++batch) {
+    double start = now_ns();
+    operate(context, count);
+    samples[batch] = (now_ns() - start) / (double)count;
+  }
+  print_samples(samples, BATCHES);
+}
+
+/* A benchmark that fell back to the host would time the wrong thing. */
+static inline void require(int condition, const char *what) {
+  if (!condition) {
+    fprintf(stderr, "benchmark is wrong: %s\n", what);
+    exit(1);
+  }
+}
+
+#endif

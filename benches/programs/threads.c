@@ -1,0 +1,35 @@
+/* Two host threads launch at once, each on an array of its own that is already
+ * mapped. One operation is one region on each thread; a runtime that scales
+ * takes as long for it as for one region on one thread. */
+#include "bench.h"
+#include <omp.h>
+
+enum { THREADS = 2, LENGTH = 64 };
+
+static void launch(void *context, long count) {
+  double **array = context;
+#pragma omp parallel num_threads(THREADS)
+  {
+    double *a = array[omp_get_thread_num()];
+    for (long i = 0; i < count; ++i) {
+#pragma omp target map(tofrom : a[0 : LENGTH])
+      a[0] += 1.0;
+    }
+  }
+}
+
+int main(void) {
+  double *array[THREADS];
+  for (int t = 0; t < THREADS; ++t) {
+    double *a = array[t] = calloc(LENGTH, sizeof(double));
+#pragma omp target enter data map(to : a[0 : LENGTH])
+  }
+  measure(launch, array);
+  for (int t = 0; t < THREADS; ++t) {
+    double *a = array[t];
+#pragma omp target exit data map(from : a[0 : LENGTH])
+    require(a[0] > 0.0, "a thread's region did not run");
+    require(a[0] == array[0][0], "the threads did not run equally often");
+  }
+  return 0;
+}
