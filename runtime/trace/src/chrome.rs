@@ -1,0 +1,251 @@
+//! Writes a recording in the Chrome trace-event format, as Perfetto and
+//! `chrome://tracing` read it.
+//!
+//! A process of the trace is a device (or the host), a thread is the host thread that
+//! issued the work. The format wants the complete events of one thread to nest; work
+//! that runs asynchronously does not, so a span that crosses another moves to an extra
+//! lane of its thread.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use crate::json::Quoted;
+use crate::name;
+use crate::recording::{Event, Key, Recording, Thread};
+
+pub fn write(recording: &Recording, out: &mut dyn Write) -> io::Result<()> {
+    write!(
+        out,
+        "{{\"displayTimeUnit\":\"ns\",\"otherData\":{{\"producer\":\"gangway {}\",\"program\":{},\"pid\":{},\"dropped\":{}}},\"traceEvents\":[",
+        env!("CARGO_PKG_VERSION"),
+        Quoted(&recording.program),
+        recording.pid,
+        recording.dropped,
+    )?;
+    let mut events = recording.events.clone();
+    let track = |event: &Event| (recording.rows[event.key as usize].0.device.max(-1), event.thread);
+    // Outer spans before inner ones: with equal starts the longer is the outer.
+    events.sort_by_key(|event| (track(event), event.start, std::cmp::Reverse(event.duration)));
+
+    let mut lines = Lines { out, first: true };
+    let mut placed = 0;
+    while let Some(event) = events.get(placed) {
+        let here = track(event);
+        let count = events[placed..].partition_point(|event| track(event) == here);
+        write_track(&mut lines, recording, here, &events[placed..placed + count])?;
+        placed += count;
+    }
+    let mut devices: Vec<i32> = events.iter().map(|event| track(event).0).collect();
+    devices.dedup();
+    for device in devices {
+        let title = match device {
+            0.. => format!("device {device}"),
+            _ => "host".to_owned(),
+        };
+        let process = process(device);
+        lines.metadata("process_name", process, 0, &format!("\"name\":{}", Quoted(&title)))?;
+        lines.metadata("process_sort_index", process, 0, &format!("\"sort_index\":{process}"))?;
+    }
+    lines.out.write_all(b"\n]}\n")
+}
+
+/// Process ids of the trace: 1 is the host, devices follow. 0 is special to viewers.
+fn process(device: i32) -> i64 {
+    i64::from(device.max(-1)) + 2
+}
+
+fn write_track(
+    lines: &mut Lines<'_>,
+    recording: &Recording,
+    (device, number): (i32, u32),
+    events: &[Event],
+) -> io::Result<()> {
+    let thread = recording.threads.iter().find(|thread| thread.number == number);
+    let tid = thread.map_or(u64::from(number), |thread| thread.tid);
+    // Lane 0 is the thread itself; further lanes need ids that no thread has.
+    let lane_id = |lane: usize| tid + ((lane as u64) << 32);
+    let mut lanes: BTreeMap<usize, Vec<u64>> = BTreeMap::new();
+    for event in events {
+        let end = event.start + event.duration;
+        let lane = (0..).find(|&lane| fits(lanes.entry(lane).or_default(), event.start, end));
+        lines.complete(
+            &recording.rows[event.key as usize].0,
+            event,
+            process(device),
+            lane_id(lane.unwrap_or(0)),
+        )?;
+    }
+    for &lane in lanes.keys() {
+        let title = thread_title(thread, number, lane);
+        lines.metadata(
+            "thread_name",
+            process(device),
+            lane_id(lane),
+            &format!("\"name\":{}", Quoted(&title)),
+        )?;
+    }
+    Ok(())
+}
+
+/// Whether a span nests into the open spans (their ends, outermost first) of a lane.
+fn fits(open: &mut Vec<u64>, start: u64, end: u64) -> bool {
+    while open.last().is_some_and(|&last| last <= start) {
+        open.pop();
+    }
+    let nests = open.last().is_none_or(|&last| end <= last);
+    if nests {
+        open.push(end);
+    }
+    nests
+}
+
+fn thread_title(thread: Option<&Thread>, number: u32, lane: usize) -> String {
+    let mut title = match thread {
+        Some(thread) if !thread.name.is_empty() => format!("{} {}", thread.name, thread.tid),
+        Some(thread) => format!("thread {}", thread.tid),
+        None => format!("thread #{number}"),
+    };
+    if lane > 0 {
+        title.push_str(&format!(" (asynchronous {lane})"));
+    }
+    title
+}
+
+/// The elements of the event array.
+struct Lines<'a> {
+    out: &'a mut dyn Write,
+    first: bool,
+}
+
+impl Lines<'_> {
+    fn separate(&mut self) -> io::Result<()> {
+        let separator: &[u8] = if self.first { b"\n" } else { b",\n" };
+        self.first = false;
+        self.out.write_all(separator)
+    }
+
+    fn metadata(&mut self, name: &str, process: i64, thread: u64, argument: &str) -> io::Result<()> {
+        self.separate()?;
+        write!(
+            self.out,
+            "{{\"ph\":\"M\",\"name\":\"{name}\",\"pid\":{process},\"tid\":{thread},\"args\":{{{argument}}}}}"
+        )
+    }
+
+    fn complete(&mut self, key: &Key, event: &Event, process: i64, thread: u64) -> io::Result<()> {
+        self.separate()?;
+        let pretty = name::pretty(&key.name);
+        let shown: &str = if pretty.is_empty() { key.kind.label() } else { &pretty };
+        write!(
+            self.out,
+            "{{\"ph\":\"X\",\"name\":{},\"cat\":\"{}\",\"pid\":{process},\"tid\":{thread},\"ts\":{},\"dur\":{},\"args\":{{\"device\":{},\"bytes\":{}",
+            Quoted(shown),
+            key.kind.label(),
+            Microseconds(event.start),
+            Microseconds(event.duration),
+            key.device,
+            event.bytes,
+        )?;
+        if *pretty != *key.name {
+            write!(self.out, ",\"symbol\":{}", Quoted(&key.name))?;
+        }
+        if let Some(place) = &key.place {
+            write!(self.out, ",\"source\":{}", Quoted(&place.to_string()))?;
+            if !place.function.is_empty() {
+                write!(self.out, ",\"function\":{}", Quoted(&place.function))?;
+            }
+        }
+        self.out.write_all(b"}}")
+    }
+}
+
+/// Nanoseconds as the format's microseconds, without losing digits to a float.
+struct Microseconds(u64);
+
+impl std::fmt::Display for Microseconds {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "{}.{:03}", self.0 / 1000, self.0 % 1000)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Kind;
+    use crate::recording::{Place, Sums};
+
+    fn recording() -> Recording {
+        let key = |kind, device, name: &str| Key {
+            kind,
+            device,
+            name: name.into(),
+            place: Some(Place { file: "dir\\a \"b\".c".into(), function: "main".into(), line: 7, column: 3 }),
+        };
+        let event = |start, duration, key, thread| Event { start, duration, bytes: 64, key, thread };
+        Recording {
+            program: "tri\tad".into(),
+            pid: 42,
+            elapsed: 10_000,
+            rows: vec![
+                (key(Kind::Kernel, 0, "__omp_offloading_fe00_98c021_main_l7"), Sums::NONE),
+                (key(Kind::DataBegin, 0, ""), Sums::NONE),
+                (key(Kind::ToDevice, 1, "x"), Sums::NONE),
+                (key(Kind::Allocate, -1, "x"), Sums::NONE),
+            ],
+            // The second kernel crosses the first: they ran asynchronously.
+            events: vec![
+                event(1_500, 1_000, 0, 0),
+                event(2_000, 1_000, 0, 0),
+                event(1_000, 3_000, 1, 0),
+                event(500, 100, 2, 1),
+                event(1, 2, 3, 1),
+            ],
+            threads: vec![Thread { number: 0, tid: 4242, name: "triad".into() }],
+            dropped: 3,
+        }
+    }
+
+    #[test]
+    fn is_valid_and_complete() {
+        let mut text = Vec::new();
+        write(&recording(), &mut text).unwrap();
+        let trace: serde_json::Value = serde_json::from_slice(&text).unwrap();
+        assert_eq!(trace["otherData"]["dropped"], 3);
+        let events = trace["traceEvents"].as_array().unwrap();
+        let complete: Vec<_> = events.iter().filter(|event| event["ph"] == "X").collect();
+        assert_eq!(complete.len(), 5);
+        let kernel = complete.iter().find(|event| event["cat"] == "kernel").unwrap();
+        assert_eq!(kernel["name"], "main:7");
+        assert_eq!((kernel["ts"].as_f64(), kernel["dur"].as_f64()), (Some(1.5), Some(1.0)));
+        assert_eq!(kernel["args"]["source"], "dir\\a \"b\".c:7:3");
+        assert_eq!(kernel["args"]["symbol"], "__omp_offloading_fe00_98c021_main_l7");
+        assert_eq!((&kernel["args"]["device"], &kernel["args"]["bytes"]), (&0.into(), &64.into()));
+        let processes: Vec<_> = events.iter().filter(|event| event["name"] == "process_name").collect();
+        let titles: Vec<_> = processes.iter().map(|event| event["args"]["name"].as_str().unwrap()).collect();
+        assert_eq!(titles, ["host", "device 0", "device 1"]);
+        // Every event belongs to a named process and a named thread.
+        for event in complete {
+            for name in ["process_name", "thread_name"] {
+                assert!(events.iter().any(|meta| {
+                    meta["name"] == name
+                        && meta["pid"] == event["pid"]
+                        && (name == "process_name" || meta["tid"] == event["tid"])
+                }));
+            }
+        }
+    }
+
+    #[test]
+    fn crossing_spans_get_their_own_lane() {
+        let mut text = Vec::new();
+        write(&recording(), &mut text).unwrap();
+        let trace: serde_json::Value = serde_json::from_slice(&text).unwrap();
+        let events = trace["traceEvents"].as_array().unwrap();
+        let tids: Vec<_> = events
+            .iter()
+            .filter(|event| event["ph"] == "X" && event["pid"] == 2)
+            .map(|event| event["tid"].as_u64().unwrap())
+            .collect();
+        assert_eq!(tids, [4242, 4242, 4242 + (1 << 32)]);
+    }
+}

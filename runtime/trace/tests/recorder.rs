@@ -1,0 +1,212 @@
+//! The recorder as a whole, through its public interface.
+//!
+//! It is one per process, so each test runs itself again as a child process
+//! (`as_child`) and looks at the files that leaves.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use gangway_trace::{Kind, Location, Report, Span};
+use serde_json::Value;
+
+const SCRATCH: &str = "GANGWAY_TRACE_TEST_SCRATCH";
+
+/// Runs the named test again in a child with a scratch directory; `None` in the child.
+fn as_child(test: &str, variables: &[(&str, &str)], scratch: &Path) -> Option<Output> {
+    if std::env::var_os(SCRATCH).is_some() {
+        return None;
+    }
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", test, "--nocapture", "--test-threads=1"])
+        .env(SCRATCH, scratch)
+        .envs(variables.iter().copied())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    Some(output)
+}
+
+fn scratch() -> PathBuf {
+    std::env::var_os(SCRATCH).unwrap().into()
+}
+
+fn span(kind: Kind, name: &str) -> Span<'_> {
+    let start = gangway_trace::now();
+    Span {
+        kind,
+        device: 0,
+        name,
+        location: Some(Location { file: "a.c", function: "main", line: 3, column: 1 }),
+        bytes: 8,
+        start,
+        end: start + 10,
+    }
+}
+
+fn read(file: &Path) -> Value {
+    serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap()
+}
+
+fn spans(trace: &Value) -> usize {
+    trace["traceEvents"].as_array().unwrap().iter().filter(|event| event["ph"] == "X").count()
+}
+
+#[test]
+fn counts_every_span_of_every_thread() {
+    let directory = tempfile::tempdir().unwrap();
+    let Some(_) = as_child("counts_every_span_of_every_thread", &[], directory.path()) else {
+        let report = Report::Json(Some(scratch().join("report.json")));
+        gangway_trace::configure(Some(&scratch().join("trace.json")), report);
+        // More threads, one after the other, than the trace could give chunks to.
+        for _ in 0..50 {
+            std::thread::scope(|scope| {
+                for _ in 0..4 {
+                    scope.spawn(|| (0..100).for_each(|_| gangway_trace::record(&span(Kind::Kernel, "k"))));
+                }
+            });
+        }
+        gangway_trace::record(&span(Kind::ToDevice, "x"));
+        gangway_trace::finish();
+        assert!(!gangway_trace::enabled());
+        gangway_trace::record(&span(Kind::Kernel, "late"));
+        std::fs::remove_file(scratch().join("trace.json")).unwrap();
+        gangway_trace::finish();
+        assert!(!scratch().join("trace.json").exists(), "a second finish must not write again");
+        return;
+    };
+    let report = read(&directory.path().join("report.json"));
+    assert_eq!(report["kernels"].as_array().unwrap().len(), 1);
+    assert_eq!(report["kernels"][0]["count"], 20_000);
+    assert_eq!(report["kernels"][0]["time_ns"], 200_000);
+    assert_eq!(report["kernels"][0]["location"]["line"], 3);
+    assert_eq!(report["transfers"][0]["bytes"], 8);
+    assert_eq!(report["trace"]["spans"], 20_001);
+    assert_eq!(report["trace"]["dropped"], 0);
+}
+
+#[test]
+fn trace_is_bounded_and_says_so() {
+    let directory = tempfile::tempdir().unwrap();
+    let trace = directory.path().join("trace.json");
+    let report = directory.path().join("report.txt");
+    let report_value = format!("text:{}", report.display());
+    let variables = [
+        ("GANGWAY_TRACE", trace.to_str().unwrap()),
+        ("GANGWAY_TRACE_EVENTS", "1000"),
+        ("GANGWAY_REPORT", &report_value),
+    ];
+    let Some(_) = as_child("trace_is_bounded_and_says_so", &variables, directory.path()) else {
+        gangway_trace::configure_from_env();
+        (0..5000).for_each(|_| gangway_trace::record(&span(Kind::Kernel, "k")));
+        gangway_trace::finish();
+        return;
+    };
+    let trace = read(&trace);
+    assert_eq!(spans(&trace), 1000);
+    assert_eq!(trace["otherData"]["dropped"], 4000);
+    let report = std::fs::read_to_string(report).unwrap();
+    assert!(
+        report.contains("the trace keeps the first 1000 spans; 4000 later ones were dropped"),
+        "{report}"
+    );
+    assert!(report.contains("5000"), "the report stays exact: {report}");
+}
+
+#[test]
+fn forked_child_reports_its_own_work() {
+    let directory = tempfile::tempdir().unwrap();
+    let Some(_) = as_child("forked_child_reports_its_own_work", &[], directory.path()) else {
+        gangway_trace::configure(Some(&scratch().join("trace.json")), Report::Off);
+        gangway_trace::record(&span(Kind::Kernel, "parent"));
+        // Another thread that records all the time, so that the fork falls into it.
+        let stop = std::sync::atomic::AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !stop.load(std::sync::atomic::Ordering::Relaxed) {
+                    gangway_trace::record(&span(Kind::Update, "busy"));
+                }
+            });
+            for child_works in [true, false] {
+                // SAFETY: the child only records, finishes and leaves.
+                let child = unsafe { libc::fork() };
+                assert!(child >= 0);
+                if child == 0 {
+                    if child_works {
+                        gangway_trace::record(&span(Kind::Kernel, "child"));
+                        gangway_trace::record(&span(Kind::Kernel, "child"));
+                    }
+                    gangway_trace::finish();
+                    // SAFETY: leaves without running the test harness's exit handlers.
+                    unsafe { libc::_exit(0) };
+                }
+                let mut status = -1;
+                // SAFETY: `status` is valid for the call.
+                assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
+                assert_eq!(status, 0);
+                let file = scratch().join(format!("trace.json.{child}"));
+                assert_eq!(file.exists(), child_works);
+                if child_works {
+                    assert_eq!(spans(&read(&file)), 2);
+                }
+            }
+            stop.store(true, std::sync::atomic::Ordering::Relaxed);
+        });
+        gangway_trace::finish();
+        return;
+    };
+    let text = std::fs::read_to_string(directory.path().join("trace.json")).unwrap();
+    assert!(text.contains("\"parent\"") && !text.contains("\"child\""));
+}
+
+#[test]
+fn finishes_while_threads_still_record() {
+    let directory = tempfile::tempdir().unwrap();
+    let Some(_) = as_child("finishes_while_threads_still_record", &[], directory.path()) else {
+        gangway_trace::configure(None, Report::Json(Some(scratch().join("report.json"))));
+        for _ in 0..2 {
+            std::thread::spawn(|| {
+                loop {
+                    gangway_trace::record(&span(Kind::Kernel, "k"));
+                }
+            });
+        }
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        gangway_trace::finish();
+        return;
+    };
+    let report = read(&directory.path().join("report.json"));
+    assert!(report["kernels"][0]["count"].as_u64().unwrap() > 0);
+}
+
+#[test]
+fn an_unwritable_file_is_a_message() {
+    let directory = tempfile::tempdir().unwrap();
+    let Some(output) = as_child("an_unwritable_file_is_a_message", &[], directory.path()) else {
+        gangway_trace::configure(Some(&scratch().join("no/such/place.json")), Report::Off);
+        gangway_trace::record(&span(Kind::Kernel, "k"));
+        gangway_trace::finish();
+        return;
+    };
+    let expected = format!(
+        "gangway: cannot write the trace to {}: No such file or directory (os error 2)",
+        directory.path().join("no/such/place.json").display()
+    );
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains(&expected), "{said}");
+}
+
+#[test]
+fn nothing_is_recorded_unless_asked() {
+    let directory = tempfile::tempdir().unwrap();
+    let Some(output) =
+        as_child("nothing_is_recorded_unless_asked", &[("GANGWAY_REPORT", "maybe")], directory.path())
+    else {
+        gangway_trace::configure_from_env();
+        assert!(!gangway_trace::enabled());
+        gangway_trace::record(&span(Kind::Kernel, "k"));
+        gangway_trace::finish();
+        return;
+    };
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("gangway: GANGWAY_REPORT is 'maybe', expected 1, text[:FILE]"), "{said}");
+}
