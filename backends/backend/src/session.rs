@@ -69,6 +69,17 @@ impl Session {
             &mut self.overflow
         }
     }
+
+    /// The first `slots` arguments as they were left in the table that
+    /// [`host_table`](Self::host_table) handed out: what a back end launches with.
+    ///
+    /// # Panics
+    /// No table of that many slots has been handed out.
+    #[must_use]
+    #[inline]
+    pub fn arguments(&self, slots: usize) -> &[u64] {
+        if slots <= INLINE_SLOTS { &self.inline[..slots] } else { &self.overflow[..slots] }
+    }
 }
 
 #[cfg(test)]
@@ -92,5 +103,6 @@ mod tests {
         let table = session.host_table(1000);
         assert_eq!(table.len(), 1000);
         table[999] = 7;
+        assert_eq!(session.arguments(1000)[999], 7);
     }
 }
