@@ -1,1 +1,4 @@
 //! Being built.
+mod label;
+pub mod present;
+mod sync;

@@ -1,0 +1,342 @@
+//! One mapped range, and the handle by which a thread refers to it.
+//!
+//! All fields are atomics: an entry is recycled for another range while late
+//! readers may still look at it. They find out by the generation in the state
+//! word, which a handle carries and every operation checks.
+
+use super::state::{Counter, Phase, Release, Snapshot};
+use crate::label::Label;
+use crate::sync::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Mutex, Ordering, back_off, lock};
+use gangway_backend::{DevicePtr, EventHandle};
+use std::ptr::NonNull;
+
+/// A device pointer that has been attached: which host pointer it stands for,
+/// where it is on the device, and both contents, so that copying a structure
+/// does not carry addresses across (OpenMP 6.0 section 7.9.6, pointer attachment).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Attachment {
+    /// Address of the host pointer (or Fortran descriptor).
+    pub host_pointer: usize,
+    /// Address of its corresponding device pointer.
+    pub device_pointer: DevicePtr,
+    /// What the host pointer (descriptor) held.
+    pub host_content: Box<[u8]>,
+    /// What the device pointer (descriptor) holds.
+    pub device_content: Box<[u8]>,
+}
+
+/// One mapped range. Aligned so that the counts of neighbours, which different
+/// threads change at every launch, do not share a cache line.
+#[repr(align(128))]
+#[derive(Debug)]
+pub struct Entry {
+    state: AtomicU64,
+    host_begin: AtomicUsize,
+    host_end: AtomicUsize,
+    host_base: AtomicUsize,
+    device_begin: AtomicUsize,
+    allocation: AtomicUsize,
+    label: AtomicPtr<libc::c_char>,
+    has_attachments: AtomicBool,
+    /// Event after which the contents are valid; 0 if they are.
+    ready_event: AtomicUsize,
+    attachments: Mutex<Vec<Attachment>>,
+}
+
+/// What a new entry is made with.
+#[derive(Debug, Clone, Copy)]
+pub struct NewEntry {
+    /// First host byte.
+    pub host_begin: usize,
+    /// Bytes; not zero.
+    pub size: usize,
+    /// Address of the variable the section belongs to.
+    pub host_base: usize,
+    /// The compiler's name for it.
+    pub label: Label,
+    /// Which count gets the first reference.
+    pub counter: Counter,
+    /// `Some` if the device storage exists already and is not the table's to
+    /// free: globals and `omp_target_associate_ptr`.
+    pub associated: Option<DevicePtr>,
+}
+
+/// A reference to an entry in one of its lives. Copying it does not count.
+#[derive(Clone, Copy)]
+pub struct EntryRef<'t> {
+    entry: &'t Entry,
+    generation: u32,
+}
+
+impl std::fmt::Debug for EntryRef<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("EntryRef").field("generation", &self.generation).field("entry", &self.entry).finish()
+    }
+}
+
+impl PartialEq for EntryRef<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self.entry, other.entry) && self.generation == other.generation
+    }
+}
+
+impl Entry {
+    pub(super) fn free() -> Self {
+        Self {
+            state: AtomicU64::new(0),
+            host_begin: AtomicUsize::new(0),
+            host_end: AtomicUsize::new(0),
+            host_base: AtomicUsize::new(0),
+            device_begin: AtomicUsize::new(0),
+            allocation: AtomicUsize::new(0),
+            label: AtomicPtr::new(std::ptr::null_mut()),
+            has_attachments: AtomicBool::new(false),
+            ready_event: AtomicUsize::new(0),
+            attachments: Mutex::new(Vec::new()),
+        }
+    }
+
+    /// Starts a new life of a free entry. Only the holder of the table's writer
+    /// lock calls this.
+    pub(super) fn begin_life(&self, new: &NewEntry) {
+        self.host_begin.store(new.host_begin, Ordering::Relaxed);
+        self.host_end.store(new.host_begin + new.size, Ordering::Relaxed);
+        self.host_base.store(new.host_base, Ordering::Relaxed);
+        self.label.store(new.label.as_ptr().cast_mut(), Ordering::Relaxed);
+        self.allocation.store(0, Ordering::Relaxed);
+        self.ready_event.store(0, Ordering::Relaxed);
+        let phase = match new.associated {
+            Some(device) => {
+                self.device_begin.store(device.0, Ordering::Relaxed);
+                Phase::Live
+            }
+            None => Phase::Allocating,
+        };
+        let state = self.snapshot().first(new.counter, new.associated.is_some(), phase);
+        self.state.store(state.encode(), Ordering::Release);
+    }
+
+    /// Ends the entry's life when its references are gone.
+    pub(super) fn end_life(&self) {
+        self.state.store(self.snapshot().freed().encode(), Ordering::Release);
+        self.drop_attachments();
+    }
+
+    pub(super) fn drop_attachments(&self) {
+        if self.has_attachments.swap(false, Ordering::AcqRel) {
+            lock(&self.attachments).clear();
+        }
+    }
+
+    pub(super) fn snapshot(&self) -> Snapshot {
+        Snapshot::decode(self.state.load(Ordering::Acquire))
+    }
+
+    pub(super) fn host_begin(&self) -> usize {
+        self.host_begin.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn host_base(&self) -> usize {
+        self.host_base.load(Ordering::Relaxed)
+    }
+}
+
+impl<'t> EntryRef<'t> {
+    /// A handle for the entry's present life. The caller makes sure that the
+    /// entry is in the index while it takes the generation.
+    #[inline]
+    pub(super) fn new(entry: NonNull<Entry>) -> Self {
+        // SAFETY: entries live as long as their table, which `'t` borrows.
+        let entry = unsafe { entry.as_ref() };
+        Self { entry, generation: entry.snapshot().generation }
+    }
+
+    pub(super) fn entry(self) -> &'t Entry {
+        self.entry
+    }
+
+    /// The state, if this is still the same life.
+    #[inline]
+    #[must_use]
+    pub fn snapshot(self) -> Option<Snapshot> {
+        let snapshot = self.entry.snapshot();
+        (snapshot.generation == self.generation && snapshot.phase != Phase::Free).then_some(snapshot)
+    }
+
+    /// Replaces the state by what `change` makes of it; `None` if the life is
+    /// over or `change` declines. One compare-and-swap unless others interfere.
+    #[inline]
+    fn update<R>(self, change: impl Fn(Snapshot) -> Option<(Snapshot, R)>) -> Option<(Snapshot, R)> {
+        let mut word = self.entry.state.load(Ordering::Acquire);
+        loop {
+            let snapshot = Snapshot::decode(word);
+            if snapshot.generation != self.generation || snapshot.phase == Phase::Free {
+                return None;
+            }
+            let (next, result) = change(snapshot)?;
+            match self.entry.state.compare_exchange_weak(word, next.encode(), Ordering::AcqRel, Ordering::Acquire) {
+                Ok(_) => return Some((next, result)),
+                Err(seen) => word = seen,
+            }
+        }
+    }
+
+    /// Counts one more reference. `None`: the entry is gone, look it up again;
+    /// `Some(None)`: the count is full.
+    #[inline]
+    pub fn acquire(self, counter: Counter) -> Option<Option<Snapshot>> {
+        let acquired = self.update(|snapshot| match snapshot.acquired(counter) {
+            Some(next) => Some((next, true)),
+            None => Some((snapshot, false)),
+        })?;
+        Some(acquired.1.then_some(acquired.0))
+    }
+
+    /// Gives up a reference. `None`: the entry is gone already (another thread
+    /// deleted it), so there is nothing to copy back and nothing to remove.
+    #[inline]
+    pub fn release(self, counter: Counter, delete: bool) -> Option<(Snapshot, Release)> {
+        self.update(|snapshot| Some(snapshot.released(counter, delete)))
+    }
+
+    /// Ends this thread's unmapping after a [`Release::Last`]. True: nobody came
+    /// back, the caller removes the entry from the table and frees its memory.
+    pub(super) fn finish_unmapping(self) -> bool {
+        self.update(|snapshot| Some(snapshot.finished_unmapping())).is_some_and(|(_, remove)| remove)
+    }
+
+    /// Address on the device of host address `host`, which lies in the range or
+    /// (for base addresses) before it.
+    #[inline]
+    #[must_use]
+    pub fn translate(self, host: usize) -> DevicePtr {
+        let delta = host.wrapping_sub(self.entry.host_begin()) as isize;
+        DevicePtr(self.entry.device_begin.load(Ordering::Acquire)).offset(delta)
+    }
+
+    /// Waits until the device address is known. False: the allocation failed and
+    /// the entry is gone.
+    #[must_use]
+    pub fn wait_allocated(self) -> bool {
+        self.wait_beyond(Phase::Allocating)
+    }
+
+    /// Waits until the construct that created the entry has issued its copies.
+    #[must_use]
+    pub fn wait_filled(self) -> bool {
+        self.wait_beyond(Phase::Filling)
+    }
+
+    fn wait_beyond(self, phase: Phase) -> bool {
+        for attempt in 0.. {
+            match self.snapshot() {
+                None => return false,
+                Some(snapshot) if snapshot.phase as u8 > phase as u8 => return true,
+                Some(_) => back_off(attempt),
+            }
+        }
+        unreachable!("the loop ends by returning")
+    }
+
+    /// Makes the device storage known. `padding` bytes of the allocation precede
+    /// the range.
+    pub fn set_allocation(self, allocation: DevicePtr, padding: usize) {
+        self.entry.allocation.store(allocation.0, Ordering::Relaxed);
+        self.entry.device_begin.store(allocation.0 + padding, Ordering::Release);
+        self.set_phase(Phase::Filling);
+    }
+
+    /// The contents are valid, or will be at the recorded event.
+    pub fn publish(self) {
+        self.set_phase(Phase::Live);
+    }
+
+    fn set_phase(self, phase: Phase) {
+        self.update(|snapshot| Some((Snapshot { phase, ..snapshot }, ())));
+    }
+
+    /// The device allocation to free with the entry; null for associated storage.
+    #[must_use]
+    pub fn allocation(self) -> DevicePtr {
+        DevicePtr(self.entry.allocation.load(Ordering::Relaxed))
+    }
+
+    /// First host byte of the range.
+    #[inline]
+    #[must_use]
+    pub fn host_begin(self) -> usize {
+        self.entry.host_begin()
+    }
+
+    /// One past the last host byte.
+    #[inline]
+    #[must_use]
+    pub fn host_end(self) -> usize {
+        self.entry.host_end.load(Ordering::Relaxed)
+    }
+
+    /// Address of the variable the range belongs to.
+    #[must_use]
+    pub fn host_base(self) -> usize {
+        self.entry.host_base()
+    }
+
+    /// The name it was mapped under.
+    #[must_use]
+    pub fn label(self) -> Label {
+        Label::from_ptr(self.entry.label.load(Ordering::Relaxed))
+    }
+
+    /// The event after which the contents are valid.
+    #[must_use]
+    pub fn ready_event(self) -> Option<EventHandle> {
+        match self.entry.ready_event.load(Ordering::Acquire) {
+            0 => None,
+            event => Some(EventHandle(event)),
+        }
+    }
+
+    /// Replaces the event; the caller destroys the one returned.
+    #[must_use]
+    pub fn set_ready_event(self, event: Option<EventHandle>) -> Option<EventHandle> {
+        match self.entry.ready_event.swap(event.map_or(0, |e| e.0), Ordering::AcqRel) {
+            0 => None,
+            old => Some(EventHandle(old)),
+        }
+    }
+
+    /// Whether any pointer in the range is attached. One load.
+    #[inline]
+    #[must_use]
+    pub fn has_attachments(self) -> bool {
+        self.entry.has_attachments.load(Ordering::Acquire)
+    }
+
+    /// Remembers an attachment. False if the same pointer is attached to the same
+    /// thing already.
+    pub fn attach(self, attachment: Attachment) -> bool {
+        let mut attachments = lock(&self.entry.attachments);
+        self.entry.has_attachments.store(true, Ordering::Release);
+        match attachments.iter_mut().find(|a| a.host_pointer == attachment.host_pointer) {
+            Some(known) if *known == attachment => false,
+            Some(known) => {
+                *known = attachment;
+                true
+            }
+            None => {
+                attachments.push(attachment);
+                true
+            }
+        }
+    }
+
+    /// The attachments whose host pointers lie in `[begin, end)`.
+    #[must_use]
+    pub fn attachments_in(self, begin: usize, end: usize) -> Vec<Attachment> {
+        if !self.has_attachments() {
+            return Vec::new();
+        }
+        let in_range = |a: &&Attachment| a.host_pointer < end && a.host_pointer + a.host_content.len() > begin;
+        lock(&self.entry.attachments).iter().filter(in_range).cloned().collect()
+    }
+}

@@ -1,0 +1,28 @@
+//! The present table: which host ranges have storage on a device.
+//!
+//! One table per device. A launch with present arguments reads it without a
+//! lock and without writing anything but the reference count of the entries it
+//! uses:
+//!
+//! * [`index`] keeps the ranges ordered by address. Readers run against a
+//!   version counter and repeat if a writer came in between; writers take a
+//!   short lock that is never held across an allocation or a copy.
+//! * [`entry`] is one mapped range. Entries are recycled but never freed while
+//!   the table lives, so a reader that raced with a removal looks at an entry of
+//!   the wrong generation, not at freed memory.
+//! * [`state`] is the one word that decides an entry's fate: both reference
+//!   counts, the threads that are unmapping it, its phase and its generation.
+//!
+//! OpenMP 6.0 section 7.9.6 (map clause) is the specification; the hold count is
+//! OpenACC 3.3's structured reference counter (section 2.6.7).
+
+mod entry;
+mod index;
+mod state;
+
+#[cfg(all(test, loom))]
+mod loom_tests;
+
+pub use entry::{Attachment, Entry, EntryRef, NewEntry};
+pub use index::{NotAssociated, PresentTable, Relation, Removed};
+pub use state::{Counter, Phase, Release, Snapshot};

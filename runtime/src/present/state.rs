@@ -1,0 +1,265 @@
+//! The state word of a present-table entry.
+//!
+//! ```text
+//!  63       46 45 44 43      36 35        24 23             0
+//! | generation|phase| unmapping |    hold    |    dynamic      |
+//! ```
+//!
+//! Everything that decides whether an entry may be used, must be copied back or
+//! can be removed is in this one word, so every decision is one compare-and-swap
+//! and no two threads can decide differently. The functions here are pure; the
+//! atomics are in [`entry`](super::entry).
+
+/// Largest dynamic count; an entry that has it is never unmapped by counting
+/// (declare-target globals, `omp_target_associate_ptr`).
+pub(crate) const INFINITE: u32 = (1 << 24) - 1;
+const HOLD_MAX: u32 = (1 << 12) - 1;
+const UNMAPPING_MAX: u32 = (1 << 8) - 1;
+
+const HOLD_SHIFT: u32 = 24;
+const UNMAPPING_SHIFT: u32 = 36;
+const PHASE_SHIFT: u32 = 44;
+const GENERATION_SHIFT: u32 = 46;
+const GENERATION_MASK: u32 = (1 << 18) - 1;
+
+/// Where an entry is in its life.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Phase {
+    /// Not in use.
+    Free = 0,
+    /// In the table; its device memory is being allocated.
+    Allocating = 1,
+    /// Its device address is known; the construct that created it has not yet
+    /// issued all its copies.
+    Filling = 2,
+    /// Contents valid (or their copies recorded as an event).
+    Live = 3,
+}
+
+/// Which of the two reference counts a map operation works on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Counter {
+    /// OpenMP's, and OpenACC's for unstructured data.
+    Dynamic,
+    /// `ompx_hold` and OpenACC's structured data regions.
+    Hold,
+}
+
+/// What giving up a reference led to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Release {
+    /// Others still use the entry.
+    Shared,
+    /// This was the last reference: the caller copies back and then calls
+    /// `finish_unmapping`.
+    Last,
+}
+
+/// A decoded state word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Snapshot {
+    /// Counts the reuses of the entry.
+    pub generation: u32,
+    /// Phase.
+    pub phase: Phase,
+    /// Threads between their last release and the end of their unmapping.
+    pub unmapping: u32,
+    /// Hold count.
+    pub hold: u32,
+    /// Dynamic count; [`Snapshot::is_infinite`] for entries never unmapped.
+    pub dynamic: u32,
+}
+
+impl Snapshot {
+    /// Decodes a word.
+    #[inline]
+    pub(crate) const fn decode(word: u64) -> Self {
+        let phase = match (word >> PHASE_SHIFT) & 3 {
+            0 => Phase::Free,
+            1 => Phase::Allocating,
+            2 => Phase::Filling,
+            _ => Phase::Live,
+        };
+        Self {
+            generation: ((word >> GENERATION_SHIFT) as u32) & GENERATION_MASK,
+            phase,
+            unmapping: ((word >> UNMAPPING_SHIFT) as u32) & UNMAPPING_MAX,
+            hold: ((word >> HOLD_SHIFT) as u32) & HOLD_MAX,
+            dynamic: (word as u32) & INFINITE,
+        }
+    }
+
+    /// Encodes a word.
+    #[inline]
+    pub(crate) const fn encode(self) -> u64 {
+        ((self.generation as u64) << GENERATION_SHIFT)
+            | ((self.phase as u64) << PHASE_SHIFT)
+            | ((self.unmapping as u64) << UNMAPPING_SHIFT)
+            | ((self.hold as u64) << HOLD_SHIFT)
+            | (self.dynamic as u64)
+    }
+
+    /// A new life of an entry, with one reference.
+    #[must_use]
+    pub(crate) const fn first(self, counter: Counter, infinite: bool, phase: Phase) -> Self {
+        let (dynamic, hold) = match (infinite, counter) {
+            (true, _) => (INFINITE, 0),
+            (false, Counter::Dynamic) => (1, 0),
+            (false, Counter::Hold) => (0, 1),
+        };
+        Self { generation: self.generation, phase, unmapping: 0, hold, dynamic }
+    }
+
+    /// The end of a life.
+    #[must_use]
+    pub(crate) const fn freed(self) -> Self {
+        Self {
+            generation: (self.generation + 1) & GENERATION_MASK,
+            phase: Phase::Free,
+            unmapping: 0,
+            hold: 0,
+            dynamic: 0,
+        }
+    }
+
+    /// Never unmapped by counting.
+    #[must_use]
+    pub const fn is_infinite(self) -> bool {
+        self.dynamic == INFINITE
+    }
+
+    /// Both counts together; infinite ones stay huge.
+    #[must_use]
+    pub const fn total(self) -> u32 {
+        self.dynamic + self.hold
+    }
+
+    /// One more reference; `None` if the count is at its limit.
+    #[must_use]
+    pub(crate) const fn acquired(mut self, counter: Counter) -> Option<Self> {
+        match counter {
+            Counter::Dynamic if self.dynamic == INFINITE => {}
+            Counter::Dynamic if self.dynamic == INFINITE - 1 => return None,
+            Counter::Dynamic => self.dynamic += 1,
+            Counter::Hold if self.hold == HOLD_MAX => return None,
+            Counter::Hold => self.hold += 1,
+        }
+        Some(self)
+    }
+
+    /// Whether a release with these parameters would be the last one.
+    #[must_use]
+    pub const fn would_be_last(self, counter: Counter, delete: bool) -> bool {
+        match counter {
+            // OpenMP 6.0 section 7.9.6: `delete` sets the count to zero; data held by a
+            // structured region stays.
+            Counter::Dynamic => {
+                !self.is_infinite()
+                    && self.hold == 0
+                    && (delete || self.dynamic <= 1)
+                    && self.total() > 0
+            }
+            Counter::Hold => self.dynamic == 0 && self.hold == 1,
+        }
+    }
+
+    /// One reference less (or none left, with `delete`). Releasing below zero
+    /// leaves zero: the other count may be what keeps the entry.
+    #[must_use]
+    pub(crate) const fn released(mut self, counter: Counter, delete: bool) -> (Self, Release) {
+        let last = self.would_be_last(counter, delete) && self.unmapping < UNMAPPING_MAX;
+        match counter {
+            Counter::Dynamic if self.dynamic == INFINITE => {}
+            Counter::Dynamic if delete => self.dynamic = 0,
+            Counter::Dynamic => self.dynamic = self.dynamic.saturating_sub(1),
+            Counter::Hold => self.hold = self.hold.saturating_sub(1),
+        }
+        if last {
+            self.unmapping += 1;
+            (self, Release::Last)
+        } else {
+            (self, Release::Shared)
+        }
+    }
+
+    /// The end of one thread's unmapping. The second value says whether the
+    /// entry is now this thread's to remove: no references came back and no
+    /// other thread is still copying from it.
+    #[must_use]
+    pub(crate) const fn finished_unmapping(mut self) -> (Self, bool) {
+        self.unmapping = self.unmapping.saturating_sub(1);
+        if self.unmapping == 0 && self.total() == 0 { (self.freed(), true) } else { (self, false) }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn any_snapshot() -> impl Strategy<Value = Snapshot> {
+        (0..=GENERATION_MASK, 0u64..4, 0..=UNMAPPING_MAX, 0..=HOLD_MAX, 0..=INFINITE).prop_map(
+            |(generation, phase, unmapping, hold, dynamic)| Snapshot {
+                generation,
+                phase: Snapshot::decode(phase << PHASE_SHIFT).phase,
+                unmapping,
+                hold,
+                dynamic,
+            },
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn words_round_trip(snapshot in any_snapshot()) {
+            prop_assert_eq!(Snapshot::decode(snapshot.encode()), snapshot);
+        }
+
+        #[test]
+        fn acquire_then_release_is_identity(snapshot in any_snapshot(), hold in any::<bool>()) {
+            let counter = if hold { Counter::Hold } else { Counter::Dynamic };
+            prop_assume!(snapshot.total() > 0);
+            if let Some(more) = snapshot.acquired(counter) {
+                let (back, release) = more.released(counter, false);
+                prop_assert_eq!(back, snapshot);
+                prop_assert_eq!(release, Release::Shared);
+            }
+        }
+
+        #[test]
+        fn infinite_entries_are_never_last(snapshot in any_snapshot(), delete in any::<bool>()) {
+            let snapshot = Snapshot { dynamic: INFINITE, ..snapshot };
+            for counter in [Counter::Dynamic, Counter::Hold] {
+                prop_assert_eq!(snapshot.released(counter, delete).1, Release::Shared);
+                prop_assert!(snapshot.released(counter, delete).0.is_infinite());
+            }
+        }
+
+        #[test]
+        fn only_the_last_of_several_unmappings_removes(unmapping in 1..=UNMAPPING_MAX) {
+            let mut snapshot = Snapshot { generation: 5, phase: Phase::Live, unmapping, hold: 0, dynamic: 0 };
+            for left in (0..unmapping).rev() {
+                let (next, remove) = snapshot.finished_unmapping();
+                prop_assert_eq!(remove, left == 0);
+                snapshot = next;
+            }
+            prop_assert_eq!(snapshot.phase, Phase::Free);
+            prop_assert_eq!(snapshot.generation, 6);
+        }
+    }
+
+    #[test]
+    fn held_data_survives_delete() {
+        let held = Snapshot { generation: 0, phase: Phase::Live, unmapping: 0, hold: 1, dynamic: 3 };
+        let (after, release) = held.released(Counter::Dynamic, true);
+        assert_eq!((after.dynamic, after.hold, release), (0, 1, Release::Shared));
+        assert_eq!(after.released(Counter::Hold, false).1, Release::Last);
+    }
+
+    #[test]
+    fn a_full_count_refuses_instead_of_wrapping() {
+        let full = Snapshot { generation: 0, phase: Phase::Live, unmapping: 0, hold: HOLD_MAX, dynamic: INFINITE - 1 };
+        assert_eq!(full.acquired(Counter::Dynamic), None);
+        assert_eq!(full.acquired(Counter::Hold), None);
+    }
+}

@@ -1,0 +1,46 @@
+//! The atomics and locks of the concurrent parts, swapped for loom's when the
+//! models are checked (`make loom`). Nothing here has behaviour of its own.
+
+#[cfg(not(loom))]
+pub(crate) use std::sync::{
+    Mutex, MutexGuard,
+    atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering, fence},
+};
+
+#[cfg(loom)]
+pub(crate) use loom::sync::{
+    Mutex, MutexGuard,
+    atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering, fence},
+};
+
+/// Tells the processor (or the model checker) that this is a waiting loop.
+#[inline]
+pub(crate) fn spin_hint() {
+    #[cfg(not(loom))]
+    std::hint::spin_loop();
+    #[cfg(loom)]
+    loom::thread::yield_now();
+}
+
+/// Waits a little, longer the more `attempt`s there have been: first spinning,
+/// then giving up the processor, then sleeping for up to 100 microseconds.
+pub(crate) fn back_off(attempt: u32) {
+    #[cfg(not(loom))]
+    match attempt {
+        0..=63 => std::hint::spin_loop(),
+        64..=127 => std::thread::yield_now(),
+        _ => std::thread::sleep(std::time::Duration::from_micros(u64::from(attempt.min(227) - 127))),
+    }
+    #[cfg(loom)]
+    {
+        let _ = attempt;
+        loom::thread::yield_now();
+    }
+}
+
+/// Locks, going on with the data of a thread that panicked: every critical
+/// section of this crate leaves its data whole before it calls anything that
+/// could panic.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
