@@ -52,7 +52,8 @@ pub fn cases() -> Vec<Case> {
         latency("enter-exit", &["enter_exit"], "enter data + exit data", 0.4),
         latency("update", &["update"], "update of 8 bytes", 0.4),
         latency("lookup", &["lookup"], "launch, 100,000 arrays mapped", 0.4),
-        latency("threads", &["threads"], "2 host threads, own arrays", 0.2),
+        latency("threads-fresh", &["threads", "fresh"], "2 host threads, fresh tofrom", 0.2),
+        latency("threads-present", &["threads", "present"], "2 host threads, present maps", 0.2),
         latency("nowait", &["nowait"], "nowait + taskwait", 0.8),
         Case {
             name: "start-up",
