@@ -164,7 +164,7 @@ pub trait Device: Send + Sync {
         Err(Error::Unsupported { operation: "memory fill" })
     }
 
-    /// Memory for `slots` kernel arguments of this session, all zero.
+    /// Memory for `slots` kernel arguments of this session; the runtime writes all of them.
     ///
     /// # Errors
     /// No kernel-argument memory left.

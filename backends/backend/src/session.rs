@@ -52,13 +52,15 @@ impl Session {
         self.stream
     }
 
-    /// Sets the stream once the first operation needs one.
-    pub fn set_stream(&mut self, stream: StreamHandle) {
-        self.stream = Some(stream);
+    /// Makes the session ready for the next job. Its memory stays.
+    #[inline]
+    pub fn restart(&mut self, stream: Option<StreamHandle>) {
+        self.stream = stream;
+        self.backend_words = [0; BACKEND_WORDS];
     }
 
-    /// A table of `slots` zeroed slots in host memory. Allocates only beyond
-    /// the inline capacity.
+    /// A table of `slots` slots in host memory, with what the last job left in
+    /// them. Allocates only beyond the inline capacity.
     #[inline]
     pub fn host_table(&mut self, slots: usize) -> ArgumentTable<'_> {
         if slots <= INLINE_SLOTS {

@@ -57,6 +57,9 @@ pub struct Capabilities {
     pub asynchronous: bool,
     /// Kernels can dereference host addresses.
     pub unified_memory: bool,
+    /// Private and first-private copies may live in host memory of the session:
+    /// kernels run in the host's address space. Saves an allocation and a copy.
+    pub private_in_session: bool,
     /// [`Device::copy_between`](crate::Device::copy_between) works among the
     /// devices of this back end.
     pub peer_copy: bool,
