@@ -1,0 +1,72 @@
+# Every task of the project under one name. `make` alone lists them.
+#
+# Targets that build call scripts/bootstrap.sh first, which installs what a
+# fresh Debian 12 lacks, or says what to install.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+STAGE := build/stage
+# Rust installed for the user, if it is not in the search path.
+export PATH := $(PATH):$(HOME)/.cargo/bin
+
+.PHONY: help
+help: ## List the targets
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
+
+.PHONY: bootstrap
+bootstrap: ## Install missing packages (needs root; otherwise says which)
+	@scripts/bootstrap.sh
+
+.PHONY: build
+build: bootstrap ## Build everything into build/stage
+	cargo xtask stage
+
+.PHONY: test
+test: bootstrap ## Run every check and test, as CI does
+	@scripts/test.sh
+
+.PHONY: demo
+demo: build ## Compile the examples, run them on Gangway, check them, draw one
+	@scripts/demo.sh
+
+.PHONY: bench
+bench: build ## Compare with the stock runtime; writes docs/benchmarks.md
+	cargo run --release -p gangway-bench
+
+.PHONY: fuzz
+fuzz: bootstrap ## Fuzz the image readers; SECONDS=60 for each target
+	scripts/fuzz.sh $(or $(SECONDS),60)
+
+.PHONY: loom
+loom: bootstrap ## Model-check the concurrent table
+	scripts/loom.sh
+
+.PHONY: lint
+lint: bootstrap ## Formatting and clippy, warnings as errors
+	@scripts/test.sh format lint
+
+.PHONY: deny
+deny: bootstrap ## Check licences and sources of the dependencies
+	scripts/deny.sh
+
+# Copies the staged tree; run as root it builds nothing that is already built.
+.PHONY: install
+install: ## Install into DESTDIR/PREFIX (default /usr/local)
+	@[ -x $(STAGE)/bin/gangway ] || $(MAKE) build
+	@mkdir -p "$(DESTDIR)$(PREFIX)"
+	cp -RP --no-preserve=ownership $(STAGE)/. "$(DESTDIR)$(PREFIX)"
+	@echo "installed; try: $(PREFIX)/bin/gangway info"
+
+.PHONY: uninstall
+uninstall: ## Remove what install put there
+	@[ -d $(STAGE) ] || { echo "nothing is staged, so what to remove is not known"; exit 1; }
+	@cd $(STAGE) && find . \( -type f -o -type l \) -print0 | (cd "$(DESTDIR)$(PREFIX)" && xargs -0 rm -f)
+	@rmdir --ignore-fail-on-non-empty "$(DESTDIR)$(PREFIX)"/{lib,include}/gangway 2>/dev/null || true
+
+.PHONY: clean
+clean: ## Remove build/ and target/
+	rm -rf build target device/host-openmp/target fuzz/target

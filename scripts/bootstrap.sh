@@ -1,0 +1,86 @@
+#!/bin/bash
+# Installs what building, testing and running the demo need on Debian 12.
+#
+# `make` calls it before anything else. It only adds what is missing, and does
+# nothing when nothing is. Without root it prints the one line that an
+# administrator has to run, and stops with status 1. It never touches a Rust
+# toolchain that is already there.
+set -euo pipefail
+
+readonly NEEDED_RUST=1.95
+readonly PACKAGES=(
+  # The stock compilers and runtime that Gangway works with.
+  clang-22 clang-tools-22 lld-22 llvm-22 flang-22
+  libomp-22-dev liboffload-22 liboffload-22-dev
+  # Linking Rust and C++ programs.
+  g++ gcc make binutils libc6-dev
+  # Fetching crates.
+  ca-certificates
+)
+# Debian's current Rust; the packages named cargo and rustc are too old.
+readonly RUST_PACKAGES=(cargo-web rustc-web rustfmt-web rust-web-clippy)
+
+export PATH="$PATH:$HOME/.cargo/bin"
+
+installed() {
+  dpkg-query -W -f '${Status}' "$1" 2>/dev/null | grep -q ' installed$'
+}
+
+# The version of the cargo in the search path, or nothing.
+rust_version() {
+  cargo --version 2>/dev/null | cut -d ' ' -f 2
+}
+
+rust_suffices() {
+  local version
+  version=$(rust_version) || return 1
+  [ -n "$version" ] && printf '%s\n%s\n' "$NEEDED_RUST" "$version" | sort -V -C &&
+    rustc --version >/dev/null 2>&1
+}
+
+# The first line says what is wrong, the rest what to do.
+fail() {
+  printf 'bootstrap: %s\n' "$1" >&2
+  shift
+  [ $# -eq 0 ] || printf '%s\n' "$@" >&2
+  exit 1
+}
+
+missing=()
+if command -v dpkg-query >/dev/null; then
+  for package in "${PACKAGES[@]}"; do
+    installed "$package" || missing+=("$package")
+  done
+else
+  # Not Debian: what counts is that the tools are there.
+  for tool in clang-22 clang++-22 clang-linker-wrapper-22 flang-22 gcc g++ make objcopy; do
+    command -v "$tool" >/dev/null || missing+=("$tool")
+  done
+  [ ${#missing[@]} -eq 0 ] || fail "not found: ${missing[*]}" \
+    "this script installs packages on Debian 12 only; install the LLVM 22 tools yourself"
+fi
+if ! rust_suffices; then
+  found=$(rust_version) || true
+  if [ -n "$found" ] && ! installed cargo; then
+    fail "$(command -v cargo) is version $found; $NEEDED_RUST or newer is needed" \
+      "update it (with rustup: rustup update stable), or take it out of PATH"
+  fi
+  missing+=("${RUST_PACKAGES[@]}")
+fi
+[ ${#missing[@]} -gt 0 ] || exit 0
+
+if [ "$(id -u)" -ne 0 ]; then
+  fail "these packages are missing; install them and run the same command again:" \
+    "  sudo apt-get update && sudo apt-get install -y --no-install-recommends ${missing[*]}"
+fi
+
+echo "bootstrap: installing ${missing[*]}"
+export DEBIAN_FRONTEND=noninteractive
+apt-get update -q
+if [ -z "$(apt-cache policy clang-22 | sed -n 's/^ *Candidate: *\([0-9].*\)/\1/p')" ]; then
+  fail "apt offers no clang-22; it comes from Debian's security suite:" \
+    "  deb http://deb.debian.org/debian-security bookworm-security main"
+fi
+apt-get install -y -q --no-install-recommends "${missing[@]}"
+hash -r
+rust_suffices || fail "cargo $NEEDED_RUST or newer is still not there (found: $(rust_version || echo none))"

@@ -1,0 +1,54 @@
+#!/bin/bash
+# Compiles the examples with the stock compilers, runs them on Gangway and
+# checks them. `make demo` calls it once everything is built.
+#
+# Every example compares its own result with the host and ends with a status
+# other than 0 if it differs; OMP_TARGET_OFFLOAD=MANDATORY makes sure that none
+# passes by running on the host in the first place.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+readonly stage=build/stage out=build/demo
+readonly flags=(-O2 -g -Wall -fopenmp -fopenmp-targets=x86_64-pc-linux-gnu)
+# -g gives kernels and variables their names and source lines in the report.
+
+mkdir -p "$out"
+rm -f "$out"/*.trace.json "$out"/*.png
+
+echo "compiling the examples with the stock compilers"
+clang-22 "${flags[@]}" examples/heat.c -o "$out/heat" -lm
+clang++-22 "${flags[@]}" examples/nbody.cpp -o "$out/nbody"
+clang-22 "${flags[@]}" examples/pipeline.c -o "$out/pipeline"
+flang-22 -O2 -g -fopenmp -fopenmp-targets=x86_64-pc-linux-gnu \
+  -Xoffload-linker "$PWD/$stage/lib/gangway/libgangway-host-openmp.a" \
+  -module-dir "$out" examples/cg.f90 -o "$out/cg"
+
+passed=0 failed=0
+run() {
+  local name=$1
+  shift
+  printf '\n=== %s: gangway run --report --trace %s -- %s\n' \
+    "$name" "$out/$name.trace.json" "$out/$name $*"
+  if OMP_TARGET_OFFLOAD=MANDATORY "$stage/bin/gangway" run --report \
+    --trace "$out/$name.trace.json" -- "$out/$name" "$@" && [ -s "$out/$name.trace.json" ]; then
+    passed=$((passed + 1))
+  else
+    echo "demo: $name FAILED"
+    failed=$((failed + 1))
+  fi
+}
+run heat "$out/heat.png"
+run nbody
+run pipeline
+run cg
+
+printf '\n'
+if [ -s "$out/heat.png" ]; then
+  echo "picture: $PWD/$out/heat.png"
+else
+  echo "demo: no picture was written"
+  failed=$((failed + 1))
+fi
+echo "traces:  $PWD/$out/{heat,nbody,pipeline,cg}.trace.json (open them at https://ui.perfetto.dev)"
+echo "demo: $passed examples right, $failed wrong"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,72 @@
+#!/bin/bash
+# Everything that has to hold before a change is merged; `make test` and CI run
+# exactly this. It goes on after a failure, so that one run shows them all,
+# and ends with one line that adds up every suite.
+#
+#   scripts/test.sh [PHASE...]     all phases, or those named
+set -uo pipefail
+cd "$(dirname "$0")/.."
+export PATH="$PATH:$HOME/.cargo/bin"
+
+readonly logs=build/test-logs
+mkdir -p "$logs"
+locked=()
+[ "${CI:-}" = true ] && locked=(--locked)
+
+passed=0 failed=0 ignored=0
+summary=()
+
+# phase NAME COMMAND...: runs it, keeps its log, and adds up what it reports in
+# the words of cargo test. A phase that reports nothing counts as one check;
+# one that ends with an error but reports no failure counts as one failure.
+phase() {
+  local name=$1 log="$logs/$1.log" start=$SECONDS status good bad skipped seconds
+  shift
+  if [ ${#wanted[@]} -gt 0 ] && [[ ! " ${wanted[*]} " == *" $name "* ]]; then
+    return
+  fi
+  printf '\n=== %s: %s\n' "$name" "$*"
+  "$@" 2>&1 </dev/null | tee "$log"
+  status=${PIPESTATUS[0]}
+  seconds=$((SECONDS - start))
+  read -r good bad skipped < <(awk '
+    /^test result: / {
+      for (i = 1; i < NF; ++i) {
+        if ($(i + 1) ~ /^passed/) good += $i
+        if ($(i + 1) ~ /^failed/) bad += $i
+        if ($(i + 1) ~ /^ignored/) skipped += $i
+      }
+    }
+    END { print good + 0, bad + 0, skipped + 0 }' "$log")
+  if [ "$status" -ne 0 ] && [ "$bad" -eq 0 ]; then
+    bad=1
+  elif [ "$status" -eq 0 ] && [ $((good + bad)) -eq 0 ]; then
+    good=1
+  fi
+  passed=$((passed + good)) failed=$((failed + bad)) ignored=$((ignored + skipped))
+  summary+=("$(printf '%-12s %6d passed %4d failed %4d ignored %5d s' \
+    "$name" "$good" "$bad" "$skipped" "$seconds")")
+}
+
+wanted=("$@")
+for name in "${wanted[@]}"; do
+  grep -q "^phase $name " "$0" || {
+    echo "no phase is called $name; they are: $(sed -n 's/^phase \([a-z-]*\) .*/\1/p' "$0" | xargs)" >&2
+    exit 2
+  }
+done
+
+phase format cargo fmt --all --check
+phase lint cargo clippy "${locked[@]}" --workspace --all-targets -- -D warnings
+phase deny scripts/deny.sh
+phase stage cargo xtask stage
+phase workspace cargo test "${locked[@]}" --workspace --exclude gangway-conformance --no-fail-fast
+phase device scripts/device-tests.sh
+phase conformance cargo test "${locked[@]}" -p gangway-conformance --no-fail-fast
+phase fuzz scripts/fuzz.sh 10
+
+printf '\n'
+printf '%s\n' "${summary[@]}"
+[ "$ignored" -eq 0 ] || echo "$ignored ignored: their reasons are in $logs"
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
