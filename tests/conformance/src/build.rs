@@ -22,6 +22,9 @@ use crate::toolchain::{Language, Toolchain};
 /// What clang and flang need to make an x86-64 device image beside the host code.
 const OFFLOAD_FLAGS: [&str; 2] = ["-fopenmp", "-fopenmp-targets=x86_64-pc-linux-gnu"];
 
+/// The lines of a compiler's messages that are shown: a crash prints hundreds.
+const SHOWN_MESSAGES: usize = 40;
+
 /// A compiled program.
 #[derive(Debug, Clone)]
 pub struct Built {
@@ -147,12 +150,15 @@ impl Step {
     fn run(&self, directory: &Path) -> Result<(), String> {
         let mut command = Command::new(self.program);
         command.args(&self.arguments).arg("-o").arg(directory.join(self.output));
+        // A compiler that crashes leaves its report here, not in the system's directory.
+        command.env("TMPDIR", directory);
         let output = command.output().map_err(|error| format!("{}: {error}", self.program))?;
         if output.status.success() {
             return Ok(());
         }
         let messages = String::from_utf8_lossy(&output.stderr);
-        Err(format!("does not compile: {command:?}\n{messages}"))
+        let shown: Vec<&str> = messages.lines().take(SHOWN_MESSAGES).collect();
+        Err(format!("does not compile: {command:?}\n{}", shown.join("\n")))
     }
 }
 
