@@ -48,6 +48,25 @@ phase() {
     "$name" "$good" "$bad" "$skipped" "$seconds")")
 }
 
+# The workspace, and the two crates that are workspaces of their own.
+readonly manifests=(Cargo.toml device/host-openmp/Cargo.toml fuzz/Cargo.toml)
+
+check_format() {
+  local manifest status=0
+  for manifest in "${manifests[@]}"; do
+    cargo fmt --manifest-path "$manifest" --all --check || status=1
+  done
+  return "$status"
+}
+
+check_lint() {
+  local manifest status=0
+  for manifest in "${manifests[@]}"; do
+    cargo clippy "${locked[@]}" --manifest-path "$manifest" --workspace --all-targets -- -D warnings || status=1
+  done
+  return "$status"
+}
+
 wanted=("$@")
 for name in "${wanted[@]}"; do
   grep -q "^phase $name " "$0" || {
@@ -56,14 +75,17 @@ for name in "${wanted[@]}"; do
   }
 done
 
-phase format cargo fmt --all --check
-phase lint cargo clippy "${locked[@]}" --workspace --all-targets -- -D warnings
+phase format check_format
+phase lint check_lint
 phase deny scripts/deny.sh
 phase stage cargo xtask stage
 phase workspace cargo test "${locked[@]}" --workspace --exclude gangway-conformance --no-fail-fast
-phase device scripts/device-tests.sh
+phase device cargo test "${locked[@]}" --manifest-path device/host-openmp/Cargo.toml --no-fail-fast
 phase conformance cargo test "${locked[@]}" -p gangway-conformance --no-fail-fast
+phase loom scripts/loom.sh
 phase fuzz scripts/fuzz.sh 10
+phase demo scripts/demo.sh
+phase install scripts/install-test.sh
 
 printf '\n'
 printf '%s\n' "${summary[@]}"

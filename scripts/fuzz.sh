@@ -1,0 +1,52 @@
+#!/bin/bash
+# Fuzzes every target of fuzz/ for some seconds each, one after another.
+#
+#   scripts/fuzz.sh [SECONDS [TARGET...]]
+#
+# Needs no nightly compiler and no cargo-fuzz: the coverage that libFuzzer
+# feeds on comes from LLVM options that a stable rustc passes on. What a run
+# learns stays in fuzz/corpus; an input that fails is kept in fuzz/artifacts
+# and its path is printed, to be replayed with
+#
+#   fuzz/target/x86_64-unknown-linux-gnu/release/TARGET PATH
+set -euo pipefail
+cd "$(dirname "$0")/../fuzz"
+export PATH="$PATH:$HOME/.cargo/bin"
+
+readonly seconds=${1:-60}
+shift || true
+targets=("$@")
+if [ ${#targets[@]} -eq 0 ]; then
+  mapfile -t targets < <(sed -n '/^\[\[bin\]\]/,/^\[/s/^name *= *"\(.*\)"/\1/p' Cargo.toml)
+fi
+[ ${#targets[@]} -gt 0 ] || { echo "fuzz: no targets in fuzz/Cargo.toml" >&2; exit 1; }
+
+triple=$(rustc -vV | sed -n 's/^host: //p')
+RUSTFLAGS="--cfg fuzzing -Cpasses=sancov-module \
+-Cllvm-args=-sanitizer-coverage-level=4 \
+-Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
+-Cllvm-args=-sanitizer-coverage-pc-table \
+-Cllvm-args=-sanitizer-coverage-trace-compares" \
+  cargo build --release --target "$triple"
+
+passed=0 failed=0
+for target in "${targets[@]}"; do
+  corpus=corpus/$target artifacts=artifacts/$target
+  mkdir -p "$corpus" "$artifacts"
+  sources=("$corpus")
+  [ -d "seeds/$target" ] && sources+=("seeds/$target")
+  printf '\nfuzzing %s for %s s\n' "$target" "$seconds"
+  log=artifacts/$target.log
+  if "target/$triple/release/$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 \
+    -print_final_stats=1 -artifact_prefix="$artifacts/" "${sources[@]}" >"$log" 2>&1; then
+    grep -E '^stat::(number_of_executed_units|new_units_added|peak_rss_mb)' "$log"
+    passed=$((passed + 1))
+  else
+    tail -n 40 "$log"
+    failed=$((failed + 1))
+  fi
+done
+result=ok
+[ "$failed" -eq 0 ] || result=FAILED
+printf '\ntest result: %s. %d passed; %d failed; 0 ignored\n' "$result" "$passed" "$failed"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,36 @@
+#!/bin/bash
+# Installs the staged tree into a temporary root and runs a program from there,
+# away from the build folder.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+root=$(mktemp -d)
+trap 'rm -rf "$root"' EXIT
+make --no-print-directory install DESTDIR="$root" PREFIX=/opt/gangway
+prefix=$root/opt/gangway
+(cd build/stage && find . \( -type f -o -type l \)) | while read -r file; do
+  [ -e "$prefix/$file" ] || { echo "not installed: $file"; exit 1; }
+done
+
+cat >"$root/one.c" <<'C'
+#include <stdio.h>
+int main(void) {
+  int value = 41;
+#pragma omp target map(tofrom : value)
+  value += 1;
+  printf("%d\n", value);
+  return value != 42;
+}
+C
+clang-22 -O2 -fopenmp -fopenmp-targets=x86_64-pc-linux-gnu "$root/one.c" -o "$root/one"
+cd "$root"
+report=$(OMP_TARGET_OFFLOAD=MANDATORY "$prefix/bin/gangway" run --report -- ./one 2>&1)
+printf '%s\n' "$report"
+grep -q '^42$' <<<"$report"
+# The stock library prints no report: seeing one shows that ours was loaded.
+grep -qi 'kernel' <<<"$report"
+"$prefix/bin/gangway" info
+
+make --no-print-directory -C "$OLDPWD" uninstall DESTDIR="$root" PREFIX=/opt/gangway
+left=$(find "$prefix" -type f -o -type l)
+[ -z "$left" ] || { echo "left behind: $left"; exit 1; }
