@@ -1,1 +1,98 @@
-//! Being built.
+//! The back end that runs x86-64 device images on the host's processors.
+//!
+//! It needs no hardware, so every test of the layers above can use it, and it is
+//! what a program gets on a machine without an accelerator. Although host and
+//! device share one memory, it behaves like a device with its own: each device
+//! has its own copy of an image's globals, mapped data lives in separate
+//! allocations, and those are filled with a pattern that no forgotten map
+//! survives. A kernel that crashes ends the process with a report that names
+//! the region, not with a bare signal.
+//!
+//! # Environment
+//!
+//! | Variable | Meaning |
+//! |---|---|
+//! | `GANGWAY_CPU_DEVICES` | Logical devices, 1 to 64; 4 by default, as in the stock library |
+//! | `GANGWAY_CPU_MEMORY` | Memory of each, in bytes or with `KiB`, `MiB`, `GiB`; no limit by default |
+//! | `GANGWAY_CPU_POISON` | `0` leaves memory as it is; `1` (default) poisons new blocks (of those above 1 MiB the first and last 256 KiB) and freed ones up to 4 KiB; `all` poisons every byte |
+//! | `GANGWAY_CPU_CATCH_SIGNALS` | `0` leaves crashes to the system and keeps the images' files open, for debuggers |
+//! | `OMPTARGET_DISABLE_HOST_PLUGIN` | `1` removes the devices, as in the stock library |
+//!
+//! # Unloading
+//!
+//! Signal handlers and thread-exit hooks point into this code: a library it is
+//! linked into must stay loaded once used (`-z nodelete`).
+
+#[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
+compile_error!("the CPU back end runs x86-64 images and supports Linux on x86-64 only");
+
+mod config;
+mod crash;
+mod device;
+mod elf;
+mod launch;
+mod memory;
+mod module;
+mod registry;
+mod thread;
+
+pub use device::CpuDevice;
+
+use config::Config;
+use gangway_backend::{Backend, Device, Error, Result};
+
+/// The CPU back end.
+#[derive(Debug)]
+pub struct CpuBackend {
+    config: Config,
+}
+
+impl Default for CpuBackend {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl CpuBackend {
+    /// The back end as the environment wants it.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { config: Config::from_environment() }
+    }
+
+    /// One line for each setting in the environment that was not understood,
+    /// for the runtime to print: a back end never does.
+    #[must_use]
+    pub fn warnings(&self) -> &[String] {
+        &self.config.warnings
+    }
+}
+
+impl Backend for CpuBackend {
+    fn name(&self) -> &str {
+        "cpu"
+    }
+
+    fn recognises(&self, image: &[u8]) -> bool {
+        elf::recognises(image)
+    }
+
+    fn device_count(&self) -> usize {
+        self.config.devices
+    }
+
+    fn why_absent(&self) -> Option<String> {
+        self.config.why_absent.clone()
+    }
+
+    fn open(&self, ordinal: usize) -> Result<Box<dyn Device>> {
+        if ordinal >= self.config.devices {
+            let devices = self.config.devices;
+            return Err(Error::Device {
+                code: 0,
+                message: format!("there is no cpu device {ordinal}: {devices} exist"),
+            });
+        }
+        Ok(Box::new(CpuDevice::new(ordinal, &self.config)))
+    }
+}

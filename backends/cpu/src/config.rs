@@ -1,0 +1,168 @@
+//! What the environment says about this back end.
+//!
+//! Read once, when the back end is made. Must never print: a value that makes no
+//! sense is kept as a warning for the runtime to show, and the default is used.
+
+use crate::memory::Poison;
+use std::ffi::OsString;
+
+/// Logical devices without `GANGWAY_CPU_DEVICES`: as many as the stock host plug-in has.
+const DEFAULT_DEVICES: usize = 4;
+
+/// Upper bound of `GANGWAY_CPU_DEVICES`.
+pub(crate) const MAX_DEVICES: usize = 64;
+
+/// The back end's settings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Config {
+    /// Number of logical devices.
+    pub devices: usize,
+    /// Why there are none, if so.
+    pub why_absent: Option<String>,
+    /// Bytes that may be allocated on each device; `None` is as much as the host gives.
+    pub memory: Option<usize>,
+    /// How device memory is poisoned.
+    pub poison: Poison,
+    /// Report crashes of kernels.
+    pub catch_signals: bool,
+    /// One line per value that was not understood.
+    pub warnings: Vec<String>,
+}
+
+impl Config {
+    /// The settings in the environment of this process.
+    pub fn from_environment() -> Self {
+        Self::read(|name| std::env::var_os(name))
+    }
+
+    /// The settings that `lookup` gives.
+    pub fn read(lookup: impl Fn(&str) -> Option<OsString>) -> Self {
+        let mut warnings = Vec::new();
+        // An empty value is the shell's way to unset one.
+        let value = |name: &str| {
+            lookup(name).map(|v| v.to_string_lossy().trim().to_owned()).filter(|v| !v.is_empty())
+        };
+        let mut setting = |name: &str, expected: &str, default: &str| {
+            warnings.push(format!(
+                "{name}={}: expected {expected}; using {default}",
+                value(name).unwrap_or_default()
+            ));
+        };
+
+        let mut devices = DEFAULT_DEVICES;
+        if let Some(text) = value("GANGWAY_CPU_DEVICES") {
+            match text.parse() {
+                Ok(count @ 1..=MAX_DEVICES) => devices = count,
+                _ => setting("GANGWAY_CPU_DEVICES", "a number from 1 to 64", "4"),
+            }
+        }
+        let memory = value("GANGWAY_CPU_MEMORY").and_then(|text| {
+            let bytes = parse_bytes(&text);
+            if bytes.is_none() {
+                setting("GANGWAY_CPU_MEMORY", "bytes, or a number with KiB, MiB or GiB", "no limit");
+            }
+            bytes
+        });
+        let poison = match value("GANGWAY_CPU_POISON").as_deref() {
+            None | Some("1") => Poison::Bounded,
+            Some("0") => Poison::Off,
+            Some("all") => Poison::Everything,
+            Some(_) => {
+                setting("GANGWAY_CPU_POISON", "0, 1 or all", "1");
+                Poison::Bounded
+            }
+        };
+        let catch_signals = match value("GANGWAY_CPU_CATCH_SIGNALS").as_deref() {
+            None | Some("1") => true,
+            Some("0") => false,
+            Some(_) => {
+                setting("GANGWAY_CPU_CATCH_SIGNALS", "0 or 1", "1");
+                true
+            }
+        };
+        // The stock runtime's switch for its host plug-in. Programs and job
+        // scripts that set it expect no CPU device from us either.
+        let disabled = value("OMPTARGET_DISABLE_HOST_PLUGIN")
+            .is_some_and(|v| matches!(v.to_ascii_lowercase().as_str(), "1" | "true" | "yes" | "on"));
+        let why_absent =
+            disabled.then(|| "switched off by OMPTARGET_DISABLE_HOST_PLUGIN in the environment".to_owned());
+        if disabled {
+            devices = 0;
+        }
+        Self { devices, why_absent, memory, poison, catch_signals, warnings }
+    }
+}
+
+/// `1048576`, `1024KiB`, `64 MiB`, `2GiB` (upper or lower case) in bytes.
+fn parse_bytes(text: &str) -> Option<usize> {
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let shift = match unit.trim().to_ascii_lowercase().as_str() {
+        "" | "b" => 0,
+        "kib" => 10,
+        "mib" => 20,
+        "gib" => 30,
+        _ => return None,
+    };
+    number.parse::<usize>().ok()?.checked_mul(1 << shift)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config(pairs: &[(&str, &str)]) -> Config {
+        Config::read(|name| pairs.iter().find(|(n, _)| *n == name).map(|(_, v)| v.into()))
+    }
+
+    #[test]
+    fn defaults_are_those_of_the_stock_host_plugin() {
+        let config = config(&[]);
+        assert_eq!((config.devices, config.why_absent, config.memory), (4, None, None));
+        assert!(config.catch_signals && config.poison == Poison::Bounded && config.warnings.is_empty());
+    }
+
+    #[test]
+    fn device_count_is_bounded_and_complained_about() {
+        assert_eq!(config(&[("GANGWAY_CPU_DEVICES", "64")]).devices, 64);
+        assert_eq!(config(&[("GANGWAY_CPU_DEVICES", "")]).warnings, Vec::<String>::new());
+        for bad in ["0", "65", "-1", "two", "1.5"] {
+            let config = config(&[("GANGWAY_CPU_DEVICES", bad)]);
+            assert_eq!(config.devices, 4);
+            assert_eq!(
+                config.warnings,
+                [format!("GANGWAY_CPU_DEVICES={bad}: expected a number from 1 to 64; using 4")]
+            );
+        }
+    }
+
+    #[test]
+    fn stock_switch_removes_the_devices_and_says_so() {
+        let config = config(&[("OMPTARGET_DISABLE_HOST_PLUGIN", "true"), ("GANGWAY_CPU_DEVICES", "2")]);
+        assert_eq!(config.devices, 0);
+        assert!(config.why_absent.unwrap().contains("OMPTARGET_DISABLE_HOST_PLUGIN"));
+        assert_eq!(super::tests::config(&[("OMPTARGET_DISABLE_HOST_PLUGIN", "0")]).devices, 4);
+    }
+
+    #[test]
+    fn memory_sizes() {
+        assert_eq!(parse_bytes("4096"), Some(4096));
+        assert_eq!(parse_bytes("4 kib"), Some(4096));
+        assert_eq!(parse_bytes("2GiB"), Some(2 << 30));
+        for bad in ["", "GiB", "1.5GiB", "-1", "1GB", "99999999999999999999", "99999999999GiB"] {
+            assert_eq!(parse_bytes(bad), None, "{bad}");
+        }
+        assert_eq!(config(&[("GANGWAY_CPU_MEMORY", "lots")]).warnings.len(), 1);
+    }
+
+    #[test]
+    fn switches() {
+        assert_eq!(config(&[("GANGWAY_CPU_POISON", "0")]).poison, Poison::Off);
+        assert_eq!(config(&[("GANGWAY_CPU_POISON", "all")]).poison, Poison::Everything);
+        assert!(!config(&[("GANGWAY_CPU_CATCH_SIGNALS", "0")]).catch_signals);
+        assert_eq!(
+            config(&[("GANGWAY_CPU_POISON", "x"), ("GANGWAY_CPU_CATCH_SIGNALS", "y")]).warnings.len(),
+            2
+        );
+    }
+}

@@ -1,0 +1,290 @@
+//! The text of a crash report.
+//!
+//! Written in the signal handler, so it is put together in a buffer on the stack
+//! and leaves in one `write`. It says which region crashed, where that stands in
+//! the program, what happened and what to look for.
+
+use super::images::Image;
+use crate::launch::{Activity, ActivityKind};
+use crate::memory::looks_poisoned;
+use crate::thread::{self, Thread};
+use gangway_backend::Launch;
+use std::fmt::{self, Write as _};
+
+/// What the kernel tells about a fault.
+pub(super) struct Crash {
+    signal: i32,
+    code: i32,
+    address: usize,
+    registers: [u64; 16],
+    pub pc: usize,
+    pub sp: usize,
+}
+
+impl Crash {
+    /// # Safety
+    /// The arguments are those of a signal handler.
+    pub unsafe fn new(signal: i32, info: &libc::siginfo_t, context: &libc::ucontext_t) -> Self {
+        let all = &context.uc_mcontext.gregs;
+        let mut registers = [0; 16];
+        for (to, from) in registers.iter_mut().zip(all) {
+            *to = *from as u64;
+        }
+        Self {
+            signal,
+            code: info.si_code,
+            // SAFETY: these signals carry an address.
+            address: unsafe { info.si_addr() }.addr(),
+            registers,
+            pc: all[libc::REG_RIP as usize] as usize,
+            sp: all[libc::REG_RSP as usize] as usize,
+        }
+    }
+
+    /// The address that was touched, where the processor tells it: for addresses
+    /// that no program can have, it does not.
+    fn touched(&self) -> Option<usize> {
+        const SI_KERNEL: i32 = 0x80;
+        let tells = matches!(self.signal, libc::SIGSEGV | libc::SIGBUS);
+        (tells && self.code > 0 && self.code != SI_KERNEL).then_some(self.address)
+    }
+
+    fn what(&self) -> (&'static str, &'static str) {
+        match (self.signal, self.code) {
+            (libc::SIGSEGV, 2) => ("SIGSEGV", "memory that it may not touch in this way"),
+            (libc::SIGSEGV, _) => ("SIGSEGV", "memory that is not there"),
+            (libc::SIGBUS, 1) => ("SIGBUS", "misaligned access"),
+            (libc::SIGBUS, _) => ("SIGBUS", "memory that cannot be had, or a file that has become shorter"),
+            (libc::SIGFPE, 1) => ("SIGFPE", "integer division by zero, or overflow in one"),
+            (libc::SIGFPE, _) => ("SIGFPE", "floating-point exception that the program has made fatal"),
+            (libc::SIGILL, _) => ("SIGILL", "illegal instruction: a trap, or built for another processor"),
+            _ => ("signal", "unknown"),
+        }
+    }
+
+    /// What to look for.
+    fn hint(&self) -> Option<&'static str> {
+        let poisoned = self.touched().is_some_and(|a| looks_poisoned(a as u64))
+            || self.registers.iter().any(|r| looks_poisoned(*r));
+        let touched = self.touched();
+        if poisoned {
+            Some(
+                "this looks like poisoned device memory: a value was read that was never written, \
+                 or was unmapped before; look for a variable or pointer that lacks a map(to: ...)",
+            )
+        } else if touched.is_some_and(|a| a < 4096) {
+            Some(
+                "a null pointer was followed: what a pointer leads to has to be mapped as well, \
+                 as in map(to: p[0:n])",
+            )
+        } else if touched.is_some_and(|a| a.abs_diff(self.sp) < 64 << 10) {
+            Some(
+                "the stack is used up: raise it with ulimit -s or OMP_STACKSIZE, or move large arrays to the heap",
+            )
+        } else if touched.is_some() {
+            Some(
+                "an index may be beyond the section that was mapped, or the pointer beyond what it pointed to",
+            )
+        } else {
+            None
+        }
+    }
+}
+
+/// Text of bounded length, and no allocation.
+struct Text {
+    bytes: [u8; 4096],
+    length: usize,
+}
+
+impl Text {
+    const fn new() -> Self {
+        Self { bytes: [0; 4096], length: 0 }
+    }
+
+    fn push(&mut self, bytes: &[u8]) {
+        let count = bytes.len().min(self.bytes.len() - self.length);
+        self.bytes[self.length..][..count].copy_from_slice(&bytes[..count]);
+        self.length += count;
+    }
+
+    fn send(&self) {
+        let mut rest = &self.bytes[..self.length];
+        while !rest.is_empty() {
+            // SAFETY: the bytes are valid.
+            let count = unsafe { libc::write(2, rest.as_ptr().cast(), rest.len()) };
+            if count <= 0 {
+                return;
+            }
+            rest = &rest[count as usize..];
+        }
+    }
+}
+
+impl fmt::Write for Text {
+    fn write_str(&mut self, s: &str) -> fmt::Result {
+        self.push(s.as_bytes());
+        Ok(())
+    }
+}
+
+/// Writes the report of `crash`, which happened on `thread` (if that has ever
+/// launched) and in or below `image` (if it did).
+pub(super) fn print(crash: &Crash, thread: Option<&Thread>, image: Option<&Image>) {
+    let here = image.and_then(|image| image.symbol(crash.pc));
+    // SAFETY: the calling thread's activity stays while the thread is in this handler.
+    let own = thread.and_then(|thread| unsafe { thread.activity().as_ref() });
+    let activity = own.or_else(|| launching(image?, here.map(|(name, _)| name)));
+
+    let mut text = Text::new();
+    text.push(b"gangway: ");
+    match activity.map(|activity| &activity.kind) {
+        Some(ActivityKind::Kernel(launch)) => {
+            text.push(b"kernel `");
+            region(&mut text, launch.name.as_bytes(), launch.location.map(|l| l.function));
+            text.push(b"` crashed");
+        }
+        Some(ActivityKind::Loading) => text.push(b"an initialiser of the device image crashed"),
+        Some(ActivityKind::Unloading) => text.push(b"a finaliser of the device image crashed"),
+        None => {
+            text.push(b"kernel `");
+            region(&mut text, here.map_or(b"?", |(name, _)| name), None);
+            text.push(b"` crashed");
+        }
+    }
+    let device = activity.map(|a| a.device).or_else(|| image.map(Image::device));
+    let _ = match device {
+        Some(device) => writeln!(text, " on cpu device {device}"),
+        None => writeln!(text),
+    };
+    if let Some(Activity { kind: ActivityKind::Kernel(Launch { location: Some(l), .. }), .. }) = activity {
+        let _ = write!(text, "  region:  {}:{}", l.file, l.line);
+        if l.column != 0 {
+            let _ = write!(text, ":{}", l.column);
+        }
+        let _ = writeln!(text, " in {}", l.function);
+    }
+    let (signal, meaning) = crash.what();
+    let _ = write!(text, "  signal:  {signal}, {meaning}");
+    let _ = match crash.touched() {
+        Some(address) => writeln!(text, ", at address {address:#x}"),
+        None => writeln!(text),
+    };
+    text.push(b"  code:    ");
+    match here {
+        Some((name, into)) => {
+            text.push(name);
+            let _ = write!(text, "+{into:#x}");
+        }
+        None => {
+            let _ = write!(text, "address {:#x}", crash.pc);
+            if image.is_some() {
+                text.push(b", called from the device image");
+            }
+        }
+    }
+    text.push(if own.is_some() {
+        b", on the launching thread\n"
+    } else {
+        b", on a worker thread of the region\n"
+    });
+    if let Some(hint) = crash.hint() {
+        let _ = writeln!(text, "  help:    {hint}");
+    }
+    text.push(b"  note:    GANGWAY_CPU_CATCH_SIGNALS=0 leaves the crash to a debugger or core dump\n");
+    text.send();
+}
+
+/// The launch that the code at `symbol` of `image` belongs to, from the threads
+/// that are launching. Parts that the compiler outlined from a kernel are named
+/// after it; a function that kernels call is not, and is then taken to belong to
+/// the only launch of this image.
+fn launching(image: &Image, symbol: Option<&[u8]>) -> Option<&'static Activity<'static>> {
+    let mut candidates = thread::all().filter_map(|thread| {
+        // SAFETY: a launch whose worker is the crashed thread does not end before
+        // that thread does. Others may, and would at worst crash the report.
+        let activity = unsafe { thread.activity().as_ref() }?;
+        let ActivityKind::Kernel(launch) = activity.kind else { return None };
+        let same = super::images::find(launch.kernel.0).is_some_and(|other| std::ptr::eq(other, image));
+        same.then_some((activity, launch.name.as_bytes()))
+    });
+    let first = candidates.next()?;
+    let named = |(_, name): &(_, &[u8])| symbol.is_some_and(|symbol| symbol.starts_with(name));
+    if named(&first) {
+        return Some(first.0);
+    }
+    match candidates.find(named) {
+        Some((activity, _)) => Some(activity),
+        None => candidates.next().is_none().then_some(first.0),
+    }
+}
+
+/// Writes `function:line` for a kernel symbol,
+/// `__omp_offloading_<device>_<file>_<function>_l<line>`, or the symbol itself.
+fn region(text: &mut Text, symbol: &[u8], function: Option<&str>) {
+    let Some((name, line)) = split(symbol) else { return text.push(symbol) };
+    match function {
+        // The compiler's own spelling of a C++ name is not for reading.
+        Some(function) if name.starts_with(b"_Z") && !function.is_empty() => text.push(function.as_bytes()),
+        _ => text.push(name),
+    }
+    text.push(b":");
+    text.push(line);
+}
+
+fn split(symbol: &[u8]) -> Option<(&[u8], &[u8])> {
+    let rest = symbol.strip_prefix(b"__omp_offloading_")?;
+    let mut fields = rest.splitn(3, |b| *b == b'_');
+    let (_device, _file, name) = (fields.next()?, fields.next()?, fields.next()?);
+    // The last `_l<digits>`; the compiler may have put more behind it.
+    let at = (0..name.len())
+        .rev()
+        .find(|at| name[*at..].starts_with(b"_l") && name.get(at + 2).is_some_and(u8::is_ascii_digit))?;
+    let line = &name[at + 2..];
+    let digits = line.iter().position(|b| !b.is_ascii_digit()).unwrap_or(line.len());
+    Some((&name[..at], &line[..digits]))
+}
+
+/// Says that a C++ exception has left a kernel.
+pub(crate) fn exception(launch: &Launch<'_>) {
+    let mut text = Text::new();
+    text.push(b"gangway: an exception left kernel `");
+    region(&mut text, launch.name.as_bytes(), launch.location.map(|l| l.function));
+    text.push(b"`\n");
+    if let Some(l) = launch.location {
+        let _ = writeln!(text, "  region:  {}:{} in {}", l.file, l.line, l.function);
+    }
+    text.push(b"  help:    OpenMP requires that it is caught inside the target region\n");
+    text.send();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pretty(symbol: &str, function: Option<&str>) -> String {
+        let mut text = Text::new();
+        region(&mut text, symbol.as_bytes(), function);
+        String::from_utf8_lossy(&text.bytes[..text.length]).into_owned()
+    }
+
+    #[test]
+    fn kernels_are_called_by_function_and_line() {
+        assert_eq!(pretty("__omp_offloading_fe00_9900ad_main_l7", None), "main:7");
+        assert_eq!(pretty("__omp_offloading_fe00_9900ad_a_l2_b_l70_debug__.omp_outlined", None), "a_l2_b:70");
+        assert_eq!(pretty("__omp_offloading_1_2__ZN1a1bEv_l3", Some("b")), "b:3");
+        assert_eq!(pretty("__omp_offloading_1_2__ZN1a1bEv_l3", None), "_ZN1a1bEv:3");
+        for other in ["helper", "__omp_offloading_", "__omp_offloading_1_2_main"] {
+            assert_eq!(pretty(other, None), other);
+        }
+    }
+
+    #[test]
+    fn text_is_cut_off_not_overrun() {
+        let mut text = Text::new();
+        for _ in 0..1000 {
+            let _ = write!(text, "0123456789");
+        }
+        assert_eq!(text.length, 4096);
+    }
+}

@@ -1,0 +1,135 @@
+//! One logical device: the host's processors behind a memory of its own.
+
+use crate::config::Config;
+use crate::launch::{self, Place};
+use crate::memory::DeviceMemory;
+use crate::module::CpuModule;
+use gangway_backend::{
+    AllocationKind, Capabilities, Device, DevicePtr, Launch, Module, Result, Session, StreamHandle,
+};
+use std::ptr;
+
+/// A logical CPU device.
+#[derive(Debug)]
+pub struct CpuDevice {
+    place: Place,
+    memory: DeviceMemory,
+}
+
+impl CpuDevice {
+    pub(crate) fn new(ordinal: usize, config: &Config) -> Self {
+        Self {
+            place: Place { device: ordinal, catch_signals: config.catch_signals },
+            memory: DeviceMemory::new(ordinal, config.poison, config.memory),
+        }
+    }
+}
+
+impl Device for CpuDevice {
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { asynchronous: false, unified_memory: true, private_in_session: true, peer_copy: true }
+    }
+
+    fn describe(&self) -> Vec<(String, String)> {
+        let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let memory = match self.memory.usage() {
+            Some((limit, used)) => format!("{used} of {limit} bytes used (GANGWAY_CPU_MEMORY)"),
+            None => "shared with the host, no limit".to_owned(),
+        };
+        [
+            ("Device", format!("cpu {}", self.place.device)),
+            ("Architecture", "x86-64".to_owned()),
+            ("Processors", processors.to_string()),
+            ("Memory", memory),
+            ("Poisoned memory", self.memory.poison().describe().to_owned()),
+            ("Crash reports", if self.place.catch_signals { "on" } else { "off" }.to_owned()),
+        ]
+        .map(|(key, value)| (key.to_owned(), value))
+        .into()
+    }
+
+    fn load(&self, image: &[u8]) -> Result<Box<dyn Module>> {
+        Ok(Box::new(CpuModule::load(self.place, image)?))
+    }
+
+    // Host, shared and device memory are all the same to a CPU.
+    #[inline]
+    fn allocate(&self, size: usize, _kind: AllocationKind, overwritten: bool) -> Result<DevicePtr> {
+        self.memory.allocate(size, overwritten).map(|block| DevicePtr(block.expose_provenance()))
+    }
+
+    #[inline]
+    unsafe fn deallocate(&self, pointer: DevicePtr, _kind: AllocationKind) -> Result<()> {
+        self.memory.free(pointer.0)
+    }
+
+    #[inline]
+    unsafe fn copy_to_device(
+        &self,
+        to: DevicePtr,
+        from: *const u8,
+        size: usize,
+        _stream: Option<StreamHandle>,
+    ) -> Result<()> {
+        // The ranges may overlap: pinned host memory has the same address on the device.
+        // SAFETY: the caller's promise.
+        unsafe { ptr::copy(from, ptr::with_exposed_provenance_mut(to.0), size) };
+        Ok(())
+    }
+
+    #[inline]
+    unsafe fn copy_from_device(
+        &self,
+        to: *mut u8,
+        from: DevicePtr,
+        size: usize,
+        _stream: Option<StreamHandle>,
+    ) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { ptr::copy(ptr::with_exposed_provenance(from.0), to, size) };
+        Ok(())
+    }
+
+    unsafe fn copy_between(
+        &self,
+        _to_ordinal: usize,
+        to: DevicePtr,
+        from: DevicePtr,
+        size: usize,
+        _stream: Option<StreamHandle>,
+    ) -> Result<()> {
+        // SAFETY: the caller's promise; all our devices share one address space.
+        unsafe {
+            ptr::copy(
+                ptr::with_exposed_provenance::<u8>(from.0),
+                ptr::with_exposed_provenance_mut(to.0),
+                size,
+            );
+        }
+        Ok(())
+    }
+
+    unsafe fn fill(&self, to: DevicePtr, byte: u8, size: usize, _stream: Option<StreamHandle>) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { ptr::write_bytes(ptr::with_exposed_provenance_mut::<u8>(to.0), byte, size) };
+        Ok(())
+    }
+
+    #[inline]
+    unsafe fn launch(&self, launch: &Launch<'_>, session: &mut Session, slots: usize) -> Result<()> {
+        // Teams and thread limits need nothing here: the compiler puts them into
+        // the kernel, which asks the host's OpenMP library for them.
+        // SAFETY: the caller's promise.
+        unsafe { launch::run(self.place, launch, session.arguments(slots)) };
+        Ok(())
+    }
+
+    // As in the stock library, pinning changes nothing: the device reaches all host memory.
+    unsafe fn pin_host(&self, host: *mut u8, _size: usize) -> Result<DevicePtr> {
+        Ok(DevicePtr(host.expose_provenance()))
+    }
+
+    unsafe fn unpin_host(&self, _host: *mut u8) -> Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,402 @@
+//! Reading x86-64 ELF images: enough to refuse what the loader would choke on.
+//!
+//! The system's loader trusts the files it is given; a truncated or damaged one
+//! ends the process inside `dlopen`. So [`check`] follows everything that the
+//! loader will follow and says what is wrong instead. It also gives the addresses
+//! the image will take, and the crash report reads symbols with it: nothing here
+//! may allocate except an error, or panic on any input.
+
+#![forbid(unsafe_code)]
+
+use std::ops::Range;
+
+const EM_X86_64: u16 = 62;
+const ET_DYN: u16 = 3;
+const PT_LOAD: u32 = 1;
+const PT_DYNAMIC: u32 = 2;
+const SHT_SYMTAB: u32 = 2;
+const SHT_NOBITS: u32 = 8;
+const SHT_DYNSYM: u32 = 11;
+const WRITABLE: u32 = 2;
+const PAGE: u64 = 4096;
+
+/// The first bytes of a 64-bit little-endian ELF file.
+const IDENT: [u8; 6] = [0x7f, b'E', b'L', b'F', 2, 1];
+
+/// Whether `image` says that it is an x86-64 shared object.
+pub(crate) fn recognises(image: &[u8]) -> bool {
+    let file = File(image);
+    image.starts_with(&IDENT) && file.u16(16) == Some(ET_DYN) && file.u16(18) == Some(EM_X86_64)
+}
+
+/// Little-endian numbers in a file; `None` beyond its end.
+#[derive(Clone, Copy)]
+struct File<'a>(&'a [u8]);
+
+impl<'a> File<'a> {
+    fn bytes(self, at: u64, size: u64) -> Option<&'a [u8]> {
+        let start = usize::try_from(at).ok()?;
+        let end = usize::try_from(at.checked_add(size)?).ok()?;
+        self.0.get(start..end)
+    }
+
+    fn array<const N: usize>(self, at: u64) -> Option<[u8; N]> {
+        self.bytes(at, N as u64)?.try_into().ok()
+    }
+
+    fn u16(self, at: u64) -> Option<u16> {
+        self.array(at).map(u16::from_le_bytes)
+    }
+
+    fn u32(self, at: u64) -> Option<u32> {
+        self.array(at).map(u32::from_le_bytes)
+    }
+
+    fn u64(self, at: u64) -> Option<u64> {
+        self.array(at).map(u64::from_le_bytes)
+    }
+}
+
+/// A program header.
+struct Segment {
+    kind: u32,
+    flags: u32,
+    offset: u64,
+    address: u64,
+    file_size: u64,
+    memory_size: u64,
+}
+
+/// A section header.
+struct Section {
+    kind: u32,
+    offset: u64,
+    size: u64,
+    link: u32,
+}
+
+fn segments(file: File<'_>) -> impl Iterator<Item = Segment> {
+    let table = file.u64(32).unwrap_or(0);
+    let count = file.u16(56).unwrap_or(0);
+    (0..u64::from(count)).map_while(move |i| {
+        let at = table.checked_add(i * 56)?;
+        Some(Segment {
+            kind: file.u32(at)?,
+            flags: file.u32(at + 4)?,
+            offset: file.u64(at + 8)?,
+            address: file.u64(at + 16)?,
+            file_size: file.u64(at + 32)?,
+            memory_size: file.u64(at + 40)?,
+        })
+    })
+}
+
+fn sections(file: File<'_>) -> impl Iterator<Item = Section> {
+    let table = file.u64(40).unwrap_or(0);
+    let count = if table == 0 { 0 } else { file.u16(60).unwrap_or(0) };
+    (0..u64::from(count)).map_while(move |i| {
+        let at = table.checked_add(i * 64)?;
+        Some(Section {
+            kind: file.u32(at + 4)?,
+            offset: file.u64(at + 24)?,
+            size: file.u64(at + 32)?,
+            link: file.u32(at + 40)?,
+        })
+    })
+}
+
+/// Checks that the system's loader can take `image`, and gives the addresses that
+/// it will use, relative to where it is loaded.
+///
+/// # Errors
+/// What is wrong: what was found, what was expected, and where.
+pub(crate) fn check(image: &[u8]) -> Result<Range<u64>, String> {
+    let file = File(image);
+    check_header(file)?;
+    let extent = check_segments(file)?;
+    check_sections(file)?;
+    check_dynamic(file)?;
+    Ok(extent)
+}
+
+fn check_header(file: File<'_>) -> Result<(), String> {
+    let size = file.0.len();
+    if size < 64 {
+        return Err(format!("it has {size} bytes, an ELF header alone has 64"));
+    }
+    if file.0[..4] != IDENT[..4] {
+        return Err(format!(
+            "it starts with {:02x?} instead of the ELF magic {:02x?}",
+            &file.0[..4],
+            &IDENT[..4]
+        ));
+    }
+    if file.0[4..6] != IDENT[4..] {
+        return Err("it is not a 64-bit little-endian ELF file".to_owned());
+    }
+    let (kind, machine) = (file.u16(16).unwrap_or(0), file.u16(18).unwrap_or(0));
+    if machine != EM_X86_64 {
+        return Err(format!("it is for ELF machine {machine}, this device runs {EM_X86_64} (x86-64)"));
+    }
+    if kind != ET_DYN {
+        return Err(format!("its ELF type is {kind}, a device image has {ET_DYN} (shared object)"));
+    }
+    Ok(())
+}
+
+fn check_segments(file: File<'_>) -> Result<Range<u64>, String> {
+    let size = file.0.len() as u64;
+    let count = file.u16(56).unwrap_or(0);
+    if file.u16(54) != Some(56) || count == 0 || segments(file).count() != usize::from(count) {
+        return Err(format!(
+            "its program header table ({count} entries) is damaged or beyond its {size} bytes"
+        ));
+    }
+    let mut extent: Option<Range<u64>> = None;
+    for (i, segment) in segments(file).enumerate() {
+        let Segment { offset, address, file_size, memory_size, .. } = segment;
+        if file.bytes(offset, file_size).is_none() {
+            let end = offset.saturating_add(file_size);
+            return Err(format!("segment {i} ends at byte {end}, but the image has only {size} bytes"));
+        }
+        if segment.kind != PT_LOAD {
+            continue;
+        }
+        let start = extent.as_ref().map_or(0, |e| e.end);
+        let end = address.checked_add(memory_size).filter(|end| *end < 1 << 40);
+        let (Some(end), true) =
+            (end, file_size <= memory_size && offset % PAGE == address % PAGE && address >= start)
+        else {
+            return Err(format!(
+                "segment {i} asks for {memory_size} bytes at {address:#x} from byte {offset}, which cannot be loaded"
+            ));
+        };
+        extent = Some(extent.map_or(address, |e| e.start)..end);
+    }
+    extent.ok_or_else(|| "it has no loadable segment".to_owned())
+}
+
+fn check_sections(file: File<'_>) -> Result<(), String> {
+    let size = file.0.len() as u64;
+    let (table, count) = (file.u64(40).unwrap_or(0), file.u16(60).unwrap_or(0));
+    if table != 0 && (file.u16(58) != Some(64) || file.bytes(table, u64::from(count) * 64).is_none()) {
+        return Err(format!(
+            "its section table at byte {table} is beyond its {size} bytes: it has been cut off"
+        ));
+    }
+    for (i, section) in sections(file).enumerate() {
+        if section.kind != SHT_NOBITS && file.bytes(section.offset, section.size).is_none() {
+            let end = section.offset.saturating_add(section.size);
+            return Err(format!("section {i} ends at byte {end}, but the image has only {size} bytes"));
+        }
+    }
+    Ok(())
+}
+
+/// The entries of the dynamic section that the loader follows.
+#[derive(Default)]
+struct Dynamic {
+    strings: (u64, u64),
+    symbols: u64,
+    hash: u64,
+    gnu_hash: u64,
+    relocations: (u64, u64),
+    jump_relocations: (u64, u64),
+    initialisers: (u64, u64),
+    finalisers: (u64, u64),
+    init: u64,
+    fini: u64,
+}
+
+fn check_dynamic(file: File<'_>) -> Result<(), String> {
+    let segment = segments(file).find(|s| s.kind == PT_DYNAMIC).ok_or("it has no dynamic section")?;
+    // The loader reads it through memory.
+    if to_offset(file, segment.address, segment.file_size) != Some(segment.offset) {
+        return Err("its dynamic section is not in a loadable segment".to_owned());
+    }
+    let entries = || {
+        (0..segment.file_size / 16).map_while(move |i| {
+            let at = segment.offset + i * 16;
+            Some((file.u64(at)?, file.u64(at + 8)?)).filter(|(tag, _)| *tag != 0)
+        })
+    };
+    if entries().count() as u64 == segment.file_size / 16 {
+        return Err("its dynamic section has no end".to_owned());
+    }
+    let mut dynamic = Dynamic::default();
+    for (tag, value) in entries() {
+        match tag {
+            2 => dynamic.jump_relocations.1 = value,
+            4 => dynamic.hash = value,
+            5 => dynamic.strings.0 = value,
+            6 => dynamic.symbols = value,
+            7 => dynamic.relocations.0 = value,
+            8 => dynamic.relocations.1 = value,
+            10 => dynamic.strings.1 = value,
+            12 => dynamic.init = value,
+            13 => dynamic.fini = value,
+            23 => dynamic.jump_relocations.0 = value,
+            25 => dynamic.initialisers.0 = value,
+            26 => dynamic.finalisers.0 = value,
+            27 => dynamic.initialisers.1 = value,
+            28 => dynamic.finalisers.1 = value,
+            0x6fff_fef5 => dynamic.gnu_hash = value,
+            _ => {}
+        }
+    }
+    let table = |what: &str, (address, size): (u64, u64)| {
+        to_offset(file, address, size)
+            .ok_or_else(|| format!("its {what} ({size} bytes at {address:#x}) is not in a loadable segment"))
+    };
+    let strings = table("string table", dynamic.strings)?;
+    if dynamic.strings.1 == 0 || file.bytes(strings + dynamic.strings.1 - 1, 1) != Some(&[0]) {
+        return Err("its string table has no end".to_owned());
+    }
+    let needed = entries().filter(|(tag, _)| matches!(tag, 1 | 14 | 15 | 29));
+    if let Some((_, name)) = needed.into_iter().find(|(_, name)| *name >= dynamic.strings.1) {
+        return Err(format!("a library name at {name:#x} is outside the string table"));
+    }
+    table("initialiser table", dynamic.initialisers)?;
+    table("finaliser table", dynamic.finalisers)?;
+    for (what, address) in [("initialiser", dynamic.init), ("finaliser", dynamic.fini)] {
+        table(what, (address, u64::from(address != 0)))?;
+    }
+    check_hash(file, &dynamic)?;
+    for (what, range) in
+        [("relocation table", dynamic.relocations), ("jump relocation table", dynamic.jump_relocations)]
+    {
+        let at = table(what, range)?;
+        check_relocations(file, &dynamic, what, at, range.1)?;
+    }
+    Ok(())
+}
+
+/// The loader finds symbols through one of the two hash tables.
+fn check_hash(file: File<'_>, dynamic: &Dynamic) -> Result<(), String> {
+    let damaged = || "its symbol hash table is damaged".to_owned();
+    if dynamic.gnu_hash != 0 {
+        let at = to_offset(file, dynamic.gnu_hash, 16).ok_or_else(damaged)?;
+        let word = |i: u64| file.u32(at + i * 4).map(u64::from).ok_or_else(damaged);
+        let (buckets, first, filter) = (word(0)?, word(1)?, word(2)?);
+        let size = 16 + filter * 8 + buckets * 4;
+        if buckets == 0 || !filter.is_power_of_two() || to_offset(file, dynamic.gnu_hash, size).is_none() {
+            return Err(damaged());
+        }
+        for i in 0..buckets {
+            let mut symbol = word(4 + filter * 2 + i)?;
+            if symbol == 0 {
+                continue;
+            }
+            // A chain ends at the first hash whose lowest bit is set.
+            loop {
+                let chain = symbol.checked_sub(first).ok_or_else(damaged)?;
+                check_symbol(file, dynamic, symbol)?;
+                if word(4 + filter * 2 + buckets + chain)? & 1 == 1 {
+                    break;
+                }
+                symbol += 1;
+            }
+        }
+    } else {
+        let at = to_offset(file, dynamic.hash, 8).ok_or("it has no symbol hash table")?;
+        let (buckets, chains) = (file.u32(at), file.u32(at + 4));
+        let (Some(buckets @ 1..), Some(chains)) = (buckets.map(u64::from), chains.map(u64::from)) else {
+            return Err(damaged());
+        };
+        for i in 0..buckets + chains {
+            let symbol = file.u32(at + 8 + i * 4).map(u64::from).ok_or_else(damaged)?;
+            if symbol >= chains {
+                return Err(damaged());
+            }
+            check_symbol(file, dynamic, symbol)?;
+        }
+    }
+    Ok(())
+}
+
+fn check_symbol(file: File<'_>, dynamic: &Dynamic, index: u64) -> Result<(), String> {
+    let name = index
+        .checked_mul(24)
+        .and_then(|at| dynamic.symbols.checked_add(at))
+        .and_then(|address| to_offset(file, address, 24))
+        .and_then(|at| file.u32(at));
+    match name {
+        Some(name) if u64::from(name) < dynamic.strings.1 => Ok(()),
+        Some(_) => Err(format!("the name of symbol {index} is outside the string table")),
+        None => Err(format!("symbol {index} is not in a loadable segment")),
+    }
+}
+
+fn check_relocations(
+    file: File<'_>,
+    dynamic: &Dynamic,
+    what: &str,
+    at: u64,
+    size: u64,
+) -> Result<(), String> {
+    for i in 0..size / 24 {
+        let (Some(target), Some(info)) = (file.u64(at + i * 24), file.u64(at + i * 24 + 8)) else {
+            return Err(format!("its {what} is cut off"));
+        };
+        let writable = segments(file).any(|s| {
+            s.kind == PT_LOAD
+                && s.flags & WRITABLE != 0
+                && target >= s.address
+                && target.checked_add(8).is_some_and(|end| end <= s.address + s.memory_size)
+        });
+        if !writable {
+            return Err(format!("entry {i} of its {what} writes to {target:#x}, outside its data"));
+        }
+        check_symbol(file, dynamic, info >> 32).map_err(|e| format!("entry {i} of its {what}: {e}"))?;
+    }
+    Ok(())
+}
+
+/// Where the bytes for `address..address + size` stand in the file. An absent
+/// table (nothing at 0) is in order.
+fn to_offset(file: File<'_>, address: u64, size: u64) -> Option<u64> {
+    if address == 0 && size == 0 {
+        return Some(0);
+    }
+    segments(file).filter(|s| s.kind == PT_LOAD).find_map(|s| {
+        let skip = address.checked_sub(s.address)?;
+        (skip.checked_add(size)? <= s.file_size).then_some(s.offset + skip)
+    })
+}
+
+/// The function or variable that `address` (relative to the load address) lies
+/// in, and how far into it. Prefers the full symbol table, which also names the
+/// parts that the compiler outlined from a region.
+pub(crate) fn symbol_at(image: &[u8], address: u64) -> Option<(&[u8], u64)> {
+    let file = File(image);
+    let table = |kind: u32| sections(file).find(|s| s.kind == kind);
+    let table = table(SHT_SYMTAB).or_else(|| table(SHT_DYNSYM))?;
+    let strings = sections(file).nth(table.link as usize)?;
+    (0..table.size / 24).find_map(|i| {
+        let at = table.offset + i * 24;
+        let (value, size) = (file.u64(at + 8)?, file.u64(at + 16)?);
+        let into = address.checked_sub(value).filter(|into| *into < size)?;
+        let name = file.bytes(strings.offset, strings.size)?.get(file.u32(at)? as usize..)?;
+        Some((name.split(|b| *b == 0).next()?, into))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_an_image_is_refused_in_words() {
+        let mut header = [0_u8; 64];
+        assert_eq!(check(&header[..10]).unwrap_err(), "it has 10 bytes, an ELF header alone has 64");
+        assert!(check(&header).unwrap_err().contains("ELF magic"));
+        header[..6].copy_from_slice(&IDENT);
+        assert!(check(&header).unwrap_err().contains("machine 0"));
+        header[18] = 62;
+        assert!(check(&header).unwrap_err().contains("type is 0"));
+        assert!(!recognises(&header));
+        header[16] = 3;
+        assert!(recognises(&header));
+        assert!(check(&header).unwrap_err().contains("program header table"));
+    }
+}

@@ -1,0 +1,191 @@
+//! Calling a kernel.
+//!
+//! A kernel of an x86-64 device image is a plain C function with one
+//! pointer-sized parameter per argument, however many. [`call`] takes them
+//! straight from the session's table: six to registers, the rest to the stack.
+//! It must never allocate or lock: this is the floor of what a launch costs.
+
+use crate::thread;
+use gangway_backend::Launch;
+
+/// What a thread is doing inside a device image; the crash report's source.
+pub(crate) struct Activity<'a> {
+    /// Ordinal of the device.
+    pub device: usize,
+    pub kind: ActivityKind<'a>,
+}
+
+pub(crate) enum ActivityKind<'a> {
+    /// Running this kernel.
+    Kernel(&'a Launch<'a>),
+    /// Running the image's initialisers.
+    Loading,
+    /// Running the image's finalisers.
+    Unloading,
+}
+
+/// Which device, and whether its crashes are reported.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place {
+    pub device: usize,
+    pub catch_signals: bool,
+}
+
+/// Runs `body` as `kind`, so that a crash in it is reported as such.
+#[inline]
+pub(crate) fn during<R>(place: Place, kind: ActivityKind<'_>, body: impl FnOnce() -> R) -> R {
+    let activity = Activity { device: place.device, kind };
+    // Without an entry (the thread is ending) only the report is poorer.
+    let Some(thread) = thread::current() else { return body() };
+    if place.catch_signals && thread.starts_watch() {
+        crate::crash::watch(thread);
+    }
+    let prior = thread.enter(&activity);
+    let result = body();
+    thread.leave(prior);
+    result
+}
+
+/// Runs the kernel of `launch`.
+///
+/// # Safety
+/// The kernel is loaded and `arguments` are what it expects.
+#[inline]
+pub(crate) unsafe fn run(place: Place, launch: &Launch<'_>, arguments: &[u64]) {
+    during(place, ActivityKind::Kernel(launch), || {
+        let escape = Escape(launch);
+        // SAFETY: the caller's promise.
+        unsafe { call(arguments.as_ptr(), arguments.len(), launch.kernel.0) };
+        std::mem::forget(escape);
+    });
+}
+
+/// Dropped only when a C++ exception leaves a kernel, which OpenMP does not
+/// allow: no code above may carry on with a half-finished launch.
+struct Escape<'a>(&'a Launch<'a>);
+
+impl Drop for Escape<'_> {
+    #[cold]
+    fn drop(&mut self) {
+        crate::crash::report::exception(self.0);
+        std::process::abort();
+    }
+}
+
+/// Calls `kernel` with `count` 64-bit arguments from `arguments`.
+///
+/// The frame pointer and the call frame information are kept, so that debuggers
+/// and profilers see the launch below the kernel, and an exception finds its way
+/// to [`Escape`].
+///
+/// # Safety
+/// `kernel` is a C function with that many pointer-sized parameters.
+#[unsafe(naked)]
+unsafe extern "C-unwind" fn call(arguments: *const u64, count: usize, kernel: usize) {
+    std::arch::naked_asm!(
+        ".cfi_startproc",
+        "push rbp",
+        ".cfi_def_cfa_offset 16",
+        ".cfi_offset rbp, -16",
+        "mov rbp, rsp",
+        ".cfi_def_cfa_register rbp",
+        "mov r11, rdx",
+        "mov r10, rdi",
+        "cmp rsi, 6",
+        "jbe 3f",
+        // An odd number of stack arguments would leave the stack misaligned at the call.
+        "test sil, 1",
+        "jz 2f",
+        "push 0",
+        "2:",
+        "push qword ptr [r10 + 8*rsi - 8]",
+        "dec rsi",
+        "cmp rsi, 6",
+        "ja 2b",
+        "3:",
+        // Six or fewer are left, and no more than those may be read.
+        "je 6f",
+        "cmp rsi, 3",
+        "ja 4f",
+        "je 9f",
+        "cmp rsi, 1",
+        "ja 8f",
+        "je 7f",
+        "jmp 20f",
+        "4:",
+        "cmp rsi, 4",
+        "je 5f",
+        "mov r8, [r10 + 32]",
+        "jmp 5f",
+        "6:",
+        "mov r9, [r10 + 40]",
+        "mov r8, [r10 + 32]",
+        "5:",
+        "mov rcx, [r10 + 24]",
+        "9:",
+        "mov rdx, [r10 + 16]",
+        "8:",
+        "mov rsi, [r10 + 8]",
+        "7:",
+        "mov rdi, [r10]",
+        "20:",
+        "call r11",
+        "leave",
+        ".cfi_def_cfa rsp, 8",
+        "ret",
+        ".cfi_endproc",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Mutex;
+
+    static SEEN: Mutex<Vec<u64>> = Mutex::new(Vec::new());
+
+    macro_rules! kernel {
+        ($name:ident: $($argument:ident)*) => {
+            extern "C" fn $name($($argument: u64),*) {
+                let mut seen = SEEN.lock().unwrap();
+                seen.clear();
+                seen.extend([$($argument),*] as [u64; kernel!(@count $($argument)*)]);
+            }
+        };
+        (@count) => { 0 };
+        (@count $head:ident $($tail:ident)*) => { 1 + kernel!(@count $($tail)*) };
+    }
+    kernel!(k0:);
+    kernel!(k1: a);
+    kernel!(k2: a b);
+    kernel!(k3: a b c);
+    kernel!(k4: a b c d);
+    kernel!(k5: a b c d e);
+    kernel!(k6: a b c d e f);
+    kernel!(k7: a b c d e f g);
+    kernel!(k8: a b c d e f g h);
+    kernel!(k9: a b c d e f g h i);
+
+    #[test]
+    fn few_arguments_arrive_in_order() {
+        let kernels = [
+            k0 as *const (),
+            k1 as _,
+            k2 as _,
+            k3 as _,
+            k4 as _,
+            k5 as _,
+            k6 as _,
+            k7 as _,
+            k8 as _,
+            k9 as _,
+        ];
+        for (count, kernel) in kernels.into_iter().enumerate() {
+            // Exactly as long as the kernel needs: reading on would be out of bounds.
+            let arguments: Box<[u64]> = (100..100 + count as u64).collect();
+            // SAFETY: the kernel has `count` parameters.
+            unsafe { call(arguments.as_ptr(), count, kernel.addr()) };
+            assert_eq!(*SEEN.lock().unwrap(), *arguments, "{count} arguments");
+        }
+    }
+}
