@@ -1,5 +1,7 @@
 //! Plain values that cross the back-end interface.
 
+use std::ffi::{CStr, c_char};
+
 /// An address in a device's memory. The runtime adds offsets to it and compares
 /// it; only the device may dereference it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -78,6 +80,63 @@ pub struct SourceLocation<'a> {
     pub column: u32,
 }
 
+/// A construct's description as LLVM's compilers pass it: a constant of the
+/// program of the form `";file;function;line;column;;"`, or null. It is only
+/// decoded when somebody wants to read it, so that it costs a launch nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(transparent)]
+pub struct SourceText(*const c_char);
+
+// SAFETY: the text is a constant of the program (or absent) and only read.
+unsafe impl Send for SourceText {}
+// SAFETY: as above.
+unsafe impl Sync for SourceText {}
+
+impl SourceText {
+    /// No description.
+    pub const NONE: Self = Self(std::ptr::null());
+
+    /// Wraps a description.
+    ///
+    /// # Safety
+    /// `text` is null or a NUL-terminated constant of the program.
+    #[must_use]
+    pub const unsafe fn new(text: *const c_char) -> Self {
+        Self(text)
+    }
+
+    /// The place in the source; `None` without debug information. Neither
+    /// allocates nor locks: signal handlers may call it.
+    #[must_use]
+    pub fn decode(self) -> Option<SourceLocation<'static>> {
+        if self.0.is_null() {
+            return None;
+        }
+        // SAFETY: the promise of `new`.
+        let text: &'static CStr = unsafe { CStr::from_ptr(self.0) };
+        SourceLocation::parse(text.to_str().ok()?)
+    }
+}
+
+impl<'a> SourceLocation<'a> {
+    fn parse(text: &'a str) -> Option<Self> {
+        let mut fields = text.strip_prefix(';')?.split(';');
+        let file = fields.next()?;
+        let function = fields.next()?;
+        let line = fields.next()?.parse().ok()?;
+        let column = fields.next()?.parse().ok()?;
+        (line != 0).then_some(Self { file, function, line, column })
+    }
+}
+
+impl Launch<'_> {
+    /// Where the construct stands, if the program has debug information.
+    #[must_use]
+    pub fn location(&self) -> Option<SourceLocation<'static>> {
+        self.source.decode()
+    }
+}
+
 /// One kernel launch: everything but the arguments, which stand in the
 /// [`Session`](crate::Session)'s table.
 #[derive(Debug, Clone, Copy)]
@@ -86,8 +145,8 @@ pub struct Launch<'a> {
     pub kernel: KernelHandle,
     /// Its symbol name.
     pub name: &'a str,
-    /// The construct, for messages; `None` without debug information.
-    pub location: Option<SourceLocation<'a>>,
+    /// The construct, for messages; see [`Launch::location`].
+    pub source: SourceText,
     /// Number of teams in each dimension; 0 leaves it to the device.
     pub teams: [u32; 3],
     /// Upper bound of threads per team in each dimension; 0 leaves it to the device.
@@ -96,4 +155,20 @@ pub struct Launch<'a> {
     pub trip_count: u64,
     /// Bytes of dynamic group memory each team wants.
     pub dynamic_group_memory: u32,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn construct_descriptions() {
+        let text = c";t/a.c;main;7;1;;";
+        // SAFETY: a constant.
+        let location = unsafe { SourceText::new(text.as_ptr()) }.decode().unwrap();
+        assert_eq!((location.file, location.function, location.line, location.column), ("t/a.c", "main", 7, 1));
+        assert_eq!(SourceLocation::parse(";unknown;unknown;0;0;;"), None);
+        assert_eq!(SourceLocation::parse("nonsense"), None);
+        assert_eq!(SourceText::NONE.decode(), None);
+    }
 }
