@@ -34,5 +34,6 @@ pub use device::{Backend, Device, Module};
 pub use error::{Error, Result};
 pub use session::{ArgumentTable, Session};
 pub use types::{
-    AllocationKind, Capabilities, DevicePtr, EventHandle, KernelHandle, Launch, SourceLocation, StreamHandle,
+    AllocationKind, Capabilities, DevicePtr, EventHandle, KernelHandle, Launch, SourceLocation, SourceText,
+    StreamHandle,
 };

@@ -166,7 +166,10 @@ mod tests {
         let text = c";t/a.c;main;7;1;;";
         // SAFETY: a constant.
         let location = unsafe { SourceText::new(text.as_ptr()) }.decode().unwrap();
-        assert_eq!((location.file, location.function, location.line, location.column), ("t/a.c", "main", 7, 1));
+        assert_eq!(
+            (location.file, location.function, location.line, location.column),
+            ("t/a.c", "main", 7, 1)
+        );
         assert_eq!(SourceLocation::parse(";unknown;unknown;0;0;;"), None);
         assert_eq!(SourceLocation::parse("nonsense"), None);
         assert_eq!(SourceText::NONE.decode(), None);
