@@ -141,7 +141,7 @@ pub(super) fn print(crash: &Crash, thread: Option<&Thread>, image: Option<&Image
     match activity.map(|activity| &activity.kind) {
         Some(ActivityKind::Kernel(launch)) => {
             text.push(b"kernel `");
-            region(&mut text, launch.name.as_bytes(), launch.location.map(|l| l.function));
+            region(&mut text, launch.name.as_bytes(), launch.location().map(|l| l.function));
             text.push(b"` crashed");
         }
         Some(ActivityKind::Loading) => text.push(b"an initialiser of the device image crashed"),
@@ -157,7 +157,11 @@ pub(super) fn print(crash: &Crash, thread: Option<&Thread>, image: Option<&Image
         Some(device) => writeln!(text, " on cpu device {device}"),
         None => writeln!(text),
     };
-    if let Some(Activity { kind: ActivityKind::Kernel(Launch { location: Some(l), .. }), .. }) = activity {
+    let location = activity.and_then(|activity| match activity.kind {
+        ActivityKind::Kernel(launch) => launch.location(),
+        ActivityKind::Loading | ActivityKind::Unloading => None,
+    });
+    if let Some(l) = location {
         let _ = write!(text, "  region:  {}:{}", l.file, l.line);
         if l.column != 0 {
             let _ = write!(text, ":{}", l.column);
@@ -249,9 +253,9 @@ fn split(symbol: &[u8]) -> Option<(&[u8], &[u8])> {
 pub(crate) fn exception(launch: &Launch<'_>) {
     let mut text = Text::new();
     text.push(b"gangway: an exception left kernel `");
-    region(&mut text, launch.name.as_bytes(), launch.location.map(|l| l.function));
+    region(&mut text, launch.name.as_bytes(), launch.location().map(|l| l.function));
     text.push(b"`\n");
-    if let Some(l) = launch.location {
+    if let Some(l) = launch.location() {
         let _ = writeln!(text, "  region:  {}:{} in {}", l.file, l.line, l.function);
     }
     text.push(b"  help:    OpenMP requires that it is caught inside the target region\n");

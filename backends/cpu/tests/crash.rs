@@ -1,0 +1,279 @@
+//! Crash reports, word for word. Each crash happens in a child process: this
+//! program again, with the case's name.
+
+mod support;
+
+use libtest_mimic::{Arguments, Failed, Trial};
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Command, ExitCode, Output};
+use support::{Loaded, image, load};
+
+/// A case: its name, what the child does, and the report that is expected, with
+/// `#` for what depends on the compiler.
+struct Case {
+    name: &'static str,
+    crash: fn(&Loaded),
+    report: &'static str,
+}
+
+const NOTE: &str = "  note:    GANGWAY_CPU_CATCH_SIGNALS=0 leaves the crash to a debugger or core dump\n";
+
+const CASES: &[Case] = &[
+    Case {
+        name: "null_pointer",
+        crash: |crash| crash.run_at(0, &[0, 0], Some(c";crash.c;main;11;1;;")),
+        report: "gangway: kernel `main:11` crashed on cpu device 2\n  \
+                 region:  crash.c:11:1 in main\n  \
+                 signal:  SIGSEGV, memory that is not there, at address 0x0\n  \
+                 code:    #, on the launching thread\n  \
+                 help:    a null pointer was followed: what a pointer leads to has to be mapped as well, \
+                 as in map(to: p[0:n])\n",
+    },
+    Case {
+        name: "poisoned_pointer",
+        crash: |crash| crash.run_at(1, &[0, crash.allocate(16).0 as u64], Some(c";crash.c;main;13;1;;")),
+        report: "gangway: kernel `main:13` crashed on cpu device 2\n  \
+                 region:  crash.c:13:1 in main\n  \
+                 signal:  SIGSEGV, memory that is not there\n  \
+                 code:    #, on the launching thread\n  \
+                 help:    this looks like poisoned device memory: a value was read that was never written, \
+                 or was unmapped before; look for a variable or pointer that lacks a map(to: ...)\n",
+    },
+    Case {
+        name: "division_by_zero",
+        crash: |crash| {
+            let n = crash.allocate(4);
+            crash.put(n, 0_i32);
+            crash.run_at(2, &[0, n.0 as u64], None);
+        },
+        report: "gangway: kernel `main:15` crashed on cpu device 2\n  \
+                 signal:  SIGFPE, integer division by zero, or overflow in one\n  \
+                 code:    #, on the launching thread\n",
+    },
+    Case {
+        name: "trap",
+        crash: |crash| crash.run_at(3, &[0, 0], Some(c";crash.c;main;17;1;;")),
+        report: "gangway: kernel `main:17` crashed on cpu device 2\n  \
+                 region:  crash.c:17:1 in main\n  \
+                 signal:  SIGILL, illegal instruction: a trap, or built for another processor\n  \
+                 code:    #, on the launching thread\n",
+    },
+    Case {
+        name: "worker_thread",
+        crash: |crash| crash.run_at(4, &[0, MISSING as u64], Some(c";crash.c;main;19;1;;")),
+        report: "gangway: kernel `main:19` crashed on cpu device 2\n  \
+                 region:  crash.c:19:1 in main\n  \
+                 signal:  SIGSEGV, memory that is not there, at address #\n  \
+                 code:    #, on #\n  \
+                 help:    an index may be beyond the section that was mapped, or the pointer beyond what \
+                 it pointed to\n",
+    },
+    Case {
+        name: "in_a_library_function",
+        crash: |crash| crash.run_at(5, &[0, MISSING as u64], Some(c";crash.c;main;23;1;;")),
+        report: "gangway: kernel `main:23` crashed on cpu device 2\n  \
+                 region:  crash.c:23:1 in main\n  \
+                 signal:  SIGSEGV, memory that is not there, at address #\n  \
+                 code:    #, called from the device image, on the launching thread\n  \
+                 help:    an index may be beyond the section that was mapped, or the pointer beyond what \
+                 it pointed to\n",
+    },
+];
+
+/// An address where nothing is.
+const MISSING: usize = 0x10_0000_0000;
+
+fn main() -> ExitCode {
+    if let Ok(name) = std::env::var("GANGWAY_TEST_CHILD") {
+        child(&name);
+        return ExitCode::SUCCESS;
+    }
+    let mut trials: Vec<Trial> =
+        CASES.iter().map(|c| Trial::test(c.name, || report_is_as_expected(c))).collect();
+    trials.push(Trial::test("switched_off", || {
+        let output = run_child("null_pointer", &[("GANGWAY_CPU_CATCH_SIGNALS", "0")]);
+        check(output.status.signal() == Some(libc::SIGSEGV) && output.stderr.is_empty(), &output)
+    }));
+    trials.push(Trial::test("handler_of_the_program", || {
+        let output = run_child("handler_of_the_program", &[]);
+        let text = String::from_utf8_lossy(&output.stderr);
+        check(output.status.code() == Some(77) && text.starts_with("gangway: kernel `main:11`"), &output)
+    }));
+    trials.push(Trial::test("fault_outside_a_kernel", || {
+        let output = run_child("fault_outside_a_kernel", &[]);
+        check(output.status.signal() == Some(libc::SIGSEGV) && output.stderr.is_empty(), &output)
+    }));
+    trials.push(Trial::test("fault_of_another_thread_while_a_kernel_has_run", || {
+        let output = run_child("fault_on_another_thread", &[]);
+        check(output.status.signal() == Some(libc::SIGSEGV) && output.stderr.is_empty(), &output)
+    }));
+    trials.push(Trial::test("sent_signal", || {
+        let output = run_child("sent_signal", &[]);
+        check(output.status.signal() == Some(libc::SIGFPE) && output.stderr.is_empty(), &output)
+    }));
+    trials.push(Trial::test("stack_overflow", || {
+        let output = run_child("stack_overflow", &[]);
+        let text = String::from_utf8_lossy(&output.stderr);
+        check(output.status.code() == Some(1) && text.contains("help:    the stack is used up"), &output)
+    }));
+    trials.push(Trial::test("initialiser", || {
+        let output = run_child("initialiser", &[]);
+        let text = String::from_utf8_lossy(&output.stderr);
+        let first = "gangway: an initialiser of the device image crashed on cpu device 2\n";
+        check(output.status.code() == Some(1) && text.starts_with(first), &output)
+    }));
+    trials.push(Trial::test("exception", || {
+        let output = run_child("exception", &[]);
+        let text = String::from_utf8_lossy(&output.stderr);
+        let first = "gangway: an exception left kernel `thrower`\n";
+        check(output.status.signal() == Some(libc::SIGABRT) && text.starts_with(first), &output)
+    }));
+    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+}
+
+fn run_child(name: &str, environment: &[(&str, &str)]) -> Output {
+    Command::new(std::env::current_exe().unwrap())
+        .env("GANGWAY_TEST_CHILD", name)
+        .env("OMP_NUM_THREADS", "4")
+        .envs(environment.iter().copied())
+        .output()
+        .unwrap()
+}
+
+fn check(holds: bool, output: &Output) -> Result<(), Failed> {
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    if holds { Ok(()) } else { Err(format!("{}\n{stderr}", output.status).into()) }
+}
+
+fn report_is_as_expected(case: &Case) -> Result<(), Failed> {
+    let output = run_child(case.name, &[]);
+    let text = String::from_utf8_lossy(&output.stderr);
+    check(output.status.code() == Some(1), &output)?;
+    let expected = format!("{}{NOTE}", case.report);
+    check(matches(&expected, &text), &output).map_err(|e| format!("{e:?}\nexpected:\n{expected}").into())
+}
+
+/// Whether `text` is `pattern` with anything for each `#`, within a line.
+fn matches(pattern: &str, text: &str) -> bool {
+    pattern.lines().count() == text.lines().count()
+        && pattern.lines().zip(text.lines()).all(|(pattern, mut line)| {
+            let mut parts = pattern.split('#');
+            let first = parts.next().unwrap_or_default();
+            let Some(rest) = line.strip_prefix(first) else { return false };
+            line = rest;
+            let parts: Vec<&str> = parts.collect();
+            for (i, part) in parts.iter().enumerate() {
+                let found = if i + 1 == parts.len() {
+                    line.ends_with(part).then(|| line.len() - part.len())
+                } else {
+                    line.find(part)
+                };
+                let Some(at) = found else { return false };
+                line = &line[at + part.len()..];
+            }
+            line.is_empty()
+        })
+}
+
+/// The child's part.
+fn child(name: &str) {
+    // As in a C program: the Rust library's own handlers are out of the way.
+    for signal in [libc::SIGSEGV, libc::SIGBUS] {
+        // SAFETY: restores the default.
+        unsafe { libc::signal(signal, libc::SIG_DFL) };
+    }
+    if name == "initialiser" {
+        load(
+            2,
+            &support::shared_object(
+                "__attribute__((constructor)) void early(void) { *(volatile int *)8 = 1; }",
+            ),
+        );
+        return;
+    }
+    if name == "exception" {
+        return exception();
+    }
+    if name == "stack_overflow" {
+        return stack_overflow();
+    }
+    if name == "handler_of_the_program" {
+        extern "C" fn handler(_: i32) {
+            // SAFETY: ends the process.
+            unsafe { libc::_exit(77) }
+        }
+        // SAFETY: the handler is safe at any time.
+        unsafe { libc::signal(libc::SIGSEGV, handler as *const () as usize) };
+    }
+    let crash = load(2, &image("crash.c", &[]));
+    if let Some(case) = CASES.iter().find(|case| case.name == name) {
+        return (case.crash)(&crash);
+    }
+    let a = crash.allocate(4);
+    crash.put(a, 1_i32);
+    crash.run(2, &[0, a.0 as u64]);
+    match name {
+        "handler_of_the_program" => crash.run(0, &[0, 0]),
+        // SAFETY: not safe; the fault is what is wanted.
+        "fault_outside_a_kernel" => unsafe { (MISSING as *mut u8).write_volatile(1) },
+        "fault_on_another_thread" => {
+            // SAFETY: as above.
+            let thread = std::thread::spawn(|| unsafe { (MISSING as *mut u8).write_volatile(1) });
+            thread.join().unwrap();
+        }
+        // SAFETY: sends a signal to this thread.
+        "sent_signal" => unsafe {
+            libc::raise(libc::SIGFPE);
+        },
+        other => panic!("no case {other}"),
+    }
+}
+
+fn stack_overflow() {
+    let loaded = load(
+        2,
+        &support::shared_object(
+            "int deep(int n) { volatile char a[4096]; a[0] = n; return n ? deep(n - 1) + a[0] : 0; }\n\
+             void kernel(void) { volatile int n = 100000000; n = deep(n); }",
+        ),
+    );
+    run_named(&loaded, "kernel");
+}
+
+/// Throws out of a kernel, with somebody above who would catch it.
+fn exception() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.path().join(name).to_str().unwrap().to_owned();
+    let (source, object) = (path("source.cpp"), path("object.so"));
+    std::fs::write(
+        &source,
+        "extern \"C\" void thrower() { throw 1; }\n\
+         extern \"C\" void catcher(void (*f)(void *), void *p) { try { f(p); } catch (...) {} }",
+    )
+    .unwrap();
+    support::tool("clang++-22", &["-O1", "-fPIC", "-shared", &source, "-o", &object]);
+    let loaded = load(2, &std::fs::read(object).unwrap());
+    extern "C-unwind" fn below(loaded: *const Loaded) {
+        // SAFETY: the caller's local variable.
+        run_named(unsafe { &*loaded }, "thrower");
+    }
+    let catcher = loaded.module.kernel("catcher").unwrap();
+    // SAFETY: that is its type.
+    let catcher: extern "C-unwind" fn(extern "C-unwind" fn(*const Loaded), *const Loaded) =
+        unsafe { std::mem::transmute(catcher.0) };
+    catcher(below, &raw const loaded);
+}
+
+fn run_named(loaded: &Loaded, name: &str) {
+    let launch = gangway_backend::Launch {
+        kernel: loaded.module.kernel(name).unwrap(),
+        name,
+        source: gangway_backend::SourceText::NONE,
+        teams: [0; 3],
+        thread_limit: [0; 3],
+        trip_count: 0,
+        dynamic_group_memory: 0,
+    };
+    // SAFETY: the kernel takes nothing.
+    unsafe { loaded.device.launch(&launch, &mut gangway_backend::Session::default(), 0) }.unwrap();
+}

@@ -1,0 +1,125 @@
+//! Device images as the stock compiler makes them.
+
+#![allow(dead_code, reason = "each test program uses its part")]
+
+use gangway_backend::{AllocationKind, Backend, Device, DevicePtr, Launch, Module, Session, SourceText};
+use gangway_cpu::CpuBackend;
+use std::ffi::CStr;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Runs a tool and insists on success.
+pub fn tool(name: &str, arguments: &[&str]) {
+    let output = Command::new(name).args(arguments).output().unwrap_or_else(|e| {
+        panic!(
+            "{name}: {e}; the tests need the packages clang-22, clang-tools-22, llvm-22 and liboffload-22-dev"
+        )
+    });
+    assert!(
+        output.status.success(),
+        "{name} {arguments:?}: {}\n{}",
+        output.status,
+        String::from_utf8_lossy(&output.stderr)
+    );
+}
+
+/// The x86-64 device image inside the program made from `tests/programs/<source>`.
+pub fn image(source: &str, flags: &[&str]) -> Vec<u8> {
+    let source = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/programs").join(source);
+    image_of(&source, flags)
+}
+
+fn image_of(source: &Path, flags: &[&str]) -> Vec<u8> {
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.path().join(name).to_str().unwrap().to_owned();
+    let compiler = if source.extension().is_some_and(|e| e == "cpp") { "clang++-22" } else { "clang-22" };
+    let mut arguments = vec!["-O1", "-g", "-fopenmp", "-fopenmp-targets=x86_64-pc-linux-gnu"];
+    arguments.extend(flags);
+    let (program, binary, image) = (path("program"), path("offload"), path("image"));
+    arguments.extend([source.to_str().unwrap(), "-o", &program]);
+    tool(compiler, &arguments);
+    tool("llvm-objcopy-22", &[&format!("--dump-section=.llvm.offloading={binary}"), &program, "/dev/null"]);
+    let wanted = format!("--image=file={image},triple=x86_64-pc-linux-gnu");
+    tool("clang-offload-packager-22", &[&binary, &wanted]);
+    std::fs::read(image).unwrap()
+}
+
+/// A shared object made from C text: as good an image, for kernels that no region gives.
+pub fn shared_object(text: &str) -> Vec<u8> {
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.path().join(name).to_str().unwrap().to_owned();
+    let (source, object) = (path("source.c"), path("object.so"));
+    std::fs::write(&source, text).unwrap();
+    tool("clang-22", &["-O2", "-fPIC", "-shared", &source, "-o", &object]);
+    std::fs::read(object).unwrap()
+}
+
+/// The kernels of an image, in the order of their source lines.
+pub fn kernels(image: &[u8]) -> Vec<String> {
+    let mut names: Vec<(u32, String)> = image
+        .split(|b| *b == 0)
+        .filter_map(|s| std::str::from_utf8(s).ok())
+        .filter(|s| s.starts_with("__omp_offloading_"))
+        .filter_map(|s| Some((s.rsplit_once("_l")?.1.parse().ok()?, s.to_owned())))
+        .collect();
+    names.sort();
+    names.dedup();
+    names.into_iter().map(|(_, name)| name).collect()
+}
+
+/// An image on a device.
+pub struct Loaded {
+    pub module: Box<dyn Module>,
+    pub device: Box<dyn Device>,
+    pub kernels: Vec<String>,
+}
+
+pub fn load(ordinal: usize, image: &[u8]) -> Loaded {
+    let device = CpuBackend::new().open(ordinal).unwrap();
+    let module = device.load(image).unwrap();
+    Loaded { module, device, kernels: kernels(image) }
+}
+
+impl Loaded {
+    /// Runs kernel number `index` (by source line). The first argument of a
+    /// region's kernel is the compiler's own; null will do.
+    pub fn run(&self, index: usize, arguments: &[u64]) {
+        self.run_at(index, arguments, None);
+    }
+
+    pub fn run_at(&self, index: usize, arguments: &[u64], location: Option<&'static CStr>) {
+        let name = &self.kernels[index];
+        let launch = Launch {
+            kernel: self.module.kernel(name).unwrap(),
+            name,
+            // SAFETY: a constant.
+            source: location.map_or(SourceText::NONE, |text| unsafe { SourceText::new(text.as_ptr()) }),
+            teams: [1, 1, 1],
+            thread_limit: [0; 3],
+            trip_count: 0,
+            dynamic_group_memory: 0,
+        };
+        let mut session = Session::default();
+        self.device.argument_table(&mut session, arguments.len()).unwrap().copy_from_slice(arguments);
+        // SAFETY: the tests pass what their kernels expect.
+        unsafe { self.device.launch(&launch, &mut session, arguments.len()) }.unwrap();
+    }
+
+    pub fn allocate(&self, size: usize) -> DevicePtr {
+        self.device.allocate(size, AllocationKind::Device, false).unwrap()
+    }
+
+    pub fn put<T: Copy>(&self, to: DevicePtr, value: T) {
+        let from = std::ptr::from_ref(&value).cast();
+        // SAFETY: the tests allocate enough.
+        unsafe { self.device.copy_to_device(to, from, size_of::<T>(), None) }.unwrap();
+    }
+
+    pub fn get<T: Copy + Default>(&self, from: DevicePtr) -> T {
+        let mut value = T::default();
+        let to = std::ptr::from_mut(&mut value).cast();
+        // SAFETY: the tests allocate enough.
+        unsafe { self.device.copy_from_device(to, from, size_of::<T>(), None) }.unwrap();
+        value
+    }
+}
