@@ -1,1 +1,36 @@
-//! Being built.
+//! Readers for what compilers leave in programs for offloading: offload binaries,
+//! device images and entry tables, of clang and of GCC.
+//!
+//! The runtime calls [`recognise`] for every image that a program registers; it looks
+//! at headers only, allocates nothing when the image is sound, and takes well under a
+//! microsecond for an ELF image. The `gangway` tool calls [`contents`] for a whole file
+//! and [`details`] for one image.
+//!
+//! Every reader works on a byte slice of unknown origin and must return, with an
+//! [`Error`] that says what is wrong at which offset: no panic, no unbounded
+//! allocation, no loop that input can make endless. The fuzz targets hold it to that.
+//!
+//! What the readers cover is the 64-bit little-endian ELF world that Gangway runs in.
+#![forbid(unsafe_code)]
+
+mod amdgpu;
+mod bytes;
+mod contents;
+mod details;
+mod elf;
+pub mod entry;
+mod error;
+pub mod fatbin;
+mod gcc;
+mod host;
+pub mod offload_binary;
+pub mod ptx;
+mod recognise;
+
+pub use contents::{Contents, HostTables, Image, Problem, Producer, contents};
+pub use details::{Details, Global, Kernel, KernelEnvironment, details};
+pub use elf::{Elf, FileType, Machine};
+pub use error::Error;
+pub use gcc::Target as GccTarget;
+pub use host::{needed_libraries, search_paths};
+pub use recognise::{ImageKind, recognise};

@@ -1,0 +1,6 @@
+//! The readers against real files, which the installed compilers make on the spot.
+
+mod clang;
+mod corrupt;
+mod gcc;
+mod support;
