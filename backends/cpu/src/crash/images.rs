@@ -72,8 +72,10 @@ impl Image {
         self.device.load(Ordering::Relaxed)
     }
 
-    /// The symbol at `address`, and how far into it the address lies.
+    /// The symbol at `address`, and how far into it the address lies. `None` too
+    /// if the address is not in this image.
     pub fn symbol(&self, address: usize) -> Option<(&'static [u8], usize)> {
+        let address = address.checked_sub(self.base.load(Ordering::Relaxed))?;
         let file = self.file.load(Ordering::Acquire);
         if file.is_null() {
             return None;
@@ -81,7 +83,7 @@ impl Image {
         // SAFETY: mapped with this size until the image is left, which does not
         // happen while code of it runs.
         let file = unsafe { std::slice::from_raw_parts(file, self.file_size.load(Ordering::Relaxed)) };
-        let (name, into) = elf::symbol_at(file, (address - self.base.load(Ordering::Relaxed)) as u64)?;
+        let (name, into) = elf::symbol_at(file, address as u64)?;
         Some((name, into as usize))
     }
 }

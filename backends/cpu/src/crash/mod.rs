@@ -135,23 +135,21 @@ fn pass_on(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void, 
 /// The device image that has called the function which crashed, if the upper
 /// part of its stack shows one.
 fn caller_image(sp: usize) -> Option<&'static images::Image> {
-    let mut words = [0_usize; SEARCHED];
+    let mut words = [0_usize; 64];
     let mut at = sp & !7;
-    let mut found = None;
     // In small steps: the stack may end before.
-    for chunk in words.chunks_mut(64) {
+    for _ in 0..SEARCHED / words.len() {
         // SAFETY: any bytes make words.
-        let bytes = unsafe { std::slice::from_raw_parts_mut(chunk.as_mut_ptr().cast(), size_of_val(chunk)) };
+        let bytes = unsafe { std::slice::from_raw_parts_mut(words.as_mut_ptr().cast(), size_of_val(&words)) };
         if !copy_memory(at, bytes) {
             break;
         }
-        found = chunk.iter().find_map(|word| images::find(*word));
-        if found.is_some() {
-            break;
+        if let Some(image) = words.iter().find_map(|word| images::find(*word)) {
+            return Some(image);
         }
-        at += size_of_val(chunk);
+        at += size_of_val(&words);
     }
-    found
+    None
 }
 
 /// Copies memory that may not be there: the kernel checks it on the way through a pipe.

@@ -26,9 +26,11 @@ fn current() -> libc::stack_t {
     }
 }
 
-/// Gives the calling thread a signal stack if it has none; `slot` keeps it.
+/// Gives the calling thread a signal stack if it has none, or one that is too
+/// small for the report (the Rust library's); `slot` keeps it.
 pub(crate) fn enable(slot: &AtomicPtr<u8>) {
-    if current().ss_flags & libc::SS_DISABLE == 0 {
+    let present = current();
+    if present.ss_flags & libc::SS_DISABLE == 0 && present.ss_size >= HANDLER {
         return;
     }
     let mut memory = slot.load(Ordering::Relaxed);

@@ -13,7 +13,7 @@ int main(void)
 #pragma omp target map(alloc : list)
   list.next->value = 2;
 #pragma omp target map(tofrom : n)
-  n = 1 / n;
+  n = 100 / n;
 #pragma omp target map(tofrom : a)
   __builtin_trap();
 #pragma omp target is_device_ptr(p)
