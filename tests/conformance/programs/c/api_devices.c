@@ -10,13 +10,10 @@ int main(void) {
          omp_get_device_num() == omp_get_initial_device());
   printf("on the host: %d\n", omp_is_initial_device());
   for (int d = 0; d < n; d++) {
-    int number = -1, initial = -1;
-#pragma omp target device(d) map(from : number, initial)
-    {
-      number = omp_get_device_num();
-      initial = omp_is_initial_device();
-    }
-    printf("%d: %d %d\n", d, number, initial);
+    int initial = -1;
+#pragma omp target device(d) map(from : initial)
+    initial = omp_is_initial_device();
+    printf("%d: %d\n", d, initial);
   }
   return 0;
 }

@@ -9,7 +9,7 @@ int main(void) {
   for (int d = 0; d < n; d++) {
 #pragma omp target enter data map(to : a) device(d)
 #pragma omp target device(d)
-    a[d] = 100 + omp_get_device_num();
+    a[d] = 100 + d;
   }
   for (int d = 0; d < n; d++) {
     printf("%d: present %d\n", d, omp_target_is_present(a, d));

@@ -27,9 +27,11 @@ int main(void) {
   for (node *n = head; n; n = n->next) order[count++] = n;
   for (int i = count - 1; i >= 0; i--) {
     node *n = order[i];
-#pragma omp target enter data map(to : n[0 : 1])
+    // The pointer is attached because its node is new, though what it points to is not.
     if (n->next) {
-#pragma omp target enter data map(alloc : n->next[0 : 1])
+#pragma omp target enter data map(to : n[0 : 1]) map(alloc : n->next[0 : 1])
+    } else {
+#pragma omp target enter data map(to : n[0 : 1])
     }
   }
   int lengths[5] = {0};
