@@ -1,8 +1,7 @@
-//! The compilers' descriptions of variables and constructs.
+//! The compilers' descriptions of mapped variables.
 //!
 //! clang and flang pass `";name;file;line;column;;"` for each mapped variable
-//! and `";file;function;line;column;;"` in the `ident_t` of each construct (both
-//! only with debug information; without it the text is `;unknown;unknown;0;0;;`).
+//! (only with debug information; without it the text is `;unknown;unknown;0;0;;`).
 //! A label is carried as the pointer it came as and only decoded when somebody
 //! wants to read it, so that it costs a launch nothing.
 
@@ -19,6 +18,12 @@ unsafe impl Send for Label {}
 // SAFETY: as above.
 unsafe impl Sync for Label {}
 
+impl Default for Label {
+    fn default() -> Self {
+        Self::NONE
+    }
+}
+
 impl Label {
     /// No description.
     pub const NONE: Self = Self(std::ptr::null());
@@ -27,6 +32,12 @@ impl Label {
     #[must_use]
     pub const fn from_ptr(text: *const c_char) -> Self {
         Self(text)
+    }
+
+    /// A global's symbol name.
+    #[must_use]
+    pub const fn of_symbol(name: &'static CStr) -> Self {
+        Self(name.as_ptr())
     }
 
     /// The pointer it came as.
@@ -65,29 +76,6 @@ impl Label {
     }
 }
 
-/// Decodes the source string of a construct.
-///
-/// # Safety
-/// `text` is null or a NUL-terminated constant of the program.
-#[must_use]
-pub unsafe fn construct_location(text: *const c_char) -> Option<SourceLocation<'static>> {
-    if text.is_null() {
-        return None;
-    }
-    // SAFETY: the caller's promise.
-    let text: &'static CStr = unsafe { CStr::from_ptr(text) };
-    parse_construct(text.to_str().ok()?)
-}
-
-fn parse_construct(text: &str) -> Option<SourceLocation<'_>> {
-    let mut fields = text.strip_prefix(';')?.split(';');
-    let file = fields.next()?;
-    let function = fields.next()?;
-    let line = fields.next()?.parse().ok()?;
-    let column = fields.next()?.parse().ok()?;
-    (line != 0).then_some(SourceLocation { file, function, line, column })
-}
-
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
@@ -101,13 +89,5 @@ mod tests {
         assert_eq!(Label::from_ptr(c"global".as_ptr()).name(), Some("global"));
         assert_eq!(Label::from_ptr(c";unknown;unknown;0;0;;".as_ptr()).name(), None);
         assert_eq!(Label::NONE.name(), None);
-    }
-
-    #[test]
-    fn construct_descriptions() {
-        let location = parse_construct(";t/a.c;main;7;1;;").unwrap();
-        assert_eq!((location.file, location.function, location.line, location.column), ("t/a.c", "main", 7, 1));
-        assert_eq!(parse_construct(";unknown;unknown;0;0;;"), None);
-        assert_eq!(parse_construct("nonsense"), None);
     }
 }

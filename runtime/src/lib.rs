@@ -1,4 +1,46 @@
-//! Being built.
+//! Gangway's offload runtime: images, device numbering, the present table,
+//! launches.
+//!
+//! It knows neither a compiler's ABI nor a device's driver. A *front end*
+//! (`frontends/`) turns a compiler's calls into calls of [`Runtime`]; a *back
+//! end* (`backends/`) does what the runtime asks of a device. All validation is
+//! here: the front ends pass on what the compiler said, the back ends trust what
+//! they are given.
+//!
+//! # The path of a target region
+//!
+//! [`Runtime::run`] finds the region ([`regions`]), takes a [`Job`], which makes
+//! the arguments present (`environment`), writes their device addresses
+//! into the session's table, launches, and issues the unmapping;
+//! [`Job::complete`] waits and ends it. With present arguments no step of it
+//! locks, allocates or copies.
+//!
+//! # Threads
+//!
+//! Everything may be called from any thread at any time. Locks are held for
+//! registration, for loading images and for changing (not for reading) the
+//! present table; never across an allocation, a copy or a kernel.
+
+mod arguments;
+mod device;
+mod environment;
+mod error;
+pub mod events;
 mod label;
+mod library;
+pub mod map_type;
+pub mod memory;
 pub mod present;
+pub mod regions;
+mod runtime;
 mod sync;
+mod target;
+
+pub use arguments::{Arguments, Components, Item, MapperFunction};
+pub use device::Device;
+pub use environment::{Dimension, report_never_mapped};
+pub use error::{Error, ErrorKind, HostRange, Result};
+pub use label::Label;
+pub use library::{EntryKind, HostEntry, Registration};
+pub use runtime::{BackendInfo, Runtime, requirement};
+pub use target::{DataOperation, Job, Shape};

@@ -174,7 +174,12 @@ impl<'t> EntryRef<'t> {
                 return None;
             }
             let (next, result) = change(snapshot)?;
-            match self.entry.state.compare_exchange_weak(word, next.encode(), Ordering::AcqRel, Ordering::Acquire) {
+            match self.entry.state.compare_exchange_weak(
+                word,
+                next.encode(),
+                Ordering::AcqRel,
+                Ordering::Acquire,
+            ) {
                 Ok(_) => return Some((next, result)),
                 Err(seen) => word = seen,
             }
@@ -336,7 +341,8 @@ impl<'t> EntryRef<'t> {
         if !self.has_attachments() {
             return Vec::new();
         }
-        let in_range = |a: &&Attachment| a.host_pointer < end && a.host_pointer + a.host_content.len() > begin;
+        let in_range =
+            |a: &&Attachment| a.host_pointer < end && a.host_pointer + a.host_content.len() > begin;
         lock(&self.entry.attachments).iter().filter(in_range).cloned().collect()
     }
 }

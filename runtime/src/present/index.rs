@@ -11,7 +11,7 @@
 //! pointer a torn read follows leads to memory of the right type.
 
 use super::entry::{Entry, EntryRef, NewEntry};
-use super::state::{Counter, Phase};
+use super::state::Phase;
 use crate::label::Label;
 use crate::sync::{AtomicPtr, AtomicUsize, Mutex, MutexGuard, Ordering, fence, lock, spin_hint};
 use gangway_backend::{DevicePtr, EventHandle};
@@ -165,8 +165,8 @@ impl PresentTable {
         let Some(directory) = self.directory() else { return Ok(Relation::Absent) };
         let leaves = directory.len.load(Ordering::Relaxed).min(directory.leaves.len());
         // The last leaf whose first range starts at or before `host`.
-        let leaf_number = directory.firsts[..leaves]
-            .partition_point(|first| first.load(Ordering::Relaxed) <= host);
+        let leaf_number =
+            directory.firsts[..leaves].partition_point(|first| first.load(Ordering::Relaxed) <= host);
         let mut follower = None;
         if leaf_number > 0 {
             let leaf = directory.leaf(leaf_number - 1)?;
@@ -556,6 +556,7 @@ impl Directory {
 /// A new entry of `size` bytes at `host` with one dynamic reference and no name.
 #[cfg(test)]
 pub(crate) fn plain(host: usize, size: usize) -> NewEntry {
+    use super::state::Counter;
     NewEntry {
         host_begin: host,
         size,
@@ -568,7 +569,7 @@ pub(crate) fn plain(host: usize, size: usize) -> NewEntry {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use super::super::state::Release;
+    use super::super::state::{Counter, Release};
     use super::*;
     use proptest::prelude::*;
     use std::collections::BTreeMap;
@@ -630,7 +631,9 @@ mod tests {
             table.insert(&plain(scatter(i), 48)).unwrap();
         }
         for i in 0..100_000 {
-            assert!(matches!(table.lookup(scatter(i) + 47, 1), Relation::Contained(e) if e.host_begin() == scatter(i)));
+            assert!(
+                matches!(table.lookup(scatter(i) + 47, 1), Relation::Contained(e) if e.host_begin() == scatter(i))
+            );
             assert_eq!(table.lookup(scatter(i) + 48, 16), Relation::Absent);
         }
         for i in 0..100_000 {
@@ -681,7 +684,9 @@ mod tests {
                 scope.spawn(|| {
                     for round in 0..200_000usize {
                         let host = 4096 + (round % 64) * 1024;
-                        let Relation::Contained(entry) = table.lookup(host + 5, 100) else { panic!("lost an entry") };
+                        let Relation::Contained(entry) = table.lookup(host + 5, 100) else {
+                            panic!("lost an entry")
+                        };
                         assert_eq!(entry.host_begin(), host);
                         entry.acquire(Counter::Dynamic).unwrap().unwrap();
                         assert_eq!(entry.release(Counter::Dynamic, false).unwrap().1, Release::Shared);

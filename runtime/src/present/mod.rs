@@ -20,9 +20,6 @@ mod entry;
 mod index;
 mod state;
 
-#[cfg(all(test, loom))]
-mod loom_tests;
-
 pub use entry::{Attachment, Entry, EntryRef, NewEntry};
 pub use index::{NotAssociated, PresentTable, Relation, Removed};
 pub use state::{Counter, Phase, Release, Snapshot};

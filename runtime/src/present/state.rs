@@ -154,10 +154,7 @@ impl Snapshot {
             // OpenMP 6.0 section 7.9.6: `delete` sets the count to zero; data held by a
             // structured region stays.
             Counter::Dynamic => {
-                !self.is_infinite()
-                    && self.hold == 0
-                    && (delete || self.dynamic <= 1)
-                    && self.total() > 0
+                !self.is_infinite() && self.hold == 0 && (delete || self.dynamic <= 1) && self.total() > 0
             }
             Counter::Hold => self.dynamic == 0 && self.hold == 1,
         }
@@ -258,7 +255,13 @@ mod tests {
 
     #[test]
     fn a_full_count_refuses_instead_of_wrapping() {
-        let full = Snapshot { generation: 0, phase: Phase::Live, unmapping: 0, hold: HOLD_MAX, dynamic: INFINITE - 1 };
+        let full = Snapshot {
+            generation: 0,
+            phase: Phase::Live,
+            unmapping: 0,
+            hold: HOLD_MAX,
+            dynamic: INFINITE - 1,
+        };
         assert_eq!(full.acquired(Counter::Dynamic), None);
         assert_eq!(full.acquired(Counter::Hold), None);
     }

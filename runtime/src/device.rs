@@ -1,0 +1,205 @@
+//! One numbered device: its back end, opened on first use, and its present table.
+
+use crate::error::{Error, ErrorKind, HostRange, Result};
+use crate::events::{self, Site, Step};
+use crate::label::Label;
+use crate::present::PresentTable;
+use gangway_backend::{AllocationKind, Backend, Capabilities, DevicePtr, StreamHandle};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+/// A device the program can name. Devices are made when the first image for
+/// their type is registered and live as long as the process.
+pub struct Device {
+    number: i32,
+    ordinal: usize,
+    backend: &'static dyn Backend,
+    opened: OnceLock<std::result::Result<Opened, gangway_backend::Error>>,
+    /// Set when a library has been registered whose image is not loaded here yet.
+    pub(crate) images_pending: AtomicBool,
+    /// Serialises loading; never held while a kernel runs.
+    pub(crate) loading: Mutex<()>,
+    idle_streams: Mutex<Vec<StreamHandle>>,
+    /// What of the host has storage here.
+    pub table: PresentTable,
+}
+
+/// A device after its first use.
+pub(crate) struct Opened {
+    pub(crate) device: Box<dyn gangway_backend::Device>,
+    pub(crate) capabilities: Capabilities,
+}
+
+impl Device {
+    pub(crate) fn new(number: i32, backend: &'static dyn Backend, ordinal: usize) -> Self {
+        Self {
+            number,
+            ordinal,
+            backend,
+            opened: OnceLock::new(),
+            images_pending: AtomicBool::new(false),
+            loading: Mutex::new(()),
+            idle_streams: Mutex::new(Vec::new()),
+            table: PresentTable::new(),
+        }
+    }
+
+    /// The number programs use.
+    #[must_use]
+    pub fn number(&self) -> i32 {
+        self.number
+    }
+
+    /// The number among the devices of its back end.
+    #[must_use]
+    pub fn ordinal(&self) -> usize {
+        self.ordinal
+    }
+
+    /// The back end.
+    #[must_use]
+    pub fn backend(&self) -> &'static dyn Backend {
+        self.backend
+    }
+
+    /// Opens the device if it is not open.
+    ///
+    /// # Errors
+    /// It cannot be opened (the same answer every time).
+    #[inline]
+    pub(crate) fn open(&self) -> Result<&Opened> {
+        match self.opened.get_or_init(|| self.open_now()) {
+            Ok(opened) => Ok(opened),
+            Err(error) => Err(Error::new(ErrorKind::DeviceOpen(error.clone()), self.number, None)),
+        }
+    }
+
+    #[cold]
+    fn open_now(&self) -> std::result::Result<Opened, gangway_backend::Error> {
+        let device = self.backend.open(self.ordinal)?;
+        let capabilities = device.capabilities();
+        Ok(Opened { device, capabilities })
+    }
+
+    /// What the device can do; opens it.
+    ///
+    /// # Errors
+    /// It cannot be opened.
+    pub fn capabilities(&self) -> Result<Capabilities> {
+        Ok(self.open()?.capabilities)
+    }
+
+    /// Lines that describe it; opens it.
+    ///
+    /// # Errors
+    /// It cannot be opened.
+    pub fn describe(&self) -> Result<Vec<(String, String)>> {
+        Ok(self.open()?.device.describe())
+    }
+
+    /// A stream for one job, recycled where possible. `None` on synchronous devices.
+    pub(crate) fn take_stream(&self, opened: &Opened) -> Result<Option<StreamHandle>> {
+        if !opened.capabilities.asynchronous {
+            return Ok(None);
+        }
+        if let Some(stream) = self.idle_streams.lock().unwrap_or_else(PoisonError::into_inner).pop() {
+            return Ok(Some(stream));
+        }
+        opened.device.create_stream().map(Some).map_err(|error| self.backend_error(error))
+    }
+
+    /// Gives an idle stream back.
+    pub(crate) fn return_stream(&self, stream: StreamHandle) {
+        self.idle_streams.lock().unwrap_or_else(PoisonError::into_inner).push(stream);
+    }
+
+    /// Wraps a failure of the back end that has no better name.
+    pub(crate) fn backend_error(&self, error: gangway_backend::Error) -> Box<Error> {
+        Error::new(ErrorKind::Backend(error), self.number, None)
+    }
+
+    /// Allocates device memory. `overwritten`: all of it is about to be written.
+    ///
+    /// # Errors
+    /// Out of memory, or a kind of memory the device lacks.
+    pub(crate) fn allocate(
+        &self,
+        opened: &Opened,
+        site: &Site,
+        request: &AllocationRequest,
+    ) -> Result<DevicePtr> {
+        let AllocationRequest { host, size, kind, overwritten, label } = *request;
+        let result = events::step(
+            self.number,
+            site,
+            || Step::Allocate { host, device: DevicePtr::NULL, size, label },
+            || opened.device.allocate(size, kind, overwritten),
+            |result| Step::Allocate {
+                host,
+                device: result.as_ref().copied().unwrap_or_default(),
+                size,
+                label,
+            },
+        );
+        result.map_err(|error| match error {
+            gangway_backend::Error::OutOfMemory { requested } => Error::new(
+                ErrorKind::OutOfMemory {
+                    wanted: HostRange { begin: host, size, label },
+                    requested,
+                    mapped: self.mapped_bytes(),
+                },
+                self.number,
+                site.location(),
+            ),
+            other => Error::new(ErrorKind::Backend(other), self.number, site.location()),
+        })
+    }
+
+    /// Frees device memory.
+    ///
+    /// # Safety
+    /// As [`gangway_backend::Device::deallocate`].
+    pub(crate) unsafe fn deallocate(
+        &self,
+        opened: &Opened,
+        site: &Site,
+        pointer: DevicePtr,
+        kind: AllocationKind,
+    ) -> Result<()> {
+        let step = || Step::Deallocate { device: pointer };
+        // SAFETY: the caller's promise.
+        let free = || unsafe { opened.device.deallocate(pointer, kind) };
+        events::step(self.number, site, step, free, |_| step())
+            .map_err(|error| Error::new(ErrorKind::Backend(error), self.number, site.location()))
+    }
+
+    /// Bytes of host storage mapped here, not counting what is associated.
+    fn mapped_bytes(&self) -> usize {
+        let own = |entry: &crate::present::EntryRef<'_>| entry.allocation() != DevicePtr::NULL;
+        self.table.entries().into_iter().filter(own).map(|e| e.host_end() - e.host_begin()).sum()
+    }
+
+    /// Mapped ranges near an address, for messages.
+    pub(crate) fn near(&self, host: usize) -> Vec<HostRange> {
+        let range = |entry: crate::present::EntryRef<'_>| HostRange {
+            begin: entry.host_begin(),
+            size: entry.host_end() - entry.host_begin(),
+            label: entry.label(),
+        };
+        self.table.neighbours(host, 3).into_iter().map(range).collect()
+    }
+
+    pub(crate) fn has_pending_images(&self) -> bool {
+        self.images_pending.load(Ordering::Acquire)
+    }
+}
+
+/// What [`Device::allocate`] is asked for.
+#[derive(Clone, Copy)]
+pub(crate) struct AllocationRequest {
+    pub(crate) host: usize,
+    pub(crate) size: usize,
+    pub(crate) kind: AllocationKind,
+    pub(crate) overwritten: bool,
+    pub(crate) label: Label,
+}

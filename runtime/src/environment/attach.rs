@@ -1,0 +1,109 @@
+//! Attaching device pointers to their pointees.
+//!
+//! OpenMP 6.0 section 7.9.6: when a pointer or what it points to becomes present and
+//! both are, the device pointer is made to point to the device pointee. With
+//! `attach(always)` it happens even if nothing is new.
+
+use super::work::{AttachRequest, Work};
+use crate::error::Result;
+use crate::label::Label;
+use crate::present::{Attachment, EntryRef, Relation};
+use gangway_backend::DevicePtr;
+
+impl Work {
+    /// Attaches what the construct's items asked for.
+    #[inline]
+    pub(super) fn attach_all(&mut self) -> Result<()> {
+        if self.attachments.is_empty() {
+            return Ok(());
+        }
+        let requests = std::mem::take(&mut self.attachments);
+        let result = requests.iter().try_for_each(|request| self.attach(request));
+        // Keeps the vector's memory for the next construct.
+        self.attachments = requests;
+        self.attachments.clear();
+        result
+    }
+
+    fn attach(&mut self, request: &AttachRequest) -> Result<()> {
+        let new = |host| self.created.iter().any(|&(begin, end)| (begin..end).contains(&host));
+        if !(request.always || new(request.pointee) || new(request.pointer)) {
+            return Ok(());
+        }
+        let (Some(pointee), Some(pointer)) =
+            (self.present(request.pointee, 0), self.present(request.pointer, request.size))
+        else {
+            return Ok(());
+        };
+        self.attach_to(pointer, request, pointee.translate(request.pointee))
+    }
+
+    /// The entry that contains a range, with its storage known.
+    fn present(&self, host: usize, size: usize) -> Option<EntryRef<'static>> {
+        match self.device.table.lookup(host, size) {
+            Relation::Contained(entry) if entry.wait_allocated() => Some(entry),
+            _ => None,
+        }
+    }
+
+    /// Makes the device pointer inside `pointer`'s storage point to the pointee
+    /// whose section is at device address `pointee`.
+    pub(super) fn attach_to(
+        &mut self,
+        pointer: EntryRef<'static>,
+        request: &AttachRequest,
+        pointee: DevicePtr,
+    ) -> Result<()> {
+        let size = request.size.max(size_of::<usize>());
+        // SAFETY: the compiler says that a pointer (or descriptor) of this size is there.
+        let host_content: Box<[u8]> =
+            unsafe { std::slice::from_raw_parts(request.pointer as *const u8, size) }.into();
+        let device_content = pointer_image(&host_content, request.pointee, pointee);
+        let device_pointer = pointer.translate(request.pointer);
+        let attachment = Attachment {
+            host_pointer: request.pointer,
+            device_pointer,
+            host_content,
+            device_content: device_content.clone(),
+        };
+        if pointer.attach(attachment) {
+            self.copy_bytes_to(device_content, device_pointer, Label::NONE)
+        } else {
+            Ok(())
+        }
+    }
+}
+
+/// What the device's pointer holds when the host's holds `host`: the base of the
+/// device pointee, as far before the section as on the host. A Fortran descriptor
+/// keeps its bounds.
+pub(super) fn pointer_image(host: &[u8], host_section: usize, device_section: DevicePtr) -> Box<[u8]> {
+    let mut image: Box<[u8]> = host.into();
+    let mut base = [0; size_of::<usize>()];
+    base.copy_from_slice(&host[..size_of::<usize>()]);
+    let base = usize::from_ne_bytes(base);
+    let device_base = device_section.0.wrapping_sub(host_section.wrapping_sub(base));
+    image[..size_of::<usize>()].copy_from_slice(&device_base.to_ne_bytes());
+    image
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pointers_keep_their_distance_to_the_section() {
+        let host = 0x1000usize.to_ne_bytes();
+        let image = pointer_image(&host, 0x1040, DevicePtr(0x9040));
+        assert_eq!(*image, 0x9000usize.to_ne_bytes());
+    }
+
+    #[test]
+    fn descriptors_keep_their_bounds() {
+        let mut host = [7u8; 24];
+        host[..8].copy_from_slice(&0x1000usize.to_ne_bytes());
+        let image = pointer_image(&host, 0x1000, DevicePtr(0x9000));
+        assert_eq!(image[..8], 0x9000usize.to_ne_bytes());
+        assert_eq!(image[8..], [7; 16]);
+    }
+}

@@ -1,0 +1,425 @@
+//! Making list items present.
+
+use super::work::{AttachRequest, Held, Work};
+use crate::arguments::{Arguments, Components, Item};
+use crate::device::AllocationRequest;
+use crate::error::{Error, ErrorKind, HostRange, Result};
+use crate::events::{self, MappingChange, MappingEvent};
+use crate::label::Label;
+use crate::map_type as bit;
+use crate::present::{Counter, EntryRef, NewEntry, Relation, Snapshot};
+use crate::sync::back_off;
+use gangway_backend::AllocationKind;
+
+/// Structures whose mapped part does not start at their beginning are allocated
+/// with this alignment of their base, so that members stay aligned on the device.
+const STRUCTURE_ALIGNMENT: usize = 16;
+
+/// Attempts (see [`back_off`]) to wait for an overlapping entry that is being
+/// unmapped: some tens of milliseconds.
+const PATIENCE: u32 = 1000;
+
+/// One range to be made present.
+struct Wanted {
+    begin: usize,
+    base: usize,
+    size: usize,
+    padding: usize,
+    label: Label,
+    map_type: u64,
+    /// Whether the construct's reference is counted on the entry.
+    count: bool,
+}
+
+impl Work {
+    /// Makes all arguments present, copies and attaches as their map types say.
+    /// On failure everything done so far is undone.
+    ///
+    /// # Errors
+    /// See [`ErrorKind`]; the device data environment is as before.
+    #[inline]
+    pub(crate) fn enter(&mut self, arguments: &Arguments<'_>) -> Result<()> {
+        let entered = self.enter_all(arguments);
+        if entered.is_err() {
+            self.abandon();
+        }
+        entered
+    }
+
+    #[inline]
+    fn enter_all(&mut self, arguments: &Arguments<'_>) -> Result<()> {
+        for index in 0..arguments.len() {
+            let item = arguments.item(index);
+            let held = if item.map_type & (bit::LITERAL | bit::PRIVATE) != 0 {
+                self.check_map_type(&item, index)?;
+                Held::NOTHING
+            } else if let Some(mapper) = item.mapper {
+                self.enter_mapped(&item, mapper)?
+            } else {
+                let next = (index + 1 < arguments.len()).then(|| arguments.map_type(index + 1));
+                self.enter_item(&item, index, next)?
+            };
+            if item.map_type & bit::RETURN_PARAM != 0 {
+                arguments.return_base(index, held.device.0.wrapping_sub(item.begin.wrapping_sub(item.base)));
+            }
+            self.held.push(held);
+        }
+        self.attach_all()?;
+        self.publish()
+    }
+
+    /// Expands an item by its mapper. The first component stands for the item.
+    #[cold]
+    fn enter_mapped(&mut self, item: &Item, mapper: crate::arguments::MapperFunction) -> Result<Held> {
+        let components = Components::of(item, mapper);
+        let mut entered: Vec<Held> = Vec::with_capacity(components.len());
+        for (index, component) in components.iter().enumerate() {
+            let next = components.get(index + 1).map(|next| next.map_type);
+            match self.enter_item(component, index, next) {
+                Ok(held) => entered.push(held),
+                Err(error) => {
+                    entered.into_iter().rev().for_each(|held| self.drop_held(held));
+                    return Err(error);
+                }
+            }
+        }
+        // Counted references of components are given up by running the mapper
+        // again, so the argument itself must not count.
+        Ok(entered.first().map_or(Held::NOTHING, |held| Held { counted: None, ..*held }))
+    }
+
+    #[inline]
+    fn enter_item(&mut self, item: &Item, index: usize, next: Option<u64>) -> Result<Held> {
+        let map_type = item.map_type;
+        self.check_map_type(item, index)?;
+        if map_type & bit::ATTACH != 0 {
+            self.attachments.push(AttachRequest {
+                pointer: item.base,
+                pointee: item.begin,
+                size: item.size as usize,
+                always: map_type & bit::ALWAYS != 0,
+            });
+            return Ok(Held::NOTHING);
+        }
+        let is_structure =
+            bit::parent(map_type).is_none() && next.is_some_and(|next| bit::parent(next) == Some(index));
+        let padding = if is_structure { structure_padding(item) } else { 0 };
+        let mut wanted = Wanted {
+            begin: item.begin,
+            base: item.base,
+            size: item.size as usize,
+            padding,
+            label: item.label,
+            map_type,
+            count: bit::parent(map_type).is_none(),
+        };
+        let mut pointer = None;
+        if map_type & bit::PTR_AND_OBJ != 0 {
+            pointer = self.enter_pointer(item)?;
+            // SAFETY: the compiler says that the base is the address of a host pointer.
+            wanted.base = unsafe { *(item.base as *const usize) };
+            wanted.count = true;
+        }
+        let held = self.make_present(&wanted)?;
+        if let (Some(pointer), Some(_)) = (pointer, held.entry) {
+            let request = AttachRequest {
+                pointer: item.base,
+                pointee: item.begin,
+                size: size_of::<usize>(),
+                always: true,
+            };
+            self.attach_to(pointer, &request, held.device)?;
+        }
+        if events::observed() && held.entry.is_none() && bit::parent(map_type).is_none() {
+            self.tell_missing(item);
+        }
+        Ok(held)
+    }
+
+    /// The pointer of a pointer-and-pointee pair: usually present already, as
+    /// part of its structure or as a declare-target global.
+    fn enter_pointer(&mut self, item: &Item) -> Result<Option<EntryRef<'static>>> {
+        let modifiers = item.map_type & (bit::IMPLICIT | bit::CLOSE | bit::PRESENT | bit::HOLD);
+        let wanted = Wanted {
+            begin: item.base,
+            base: item.base,
+            size: size_of::<usize>(),
+            padding: 0,
+            label: Label::NONE,
+            map_type: modifiers,
+            count: false,
+        };
+        Ok(self.make_present(&wanted)?.entry)
+    }
+
+    /// The heart of it: finds the range's entry or makes one.
+    #[inline]
+    fn make_present(&mut self, wanted: &Wanted) -> Result<Held> {
+        let implicit = wanted.map_type & bit::IMPLICIT != 0;
+        for attempt in 0.. {
+            match self.device.table.lookup(wanted.begin, wanted.size) {
+                Relation::Contained(entry) => {
+                    if let Some(held) = self.use_entry(entry, wanted)? {
+                        return Ok(held);
+                    }
+                }
+                // OpenMP 5.2 section 5.8.6: implicit maps may extend beyond what is present.
+                Relation::Partial(entry) if implicit => {
+                    if let Some(held) = self.use_entry(entry, wanted)? {
+                        return Ok(held);
+                    }
+                }
+                Relation::Partial(entry) => {
+                    // One that another thread is unmapping will soon be out of the
+                    // way; not for ever, as that thread may be waiting for this one.
+                    let leaving = entry.snapshot().is_none_or(|counts| counts.total() == 0);
+                    if !leaving || attempt > PATIENCE {
+                        return Err(self.partly_present(entry, wanted));
+                    }
+                }
+                Relation::Absent => {
+                    if let Some(held) = self.without_entry(wanted)? {
+                        return Ok(held);
+                    }
+                    if let Some(held) = self.create(wanted)? {
+                        return Ok(held);
+                    }
+                }
+            }
+            back_off(attempt);
+        }
+        unreachable!("the loop ends by returning")
+    }
+
+    /// Uses an entry that is there. `None`: it has gone meanwhile.
+    #[inline]
+    fn use_entry(&mut self, entry: EntryRef<'static>, wanted: &Wanted) -> Result<Option<Held>> {
+        let counter = counter(wanted.map_type);
+        let counts = if wanted.count {
+            match entry.acquire(counter) {
+                None => return Ok(None),
+                Some(None) => return Err(self.fail(ErrorKind::TooManyReferences { wanted: wanted.range() })),
+                Some(Some(counts)) => counts,
+            }
+        } else {
+            match entry.snapshot() {
+                None => return Ok(None),
+                Some(counts) => counts,
+            }
+        };
+        let mut created_here = false;
+        if counts.phase != crate::present::Phase::Live {
+            if !entry.wait_allocated() {
+                return Ok(None);
+            }
+            created_here = self.filling.contains(&entry);
+            if !created_here {
+                self.awaited.push(entry);
+            }
+        }
+        self.wait_for_event(entry)?;
+        let device = entry.translate(wanted.begin);
+        if events::observed() {
+            let change = if wanted.count { MappingChange::Acquired } else { MappingChange::Seen };
+            self.tell_entry(change, entry, wanted, counts);
+        }
+        let copy = wanted.map_type & bit::TO != 0
+            && (created_here || wanted.map_type & bit::ALWAYS != 0)
+            && wanted.size != 0;
+        let held = Held { entry: Some(entry), device, counted: wanted.count.then_some(counter) };
+        if copy && let Err(error) = self.copy_in(entry, wanted.begin, wanted.size, wanted.label) {
+            self.drop_held(held);
+            return Err(error);
+        }
+        Ok(Some(held))
+    }
+
+    /// The cases in which an absent item gets no entry.
+    fn without_entry(&mut self, wanted: &Wanted) -> Result<Option<Held>> {
+        if self.unified_shared_memory && wanted.map_type & bit::CLOSE == 0 && wanted.size != 0 {
+            if events::observed() {
+                events::tell(|o| o.host_address_used(self.device.number(), wanted.begin, wanted.size));
+            }
+            return Ok(Some(Held::host(wanted.begin)));
+        }
+        if wanted.map_type & bit::PRESENT != 0 {
+            let near = self.device.near(wanted.begin);
+            return Err(self.fail(ErrorKind::NotPresent { wanted: wanted.range(), near }));
+        }
+        Ok((wanted.size == 0).then_some(Held::host(wanted.begin)))
+    }
+
+    /// Makes an entry. `None`: another thread was faster.
+    fn create(&mut self, wanted: &Wanted) -> Result<Option<Held>> {
+        let new = NewEntry {
+            host_begin: wanted.begin,
+            size: wanted.size,
+            host_base: wanted.base,
+            label: wanted.label,
+            counter: counter(wanted.map_type),
+            associated: None,
+        };
+        let Ok(entry) = self.device.table.insert(&new) else { return Ok(None) };
+        let copy = wanted.map_type & bit::TO != 0;
+        let request = AllocationRequest {
+            host: wanted.begin,
+            size: wanted.padding + wanted.size,
+            kind: AllocationKind::Device,
+            overwritten: copy && wanted.padding == 0,
+            label: wanted.label,
+        };
+        let allocation = match self.device.allocate(self.opened, &self.site, &request) {
+            Ok(allocation) => allocation,
+            Err(error) => {
+                self.device.table.abandon(entry);
+                return Err(error);
+            }
+        };
+        entry.set_allocation(allocation, wanted.padding);
+        self.filling.push(entry);
+        self.created.push((wanted.begin, wanted.begin + wanted.size));
+        if events::observed()
+            && let Some(counts) = entry.snapshot()
+        {
+            self.tell_entry(MappingChange::Created, entry, wanted, counts);
+        }
+        // A new entry holds a reference of the construct that made it, whether
+        // or not this item would have counted on an existing one.
+        let held =
+            Held { entry: Some(entry), device: entry.translate(wanted.begin), counted: Some(new.counter) };
+        if copy && let Err(error) = self.copy_in(entry, wanted.begin, wanted.size, wanted.label) {
+            self.drop_held(held);
+            return Err(error);
+        }
+        Ok(Some(held))
+    }
+
+    fn drop_held(&mut self, held: Held) {
+        if let Held { entry: Some(entry), counted: Some(counter), .. } = held {
+            self.publish_quietly();
+            self.give_up(entry, counter);
+        }
+    }
+
+    /// Orders this work's stream behind the copies that fill the entry.
+    #[inline]
+    pub(super) fn wait_for_event(&self, entry: EntryRef<'static>) -> Result<()> {
+        let (Some(stream), Some(event)) = (self.stream, entry.ready_event()) else { return Ok(()) };
+        self.opened.device.wait_event(stream, event).map_err(|error| self.device.backend_error(error))
+    }
+
+    /// Publishes what this construct created, then waits for what others have not.
+    #[inline]
+    fn publish(&mut self) -> Result<()> {
+        if !self.filling.is_empty() {
+            self.settle_copies()?;
+            self.publish_quietly();
+        }
+        while let Some(entry) = self.awaited.pop() {
+            // False means that another thread deleted it; the item stays usable
+            // as far as the program's own order of constructs makes it so.
+            if entry.wait_filled() {
+                self.wait_for_event(entry)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes the copies of new entries visible to other streams: by an event, or
+    /// by waiting where the back end has none.
+    fn settle_copies(&mut self) -> Result<()> {
+        let Some(stream) = self.stream else { return Ok(()) };
+        for index in 0..self.filling.len() {
+            match self.opened.device.record_event(stream) {
+                Ok(event) => {
+                    if let Some(old) = self.filling[index].set_ready_event(Some(event)) {
+                        let _ = self.opened.device.destroy_event(old);
+                    }
+                }
+                Err(gangway_backend::Error::Unsupported { .. }) => {
+                    return self
+                        .opened
+                        .device
+                        .synchronize(stream)
+                        .map_err(|error| self.device.backend_error(error));
+                }
+                Err(error) => return Err(self.device.backend_error(error)),
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn publish_quietly(&mut self) {
+        for entry in self.filling.drain(..) {
+            entry.publish();
+        }
+        self.awaited.clear();
+    }
+
+    #[inline]
+    fn check_map_type(&self, item: &Item, argument: usize) -> Result<()> {
+        let unknown = item.map_type & !bit::KNOWN;
+        if unknown == 0 {
+            return Ok(());
+        }
+        Err(self.fail(ErrorKind::UnknownMapType { map_type: item.map_type, unknown, argument }))
+    }
+
+    #[cold]
+    fn partly_present(&self, entry: EntryRef<'static>, wanted: &Wanted) -> Box<Error> {
+        let mapped = HostRange {
+            begin: entry.host_begin(),
+            size: entry.host_end() - entry.host_begin(),
+            label: entry.label(),
+        };
+        self.fail(ErrorKind::PartlyPresent { wanted: wanted.range(), mapped })
+    }
+
+    #[cold]
+    pub(super) fn fail(&self, kind: ErrorKind) -> Box<Error> {
+        Error::new(kind, self.device.number(), self.site.location())
+    }
+
+    #[cold]
+    fn tell_missing(&self, item: &Item) {
+        let quiet = bit::IMPLICIT;
+        if item.map_type != 0 && item.map_type & quiet == 0 && !self.unified_shared_memory {
+            events::tell(|observer| observer.without_counterpart(self.device.number(), item.label));
+        }
+    }
+
+    #[cold]
+    fn tell_entry(&self, change: MappingChange, entry: EntryRef<'static>, wanted: &Wanted, counts: Snapshot) {
+        self.tell_mapping(&MappingEvent {
+            change,
+            implicit: wanted.map_type & bit::IMPLICIT != 0,
+            hold: wanted.map_type & bit::HOLD != 0,
+            host_base: wanted.base,
+            host: wanted.begin,
+            size: wanted.size,
+            allocation: entry.allocation(),
+            device: entry.translate(wanted.begin),
+            counts: Some(counts),
+            label: wanted.label,
+        });
+    }
+}
+
+impl Wanted {
+    fn range(&self) -> HostRange {
+        HostRange { begin: self.begin, size: self.size, label: self.label }
+    }
+}
+
+/// The count a map type works on.
+#[inline]
+pub(super) fn counter(map_type: u64) -> Counter {
+    if map_type & bit::HOLD != 0 { Counter::Hold } else { Counter::Dynamic }
+}
+
+/// Bytes to put before a structure's mapped part, so that its members keep the
+/// alignment they have on the host.
+fn structure_padding(item: &Item) -> usize {
+    let alignment = (1usize << item.base.trailing_zeros().min(63)).min(STRUCTURE_ALIGNMENT);
+    item.begin % alignment
+}

@@ -1,0 +1,157 @@
+//! Giving list items up.
+
+use super::enter::counter;
+use super::work::{Held, Work};
+use crate::arguments::{Arguments, Components, Item};
+use crate::error::{ErrorKind, HostRange, Result};
+use crate::events::{self, MappingChange, MappingEvent};
+use crate::map_type as bit;
+use crate::present::{EntryRef, Relation, Release, Snapshot};
+
+/// Reports items that were to be unmapped and are not mapped. OpenMP 5.2 section
+/// 5.8.6 has them ignored, so this is only done on request (`GANGWAY_CHECK`).
+pub type NeverMappedReport = fn(Box<crate::error::Error>);
+
+static NEVER_MAPPED: std::sync::OnceLock<NeverMappedReport> = std::sync::OnceLock::new();
+
+/// Asks for [`ErrorKind::NeverMapped`] reports for the rest of the process.
+pub fn report_never_mapped(report: NeverMappedReport) {
+    let _ = NEVER_MAPPED.set(report);
+}
+
+impl Work {
+    /// Gives up the references of a region whose items `enter` made present.
+    ///
+    /// # Errors
+    /// A copy back failed; the remaining items are given up all the same.
+    #[inline]
+    pub(crate) fn exit_entered(&mut self, arguments: &Arguments<'_>) -> Result<()> {
+        let mut result = Ok(());
+        for index in (0..arguments.len()).rev() {
+            let held = self.held[index];
+            let item = arguments.item(index);
+            let done = match (item.mapper, held.entry) {
+                _ if item.map_type & NOT_MAPPED != 0 => continue,
+                (Some(mapper), _) => self.exit_mapped(&item, mapper),
+                (None, Some(entry)) => self.exit_entry(&item, entry),
+                (None, None) => Ok(()),
+            };
+            result = result.and(done);
+        }
+        result
+    }
+
+    /// Gives up the items of a `target exit data` or the end of `target data`.
+    ///
+    /// # Errors
+    /// `present` and not present, or a copy back failed; the remaining items are
+    /// given up all the same.
+    pub(crate) fn exit(&mut self, arguments: &Arguments<'_>) -> Result<()> {
+        let mut result = Ok(());
+        for index in (0..arguments.len()).rev() {
+            let item = arguments.item(index);
+            if item.map_type & NOT_MAPPED != 0 {
+                continue;
+            }
+            self.held.push(Held::NOTHING);
+            let done = match item.mapper {
+                Some(mapper) => self.exit_mapped(&item, mapper),
+                None => self.exit_item(&item),
+            };
+            result = result.and(done);
+        }
+        result
+    }
+
+    #[cold]
+    fn exit_mapped(&mut self, item: &Item, mapper: crate::arguments::MapperFunction) -> Result<()> {
+        let components = Components::of(item, mapper);
+        let exit = |result: Result<()>, component: &Item| {
+            if component.map_type & NOT_MAPPED != 0 { result } else { result.and(self.exit_item(component)) }
+        };
+        components.iter().rev().fold(Ok(()), exit)
+    }
+
+    /// Looks the item up and gives it up.
+    fn exit_item(&mut self, item: &Item) -> Result<()> {
+        let implicit = item.map_type & bit::IMPLICIT != 0;
+        match self.device.table.lookup(item.begin, item.size as usize) {
+            Relation::Contained(entry) => self.exit_entry(item, entry),
+            Relation::Partial(entry) if implicit => self.exit_entry(item, entry),
+            Relation::Partial(_) | Relation::Absent => self.nothing_to_exit(item),
+        }
+    }
+
+    /// OpenMP 5.2 section 5.8.6: an item that is not present is ignored, unless
+    /// `present` says that it is an error.
+    #[cold]
+    fn nothing_to_exit(&self, item: &Item) -> Result<()> {
+        if self.unified_shared_memory {
+            return Ok(());
+        }
+        let wanted = HostRange { begin: item.begin, size: item.size as usize, label: item.label };
+        if item.map_type & bit::PRESENT != 0 {
+            let near = self.device.near(item.begin);
+            return Err(self.fail(ErrorKind::NotPresent { wanted, near }));
+        }
+        if let Some(report) = NEVER_MAPPED.get()
+            && item.size != 0
+        {
+            let delete = item.map_type & bit::DELETE != 0;
+            let near = self.device.near(item.begin);
+            report(self.fail(ErrorKind::NeverMapped { wanted, delete, near }));
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn exit_entry(&mut self, item: &Item, entry: EntryRef<'static>) -> Result<()> {
+        let map_type = item.map_type;
+        let (counter, delete) = (counter(map_type), map_type & bit::DELETE != 0);
+        let counts = bit::parent(map_type).is_none() || map_type & bit::PTR_AND_OBJ != 0;
+        let (snapshot, last) = if counts {
+            match entry.release(counter, delete) {
+                // Another thread has deleted it: ignored, as if never mapped.
+                None => return Ok(()),
+                Some((snapshot, release)) => (snapshot, release == Release::Last),
+            }
+        } else {
+            match entry.snapshot() {
+                None => return Ok(()),
+                Some(snapshot) => (snapshot, snapshot.would_be_last(counter, delete)),
+            }
+        };
+        if counts && last {
+            self.unmapping.push(entry);
+        }
+        if events::observed() {
+            self.tell_exit(item, entry, snapshot, counts, last);
+        }
+        let copy = map_type & bit::FROM != 0 && (last || map_type & bit::ALWAYS != 0) && item.size != 0;
+        if !copy {
+            return Ok(());
+        }
+        self.wait_for_event(entry)?;
+        self.copy_out(entry, item.begin, item.size as usize, item.label)
+    }
+
+    #[cold]
+    fn tell_exit(&self, item: &Item, entry: EntryRef<'static>, counts: Snapshot, counted: bool, last: bool) {
+        let delete = item.map_type & bit::DELETE != 0;
+        self.tell_mapping(&MappingEvent {
+            change: if counted { MappingChange::Released { last, delete } } else { MappingChange::Seen },
+            implicit: false,
+            hold: item.map_type & bit::HOLD != 0,
+            host_base: item.base,
+            host: item.begin,
+            size: item.size as usize,
+            allocation: entry.allocation(),
+            device: entry.translate(item.begin),
+            counts: Some(counts),
+            label: item.label,
+        });
+    }
+}
+
+/// Items that have no entry of their own at the end of a construct.
+const NOT_MAPPED: u64 = bit::LITERAL | bit::PRIVATE | bit::ATTACH;

@@ -1,0 +1,29 @@
+//! The device data environment: what happens at the two ends of a construct.
+//!
+//! A construct is one [`Work`]: [`enter`](Work::enter) makes its list items
+//! present, [`exit`](Work::exit) gives them up again, [`update`](Work::update)
+//! moves data of present ones. `OpenMP 6.0` section 7.9.6 (map clause) and 7.9.9 (motion
+//! clauses) say what has to happen; the comments cite 5.2 where 6.0 agrees.
+//!
+//! Order within a construct, which everything here relies on:
+//!
+//! 1. every item is made present, its copy issued;
+//! 2. pointers are attached, now that all pointees have device addresses;
+//! 3. entries this construct created are published; only then does it wait for
+//!    entries that other threads are still filling. No thread waits while it
+//!    holds unpublished entries, so two threads can never wait for each other.
+
+mod attach;
+mod enter;
+mod exit;
+mod private;
+mod transfer;
+mod update;
+mod work;
+
+pub use exit::report_never_mapped;
+pub(crate) use private::PrivateCopies;
+pub(crate) use private::room_for;
+pub use update::Dimension;
+pub(crate) use work::Held;
+pub use work::Work;

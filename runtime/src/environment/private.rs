@@ -1,0 +1,129 @@
+//! Private and first-private arguments of a kernel.
+//!
+//! All of a launch's copies stand in one block. Where kernels run in the host's
+//! address space the block is session memory: no allocation, no copy beyond the
+//! one that makes the value private.
+
+use super::attach::pointer_image;
+use super::work::Work;
+use crate::arguments::Item;
+use crate::device::AllocationRequest;
+use crate::error::Result;
+use crate::label::Label;
+use crate::map_type as bit;
+use crate::present::Relation;
+use gangway_backend::{AllocationKind, DevicePtr};
+
+/// Copies keep the host's address modulo this, and with it any alignment up to it.
+const BLOCK_ALIGNMENT: usize = 64;
+
+/// Larger first-private values are copied straight from where they are.
+const STAGING_LIMIT: usize = 1024;
+
+/// The block a launch's private copies stand in. Its memory is kept from launch
+/// to launch.
+#[derive(Default)]
+pub(crate) struct PrivateCopies {
+    memory: Vec<Cell>,
+    device: DevicePtr,
+    used: usize,
+    on_host: bool,
+}
+
+#[repr(align(64))]
+#[derive(Clone, Copy)]
+struct Cell(#[allow(dead_code)] [u8; BLOCK_ALIGNMENT]);
+
+const _: () = assert!(size_of::<Cell>() == BLOCK_ALIGNMENT);
+
+impl PrivateCopies {
+    /// Makes room for `bytes` of copies, as computed with [`room_for`].
+    #[inline]
+    pub(crate) fn reserve(&mut self, work: &mut Work, bytes: usize) -> Result<()> {
+        self.used = 0;
+        self.on_host = work.opened.capabilities.private_in_session;
+        if bytes == 0 {
+            return Ok(());
+        }
+        if self.on_host {
+            let cells = bytes.div_ceil(BLOCK_ALIGNMENT);
+            if self.memory.len() < cells {
+                self.memory.resize(cells, Cell([0; BLOCK_ALIGNMENT]));
+            }
+            self.device = DevicePtr(self.memory.as_mut_ptr().addr());
+            return Ok(());
+        }
+        let request = AllocationRequest {
+            host: 0,
+            size: bytes,
+            kind: AllocationKind::Device,
+            overwritten: false,
+            label: Label::NONE,
+        };
+        self.device = work.device.allocate(work.opened, &work.site, &request)?;
+        work.temporaries.push(self.device);
+        Ok(())
+    }
+
+    /// Makes the private copy of one argument; returns its device address.
+    pub(crate) fn add(&mut self, work: &mut Work, item: &Item) -> Result<DevicePtr> {
+        let attach = item.map_type & bit::ATTACH != 0;
+        // A pointer to be initialised with the device address of its pointee comes
+        // like an attachment: base is the pointer, begin the pointee.
+        let host = if attach { item.base } else { item.begin };
+        let size = item.size as usize;
+        let skew = host % BLOCK_ALIGNMENT;
+        let device = self.device.offset((self.used + skew) as isize);
+        self.used = (self.used + skew + size).next_multiple_of(BLOCK_ALIGNMENT);
+        if size == 0 {
+            return Ok(device);
+        }
+        if attach {
+            self.write(work, device, &work.corresponding_pointer(item))?;
+        } else if item.map_type & bit::TO != 0 {
+            if !self.on_host && size > STAGING_LIMIT {
+                work.copy_to(host, device, size, item.label)?;
+            } else {
+                // SAFETY: the compiler says that the variable is there.
+                let value = unsafe { std::slice::from_raw_parts(host as *const u8, size) };
+                self.write(work, device, value)?;
+            }
+        }
+        Ok(device)
+    }
+
+    /// Writes into a private copy.
+    #[inline]
+    pub(crate) fn write(&self, work: &mut Work, device: DevicePtr, bytes: &[u8]) -> Result<()> {
+        if !self.on_host {
+            return work.copy_bytes_to(bytes.into(), device, Label::NONE);
+        }
+        // SAFETY: `reserve` made room for every copy, and `device` is inside it.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), device.0 as *mut u8, bytes.len()) };
+        Ok(())
+    }
+}
+
+/// Upper bound of the block space one private argument takes.
+#[inline]
+pub(crate) fn room_for(item: &Item) -> usize {
+    (item.size as usize).next_multiple_of(BLOCK_ALIGNMENT) + BLOCK_ALIGNMENT
+}
+
+impl Work {
+    /// OpenMP 6.0 section 7.9.6, corresponding-pointer initialisation: the private pointer
+    /// points to the pointee's storage if it has any, else where the host's does.
+    fn corresponding_pointer(&self, item: &Item) -> Box<[u8]> {
+        // SAFETY: the compiler says that a pointer or descriptor of this size is there.
+        let host = unsafe { std::slice::from_raw_parts(item.base as *const u8, item.size as usize) };
+        if item.begin == 0 {
+            return host.into();
+        }
+        match self.device.table.lookup(item.begin, 0) {
+            Relation::Contained(entry) if entry.wait_allocated() => {
+                pointer_image(host, item.begin, entry.translate(item.begin))
+            }
+            _ => host.into(),
+        }
+    }
+}

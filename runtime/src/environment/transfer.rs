@@ -1,0 +1,149 @@
+//! Copies between a host range and its entry's storage.
+//!
+//! Attached pointers are not data: a copy to the device must not put host
+//! addresses into them, a copy from the device must not put device addresses into
+//! the host's (OpenMP 6.0 section 7.9.6). Synchronous devices copy around them; for
+//! asynchronous ones one large copy and a repair is cheaper than many small ones.
+
+use super::work::Work;
+use crate::error::{Error, ErrorKind, Result};
+use crate::events::{self, Step};
+use crate::label::Label;
+use crate::present::{Attachment, EntryRef};
+use gangway_backend::DevicePtr;
+
+impl Work {
+    /// Copies `[host, host + size)` to the entry's storage.
+    #[inline]
+    pub(super) fn copy_in(
+        &mut self,
+        entry: EntryRef<'static>,
+        host: usize,
+        size: usize,
+        label: Label,
+    ) -> Result<()> {
+        if !entry.has_attachments() {
+            return self.copy_to(host, entry.translate(host), size, label);
+        }
+        let attachments = entry.attachments_in(host, host + size);
+        if self.stream.is_none() {
+            return around(host, size, attachments, |begin, length| {
+                self.copy_to(begin, entry.translate(begin), length, label)
+            });
+        }
+        self.copy_to(host, entry.translate(host), size, label)?;
+        for attachment in attachments {
+            self.copy_bytes_to(attachment.device_content, attachment.device_pointer, label)?;
+        }
+        Ok(())
+    }
+
+    /// Copies the entry's storage to `[host, host + size)`.
+    #[inline]
+    pub(super) fn copy_out(
+        &mut self,
+        entry: EntryRef<'static>,
+        host: usize,
+        size: usize,
+        label: Label,
+    ) -> Result<()> {
+        if !entry.has_attachments() {
+            return self.copy_from(host, entry.translate(host), size, label);
+        }
+        let attachments = entry.attachments_in(host, host + size);
+        if self.stream.is_none() {
+            return around(host, size, attachments, |begin, length| {
+                self.copy_from(begin, entry.translate(begin), length, label)
+            });
+        }
+        for attachment in attachments {
+            let length = attachment.host_content.len();
+            // SAFETY: part of the host range that the program mapped.
+            let now = unsafe { std::slice::from_raw_parts(attachment.host_pointer as *const u8, length) };
+            self.restore.push((attachment.host_pointer, now.into()));
+        }
+        self.copy_from(host, entry.translate(host), size, label)
+    }
+
+    /// Copies bytes of the runtime's own, which are kept until the copy is done.
+    pub(super) fn copy_bytes_to(&mut self, bytes: Box<[u8]>, device: DevicePtr, label: Label) -> Result<()> {
+        let (host, size) = (bytes.as_ptr().addr(), bytes.len());
+        self.staging.push(bytes);
+        self.copy_to(host, device, size, label)
+    }
+
+    #[inline]
+    pub(super) fn copy_to(&self, host: usize, device: DevicePtr, size: usize, label: Label) -> Result<()> {
+        let step = || Step::ToDevice { host, device, size, label };
+        let copy = || {
+            // SAFETY: the host range is the program's list item (or staging kept
+            // alive by this work), the device range its storage.
+            unsafe { self.opened.device.copy_to_device(device, host as *const u8, size, self.stream) }
+        };
+        events::step(self.device.number(), &self.site, step, copy, |_| step())
+            .map_err(|error| self.transfer_error(error))
+    }
+
+    #[inline]
+    fn copy_from(&self, host: usize, device: DevicePtr, size: usize, label: Label) -> Result<()> {
+        let step = || Step::FromDevice { host, device, size, label };
+        let copy = || {
+            // SAFETY: as in `copy_to`.
+            unsafe { self.opened.device.copy_from_device(host as *mut u8, device, size, self.stream) }
+        };
+        events::step(self.device.number(), &self.site, step, copy, |_| step())
+            .map_err(|error| self.transfer_error(error))
+    }
+
+    #[cold]
+    fn transfer_error(&self, error: gangway_backend::Error) -> Box<Error> {
+        Error::new(ErrorKind::Transfer(error), self.device.number(), self.site.location())
+    }
+}
+
+/// Calls `copy` for the parts of `[host, host + size)` that are not attached pointers.
+fn around(
+    host: usize,
+    size: usize,
+    mut attachments: Vec<Attachment>,
+    mut copy: impl FnMut(usize, usize) -> Result<()>,
+) -> Result<()> {
+    attachments.sort_unstable_by_key(|attachment| attachment.host_pointer);
+    let end = host + size;
+    let mut begin = host;
+    for attachment in attachments {
+        if attachment.host_pointer > begin {
+            copy(begin, attachment.host_pointer - begin)?;
+        }
+        begin = begin.max(attachment.host_pointer + attachment.host_content.len());
+    }
+    if begin < end { copy(begin, end - begin) } else { Ok(()) }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_between_pointers() {
+        let pointer = |host_pointer, length: usize| Attachment {
+            host_pointer,
+            device_pointer: DevicePtr(0),
+            host_content: vec![0; length].into(),
+            device_content: vec![0; length].into(),
+        };
+        let parts = |pointers| {
+            let mut parts = Vec::new();
+            around(100, 40, pointers, |begin, length| {
+                parts.push((begin, length));
+                Ok(())
+            })
+            .unwrap();
+            parts
+        };
+        assert_eq!(parts(vec![]), [(100, 40)]);
+        assert_eq!(parts(vec![pointer(120, 8), pointer(100, 8)]), [(108, 12), (128, 12)]);
+        assert_eq!(parts(vec![pointer(132, 24)]), [(100, 32)]);
+        assert_eq!(parts(vec![pointer(96, 8), pointer(104, 36)]), []);
+    }
+}

@@ -1,0 +1,249 @@
+//! The state of one construct, and what is left to do when its device operations
+//! are done.
+
+use crate::device::{Device, Opened};
+use crate::error::Result;
+use crate::events::{self, MappingChange, MappingEvent, Site};
+use crate::label::Label;
+use crate::present::{Counter, EntryRef, Relation, Release};
+use gangway_backend::{AllocationKind, DevicePtr, StreamHandle};
+
+/// One construct on one device, from its first lookup to its last deallocation.
+///
+/// Recycled from construct to construct, so that its vectors keep their memory
+/// and a launch whose arguments are present allocates nothing.
+pub struct Work {
+    pub(super) device: &'static Device,
+    pub(super) opened: &'static Opened,
+    pub(super) site: Site,
+    pub(super) stream: Option<StreamHandle>,
+    pub(super) unified_shared_memory: bool,
+    /// Per argument of the construct, what `enter` found.
+    pub(super) held: Vec<Held>,
+    /// Host ranges this construct has made present.
+    pub(super) created: Vec<(usize, usize)>,
+    /// Entries it created and has not published.
+    pub(super) filling: Vec<EntryRef<'static>>,
+    /// Entries of others that are not published yet.
+    pub(super) awaited: Vec<EntryRef<'static>>,
+    pub(super) attachments: Vec<AttachRequest>,
+    /// Entries whose last reference this construct gave up.
+    pub(super) unmapping: Vec<EntryRef<'static>>,
+    /// Device memory to free at the end.
+    pub(super) temporaries: Vec<DevicePtr>,
+    /// Host buffers that copies in flight read from.
+    pub(super) staging: Vec<Box<[u8]>>,
+    /// Host pointers to write back after a copy that went over them.
+    pub(super) restore: Vec<(usize, Box<[u8]>)>,
+}
+
+/// What `enter` found for one argument.
+#[derive(Clone, Copy)]
+pub(crate) struct Held {
+    /// The entry, if the item is present.
+    pub(crate) entry: Option<EntryRef<'static>>,
+    /// Device address of the item's first byte; the host address where there is
+    /// no device storage and the host's is to be used.
+    pub(crate) device: DevicePtr,
+    /// The count on which the entry has a reference of this construct.
+    pub(crate) counted: Option<Counter>,
+}
+
+impl Held {
+    /// Nothing present: literals, private items, attachments.
+    pub(crate) const NOTHING: Self = Self { entry: None, device: DevicePtr::NULL, counted: None };
+
+    /// Not present: OpenMP 5.2 section 5.8.6, a pointer without a matching item keeps its value.
+    pub(crate) const fn host(address: usize) -> Self {
+        Self { entry: None, device: DevicePtr(address), counted: None }
+    }
+}
+
+/// A pointer to be attached when all items are present.
+#[derive(Clone, Copy)]
+pub(super) struct AttachRequest {
+    /// Address of the host pointer or descriptor.
+    pub(super) pointer: usize,
+    /// First byte of the pointee's section.
+    pub(super) pointee: usize,
+    /// Size of the pointer or descriptor.
+    pub(super) size: usize,
+    /// Attach even if nothing is new.
+    pub(super) always: bool,
+}
+
+impl Work {
+    /// Work on a device, which is opened if need be.
+    pub(crate) fn new(device: &'static Device, site: Site, unified_shared_memory: bool) -> Result<Self> {
+        let opened = device.open()?;
+        Ok(Self {
+            device,
+            opened,
+            site,
+            stream: device.take_stream(opened)?,
+            unified_shared_memory,
+            held: Vec::new(),
+            created: Vec::new(),
+            filling: Vec::new(),
+            awaited: Vec::new(),
+            attachments: Vec::new(),
+            unmapping: Vec::new(),
+            temporaries: Vec::new(),
+            staging: Vec::new(),
+            restore: Vec::new(),
+        })
+    }
+
+    /// Makes finished work ready for another construct.
+    pub(crate) fn restart(
+        &mut self,
+        device: &'static Device,
+        site: Site,
+        unified_shared_memory: bool,
+    ) -> Result<()> {
+        self.device = device;
+        self.opened = device.open()?;
+        self.site = site;
+        self.stream = device.take_stream(self.opened)?;
+        self.unified_shared_memory = unified_shared_memory;
+        self.held.clear();
+        self.created.clear();
+        Ok(())
+    }
+
+    /// The device it is for.
+    pub(crate) fn device(&self) -> &'static Device {
+        self.device
+    }
+
+    /// Its back end's device.
+    #[inline]
+    pub(crate) fn backend(&self) -> &'static dyn gangway_backend::Device {
+        &*self.opened.device
+    }
+
+    /// The construct.
+    #[inline]
+    pub(crate) fn site(&self) -> Site {
+        self.site
+    }
+
+    /// The stream its operations go to.
+    #[inline]
+    pub(crate) fn stream(&self) -> Option<StreamHandle> {
+        self.stream
+    }
+
+    /// What `enter` found for an argument.
+    #[inline]
+    pub(crate) fn held(&self, argument: usize) -> Held {
+        self.held[argument]
+    }
+
+    /// Looks a range up without counting it.
+    pub(crate) fn find(&self, host: usize, size: usize) -> Held {
+        match self.device.table.lookup(host, size) {
+            Relation::Contained(entry) | Relation::Partial(entry) if entry.wait_allocated() => {
+                Held { entry: Some(entry), device: entry.translate(host), counted: None }
+            }
+            _ => Held::host(host),
+        }
+    }
+
+    /// Writes one word of device memory.
+    pub(crate) fn write_word(&mut self, device: DevicePtr, word: usize) -> Result<()> {
+        self.copy_bytes_to(Box::new(word.to_ne_bytes()), device, Label::NONE)
+    }
+
+    /// Whether all device operations are done.
+    pub(crate) fn is_idle(&self) -> Result<bool> {
+        match self.stream {
+            None => Ok(true),
+            Some(stream) => {
+                self.opened.device.is_idle(stream).map_err(|error| self.device.backend_error(error))
+            }
+        }
+    }
+
+    /// Waits for the device operations, then ends the work: restores host
+    /// pointers, removes what nobody uses any more, frees temporary memory. All
+    /// of it is done even if some of it fails; the first failure is returned.
+    pub(crate) fn complete(&mut self) -> Result<()> {
+        let mut result = Ok(());
+        if let Some(stream) = self.stream.take() {
+            match self.opened.device.synchronize(stream) {
+                Ok(()) => self.device.return_stream(stream),
+                // A stream that failed is not used again.
+                Err(error) => result = Err(self.device.backend_error(error)),
+            }
+        }
+        for (host, content) in self.restore.drain(..) {
+            // SAFETY: the bytes of a mapped host range, saved when the copy over
+            // them was issued.
+            unsafe { std::ptr::copy_nonoverlapping(content.as_ptr(), host as *mut u8, content.len()) };
+        }
+        self.staging.clear();
+        while let Some(entry) = self.unmapping.pop() {
+            let unmapped = self.unmap(entry);
+            result = result.and(unmapped);
+        }
+        while let Some(memory) = self.temporaries.pop() {
+            // SAFETY: allocated by this work, whose operations are done.
+            let freed =
+                unsafe { self.device.deallocate(self.opened, &self.site, memory, AllocationKind::Device) };
+            result = result.and(freed);
+        }
+        result
+    }
+
+    /// Removes an entry unless somebody has come back to it.
+    fn unmap(&self, entry: EntryRef<'static>) -> Result<()> {
+        let Some(removed) = self.device.table.finish_unmapping(entry) else { return Ok(()) };
+        if events::observed() {
+            self.tell_mapping(&MappingEvent {
+                change: MappingChange::Removed,
+                implicit: false,
+                hold: false,
+                host_base: removed.host_begin,
+                host: removed.host_begin,
+                size: removed.host_end - removed.host_begin,
+                allocation: removed.allocation,
+                device: removed.device_begin,
+                counts: None,
+                label: removed.label,
+            });
+        }
+        if let Some(event) = removed.event {
+            let _ = self.opened.device.destroy_event(event);
+        }
+        if removed.allocation == DevicePtr::NULL {
+            return Ok(());
+        }
+        // SAFETY: the entry owned the allocation and has left the table.
+        unsafe { self.device.deallocate(self.opened, &self.site, removed.allocation, AllocationKind::Device) }
+    }
+
+    /// Undoes `enter` after a failure, so that nothing stays mapped that the
+    /// program did not get.
+    pub(crate) fn abandon(&mut self) {
+        self.publish_quietly();
+        self.attachments.clear();
+        for index in (0..self.held.len()).rev() {
+            let Held { entry: Some(entry), counted: Some(counter), .. } = self.held[index] else { continue };
+            self.give_up(entry, counter);
+        }
+        self.held.clear();
+        // The failure that led here is what the caller reports.
+        let _ = self.complete();
+    }
+
+    pub(super) fn give_up(&mut self, entry: EntryRef<'static>, counter: Counter) {
+        if let Some((_, Release::Last)) = entry.release(counter, false) {
+            self.unmapping.push(entry);
+        }
+    }
+
+    pub(super) fn tell_mapping(&self, event: &MappingEvent) {
+        events::tell(|observer| observer.mapping(self.device.number(), event));
+    }
+}

@@ -1,0 +1,257 @@
+//! Failures of the runtime, in the user's words.
+//!
+//! A message says what was asked for, what was found, where in the source, which
+//! variable, and what to do next. It is only put together when it is shown.
+
+use crate::label::Label;
+use gangway_backend::SourceLocation;
+use std::fmt;
+
+/// Result of a runtime operation. The error is boxed: it is large, and success
+/// is what the launch path returns.
+pub type Result<T> = std::result::Result<T, Box<Error>>;
+
+/// A host range, for messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HostRange {
+    /// First byte.
+    pub begin: usize,
+    /// Bytes.
+    pub size: usize,
+    /// Its name, if known.
+    pub label: Label,
+}
+
+impl fmt::Display for HostRange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(name) = self.label.name() {
+            write!(f, "`{name}` ")?;
+        }
+        write!(f, "[{:#x}, {:#x}) of {} bytes", self.begin, self.begin.wrapping_add(self.size), self.size)?;
+        if let Some(location) = self.label.location() {
+            write!(f, " (mapped at {}:{})", location.file, location.line)?;
+        }
+        Ok(())
+    }
+}
+
+/// What went wrong.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// The program's device number names no device.
+    NoSuchDevice {
+        /// The number asked for.
+        number: i64,
+        /// How many there are.
+        available: usize,
+    },
+    /// No image of the program runs on any device.
+    NoDevices {
+        /// What the program brings, one line each.
+        images: Vec<String>,
+        /// What the machine has, one line per back end.
+        backends: Vec<String>,
+    },
+    /// The library a region is in has no image for this device.
+    NoImage {
+        /// The device's back end.
+        backend: String,
+        /// What the library brings, one line each.
+        images: Vec<String>,
+        /// The devices there are, one line each.
+        devices: Vec<String>,
+    },
+    /// The device could not be opened.
+    DeviceOpen(gangway_backend::Error),
+    /// An image could not be loaded.
+    ImageLoad(gangway_backend::Error),
+    /// The region's address is in no registered library.
+    UnknownRegion {
+        /// Host address that identifies it.
+        address: usize,
+    },
+    /// The image lacks the region's kernel.
+    NoKernel(gangway_backend::Error),
+    /// The item overlaps mapped storage without being inside it.
+    PartlyPresent {
+        /// The item.
+        wanted: HostRange,
+        /// What is mapped.
+        mapped: HostRange,
+    },
+    /// `present` was given and the item is not.
+    NotPresent {
+        /// The item.
+        wanted: HostRange,
+        /// Mapped ranges near it.
+        near: Vec<HostRange>,
+    },
+    /// Something to be unmapped is not mapped (only reported on request).
+    NeverMapped {
+        /// The item.
+        wanted: HostRange,
+        /// Whether `delete` was asked for.
+        delete: bool,
+        /// Mapped ranges near it.
+        near: Vec<HostRange>,
+    },
+    /// The device has no memory left.
+    OutOfMemory {
+        /// The item; none for compiler-made copies.
+        wanted: HostRange,
+        /// Bytes asked of the device.
+        requested: usize,
+        /// Bytes the program has mapped on the device.
+        mapped: usize,
+    },
+    /// A copy failed.
+    Transfer(gangway_backend::Error),
+    /// A kernel could not be started or failed.
+    Launch {
+        /// The kernel.
+        kernel: String,
+        /// What the back end says.
+        source: gangway_backend::Error,
+    },
+    /// Another operation of the back end failed.
+    Backend(gangway_backend::Error),
+    /// The compiler asked for something this runtime does not know.
+    UnknownMapType {
+        /// The whole map type.
+        map_type: u64,
+        /// The bits in question.
+        unknown: u64,
+        /// Position among the arguments.
+        argument: usize,
+    },
+    /// The reference count is at its limit.
+    TooManyReferences {
+        /// The item.
+        wanted: HostRange,
+    },
+    /// Translation units disagree about a `requires` clause.
+    Requires {
+        /// The clause.
+        clause: &'static str,
+    },
+}
+
+/// A failure with its place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Error {
+    /// What went wrong.
+    pub kind: ErrorKind,
+    /// Device number; -1 where there is none.
+    pub device: i32,
+    /// The construct.
+    pub construct: Option<SourceLocation<'static>>,
+}
+
+impl Error {
+    /// A boxed error, the form that results carry.
+    #[cold]
+    #[must_use]
+    pub fn new(kind: ErrorKind, device: i32, construct: Option<SourceLocation<'static>>) -> Box<Self> {
+        Box::new(Self { kind, device, construct })
+    }
+}
+
+/// Lists things under a heading, or says that there are none.
+fn list(f: &mut fmt::Formatter<'_>, heading: &str, items: &[impl fmt::Display]) -> fmt::Result {
+    if items.is_empty() {
+        return write!(f, "\n  {heading}: none");
+    }
+    write!(f, "\n  {heading}:")?;
+    items.iter().try_for_each(|item| write!(f, "\n    {item}"))
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(at) = &self.construct {
+            write!(f, "{}:{}:{}: ", at.file, at.line, at.column)?;
+            if !at.function.is_empty() {
+                write!(f, "in {}: ", at.function)?;
+            }
+        }
+        if self.device >= 0 {
+            write!(f, "device {}: ", self.device)?;
+        }
+        self.kind.fmt(f)
+    }
+}
+
+impl fmt::Display for ErrorKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoSuchDevice { number, available } => write!(
+                f,
+                "there is no device {number}: this program has {available} device(s), numbered from 0\n  \
+                 help: check the device clause, OMP_DEFAULT_DEVICE and omp_get_num_devices()"
+            ),
+            Self::NoDevices { images, backends } => {
+                f.write_str("no device can run this program's device code")?;
+                list(f, "images in the program", images)?;
+                list(f, "back ends", backends)?;
+                f.write_str("\n  help: compile for one of these with -fopenmp-targets= or --offload-arch=")
+            }
+            Self::NoImage { backend, images, devices } => {
+                write!(f, "the program has no image for this {backend} device")?;
+                list(f, "images in the program", images)?;
+                list(f, "devices", devices)?;
+                f.write_str("\n  help: add the device's type to -fopenmp-targets=, or choose another device")
+            }
+            Self::DeviceOpen(source) => write!(f, "the device cannot be opened: {source}"),
+            Self::ImageLoad(source) => write!(f, "the program's device image cannot be loaded: {source}"),
+            Self::UnknownRegion { address } => write!(
+                f,
+                "the target region at host address {address:#x} belongs to no registered image\n  \
+                 help: the library it is in may have been closed"
+            ),
+            Self::NoKernel(source) => write!(f, "the target region's kernel is missing: {source}"),
+            Self::PartlyPresent { wanted, mapped } => write!(
+                f,
+                "{wanted} is only partly present on the device\n  already mapped: {mapped}\n  \
+                 help: a list item must be wholly inside what is mapped or wholly outside it \
+                 (OpenMP 6.0, map clause); map the larger section first, or unmap the smaller one"
+            ),
+            Self::NotPresent { wanted, near } => {
+                write!(f, "{wanted} must be present on the device and is not")?;
+                list(f, "mapped nearby", near)?;
+                f.write_str(
+                    "\n  help: map it with target data or target enter data before, or drop `present`",
+                )
+            }
+            Self::NeverMapped { wanted, delete, near } => {
+                let action = if *delete { "delete" } else { "unmap" };
+                write!(f, "{wanted} is not mapped: there is nothing to {action}")?;
+                list(f, "mapped nearby", near)?;
+                f.write_str("\n  help: an item is unmapped by the address it was mapped with")
+            }
+            Self::OutOfMemory { wanted, requested, mapped } => write!(
+                f,
+                "out of device memory: {requested} bytes for {wanted}; {mapped} bytes are mapped already\n  \
+                 help: unmap what is not needed (target exit data), or work in smaller pieces"
+            ),
+            Self::Transfer(source) => write!(f, "copying failed: {source}"),
+            Self::Launch { kernel, source } => write!(f, "kernel {kernel} failed: {source}"),
+            Self::Backend(source) => source.fmt(f),
+            Self::UnknownMapType { map_type, unknown, argument } => write!(
+                f,
+                "argument {argument} has map type {map_type:#x}, of which {unknown:#x} is not known\n  \
+                 help: the program was made by a compiler newer than this runtime"
+            ),
+            Self::TooManyReferences { wanted } => {
+                write!(
+                    f,
+                    "{wanted} has been mapped more often than can be counted\n  help: unmap it as often as it is mapped"
+                )
+            }
+            Self::Requires { clause } => write!(
+                f,
+                "'#pragma omp requires {clause}' is not used in every translation unit that has target regions"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for Error {}

@@ -1,0 +1,158 @@
+//! What the runtime tells those who watch it: tools (OMPT), `LIBOMPTARGET_INFO`,
+//! the trace.
+//!
+//! The launch path asks [`observed`] once, one relaxed load; everything else here
+//! happens only if somebody watches. Observers are added at start-up and never
+//! removed.
+
+use crate::label::Label;
+use crate::present::Snapshot;
+use gangway_backend::{DevicePtr, Launch, SourceLocation, SourceText};
+use std::sync::RwLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Where in the program the runtime was called from.
+#[derive(Debug, Clone, Copy)]
+pub struct Site {
+    /// The compiler's description of the construct.
+    pub source: SourceText,
+    /// Return address of the call into the runtime, for tools; null if unknown.
+    pub return_address: *const std::ffi::c_void,
+}
+
+impl Site {
+    /// A call that is not a construct of the program.
+    pub const NONE: Self = Self { source: SourceText::NONE, return_address: std::ptr::null() };
+
+    /// The construct's place in the source.
+    #[must_use]
+    pub fn location(&self) -> Option<SourceLocation<'static>> {
+        self.source.decode()
+    }
+}
+
+/// A step that takes time and that observers see begin and end, on one thread.
+#[derive(Debug, Clone, Copy)]
+pub enum Step<'a> {
+    /// Device memory is allocated (`device` is null at the beginning).
+    Allocate { host: usize, device: DevicePtr, size: usize, label: Label },
+    /// Device memory is freed.
+    Deallocate { device: DevicePtr },
+    /// Data goes to the device.
+    ToDevice { host: usize, device: DevicePtr, size: usize, label: Label },
+    /// Data comes from the device.
+    FromDevice { host: usize, device: DevicePtr, size: usize, label: Label },
+    /// Data goes from one device to another.
+    BetweenDevices { from: DevicePtr, to_device: i32, to: DevicePtr, size: usize },
+    /// A host address is associated with device storage.
+    Associate { host: usize, device: DevicePtr, size: usize },
+    /// An association is undone.
+    Disassociate { host: usize },
+    /// A kernel is launched.
+    Launch(&'a Launch<'a>),
+    /// An image is loaded.
+    Load { size: usize },
+}
+
+/// What happened to a mapping.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MappingChange {
+    /// A new entry.
+    Created,
+    /// Found; its count went up.
+    Acquired,
+    /// Found; its count went down.
+    Released {
+        /// To zero: it will be removed.
+        last: bool,
+        /// By `delete`.
+        delete: bool,
+    },
+    /// Found; its count was left alone.
+    Seen,
+    /// Gone.
+    Removed,
+}
+
+/// A mapping, as an observer sees it.
+#[derive(Debug, Clone, Copy)]
+pub struct MappingEvent {
+    /// What happened.
+    pub change: MappingChange,
+    /// Whether it was mapped implicitly.
+    pub implicit: bool,
+    /// Whether the operation was on the hold count.
+    pub hold: bool,
+    /// Base address of the variable.
+    pub host_base: usize,
+    /// First host byte of the list item.
+    pub host: usize,
+    /// Its size.
+    pub size: usize,
+    /// Device allocation, for new entries.
+    pub allocation: DevicePtr,
+    /// Device address of the list item.
+    pub device: DevicePtr,
+    /// The counts afterwards.
+    pub counts: Option<Snapshot>,
+    /// The name.
+    pub label: Label,
+}
+
+/// Somebody who watches. Methods are called on the thread that does the work and
+/// must not call back into the runtime.
+pub trait Observer: Sync {
+    /// A step begins.
+    fn begin(&self, _device: i32, _site: &Site, _step: &Step<'_>) {}
+    /// The step that began last on this thread ends.
+    fn end(&self, _device: i32, _site: &Site, _step: &Step<'_>) {}
+    /// A mapping changed or was looked at.
+    fn mapping(&self, _device: i32, _event: &MappingEvent) {}
+    /// An item has no storage on the device and will be used by its host address.
+    fn host_address_used(&self, _device: i32, _host: usize, _size: usize) {}
+    /// An item without storage on the device was named in a map clause.
+    fn without_counterpart(&self, _device: i32, _label: Label) {}
+}
+
+static OBSERVED: AtomicBool = AtomicBool::new(false);
+static OBSERVERS: RwLock<Vec<&'static dyn Observer>> = RwLock::new(Vec::new());
+
+/// Whether anybody watches.
+#[inline]
+#[must_use]
+pub fn observed() -> bool {
+    OBSERVED.load(Ordering::Relaxed)
+}
+
+/// Adds an observer for the rest of the process.
+pub fn observe(observer: &'static dyn Observer) {
+    OBSERVERS.write().unwrap_or_else(std::sync::PoisonError::into_inner).push(observer);
+    OBSERVED.store(true, Ordering::Release);
+}
+
+/// Calls every observer.
+#[cold]
+pub(crate) fn tell(what: impl Fn(&dyn Observer)) {
+    for observer in OBSERVERS.read().unwrap_or_else(std::sync::PoisonError::into_inner).iter() {
+        what(*observer);
+    }
+}
+
+/// Runs `work` as a step that observers see; `after` says what the step has
+/// become when it is done.
+#[inline]
+pub(crate) fn step<'a, R>(
+    device: i32,
+    site: &Site,
+    before: impl Fn() -> Step<'a>,
+    work: impl FnOnce() -> R,
+    after: impl Fn(&R) -> Step<'a>,
+) -> R {
+    if !observed() {
+        return work();
+    }
+    tell(|observer| observer.begin(device, site, &before()));
+    let result = work();
+    tell(|observer| observer.end(device, site, &after(&result)));
+    result
+}

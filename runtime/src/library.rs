@@ -1,0 +1,102 @@
+//! Registered libraries: the program's and its shared objects' device images and
+//! the table that ties host addresses to names.
+
+use crate::regions::Region;
+use gangway_backend::Module;
+use std::ffi::CStr;
+
+/// What a host entry stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EntryKind {
+    /// A target region.
+    Kernel,
+    /// A variable with a device copy.
+    Global,
+    /// A function pointer variable of the device that holds the device address of
+    /// a host function (`declare target indirect`).
+    Indirect,
+}
+
+/// One line of a library's table.
+#[derive(Debug, Clone, Copy)]
+pub struct HostEntry {
+    /// What it stands for.
+    pub kind: EntryKind,
+    /// Host address.
+    pub address: usize,
+    /// Symbol in the image.
+    pub name: &'static CStr,
+    /// Bytes; 0 for kernels.
+    pub size: usize,
+}
+
+/// A library as a front end registers it.
+#[derive(Debug, Clone)]
+pub struct Registration {
+    /// What it is unregistered by.
+    pub key: usize,
+    /// Device images, in the compiler's order of preference.
+    pub images: Vec<&'static [u8]>,
+    /// The table.
+    pub entries: Vec<HostEntry>,
+}
+
+/// A registered library.
+pub(crate) struct Library {
+    pub(crate) key: usize,
+    pub(crate) images: Vec<&'static [u8]>,
+    pub(crate) globals: Vec<HostEntry>,
+    pub(crate) regions: Box<[Region]>,
+    /// Per device number, which image it takes and what became of it.
+    pub(crate) placements: Vec<Placement>,
+}
+
+/// A library on one device.
+pub(crate) enum Placement {
+    /// No image for this device.
+    None,
+    /// The image of this index, not loaded yet.
+    Pending(usize),
+    /// Loaded.
+    Loaded(Box<dyn Module>),
+    /// Loading failed; not tried again.
+    Failed(gangway_backend::Error),
+}
+
+impl Library {
+    pub(crate) fn new(registration: Registration) -> Self {
+        let Registration { key, images, entries } = registration;
+        let is_kernel = |entry: &&HostEntry| entry.kind == EntryKind::Kernel;
+        let region = |entry: &HostEntry| Region::new(entry.address, entry.name.to_str().unwrap_or("?"));
+        Self {
+            key,
+            images,
+            regions: entries.iter().filter(is_kernel).map(region).collect(),
+            globals: entries.into_iter().filter(|entry| entry.kind != EntryKind::Kernel).collect(),
+            placements: Vec::new(),
+        }
+    }
+
+    /// Says that device `number` is to run image `index`, unless it has one already.
+    pub(crate) fn place(&mut self, number: usize, index: usize) {
+        while self.placements.len() <= number {
+            self.placements.push(Placement::None);
+        }
+        if matches!(self.placements[number], Placement::None) {
+            self.placements[number] = Placement::Pending(index);
+        }
+    }
+
+    /// A line for messages about each image.
+    pub(crate) fn describe_images(&self) -> Vec<String> {
+        self.images.iter().map(|image| describe_image(image)).collect()
+    }
+}
+
+/// What an image is, or why it is none, in one line.
+pub(crate) fn describe_image(image: &[u8]) -> String {
+    match gangway_image::recognise(image) {
+        Ok(kind) => format!("{kind}, {} bytes", image.len()),
+        Err(error) => format!("unreadable image of {} bytes: {error}", image.len()),
+    }
+}

@@ -1,0 +1,337 @@
+//! Explicit device memory: allocation, copies, fills, associations (OpenMP 6.0
+//! chapter 25, device memory routines).
+//!
+//! Front ends give the host as `None`. Sizes are bytes throughout.
+
+use crate::device::{AllocationRequest, Device, Opened};
+use crate::error::{Error, ErrorKind, HostRange, Result};
+use crate::events::{self, Site, Step};
+use crate::label::Label;
+use crate::present::{Counter, NewEntry, NotAssociated, Relation};
+use gangway_backend::{AllocationKind, DevicePtr, StreamHandle};
+
+/// Bytes of host memory that copies between devices without a direct way, and
+/// fills, go through at a time.
+const STAGING: usize = 1 << 20;
+
+/// One side of a copy.
+#[derive(Clone, Copy)]
+pub struct Place {
+    /// The device; `None` is the host.
+    pub device: Option<&'static Device>,
+    /// Address there.
+    pub address: usize,
+}
+
+impl Place {
+    fn at(self, offset: usize) -> Self {
+        Self { address: self.address.wrapping_add(offset), ..self }
+    }
+}
+
+/// Allocates `size` bytes of device memory.
+///
+/// # Errors
+/// Out of memory, or a kind the device lacks.
+pub fn allocate(
+    device: &'static Device,
+    size: usize,
+    kind: AllocationKind,
+    site: &Site,
+) -> Result<DevicePtr> {
+    let request = AllocationRequest { host: 0, size, kind, overwritten: false, label: Label::NONE };
+    device.allocate(device.open()?, site, &request)
+}
+
+/// Frees what [`allocate`] returned.
+///
+/// # Safety
+/// No operation in flight uses it. (An address that was not allocated is an
+/// error where the back end can tell.)
+///
+/// # Errors
+/// What the back end says.
+pub unsafe fn free(
+    device: &'static Device,
+    pointer: DevicePtr,
+    kind: AllocationKind,
+    site: &Site,
+) -> Result<()> {
+    // SAFETY: the caller's promise.
+    unsafe { device.deallocate(device.open()?, site, pointer, kind) }
+}
+
+/// Copies `size` bytes from one place to another and waits.
+///
+/// # Safety
+/// Both ranges are valid where they are.
+///
+/// # Errors
+/// A back end's copy failed.
+pub unsafe fn copy(to: Place, from: Place, size: usize, site: &Site) -> Result<()> {
+    match (to.device, from.device) {
+        (None, None) => {
+            // The routines allow overlapping host ranges no more than memcpy, but
+            // a program that has them gets the sensible result.
+            // SAFETY: the caller's promise.
+            unsafe { std::ptr::copy(from.address as *const u8, to.address as *mut u8, size) };
+            Ok(())
+        }
+        (Some(device), None) => in_stream(device, |opened, stream| {
+            let (host, target) = (from.address, DevicePtr(to.address));
+            let step = || Step::ToDevice { host, device: target, size, label: Label::NONE };
+            // SAFETY: the caller's promise; `in_stream` waits.
+            let copy = || unsafe { opened.device.copy_to_device(target, host as *const u8, size, stream) };
+            transfer(device, site, events::step(device.number(), site, step, copy, |_| step()))
+        }),
+        (None, Some(device)) => in_stream(device, |opened, stream| {
+            let (host, source) = (to.address, DevicePtr(from.address));
+            let step = || Step::FromDevice { host, device: source, size, label: Label::NONE };
+            // SAFETY: the caller's promise; `in_stream` waits.
+            let copy = || unsafe { opened.device.copy_from_device(host as *mut u8, source, size, stream) };
+            transfer(device, site, events::step(device.number(), site, step, copy, |_| step()))
+        }),
+        (Some(target), Some(source)) => {
+            // SAFETY: the caller's promise.
+            unsafe { copy_between(target, source, to, from, size, site) }
+        }
+    }
+}
+
+/// # Safety
+/// As [`copy`].
+unsafe fn copy_between(
+    target: &'static Device,
+    source: &'static Device,
+    to: Place,
+    from: Place,
+    size: usize,
+    site: &Site,
+) -> Result<()> {
+    let same_backend = std::ptr::addr_eq(target.backend(), source.backend());
+    if same_backend && (source.capabilities()?.peer_copy || std::ptr::eq(target, source)) {
+        let direct = in_stream(source, |opened, stream| {
+            let (from, to) = (DevicePtr(from.address), DevicePtr(to.address));
+            let step = || Step::BetweenDevices { from, to_device: target.number(), to, size };
+            // SAFETY: the caller's promise; `in_stream` waits.
+            let copy = || unsafe { opened.device.copy_between(target.ordinal(), to, from, size, stream) };
+            Ok(events::step(source.number(), site, step, copy, |_| step()))
+        })?;
+        match direct {
+            Err(gangway_backend::Error::Unsupported { .. }) => {}
+            done => return transfer(source, site, done),
+        }
+    }
+    let mut staging = vec![0u8; size.min(STAGING)];
+    let mut done = 0;
+    while done < size {
+        let part = staging.len().min(size - done);
+        let buffer = Place { device: None, address: staging.as_mut_ptr().addr() };
+        // SAFETY: the caller's promise; the buffer has `part` bytes.
+        unsafe {
+            copy(buffer, from.at(done), part, site)?;
+            copy(to.at(done), buffer, part, site)?;
+        }
+        done += part;
+    }
+    Ok(())
+}
+
+/// A rectangular subvolume, outermost dimension first; all counts in elements.
+#[derive(Debug, Clone, Copy)]
+pub struct Volume<'a> {
+    /// Bytes per element.
+    pub element: usize,
+    /// Extent in each dimension.
+    pub extent: &'a [usize],
+    /// Offset in the destination.
+    pub to_offset: &'a [usize],
+    /// Offset in the source.
+    pub from_offset: &'a [usize],
+    /// Dimensions of the destination.
+    pub to_dimensions: &'a [usize],
+    /// Dimensions of the source.
+    pub from_dimensions: &'a [usize],
+}
+
+/// Copies a subvolume (`omp_target_memcpy_rect`) and waits.
+///
+/// # Safety
+/// Both volumes are valid where they are; all slices have the same length.
+///
+/// # Errors
+/// A back end's copy failed.
+pub unsafe fn copy_volume(to: Place, from: Place, volume: &Volume<'_>, site: &Site) -> Result<()> {
+    let Some((&extent, inner_extent)) = volume.extent.split_first() else { return Ok(()) };
+    let slice = |dimensions: &[usize]| dimensions[1..].iter().product::<usize>() * volume.element;
+    let (to_slice, from_slice) = (slice(volume.to_dimensions), slice(volume.from_dimensions));
+    let to = to.at(volume.to_offset[0] * to_slice);
+    let from = from.at(volume.from_offset[0] * from_slice);
+    if inner_extent.is_empty() {
+        if extent == 0 {
+            return Ok(());
+        }
+        // SAFETY: the caller's promise.
+        return unsafe { copy(to, from, extent * volume.element, site) };
+    }
+    let inner = Volume {
+        element: volume.element,
+        extent: inner_extent,
+        to_offset: &volume.to_offset[1..],
+        from_offset: &volume.from_offset[1..],
+        to_dimensions: &volume.to_dimensions[1..],
+        from_dimensions: &volume.from_dimensions[1..],
+    };
+    (0..extent).try_for_each(|step| {
+        // SAFETY: the caller's promise, one slice of it.
+        unsafe { copy_volume(to.at(step * to_slice), from.at(step * from_slice), &inner, site) }
+    })
+}
+
+/// Sets `size` bytes to `byte` and waits.
+///
+/// # Safety
+/// The range is valid.
+///
+/// # Errors
+/// A back end's operation failed.
+pub unsafe fn fill(place: Place, byte: u8, size: usize, site: &Site) -> Result<()> {
+    let Some(device) = place.device else {
+        // SAFETY: the caller's promise.
+        unsafe { std::ptr::write_bytes(place.address as *mut u8, byte, size) };
+        return Ok(());
+    };
+    let filled = in_stream(device, |opened, stream| {
+        // SAFETY: the caller's promise; `in_stream` waits.
+        Ok(unsafe { opened.device.fill(DevicePtr(place.address), byte, size, stream) })
+    })?;
+    match filled {
+        Err(gangway_backend::Error::Unsupported { .. }) => {}
+        done => return transfer(device, site, done),
+    }
+    let staging = vec![byte; size.min(STAGING)];
+    let mut done = 0;
+    while done < size {
+        let part = staging.len().min(size - done);
+        let buffer = Place { device: None, address: staging.as_ptr().addr() };
+        // SAFETY: the caller's promise; the buffer has `part` bytes.
+        unsafe { copy(place.at(done), buffer, part, site)? };
+        done += part;
+    }
+    Ok(())
+}
+
+/// Ties a host range to device storage (`omp_target_associate_ptr`). Doing it
+/// again with the same values changes nothing.
+///
+/// # Errors
+/// The range overlaps one that is mapped or associated otherwise.
+pub fn associate(
+    device: &'static Device,
+    host: usize,
+    storage: DevicePtr,
+    size: usize,
+    site: &Site,
+) -> Result<()> {
+    let step = || Step::Associate { host, device: storage, size };
+    let insert = || {
+        device.table.insert(&NewEntry {
+            host_begin: host,
+            size,
+            host_base: host,
+            label: Label::NONE,
+            counter: Counter::Dynamic,
+            associated: Some(storage),
+        })
+    };
+    let (Err(Relation::Contained(entry)) | Err(Relation::Partial(entry))) =
+        events::step(device.number(), site, step, insert, |_| step())
+    else {
+        return Ok(());
+    };
+    let same = entry.host_begin() == host
+        && entry.host_end() == host + size
+        && entry.translate(host) == storage
+        && entry.snapshot().is_some_and(|counts| counts.is_infinite());
+    if same {
+        return Ok(());
+    }
+    let mapped = HostRange {
+        begin: entry.host_begin(),
+        size: entry.host_end() - entry.host_begin(),
+        label: entry.label(),
+    };
+    let wanted = HostRange { begin: host, size, label: Label::NONE };
+    Err(Error::new(ErrorKind::PartlyPresent { wanted, mapped }, device.number(), site.location()))
+}
+
+/// Undoes [`associate`].
+///
+/// # Errors
+/// Nothing is associated there.
+pub fn disassociate(
+    device: &'static Device,
+    host: usize,
+    site: &Site,
+) -> std::result::Result<(), NotAssociated> {
+    let step = || Step::Disassociate { host };
+    let remove = || device.table.disassociate(host).map(|_| ());
+    events::step(device.number(), site, step, remove, |_| step())
+}
+
+/// Device address of a host address, if it is present.
+#[must_use]
+pub fn mapped_address(device: &'static Device, host: usize) -> Option<DevicePtr> {
+    match device.table.lookup(host, 1) {
+        Relation::Contained(entry) if entry.wait_allocated() => Some(entry.translate(host)),
+        _ => None,
+    }
+}
+
+/// Pins host memory for a device; answers the address the device reaches it by.
+///
+/// # Safety
+/// The range is valid host memory until [`unpin`]ned.
+///
+/// # Errors
+/// The device does not support it.
+pub unsafe fn pin(device: &'static Device, host: usize, size: usize) -> Result<DevicePtr> {
+    // SAFETY: the caller's promise.
+    unsafe { device.open()?.device.pin_host(host as *mut u8, size) }.map_err(|e| device.backend_error(e))
+}
+
+/// Undoes [`pin`].
+///
+/// # Safety
+/// The memory was pinned and is not in use by the device.
+///
+/// # Errors
+/// The device does not support it.
+pub unsafe fn unpin(device: &'static Device, host: usize) -> Result<()> {
+    // SAFETY: the caller's promise.
+    unsafe { device.open()?.device.unpin_host(host as *mut u8) }.map_err(|e| device.backend_error(e))
+}
+
+/// Runs an operation in a stream of the device (none on synchronous ones) and
+/// waits for it.
+fn in_stream<R>(
+    device: &'static Device,
+    operation: impl FnOnce(&Opened, Option<StreamHandle>) -> Result<R>,
+) -> Result<R> {
+    let opened = device.open()?;
+    let stream = device.take_stream(opened)?;
+    let result = operation(opened, stream);
+    if let Some(stream) = stream {
+        opened.device.synchronize(stream).map_err(|error| device.backend_error(error))?;
+        device.return_stream(stream);
+    }
+    result
+}
+
+fn transfer(
+    device: &Device,
+    site: &Site,
+    result: std::result::Result<(), gangway_backend::Error>,
+) -> Result<()> {
+    result.map_err(|error| Error::new(ErrorKind::Transfer(error), device.number(), site.location()))
+}

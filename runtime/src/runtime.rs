@@ -1,0 +1,467 @@
+//! The runtime itself: back ends, devices and libraries of the process.
+//!
+//! One [`Runtime`] per process, a static of the front end's library. Everything
+//! on the launch path is read without a lock; registration is serialised.
+
+use crate::arguments::Arguments;
+use crate::device::Device;
+use crate::error::{Error, ErrorKind, Result};
+use crate::events::{self, Site, Step};
+use crate::label::Label;
+use crate::library::{EntryKind, HostEntry, Library, Placement, Registration};
+use crate::present::{Counter, NewEntry, Relation};
+use crate::regions::{MAX_DEVICES, Region, Regions};
+use crate::target::{DataOperation, Job, Shape};
+use gangway_backend::{Backend, DevicePtr, KernelHandle, Module};
+use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// `requires` clauses (OpenMP 6.0 section 10.5), with LLVM's bits.
+pub mod requirement {
+    /// `reverse_offload`.
+    pub const REVERSE_OFFLOAD: u64 = 2;
+    /// `unified_address`.
+    pub const UNIFIED_ADDRESS: u64 = 4;
+    /// `unified_shared_memory`.
+    pub const UNIFIED_SHARED_MEMORY: u64 = 8;
+}
+
+/// The offload runtime of a process.
+pub struct Runtime {
+    devices: [AtomicPtr<Device>; MAX_DEVICES],
+    device_count: AtomicUsize,
+    requirements: AtomicU64,
+    regions: Regions,
+    registry: Mutex<Registry>,
+}
+
+struct Registry {
+    backends: Vec<BackendState>,
+    libraries: Vec<Library>,
+}
+
+struct BackendState {
+    backend: &'static dyn Backend,
+    /// Number of its first device, once they are numbered.
+    first_device: Option<usize>,
+}
+
+/// A back end as `gangway info` shows it.
+#[derive(Debug, Clone)]
+pub struct BackendInfo {
+    /// Its name.
+    pub name: String,
+    /// How many devices it has.
+    pub devices: usize,
+    /// Why it has none.
+    pub why_absent: Option<String>,
+}
+
+impl Default for Runtime {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Runtime {
+    /// A runtime without back ends. `const`, so that it can be a static that
+    /// costs a program's start nothing.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self {
+            devices: [const { AtomicPtr::new(std::ptr::null_mut()) }; MAX_DEVICES],
+            device_count: AtomicUsize::new(0),
+            requirements: AtomicU64::new(0),
+            regions: Regions::new(),
+            registry: Mutex::new(Registry { backends: Vec::new(), libraries: Vec::new() }),
+        }
+    }
+
+    fn registry(&self) -> MutexGuard<'_, Registry> {
+        self.registry.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds a back end; the order decides the numbering of devices.
+    pub fn add_backend(&self, backend: Box<dyn Backend>) {
+        let backend: &'static dyn Backend = Box::leak(backend);
+        self.registry().backends.push(BackendState { backend, first_device: None });
+    }
+
+    /// The back ends; asks each for its devices.
+    #[must_use]
+    pub fn backends(&self) -> Vec<BackendInfo> {
+        let info = |state: &BackendState| {
+            let devices = state.backend.device_count();
+            BackendInfo {
+                name: state.backend.name().to_owned(),
+                devices,
+                why_absent: if devices == 0 { state.backend.why_absent() } else { None },
+            }
+        };
+        self.registry().backends.iter().map(info).collect()
+    }
+
+    /// Number of devices the program can name.
+    #[inline]
+    #[must_use]
+    pub fn device_count(&self) -> usize {
+        self.device_count.load(Ordering::Acquire)
+    }
+
+    /// A device by number, whether or not images wait to be loaded on it.
+    #[inline]
+    #[must_use]
+    pub fn device_unprepared(&self, number: usize) -> Option<&'static Device> {
+        let slot = self.devices.get(number)?;
+        // SAFETY: devices are leaked boxes.
+        unsafe { slot.load(Ordering::Acquire).as_ref() }
+    }
+
+    /// A device by number, with all images loaded and globals mapped.
+    ///
+    /// # Errors
+    /// There is none of that number, or it cannot be made ready.
+    #[inline]
+    pub fn device(&self, number: i64, site: &Site) -> Result<&'static Device> {
+        let device = usize::try_from(number).ok().and_then(|number| self.device_unprepared(number));
+        match device {
+            Some(device) if !device.has_pending_images() => Ok(device),
+            Some(device) => self.prepare(device, site).map(|()| device),
+            None => Err(self.no_such_device(number, site)),
+        }
+    }
+
+    #[cold]
+    fn no_such_device(&self, number: i64, site: &Site) -> Box<Error> {
+        let available = self.device_count();
+        let kind = if available == 0 {
+            let registry = self.registry();
+            let images = registry.libraries.iter().flat_map(Library::describe_images).collect();
+            ErrorKind::NoDevices { images, backends: registry.describe_backends() }
+        } else {
+            ErrorKind::NoSuchDevice { number, available }
+        };
+        Error::new(kind, -1, site.location())
+    }
+
+    /// Why the program has no device, for front ends that are asked to offload
+    /// without one.
+    #[must_use]
+    pub fn why_no_devices(&self, site: &Site) -> Box<Error> {
+        self.no_such_device(0, site)
+    }
+
+    /// Adds a `requires` clause.
+    ///
+    /// # Errors
+    /// An earlier translation unit with target regions did not have it.
+    pub fn require(&self, flags: u64) -> Result<()> {
+        const CHECKED: [(u64, &str); 3] = [
+            (requirement::REVERSE_OFFLOAD, "reverse_offload"),
+            (requirement::UNIFIED_ADDRESS, "unified_address"),
+            (requirement::UNIFIED_SHARED_MEMORY, "unified_shared_memory"),
+        ];
+        let before = self.requirements.fetch_or(flags, Ordering::AcqRel);
+        let disagree = |&&(bit, _): &&(u64, &str)| before != 0 && (before ^ flags) & bit != 0;
+        match CHECKED.iter().find(disagree) {
+            None => Ok(()),
+            Some(&(_, clause)) => Err(Error::new(ErrorKind::Requires { clause }, -1, None)),
+        }
+    }
+
+    /// The `requires` clauses of the program.
+    #[inline]
+    #[must_use]
+    pub fn requirements(&self) -> u64 {
+        self.requirements.load(Ordering::Relaxed)
+    }
+
+    /// Whether the program requires unified shared memory.
+    #[inline]
+    #[must_use]
+    pub fn unified_shared_memory(&self) -> bool {
+        self.requirements() & requirement::UNIFIED_SHARED_MEMORY != 0
+    }
+
+    /// Registers a library: decides which device takes which image, and numbers
+    /// the devices of types that were not in use before. Loads nothing.
+    pub fn register(&self, registration: Registration) {
+        let mut registry = self.registry();
+        let mut library = Library::new(registration);
+        for (index, &image) in library.images.clone().iter().enumerate() {
+            let Some(taker) = registry.backends.iter().position(|state| state.backend.recognises(image))
+            else {
+                continue;
+            };
+            let (first, count) = self.number_devices(&mut registry.backends[taker]);
+            for number in first..first + count {
+                library.place(number, index);
+            }
+        }
+        // SAFETY: the boxed slice stays put until `unregister` removes it here.
+        unsafe { self.regions.add(library.regions.iter()) };
+        let numbers = library.placements.len();
+        registry.libraries.push(library);
+        for device in (0..numbers).filter_map(|number| self.device_unprepared(number)) {
+            device.images_pending.store(true, Ordering::Release);
+        }
+    }
+
+    /// Gives a back end's devices their numbers; answers the first and how many.
+    fn number_devices(&self, state: &mut BackendState) -> (usize, usize) {
+        let count = state.backend.device_count();
+        if let Some(first) = state.first_device {
+            return (first, count);
+        }
+        let first = self.device_count();
+        let count = count.min(MAX_DEVICES - first);
+        for ordinal in 0..count {
+            let number = first + ordinal;
+            let device = Box::new(Device::new(number as i32, state.backend, ordinal));
+            self.devices[number].store(Box::into_raw(device), Ordering::Release);
+        }
+        state.first_device = Some(first);
+        self.device_count.store(first + count, Ordering::Release);
+        (first, count)
+    }
+
+    /// Makes every back end's devices available, images or not.
+    pub fn number_all_devices(&self) {
+        let mut registry = self.registry();
+        for state in &mut registry.backends {
+            self.number_devices(state);
+        }
+    }
+
+    /// Unregisters a library: its globals leave the devices, its images are unloaded.
+    pub fn unregister(&self, key: usize) {
+        let mut registry = self.registry();
+        let Some(position) = registry.libraries.iter().position(|library| library.key == key) else { return };
+        let library = registry.libraries.remove(position);
+        self.regions.remove(library.regions.iter().map(|region| region.host));
+        for (number, placement) in library.placements.iter().enumerate() {
+            if let (Placement::Loaded(_), Some(device)) = (placement, self.device_unprepared(number)) {
+                for global in &library.globals {
+                    let _ = device.table.disassociate(global.address);
+                }
+            }
+        }
+        // Device destructors run while the modules are dropped; they may come
+        // back to the runtime.
+        drop(registry);
+        drop(library);
+    }
+
+    /// Whether any library is registered.
+    #[must_use]
+    pub fn has_libraries(&self) -> bool {
+        !self.registry().libraries.is_empty()
+    }
+
+    /// Loads what waits to be loaded on a device.
+    #[cold]
+    fn prepare(&self, device: &'static Device, site: &Site) -> Result<()> {
+        let _loading = device.loading.lock().unwrap_or_else(PoisonError::into_inner);
+        if !device.has_pending_images() {
+            return Ok(());
+        }
+        let opened = device.open()?;
+        let number = device.number() as usize;
+        device.images_pending.store(false, Ordering::Release);
+        let mut first_error = None;
+        // The registry is not locked while an image is loaded: its constructors
+        // may register libraries of their own.
+        while let Some((key, image, globals)) = self.next_pending(number) {
+            let step = || Step::Load { size: image.len() };
+            let loaded = events::step(device.number(), site, step, || opened.device.load(image), |_| step());
+            let placed = loaded.and_then(|module| {
+                self.map_globals(device, opened, &globals, &*module)?;
+                Ok(module)
+            });
+            let placement = match placed {
+                Ok(module) => Placement::Loaded(module),
+                Err(error) => {
+                    first_error.get_or_insert_with(|| error.clone());
+                    Placement::Failed(error)
+                }
+            };
+            let mut registry = self.registry();
+            if let Some(library) = registry.libraries.iter_mut().find(|library| library.key == key) {
+                library.placements[number] = placement;
+            }
+        }
+        match first_error {
+            None => Ok(()),
+            Some(error) => Err(Error::new(ErrorKind::ImageLoad(error), device.number(), site.location())),
+        }
+    }
+
+    /// Takes the next library that waits to be loaded on a device.
+    fn next_pending(&self, number: usize) -> Option<(usize, &'static [u8], Vec<HostEntry>)> {
+        let mut registry = self.registry();
+        registry.libraries.iter_mut().find_map(|library| {
+            let placement = library.placements.get_mut(number)?;
+            let Placement::Pending(index) = *placement else { return None };
+            *placement = Placement::None;
+            Some((library.key, library.images[index], library.globals.clone()))
+        })
+    }
+
+    /// Ties the library's globals to their device copies.
+    fn map_globals(
+        &self,
+        device: &Device,
+        opened: &crate::device::Opened,
+        globals: &[HostEntry],
+        module: &dyn Module,
+    ) -> std::result::Result<(), gangway_backend::Error> {
+        for global in globals {
+            let mut storage = module.global(&global.name.to_string_lossy(), global.size)?;
+            if global.kind == EntryKind::Indirect {
+                storage = read_word(opened, storage)?;
+            } else if self.unified_shared_memory() && !device.table_has(global.address, global.size) {
+                // With unified shared memory the device's symbol is a reference to
+                // the host's variable, and the host's entry holds its address.
+                // SAFETY: both are `size` bytes by the compiler's table.
+                unsafe {
+                    let host = global.address as *const u8;
+                    opened.device.copy_to_device(storage, host, global.size, None)?;
+                }
+            }
+            // Fortran declares the same symbol in several libraries; the first
+            // registered one keeps it.
+            let _ = device.table.insert(&NewEntry {
+                host_begin: global.address,
+                size: global.size,
+                host_base: global.address,
+                label: Label::of_symbol(global.name),
+                counter: Counter::Dynamic,
+                associated: Some(storage),
+            });
+        }
+        Ok(())
+    }
+
+    /// The region at a host address and its kernel on a device.
+    #[inline]
+    fn region(&self, device: &'static Device, host: usize, site: &Site) -> Result<(&Region, KernelHandle)> {
+        if let Some(region) = self.regions.find(host) {
+            if let Some(kernel) = region.kernel(device.number() as usize) {
+                return Ok((region, kernel));
+            }
+            return self.resolve(device, region, site).map(|kernel| (region, kernel));
+        }
+        Err(Error::new(ErrorKind::UnknownRegion { address: host }, device.number(), site.location()))
+    }
+
+    /// Looks a region's kernel up in the image that its library has on the device.
+    #[cold]
+    fn resolve(&self, device: &'static Device, region: &Region, site: &Site) -> Result<KernelHandle> {
+        let registry = self.registry();
+        let number = device.number() as usize;
+        let has_region = |library: &&Library| library.regions.iter().any(|r| std::ptr::eq(r, region));
+        let Some(library) = registry.libraries.iter().find(has_region) else {
+            let kind = ErrorKind::UnknownRegion { address: region.host };
+            return Err(Error::new(kind, device.number(), site.location()));
+        };
+        let kind = match library.placements.get(number) {
+            Some(Placement::Loaded(module)) => match module.kernel(region.name) {
+                Ok(kernel) => {
+                    region.set_kernel(number, kernel);
+                    return Ok(kernel);
+                }
+                Err(error) => ErrorKind::NoKernel(error),
+            },
+            Some(Placement::Failed(error)) => ErrorKind::ImageLoad(error.clone()),
+            Some(Placement::None | Placement::Pending(_)) | None => ErrorKind::NoImage {
+                backend: device.backend().name().to_owned(),
+                images: library.describe_images(),
+                devices: self.describe_devices(),
+            },
+        };
+        Err(Error::new(kind, device.number(), site.location()))
+    }
+
+    fn describe_devices(&self) -> Vec<String> {
+        (0..self.device_count())
+            .filter_map(|number| self.device_unprepared(number))
+            .map(|device| format!("device {}: {}", device.number(), device.backend().name()))
+            .collect()
+    }
+
+    /// Runs a target region on a device. The job is done when
+    /// [`Job::complete`] returns.
+    ///
+    /// # Errors
+    /// The region could not be run; nothing stays mapped.
+    #[inline]
+    pub fn run(
+        &self,
+        device: &'static Device,
+        site: Site,
+        host: usize,
+        arguments: &Arguments<'_>,
+        shape: &Shape,
+    ) -> Result<Box<Job>> {
+        let (region, kernel) = self.region(device, host, &site)?;
+        let mut job = Job::start(device, site, self.unified_shared_memory())?;
+        job.run(region, kernel, arguments, shape)?;
+        Ok(job)
+    }
+
+    /// Begins, ends or updates data on a device. The job is done when
+    /// [`Job::complete`] returns.
+    ///
+    /// # Errors
+    /// See [`ErrorKind`]. A beginning that failed has mapped nothing; an end that
+    /// failed has unmapped all the same.
+    #[inline]
+    pub fn data(
+        &self,
+        device: &'static Device,
+        site: Site,
+        operation: DataOperation,
+        arguments: &Arguments<'_>,
+    ) -> Result<Box<Job>> {
+        let mut job = Job::start(device, site, self.unified_shared_memory())?;
+        job.move_data(operation, arguments)?;
+        Ok(job)
+    }
+}
+
+impl Registry {
+    fn describe_backends(&self) -> Vec<String> {
+        let describe = |state: &BackendState| {
+            let backend = state.backend;
+            match (backend.device_count(), backend.why_absent()) {
+                (0, Some(why)) => format!("{}: no devices ({why})", backend.name()),
+                (count, _) => format!("{}: {count} device(s)", backend.name()),
+            }
+        };
+        self.backends.iter().map(describe).collect()
+    }
+}
+
+impl Device {
+    fn table_has(&self, host: usize, size: usize) -> bool {
+        !matches!(self.table.lookup(host, size), Relation::Absent)
+    }
+}
+
+/// Reads a pointer from device memory.
+fn read_word(
+    opened: &crate::device::Opened,
+    from: DevicePtr,
+) -> std::result::Result<DevicePtr, gangway_backend::Error> {
+    let mut word = 0usize;
+    let size = size_of::<usize>();
+    let stream = if opened.capabilities.asynchronous { Some(opened.device.create_stream()?) } else { None };
+    // SAFETY: the symbol is a pointer by the compiler's table; `word` lives until
+    // the stream has been waited for.
+    unsafe { opened.device.copy_from_device((&raw mut word).cast(), from, size, stream)? };
+    if let Some(stream) = stream {
+        opened.device.synchronize(stream)?;
+        opened.device.destroy_stream(stream)?;
+    }
+    Ok(DevicePtr(word))
+}

@@ -1,0 +1,292 @@
+//! Running a target region: the launch path.
+//!
+//! With all arguments present this is, per argument, one look-up, one
+//! compare-and-swap before and one after the kernel; per launch one hash look-up
+//! of the region. No lock, no allocation, no copy.
+
+use crate::arguments::Arguments;
+use crate::device::Device;
+use crate::environment::{Held, PrivateCopies, Work, room_for};
+use crate::error::{Error, ErrorKind, Result};
+use crate::events::{self, Site, Step};
+use crate::map_type as bit;
+use crate::regions::Region;
+use gangway_backend::{KernelHandle, Launch, Session};
+use std::cell::RefCell;
+
+/// What a front end says about a launch besides its arguments.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Shape {
+    /// Teams in each dimension; 0 leaves it to the device.
+    pub teams: [u32; 3],
+    /// Threads per team in each dimension; 0 leaves it to the device.
+    pub thread_limit: [u32; 3],
+    /// Iterations of the associated loop; 0 if unknown.
+    pub trip_count: u64,
+    /// Bytes of dynamic group memory per team.
+    pub dynamic_group_memory: u32,
+    /// Slots before the program's arguments that the kernel expects the runtime
+    /// to fill; they are null.
+    pub leading_slots: usize,
+}
+
+/// A construct that only moves data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DataOperation {
+    /// `target enter data`, and the beginning of `target data`.
+    Begin,
+    /// `target exit data`, and the end of `target data`.
+    End,
+    /// `target update`.
+    Update,
+}
+
+/// A construct under way: its data environment, the session it launches in and
+/// the private copies its kernel reads.
+pub struct Job {
+    work: Work,
+    session: Session,
+    private: PrivateCopies,
+    /// Device address offset of each pushed argument's base, by argument index.
+    positions: Vec<usize>,
+}
+
+thread_local! {
+    /// Finished jobs of this thread. More than one only when constructs nest
+    /// (host functions called back, mappers) or wait in tasks.
+    #[allow(clippy::vec_box, reason = "jobs are handed out boxed: one may wait in a task")]
+    static SPARE: RefCell<Vec<Box<Job>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Spare jobs a thread keeps.
+const SPARES: usize = 8;
+
+impl Job {
+    /// A job on a device.
+    ///
+    /// # Errors
+    /// The device cannot be opened, or has no stream left.
+    #[inline]
+    pub fn start(device: &'static Device, site: Site, unified_shared_memory: bool) -> Result<Box<Self>> {
+        // At thread exit the spares may be gone; a fresh job does as well.
+        let spare = SPARE.try_with(|spare| spare.borrow_mut().pop()).ok().flatten();
+        match spare {
+            Some(mut job) => {
+                job.work.restart(device, site, unified_shared_memory)?;
+                Ok(job)
+            }
+            None => Ok(Box::new(Self {
+                work: Work::new(device, site, unified_shared_memory)?,
+                session: Session::default(),
+                private: PrivateCopies::default(),
+                positions: Vec::new(),
+            })),
+        }
+    }
+
+    /// Gives a finished job's memory to the thread's next one.
+    #[inline]
+    fn recycle(self: Box<Self>) {
+        let _ = SPARE.try_with(|spare| {
+            let mut spare = spare.borrow_mut();
+            if spare.len() < SPARES {
+                spare.push(self);
+            }
+        });
+    }
+
+    /// Whether device operations may be under way, to be waited for.
+    #[inline]
+    #[must_use]
+    pub fn is_asynchronous(&self) -> bool {
+        self.work.stream().is_some()
+    }
+
+    /// Whether the device operations are done.
+    ///
+    /// # Errors
+    /// One of them failed.
+    pub fn is_idle(&self) -> Result<bool> {
+        self.work.is_idle()
+    }
+
+    /// Waits for the device operations and ends the job.
+    ///
+    /// # Errors
+    /// One of them failed.
+    #[inline]
+    pub fn complete(mut self: Box<Self>) -> Result<()> {
+        let result = self.work.complete();
+        self.recycle();
+        result
+    }
+
+    /// Maps the arguments and launches the kernel; the unmapping is issued too,
+    /// and ends in [`complete`](Self::complete).
+    ///
+    /// # Errors
+    /// The mapping, the launch or the copy back failed. What was mapped has been
+    /// unmapped again.
+    #[inline]
+    pub(crate) fn run(
+        &mut self,
+        region: &Region,
+        kernel: KernelHandle,
+        arguments: &Arguments<'_>,
+        shape: &Shape,
+    ) -> Result<()> {
+        self.work.enter(arguments)?;
+        let launched =
+            self.fill_table(arguments, shape).and_then(|slots| self.launch(region, kernel, shape, slots));
+        match launched {
+            Ok(()) => {
+                let exited = self.work.exit_entered(arguments);
+                self.end_if_failed(exited)
+            }
+            Err(error) => {
+                self.work.abandon();
+                Err(error)
+            }
+        }
+    }
+
+    /// Issues a data construct; it ends in [`complete`](Self::complete).
+    ///
+    /// # Errors
+    /// It failed; what had to be ended has been.
+    #[inline]
+    pub(crate) fn move_data(&mut self, operation: DataOperation, arguments: &Arguments<'_>) -> Result<()> {
+        match operation {
+            DataOperation::Begin => self.work.enter(arguments),
+            DataOperation::End => {
+                let exited = self.work.exit(arguments);
+                self.end_if_failed(exited)
+            }
+            DataOperation::Update => {
+                let updated = self.work.update(arguments);
+                self.end_if_failed(updated)
+            }
+        }
+    }
+
+    /// Ends the job if it is to be given up: a failure is no reason to leave
+    /// entries behind that nobody refers to.
+    fn end_if_failed(&mut self, result: Result<()>) -> Result<()> {
+        if result.is_err() {
+            // The first failure is the one to report.
+            let _ = self.work.complete();
+        }
+        result
+    }
+
+    /// Writes the device addresses into the session's argument table; returns
+    /// the number of slots.
+    #[inline]
+    fn fill_table(&mut self, arguments: &Arguments<'_>, shape: &Shape) -> Result<usize> {
+        let Self { work, session, private, positions } = self;
+        session.restart(work.stream());
+        let mut room = 0;
+        let mut captures = false;
+        for index in 0..arguments.len() {
+            let map_type = arguments.map_type(index);
+            if map_type & (bit::TARGET_PARAM | bit::PRIVATE | bit::LITERAL)
+                == (bit::TARGET_PARAM | bit::PRIVATE)
+            {
+                room += room_for(&arguments.item(index));
+            }
+            captures |= map_type & bit::TARGET_PARAM == 0 && bit::is_lambda_capture(map_type);
+        }
+        private.reserve(work, room)?;
+        let backend = work.backend();
+        let table = backend
+            .argument_table(session, shape.leading_slots + arguments.len())
+            .map_err(|error| work.device().backend_error(error))?;
+        table[..shape.leading_slots].fill(0);
+        let mut slots = shape.leading_slots;
+        positions.clear();
+        for index in 0..arguments.len() {
+            let item = arguments.item(index);
+            if captures {
+                positions.push(slots);
+            }
+            if item.map_type & bit::TARGET_PARAM == 0 {
+                if captures && bit::is_lambda_capture(item.map_type) {
+                    capture(work, private, &item, arguments, positions, table)?;
+                }
+                continue;
+            }
+            table[slots] = if item.map_type & bit::LITERAL != 0 {
+                item.base as u64
+            } else if item.map_type & bit::PRIVATE != 0 {
+                let copy = private.add(work, &item)?;
+                let begin = if item.map_type & bit::ATTACH != 0 { item.base } else { item.begin };
+                copy.0.wrapping_sub(begin.wrapping_sub(item.base)) as u64
+            } else {
+                let base = if item.map_type & bit::PTR_AND_OBJ != 0 {
+                    // SAFETY: the compiler says that the base is the address of a pointer.
+                    unsafe { *(item.base as *const usize) }
+                } else {
+                    item.base
+                };
+                work.held(index).device.0.wrapping_sub(item.begin.wrapping_sub(base)) as u64
+            };
+            slots += 1;
+        }
+        Ok(slots)
+    }
+
+    #[inline]
+    fn launch(&mut self, region: &Region, kernel: KernelHandle, shape: &Shape, slots: usize) -> Result<()> {
+        let Self { work, session, .. } = self;
+        let site = work.site();
+        let launch = Launch {
+            kernel,
+            name: region.name,
+            source: site.source,
+            teams: shape.teams,
+            thread_limit: shape.thread_limit,
+            trip_count: shape.trip_count,
+            dynamic_group_memory: shape.dynamic_group_memory,
+        };
+        let device = work.device();
+        let backend = work.backend();
+        let run = || {
+            // SAFETY: the table holds what the compiler says the kernel takes, and
+            // every pointer in it is kept valid by `work` until it completes.
+            unsafe { backend.launch(&launch, session, slots) }
+        };
+        let step = || Step::Launch(&launch);
+        events::step(device.number(), &site, step, run, |_| step()).map_err(|source| {
+            let kind =
+                ErrorKind::Launch { kernel: gangway_trace::pretty_kernel_name(region.name).into(), source };
+            Error::new(kind, device.number(), site.location())
+        })
+    }
+}
+
+/// Writes the device address of a variable captured by reference into the
+/// private copy of the lambda that captured it.
+#[cold]
+fn capture(
+    work: &mut Work,
+    private: &PrivateCopies,
+    item: &crate::arguments::Item,
+    arguments: &Arguments<'_>,
+    positions: &[usize],
+    table: &[u64],
+) -> Result<()> {
+    let Some(parent) = bit::parent(item.map_type) else { return Ok(()) };
+    let Some(&slot) = positions.get(parent) else { return Ok(()) };
+    let Held { entry: Some(_), device, .. } = work.find(item.begin, item.size as usize) else {
+        // Not mapped: the lambda keeps the host's reference.
+        return Ok(());
+    };
+    let lambda = arguments.item(parent);
+    let field = item.base.wrapping_sub(lambda.base);
+    let target = gangway_backend::DevicePtr((table[slot] as usize).wrapping_add(field));
+    if arguments.map_type(parent) & bit::PRIVATE != 0 {
+        private.write(work, target, &device.0.to_ne_bytes())
+    } else {
+        work.write_word(target, device.0)
+    }
+}
