@@ -17,7 +17,7 @@ readonly seconds=${1:-60}
 shift || true
 targets=("$@")
 if [ ${#targets[@]} -eq 0 ]; then
-  mapfile -t targets < <(sed -n '/^\[\[bin\]\]/,/^\[/s/^name *= *"\(.*\)"/\1/p' Cargo.toml)
+  mapfile -t targets < <(awk -F'"' '/^\[/ { bin = $0 == "[[bin]]" } bin && /^name *=/ { print $2 }' Cargo.toml)
 fi
 [ ${#targets[@]} -gt 0 ] || { echo "fuzz: no targets in fuzz/Cargo.toml" >&2; exit 1; }
 
