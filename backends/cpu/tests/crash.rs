@@ -64,7 +64,7 @@ const CASES: &[Case] = &[
         report: "gangway: kernel `main:19` crashed on cpu device 2\n  \
                  region:  crash.c:19:1 in main\n  \
                  signal:  SIGSEGV, memory that is not there, at address #\n  \
-                 code:    #, on #\n  \
+                 code:    #.omp_outlined#, on a worker thread of the region\n  \
                  help:    an index may be beyond the section that was mapped, or the pointer beyond what \
                  it pointed to\n",
     },

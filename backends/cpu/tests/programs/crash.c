@@ -1,9 +1,9 @@
 /* One region per way to crash. */
+#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct node { struct node *next; int value; };
-
 int main(void)
 {
   int *p = NULL, n = 0, a[8] = {0};
@@ -17,9 +17,9 @@ int main(void)
 #pragma omp target map(tofrom : a)
   __builtin_trap();
 #pragma omp target is_device_ptr(p)
-#pragma omp parallel for
-  for (int i = 0; i < 64; i++)
-    p[i] = i;
+#pragma omp parallel num_threads(2)
+  if (omp_get_thread_num() == 1)
+    p[1] = 1;
 #pragma omp target is_device_ptr(p)
   memset(p, 1, 1000000);
   return 0;
