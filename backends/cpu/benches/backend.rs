@@ -87,9 +87,9 @@ fn copy_to_device(bencher: Bencher, size: usize) {
     let device = device();
     let source = vec![1_u8; size];
     let to = device.allocate(size, AllocationKind::Device, true).unwrap();
-    // SAFETY: both have `size` bytes.
     bencher.counter(divan::counter::BytesCount::new(size)).bench_local(|| {
-        unsafe { device.copy_to_device(black_box(to), source.as_ptr(), size, None) }.unwrap()
+        // SAFETY: both have `size` bytes.
+        unsafe { device.copy_to_device(black_box(to), source.as_ptr(), size, None) }.unwrap();
     });
 }
 
