@@ -64,6 +64,10 @@ impl Builder<'_> {
             steps.push(self.shared_library(source, level, "tool.so", &["-fopenmp"])?);
         }
 
+        if steps.len() > 1 || includes_support(&program.source)? {
+            steps[0].sources.extend(corpus::support_files()?);
+        }
+
         let directory = self.cache.join(key(&steps)?);
         if !directory.is_dir() {
             self.fill(&directory, &steps)?;
@@ -78,7 +82,9 @@ impl Builder<'_> {
     fn executable(&self, program: &Program, level: &str) -> Result<Step, String> {
         let compiler = self.toolchain.compiler(program.language)?;
         let mut arguments: Vec<OsString> = vec![format!("-{level}").into(), "-g".into()];
-        arguments.extend(OFFLOAD_FLAGS.map(OsString::from));
+        if !program.header.plain {
+            arguments.extend(OFFLOAD_FLAGS.map(OsString::from));
+        }
         arguments.push(program.source.clone().into());
         arguments.extend(program.header.flags.iter().map(OsString::from));
         let mut sources = vec![program.source.clone()];
@@ -160,6 +166,12 @@ impl Step {
         let shown: Vec<&str> = messages.lines().take(SHOWN_MESSAGES).collect();
         Err(format!("does not compile: {command:?}\n{}", shown.join("\n")))
     }
+}
+
+/// Whether the program includes a file of `support/`, which its hash then has to cover.
+fn includes_support(source: &Path) -> Result<bool, String> {
+    let text = fs::read_to_string(source).map_err(|error| format!("{}: {error}", source.display()))?;
+    Ok(text.lines().any(|line| line.starts_with("#include \"../support/")))
 }
 
 /// The hash of everything that decides what the steps make.

@@ -57,6 +57,8 @@ pub struct Header {
     pub library: Option<String>,
     /// `tool:` a source in `support/` built as an OMPT tool and loaded by libomp.
     pub tool: Option<String>,
+    /// `plain: yes`: the program itself is compiled without OpenMP and offloading.
+    pub plain: bool,
     /// `preload: yes`: the offload library under test is put in `LD_PRELOAD`.
     pub preload: bool,
     /// `host: equal`: a run with `OMP_TARGET_OFFLOAD=DISABLED` must print the same.
@@ -75,6 +77,7 @@ impl Default for Header {
             levels: vec!["O0".into(), "O2".into()],
             library: None,
             tool: None,
+            plain: false,
             preload: false,
             equals_host_run: false,
             reference: Reference::Stock,
@@ -118,6 +121,7 @@ impl Header {
             }
             "library" => self.library = Some(value.to_owned()),
             "tool" => self.tool = Some(value.to_owned()),
+            "plain" => self.plain = parse_choice(value, "yes")?,
             "preload" => self.preload = parse_choice(value, "yes")?,
             "host" => self.equals_host_run = parse_choice(value, "equal")?,
             "stock" => self.reference = parse_stock(value)?,

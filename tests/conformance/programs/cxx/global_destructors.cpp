@@ -1,5 +1,4 @@
 // covers: destructors of declare target objects run on the device before the process ends
-// stock: unusable because the order of its device teardown and of the host's own exit handlers varies
 #include <cstdio>
 #include <unistd.h>
 

@@ -29,7 +29,7 @@ int main() {
   std::printf("%d %d\n", job.input.data == in, job.output.data == out);
   Job *jobs[2] = {&job, &job};
   Job *p = jobs[1];
-#pragma omp target map(tofrom : p->output.data[1 : 2])
+#pragma omp target map(to : p[0 : 1]) map(tofrom : p->output.data[1 : 2])
   p->output.data[2] = 500;
   for (int v : out) std::printf("%d ", v);
   std::printf("\n");

@@ -1,0 +1,3 @@
+// The logging tool with the EMI callbacks.
+#define OMPT_TOOL_EMI
+#include "ompt_tool.c"
