@@ -105,6 +105,12 @@ impl SourceText {
         Self(text)
     }
 
+    /// The pointer it came as, for back ends that pass it on.
+    #[must_use]
+    pub const fn as_ptr(self) -> *const c_char {
+        self.0
+    }
+
     /// The place in the source; `None` without debug information. Neither
     /// allocates nor locks: signal handlers may call it.
     #[must_use]
