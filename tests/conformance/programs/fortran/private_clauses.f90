@@ -1,4 +1,4 @@
-! covers: private, firstprivate and lastprivate variables of parallel loops in regions; private of a region
+! covers: private, firstprivate and lastprivate variables of parallel loops in regions
 ! host: equal
 program private_clauses
   implicit none
@@ -18,11 +18,17 @@ program private_clauses
   !$omp end teams distribute parallel do
   !$omp end target
   print '(3i6)', out(1), out(n), t
-  !$omp target private(t, scratch) map(tofrom: out)
-  t = out(1) + 1
-  scratch = t
-  out(2) = int(scratch(3)) + t
+  !$omp target map(tofrom: out)
+  !$omp parallel do private(t, scratch) lastprivate(last)
+  do i = 1, n
+    t = i + 1
+    scratch = t
+    out(i) = int(scratch(3)) + t
+    last = out(i)
+  end do
+  !$omp end parallel do
+  out(1) = last
   !$omp end target
-  print '(3i6)', out(2), seed, t
+  print '(4i6)', out(1), out(2), seed, t
   print '(4f4.1)', scratch
 end program private_clauses
