@@ -41,7 +41,12 @@ phase() {
   if [ "$status" -ne 0 ] && [ "$bad" -eq 0 ]; then
     bad=1
   elif [ "$status" -eq 0 ] && [ $((good + bad)) -eq 0 ]; then
-    good=1
+    if grep -q '^test result: ' "$log"; then
+      echo "$name: not one test ran"
+      bad=1
+    else
+      good=1
+    fi
   fi
   passed=$((passed + good)) failed=$((failed + bad)) ignored=$((ignored + skipped))
   summary+=("$(printf '%-12s %6d passed %4d failed %4d ignored %5d s' \
