@@ -21,7 +21,7 @@ program allocatable_arrays
   end do
   !$omp end target
   !$omp target update from(a)
-  print '(4f8.1)', a(1), a(20), sum(a), m(1, 1)
+  print '(3f8.1)', a(1), a(20), sum(a)
   !$omp target exit data map(from: m) map(delete: a)
   print '(4f8.1)', m
   deallocate (a, m)
