@@ -1,0 +1,111 @@
+//! Data constructs: `target data`, `enter data`, `exit data`, `update`.
+
+use crate::abi::Ident;
+use crate::guard::guard;
+use crate::policy::{Destination, destination, settle};
+use crate::state::{RUNTIME, site};
+use crate::{info, tasks};
+use gangway_runtime::{Arguments, DataOperation, Label, MapperFunction};
+
+/// A data construct's arrays.
+struct Arrays {
+    count: i32,
+    bases: *mut usize,
+    begins: *mut usize,
+    sizes: *mut i64,
+    types: *mut u64,
+    names: *mut Label,
+    mappers: *mut Option<MapperFunction>,
+}
+
+impl Arrays {
+    /// # Safety
+    /// The arrays are the compiler's.
+    unsafe fn perform(self, location: *const Ident, device: i64, operation: DataOperation, nowait: bool) {
+        guard((), || {
+            // SAFETY: the caller's promise.
+            let site = unsafe { site(location) };
+            let Destination::Device(device) = destination(device, &site) else { return };
+            // SAFETY: the compiler's arrays live until the call returns.
+            let arguments = unsafe {
+                Arguments::from_raw(
+                    self.count.max(0) as usize,
+                    self.bases,
+                    self.begins,
+                    self.sizes,
+                    self.types,
+                    self.names,
+                    self.mappers,
+                )
+            };
+            info::construct(device, &site, title(operation), &arguments);
+            let done =
+                RUNTIME.data(device, site, operation, &arguments).and_then(|job| tasks::finish(job, nowait));
+            match done {
+                Ok(()) => info::construct_done(&site),
+                Err(error) => settle(&error, Some(device)),
+            }
+        });
+    }
+}
+
+/// The stock library's words in its information output.
+fn title(operation: DataOperation) -> &'static str {
+    match operation {
+        DataOperation::Begin => "Entering OpenMP data region with being_mapper",
+        DataOperation::End => "Exiting OpenMP data region with end_mapper",
+        DataOperation::Update => "Updating data within the OpenMP data region with update_mapper",
+    }
+}
+
+/// Generates the data functions: every operation with and without location,
+/// names and mappers (`_mapper`), waiting or not (`_nowait`).
+macro_rules! data_functions {
+    ($($name:ident = $operation:ident, nowait: $nowait:literal ($($location:ident)?; $($names:ident, $mappers:ident)?; $($dependence:ident)*);)*) => {$(
+        /// Compiler's entry point of a data construct.
+        ///
+        /// # Safety
+        /// Called by compiler-made code: the arguments are what it emitted.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name(
+            $($location: *const Ident,)?
+            device: i64,
+            count: i32,
+            bases: *mut usize,
+            begins: *mut usize,
+            sizes: *mut i64,
+            types: *mut u64,
+            $($names: *mut Label, $mappers: *mut Option<MapperFunction>,)?
+            $($dependence: usize,)*
+        ) {
+            #[allow(unused_mut, unused_assignments, reason = "only some forms have it")]
+            let mut location_or_none = std::ptr::null();
+            $(location_or_none = $location;)?
+            let mut arrays = Arrays {
+                count, bases, begins, sizes, types,
+                names: std::ptr::null_mut(),
+                mappers: std::ptr::null_mut(),
+            };
+            $(arrays.names = $names; arrays.mappers = $mappers;)?
+            let _ = &mut arrays;
+            $(let _ = $dependence;)*
+            // SAFETY: the caller's promise.
+            unsafe { arrays.perform(location_or_none, device, DataOperation::$operation, $nowait) }
+        }
+    )*};
+}
+
+data_functions! {
+    __tgt_target_data_begin = Begin, nowait: false (;;);
+    __tgt_target_data_begin_mapper = Begin, nowait: false (location; names, mappers;);
+    __tgt_target_data_begin_nowait = Begin, nowait: false (;; count_1 list_1 count_2 list_2);
+    __tgt_target_data_begin_nowait_mapper = Begin, nowait: true (location; names, mappers; count_1 list_1 count_2 list_2);
+    __tgt_target_data_end = End, nowait: false (;;);
+    __tgt_target_data_end_mapper = End, nowait: false (location; names, mappers;);
+    __tgt_target_data_end_nowait = End, nowait: false (;; count_1 list_1 count_2 list_2);
+    __tgt_target_data_end_nowait_mapper = End, nowait: true (location; names, mappers; count_1 list_1 count_2 list_2);
+    __tgt_target_data_update = Update, nowait: false (;;);
+    __tgt_target_data_update_mapper = Update, nowait: false (location; names, mappers;);
+    __tgt_target_data_update_nowait = Update, nowait: false (;; count_1 list_1 count_2 list_2);
+    __tgt_target_data_update_nowait_mapper = Update, nowait: true (location; names, mappers; count_1 list_1 count_2 list_2);
+}

@@ -1,0 +1,375 @@
+//! What users ask to be told: `LIBOMPTARGET_INFO`, `GANGWAY_DEBUG`,
+//! `GANGWAY_CHECK`, the trace and the report.
+//!
+//! The information lines have the stock library's wording, so that scripts and
+//! eyes trained on it keep working. All of it goes to standard error, a line at a
+//! time, so that lines of several threads do not mix.
+
+use crate::libomp::variable;
+use crate::state::RUNTIME;
+use gangway_backend::{DevicePtr, SourceLocation};
+use gangway_runtime::events::{self, MappingChange, MappingEvent, Observer, Site, Step};
+use gangway_runtime::{Arguments, Device, Label, map_type};
+use std::cell::RefCell;
+use std::fmt;
+use std::io::Write;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+/// Bits of `LIBOMPTARGET_INFO`.
+mod bit {
+    /// Arguments of constructs.
+    pub const ARGUMENTS: u32 = 0x1;
+    /// An item was found in the table.
+    pub const EXISTS: u32 = 0x2;
+    /// The table after each construct.
+    pub const TABLE: u32 = 0x4;
+    /// An entry was added or removed.
+    pub const CHANGED: u32 = 0x8;
+    /// Kernel launches.
+    pub const LAUNCH: u32 = 0x10;
+    /// Copies.
+    pub const COPIES: u32 = 0x20;
+    /// Items without device counterpart.
+    pub const EMPTY: u32 = 0x40;
+}
+
+static LEVEL: AtomicU32 = AtomicU32::new(0);
+static DEBUG: AtomicBool = AtomicBool::new(false);
+
+/// Reads the environment; called once at start-up.
+pub fn start() {
+    static INFORMATION: Information = Information;
+    static TRACE: Trace = Trace;
+    if let Some(level) = variable("LIBOMPTARGET_INFO").and_then(|text| parse_level(&text)) {
+        LEVEL.store(level, Ordering::Relaxed);
+    }
+    DEBUG.store(variable("GANGWAY_DEBUG").is_some_and(|value| value != "0"), Ordering::Relaxed);
+    if LEVEL.load(Ordering::Relaxed) != 0 {
+        events::observe(&INFORMATION);
+    }
+    if variable("GANGWAY_TRACE").is_some() || variable("GANGWAY_REPORT").is_some() {
+        gangway_trace::configure_from_env();
+        if gangway_trace::enabled() {
+            events::observe(&TRACE);
+        }
+    }
+    if variable("GANGWAY_CHECK").is_some_and(|value| value != "0") {
+        gangway_runtime::report_never_mapped(|error| print_line(format_args!("gangway: warning: {error}")));
+    }
+}
+
+/// As C's `strtol` with base 0 on the texts people write.
+fn parse_level(text: &str) -> Option<u32> {
+    let text = text.trim();
+    if let Some(hex) = text.strip_prefix("0x") {
+        return u32::from_str_radix(hex, 16).ok();
+    }
+    text.parse::<i64>().ok().map(|level| level as u32)
+}
+
+/// Changes what is told while the program runs.
+#[unsafe(no_mangle)]
+pub extern "C" fn __tgt_set_info_flag(level: u32) {
+    crate::guard::guard((), || {
+        static LATE: std::sync::Once = std::sync::Once::new();
+        static INFORMATION: Information = Information;
+        if LEVEL.swap(level, Ordering::Relaxed) == 0 && level != 0 {
+            LATE.call_once(|| events::observe(&INFORMATION));
+        }
+    });
+}
+
+/// Writes what is to be written when the last library goes.
+pub fn finish() {
+    gangway_trace::finish();
+}
+
+fn wanted(bits: u32) -> bool {
+    LEVEL.load(Ordering::Relaxed) & bits != 0
+}
+
+/// Prints one line (or message of several) to standard error in one piece.
+pub fn print_line(text: fmt::Arguments<'_>) {
+    // Nothing can be done about a closed standard error.
+    let _ = std::io::stderr().lock().write_all(format!("{text}\n").as_bytes());
+}
+
+/// Prints with `GANGWAY_DEBUG` only.
+pub fn debug(text: fmt::Arguments<'_>) {
+    if DEBUG.load(Ordering::Relaxed) {
+        print_line(format_args!("gangway: debug: {text}"));
+    }
+}
+
+fn tell(device: i32, text: fmt::Arguments<'_>) {
+    print_line(format_args!("omptarget device {device} info: {text}"));
+}
+
+/// Tells the arguments of a construct.
+#[inline]
+pub fn construct(device: &Device, site: &Site, title: &str, arguments: &Arguments<'_>) {
+    if events::observed() && wanted(bit::ARGUMENTS) {
+        tell_arguments(device.number(), site, title, arguments);
+    }
+}
+
+#[cold]
+fn tell_arguments(device: i32, site: &Site, title: &str, arguments: &Arguments<'_>) {
+    let place = Place(site.location());
+    tell(device, format_args!("{title} at {place} with {} arguments:", arguments.len()));
+    for item in arguments.iter() {
+        let implicit = if item.map_type & map_type::IMPLICIT != 0 { "(implicit)" } else { "" };
+        let name = item.label.name().unwrap_or("unknown");
+        tell(device, format_args!("{}({name})[{}] {implicit}", kind(item.map_type, item.size), item.size));
+    }
+}
+
+fn kind(map: u64, size: i64) -> &'static str {
+    match (map & map_type::TO != 0, map & map_type::FROM != 0) {
+        (true, true) => "tofrom",
+        (true, false) => "to",
+        (false, true) => "from",
+        _ if map & map_type::PRIVATE != 0 => "private",
+        _ if map & map_type::LITERAL != 0 => "firstprivate",
+        _ if size != 0 => "alloc",
+        _ => "use_address",
+    }
+}
+
+/// Tells the tables after a construct.
+#[inline]
+pub fn construct_done(site: &Site) {
+    if events::observed() && wanted(bit::TABLE) {
+        let place = Place(site.location()).to_string();
+        tell_tables(&place, &|text| print_line(format_args!("{text}")));
+    }
+}
+
+/// `ompx_dump_mapping_tables`.
+pub fn dump_tables_to_stdout() {
+    tell_tables("libomptarget:0:0", &|text| println!("{text}"));
+}
+
+#[cold]
+fn tell_tables(place: &str, print: &dyn Fn(&str)) {
+    for device in (0..RUNTIME.device_count()).filter_map(|number| RUNTIME.device_unprepared(number)) {
+        let prefix = format!("omptarget device {} info:", device.number());
+        let entries = device.table.entries();
+        if entries.is_empty() {
+            print(&format!("{prefix} OpenMP Host-Device pointer mappings table empty"));
+            continue;
+        }
+        print(&format!("{prefix} OpenMP Host-Device pointer mappings after block at {place}:"));
+        print(&format!(
+            "{prefix} {:<18} {:<18} {} {} {} {}",
+            "Host Ptr", "Target Ptr", "Size (B)", "DynRefCount", "HoldRefCount", "Declaration"
+        ));
+        for entry in entries {
+            let Some(counts) = entry.snapshot() else { continue };
+            print(&format!(
+                "{prefix} {:#018x} {:#018x} {:<8} {:<11} {:<12} {} at {}",
+                entry.host_begin(),
+                entry.translate(entry.host_begin()).0,
+                entry.host_end() - entry.host_begin(),
+                Count(&counts).to_string(),
+                counts.hold,
+                entry.label().name().unwrap_or("unknown"),
+                Place(entry.label().location())
+            ));
+        }
+    }
+}
+
+/// A place in the source, or the stock library's way to say that there is none.
+struct Place<'a>(Option<SourceLocation<'a>>);
+
+impl fmt::Display for Place<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Some(at) => write!(f, "{}:{}:{}", at.file, at.line, at.column),
+            None => f.write_str("unknown:0:0"),
+        }
+    }
+}
+
+/// A dynamic count.
+struct Count<'a>(&'a gangway_runtime::present::Snapshot);
+
+impl fmt::Display for Count<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.is_infinite() { f.write_str("INF") } else { self.0.dynamic.fmt(f) }
+    }
+}
+
+fn name(label: Label) -> &'static str {
+    label.name().unwrap_or("unknown")
+}
+
+/// Prints `LIBOMPTARGET_INFO` lines.
+struct Information;
+
+impl Observer for Information {
+    fn begin(&self, device: i32, _site: &Site, step: &Step<'_>) {
+        match *step {
+            Step::ToDevice { host, device: target, size, label } if wanted(bit::COPIES) => tell(
+                device,
+                format_args!(
+                    "Copying data from host to device, HstPtr={host:#018x}, TgtPtr={:#018x}, Size={size}, Name={}",
+                    target.0,
+                    name(label)
+                ),
+            ),
+            Step::FromDevice { host, device: source, size, label } if wanted(bit::COPIES) => tell(
+                device,
+                format_args!(
+                    "Copying data from device to host, TgtPtr={:#018x}, HstPtr={host:#018x}, Size={size}, Name={}",
+                    source.0,
+                    name(label)
+                ),
+            ),
+            Step::Launch(launch) if wanted(bit::LAUNCH) => {
+                let [x, y, z] = launch.teams.map(|n| n.max(1));
+                let [tx, ty, tz] = launch.thread_limit.map(|n| n.max(1));
+                print_line(format_args!(
+                    "\"PluginInterface\" device {device} info: Launching kernel {} with [{x},{y},{z}] blocks and \
+                     [{tx},{ty},{tz}] threads in Generic mode",
+                    launch.name
+                ));
+            }
+            _ => {}
+        }
+    }
+
+    fn mapping(&self, device: i32, event: &MappingEvent) {
+        let (host, size, target, name) = (event.host, event.size, event.device.0, name(event.label));
+        let suffix = match event.change {
+            MappingChange::Created if wanted(bit::CHANGED) => {
+                let (dynamic, hold) = counts(event);
+                return tell(
+                    device,
+                    format_args!(
+                        "Creating new map entry with HstPtrBase={:#018x}, HstPtrBegin={host:#018x}, \
+                         TgtAllocBegin={:#018x}, TgtPtrBegin={target:#018x}, Size={size}, DynRefCount={dynamic}, \
+                         HoldRefCount={hold}, Name={name}",
+                        event.host_base, event.allocation.0
+                    ),
+                );
+            }
+            MappingChange::Removed if wanted(bit::CHANGED) => {
+                return tell(
+                    device,
+                    format_args!(
+                        "Removing map entry with HstPtrBegin={host:#018x}, TgtPtrBegin={target:#018x}, Size={size}, \
+                         Name={name}"
+                    ),
+                );
+            }
+            MappingChange::Created | MappingChange::Removed => return,
+            MappingChange::Acquired => " (incremented)",
+            MappingChange::Seen => " (update suppressed)",
+            MappingChange::Released { last: true, delete: true } => " (reset, delayed deletion)",
+            MappingChange::Released { last: true, delete: false } => " (decremented, delayed deletion)",
+            MappingChange::Released { last: false, .. } => " (decremented)",
+        };
+        if !wanted(bit::EXISTS) {
+            return;
+        }
+        let (dynamic, hold) = counts(event);
+        let (on_dynamic, on_hold) = if event.hold { ("", suffix) } else { (suffix, "") };
+        let implicit = if event.implicit { " (implicit)" } else { "" };
+        tell(
+            device,
+            format_args!(
+                "Mapping exists{implicit} with HstPtrBegin={host:#018x}, TgtPtrBegin={target:#018x}, Size={size}, \
+                 DynRefCount={dynamic}{on_dynamic}, HoldRefCount={hold}{on_hold}, Name={name}"
+            ),
+        );
+    }
+
+    fn host_address_used(&self, device: i32, host: usize, size: usize) {
+        if wanted(bit::CHANGED) {
+            tell(
+                device,
+                format_args!("Return HstPtrBegin {host:#018x} Size={size} for unified shared memory"),
+            );
+        }
+    }
+
+    fn without_counterpart(&self, device: i32, label: Label) {
+        if wanted(bit::EMPTY) {
+            tell(device, format_args!("variable {} does not have a valid device counterpart", name(label)));
+        }
+    }
+}
+
+fn counts(event: &MappingEvent) -> (String, u32) {
+    event
+        .counts
+        .as_ref()
+        .map_or_else(|| ("0".to_owned(), 0), |counts| (Count(counts).to_string(), counts.hold))
+}
+
+/// Records steps for the trace and the report.
+struct Trace;
+
+thread_local! {
+    /// Start times of the steps this thread is in.
+    static STARTS: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
+}
+
+impl Observer for Trace {
+    fn begin(&self, _device: i32, _site: &Site, _step: &Step<'_>) {
+        let _ = STARTS.try_with(|starts| starts.borrow_mut().push(gangway_trace::now()));
+    }
+
+    fn end(&self, device: i32, site: &Site, step: &Step<'_>) {
+        let end = gangway_trace::now();
+        let Ok(Some(start)) = STARTS.try_with(|starts| starts.borrow_mut().pop()) else { return };
+        let Some((kind, name, bytes)) = span(step) else { return };
+        let location = site.location().map(|at| gangway_trace::Location {
+            file: at.file,
+            function: at.function,
+            line: at.line,
+            column: at.column,
+        });
+        gangway_trace::record(&gangway_trace::Span {
+            kind,
+            device,
+            name,
+            location,
+            bytes: bytes as u64,
+            start,
+            end,
+        });
+    }
+}
+
+/// What a step is in the trace's terms.
+fn span<'a>(step: &Step<'a>) -> Option<(gangway_trace::Kind, &'a str, usize)> {
+    use gangway_trace::Kind;
+    Some(match *step {
+        Step::Launch(launch) => (Kind::Kernel, launch.name, 0),
+        Step::ToDevice { size, label, .. } => (Kind::ToDevice, label.name().unwrap_or(""), size),
+        Step::FromDevice { size, label, .. } => (Kind::FromDevice, label.name().unwrap_or(""), size),
+        Step::BetweenDevices { size, .. } => (Kind::DeviceToDevice, "", size),
+        Step::Allocate { size, label, device, .. } if device != DevicePtr::NULL => {
+            (Kind::Allocate, label.name().unwrap_or(""), size)
+        }
+        Step::Deallocate { .. } => (Kind::Free, "", 0),
+        Step::Load { size } => (Kind::LoadImage, "", size),
+        Step::Allocate { .. } | Step::Associate { .. } | Step::Disassociate { .. } => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn levels_as_people_write_them() {
+        assert_eq!(parse_level("-1"), Some(u32::MAX));
+        assert_eq!(parse_level(" 16 "), Some(16));
+        assert_eq!(parse_level("0x20"), Some(0x20));
+        assert_eq!(parse_level("all"), None);
+    }
+}

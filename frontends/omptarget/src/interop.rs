@@ -1,0 +1,4 @@
+//! Being built.
+
+/// Being built.
+pub fn synchronize_implicit(_thread: i32) {}

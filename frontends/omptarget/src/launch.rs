@@ -1,0 +1,236 @@
+//! Launching target regions: the present function and its older forms.
+
+use crate::abi::{FAIL, Ident, KernelArguments, SUCCESS, VERSION_WITH_IMPLICIT_POINTER, flags};
+use crate::guard::guard;
+use crate::policy::{Destination, destination, settle};
+use crate::state::{RUNTIME, site};
+use crate::{info, tasks};
+use gangway_runtime::{Arguments, Label, MapperFunction, Shape};
+use std::ffi::c_void;
+
+/// What compilers pass as the number of teams of a region without `teams`.
+const NO_TEAMS: i32 = -1;
+
+/// Runs a target region on a device. Nonzero: the host version is to run.
+///
+/// # Safety
+/// Called by compiler-made code: the arguments are what it emitted.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __tgt_target_kernel(
+    location: *const Ident,
+    device: i64,
+    teams: i32,
+    thread_limit: i32,
+    host: *const c_void,
+    arguments: *mut KernelArguments,
+) -> i32 {
+    guard(FAIL, || {
+        // SAFETY: the caller's promise.
+        unsafe { run(location, device, teams, thread_limit, host, &*arguments) }
+    })
+}
+
+/// # Safety
+/// As [`__tgt_target_kernel`].
+#[inline]
+unsafe fn run(
+    location: *const Ident,
+    device: i64,
+    teams: i32,
+    thread_limit: i32,
+    host: *const c_void,
+    kernel: &KernelArguments,
+) -> i32 {
+    // SAFETY: the caller's promise.
+    let site = unsafe { site(location) };
+    let Destination::Device(device) = destination(device, &site) else { return FAIL };
+    let full = kernel.version >= VERSION_WITH_IMPLICIT_POINTER;
+    let shape = Shape {
+        teams: if full { dimensions(kernel.teams, teams) } else { dimensions([0; 3], teams) },
+        thread_limit: if full {
+            dimensions(kernel.thread_limit, thread_limit)
+        } else {
+            dimensions([0; 3], thread_limit)
+        },
+        trip_count: kernel.trip_count,
+        dynamic_group_memory: if full { kernel.dynamic_group_memory } else { 0 },
+        leading_slots: usize::from(full),
+    };
+    // SAFETY: the compiler's arrays live until the call returns.
+    let arguments = unsafe {
+        Arguments::from_raw(
+            kernel.count as usize,
+            kernel.bases,
+            kernel.begins,
+            kernel.sizes,
+            kernel.types,
+            kernel.names,
+            kernel.mappers,
+        )
+    };
+    info::construct(device, &site, "Entering OpenMP kernel", &arguments);
+    let nowait = kernel.flags & flags::NOWAIT != 0;
+    let finished =
+        RUNTIME.run(device, site, host.addr(), &arguments, &shape).and_then(|job| tasks::finish(job, nowait));
+    match finished {
+        Ok(()) => {
+            info::construct_done(&site);
+            SUCCESS
+        }
+        Err(error) => {
+            settle(&error, Some(device));
+            FAIL
+        }
+    }
+}
+
+/// The sizes in three dimensions: what the structure says, in the first dimension
+/// the call's argument where the structure is silent; a region without `teams`
+/// has one.
+#[inline]
+fn dimensions(stated: [u32; 3], first: i32) -> [u32; 3] {
+    let first = match (stated[0], first) {
+        (_, NO_TEAMS) => 1,
+        (0, first) => first.max(0) as u32,
+        (stated, _) => stated,
+    };
+    [first, stated[1].max(1), stated[2].max(1)]
+}
+
+/// As [`__tgt_target_kernel`]; libomp has waited for the dependences.
+///
+/// # Safety
+/// As [`__tgt_target_kernel`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __tgt_target_kernel_nowait(
+    location: *const Ident,
+    device: i64,
+    teams: i32,
+    thread_limit: i32,
+    host: *const c_void,
+    arguments: *mut KernelArguments,
+    _dependences: i32,
+    _dependence_list: *const c_void,
+    _no_alias_dependences: i32,
+    _no_alias_list: *const c_void,
+) -> i32 {
+    // SAFETY: the caller's promise.
+    unsafe { __tgt_target_kernel(location, device, teams, thread_limit, host, arguments) }
+}
+
+/// The argument arrays of the functions before clang 15.
+struct Arrays {
+    count: i32,
+    bases: *mut usize,
+    begins: *mut usize,
+    sizes: *mut i64,
+    types: *mut u64,
+    names: *mut Label,
+    mappers: *mut Option<MapperFunction>,
+}
+
+impl Arrays {
+    /// # Safety
+    /// As [`__tgt_target_kernel`].
+    unsafe fn launch(
+        self,
+        location: *const Ident,
+        device: i64,
+        teams: i32,
+        threads: i32,
+        host: *const c_void,
+    ) -> i32 {
+        let mut arguments = KernelArguments {
+            // Before the implicit pointer.
+            version: 1,
+            count: self.count.max(0) as u32,
+            bases: self.bases,
+            begins: self.begins,
+            sizes: self.sizes,
+            types: self.types,
+            names: self.names,
+            mappers: self.mappers,
+            trip_count: 0,
+            flags: 0,
+            teams: [0; 3],
+            thread_limit: [0; 3],
+            dynamic_group_memory: 0,
+        };
+        // SAFETY: the caller's promise.
+        unsafe { __tgt_target_kernel(location, device, teams, threads, host, &raw mut arguments) }
+    }
+}
+
+/// Generates the launch functions that compilers before clang 15 called. They
+/// differ in whether they pass names and mappers, teams, and dependences (which
+/// libomp has waited for).
+macro_rules! older_forms {
+    ($($name:ident($($location:ident)?; $($names:ident, $mappers:ident)?; $($teams:ident, $threads:ident)?; $($dependence:ident)*);)*) => {$(
+        /// An older form of [`__tgt_target_kernel`].
+        ///
+        /// # Safety
+        /// Called by compiler-made code: the arguments are what it emitted.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name(
+            $($location: *const Ident,)?
+            device: i64,
+            host: *const c_void,
+            count: i32,
+            bases: *mut usize,
+            begins: *mut usize,
+            sizes: *mut i64,
+            types: *mut u64,
+            $($names: *mut Label, $mappers: *mut Option<MapperFunction>,)?
+            $($teams: i32, $threads: i32,)?
+            $($dependence: usize,)*
+        ) -> i32 {
+            #[allow(unused_mut, unused_assignments, reason = "only some forms have them")]
+            let (mut location_or_none, mut teams_or_none) = (std::ptr::null(), (NO_TEAMS, 0));
+            $(location_or_none = $location;)?
+            $(teams_or_none = ($teams, $threads);)?
+            let mut arrays = Arrays {
+                count, bases, begins, sizes, types,
+                names: std::ptr::null_mut(),
+                mappers: std::ptr::null_mut(),
+            };
+            $(arrays.names = $names; arrays.mappers = $mappers;)?
+            let _ = &mut arrays;
+            $(let _ = $dependence;)*
+            // SAFETY: the caller's promise.
+            unsafe { arrays.launch(location_or_none, device, teams_or_none.0, teams_or_none.1, host) }
+        }
+    )*};
+}
+
+older_forms! {
+    __tgt_target(;;;);
+    __tgt_target_mapper(location; names, mappers;;);
+    __tgt_target_nowait(;;; count_1 list_1 count_2 list_2);
+    __tgt_target_nowait_mapper(location; names, mappers;; count_1 list_1 count_2 list_2);
+    __tgt_target_teams(;; teams, threads;);
+    __tgt_target_teams_mapper(location; names, mappers; teams, threads;);
+    __tgt_target_teams_nowait(;; teams, threads; count_1 list_1 count_2 list_2);
+    __tgt_target_teams_nowait_mapper(location; names, mappers; teams, threads; count_1 list_1 count_2 list_2);
+}
+
+/// Trip counts now come with the launch; kept for old programs, as in the stock
+/// library.
+#[unsafe(no_mangle)]
+pub extern "C" fn __kmpc_push_target_tripcount(_device: i64, _count: u64) {}
+
+/// See [`__kmpc_push_target_tripcount`].
+#[unsafe(no_mangle)]
+pub extern "C" fn __kmpc_push_target_tripcount_mapper(_location: *const Ident, _device: i64, _count: u64) {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dimensions_that_compilers_leave_open() {
+        assert_eq!(dimensions([0, 0, 0], NO_TEAMS), [1, 1, 1]);
+        assert_eq!(dimensions([0, 0, 0], 0), [0, 1, 1]);
+        assert_eq!(dimensions([0, 0, 0], 7), [7, 1, 1]);
+        assert_eq!(dimensions([5, 2, 0], 7), [5, 2, 1]);
+    }
+}

@@ -1,0 +1,120 @@
+//! What this library needs of libomp.
+//!
+//! Looked up at run time, not linked: a program that has device code but no host
+//! parallelism may come without it, and one that loaded us through `dlopen` may
+//! keep it private.
+
+use crate::abi::{Dependence, Ident, Task};
+use std::ffi::{CStr, c_void};
+use std::sync::OnceLock;
+
+/// The functions; `None` where the process has no libomp.
+#[derive(Debug)]
+pub struct Libomp {
+    /// `omp_get_default_device`.
+    pub default_device: Option<unsafe extern "C" fn() -> i32>,
+    /// `__kmpc_get_target_offload`.
+    pub target_offload: Option<unsafe extern "C" fn() -> i32>,
+    /// `__kmpc_global_thread_num`.
+    pub global_thread_num: Option<unsafe extern "C" fn(*const Ident) -> i32>,
+    /// `__kmpc_omp_has_task_team`.
+    pub has_task_team: Option<unsafe extern "C" fn(i32) -> bool>,
+    /// `__kmpc_omp_get_target_async_handle_ptr`.
+    pub async_handle: Option<unsafe extern "C" fn(i32) -> *mut *mut c_void>,
+    /// `__kmpc_omp_target_task_alloc`.
+    pub target_task_alloc: Option<TaskAlloc>,
+    /// `__kmpc_omp_task_with_deps`.
+    pub task_with_dependences: Option<TaskWithDependences>,
+    /// `__kmpc_omp_wait_deps`.
+    pub wait_dependences: Option<WaitDependences>,
+}
+
+type TaskAlloc = unsafe extern "C" fn(
+    *const Ident,
+    i32,
+    i32,
+    usize,
+    usize,
+    unsafe extern "C" fn(i32, *mut Task) -> i32,
+    i64,
+) -> *mut Task;
+type TaskWithDependences =
+    unsafe extern "C" fn(*const Ident, i32, *mut Task, i32, *const Dependence, i32, *const Dependence) -> i32;
+type WaitDependences =
+    unsafe extern "C" fn(*const Ident, i32, i32, *const Dependence, i32, *const Dependence);
+
+/// The process's libomp.
+#[inline]
+pub fn libomp() -> &'static Libomp {
+    static LIBOMP: OnceLock<Libomp> = OnceLock::new();
+    LIBOMP.get_or_init(Libomp::find)
+}
+
+/// Looks a symbol up in the process, then in a libomp that is loaded privately.
+#[must_use]
+pub fn symbol(name: &CStr) -> *mut c_void {
+    // SAFETY: plain look-ups by name; RTLD_NOLOAD only finds what is loaded.
+    unsafe {
+        let found = libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr());
+        if !found.is_null() {
+            return found;
+        }
+        let private = libc::dlopen(c"libomp.so.5".as_ptr(), libc::RTLD_NOW | libc::RTLD_NOLOAD);
+        if private.is_null() { private } else { libc::dlsym(private, name.as_ptr()) }
+    }
+}
+
+impl Libomp {
+    fn find() -> Self {
+        // SAFETY: each name is libomp's, and the field's type is its signature.
+        unsafe {
+            Self {
+                default_device: function(c"omp_get_default_device"),
+                target_offload: function(c"__kmpc_get_target_offload"),
+                global_thread_num: function(c"__kmpc_global_thread_num"),
+                has_task_team: function(c"__kmpc_omp_has_task_team"),
+                async_handle: function(c"__kmpc_omp_get_target_async_handle_ptr"),
+                target_task_alloc: function(c"__kmpc_omp_target_task_alloc"),
+                task_with_dependences: function(c"__kmpc_omp_task_with_deps"),
+                wait_dependences: function(c"__kmpc_omp_wait_deps"),
+            }
+        }
+    }
+}
+
+/// # Safety
+/// `F` is the type of a pointer to the function called `name`.
+unsafe fn function<F>(name: &CStr) -> Option<F> {
+    const { assert!(size_of::<F>() == size_of::<*mut c_void>()) };
+    let found = symbol(name);
+    // SAFETY: the caller's promise; the sizes are equal.
+    if found.is_null() { None } else { Some(unsafe { std::mem::transmute_copy(&found) }) }
+}
+
+/// The default device (`OMP_DEFAULT_DEVICE`, `omp_set_default_device`).
+#[inline]
+#[must_use]
+pub fn default_device() -> i64 {
+    // SAFETY: takes nothing, always callable.
+    libomp().default_device.map_or(0, |f| i64::from(unsafe { f() }))
+}
+
+/// Waits for the dependences of a construct.
+///
+/// # Safety
+/// The lists are as the compiler made them.
+pub unsafe fn wait_dependences(location: *const Ident, thread: i32, lists: [(i32, *const Dependence); 2]) {
+    let [(count, list), (no_alias_count, no_alias_list)] = lists;
+    if count + no_alias_count > 0
+        && let Some(wait) = libomp().wait_dependences
+    {
+        // SAFETY: the caller's promise.
+        unsafe { wait(location, thread, count, list, no_alias_count, no_alias_list) };
+    }
+}
+
+/// The text of an environment variable that is set and not empty.
+#[must_use]
+pub fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}

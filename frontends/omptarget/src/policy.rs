@@ -1,0 +1,139 @@
+//! When the host takes over, and when the program ends.
+//!
+//! OpenMP 6.0 section 4.3.8 (`OMP_TARGET_OFFLOAD`): `MANDATORY` makes every failure to
+//! offload an error that terminates; `DISABLED` behaves as if there were no
+//! devices; with the default the host runs what no device can. "Cannot" is meant
+//! strictly: a wrong map clause or a failed copy has left data in a state that
+//! the host version knows nothing about, so it terminates under the default too.
+
+use crate::libomp::libomp;
+use crate::state::RUNTIME;
+use gangway_runtime::events::Site;
+use gangway_runtime::{Device, Error, ErrorKind};
+use std::sync::atomic::{AtomicU8, Ordering};
+
+/// `OMP_TARGET_OFFLOAD`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Offload {
+    /// As if there were no devices.
+    Disabled,
+    /// Devices where possible.
+    Default,
+    /// Devices or nothing.
+    Mandatory,
+}
+
+/// The policy, asked of libomp once.
+#[inline]
+#[must_use]
+pub fn offload() -> Offload {
+    static KNOWN: AtomicU8 = AtomicU8::new(0);
+    match KNOWN.load(Ordering::Relaxed) {
+        1 => Offload::Disabled,
+        2 => Offload::Default,
+        3 => Offload::Mandatory,
+        _ => {
+            let policy = ask();
+            KNOWN.store(policy as u8 + 1, Ordering::Relaxed);
+            policy
+        }
+    }
+}
+
+#[cold]
+fn ask() -> Offload {
+    // SAFETY: takes nothing, always callable.
+    match libomp().target_offload.map(|f| unsafe { f() }) {
+        Some(0) => Offload::Disabled,
+        Some(2) => Offload::Mandatory,
+        Some(_) => Offload::Default,
+        None => match std::env::var("OMP_TARGET_OFFLOAD").as_deref().map(str::trim) {
+            Ok(value) if value.eq_ignore_ascii_case("disabled") => Offload::Disabled,
+            Ok(value) if value.eq_ignore_ascii_case("mandatory") => Offload::Mandatory,
+            _ => Offload::Default,
+        },
+    }
+}
+
+/// Where a construct is to run.
+pub enum Destination {
+    /// On a device that is ready.
+    Device(&'static Device),
+    /// On the host.
+    Host,
+}
+
+/// Resolves a construct's device number: -1 is the default device, the number of
+/// devices is the host, and so is everything if there are no devices.
+#[inline]
+pub fn destination(number: i64, site: &Site) -> Destination {
+    let policy = offload();
+    if policy == Offload::Disabled {
+        return Destination::Host;
+    }
+    let number = if number == DEFAULT_DEVICE { crate::libomp::default_device() } else { number };
+    let count = RUNTIME.device_count() as i64;
+    if number == count || number == INITIAL_DEVICE || count == 0 {
+        if count == 0 && policy == Offload::Mandatory {
+            terminate(&RUNTIME.why_no_devices(site));
+        }
+        return Destination::Host;
+    }
+    match RUNTIME.device(number, site) {
+        Ok(device) => Destination::Device(device),
+        Err(error) => {
+            settle(&error, None);
+            Destination::Host
+        }
+    }
+}
+
+/// What compilers pass for "the default device".
+pub const DEFAULT_DEVICE: i64 = -1;
+/// `omp_initial_device` where it is not the default's code: never passed by
+/// clang for constructs, but by hand-written callers of the routines.
+const INITIAL_DEVICE: i64 = i64::MIN;
+
+/// Decides about a failure: returns if the host may take over, ends the program
+/// if not.
+#[cold]
+pub fn settle(error: &Error, device: Option<&Device>) {
+    let nothing_lost = device.is_none_or(|device| !has_mapped_data(device));
+    let host_may = match error.kind {
+        ErrorKind::NoDevices { .. }
+        | ErrorKind::NoImage { .. }
+        | ErrorKind::DeviceOpen(_)
+        | ErrorKind::ImageLoad(_)
+        | ErrorKind::NoKernel(_) => true,
+        // The host version would work on stale data if anything is mapped.
+        ErrorKind::OutOfMemory { .. } => nothing_lost,
+        _ => false,
+    };
+    if offload() == Offload::Mandatory || !host_may {
+        terminate(error);
+    }
+    crate::info::print_line(format_args!("gangway: warning: {error}\n  note: the host takes over"));
+}
+
+/// Whether the device holds data of the program's that is not a global's.
+fn has_mapped_data(device: &Device) -> bool {
+    device.table.entries().iter().any(|entry| entry.snapshot().is_some_and(|counts| !counts.is_infinite()))
+}
+
+/// Ends the program with an error message, as the stock library does: by
+/// `abort`, after everything buffered has been written.
+#[cold]
+pub fn terminate(error: &Error) -> ! {
+    let note = if offload() == Offload::Mandatory { "\n  note: OMP_TARGET_OFFLOAD=MANDATORY" } else { "" };
+    let debug = match error.construct {
+        None if error.device >= 0 => "\n  note: compile with -g to see source lines and variable names",
+        _ => "",
+    };
+    crate::info::print_line(format_args!("gangway: error: {error}{note}{debug}"));
+    gangway_trace::finish();
+    // SAFETY: flushes the program's own streams; then ends it.
+    unsafe {
+        libc::fflush(std::ptr::null_mut());
+        libc::abort()
+    }
+}

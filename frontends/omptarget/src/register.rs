@@ -1,0 +1,157 @@
+//! Libraries come and go; the runtime starts and ends with them.
+
+use crate::abi::{BinaryDescriptor, DeviceImage, KIND_OPENMP, LegacyOffloadEntry, OffloadEntry, entry_flags};
+use crate::guard::guard;
+use crate::policy::{self, Offload};
+use crate::state::{RUNTIME, start};
+use gangway_runtime::{EntryKind, HostEntry, Registration};
+use std::ffi::CStr;
+
+/// Registers the images of a program or shared library; called by a constructor.
+///
+/// # Safety
+/// The descriptor is the linker wrapper's, and stays until it is unregistered.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __tgt_register_lib(descriptor: *const BinaryDescriptor) {
+    guard((), || {
+        start();
+        // SAFETY: the caller's promise.
+        let Some(descriptor) = (unsafe { descriptor.as_ref() }) else { return };
+        // SAFETY: as above.
+        let (entries, requires) = unsafe { read_entries(descriptor) };
+        if let Err(error) = RUNTIME.require(requires) {
+            policy::terminate(&error);
+        }
+        let images = if policy::offload() == Offload::Disabled {
+            // As if there were no devices: no back end is even asked.
+            Vec::new()
+        } else {
+            // SAFETY: as above.
+            unsafe { read_images(descriptor) }
+        };
+        let key = std::ptr::from_ref(descriptor).addr();
+        RUNTIME.register(Registration { key, images, entries });
+    });
+}
+
+/// Unregisters what [`__tgt_register_lib`] registered; called at exit or when a
+/// shared library is closed.
+///
+/// # Safety
+/// The descriptor was registered.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __tgt_unregister_lib(descriptor: *const BinaryDescriptor) {
+    guard((), || {
+        RUNTIME.unregister(descriptor.addr());
+        if !RUNTIME.has_libraries() {
+            crate::info::finish();
+        }
+    });
+}
+
+/// Starts the runtime without a library.
+#[unsafe(no_mangle)]
+pub extern "C" fn __tgt_rtl_init() {
+    guard((), start);
+}
+
+/// Ends what [`__tgt_rtl_init`] began. The runtime itself stays usable: libraries
+/// may still be registered.
+#[unsafe(no_mangle)]
+pub extern "C" fn __tgt_rtl_deinit() {
+    guard((), || {
+        if !RUNTIME.has_libraries() {
+            crate::info::finish();
+        }
+    });
+}
+
+/// Makes the devices of all back ends available, images or not.
+#[unsafe(no_mangle)]
+pub extern "C" fn __tgt_init_all_rtls() {
+    guard((), || {
+        start();
+        if policy::offload() != Offload::Disabled {
+            RUNTIME.number_all_devices();
+        }
+    });
+}
+
+/// The way compilers before clang 17 passed `requires` clauses.
+#[unsafe(no_mangle)]
+pub extern "C" fn __tgt_register_requires(flags: i64) {
+    guard((), || {
+        start();
+        if let Err(error) = RUNTIME.require(flags as u64) {
+            policy::terminate(&error);
+        }
+    });
+}
+
+/// # Safety
+/// The descriptor is the linker wrapper's.
+unsafe fn read_images(descriptor: &BinaryDescriptor) -> Vec<&'static [u8]> {
+    let count = usize::try_from(descriptor.image_count).unwrap_or(0);
+    if descriptor.images.is_null() {
+        return Vec::new();
+    }
+    // SAFETY: the caller's promise.
+    let images = unsafe { std::slice::from_raw_parts(descriptor.images, count) };
+    let bytes = |image: &DeviceImage| {
+        let size = image.end.addr().saturating_sub(image.start.addr());
+        // SAFETY: start and end delimit the image in the program's data.
+        if image.start.is_null() { &[] } else { unsafe { std::slice::from_raw_parts(image.start, size) } }
+    };
+    images.iter().map(bytes).collect()
+}
+
+/// Reads the entry table in either layout; also answers the `requires` clauses.
+///
+/// # Safety
+/// The descriptor is the linker wrapper's.
+unsafe fn read_entries(descriptor: &BinaryDescriptor) -> (Vec<HostEntry>, u64) {
+    let size = descriptor.entries_end.addr().saturating_sub(descriptor.entries_begin.addr());
+    let begin = descriptor.entries_begin;
+    if begin.is_null() || size == 0 {
+        return (Vec::new(), 0);
+    }
+    let mut requires = 0;
+    let mut entries = Vec::new();
+    let mut add = |address: usize, name, size: u64, flags: u32, data: u64| {
+        if flags & entry_flags::REQUIRES != 0 {
+            requires |= data;
+            return;
+        }
+        // SAFETY: entries carry their symbol's name as a constant.
+        let name: &'static CStr = unsafe { CStr::from_ptr(name) };
+        let kind = if size == 0 {
+            EntryKind::Kernel
+        } else if flags & entry_flags::INDIRECT != 0 {
+            EntryKind::Indirect
+        } else {
+            EntryKind::Global
+        };
+        let relic =
+            kind == EntryKind::Kernel && flags & (entry_flags::CONSTRUCTOR | entry_flags::DESTRUCTOR) != 0;
+        if address != 0 && !relic {
+            entries.push(HostEntry { kind, address, name, size: size as usize });
+        }
+    };
+    // The present layout begins with eight zero bytes where the older one has an
+    // address, which tells them apart.
+    // SAFETY: the caller's promise.
+    unsafe {
+        if (*begin).reserved == 0 {
+            let table = std::slice::from_raw_parts(begin, size / size_of::<OffloadEntry>());
+            for entry in table.iter().filter(|entry| entry.kind == KIND_OPENMP) {
+                add(entry.address, entry.name, entry.size, entry.flags, entry.data);
+            }
+        } else {
+            let begin = begin.cast::<LegacyOffloadEntry>();
+            for entry in std::slice::from_raw_parts(begin, size / size_of::<LegacyOffloadEntry>()) {
+                add(entry.address, entry.name, entry.size, entry.flags as u32, entry.data as u64);
+            }
+        }
+    }
+    (entries, requires)
+}

@@ -1,0 +1,49 @@
+//! The process's runtime and its start-up.
+//!
+//! Everything here is made so that a program's start costs next to nothing:
+//! registering a library asks back ends whether they know its images and reads
+//! the environment; devices are opened at first use.
+
+use crate::abi::Ident;
+use crate::{info, libomp};
+use gangway_runtime::Runtime;
+use gangway_runtime::events::Site;
+use std::sync::Once;
+
+/// The one runtime.
+pub static RUNTIME: Runtime = Runtime::new();
+
+/// Makes the back ends and observers known. Called by every registration.
+pub fn start() {
+    static STARTED: Once = Once::new();
+    STARTED.call_once(|| {
+        let wanted = libomp::variable("GANGWAY_DEVICE");
+        let is_wanted =
+            |name: &str| wanted.as_deref().is_none_or(|wanted| wanted.split(',').any(|w| w == name));
+        info::start();
+        if is_wanted("cpu") {
+            let cpu = gangway_cpu::CpuBackend::new();
+            for warning in cpu.warnings() {
+                info::print_line(format_args!("gangway: warning: {warning}"));
+            }
+            RUNTIME.add_backend(Box::new(cpu));
+        }
+    });
+}
+
+/// The place a construct was called from.
+///
+/// # Safety
+/// `location` is null or the compiler's.
+#[inline]
+#[must_use]
+pub unsafe fn site(location: *const Ident) -> Site {
+    // SAFETY: the caller's promise; the text is a constant of the program.
+    let source = unsafe {
+        match location.as_ref() {
+            None => gangway_backend::SourceText::NONE,
+            Some(ident) => gangway_backend::SourceText::new(ident.source),
+        }
+    };
+    Site { source, return_address: std::ptr::null() }
+}

@@ -1,0 +1,107 @@
+//! Target tasks: leaving a job to libomp's task until the device is done.
+//!
+//! A `nowait` construct runs in a task on one of libomp's hidden helper threads.
+//! On a synchronous device the job is over when the call returns. On an
+//! asynchronous one the job is left in the task's handle; libomp puts the task
+//! back into its queue and calls [`__tgt_target_nowait_query`] until the handle
+//! is null.
+
+use crate::abi::{Ident, Task};
+use crate::guard::guard;
+use crate::libomp::libomp;
+use crate::policy;
+use gangway_runtime::{Error, ErrorKind, Job, Result};
+use std::ffi::c_void;
+
+/// How often a query finds a job unfinished before it waits for it: a helper
+/// thread that only polls takes a processor from the program.
+const POLLS: u32 = 200;
+
+struct Pending {
+    job: Option<Box<Job>>,
+    polls: u32,
+}
+
+/// Ends a job, or leaves it to the current task.
+///
+/// # Errors
+/// A device operation failed.
+#[inline]
+pub fn finish(job: Box<Job>, nowait: bool) -> Result<()> {
+    if nowait && job.is_asynchronous() { leave(job) } else { job.complete() }
+}
+
+#[cold]
+fn leave(job: Box<Job>) -> Result<()> {
+    match task_handle() {
+        Some(handle) => {
+            let pending = Box::new(Pending { job: Some(job), polls: 0 });
+            // SAFETY: libomp's own slot of the current task.
+            unsafe { *handle = Box::into_raw(pending).cast() };
+            Ok(())
+        }
+        None => job.complete(),
+    }
+}
+
+/// The handle of the current task, if it can be left unfinished.
+fn task_handle() -> Option<*mut *mut c_void> {
+    let omp = libomp();
+    // SAFETY: libomp's functions, called from a thread of the program.
+    unsafe {
+        let thread = omp.global_thread_num?(std::ptr::null());
+        if thread < 0 || !omp.has_task_team?(thread) {
+            return None;
+        }
+        let handle = omp.async_handle?(thread);
+        (!handle.is_null() && (*handle).is_null()).then_some(handle)
+    }
+}
+
+/// Asked by libomp about a task left unfinished; nulls the handle when it is done.
+///
+/// # Safety
+/// `handle` is null or what libomp keeps for the task.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __tgt_target_nowait_query(handle: *mut *mut c_void) {
+    guard((), || {
+        // SAFETY: the caller's promise; the handle was set by `leave`.
+        let pending = unsafe { handle.as_mut().and_then(|handle| handle.cast::<Pending>().as_mut()) };
+        let Some(pending) = pending else {
+            let message = "a task without device operations was asked whether they are done";
+            let kind =
+                ErrorKind::Backend(gangway_backend::Error::Device { code: 0, message: message.into() });
+            policy::terminate(&Error::new(kind, -1, None));
+        };
+        pending.polls += 1;
+        let idle =
+            pending.polls > POLLS || pending.job.as_ref().is_none_or(|job| job.is_idle().unwrap_or(true));
+        if !idle {
+            return;
+        }
+        // SAFETY: made by `leave`; from here on nobody else has it.
+        let pending = unsafe {
+            let pending = Box::from_raw(std::ptr::from_mut(pending));
+            *handle = std::ptr::null_mut();
+            pending
+        };
+        if let Some(job) = pending.job
+            && let Err(error) = job.complete()
+        {
+            // The construct has returned: there is no host version left to run.
+            policy::terminate(&error);
+        }
+    });
+}
+
+/// Called by libomp at synchronisation points: what was enqueued implicitly for
+/// the thread's interop objects has to be done.
+#[unsafe(no_mangle)]
+pub extern "C" fn __tgt_target_sync(
+    _location: *const Ident,
+    thread: i32,
+    _task: *mut Task,
+    _event: *mut c_void,
+) {
+    guard((), || crate::interop::synchronize_implicit(thread));
+}

@@ -1,0 +1,127 @@
+//! `cargo xtask stage`: the tree that `make install` copies.
+//!
+//! The runtime library is built as a static library and linked by the C compiler:
+//! rustc cannot give a shared library's symbols a version, and programs built
+//! with the stock compilers ask for theirs with one.
+
+use crate::{Result, exports};
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Name programs are linked against.
+const SONAME: &str = "libomptarget.so.22.1";
+
+/// Builds and lays out everything.
+pub fn run() -> Result<()> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().ok_or("xtask is not in the workspace")?;
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
+    let stage = root.join("build/stage");
+    let library = stage.join("lib/gangway");
+    for directory in [&library, &stage.join("bin"), &stage.join("include/gangway")] {
+        fs::create_dir_all(directory)?;
+    }
+    cargo(root, &["build", "--release", "-p", "gangway-omptarget-artifact", "-p", "gangway"])?;
+    link(root, &target.join("release/libgangway_omptarget_so.a"), &library)?;
+    copy(&target.join("release/gangway"), &stage.join("bin/gangway"))?;
+    copy(&root.join("backends/external/include/gangway/rtl.h"), &stage.join("include/gangway/rtl.h"))?;
+    device_archive(root, &library)?;
+    documents(&stage)?;
+    println!("staged under {}", stage.display());
+    Ok(())
+}
+
+/// Links the shared library from the static one.
+fn link(root: &Path, archive: &Path, directory: &Path) -> Result<()> {
+    let list = fs::read_to_string(root.join("frontends/omptarget/exports.txt"))?;
+    let script = root.join("build/exports.map");
+    fs::write(&script, exports::version_script(&list))?;
+    let output = directory.join(SONAME);
+    // Linked beside and renamed: a program that runs keeps the file it has mapped.
+    let fresh = directory.join(format!(".{SONAME}.new"));
+    let mut command = Command::new("cc");
+    command
+        .args(["-shared", "-o"])
+        .arg(&fresh)
+        .args(["-Wl,--whole-archive"])
+        .arg(archive)
+        .arg("-Wl,--no-whole-archive")
+        .arg(format!("-Wl,--version-script={}", script.display()))
+        .arg(format!("-Wl,-soname,{SONAME}"))
+        // The library has thread-local data and registers exit handlers: it stays
+        // loaded, as the stock one does. Lazy binding keeps the start short.
+        .args([
+            "-Wl,-z,nodelete",
+            "-Wl,--gc-sections",
+            "-Wl,--as-needed",
+            "-Wl,-z,relro",
+            "-Wl,--hash-style=gnu",
+        ])
+        .args(["-lpthread", "-ldl", "-lm", "-lgcc_s", "-lc"]);
+    checked(&mut command)?;
+    fs::rename(&fresh, &output)?;
+    let plain = directory.join("libomptarget.so");
+    let _ = fs::remove_file(&plain);
+    std::os::unix::fs::symlink(SONAME, &plain)?;
+    Ok(())
+}
+
+/// The archive that Fortran device code is linked with: its own workspace, as it
+/// is built for code without a standard library.
+fn device_archive(root: &Path, library: &Path) -> Result<()> {
+    let directory = root.join("device/host-openmp");
+    cargo(&directory, &["build", "--release"])?;
+    copy(
+        &directory.join("target/release/libgangway_host_openmp.a"),
+        &library.join("libgangway-host-openmp.a"),
+    )
+}
+
+/// The manual page and completions, which the tool writes itself.
+fn documents(stage: &Path) -> Result<()> {
+    let tool = stage.join("bin/gangway");
+    let places = [
+        (vec!["man"], "share/man/man1/gangway.1"),
+        (vec!["completions", "bash"], "share/bash-completion/completions/gangway"),
+        (vec!["completions", "zsh"], "share/zsh/site-functions/_gangway"),
+        (vec!["completions", "fish"], "share/fish/vendor_completions.d/gangway.fish"),
+    ];
+    for (arguments, place) in places {
+        let output = Command::new(&tool).args(&arguments).output()?;
+        if !output.status.success() {
+            return Err(format!("`gangway {}` failed: {}", arguments.join(" "), output.status).into());
+        }
+        let place = stage.join(place);
+        fs::create_dir_all(place.parent().ok_or("a staged file has a directory")?)?;
+        fs::write(place, output.stdout)?;
+    }
+    Ok(())
+}
+
+fn cargo(directory: &Path, arguments: &[&str]) -> Result<()> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(cargo);
+    command.current_dir(directory).args(arguments);
+    // Set for this program by the cargo that runs it; they would confuse another
+    // workspace's build.
+    command.env_remove("CARGO_MANIFEST_DIR").env_remove("CARGO_PKG_NAME");
+    checked(&mut command)
+}
+
+fn checked(command: &mut Command) -> Result<()> {
+    let name = command.get_program().to_owned();
+    let status = command.status().map_err(|error| format!("cannot run {}: {error}", name.display()))?;
+    if status.success() {
+        return Ok(());
+    }
+    let arguments: Vec<_> = command.get_args().map(OsStr::to_string_lossy).collect();
+    Err(format!("{} {} failed: {status}", name.display(), arguments.join(" ")).into())
+}
+
+fn copy(from: &Path, to: &Path) -> Result<()> {
+    let fresh = to.with_extension("new");
+    fs::copy(from, &fresh).map_err(|error| format!("cannot copy {}: {error}", from.display()))?;
+    fs::rename(&fresh, to)?;
+    Ok(())
+}
