@@ -1,0 +1,103 @@
+//! Fortran programs must print the same on a device as on the host, at -O0 and
+//! -O2, with one thread, with more than the machine has, and with enough for
+//! libomp to combine reductions along a tree.
+//!
+//! The device runs are by LLVM's runtime and, where it is staged, Gangway's.
+//! The host runs have one thread: on more, flang 22's own host code for teams
+//! reductions hangs. A program that starts with `! reference: FILE` is compared
+//! with that file instead and says why.
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+
+use common::{Runtime, compile, crate_directory, execute, staged};
+
+fn check(name: &str) {
+    let programs = crate_directory().join("tests/programs");
+    let path = programs.join(name).with_extension("f90");
+    let source = fs::read_to_string(&path).expect("the program exists");
+    // flang 22 takes OpenMP 3.1 for granted, and refuses newer clauses.
+    let options: &[String] =
+        if source.contains("use_device_addr") { &["-fopenmp-version=52".to_owned()] } else { &[] };
+    for optimisation in ["-O0", "-O2"] {
+        let program = compile(&path, optimisation, options);
+        let expected = match source.lines().next().and_then(|l| l.strip_prefix("! reference: ")) {
+            Some(file) => fs::read_to_string(programs.join(file)).expect("the reference exists"),
+            None => execute(&program, Runtime::Disabled, "1")
+                .unwrap_or_else(|failure| panic!("{name} {optimisation} on the host: {failure}")),
+        };
+        assert!(!expected.is_empty(), "{name} prints nothing to compare");
+        for runtime in runtimes() {
+            for threads in ["1", "4", "7"] {
+                let case = format!("{name} {optimisation}, {runtime:?}, {threads} threads");
+                let printed =
+                    execute(&program, runtime, threads).unwrap_or_else(|failure| panic!("{case}: {failure}"));
+                assert_eq!(printed, expected, "{case}");
+            }
+        }
+    }
+}
+
+fn runtimes() -> Vec<Runtime> {
+    let mut runtimes = vec![Runtime::Stock];
+    if staged().is_some() {
+        runtimes.push(Runtime::Gangway);
+    } else {
+        println!("not staged: Gangway's libomptarget is not tested (cargo xtask stage)");
+    }
+    runtimes
+}
+
+macro_rules! programs {
+    ($($name:ident),+ $(,)?) => {
+        $(#[test]
+        fn $name() {
+            check(stringify!($name));
+        })+
+
+        #[test]
+        fn every_program_is_listed() {
+            let mut found: Vec<String> = fs::read_dir(crate_directory().join("tests/programs"))
+                .expect("the directory exists")
+                .map(|entry| entry.expect("readable").path())
+                .filter(|path| path.extension().is_some_and(|e| e == "f90"))
+                .map(|path| Path::new(path.file_stem().unwrap()).display().to_string())
+                .collect();
+            found.sort();
+            assert_eq!(found, [$(stringify!($name)),+]);
+        }
+    };
+}
+
+programs!(
+    allocatables,
+    array_reduction,
+    atomics,
+    collapse,
+    concurrent_launches,
+    critical,
+    data_regions,
+    declare_target,
+    derived_types,
+    device_pointers,
+    device_print,
+    generic_teams,
+    intrinsics,
+    leagues,
+    locks,
+    loop_construct,
+    nested_parallel,
+    privates,
+    procedures,
+    reductions,
+    saxpy,
+    schedules,
+    sections_tasks,
+    simd,
+    tasks_nowait,
+    where_am_i,
+    wide_loops,
+    worksharing_barriers,
+);
