@@ -68,7 +68,7 @@ fn link(root: &Path, archive: &Path, directory: &Path) -> Result<()> {
 }
 
 /// The archive that Fortran device code is linked with: its own workspace, as it
-/// is built for code without a standard library. An rlib is an ar archive, and
+/// is built for code without a standard library. An rlib is an archive of objects. An rlib is an ar archive, and
 /// this one needs nothing beside it.
 fn device_archive(root: &Path, library: &Path) -> Result<()> {
     let directory = root.join("device/host-openmp");
