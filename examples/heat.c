@@ -12,8 +12,8 @@
 #include <math.h>
 #include <omp.h>
 
-enum { WIDTH = 1600, HEIGHT = 640, SWEEPS_PER_CHECK = 50, MOST_SWEEPS = 5000 };
-#define CELLS ((size_t)WIDTH * HEIGHT)
+enum { WIDTH = 1600, HEIGHT = 640, CELLS = WIDTH * HEIGHT };
+enum { SWEEPS_PER_CHECK = 50, MOST_SWEEPS = 5000 };
 
 static const float tolerance = 2e-6f;
 
@@ -186,7 +186,7 @@ int main(int argc, char **argv) {
   printf("device %.2f s, one host thread %.2f s\n", end - start, omp_get_wtime() - end);
 
   float worst = 0.0f;
-  for (size_t cell = 0; cell < CELLS; ++cell)
+  for (int cell = 0; cell < CELLS; ++cell)
     worst = fmaxf(worst, fabsf(device[cell] - host[cell]));
   printf("largest difference from the host: %g\n", worst);
   /* Written so that a NaN fails as well. */

@@ -135,9 +135,9 @@ private:
   std::vector<Vector> position, velocity;
 };
 
-bool check(const char *what, double got, double limit) {
+bool at_most(const char *what, double got, double limit) {
   bool good = got <= limit; // false for a NaN
-  std::printf("%-32s %9.2e (limit %.0e)%s\n", what, got, limit, good ? "" : "  WRONG");
+  std::printf("%-32s %9.2e (at most %.0e)%s\n", what, got, limit, good ? "" : "  WRONG");
   return good;
 }
 
@@ -155,11 +155,13 @@ int main() {
 
   Vector drift = device.momentum() - momentum;
   bool good = true;
-  good &= check("distance from the host's orbits", device.distance(host), 1e-9);
-  good &= check("relative change of energy", std::fabs(device.energy() / energy - 1.0), 5e-3);
-  good &= check("change of momentum", std::sqrt(dot(drift, drift)), 1e-12);
-  // A device that did nothing would pass all of the above if the host did nothing either.
-  good &= check("1 / distance travelled", 1.0 / device.distance(Simulation(bodies)), 1e2);
+  good &= at_most("distance from the host's orbits", device.distance(host), 1e-9);
+  good &= at_most("relative change of energy", std::fabs(device.energy() / energy - 1.0), 5e-3);
+  good &= at_most("change of momentum", std::sqrt(dot(drift, drift)), 1e-12);
+  // Bodies that never moved would pass all of the above.
+  double travelled = device.distance(Simulation(bodies));
+  std::printf("%-32s %9.2e (at least 1e-02)\n", "largest distance travelled", travelled);
+  good &= travelled >= 1e-2;
   std::printf("nbody: %s\n", good ? "OK" : "FAILED");
   return good ? 0 : 1;
 }

@@ -23,15 +23,15 @@ flang-22 -O2 -g -fopenmp -fopenmp-targets=x86_64-pc-linux-gnu \
   -Xoffload-linker "$PWD/$stage/lib/gangway/libgangway-host-openmp.a" \
   -module-dir "$out" examples/cg.f90 -o "$out/cg"
 
-passed=0 failed=0
+passed=0 failed=0 traces=()
 run() {
   local name=$1
   shift
-  printf '\n=== %s: gangway run --report --trace %s -- %s\n' \
-    "$name" "$out/$name.trace.json" "$out/$name $*"
+  printf '\n=== gangway run --report --trace %s -- %s\n' "$out/$name.trace.json" "$out/$name${*:+ $*}"
   if OMP_TARGET_OFFLOAD=MANDATORY "$stage/bin/gangway" run --report \
     --trace "$out/$name.trace.json" -- "$out/$name" "$@" && [ -s "$out/$name.trace.json" ]; then
     passed=$((passed + 1))
+    traces+=("$PWD/$out/$name.trace.json")
   else
     echo "demo: $name FAILED"
     failed=$((failed + 1))
@@ -43,12 +43,13 @@ run pipeline
 run cg
 
 printf '\n'
+echo 'traces, for https://ui.perfetto.dev or chrome://tracing:'
+printf '  %s\n' "${traces[@]}"
 if [ -s "$out/heat.png" ]; then
-  echo "picture: $PWD/$out/heat.png"
+  printf 'picture:\n  %s\n' "$PWD/$out/heat.png"
 else
   echo "demo: no picture was written"
   failed=$((failed + 1))
 fi
-echo "traces:  $PWD/$out/{heat,nbody,pipeline,cg}.trace.json (open them at https://ui.perfetto.dev)"
 echo "demo: $passed examples right, $failed wrong"
 [ "$failed" -eq 0 ]
