@@ -1,1 +1,36 @@
-//! Being built.
+//! Back ends outside Gangway: shared libraries named `libgangway-rtl-<name>.so`.
+//!
+//! They are written against the C header `gangway/rtl.h` (`include/` here) and
+//! adapted to the back-end traits, so that the runtime does not know the
+//! difference. [`discover`] is called when a program starts and only lists
+//! directories; a library is opened at the first question that needs it.
+//! One that cannot be used (not loadable, another version, something mandatory
+//! missing) is a back end without devices, whose
+//! [`why_absent`](gangway_backend::Backend::why_absent) says why.
+//!
+//! How to write one is told in `docs/writing-a-back-end.md`.
+
+mod abi;
+mod backend;
+mod device;
+mod discovery;
+mod library;
+mod status;
+
+pub use backend::ExternalBackend;
+
+use std::path::PathBuf;
+
+/// The external back ends of this process: those in the directories of
+/// `GANGWAY_RTL_PATH`, then those beside the library this code is linked into.
+#[must_use]
+pub fn discover() -> Vec<ExternalBackend> {
+    discover_in(&discovery::directories(std::env::var_os("GANGWAY_RTL_PATH")))
+}
+
+/// The external back ends in `directories`; of each name the first.
+#[must_use]
+pub fn discover_in(directories: &[PathBuf]) -> Vec<ExternalBackend> {
+    let found = discovery::libraries(directories);
+    found.into_iter().map(|(name, path)| ExternalBackend::new(name, path)).collect()
+}

@@ -1,0 +1,204 @@
+//! `gangway/rtl.h` in Rust: the types that cross to C, and the table of functions.
+//!
+//! The header is what back ends are written against; this must say the same. The
+//! layout is pinned below, and a test compares the names with the header's.
+
+use std::ffi::{CStr, c_char, c_void};
+use std::mem::offset_of;
+
+/// Major version of the interface; another one is refused.
+pub(crate) const VERSION_MAJOR: u32 = 1;
+
+/// The function that tells a library's version. Mandatory, but not in the table:
+/// the types of the others are only known once it has been asked.
+pub(crate) const VERSION: &CStr = c"gangway_rtl_version";
+
+/// `gangway_rtl_status`.
+pub(crate) type Status = i32;
+pub(crate) const OK: Status = 0;
+pub(crate) const OUT_OF_MEMORY: Status = 1;
+pub(crate) const INVALID_IMAGE: Status = 2;
+pub(crate) const NO_SUCH_SYMBOL: Status = 3;
+pub(crate) const UNSUPPORTED: Status = 4;
+pub(crate) const FAILED: Status = 5;
+
+pub(crate) const ASYNCHRONOUS: u64 = 1;
+pub(crate) const UNIFIED_MEMORY: u64 = 2;
+pub(crate) const PRIVATE_IN_SESSION: u64 = 4;
+pub(crate) const PEER_COPY: u64 = 8;
+
+/// A handle of any type.
+pub(crate) type Handle = *mut c_void;
+
+/// `gangway_rtl_address`.
+pub(crate) type Address = u64;
+
+/// `gangway_rtl_error`.
+#[repr(C)]
+pub(crate) struct RtlError {
+    pub code: i64,
+    pub message: [u8; 248],
+}
+
+/// `gangway_rtl_session`.
+#[repr(C)]
+pub(crate) struct RtlSession {
+    pub stream: Handle,
+    pub words: [u64; 3],
+}
+
+/// `gangway_rtl_launch`.
+#[repr(C)]
+pub(crate) struct RtlLaunch {
+    pub size: u32,
+    pub argument_count: u32,
+    pub arguments: *const u64,
+    pub kernel: Handle,
+    pub name: *const c_char,
+    pub name_length: u64,
+    pub source: *const c_char,
+    pub teams: [u32; 3],
+    pub thread_limit: [u32; 3],
+    pub trip_count: u64,
+    pub dynamic_group_memory: u32,
+    pub reserved: u32,
+}
+
+// Back ends that exist rely on these; `tests/null/layout.c` says the same of the header.
+const _: () = {
+    assert!(size_of::<RtlError>() == 256 && offset_of!(RtlError, message) == 8);
+    assert!(size_of::<RtlSession>() == 32 && offset_of!(RtlSession, words) == 8);
+    assert!(size_of::<RtlLaunch>() == 88);
+    assert!(offset_of!(RtlLaunch, arguments) == 8 && offset_of!(RtlLaunch, kernel) == 16);
+    assert!(offset_of!(RtlLaunch, name) == 24 && offset_of!(RtlLaunch, source) == 40);
+    assert!(offset_of!(RtlLaunch, teams) == 48 && offset_of!(RtlLaunch, thread_limit) == 60);
+    assert!(offset_of!(RtlLaunch, trip_count) == 72 && offset_of!(RtlLaunch, dynamic_group_memory) == 80);
+};
+
+/// Makes the table of functions: its type, how it is filled, and the names.
+macro_rules! functions {
+    (
+        mandatory { $($m:ident: $m_symbol:literal ($($m_arg:ty),*) $(-> $m_result:ty)?;)* }
+        optional { $($o:ident: $o_symbol:literal ($($o_arg:ty),*) $(-> $o_result:ty)?;)* }
+    ) => {
+        /// The functions of a back end. Those that are optional may be absent.
+        pub(crate) struct Functions {
+            $(pub $m: unsafe extern "C" fn($($m_arg),*) $(-> $m_result)?,)*
+            $(pub $o: Option<unsafe extern "C" fn($($o_arg),*) $(-> $o_result)?>,)*
+        }
+
+        impl Functions {
+            /// Names of the functions that a back end must and may define.
+            pub const MANDATORY: &[&CStr] = &[$($m_symbol),*];
+            #[cfg(test)]
+            pub const OPTIONAL: &[&CStr] = &[$($o_symbol),*];
+
+            /// Fills the table with what `lookup` finds.
+            ///
+            /// # Safety
+            /// What `lookup` finds are functions of the types in `gangway/rtl.h`.
+            ///
+            /// # Errors
+            /// The mandatory functions that are missing.
+            pub unsafe fn find(
+                lookup: impl Fn(&CStr) -> Option<std::ptr::NonNull<c_void>>,
+            ) -> Result<Self, Vec<&'static CStr>> {
+                let missing: Vec<_> =
+                    Self::MANDATORY.iter().copied().filter(|name| lookup(name).is_none()).collect();
+                if !missing.is_empty() {
+                    return Err(missing);
+                }
+                // SAFETY: `None` and a function's address have the representation of
+                // an optional function pointer; the types are the caller's promise.
+                unsafe {
+                    Ok(Self {
+                        $($m: std::mem::transmute::<
+                            Option<std::ptr::NonNull<c_void>>,
+                            Option<unsafe extern "C" fn($($m_arg),*) $(-> $m_result)?>,
+                        >(lookup($m_symbol)).ok_or_else(Vec::new)?,)*
+                        $($o: std::mem::transmute::<
+                            Option<std::ptr::NonNull<c_void>>,
+                            Option<unsafe extern "C" fn($($o_arg),*) $(-> $o_result)?>,
+                        >(lookup($o_symbol)),)*
+                    })
+                }
+            }
+        }
+    };
+}
+
+functions! {
+    mandatory {
+        recognises: c"gangway_rtl_recognises" (*const c_void, usize) -> i32;
+        device_count: c"gangway_rtl_device_count" () -> u32;
+        open: c"gangway_rtl_open" (u32, *mut Handle, *mut RtlError) -> Status;
+        close: c"gangway_rtl_close" (Handle);
+        load: c"gangway_rtl_load" (Handle, *const c_void, usize, *mut Handle, *mut RtlError) -> Status;
+        unload: c"gangway_rtl_unload" (Handle, Handle);
+        kernel_named: c"gangway_rtl_kernel_named"
+            (Handle, Handle, *const c_char, *mut Handle, *mut RtlError) -> Status;
+        global_named: c"gangway_rtl_global_named"
+            (Handle, Handle, *const c_char, usize, *mut Address, *mut RtlError) -> Status;
+        allocate: c"gangway_rtl_allocate" (Handle, usize, i32, *mut Address, *mut RtlError) -> Status;
+        deallocate: c"gangway_rtl_deallocate" (Handle, Address, i32, *mut RtlError) -> Status;
+        copy_to_device: c"gangway_rtl_copy_to_device"
+            (Handle, Address, *const c_void, usize, Handle, *mut RtlError) -> Status;
+        copy_from_device: c"gangway_rtl_copy_from_device"
+            (Handle, *mut c_void, Address, usize, Handle, *mut RtlError) -> Status;
+        launch_kernel: c"gangway_rtl_launch_kernel"
+            (Handle, *const RtlLaunch, *mut RtlSession, *mut RtlError) -> Status;
+    }
+    optional {
+        create_stream: c"gangway_rtl_create_stream" (Handle, *mut Handle, *mut RtlError) -> Status;
+        destroy_stream: c"gangway_rtl_destroy_stream" (Handle, Handle, *mut RtlError) -> Status;
+        synchronize: c"gangway_rtl_synchronize" (Handle, Handle, *mut RtlError) -> Status;
+        capabilities: c"gangway_rtl_capabilities" (Handle) -> u64;
+        why_absent: c"gangway_rtl_why_absent" () -> *const c_char;
+        unique_id: c"gangway_rtl_unique_id" (u32, *mut c_char, usize, *mut RtlError) -> Status;
+        describe: c"gangway_rtl_describe"
+            (Handle, unsafe extern "C" fn(*mut c_void, *const c_char, *const c_char), *mut c_void);
+        constructors: c"gangway_rtl_constructors" (Handle, Handle, *mut Handle, usize) -> usize;
+        copy_between: c"gangway_rtl_copy_between"
+            (Handle, u32, Address, Address, usize, Handle, *mut RtlError) -> Status;
+        fill: c"gangway_rtl_fill" (Handle, Address, u8, usize, Handle, *mut RtlError) -> Status;
+        argument_table: c"gangway_rtl_argument_table"
+            (Handle, *mut RtlSession, u32, *mut *mut u64, *mut RtlError) -> Status;
+        is_idle: c"gangway_rtl_is_idle" (Handle, Handle, *mut i32, *mut RtlError) -> Status;
+        record_event: c"gangway_rtl_record_event" (Handle, Handle, *mut Handle, *mut RtlError) -> Status;
+        wait_event: c"gangway_rtl_wait_event" (Handle, Handle, Handle, *mut RtlError) -> Status;
+        destroy_event: c"gangway_rtl_destroy_event" (Handle, Handle, *mut RtlError) -> Status;
+        pin_host: c"gangway_rtl_pin_host"
+            (Handle, *mut c_void, usize, *mut Address, *mut RtlError) -> Status;
+        unpin_host: c"gangway_rtl_unpin_host" (Handle, *mut c_void, *mut RtlError) -> Status;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn header_and_table_name_the_same_functions() {
+        let header = include_str!("../include/gangway/rtl.h");
+        // Declarations start at the beginning of a line.
+        let declared: BTreeSet<&str> = header
+            .lines()
+            .filter_map(|line| line.strip_prefix("GANGWAY_RTL_API "))
+            .filter_map(|line| line.split_once('(').map(|(head, _)| head))
+            .filter_map(|head| head.rsplit([' ', '*']).next())
+            .collect();
+        let table: BTreeSet<&str> = [&[VERSION], Functions::MANDATORY, Functions::OPTIONAL]
+            .concat()
+            .into_iter()
+            .map(|name| name.to_str().unwrap())
+            .collect();
+        assert_eq!(declared, table);
+    }
+
+    #[test]
+    fn version_is_the_headers() {
+        let header = include_str!("../include/gangway/rtl.h");
+        assert!(header.contains(&format!("#define GANGWAY_RTL_VERSION_MAJOR {VERSION_MAJOR}\n")));
+    }
+}

@@ -1,0 +1,431 @@
+//! A device and a loaded image of an external library, behind the traits.
+//!
+//! Each method is one call into the library; what is optional and absent answers
+//! as the trait's default does. No policy, no state but the handles.
+
+use crate::abi::{self, Functions, Handle, RtlError, RtlLaunch, RtlSession, Status};
+use crate::status::{Doing, check};
+use gangway_backend::{
+    AllocationKind, ArgumentTable, Capabilities, Device, DevicePtr, Error, EventHandle, KernelHandle, Launch,
+    Module, Result, Session, StreamHandle,
+};
+use std::ffi::{CStr, CString, c_char, c_void};
+use std::path::Path;
+use std::ptr;
+use std::sync::Arc;
+
+/// Words of a [`Session`] that the library has; the one behind them holds the
+/// argument table that it gave.
+const LIBRARY_WORDS: usize = 3;
+
+/// An opened device. Closed when the last of it and its images goes.
+struct Opened {
+    functions: Arc<Functions>,
+    handle: Handle,
+}
+
+// SAFETY: the header lets any thread call any function.
+unsafe impl Send for Opened {}
+// SAFETY: as above.
+unsafe impl Sync for Opened {}
+
+impl Drop for Opened {
+    fn drop(&mut self) {
+        // SAFETY: nothing of the device is left.
+        unsafe { (self.functions.close)(self.handle) };
+    }
+}
+
+pub(crate) struct ExternalDevice {
+    device: Arc<Opened>,
+    capabilities: Capabilities,
+}
+
+/// The library's handle of a stream; null where there is none.
+#[inline]
+fn raw(stream: Option<StreamHandle>) -> Handle {
+    stream.map_or(ptr::null_mut(), |stream| ptr::with_exposed_provenance_mut(stream.0))
+}
+
+#[inline]
+fn handle(number: usize) -> Handle {
+    ptr::with_exposed_provenance_mut(number)
+}
+
+impl ExternalDevice {
+    /// Takes over a device that has just been opened.
+    pub fn new(functions: Arc<Functions>, handle: Handle, path: &Path) -> Result<Self> {
+        let broken =
+            |message: String| Error::Device { code: 0, message: format!("{}: {message}", path.display()) };
+        if handle.is_null() {
+            return Err(broken("a device was opened without a handle".to_owned()));
+        }
+        let device = Opened { functions, handle };
+        let functions = &device.functions;
+        // SAFETY: the device is open.
+        let flags = functions.capabilities.map_or(0, |capabilities| unsafe { capabilities(handle) });
+        let has = |flag: u64| flags & flag != 0;
+        let streams = functions.create_stream.is_some()
+            && functions.destroy_stream.is_some()
+            && functions.synchronize.is_some();
+        if has(abi::ASYNCHRONOUS) && !streams {
+            return Err(broken(
+                "the device is asynchronous, but gangway_rtl_create_stream, gangway_rtl_destroy_stream and \
+                 gangway_rtl_synchronize are not all defined"
+                    .to_owned(),
+            ));
+        }
+        if has(abi::PEER_COPY) && functions.copy_between.is_none() {
+            return Err(broken("GANGWAY_RTL_PEER_COPY is set without gangway_rtl_copy_between".to_owned()));
+        }
+        let capabilities = Capabilities {
+            asynchronous: has(abi::ASYNCHRONOUS),
+            unified_memory: has(abi::UNIFIED_MEMORY),
+            private_in_session: has(abi::PRIVATE_IN_SESSION),
+            peer_copy: has(abi::PEER_COPY),
+        };
+        Ok(Self { device: Arc::new(device), capabilities })
+    }
+
+    fn functions(&self) -> &Functions {
+        &self.device.functions
+    }
+
+    fn handle(&self) -> Handle {
+        self.device.handle
+    }
+}
+
+impl Device for ExternalDevice {
+    fn capabilities(&self) -> Capabilities {
+        self.capabilities
+    }
+
+    fn describe(&self) -> Vec<(String, String)> {
+        /// Adds a line to the vector that `context` leads to.
+        ///
+        /// # Safety
+        /// Called by the library with what `describe` gave it and two C strings.
+        unsafe extern "C" fn line(context: *mut c_void, key: *const c_char, value: *const c_char) {
+            if key.is_null() || value.is_null() {
+                return;
+            }
+            // SAFETY: the context is the vector below; the texts end in a zero byte.
+            unsafe {
+                let text = |text| CStr::from_ptr(text).to_string_lossy().into_owned();
+                (*context.cast::<Vec<(String, String)>>()).push((text(key), text(value)));
+            }
+        }
+        let mut lines: Vec<(String, String)> = Vec::new();
+        if let Some(describe) = self.functions().describe {
+            // SAFETY: the callback gets the vector, which outlives the call.
+            unsafe { describe(self.handle(), line, (&raw mut lines).cast()) };
+        }
+        lines
+    }
+
+    fn load(&self, image: &[u8]) -> Result<Box<dyn Module>> {
+        let mut module = ptr::null_mut();
+        check(Doing::Operation("images"), |error| {
+            // SAFETY: the image has that many bytes.
+            unsafe {
+                (self.functions().load)(self.handle(), image.as_ptr().cast(), image.len(), &mut module, error)
+            }
+        })?;
+        Ok(Box::new(ExternalModule { device: Arc::clone(&self.device), module }))
+    }
+
+    fn allocate(&self, size: usize, kind: AllocationKind, _overwritten: bool) -> Result<DevicePtr> {
+        let mut address = 0;
+        check(Doing::Allocation(size), |error| {
+            // SAFETY: the device is open.
+            unsafe { (self.functions().allocate)(self.handle(), size, kind as i32, &mut address, error) }
+        })?;
+        Ok(DevicePtr(address as usize))
+    }
+
+    unsafe fn deallocate(&self, pointer: DevicePtr, kind: AllocationKind) -> Result<()> {
+        check(Doing::Operation("freeing memory"), |error| {
+            // SAFETY: the caller's promise.
+            unsafe { (self.functions().deallocate)(self.handle(), pointer.0 as u64, kind as i32, error) }
+        })
+    }
+
+    unsafe fn copy_to_device(
+        &self,
+        to: DevicePtr,
+        from: *const u8,
+        size: usize,
+        stream: Option<StreamHandle>,
+    ) -> Result<()> {
+        check(Doing::Operation("copies to the device"), |error| {
+            let (to, from) = (to.0 as u64, from.cast());
+            // SAFETY: the caller's promise.
+            unsafe { (self.functions().copy_to_device)(self.handle(), to, from, size, raw(stream), error) }
+        })
+    }
+
+    unsafe fn copy_from_device(
+        &self,
+        to: *mut u8,
+        from: DevicePtr,
+        size: usize,
+        stream: Option<StreamHandle>,
+    ) -> Result<()> {
+        check(Doing::Operation("copies from the device"), |error| {
+            let (to, from) = (to.cast(), from.0 as u64);
+            // SAFETY: the caller's promise.
+            unsafe { (self.functions().copy_from_device)(self.handle(), to, from, size, raw(stream), error) }
+        })
+    }
+
+    unsafe fn copy_between(
+        &self,
+        to_ordinal: usize,
+        to: DevicePtr,
+        from: DevicePtr,
+        size: usize,
+        stream: Option<StreamHandle>,
+    ) -> Result<()> {
+        let operation = "copies between devices";
+        let function = self.functions().copy_between.ok_or(Error::Unsupported { operation })?;
+        check(Doing::Operation(operation), |error| {
+            let (to, from) = (to.0 as u64, from.0 as u64);
+            // SAFETY: the caller's promise.
+            unsafe { function(self.handle(), to_ordinal as u32, to, from, size, raw(stream), error) }
+        })
+    }
+
+    unsafe fn fill(&self, to: DevicePtr, byte: u8, size: usize, stream: Option<StreamHandle>) -> Result<()> {
+        let operation = "memory fill";
+        let function = self.functions().fill.ok_or(Error::Unsupported { operation })?;
+        check(Doing::Operation(operation), |error| {
+            // SAFETY: the caller's promise.
+            unsafe { function(self.handle(), to.0 as u64, byte, size, raw(stream), error) }
+        })
+    }
+
+    fn argument_table<'s>(&self, session: &'s mut Session, slots: usize) -> Result<ArgumentTable<'s>> {
+        let Some(function) = self.functions().argument_table else { return Ok(session.host_table(slots)) };
+        let mut table = ptr::null_mut();
+        with_session(session, |state| {
+            check(Doing::Operation("kernel-argument memory"), |error| {
+                // SAFETY: the session is valid during the call.
+                unsafe { function(self.handle(), state, slots as u32, &mut table, error) }
+            })
+        })?;
+        if table.is_null() {
+            let message = "the back end gave no memory for kernel arguments".to_owned();
+            return Err(Error::Device { code: 0, message });
+        }
+        session.backend_words[LIBRARY_WORDS] = table.expose_provenance() as u64;
+        // SAFETY: the library gave room for that many arguments, for this session
+        // alone and until its launch. Written before use, as slots hold what was left.
+        Ok(unsafe {
+            table.write_bytes(0, slots);
+            std::slice::from_raw_parts_mut(table, slots)
+        })
+    }
+
+    unsafe fn launch(&self, launch: &Launch<'_>, session: &mut Session, slots: usize) -> Result<()> {
+        let arguments = match session.backend_words[LIBRARY_WORDS] {
+            0 => session.arguments(slots).as_ptr(),
+            table => ptr::with_exposed_provenance(table as usize),
+        };
+        let described = RtlLaunch {
+            size: size_of::<RtlLaunch>() as u32,
+            argument_count: slots as u32,
+            arguments,
+            kernel: handle(launch.kernel.0),
+            name: launch.name.as_ptr().cast(),
+            name_length: launch.name.len() as u64,
+            source: launch.source.as_ptr(),
+            teams: launch.teams,
+            thread_limit: launch.thread_limit,
+            trip_count: launch.trip_count,
+            dynamic_group_memory: launch.dynamic_group_memory,
+            reserved: 0,
+        };
+        with_session(session, |state| {
+            check(Doing::Operation("this launch"), |error| {
+                // SAFETY: the caller's promise; all that is passed is valid during the call.
+                unsafe { (self.functions().launch_kernel)(self.handle(), &described, state, error) }
+            })
+        })
+    }
+
+    fn create_stream(&self) -> Result<StreamHandle> {
+        self.made("streams", self.functions().create_stream).map(StreamHandle)
+    }
+
+    fn destroy_stream(&self, stream: StreamHandle) -> Result<()> {
+        self.done("streams", self.functions().destroy_stream, handle(stream.0))
+    }
+
+    fn synchronize(&self, stream: StreamHandle) -> Result<()> {
+        self.done("streams", self.functions().synchronize, handle(stream.0))
+    }
+
+    fn is_idle(&self, stream: StreamHandle) -> Result<bool> {
+        let Some(function) = self.functions().is_idle else {
+            return self.synchronize(stream).map(|()| true);
+        };
+        let mut idle = 0;
+        check(Doing::Operation("streams"), |error| {
+            // SAFETY: the stream is live.
+            unsafe { function(self.handle(), handle(stream.0), &mut idle, error) }
+        })?;
+        Ok(idle != 0)
+    }
+
+    fn record_event(&self, stream: StreamHandle) -> Result<EventHandle> {
+        let function = self.functions().record_event.filter(|_| self.has_events());
+        let operation = "events";
+        let function = function.ok_or(Error::Unsupported { operation })?;
+        let mut event = ptr::null_mut();
+        check(Doing::Operation(operation), |error| {
+            // SAFETY: the stream is live.
+            unsafe { function(self.handle(), handle(stream.0), &mut event, error) }
+        })?;
+        Ok(EventHandle(event.expose_provenance()))
+    }
+
+    fn wait_event(&self, stream: StreamHandle, event: EventHandle) -> Result<()> {
+        let operation = "events";
+        let function = self.functions().wait_event.ok_or(Error::Unsupported { operation })?;
+        check(Doing::Operation(operation), |error| {
+            // SAFETY: stream and event are live.
+            unsafe { function(self.handle(), handle(stream.0), handle(event.0), error) }
+        })
+    }
+
+    fn destroy_event(&self, event: EventHandle) -> Result<()> {
+        self.done("events", self.functions().destroy_event, handle(event.0))
+    }
+
+    unsafe fn pin_host(&self, host: *mut u8, size: usize) -> Result<DevicePtr> {
+        let operation = "pinned host memory";
+        let function = self.functions().pin_host.ok_or(Error::Unsupported { operation })?;
+        let mut address = 0;
+        check(Doing::Operation(operation), |error| {
+            // SAFETY: the caller's promise.
+            unsafe { function(self.handle(), host.cast(), size, &mut address, error) }
+        })?;
+        Ok(DevicePtr(address as usize))
+    }
+
+    unsafe fn unpin_host(&self, host: *mut u8) -> Result<()> {
+        self.done("pinned host memory", self.functions().unpin_host, host.cast())
+    }
+}
+
+impl ExternalDevice {
+    /// Calls a function that makes a handle.
+    fn made(
+        &self,
+        operation: &'static str,
+        function: Option<unsafe extern "C" fn(Handle, *mut Handle, *mut RtlError) -> Status>,
+    ) -> Result<usize> {
+        let function = function.ok_or(Error::Unsupported { operation })?;
+        let mut made = ptr::null_mut();
+        check(Doing::Operation(operation), |error| {
+            // SAFETY: the device is open.
+            unsafe { function(self.handle(), &mut made, error) }
+        })?;
+        Ok(made.expose_provenance())
+    }
+
+    /// Calls a function that does something to a handle of this device.
+    fn done(
+        &self,
+        operation: &'static str,
+        function: Option<unsafe extern "C" fn(Handle, Handle, *mut RtlError) -> Status>,
+        handle: Handle,
+    ) -> Result<()> {
+        let function = function.ok_or(Error::Unsupported { operation })?;
+        check(Doing::Operation(operation), |error| {
+            // SAFETY: the runtime passes live handles of this device.
+            unsafe { function(self.handle(), handle, error) }
+        })
+    }
+
+    /// Events are of use only together.
+    fn has_events(&self) -> bool {
+        let functions = self.functions();
+        functions.wait_event.is_some() && functions.destroy_event.is_some()
+    }
+}
+
+/// Lends the session to the library in the form that it knows.
+#[inline]
+fn with_session<R>(session: &mut Session, body: impl FnOnce(*mut RtlSession) -> R) -> R {
+    let words = session.backend_words;
+    let mut state = RtlSession { stream: raw(session.stream()), words: [words[0], words[1], words[2]] };
+    let result = body(&mut state);
+    session.backend_words[..LIBRARY_WORDS].copy_from_slice(&state.words);
+    result
+}
+
+/// A loaded image.
+struct ExternalModule {
+    device: Arc<Opened>,
+    module: Handle,
+}
+
+// SAFETY: the header lets any thread call any function.
+unsafe impl Send for ExternalModule {}
+// SAFETY: as above.
+unsafe impl Sync for ExternalModule {}
+
+impl Module for ExternalModule {
+    fn kernel(&self, name: &str) -> Result<KernelHandle> {
+        let spelled = symbol_name(name)?;
+        let mut kernel = ptr::null_mut();
+        check(Doing::Symbol(name), |error| {
+            let function = self.device.functions.kernel_named;
+            // SAFETY: device and module are live, the name ends in a zero byte.
+            unsafe { function(self.device.handle, self.module, spelled.as_ptr(), &mut kernel, error) }
+        })?;
+        Ok(KernelHandle(kernel.expose_provenance()))
+    }
+
+    fn global(&self, name: &str, size: usize) -> Result<DevicePtr> {
+        let spelled = symbol_name(name)?;
+        let mut address = 0;
+        check(Doing::Symbol(name), |error| {
+            let function = self.device.functions.global_named;
+            // SAFETY: as for `kernel`.
+            unsafe { function(self.device.handle, self.module, spelled.as_ptr(), size, &mut address, error) }
+        })?;
+        Ok(DevicePtr(address as usize))
+    }
+
+    fn constructors(&self) -> Result<Vec<KernelHandle>> {
+        let Some(function) = self.device.functions.constructors else { return Ok(Vec::new()) };
+        let mut kernels: Vec<Handle> = Vec::new();
+        // Once for the number, once for the kernels.
+        for _ in 0..2 {
+            // SAFETY: device and module are live; the vector has that many places.
+            let count =
+                unsafe { function(self.device.handle, self.module, kernels.as_mut_ptr(), kernels.len()) };
+            if count <= kernels.len() {
+                kernels.truncate(count);
+                break;
+            }
+            kernels.resize(count, ptr::null_mut());
+        }
+        Ok(kernels.into_iter().map(|kernel| KernelHandle(kernel.expose_provenance())).collect())
+    }
+}
+
+impl Drop for ExternalModule {
+    fn drop(&mut self) {
+        // SAFETY: device and module are live, and nobody uses the module any more.
+        unsafe { (self.device.functions.unload)(self.device.handle, self.module) };
+    }
+}
+
+/// A symbol's name for C; one with a zero byte inside names nothing.
+fn symbol_name(name: &str) -> Result<CString> {
+    CString::new(name).map_err(|_| Error::NoSuchSymbol { name: name.to_owned() })
+}
