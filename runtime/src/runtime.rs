@@ -267,11 +267,10 @@ impl Runtime {
         }
         let opened = device.open()?;
         let number = device.number() as usize;
-        device.images_pending.store(false, Ordering::Release);
         let mut first_error = None;
         // The registry is not locked while an image is loaded: its constructors
         // may register libraries of their own.
-        while let Some((key, image, globals)) = self.next_pending(number) {
+        while let Some((key, image, globals)) = self.next_pending(device) {
             let step = || Step::Load { size: image.len() };
             let loaded = events::step(device.number(), site, step, || opened.device.load(image), |_| step());
             let placed = loaded.and_then(|module| {
@@ -296,15 +295,21 @@ impl Runtime {
         }
     }
 
-    /// Takes the next library that waits to be loaded on a device.
-    fn next_pending(&self, number: usize) -> Option<(usize, &'static [u8], Vec<HostEntry>)> {
+    /// Takes the next library that waits to be loaded on a device. With none left
+    /// the device becomes ready for other threads, in the same critical section:
+    /// a library registered meanwhile is not overlooked.
+    fn next_pending(&self, device: &Device) -> Option<(usize, &'static [u8], Vec<HostEntry>)> {
         let mut registry = self.registry();
-        registry.libraries.iter_mut().find_map(|library| {
-            let placement = library.placements.get_mut(number)?;
+        let next = registry.libraries.iter_mut().find_map(|library| {
+            let placement = library.placements.get_mut(device.number() as usize)?;
             let Placement::Pending(index) = *placement else { return None };
             *placement = Placement::None;
             Some((library.key, library.images[index], library.globals.clone()))
-        })
+        });
+        if next.is_none() {
+            device.images_pending.store(false, Ordering::Release);
+        }
+        next
     }
 
     /// Ties the library's globals to their device copies.

@@ -36,7 +36,7 @@ pub struct Entry<'a> {
     pub kind: EntryKind,
     pub offload_kind: OffloadKind,
     pub name: &'a str,
-    /// In a linked file the address, in an object the offset in its section.
+    /// Where the linker put it; unknown in an object.
     pub address: Option<u64>,
     /// 0 for a function.
     pub size: u64,

@@ -120,8 +120,11 @@ impl<'a> Host<'a> {
         Bytes(section.data).text("a name", offset).map(Some).map_err(|error| error.moved_by(section.offset))
     }
 
-    /// Where a pointer leads in the program's address space; for objects, in the section.
+    /// Where a pointer leads in the program's address space; objects have none yet.
     pub fn address(&self, pointer: Pointer<'a>) -> Option<u64> {
+        if self.is_object() {
+            return None;
+        }
         match pointer {
             Pointer::Inside { section, offset, .. } => {
                 Some(self.sections[section].address.wrapping_add(offset))

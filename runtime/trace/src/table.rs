@@ -22,9 +22,15 @@ impl Table {
     }
 
     /// Adds a row; missing cells at its end are empty.
-    pub fn row<const N: usize>(&mut self, cells: [String; N]) {
-        assert!(N <= self.columns.len(), "a row of {N} cells in a table of {}", self.columns.len());
-        self.rows.push(cells.into());
+    pub fn row(&mut self, cells: impl Into<Vec<String>>) {
+        let cells = cells.into();
+        assert!(
+            cells.len() <= self.columns.len(),
+            "{} cells for {} columns",
+            cells.len(),
+            self.columns.len()
+        );
+        self.rows.push(cells);
     }
 
     pub fn is_empty(&self) -> bool {
