@@ -1,0 +1,66 @@
+//! The environment variables that put a program on Gangway.
+//!
+//! `run` sets them, `env` prints them. The runtime reads the GANGWAY_ ones.
+
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+
+use crate::arguments::{ReportForm, Settings};
+use crate::exit::Failure;
+
+/// The variables for the settings, without the search path of libraries.
+pub fn variables(settings: &Settings) -> Result<Vec<(&'static str, OsString)>, Failure> {
+    let mut variables = Vec::new();
+    if let Some(device) = &settings.device {
+        variables.push(("GANGWAY_DEVICE", device.into()));
+    }
+    // A program may change its directory before it writes.
+    let absolute = |file: &Path| std::path::absolute(file).map(|file| file.into_os_string());
+    let form = match (settings.report, &settings.report_file) {
+        (None, None) => None,
+        (Some(ReportForm::Json), _) => Some("json"),
+        // Naming a file asks for a report.
+        (Some(ReportForm::Text), _) | (None, Some(_)) => Some("text"),
+    };
+    if let Some(form) = form {
+        let mut value = OsString::from(form);
+        if let Some(file) = &settings.report_file {
+            value.push(":");
+            value.push(absolute(file)?);
+        }
+        variables.push(("GANGWAY_REPORT", value));
+    }
+    if let Some(file) = &settings.trace {
+        variables.push(("GANGWAY_TRACE", absolute(file)?));
+    }
+    Ok(variables)
+}
+
+/// `first` before what a colon-separated list holds already.
+pub fn prepended(first: &OsStr, list: Option<&OsStr>) -> OsString {
+    let mut all = first.to_owned();
+    // An empty element would mean the current directory.
+    if let Some(list) = list.filter(|list| !list.is_empty()) {
+        all.push(":");
+        all.push(list);
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_get_no_empty_element() {
+        assert_eq!(prepended(OsStr::new("/a"), None), "/a");
+        assert_eq!(prepended(OsStr::new("/a"), Some(OsStr::new(""))), "/a");
+        assert_eq!(prepended(OsStr::new("/a"), Some(OsStr::new("/b:/c"))), "/a:/b:/c");
+    }
+
+    #[test]
+    fn a_report_file_asks_for_a_report() {
+        let settings = Settings { report_file: Some("/r".into()), ..Settings::default() };
+        assert_eq!(variables(&settings).unwrap(), [("GANGWAY_REPORT", "text:/r".into())]);
+    }
+}

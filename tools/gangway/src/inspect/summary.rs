@@ -1,0 +1,270 @@
+//! The content of a file in the form that is shown; its JSON form is a promise.
+//!
+//! docs/cli.md describes every field. Fields may be added; one that is renamed or
+//! changes its meaning raises `version`.
+
+use std::path::Path;
+
+use gangway_image::entry::{Entry, Layout, Table};
+use gangway_image::{Contents, Details, GccTarget, Image, KernelEnvironment, Producer, details, recognise};
+use gangway_trace::pretty_kernel_name;
+use serde::Serialize;
+
+#[derive(Debug, Serialize)]
+pub struct Summary {
+    format: &'static str,
+    version: u32,
+    pub file: String,
+    pub container: &'static str,
+    pub images: Vec<ImageSummary>,
+    pub tables: Vec<TableSummary>,
+    /// The number of functions and variables that GCC's host tables register.
+    pub gcc: Option<GccSummary>,
+    pub problems: Vec<ProblemSummary>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct ImageSummary {
+    pub index: usize,
+    /// `elf`, `ptx`, `bitcode`, ... or `gcc-lto` or `unknown`.
+    pub kind: &'static str,
+    pub description: String,
+    pub triple: Option<String>,
+    /// As the compiler wrote it beside the image.
+    pub arch: Option<String>,
+    /// As the image says itself.
+    pub processor: Option<String>,
+    /// `clang`, `gcc` or `unknown`.
+    pub producer: &'static str,
+    /// `openmp`, `cuda`, ...; of clang's images.
+    pub offload_kind: Option<&'static str>,
+    pub member: Option<String>,
+    pub section: Option<String>,
+    pub offset: u64,
+    pub size: u64,
+    pub parts: usize,
+    pub kernels: Vec<KernelSummary>,
+    pub globals: Vec<GlobalSummary>,
+    pub entries: Vec<EntrySummary>,
+    pub needed: Vec<String>,
+    pub error: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct KernelSummary {
+    pub name: String,
+    pub symbol: String,
+    pub environment: Option<EnvironmentSummary>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct EnvironmentSummary {
+    /// `generic`, `spmd`, `generic-spmd` or `unknown`.
+    pub mode: &'static str,
+    pub threads: (i32, i32),
+    pub teams: (i32, i32),
+    pub may_nest_parallelism: bool,
+    pub reduction_data_size: i32,
+    pub reduction_buffer_length: i32,
+}
+
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub struct GlobalSummary {
+    pub name: String,
+    pub size: Option<u64>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct TableSummary {
+    pub member: Option<String>,
+    pub section: String,
+    /// `current` (56-byte entries) or `legacy` (32-byte entries).
+    pub layout: &'static str,
+    pub offset: u64,
+    pub entries: Vec<EntrySummary>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct EntrySummary {
+    pub kind: &'static str,
+    pub offload_kind: &'static str,
+    pub name: String,
+    pub symbol: String,
+    pub address: Option<u64>,
+    pub size: u64,
+    pub flags: u32,
+    pub data: u64,
+}
+
+#[derive(Debug, Serialize)]
+pub struct GccSummary {
+    pub functions: usize,
+    pub variables: usize,
+}
+
+#[derive(Debug, Serialize)]
+pub struct ProblemSummary {
+    pub member: Option<String>,
+    pub section: Option<String>,
+    pub message: String,
+}
+
+impl Summary {
+    pub fn new(file: &Path, contents: &Contents<'_>) -> Self {
+        Summary {
+            format: "gangway-inspect",
+            version: 1,
+            file: file.display().to_string(),
+            container: contents.container,
+            images: contents
+                .images
+                .iter()
+                .enumerate()
+                .map(|(at, image)| ImageSummary::new(at, image))
+                .collect(),
+            tables: contents
+                .tables
+                .iter()
+                .map(|(member, table)| TableSummary {
+                    member: member.clone(),
+                    section: table.section.to_owned(),
+                    layout: match table.layout {
+                        Layout::Current => "current",
+                        Layout::Legacy => "legacy",
+                    },
+                    offset: table.offset,
+                    entries: entries(table),
+                })
+                .collect(),
+            gcc: contents
+                .gcc
+                .map(|tables| GccSummary { functions: tables.functions, variables: tables.variables }),
+            problems: contents
+                .problems
+                .iter()
+                .map(|problem| ProblemSummary {
+                    member: problem.member.clone(),
+                    section: Some(problem.section.clone()).filter(|section| !section.is_empty()),
+                    message: problem.error.to_string(),
+                })
+                .collect(),
+        }
+    }
+
+    pub fn is_sound(&self) -> bool {
+        self.problems.is_empty() && self.images.iter().all(|image| image.error.is_none())
+    }
+}
+
+impl ImageSummary {
+    fn new(index: usize, image: &Image<'_>) -> Self {
+        let (producer, offload_kind) = match image.producer {
+            Producer::Clang(kind) => ("clang", Some(kind.label())),
+            Producer::Gcc(_) => ("gcc", None),
+            Producer::Unknown => ("unknown", None),
+        };
+        let mut summary = ImageSummary {
+            index,
+            kind: "unknown",
+            description: "of an unknown kind".to_owned(),
+            triple: image.triple.map(str::to_owned),
+            arch: image.arch.map(str::to_owned),
+            processor: None,
+            producer,
+            offload_kind,
+            member: image.member.clone(),
+            section: Some(image.section.to_owned()).filter(|section| !section.is_empty()),
+            offset: image.offset,
+            size: image.size(),
+            parts: image.parts.len(),
+            kernels: Vec::new(),
+            globals: Vec::new(),
+            entries: Vec::new(),
+            needed: Vec::new(),
+            error: None,
+        };
+        if image.producer == Producer::Gcc(GccTarget::Bytecode) {
+            // Only GCC reads its bytecode; the names of its sections tell the rest.
+            summary.kind = "gcc-lto";
+            summary.description = "GCC bytecode, not compiled for a device yet".to_owned();
+        } else if let Err(error) = summary.look_inside(image) {
+            summary.error = Some(error.to_string());
+        }
+        // GCC's tables name what the host can reach, not what its modules contain.
+        if matches!(image.producer, Producer::Gcc(_)) {
+            summary.kernels = image.functions.iter().map(|name| KernelSummary::new(name)).collect();
+            summary.globals.retain(|global| image.variables.contains(&&*global.name));
+        }
+        summary
+    }
+
+    fn look_inside(&mut self, image: &Image<'_>) -> Result<(), gangway_image::Error> {
+        for (at, part) in image.parts.iter().enumerate() {
+            let kind = recognise(part)?;
+            if at == 0 {
+                self.kind = kind.label();
+                self.description = kind.to_string();
+                self.processor = kind.processor();
+            }
+            self.add(&details(part)?);
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, details: &Details<'_>) {
+        self.kernels.extend(details.kernels.iter().map(|kernel| KernelSummary {
+            environment: kernel.environment.as_ref().map(EnvironmentSummary::new),
+            ..KernelSummary::new(kernel.name)
+        }));
+        self.globals.extend(
+            details
+                .globals
+                .iter()
+                .map(|global| GlobalSummary { name: global.name.to_owned(), size: global.size }),
+        );
+        self.entries.extend(details.tables.iter().flat_map(entries));
+        self.needed.extend(details.needed.iter().map(|library| (*library).to_owned()));
+    }
+}
+
+impl KernelSummary {
+    fn new(symbol: &str) -> Self {
+        KernelSummary {
+            name: pretty_kernel_name(symbol).into_owned(),
+            symbol: symbol.to_owned(),
+            environment: None,
+        }
+    }
+}
+
+impl EnvironmentSummary {
+    fn new(environment: &KernelEnvironment) -> Self {
+        EnvironmentSummary {
+            mode: match environment.execution_mode {
+                1 => "generic",
+                2 => "spmd",
+                3 => "generic-spmd",
+                _ => "unknown",
+            },
+            threads: environment.threads,
+            teams: environment.teams,
+            may_nest_parallelism: environment.may_nest_parallelism,
+            reduction_data_size: environment.reduction_data_size,
+            reduction_buffer_length: environment.reduction_buffer_length,
+        }
+    }
+}
+
+fn entries(table: &Table<'_>) -> Vec<EntrySummary> {
+    let entry = |entry: &Entry<'_>| EntrySummary {
+        kind: entry.kind.label(),
+        offload_kind: entry.offload_kind.label(),
+        name: pretty_kernel_name(entry.name).into_owned(),
+        symbol: entry.name.to_owned(),
+        address: entry.address,
+        size: entry.size,
+        flags: entry.flags,
+        data: entry.data,
+    };
+    table.entries.iter().map(entry).collect()
+}

@@ -1,0 +1,158 @@
+//! The summary of a file for people.
+
+use std::fmt::Write;
+
+use gangway_trace::table::{Align, Table, bytes};
+
+use super::summary::{EntrySummary, ImageSummary, Summary, TableSummary};
+
+pub fn render(summary: &Summary) -> String {
+    let mut out = String::new();
+    let count = match summary.images.len() {
+        0 => "no device images".to_owned(),
+        1 => "1 device image".to_owned(),
+        count => format!("{count} device images"),
+    };
+    // Writing to a string cannot fail.
+    let _ = writeln!(out, "{}: {}, {count}", summary.file, summary.container);
+    for image in &summary.images {
+        render_image(&mut out, image);
+    }
+    for table in &summary.tables {
+        render_table(&mut out, table);
+    }
+    if let Some(gcc) = &summary.gcc {
+        let _ = writeln!(
+            out,
+            "\nhost tables of GCC: {}, {}",
+            counted(gcc.functions, "function"),
+            counted(gcc.variables, "variable")
+        );
+    }
+    for problem in &summary.problems {
+        let places = problem.member.iter().chain(&problem.section);
+        let place: String = places.map(|place| format!("{place}: ")).collect();
+        let _ = writeln!(out, "\nproblem: {place}{}", problem.message);
+    }
+    out
+}
+
+fn render_image(out: &mut String, image: &ImageSummary) {
+    let _ = writeln!(out, "\nimage {}: {}", image.index, image.description);
+    let mut field = |name: &str, value: &str| {
+        let _ = writeln!(out, "  {name:<10} {value}");
+    };
+    if let Some(error) = &image.error {
+        field("problem", error);
+    }
+    if let Some(triple) = &image.triple {
+        field("triple", triple);
+    }
+    // The image's own word counts; the compiler's is shown where it says more.
+    match (&image.arch, &image.processor) {
+        (Some(arch), Some(processor)) if arch != processor => {
+            field("arch", &format!("{processor} (made for {arch})"));
+        }
+        (Some(arch), _) | (None, Some(arch)) => field("arch", arch),
+        (None, None) => {}
+    }
+    match (image.producer, image.offload_kind) {
+        ("unknown", _) => {}
+        (producer, Some(kind)) => field("made by", &format!("{producer}, for {kind}")),
+        (producer, None) => field("made by", producer),
+    }
+    let parts = if image.parts > 1 { format!(" in {} parts", image.parts) } else { String::new() };
+    field("size", &format!("{} ({} bytes){parts}", bytes(image.size), image.size));
+    let mut place = format!("offset {:#x}", image.offset);
+    if let Some(section) = &image.section {
+        place.push_str(&format!(" in {section}"));
+    }
+    if let Some(member) = &image.member {
+        place.push_str(&format!(" of {member}"));
+    }
+    field("where", &place);
+    if !image.needed.is_empty() {
+        field("needs", &image.needed.join(" "));
+    }
+    render_kernels(out, image);
+    if !image.globals.is_empty() {
+        let mut table = Table::new(&[("  global", Align::Left), ("size", Align::Right)]);
+        for global in &image.globals {
+            table.row([format!("  {}", global.name), global.size.map_or("?".to_owned(), bytes)]);
+        }
+        let _ = write!(out, "{table}");
+    }
+    // Kernels and globals of a host image are in its entry table; show what else is.
+    let other = |entry: &&EntrySummary| !matches!(entry.kind, "kernel" | "global");
+    let others: Vec<_> = image.entries.iter().filter(other).collect();
+    if !others.is_empty() {
+        let mut table = Table::new(&[("  other entry", Align::Left), ("symbol", Align::Left)]);
+        for entry in others {
+            table.row([format!("  {}", entry.kind), entry.symbol.clone()]);
+        }
+        let _ = write!(out, "{table}");
+    }
+}
+
+fn render_kernels(out: &mut String, image: &ImageSummary) {
+    let kernels = &image.kernels;
+    if kernels.is_empty() {
+        return;
+    }
+    // Columns in which every cell would be empty, or the same as the name, are left out.
+    let environments = kernels.iter().any(|kernel| kernel.environment.is_some());
+    let symbols = kernels.iter().any(|kernel| kernel.symbol != kernel.name);
+    let mut columns = vec![("  kernel", Align::Left)];
+    if environments {
+        columns.extend([("mode", Align::Left), ("threads", Align::Left)]);
+    }
+    if symbols {
+        columns.push(("symbol", Align::Left));
+    }
+    let mut table = Table::new(&columns);
+    for kernel in kernels {
+        let mut cells = vec![format!("  {}", kernel.name)];
+        if environments {
+            let environment = kernel.environment.as_ref();
+            cells.push(environment.map_or("?", |environment| environment.mode).to_owned());
+            cells.push(environment.map_or("?".to_owned(), |environment| range(environment.threads)));
+        }
+        if symbols {
+            cells.push(kernel.symbol.clone());
+        }
+        table.row(cells);
+    }
+    let _ = write!(out, "{table}");
+}
+
+fn render_table(out: &mut String, table: &TableSummary) {
+    let member = table.member.as_ref().map_or(String::new(), |member| format!(" of {member}"));
+    let legacy = if table.layout == "legacy" { ", of clang 20 or older" } else { "" };
+    let _ =
+        writeln!(out, "\nhost entries in {}{member} at offset {:#x}{legacy}", table.section, table.offset);
+    let mut rows = Table::new(&[
+        ("kind", Align::Left),
+        ("name", Align::Left),
+        ("size", Align::Right),
+        ("address", Align::Right),
+    ]);
+    for entry in &table.entries {
+        rows.row([
+            entry.kind.to_owned(),
+            entry.name.clone(),
+            if entry.size == 0 { "-".to_owned() } else { bytes(entry.size) },
+            entry.address.map_or("-".to_owned(), |address| format!("{address:#x}")),
+        ]);
+    }
+    let _ = write!(out, "{rows}");
+}
+
+/// -1 and 0 stand for no limit.
+fn range((from, to): (i32, i32)) -> String {
+    let bound = |value: i32| if value > 0 { value.to_string() } else { "any".to_owned() };
+    if from == to { bound(from) } else { format!("{} to {}", bound(from), bound(to)) }
+}
+
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}

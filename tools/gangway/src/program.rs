@@ -1,0 +1,128 @@
+//! What `run` must know of a program before it starts it: where it is, and how the
+//! loader will look for its libraries.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use gangway_image::{ImageKind, Machine};
+
+use crate::exit::{Failure, NOT_EXECUTABLE, NOT_FOUND, NOT_STARTED};
+use crate::library::LIBOMPTARGET;
+
+/// How Gangway's library gets into a program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Route {
+    /// The library path decides.
+    SearchPath,
+    /// The program's own RPATH comes first, so the library must be loaded before.
+    Preload { rpath: PathBuf },
+}
+
+/// What was found out, and what the user should be told.
+#[derive(Debug)]
+pub struct Program {
+    pub path: PathBuf,
+    pub route: Route,
+    pub note: Option<String>,
+}
+
+/// Finds a program as execvp(3) would, and looks at what it is linked with.
+pub fn examine(name: &OsStr, search: Option<&OsStr>, ours: &Path) -> Result<Program, Failure> {
+    let path = find(name, search)?;
+    let bytes = fs::read(&path)
+        .map_err(|error| Failure::new(NOT_EXECUTABLE, format!("cannot read {}: {error}", path.display())))?;
+    let (route, note) = match linkage(&path, &bytes, ours)? {
+        Linkage::Offloads(route) => (route, None),
+        Linkage::Note(note) => (Route::SearchPath, Some(note)),
+    };
+    Ok(Program { path, route, note })
+}
+
+enum Linkage {
+    Offloads(Route),
+    /// Gangway may still take part, through what the program starts or loads.
+    Note(String),
+}
+
+fn find(name: &OsStr, search: Option<&OsStr>) -> Result<PathBuf, Failure> {
+    let direct = Path::new(name);
+    let candidates: Vec<PathBuf> = if direct.components().count() > 1 || name.is_empty() {
+        vec![direct.to_owned()]
+    } else {
+        let path = search.unwrap_or(OsStr::new("/usr/local/bin:/bin:/usr/bin"));
+        std::env::split_paths(path).map(|directory| directory.join(direct)).collect()
+    };
+    let mut refused = None;
+    for candidate in candidates {
+        match fs::metadata(&candidate) {
+            Ok(found) if found.is_file() && found.permissions().mode() & 0o111 != 0 => return Ok(candidate),
+            Ok(found) if found.is_dir() => refused = Some(format!("{} is a directory", candidate.display())),
+            Ok(_) => refused = Some(format!("{} is not executable", candidate.display())),
+            Err(_) => {}
+        }
+    }
+    Err(match refused {
+        Some(why) => Failure::new(NOT_EXECUTABLE, why),
+        None if direct.is_file() => Failure::new(
+            NOT_FOUND,
+            format!("{0} is not in PATH; to run the file here, write ./{0}", direct.display()),
+        ),
+        None => Failure::new(NOT_FOUND, format!("program not found: {}", direct.display())),
+    })
+}
+
+fn linkage(path: &Path, bytes: &[u8], ours: &Path) -> Result<Linkage, Failure> {
+    let shown = path.display();
+    if bytes.starts_with(b"#!") {
+        // A script passes the environment on to whatever it starts.
+        return Ok(Linkage::Offloads(Route::SearchPath));
+    }
+    if !bytes.starts_with(b"\x7fELF") {
+        return Ok(Linkage::Note(format!("{shown} is neither an ELF program nor a script")));
+    }
+    let broken = |error| Failure::new(NOT_EXECUTABLE, format!("{shown} is damaged: {error}"));
+    if let ImageKind::Elf(elf) = gangway_image::recognise(bytes).map_err(broken)?
+        && elf.machine != Machine::native()
+    {
+        return Err(Failure::new(NOT_EXECUTABLE, format!("{shown} is a program for {}", elf.machine)));
+    }
+    let needed = gangway_image::needed_libraries(bytes).map_err(broken)?;
+    match needed.iter().find(|library| library.starts_with("libomptarget.so")) {
+        Some(&library) if ours.join(library).exists() => Ok(Linkage::Offloads(route(path, bytes, library)?)),
+        Some(library) => Err(Failure::new(
+            NOT_STARTED,
+            format!(
+                "{shown} is linked with {library}, which Gangway does not replace; \
+                 build it with clang-22, whose programs ask for {LIBOMPTARGET}"
+            ),
+        )),
+        None if needed.is_empty() => Ok(Linkage::Note(format!(
+            "{shown} is statically linked, so Gangway has no part in it; link it dynamically"
+        ))),
+        None if needed.iter().any(|library| library.starts_with("libgomp.so")) => Ok(Linkage::Note(format!(
+            "{shown} was built by GCC and uses libgomp; Gangway runs offload programs of clang-22"
+        ))),
+        None => Ok(Linkage::Note(format!(
+            "{shown} is not linked with libomptarget; Gangway takes part only in libraries that it loads \
+             (build with: clang-22 -fopenmp -fopenmp-targets=x86_64-pc-linux-gnu)"
+        ))),
+    }
+}
+
+/// LD_LIBRARY_PATH comes before a RUNPATH but after an RPATH, and an RPATH counts only
+/// without a RUNPATH (ld.so(8)).
+fn route(path: &Path, bytes: &[u8], library: &str) -> Result<Route, Failure> {
+    let (Some(rpath), None) = gangway_image::search_paths(bytes)? else {
+        return Ok(Route::SearchPath);
+    };
+    let origin = path.canonicalize().ok();
+    let origin = origin.as_deref().and_then(Path::parent).unwrap_or(Path::new("."));
+    let wins = rpath.split(':').map(|entry| {
+        let origin = origin.to_string_lossy();
+        PathBuf::from(entry.replace("$ORIGIN", &origin).replace("${ORIGIN}", &origin))
+    });
+    let winner = wins.into_iter().find(|directory| directory.join(library).exists());
+    Ok(winner.map_or(Route::SearchPath, |rpath| Route::Preload { rpath }))
+}

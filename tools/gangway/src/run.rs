@@ -1,0 +1,48 @@
+//! `gangway run`: executes a program with Gangway's library in front of the stock one.
+//!
+//! The program replaces this process, so signals, terminal and exit status are its own
+//! without anything in between.
+
+use std::env;
+use std::io::ErrorKind;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+use crate::arguments::Run;
+use crate::environment::{prepended, variables};
+use crate::exit::{Failure, NOT_EXECUTABLE, NOT_FOUND, Outcome};
+use crate::library::{self, LIBOMPTARGET};
+use crate::program::{self, Route};
+
+pub fn run(options: &Run) -> Outcome {
+    let directory = library::directory()?;
+    let [name, arguments @ ..] = &options.command[..] else {
+        unreachable!("the command line demands a program");
+    };
+    let program = program::examine(name, env::var_os("PATH").as_deref(), &directory)?;
+    if let Some(note) = &program.note {
+        eprintln!("gangway: note: {note}");
+    }
+    let mut command = Command::new(&program.path);
+    // The program sees the name that the user typed, as if started by the shell.
+    command.arg0(name).args(arguments);
+    command.envs(variables(&options.settings)?);
+    let path = env::var_os("LD_LIBRARY_PATH");
+    command.env("LD_LIBRARY_PATH", prepended(directory.as_os_str(), path.as_deref()));
+    if let Route::Preload { rpath } = &program.route {
+        let library = directory.join(LIBOMPTARGET);
+        eprintln!(
+            "gangway: note: the program's RPATH leads to another libomptarget in {}; \
+             loading {} before it with LD_PRELOAD",
+            rpath.display(),
+            library.display()
+        );
+        let preloaded = env::var_os("LD_PRELOAD");
+        command.env("LD_PRELOAD", prepended(library.as_os_str(), preloaded.as_deref()));
+    }
+    let error = command.exec();
+    let code = if error.kind() == ErrorKind::NotFound { NOT_FOUND } else { NOT_EXECUTABLE };
+    // The file is there, so this is its interpreter or loader.
+    let hint = if code == NOT_FOUND { " (its interpreter or loader is missing)" } else { "" };
+    Err(Failure::new(code, format!("cannot execute {}: {error}{hint}", program.path.display())))
+}

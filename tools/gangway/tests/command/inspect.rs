@@ -1,0 +1,145 @@
+//! `gangway inspect`.
+
+use serde_json::Value;
+
+use crate::support::{Workshop, golden, text};
+
+fn json(workshop: &Workshop, file: &str) -> Value {
+    let output = workshop.output(&["inspect", "--json", file]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// Hides what differs from one machine, and one build, to the next.
+fn stable(shown: &str) -> String {
+    let mut out = String::new();
+    for line in shown.lines() {
+        let words: Vec<&str> = line.split(' ').collect();
+        let line: Vec<String> = words
+            .iter()
+            .map(|word| match word.strip_prefix("__omp_offloading_") {
+                Some(rest) => format!("__omp_offloading_D_F_{}", rest.splitn(3, '_').nth(2).unwrap()),
+                None if word.starts_with("0x") => "0xADDRESS".to_owned(),
+                None => (*word).to_owned(),
+            })
+            .collect();
+        out.push_str(&if line.join(" ").contains("  size       ") {
+            "  size       SIZE".into()
+        } else {
+            line.join(" ")
+        });
+        out.push('\n');
+    }
+    out
+}
+
+#[test]
+fn text_of_an_executable() {
+    let workshop = Workshop::new();
+    workshop.program("double", &["-g"]);
+    let output = workshop.output(&["inspect", "double"]);
+    assert_eq!(output.status.code(), Some(0));
+    // Library lists and the width of addresses are the linker's affair.
+    let shown: String = text(&output.stdout)
+        .lines()
+        .filter(|line| !line.starts_with("  needs"))
+        .map(|line| line.split(' ').filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ") + "\n")
+        .collect();
+    golden("executable.txt", &stable(&shown).replace(&size_line(&shown), "size SIZE"));
+}
+
+fn size_line(shown: &str) -> String {
+    shown.lines().find(|line| line.starts_with("size ")).unwrap().to_owned()
+}
+
+#[test]
+fn columns_are_aligned() {
+    let workshop = Workshop::new();
+    workshop.program("double.o", &["-c"]);
+    let output = workshop.output(&["inspect", "double.o"]);
+    golden("object.txt", &stable(&text(&output.stdout)));
+}
+
+#[test]
+fn json_has_the_documented_fields() {
+    let workshop = Workshop::new();
+    workshop.program("double", &[]);
+    let shown = json(&workshop, "double");
+    assert_eq!((&shown["format"], &shown["version"]), (&"gangway-inspect".into(), &1.into()));
+    assert_eq!((&shown["file"], &shown["container"]), (&"double".into(), &"executable".into()));
+    let image = &shown["images"][0];
+    assert_eq!((&image["kind"], &image["triple"]), (&"elf".into(), &"x86_64-pc-linux-gnu".into()));
+    assert_eq!((&image["producer"], &image["offload_kind"]), (&"clang".into(), &"openmp".into()));
+    assert_eq!(image["kernels"][0]["name"], "main:10");
+    let globals = image["globals"].as_array().unwrap();
+    assert!(globals.iter().any(|global| global["name"] == "table" && global["size"] == 800));
+    let table = &shown["tables"][0];
+    assert_eq!((&table["section"], &table["layout"]), (&"llvm_offload_entries".into(), &"current".into()));
+    let entries = table["entries"].as_array().unwrap();
+    let kernel = entries.iter().find(|entry| entry["kind"] == "kernel").unwrap();
+    assert_eq!(kernel["name"], "main:10");
+    assert!(kernel["address"].is_u64() && kernel["symbol"].as_str().unwrap().ends_with("_main_l10"));
+    assert_eq!((&shown["gcc"], &shown["problems"]), (&Value::Null, &Value::Array(Vec::new())));
+}
+
+#[test]
+fn extracts_an_image() {
+    let workshop = Workshop::new();
+    workshop.program("double", &[]);
+    let image = &json(&workshop, "double")["images"][0];
+    let output = workshop.output(&["inspect", "double", "--extract", "0", "-o", "image.so"]);
+    assert_eq!((output.status.code(), text(&output.stdout)), (Some(0), String::new()));
+    let extracted = std::fs::read(workshop.path("image.so")).unwrap();
+    assert_eq!(extracted.len() as u64, image["size"].as_u64().unwrap());
+    // The image is a complete library: other tools read it too.
+    workshop.tool("llvm-readelf-22", &["-d", "image.so"]);
+    let again = json(&workshop, "image.so");
+    assert_eq!(again["tables"][0]["entries"].as_array().unwrap().len(), 3);
+
+    let output = workshop.output(&["inspect", "double", "--extract", "5", "-o", "none"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(text(&output.stderr), "gangway: there is no image 5: there is only image 0\n");
+    assert!(!workshop.path("none").exists());
+    for incomplete in [&["inspect", "double", "--extract", "0"][..], &["inspect", "double", "-o", "x"]] {
+        assert_eq!(workshop.output(incomplete).status.code(), Some(2));
+    }
+}
+
+#[test]
+fn damage_is_shown_and_counted() {
+    let workshop = Workshop::new();
+    workshop.program("double.o", &["-c"]);
+    let offset = json(&workshop, "double.o")["images"][0]["offset"].as_u64().unwrap() as usize;
+    let mut bytes = std::fs::read(workshop.path("double.o")).unwrap();
+    // The offset of the image's section headers.
+    bytes[offset + 40..offset + 48].copy_from_slice(&0xffff_ff00u64.to_le_bytes());
+    workshop.write("broken.o", &bytes);
+    let output = workshop.output(&["inspect", "broken.o"]);
+    assert_eq!(output.status.code(), Some(1));
+    let shown = text(&output.stdout);
+    assert!(
+        shown.contains("problem    truncated: the section header table at offset 0xffffff00 takes "),
+        "{shown}"
+    );
+    assert!(shown.contains("host entries in llvm_offload_entries"), "the rest is still shown: {shown}");
+
+    workshop.write("short", &bytes[..300]);
+    let output = workshop.output(&["inspect", "short"]);
+    assert_eq!(output.status.code(), Some(1));
+    let said = text(&output.stderr);
+    assert!(said.starts_with("gangway: short: truncated: the section header table at offset 0x"), "{said}");
+}
+
+#[test]
+fn files_without_images() {
+    let workshop = Workshop::new();
+    let output = workshop.output(&["inspect", "ours/libomptarget.so.22.1"]);
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(text(&output.stdout), "ours/libomptarget.so.22.1: shared object, no device images\n");
+    let output = workshop.output(&["inspect", "absent"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(text(&output.stderr), "gangway: cannot read absent: No such file or directory (os error 2)\n");
+    let output = workshop.output(&["inspect", "program.c"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).starts_with("gangway: program.c: not recognised: "));
+}

@@ -1,0 +1,43 @@
+//! The generated man page and completions.
+
+use crate::support::{Workshop, text};
+
+#[test]
+fn completions_for_every_shell() {
+    let workshop = Workshop::new();
+    for (shell, sign) in
+        [("bash", "complete -F _gangway"), ("zsh", "#compdef gangway"), ("fish", "complete -c gangway")]
+    {
+        let output = workshop.output(&["completions", shell]);
+        assert_eq!(output.status.code(), Some(0));
+        let script = text(&output.stdout);
+        assert!(script.contains(sign) && script.contains("report-file"), "{shell}");
+    }
+    workshop.write("completion.bash", workshop.output(&["completions", "bash"]).stdout);
+    workshop.tool("bash", &["-n", "completion.bash"]);
+}
+
+#[test]
+fn the_man_page_has_everything() {
+    let workshop = Workshop::new();
+    let page = text(&workshop.output(&["man"]).stdout);
+    for section in
+        ["NAME", "SYNOPSIS", "DESCRIPTION", "COMMANDS", "EXIT STATUS", "ENVIRONMENT", "FILES", "EXAMPLES"]
+    {
+        let heading =
+            |line: &str| line.strip_prefix(".SH ").is_some_and(|title| title.trim_matches('"') == section);
+        assert!(page.lines().any(heading), "{section} is missing");
+    }
+    for item in ["gangway run", "gangway inspect", "gangway env", "GANGWAY_TRACE", "125", "126", "127"] {
+        assert!(page.contains(item), "{item} is missing");
+    }
+}
+
+#[test]
+fn help_names_the_exit_codes() {
+    let workshop = Workshop::new();
+    let help = text(&workshop.output(&["run", "--help"]).stdout);
+    for code in ["125", "126", "127", "128+N"] {
+        assert!(help.contains(code), "{help}");
+    }
+}

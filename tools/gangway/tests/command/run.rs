@@ -1,0 +1,167 @@
+//! `gangway run`.
+
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::ExitStatusExt;
+
+use crate::support::{Workshop, text};
+
+#[test]
+fn the_program_gets_our_library_and_keeps_its_status() {
+    let workshop = Workshop::new();
+    workshop.program("double", &[]);
+    let output = workshop.output(&["run", "--", "./double", "21"]);
+    assert_eq!((output.status.code(), text(&output.stdout)), (Some(42), "42\n".to_owned()));
+    assert_eq!(text(&output.stderr), "stand-in loaded\n");
+    // Options behind the program are the program's, with or without the dashes.
+    let output = workshop.output(&["run", "./double", "--help"]);
+    assert_eq!((output.status.code(), text(&output.stdout)), (Some(0), "0\n".to_owned()));
+    let output = workshop.output(&["run", "./double", "1", "abort"]);
+    assert_eq!(output.status.signal(), Some(6), "the signal must be the program's own end");
+}
+
+#[test]
+fn settings_reach_the_program() {
+    let workshop = Workshop::new();
+    let arguments =
+        ["run", "--device", "cpu", "--report=json", "--report-file", "r.json", "--trace", "t-%p.json", "env"];
+    let output = workshop.gangway().env("LD_LIBRARY_PATH", "/elsewhere").args(arguments).output().unwrap();
+    assert!(output.status.success());
+    let variables = text(&output.stdout);
+    let here = workshop.directory().display();
+    for line in [
+        format!("LD_LIBRARY_PATH={here}/ours:/elsewhere"),
+        "GANGWAY_DEVICE=cpu".to_owned(),
+        format!("GANGWAY_REPORT=json:{here}/r.json"),
+        format!("GANGWAY_TRACE={here}/t-%p.json"),
+    ] {
+        assert!(variables.lines().any(|variable| variable == line), "{line} is not in\n{variables}");
+    }
+    let output = workshop.output(&["run", "--report", "env"]);
+    assert!(text(&output.stdout).lines().any(|variable| variable == "GANGWAY_REPORT=text"));
+}
+
+#[test]
+fn an_rpath_is_overruled_and_a_runpath_needs_nothing() {
+    let workshop = Workshop::new();
+    let stock = format!("-Wl,-rpath,{}", workshop.path("stock").display());
+    workshop.program("rpath", &[&stock, "-Wl,--disable-new-dtags"]);
+    workshop.program("runpath", &[&stock, "-Wl,--enable-new-dtags"]);
+    workshop.program("origin", &["-Wl,-rpath,$ORIGIN/stock", "-Wl,--disable-new-dtags"]);
+    workshop.program("harmless", &["-Wl,-rpath,/nowhere", "-Wl,--disable-new-dtags"]);
+    for (program, preloaded) in [("rpath", true), ("runpath", false), ("origin", true), ("harmless", false)] {
+        let output = workshop.output(&["run", "--", &format!("./{program}"), "3"]);
+        assert_eq!(output.status.code(), Some(6), "{program}");
+        let said = text(&output.stderr);
+        assert!(said.ends_with("stand-in loaded\n"), "{program}: {said}");
+        assert_eq!(said.contains("with LD_PRELOAD"), preloaded, "{program}: {said}");
+    }
+}
+
+#[test]
+fn what_cannot_be_run() {
+    let workshop = Workshop::new();
+    workshop.write("data", "text");
+    // Like every shell, exec falls back to sh for what the kernel does not know.
+    workshop.write("strange", "exit 9\n");
+    workshop.write("cut", &std::fs::read("/bin/true").unwrap()[..2000]);
+    workshop.write("orphan", "#!/no/such/interpreter\n");
+    for program in ["strange", "cut", "orphan"] {
+        std::fs::set_permissions(workshop.path(program), PermissionsExt::from_mode(0o755)).unwrap();
+    }
+    let here = "program not found: ";
+    for (program, code, message) in [
+        ("./missing", 127, format!("gangway: {here}./missing\n")),
+        ("no-such-command", 127, format!("gangway: {here}no-such-command\n")),
+        ("data", 127, "gangway: data is not in PATH; to run the file here, write ./data\n".to_owned()),
+        ("./data", 126, "gangway: ./data is not executable\n".to_owned()),
+        ("./ours", 126, "gangway: ./ours is a directory\n".to_owned()),
+        ("./strange", 9, "gangway: note: ./strange is neither an ELF program nor a script\n".to_owned()),
+        (
+            "./orphan",
+            127,
+            "gangway: cannot execute ./orphan: No such file or directory (os error 2) \
+             (its interpreter or loader is missing)\n"
+                .to_owned(),
+        ),
+    ] {
+        let output = workshop.output(&["run", "--", program]);
+        assert_eq!((output.status.code(), text(&output.stderr)), (Some(code), message), "{program}");
+    }
+    let output = workshop.output(&["run", "./cut"]);
+    assert_eq!(output.status.code(), Some(126));
+    let said = text(&output.stderr);
+    assert!(said.starts_with("gangway: ./cut is damaged: truncated: a loaded segment at offset "), "{said}");
+}
+
+#[test]
+fn what_gangway_has_no_part_in() {
+    let workshop = Workshop::new();
+    workshop.write("plain.c", "int main(void) { return 7; }\n");
+    workshop.compile(&["plain.c", "-o", "plain"]);
+    workshop.compile(&["-static", "plain.c", "-o", "static"]);
+    workshop.tool("gcc", &["-fopenmp", "-Wl,--no-as-needed", "plain.c", "-o", "gnu"]);
+    for (program, message) in [
+        ("./plain", "gangway: note: ./plain is not linked with libomptarget; "),
+        ("./static", "gangway: note: ./static is statically linked, so Gangway has no part in it"),
+        ("./gnu", "gangway: note: ./gnu was built by GCC and uses libgomp; "),
+    ] {
+        let output = workshop.output(&["run", program]);
+        assert_eq!(output.status.code(), Some(7), "{program} runs all the same");
+        let said = text(&output.stderr);
+        assert!(said.starts_with(message), "{said}");
+    }
+}
+
+#[test]
+fn programs_of_other_compilers_are_refused() {
+    let workshop = Workshop::new();
+    workshop.write("old.c", "int main(void) { return 0; }\n");
+    workshop.write("empty.c", "");
+    workshop.compile(&["-shared", "empty.c", "-Wl,-soname,libomptarget.so.19.1", "-o", "old.so"]);
+    workshop.compile(&["-Wl,--no-as-needed", "old.c", "./old.so", "-o", "old"]);
+    let output = workshop.output(&["run", "./old"]);
+    assert_eq!(output.status.code(), Some(125));
+    assert_eq!(
+        text(&output.stderr),
+        "gangway: ./old is linked with libomptarget.so.19.1, which Gangway does not replace; \
+         build it with clang-22, whose programs ask for libomptarget.so.22.1\n"
+    );
+}
+
+#[test]
+fn a_missing_installation_is_said() {
+    let workshop = Workshop::new();
+    let output = workshop.gangway().env("GANGWAY_LIBDIR", "/nowhere").args(["run", "true"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(125));
+    assert_eq!(
+        text(&output.stderr),
+        "gangway: there is no libomptarget.so.22.1 in /nowhere (GANGWAY_LIBDIR names it)\n"
+    );
+}
+
+#[test]
+fn the_installed_layout_is_found_through_links() {
+    let workshop = Workshop::new();
+    std::fs::create_dir_all(workshop.path("prefix/bin")).unwrap();
+    std::fs::create_dir_all(workshop.path("prefix/lib")).unwrap();
+    std::fs::rename(workshop.path("ours"), workshop.path("prefix/lib/gangway")).unwrap();
+    std::fs::copy(assert_cmd::cargo::cargo_bin!("gangway"), workshop.path("prefix/bin/gangway")).unwrap();
+    std::os::unix::fs::symlink("prefix/bin/gangway", workshop.path("link")).unwrap();
+    workshop.program("double", &[]);
+    let output = std::process::Command::new(workshop.path("link"))
+        .current_dir(workshop.directory())
+        .env_remove("GANGWAY_LIBDIR")
+        .env_remove("LD_LIBRARY_PATH")
+        .args(["run", "./double", "4"])
+        .output()
+        .unwrap();
+    assert_eq!((output.status.code(), text(&output.stderr)), (Some(8), "stand-in loaded\n".to_owned()));
+}
+
+#[test]
+fn usage_errors() {
+    let workshop = Workshop::new();
+    for arguments in [&["run"][..], &["run", "--report=maybe", "true"], &["walk"], &[]] {
+        assert_eq!(workshop.output(arguments).status.code(), Some(2), "{arguments:?}");
+    }
+}

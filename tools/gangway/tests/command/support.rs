@@ -1,0 +1,115 @@
+//! Programs to run and to look into, and a library that stands in for the runtime.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use tempfile::TempDir;
+
+/// Answers for the runtime in these tests: it says that it was loaded and lets every
+/// region run on the host, so that the command is tested without the runtime.
+const STAND_IN: &str = r#"
+#include <unistd.h>
+void __tgt_register_lib(void *d) { (void)d; (void)!write(2, "stand-in loaded\n", 16); }
+void __tgt_unregister_lib(void *d) { (void)d; }
+int __tgt_target_kernel(void *l, long d, int t, int h, void *k, void *a) { return 1; }
+"#;
+
+pub const SOURCE: &str = r#"
+#include <stdio.h>
+#include <stdlib.h>
+#pragma omp declare target
+int scale = 2;
+double table[100];
+#pragma omp end declare target
+int main(int argc, char **argv) {
+  int x = argc > 1 ? atoi(argv[1]) : 0;
+#pragma omp target map(tofrom : x)
+  x = x * scale;
+  if (argc > 2) abort();
+  printf("%d\n", x);
+  return x;
+}
+"#;
+
+pub struct Workshop(TempDir);
+
+impl Workshop {
+    /// `ours/` holds the stand-in, `stock/` a copy of it that says nothing.
+    pub fn new() -> Self {
+        let workshop = Workshop(tempfile::tempdir().unwrap());
+        workshop.write("program.c", SOURCE);
+        workshop.write("stand-in.c", STAND_IN);
+        workshop.write("stock.c", STAND_IN.replace("stand-in", "stock   "));
+        workshop.write("exports", "VERS1.0 { global: __tgt_*; };\n");
+        for (source, directory) in [("stand-in.c", "ours"), ("stock.c", "stock")] {
+            std::fs::create_dir(workshop.path(directory)).unwrap();
+            let library = format!("{directory}/libomptarget.so.22.1");
+            workshop.compile(&[
+                "-shared",
+                "-fPIC",
+                "-Wl,--version-script=exports",
+                "-Wl,-soname,libomptarget.so.22.1",
+                source,
+                "-o",
+                &library,
+            ]);
+        }
+        workshop
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    pub fn directory(&self) -> &Path {
+        self.0.path()
+    }
+
+    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) {
+        std::fs::write(self.path(name), content).unwrap();
+    }
+
+    pub fn compile(&self, arguments: &[&str]) {
+        self.tool("clang-22", arguments);
+    }
+
+    /// Compiles `program.c` for offloading to this machine.
+    pub fn program(&self, output: &str, arguments: &[&str]) {
+        let flags = ["-O1", "-fopenmp", "-fopenmp-targets=x86_64-pc-linux-gnu", "program.c", "-o", output];
+        self.compile(&[&flags, arguments].concat());
+    }
+
+    pub fn tool(&self, tool: &str, arguments: &[&str]) {
+        let output = Command::new(tool).current_dir(self.directory()).args(arguments).output();
+        let output = output.unwrap_or_else(|error| panic!("{tool}: {error}; these tests need it installed"));
+        assert!(output.status.success(), "{tool} {arguments:?}:\n{}", text(&output.stderr));
+    }
+
+    /// The command, told where the stand-in is, in an environment without surprises.
+    pub fn gangway(&self) -> assert_cmd::Command {
+        let mut command = assert_cmd::Command::new(assert_cmd::cargo::cargo_bin!("gangway"));
+        command.current_dir(self.directory()).env("GANGWAY_LIBDIR", "ours");
+        for name in ["LD_LIBRARY_PATH", "LD_PRELOAD", "GANGWAY_REPORT", "GANGWAY_TRACE", "GANGWAY_DEVICE"] {
+            command.env_remove(name);
+        }
+        command
+    }
+
+    pub fn output(&self, arguments: &[&str]) -> Output {
+        self.gangway().args(arguments).output().unwrap()
+    }
+}
+
+pub fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+/// Compares with a committed file; `GANGWAY_BLESS=1` writes it instead.
+pub fn golden(name: &str, actual: &str) {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/command/golden").join(name);
+    if std::env::var_os("GANGWAY_BLESS").is_some() {
+        std::fs::write(&file, actual).unwrap();
+    }
+    let expected = std::fs::read_to_string(&file).unwrap_or_default();
+    assert_eq!(actual, expected, "{} differs; GANGWAY_BLESS=1 accepts the change", file.display());
+}
