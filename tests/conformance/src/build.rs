@@ -64,7 +64,7 @@ impl Builder<'_> {
             steps.push(self.shared_library(source, level, "tool.so", &["-fopenmp"])?);
         }
 
-        if steps.len() > 1 || includes_support(&program.source)? {
+        if steps.len() > 1 || !program.header.units.is_empty() || includes_support(&program.source)? {
             steps[0].sources.extend(corpus::support_files()?);
         }
 
@@ -88,6 +88,9 @@ impl Builder<'_> {
         arguments.push(program.source.clone().into());
         arguments.extend(program.header.flags.iter().map(OsString::from));
         let mut sources = vec![program.source.clone()];
+        for unit in &program.header.units {
+            arguments.push(corpus::support_directory().join(unit).into());
+        }
         if program.language == Language::Fortran {
             if !self.device_archive.is_file() {
                 return Err(format!(

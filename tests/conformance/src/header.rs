@@ -57,6 +57,11 @@ pub struct Header {
     pub library: Option<String>,
     /// `tool:` a source in `support/` built as an OMPT tool and loaded by libomp.
     pub tool: Option<String>,
+    /// `unit:` sources in `support/` compiled and linked together with the program.
+    pub units: Vec<String>,
+    /// `stderr: equal`: what is printed to the standard error output is compared too,
+    /// with addresses masked.
+    pub compare_stderr: bool,
     /// `plain: yes`: the program itself is compiled without OpenMP and offloading.
     pub plain: bool,
     /// `preload: yes`: the offload library under test is put in `LD_PRELOAD`.
@@ -77,6 +82,8 @@ impl Default for Header {
             levels: vec!["O0".into(), "O2".into()],
             library: None,
             tool: None,
+            units: Vec::new(),
+            compare_stderr: false,
             plain: false,
             preload: false,
             equals_host_run: false,
@@ -121,6 +128,8 @@ impl Header {
             }
             "library" => self.library = Some(value.to_owned()),
             "tool" => self.tool = Some(value.to_owned()),
+            "unit" => self.units = words(),
+            "stderr" => self.compare_stderr = parse_choice(value, "equal")?,
             "plain" => self.plain = parse_choice(value, "yes")?,
             "preload" => self.preload = parse_choice(value, "yes")?,
             "host" => self.equals_host_run = parse_choice(value, "equal")?,

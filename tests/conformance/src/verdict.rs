@@ -33,6 +33,42 @@ pub fn check_output(wanted: Side, got: Side) -> Result<(), String> {
     check_text(wanted.name, &wanted.outcome.stdout, got)
 }
 
+/// `got` has to have reported what `wanted` reported, as [`masked`] shows it.
+pub fn check_messages(wanted: Side, got: Side) -> Result<(), String> {
+    let (expected, found) = (masked(&wanted.outcome.stderr), masked(&got.outcome.stderr));
+    if expected == found {
+        return Ok(());
+    }
+    let difference = TextDiff::from_lines(&expected, &found);
+    Err(format!("messages differ\n{}", difference.unified_diff().header(wanted.name, got.name)))
+}
+
+/// `text` with every hexadecimal address replaced, which differs from run to run,
+/// and with the directories of source files left out, which the stock library
+/// does not print. The null pointer is no address and stays.
+fn masked(text: &str) -> String {
+    let text = without_directories(text);
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text.as_str();
+    while let Some(at) = rest.find("0x") {
+        let (before, from) = rest.split_at(at + 2);
+        let digits = from.find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(from.len());
+        let (number, after) = from.split_at(digits);
+        out.push_str(before);
+        let null = number.bytes().all(|digit| digit == b'0');
+        out.push_str(if null { number } else { "ADDRESS" });
+        rest = after;
+    }
+    out.push_str(rest);
+    out
+}
+
+fn without_directories(text: &str) -> String {
+    let word = |word: &str| word.rsplit('/').next().unwrap_or(word).to_owned();
+    let line = |line: &str| line.split(' ').map(word).collect::<Vec<_>>().join(" ");
+    text.split('\n').map(line).collect::<Vec<_>>().join("\n")
+}
+
 /// `got` has to have printed `text`.
 pub fn check_text(name: &str, text: &str, got: Side) -> Result<(), String> {
     if got.outcome.stdout == text {
@@ -75,6 +111,19 @@ mod tests {
             .unwrap_err();
         assert!(error.contains("--- stock\n+++ gangway\n"), "{error}");
         assert!(error.contains("-2\n+3\n") && error.contains("note"), "{error}");
+    }
+
+    #[test]
+    fn messages_are_compared_without_their_addresses() {
+        let mut a = outcome(Status::Exit(0), "1\n");
+        let mut b = a.clone();
+        a.stderr = "at 0x7ffd12, size 8, a.c:1:2\n".into();
+        b.stderr = "at 0x55aa, size 8, /home/me/a.c:1:2\n".into();
+        let stock = Side { name: "stock", outcome: &a };
+        check_messages(stock, Side { name: "gangway", outcome: &b }).unwrap();
+        b.stderr = "at 0x0000, size 8, a.c:1:2\n".into();
+        let error = check_messages(stock, Side { name: "gangway", outcome: &b }).unwrap_err();
+        assert!(error.contains("-at 0xADDRESS, size 8, a.c:1:2\n+at 0x0000, size 8, a.c:1:2\n"), "{error}");
     }
 
     #[test]

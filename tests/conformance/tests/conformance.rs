@@ -122,7 +122,13 @@ impl Suite {
         let side = Side { name: library.name, outcome: &outcome };
         verdict::check_status(side, header.status)?;
         match stock {
-            Some(stock) => verdict::check_output(Side { name: "stock", outcome: stock }, side)?,
+            Some(stock) => {
+                let stock = Side { name: "stock", outcome: stock };
+                verdict::check_output(stock, side)?;
+                if header.compare_stderr {
+                    verdict::check_messages(stock, side)?;
+                }
+            }
             None => verdict::check_text("expected", &read_expected(program)?, side)?,
         }
         verdict::check_not_empty(side)?;
