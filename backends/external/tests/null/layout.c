@@ -1,0 +1,22 @@
+/* The layout of the header's structures, as src/abi.rs has it. Also valid C++. */
+#include <gangway/rtl.h>
+
+#ifndef __cplusplus
+#include <assert.h>
+#endif
+
+static_assert(sizeof(gangway_rtl_error) == 256, "error");
+static_assert(offsetof(gangway_rtl_error, message) == 8, "error");
+static_assert(sizeof(gangway_rtl_session) == 32, "session");
+static_assert(offsetof(gangway_rtl_session, words) == 8, "session");
+static_assert(sizeof(gangway_rtl_launch) == 88, "launch");
+static_assert(offsetof(gangway_rtl_launch, arguments) == 8, "launch");
+static_assert(offsetof(gangway_rtl_launch, kernel) == 16, "launch");
+static_assert(offsetof(gangway_rtl_launch, name) == 24, "launch");
+static_assert(offsetof(gangway_rtl_launch, source) == 40, "launch");
+static_assert(offsetof(gangway_rtl_launch, teams) == 48, "launch");
+static_assert(offsetof(gangway_rtl_launch, thread_limit) == 60, "launch");
+static_assert(offsetof(gangway_rtl_launch, trip_count) == 72, "launch");
+static_assert(offsetof(gangway_rtl_launch, dynamic_group_memory) == 80, "launch");
+static_assert(GANGWAY_RTL_OK == 0 && GANGWAY_RTL_FAILED == 5 && GANGWAY_RTL_PEER_COPY == 8, "values");
+static_assert(sizeof(gangway_rtl_address) == 8 && sizeof(void *) == 8, "addresses");

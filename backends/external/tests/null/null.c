@@ -1,0 +1,419 @@
+/* A back end without hardware: the smallest complete one, and the example of
+ * docs/writing-a-back-end.md.
+ *
+ * Its devices are memory of this process with a limit, its images are text, and
+ * its kernels are functions of this file. An image looks like this, each line
+ * ending in a line feed:
+ *
+ *     GWNULL<zero byte>
+ *     kernel scale
+ *     global factor 8
+ *
+ * The tests build it in several variants:
+ *     -DDEVICES=n           number of devices (default 1)
+ *     -DVERSION=n           what gangway_rtl_version returns
+ *     -DWITHOUT_LAUNCH      lacks a mandatory function
+ *     -DFAILING_OPEN        its devices cannot be opened
+ *     -DMEMORY=n            bytes that a device has (default 1 MiB)
+ *     -DOWN_ARGUMENTS       kernel arguments are in memory of the back end
+ *     -DASYNCHRONOUS        with streams and events (and async.c)
+ */
+#include "null.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifndef DEVICES
+#define DEVICES 1
+#endif
+#ifndef VERSION
+#define VERSION GANGWAY_RTL_VERSION
+#endif
+#ifndef MEMORY
+#define MEMORY (1 << 20)
+#endif
+
+/* ---- Failing ------------------------------------------------------------ */
+
+gangway_rtl_status null_fail(gangway_rtl_error *error, gangway_rtl_status status, int64_t code,
+                             const char *message, const char *what)
+{
+  error->code = code;
+  snprintf(error->message, sizeof error->message, message, what);
+  return status;
+}
+
+/* ---- The type of device -------------------------------------------------- */
+
+static const char magic[8] = "GWNULL"; /* and two zero bytes, of which the first counts */
+#define MAGIC_SIZE 7
+
+uint32_t gangway_rtl_version(void) { return VERSION; }
+
+int gangway_rtl_recognises(const void *image, size_t size)
+{
+  return size >= MAGIC_SIZE && memcmp(image, magic, MAGIC_SIZE) == 0;
+}
+
+uint32_t gangway_rtl_device_count(void) { return DEVICES; }
+
+const char *gangway_rtl_why_absent(void) { return "the null back end was built without devices"; }
+
+gangway_rtl_status gangway_rtl_open(uint32_t ordinal, gangway_rtl_device *device, gangway_rtl_error *error)
+{
+#ifdef FAILING_OPEN
+  (void)ordinal, (void)device;
+  return null_fail(error, GANGWAY_RTL_FAILED, 802, "the %s is not powered", "accelerator");
+#else
+  struct gangway_rtl_device_s *opened = calloc(1, sizeof *opened);
+  if (!opened)
+    return null_fail(error, GANGWAY_RTL_OUT_OF_MEMORY, 0, "no memory for %s", "a device");
+  opened->ordinal = ordinal;
+  *device = opened;
+  return GANGWAY_RTL_OK;
+#endif
+}
+
+void gangway_rtl_close(gangway_rtl_device device)
+{
+  while (device->tables) {
+    struct argument_table *next = device->tables->next;
+    free(device->tables);
+    device->tables = next;
+  }
+  free(device);
+}
+
+uint64_t gangway_rtl_capabilities(gangway_rtl_device device)
+{
+  (void)device;
+#ifdef ASYNCHRONOUS
+  return GANGWAY_RTL_PEER_COPY | GANGWAY_RTL_ASYNCHRONOUS;
+#else
+  return GANGWAY_RTL_PEER_COPY;
+#endif
+}
+
+gangway_rtl_status gangway_rtl_unique_id(uint32_t ordinal, char *name, size_t size, gangway_rtl_error *error)
+{
+  (void)error;
+  snprintf(name, size, "NULL-%04u", ordinal);
+  return GANGWAY_RTL_OK;
+}
+
+void gangway_rtl_describe(gangway_rtl_device device, void (*line)(void *, const char *, const char *),
+                          void *context)
+{
+  char used[64];
+  snprintf(used, sizeof used, "%zu of %d bytes used", atomic_load(&device->used), MEMORY);
+  line(context, "Device", "null");
+  line(context, "Memory", used);
+}
+
+/* ---- Memory -------------------------------------------------------------- */
+
+/* In front of each block stands its size. */
+#define HEADER 16
+
+gangway_rtl_status gangway_rtl_allocate(gangway_rtl_device device, size_t size, int32_t kind,
+                                        gangway_rtl_address *address, gangway_rtl_error *error)
+{
+  if (kind != GANGWAY_RTL_MEMORY_DEVICE)
+    return GANGWAY_RTL_UNSUPPORTED;
+  if (size > MEMORY || atomic_fetch_add(&device->used, size) + size > MEMORY) {
+    if (size <= MEMORY)
+      atomic_fetch_sub(&device->used, size);
+    return null_fail(error, GANGWAY_RTL_OUT_OF_MEMORY, 2, "no room for %s", "the block");
+  }
+  char *block = malloc(HEADER + size);
+  if (!block)
+    return GANGWAY_RTL_OUT_OF_MEMORY;
+  memcpy(block, &size, sizeof size);
+  *address = (gangway_rtl_address)(uintptr_t)(block + HEADER);
+  return GANGWAY_RTL_OK;
+}
+
+gangway_rtl_status gangway_rtl_deallocate(gangway_rtl_device device, gangway_rtl_address address, int32_t kind,
+                                          gangway_rtl_error *error)
+{
+  (void)kind, (void)error;
+  char *block = null_pointer(address) - HEADER;
+  size_t size;
+  memcpy(&size, block, sizeof size);
+  atomic_fetch_sub(&device->used, size);
+  free(block);
+  return GANGWAY_RTL_OK;
+}
+
+/* With streams, an operation is put into one; without, it is done here and now. */
+static gangway_rtl_status submit(gangway_rtl_stream stream, const struct operation *operation,
+                                 gangway_rtl_error *error)
+{
+#ifdef ASYNCHRONOUS
+  if (!stream)
+    return null_fail(error, GANGWAY_RTL_FAILED, 1, "%s without a stream", "an operation");
+  return null_enqueue(stream, operation, error);
+#else
+  (void)stream;
+  return null_perform(operation, error);
+#endif
+}
+
+gangway_rtl_status gangway_rtl_copy_to_device(gangway_rtl_device device, gangway_rtl_address to,
+                                              const void *from, size_t size, gangway_rtl_stream stream,
+                                              gangway_rtl_error *error)
+{
+  (void)device;
+  struct operation copy = {.kind = COPY, .to = null_pointer(to), .from = from, .size = size};
+  return submit(stream, &copy, error);
+}
+
+gangway_rtl_status gangway_rtl_copy_from_device(gangway_rtl_device device, void *to, gangway_rtl_address from,
+                                                size_t size, gangway_rtl_stream stream,
+                                                gangway_rtl_error *error)
+{
+  (void)device;
+  struct operation copy = {.kind = COPY, .to = to, .from = null_pointer(from), .size = size};
+  return submit(stream, &copy, error);
+}
+
+gangway_rtl_status gangway_rtl_copy_between(gangway_rtl_device device, uint32_t to_ordinal,
+                                            gangway_rtl_address to, gangway_rtl_address from, size_t size,
+                                            gangway_rtl_stream stream, gangway_rtl_error *error)
+{
+  (void)to_ordinal;
+  return gangway_rtl_copy_to_device(device, to, null_pointer(from), size, stream, error);
+}
+
+#ifndef WITHOUT_FILL
+gangway_rtl_status gangway_rtl_fill(gangway_rtl_device device, gangway_rtl_address to, uint8_t byte,
+                                    size_t size, gangway_rtl_stream stream, gangway_rtl_error *error)
+{
+  (void)device;
+  struct operation fill = {.kind = FILL, .to = null_pointer(to), .byte = byte, .size = size};
+  return submit(stream, &fill, error);
+}
+#endif
+
+gangway_rtl_status null_perform(const struct operation *operation, gangway_rtl_error *error)
+{
+  switch (operation->kind) {
+  case COPY:
+    memmove(operation->to, operation->from, operation->size);
+    return GANGWAY_RTL_OK;
+  case FILL:
+    memset(operation->to, operation->byte, operation->size);
+    return GANGWAY_RTL_OK;
+  case LAUNCH:
+    return operation->kernel->run(operation->count, operation->arguments, error);
+  default:
+    return null_fail(error, GANGWAY_RTL_FAILED, 3, "%s is no operation", "this");
+  }
+}
+
+/* ---- Kernels --------------------------------------------------------------- */
+
+/* scale(double *values, uint64_t count, double *factor) */
+static gangway_rtl_status scale(uint32_t count, const uint64_t *arguments, gangway_rtl_error *error)
+{
+  if (count != 3)
+    return null_fail(error, GANGWAY_RTL_FAILED, 10, "%s takes 3 arguments", "scale");
+  double *values = (double *)null_pointer(arguments[0]);
+  const double *factor = (const double *)null_pointer(arguments[2]);
+  for (uint64_t i = 0; i < arguments[1]; i++)
+    values[i] *= *factor;
+  return GANGWAY_RTL_OK;
+}
+
+/* sum(uint64_t *result, uint64_t values...) */
+static gangway_rtl_status sum(uint32_t count, const uint64_t *arguments, gangway_rtl_error *error)
+{
+  (void)error;
+  uint64_t total = 0;
+  for (uint32_t i = 1; i < count; i++)
+    total += arguments[i];
+  *(uint64_t *)null_pointer(arguments[0]) = total;
+  return GANGWAY_RTL_OK;
+}
+
+/* fail() */
+static gangway_rtl_status fail(uint32_t count, const uint64_t *arguments, gangway_rtl_error *error)
+{
+  (void)count, (void)arguments;
+  return null_fail(error, GANGWAY_RTL_FAILED, 719, "the kernel %s has failed", "fail");
+}
+
+/* append(uint64_t *log, uint64_t digit): shows the order of operations. */
+static gangway_rtl_status append(uint32_t count, const uint64_t *arguments, gangway_rtl_error *error)
+{
+  (void)count, (void)error;
+  uint64_t *log = (uint64_t *)null_pointer(arguments[0]);
+  *log = *log * 10 + arguments[1];
+  return GANGWAY_RTL_OK;
+}
+
+/* wait_for(uint64_t *flag): runs until somebody sets the flag. */
+static gangway_rtl_status wait_for(uint32_t count, const uint64_t *arguments, gangway_rtl_error *error)
+{
+  (void)count, (void)error;
+  while (!atomic_load((_Atomic uint64_t *)null_pointer(arguments[0])))
+    ;
+  return GANGWAY_RTL_OK;
+}
+
+static struct gangway_rtl_kernel_s kernels[] = {
+    {"scale", scale}, {"sum", sum}, {"fail", fail}, {"append", append}, {"wait_for", wait_for},
+};
+
+static gangway_rtl_kernel find_kernel(const char *name)
+{
+  for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
+    if (strcmp(kernels[i].name, name) == 0)
+      return &kernels[i];
+  return NULL;
+}
+
+/* ---- Images ---------------------------------------------------------------- */
+
+/* Copies the next line to `line` and returns what follows it. */
+static const char *next_line(const char *at, const char *end, char *line, size_t room)
+{
+  size_t length = 0;
+  while (at < end && *at != '\n') {
+    if (length + 1 < room)
+      line[length++] = *at;
+    at++;
+  }
+  line[length] = 0;
+  return at < end ? at + 1 : end;
+}
+
+gangway_rtl_status gangway_rtl_load(gangway_rtl_device device, const void *image, size_t size,
+                                    gangway_rtl_module *module, gangway_rtl_error *error)
+{
+  (void)device;
+  struct gangway_rtl_module_s *loaded = calloc(1, sizeof *loaded);
+  if (!loaded)
+    return GANGWAY_RTL_OUT_OF_MEMORY;
+  const char *at = (const char *)image + MAGIC_SIZE, *end = (const char *)image + size;
+  char line[100], name[100];
+  size_t bytes;
+  while (at < end) {
+    at = next_line(at, end, line, sizeof line);
+    if (sscanf(line, "kernel %63s", name) == 1 && loaded->kernel_count < MAX_SYMBOLS && find_kernel(name)) {
+      loaded->kernels[loaded->kernel_count++] = find_kernel(name);
+    } else if (sscanf(line, "global %63s %zu", name, &bytes) == 2 && loaded->global_count < MAX_SYMBOLS &&
+               bytes <= sizeof loaded->globals[0].value) {
+      struct global *global = &loaded->globals[loaded->global_count++];
+      memcpy(global->name, name, sizeof global->name);
+      global->size = bytes;
+    } else if (*line) {
+      free(loaded);
+      return null_fail(error, GANGWAY_RTL_INVALID_IMAGE, 0, "`%s` is neither a kernel nor a global", line);
+    }
+  }
+  *module = loaded;
+  return GANGWAY_RTL_OK;
+}
+
+void gangway_rtl_unload(gangway_rtl_device device, gangway_rtl_module module)
+{
+  (void)device;
+  free(module);
+}
+
+gangway_rtl_status gangway_rtl_kernel_named(gangway_rtl_device device, gangway_rtl_module module,
+                                            const char *name, gangway_rtl_kernel *kernel,
+                                            gangway_rtl_error *error)
+{
+  (void)device, (void)error;
+  for (size_t i = 0; i < module->kernel_count; i++)
+    if (strcmp(module->kernels[i]->name, name) == 0) {
+      *kernel = module->kernels[i];
+      return GANGWAY_RTL_OK;
+    }
+  return GANGWAY_RTL_NO_SUCH_SYMBOL;
+}
+
+gangway_rtl_status gangway_rtl_global_named(gangway_rtl_device device, gangway_rtl_module module,
+                                            const char *name, size_t size, gangway_rtl_address *address,
+                                            gangway_rtl_error *error)
+{
+  (void)device;
+  for (size_t i = 0; i < module->global_count; i++)
+    if (strcmp(module->globals[i].name, name) == 0) {
+      if (size > module->globals[i].size)
+        return null_fail(error, GANGWAY_RTL_INVALID_IMAGE, 0, "the global %s is smaller than that", name);
+      *address = (gangway_rtl_address)(uintptr_t)module->globals[i].value;
+      return GANGWAY_RTL_OK;
+    }
+  return GANGWAY_RTL_NO_SUCH_SYMBOL;
+}
+
+size_t gangway_rtl_constructors(gangway_rtl_device device, gangway_rtl_module module,
+                                gangway_rtl_kernel *list, size_t capacity)
+{
+  (void)device;
+  size_t count = 0;
+  for (size_t i = 0; i < module->kernel_count; i++)
+    if (strcmp(module->kernels[i]->name, "fail") != 0) /* every other kernel will do */
+    {
+      if (count < capacity)
+        list[count] = module->kernels[i];
+      count++;
+    }
+  return count;
+}
+
+/* ---- Launch ---------------------------------------------------------------- */
+
+#ifdef OWN_ARGUMENTS
+gangway_rtl_status gangway_rtl_argument_table(gangway_rtl_device device, gangway_rtl_session *session,
+                                              uint32_t count, uint64_t **arguments, gangway_rtl_error *error)
+{
+  if (count > ARGUMENTS)
+    return null_fail(error, GANGWAY_RTL_FAILED, 11, "%s", "too many arguments");
+  /* The device owns the tables; a job that ends without a launch loses nothing.
+   * A real back end would use them again. */
+  struct argument_table *table = calloc(1, sizeof *table);
+  if (!table)
+    return GANGWAY_RTL_OUT_OF_MEMORY;
+  table->next = atomic_load(&device->tables);
+  while (!atomic_compare_exchange_weak(&device->tables, &table->next, table))
+    ;
+  session->words[0] = (uint64_t)(uintptr_t)table;
+  *arguments = table->slots;
+  return GANGWAY_RTL_OK;
+}
+#endif
+
+#ifndef WITHOUT_LAUNCH
+gangway_rtl_status gangway_rtl_launch_kernel(gangway_rtl_device device, const gangway_rtl_launch *launch,
+                                             gangway_rtl_session *session, gangway_rtl_error *error)
+{
+  (void)device;
+  struct operation operation = {.kind = LAUNCH, .kernel = launch->kernel, .count = launch->argument_count};
+  if (launch->size < sizeof *launch || launch->name_length != strlen(launch->kernel->name) ||
+      memcmp(launch->name, launch->kernel->name, launch->name_length) != 0)
+    return null_fail(error, GANGWAY_RTL_FAILED, 12, "a launch that is not of %s", launch->kernel->name);
+#ifdef OWN_ARGUMENTS
+  struct argument_table *table = (struct argument_table *)(uintptr_t)session->words[0];
+  if (!table || launch->arguments != table->slots)
+    return null_fail(error, GANGWAY_RTL_FAILED, 13, "the arguments are not in %s", "the table");
+  operation.arguments = table->slots;
+#elif defined ASYNCHRONOUS
+  /* The arguments are the caller's again once this has returned. */
+  uint64_t *copy = malloc((launch->argument_count + 1) * sizeof *copy);
+  if (!copy)
+    return GANGWAY_RTL_OUT_OF_MEMORY;
+  memcpy(copy, launch->arguments, launch->argument_count * sizeof *copy);
+  operation.arguments = copy;
+  operation.owned = copy;
+#else
+  operation.arguments = launch->arguments;
+#endif
+  return submit(session->stream, &operation, error);
+}
+#endif

@@ -1,0 +1,63 @@
+/* What the two files of the null back end share. */
+#ifndef NULL_H
+#define NULL_H
+
+#include <gangway/rtl.h>
+#include <stdatomic.h>
+
+#define MAX_SYMBOLS 8
+#define ARGUMENTS 1000
+
+/* Kernel arguments, in memory of the back end. */
+struct argument_table {
+  struct argument_table *next;
+  uint64_t slots[ARGUMENTS];
+};
+
+struct gangway_rtl_device_s {
+  uint32_t ordinal;
+  _Atomic size_t used;
+  struct argument_table *_Atomic tables;
+};
+
+struct gangway_rtl_kernel_s {
+  const char *name;
+  gangway_rtl_status (*run)(uint32_t count, const uint64_t *arguments, gangway_rtl_error *error);
+};
+
+struct global {
+  char name[64];
+  size_t size;
+  char value[256];
+};
+
+struct gangway_rtl_module_s {
+  gangway_rtl_kernel kernels[MAX_SYMBOLS];
+  size_t kernel_count;
+  struct global globals[MAX_SYMBOLS];
+  size_t global_count;
+};
+
+/* One thing to do. */
+struct operation {
+  enum { COPY, FILL, LAUNCH, WAIT } kind;
+  char *to;
+  const char *from;
+  size_t size;
+  uint8_t byte;
+  gangway_rtl_kernel kernel;
+  uint32_t count;
+  const uint64_t *arguments;
+  uint64_t *owned;      /* freed when done; null if none */
+  gangway_rtl_event event; /* of a WAIT */
+};
+
+static inline char *null_pointer(gangway_rtl_address address) { return (char *)(uintptr_t)address; }
+
+gangway_rtl_status null_fail(gangway_rtl_error *error, gangway_rtl_status status, int64_t code,
+                             const char *message, const char *what);
+gangway_rtl_status null_perform(const struct operation *operation, gangway_rtl_error *error);
+gangway_rtl_status null_enqueue(gangway_rtl_stream stream, const struct operation *operation,
+                                gangway_rtl_error *error);
+
+#endif

@@ -1,0 +1,362 @@
+//! The null back end, written in C against the header, driven through the traits.
+
+use gangway_backend::{
+    AllocationKind, Backend, Device, DevicePtr, Error, Launch, Module, Session, SourceText, StreamHandle,
+};
+use gangway_external::{ExternalBackend, discover_in};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+fn crate_file(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+}
+
+/// Runs a compiler on files of `tests/null` and insists on success.
+fn compile(compiler: &str, arguments: &[&str], files: &[&str]) {
+    let output = Command::new(compiler)
+        .args(["-Wall", "-Wextra", "-Werror", "-I"])
+        .arg(crate_file("include"))
+        .args(arguments)
+        .args(files.iter().map(|file| crate_file("tests/null").join(file)))
+        .output()
+        .unwrap_or_else(|e| panic!("{compiler}: {e}; the tests need the package build-essential"));
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// A variant of the null back end, in a directory of its own.
+struct Null {
+    backend: ExternalBackend,
+    directory: tempfile::TempDir,
+}
+
+fn null(variant: &[&str]) -> Null {
+    let directory = tempfile::tempdir().unwrap();
+    let library = directory.path().join("libgangway-rtl-null.so");
+    let mut arguments = vec!["-std=c11", "-O1", "-g", "-shared", "-fPIC", "-fvisibility=hidden", "-pthread"];
+    arguments.extend(variant);
+    arguments.extend(["-o", library.to_str().unwrap()]);
+    let streams = variant.contains(&"-DASYNCHRONOUS");
+    compile("cc", &arguments, if streams { &["null.c", "async.c"] } else { &["null.c"] });
+    let mut found = discover_in(&[directory.path().to_owned()]);
+    assert_eq!(found.len(), 1);
+    Null { backend: found.remove(0), directory }
+}
+
+const IMAGE: &[u8] =
+    b"GWNULL\0kernel scale\nkernel sum\nkernel fail\nkernel append\nkernel wait_for\nglobal factor 8\n";
+
+/// Runs `kernel` and gives what the launch says.
+fn run(
+    device: &dyn Device,
+    module: &dyn Module,
+    name: &str,
+    arguments: &[u64],
+    stream: Option<StreamHandle>,
+) -> Result<(), Error> {
+    let launch = Launch {
+        kernel: module.kernel(name)?,
+        name,
+        source: SourceText::NONE,
+        teams: [1, 1, 1],
+        thread_limit: [0; 3],
+        trip_count: 0,
+        dynamic_group_memory: 0,
+    };
+    let mut session = Session::new(stream);
+    let table = device.argument_table(&mut session, arguments.len())?;
+    assert!(table.iter().all(|slot| *slot == 0));
+    table.copy_from_slice(arguments);
+    // SAFETY: the tests pass what the kernels expect.
+    unsafe { device.launch(&launch, &mut session, arguments.len()) }
+}
+
+fn allocate(device: &dyn Device, size: usize) -> DevicePtr {
+    device.allocate(size, AllocationKind::Device, false).unwrap()
+}
+
+fn put<T: Copy>(device: &dyn Device, to: DevicePtr, value: &T, stream: Option<StreamHandle>) {
+    // SAFETY: the tests allocate enough, and keep the value until they synchronise.
+    unsafe { device.copy_to_device(to, std::ptr::from_ref(value).cast(), size_of::<T>(), stream) }.unwrap();
+}
+
+fn get<T: Copy + Default>(device: &dyn Device, from: DevicePtr, stream: Option<StreamHandle>) -> T {
+    let mut value = T::default();
+    // SAFETY: the tests allocate enough.
+    unsafe { device.copy_from_device(std::ptr::from_mut(&mut value).cast(), from, size_of::<T>(), stream) }
+        .unwrap();
+    if let Some(stream) = stream {
+        device.synchronize(stream).unwrap();
+    }
+    value
+}
+
+fn refusal(variant: &[&str]) -> String {
+    let null = null(variant);
+    assert_eq!(null.backend.device_count(), 0);
+    assert!(!null.backend.recognises(IMAGE));
+    let reason = null.backend.why_absent().unwrap();
+    assert_eq!(null.backend.refusal(), Some(reason.as_str()));
+    let Err(error) = null.backend.open(0) else { panic!("a refused back end opened a device") };
+    assert_eq!(error.to_string(), reason);
+    reason.replace(&*null.directory.path().to_string_lossy(), "DIR")
+}
+
+#[test]
+fn the_header_is_c11_and_cpp_and_has_the_layout_that_we_expect() {
+    compile("cc", &["-std=c11", "-pedantic", "-fsyntax-only"], &["layout.c"]);
+    compile("c++", &["-std=c++11", "-pedantic", "-fsyntax-only", "-x", "c++"], &["layout.c"]);
+}
+
+#[test]
+fn another_version_is_refused() {
+    assert_eq!(
+        refusal(&["-DVERSION=0x20003"]),
+        "DIR/libgangway-rtl-null.so is refused: it was built for version 2.3 of gangway/rtl.h, this Gangway needs \
+         version 1.x: build it again with the header that is installed with this Gangway"
+    );
+    // A later minor version only has more.
+    assert_eq!(null(&["-DVERSION=0x10007"]).backend.device_count(), 1);
+}
+
+#[test]
+fn a_missing_mandatory_function_is_named() {
+    assert_eq!(
+        refusal(&["-DWITHOUT_LAUNCH"]),
+        "DIR/libgangway-rtl-null.so is refused: gangway_rtl_launch_kernel is missing, mandatory function of \
+         gangway/rtl.h version 1"
+    );
+}
+
+#[test]
+fn what_is_no_back_end_is_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("libgangway-rtl-other.so");
+    let backend = || discover_in(&[directory.path().to_owned()]).remove(0);
+
+    std::fs::write(&path, "no library").unwrap();
+    let reason = backend().why_absent().unwrap();
+    assert!(reason.contains("libgangway-rtl-other.so cannot be loaded: "), "{reason}");
+
+    std::fs::write(directory.path().join("empty.c"), "int other;").unwrap();
+    let built =
+        Command::new("cc").args(["-shared", "-o"]).args([&path, &directory.path().join("empty.c")]).status();
+    assert!(built.unwrap().success());
+    let reason = backend().why_absent().unwrap();
+    assert!(
+        reason.ends_with("it does not define gangway_rtl_version, so it is no Gangway back end"),
+        "{reason}"
+    );
+}
+
+#[test]
+fn absent_hardware_is_no_devices_and_a_reason() {
+    let null = null(&["-DDEVICES=0"]);
+    assert_eq!((null.backend.device_count(), null.backend.refusal()), (0, None));
+    assert_eq!(null.backend.why_absent().unwrap(), "the null back end was built without devices");
+}
+
+#[test]
+fn a_device_that_cannot_be_opened_says_why() {
+    let null = null(&["-DFAILING_OPEN"]);
+    let Err(error) = null.backend.open(0) else { panic!("opened") };
+    assert_eq!(error, Error::Device { code: 802, message: "the accelerator is not powered".to_owned() });
+}
+
+#[test]
+fn nothing_is_opened_before_it_is_needed() {
+    let null = null(&[]);
+    let mapped = || {
+        let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+        maps.contains(&*null.backend.path().to_string_lossy())
+    };
+    assert_eq!(null.backend.name(), "null");
+    assert!(!mapped(), "discovery has opened the library");
+    assert!(null.backend.recognises(IMAGE));
+    assert!(mapped());
+    for other in [&b"GWNULL"[..], b"", b"\x7fELF\x02\x01\x01"] {
+        assert!(!null.backend.recognises(other));
+    }
+}
+
+#[test]
+fn three_devices_have_names_and_their_own_memory() {
+    let null = null(&["-DDEVICES=3", "-DMEMORY=1000"]);
+    assert_eq!((null.backend.device_count(), null.backend.why_absent()), (3, None));
+    assert_eq!(null.backend.unique_id(2), "NULL-0002");
+    let devices: Vec<_> = (0..3).map(|i| null.backend.open(i).unwrap()).collect();
+    assert!(null.backend.open(3).is_err());
+    let block = allocate(&*devices[0], 900);
+    assert_eq!(
+        devices[0].allocate(101, AllocationKind::Device, false),
+        Err(Error::OutOfMemory { requested: 101 })
+    );
+    assert_eq!(devices[0].describe()[1], ("Memory".to_owned(), "900 of 1000 bytes used".to_owned()));
+    let other = allocate(&*devices[1], 900);
+    assert!(matches!(devices[2].allocate(8, AllocationKind::Host, false), Err(Error::Unsupported { .. })));
+
+    put(&*devices[0], block, &17_u64, None);
+    assert!(devices[0].capabilities().peer_copy);
+    // SAFETY: both blocks are live and large enough.
+    unsafe {
+        devices[0].copy_between(1, other, block, 8, None).unwrap();
+        assert_eq!(get::<u64>(&*devices[1], other, None), 17);
+        devices[1].fill(other, 0x11, 4, None).unwrap();
+        assert_eq!(get::<u64>(&*devices[1], other, None), 0x1111_1111);
+        devices[0].deallocate(block, AllocationKind::Device).unwrap();
+    }
+    devices[0].allocate(1000, AllocationKind::Device, false).unwrap();
+}
+
+#[test]
+fn a_synchronous_device_runs_kernels() {
+    for variant in [&[][..], &["-DOWN_ARGUMENTS"]] {
+        let null = null(variant);
+        let device = null.backend.open(0).unwrap();
+        assert!(!device.capabilities().asynchronous);
+        let module = device.load(IMAGE).unwrap();
+
+        let factor = module.global("factor", 8).unwrap();
+        put(&*device, factor, &2.5_f64, None);
+        let values = allocate(&*device, 32);
+        put(&*device, values, &[1.0_f64, 2.0, 3.0, 4.0], None);
+        run(&*device, &*module, "scale", &[values.0 as u64, 4, factor.0 as u64], None).unwrap();
+        assert_eq!(get::<[f64; 4]>(&*device, values, None), [2.5, 5.0, 7.5, 10.0]);
+
+        for count in [1, 2, 40, 1000] {
+            let mut arguments: Vec<u64> = (0..count).collect();
+            arguments[0] = values.0 as u64;
+            run(&*device, &*module, "sum", &arguments, None).unwrap();
+            assert_eq!(get::<u64>(&*device, values, None), (0..count).sum());
+        }
+        let failed = run(&*device, &*module, "fail", &[], None).unwrap_err();
+        assert_eq!(failed.to_string(), "the kernel fail has failed (error 719)");
+    }
+}
+
+#[test]
+fn a_launch_for_which_there_is_no_argument_memory_fails() {
+    let null = null(&["-DOWN_ARGUMENTS"]);
+    let device = null.backend.open(0).unwrap();
+    let error = device.argument_table(&mut Session::default(), 1001).unwrap_err();
+    assert_eq!(error, Error::Device { code: 11, message: "too many arguments".to_owned() });
+}
+
+#[test]
+fn images_and_symbols_are_checked() {
+    let null = null(&[]);
+    let device = null.backend.open(0).unwrap();
+    let Err(error) = device.load(b"GWNULL\0kernel nonsense\n") else { panic!("loaded") };
+    assert_eq!(
+        error.to_string(),
+        "image cannot be loaded: `kernel nonsense` is neither a kernel nor a global"
+    );
+    let module = device.load(IMAGE).unwrap();
+    for name in ["other", "a\0b"] {
+        let missing = Error::NoSuchSymbol { name: name.to_owned() };
+        assert_eq!(module.kernel(name).unwrap_err(), missing);
+        assert_eq!(module.global(name, 1).unwrap_err(), missing);
+    }
+    assert!(matches!(module.global("factor", 9), Err(Error::InvalidImage { .. })));
+    assert_eq!(module.constructors().unwrap().len(), 4);
+    // The device stays open for the image that is left.
+    drop(device);
+    module.kernel("sum").unwrap();
+}
+
+#[test]
+fn what_is_left_out_is_unsupported() {
+    let null = null(&["-DWITHOUT_FILL"]);
+    let device = null.backend.open(0).unwrap();
+    let block = allocate(&*device, 8);
+    // SAFETY: the block is live.
+    unsafe {
+        assert_eq!(device.fill(block, 0, 8, None), Err(Error::Unsupported { operation: "memory fill" }));
+        assert!(matches!(device.pin_host(&mut 0, 1), Err(Error::Unsupported { .. })));
+    }
+    assert_eq!(device.create_stream(), Err(Error::Unsupported { operation: "streams" }));
+    let stream = StreamHandle(1);
+    assert_eq!(device.record_event(stream), Err(Error::Unsupported { operation: "events" }));
+}
+
+#[test]
+fn streams_work_behind_the_callers_back_and_in_order() {
+    for variant in [&["-DASYNCHRONOUS"][..], &["-DASYNCHRONOUS", "-DOWN_ARGUMENTS"]] {
+        let null = null(variant);
+        let device = null.backend.open(0).unwrap();
+        assert!(device.capabilities().asynchronous);
+        let module = device.load(IMAGE).unwrap();
+        let stream = device.create_stream().unwrap();
+        let on = Some(stream);
+
+        // The kernel waits for a flag in host memory: whoever waited for it here
+        // would never get to set it.
+        let flag = AtomicU64::new(0);
+        let log = allocate(&*device, 8);
+        put(&*device, log, &0_u64, on);
+        run(&*device, &*module, "wait_for", &[std::ptr::from_ref(&flag).addr() as u64], on).unwrap();
+        for digit in 1..=9 {
+            run(&*device, &*module, "append", &[log.0 as u64, digit], on).unwrap();
+        }
+        assert!(!device.is_idle(stream).unwrap());
+        flag.store(1, Ordering::Release);
+        device.synchronize(stream).unwrap();
+        assert!(device.is_idle(stream).unwrap());
+        assert_eq!(get::<u64>(&*device, log, on), 123_456_789);
+
+        // A failure shows at the next synchronisation, once.
+        run(&*device, &*module, "fail", &[], on).unwrap();
+        let failed = device.synchronize(stream).unwrap_err();
+        assert_eq!(failed.to_string(), "the kernel fail has failed (error 719)");
+        device.synchronize(stream).unwrap();
+        device.destroy_stream(stream).unwrap();
+    }
+}
+
+#[test]
+fn events_order_streams() {
+    let null = null(&["-DASYNCHRONOUS"]);
+    let device = null.backend.open(0).unwrap();
+    let module = device.load(IMAGE).unwrap();
+    let (first, second) = (device.create_stream().unwrap(), device.create_stream().unwrap());
+    let log = allocate(&*device, 8);
+    put(&*device, log, &0_u64, Some(first));
+    let flag = AtomicU64::new(0);
+    run(&*device, &*module, "wait_for", &[std::ptr::from_ref(&flag).addr() as u64], Some(first)).unwrap();
+    run(&*device, &*module, "append", &[log.0 as u64, 1], Some(first)).unwrap();
+    let event = device.record_event(first).unwrap();
+    device.wait_event(second, event).unwrap();
+    device.destroy_event(event).unwrap();
+    run(&*device, &*module, "append", &[log.0 as u64, 2], Some(second)).unwrap();
+    assert!(!device.is_idle(second).unwrap());
+    flag.store(1, Ordering::Release);
+    assert_eq!(get::<u64>(&*device, log, Some(second)), 12);
+    for stream in [first, second] {
+        device.synchronize(stream).unwrap();
+        device.destroy_stream(stream).unwrap();
+    }
+}
+
+#[test]
+fn two_back_ends_in_one_process_do_not_meet() {
+    let (one, three) = (null(&[]), null(&["-DDEVICES=3"]));
+    let merged = tempfile::tempdir().unwrap();
+    for (name, from) in [("one", &one), ("three", &three)] {
+        let to = merged.path().join(format!("libgangway-rtl-{name}.so"));
+        std::fs::copy(from.backend.path(), to).unwrap();
+    }
+    let found = discover_in(&[merged.path().to_owned()]);
+    let counts: Vec<_> = found.iter().map(|b| (b.name(), b.device_count())).collect();
+    assert_eq!(counts, [("one", 1), ("three", 3)]);
+}
+
+#[test]
+fn the_guide_quotes_the_code_that_is_tested() {
+    let guide = include_str!("../../../docs/writing-a-back-end.md");
+    let code = concat!(include_str!("null/null.c"), include_str!("null/null.h"));
+    let quotes: Vec<_> = guide.split("```c\n").skip(1).filter_map(|part| part.split("```").next()).collect();
+    assert!(quotes.len() >= 6);
+    for quote in quotes {
+        assert!(code.contains(quote), "no longer in the null back end:\n{quote}");
+    }
+}
