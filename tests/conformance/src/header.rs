@@ -59,9 +59,9 @@ pub struct Header {
     pub tool: Option<String>,
     /// `unit:` sources in `support/` compiled and linked together with the program.
     pub units: Vec<String>,
-    /// `stderr: equal`: what is printed to the standard error output is compared too,
-    /// with addresses masked.
-    pub compare_stderr: bool,
+    /// `stderr: equal [TEXT | TEXT ...]`: messages on the standard error output are
+    /// compared too, with addresses masked; all of them, or the lines that hold one of the texts.
+    pub messages: Option<Vec<String>>,
     /// `plain: yes`: the program itself is compiled without OpenMP and offloading.
     pub plain: bool,
     /// `preload: yes`: the offload library under test is put in `LD_PRELOAD`.
@@ -83,7 +83,7 @@ impl Default for Header {
             library: None,
             tool: None,
             units: Vec::new(),
-            compare_stderr: false,
+            messages: None,
             plain: false,
             preload: false,
             equals_host_run: false,
@@ -129,7 +129,7 @@ impl Header {
             "library" => self.library = Some(value.to_owned()),
             "tool" => self.tool = Some(value.to_owned()),
             "unit" => self.units = words(),
-            "stderr" => self.compare_stderr = parse_choice(value, "equal")?,
+            "stderr" => self.messages = Some(parse_messages(value)?),
             "plain" => self.plain = parse_choice(value, "yes")?,
             "preload" => self.preload = parse_choice(value, "yes")?,
             "host" => self.equals_host_run = parse_choice(value, "equal")?,
@@ -156,6 +156,12 @@ fn parse_status(value: &str) -> Result<Status, String> {
 
 fn parse_choice(value: &str, only: &str) -> Result<bool, String> {
     if value == only { Ok(true) } else { Err(format!("the only value is `{only}`")) }
+}
+
+/// `stderr: equal` or `stderr: equal Creating | Removing`.
+fn parse_messages(value: &str) -> Result<Vec<String>, String> {
+    let texts = value.strip_prefix("equal").ok_or("the value starts with `equal`")?;
+    Ok(texts.split('|').map(|text| text.trim().to_owned()).filter(|text| !text.is_empty()).collect())
 }
 
 /// `stock: differs because ...` or `stock: unusable because ...`: the reason is

@@ -125,8 +125,8 @@ impl Suite {
             Some(stock) => {
                 let stock = Side { name: "stock", outcome: stock };
                 verdict::check_output(stock, side)?;
-                if header.compare_stderr {
-                    verdict::check_messages(stock, side)?;
+                if let Some(texts) = &header.messages {
+                    verdict::check_messages(texts, stock, side)?;
                 }
             }
             None => verdict::check_text("expected", &read_expected(program)?, side)?,
