@@ -83,21 +83,23 @@ fn compiler(variable: &str, name: &str) -> String {
     compiler
 }
 
-/// Compiles `source` for the host and an x86-64 device image with the archive.
+/// Links `source` with the archive: Fortran for the host and an x86-64 device
+/// image, C for the host alone.
 pub fn compile(source: &Path, optimisation: &str, options: &[String]) -> PathBuf {
     let stem = source.file_stem().and_then(OsStr::to_str).expect("a name");
     let program = scratch().join(format!("{stem}{optimisation}"));
-    let fortran = source.extension().is_some_and(|e| e == "f90");
-    let mut command =
-        Command::new(if fortran { compiler("FLANG", "flang-22") } else { compiler("CLANG", "clang-22") });
-    command
-        .args([optimisation, "-fopenmp", "-fopenmp-targets=x86_64-pc-linux-gnu"])
-        .args(options)
-        .arg(source)
-        .arg(archive())
-        .arg("-o")
-        .arg(&program)
-        .current_dir(scratch()); // module files land there
+    let mut command = if source.extension().is_some_and(|e| e == "f90") {
+        let mut flang = Command::new(compiler("FLANG", "flang-22"));
+        flang.args(["-fopenmp", "-fopenmp-targets=x86_64-pc-linux-gnu"]);
+        flang
+    } else {
+        let mut clang = Command::new(compiler("CLANG", "clang-22"));
+        // libomp.so has this name in the packages' default search path.
+        clang.args(["-Wall", "-Werror", "-L/usr/lib/llvm-22/lib", "-Wl,--no-as-needed,-l:libomp.so.5"]);
+        clang
+    };
+    command.arg(optimisation).args(options).arg(source).arg(archive()).arg("-o").arg(&program);
+    command.current_dir(scratch()); // module files land there
     let compiled = run(&mut command);
     assert!(compiled.status.success(), "{command:?}:\n{}", text(&compiled));
     program
