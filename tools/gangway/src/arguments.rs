@@ -30,6 +30,8 @@ pub enum Command {
     /// program. The exit status is the program's.
     #[command(after_long_help = exit_codes())]
     Run(Run),
+    /// Show the back ends and their devices, and why one is missing
+    Info(Info),
     /// Show the device images in an executable, library, object or archive
     ///
     /// Reads files of clang and of GCC, and bare device images.
@@ -84,6 +86,13 @@ pub enum ReportForm {
     Text,
     /// One JSON object
     Json,
+}
+
+#[derive(Debug, Args)]
+pub struct Info {
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Debug, Args)]

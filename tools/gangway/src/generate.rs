@@ -25,6 +25,7 @@ const VARIABLES: &[(&str, &str)] = &[
 const EXAMPLES: &[(&str, &str)] = &[
     ("gangway run --report -- ./heat field.png", "run a program and show where its time went"),
     ("gangway run --trace heat.json -- ./heat", "write a trace for https://ui.perfetto.dev"),
+    ("gangway info", "show what programs can run on here"),
     ("gangway inspect ./heat", "show the device images of a program"),
     ("gangway inspect ./heat --extract 0 -o heat.so", "take an image out of it"),
     ("eval \"$(gangway env)\"", "let every program of this shell run on Gangway"),

@@ -9,6 +9,7 @@ mod arguments;
 mod environment;
 mod exit;
 mod generate;
+mod info;
 mod inspect;
 mod library;
 mod program;
@@ -25,6 +26,7 @@ fn main() -> ExitCode {
     let gangway = Gangway::parse();
     let done = match &gangway.command {
         Command::Run(options) => run::run(options),
+        Command::Info(options) => info::info(options),
         Command::Inspect(options) => inspect::inspect(options),
         Command::Env(options) => shell::print(options),
         Command::Completions { shell } => generate::completions(*shell),

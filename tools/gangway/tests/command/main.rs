@@ -1,6 +1,7 @@
 //! The `gangway` command as a user runs it, on programs that stock compilers make.
 
 mod env;
+mod info;
 mod inspect;
 mod pages;
 mod run;

@@ -1,0 +1,157 @@
+//! `gangway info`: which back ends there are, what they offer, and why one is missing.
+//!
+//! Asks the same back ends that the runtime asks, in the same environment, and opens
+//! every device: what is shown as a device works.
+
+use std::env;
+use std::fmt::Write as _;
+use std::io::{Write, stdout};
+use std::path::{Path, PathBuf};
+
+use gangway_backend::Backend;
+use serde::Serialize;
+
+use crate::arguments::Info;
+use crate::exit::{FAILURE, Outcome, SUCCESS};
+use crate::library::{self, LIBOMPTARGET};
+
+/// The JSON form; docs/cli.md describes it.
+#[derive(Debug, Serialize)]
+struct Report {
+    format: &'static str,
+    version: u32,
+    gangway: &'static str,
+    library: Option<PathBuf>,
+    library_problem: Option<String>,
+    backends: Vec<BackendReport>,
+    warnings: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct BackendReport {
+    name: String,
+    selected: bool,
+    devices: Vec<DeviceReport>,
+    why_absent: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct DeviceReport {
+    ordinal: usize,
+    unique_id: String,
+    properties: Vec<(String, String)>,
+    error: Option<String>,
+}
+
+pub fn info(options: &Info) -> Outcome {
+    let report = gather();
+    let shown = if options.json { serde_json::to_string_pretty(&report)? + "\n" } else { render(&report) };
+    stdout().lock().write_all(shown.as_bytes())?;
+    let works = |backend: &BackendReport| backend.devices.iter().any(|device| device.error.is_none());
+    Ok(if report.backends.iter().any(works) { SUCCESS } else { FAILURE })
+}
+
+fn gather() -> Report {
+    let directory = library::directory();
+    let wanted = env::var("GANGWAY_DEVICE").ok().filter(|names| !names.is_empty());
+    let selected = |name: &str| wanted.as_deref().is_none_or(|names| names.split(',').any(|one| one == name));
+    let cpu = gangway_cpu::CpuBackend::new();
+    let warnings = cpu.warnings().to_vec();
+    let mut backends = vec![ask(&cpu, selected(cpu.name()))];
+    for external in gangway_external::discover_in(&search(directory.as_deref().ok())) {
+        backends.push(ask(&external, selected(external.name())));
+    }
+    Report {
+        format: "gangway-info",
+        version: 1,
+        gangway: env!("CARGO_PKG_VERSION"),
+        library: directory.as_ref().ok().map(|directory| directory.join(LIBOMPTARGET)),
+        library_problem: directory.err().map(|failure| failure.to_string()),
+        backends,
+        warnings,
+    }
+}
+
+/// Where the library would look: the directories named, then its own.
+fn search(own: Option<&Path>) -> Vec<PathBuf> {
+    let named = env::var_os("GANGWAY_RTL_PATH").unwrap_or_default();
+    // An empty element would mean the current directory, which is never wanted.
+    let mut directories: Vec<PathBuf> =
+        env::split_paths(&named).filter(|directory| !directory.as_os_str().is_empty()).collect();
+    directories.extend(own.map(Path::to_owned));
+    directories
+}
+
+fn ask(backend: &dyn Backend, selected: bool) -> BackendReport {
+    let name = backend.name().to_owned();
+    if !selected {
+        // The runtime does not touch a back end that is left out, so neither is it here.
+        let why = Some("left out by GANGWAY_DEVICE".to_owned());
+        return BackendReport { name, selected, devices: Vec::new(), why_absent: why };
+    }
+    let devices: Vec<_> = (0..backend.device_count()).map(|ordinal| open(backend, ordinal)).collect();
+    let why_absent =
+        devices.is_empty().then(|| backend.why_absent().unwrap_or_else(|| "it finds no device".to_owned()));
+    BackendReport { name, selected, devices, why_absent }
+}
+
+fn open(backend: &dyn Backend, ordinal: usize) -> DeviceReport {
+    let (properties, error) = match backend.open(ordinal) {
+        Ok(device) => (device.describe(), None),
+        Err(error) => (Vec::new(), Some(error.to_string())),
+    };
+    DeviceReport { ordinal, unique_id: backend.unique_id(ordinal), properties, error }
+}
+
+fn render(report: &Report) -> String {
+    let mut out = format!("gangway {}\n", report.gangway);
+    // Writing to a string cannot fail.
+    let _ = match (&report.library, &report.library_problem) {
+        (Some(library), _) => writeln!(out, "library {}", library.display()),
+        (None, problem) => writeln!(out, "library: {}", problem.as_deref().unwrap_or("missing")),
+    };
+    for warning in &report.warnings {
+        let _ = writeln!(out, "warning: {warning}");
+    }
+    for backend in &report.backends {
+        render_backend(&mut out, backend);
+    }
+    out
+}
+
+fn render_backend(out: &mut String, backend: &BackendReport) {
+    let name = &backend.name;
+    let _ = match (backend.devices.len(), &backend.why_absent) {
+        (0, why) => writeln!(out, "\n{name}: no devices: {}", why.as_deref().unwrap_or("unknown")),
+        (1, _) => writeln!(out, "\n{name}: 1 device"),
+        (count, _) => writeln!(out, "\n{name}: {count} devices"),
+    };
+    // What all devices have in common is said once.
+    let common = |property: &&(String, String)| {
+        backend.devices.iter().all(|device| device.properties.contains(property))
+    };
+    let all = backend.devices.first().map_or(&[][..], |device| &device.properties);
+    let shared: Vec<_> = all.iter().filter(common).collect();
+    let width = backend
+        .devices
+        .iter()
+        .flat_map(|device| &device.properties)
+        .map(|(key, _)| key.chars().count())
+        .max()
+        .unwrap_or(0);
+    for (key, value) in &shared {
+        let _ = writeln!(out, "  {key:<width$}  {value}");
+    }
+    for device in &backend.devices {
+        let _ = writeln!(out, "  device {}  {}", device.ordinal, device.unique_id);
+        if let Some(error) = &device.error {
+            let _ = writeln!(out, "    cannot be opened: {error}");
+        }
+        // The line above has said which one it is.
+        let itself = format!("{name} {}", device.ordinal);
+        let own = |property: &&(String, String)| !shared.contains(property) && property.1 != itself;
+        for (key, value) in device.properties.iter().filter(own) {
+            let _ = writeln!(out, "    {key:<width$}  {value}");
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! `gangway info`.
+
+use serde_json::Value;
+
+use crate::support::{Workshop, text};
+
+#[test]
+fn the_cpu_is_always_there() {
+    let workshop = Workshop::new();
+    let mut command = workshop.gangway();
+    command.env("GANGWAY_CPU_DEVICES", "2").args(["info", "--json"]);
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    let shown: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&shown["format"], &shown["version"]), (&"gangway-info".into(), &1.into()));
+    assert!(shown["library"].as_str().unwrap().ends_with("/ours/libomptarget.so.22.1"));
+    let cpu = &shown["backends"][0];
+    assert_eq!(
+        (&cpu["name"], &cpu["selected"], &cpu["why_absent"]),
+        (&"cpu".into(), &true.into(), &Value::Null)
+    );
+    let devices = cpu["devices"].as_array().unwrap();
+    assert_eq!(devices.len(), 2);
+    assert_eq!(devices[1]["unique_id"], "gangway-cpu-1");
+    assert!(
+        devices[1]["properties"].as_array().unwrap().contains(&serde_json::json!(["Architecture", "x86-64"]))
+    );
+}
+
+#[test]
+fn text_says_what_is_shared_once() {
+    let workshop = Workshop::new();
+    let output = workshop.gangway().env("GANGWAY_CPU_DEVICES", "3").arg("info").output().unwrap();
+    let shown = text(&output.stdout);
+    assert!(shown.contains("\ncpu: 3 devices\n"), "{shown}");
+    assert_eq!(shown.matches("x86-64").count(), 1, "{shown}");
+    assert!(shown.contains("  device 2  gangway-cpu-2\n"), "{shown}");
+}
+
+#[test]
+fn a_missing_back_end_has_a_reason() {
+    let workshop = Workshop::new();
+    workshop.write("ours/libgangway-rtl-broken.so", "not a library");
+    let output = workshop.output(&["info"]);
+    assert_eq!(output.status.code(), Some(0), "the CPU still works");
+    let shown = text(&output.stdout);
+    let line = shown.lines().find(|line| line.starts_with("broken: no devices: ")).expect(&shown);
+    assert!(line.contains("libgangway-rtl-broken.so"), "{line}");
+
+    let output = workshop.gangway().env("GANGWAY_DEVICE", "broken").arg("info").output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "no device is left");
+    assert!(text(&output.stdout).contains("\ncpu: no devices: left out by GANGWAY_DEVICE\n"));
+}
+
+#[test]
+fn settings_that_are_not_understood_are_said() {
+    let workshop = Workshop::new();
+    let output = workshop.gangway().env("GANGWAY_CPU_DEVICES", "many").arg("info").output().unwrap();
+    let shown = text(&output.stdout);
+    assert!(shown.lines().any(|line| line.starts_with("warning: ") && line.contains("many")), "{shown}");
+}
