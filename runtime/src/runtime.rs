@@ -252,10 +252,10 @@ impl Runtime {
         drop(library);
     }
 
-    /// Whether any library is registered.
+    /// Number of registered libraries.
     #[must_use]
-    pub fn has_libraries(&self) -> bool {
-        !self.registry().libraries.is_empty()
+    pub fn library_count(&self) -> usize {
+        self.registry().libraries.len()
     }
 
     /// Loads what waits to be loaded on a device.

@@ -79,7 +79,16 @@ pub extern "C" fn __tgt_set_info_flag(level: u32) {
     });
 }
 
-/// Writes what is to be written when the last library goes.
+/// Tells what is still mapped when the last library is about to go.
+pub fn before_end() {
+    if events::observed() && wanted(bit::TABLE) {
+        for device in (0..RUNTIME.device_count()).rev().filter_map(|number| RUNTIME.device_unprepared(number)) {
+            tell_table(device, "libomptarget:0:0", &|text| print_line(format_args!("{text}")));
+        }
+    }
+}
+
+/// Writes what is to be written when the last library has gone.
 pub fn finish() {
     gangway_trace::finish();
 }
@@ -129,6 +138,7 @@ fn kind(map: u64, size: i64) -> &'static str {
         (true, true) => "tofrom",
         (true, false) => "to",
         (false, true) => "from",
+        _ if map & map_type::ATTACH != 0 => "attach",
         _ if map & map_type::PRIVATE != 0 => "private",
         _ if map & map_type::LITERAL != 0 => "firstprivate",
         _ if size != 0 => "alloc",
@@ -150,33 +160,36 @@ pub fn dump_tables_to_stdout() {
     tell_tables("libomptarget:0:0", &|text| println!("{text}"));
 }
 
-#[cold]
 fn tell_tables(place: &str, print: &dyn Fn(&str)) {
     for device in (0..RUNTIME.device_count()).filter_map(|number| RUNTIME.device_unprepared(number)) {
-        let prefix = format!("omptarget device {} info:", device.number());
-        let entries = device.table.entries();
-        if entries.is_empty() {
-            print(&format!("{prefix} OpenMP Host-Device pointer mappings table empty"));
-            continue;
-        }
-        print(&format!("{prefix} OpenMP Host-Device pointer mappings after block at {place}:"));
+        tell_table(device, place, print);
+    }
+}
+
+#[cold]
+fn tell_table(device: &Device, place: &str, print: &dyn Fn(&str)) {
+    let prefix = format!("omptarget device {} info:", device.number());
+    let entries = device.table.entries();
+    if entries.is_empty() {
+        return print(&format!("{prefix} OpenMP Host-Device pointer mappings table empty"));
+    }
+    print(&format!("{prefix} OpenMP Host-Device pointer mappings after block at {place}:"));
+    print(&format!(
+        "{prefix} {:<18} {:<18} {} {} {} {}",
+        "Host Ptr", "Target Ptr", "Size (B)", "DynRefCount", "HoldRefCount", "Declaration"
+    ));
+    for entry in entries {
+        let Some(counts) = entry.snapshot() else { continue };
         print(&format!(
-            "{prefix} {:<18} {:<18} {} {} {} {}",
-            "Host Ptr", "Target Ptr", "Size (B)", "DynRefCount", "HoldRefCount", "Declaration"
+            "{prefix} {:#018x} {:#018x} {:<8} {:<11} {:<12} {} at {}",
+            entry.host_begin(),
+            entry.translate(entry.host_begin()).0,
+            entry.host_end() - entry.host_begin(),
+            Count(&counts).to_string(),
+            counts.hold,
+            entry.label().name().unwrap_or("unknown"),
+            Place(entry.label().location())
         ));
-        for entry in entries {
-            let Some(counts) = entry.snapshot() else { continue };
-            print(&format!(
-                "{prefix} {:#018x} {:#018x} {:<8} {:<11} {:<12} {} at {}",
-                entry.host_begin(),
-                entry.translate(entry.host_begin()).0,
-                entry.host_end() - entry.host_begin(),
-                Count(&counts).to_string(),
-                counts.hold,
-                entry.label().name().unwrap_or("unknown"),
-                Place(entry.label().location())
-            ));
-        }
     }
 }
 

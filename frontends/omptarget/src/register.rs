@@ -42,8 +42,11 @@ pub unsafe extern "C" fn __tgt_register_lib(descriptor: *const BinaryDescriptor)
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __tgt_unregister_lib(descriptor: *const BinaryDescriptor) {
     guard((), || {
+        if RUNTIME.library_count() == 1 {
+            crate::info::before_end();
+        }
         RUNTIME.unregister(descriptor.addr());
-        if !RUNTIME.has_libraries() {
+        if RUNTIME.library_count() == 0 {
             crate::info::finish();
         }
     });
@@ -60,7 +63,7 @@ pub extern "C" fn __tgt_rtl_init() {
 #[unsafe(no_mangle)]
 pub extern "C" fn __tgt_rtl_deinit() {
     guard((), || {
-        if !RUNTIME.has_libraries() {
+        if RUNTIME.library_count() == 0 {
             crate::info::finish();
         }
     });

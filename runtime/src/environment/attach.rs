@@ -6,7 +6,6 @@
 
 use super::work::{AttachRequest, Work};
 use crate::error::Result;
-use crate::label::Label;
 use crate::present::{Attachment, EntryRef, Relation};
 use gangway_backend::DevicePtr;
 
@@ -67,7 +66,7 @@ impl Work {
             device_content: device_content.clone(),
         };
         if pointer.attach(attachment) {
-            self.copy_bytes_to(device_content, device_pointer, Label::NONE)
+            self.copy_bytes_to(device_content, device_pointer, pointer.label())
         } else {
             Ok(())
         }

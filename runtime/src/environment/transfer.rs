@@ -22,6 +22,8 @@ impl Work {
         size: usize,
         label: Label,
     ) -> Result<()> {
+        // What is copied is (part of) what the entry was declared as.
+        let label = if entry.label() == Label::NONE { label } else { entry.label() };
         if !entry.has_attachments() {
             return self.copy_to(host, entry.translate(host), size, label);
         }
@@ -47,6 +49,7 @@ impl Work {
         size: usize,
         label: Label,
     ) -> Result<()> {
+        let label = if entry.label() == Label::NONE { label } else { entry.label() };
         if !entry.has_attachments() {
             return self.copy_from(host, entry.translate(host), size, label);
         }

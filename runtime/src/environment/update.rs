@@ -113,13 +113,24 @@ fn each_run(
     visit: &mut impl FnMut(usize, usize) -> Result<()>,
 ) -> Result<()> {
     let Some((first, inner)) = dimensions.split_first() else { return Ok(()) };
-    let start = offset + (first.offset * first.stride) as usize;
+    let start = offset + (first.offset * unit_of(first, inner)) as usize;
     // The steps of the last dimension are adjacent; so are those of an outer one
     // whose inner dimensions fill its whole stride.
     if inner.is_empty() || fills(inner, first.stride) {
         return visit(start, (first.count * first.stride) as usize);
     }
     (0..first.count).try_for_each(|step| each_run(inner, start + (step * first.stride) as usize, visit))
+}
+
+/// Bytes that one step of a dimension's offset stands for: compilers count the
+/// offset in elements, and `stride` is the distance of the elements selected. The
+/// innermost dimension's elements are described by the last one; for outer
+/// dimensions nothing tells a stride from a row, so they are taken as unstrided.
+fn unit_of(first: &Dimension, inner: &[Dimension]) -> u64 {
+    match inner {
+        [Dimension { offset: 0, count: 1, stride }] => *stride,
+        _ => first.stride,
+    }
 }
 
 /// Whether the dimensions select every byte of `stride`.
@@ -151,6 +162,12 @@ mod tests {
     fn strided_elements() {
         // a[0:3:2] of 4-byte elements: three steps of 8 bytes, one element each.
         assert_eq!(runs(&[[0, 3, 8], [0, 1, 4]]), [(0, 4), (8, 4), (16, 4)]);
+    }
+
+    #[test]
+    fn strided_elements_that_start_later() {
+        // a[2:3:5] of 4-byte elements.
+        assert_eq!(runs(&[[2, 3, 20], [0, 1, 4]]), [(8, 4), (28, 4), (48, 4)]);
     }
 
     #[test]
