@@ -157,7 +157,7 @@ impl Work {
     fn make_present(&mut self, wanted: &Wanted) -> Result<Held> {
         let implicit = wanted.map_type & bit::IMPLICIT != 0;
         for attempt in 0.. {
-            match self.device.table.lookup(wanted.begin, wanted.size) {
+            match self.recent.lookup(&self.device.table, wanted.begin, wanted.size) {
                 Relation::Contained(entry) => {
                     if let Some(held) = self.use_entry(entry, wanted)? {
                         return Ok(held);

@@ -75,7 +75,7 @@ impl Work {
     /// Looks the item up and gives it up.
     fn exit_item(&mut self, item: &Item) -> Result<()> {
         let implicit = item.map_type & bit::IMPLICIT != 0;
-        match self.device.table.lookup(item.begin, item.size as usize) {
+        match self.recent.lookup(&self.device.table, item.begin, item.size as usize) {
             Relation::Contained(entry) => self.exit_entry(item, entry),
             Relation::Partial(entry) if implicit => self.exit_entry(item, entry),
             Relation::Partial(_) | Relation::Absent => self.nothing_to_exit(item),

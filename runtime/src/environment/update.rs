@@ -56,7 +56,7 @@ impl Work {
     }
 
     fn update_section(&mut self, item: &Item, host: usize, size: usize) -> Result<()> {
-        let Relation::Contained(entry) = self.device.table.lookup(host, size) else {
+        let Relation::Contained(entry) = self.recent.lookup(&self.device.table, host, size) else {
             return self.nothing_to_update(item, host, size);
         };
         if !entry.wait_allocated() {

@@ -5,7 +5,7 @@ use crate::device::{Device, Opened};
 use crate::error::Result;
 use crate::events::{self, MappingChange, MappingEvent, Site};
 use crate::label::Label;
-use crate::present::{Counter, EntryRef, Relation, Release};
+use crate::present::{Counter, EntryRef, Recent, Relation, Release};
 use gangway_backend::{AllocationKind, DevicePtr, StreamHandle};
 
 /// One construct on one device, from its first lookup to its last deallocation.
@@ -18,6 +18,7 @@ pub struct Work {
     pub(super) site: Site,
     pub(super) stream: Option<StreamHandle>,
     pub(super) unified_shared_memory: bool,
+    pub(super) recent: Recent,
     /// Per argument of the construct, what `enter` found.
     pub(super) held: Vec<Held>,
     /// Host ranges this construct has made present.
@@ -59,6 +60,9 @@ impl Held {
     }
 }
 
+// No holes, see `Phase`.
+const _: () = assert!(size_of::<Held>() == 32 || size_of::<Held>() == 24);
+
 /// A pointer to be attached when all items are present.
 #[derive(Clone, Copy)]
 pub(super) struct AttachRequest {
@@ -82,6 +86,7 @@ impl Work {
             site,
             stream: device.take_stream(opened)?,
             unified_shared_memory,
+            recent: Recent::default(),
             held: Vec::new(),
             created: Vec::new(),
             filling: Vec::new(),

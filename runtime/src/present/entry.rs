@@ -236,7 +236,7 @@ impl<'t> EntryRef<'t> {
         for attempt in 0.. {
             match self.snapshot() {
                 None => return false,
-                Some(snapshot) if snapshot.phase as u8 > phase as u8 => return true,
+                Some(snapshot) if snapshot.phase as u32 > phase as u32 => return true,
                 Some(_) => back_off(attempt),
             }
         }

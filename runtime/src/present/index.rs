@@ -139,6 +139,13 @@ impl PresentTable {
     #[inline]
     #[must_use]
     pub fn lookup(&self, host: usize, size: usize) -> Relation<'_> {
+        self.lookup_at(host, size).0
+    }
+
+    /// As [`lookup`](Self::lookup), with the [`version`](Self::version) at which
+    /// the answer was right.
+    #[inline]
+    pub(crate) fn lookup_at(&self, host: usize, size: usize) -> (Relation<'_>, usize) {
         for _ in 0..OPTIMISTIC_TRIES {
             let before = self.version.load(Ordering::Acquire);
             if before & 1 == 0
@@ -146,13 +153,20 @@ impl PresentTable {
             {
                 fence(Ordering::Acquire);
                 if self.version.load(Ordering::Relaxed) == before {
-                    return relation;
+                    return (relation, before);
                 }
             }
             spin_hint();
         }
         let _writer = lock(&self.writer);
-        self.search_locked(host, size)
+        (self.search_locked(host, size), self.version.load(Ordering::Relaxed))
+    }
+
+    /// Changes whenever a range is added or removed: as long as it stays, earlier
+    /// answers do.
+    #[inline]
+    pub(crate) fn version(&self) -> usize {
+        self.version.load(Ordering::Acquire)
     }
 
     fn search_locked(&self, host: usize, size: usize) -> Relation<'_> {

@@ -7,6 +7,7 @@
 //! * [`index`] keeps the ranges ordered by address. Readers run against a
 //!   version counter and repeat if a writer came in between; writers take a
 //!   short lock that is never held across an allocation or a copy.
+//! * [`recent`] is a thread's memory of its last answers.
 //! * [`entry`] is one mapped range. Entries are recycled but never freed while
 //!   the table lives, so a reader that raced with a removal looks at an entry of
 //!   the wrong generation, not at freed memory.
@@ -18,8 +19,12 @@
 
 mod entry;
 mod index;
+#[cfg(all(test, loom))]
+mod loom_tests;
+mod recent;
 mod state;
 
 pub use entry::{Attachment, Entry, EntryRef, NewEntry};
 pub use index::{NotAssociated, PresentTable, Relation, Removed};
+pub(crate) use recent::Recent;
 pub use state::{Counter, Phase, Release, Snapshot};
