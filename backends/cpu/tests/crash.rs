@@ -119,7 +119,7 @@ fn main() -> ExitCode {
     trials.push(Trial::test("initialiser", || {
         let output = run_child("initialiser", &[]);
         let text = String::from_utf8_lossy(&output.stderr);
-        let first = "gangway: an initialiser of the device image crashed on cpu device 2\n";
+        let first = "gangway: loading the device image on cpu device 2 crashed: it is damaged, or an initialiser in it is wrong\n";
         check(output.status.code() == Some(1) && text.starts_with(first), &output)
     }));
     trials.push(Trial::test("exception", || {

@@ -146,24 +146,30 @@ pub(super) fn print(crash: &Crash, thread: Option<&Thread>, image: Option<&Image
 
     let mut text = Text::new();
     text.push(b"gangway: ");
-    match activity.map(|activity| &activity.kind) {
+    // One of the two is there, or this would not be called.
+    let device = activity.map(|a| a.device).or_else(|| image.map(Image::device)).unwrap_or_default();
+    let kind = activity.map(|activity| &activity.kind);
+    let _ = match kind {
+        Some(ActivityKind::Loading) => writeln!(
+            text,
+            "loading the device image on cpu device {device} crashed: it is damaged, or an initialiser in it is wrong"
+        ),
+        Some(ActivityKind::Unloading) => {
+            writeln!(
+                text,
+                "unloading the device image on cpu device {device} crashed: a finaliser in it is wrong"
+            )
+        }
         Some(ActivityKind::Kernel(launch)) => {
             text.push(b"kernel `");
             region(&mut text, launch.name.as_bytes(), launch.location().map(|l| l.function));
-            text.push(b"` crashed");
+            writeln!(text, "` crashed on cpu device {device}")
         }
-        Some(ActivityKind::Loading) => text.push(b"an initialiser of the device image crashed"),
-        Some(ActivityKind::Unloading) => text.push(b"a finaliser of the device image crashed"),
         None => {
             text.push(b"kernel `");
             region(&mut text, here.map_or(b"?", |(name, _)| name), None);
-            text.push(b"` crashed");
+            writeln!(text, "` crashed on cpu device {device}")
         }
-    }
-    let device = activity.map(|a| a.device).or_else(|| image.map(Image::device));
-    let _ = match device {
-        Some(device) => writeln!(text, " on cpu device {device}"),
-        None => writeln!(text),
     };
     let location = activity.and_then(|activity| match activity.kind {
         ActivityKind::Kernel(launch) => launch.location(),
@@ -200,7 +206,8 @@ pub(super) fn print(crash: &Crash, thread: Option<&Thread>, image: Option<&Image
     } else {
         b", on a worker thread of the region\n"
     });
-    if let Some(hint) = crash.hint() {
+    let in_kernel = matches!(kind, Some(ActivityKind::Kernel(_)) | None);
+    if let Some(hint) = crash.hint().filter(|_| in_kernel) {
         let _ = writeln!(text, "  help:    {hint}");
     }
     text.push(b"  note:    GANGWAY_CPU_CATCH_SIGNALS=0 leaves the crash to a debugger or core dump\n");
