@@ -81,6 +81,12 @@ impl Device {
         Ok(Opened { device, capabilities })
     }
 
+    /// Whether it has been used.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        matches!(self.opened.get(), Some(Ok(_)))
+    }
+
     /// What the device can do; opens it.
     ///
     /// # Errors

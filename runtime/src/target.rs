@@ -144,7 +144,7 @@ impl Job {
                 self.end_if_failed(exited)
             }
             Err(error) => {
-                self.work.abandon();
+                self.work.abandon(arguments);
                 Err(error)
             }
         }

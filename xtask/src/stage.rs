@@ -13,6 +13,11 @@ use std::process::Command;
 /// Name programs are linked against.
 const SONAME: &str = "libomptarget.so.22.1";
 
+/// Other names it goes by: the one linkers look for, and the one of programs that
+/// clang-19 built, whose calls are a subset of ours and whose entry tables are
+/// told apart by their first word.
+const ALIASES: [&str; 2] = ["libomptarget.so", "libomptarget.so.19.1"];
+
 /// Builds and lays out everything.
 pub fn run() -> Result<()> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().ok_or("xtask is not in the workspace")?;
@@ -61,9 +66,11 @@ fn link(root: &Path, archive: &Path, directory: &Path) -> Result<()> {
         .args(["-lpthread", "-ldl", "-lm", "-lgcc_s", "-lc"]);
     checked(&mut command)?;
     fs::rename(&fresh, &output)?;
-    let plain = directory.join("libomptarget.so");
-    let _ = fs::remove_file(&plain);
-    std::os::unix::fs::symlink(SONAME, &plain)?;
+    for alias in ALIASES {
+        let link = directory.join(alias);
+        let _ = fs::remove_file(&link);
+        std::os::unix::fs::symlink(SONAME, &link)?;
+    }
     Ok(())
 }
 

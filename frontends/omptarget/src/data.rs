@@ -2,7 +2,7 @@
 
 use crate::abi::Ident;
 use crate::guard::guard;
-use crate::policy::{Destination, destination, settle};
+use crate::policy::{Destination, destination, settle, several};
 use crate::state::{RUNTIME, site};
 use crate::{info, tasks};
 use gangway_runtime::{Arguments, DataOperation, Label, MapperFunction};
@@ -24,28 +24,40 @@ impl Arrays {
     unsafe fn perform(self, location: *const Ident, device: i64, operation: DataOperation, nowait: bool) {
         guard((), || {
             // SAFETY: the caller's promise.
-            let site = unsafe { site(location) };
-            let Destination::Device(device) = destination(device, &site) else { return };
-            // SAFETY: the compiler's arrays live until the call returns.
-            let arguments = unsafe {
-                Arguments::from_raw(
-                    self.count.max(0) as usize,
-                    self.bases,
-                    self.begins,
-                    self.sizes,
-                    self.types,
-                    self.names,
-                    self.mappers,
-                )
-            };
-            info::construct(device, &site, title(operation), &arguments);
-            let done =
-                RUNTIME.data(device, site, operation, &arguments).and_then(|job| tasks::finish(job, nowait));
-            match done {
-                Ok(()) => info::construct_done(&site),
-                Err(error) => settle(&error, Some(device)),
+            let perform_on = |device| unsafe { self.perform_on(location, device, operation, nowait) };
+            match several(device) {
+                None => perform_on(device),
+                Some(devices) => devices.into_iter().for_each(perform_on),
             }
         });
+    }
+
+    /// # Safety
+    /// As [`perform`](Self::perform).
+    #[inline]
+    unsafe fn perform_on(&self, location: *const Ident, device: i64, operation: DataOperation, nowait: bool) {
+        // SAFETY: the caller's promise.
+        let site = unsafe { site(location) };
+        let Destination::Device(device) = destination(device, &site) else { return };
+        // SAFETY: the compiler's arrays live until the call returns.
+        let arguments = unsafe {
+            Arguments::from_raw(
+                self.count.max(0) as usize,
+                self.bases,
+                self.begins,
+                self.sizes,
+                self.types,
+                self.names,
+                self.mappers,
+            )
+        };
+        info::construct(device, &site, title(operation), &arguments);
+        let done =
+            RUNTIME.data(device, site, operation, &arguments).and_then(|job| tasks::finish(job, nowait));
+        match done {
+            Ok(()) => info::construct_done(&site),
+            Err(error) => settle(&error, Some(device)),
+        }
     }
 }
 

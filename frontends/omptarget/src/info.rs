@@ -82,7 +82,8 @@ pub extern "C" fn __tgt_set_info_flag(level: u32) {
 /// Tells what is still mapped when the last library is about to go.
 pub fn before_end() {
     if events::observed() && wanted(bit::TABLE) {
-        for device in (0..RUNTIME.device_count()).rev().filter_map(|number| RUNTIME.device_unprepared(number)) {
+        for device in (0..RUNTIME.device_count()).rev().filter_map(|number| RUNTIME.device_unprepared(number))
+        {
             tell_table(device, "libomptarget:0:0", &|text| print_line(format_args!("{text}")));
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::abi::{FAIL, Ident, KernelArguments, SUCCESS, VERSION_WITH_IMPLICIT_POINTER, flags};
 use crate::guard::guard;
-use crate::policy::{Destination, destination, settle};
+use crate::policy::{Destination, destination, settle, several};
 use crate::state::{RUNTIME, site};
 use crate::{info, tasks};
 use gangway_runtime::{Arguments, Label, MapperFunction, Shape};
@@ -26,7 +26,11 @@ pub unsafe extern "C" fn __tgt_target_kernel(
 ) -> i32 {
     guard(FAIL, || {
         // SAFETY: the caller's promise.
-        unsafe { run(location, device, teams, thread_limit, host, &*arguments) }
+        let run_on = |device| unsafe { run(location, device, teams, thread_limit, host, &*arguments) };
+        match several(device) {
+            None => run_on(device),
+            Some(devices) => devices.into_iter().fold(SUCCESS, |result, device| result | run_on(device)),
+        }
     })
 }
 

@@ -88,6 +88,24 @@ pub fn destination(number: i64, site: &Site) -> Destination {
     }
 }
 
+/// Numbers of the devices that a special device number stands for: all, or those
+/// in use. `None` for ordinary numbers.
+#[inline]
+#[must_use]
+pub fn several(number: i64) -> Option<Vec<i64>> {
+    if number != ALL_DEVICES && number != USED_DEVICES {
+        return None;
+    }
+    let used = |device: &&Device| number == ALL_DEVICES || device.is_open();
+    let devices = (0..RUNTIME.device_count()).filter_map(|index| RUNTIME.device_unprepared(index));
+    Some(devices.filter(used).map(|device| i64::from(device.number())).collect())
+}
+
+/// What compilers pass for an action on every device (global constructors).
+const ALL_DEVICES: i64 = -2;
+/// What compilers pass for an action on every device in use (global destructors).
+const USED_DEVICES: i64 = -3;
+
 /// What compilers pass for "the default device".
 pub const DEFAULT_DEVICE: i64 = -1;
 /// `omp_initial_device` where it is not the default's code: never passed by

@@ -6,6 +6,7 @@
 
 use crate::abi::Ident;
 use crate::{info, libomp};
+use gangway_backend::Backend;
 use gangway_runtime::Runtime;
 use gangway_runtime::events::Site;
 use std::sync::Once;
@@ -21,6 +22,13 @@ pub fn start() {
         let is_wanted =
             |name: &str| wanted.as_deref().is_none_or(|wanted| wanted.split(',').any(|w| w == name));
         info::start();
+        // The host's processors come last: an image that something else can run
+        // should not run there.
+        for external in gangway_external::discover() {
+            if is_wanted(external.name()) {
+                RUNTIME.add_backend(Box::new(external));
+            }
+        }
         if is_wanted("cpu") {
             let cpu = gangway_cpu::CpuBackend::new();
             for warning in cpu.warnings() {

@@ -41,7 +41,7 @@ impl Work {
     pub(crate) fn enter(&mut self, arguments: &Arguments<'_>) -> Result<()> {
         let entered = self.enter_all(arguments);
         if entered.is_err() {
-            self.abandon();
+            self.abandon(arguments);
         }
         entered
     }

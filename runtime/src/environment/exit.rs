@@ -64,7 +64,11 @@ impl Work {
     }
 
     #[cold]
-    fn exit_mapped(&mut self, item: &Item, mapper: crate::arguments::MapperFunction) -> Result<()> {
+    pub(super) fn exit_mapped(
+        &mut self,
+        item: &Item,
+        mapper: crate::arguments::MapperFunction,
+    ) -> Result<()> {
         let components = Components::of(item, mapper);
         let exit = |result: Result<()>, component: &Item| {
             if component.map_type & NOT_MAPPED != 0 { result } else { result.and(self.exit_item(component)) }
@@ -86,7 +90,7 @@ impl Work {
     /// `present` says that it is an error.
     #[cold]
     fn nothing_to_exit(&self, item: &Item) -> Result<()> {
-        if self.unified_shared_memory {
+        if self.unified_shared_memory || self.discarding {
             return Ok(());
         }
         let wanted = HostRange { begin: item.begin, size: item.size as usize, label: item.label };
@@ -128,7 +132,7 @@ impl Work {
             self.tell_exit(item, entry, snapshot, counts, last);
         }
         let copy = map_type & bit::FROM != 0 && (last || map_type & bit::ALWAYS != 0) && item.size != 0;
-        if !copy {
+        if !copy || self.discarding {
             return Ok(());
         }
         self.wait_for_event(entry)?;

@@ -1,6 +1,7 @@
 //! The state of one construct, and what is left to do when its device operations
 //! are done.
 
+use crate::arguments::Arguments;
 use crate::device::{Device, Opened};
 use crate::error::Result;
 use crate::events::{self, MappingChange, MappingEvent, Site};
@@ -19,6 +20,8 @@ pub struct Work {
     pub(super) stream: Option<StreamHandle>,
     pub(super) unified_shared_memory: bool,
     pub(super) recent: Recent,
+    /// Set while a failed construct is undone: nothing is copied back.
+    pub(super) discarding: bool,
     /// Per argument of the construct, what `enter` found.
     pub(super) held: Vec<Held>,
     /// Host ranges this construct has made present.
@@ -87,6 +90,7 @@ impl Work {
             stream: device.take_stream(opened)?,
             unified_shared_memory,
             recent: Recent::default(),
+            discarding: false,
             held: Vec::new(),
             created: Vec::new(),
             filling: Vec::new(),
@@ -229,17 +233,25 @@ impl Work {
     }
 
     /// Undoes `enter` after a failure, so that nothing stays mapped that the
-    /// program did not get.
-    pub(crate) fn abandon(&mut self) {
+    /// program did not get. Nothing is copied back: the kernel has not run.
+    pub(crate) fn abandon(&mut self, arguments: &Arguments<'_>) {
         self.publish_quietly();
         self.attachments.clear();
+        self.discarding = true;
         for index in (0..self.held.len()).rev() {
-            let Held { entry: Some(entry), counted: Some(counter), .. } = self.held[index] else { continue };
-            self.give_up(entry, counter);
+            let item = arguments.item(index);
+            match (item.mapper, self.held[index]) {
+                // The failure that led here is what the caller reports.
+                (Some(mapper), _) => _ = self.exit_mapped(&item, mapper),
+                (None, Held { entry: Some(entry), counted: Some(counter), .. }) => {
+                    self.give_up(entry, counter)
+                }
+                _ => {}
+            }
         }
         self.held.clear();
-        // The failure that led here is what the caller reports.
         let _ = self.complete();
+        self.discarding = false;
     }
 
     pub(super) fn give_up(&mut self, entry: EntryRef<'static>, counter: Counter) {
