@@ -139,7 +139,8 @@ pub fn document(rows: &[Row], facts: &[(&'static str, String)], rounds: usize) -
            figures are medians over the rounds, the ratio is the median of the rounds' ratios.\n\
          - With two host threads, one operation is one region on each of them.\n\
          - Wall time is the median of 20 starts of a process, peak memory the largest\n  \
-           `ru_maxrss` of them.\n\
+           `ru_maxrss` of them. Without OpenMP the program loads neither library, so its\n  \
+           ratio only shows the noise.\n\
          - The machine is whatever ran the command last; compare ratios, not microseconds,\n  \
            between machines.\n\n\
          ## Reproduce\n\n\
