@@ -116,9 +116,11 @@ impl Entry {
         self.state.store(state.encode(), Ordering::Release);
     }
 
-    /// Ends the entry's life when its references are gone.
+    /// Ends the entry's life, whatever references there are: their holders find
+    /// out. An exchange, not a store, so that it is ordered after every count that
+    /// others have changed meanwhile.
     pub(super) fn end_life(&self) {
-        self.state.store(self.snapshot().freed().encode(), Ordering::Release);
+        self.state.swap(self.snapshot().freed().encode(), Ordering::AcqRel);
         self.drop_attachments();
     }
 
