@@ -34,12 +34,16 @@ pub fn check_output(wanted: Side, got: Side) -> Result<(), String> {
 }
 
 /// `got` has to have reported what `wanted` reported, as [`masked`] shows it: the
-/// lines that hold one of `texts`, or all of them if there are no texts.
+/// lines that hold one of `texts`, in any order, or all of them if there are no texts.
 pub fn check_messages(texts: &[String], wanted: Side, got: Side) -> Result<(), String> {
     let held = |line: &&str| texts.is_empty() || texts.iter().any(|text| line.contains(text));
     let shown = |side: Side| -> String {
         let masked = masked(&side.outcome.stderr);
-        masked.lines().filter(held).flat_map(|line| [line, "\n"]).collect()
+        let mut lines: Vec<&str> = masked.lines().filter(held).collect();
+        if !texts.is_empty() {
+            lines.sort_unstable();
+        }
+        lines.into_iter().flat_map(|line| [line, "\n"]).collect()
     };
     let (expected, found) = (shown(wanted), shown(got));
     if expected == found {
