@@ -8,13 +8,13 @@ use core::ffi::c_void;
 
 use crate::fatal::fatal;
 use crate::hidden;
-use crate::launches;
 use crate::libomp::{__kmpc_barrier, Location, free, malloc, omp_get_num_threads, omp_get_thread_num};
+use crate::thread;
 
 /// Whether the kernel was compiled in SPMD mode.
 #[unsafe(no_mangle)]
 pub extern "C" fn __kmpc_is_spmd_exec_mode() -> i8 {
-    i8::from(launches::innermost().is_some_and(|launch| launch.spmd))
+    i8::from(thread::innermost().is_some_and(|launch| launch.spmd))
 }
 
 /// The number of the calling thread in its block.

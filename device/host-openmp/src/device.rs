@@ -6,7 +6,7 @@
 use core::ffi::c_int;
 
 use crate::hidden;
-use crate::launches;
+use crate::thread;
 
 /// Whether the caller runs on the host: 0 in an image, since code of an image
 /// runs only in kernels.
@@ -16,7 +16,7 @@ use crate::launches;
 /// it, so the answer is right there too.
 #[unsafe(no_mangle)]
 pub extern "C" fn omp_is_initial_device() -> c_int {
-    c_int::from(!launches::any())
+    c_int::from(!thread::any_kernel_began())
 }
 
 hidden!(omp_is_initial_device);

@@ -16,11 +16,12 @@ use core::ffi::c_void;
 use core::mem::{offset_of, size_of};
 
 use crate::hidden;
-use crate::launches::{self, Launch};
+
 use crate::libomp::{
     __kmpc_end_serialized_parallel, __kmpc_global_thread_num, __kmpc_serialized_parallel,
     __kmpc_set_thread_limit, Location, omp_get_num_threads, omp_get_thread_limit,
 };
+use crate::thread::{self, Launch};
 
 /// Tells the kernel to run its body.
 const RUN_BODY: i32 = -1;
@@ -80,7 +81,7 @@ pub unsafe extern "C" fn __kmpc_target_init(
         if limited {
             __kmpc_set_thread_limit(location, thread, limit);
         }
-        launches::push(Launch {
+        thread::push(Launch {
             location,
             in_host_team,
             spmd: environment.execution_mode & 2 != 0,
@@ -96,7 +97,7 @@ pub unsafe extern "C" fn __kmpc_target_init(
 /// The thread is in a kernel.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __kmpc_target_deinit() {
-    let launch = launches::pop();
+    let launch = thread::pop();
     // SAFETY: undoes what `__kmpc_target_init` did on this thread.
     unsafe {
         let thread = __kmpc_global_thread_num(launch.location);

@@ -16,6 +16,7 @@
 //! | `kernel`      | start and end of a kernel                           |
 //! | `parallel`    | parallel regions                                    |
 //! | `workshare`   | distribute, worksharing and composite loops         |
+//! | `team`        | ordered parts of loops                              |
 //! | `device`      | where the code runs                                 |
 //! | `block`       | what GPU code asks about its block and shared memory |
 //!
@@ -30,10 +31,11 @@ mod block;
 mod device;
 mod fatal;
 mod kernel;
-mod launches;
 mod libomp;
 mod parallel;
 mod partition;
+mod team;
+mod thread;
 mod workshare;
 
 /// Exports functions under their C names, hidden outside the image.

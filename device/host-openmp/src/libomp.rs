@@ -36,14 +36,18 @@ unsafe extern "C" {
     pub fn omp_get_thread_num() -> c_int;
     pub fn omp_get_num_threads() -> c_int;
     pub fn omp_get_thread_limit() -> c_int;
+    pub fn omp_get_level() -> c_int;
+    pub fn GOMP_ordered_start();
+    pub fn GOMP_ordered_end();
 }
 
-// The C library's memory functions, here because each module that needs them
+// The C library's functions, here because each module that needs them
 // needs libomp too.
 unsafe extern "C" {
     pub fn malloc(size: usize) -> *mut c_void;
     pub fn realloc(block: *mut c_void, size: usize) -> *mut c_void;
     pub fn free(block: *mut c_void);
+    pub fn sched_yield() -> c_int;
 }
 
 /// Number of the calling thread in its team, and the size of that team.

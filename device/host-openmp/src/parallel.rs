@@ -14,6 +14,7 @@ use crate::libomp::{
     __kmpc_end_serialized_parallel, __kmpc_fork_call, __kmpc_global_thread_num, __kmpc_push_num_threads,
     __kmpc_push_num_threads_strict, __kmpc_push_proc_bind, __kmpc_serialized_parallel, Location, Outlined,
 };
+use crate::team::{Team, as_member};
 
 /// `proc_bind` values that are policies (`omp_proc_bind_t`): primary, close,
 /// spread. The others mean that there is no clause.
@@ -23,11 +24,12 @@ const PROC_BIND_POLICIES: core::ops::RangeInclusive<c_int> = 2..=4;
 /// the default of OpenMP 6.0.
 const SEVERITY_FATAL: c_int = 2;
 
-/// An outlined region and its arguments, shared by the threads of a team.
+/// An outlined region, its arguments and its team, shared by its threads.
 struct Region {
     outlined: Outlined,
     arguments: *const *mut c_void,
     count: i64,
+    team: Team,
 }
 
 /// What the clauses of a `parallel` construct ask for.
@@ -56,7 +58,7 @@ pub unsafe extern "C" fn __kmpc_parallel_60(
     count: i64,
     strict: i32,
 ) {
-    let region = Region { outlined, arguments, count };
+    let region = Region { outlined, arguments, count, team: Team::new() };
     let clauses = Clauses { condition: condition != 0, num_threads, strict: strict != 0, proc_bind };
     // SAFETY: as this function's.
     unsafe { parallel(location, &region, &clauses) };
@@ -114,7 +116,7 @@ unsafe fn parallel(location: *const Location, region: &Region, clauses: &Clauses
         // libomp's interface asks for.
         unsafe {
             __kmpc_serialized_parallel(location, thread);
-            invoke(region, &mut { thread }, &mut bound);
+            run(&mut { thread }, &mut bound, region);
             __kmpc_end_serialized_parallel(location, thread);
         }
         return;
@@ -140,33 +142,25 @@ unsafe fn parallel(location: *const Location, region: &Region, clauses: &Clauses
         // SAFETY: as above.
         unsafe { __kmpc_push_proc_bind(location, thread, clauses.proc_bind) };
     }
-    match region.count {
-        // flang gathers what a region uses in one structure, so these two are
-        // what happens; libomp then calls the region without a detour.
-        // SAFETY: the argument count is the one the compiler gave.
-        0 => unsafe { __kmpc_fork_call(location, 0, region.outlined) },
-        // SAFETY: as above, and `arguments` holds one pointer.
-        1 => unsafe { __kmpc_fork_call(location, 1, region.outlined, *region.arguments) },
-        _ => {
-            type Team = unsafe extern "C" fn(*mut i32, *mut i32, *const Region);
-            // SAFETY: libomp calls the function with two thread number
-            // pointers and the one argument given here; the region outlives
-            // the call, which returns after the team has joined.
-            unsafe {
-                let team = core::mem::transmute::<Team, Outlined>(invoke_on_team);
-                __kmpc_fork_call(location, 1, team, ptr::from_ref(region));
-            }
-        }
+    type Run = unsafe extern "C" fn(*mut i32, *mut i32, *const Region);
+    // SAFETY: libomp calls the function on each thread with two thread number
+    // pointers and the one argument given here; the region outlives the call,
+    // which returns after the team has joined.
+    unsafe {
+        let run = core::mem::transmute::<Run, Outlined>(run);
+        __kmpc_fork_call(location, 1, run, ptr::from_ref(region));
     }
 }
 
-/// Runs on each thread of a team: calls the region with all its arguments.
+/// What each thread of a team runs: the region with all its arguments.
 ///
 /// # Safety
 /// `region` points to a region that outlives the team.
-unsafe extern "C" fn invoke_on_team(thread: *mut i32, bound: *mut i32, region: *const Region) {
+unsafe extern "C" fn run(thread: *mut i32, bound: *mut i32, region: *const Region) {
     // SAFETY: as this function's.
-    unsafe { invoke(&*region, thread, bound) };
+    let region = unsafe { &*region };
+    // SAFETY: as `invoke` asks for.
+    as_member(&region.team, || unsafe { invoke(region, thread, bound) });
 }
 
 /// Calls an outlined function with as many arguments as it has.
@@ -198,6 +192,8 @@ unsafe fn invoke(region: &Region, thread: *mut i32, bound: *mut i32) {
             6 => call!(region, thread, bound; 0 1 2 3 4 5),
             7 => call!(region, thread, bound; 0 1 2 3 4 5 6),
             8 => call!(region, thread, bound; 0 1 2 3 4 5 6 7),
+            // flang gathers what a region uses in one structure, so it never
+            // passes more than one.
             _ => fatal(c"gangway: a parallel region in a device image has more than 8 arguments\n"),
         }
     }

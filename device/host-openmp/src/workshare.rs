@@ -25,6 +25,7 @@ use core::ops::Range;
 use crate::hidden;
 use crate::libomp::{Location, team_member, wait_for_team};
 use crate::partition::{Member, composite, share};
+use crate::team::in_loop;
 
 /// A launch is one call of the kernel, so the league is one team. A larger one
 /// would be wrong, not only slow: for x86-64, flang combines the teams' parts
@@ -94,11 +95,14 @@ macro_rules! loops {
             thread_chunk: $type,
             _one_iteration_per_thread: u8,
         ) {
-            let ranges = share(0..count.count(), thread_chunk.count(), team_member());
+            let member = team_member();
+            let chunk = thread_chunk.count();
+            let ranges = share(0..count.count(), chunk, member);
             // SAFETY: as this function's.
-            unsafe {
-                run(body, arguments, ranges);
-                wait_for_team(location);
+            in_loop(chunk != 0, || unsafe { run(body, arguments, ranges) });
+            if member.of > 1 {
+                // SAFETY: as this function's.
+                unsafe { wait_for_team(location) };
             }
         }
 

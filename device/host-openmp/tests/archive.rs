@@ -21,6 +21,7 @@ const DEFINED: &[&str] = &[
     "__kmpc_distribute_static_loop_4u",
     "__kmpc_distribute_static_loop_8",
     "__kmpc_distribute_static_loop_8u",
+    "__kmpc_end_ordered",
     "__kmpc_for_static_loop_4",
     "__kmpc_for_static_loop_4u",
     "__kmpc_for_static_loop_8",
@@ -30,6 +31,7 @@ const DEFINED: &[&str] = &[
     "__kmpc_get_hardware_thread_id_in_block",
     "__kmpc_get_warp_size",
     "__kmpc_is_spmd_exec_mode",
+    "__kmpc_ordered",
     "__kmpc_parallel_51",
     "__kmpc_parallel_60",
     "__kmpc_syncwarp",
@@ -42,6 +44,8 @@ const DEFINED: &[&str] = &[
 /// All that it takes from libomp and the C library. Nothing of Rust's `core`:
 /// an rlib does not carry it.
 const NEEDED: &[&str] = &[
+    "GOMP_ordered_end",
+    "GOMP_ordered_start",
     "__kmpc_barrier",
     "__kmpc_end_serialized_parallel",
     "__kmpc_fork_call",
@@ -54,6 +58,8 @@ const NEEDED: &[&str] = &[
     "abort",
     "free",
     "malloc",
+    "memset",
+    "omp_get_level",
     "omp_get_num_threads",
     "omp_get_thread_limit",
     "omp_get_thread_num",
@@ -62,6 +68,7 @@ const NEEDED: &[&str] = &[
     "pthread_key_delete",
     "pthread_setspecific",
     "realloc",
+    "sched_yield",
     "write",
 ];
 

@@ -89,6 +89,7 @@ programs!(
     locks,
     loop_construct,
     nested_parallel,
+    ordered,
     privates,
     procedures,
     reductions,
