@@ -35,7 +35,7 @@ fn plain_call_of_5(bencher: Bencher) {
     bencher.bench_local(|| kernel(black_box(1), 2, 3, 4, 5));
 }
 
-#[divan::bench(args = [0, 5, 10])]
+#[divan::bench(args = [0, 5, 10], sample_size = 10000)]
 fn launch(bencher: Bencher, arguments: usize) {
     let device = device();
     let kernel = match arguments {
@@ -76,7 +76,7 @@ fn allocate_overwritten(bencher: Bencher, size: usize) {
     bencher.bench_local(|| allocate_and_free(&*device, size, true));
 }
 
-#[divan::bench(threads = [1, 2])]
+#[divan::bench(threads = [1, 2], sample_size = 10000)]
 fn allocate_64_on_threads(bencher: Bencher) {
     let device = device();
     bencher.bench(|| allocate_and_free(&*device, 64, false));
