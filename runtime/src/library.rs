@@ -58,7 +58,12 @@ pub(crate) enum Placement {
     /// The image of this index, not loaded yet.
     Pending(usize),
     /// Loaded.
-    Loaded(Box<dyn Module>),
+    Loaded {
+        /// The image.
+        module: Box<dyn Module>,
+        /// Host addresses of the globals it has put into the present table.
+        mapped: Vec<usize>,
+    },
     /// Loading failed; not tried again.
     Failed(gangway_backend::Error),
 }

@@ -240,9 +240,11 @@ impl Runtime {
         let library = registry.libraries.remove(position);
         self.regions.remove(library.regions.iter().map(|region| region.host));
         for (number, placement) in library.placements.iter().enumerate() {
-            if let (Placement::Loaded(_), Some(device)) = (placement, self.device_unprepared(number)) {
-                for global in &library.globals {
-                    let _ = device.table.disassociate(global.address);
+            if let (Placement::Loaded { mapped, .. }, Some(device)) =
+                (placement, self.device_unprepared(number))
+            {
+                for &host in mapped {
+                    let _ = device.table.disassociate(host);
                 }
             }
         }
@@ -271,14 +273,19 @@ impl Runtime {
         // The registry is not locked while an image is loaded: its constructors
         // may register libraries of their own.
         while let Some((key, image, globals)) = self.next_pending(device) {
-            let step = || Step::Load { size: image.len() };
-            let loaded = events::step(device.number(), site, step, || opened.device.load(image), |_| step());
+            let loaded = events::step(
+                device.number(),
+                site,
+                || Step::Load { image, loaded: false },
+                || opened.device.load(image),
+                |result| Step::Load { image, loaded: result.is_ok() },
+            );
             let placed = loaded.and_then(|module| {
-                self.map_globals(device, opened, &globals, &*module)?;
-                Ok(module)
+                let mapped = self.map_globals(device, opened, &globals, &*module)?;
+                Ok(Placement::Loaded { module, mapped })
             });
             let placement = match placed {
-                Ok(module) => Placement::Loaded(module),
+                Ok(placement) => placement,
                 Err(error) => {
                     first_error.get_or_insert_with(|| error.clone());
                     Placement::Failed(error)
@@ -312,14 +319,15 @@ impl Runtime {
         next
     }
 
-    /// Ties the library's globals to their device copies.
+    /// Ties the library's globals to their device copies; answers which.
     fn map_globals(
         &self,
         device: &Device,
         opened: &crate::device::Opened,
         globals: &[HostEntry],
         module: &dyn Module,
-    ) -> std::result::Result<(), gangway_backend::Error> {
+    ) -> std::result::Result<Vec<usize>, gangway_backend::Error> {
+        let mut mapped = Vec::new();
         for global in globals {
             let mut storage = module.global(&global.name.to_string_lossy(), global.size)?;
             if global.kind == EntryKind::Indirect {
@@ -335,7 +343,7 @@ impl Runtime {
             }
             // Fortran declares the same symbol in several libraries; the first
             // registered one keeps it.
-            let _ = device.table.insert(&NewEntry {
+            let inserted = device.table.insert(&NewEntry {
                 host_begin: global.address,
                 size: global.size,
                 host_base: global.address,
@@ -343,8 +351,11 @@ impl Runtime {
                 counter: Counter::Dynamic,
                 associated: Some(storage),
             });
+            if inserted.is_ok() {
+                mapped.push(global.address);
+            }
         }
-        Ok(())
+        Ok(mapped)
     }
 
     /// The region at a host address and its kernel on a device.
@@ -370,7 +381,7 @@ impl Runtime {
             return Err(Error::new(kind, device.number(), site.location()));
         };
         let kind = match library.placements.get(number) {
-            Some(Placement::Loaded(module)) => match module.kernel(region.name) {
+            Some(Placement::Loaded { module, .. }) => match module.kernel(region.name) {
                 Ok(kernel) => {
                     region.set_kernel(number, kernel);
                     return Ok(kernel);

@@ -73,7 +73,7 @@ pub fn destination(number: i64, site: &Site) -> Destination {
     }
     let number = if number == DEFAULT_DEVICE { crate::libomp::default_device() } else { number };
     let count = RUNTIME.device_count() as i64;
-    if number == count || number == INITIAL_DEVICE || count == 0 {
+    if number == count || count == 0 {
         if count == 0 && policy == Offload::Mandatory {
             terminate(&RUNTIME.why_no_devices(site));
         }
@@ -108,10 +108,6 @@ const USED_DEVICES: i64 = -3;
 
 /// What compilers pass for "the default device".
 pub const DEFAULT_DEVICE: i64 = -1;
-/// `omp_initial_device` where it is not the default's code: never passed by
-/// clang for constructs, but by hand-written callers of the routines.
-const INITIAL_DEVICE: i64 = i64::MIN;
-
 /// Decides about a failure: returns if the host may take over, ends the program
 /// if not.
 #[cold]
