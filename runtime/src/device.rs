@@ -78,6 +78,10 @@ impl Device {
     fn open_now(&self) -> std::result::Result<Opened, gangway_backend::Error> {
         let device = self.backend.open(self.ordinal)?;
         let capabilities = device.capabilities();
+        if events::observed() {
+            let architecture = device.architecture();
+            events::tell(|observer| observer.opened(self.number, &architecture));
+        }
         Ok(Opened { device, capabilities })
     }
 

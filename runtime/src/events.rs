@@ -48,10 +48,12 @@ pub enum Step<'a> {
     Associate { host: usize, device: DevicePtr, size: usize },
     /// An association is undone.
     Disassociate { host: usize },
+    /// Device memory is set to a byte.
+    Fill { device: DevicePtr, byte: &'a u8, size: usize },
     /// A kernel is launched.
     Launch(&'a Launch<'a>),
-    /// An image is loaded.
-    Load { size: usize },
+    /// An image is loaded (`loaded` is false at the beginning, and if it failed).
+    Load { image: &'a [u8], loaded: bool },
 }
 
 /// What happened to a mapping.
@@ -102,6 +104,9 @@ pub struct MappingEvent {
 /// Somebody who watches. Methods are called on the thread that does the work and
 /// must not call back into the runtime.
 pub trait Observer: Sync {
+    /// A device has been opened; nobody has used it yet. `architecture` is the
+    /// back end's name for the kind of processor.
+    fn opened(&self, _device: i32, _architecture: &str) {}
     /// A step begins.
     fn begin(&self, _device: i32, _site: &Site, _step: &Step<'_>) {}
     /// The step that began last on this thread ends.

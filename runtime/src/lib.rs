@@ -33,6 +33,7 @@ pub mod memory;
 pub mod present;
 pub mod regions;
 mod runtime;
+pub mod streams;
 mod sync;
 mod target;
 

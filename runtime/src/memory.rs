@@ -201,24 +201,45 @@ pub unsafe fn fill(place: Place, byte: u8, size: usize, site: &Site) -> Result<(
         unsafe { std::ptr::write_bytes(place.address as *mut u8, byte, size) };
         return Ok(());
     };
-    let filled = in_stream(device, |opened, stream| {
-        // SAFETY: the caller's promise; `in_stream` waits.
-        Ok(unsafe { opened.device.fill(DevicePtr(place.address), byte, size, stream) })
-    })?;
-    match filled {
+    in_stream(device, |opened, stream| {
+        let target = DevicePtr(place.address);
+        let step = || Step::Fill { device: target, byte: &byte, size };
+        // SAFETY: the caller's promise.
+        let fill = || unsafe { fill_in(&*opened.device, target, byte, size, stream) };
+        transfer(device, site, events::step(device.number(), site, step, fill, |_| step()))
+    })
+}
+
+/// Fills with the back end's own operation, or where it has none by copies of a
+/// filled buffer. Returns when the device no longer reads the buffer.
+///
+/// # Safety
+/// The range is valid.
+unsafe fn fill_in(
+    backend: &dyn gangway_backend::Device,
+    target: DevicePtr,
+    byte: u8,
+    size: usize,
+    stream: Option<StreamHandle>,
+) -> std::result::Result<(), gangway_backend::Error> {
+    // SAFETY: the caller's promise; `fill` waits.
+    match unsafe { backend.fill(target, byte, size, stream) } {
         Err(gangway_backend::Error::Unsupported { .. }) => {}
-        done => return transfer(device, site, done),
+        done => return done,
     }
     let staging = vec![byte; size.min(STAGING)];
+    let mut copied = Ok(());
     let mut done = 0;
-    while done < size {
+    while done < size && copied.is_ok() {
         let part = staging.len().min(size - done);
-        let buffer = Place { device: None, address: staging.as_ptr().addr() };
-        // SAFETY: the caller's promise; the buffer has `part` bytes.
-        unsafe { copy(place.at(done), buffer, part, site)? };
+        // SAFETY: the caller's promise; the buffer has `part` bytes and lives
+        // until the stream has been waited for below.
+        copied =
+            unsafe { backend.copy_to_device(target.offset(done as isize), staging.as_ptr(), part, stream) };
         done += part;
     }
-    Ok(())
+    let waited = stream.map_or(Ok(()), |stream| backend.synchronize(stream));
+    copied.and(waited)
 }
 
 /// Ties a host range to device storage (`omp_target_associate_ptr`). Doing it

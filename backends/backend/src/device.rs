@@ -1,6 +1,7 @@
 //! The two traits of a back end, and the loaded image between them.
 
 use crate::error::{Error, Result};
+use crate::foreign::ForeignRuntime;
 use crate::session::{ArgumentTable, Session};
 use crate::types::{
     AllocationKind, Capabilities, DevicePtr, EventHandle, KernelHandle, Launch, StreamHandle,
@@ -73,6 +74,24 @@ pub trait Device: Send + Sync {
     /// `(key, value)` lines for `__tgt_print_device_info` and `gangway info`.
     fn describe(&self) -> Vec<(String, String)> {
         Vec::new()
+    }
+
+    /// The kind of processor, as compilers and LLVM's runtime name it
+    /// (`generic-64bit`, `sm_90`, `gfx90a`); tools are told.
+    fn architecture(&self) -> String {
+        "unknown".to_owned()
+    }
+
+    /// The runtime underneath, for programs that mix OpenMP with it (`interop`
+    /// constructs); `None` if there is none that a program could call.
+    fn foreign_runtime(&self) -> Option<ForeignRuntime> {
+        None
+    }
+
+    /// What the foreign runtime calls a stream of this device (a `CUstream`, an
+    /// `hsa_queue_t *`, …).
+    fn foreign_stream(&self, stream: StreamHandle) -> usize {
+        stream.0
     }
 
     /// Loads an image.

@@ -27,11 +27,13 @@
 
 mod device;
 mod error;
+mod foreign;
 mod session;
 mod types;
 
 pub use device::{Backend, Device, Module};
 pub use error::{Error, Result};
+pub use foreign::{ForeignRuntime, ForeignRuntimeKind, Vendor};
 pub use session::{ArgumentTable, Session};
 pub use types::{
     AllocationKind, Capabilities, DevicePtr, EventHandle, KernelHandle, Launch, SourceLocation, SourceText,

@@ -30,6 +30,11 @@ impl Device for CpuDevice {
         Capabilities { asynchronous: false, unified_memory: true, private_in_session: true, peer_copy: true }
     }
 
+    fn architecture(&self) -> String {
+        // The stock host plugin's word: tools know it.
+        "generic-64bit".to_owned()
+    }
+
     fn describe(&self) -> Vec<(String, String)> {
         let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let memory = match self.memory.usage() {

@@ -370,7 +370,8 @@ fn span<'a>(step: &Step<'a>) -> Option<(gangway_trace::Kind, &'a str, usize)> {
             (Kind::Allocate, label.name().unwrap_or(""), size)
         }
         Step::Deallocate { .. } => (Kind::Free, "", 0),
-        Step::Load { size } => (Kind::LoadImage, "", size),
+        Step::Fill { size, .. } => (Kind::ToDevice, "fill", size),
+        Step::Load { image, .. } => (Kind::LoadImage, "", image.len()),
         Step::Allocate { .. } | Step::Associate { .. } | Step::Disassociate { .. } => return None,
     })
 }
