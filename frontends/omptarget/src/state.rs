@@ -5,7 +5,7 @@
 //! the environment; devices are opened at first use.
 
 use crate::abi::Ident;
-use crate::{info, libomp};
+use crate::{caller, info, libomp, ompt};
 use gangway_backend::Backend;
 use gangway_runtime::Runtime;
 use gangway_runtime::events::Site;
@@ -21,20 +21,20 @@ pub fn start() {
         let wanted = libomp::variable("GANGWAY_DEVICE");
         let is_wanted =
             |name: &str| wanted.as_deref().is_none_or(|wanted| wanted.split(',').any(|w| w == name));
+        ompt::connect();
         info::start();
-        // The host's processors come last: an image that something else can run
-        // should not run there.
-        for external in gangway_external::discover() {
-            if is_wanted(external.name()) {
-                RUNTIME.add_backend(Box::new(external));
-            }
-        }
         if is_wanted("cpu") {
             let cpu = gangway_cpu::CpuBackend::new();
             for warning in cpu.warnings() {
                 info::print_line(format_args!("gangway: warning: {warning}"));
             }
             RUNTIME.add_backend(Box::new(cpu));
+        }
+        // Last, because asking one whether it knows an image loads it.
+        for external in gangway_external::discover() {
+            if is_wanted(external.name()) {
+                RUNTIME.add_backend(Box::new(external));
+            }
         }
     });
 }
@@ -53,5 +53,11 @@ pub unsafe fn site(location: *const Ident) -> Site {
             Some(ident) => gangway_backend::SourceText::new(ident.source),
         }
     };
-    Site { source, return_address: std::ptr::null() }
+    Site { source, return_address: caller::noted() }
+}
+
+/// The call of a routine that is no construct.
+#[must_use]
+pub fn routine() -> Site {
+    Site { return_address: caller::noted(), ..Site::NONE }
 }
