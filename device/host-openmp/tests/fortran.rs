@@ -93,6 +93,8 @@ programs!(
     privates,
     procedures,
     reductions,
+    runtime_arrays,
+    runtime_services,
     saxpy,
     schedules,
     sections_tasks,
