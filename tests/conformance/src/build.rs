@@ -64,8 +64,8 @@ impl Builder<'_> {
             steps.push(self.shared_library(source, level, "tool.so", &["-fopenmp"])?);
         }
 
-        if steps.len() > 1 || !program.header.units.is_empty() || includes_support(&program.source)? {
-            steps[0].sources.extend(corpus::support_files()?);
+        for step in &mut steps {
+            step.sources.extend(included(&step.sources)?);
         }
 
         let directory = self.cache.join(key(&steps)?);
@@ -89,7 +89,9 @@ impl Builder<'_> {
         arguments.extend(program.header.flags.iter().map(OsString::from));
         let mut sources = vec![program.source.clone()];
         for unit in &program.header.units {
-            arguments.push(corpus::support_directory().join(unit).into());
+            let unit = corpus::support_directory().join(unit);
+            arguments.push(unit.clone().into());
+            sources.push(unit);
         }
         if program.language == Language::Fortran {
             if !self.device_archive.is_file() {
@@ -171,10 +173,26 @@ impl Step {
     }
 }
 
-/// Whether the program includes a file of `support/`, which its hash then has to cover.
-fn includes_support(source: &Path) -> Result<bool, String> {
-    let text = fs::read_to_string(source).map_err(|error| format!("{}: {error}", source.display()))?;
-    Ok(text.lines().any(|line| line.starts_with("#include \"../support/")))
+/// The files that `sources` include with quotes, directly or not: part of the hash.
+fn included(sources: &[PathBuf]) -> Result<Vec<PathBuf>, String> {
+    let mut found: Vec<PathBuf> = Vec::new();
+    let mut open = sources.to_vec();
+    while let Some(source) = open.pop() {
+        // The device archive is a source too, and no text.
+        let Ok(text) = fs::read_to_string(&source) else { continue };
+        for line in text.lines() {
+            let Some(name) = line.strip_prefix("#include \"").and_then(|rest| rest.split('"').next()) else {
+                continue;
+            };
+            let path = source.parent().unwrap_or(Path::new(".")).join(name);
+            let path = path.canonicalize().map_err(|error| format!("{}: {error}", path.display()))?;
+            if !found.contains(&path) {
+                open.push(path.clone());
+                found.push(path);
+            }
+        }
+    }
+    Ok(found)
 }
 
 /// The hash of everything that decides what the steps make.

@@ -40,16 +40,6 @@ pub fn support_directory() -> PathBuf {
     programs_directory().join("support")
 }
 
-/// Every file that headers or programs may name, ordered by path.
-pub fn support_files() -> Result<Vec<PathBuf>, String> {
-    let directory = support_directory();
-    let listed = fs::read_dir(&directory)
-        .and_then(|entries| entries.map(|entry| entry.map(|entry| entry.path())).collect());
-    let mut files: Vec<PathBuf> = listed.map_err(|error| format!("{}: {error}", directory.display()))?;
-    files.sort();
-    Ok(files)
-}
-
 /// Every program under `root`, ordered by name.
 ///
 /// An unreadable directory or a header that does not parse is an error with the
