@@ -2,9 +2,10 @@
 //! the synchronous one when its dependences are fulfilled.
 
 use crate::abi::{Dependence, Task};
+use crate::caller::{self, entry_points};
 use crate::guard::guard;
 use crate::libomp::libomp;
-use crate::memory::{FAILURE, SUCCESS, omp_target_memcpy, omp_target_memcpy_rect, omp_target_memset};
+use crate::memory::{self, FAILURE, SUCCESS};
 use std::ffi::c_void;
 
 /// `kmp_tasking_flags_t` with only `hidden_helper` set.
@@ -66,128 +67,137 @@ unsafe extern "C" fn run_task(_thread: i32, task: *mut Task) -> i32 {
     })
 }
 
-/// Asynchronous [`omp_target_memcpy`].
-///
-/// # Safety
-/// As [`omp_target_memcpy`], until the task is done.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn omp_target_memcpy_async(
-    to: *mut c_void,
-    from: *const c_void,
-    length: usize,
-    to_offset: usize,
-    from_offset: usize,
-    to_device: i32,
-    from_device: i32,
-    count: i32,
-    objects: *const *const Dependence,
-) -> i32 {
-    guard(FAILURE, || {
-        if to.is_null() || from.is_null() {
-            return FAILURE;
-        }
-        let (to, from) = (Address::of(to), Address::of(from));
-        let work = Box::new(move || {
+entry_points! {
+    /// Asynchronous [`memory::omp_target_memcpy`].
+    ///
+    /// # Safety
+    /// As [`memory::omp_target_memcpy`], until the task is done.
+    pub unsafe extern "C" fn omp_target_memcpy_async(
+        to: *mut c_void,
+        from: *const c_void,
+        length: usize,
+        to_offset: usize,
+        from_offset: usize,
+        to_device: i32,
+        from_device: i32,
+        count: i32,
+        objects: *const *const Dependence,
+    ) -> i32 {
+        guard(FAILURE, || {
+            if to.is_null() || from.is_null() {
+                return FAILURE;
+            }
+            let (to, from) = (Address::of(to), Address::of(from));
+            let caller = Address::of(caller::noted());
+            let work = Box::new(move || {
+                caller::note(caller.pointer());
+                // SAFETY: the caller's promise.
+                unsafe {
+                    memory::omp_target_memcpy::body(
+                        to.pointer(),
+                        from.pointer(),
+                        length,
+                        to_offset,
+                        from_offset,
+                        to_device,
+                        from_device,
+                    )
+                };
+            });
             // SAFETY: the caller's promise.
-            unsafe {
-                omp_target_memcpy(
-                    to.pointer(),
-                    from.pointer(),
-                    length,
-                    to_offset,
-                    from_offset,
-                    to_device,
-                    from_device,
-                )
-            };
-        });
-        // SAFETY: the caller's promise.
-        unsafe { spawn(work, count, objects) }
-    })
+            unsafe { spawn(work, count, objects) }
+        })
+    }
 }
 
-/// Asynchronous [`omp_target_memcpy_rect`].
-///
-/// # Safety
-/// As [`omp_target_memcpy_rect`], the volumes until the task is done; the arrays
-/// are copied.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn omp_target_memcpy_rect_async(
-    to: *mut c_void,
-    from: *const c_void,
-    element: usize,
-    dimensions: i32,
-    extent: *const usize,
-    to_offset: *const usize,
-    from_offset: *const usize,
-    to_dimensions: *const usize,
-    from_dimensions: *const usize,
-    to_device: i32,
-    from_device: i32,
-    count: i32,
-    objects: *const *const Dependence,
-) -> i32 {
-    guard(FAILURE, || {
-        if to.is_null() && from.is_null() {
-            return i32::MAX;
-        }
-        let arrays = [extent, to_offset, from_offset, to_dimensions, from_dimensions];
-        if to.is_null() || from.is_null() || dimensions < 1 || arrays.iter().any(|array| array.is_null()) {
-            return FAILURE;
-        }
-        let (to, from) = (Address::of(to), Address::of(from));
-        // The caller may reuse the arrays as soon as the routine returns.
-        // SAFETY: the caller's promise.
-        let arrays =
-            arrays.map(|array| unsafe { std::slice::from_raw_parts(array, dimensions as usize) }.to_vec());
-        let work = Box::new(move || {
-            let [extent, to_offset, from_offset, to_dimensions, from_dimensions] = &arrays;
-            // SAFETY: the caller's promise; the arrays are the closure's own.
-            unsafe {
-                omp_target_memcpy_rect(
-                    to.pointer(),
-                    from.pointer(),
-                    element,
-                    dimensions,
-                    extent.as_ptr(),
-                    to_offset.as_ptr(),
-                    from_offset.as_ptr(),
-                    to_dimensions.as_ptr(),
-                    from_dimensions.as_ptr(),
-                    to_device,
-                    from_device,
-                )
-            };
-        });
-        // SAFETY: the caller's promise.
-        unsafe { spawn(work, count, objects) }
-    })
+entry_points! {
+    /// Asynchronous [`memory::omp_target_memcpy_rect`].
+    ///
+    /// # Safety
+    /// As [`memory::omp_target_memcpy_rect`], the volumes until the task is done; the arrays
+    /// are copied.
+    pub unsafe extern "C" fn omp_target_memcpy_rect_async(
+        to: *mut c_void,
+        from: *const c_void,
+        element: usize,
+        dimensions: i32,
+        extent: *const usize,
+        to_offset: *const usize,
+        from_offset: *const usize,
+        to_dimensions: *const usize,
+        from_dimensions: *const usize,
+        to_device: i32,
+        from_device: i32,
+        count: i32,
+        objects: *const *const Dependence,
+    ) -> i32 {
+        guard(FAILURE, || {
+            if to.is_null() && from.is_null() {
+                return i32::MAX;
+            }
+            let arrays = [extent, to_offset, from_offset, to_dimensions, from_dimensions];
+            if to.is_null() || from.is_null() || dimensions < 1 || arrays.iter().any(|array| array.is_null()) {
+                return FAILURE;
+            }
+            let (to, from) = (Address::of(to), Address::of(from));
+            // The caller may reuse the arrays as soon as the routine returns.
+            // SAFETY: the caller's promise.
+            let arrays =
+                arrays.map(|array| unsafe { std::slice::from_raw_parts(array, dimensions as usize) }.to_vec());
+            let caller = Address::of(caller::noted());
+            let work = Box::new(move || {
+                caller::note(caller.pointer());
+                let [extent, to_offset, from_offset, to_dimensions, from_dimensions] = &arrays;
+                // SAFETY: the caller's promise; the arrays are the closure's own.
+                unsafe {
+                    memory::omp_target_memcpy_rect::body(
+                        to.pointer(),
+                        from.pointer(),
+                        element,
+                        dimensions,
+                        extent.as_ptr(),
+                        to_offset.as_ptr(),
+                        from_offset.as_ptr(),
+                        to_dimensions.as_ptr(),
+                        from_dimensions.as_ptr(),
+                        to_device,
+                        from_device,
+                    )
+                };
+            });
+            // SAFETY: the caller's promise.
+            unsafe { spawn(work, count, objects) }
+        })
+    }
 }
 
-/// Asynchronous [`omp_target_memset`].
-///
-/// # Safety
-/// As [`omp_target_memset`], until the task is done.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn omp_target_memset_async(
-    pointer: *mut c_void,
-    value: i32,
-    size: usize,
-    device: i32,
-    count: i32,
-    objects: *const *const Dependence,
-) -> *mut c_void {
-    guard(pointer, || {
-        if pointer.is_null() || size == 0 {
-            return pointer;
-        }
-        let target = Address::of(pointer);
-        let work = Box::new(move || {
+entry_points! {
+    /// Asynchronous [`memory::omp_target_memset`].
+    ///
+    /// # Safety
+    /// As [`memory::omp_target_memset`], until the task is done.
+    pub unsafe extern "C" fn omp_target_memset_async(
+        pointer: *mut c_void,
+        value: i32,
+        size: usize,
+        device: i32,
+        count: i32,
+        objects: *const *const Dependence,
+    ) -> *mut c_void {
+        guard(pointer, || {
+            if pointer.is_null() || size == 0 {
+                return pointer;
+            }
+            let target = Address::of(pointer);
+            let caller = Address::of(caller::noted());
+            let work = Box::new(move || {
+                caller::note(caller.pointer());
+                // SAFETY: the caller's promise.
+                unsafe { memory::omp_target_memset::body(target.pointer(), value, size, device) };
+            });
             // SAFETY: the caller's promise.
-            unsafe { omp_target_memset(target.pointer(), value, size, device) };
-        });
-        // SAFETY: the caller's promise.
-        unsafe { spawn(work, count, objects) };
-        pointer
-    })
+            unsafe { spawn(work, count, objects) };
+            pointer
+        })
+    }
 }

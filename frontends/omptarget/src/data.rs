@@ -1,10 +1,11 @@
 //! Data constructs: `target data`, `enter data`, `exit data`, `update`.
 
 use crate::abi::Ident;
+use crate::caller::entry_points;
 use crate::guard::guard;
 use crate::policy::{Destination, destination, settle, several};
 use crate::state::{RUNTIME, site};
-use crate::{info, tasks};
+use crate::{info, ompt, tasks};
 use gangway_runtime::{Arguments, DataOperation, Label, MapperFunction};
 
 /// A data construct's arrays.
@@ -52,6 +53,7 @@ impl Arrays {
             )
         };
         info::construct(device, &site, title(operation), &arguments);
+        let _region = ompt::begin(construct(operation), device, &site);
         let done =
             RUNTIME.data(device, site, operation, &arguments).and_then(|job| tasks::finish(job, nowait));
         match done {
@@ -70,15 +72,24 @@ fn title(operation: DataOperation) -> &'static str {
     }
 }
 
+/// The construct in tools' terms.
+fn construct(operation: DataOperation) -> ompt::Construct {
+    match operation {
+        DataOperation::Begin => ompt::Construct::EnterData,
+        DataOperation::End => ompt::Construct::ExitData,
+        DataOperation::Update => ompt::Construct::Update,
+    }
+}
+
 /// Generates the data functions: every operation with and without location,
 /// names and mappers (`_mapper`), waiting or not (`_nowait`).
 macro_rules! data_functions {
     ($($name:ident = $operation:ident, nowait: $nowait:literal ($($location:ident)?; $($names:ident, $mappers:ident)?; $($dependence:ident)*);)*) => {$(
+        entry_points! {
         /// Compiler's entry point of a data construct.
         ///
         /// # Safety
         /// Called by compiler-made code: the arguments are what it emitted.
-        #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name(
             $($location: *const Ident,)?
             device: i64,
@@ -103,6 +114,7 @@ macro_rules! data_functions {
             $(let _ = $dependence;)*
             // SAFETY: the caller's promise.
             unsafe { arrays.perform(location_or_none, device, DataOperation::$operation, $nowait) }
+        }
         }
     )*};
 }

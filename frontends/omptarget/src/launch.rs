@@ -1,37 +1,39 @@
 //! Launching target regions: the present function and its older forms.
 
 use crate::abi::{FAIL, Ident, KernelArguments, SUCCESS, VERSION_WITH_IMPLICIT_POINTER, flags};
+use crate::caller::entry_points;
 use crate::guard::guard;
 use crate::policy::{Destination, destination, settle, several};
 use crate::state::{RUNTIME, site};
-use crate::{info, tasks};
+use crate::{info, ompt, tasks};
 use gangway_runtime::{Arguments, Label, MapperFunction, Shape};
 use std::ffi::c_void;
 
 /// What compilers pass as the number of teams of a region without `teams`.
 const NO_TEAMS: i32 = -1;
 
-/// Runs a target region on a device. Nonzero: the host version is to run.
-///
-/// # Safety
-/// Called by compiler-made code: the arguments are what it emitted.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn __tgt_target_kernel(
-    location: *const Ident,
-    device: i64,
-    teams: i32,
-    thread_limit: i32,
-    host: *const c_void,
-    arguments: *mut KernelArguments,
-) -> i32 {
-    guard(FAIL, || {
-        // SAFETY: the caller's promise.
-        let run_on = |device| unsafe { run(location, device, teams, thread_limit, host, &*arguments) };
-        match several(device) {
-            None => run_on(device),
-            Some(devices) => devices.into_iter().fold(SUCCESS, |result, device| result | run_on(device)),
-        }
-    })
+entry_points! {
+    /// Runs a target region on a device. Nonzero: the host version is to run.
+    ///
+    /// # Safety
+    /// Called by compiler-made code: the arguments are what it emitted.
+    pub unsafe extern "C" fn __tgt_target_kernel(
+        location: *const Ident,
+        device: i64,
+        teams: i32,
+        thread_limit: i32,
+        host: *const c_void,
+        arguments: *mut KernelArguments,
+    ) -> i32 {
+        guard(FAIL, || {
+            // SAFETY: the caller's promise.
+            let run_on = |device| unsafe { run(location, device, teams, thread_limit, host, &*arguments) };
+            match several(device) {
+                None => run_on(device),
+                Some(devices) => devices.into_iter().fold(SUCCESS, |result, device| result | run_on(device)),
+            }
+        })
+    }
 }
 
 /// # Safety
@@ -74,6 +76,7 @@ unsafe fn run(
     };
     info::construct(device, &site, "Entering OpenMP kernel", &arguments);
     let nowait = kernel.flags & flags::NOWAIT != 0;
+    let _region = ompt::begin(ompt::Construct::Target, device, &site);
     let finished =
         RUNTIME.run(device, site, host.addr(), &arguments, &shape).and_then(|job| tasks::finish(job, nowait));
     match finished {
@@ -101,25 +104,26 @@ fn dimensions(stated: [u32; 3], first: i32) -> [u32; 3] {
     [first, stated[1].max(1), stated[2].max(1)]
 }
 
-/// As [`__tgt_target_kernel`]; libomp has waited for the dependences.
-///
-/// # Safety
-/// As [`__tgt_target_kernel`].
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn __tgt_target_kernel_nowait(
-    location: *const Ident,
-    device: i64,
-    teams: i32,
-    thread_limit: i32,
-    host: *const c_void,
-    arguments: *mut KernelArguments,
-    _dependences: i32,
-    _dependence_list: *const c_void,
-    _no_alias_dependences: i32,
-    _no_alias_list: *const c_void,
-) -> i32 {
-    // SAFETY: the caller's promise.
-    unsafe { __tgt_target_kernel(location, device, teams, thread_limit, host, arguments) }
+entry_points! {
+    /// As [`__tgt_target_kernel`]; libomp has waited for the dependences.
+    ///
+    /// # Safety
+    /// As [`__tgt_target_kernel`].
+    pub unsafe extern "C" fn __tgt_target_kernel_nowait(
+        location: *const Ident,
+        device: i64,
+        teams: i32,
+        thread_limit: i32,
+        host: *const c_void,
+        arguments: *mut KernelArguments,
+        _dependences: i32,
+        _dependence_list: *const c_void,
+        _no_alias_dependences: i32,
+        _no_alias_list: *const c_void,
+    ) -> i32 {
+        // SAFETY: the caller's promise.
+        unsafe { __tgt_target_kernel::body(location, device, teams, thread_limit, host, arguments) }
+    }
 }
 
 /// The argument arrays of the functions before clang 15.
@@ -161,7 +165,7 @@ impl Arrays {
             dynamic_group_memory: 0,
         };
         // SAFETY: the caller's promise.
-        unsafe { __tgt_target_kernel(location, device, teams, threads, host, &raw mut arguments) }
+        unsafe { __tgt_target_kernel::body(location, device, teams, threads, host, &raw mut arguments) }
     }
 }
 
@@ -170,11 +174,11 @@ impl Arrays {
 /// libomp has waited for).
 macro_rules! older_forms {
     ($($name:ident($($location:ident)?; $($names:ident, $mappers:ident)?; $($teams:ident, $threads:ident)?; $($dependence:ident)*);)*) => {$(
+        entry_points! {
         /// An older form of [`__tgt_target_kernel`].
         ///
         /// # Safety
         /// Called by compiler-made code: the arguments are what it emitted.
-        #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name(
             $($location: *const Ident,)?
             device: i64,
@@ -202,6 +206,7 @@ macro_rules! older_forms {
             $(let _ = $dependence;)*
             // SAFETY: the caller's promise.
             unsafe { arrays.launch(location_or_none, device, teams_or_none.0, teams_or_none.1, host) }
+        }
         }
     )*};
 }

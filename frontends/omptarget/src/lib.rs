@@ -18,12 +18,14 @@
 //! | [`memory`] | `omp_target_alloc`, `omp_target_memcpy*` and kin |
 //! | [`asynchronous`] | `omp_target_memcpy_async` and kin |
 //! | [`interop`] | `__tgt_interop_*`, `omp_get_interop_*` |
+//! | [`ompt`] | none: tells tools, which libomp connects |
 //! | [`replay`] | record and replay, CUDA-style launches: refused by name |
 //!
 //! Every exported function runs inside [`guard::guard`]: nothing unwinds into C.
 
 pub mod abi;
 pub mod asynchronous;
+mod caller;
 pub mod data;
 pub mod devices;
 pub mod guard;
@@ -33,6 +35,7 @@ pub mod launch;
 pub mod libomp;
 pub mod mapper;
 pub mod memory;
+pub mod ompt;
 pub mod policy;
 pub mod register;
 pub mod replay;

@@ -1,11 +1,12 @@
 //! Device memory routines (OpenMP 6.0 chapter 25) and LLVM's extensions.
 
+use crate::caller::entry_points;
 use crate::devices::{Named, named};
 use crate::guard::guard;
+use crate::state::routine;
 use crate::{info, policy};
 use gangway_backend::{AllocationKind, DevicePtr};
 use gangway_runtime::Device;
-use gangway_runtime::events::Site;
 use gangway_runtime::memory::{self, Place, Volume};
 use gangway_runtime::present::NotAssociated;
 use std::ffi::c_void;
@@ -23,7 +24,7 @@ fn allocate(size: usize, device: i32, kind: AllocationKind) -> *mut c_void {
         match named(device) {
             // SAFETY: plain allocation.
             Named::Host => unsafe { libc::malloc(size) },
-            Named::Device(device) => match memory::allocate(device, size, kind, &Site::NONE) {
+            Named::Device(device) => match memory::allocate(device, size, kind, &routine()) {
                 Ok(pointer) => pointer.0 as *mut c_void,
                 // The routine's way to say so is null; why is said on request.
                 Err(error) => {
@@ -47,7 +48,7 @@ unsafe fn free(pointer: *mut c_void, device: i32, kind: AllocationKind) {
             Named::Host => unsafe { libc::free(pointer) },
             Named::Device(device) => {
                 // SAFETY: the caller's promise.
-                let freed = unsafe { memory::free(device, DevicePtr(pointer.addr()), kind, &Site::NONE) };
+                let freed = unsafe { memory::free(device, DevicePtr(pointer.addr()), kind, &routine()) };
                 if let Err(error) = freed {
                     policy::terminate(&error);
                 }
@@ -59,9 +60,12 @@ unsafe fn free(pointer: *mut c_void, device: i32, kind: AllocationKind) {
 /// Generates an allocation routine and its counterpart.
 macro_rules! allocators {
     ($($allocate:ident, $free:ident: $kind:ident;)*) => {$(
+        entry_points! {
         /// Allocates `size` bytes; null if there is no room.
-        #[unsafe(no_mangle)]
-        pub extern "C" fn $allocate(size: usize, device: i32) -> *mut c_void {
+        ///
+        /// # Safety
+        /// None is needed.
+        pub unsafe extern "C" fn $allocate(size: usize, device: i32) -> *mut c_void {
             allocate(size, device, AllocationKind::$kind)
         }
 
@@ -69,10 +73,10 @@ macro_rules! allocators {
         ///
         /// # Safety
         /// The memory is not in use.
-        #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $free(pointer: *mut c_void, device: i32) {
             // SAFETY: the caller's promise.
             unsafe { free(pointer, device, AllocationKind::$kind) }
+        }
         }
     )*};
 }
@@ -193,139 +197,150 @@ fn report(result: gangway_runtime::Result<()>) -> i32 {
     }
 }
 
-/// Copies `length` bytes between any two devices (or the host).
-///
-/// # Safety
-/// Both ranges are valid where they are.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn omp_target_memcpy(
-    to: *mut c_void,
-    from: *const c_void,
-    length: usize,
-    to_offset: usize,
-    from_offset: usize,
-    to_device: i32,
-    from_device: i32,
-) -> i32 {
-    guard(FAILURE, || {
-        if length == 0 {
-            return SUCCESS;
-        }
-        if to.is_null() || from.is_null() {
-            return FAILURE;
-        }
-        let (to, from) = (place(to, to_device), place(from, from_device));
-        let to = Place { address: to.address.wrapping_add(to_offset), ..to };
-        let from = Place { address: from.address.wrapping_add(from_offset), ..from };
-        // SAFETY: the caller's promise.
-        report(unsafe { memory::copy(to, from, length, &Site::NONE) })
-    })
-}
-
-/// Copies a rectangular subvolume. Called with both pointers null it answers the
-/// number of dimensions it can do: any.
-///
-/// # Safety
-/// Both volumes are valid where they are; the arrays have `dimensions` elements.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn omp_target_memcpy_rect(
-    to: *mut c_void,
-    from: *const c_void,
-    element: usize,
-    dimensions: i32,
-    extent: *const usize,
-    to_offset: *const usize,
-    from_offset: *const usize,
-    to_dimensions: *const usize,
-    from_dimensions: *const usize,
-    to_device: i32,
-    from_device: i32,
-) -> i32 {
-    guard(FAILURE, || {
-        if to.is_null() && from.is_null() {
-            return i32::MAX;
-        }
-        let arrays = [extent, to_offset, from_offset, to_dimensions, from_dimensions];
-        let null = to.is_null() || from.is_null() || arrays.iter().any(|array| array.is_null());
-        if null || element == 0 || dimensions < 1 {
-            return FAILURE;
-        }
-        // SAFETY: the caller's promise.
-        let slice = |array: *const usize| unsafe { std::slice::from_raw_parts(array, dimensions as usize) };
-        let volume = Volume {
-            element,
-            extent: slice(extent),
-            to_offset: slice(to_offset),
-            from_offset: slice(from_offset),
-            to_dimensions: slice(to_dimensions),
-            from_dimensions: slice(from_dimensions),
-        };
-        let (to, from) = (place(to, to_device), place(from, from_device));
-        // SAFETY: the caller's promise.
-        report(unsafe { memory::copy_volume(to, from, &volume, &Site::NONE) })
-    })
-}
-
-/// Sets `count` bytes to the low byte of `value`; returns `pointer`.
-///
-/// # Safety
-/// The range is valid on the device.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn omp_target_memset(
-    pointer: *mut c_void,
-    value: i32,
-    count: usize,
-    device: i32,
-) -> *mut c_void {
-    guard(pointer, || {
-        if !pointer.is_null() && count != 0 {
+entry_points! {
+    /// Copies `length` bytes between any two devices (or the host).
+    ///
+    /// # Safety
+    /// Both ranges are valid where they are.
+    pub unsafe extern "C" fn omp_target_memcpy(
+        to: *mut c_void,
+        from: *const c_void,
+        length: usize,
+        to_offset: usize,
+        from_offset: usize,
+        to_device: i32,
+        from_device: i32,
+    ) -> i32 {
+        guard(FAILURE, || {
+            if length == 0 {
+                return SUCCESS;
+            }
+            if to.is_null() || from.is_null() {
+                return FAILURE;
+            }
+            let (to, from) = (place(to, to_device), place(from, from_device));
+            let to = Place { address: to.address.wrapping_add(to_offset), ..to };
+            let from = Place { address: from.address.wrapping_add(from_offset), ..from };
             // SAFETY: the caller's promise.
-            report(unsafe { memory::fill(place(pointer, device), value as u8, count, &Site::NONE) });
-        }
-        pointer
-    })
+            report(unsafe { memory::copy(to, from, length, &routine()) })
+        })
+    }
 }
 
-/// Ties a host range to device storage the program has allocated.
-#[unsafe(no_mangle)]
-pub extern "C" fn omp_target_associate_ptr(
-    host: *const c_void,
-    storage: *const c_void,
-    size: usize,
-    offset: usize,
-    device: i32,
-) -> i32 {
-    guard(FAILURE, || {
-        let Named::Device(device) = named(device) else { return FAILURE };
-        if host.is_null() || storage.is_null() || size == 0 {
-            return FAILURE;
-        }
-        let storage = DevicePtr(storage.addr().wrapping_add(offset));
-        report(memory::associate(device, host.addr(), storage, size, &Site::NONE))
-    })
+entry_points! {
+    /// Copies a rectangular subvolume. Called with both pointers null it answers the
+    /// number of dimensions it can do: any.
+    ///
+    /// # Safety
+    /// Both volumes are valid where they are; the arrays have `dimensions` elements.
+    pub unsafe extern "C" fn omp_target_memcpy_rect(
+        to: *mut c_void,
+        from: *const c_void,
+        element: usize,
+        dimensions: i32,
+        extent: *const usize,
+        to_offset: *const usize,
+        from_offset: *const usize,
+        to_dimensions: *const usize,
+        from_dimensions: *const usize,
+        to_device: i32,
+        from_device: i32,
+    ) -> i32 {
+        guard(FAILURE, || {
+            if to.is_null() && from.is_null() {
+                return i32::MAX;
+            }
+            let arrays = [extent, to_offset, from_offset, to_dimensions, from_dimensions];
+            let null = to.is_null() || from.is_null() || arrays.iter().any(|array| array.is_null());
+            if null || element == 0 || dimensions < 1 {
+                return FAILURE;
+            }
+            // SAFETY: the caller's promise.
+            let slice = |array: *const usize| unsafe { std::slice::from_raw_parts(array, dimensions as usize) };
+            let volume = Volume {
+                element,
+                extent: slice(extent),
+                to_offset: slice(to_offset),
+                from_offset: slice(from_offset),
+                to_dimensions: slice(to_dimensions),
+                from_dimensions: slice(from_dimensions),
+            };
+            let (to, from) = (place(to, to_device), place(from, from_device));
+            // SAFETY: the caller's promise.
+            report(unsafe { memory::copy_volume(to, from, &volume, &routine()) })
+        })
+    }
 }
 
-/// Undoes [`omp_target_associate_ptr`].
-#[unsafe(no_mangle)]
-pub extern "C" fn omp_target_disassociate_ptr(host: *const c_void, device: i32) -> i32 {
-    guard(FAILURE, || {
-        let Named::Device(device) = named(device) else { return FAILURE };
-        if host.is_null() {
-            return FAILURE;
-        }
-        let why = match memory::disassociate(device, host.addr(), &Site::NONE) {
-            Ok(()) => return SUCCESS,
-            Err(NotAssociated::Absent) => "nothing is associated with it",
-            Err(NotAssociated::Mapped) => "it was mapped, not associated",
-            Err(NotAssociated::Held) => "a structured data region holds it",
-        };
-        info::print_line(format_args!(
-            "gangway: error: device {}: host address {host:p} cannot be disassociated: {why}\n  \
-             help: disassociate the address that was given to omp_target_associate_ptr",
-            device.number()
-        ));
-        FAILURE
-    })
+entry_points! {
+    /// Sets `count` bytes to the low byte of `value`; returns `pointer`.
+    ///
+    /// # Safety
+    /// The range is valid on the device.
+    pub unsafe extern "C" fn omp_target_memset(
+        pointer: *mut c_void,
+        value: i32,
+        count: usize,
+        device: i32,
+    ) -> *mut c_void {
+        guard(pointer, || {
+            if !pointer.is_null() && count != 0 {
+                // SAFETY: the caller's promise.
+                report(unsafe { memory::fill(place(pointer, device), value as u8, count, &routine()) });
+            }
+            pointer
+        })
+    }
+}
+
+entry_points! {
+    /// Ties a host range to device storage the program has allocated.
+    ///
+    /// # Safety
+    /// None is needed.
+    pub unsafe extern "C" fn omp_target_associate_ptr(
+        host: *const c_void,
+        storage: *const c_void,
+        size: usize,
+        offset: usize,
+        device: i32,
+    ) -> i32 {
+        guard(FAILURE, || {
+            let Named::Device(device) = named(device) else { return FAILURE };
+            if host.is_null() || storage.is_null() || size == 0 {
+                return FAILURE;
+            }
+            let storage = DevicePtr(storage.addr().wrapping_add(offset));
+            report(memory::associate(device, host.addr(), storage, size, &routine()))
+        })
+    }
+}
+
+entry_points! {
+    /// Undoes [`omp_target_associate_ptr`].
+    ///
+    /// # Safety
+    /// None is needed.
+    pub unsafe extern "C" fn omp_target_disassociate_ptr(host: *const c_void, device: i32) -> i32 {
+        guard(FAILURE, || {
+            let Named::Device(device) = named(device) else { return FAILURE };
+            if host.is_null() {
+                return FAILURE;
+            }
+            let why = match memory::disassociate(device, host.addr(), &routine()) {
+                Ok(()) => return SUCCESS,
+                Err(NotAssociated::Absent) => "nothing is associated with it",
+                Err(NotAssociated::Mapped) => "it was mapped, not associated",
+                Err(NotAssociated::Held) => "a structured data region holds it",
+            };
+            info::print_line(format_args!(
+                "gangway: error: device {}: host address {host:p} cannot be disassociated: {why}\n  \
+                 help: disassociate the address that was given to omp_target_associate_ptr",
+                device.number()
+            ));
+            FAILURE
+        })
+    }
 }
 
 /// Prints the present tables of all devices to standard output.

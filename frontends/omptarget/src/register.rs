@@ -47,6 +47,7 @@ pub unsafe extern "C" fn __tgt_unregister_lib(descriptor: *const BinaryDescripto
         }
         RUNTIME.unregister(descriptor.addr());
         if RUNTIME.library_count() == 0 {
+            crate::ompt::finalize_devices();
             crate::info::finish();
         }
     });
@@ -64,6 +65,7 @@ pub extern "C" fn __tgt_rtl_init() {
 pub extern "C" fn __tgt_rtl_deinit() {
     guard((), || {
         if RUNTIME.library_count() == 0 {
+            crate::ompt::finalize_devices();
             crate::info::finish();
         }
     });

@@ -9,7 +9,7 @@
 use crate::abi::{Ident, Task};
 use crate::guard::guard;
 use crate::libomp::libomp;
-use crate::policy;
+use crate::{ompt, policy};
 use gangway_runtime::{Error, ErrorKind, Job, Result};
 use std::ffi::c_void;
 
@@ -20,6 +20,8 @@ const POLLS: u32 = 200;
 struct Pending {
     job: Option<Box<Job>>,
     polls: u32,
+    /// The construct, for tools: it ends when the job does.
+    region: Option<ompt::Suspended>,
 }
 
 /// Ends a job, or leaves it to the current task.
@@ -35,7 +37,7 @@ pub fn finish(job: Box<Job>, nowait: bool) -> Result<()> {
 fn leave(job: Box<Job>) -> Result<()> {
     match task_handle() {
         Some(handle) => {
-            let pending = Box::new(Pending { job: Some(job), polls: 0 });
+            let pending = Box::new(Pending { job: Some(job), polls: 0, region: ompt::suspend() });
             // SAFETY: libomp's own slot of the current task.
             unsafe { *handle = Box::into_raw(pending).cast() };
             Ok(())
@@ -85,6 +87,7 @@ pub unsafe extern "C" fn __tgt_target_nowait_query(handle: *mut *mut c_void) {
             *handle = std::ptr::null_mut();
             pending
         };
+        let _region = pending.region.map(ompt::Suspended::resume);
         if let Some(job) = pending.job
             && let Err(error) = job.complete()
         {

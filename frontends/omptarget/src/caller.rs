@@ -1,0 +1,170 @@
+//! Where the program called this library from: what OMPT calls `codeptr_ra`.
+//!
+//! Rust has no stable way to ask for a function's return address, and unwinding
+//! would cost a tool's user as much as the construct the tool looks at. So each
+//! entry point whose caller tools are told is four instructions in front of the
+//! function proper: they note the return address in a thread-local word and jump
+//! on. It takes well under a nanosecond whether or not a tool is there, which is
+//! less than it would take to ask.
+//!
+//! The word is read once, at the beginning of a call ([`noted`]); calls from
+//! within the library go to the function proper, `name::body`, and leave it alone.
+
+use std::ffi::c_void;
+
+// The word, in the initial-exec model: eight bytes of the static TLS block, which
+// the loader keeps room in for libraries opened later.
+#[cfg(target_arch = "x86_64")]
+core::arch::global_asm!(
+    ".pushsection .tbss.gangway_caller,\"awT\",@nobits",
+    ".balign 8",
+    ".globl gangway_caller",
+    ".hidden gangway_caller",
+    ".type gangway_caller,@object",
+    ".size gangway_caller,8",
+    "gangway_caller:",
+    ".zero 8",
+    ".popsection",
+);
+
+/// The return address that the last entry point called on this thread noted.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[must_use]
+pub fn noted() -> *const c_void {
+    let address;
+    // SAFETY: reads the thread's own word.
+    unsafe {
+        core::arch::asm!(
+            "mov {address}, qword ptr [rip + gangway_caller@GOTTPOFF]",
+            "mov {address}, qword ptr fs:[{address}]",
+            address = out(reg) address,
+            options(nostack, readonly, preserves_flags),
+        );
+    }
+    address
+}
+
+/// Notes an address on this thread: for work that a task does on behalf of a call.
+#[cfg(target_arch = "x86_64")]
+pub fn note(address: *const c_void) {
+    // SAFETY: writes the thread's own word.
+    unsafe {
+        core::arch::asm!(
+            "mov {offset}, qword ptr [rip + gangway_caller@GOTTPOFF]",
+            "mov qword ptr fs:[{offset}], {address}",
+            offset = out(reg) _,
+            address = in(reg) address,
+            options(nostack, preserves_flags),
+        );
+    }
+}
+
+/// Not known on this architecture.
+#[cfg(not(target_arch = "x86_64"))]
+#[must_use]
+pub fn noted() -> *const c_void {
+    std::ptr::null()
+}
+
+/// Not known on this architecture.
+#[cfg(not(target_arch = "x86_64"))]
+pub fn note(_address: *const c_void) {}
+
+/// Makes exported functions that note their caller. What it is given looks like
+/// the function; other code of the crate calls it as `name::body`.
+macro_rules! entry_points {
+    ($(
+        $(#[$attribute:meta])*
+        pub unsafe extern "C" fn $name:ident($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)? $body:block
+    )*) => {$(
+        #[allow(non_snake_case, reason = "the ABI's names")]
+        pub(crate) mod $name {
+            #[allow(unused_imports, reason = "not every function needs them")]
+            use super::*;
+
+            /// The function proper.
+            ///
+            /// # Safety
+            /// As the entry point.
+            #[allow(clippy::too_many_arguments, reason = "the ABI's signature")]
+            pub(crate) unsafe extern "C" fn body($($argument: $type),*) $(-> $result)? $body
+        }
+
+        $(#[$attribute])*
+        // Registers r10 and r11 are free at a call in the System V ABI.
+        #[cfg(target_arch = "x86_64")]
+        #[unsafe(naked)]
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name($($argument: $type),*) $(-> $result)? {
+            core::arch::naked_asm!(
+                "mov r10, qword ptr [rsp]",
+                "mov r11, qword ptr [rip + gangway_caller@GOTTPOFF]",
+                "mov qword ptr fs:[r11], r10",
+                "jmp {body}",
+                body = sym $name::body,
+            )
+        }
+
+        $(#[$attribute])*
+        #[cfg(not(target_arch = "x86_64"))]
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name($($argument: $type),*) $(-> $result)? {
+            // SAFETY: the caller's promise.
+            unsafe { $name::body($($argument),*) }
+        }
+    )*};
+}
+pub(crate) use entry_points;
+
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests {
+    use super::*;
+
+    entry_points! {
+        /// Answers its caller's address, and its arguments in order.
+        ///
+        /// # Safety
+        /// None is needed.
+        pub unsafe extern "C" fn gangway_test_caller(
+            a: usize,
+            b: usize,
+            c: usize,
+            d: usize,
+            e: usize,
+            f: usize,
+            g: usize,
+            address: *mut usize,
+        ) -> usize {
+            // SAFETY: the test passes its own variable.
+            unsafe { *address = noted().addr() };
+            [a, b, c, d, e, f, g].into_iter().fold(0, |all, digit| all * 10 + digit)
+        }
+    }
+
+    #[inline(never)]
+    fn call() -> usize {
+        let mut address = 0;
+        // SAFETY: no conditions but a valid pointer.
+        let digits = unsafe { gangway_test_caller(1, 2, 3, 4, 5, 6, 7, &raw mut address) };
+        assert_eq!(digits, 1_234_567);
+        address
+    }
+
+    #[test]
+    fn the_address_is_in_the_calling_function() {
+        let begin = (call as fn() -> usize) as usize;
+        let address = call();
+        assert!(
+            (begin..begin + 0x400).contains(&address),
+            "{address:#x} is not in the function at {begin:#x}"
+        );
+    }
+
+    #[test]
+    fn each_thread_has_its_own() {
+        note(std::ptr::without_provenance(0x1234));
+        std::thread::spawn(|| assert!(noted().is_null())).join().unwrap();
+        assert_eq!(noted().addr(), 0x1234);
+    }
+}

@@ -1,0 +1,156 @@
+//! The construct a thread is in: `target` callbacks, and what the operations of
+//! the construct refer to.
+
+use super::abi::{Data, Endpoint};
+use super::callbacks::{callbacks, next_identifier};
+use gangway_runtime::Device;
+use gangway_runtime::events::{self, Site};
+use std::cell::Cell;
+use std::ffi::c_void;
+use std::ptr::null_mut;
+
+/// A construct, by its `ompt_target_t`. The stock library reports deferred
+/// constructs under the same numbers.
+#[repr(i32)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Construct {
+    /// `target`.
+    Target = 1,
+    /// `target enter data`, and the beginning of `target data`.
+    EnterData = 2,
+    /// `target exit data`, and the end of `target data`.
+    ExitData = 3,
+    /// `target update`.
+    Update = 4,
+}
+
+/// A construct that a tool has been told of. Boxed, as tools are given the
+/// address of its data word.
+struct State {
+    construct: Construct,
+    device: i32,
+    return_address: *const c_void,
+    task: *mut Data,
+    target_task: *mut Data,
+    target: Data,
+    /// The construct around it on this thread, if any.
+    outer: *mut State,
+}
+
+thread_local! {
+    static INNERMOST: Cell<*mut State> = const { Cell::new(null_mut()) };
+    /// The data word of operations outside any construct (memory routines).
+    static OUTSIDE: Cell<u64> = const { Cell::new(0) };
+}
+
+/// A construct under way on this thread; tells the tool of its end when dropped.
+#[must_use]
+#[derive(Debug)]
+pub struct Region(*mut State);
+
+/// Tells a tool, if there is one, that a construct begins.
+#[inline]
+pub fn begin(construct: Construct, device: &Device, site: &Site) -> Region {
+    if events::observed() { begin_now(construct, device.number(), site) } else { Region(null_mut()) }
+}
+
+#[cold]
+fn begin_now(construct: Construct, device: i32, site: &Site) -> Region {
+    let Some(callbacks) = callbacks() else { return Region(null_mut()) };
+    // SAFETY: libomp's functions, called from a thread of the program.
+    let data = |get: Option<super::abi::GetTaskData>| get.map_or(null_mut(), |get| unsafe { get() });
+    let state = Box::new(State {
+        construct,
+        device,
+        return_address: site.return_address,
+        task: data(callbacks.task_data),
+        target_task: data(callbacks.target_task_data),
+        // With the EMI callback the word is the tool's; without it is our identifier.
+        target: Data { value: if callbacks.target_emi.is_some() { 0 } else { next_identifier() } },
+        outer: INNERMOST.get(),
+    });
+    let state = Box::into_raw(state);
+    INNERMOST.set(state);
+    // SAFETY: just made; lives until the region ends.
+    unsafe { tell(state, Endpoint::Begin) };
+    Region(state)
+}
+
+/// # Safety
+/// The state is alive.
+unsafe fn tell(state: *mut State, endpoint: Endpoint) {
+    let Some(callbacks) = callbacks() else { return };
+    // SAFETY: the caller's promise; the tool's callbacks with what their types say.
+    unsafe {
+        let State { construct, device, return_address, task, target_task, .. } = *state;
+        let kind = construct as i32;
+        if let Some(callback) = callbacks.target_emi {
+            let target = &raw mut (*state).target;
+            callback(kind, endpoint, device, task, target_task, target, return_address);
+        } else if let Some(callback) = callbacks.target {
+            callback(kind, endpoint, device, task, (*state).target.value, return_address);
+        }
+    }
+}
+
+impl Drop for Region {
+    #[inline]
+    fn drop(&mut self) {
+        if !self.0.is_null() {
+            end(self.0);
+        }
+    }
+}
+
+#[cold]
+fn end(state: *mut State) {
+    // A region that was suspended meanwhile is the task's business.
+    if INNERMOST.get() == state {
+        // SAFETY: the innermost region is alive and nobody else's.
+        unsafe {
+            tell(state, Endpoint::End);
+            INNERMOST.set((*state).outer);
+            drop(Box::from_raw(state));
+        }
+    }
+}
+
+/// A construct whose operations go on after its call has returned.
+#[derive(Debug)]
+pub struct Suspended(*mut State);
+
+/// Takes the innermost construct off this thread, to be ended by another call.
+pub fn suspend() -> Option<Suspended> {
+    let state = INNERMOST.get();
+    // SAFETY: what is innermost is alive.
+    let outer = unsafe { state.as_ref() }?.outer;
+    INNERMOST.set(outer);
+    Some(Suspended(state))
+}
+
+impl Suspended {
+    /// Goes on with the construct on this thread.
+    pub fn resume(self) -> Region {
+        // SAFETY: a suspended state is alive and nobody else's.
+        unsafe { (*self.0).outer = INNERMOST.get() };
+        INNERMOST.set(self.0);
+        Region(self.0)
+    }
+}
+
+/// What operations on this thread refer to: target task and data word.
+pub(super) fn current() -> (*mut Data, *mut Data) {
+    let state = INNERMOST.get();
+    if state.is_null() {
+        return (null_mut(), OUTSIDE.with(|word| word.as_ptr().cast()));
+    }
+    // SAFETY: what is innermost is alive.
+    unsafe { ((*state).target_task, &raw mut (*state).target) }
+}
+
+/// Clears the data word of operations outside constructs.
+pub(super) fn begin_outside() {
+    if INNERMOST.get().is_null() {
+        OUTSIDE.set(0);
+    }
+}
