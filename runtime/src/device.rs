@@ -199,7 +199,10 @@ impl Device {
         self.table.neighbours(host, 3).into_iter().map(range).collect()
     }
 
-    pub(crate) fn has_pending_images(&self) -> bool {
+    /// Whether images wait to be loaded at the next use.
+    #[inline]
+    #[must_use]
+    pub fn has_pending_images(&self) -> bool {
         self.images_pending.load(Ordering::Acquire)
     }
 }
