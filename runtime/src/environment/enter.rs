@@ -60,7 +60,13 @@ impl Work {
                 self.enter_item(&item, index, next)?
             };
             if item.map_type & bit::RETURN_PARAM != 0 {
-                arguments.return_base(index, held.device.0.wrapping_sub(item.begin.wrapping_sub(item.base)));
+                let base = if item.map_type & bit::PTR_AND_OBJ != 0 {
+                    // SAFETY: the compiler says that the base is the address of a pointer.
+                    unsafe { *(item.base as *const usize) }
+                } else {
+                    item.base
+                };
+                arguments.return_base(index, held.device.0.wrapping_sub(item.begin.wrapping_sub(base)));
             }
             self.held.push(held);
         }
@@ -128,7 +134,10 @@ impl Work {
                 size: size_of::<usize>(),
                 always: true,
             };
-            self.attach_to(pointer, &request, held.device)?;
+            if let Err(error) = self.attach_to(pointer, &request, held.device) {
+                self.drop_held(held);
+                return Err(error);
+            }
         }
         if events::observed() && held.entry.is_none() && bit::parent(map_type).is_none() {
             self.tell_missing(item);
@@ -149,7 +158,11 @@ impl Work {
             map_type: modifiers,
             count: false,
         };
-        Ok(self.make_present(&wanted)?.entry)
+        let held = self.make_present(&wanted)?;
+        if held.counted.is_some() {
+            self.pointers.push(held);
+        }
+        Ok(held.entry)
     }
 
     /// The heart of it: finds the range's entry or makes one.
@@ -217,8 +230,12 @@ impl Work {
                 self.awaited.push(entry);
             }
         }
-        self.wait_for_event(entry)?;
         let device = entry.translate(wanted.begin);
+        let held = Held { entry: Some(entry), device, counted: wanted.count.then_some(counter) };
+        if let Err(error) = self.wait_for_event(entry) {
+            self.drop_held(held);
+            return Err(error);
+        }
         if events::observed() {
             let change = if wanted.count { MappingChange::Acquired } else { MappingChange::Seen };
             self.tell_entry(change, entry, wanted, counts);
@@ -226,10 +243,12 @@ impl Work {
         let copy = wanted.map_type & bit::TO != 0
             && (created_here || wanted.map_type & bit::ALWAYS != 0)
             && wanted.size != 0;
-        let held = Held { entry: Some(entry), device, counted: wanted.count.then_some(counter) };
-        if copy && let Err(error) = self.copy_in(entry, wanted.begin, wanted.size, wanted.label) {
-            self.drop_held(held);
-            return Err(error);
+        if copy {
+            let (begin, size) = entry.part_of(wanted.begin, wanted.size);
+            if let Err(error) = self.copy_in(entry, begin, size, wanted.label) {
+                self.drop_held(held);
+                return Err(error);
+            }
         }
         Ok(Some(held))
     }
@@ -357,7 +376,7 @@ impl Work {
     }
 
     #[inline]
-    fn check_map_type(&self, item: &Item, argument: usize) -> Result<()> {
+    pub(super) fn check_map_type(&self, item: &Item, argument: usize) -> Result<()> {
         let unknown = item.map_type & !bit::KNOWN;
         if unknown == 0 {
             return Ok(());

@@ -1,7 +1,7 @@
 //! Giving list items up.
 
 use super::enter::counter;
-use super::work::{Held, Work};
+use super::work::Work;
 use crate::arguments::{Arguments, Components, Item};
 use crate::error::{ErrorKind, HostRange, Result};
 use crate::events::{self, MappingChange, MappingEvent};
@@ -50,10 +50,11 @@ impl Work {
         let mut result = Ok(());
         for index in (0..arguments.len()).rev() {
             let item = arguments.item(index);
-            if item.map_type & NOT_MAPPED != 0 {
+            let known = self.check_map_type(&item, index);
+            if known.is_err() || item.map_type & NOT_MAPPED != 0 {
+                result = result.and(known);
                 continue;
             }
-            self.held.push(Held::NOTHING);
             let done = match item.mapper {
                 Some(mapper) => self.exit_mapped(&item, mapper),
                 None => self.exit_item(&item),
@@ -80,10 +81,16 @@ impl Work {
     fn exit_item(&mut self, item: &Item) -> Result<()> {
         let implicit = item.map_type & bit::IMPLICIT != 0;
         match self.recent.lookup(&self.device.table, item.begin, item.size as usize) {
-            Relation::Contained(entry) => self.exit_entry(item, entry),
-            Relation::Partial(entry) if implicit => self.exit_entry(item, entry),
+            Relation::Contained(entry) => self.exit_found(item, entry),
+            Relation::Partial(entry) if implicit => self.exit_found(item, entry),
             Relation::Partial(_) | Relation::Absent => self.nothing_to_exit(item),
         }
+    }
+
+    /// An entry that another thread is still making is given up when it is made:
+    /// it has no storage to copy from or to free before.
+    fn exit_found(&mut self, item: &Item, entry: EntryRef<'static>) -> Result<()> {
+        if entry.wait_filled() { self.exit_entry(item, entry) } else { self.nothing_to_exit(item) }
     }
 
     /// OpenMP 5.2 section 5.8.6: an item that is not present is ignored, unless
@@ -114,10 +121,16 @@ impl Work {
         let (counter, delete) = (counter(map_type), map_type & bit::DELETE != 0);
         let counts = bit::parent(map_type).is_none() || map_type & bit::PTR_AND_OBJ != 0;
         let (snapshot, last) = if counts {
-            match entry.release(counter, delete) {
+            match entry.release(counter, delete, self.stream.is_some()) {
                 // Another thread has deleted it: ignored, as if never mapped.
                 None => return Ok(()),
-                Some((snapshot, release)) => (snapshot, release == Release::Last),
+                Some((_, Release::Crowded)) => return self.exit_crowded(item, entry),
+                Some((snapshot, release)) => {
+                    if release != Release::Shared {
+                        self.unmapping.push(entry);
+                    }
+                    (snapshot, release == Release::Last)
+                }
             }
         } else {
             match entry.snapshot() {
@@ -125,9 +138,6 @@ impl Work {
                 Some(snapshot) => (snapshot, snapshot.would_be_last(counter, delete)),
             }
         };
-        if counts && last {
-            self.unmapping.push(entry);
-        }
         if events::observed() {
             self.tell_exit(item, entry, snapshot, counts, last);
         }
@@ -136,7 +146,30 @@ impl Work {
             return Ok(());
         }
         self.wait_for_event(entry)?;
-        self.copy_out(entry, item.begin, item.size as usize, item.label)
+        let (begin, size) = entry.part_of(item.begin, item.size as usize);
+        self.copy_out(entry, begin, size, item.label)
+    }
+
+    /// Gives an item up that more constructs in flight use than can be counted:
+    /// copies back, waits, and then needs the entry no more.
+    #[cold]
+    fn exit_crowded(&mut self, item: &Item, entry: EntryRef<'static>) -> Result<()> {
+        let (counter, delete) = (counter(item.map_type), item.map_type & bit::DELETE != 0);
+        let last = entry.snapshot().is_some_and(|counts| counts.would_be_last(counter, delete));
+        let copy = item.map_type & bit::FROM != 0
+            && (last || item.map_type & bit::ALWAYS != 0)
+            && item.size != 0
+            && !self.discarding;
+        let mut result = Ok(());
+        if copy {
+            let (begin, size) = entry.part_of(item.begin, item.size as usize);
+            result = self.copy_out(entry, begin, size, item.label);
+        }
+        result = result.and(self.settle());
+        if let Some((_, Release::Last)) = entry.release(counter, delete, false) {
+            self.unmapping.push(entry);
+        }
+        result
     }
 
     #[cold]

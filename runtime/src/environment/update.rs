@@ -28,7 +28,8 @@ impl Work {
     /// # Errors
     /// `present` and not present, or a copy failed.
     pub(crate) fn update(&mut self, arguments: &Arguments<'_>) -> Result<()> {
-        for item in arguments.iter() {
+        for (index, item) in arguments.iter().enumerate() {
+            self.check_map_type(&item, index)?;
             if item.map_type & (bit::LITERAL | bit::PRIVATE) != 0 {
                 continue;
             }

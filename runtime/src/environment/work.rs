@@ -24,6 +24,9 @@ pub struct Work {
     pub(super) discarding: bool,
     /// Per argument of the construct, what `enter` found.
     pub(super) held: Vec<Held>,
+    /// Entries of base pointers this construct has made present. They outlive it,
+    /// unless it fails.
+    pub(super) pointers: Vec<Held>,
     /// Host ranges this construct has made present.
     pub(super) created: Vec<(usize, usize)>,
     /// Entries it created and has not published.
@@ -31,7 +34,8 @@ pub struct Work {
     /// Entries of others that are not published yet.
     pub(super) awaited: Vec<EntryRef<'static>>,
     pub(super) attachments: Vec<AttachRequest>,
-    /// Entries whose last reference this construct gave up.
+    /// Entries that this construct has released and still uses, as it was the
+    /// last or has device operations under way.
     pub(super) unmapping: Vec<EntryRef<'static>>,
     /// Device memory to free at the end.
     pub(super) temporaries: Vec<DevicePtr>,
@@ -92,6 +96,7 @@ impl Work {
             recent: Recent::default(),
             discarding: false,
             held: Vec::new(),
+            pointers: Vec::new(),
             created: Vec::new(),
             filling: Vec::new(),
             awaited: Vec::new(),
@@ -116,6 +121,7 @@ impl Work {
         self.stream = device.take_stream(self.opened)?;
         self.unified_shared_memory = unified_shared_memory;
         self.held.clear();
+        self.pointers.clear();
         self.created.clear();
         Ok(())
     }
@@ -249,15 +255,31 @@ impl Work {
                 _ => {}
             }
         }
+        while let Some(Held { entry: Some(entry), counted: Some(counter), .. }) = self.pointers.pop() {
+            self.give_up(entry, counter);
+        }
         self.held.clear();
         let _ = self.complete();
         self.discarding = false;
     }
 
     pub(super) fn give_up(&mut self, entry: EntryRef<'static>, counter: Counter) {
-        if let Some((_, Release::Last)) = entry.release(counter, false) {
-            self.unmapping.push(entry);
+        match entry.release(counter, false, self.stream.is_some()) {
+            Some((_, Release::Last | Release::InUse)) => self.unmapping.push(entry),
+            Some((_, Release::Crowded)) => {
+                let _ = self.settle();
+                if let Some((_, Release::Last)) = entry.release(counter, false, false) {
+                    self.unmapping.push(entry);
+                }
+            }
+            Some((_, Release::Shared)) | None => {}
         }
+    }
+
+    /// Waits for the device operations issued so far.
+    pub(super) fn settle(&self) -> Result<()> {
+        let Some(stream) = self.stream else { return Ok(()) };
+        self.opened.device.synchronize(stream).map_err(|error| self.device.backend_error(error))
     }
 
     pub(super) fn tell_mapping(&self, event: &MappingEvent) {

@@ -201,13 +201,20 @@ impl<'t> EntryRef<'t> {
 
     /// Gives up a reference. `None`: the entry is gone already (another thread
     /// deleted it), so there is nothing to copy back and nothing to remove.
+    /// `in_use` says that device operations of the caller's may be under way, which
+    /// the entry has to outlive.
     #[inline]
-    pub fn release(self, counter: Counter, delete: bool) -> Option<(Snapshot, Release)> {
-        self.update(|snapshot| Some(snapshot.released(counter, delete)))
+    pub fn release(self, counter: Counter, delete: bool, in_use: bool) -> Option<(Snapshot, Release)> {
+        self.update(|snapshot| Some(snapshot.released(counter, delete, in_use)))
     }
 
-    /// Ends this thread's unmapping after a [`Release::Last`]. True: nobody came
-    /// back, the caller removes the entry from the table and frees its memory.
+    /// Ends a use of the entry, if that cannot be its end.
+    pub(super) fn leave(self) -> bool {
+        self.update(|snapshot| Some((snapshot.left()?, ()))).is_some()
+    }
+
+    /// Ends a construct's use after [`Release::Last`] or [`Release::InUse`]. True:
+    /// nobody came back, the caller removes the entry from the table and frees its memory.
     pub(super) fn finish_unmapping(self) -> bool {
         self.update(|snapshot| Some(snapshot.finished_unmapping())).is_some_and(|(_, remove)| remove)
     }
@@ -280,6 +287,16 @@ impl<'t> EntryRef<'t> {
     #[must_use]
     pub fn host_end(self) -> usize {
         self.entry.host_end.load(Ordering::Relaxed)
+    }
+
+    /// Begin and size of what of a section is in the range: all of it, unless it
+    /// is mapped implicitly.
+    #[inline]
+    #[must_use]
+    pub fn part_of(self, begin: usize, size: usize) -> (usize, usize) {
+        let end = (begin + size).min(self.host_end());
+        let begin = begin.max(self.host_begin());
+        (begin, end.saturating_sub(begin))
     }
 
     /// Address of the variable the range belongs to.

@@ -235,10 +235,14 @@ impl PresentTable {
         Ok(EntryRef::new(entry))
     }
 
-    /// Ends a thread's unmapping that began with
-    /// [`Release::Last`](super::Release::Last). `Some`: the entry has left the
-    /// table and the caller frees its memory.
+    /// Ends a construct's use of an entry that began with
+    /// [`Release::Last`](super::Release::Last) or
+    /// [`Release::InUse`](super::Release::InUse). `Some`: the entry has left the
+    /// table and the caller frees its memory. Locks only if that may be so.
     pub fn finish_unmapping(&self, entry: EntryRef<'_>) -> Option<Removed> {
+        if entry.leave() {
+            return None;
+        }
         let mut writer = lock(&self.writer);
         let removed = Removed::of(entry);
         if !entry.finish_unmapping() {
@@ -590,7 +594,7 @@ mod tests {
 
     fn remove(table: &PresentTable, host: usize) {
         let Relation::Contained(entry) = table.lookup(host, 1) else { panic!("not mapped") };
-        assert_eq!(entry.release(Counter::Dynamic, false).unwrap().1, Release::Last);
+        assert_eq!(entry.release(Counter::Dynamic, false, false).unwrap().1, Release::Last);
         assert!(table.finish_unmapping(entry).is_some());
     }
 
@@ -673,7 +677,7 @@ mod tests {
         remove(&table, 64);
         let new = table.insert(&plain(64, 8)).unwrap();
         assert!(old.acquire(Counter::Dynamic).is_none() || old == new);
-        assert!(old.release(Counter::Dynamic, true).is_none() || old == new);
+        assert!(old.release(Counter::Dynamic, true, false).is_none() || old == new);
     }
 
     #[test]
@@ -703,7 +707,7 @@ mod tests {
                         };
                         assert_eq!(entry.host_begin(), host);
                         entry.acquire(Counter::Dynamic).unwrap().unwrap();
-                        assert_eq!(entry.release(Counter::Dynamic, false).unwrap().1, Release::Shared);
+                        assert_eq!(entry.release(Counter::Dynamic, false, false).unwrap().1, Release::Shared);
                     }
                 });
             }

@@ -80,7 +80,7 @@ mod tests {
             assert_eq!(recent.lookup(table, 4096, 65), Relation::Partial(first));
             assert_eq!(recent.lookup(table, 4096, 0), Relation::Contained(first));
         }
-        assert_eq!(first.release(Counter::Dynamic, false).unwrap().1, Release::Last);
+        assert_eq!(first.release(Counter::Dynamic, false, false).unwrap().1, Release::Last);
         table.finish_unmapping(first).unwrap();
         assert_eq!(recent.lookup(table, 4096, 64), Relation::Absent);
         let second = table.insert(&plain(4096, 128)).unwrap();

@@ -1,7 +1,7 @@
 //! The state word of a present-table entry.
 //!
 //! ```text
-//!  63       46 45 44 43      36 35        24 23             0
+//!  63       48 47 46 45      36 35        24 23             0
 //! | generation|phase| unmapping |    hold    |    dynamic      |
 //! ```
 //!
@@ -14,13 +14,13 @@
 /// (declare-target globals, `omp_target_associate_ptr`).
 pub(crate) const INFINITE: u32 = (1 << 24) - 1;
 const HOLD_MAX: u32 = (1 << 12) - 1;
-const UNMAPPING_MAX: u32 = (1 << 8) - 1;
+const UNMAPPING_MAX: u32 = (1 << 10) - 1;
 
 const HOLD_SHIFT: u32 = 24;
 const UNMAPPING_SHIFT: u32 = 36;
-const PHASE_SHIFT: u32 = 44;
-const GENERATION_SHIFT: u32 = 46;
-const GENERATION_MASK: u32 = (1 << 18) - 1;
+const PHASE_SHIFT: u32 = 46;
+const GENERATION_SHIFT: u32 = 48;
+const GENERATION_MASK: u32 = (1 << 16) - 1;
 
 /// Where an entry is in its life.
 // Word-sized, like `Counter`: byte-sized fields would leave holes in the structs
@@ -54,6 +54,12 @@ pub enum Counter {
 pub enum Release {
     /// Others still use the entry.
     Shared,
+    /// Others have references, but the caller's device operations use the entry
+    /// too: it calls `finish_unmapping` when they are done.
+    InUse,
+    /// Nothing was given up: too many constructs in flight use the entry. The
+    /// caller waits for its own device operations and tries again without them.
+    Crowded,
     /// This was the last reference: the caller copies back and then calls
     /// `finish_unmapping`.
     Last,
@@ -66,7 +72,8 @@ pub struct Snapshot {
     pub generation: u32,
     /// Phase.
     pub phase: Phase,
-    /// Threads between their last release and the end of their unmapping.
+    /// Constructs between a release and the end of what they do with the entry:
+    /// those that unmap it, and on asynchronous devices all that use it.
     pub unmapping: u32,
     /// Hold count.
     pub hold: u32,
@@ -162,22 +169,36 @@ impl Snapshot {
     }
 
     /// One reference less (or none left, with `delete`). Releasing below zero
-    /// leaves zero: the other count may be what keeps the entry.
+    /// leaves zero: the other count may be what keeps the entry. `in_use` says that
+    /// device operations of the caller's are under way.
     #[must_use]
-    pub(crate) const fn released(mut self, counter: Counter, delete: bool) -> (Self, Release) {
-        let last = self.would_be_last(counter, delete) && self.unmapping < UNMAPPING_MAX;
+    pub(crate) const fn released(mut self, counter: Counter, delete: bool, in_use: bool) -> (Self, Release) {
+        let full = self.unmapping == UNMAPPING_MAX;
+        if full && in_use {
+            return (self, Release::Crowded);
+        }
+        let last = self.would_be_last(counter, delete) && !full;
         match counter {
-            Counter::Dynamic if self.dynamic == INFINITE => {}
+            Counter::Dynamic if self.dynamic == INFINITE => return (self, Release::Shared),
             Counter::Dynamic if delete => self.dynamic = 0,
             Counter::Dynamic => self.dynamic = self.dynamic.saturating_sub(1),
             Counter::Hold => self.hold = self.hold.saturating_sub(1),
         }
-        if last {
-            self.unmapping += 1;
-            (self, Release::Last)
-        } else {
-            (self, Release::Shared)
+        if !last && (!in_use || self.is_infinite()) {
+            return (self, Release::Shared);
         }
+        self.unmapping += 1;
+        (self, if last { Release::Last } else { Release::InUse })
+    }
+
+    /// The end of one construct's use, if that cannot be the end of the entry.
+    #[must_use]
+    pub(crate) const fn left(mut self) -> Option<Self> {
+        if self.unmapping == 0 || (self.unmapping == 1 && self.total() == 0) {
+            return None;
+        }
+        self.unmapping -= 1;
+        Some(self)
     }
 
     /// The end of one thread's unmapping. The second value says whether the
@@ -218,7 +239,7 @@ mod tests {
             let counter = if hold { Counter::Hold } else { Counter::Dynamic };
             prop_assume!(snapshot.total() > 0);
             if let Some(more) = snapshot.acquired(counter) {
-                let (back, release) = more.released(counter, false);
+                let (back, release) = more.released(counter, false, false);
                 prop_assert_eq!(back, snapshot);
                 prop_assert_eq!(release, Release::Shared);
             }
@@ -228,8 +249,8 @@ mod tests {
         fn infinite_entries_are_never_last(snapshot in any_snapshot(), delete in any::<bool>()) {
             let snapshot = Snapshot { dynamic: INFINITE, ..snapshot };
             for counter in [Counter::Dynamic, Counter::Hold] {
-                prop_assert_eq!(snapshot.released(counter, delete).1, Release::Shared);
-                prop_assert!(snapshot.released(counter, delete).0.is_infinite());
+                prop_assert_eq!(snapshot.released(counter, delete, true).1, Release::Shared);
+                prop_assert!(snapshot.released(counter, delete, true).0.is_infinite());
             }
         }
 
@@ -250,9 +271,23 @@ mod tests {
     #[test]
     fn held_data_survives_delete() {
         let held = Snapshot { generation: 0, phase: Phase::Live, unmapping: 0, hold: 1, dynamic: 3 };
-        let (after, release) = held.released(Counter::Dynamic, true);
+        let (after, release) = held.released(Counter::Dynamic, true, false);
         assert_eq!((after.dynamic, after.hold, release), (0, 1, Release::Shared));
-        assert_eq!(after.released(Counter::Hold, false).1, Release::Last);
+        assert_eq!(after.released(Counter::Hold, false, false).1, Release::Last);
+    }
+
+    #[test]
+    fn what_is_in_use_stays() {
+        let shared = Snapshot { generation: 0, phase: Phase::Live, unmapping: 0, hold: 0, dynamic: 2 };
+        let (one, first) = shared.released(Counter::Dynamic, false, true);
+        let (none, second) = one.released(Counter::Dynamic, false, true);
+        assert_eq!((first, second), (Release::InUse, Release::Last));
+        assert_eq!(none.left().unwrap().left(), None);
+        assert!(!none.finished_unmapping().1);
+        assert!(none.finished_unmapping().0.finished_unmapping().1);
+        let crowded = Snapshot { unmapping: UNMAPPING_MAX, ..shared };
+        assert_eq!(crowded.released(Counter::Dynamic, false, true), (crowded, Release::Crowded));
+        assert_eq!(crowded.released(Counter::Dynamic, false, false).1, Release::Shared);
     }
 
     #[test]

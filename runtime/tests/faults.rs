@@ -1,0 +1,159 @@
+//! Everything a back end can refuse, refused at every point of a program: the
+//! construct fails, what was mapped before still is, everything can be unmapped,
+//! nothing leaks, nobody waits for ever.
+
+mod support;
+
+use gangway_runtime::map_type as bit;
+use gangway_runtime::{DataOperation, ErrorKind};
+use support::construct::{Access, ListItem, World};
+use support::device::{Call, Mock, Options};
+use support::within;
+
+/// The program's memory, and its list items.
+struct Program {
+    a: Vec<u8>,
+    b: Vec<u8>,
+    c: Vec<u8>,
+    holder: Box<usize>,
+}
+
+impl Program {
+    fn new() -> Self {
+        let c = vec![3; 24];
+        let holder = Box::new(c.as_ptr().addr());
+        Self { a: vec![1; 64], b: vec![2; 48], c, holder }
+    }
+
+    fn section(memory: &[u8], map_type: u64) -> ListItem {
+        ListItem::section(memory.as_ptr().addr(), memory.len(), map_type)
+    }
+
+    fn holder(&self, map_type: u64) -> ListItem {
+        ListItem::section((&raw const *self.holder).addr(), 8, map_type)
+    }
+
+    fn everything(&self) -> [ListItem; 4] {
+        let all = [&self.a, &self.b, &self.c].map(|memory| Self::section(memory, bit::DELETE));
+        [all[0], all[1], all[2], self.holder(bit::DELETE)]
+    }
+
+    /// Runs the constructs, going on after a failure; answers the failures.
+    fn run(&self, world: &World) -> Vec<ErrorKind> {
+        let both = bit::TO | bit::FROM;
+        let mut failures = Vec::new();
+        let attach =
+            ListItem { base: self.holder(0).base, ..ListItem::section(*self.holder, 8, bit::ATTACH) };
+        let pair = ListItem {
+            base: self.holder(0).base,
+            ..ListItem::section(*self.holder, 24, both | bit::PTR_AND_OBJ)
+        };
+        // What failed to begin has changed nothing; what failed to end has ended.
+        let mut begin = |items: &[ListItem]| {
+            let before = world.mapped();
+            let issued = world.issue_data(DataOperation::Begin, items);
+            if let Err(error) = &issued {
+                assert_eq!(world.mapped(), before, "after {error}");
+            }
+            failures.extend(issued.and_then(|job| job.complete()).err().map(|error| error.kind));
+        };
+        begin(&[Self::section(&self.a, both), Self::section(&self.b, bit::TO)]);
+        begin(&[self.holder(both), Self::section(&self.c, both), attach]);
+        begin(&[pair]);
+        begin(&[self.holder(both), pair]);
+        begin(&[
+            Self::section(&self.a, bit::TO | bit::ALWAYS),
+            Self::section(&self.b, bit::TO | bit::ALWAYS),
+        ]);
+        let launch = [
+            Self::section(&self.a, both | bit::ALWAYS).parameter(Access::Increment),
+            Self::section(&self.b, bit::TO).parameter(Access::None),
+            Self::section(&self.c, both).parameter(Access::Increment),
+        ];
+        failures.extend(world.launch(&launch).err().map(|error| error.kind));
+        failures.extend(world.launch(&launch).err().map(|error| error.kind));
+        let update = [Self::section(&self.a, bit::FROM), Self::section(&self.b, bit::TO)];
+        failures.extend(world.data(DataOperation::Update, &update).err().map(|error| error.kind));
+        let end =
+            [Self::section(&self.a, bit::FROM), Self::section(&self.b, bit::FROM), self.holder(bit::FROM)];
+        failures.extend(world.data(DataOperation::End, &end).err().map(|error| error.kind));
+        failures
+    }
+
+    fn clean_up(&self, world: &World, mock: &Mock) {
+        world.data(DataOperation::End, &self.everything()).unwrap();
+        assert_eq!(world.mapped(), []);
+        mock.assert_all_freed();
+        assert_eq!(*self.holder, self.c.as_ptr().addr(), "the host's pointer is the host's");
+    }
+}
+
+#[test]
+fn without_a_fault_nothing_fails() {
+    for options in Options::ALL {
+        let (world, mock) = World::mock(options);
+        let program = Program::new();
+        assert_eq!(program.run(&world), [], "{options:?}");
+        program.clean_up(&world, &mock);
+    }
+}
+
+#[test]
+fn every_call_fails_once() {
+    within(120, || {
+        for options in Options::ALL {
+            for call in Call::ALL {
+                for successes in 0.. {
+                    let (world, mock) = World::mock(options);
+                    let program = Program::new();
+                    mock.fail(call, successes);
+                    let failures = program.run(&world);
+                    if !mock.stop_failing() {
+                        // The program makes no more such calls.
+                        assert_eq!(failures, []);
+                        program.clean_up(&world, &mock);
+                        break;
+                    }
+                    assert!(!failures.is_empty(), "{options:?}: {call:?} {successes} failed unnoticed");
+                    program.clean_up(&world, &mock);
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn too_little_memory() {
+    for options in Options::ALL {
+        for memory in (0..300).step_by(8) {
+            let (world, mock) = World::mock(Options { memory, ..options });
+            let program = Program::new();
+            let failures = program.run(&world);
+            let short = failures.iter().all(|kind| matches!(kind, ErrorKind::OutOfMemory { .. }));
+            assert!(short, "{options:?} with {memory} bytes: {failures:?}");
+            program.clean_up(&world, &mock);
+        }
+    }
+}
+
+/// A thread that cannot get memory does not hold up those who wait for its entry.
+#[test]
+fn waiting_for_an_allocation_that_fails() {
+    for options in Options::ALL {
+        within(60, move || {
+            let (world, mock) = World::mock(Options { memory: 0, ..options });
+            let shared = vec![0u8; 64];
+            std::thread::scope(|scope| {
+                for _ in 0..4 {
+                    scope.spawn(|| {
+                        for _ in 0..100 {
+                            let error = world.launch(&[Program::section(&shared, bit::TO)]).unwrap_err();
+                            assert!(matches!(error.kind, ErrorKind::OutOfMemory { .. }));
+                        }
+                    });
+                }
+            });
+            mock.assert_all_freed();
+        });
+    }
+}

@@ -1,0 +1,339 @@
+//! The back end for tests.
+
+use super::memory::DeviceMemory;
+use super::streams::{Access, Operation, Queues};
+use gangway_backend::{
+    AllocationKind, Backend, Capabilities, Device, DevicePtr, Error, EventHandle, KernelHandle, Launch,
+    Module, Result, Session, StreamHandle,
+};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, Weak};
+use std::time::Duration;
+
+/// When operations are done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Timing {
+    /// Before the call returns.
+    Synchronous,
+    /// When somebody waits for them.
+    Lazy,
+    /// On a thread of the device.
+    Worker,
+}
+
+/// A kind of device.
+#[derive(Debug, Clone, Copy)]
+pub struct Options {
+    pub timing: Timing,
+    pub events: bool,
+    pub memory: usize,
+}
+
+impl Options {
+    pub const SYNCHRONOUS: Self = Self { timing: Timing::Synchronous, events: false, memory: usize::MAX };
+    pub const LAZY: Self = Self { timing: Timing::Lazy, events: true, memory: usize::MAX };
+    pub const LAZY_WITHOUT_EVENTS: Self = Self { events: false, ..Self::LAZY };
+    pub const WORKER: Self = Self { timing: Timing::Worker, events: true, memory: usize::MAX };
+    pub const WORKER_WITHOUT_EVENTS: Self = Self { events: false, ..Self::WORKER };
+
+    pub const ALL: [Self; 5] =
+        [Self::SYNCHRONOUS, Self::LAZY, Self::LAZY_WITHOUT_EVENTS, Self::WORKER, Self::WORKER_WITHOUT_EVENTS];
+}
+
+/// Calls that can be made to fail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Call {
+    Allocate,
+    ToDevice,
+    FromDevice,
+    Launch,
+    CreateStream,
+    Synchronize,
+    RecordEvent,
+    WaitEvent,
+}
+
+impl Call {
+    pub const ALL: [Self; 8] = [
+        Self::Allocate,
+        Self::ToDevice,
+        Self::FromDevice,
+        Self::Launch,
+        Self::CreateStream,
+        Self::Synchronize,
+        Self::RecordEvent,
+        Self::WaitEvent,
+    ];
+}
+
+/// Names of the kernels an image has.
+pub const INCREMENT: &std::ffi::CStr = c"increment";
+
+/// The device, and how tests look into it.
+pub struct Mock {
+    options: Options,
+    queues: Mutex<Queues>,
+    changed: Condvar,
+    calls: Mutex<Calls>,
+}
+
+#[derive(Default)]
+struct Calls {
+    made: BTreeMap<Call, usize>,
+    /// Which call is to fail: the one after so many successful ones.
+    fault: Option<(Call, usize)>,
+    failed: bool,
+}
+
+impl Mock {
+    pub fn new(options: Options) -> Arc<Self> {
+        let mock = Arc::new(Self {
+            options,
+            queues: Mutex::new(Queues::new(DeviceMemory::new(options.memory))),
+            changed: Condvar::new(),
+            calls: Mutex::default(),
+        });
+        if options.timing == Timing::Worker {
+            let device = Arc::downgrade(&mock);
+            std::thread::spawn(move || work(&device));
+        }
+        mock
+    }
+
+    pub fn queues(&self) -> MutexGuard<'_, Queues> {
+        self.queues.lock().unwrap()
+    }
+
+    /// Makes one call fail: the one after `successes` more successful ones.
+    pub fn fail(&self, call: Call, successes: usize) {
+        let mut calls = self.calls.lock().unwrap();
+        calls.fault = Some((call, successes));
+        calls.failed = false;
+    }
+
+    /// Whether the call that was to fail has.
+    pub fn stop_failing(&self) -> bool {
+        let mut calls = self.calls.lock().unwrap();
+        calls.fault = None;
+        calls.failed
+    }
+
+    /// How often a call has been made.
+    pub fn made(&self, call: Call) -> usize {
+        self.calls.lock().unwrap().made.get(&call).copied().unwrap_or(0)
+    }
+
+    /// The contents of device memory.
+    pub fn read(&self, pointer: DevicePtr, size: usize) -> Vec<u8> {
+        self.queues().memory.bytes(pointer, size, "the test's reading").expect("allocated memory").to_vec()
+    }
+
+    /// Nothing was done against the rules.
+    #[track_caller]
+    pub fn assert_rules_kept(&self) {
+        let violations = std::mem::take(&mut self.queues().memory.violations);
+        assert!(violations.is_empty(), "{violations:#?}");
+    }
+
+    /// ... and nothing is left over.
+    #[track_caller]
+    pub fn assert_all_freed(&self) {
+        self.assert_rules_kept();
+        let queues = self.queues();
+        assert_eq!(queues.leftovers(), Vec::<String>::new());
+        assert_eq!(queues.memory.alive(), 0, "memory that was not freed");
+    }
+
+    fn call(&self, call: Call) -> Result<()> {
+        let mut calls = self.calls.lock().unwrap();
+        *calls.made.entry(call).or_default() += 1;
+        match &mut calls.fault {
+            Some((faulty, 0)) if *faulty == call => {
+                calls.fault = None;
+                calls.failed = true;
+                Err(Error::Device { code: 7, message: format!("{call:?} was made to fail") })
+            }
+            Some((faulty, successes)) if *faulty == call => {
+                *successes -= 1;
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn issue(&self, operation: Operation, stream: Option<StreamHandle>) {
+        let mut queues = self.queues();
+        match (self.options.timing, stream) {
+            (Timing::Synchronous, None) => queues.perform_now(operation),
+            (Timing::Lazy | Timing::Worker, Some(stream)) => {
+                queues.push(stream.0, operation);
+                self.changed.notify_all();
+            }
+            (timing, stream) => {
+                queues.memory.violations.push(format!("{timing:?} device got stream {stream:?}"));
+            }
+        }
+    }
+}
+
+/// The device's own thread, until the device is gone.
+fn work(device: &Weak<Mock>) {
+    while let Some(mock) = device.upgrade() {
+        let mut queues = mock.queues();
+        if queues.step_any() {
+            mock.changed.notify_all();
+        } else {
+            drop(mock.changed.wait_timeout(queues, Duration::from_millis(20)).unwrap());
+        }
+    }
+}
+
+/// The back end: one device.
+pub struct MockBackend(pub Arc<Mock>);
+
+impl Backend for MockBackend {
+    fn name(&self) -> &str {
+        "mock"
+    }
+
+    fn recognises(&self, image: &[u8]) -> bool {
+        image.starts_with(b"MOCK")
+    }
+
+    fn device_count(&self) -> usize {
+        1
+    }
+
+    fn open(&self, _ordinal: usize) -> Result<Box<dyn Device>> {
+        Ok(Box::new(MockDevice(self.0.clone())))
+    }
+}
+
+struct MockDevice(Arc<Mock>);
+
+struct MockModule;
+
+impl Module for MockModule {
+    fn kernel(&self, name: &str) -> Result<KernelHandle> {
+        if name.as_bytes() == INCREMENT.to_bytes() {
+            Ok(KernelHandle(1))
+        } else {
+            Err(Error::NoSuchSymbol { name: name.to_owned() })
+        }
+    }
+
+    fn global(&self, name: &str, _size: usize) -> Result<DevicePtr> {
+        Err(Error::NoSuchSymbol { name: name.to_owned() })
+    }
+}
+
+impl Device for MockDevice {
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { asynchronous: self.0.options.timing != Timing::Synchronous, ..Capabilities::default() }
+    }
+
+    fn load(&self, _image: &[u8]) -> Result<Box<dyn Module>> {
+        Ok(Box::new(MockModule))
+    }
+
+    fn allocate(&self, size: usize, _kind: AllocationKind, _overwritten: bool) -> Result<DevicePtr> {
+        self.0.call(Call::Allocate)?;
+        self.0.queues().memory.allocate(size).ok_or(Error::OutOfMemory { requested: size })
+    }
+
+    unsafe fn deallocate(&self, pointer: DevicePtr, _kind: AllocationKind) -> Result<()> {
+        self.0.queues().free(pointer);
+        Ok(())
+    }
+
+    unsafe fn copy_to_device(
+        &self,
+        to: DevicePtr,
+        from: *const u8,
+        size: usize,
+        stream: Option<StreamHandle>,
+    ) -> Result<()> {
+        self.0.call(Call::ToDevice)?;
+        self.0.issue(Operation::ToDevice { to, from: from.addr(), size }, stream);
+        Ok(())
+    }
+
+    unsafe fn copy_from_device(
+        &self,
+        to: *mut u8,
+        from: DevicePtr,
+        size: usize,
+        stream: Option<StreamHandle>,
+    ) -> Result<()> {
+        self.0.call(Call::FromDevice)?;
+        self.0.issue(Operation::FromDevice { to: to.addr(), from, size }, stream);
+        Ok(())
+    }
+
+    unsafe fn launch(&self, _launch: &Launch<'_>, session: &mut Session, slots: usize) -> Result<()> {
+        self.0.call(Call::Launch)?;
+        // First the addresses, then the extents, see `ListItem::extent`.
+        let (addresses, extents) = session.arguments(slots).split_at(slots / 2);
+        let range = |(&address, &extent): (&u64, &u64)| {
+            let offset = (extent >> 24 & 0xffff_ffff) as usize;
+            let access = Access {
+                begin: DevicePtr(address as usize + offset),
+                size: (extent & 0xff_ffff) as usize,
+                check: extent >> 63 != 0,
+            };
+            (extent != 0).then_some(access)
+        };
+        let accesses = addresses.iter().zip(extents).filter_map(range).collect();
+        self.0.issue(Operation::Kernel { accesses }, session.stream());
+        Ok(())
+    }
+
+    fn create_stream(&self) -> Result<StreamHandle> {
+        self.0.call(Call::CreateStream)?;
+        Ok(StreamHandle(self.0.queues().create_stream()))
+    }
+
+    fn destroy_stream(&self, stream: StreamHandle) -> Result<()> {
+        self.0.queues().destroy_stream(stream.0);
+        Ok(())
+    }
+
+    fn synchronize(&self, stream: StreamHandle) -> Result<()> {
+        let mut queues = self.0.queues();
+        if self.0.options.timing == Timing::Lazy {
+            queues.drain(stream.0);
+        } else {
+            while !queues.is_idle(stream.0) {
+                queues = self.0.changed.wait(queues).unwrap();
+            }
+        }
+        drop(queues);
+        self.0.call(Call::Synchronize)
+    }
+
+    fn is_idle(&self, stream: StreamHandle) -> Result<bool> {
+        Ok(self.0.queues().is_idle(stream.0))
+    }
+
+    fn record_event(&self, stream: StreamHandle) -> Result<EventHandle> {
+        if !self.0.options.events {
+            return Err(Error::Unsupported { operation: "events" });
+        }
+        self.0.call(Call::RecordEvent)?;
+        let event = self.0.queues().record(stream.0);
+        self.0.changed.notify_all();
+        Ok(EventHandle(event))
+    }
+
+    fn wait_event(&self, stream: StreamHandle, event: EventHandle) -> Result<()> {
+        self.0.call(Call::WaitEvent)?;
+        self.0.queues().wait(stream.0, event.0);
+        Ok(())
+    }
+
+    fn destroy_event(&self, event: EventHandle) -> Result<()> {
+        self.0.queues().destroy_event(event.0);
+        self.0.changed.notify_all();
+        Ok(())
+    }
+}

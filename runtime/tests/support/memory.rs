@@ -1,0 +1,77 @@
+//! Device memory that is no memory of this process: addresses are numbers, so a
+//! wrong one is noticed and never followed.
+
+use gangway_backend::DevicePtr;
+use std::collections::BTreeMap;
+
+/// Where device addresses begin. No host address looks like this.
+pub const FIRST_ADDRESS: usize = 0x7dec_0000_0000_0000;
+
+/// What new memory contains.
+pub const POISON: u8 = 0xa5;
+
+/// All allocations of a device that are alive, by address. Addresses are never
+/// used twice.
+pub struct DeviceMemory {
+    allocations: BTreeMap<usize, Box<[u8]>>,
+    next: usize,
+    in_use: usize,
+    limit: usize,
+    /// What was done against the rules of the interface.
+    pub violations: Vec<String>,
+}
+
+impl DeviceMemory {
+    pub fn new(limit: usize) -> Self {
+        Self { allocations: BTreeMap::new(), next: FIRST_ADDRESS, in_use: 0, limit, violations: Vec::new() }
+    }
+
+    /// `None`: beyond the limit.
+    pub fn allocate(&mut self, size: usize) -> Option<DevicePtr> {
+        if size == 0 {
+            self.violations.push("allocation of 0 bytes".to_owned());
+        }
+        if self.in_use + size > self.limit {
+            return None;
+        }
+        self.in_use += size;
+        let address = self.next;
+        self.next += size.next_multiple_of(256) + 256;
+        self.allocations.insert(address, vec![POISON; size].into());
+        Some(DevicePtr(address))
+    }
+
+    pub fn free(&mut self, pointer: DevicePtr) {
+        match self.allocations.remove(&pointer.0) {
+            Some(memory) => self.in_use -= memory.len(),
+            None => self.violations.push(format!("free of {:#x}, which is not allocated", pointer.0)),
+        }
+    }
+
+    /// Start and size of the allocation that contains an address.
+    pub fn allocation_of(&self, address: usize) -> Option<(usize, usize)> {
+        let (&begin, memory) = self.allocations.range(..=address).next_back()?;
+        (address < begin + memory.len()).then_some((begin, memory.len()))
+    }
+
+    /// Number of allocations that are alive.
+    pub fn alive(&self) -> usize {
+        self.allocations.len()
+    }
+
+    /// The bytes at a device address; noted as a violation if they are not there.
+    pub fn bytes(&mut self, pointer: DevicePtr, size: usize, what: &str) -> Option<&mut [u8]> {
+        let found =
+            self.allocation_of(pointer.0).filter(|(begin, length)| pointer.0 + size <= begin + length);
+        let Some((begin, _)) = found else {
+            self.violations
+                .push(format!("{what} of {size} bytes at {:#x}, which is not allocated", pointer.0));
+            return None;
+        };
+        if size == 0 {
+            self.violations.push(format!("{what} of 0 bytes"));
+        }
+        let offset = pointer.0 - begin;
+        Some(&mut self.allocations.get_mut(&begin)?[offset..offset + size])
+    }
+}

@@ -1,0 +1,40 @@
+//! A device for tests: its memory is a map of allocations that notices every
+//! misuse, it does what it is told at the worst moment, and it fails on demand.
+//!
+//! | module | |
+//! |---|---|
+//! | [`memory`] | device memory, and the rules of the back-end interface |
+//! | [`streams`] | asynchronous execution: as late as possible, or on a thread of its own |
+//! | [`device`] | the back end itself |
+//! | [`construct`] | list items and constructs, as a front end passes them |
+//! | [`model`] | what the specification says should happen |
+//! | [`null`] | a back end that only counts |
+
+#![allow(dead_code, reason = "each test program uses its part")]
+
+pub mod construct;
+pub mod device;
+pub mod memory;
+pub mod model;
+pub mod null;
+pub mod streams;
+
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
+/// Runs a test that could hang, on a thread, with a limit.
+///
+/// # Panics
+/// It panicked, or did not end in time.
+pub fn within(seconds: u64, test: impl FnOnce() + Send + 'static) {
+    let (done, wait) = channel();
+    let thread = std::thread::spawn(move || {
+        test();
+        let _ = done.send(());
+    });
+    match wait.recv_timeout(Duration::from_secs(seconds)) {
+        Ok(()) => thread.join().unwrap(),
+        Err(RecvTimeoutError::Disconnected) => std::panic::resume_unwind(thread.join().unwrap_err()),
+        Err(RecvTimeoutError::Timeout) => panic!("no end after {seconds} s: a deadlock"),
+    }
+}

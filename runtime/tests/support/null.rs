@@ -1,0 +1,122 @@
+//! A back end that does nothing but count: what a launch costs besides the device.
+
+use gangway_backend::{
+    AllocationKind, Backend, Capabilities, Device, DevicePtr, KernelHandle, Launch, Module, Result, Session,
+    StreamHandle,
+};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Calls of a null device. All devices count together.
+#[derive(Debug, Default)]
+pub struct Counts {
+    pub allocations: AtomicUsize,
+    pub deallocations: AtomicUsize,
+    pub copies: AtomicUsize,
+    pub launches: AtomicUsize,
+    /// Sum of the arguments of the launches.
+    pub arguments: AtomicUsize,
+}
+
+impl Counts {
+    pub const fn new() -> Self {
+        Self {
+            allocations: AtomicUsize::new(0),
+            deallocations: AtomicUsize::new(0),
+            copies: AtomicUsize::new(0),
+            launches: AtomicUsize::new(0),
+            arguments: AtomicUsize::new(0),
+        }
+    }
+
+    /// Allocations, deallocations, copies, launches.
+    pub fn all(&self) -> [usize; 4] {
+        [&self.allocations, &self.deallocations, &self.copies, &self.launches]
+            .map(|count| count.load(Ordering::Relaxed))
+    }
+}
+
+pub struct NullBackend(pub &'static Counts);
+
+struct NullDevice(&'static Counts);
+
+struct NullModule;
+
+fn count(what: &AtomicUsize) {
+    what.fetch_add(1, Ordering::Relaxed);
+}
+
+impl Backend for NullBackend {
+    fn name(&self) -> &str {
+        "null"
+    }
+
+    fn recognises(&self, image: &[u8]) -> bool {
+        image.starts_with(b"MOCK")
+    }
+
+    fn device_count(&self) -> usize {
+        1
+    }
+
+    fn open(&self, _ordinal: usize) -> Result<Box<dyn Device>> {
+        Ok(Box::new(NullDevice(self.0)))
+    }
+}
+
+impl Module for NullModule {
+    fn kernel(&self, _name: &str) -> Result<KernelHandle> {
+        Ok(KernelHandle(1))
+    }
+
+    fn global(&self, _name: &str, _size: usize) -> Result<DevicePtr> {
+        Ok(DevicePtr(0x1000))
+    }
+}
+
+impl Device for NullDevice {
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { private_in_session: true, ..Capabilities::default() }
+    }
+
+    fn load(&self, _image: &[u8]) -> Result<Box<dyn Module>> {
+        Ok(Box::new(NullModule))
+    }
+
+    fn allocate(&self, _size: usize, _kind: AllocationKind, _overwritten: bool) -> Result<DevicePtr> {
+        count(&self.0.allocations);
+        Ok(DevicePtr(0x10_0000))
+    }
+
+    unsafe fn deallocate(&self, _pointer: DevicePtr, _kind: AllocationKind) -> Result<()> {
+        count(&self.0.deallocations);
+        Ok(())
+    }
+
+    unsafe fn copy_to_device(
+        &self,
+        _to: DevicePtr,
+        _from: *const u8,
+        _size: usize,
+        _stream: Option<StreamHandle>,
+    ) -> Result<()> {
+        count(&self.0.copies);
+        Ok(())
+    }
+
+    unsafe fn copy_from_device(
+        &self,
+        _to: *mut u8,
+        _from: DevicePtr,
+        _size: usize,
+        _stream: Option<StreamHandle>,
+    ) -> Result<()> {
+        count(&self.0.copies);
+        Ok(())
+    }
+
+    unsafe fn launch(&self, _launch: &Launch<'_>, session: &mut Session, slots: usize) -> Result<()> {
+        count(&self.0.launches);
+        self.0.arguments.fetch_add(std::hint::black_box(session.arguments(slots)).len(), Ordering::Relaxed);
+        Ok(())
+    }
+}

@@ -1,0 +1,158 @@
+//! Several host threads on one device, and several constructs of one thread in
+//! flight: counts balance, data arrives, nothing is freed while it is in use.
+
+mod support;
+
+use gangway_runtime::DataOperation;
+use gangway_runtime::map_type as bit;
+use support::construct::{Access, EXPECTED, ListItem, World};
+use support::device::Options;
+use support::within;
+
+const THREADS: usize = 4;
+const ROUNDS: usize = 60;
+
+fn section(memory: &[u8], map_type: u64) -> ListItem {
+    ListItem::section(memory.as_ptr().addr(), memory.len(), map_type)
+}
+
+/// Private arrays come and go; everybody maps the same read-only one, so that one
+/// thread creates it while others already want it, and removes it while others
+/// come back.
+#[test]
+fn private_and_shared_data() {
+    for options in Options::ALL {
+        within(60, move || {
+            let (world, mock) = World::mock(options);
+            let shared = vec![EXPECTED; 256];
+            std::thread::scope(|scope| {
+                for thread in 0..THREADS {
+                    let (world, shared) = (&world, &shared);
+                    scope.spawn(move || {
+                        let own = vec![0u8; 64 + thread];
+                        for round in 0..ROUNDS {
+                            let items = [
+                                section(shared, bit::TO).parameter(Access::Check),
+                                section(&own, bit::TO | bit::FROM).parameter(Access::Increment),
+                            ];
+                            world.launch(&items).unwrap();
+                            assert!(own.iter().all(|&byte| byte == (round + 1) as u8));
+                        }
+                    });
+                }
+            });
+            assert_eq!(world.mapped(), []);
+            mock.assert_all_freed();
+        });
+    }
+}
+
+/// `enter data` and `exit data` of one item by everybody.
+#[test]
+fn everybody_maps_the_same_item() {
+    for options in Options::ALL {
+        within(60, move || {
+            let (world, mock) = World::mock(options);
+            let shared = vec![EXPECTED; 128];
+            std::thread::scope(|scope| {
+                for thread in 0..THREADS {
+                    let (world, shared) = (&world, &shared);
+                    scope.spawn(move || {
+                        for round in 0..ROUNDS {
+                            // The whole or an interior part: both are inside what is mapped
+                            // once the whole is, and exclude each other never.
+                            let whole = section(shared, bit::TO);
+                            world.data(DataOperation::Begin, &[whole]).unwrap();
+                            let part = section(&shared[16 * (round % 4)..][..32], bit::TO);
+                            world.launch(&[part.parameter(Access::Check)]).unwrap();
+                            let present = ListItem { map_type: bit::PRESENT, ..part };
+                            world.data(DataOperation::Update, &[present]).unwrap();
+                            let counter = if thread == 0 { bit::FROM } else { 0 };
+                            world.data(DataOperation::End, &[section(shared, counter)]).unwrap();
+                        }
+                    });
+                }
+            });
+            assert_eq!(world.mapped(), []);
+            assert!(shared.iter().all(|&byte| byte == EXPECTED));
+            mock.assert_all_freed();
+        });
+    }
+}
+
+/// One thread deletes what others map: whoever maps it afterwards gets it anew.
+#[test]
+fn deleting_what_others_map() {
+    for options in Options::ALL {
+        within(60, move || {
+            let (world, mock) = World::mock(options);
+            let shared = vec![EXPECTED; 64];
+            std::thread::scope(|scope| {
+                for thread in 0..THREADS {
+                    let (world, shared) = (&world, &shared);
+                    scope.spawn(move || {
+                        for _ in 0..ROUNDS {
+                            let operation = if thread == 0 { bit::DELETE } else { 0 };
+                            world.data(DataOperation::Begin, &[section(shared, bit::TO)]).unwrap();
+                            world.data(DataOperation::End, &[section(shared, operation)]).unwrap();
+                        }
+                    });
+                }
+            });
+            // A deletion may have taken references whose owners then found nothing,
+            // or found a new life: what is left is one entry with what they gave too much.
+            for (begin, end, ..) in world.mapped() {
+                world
+                    .data(DataOperation::End, &[ListItem::section(begin, end - begin, bit::DELETE)])
+                    .unwrap();
+            }
+            mock.assert_all_freed();
+        });
+    }
+}
+
+/// Constructs of one thread that are all in flight, ended in any order: what one
+/// still uses is not freed by another's end.
+#[test]
+fn constructs_in_flight() {
+    for options in Options::ALL {
+        within(60, move || {
+            for reverse in [false, true] {
+                let (world, mock) = World::mock(options);
+                let shared = vec![EXPECTED; 64];
+                let own: Vec<Vec<u8>> = (0..10).map(|i| vec![i; 32]).collect();
+                let issue = |own: &Vec<u8>| {
+                    let shared = section(&shared, bit::TO).parameter(Access::Check);
+                    let own = section(own, bit::TO | bit::FROM).parameter(Access::Increment);
+                    world.issue(&[shared, own]).unwrap()
+                };
+                let mut jobs: Vec<_> = own.iter().map(issue).collect();
+                if reverse {
+                    jobs.reverse();
+                }
+                jobs.into_iter().for_each(|job| job.complete().unwrap());
+                for (number, own) in own.iter().enumerate() {
+                    assert!(own.iter().all(|&byte| byte == number as u8 + 1), "{options:?}");
+                }
+                assert_eq!(world.mapped(), []);
+                mock.assert_all_freed();
+            }
+        });
+    }
+}
+
+/// More constructs in flight on one item than the state word can count apart.
+#[test]
+fn thousands_of_constructs_in_flight() {
+    for options in [Options::LAZY, Options::WORKER] {
+        within(60, move || {
+            let (world, mock) = World::mock(options);
+            let shared = vec![EXPECTED; 16];
+            let item = section(&shared, bit::TO).parameter(Access::Check);
+            let jobs: Vec<_> = (0..3000).map(|_| world.issue(&[item]).unwrap()).collect();
+            jobs.into_iter().for_each(|job| job.complete().unwrap());
+            assert_eq!(world.mapped(), []);
+            mock.assert_all_freed();
+        });
+    }
+}
