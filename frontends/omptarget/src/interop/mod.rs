@@ -1,0 +1,354 @@
+//! Interoperability objects (OpenMP 6.0 chapter 16 and the interoperability
+//! routines): a program gets hold of the foreign runtime under a device, and of a
+//! stream of it that OpenMP waits for where the program says so.
+//!
+//! A device whose back end has no foreign runtime gives `omp_interop_none`, as the
+//! stock library does for the host's processors.
+//!
+//! Layouts and numbers are those of the stock library 22.1, found in its code:
+//! its headers changed them since.
+
+mod object;
+mod property;
+
+pub use object::synchronize_implicit;
+pub use property::{
+    omp_get_interop_int, omp_get_interop_name, omp_get_interop_ptr, omp_get_interop_str,
+    omp_get_interop_type_desc,
+};
+
+use crate::abi::{Dependence, FAIL, Ident, SUCCESS};
+use crate::guard::guard;
+use crate::policy::{DEFAULT_DEVICE, Offload, offload};
+use crate::state::RUNTIME;
+use crate::{info, libomp};
+use gangway_runtime::Device;
+use gangway_runtime::events::Site;
+use object::Kind;
+pub use object::{Completion, Interop};
+use std::ffi::c_void;
+
+/// An item of a `prefer_type` modifier (`interop_spec_t`).
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct Preference {
+    /// The foreign runtime.
+    pub foreign_runtime: i32,
+    /// Bit 0: in order.
+    pub attributes: u32,
+    /// Attributes of the implementation.
+    pub implementation_attributes: i64,
+}
+
+const _: () = assert!(size_of::<Preference>() == 16);
+
+/// The circumstances of a call (`interop_ctx_t`).
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct Context {
+    /// 0.
+    pub version: u32,
+    /// See [`flag`].
+    pub flags: u32,
+    /// libomp's number of the thread.
+    pub thread: i32,
+}
+
+const _: () = assert!(size_of::<Context>() == 12);
+
+/// Bits of [`Context::flags`].
+pub mod flag {
+    /// Of a `dispatch` construct: the object is the runtime's.
+    pub const IMPLICIT: u32 = 1;
+    /// `nowait`.
+    pub const NOWAIT: u32 = 2;
+}
+
+/// The dependences of a construct (`dep_pack_t`).
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct Dependences {
+    /// How many.
+    pub count: i32,
+    /// How many that do not alias others.
+    pub no_alias_count: i32,
+    /// The list.
+    pub list: *const Dependence,
+    /// The list of those that do not alias others.
+    pub no_alias_list: *const Dependence,
+}
+
+const _: () = assert!(size_of::<Dependences>() == 24);
+
+/// `kmp_interop_type_targetsync`; `target` is 0.
+const TARGETSYNC: i32 = 1;
+/// What clang passes to [`__tgt_interop_init`] for `targetsync`; for `target`,
+/// alone or with `targetsync`, it passes 1.
+const CLANG_TARGETSYNC: i32 = 2;
+
+/// Makes (or, for `dispatch`, finds) an object; null is `omp_interop_none`.
+///
+/// # Safety
+/// Called by compiler-made code: the arguments are what it emitted.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __tgt_interop_get(
+    location: *const Ident,
+    kind: i32,
+    device: i64,
+    preference_count: i32,
+    preferences: *const Preference,
+    context: *const Context,
+    dependences: *const Dependences,
+) -> *mut Interop {
+    guard(std::ptr::null_mut(), || {
+        let count = if preferences.is_null() { 0 } else { preference_count.max(0) as usize };
+        // SAFETY: the caller's promise.
+        let (preferences, context) = unsafe {
+            let first = if count == 0 { std::ptr::NonNull::dangling().as_ptr() } else { preferences };
+            (std::slice::from_raw_parts(first, count), &*context)
+        };
+        let kind = if kind == TARGETSYNC { Kind::TargetSync } else { Kind::Target };
+        // SAFETY: the caller's promise.
+        unsafe { get(location, kind, kind == Kind::TargetSync, device, preferences, context, dependences) }
+    })
+}
+
+/// # Safety
+/// As [`__tgt_interop_get`].
+unsafe fn get(
+    location: *const Ident,
+    kind: Kind,
+    stream: bool,
+    number: i64,
+    preferences: &[Preference],
+    context: &Context,
+    dependences: *const Dependences,
+) -> *mut Interop {
+    if offload() == Offload::Disabled {
+        return std::ptr::null_mut();
+    }
+    if kind == Kind::TargetSync {
+        // SAFETY: the caller's promise.
+        unsafe { wait(location, context.thread, dependences) };
+    }
+    let Some(device) = device(number) else { return std::ptr::null_mut() };
+    let foreign = match gangway_runtime::streams::foreign_runtime(device) {
+        Ok(Some(foreign)) => foreign,
+        Ok(None) => return std::ptr::null_mut(),
+        Err(error) => return refused(&error),
+    };
+    // There is one foreign runtime per back end: a preference for it may carry
+    // attributes, a preference for another cannot be fulfilled and is only that.
+    let fits = |preference: &&Preference| preference.foreign_runtime == foreign.kind as i32;
+    let attributes =
+        preferences.iter().find(fits).map_or(0, |preference| preference.implementation_attributes);
+    let owner = (context.flags & flag::IMPLICIT != 0).then_some(context.thread);
+    if let Some(owner) = owner
+        && let Some(found) = object::find_implicit(owner, device, kind, attributes)
+    {
+        return found;
+    }
+    match Interop::create(device, foreign, kind, stream, attributes, owner) {
+        Ok(interop) => interop,
+        Err(error) => refused(&error),
+    }
+}
+
+/// An object that cannot be made is none: the interface has no other way to say
+/// so, but people may ask why.
+fn refused(error: &gangway_runtime::Error) -> *mut Interop {
+    info::debug(format_args!("no interoperability object: {error}"));
+    std::ptr::null_mut()
+}
+
+/// The device of a number, unless it is the host or nothing.
+fn device(number: i64) -> Option<&'static Device> {
+    let number = if number == DEFAULT_DEVICE { libomp::default_device() } else { number };
+    if number == RUNTIME.device_count() as i64 {
+        return None;
+    }
+    match RUNTIME.device(number, &Site::NONE) {
+        Ok(device) => Some(device),
+        Err(error) => {
+            info::debug(format_args!("no interoperability object: {error}"));
+            None
+        }
+    }
+}
+
+/// # Safety
+/// `dependences` is null or the compiler's.
+unsafe fn wait(location: *const Ident, thread: i32, dependences: *const Dependences) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if let Some(&Dependences { count, no_alias_count, list, no_alias_list }) = dependences.as_ref() {
+            let lists = [(count, list), (no_alias_count, no_alias_list)];
+            libomp::wait_dependences(location, thread, lists);
+        }
+    }
+}
+
+/// The `use` clause: what the program has put into the object's stream is done
+/// when this returns, with `nowait` before what comes later in the stream.
+///
+/// # Safety
+/// As [`__tgt_interop_get`]; `interop` is `omp_interop_none` or an object.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __tgt_interop_use60(
+    location: *const Ident,
+    interop: *mut Interop,
+    context: *const Context,
+    dependences: *const Dependences,
+) -> i32 {
+    guard(FAIL, || {
+        // SAFETY: the caller's promise.
+        let (interop, context) = unsafe { (interop.as_ref(), &*context) };
+        let Some(interop) = interop.filter(|_| offload() != Offload::Disabled) else { return FAIL };
+        let nowait = context.flags & flag::NOWAIT != 0;
+        if interop.kind() == Kind::TargetSync {
+            // SAFETY: the caller's promise.
+            unsafe { wait(location, context.thread, dependences) };
+        }
+        // A stream is in order: what comes later waits for what is there.
+        if nowait && dependences.is_null() {
+            return SUCCESS;
+        }
+        interop.synchronize();
+        SUCCESS
+    })
+}
+
+/// The `destroy` clause: waits for the object's stream and ends the object. An
+/// object of a `dispatch` construct is the runtime's and stays.
+///
+/// # Safety
+/// As [`__tgt_interop_use60`]; the object is not used again.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __tgt_interop_release(
+    location: *const Ident,
+    interop: *mut Interop,
+    context: *const Context,
+    dependences: *const Dependences,
+) -> i32 {
+    guard(FAIL, || {
+        if interop.is_null() || offload() == Offload::Disabled {
+            return FAIL;
+        }
+        // SAFETY: the caller's promise.
+        unsafe {
+            if (*interop).kind() == Kind::TargetSync {
+                wait(location, (*context).thread, dependences);
+            }
+            Interop::release(interop)
+        }
+        SUCCESS
+    })
+}
+
+/// Registers a function to be called when the object's stream has been waited for.
+///
+/// # Safety
+/// `interop` is `omp_interop_none` or an object; the function may be called with
+/// `data` until the object is destroyed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ompx_interop_add_completion_callback(
+    interop: *mut Interop,
+    function: Option<Completion>,
+    data: *mut c_void,
+) -> i32 {
+    guard(property::OTHER, || {
+        // SAFETY: the caller's promise.
+        let interop = unsafe { interop.as_ref() }.filter(|_| offload() != Offload::Disabled);
+        let (Some(interop), Some(function)) = (interop, function) else { return property::OTHER };
+        interop.add_completion(function, data);
+        property::SUCCESS
+    })
+}
+
+/// `__tgt_interop_{init,use,destroy}` pass their circumstances one by one.
+///
+/// # Safety
+/// As [`__tgt_interop_get`].
+unsafe fn with_circumstances<R>(
+    thread: i32,
+    nowait: i32,
+    (count, list): (i32, *const Dependence),
+    call: impl FnOnce(&Context, *const Dependences) -> R,
+) -> R {
+    let flags = if nowait != 0 { flag::NOWAIT } else { 0 };
+    let context = Context { version: 0, flags, thread };
+    let dependences = Dependences { count, no_alias_count: 0, list, no_alias_list: std::ptr::null() };
+    call(&context, if count > 0 { &raw const dependences } else { std::ptr::null() })
+}
+
+/// `interop init`, as clang calls it.
+///
+/// # Safety
+/// Called by compiler-made code: the arguments are what it emitted.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __tgt_interop_init(
+    location: *const Ident,
+    thread: i32,
+    variable: *mut *mut Interop,
+    kind: i32,
+    device: i32,
+    count: i32,
+    list: *const Dependence,
+    nowait: i32,
+) {
+    guard((), || {
+        let kind = if kind == CLANG_TARGETSYNC { Kind::TargetSync } else { Kind::Target };
+        // SAFETY: the caller's promise. An object for `target` gets a stream too:
+        // clang passes the same for `target` and for `target, targetsync`.
+        unsafe {
+            *variable = with_circumstances(thread, nowait, (count, list), |context, dependences| {
+                get(location, kind, true, i64::from(device), &[], context, dependences)
+            });
+        }
+    });
+}
+
+/// `interop use`, as clang calls it.
+///
+/// # Safety
+/// Called by compiler-made code: the arguments are what it emitted.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __tgt_interop_use(
+    location: *const Ident,
+    thread: i32,
+    variable: *mut *mut Interop,
+    _device: i32,
+    count: i32,
+    list: *const Dependence,
+    nowait: i32,
+) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        with_circumstances(thread, nowait, (count, list), |context, dependences| {
+            __tgt_interop_use60(location, *variable, context, dependences)
+        });
+    }
+}
+
+/// `interop destroy`, as clang calls it: the variable becomes `omp_interop_none`.
+///
+/// # Safety
+/// Called by compiler-made code: the arguments are what it emitted.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __tgt_interop_destroy(
+    location: *const Ident,
+    thread: i32,
+    variable: *mut *mut Interop,
+    _device: i32,
+    count: i32,
+    list: *const Dependence,
+    nowait: i32,
+) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        with_circumstances(thread, nowait, (count, list), |context, dependences| {
+            __tgt_interop_release(location, *variable, context, dependences)
+        });
+        *variable = std::ptr::null_mut();
+    }
+}
