@@ -110,7 +110,12 @@ impl Addresses {
                     PointerForm::None => {}
                     PointerForm::PointerAndPointee => {
                         let map_type = target.map_type | bit::PTR_AND_OBJ | member_of;
-                        items.push(parameter(ListItem { base: structure, map_type, ..target }));
+                        let pair = ListItem { base: structure, map_type, ..target };
+                        // SAFETY: the structure begins with the pointer.
+                        let pointer = unsafe { *(structure as *const usize) };
+                        // Copying back what was never written leaves no good pointer.
+                        let good = (self.0..structure).contains(&pointer);
+                        items.push(if good { parameter(pair) } else { pair });
                     }
                     PointerForm::Attach | PointerForm::AttachAlways => {
                         items.push(parameter(target));

@@ -332,7 +332,7 @@ impl Work {
     fn publish(&mut self) -> Result<()> {
         if !self.filling.is_empty() {
             self.settle_copies()?;
-            self.publish_quietly();
+            self.publish_filling();
         }
         while let Some(entry) = self.awaited.pop() {
             // False means that another thread deleted it; the item stays usable
@@ -368,10 +368,15 @@ impl Work {
         Ok(())
     }
 
-    pub(super) fn publish_quietly(&mut self) {
+    fn publish_filling(&mut self) {
         for entry in self.filling.drain(..) {
             entry.publish();
         }
+    }
+
+    /// Publishes without further ado, for a construct that is given up.
+    pub(super) fn publish_quietly(&mut self) {
+        self.publish_filling();
         self.awaited.clear();
     }
 

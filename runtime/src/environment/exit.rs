@@ -142,10 +142,13 @@ impl Work {
             self.tell_exit(item, entry, snapshot, counts, last);
         }
         let copy = map_type & bit::FROM != 0 && (last || map_type & bit::ALWAYS != 0) && item.size != 0;
+        if last || copy {
+            // Neither copied back nor freed before it has been filled.
+            self.wait_for_event(entry)?;
+        }
         if !copy || self.discarding {
             return Ok(());
         }
-        self.wait_for_event(entry)?;
         let (begin, size) = entry.part_of(item.begin, item.size as usize);
         self.copy_out(entry, begin, size, item.label)
     }

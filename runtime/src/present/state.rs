@@ -173,18 +173,24 @@ impl Snapshot {
     /// device operations of the caller's are under way.
     #[must_use]
     pub(crate) const fn released(mut self, counter: Counter, delete: bool, in_use: bool) -> (Self, Release) {
+        if self.is_infinite() {
+            // Such an entry outlives every construct.
+            if matches!(counter, Counter::Hold) {
+                self.hold = self.hold.saturating_sub(1);
+            }
+            return (self, Release::Shared);
+        }
         let full = self.unmapping == UNMAPPING_MAX;
         if full && in_use {
             return (self, Release::Crowded);
         }
         let last = self.would_be_last(counter, delete) && !full;
         match counter {
-            Counter::Dynamic if self.dynamic == INFINITE => return (self, Release::Shared),
             Counter::Dynamic if delete => self.dynamic = 0,
             Counter::Dynamic => self.dynamic = self.dynamic.saturating_sub(1),
             Counter::Hold => self.hold = self.hold.saturating_sub(1),
         }
-        if !last && (!in_use || self.is_infinite()) {
+        if !last && !in_use {
             return (self, Release::Shared);
         }
         self.unmapping += 1;

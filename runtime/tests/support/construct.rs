@@ -58,10 +58,12 @@ impl ListItem {
         } else {
             self.base
         };
+        let distance = self.begin.wrapping_sub(base) as u32 as usize;
         match self.access {
+            _ if self.size == 0 => 0,
             Access::None => 0,
-            Access::Increment => self.size | (self.begin - base) << 24,
-            Access::Check => self.size | (self.begin - base) << 24 | 1 << 63,
+            Access::Increment => self.size | distance << 24,
+            Access::Check => self.size | distance << 24 | 1 << 63,
         }
     }
 }

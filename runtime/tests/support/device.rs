@@ -275,9 +275,9 @@ impl Device for MockDevice {
         // First the addresses, then the extents, see `ListItem::extent`.
         let (addresses, extents) = session.arguments(slots).split_at(slots / 2);
         let range = |(&address, &extent): (&u64, &u64)| {
-            let offset = (extent >> 24 & 0xffff_ffff) as usize;
+            let offset = (extent >> 24) as u32 as i32 as isize;
             let access = Access {
-                begin: DevicePtr(address as usize + offset),
+                begin: DevicePtr(address as usize).offset(offset),
                 size: (extent & 0xff_ffff) as usize,
                 check: extent >> 63 != 0,
             };

@@ -51,7 +51,8 @@ impl Operation {
                     if !check {
                         bytes.iter_mut().for_each(|byte| *byte = byte.wrapping_add(1));
                     } else if bytes.iter().any(|byte| *byte != EXPECTED) {
-                        memory.violations.push(format!("a kernel found wrong data at {:#x}", begin.0));
+                        let found = format!("a kernel found wrong data at {:#x}: {bytes:?}", begin.0);
+                        memory.violations.push(found);
                     }
                 }
             }
