@@ -254,12 +254,6 @@ impl Runtime {
         drop(library);
     }
 
-    /// Number of registered libraries.
-    #[must_use]
-    pub fn library_count(&self) -> usize {
-        self.registry().libraries.len()
-    }
-
     /// Loads what waits to be loaded on a device.
     #[cold]
     fn prepare(&self, device: &'static Device, site: &Site) -> Result<()> {

@@ -49,7 +49,7 @@ pub fn named(number: i32) -> Named {
     if number == INITIAL_DEVICE || number == omp_get_initial_device() {
         return Named::Host;
     }
-    match RUNTIME.device(i64::from(number), &Site::NONE) {
+    match policy::ready(i64::from(number), &Site::NONE) {
         Ok(device) => Named::Device(device),
         Err(error) => policy::terminate(&error),
     }
@@ -107,7 +107,7 @@ fn kept(device: i32, make: impl FnOnce() -> String) -> *const c_char {
 pub extern "C" fn __tgt_print_device_info(device: i64) -> i32 {
     guard(0, || {
         start();
-        let lines = RUNTIME.device(device, &Site::NONE).and_then(Device::describe);
+        let lines = policy::ready(device, &Site::NONE).and_then(Device::describe);
         match lines {
             Ok(lines) => {
                 for (key, value) in lines {

@@ -28,6 +28,7 @@ pub mod asynchronous;
 mod caller;
 pub mod data;
 pub mod devices;
+pub mod ending;
 pub mod guard;
 pub mod info;
 pub mod interop;

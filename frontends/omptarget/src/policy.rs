@@ -79,11 +79,27 @@ pub fn destination(number: i64, site: &Site) -> Destination {
         }
         return Destination::Host;
     }
-    match RUNTIME.device(number, site) {
+    match ready(number, site) {
         Ok(device) => Destination::Device(device),
         Err(error) => {
             settle(&error, None);
             Destination::Host
+        }
+    }
+}
+
+/// A device that is ready for use.
+///
+/// # Errors
+/// There is none of that number, or it cannot be made ready.
+#[inline]
+pub fn ready(number: i64, site: &Site) -> gangway_runtime::Result<&'static Device> {
+    let device = usize::try_from(number).ok().and_then(|index| RUNTIME.device_unprepared(index));
+    match device {
+        Some(device) if !device.has_pending_images() => Ok(device),
+        _ => {
+            crate::ending::watch();
+            RUNTIME.device(number, site)
         }
     }
 }

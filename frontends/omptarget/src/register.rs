@@ -1,11 +1,16 @@
 //! Libraries come and go; the runtime starts and ends with them.
 
 use crate::abi::{BinaryDescriptor, DeviceImage, KIND_OPENMP, LegacyOffloadEntry, OffloadEntry, entry_flags};
+use crate::ending;
 use crate::guard::guard;
 use crate::policy::{self, Offload};
 use crate::state::{RUNTIME, start};
 use gangway_runtime::{EntryKind, HostEntry, Registration};
 use std::ffi::CStr;
+use std::sync::atomic::{AtomicIsize, Ordering};
+
+/// Libraries registered and not yet unregistered, by the program's account.
+static REGISTERED: AtomicIsize = AtomicIsize::new(0);
 
 /// Registers the images of a program or shared library; called by a constructor.
 ///
@@ -30,6 +35,7 @@ pub unsafe extern "C" fn __tgt_register_lib(descriptor: *const BinaryDescriptor)
             unsafe { read_images(descriptor) }
         };
         let key = std::ptr::from_ref(descriptor).addr();
+        REGISTERED.fetch_add(1, Ordering::AcqRel);
         RUNTIME.register(Registration { key, images, entries });
     });
 }
@@ -42,11 +48,14 @@ pub unsafe extern "C" fn __tgt_register_lib(descriptor: *const BinaryDescriptor)
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __tgt_unregister_lib(descriptor: *const BinaryDescriptor) {
     guard((), || {
-        if RUNTIME.library_count() == 1 {
+        let last = REGISTERED.fetch_sub(1, Ordering::AcqRel) == 1;
+        if last {
             crate::info::before_end();
         }
-        RUNTIME.unregister(descriptor.addr());
-        if RUNTIME.library_count() == 0 {
+        if !ending::is_ending() {
+            RUNTIME.unregister(descriptor.addr());
+        }
+        if last {
             crate::ompt::finalize_devices();
             crate::info::finish();
         }
@@ -64,7 +73,7 @@ pub extern "C" fn __tgt_rtl_init() {
 #[unsafe(no_mangle)]
 pub extern "C" fn __tgt_rtl_deinit() {
     guard((), || {
-        if RUNTIME.library_count() == 0 {
+        if REGISTERED.load(Ordering::Acquire) == 0 {
             crate::ompt::finalize_devices();
             crate::info::finish();
         }
