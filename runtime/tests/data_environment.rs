@@ -313,7 +313,7 @@ fn attached_pointers() {
     for options in Options::ALL {
         for pointee_first in [false, true] {
             let (world, mock) = World::mock(options);
-            let data = vec![7u8; 64];
+            let data = [7u8; 64];
             let mut pointer = Box::new(data.as_ptr().addr());
             let place = (&raw const *pointer).addr();
             let section = ListItem { base: *pointer, ..ListItem::section(*pointer + 16, 32, bit::TO) };
@@ -353,14 +353,14 @@ fn attached_pointers() {
 #[test]
 fn returned_addresses() {
     let (world, mock) = World::mock(Options::SYNCHRONOUS);
-    let data = vec![7u8; 64];
+    let data = [7u8; 64];
     let pointer = Box::new(data.as_ptr().addr());
     let place = (&raw const *pointer).addr();
     let holder = ListItem::section(place, 8, bit::TO);
     let section = ListItem::section(*pointer + 16, 32, bit::TO);
     world.data(DataOperation::Begin, &[holder, section]).unwrap();
     let address = gangway_runtime::memory::mapped_address(world.device, section.begin).unwrap().0;
-    let absent = vec![0u8; 16];
+    let absent = [0u8; 16];
     let items = [
         ListItem { base: *pointer, map_type: bit::RETURN_PARAM, ..section },
         ListItem { base: place, map_type: bit::RETURN_PARAM | bit::PTR_AND_OBJ, ..section },

@@ -1,0 +1,132 @@
+//! What a launch costs: with its arguments present it allocates nothing, and
+//! asks the back end for nothing but the launch.
+
+mod support;
+
+use gangway_runtime::events::Site;
+use gangway_runtime::map_type as bit;
+use gangway_runtime::{DataOperation, Shape};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use support::construct::{Access, Arrays, ListItem, REGION, World};
+use support::null::{Counts, NullBackend};
+
+/// Counts the allocations of each thread.
+struct Counting;
+
+thread_local! {
+    static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
+}
+
+fn count() {
+    // A thread that is ending has no counter any more.
+    let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
+}
+
+// SAFETY: all is the system allocator's.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count();
+        // SAFETY: the caller's promise.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        // SAFETY: the caller's promise.
+        unsafe { System.dealloc(memory, layout) }
+    }
+
+    unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        count();
+        // SAFETY: the caller's promise.
+        unsafe { System.realloc(memory, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Launches with these items; answers the allocations it took.
+fn launch(world: &World, arrays: &mut Arrays) -> usize {
+    arrays.with(|arguments| {
+        let before = ALLOCATIONS.get();
+        let job = world.runtime.run(world.device, Site::NONE, REGION, arguments, &Shape::default());
+        job.unwrap().complete().unwrap();
+        ALLOCATIONS.get() - before
+    })
+}
+
+/// `count` present arrays, a third of them by an interior section, and as many
+/// first-private values as arrays.
+fn items(memory: &[[u8; 64]], count: usize) -> Vec<ListItem> {
+    let mut items = Vec::new();
+    for (number, array) in memory.iter().take(count).enumerate() {
+        let begin = array.as_ptr().addr();
+        let item = match number % 3 {
+            0 => ListItem::section(begin, 64, bit::TO | bit::FROM),
+            1 => ListItem { base: begin, ..ListItem::section(begin + 16, 8, bit::TO) },
+            _ => ListItem::section(begin, 0, bit::IMPLICIT),
+        };
+        items.push(item.parameter(Access::Check));
+        items.push(ListItem::section(begin, 16, bit::PRIVATE | bit::TO).parameter(Access::None));
+    }
+    items
+}
+
+#[test]
+fn launches_with_present_arguments_allocate_nothing() {
+    static COUNTS: Counts = Counts::new();
+    let world = World::with(Box::new(NullBackend(&COUNTS)));
+    let memory = vec![[0u8; 64]; 100];
+    let all: Vec<_> =
+        memory.iter().map(|array| ListItem::section(array.as_ptr().addr(), 64, bit::TO)).collect();
+    world.data(DataOperation::Begin, &all).unwrap();
+    // The largest one once: it makes the thread's room.
+    launch(&world, &mut Arrays::of(&items(&memory, 100), true));
+    for count in 0..=100 {
+        let mut arrays = Arrays::of(&items(&memory, count), true);
+        let before = COUNTS.all();
+        assert_eq!(launch(&world, &mut arrays), 0, "{count} arguments");
+        let [allocations, deallocations, copies, launches] = before;
+        assert_eq!(COUNTS.all(), [allocations, deallocations, copies, launches + 1], "{count} arguments");
+    }
+    world.data(DataOperation::End, &all).unwrap();
+    assert_eq!(world.mapped(), []);
+}
+
+#[test]
+fn other_threads_allocate_nothing_either() {
+    static COUNTS: Counts = Counts::new();
+    let world = World::with(Box::new(NullBackend(&COUNTS)));
+    let memory = vec![[0u8; 64]; 30];
+    let all: Vec<_> =
+        memory.iter().map(|array| ListItem::section(array.as_ptr().addr(), 64, bit::TO)).collect();
+    world.data(DataOperation::Begin, &all).unwrap();
+    std::thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                let mut arrays = Arrays::of(&items(&memory, 30), true);
+                launch(&world, &mut arrays);
+                let allocations: usize = (0..500).map(|_| launch(&world, &mut arrays)).sum();
+                assert_eq!(allocations, 0);
+            });
+        }
+    });
+}
+
+/// A fresh map: one allocation, one copy each way, one deallocation; nothing on
+/// the host's heap once the table has room.
+#[test]
+fn fresh_maps_ask_for_what_they_need() {
+    static COUNTS: Counts = Counts::new();
+    let world = World::with(Box::new(NullBackend(&COUNTS)));
+    let memory = [0u8; 64];
+    let item = ListItem::section(memory.as_ptr().addr(), 64, bit::TO | bit::FROM).parameter(Access::Check);
+    let mut arrays = Arrays::of(&[item], true);
+    for _ in 0..100 {
+        launch(&world, &mut arrays);
+    }
+    let [allocations, deallocations, copies, launches] = COUNTS.all();
+    assert_eq!(launch(&world, &mut arrays), 0);
+    assert_eq!(COUNTS.all(), [allocations + 1, deallocations + 1, copies + 2, launches + 1]);
+}
