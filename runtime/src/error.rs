@@ -29,7 +29,7 @@ impl fmt::Display for HostRange {
         }
         write!(f, "[{:#x}, {:#x}) of {} bytes", self.begin, self.begin.wrapping_add(self.size), self.size)?;
         if let Some(location) = self.label.location() {
-            write!(f, " (mapped at {}:{})", location.file, location.line)?;
+            write!(f, " (declared at {}:{})", location.file, location.line)?;
         }
         Ok(())
     }
@@ -117,6 +117,8 @@ pub enum ErrorKind {
     Backend(gangway_backend::Error),
     /// The compiler asked for something this runtime does not know.
     UnknownMapType {
+        /// The item's name.
+        label: Label,
         /// The whole map type.
         map_type: u64,
         /// The bits in question.
@@ -201,6 +203,11 @@ impl fmt::Display for ErrorKind {
                 f.write_str("\n  help: add the device's type to -fopenmp-targets=, or choose another device")
             }
             Self::DeviceOpen(source) => write!(f, "the device cannot be opened: {source}"),
+            Self::ImageLoad(gangway_backend::Error::InvalidImage { reason }) => write!(
+                f,
+                "the program's device image cannot be loaded: {reason}\n  \
+                 help: build the program again; `gangway inspect` shows its images"
+            ),
             Self::ImageLoad(source) => write!(f, "the program's device image cannot be loaded: {source}"),
             Self::UnknownRegion { address } => write!(
                 f,
@@ -227,19 +234,31 @@ impl fmt::Display for ErrorKind {
                 list(f, "mapped nearby", near)?;
                 f.write_str("\n  help: an item is unmapped by the address it was mapped with")
             }
-            Self::OutOfMemory { wanted, requested, mapped } => write!(
-                f,
-                "out of device memory: {requested} bytes for {wanted}; {mapped} bytes are mapped already\n  \
-                 help: unmap what is not needed (target exit data), or work in smaller pieces"
-            ),
+            Self::OutOfMemory { wanted, requested, mapped } => {
+                write!(f, "out of device memory: {requested} bytes wanted")?;
+                if wanted.begin != 0 {
+                    write!(f, " for {wanted}")?;
+                }
+                write!(
+                    f,
+                    ", {mapped} bytes mapped already\n  \
+                     help: unmap what is not needed (target exit data), or work in smaller pieces"
+                )
+            }
             Self::Transfer(source) => write!(f, "copying failed: {source}"),
             Self::Launch { kernel, source } => write!(f, "kernel {kernel} failed: {source}"),
             Self::Backend(source) => source.fmt(f),
-            Self::UnknownMapType { map_type, unknown, argument } => write!(
-                f,
-                "argument {argument} has map type {map_type:#x}, of which {unknown:#x} is not known\n  \
-                 help: the program was made by a compiler newer than this runtime"
-            ),
+            Self::UnknownMapType { label, map_type, unknown, argument } => {
+                match label.name() {
+                    Some(name) => write!(f, "`{name}`")?,
+                    None => write!(f, "argument {argument}")?,
+                }
+                write!(
+                    f,
+                    " is mapped in a way that is not known: map type {map_type:#x} has bits {unknown:#x}\n  \
+                     help: the program was made by a compiler newer than this runtime"
+                )
+            }
             Self::TooManyReferences { wanted } => {
                 write!(
                     f,

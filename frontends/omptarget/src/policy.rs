@@ -124,6 +124,7 @@ const USED_DEVICES: i64 = -3;
 
 /// What compilers pass for "the default device".
 pub const DEFAULT_DEVICE: i64 = -1;
+
 /// Decides about a failure: returns if the host may take over, ends the program
 /// if not.
 #[cold]
@@ -140,6 +141,9 @@ pub fn settle(error: &Error, device: Option<&Device>) {
         _ => false,
     };
     if offload() == Offload::Mandatory || !host_may {
+        if matches!(error.kind, ErrorKind::OutOfMemory { .. }) && !nothing_lost {
+            end(error, "\n  note: the host cannot take over, as the device holds data of the program");
+        }
         terminate(error);
     }
     crate::info::print_line(format_args!("gangway: warning: {error}\n  note: the host takes over"));
@@ -154,12 +158,17 @@ fn has_mapped_data(device: &Device) -> bool {
 /// `abort`, after everything buffered has been written.
 #[cold]
 pub fn terminate(error: &Error) -> ! {
+    end(error, "")
+}
+
+#[cold]
+fn end(error: &Error, reason: &str) -> ! {
     let note = if offload() == Offload::Mandatory { "\n  note: OMP_TARGET_OFFLOAD=MANDATORY" } else { "" };
     let debug = match error.construct {
         None if error.device >= 0 => "\n  note: compile with -g to see source lines and variable names",
         _ => "",
     };
-    crate::info::print_line(format_args!("gangway: error: {error}{note}{debug}"));
+    crate::info::print_line(format_args!("gangway: error: {error}{reason}{note}{debug}"));
     gangway_trace::finish();
     // SAFETY: flushes the program's own streams; then ends it.
     unsafe {

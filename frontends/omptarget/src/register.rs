@@ -24,8 +24,11 @@ pub unsafe extern "C" fn __tgt_register_lib(descriptor: *const BinaryDescriptor)
         let Some(descriptor) = (unsafe { descriptor.as_ref() }) else { return };
         // SAFETY: as above.
         let (entries, requires) = unsafe { read_entries(descriptor) };
-        if let Err(error) = RUNTIME.require(requires) {
-            policy::terminate(&error);
+        // One for each translation unit: they have to agree.
+        for clauses in requires {
+            if let Err(error) = RUNTIME.require(clauses) {
+                policy::terminate(&error);
+            }
         }
         let images = if policy::offload() == Offload::Disabled {
             // As if there were no devices: no back end is even asked.
@@ -34,6 +37,7 @@ pub unsafe extern "C" fn __tgt_register_lib(descriptor: *const BinaryDescriptor)
             // SAFETY: as above.
             unsafe { read_images(descriptor) }
         };
+        warn_of_unreadable(&images);
         let key = std::ptr::from_ref(descriptor).addr();
         REGISTERED.fetch_add(1, Ordering::AcqRel);
         RUNTIME.register(Registration { key, images, entries });
@@ -119,21 +123,36 @@ unsafe fn read_images(descriptor: &BinaryDescriptor) -> Vec<&'static [u8]> {
     images.iter().map(bytes).collect()
 }
 
-/// Reads the entry table in either layout; also answers the `requires` clauses.
+/// An image that is none is no reason to stop a program that can run on the host,
+/// but none to keep quiet either.
+fn warn_of_unreadable(images: &[&[u8]]) {
+    for (index, image) in images.iter().enumerate() {
+        if let Err(error) = gangway_image::recognise(image) {
+            crate::info::print_line(format_args!(
+                "gangway: warning: device image {} of {} is damaged: {error}\n  help: build the program again",
+                index + 1,
+                images.len()
+            ));
+        }
+    }
+}
+
+/// Reads the entry table in either layout; also answers the `requires` clauses of
+/// each translation unit that has any.
 ///
 /// # Safety
 /// The descriptor is the linker wrapper's.
-unsafe fn read_entries(descriptor: &BinaryDescriptor) -> (Vec<HostEntry>, u64) {
+unsafe fn read_entries(descriptor: &BinaryDescriptor) -> (Vec<HostEntry>, Vec<u64>) {
     let size = descriptor.entries_end.addr().saturating_sub(descriptor.entries_begin.addr());
     let begin = descriptor.entries_begin;
     if begin.is_null() || size == 0 {
-        return (Vec::new(), 0);
+        return (Vec::new(), Vec::new());
     }
-    let mut requires = 0;
+    let mut requires = Vec::new();
     let mut entries = Vec::new();
     let mut add = |address: usize, name, size: u64, flags: u32, data: u64| {
         if flags & entry_flags::REQUIRES != 0 {
-            requires |= data;
+            requires.push(data);
             return;
         }
         // SAFETY: entries carry their symbol's name as a constant.

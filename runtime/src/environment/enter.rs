@@ -386,7 +386,8 @@ impl Work {
         if unknown == 0 {
             return Ok(());
         }
-        Err(self.fail(ErrorKind::UnknownMapType { map_type: item.map_type, unknown, argument }))
+        let Item { label, map_type, .. } = *item;
+        Err(self.fail(ErrorKind::UnknownMapType { label, map_type, unknown, argument }))
     }
 
     #[cold]
