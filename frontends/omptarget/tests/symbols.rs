@@ -37,7 +37,7 @@ impl Shared {
         let entries = |tag: i64| {
             dynamic
                 .iter()
-                .filter(move |entry| entry.d_tag.get(endian) as i64 == tag)
+                .filter(move |entry| entry.d_tag.get(endian) == tag)
                 .map(move |entry| entry.d_val.get(endian))
         };
         let symbols = sections.symbols(endian, data, elf::SHT_DYNSYM).unwrap();

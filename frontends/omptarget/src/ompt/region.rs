@@ -154,3 +154,113 @@ pub(super) fn begin_outside() {
         OUTSIDE.set(0);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ompt::callbacks::bind;
+    use std::ffi::{CStr, c_char};
+    use std::sync::{Mutex, Once};
+
+    /// What the tool was told: endpoint, construct, device, data word.
+    type Told = (Endpoint, i32, i32, u64);
+    static TOLD: Mutex<Vec<(std::thread::ThreadId, Told)>> = Mutex::new(Vec::new());
+
+    unsafe extern "C" fn on_target(
+        kind: i32,
+        endpoint: Endpoint,
+        device: i32,
+        _task: *mut Data,
+        _target_task: *mut Data,
+        target: *mut Data,
+        _return_address: *const c_void,
+    ) {
+        // SAFETY: the region's word.
+        let word = unsafe { &mut (*target).value };
+        if endpoint == Endpoint::Begin {
+            *word += 10 + device as u64;
+        }
+        TOLD.lock().unwrap().push((std::thread::current().id(), (endpoint, kind, device, *word)));
+    }
+
+    unsafe extern "C" fn get_callback(which: i32, found: *mut Option<unsafe extern "C" fn()>) -> i32 {
+        if which != crate::ompt::abi::number::TARGET_EMI {
+            return 0;
+        }
+        let callback: crate::ompt::abi::TargetEmi = on_target;
+        // SAFETY: function pointers are of one size; the caller's variable.
+        unsafe {
+            *found =
+                Some(std::mem::transmute::<crate::ompt::abi::TargetEmi, unsafe extern "C" fn()>(callback))
+        };
+        1
+    }
+
+    unsafe extern "C" fn lookup(name: *const c_char) -> Option<unsafe extern "C" fn()> {
+        // SAFETY: a name, as libomp gets it.
+        if unsafe { CStr::from_ptr(name) } != c"ompt_get_callback" {
+            return None;
+        }
+        let get: crate::ompt::abi::GetCallback = get_callback;
+        // SAFETY: function pointers are of one size.
+        Some(unsafe { std::mem::transmute::<crate::ompt::abi::GetCallback, unsafe extern "C" fn()>(get) })
+    }
+
+    fn connect() {
+        static CONNECTED: Once = Once::new();
+        // SAFETY: the function above answers as libomp's does.
+        CONNECTED.call_once(|| unsafe { bind(lookup) });
+    }
+
+    /// What this thread's constructs told since the last call.
+    fn told() -> Vec<Told> {
+        let me = std::thread::current().id();
+        let mut all = TOLD.lock().unwrap();
+        let (mine, others) = all.drain(..).partition(|(thread, _)| *thread == me);
+        *all = others;
+        Vec::into_iter(mine).map(|(_, told)| told).collect()
+    }
+
+    #[test]
+    fn a_construct_ends_when_it_is_dropped() {
+        connect();
+        let region = begin_now(Construct::Update, 2, &Site::NONE);
+        assert_eq!(told(), [(Endpoint::Begin, 4, 2, 12)]);
+        // SAFETY: the region's word.
+        assert_eq!(unsafe { (*current().1).value }, 12);
+        drop(region);
+        assert_eq!(told(), [(Endpoint::End, 4, 2, 12)]);
+        // SAFETY: the thread's own word.
+        assert_eq!(unsafe { (*current().1).value }, 0);
+    }
+
+    #[test]
+    fn a_suspended_construct_ends_where_it_is_resumed() {
+        connect();
+        let region = begin_now(Construct::Target, 1, &Site::NONE);
+        let suspended = suspend().expect("a region is under way");
+        drop(region);
+        assert_eq!(told(), [(Endpoint::Begin, 1, 1, 11)]);
+        assert!(suspend().is_none());
+        // Another construct of the thread in between is not disturbed.
+        let other = begin_now(Construct::EnterData, 3, &Site::NONE);
+        let resumed = suspended.resume();
+        // SAFETY: the region's word.
+        assert_eq!(unsafe { (*current().1).value }, 11);
+        drop(resumed);
+        drop(other);
+        assert_eq!(
+            told(),
+            [(Endpoint::Begin, 2, 3, 13), (Endpoint::End, 1, 1, 11), (Endpoint::End, 2, 3, 13)]
+        );
+    }
+
+    #[test]
+    fn without_an_observer_nothing_is_told() {
+        connect();
+        assert!(!events::observed());
+        assert!(suspend().is_none());
+        drop(Region(null_mut()));
+        assert_eq!(told(), []);
+    }
+}
