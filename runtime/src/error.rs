@@ -79,6 +79,13 @@ pub enum ErrorKind {
         /// What is mapped.
         mapped: HostRange,
     },
+    /// The range to be associated overlaps mapped storage.
+    AlreadyMapped {
+        /// The range.
+        wanted: HostRange,
+        /// What is mapped.
+        mapped: HostRange,
+    },
     /// `present` was given and the item is not.
     NotPresent {
         /// The item.
@@ -220,6 +227,12 @@ impl fmt::Display for ErrorKind {
                 "{wanted} is only partly present on the device\n  already mapped: {mapped}\n  \
                  help: a list item must be wholly inside what is mapped or wholly outside it \
                  (OpenMP 6.0, map clause); map the larger section first, or unmap the smaller one"
+            ),
+            Self::AlreadyMapped { wanted, mapped } => write!(
+                f,
+                "{wanted} cannot be associated: it is mapped or associated already, at least in part\n  \
+                 already mapped: {mapped}\n  \
+                 help: unmap it or disassociate it first"
             ),
             Self::NotPresent { wanted, near } => {
                 write!(f, "{wanted} must be present on the device and is not")?;

@@ -283,7 +283,7 @@ pub fn associate(
         label: entry.label(),
     };
     let wanted = HostRange { begin: host, size, label: Label::NONE };
-    Err(Error::new(ErrorKind::PartlyPresent { wanted, mapped }, device.number(), site.location()))
+    Err(Error::new(ErrorKind::AlreadyMapped { wanted, mapped }, device.number(), site.location()))
 }
 
 /// Undoes [`associate`].
@@ -340,13 +340,11 @@ fn in_stream<R>(
     operation: impl FnOnce(&Opened, Option<StreamHandle>) -> Result<R>,
 ) -> Result<R> {
     let opened = device.open()?;
-    let stream = device.take_stream(opened)?;
+    let stream = device.take_stream(opened).map_err(|error| device.backend_error(error))?;
     let result = operation(opened, stream);
-    if let Some(stream) = stream {
-        opened.device.synchronize(stream).map_err(|error| device.backend_error(error))?;
-        device.return_stream(stream);
-    }
-    result
+    let waited = stream.map_or(Ok(()), |stream| device.finish_stream(opened, stream));
+    let result = result?;
+    waited.map_err(|error| device.backend_error(error)).map(|()| result)
 }
 
 fn transfer(

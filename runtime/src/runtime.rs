@@ -184,13 +184,16 @@ impl Runtime {
     }
 
     /// Registers a library: decides which device takes which image, and numbers
-    /// the devices of types that were not in use before. Loads nothing.
-    pub fn register(&self, registration: Registration) {
+    /// the devices of types that were not in use before. Loads nothing. Answers the
+    /// images that no back end takes.
+    pub fn register(&self, registration: Registration) -> Vec<&'static [u8]> {
+        let mut strangers = Vec::new();
         let mut registry = self.registry();
         let mut library = Library::new(registration);
         for (index, &image) in library.images.clone().iter().enumerate() {
             let Some(taker) = registry.backends.iter().position(|state| state.backend.recognises(image))
             else {
+                strangers.push(image);
                 continue;
             };
             let (first, count) = self.number_devices(&mut registry.backends[taker]);
@@ -205,6 +208,7 @@ impl Runtime {
         for device in (0..numbers).filter_map(|number| self.device_unprepared(number)) {
             device.images_pending.store(true, Ordering::Release);
         }
+        strangers
     }
 
     /// Gives a back end's devices their numbers; answers the first and how many.

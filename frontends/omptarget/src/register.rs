@@ -37,10 +37,10 @@ pub unsafe extern "C" fn __tgt_register_lib(descriptor: *const BinaryDescriptor)
             // SAFETY: as above.
             unsafe { read_images(descriptor) }
         };
-        warn_of_unreadable(&images);
         let key = std::ptr::from_ref(descriptor).addr();
         REGISTERED.fetch_add(1, Ordering::AcqRel);
-        RUNTIME.register(Registration { key, images, entries });
+        let strangers = RUNTIME.register(Registration { key, images, entries });
+        strangers.iter().for_each(|image| warn_if_unreadable(image));
     });
 }
 
@@ -123,17 +123,14 @@ unsafe fn read_images(descriptor: &BinaryDescriptor) -> Vec<&'static [u8]> {
     images.iter().map(bytes).collect()
 }
 
-/// An image that is none is no reason to stop a program that can run on the host,
-/// but none to keep quiet either.
-fn warn_of_unreadable(images: &[&[u8]]) {
-    for (index, image) in images.iter().enumerate() {
-        if let Err(error) = gangway_image::recognise(image) {
-            crate::info::print_line(format_args!(
-                "gangway: warning: device image {} of {} is damaged: {error}\n  help: build the program again",
-                index + 1,
-                images.len()
-            ));
-        }
+/// An image that is damaged is no reason to stop a program that can run on the
+/// host, but none to keep quiet either.
+fn warn_if_unreadable(image: &[u8]) {
+    if let Err(error) = gangway_image::recognise(image) {
+        crate::info::print_line(format_args!(
+            "gangway: warning: a device image of the program is damaged: {error}\n  \
+             help: build the program again"
+        ));
     }
 }
 

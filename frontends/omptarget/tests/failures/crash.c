@@ -1,0 +1,35 @@
+// Kernels that crash.
+// run: null args=null exit=1
+// run: unmapped args=unmapped exit=1
+// run: division args=division exit=1
+// run: worker args=worker OMP_NUM_THREADS=4 exit=1
+// run: null_without_debug_information args=null flags=-g0 exit=1
+#include <string.h>
+
+struct list {
+  int value;
+  struct list *next;
+};
+
+int main(int argc, char **argv) {
+  int n = argc - 2, result = 0;
+  struct list last = {1, 0}, first = {0, &last};
+  int *nowhere = 0;
+  const char *which = argv[argc - 1];
+  if (strcmp(which, "null") == 0) {
+#pragma omp target map(from : result)
+    result = nowhere[3];
+  } else if (strcmp(which, "unmapped") == 0) {
+#pragma omp target map(alloc : first) map(from : result)
+    result = first.next->value;
+  } else if (strcmp(which, "division") == 0) {
+#pragma omp target map(from : result)
+    result = 100 / n;
+  } else {
+#pragma omp target parallel for map(tofrom : result)
+    for (int i = 0; i < 1000; ++i)
+      if (i == 999)
+        nowhere[i] = result;
+  }
+  return result;
+}
