@@ -36,7 +36,7 @@ pub struct OffloadLibrary {
     /// The directory that holds `libomp.so.5`, which both work with.
     pub libomp: PathBuf,
     /// Whether files that a run leaves in the temporary directory are an error.
-    /// The stock library leaves one per device image.
+    /// The stock library writes its own to `/tmp` whatever `TMPDIR` says.
     pub leaves_no_files: bool,
 }
 
