@@ -24,6 +24,18 @@ pub enum ForeignRuntimeKind {
     Hsa = 7,
 }
 
+impl ForeignRuntimeKind {
+    /// All of them, by number from 1.
+    const ALL: [Self; 7] =
+        [Self::Cuda, Self::CudaDriver, Self::OpenCl, Self::Sycl, Self::Hip, Self::LevelZero, Self::Hsa];
+
+    /// The one of a number.
+    #[must_use]
+    pub fn from_number(number: i32) -> Option<Self> {
+        Self::ALL.into_iter().find(|&kind| kind as i32 == number)
+    }
+}
+
 /// Who makes the foreign runtime, by number in the OpenMP Additional Definitions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(i32)]
@@ -54,6 +66,30 @@ pub enum Vendor {
     Ti = 12,
 }
 
+impl Vendor {
+    /// All of them, by number from 1.
+    const ALL: [Self; 12] = [
+        Self::Amd,
+        Self::Arm,
+        Self::Bsc,
+        Self::Fujitsu,
+        Self::Gnu,
+        Self::Hpe,
+        Self::Ibm,
+        Self::Intel,
+        Self::Llvm,
+        Self::Nec,
+        Self::Nvidia,
+        Self::Ti,
+    ];
+
+    /// The one of a number.
+    #[must_use]
+    pub fn from_number(number: i32) -> Option<Self> {
+        Self::ALL.into_iter().find(|&vendor| vendor as i32 == number)
+    }
+}
+
 /// The runtime underneath one opened device. Handles are the foreign runtime's
 /// own, as integers; 0 where it has no such thing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,4 +105,19 @@ pub struct ForeignRuntime {
     pub device: Option<usize>,
     /// Context (`CUcontext`, `cl_context`, …).
     pub context: usize,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_lead_to_what_they_are_the_number_of() {
+        for number in -1..=20 {
+            let kind = ForeignRuntimeKind::from_number(number);
+            assert_eq!(kind.map(|kind| kind as i32), (1..=7).contains(&number).then_some(number));
+            let vendor = Vendor::from_number(number);
+            assert_eq!(vendor.map(|vendor| vendor as i32), (1..=12).contains(&number).then_some(number));
+        }
+    }
 }

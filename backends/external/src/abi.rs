@@ -64,6 +64,18 @@ pub(crate) struct RtlLaunch {
     pub reserved: u32,
 }
 
+/// `gangway_rtl_foreign`.
+#[repr(C)]
+pub(crate) struct RtlForeign {
+    pub kind: i32,
+    pub vendor: i32,
+    pub has_device: i32,
+    pub reserved: u32,
+    pub platform: Handle,
+    pub device: Handle,
+    pub context: Handle,
+}
+
 // Back ends that exist rely on these; `tests/null/layout.c` says the same of the header.
 const _: () = {
     assert!(size_of::<RtlError>() == 256 && offset_of!(RtlError, message) == 8);
@@ -72,6 +84,7 @@ const _: () = {
     assert!(offset_of!(RtlLaunch, arguments) == 8 && offset_of!(RtlLaunch, kernel) == 16);
     assert!(offset_of!(RtlLaunch, name) == 24 && offset_of!(RtlLaunch, source) == 40);
     assert!(offset_of!(RtlLaunch, teams) == 48 && offset_of!(RtlLaunch, thread_limit) == 60);
+    assert!(size_of::<RtlForeign>() == 40 && offset_of!(RtlForeign, platform) == 16);
     assert!(offset_of!(RtlLaunch, trip_count) == 72 && offset_of!(RtlLaunch, dynamic_group_memory) == 80);
 };
 
@@ -170,6 +183,9 @@ functions! {
         pin_host: c"gangway_rtl_pin_host"
             (Handle, *mut c_void, usize, *mut Address, *mut RtlError) -> Status;
         unpin_host: c"gangway_rtl_unpin_host" (Handle, *mut c_void, *mut RtlError) -> Status;
+        architecture: c"gangway_rtl_architecture" (Handle) -> *const c_char;
+        foreign_runtime: c"gangway_rtl_foreign_runtime" (Handle, *mut RtlForeign, *mut RtlError) -> Status;
+        foreign_stream: c"gangway_rtl_foreign_stream" (Handle, Handle) -> Handle;
     }
 }
 

@@ -3,11 +3,11 @@
 //! Each method is one call into the library; what is optional and absent answers
 //! as the trait's default does. No policy, no state but the handles.
 
-use crate::abi::{self, Functions, Handle, RtlError, RtlLaunch, RtlSession, Status};
+use crate::abi::{self, Functions, Handle, RtlError, RtlForeign, RtlLaunch, RtlSession, Status};
 use crate::status::{Doing, check};
 use gangway_backend::{
-    AllocationKind, ArgumentTable, Capabilities, Device, DevicePtr, Error, EventHandle, KernelHandle, Launch,
-    Module, Result, Session, StreamHandle,
+    AllocationKind, ArgumentTable, Capabilities, Device, DevicePtr, Error, EventHandle, ForeignRuntime,
+    ForeignRuntimeKind, KernelHandle, Launch, Module, Result, Session, StreamHandle, Vendor,
 };
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::path::Path;
@@ -122,6 +122,51 @@ impl Device for ExternalDevice {
             unsafe { describe(self.handle(), line, (&raw mut lines).cast()) };
         }
         lines
+    }
+
+    fn architecture(&self) -> String {
+        // SAFETY: the device is open.
+        let text = self.functions().architecture.map(|architecture| unsafe { architecture(self.handle()) });
+        match text {
+            // SAFETY: a text that ends in a zero byte.
+            Some(text) if !text.is_null() => unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned(),
+            _ => "unknown".to_owned(),
+        }
+    }
+
+    fn foreign_runtime(&self) -> Option<ForeignRuntime> {
+        let ask = self.functions().foreign_runtime?;
+        let mut foreign = RtlForeign {
+            kind: 0,
+            vendor: 0,
+            has_device: 0,
+            reserved: 0,
+            platform: ptr::null_mut(),
+            device: ptr::null_mut(),
+            context: ptr::null_mut(),
+        };
+        // SAFETY: the device is open, the structure is this frame's.
+        check(Doing::Operation("interoperability"), |error| unsafe {
+            ask(self.handle(), &mut foreign, error)
+        })
+        .ok()?;
+        // Numbers that Gangway does not know are of a later version of the
+        // definitions; a program could not be told what it got.
+        Some(ForeignRuntime {
+            kind: ForeignRuntimeKind::from_number(foreign.kind)?,
+            vendor: Vendor::from_number(foreign.vendor)?,
+            platform: foreign.platform.addr(),
+            device: (foreign.has_device != 0).then_some(foreign.device.addr()),
+            context: foreign.context.addr(),
+        })
+    }
+
+    fn foreign_stream(&self, stream: StreamHandle) -> usize {
+        match self.functions().foreign_stream {
+            // SAFETY: the device is open and the stream one of its own.
+            Some(foreign) => unsafe { foreign(self.handle(), stream.0 as Handle) }.addr(),
+            None => stream.0,
+        }
     }
 
     fn load(&self, image: &[u8]) -> Result<Box<dyn Module>> {

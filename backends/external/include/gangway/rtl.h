@@ -337,6 +337,31 @@ GANGWAY_RTL_API gangway_rtl_status gangway_rtl_pin_host(gangway_rtl_device devic
 GANGWAY_RTL_API gangway_rtl_status gangway_rtl_unpin_host(gangway_rtl_device device, void *host,
                                                           gangway_rtl_error *error);
 
+/* The kind of processor, as compilers name it ("sm_90", "gfx90a"): tools are told.
+ * The text stays valid as long as the device is open. */
+GANGWAY_RTL_API const char *gangway_rtl_architecture(gangway_rtl_device device);
+
+/* The runtime underneath the back end, which programs reach through OpenMP's
+ * interop constructs. Handles that it does not have are null. */
+typedef struct gangway_rtl_foreign {
+  int32_t kind;       /* foreign runtime and */
+  int32_t vendor;     /* vendor, by their numbers in the OpenMP Additional Definitions */
+  int32_t has_device; /* 1 if `device` is a handle, which may be 0 */
+  uint32_t reserved;
+  void *platform;
+  void *device;
+  void *context;
+} gangway_rtl_foreign;
+
+/* Fills in `foreign`, which comes zeroed. Returns GANGWAY_RTL_UNSUPPORTED if this
+ * device has no runtime that programs could call. Without it, none has. */
+GANGWAY_RTL_API gangway_rtl_status gangway_rtl_foreign_runtime(gangway_rtl_device device,
+                                                               gangway_rtl_foreign *foreign,
+                                                               gangway_rtl_error *error);
+
+/* The foreign runtime's handle of a stream. Without it, gangway_rtl_stream is one. */
+GANGWAY_RTL_API void *gangway_rtl_foreign_stream(gangway_rtl_device device, gangway_rtl_stream stream);
+
 #ifdef __cplusplus
 }
 #endif

@@ -9,6 +9,8 @@ static_assert(sizeof(gangway_rtl_error) == 256, "error");
 static_assert(offsetof(gangway_rtl_error, message) == 8, "error");
 static_assert(sizeof(gangway_rtl_session) == 32, "session");
 static_assert(offsetof(gangway_rtl_session, words) == 8, "session");
+static_assert(sizeof(gangway_rtl_foreign) == 40, "foreign");
+static_assert(offsetof(gangway_rtl_foreign, platform) == 16, "foreign");
 static_assert(sizeof(gangway_rtl_launch) == 88, "launch");
 static_assert(offsetof(gangway_rtl_launch, arguments) == 8, "launch");
 static_assert(offsetof(gangway_rtl_launch, kernel) == 16, "launch");
