@@ -109,18 +109,44 @@ impl Device {
 
     /// A stream for one job, recycled where possible. `None` on synchronous devices.
     pub(crate) fn take_stream(&self, opened: &Opened) -> Result<Option<StreamHandle>> {
+        self.idle_stream(opened).map_err(|error| self.backend_error(error))
+    }
+
+    fn idle_stream(
+        &self,
+        opened: &Opened,
+    ) -> std::result::Result<Option<StreamHandle>, gangway_backend::Error> {
         if !opened.capabilities.asynchronous {
             return Ok(None);
         }
         if let Some(stream) = self.idle_streams.lock().unwrap_or_else(PoisonError::into_inner).pop() {
             return Ok(Some(stream));
         }
-        opened.device.create_stream().map(Some).map_err(|error| self.backend_error(error))
+        opened.device.create_stream().map(Some)
     }
 
-    /// Gives an idle stream back.
-    pub(crate) fn return_stream(&self, stream: StreamHandle) {
+    /// Waits for a stream and keeps it for the next job: after a failure, too,
+    /// which is told once.
+    pub(crate) fn finish_stream(
+        &self,
+        opened: &Opened,
+        stream: StreamHandle,
+    ) -> std::result::Result<(), gangway_backend::Error> {
+        let waited = opened.device.synchronize(stream);
         self.idle_streams.lock().unwrap_or_else(PoisonError::into_inner).push(stream);
+        waited
+    }
+
+    /// Runs an operation in a stream (in none on synchronous devices) and waits for it.
+    pub(crate) fn at_once(
+        &self,
+        opened: &Opened,
+        operation: impl FnOnce(Option<StreamHandle>) -> std::result::Result<(), gangway_backend::Error>,
+    ) -> std::result::Result<(), gangway_backend::Error> {
+        let stream = self.idle_stream(opened)?;
+        let issued = operation(stream);
+        let waited = stream.map_or(Ok(()), |stream| self.finish_stream(opened, stream));
+        issued.and(waited)
     }
 
     /// Wraps a failure of the back end that has no better name.

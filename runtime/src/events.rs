@@ -8,7 +8,7 @@
 use crate::label::Label;
 use crate::present::Snapshot;
 use gangway_backend::{DevicePtr, Launch, SourceLocation, SourceText};
-use std::sync::RwLock;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Where in the program the runtime was called from.
@@ -120,7 +120,12 @@ pub trait Observer: Sync {
 }
 
 static OBSERVED: AtomicBool = AtomicBool::new(false);
-static OBSERVERS: RwLock<Vec<&'static dyn Observer>> = RwLock::new(Vec::new());
+/// Filled from the front, without a lock: events may come from within events
+/// (a device's constructors), and from many threads.
+static OBSERVERS: [OnceLock<&'static dyn Observer>; MAX_OBSERVERS] =
+    [const { OnceLock::new() }; MAX_OBSERVERS];
+/// Tools, information, trace, and one to spare.
+const MAX_OBSERVERS: usize = 4;
 
 /// Whether anybody watches.
 #[inline]
@@ -130,15 +135,19 @@ pub fn observed() -> bool {
 }
 
 /// Adds an observer for the rest of the process.
+///
+/// # Panics
+/// There are four already.
 pub fn observe(observer: &'static dyn Observer) {
-    OBSERVERS.write().unwrap_or_else(std::sync::PoisonError::into_inner).push(observer);
+    let added = OBSERVERS.iter().any(|slot| slot.set(observer).is_ok());
+    assert!(added, "more than {MAX_OBSERVERS} observers");
     OBSERVED.store(true, Ordering::Release);
 }
 
 /// Calls every observer.
 #[cold]
 pub(crate) fn tell(what: impl Fn(&dyn Observer)) {
-    for observer in OBSERVERS.read().unwrap_or_else(std::sync::PoisonError::into_inner).iter() {
+    for observer in OBSERVERS.iter().map_while(OnceLock::get) {
         what(*observer);
     }
 }

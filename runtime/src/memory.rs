@@ -340,7 +340,7 @@ fn in_stream<R>(
     operation: impl FnOnce(&Opened, Option<StreamHandle>) -> Result<R>,
 ) -> Result<R> {
     let opened = device.open()?;
-    let stream = device.take_stream(opened).map_err(|error| device.backend_error(error))?;
+    let stream = device.take_stream(opened)?;
     let result = operation(opened, stream);
     let waited = stream.map_or(Ok(()), |stream| device.finish_stream(opened, stream));
     let result = result?;

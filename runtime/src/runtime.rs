@@ -6,15 +6,15 @@
 use crate::arguments::Arguments;
 use crate::device::Device;
 use crate::error::{Error, ErrorKind, Result};
-use crate::events::{self, Site, Step};
-use crate::label::Label;
-use crate::library::{EntryKind, HostEntry, Library, Placement, Registration};
-use crate::present::{Counter, NewEntry, Relation};
+use crate::events::Site;
+use crate::library::{Library, Placement, Registration};
 use crate::regions::{MAX_DEVICES, Region, Regions};
 use crate::target::{DataOperation, Job, Shape};
-use gangway_backend::{Backend, DevicePtr, KernelHandle, Module};
+use gangway_backend::{Backend, KernelHandle};
 use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+
+mod loading;
 
 /// `requires` clauses (OpenMP 6.0 section 10.5), with LLVM's bits.
 pub mod requirement {
@@ -214,11 +214,12 @@ impl Runtime {
     /// Gives a back end's devices their numbers; answers the first and how many.
     fn number_devices(&self, state: &mut BackendState) -> (usize, usize) {
         let count = state.backend.device_count();
-        if let Some(first) = state.first_device {
+        // A type whose devices do not all get a number has the same first ones always.
+        let first = state.first_device.unwrap_or_else(|| self.device_count());
+        let count = count.min(MAX_DEVICES - first);
+        if state.first_device.is_some() {
             return (first, count);
         }
-        let first = self.device_count();
-        let count = count.min(MAX_DEVICES - first);
         for ordinal in 0..count {
             let number = first + ordinal;
             let device = Box::new(Device::new(number as i32, state.backend, ordinal));
@@ -256,104 +257,6 @@ impl Runtime {
         // back to the runtime.
         drop(registry);
         drop(library);
-    }
-
-    /// Loads what waits to be loaded on a device.
-    #[cold]
-    fn prepare(&self, device: &'static Device, site: &Site) -> Result<()> {
-        let _loading = device.loading.lock().unwrap_or_else(PoisonError::into_inner);
-        if !device.has_pending_images() {
-            return Ok(());
-        }
-        let opened = device.open()?;
-        let number = device.number() as usize;
-        let mut first_error = None;
-        // The registry is not locked while an image is loaded: its constructors
-        // may register libraries of their own.
-        while let Some((key, image, globals)) = self.next_pending(device) {
-            let loaded = events::step(
-                device.number(),
-                site,
-                || Step::Load { image, loaded: false },
-                || opened.device.load(image),
-                |result| Step::Load { image, loaded: result.is_ok() },
-            );
-            let placed = loaded.and_then(|module| {
-                let mapped = self.map_globals(device, opened, &globals, &*module)?;
-                Ok(Placement::Loaded { module, mapped })
-            });
-            let placement = match placed {
-                Ok(placement) => placement,
-                Err(error) => {
-                    first_error.get_or_insert_with(|| error.clone());
-                    Placement::Failed(error)
-                }
-            };
-            let mut registry = self.registry();
-            if let Some(library) = registry.libraries.iter_mut().find(|library| library.key == key) {
-                library.placements[number] = placement;
-            }
-        }
-        match first_error {
-            None => Ok(()),
-            Some(error) => Err(Error::new(ErrorKind::ImageLoad(error), device.number(), site.location())),
-        }
-    }
-
-    /// Takes the next library that waits to be loaded on a device. With none left
-    /// the device becomes ready for other threads, in the same critical section:
-    /// a library registered meanwhile is not overlooked.
-    fn next_pending(&self, device: &Device) -> Option<(usize, &'static [u8], Vec<HostEntry>)> {
-        let mut registry = self.registry();
-        let next = registry.libraries.iter_mut().find_map(|library| {
-            let placement = library.placements.get_mut(device.number() as usize)?;
-            let Placement::Pending(index) = *placement else { return None };
-            *placement = Placement::None;
-            Some((library.key, library.images[index], library.globals.clone()))
-        });
-        if next.is_none() {
-            device.images_pending.store(false, Ordering::Release);
-        }
-        next
-    }
-
-    /// Ties the library's globals to their device copies; answers which.
-    fn map_globals(
-        &self,
-        device: &Device,
-        opened: &crate::device::Opened,
-        globals: &[HostEntry],
-        module: &dyn Module,
-    ) -> std::result::Result<Vec<usize>, gangway_backend::Error> {
-        let mut mapped = Vec::new();
-        for global in globals {
-            let mut storage = module.global(&global.name.to_string_lossy(), global.size)?;
-            if global.kind == EntryKind::Indirect {
-                storage = read_word(opened, storage)?;
-            } else if self.unified_shared_memory() && !device.table_has(global.address, global.size) {
-                // With unified shared memory the device's symbol is a reference to
-                // the host's variable, and the host's entry holds its address.
-                // SAFETY: both are `size` bytes by the compiler's table.
-                unsafe {
-                    let host = global.address as *const u8;
-                    opened.device.copy_to_device(storage, host, global.size, None)?;
-                }
-            }
-            // Fortran declares the same symbol in several libraries; the first
-            // registered one keeps it.
-            let inserted = device.table.insert(&NewEntry {
-                host_begin: global.address,
-                size: global.size,
-                host_base: global.address,
-                label: Label::of_symbol(global.name),
-                counter: Counter::Dynamic,
-                associated: Some(storage),
-            });
-            if inserted.is_ok() {
-                mapped.push(global.address);
-            }
-        }
-        Ok(mapped)
     }
 
     /// The region at a host address and its kernel on a device.
@@ -454,28 +357,4 @@ impl Registry {
         };
         self.backends.iter().map(describe).collect()
     }
-}
-
-impl Device {
-    fn table_has(&self, host: usize, size: usize) -> bool {
-        !matches!(self.table.lookup(host, size), Relation::Absent)
-    }
-}
-
-/// Reads a pointer from device memory.
-fn read_word(
-    opened: &crate::device::Opened,
-    from: DevicePtr,
-) -> std::result::Result<DevicePtr, gangway_backend::Error> {
-    let mut word = 0usize;
-    let size = size_of::<usize>();
-    let stream = if opened.capabilities.asynchronous { Some(opened.device.create_stream()?) } else { None };
-    // SAFETY: the symbol is a pointer by the compiler's table; `word` lives until
-    // the stream has been waited for.
-    unsafe { opened.device.copy_from_device((&raw mut word).cast(), from, size, stream)? };
-    if let Some(stream) = stream {
-        opened.device.synchronize(stream)?;
-        opened.device.destroy_stream(stream)?;
-    }
-    Ok(DevicePtr(word))
 }

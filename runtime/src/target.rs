@@ -49,6 +49,8 @@ pub struct Job {
     private: PrivateCopies,
     /// Device address offset of each pushed argument's base, by argument index.
     positions: Vec<usize>,
+    /// The kernel that is under way, for messages.
+    launched: Option<&'static str>,
 }
 
 thread_local! {
@@ -73,6 +75,7 @@ impl Job {
         match spare {
             Some(mut job) => {
                 job.work.restart(device, site, unified_shared_memory)?;
+                job.launched = None;
                 Ok(job)
             }
             None => Ok(Box::new(Self {
@@ -80,6 +83,7 @@ impl Job {
                 session: Session::default(),
                 private: PrivateCopies::default(),
                 positions: Vec::new(),
+                launched: None,
             })),
         }
     }
@@ -116,9 +120,19 @@ impl Job {
     /// One of them failed.
     #[inline]
     pub fn complete(mut self: Box<Self>) -> Result<()> {
-        let result = self.work.complete();
+        let result = self.work.complete().map_err(|error| self.blame_kernel(error));
         self.recycle();
         result
+    }
+
+    /// What fails after a launch is most likely the kernel, and its name is what
+    /// the user knows: a stream does not say which of its operations failed.
+    #[cold]
+    fn blame_kernel(&self, mut error: Box<Error>) -> Box<Error> {
+        if let (Some(name), ErrorKind::Transfer(source)) = (self.launched, &error.kind) {
+            error.kind = launch_failure(name, source.clone());
+        }
+        error
     }
 
     /// Maps the arguments and launches the kernel; the unmapping is issued too,
@@ -183,7 +197,7 @@ impl Job {
     /// the number of slots.
     #[inline]
     fn fill_table(&mut self, arguments: &Arguments<'_>, shape: &Shape) -> Result<usize> {
-        let Self { work, session, private, positions } = self;
+        let Self { work, session, private, positions, .. } = self;
         session.restart(work.stream());
         let mut room = 0;
         let mut captures = false;
@@ -237,7 +251,7 @@ impl Job {
 
     #[inline]
     fn launch(&mut self, region: &Region, kernel: KernelHandle, shape: &Shape, slots: usize) -> Result<()> {
-        let Self { work, session, .. } = self;
+        let Self { work, session, launched, .. } = self;
         let site = work.site();
         let launch = Launch {
             kernel,
@@ -257,11 +271,16 @@ impl Job {
         };
         let step = || Step::Launch(&launch);
         events::step(device.number(), &site, step, run, |_| step()).map_err(|source| {
-            let kind =
-                ErrorKind::Launch { kernel: gangway_trace::pretty_kernel_name(region.name).into(), source };
-            Error::new(kind, device.number(), site.location())
-        })
+            Error::new(launch_failure(region.name, source), device.number(), site.location())
+        })?;
+        *launched = Some(region.name);
+        Ok(())
     }
+}
+
+#[cold]
+fn launch_failure(kernel: &str, source: gangway_backend::Error) -> ErrorKind {
+    ErrorKind::Launch { kernel: gangway_trace::pretty_kernel_name(kernel).into(), source }
 }
 
 /// Writes the device address of a variable captured by reference into the

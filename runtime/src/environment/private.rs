@@ -53,15 +53,18 @@ impl PrivateCopies {
             self.device = DevicePtr(self.memory.as_mut_ptr().addr());
             return Ok(());
         }
+        // Back ends align to 16 at least; the block must be, for copies to keep
+        // their alignment.
         let request = AllocationRequest {
             host: 0,
-            size: bytes,
+            size: bytes + BLOCK_ALIGNMENT,
             kind: AllocationKind::Device,
             overwritten: false,
             label: Label::NONE,
         };
-        self.device = work.device.allocate(work.opened, &work.site, &request)?;
-        work.temporaries.push(self.device);
+        let memory = work.device.allocate(work.opened, &work.site, &request)?;
+        work.temporaries.push(memory);
+        self.device = DevicePtr(memory.0.next_multiple_of(BLOCK_ALIGNMENT));
         Ok(())
     }
 

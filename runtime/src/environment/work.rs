@@ -3,7 +3,7 @@
 
 use crate::arguments::Arguments;
 use crate::device::{Device, Opened};
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::events::{self, MappingChange, MappingEvent, Site};
 use crate::label::Label;
 use crate::present::{Counter, EntryRef, Recent, Relation, Release};
@@ -186,11 +186,8 @@ impl Work {
     pub(crate) fn complete(&mut self) -> Result<()> {
         let mut result = Ok(());
         if let Some(stream) = self.stream.take() {
-            match self.opened.device.synchronize(stream) {
-                Ok(()) => self.device.return_stream(stream),
-                // A stream that failed is not used again.
-                Err(error) => result = Err(self.device.backend_error(error)),
-            }
+            let waited = self.device.finish_stream(self.opened, stream);
+            result = waited.map_err(|error| self.fail(ErrorKind::Transfer(error)));
         }
         for (host, content) in self.restore.drain(..) {
             // SAFETY: the bytes of a mapped host range, saved when the copy over
