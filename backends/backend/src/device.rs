@@ -52,8 +52,9 @@ pub trait Module: Send + Sync {
     /// [`Error::NoSuchSymbol`], or what the driver says.
     fn global(&self, name: &str, size: usize) -> Result<DevicePtr>;
 
-    /// Functions to run once after loading and once before unloading, by name,
-    /// for back ends whose loader does not do it itself.
+    /// Kernels to run once after loading, in this order, for back ends whose
+    /// loader does not do it itself. They take no arguments, and are launched
+    /// with one thread and without a name.
     ///
     /// # Errors
     /// What the driver says.
@@ -218,7 +219,8 @@ pub trait Device: Send + Sync {
         Ok(())
     }
 
-    /// Waits until all operations of the stream are done; reports the first that failed.
+    /// Waits until all operations of the stream are done; reports the first that
+    /// failed. The stream can be used again.
     ///
     /// # Errors
     /// The failure of one of the operations.

@@ -44,7 +44,7 @@ fn null(variant: &[&str]) -> Null {
 }
 
 const IMAGE: &[u8] =
-    b"GWNULL\0kernel scale\nkernel sum\nkernel fail\nkernel append\nkernel wait_for\nglobal factor 8\n";
+    b"GWNULL\0kernel scale\nkernel sum\nkernel fail\nkernel append\nkernel wait_for\nkernel prepare\nglobal factor 8\n";
 
 /// Runs `kernel` and gives what the launch says.
 fn run(
@@ -258,7 +258,7 @@ fn images_and_symbols_are_checked() {
         assert_eq!(module.global(name, 1).unwrap_err(), missing);
     }
     assert!(matches!(module.global("factor", 9), Err(Error::InvalidImage { .. })));
-    assert_eq!(module.constructors().unwrap().len(), 4);
+    assert_eq!(module.constructors().unwrap(), [module.kernel("prepare").unwrap()]);
     // The device stays open for the image that is left.
     drop(device);
     module.kernel("sum").unwrap();

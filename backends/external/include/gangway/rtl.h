@@ -279,8 +279,10 @@ GANGWAY_RTL_API void gangway_rtl_describe(gangway_rtl_device device,
                                           void (*line)(void *context, const char *key, const char *value),
                                           void *context);
 
-/* Kernels to run once after loading an image. Stores at most `capacity` of them
- * and returns how many there are. Only for images whose loader does not do it. */
+/* Kernels to run once after loading an image, in this order; they take no
+ * arguments, and are launched with one thread and an empty name. Stores at most
+ * `capacity` of them and returns how many there are. Only for images whose loader
+ * does not do it. */
 GANGWAY_RTL_API size_t gangway_rtl_constructors(gangway_rtl_device device, gangway_rtl_module module,
                                                 gangway_rtl_kernel *kernels, size_t capacity);
 

@@ -102,7 +102,6 @@ gangway_rtl_status null_enqueue(gangway_rtl_stream stream, const struct operatio
 gangway_rtl_status gangway_rtl_create_stream(gangway_rtl_device device, gangway_rtl_stream *stream,
                                              gangway_rtl_error *error)
 {
-  (void)device;
   struct gangway_rtl_stream_s *made = calloc(1, sizeof *made);
   if (!made)
     return null_fail(error, GANGWAY_RTL_FAILED, 0, "no memory for %s", "a stream");
@@ -113,13 +112,15 @@ gangway_rtl_status gangway_rtl_create_stream(gangway_rtl_device device, gangway_
     return null_fail(error, GANGWAY_RTL_FAILED, 0, "no thread for %s", "a stream");
   }
   *stream = made;
+  null_note(device->ordinal, "create stream");
   return GANGWAY_RTL_OK;
 }
 
 gangway_rtl_status gangway_rtl_destroy_stream(gangway_rtl_device device, gangway_rtl_stream stream,
                                               gangway_rtl_error *error)
 {
-  (void)device, (void)error;
+  (void)error;
+  null_note(device->ordinal, "destroy stream");
   pthread_mutex_lock(&stream->mutex);
   stream->closing = 1;
   pthread_cond_broadcast(&stream->changed);
@@ -160,7 +161,6 @@ gangway_rtl_status gangway_rtl_is_idle(gangway_rtl_device device, gangway_rtl_st
 gangway_rtl_status gangway_rtl_record_event(gangway_rtl_device device, gangway_rtl_stream stream,
                                             gangway_rtl_event *event, gangway_rtl_error *error)
 {
-  (void)device;
   struct gangway_rtl_event_s *made = calloc(1, sizeof *made);
   if (!made)
     return null_fail(error, GANGWAY_RTL_FAILED, 0, "no memory for %s", "an event");
@@ -170,6 +170,7 @@ gangway_rtl_status gangway_rtl_record_event(gangway_rtl_device device, gangway_r
   made->point = stream->submitted;
   pthread_mutex_unlock(&stream->mutex);
   *event = made;
+  null_note(device->ordinal, "record event");
   return GANGWAY_RTL_OK;
 }
 
@@ -188,7 +189,8 @@ gangway_rtl_status gangway_rtl_wait_event(gangway_rtl_device device, gangway_rtl
 gangway_rtl_status gangway_rtl_destroy_event(gangway_rtl_device device, gangway_rtl_event event,
                                              gangway_rtl_error *error)
 {
-  (void)device, (void)error;
+  (void)error;
+  null_note(device->ordinal, "destroy event");
   release(event);
   return GANGWAY_RTL_OK;
 }

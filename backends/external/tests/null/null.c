@@ -17,13 +17,20 @@
  *     -DMEMORY=n            bytes that a device has (default 1 MiB)
  *     -DOWN_ARGUMENTS       kernel arguments are in memory of the back end
  *     -DASYNCHRONOUS        with streams and events (and async.c)
+ *     -DSLOW=n              copies take n microseconds
+ *     -DCODE                images may be machine code behind a line "elf" (and code.c)
+ *     -DWATCH               calls are written down (and watch.c)
  */
+#define _GNU_SOURCE
 #include "null.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef SLOW
+#include <unistd.h>
+#endif
 
 #ifndef DEVICES
 #define DEVICES 1
@@ -57,7 +64,11 @@ int gangway_rtl_recognises(const void *image, size_t size)
   return size >= MAGIC_SIZE && memcmp(image, magic, MAGIC_SIZE) == 0;
 }
 
-uint32_t gangway_rtl_device_count(void) { return DEVICES; }
+uint32_t gangway_rtl_device_count(void)
+{
+  null_note(0, "count");
+  return DEVICES;
+}
 
 const char *gangway_rtl_why_absent(void) { return "the null back end was built without devices"; }
 
@@ -72,6 +83,7 @@ gangway_rtl_status gangway_rtl_open(uint32_t ordinal, gangway_rtl_device *device
     return null_fail(error, GANGWAY_RTL_OUT_OF_MEMORY, 0, "no memory for %s", "a device");
   opened->ordinal = ordinal;
   *device = opened;
+  null_note(ordinal, "open");
   return GANGWAY_RTL_OK;
 #endif
 }
@@ -132,6 +144,7 @@ gangway_rtl_status gangway_rtl_allocate(gangway_rtl_device device, size_t size, 
     return GANGWAY_RTL_OUT_OF_MEMORY;
   memcpy(block, &size, sizeof size);
   *address = (gangway_rtl_address)(uintptr_t)(block + HEADER);
+  null_note(device->ordinal, "allocate");
   return GANGWAY_RTL_OK;
 }
 
@@ -143,7 +156,10 @@ gangway_rtl_status gangway_rtl_deallocate(gangway_rtl_device device, gangway_rtl
   size_t size;
   memcpy(&size, block, sizeof size);
   atomic_fetch_sub(&device->used, size);
+  /* Whoever still uses it is to notice. */
+  memset(block, 0xdd, HEADER + size);
   free(block);
+  null_note(device->ordinal, "free");
   return GANGWAY_RTL_OK;
 }
 
@@ -201,12 +217,19 @@ gangway_rtl_status null_perform(const struct operation *operation, gangway_rtl_e
 {
   switch (operation->kind) {
   case COPY:
+#ifdef SLOW
+    usleep(SLOW);
+#endif
     memmove(operation->to, operation->from, operation->size);
     return GANGWAY_RTL_OK;
   case FILL:
     memset(operation->to, operation->byte, operation->size);
     return GANGWAY_RTL_OK;
   case LAUNCH:
+#ifdef CODE
+    if (operation->kernel->code)
+      return null_run_code(operation->kernel, operation->count, operation->arguments, error);
+#endif
     return operation->kernel->run(operation->count, operation->arguments, error);
   default:
     return null_fail(error, GANGWAY_RTL_FAILED, 3, "%s is no operation", "this");
@@ -263,8 +286,18 @@ static gangway_rtl_status wait_for(uint32_t count, const uint64_t *arguments, ga
   return GANGWAY_RTL_OK;
 }
 
+/* prepare(): the constructor of images that have it. */
+static gangway_rtl_status prepare(uint32_t count, const uint64_t *arguments, gangway_rtl_error *error)
+{
+  (void)arguments;
+  null_note(0, "prepare");
+  return count == 0 ? GANGWAY_RTL_OK
+                    : null_fail(error, GANGWAY_RTL_FAILED, 15, "%s", "a constructor got arguments");
+}
+
 static struct gangway_rtl_kernel_s kernels[] = {
-    {"scale", scale}, {"sum", sum}, {"fail", fail}, {"append", append}, {"wait_for", wait_for},
+    {.name = "scale", .run = scale},   {.name = "sum", .run = sum},           {.name = "fail", .run = fail},
+    {.name = "append", .run = append}, {.name = "wait_for", .run = wait_for}, {.name = "prepare", .run = prepare},
 };
 
 static gangway_rtl_kernel find_kernel(const char *name)
@@ -293,7 +326,6 @@ static const char *next_line(const char *at, const char *end, char *line, size_t
 gangway_rtl_status gangway_rtl_load(gangway_rtl_device device, const void *image, size_t size,
                                     gangway_rtl_module *module, gangway_rtl_error *error)
 {
-  (void)device;
   struct gangway_rtl_module_s *loaded = calloc(1, sizeof *loaded);
   if (!loaded)
     return GANGWAY_RTL_OUT_OF_MEMORY;
@@ -309,19 +341,32 @@ gangway_rtl_status gangway_rtl_load(gangway_rtl_device device, const void *image
       struct global *global = &loaded->globals[loaded->global_count++];
       memcpy(global->name, name, sizeof global->name);
       global->size = bytes;
+#ifdef CODE
+    } else if (strcmp(line, "elf") == 0) {
+      gangway_rtl_status status = null_load_code(loaded, at, end - at, error);
+      if (status != GANGWAY_RTL_OK) {
+        free(loaded);
+        return status;
+      }
+      at = end;
+#endif
     } else if (*line) {
       free(loaded);
       return null_fail(error, GANGWAY_RTL_INVALID_IMAGE, 0, "`%s` is neither a kernel nor a global", line);
     }
   }
   *module = loaded;
+  null_note(device->ordinal, "load");
   return GANGWAY_RTL_OK;
 }
 
 void gangway_rtl_unload(gangway_rtl_device device, gangway_rtl_module module)
 {
-  (void)device;
+#ifdef CODE
+  null_unload_code(module);
+#endif
   free(module);
+  null_note(device->ordinal, "unload");
 }
 
 gangway_rtl_status gangway_rtl_kernel_named(gangway_rtl_device device, gangway_rtl_module module,
@@ -334,6 +379,10 @@ gangway_rtl_status gangway_rtl_kernel_named(gangway_rtl_device device, gangway_r
       *kernel = module->kernels[i];
       return GANGWAY_RTL_OK;
     }
+#ifdef CODE
+  if ((*kernel = null_code_kernel(module, name)))
+    return GANGWAY_RTL_OK;
+#endif
   return GANGWAY_RTL_NO_SUCH_SYMBOL;
 }
 
@@ -349,6 +398,10 @@ gangway_rtl_status gangway_rtl_global_named(gangway_rtl_device device, gangway_r
       *address = (gangway_rtl_address)(uintptr_t)module->globals[i].value;
       return GANGWAY_RTL_OK;
     }
+#ifdef CODE
+  if ((*address = (gangway_rtl_address)(uintptr_t)null_code_global(module, name)))
+    return GANGWAY_RTL_OK;
+#endif
   return GANGWAY_RTL_NO_SUCH_SYMBOL;
 }
 
@@ -358,8 +411,7 @@ size_t gangway_rtl_constructors(gangway_rtl_device device, gangway_rtl_module mo
   (void)device;
   size_t count = 0;
   for (size_t i = 0; i < module->kernel_count; i++)
-    if (strcmp(module->kernels[i]->name, "fail") != 0) /* every other kernel will do */
-    {
+    if (module->kernels[i]->run == prepare) {
       if (count < capacity)
         list[count] = module->kernels[i];
       count++;
@@ -393,10 +445,11 @@ gangway_rtl_status gangway_rtl_argument_table(gangway_rtl_device device, gangway
 gangway_rtl_status gangway_rtl_launch_kernel(gangway_rtl_device device, const gangway_rtl_launch *launch,
                                              gangway_rtl_session *session, gangway_rtl_error *error)
 {
-  (void)device;
+  null_note(device->ordinal, "launch");
   struct operation operation = {.kind = LAUNCH, .kernel = launch->kernel, .count = launch->argument_count};
-  if (launch->size < sizeof *launch || launch->name_length != strlen(launch->kernel->name) ||
-      memcmp(launch->name, launch->kernel->name, launch->name_length) != 0)
+  const char *name = launch->kernel->run == prepare ? "" : launch->kernel->name;
+  if (launch->size < sizeof *launch || launch->name_length != strlen(name) ||
+      memcmp(launch->name, name, launch->name_length) != 0)
     return null_fail(error, GANGWAY_RTL_FAILED, 12, "a launch that is not of %s", launch->kernel->name);
 #ifdef OWN_ARGUMENTS
   struct argument_table *table = (struct argument_table *)(uintptr_t)session->words[0];

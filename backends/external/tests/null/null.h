@@ -23,6 +23,8 @@ struct gangway_rtl_device_s {
 struct gangway_rtl_kernel_s {
   const char *name;
   gangway_rtl_status (*run)(uint32_t count, const uint64_t *arguments, gangway_rtl_error *error);
+  void *code;              /* of the image's own, instead of `run` */
+  gangway_rtl_kernel next; /* of the image's own */
 };
 
 struct global {
@@ -36,6 +38,9 @@ struct gangway_rtl_module_s {
   size_t kernel_count;
   struct global globals[MAX_SYMBOLS];
   size_t global_count;
+  void *code;
+  int file;
+  _Atomic gangway_rtl_kernel entry_points;
 };
 
 /* One thing to do. */
@@ -59,5 +64,23 @@ gangway_rtl_status null_fail(gangway_rtl_error *error, gangway_rtl_status status
 gangway_rtl_status null_perform(const struct operation *operation, gangway_rtl_error *error);
 gangway_rtl_status null_enqueue(gangway_rtl_stream stream, const struct operation *operation,
                                 gangway_rtl_error *error);
+
+/* code.c: images that contain machine code. */
+#ifdef CODE
+gangway_rtl_status null_load_code(gangway_rtl_module module, const char *code, size_t size,
+                                  gangway_rtl_error *error);
+void null_unload_code(gangway_rtl_module module);
+gangway_rtl_kernel null_code_kernel(gangway_rtl_module module, const char *name);
+void *null_code_global(gangway_rtl_module module, const char *name);
+gangway_rtl_status null_run_code(gangway_rtl_kernel kernel, uint32_t count, const uint64_t *arguments,
+                                 gangway_rtl_error *error);
+#endif
+
+/* watch.c: an account of the calls. */
+#ifdef WATCH
+void null_note(uint32_t ordinal, const char *call);
+#else
+static inline void null_note(uint32_t ordinal, const char *call) { (void)ordinal, (void)call; }
+#endif
 
 #endif
