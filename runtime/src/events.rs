@@ -170,3 +170,41 @@ pub(crate) fn step<'a, R>(
     tell(|observer| observer.end(device, site, &after(&result)));
     result
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use std::sync::Mutex;
+
+    /// A device that no other test has.
+    const DEVICE: i32 = -77;
+    static SEEN: Mutex<Vec<(&str, usize)>> = Mutex::new(Vec::new());
+
+    struct Recorder;
+
+    impl Observer for Recorder {
+        fn begin(&self, device: i32, _site: &Site, step: &Step<'_>) {
+            note(device, "begin", step);
+        }
+
+        fn end(&self, device: i32, _site: &Site, step: &Step<'_>) {
+            note(device, "end", step);
+        }
+    }
+
+    fn note(device: i32, endpoint: &'static str, step: &Step<'_>) {
+        if let (DEVICE, Step::Allocate { device, .. }) = (device, step) {
+            SEEN.lock().unwrap().push((endpoint, device.0));
+        }
+    }
+
+    #[test]
+    fn a_step_is_seen_before_and_after_also_within_another() {
+        observe(&Recorder);
+        let at = |device| Step::Allocate { host: 0, device: DevicePtr(device), size: 1, label: Label::NONE };
+        let inner = || step(DEVICE, &Site::NONE, || at(0), || 5, |&result| at(result));
+        let outer = step(DEVICE, &Site::NONE, || at(0), || inner() + 1, |&result| at(result));
+        assert_eq!(outer, 6);
+        assert_eq!(*SEEN.lock().unwrap(), [("begin", 0), ("begin", 0), ("end", 5), ("end", 6)]);
+    }
+}

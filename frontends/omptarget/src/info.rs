@@ -38,14 +38,13 @@ static DEBUG: AtomicBool = AtomicBool::new(false);
 
 /// Reads the environment; called once at start-up.
 pub fn start() {
-    static INFORMATION: Information = Information;
     static TRACE: Trace = Trace;
     if let Some(level) = variable("LIBOMPTARGET_INFO").and_then(|text| parse_level(&text)) {
         LEVEL.store(level, Ordering::Relaxed);
     }
     DEBUG.store(variable("GANGWAY_DEBUG").is_some_and(|value| value != "0"), Ordering::Relaxed);
     if LEVEL.load(Ordering::Relaxed) != 0 {
-        events::observe(&INFORMATION);
+        observe_for_information();
     }
     if variable("GANGWAY_TRACE").is_some() || variable("GANGWAY_REPORT").is_some() {
         gangway_trace::configure_from_env();
@@ -71,12 +70,17 @@ fn parse_level(text: &str) -> Option<u32> {
 #[unsafe(no_mangle)]
 pub extern "C" fn __tgt_set_info_flag(level: u32) {
     crate::guard::guard((), || {
-        static LATE: std::sync::Once = std::sync::Once::new();
-        static INFORMATION: Information = Information;
         if LEVEL.swap(level, Ordering::Relaxed) == 0 && level != 0 {
-            LATE.call_once(|| events::observe(&INFORMATION));
+            observe_for_information();
         }
     });
+}
+
+/// Once in a process, however often the level goes to 0 and up again.
+fn observe_for_information() {
+    static OBSERVING: std::sync::Once = std::sync::Once::new();
+    static INFORMATION: Information = Information;
+    OBSERVING.call_once(|| events::observe(&INFORMATION));
 }
 
 /// Tells what is still mapped when the last library is about to go.
