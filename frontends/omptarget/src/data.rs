@@ -86,35 +86,35 @@ fn construct(operation: DataOperation) -> ompt::Construct {
 macro_rules! data_functions {
     ($($name:ident = $operation:ident, nowait: $nowait:literal ($($location:ident)?; $($names:ident, $mappers:ident)?; $($dependence:ident)*);)*) => {$(
         entry_points! {
-        /// Compiler's entry point of a data construct.
-        ///
-        /// # Safety
-        /// Called by compiler-made code: the arguments are what it emitted.
-        pub unsafe extern "C" fn $name(
-            $($location: *const Ident,)?
-            device: i64,
-            count: i32,
-            bases: *mut usize,
-            begins: *mut usize,
-            sizes: *mut i64,
-            types: *mut u64,
-            $($names: *mut Label, $mappers: *mut Option<MapperFunction>,)?
-            $($dependence: usize,)*
-        ) {
-            #[allow(unused_mut, unused_assignments, reason = "only some forms have it")]
-            let mut location_or_none = std::ptr::null();
-            $(location_or_none = $location;)?
-            let mut arrays = Arrays {
-                count, bases, begins, sizes, types,
-                names: std::ptr::null_mut(),
-                mappers: std::ptr::null_mut(),
-            };
-            $(arrays.names = $names; arrays.mappers = $mappers;)?
-            let _ = &mut arrays;
-            $(let _ = $dependence;)*
-            // SAFETY: the caller's promise.
-            unsafe { arrays.perform(location_or_none, device, DataOperation::$operation, $nowait) }
-        }
+            /// Compiler's entry point of a data construct.
+            ///
+            /// # Safety
+            /// Called by compiler-made code: the arguments are what it emitted.
+            pub unsafe extern "C" fn $name(
+                $($location: *const Ident,)?
+                device: i64,
+                count: i32,
+                bases: *mut usize,
+                begins: *mut usize,
+                sizes: *mut i64,
+                types: *mut u64,
+                $($names: *mut Label, $mappers: *mut Option<MapperFunction>,)?
+                $($dependence: usize,)*
+            ) {
+                #[allow(unused_mut, unused_assignments, reason = "only some forms have it")]
+                let mut location_or_none = std::ptr::null();
+                $(location_or_none = $location;)?
+                let mut arrays = Arrays {
+                    count, bases, begins, sizes, types,
+                    names: std::ptr::null_mut(),
+                    mappers: std::ptr::null_mut(),
+                };
+                $(arrays.names = $names; arrays.mappers = $mappers;)?
+                let _ = &mut arrays;
+                $(let _ = $dependence;)*
+                // SAFETY: the caller's promise.
+                unsafe { arrays.perform(location_or_none, device, DataOperation::$operation, $nowait) }
+            }
         }
     )*};
 }

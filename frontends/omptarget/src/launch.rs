@@ -175,38 +175,38 @@ impl Arrays {
 macro_rules! older_forms {
     ($($name:ident($($location:ident)?; $($names:ident, $mappers:ident)?; $($teams:ident, $threads:ident)?; $($dependence:ident)*);)*) => {$(
         entry_points! {
-        /// An older form of [`__tgt_target_kernel`].
-        ///
-        /// # Safety
-        /// Called by compiler-made code: the arguments are what it emitted.
-        pub unsafe extern "C" fn $name(
-            $($location: *const Ident,)?
-            device: i64,
-            host: *const c_void,
-            count: i32,
-            bases: *mut usize,
-            begins: *mut usize,
-            sizes: *mut i64,
-            types: *mut u64,
-            $($names: *mut Label, $mappers: *mut Option<MapperFunction>,)?
-            $($teams: i32, $threads: i32,)?
-            $($dependence: usize,)*
-        ) -> i32 {
-            #[allow(unused_mut, unused_assignments, reason = "only some forms have them")]
-            let (mut location_or_none, mut teams_or_none) = (std::ptr::null(), (NO_TEAMS, 0));
-            $(location_or_none = $location;)?
-            $(teams_or_none = ($teams, $threads);)?
-            let mut arrays = Arrays {
-                count, bases, begins, sizes, types,
-                names: std::ptr::null_mut(),
-                mappers: std::ptr::null_mut(),
-            };
-            $(arrays.names = $names; arrays.mappers = $mappers;)?
-            let _ = &mut arrays;
-            $(let _ = $dependence;)*
-            // SAFETY: the caller's promise.
-            unsafe { arrays.launch(location_or_none, device, teams_or_none.0, teams_or_none.1, host) }
-        }
+            /// An older form of [`__tgt_target_kernel`].
+            ///
+            /// # Safety
+            /// Called by compiler-made code: the arguments are what it emitted.
+            pub unsafe extern "C" fn $name(
+                $($location: *const Ident,)?
+                device: i64,
+                host: *const c_void,
+                count: i32,
+                bases: *mut usize,
+                begins: *mut usize,
+                sizes: *mut i64,
+                types: *mut u64,
+                $($names: *mut Label, $mappers: *mut Option<MapperFunction>,)?
+                $($teams: i32, $threads: i32,)?
+                $($dependence: usize,)*
+            ) -> i32 {
+                #[allow(unused_mut, unused_assignments, reason = "only some forms have them")]
+                let (mut location_or_none, mut teams_or_none) = (std::ptr::null(), (NO_TEAMS, 0));
+                $(location_or_none = $location;)?
+                $(teams_or_none = ($teams, $threads);)?
+                let mut arrays = Arrays {
+                    count, bases, begins, sizes, types,
+                    names: std::ptr::null_mut(),
+                    mappers: std::ptr::null_mut(),
+                };
+                $(arrays.names = $names; arrays.mappers = $mappers;)?
+                let _ = &mut arrays;
+                $(let _ = $dependence;)*
+                // SAFETY: the caller's promise.
+                unsafe { arrays.launch(location_or_none, device, teams_or_none.0, teams_or_none.1, host) }
+            }
         }
     )*};
 }

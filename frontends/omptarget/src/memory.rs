@@ -61,22 +61,22 @@ unsafe fn free(pointer: *mut c_void, device: i32, kind: AllocationKind) {
 macro_rules! allocators {
     ($($allocate:ident, $free:ident: $kind:ident;)*) => {$(
         entry_points! {
-        /// Allocates `size` bytes; null if there is no room.
-        ///
-        /// # Safety
-        /// None is needed.
-        pub unsafe extern "C" fn $allocate(size: usize, device: i32) -> *mut c_void {
-            allocate(size, device, AllocationKind::$kind)
-        }
+            /// Allocates `size` bytes; null if there is no room.
+            ///
+            /// # Safety
+            /// None is needed.
+            pub unsafe extern "C" fn $allocate(size: usize, device: i32) -> *mut c_void {
+                allocate(size, device, AllocationKind::$kind)
+            }
 
-        /// Frees what the routine of the same kind allocated.
-        ///
-        /// # Safety
-        /// The memory is not in use.
-        pub unsafe extern "C" fn $free(pointer: *mut c_void, device: i32) {
-            // SAFETY: the caller's promise.
-            unsafe { free(pointer, device, AllocationKind::$kind) }
-        }
+            /// Frees what the routine of the same kind allocated.
+            ///
+            /// # Safety
+            /// The memory is not in use.
+            pub unsafe extern "C" fn $free(pointer: *mut c_void, device: i32) {
+                // SAFETY: the caller's promise.
+                unsafe { free(pointer, device, AllocationKind::$kind) }
+            }
         }
     )*};
 }
