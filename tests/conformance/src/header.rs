@@ -3,7 +3,8 @@
 //! Called by [`crate::corpus`]. A directive is a comment line `// key: value`
 //! (`! key: value` in Fortran) in the block of comment lines that starts the
 //! file; the README of this crate lists the keys. Any other comment line there
-//! is prose, except that a line whose first word is a known key must parse.
+//! is prose, but one that starts with a single word and a colon is a directive,
+//! and a misspelt one is an error.
 //!
 //! Never guesses: a wrong value is an error, not a default.
 
@@ -134,8 +135,9 @@ impl Header {
             "preload" => self.preload = parse_choice(value, "yes")?,
             "host" => self.equals_host_run = parse_choice(value, "equal")?,
             "stock" => self.reference = parse_stock(value)?,
-            // Prose with a colon in it.
-            _ => {}
+            // Prose with a colon in it has more than one word before it.
+            _ if key.contains(' ') => {}
+            _ => return Err("no such directive (see the README of the suite)".into()),
         }
         Ok(())
     }
@@ -208,6 +210,7 @@ mod tests {
             ("stock: differs", "reason"),
             ("stock: odd because it is", "neither"),
             ("preload: no", "only value"),
+            ("statsu: 1", "no such directive"),
         ] {
             let error = Header::parse(&format!("! covers: x\n! {line}\n"), "!").unwrap_err();
             assert!(error.contains(part) && error.starts_with("line 2"), "{line}: {error}");
