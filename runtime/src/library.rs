@@ -45,6 +45,8 @@ pub struct Registration {
 pub(crate) struct Library {
     pub(crate) key: usize,
     pub(crate) images: Vec<&'static [u8]>,
+    /// Per image, the back end that takes it.
+    pub(crate) takers: Vec<Option<&'static str>>,
     pub(crate) globals: Vec<HostEntry>,
     pub(crate) regions: Box<[Region]>,
     /// Per device number, which image it takes and what became of it.
@@ -75,6 +77,7 @@ impl Library {
         let region = |entry: &HostEntry| Region::new(entry.address, entry.name.to_str().unwrap_or("?"));
         Self {
             key,
+            takers: vec![None; images.len()],
             images,
             regions: entries.iter().filter(is_kernel).map(region).collect(),
             globals: entries.into_iter().filter(|entry| entry.kind != EntryKind::Kernel).collect(),
@@ -94,14 +97,16 @@ impl Library {
 
     /// A line for messages about each image.
     pub(crate) fn describe_images(&self) -> Vec<String> {
-        self.images.iter().map(|image| describe_image(image)).collect()
+        self.images.iter().zip(&self.takers).map(|(image, taker)| describe_image(image, *taker)).collect()
     }
 }
 
 /// What an image is, or why it is none, in one line.
-pub(crate) fn describe_image(image: &[u8]) -> String {
-    match gangway_image::recognise(image) {
-        Ok(kind) => format!("{kind}, {} bytes", image.len()),
-        Err(error) => format!("unreadable image of {} bytes: {error}", image.len()),
+/// What only its back end understands is described as that.
+fn describe_image(image: &[u8], taker: Option<&str>) -> String {
+    match (gangway_image::recognise(image), taker) {
+        (Ok(kind), _) => format!("{kind}, {} bytes", image.len()),
+        (Err(_), Some(taker)) => format!("image for {taker} devices, {} bytes", image.len()),
+        (Err(error), None) => format!("unreadable image of {} bytes: {error}", image.len()),
     }
 }

@@ -196,6 +196,7 @@ impl Runtime {
                 strangers.push(image);
                 continue;
             };
+            library.takers[index] = Some(registry.backends[taker].backend.name());
             let (first, count) = self.number_devices(&mut registry.backends[taker]);
             for number in first..first + count {
                 library.place(number, index);
