@@ -136,7 +136,8 @@ entry_points! {
                 return i32::MAX;
             }
             let arrays = [extent, to_offset, from_offset, to_dimensions, from_dimensions];
-            if to.is_null() || from.is_null() || dimensions < 1 || arrays.iter().any(|array| array.is_null()) {
+            let null = to.is_null() || from.is_null() || arrays.iter().any(|array| array.is_null());
+        if null || element == 0 || dimensions < 1 {
                 return FAILURE;
             }
             let (to, from) = (Address::of(to), Address::of(from));

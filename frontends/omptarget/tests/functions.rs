@@ -1,0 +1,131 @@
+//! Every exported function: success and each documented error. The programs in
+//! `functions/` call them as compilers do; each names in its first lines the
+//! functions it tests. The interoperability functions have a test of their own.
+
+mod support;
+
+use libtest_mimic::{Arguments, Failed, Trial};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+use std::time::Duration;
+use wait_timeout::ChildExt;
+
+const LIMIT: Duration = Duration::from_secs(30);
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let staged = support::staged();
+    let built = tempfile::tempdir().unwrap();
+    let image = built.path().join("image.so");
+    compile(&["-shared", "-fPIC"], "image.c", &image);
+    let mut trials = vec![
+        Trial::test("every_export_is_tested", every_export_is_tested),
+        Trial::test("programs_call_what_they_name", programs_call_what_they_name),
+    ];
+    for program in programs() {
+        let name = program.file_stem().unwrap().to_string_lossy().into_owned();
+        let (staged, image, output) = (staged.clone(), image.clone(), built.path().join(&name));
+        trials.push(Trial::test(name, move || {
+            compile(&["-fopenmp", "-lomptarget"], program.to_str().unwrap(), &output);
+            run(&output, &image, &staged)
+        }));
+    }
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+fn directory() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/functions")
+}
+
+fn programs() -> Vec<PathBuf> {
+    let files = fs::read_dir(directory()).unwrap().map(|entry| entry.unwrap().path());
+    let is_program =
+        |path: &PathBuf| path.extension().is_some_and(|e| e == "c") && !path.ends_with("image.c");
+    let mut programs: Vec<_> = files.filter(is_program).collect();
+    programs.sort();
+    programs
+}
+
+fn compile(flags: &[&str], source: &str, output: &Path) {
+    let command = Command::new("clang-22")
+        .args(["-O1", "-g", "-Wall", "-Werror", "-Wno-unused"])
+        .arg(source)
+        .args(flags)
+        .arg("-o")
+        .arg(output)
+        .current_dir(directory())
+        .output()
+        .expect("clang-22 is needed for this test");
+    let errors = String::from_utf8_lossy(&command.stderr);
+    assert!(command.status.success(), "{source} does not compile:\n{errors}");
+}
+
+fn run(program: &Path, image: &Path, staged: &Path) -> Result<(), Failed> {
+    let mut child = Command::new(program)
+        .arg(image)
+        .env_clear()
+        .env("LD_LIBRARY_PATH", staged)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()?;
+    let Some(status) = child.wait_timeout(LIMIT)? else {
+        child.kill()?;
+        return Err(format!("still running after {LIMIT:?}").into());
+    };
+    let mut said = String::new();
+    std::io::Read::read_to_string(&mut child.stderr.take().unwrap(), &mut said)?;
+    if status.success() { Ok(()) } else { Err(format!("{status}\n{said}").into()) }
+}
+
+/// The functions a program says it tests.
+fn named(source: &str) -> BTreeSet<String> {
+    let lines = source.lines().filter_map(|line| line.strip_prefix("// functions:"));
+    lines.flat_map(str::split_whitespace).map(str::to_owned).collect()
+}
+
+fn every_export_is_tested() -> Result<(), Failed> {
+    let exports = Path::new(env!("CARGO_MANIFEST_DIR")).join("exports.txt");
+    // `tests/interop.rs` is about these.
+    let elsewhere = |name: &str| name.contains("interop");
+    let exports: BTreeSet<String> = fs::read_to_string(exports)?
+        .lines()
+        .filter(|name| !name.is_empty() && !elsewhere(name))
+        .map(str::to_owned)
+        .collect();
+    let mut tested = BTreeSet::new();
+    for program in programs() {
+        tested.append(&mut named(&fs::read_to_string(program)?));
+    }
+    let missing: Vec<_> = exports.difference(&tested).collect();
+    let unknown: Vec<_> = tested.difference(&exports).collect();
+    if exports.len() < 60 || !missing.is_empty() || !unknown.is_empty() {
+        return Err(
+            format!("{} exports; untested: {missing:?}; no exports: {unknown:?}", exports.len()).into()
+        );
+    }
+    Ok(())
+}
+
+/// Naming is not testing: the object file of a program has to refer to each
+/// function it names.
+fn programs_call_what_they_name() -> Result<(), Failed> {
+    use object::{Object, ObjectSymbol};
+    let built = tempfile::tempdir()?;
+    for program in programs() {
+        let object = built.path().join("program.o");
+        compile(&["-fopenmp", "-c"], program.to_str().unwrap(), &object);
+        let bytes = fs::read(&object)?;
+        let file = object::File::parse(&*bytes)?;
+        let undefined = file.symbols().filter(ObjectSymbol::is_undefined);
+        let called: BTreeSet<String> = undefined.filter_map(|s| s.name().ok().map(str::to_owned)).collect();
+        let named = named(&fs::read_to_string(&program)?);
+        let idle: Vec<_> = named.difference(&called).collect();
+        if !idle.is_empty() {
+            return Err(format!("{} never calls {idle:?}", program.display()).into());
+        }
+    }
+    Ok(())
+}

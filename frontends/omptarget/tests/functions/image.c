@@ -1,0 +1,28 @@
+// The device image of these programs: any x86-64 shared object is one.
+#include <stdint.h>
+
+int table[4] = {1, 2, 3, 4};
+
+// Kernels of today's compilers get a pointer of the runtime's first.
+void increment(void *runtime, int *value) { ++*value; }
+
+void sum(void *runtime, int *values, int64_t count, int *result) {
+  *result = 0;
+  for (int64_t i = 0; i < count; ++i)
+    *result += values[i];
+}
+
+void read_table(void *runtime, int *result) { *result = table[0] + table[1] + table[2] + table[3]; }
+
+// Kernels of older compilers do not.
+void increment_without_pointer(int *value) { ++*value; }
+
+static int twice(int value) { return 2 * value; }
+// Where the device keeps the address of an indirectly called function.
+int (*twice_on_device)(int) = twice;
+
+// Ten 64-bit arguments: beyond what registers hold.
+void many(void *runtime, int *result, int64_t a, int64_t b, int64_t c, int64_t d, int64_t e, int64_t f,
+          int64_t g, int64_t h) {
+  *result = (int)(a + 10 * b + 100 * c + 1000 * d + 10000 * e + 100000 * f + 1000000 * g + 10000000 * h);
+}
