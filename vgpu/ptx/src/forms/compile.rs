@@ -1,0 +1,364 @@
+//! Turns the rows of the table into what parser and verifier look things up in.
+//!
+//! This happens once per process, when the first module is parsed.
+
+use std::sync::LazyLock;
+
+use rustc_hash::FxHashMap;
+
+use super::{Op, Row, rows};
+use crate::modifier::{Modifier, Word};
+use crate::types::{StateSpace, Type, Version};
+
+/// What `@name` stands for in a row's modifiers.
+pub const ALIASES: &[(&str, &str)] = &[
+    ("int", "u16|u32|u64|s16|s32|s64"),
+    ("int8", "u8|u16|u32|u64|s8|s16|s32|s64"),
+    ("value", "b16|b32|b64|u16|u32|u64|s16|s32|s64|f32|f64"),
+    ("memory", "b8|b16|b32|b64|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64"),
+    ("rnd", "rn|rz|rm|rp"),
+    ("irnd", "rni|rzi|rmi|rpi"),
+    ("order", "eq|ne|lt|le|gt|ge"),
+    ("fcmp", "eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan"),
+    ("video", "u32|s32 u32|s32 u32|s32"),
+    ("space", "const|global|local|param|param::entry|param::func|shared|shared::cta"),
+    ("writable", "global|local|param|param::func|shared|shared::cta"),
+    ("evict", "L1::evict_normal|L1::evict_unchanged|L1::evict_first|L1::evict_last|L1::no_allocate"),
+    ("ahead", "L2::64B|L2::128B|L2::256B"),
+    ("order_", "relaxed|acquire|release|acq_rel^60:70"),
+    ("scope_", "cta|gpu|sys^50:60"),
+    ("atomspace", "global|shared|shared::cta"),
+];
+
+/// How an operand is used and written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Role {
+    Source,
+    Destination,
+    /// The `p` of `d|p`.
+    SecondDestination,
+    Constant,
+    Address,
+    /// One register, or one vector in braces.
+    VectorDestination,
+    VectorSource,
+    MoveDestination,
+    MoveSource,
+    Label,
+    Targets,
+    Call,
+}
+
+impl Role {
+    pub const fn writes(self) -> bool {
+        use Role::*;
+        matches!(self, Destination | SecondDestination | VectorDestination | MoveDestination)
+    }
+}
+
+/// What an operand of one opcode must be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Expected {
+    pub role: Role,
+    /// `None` for addresses, labels and calls.
+    pub ty: Option<Type>,
+    /// The register may be wider than the type.
+    pub relaxed: bool,
+    pub optional: bool,
+    pub sink: bool,
+    pub negatable: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum TypeOf {
+    None,
+    Modifier(usize),
+    Widened(usize),
+    Is(Type),
+}
+
+#[derive(Clone, Debug)]
+struct Slot {
+    choices: Vec<Modifier>,
+    optional: bool,
+    requires: Option<(Version, u16)>,
+}
+
+/// A compiled row.
+#[derive(Clone, Debug)]
+pub struct Form {
+    pub row: &'static Row,
+    slots: Vec<Slot>,
+    operands: Vec<(Expected, TypeOf)>,
+}
+
+/// An instruction with its modifiers, as many instructions of a module share it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Opcode {
+    pub op: Op,
+    /// In the order of the source text, which is the order of the form.
+    pub modifiers: Box<[Modifier]>,
+    /// What the operands must be, one for each position.
+    pub expected: Box<[Expected]>,
+    /// The PTX version, the processor, and the processor from which on it is gone.
+    pub since: Version,
+    pub processor: u16,
+    pub until: Option<u16>,
+}
+
+impl Opcode {
+    pub fn has(&self, word: Word) -> bool {
+        self.modifiers.contains(&Modifier::Word(word))
+    }
+
+    /// The first of `words` that is among the modifiers.
+    pub fn first_of(&self, words: &[Word]) -> Option<Word> {
+        self.words().find(|word| words.contains(word))
+    }
+
+    pub fn words(&self) -> impl Iterator<Item = Word> + '_ {
+        self.modifiers.iter().filter_map(|modifier| match modifier {
+            Modifier::Word(word) => Some(*word),
+            _ => None,
+        })
+    }
+
+    /// The `index`-th type among the modifiers, the result's first.
+    pub fn ty(&self, index: usize) -> Option<Type> {
+        self.types().nth(index)
+    }
+
+    pub fn types(&self) -> impl Iterator<Item = Type> + '_ {
+        self.modifiers.iter().filter_map(|modifier| match modifier {
+            Modifier::Type(ty) => Some(*ty),
+            _ => None,
+        })
+    }
+
+    /// The state space that an access names; `Generic` where it names none.
+    pub fn space(&self) -> StateSpace {
+        let named = self.modifiers.iter().find_map(|modifier| match modifier {
+            Modifier::Space(space) => Some(space.plain()),
+            _ => None,
+        });
+        named.unwrap_or(StateSpace::Generic)
+    }
+
+    /// How many elements a vector access moves.
+    pub fn vector(&self) -> usize {
+        if self.has(Word::V4) {
+            4
+        } else if self.has(Word::V2) {
+            2
+        } else {
+            1
+        }
+    }
+}
+
+impl std::fmt::Display for Opcode {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.op.text())?;
+        for modifier in &self.modifiers {
+            write!(f, ".{}", modifier.text())?;
+        }
+        Ok(())
+    }
+}
+
+impl Form {
+    fn compile(row: &'static Row) -> Form {
+        let mut slots = Vec::new();
+        for word in expand(row.modifiers).split_whitespace() {
+            slots.push(slot(word));
+        }
+        let operands = row.operands.split_whitespace().map(operand).collect();
+        Form { row, slots, operands }
+    }
+
+    /// The opcode, when the modifiers are as the row says.
+    fn matches(&self, modifiers: &[Modifier]) -> Option<Opcode> {
+        let (mut since, mut processor) = (self.row.since, self.row.processor);
+        if !take(&self.slots, modifiers, &mut |slot| {
+            if let Some((version, sm)) = slot.requires {
+                since = since.max(version);
+                processor = processor.max(sm);
+            }
+        }) {
+            return None;
+        }
+        let mut opcode = Opcode {
+            op: self.row.op,
+            modifiers: modifiers.into(),
+            expected: Box::default(),
+            since,
+            processor,
+            until: self.row.until,
+        };
+        let expected = self.operands.iter().map(|&(mut expected, ty)| {
+            expected.ty = match ty {
+                TypeOf::None => None,
+                TypeOf::Modifier(index) => opcode.ty(index),
+                TypeOf::Widened(index) => opcode.ty(index).and_then(Type::widened),
+                TypeOf::Is(ty) => Some(ty),
+            };
+            expected
+        });
+        opcode.expected = expected.collect();
+        Some(opcode)
+    }
+
+    /// The form as a reader would write it, for messages: `add{.sat}.s32`.
+    pub fn syntax(&self) -> String {
+        let mut text = self.row.op.text().to_owned();
+        for slot in &self.slots {
+            let words: Vec<_> = slot.choices.iter().map(|choice| choice.text()).collect();
+            let (open, close) = match (slot.optional, words.len()) {
+                (true, _) => ("{.", "}"),
+                (false, 1) => (".", ""),
+                (false, _) => (".(", ")"),
+            };
+            text += &format!("{open}{}{close}", words.join("|"));
+        }
+        text
+    }
+}
+
+/// Matches `modifiers` against `slots` in order; tells `used` of each slot that is used.
+fn take(slots: &[Slot], modifiers: &[Modifier], used: &mut dyn FnMut(&Slot)) -> bool {
+    let Some((slot, rest)) = slots.split_first() else { return modifiers.is_empty() };
+    if let Some((first, others)) = modifiers.split_first()
+        && slot.choices.contains(first)
+        && take(rest, others, used)
+    {
+        used(slot);
+        return true;
+    }
+    slot.optional && take(rest, modifiers, used)
+}
+
+fn expand(text: &str) -> String {
+    let mut expanded = text.to_owned();
+    while let Some(at) = expanded.find('@') {
+        let name: String =
+            expanded[at + 1..].chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+        let (_, meaning) = ALIASES.iter().find(|(alias, _)| *alias == name).expect("an alias of the table");
+        let after = &expanded[at + 1 + name.len()..];
+        // `@scope_?` with a requirement in the alias: the question mark goes before it.
+        expanded = match (meaning.split_once('^'), after.strip_prefix('?')) {
+            (Some((choices, requires)), Some(after)) => {
+                format!("{}{choices}?^{requires}{after}", &expanded[..at])
+            }
+            _ => format!("{}{meaning}{after}", &expanded[..at]),
+        };
+    }
+    expanded
+}
+
+fn slot(word: &str) -> Slot {
+    let (word, requires) = match word.split_once('^') {
+        Some((word, requires)) => (word, Some(requires)),
+        None => (word, None),
+    };
+    let requires = requires.map(|text| {
+        let (version, processor) = text.split_once(':').expect("VERSION:PROCESSOR");
+        let version: u16 = version.parse().expect("a PTX version");
+        (Version::new(version / 10, version % 10), processor.parse().expect("a processor"))
+    });
+    let optional = word.ends_with('?');
+    let modifier = |text| Modifier::from_text(text).unwrap_or_else(|| panic!("no modifier '{text}'"));
+    Slot { choices: word.trim_end_matches('?').split('|').map(modifier).collect(), optional, requires }
+}
+
+fn operand(text: &'static str) -> (Expected, TypeOf) {
+    let mut expected = Expected {
+        role: Role::Source,
+        ty: None,
+        relaxed: false,
+        optional: false,
+        sink: false,
+        negatable: false,
+    };
+    let mut rest = text;
+    let flag = |rest: &mut &'static str, mark: char| match rest.strip_suffix(mark) {
+        Some(shorter) => {
+            *rest = shorter;
+            true
+        }
+        None => false,
+    };
+    expected.optional = flag(&mut rest, '?');
+    expected.sink = flag(&mut rest, '_');
+    expected.negatable = flag(&mut rest, '!');
+    expected.relaxed = flag(&mut rest, '~');
+    if let Some(second) = rest.strip_prefix('|') {
+        (expected.role, expected.optional, expected.sink, rest) =
+            (Role::SecondDestination, true, true, second);
+    } else if let Some(written) = rest.strip_prefix('=') {
+        (expected.role, rest) = (Role::Destination, written);
+    } else if let Some(constant) = rest.strip_prefix('#') {
+        (expected.role, rest) = (Role::Constant, constant);
+    }
+    let written = expected.role == Role::Destination;
+    let ty = match rest {
+        "{}" => {
+            expected.role = if written { Role::VectorDestination } else { Role::VectorSource };
+            (expected.relaxed, expected.sink) = (true, written);
+            TypeOf::Modifier(0)
+        }
+        "mov" => {
+            expected.role = if written { Role::MoveDestination } else { Role::MoveSource };
+            TypeOf::Modifier(0)
+        }
+        "[]" | "label" | "targets" | "call" => {
+            expected.role = match rest {
+                "[]" => Role::Address,
+                "label" => Role::Label,
+                "targets" => Role::Targets,
+                _ => Role::Call,
+            };
+            TypeOf::None
+        }
+        "t" => TypeOf::Modifier(0),
+        "u" => TypeOf::Modifier(1),
+        "v" => TypeOf::Modifier(2),
+        "t+" => TypeOf::Widened(0),
+        ty => TypeOf::Is(Type::from_text(ty).unwrap_or_else(|| panic!("no type '{ty}'"))),
+    };
+    (expected, ty)
+}
+
+/// All compiled forms.
+pub struct Table {
+    forms: Vec<Form>,
+    by_name: FxHashMap<&'static str, Vec<usize>>,
+}
+
+impl Table {
+    pub fn forms(&self) -> &[Form] {
+        &self.forms
+    }
+
+    /// The forms with this name; empty for a name that no form has.
+    pub fn named(&self, name: &str) -> impl Iterator<Item = &Form> {
+        self.by_name.get(name).into_iter().flatten().map(|&index| &self.forms[index])
+    }
+
+    /// The opcode for a name and its modifiers.
+    pub fn find(&self, name: &str, modifiers: &[Modifier]) -> Option<Opcode> {
+        self.named(name).find_map(|form| form.matches(modifiers))
+    }
+}
+
+/// The table of this process.
+pub fn table() -> &'static Table {
+    static TABLE: LazyLock<Table> = LazyLock::new(|| {
+        let forms: Vec<Form> = rows().map(Form::compile).collect();
+        let mut by_name: FxHashMap<_, Vec<_>> = FxHashMap::default();
+        for (index, form) in forms.iter().enumerate() {
+            by_name.entry(form.row.op.text()).or_default().push(index);
+        }
+        Table { forms, by_name }
+    });
+    &TABLE
+}

@@ -1,0 +1,98 @@
+//! The instruction forms: one table row for each way to write an instruction.
+//!
+//! A [`Row`] gives the name, the modifiers in order, the operands, and which PTX
+//! version and processor brought it. Parser, verifier and printer know instructions
+//! only through these rows, so what no row describes is refused.
+//!
+//! Modifiers are separated by blanks: `a|b` is a choice, `?` makes it optional,
+//! `^60:70` adds a requirement (PTX 6.0, sm_70) when the choice is used, and `@name`
+//! stands for a list in [`compile::ALIASES`].
+//!
+//! Operands are separated by blanks as well:
+//!
+//! | written      | meaning                                                              |
+//! |--------------|----------------------------------------------------------------------|
+//! | `t` `u` `v`  | a value of the first, second, third type among the modifiers         |
+//! | `b32`...     | a value of that type                                                 |
+//! | `t+`         | of the type twice as wide                                            |
+//! | `=t`         | a register that is written; `_` after it allows the sink `_`         |
+//! | `\|pred`     | the optional second half of a destination pair, `d\|p`               |
+//! | `pred!`      | a predicate that may be negated                                      |
+//! | `#u32`       | a constant                                                           |
+//! | `{}` `={}`   | one value, or as many in braces as `.v2`, `.v4` say; relaxed widths  |
+//! | `t~` `=t~`   | the register may be wider than the type                              |
+//! | `[]`         | an address in brackets                                               |
+//! | `mov` `=mov` | whatever `mov` moves: also addresses and packed vectors              |
+//! | `label` `targets` `call` | a branch target, a list of them, the parts of a call     |
+//! | `?`          | at the end: optional                                                 |
+
+pub mod compile;
+mod control;
+mod float;
+mod integer;
+mod memory;
+mod unsupported;
+
+pub use compile::{Expected, Form, Opcode, Role, table};
+pub(crate) use unsupported::{is_unsupported_word, unsupported_instruction};
+
+use crate::types::{Version, spelled};
+
+spelled! {
+    /// The name of an instruction.
+    Op {
+        Abs = "abs", Activemask = "activemask", Add = "add", Addc = "addc", Alloca = "alloca", And = "and",
+        Atom = "atom", Bar = "bar", Barrier = "barrier", Bfe = "bfe", Bfi = "bfi", Bfind = "bfind",
+        Bmsk = "bmsk", Bra = "bra", Brev = "brev", Brkpt = "brkpt", Brx = "brx", Call = "call", Clz = "clz",
+        Cnot = "cnot", Copysign = "copysign", Cos = "cos", Cp = "cp", Cvt = "cvt", Cvta = "cvta", Div = "div",
+        Dp2a = "dp2a", Dp4a = "dp4a", Elect = "elect", Ex2 = "ex2", Exit = "exit", Fence = "fence", Fma = "fma",
+        Fns = "fns", Isspacep = "isspacep", Ld = "ld", Ldu = "ldu", Lg2 = "lg2", Lop3 = "lop3", Mad = "mad",
+        Mad24 = "mad24", Madc = "madc", Match = "match", Max = "max", Membar = "membar", Min = "min",
+        Mov = "mov", Mul = "mul", Mul24 = "mul24", Nanosleep = "nanosleep", Neg = "neg", Not = "not", Or = "or",
+        Popc = "popc", Prefetch = "prefetch", Prefetchu = "prefetchu", Prmt = "prmt", Rcp = "rcp", Red = "red",
+        Redux = "redux", Rem = "rem", Ret = "ret", Rsqrt = "rsqrt", Sad = "sad", Selp = "selp", Set = "set",
+        Setp = "setp", Shf = "shf", Shfl = "shfl", Shl = "shl", Shr = "shr", Sin = "sin", Slct = "slct",
+        Sqrt = "sqrt", St = "st", Stackrestore = "stackrestore", Stacksave = "stacksave", Sub = "sub",
+        Subc = "subc", Szext = "szext", Tanh = "tanh", Testp = "testp", Trap = "trap", Vabsdiff = "vabsdiff",
+        Vadd = "vadd", Vmax = "vmax", Vmin = "vmin", Vote = "vote", Vshl = "vshl", Vshr = "vshr", Vsub = "vsub",
+        Xor = "xor",
+    }
+}
+
+/// One way to write an instruction.
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    pub op: Op,
+    pub modifiers: &'static str,
+    pub operands: &'static str,
+    pub since: Version,
+    /// The lowest processor, `80` for `sm_80`.
+    pub processor: u16,
+    /// The processor that no longer has it.
+    pub until: Option<u16>,
+}
+
+/// A row for every PTX version and processor.
+const fn row(op: Op, modifiers: &'static str, operands: &'static str) -> Row {
+    Row { op, modifiers, operands, since: Version::new(1, 0), processor: 0, until: None }
+}
+
+impl Row {
+    /// Restricts it to PTX `version` (60 is 6.0) and to `processor` and those above.
+    const fn since(mut self, version: u16, processor: u16) -> Row {
+        self.since = Version::new(version / 10, version % 10);
+        self.processor = processor;
+        self
+    }
+
+    /// Restricts it to processors below `processor`.
+    const fn until(mut self, processor: u16) -> Row {
+        self.until = Some(processor);
+        self
+    }
+}
+
+/// Every form, grouped as the chapters of the PTX ISA are.
+pub fn rows() -> impl Iterator<Item = &'static Row> {
+    [integer::ROWS, float::ROWS, memory::ROWS, control::ROWS].into_iter().flatten()
+}

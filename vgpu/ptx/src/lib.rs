@@ -1,0 +1,33 @@
+//! PTX: lexer, parser, typed representation, verifier and printer.
+//!
+//! The virtual GPU loads every module through [`parse`]: text in, a checked [`Module`]
+//! out, or all [`Errors`] with their places and the driver's error codes. What the
+//! engines cannot run is refused here, by name, so that nothing is ever run wrongly.
+//!
+//! The instructions are described in one table, [`forms`]; everything else in this
+//! crate works from it. Which operands an instruction takes is read there, what they
+//! do is the engines' business.
+//!
+//! The text is of unknown origin: no panic, no unbounded memory, no endless loop. The
+//! fuzz target `ptx` holds the crate to that, and to this: what is printed reads back
+//! as the same module.
+#![forbid(unsafe_code)]
+
+mod error;
+pub mod forms;
+mod ir;
+mod lexer;
+mod modifier;
+mod parser;
+mod print;
+mod special;
+mod types;
+mod verify;
+
+pub use error::{Code, Error, Errors, Span};
+pub use forms::{Expected, Op, Opcode, Role};
+pub use ir::*;
+pub use modifier::{Modifier, Word};
+pub use parser::{parse, parse_bytes};
+pub use special::SpecialRegister;
+pub use types::{Class, StateSpace, Type, Version};

@@ -1,0 +1,206 @@
+//! The parser: from text to a [`Module`](crate::Module) with resolved names.
+//!
+//! - `module`: directives at module level
+//! - `declaration`: variables, parameters and their types
+//! - `initializer`: the values of variables
+//! - `function`: signatures, bodies, scopes
+//! - `labels`: from labels to blocks, when a body is complete
+//! - `instruction`: opcodes and operands
+//! - `constant`: constant expressions
+//!
+//! A fault in an instruction does not end the parse: the parser goes on after the next
+//! semicolon, so that a programmer sees all faults at once, up to [`MOST_FAULTS`].
+
+mod constant;
+mod declaration;
+mod function;
+mod initializer;
+mod instruction;
+mod labels;
+mod module;
+
+use rustc_hash::FxHashMap;
+
+use crate::error::{Errors, Fault, Result, Span};
+use crate::ir::{Module, OpcodeId, Symbol, Target};
+use crate::lexer::{Kind, Lexer, Token, integer, sign};
+use crate::types::Version;
+use crate::verify;
+
+/// After this many faults the rest of the text is not read.
+const MOST_FAULTS: usize = 20;
+
+/// Parses and verifies a module.
+pub fn parse(text: &str) -> std::result::Result<Module, Errors> {
+    // A C string's terminator, and what some tools leave after it, is not text.
+    let text = text.trim_end_matches('\0');
+    let mut faults = Vec::new();
+    let mut module = None;
+    if u32::try_from(text.len()).is_err() {
+        faults.push(Fault::unsupported(Span::default(), "a module of 4 GiB or more is not supported"));
+    } else {
+        let mut parser = Parser::new(text);
+        match parser.module() {
+            Ok(()) => {}
+            Err(fault) => parser.faults.push(fault),
+        }
+        faults = parser.faults;
+        if faults.is_empty() {
+            verify::verify(&parser.module, MOST_FAULTS, &mut faults);
+            module = Some(parser.module);
+        }
+    }
+    match module {
+        Some(module) if faults.is_empty() => Ok(module),
+        _ => Err(Errors(faults.into_iter().map(|fault| fault.into_error(text)).collect())),
+    }
+}
+
+/// [`parse`] for text that need not be UTF-8; comments and file names often are not.
+pub fn parse_bytes(text: &[u8]) -> std::result::Result<Module, Errors> {
+    parse(&String::from_utf8_lossy(text))
+}
+
+struct Parser<'a> {
+    source: &'a str,
+    lexer: Lexer<'a>,
+    /// The token that is looked at; the lexer stands right after it.
+    token: Token,
+    /// The end of the token before it.
+    last_end: u32,
+    module: Module,
+    globals: FxHashMap<&'a str, Symbol>,
+    opcodes: FxHashMap<&'a str, OpcodeId>,
+    /// Registers declared so far, over all functions.
+    registers: usize,
+    faults: Vec<Fault>,
+    /// Kept from function to function for its memory.
+    scratch: instruction::Scratch,
+}
+
+impl<'a> Parser<'a> {
+    fn new(source: &'a str) -> Parser<'a> {
+        let mut lexer = Lexer::new(source.as_bytes());
+        let token = lexer.next();
+        Parser {
+            source,
+            lexer,
+            token,
+            last_end: 0,
+            module: Module {
+                version: Version::new(0, 0),
+                target: Target::default(),
+                address_size: 32,
+                files: Vec::new(),
+                variables: Vec::new(),
+                functions: Vec::new(),
+                aliases: Vec::new(),
+                opcodes: Vec::new(),
+            },
+            globals: FxHashMap::default(),
+            opcodes: FxHashMap::default(),
+            registers: 0,
+            faults: Vec::new(),
+            scratch: instruction::Scratch::default(),
+        }
+    }
+
+    fn text(&self, span: Span) -> &'a str {
+        self.source.get(span.start as usize..span.end as usize).unwrap_or("")
+    }
+
+    /// The text of the token that is looked at.
+    fn word(&self) -> &'a str {
+        self.text(self.token.span)
+    }
+
+    fn advance(&mut self) -> Token {
+        self.last_end = self.token.span.end;
+        std::mem::replace(&mut self.token, self.lexer.next())
+    }
+
+    fn at(&self, byte: u8) -> bool {
+        self.token.kind == sign(byte)
+    }
+
+    fn eat(&mut self, byte: u8) -> bool {
+        let there = self.at(byte);
+        if there {
+            self.advance();
+        }
+        there
+    }
+
+    fn expect(&mut self, byte: u8, after: &str) -> Result<()> {
+        if self.eat(byte) {
+            return Ok(());
+        }
+        Err(self.unexpected(&format!("'{}' {after}", byte as char)))
+    }
+
+    /// Takes the directive if it is there: `eat_word(".align")`.
+    fn eat_word(&mut self, word: &str) -> bool {
+        let there = self.token.kind == Kind::Dot && self.word() == word;
+        if there {
+            self.advance();
+        }
+        there
+    }
+
+    fn name(&mut self, what: &str) -> Result<(&'a str, Span)> {
+        if self.token.kind != Kind::Name {
+            return Err(self.unexpected(what));
+        }
+        let word = self.word();
+        Ok((word, self.advance().span))
+    }
+
+    /// A plain number, as directives have them.
+    fn number(&mut self, what: &str) -> Result<u64> {
+        let value = match self.token.kind {
+            Kind::Integer => integer(self.word().as_bytes()),
+            _ => None,
+        };
+        let value = value.ok_or_else(|| self.unexpected(what))?;
+        self.advance();
+        Ok(value)
+    }
+
+    fn small_number(&mut self, what: &str) -> Result<u32> {
+        let span = self.token.span;
+        let value = self.number(what)?;
+        u32::try_from(value).map_err(|_| Fault::invalid(span, format!("{value} is too large for {what}")))
+    }
+
+    fn unexpected(&self, expected: &str) -> Fault {
+        let got = match self.token.kind {
+            Kind::End => "the text ends".to_owned(),
+            Kind::Unknown if self.word().starts_with('"') => "a string does not end".to_owned(),
+            _ => format!("found '{}'", shorten(self.word())),
+        };
+        Fault::invalid(self.token.span, format!("{got} where {expected} was expected"))
+    }
+
+    /// Notes a fault and goes on after the statement; gives up when there are too many.
+    fn recover(&mut self, fault: Fault) -> Result<()> {
+        if self.faults.len() + 1 >= MOST_FAULTS {
+            return Err(fault);
+        }
+        self.faults.push(fault);
+        while !matches!(self.token.kind, Kind::End) && !self.at(b'}') {
+            if self.eat(b';') {
+                break;
+            }
+            self.advance();
+        }
+        Ok(())
+    }
+}
+
+/// A name for a message: names of a kilobyte exist.
+fn shorten(text: &str) -> String {
+    match text.char_indices().nth(60) {
+        Some((at, _)) => format!("{}...", &text[..at]),
+        None => text.to_owned(),
+    }
+}
