@@ -122,6 +122,51 @@ fn every_call_fails_once() {
     });
 }
 
+/// Maps the first 16 and the last 16 of 64 bytes.
+unsafe extern "C" fn map_ends(
+    components: *mut std::ffi::c_void,
+    base: usize,
+    begin: usize,
+    size: i64,
+    map_type: u64,
+    label: gangway_runtime::Label,
+) {
+    // SAFETY: the runtime calls mappers with its list of components.
+    let components = unsafe { &mut *components.cast::<gangway_runtime::Components>() };
+    for begin in [begin, begin + size as usize - 16] {
+        components.push(gangway_runtime::Item { base, begin, size: 16, map_type, label, mapper: None });
+    }
+}
+
+/// What a mapper has made present goes again if a later component, a later item or
+/// the launch fails.
+#[test]
+fn mappers_that_fail() {
+    within(60, || {
+        for options in Options::ALL {
+            for call in Call::ALL {
+                for successes in 0.. {
+                    let (world, mock) = World::mock(options);
+                    let (mapped, other) = ([1u8; 64], [2u8; 8]);
+                    let both = bit::TO | bit::FROM;
+                    let item = ListItem { mapper: Some(map_ends), ..Program::section(&mapped, both) };
+                    let items =
+                        [item, Program::section(&other, both), ListItem { mapper: item.mapper, ..item }];
+                    mock.fail(call, successes);
+                    let launched = world.launch(&items);
+                    let failed = mock.stop_failing();
+                    assert_eq!(launched.is_err(), failed, "{options:?}: {call:?} {successes}");
+                    assert_eq!(world.mapped(), []);
+                    mock.assert_all_freed();
+                    if !failed {
+                        break;
+                    }
+                }
+            }
+        }
+    });
+}
+
 #[test]
 fn too_little_memory() {
     for options in Options::ALL {

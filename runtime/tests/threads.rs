@@ -144,6 +144,32 @@ fn constructs_in_flight() {
     }
 }
 
+/// Private copies have the values of when the construct was issued.
+#[test]
+fn private_copies_in_flight() {
+    for options in Options::ALL {
+        within(60, move || {
+            let (world, mock) = World::mock(options);
+            let mut values = [[EXPECTED; 24]; 3];
+            let mut jobs = Vec::new();
+            for _ in 0..5 {
+                let items = values.each_ref().map(|value| {
+                    let private = bit::PRIVATE | bit::TO;
+                    ListItem { base: value.as_ptr().addr() - 40, ..section(value, private) }
+                        .parameter(Access::Check)
+                });
+                jobs.push(world.issue(&items).unwrap());
+                values.as_flattened_mut().fill(0);
+                values.as_flattened_mut().fill(EXPECTED);
+            }
+            values.as_flattened_mut().fill(1);
+            jobs.into_iter().for_each(|job| job.complete().unwrap());
+            assert_eq!(world.mapped(), []);
+            mock.assert_all_freed();
+        });
+    }
+}
+
 /// More constructs in flight on one item than the state word can count apart.
 #[test]
 fn thousands_of_constructs_in_flight() {

@@ -74,8 +74,8 @@ pub fn destination(number: i64, site: &Site) -> Destination {
     let number = if number == DEFAULT_DEVICE { crate::libomp::default_device() } else { number };
     let count = RUNTIME.device_count() as i64;
     if number == count || count == 0 {
-        if count == 0 && policy == Offload::Mandatory {
-            terminate(&RUNTIME.why_no_devices(site));
+        if count == 0 {
+            without_devices(policy, site);
         }
         return Destination::Host;
     }
@@ -86,6 +86,19 @@ pub fn destination(number: i64, site: &Site) -> Destination {
             Destination::Host
         }
     }
+}
+
+/// The program has no device: an error, or worth a word to who asks.
+#[cold]
+fn without_devices(policy: Offload, site: &Site) {
+    static TOLD: std::sync::Once = std::sync::Once::new();
+    if policy == Offload::Mandatory {
+        terminate(&RUNTIME.why_no_devices(site));
+    }
+    TOLD.call_once(|| {
+        let why = RUNTIME.why_no_devices(site);
+        crate::info::debug(format_args!("{why}\n  note: the host runs the program's target regions"));
+    });
 }
 
 /// A device that is ready for use.

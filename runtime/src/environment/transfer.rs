@@ -2,8 +2,9 @@
 //!
 //! Attached pointers are not data: a copy to the device must not put host
 //! addresses into them, a copy from the device must not put device addresses into
-//! the host's (OpenMP 6.0 section 7.9.6). Synchronous devices copy around them; for
-//! asynchronous ones one large copy and a repair is cheaper than many small ones.
+//! the host's (OpenMP 6.0 section 7.9.6). So copies go around them: one large copy
+//! and a repair would be fewer operations, but leave wrong addresses for a while
+//! where other threads, or kernels in other streams, may look.
 
 use super::work::Work;
 use crate::error::{Error, ErrorKind, Result};
@@ -28,16 +29,9 @@ impl Work {
             return self.copy_to(host, entry.translate(host), size, label);
         }
         let attachments = entry.attachments_in(host, host + size);
-        if self.stream.is_none() {
-            return around(host, size, attachments, |begin, length| {
-                self.copy_to(begin, entry.translate(begin), length, label)
-            });
-        }
-        self.copy_to(host, entry.translate(host), size, label)?;
-        for attachment in attachments {
-            self.copy_bytes_to(attachment.device_content, attachment.device_pointer, label)?;
-        }
-        Ok(())
+        around(host, size, attachments, |begin, length| {
+            self.copy_to(begin, entry.translate(begin), length, label)
+        })
     }
 
     /// Copies the entry's storage to `[host, host + size)`.
@@ -54,18 +48,9 @@ impl Work {
             return self.copy_from(host, entry.translate(host), size, label);
         }
         let attachments = entry.attachments_in(host, host + size);
-        if self.stream.is_none() {
-            return around(host, size, attachments, |begin, length| {
-                self.copy_from(begin, entry.translate(begin), length, label)
-            });
-        }
-        for attachment in attachments {
-            let length = attachment.host_content.len();
-            // SAFETY: part of the host range that the program mapped.
-            let now = unsafe { std::slice::from_raw_parts(attachment.host_pointer as *const u8, length) };
-            self.restore.push((attachment.host_pointer, now.into()));
-        }
-        self.copy_from(host, entry.translate(host), size, label)
+        around(host, size, attachments, |begin, length| {
+            self.copy_from(begin, entry.translate(begin), length, label)
+        })
     }
 
     /// Copies bytes of the runtime's own, which are kept until the copy is done.

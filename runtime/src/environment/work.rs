@@ -41,8 +41,6 @@ pub struct Work {
     pub(super) temporaries: Vec<DevicePtr>,
     /// Host buffers that copies in flight read from.
     pub(super) staging: Vec<Box<[u8]>>,
-    /// Host pointers to write back after a copy that went over them.
-    pub(super) restore: Vec<(usize, Box<[u8]>)>,
 }
 
 /// What `enter` found for one argument.
@@ -104,7 +102,6 @@ impl Work {
             unmapping: Vec::new(),
             temporaries: Vec::new(),
             staging: Vec::new(),
-            restore: Vec::new(),
         })
     }
 
@@ -180,19 +177,13 @@ impl Work {
         }
     }
 
-    /// Waits for the device operations, then ends the work: restores host
-    /// pointers, removes what nobody uses any more, frees temporary memory. All
-    /// of it is done even if some of it fails; the first failure is returned.
+    /// Waits for the device operations, then ends the work: removes what
+    /// nobody uses any more, frees temporary memory. All of it is done even if some of it fails; the first failure is returned.
     pub(crate) fn complete(&mut self) -> Result<()> {
         let mut result = Ok(());
         if let Some(stream) = self.stream.take() {
             let waited = self.device.finish_stream(self.opened, stream);
             result = waited.map_err(|error| self.fail(ErrorKind::Transfer(error)));
-        }
-        for (host, content) in self.restore.drain(..) {
-            // SAFETY: the bytes of a mapped host range, saved when the copy over
-            // them was issued.
-            unsafe { std::ptr::copy_nonoverlapping(content.as_ptr(), host as *mut u8, content.len()) };
         }
         self.staging.clear();
         while let Some(entry) = self.unmapping.pop() {

@@ -5,7 +5,8 @@ use gangway_backend::Backend;
 use gangway_runtime::events::Site;
 use gangway_runtime::map_type as bit;
 use gangway_runtime::{
-    Arguments, DataOperation, Device, EntryKind, HostEntry, Job, Registration, Result, Runtime, Shape,
+    Arguments, DataOperation, Device, EntryKind, HostEntry, Job, MapperFunction, Registration, Result,
+    Runtime, Shape,
 };
 use std::sync::Arc;
 
@@ -17,7 +18,7 @@ pub const REGION: usize = 0x4000;
 pub const EXPECTED: u8 = 0x5a;
 
 /// One list item.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub struct ListItem {
     pub base: usize,
     pub begin: usize,
@@ -25,6 +26,7 @@ pub struct ListItem {
     pub map_type: u64,
     /// What the kernel does with it, if it is a parameter.
     pub access: Access,
+    pub mapper: Option<MapperFunction>,
 }
 
 /// What a kernel does with a parameter.
@@ -37,7 +39,7 @@ pub enum Access {
 
 impl ListItem {
     pub fn section(begin: usize, size: usize, map_type: u64) -> Self {
-        Self { base: begin, begin, size, map_type, access: Access::None }
+        Self { base: begin, begin, size, map_type, access: Access::None, mapper: None }
     }
 
     /// A parameter of the kernel.
@@ -131,23 +133,26 @@ pub struct Arrays {
     begins: Vec<usize>,
     sizes: Vec<i64>,
     types: Vec<u64>,
+    mappers: Vec<Option<MapperFunction>>,
 }
 
 impl Arrays {
     /// The items; for a kernel, followed by the extents of its parameters.
     pub fn of(items: &[ListItem], kernel: bool) -> Self {
-        let mut arrays = Self { bases: vec![], begins: vec![], sizes: vec![], types: vec![] };
-        let mut push = |base, begin, size, map_type| {
+        let mut arrays =
+            Self { bases: vec![], begins: vec![], sizes: vec![], types: vec![], mappers: vec![] };
+        let mut push = |base, begin, size, map_type, mapper| {
             arrays.bases.push(base);
             arrays.begins.push(begin);
             arrays.sizes.push(size);
             arrays.types.push(map_type);
+            arrays.mappers.push(mapper);
         };
         for item in items {
-            push(item.base, item.begin, item.size as i64, item.map_type);
+            push(item.base, item.begin, item.size as i64, item.map_type, item.mapper);
         }
         for item in items.iter().filter(|item| kernel && item.map_type & bit::TARGET_PARAM != 0) {
-            push(item.extent(), 0, 8, bit::LITERAL | bit::TARGET_PARAM);
+            push(item.extent(), 0, 8, bit::LITERAL | bit::TARGET_PARAM, None);
         }
         arrays
     }
@@ -162,7 +167,7 @@ impl Arrays {
                 self.sizes.as_ptr(),
                 self.types.as_ptr(),
                 std::ptr::null(),
-                std::ptr::null(),
+                self.mappers.as_ptr(),
             )
         };
         use_them(&arguments)
