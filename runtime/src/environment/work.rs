@@ -177,8 +177,9 @@ impl Work {
         }
     }
 
-    /// Waits for the device operations, then ends the work: removes what
-    /// nobody uses any more, frees temporary memory. All of it is done even if some of it fails; the first failure is returned.
+    /// Waits for the device operations, then ends the work: removes what nobody
+    /// uses any more, frees temporary memory. All of it is done even if some of it
+    /// fails; the first failure is returned.
     pub(crate) fn complete(&mut self) -> Result<()> {
         let mut result = Ok(());
         if let Some(stream) = self.stream.take() {
