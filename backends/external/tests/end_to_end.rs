@@ -1,0 +1,323 @@
+//! Programs of the stock compiler on external back ends, through the whole stack:
+//! the staged library, its own back end for x86-64 and the null back end side by
+//! side, in one process. Needs `cargo xtask stage`.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+
+const NULL_DEVICES: usize = 3;
+const CPU_DEVICES: usize = 4;
+
+fn crate_file(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+}
+
+fn staged(path: &str) -> PathBuf {
+    let staged = crate_file("../../build/stage").join(path);
+    assert!(staged.exists(), "{} is missing: run `cargo xtask stage` first", staged.display());
+    staged
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Runs a compiler and insists on success.
+fn compile(command: &mut Command) {
+    let output = command.output().unwrap_or_else(|e| {
+        panic!("{command:?}: {e}; the tests need the packages build-essential, clang-22, clang-tools-22 and liboffload-22-dev")
+    });
+    assert!(output.status.success(), "{command:?}:\n{}", text(&output.stderr));
+}
+
+/// What all tests share, built once.
+struct Workshop {
+    directory: tempfile::TempDir,
+}
+
+impl Workshop {
+    fn get() -> &'static Self {
+        static WORKSHOP: OnceLock<Workshop> = OnceLock::new();
+        WORKSHOP.get_or_init(|| {
+            let workshop = Self { directory: tempfile::tempdir().unwrap() };
+            workshop.back_end("waiting", &[], &[]);
+            workshop.back_end("streams", &["-DASYNCHRONOUS", "-DSLOW=300"], &["async.c"]);
+            workshop.back_end("later", &["-DVERSION=0x20000"], &[]);
+            workshop.back_end("partial", &["-DWITHOUT_LAUNCH"], &[]);
+            for program in ["devices", "tasks", "failures"] {
+                compile(
+                    Command::new("clang-22")
+                        .args(["-O1", "-g", "-Wall", "-Werror", "-fopenmp"])
+                        .arg("-fopenmp-targets=x86_64-pc-linux-gnu")
+                        .arg(format!("{program}.c"))
+                        .arg("-o")
+                        .arg(workshop.path(program))
+                        .current_dir(crate_file("tests/programs")),
+                );
+            }
+            workshop
+        })
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    /// Builds a variant of the null back end in a directory of its own.
+    fn back_end(&self, variant: &str, flags: &[&str], files: &[&str]) {
+        std::fs::create_dir(self.path(variant)).unwrap();
+        let files = ["null.c", "code.c", "watch.c"].iter().chain(files);
+        compile(
+            Command::new("cc")
+                .args(["-std=c11", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC"])
+                .args(["-fvisibility=hidden", "-pthread", "-DCODE", "-DWATCH", "-I"])
+                .arg(crate_file("include"))
+                .arg(format!("-DDEVICES={NULL_DEVICES}"))
+                .args(flags)
+                .args(files.map(|file| crate_file("tests/null").join(file)))
+                .arg("-o")
+                .arg(self.path(variant).join("libgangway-rtl-null.so")),
+        );
+    }
+
+    /// A run of a program with a variant of the back end; also what the back end
+    /// was asked for.
+    fn run(&self, variant: &str, words: &[&str], variables: &[(&str, &str)]) -> Run {
+        let log = tempfile::NamedTempFile::new_in(self.directory.path()).unwrap();
+        // What hangs fails.
+        let mut command = Command::new("timeout");
+        command.arg("30").arg(self.path(words[0]));
+        for (name, _) in std::env::vars() {
+            if ["OMP_", "KMP_", "LIBOMP", "GANGWAY_"].iter().any(|prefix| name.starts_with(prefix)) {
+                command.env_remove(name);
+            }
+        }
+        let output = command
+            .args(&words[1..])
+            .env("LD_LIBRARY_PATH", staged("lib/gangway"))
+            .env("GANGWAY_RTL_PATH", self.path(variant))
+            .env("GANGWAY_CPU_DEVICES", CPU_DEVICES.to_string())
+            .env("OMP_TARGET_OFFLOAD", "MANDATORY")
+            .env("OMP_NUM_THREADS", "4")
+            // More threads than processors must not spin at barriers.
+            .env("OMP_WAIT_POLICY", "passive")
+            .env("NULL_LOG", log.path())
+            .envs(variables.iter().copied())
+            .output()
+            .unwrap();
+        let calls = std::fs::read_to_string(log.path()).unwrap();
+        Run { output, calls: calls.lines().map(str::to_owned).collect() }
+    }
+}
+
+struct Run {
+    output: Output,
+    /// One line for each call: the device's ordinal and what was asked of it.
+    calls: Vec<String>,
+}
+
+impl Run {
+    /// What a successful run printed; it has to be silent otherwise.
+    fn printed(&self) -> String {
+        let errors = text(&self.output.stderr);
+        assert!(self.output.status.success(), "{}\n{errors}", self.output.status);
+        assert_eq!(errors, "");
+        text(&self.output.stdout)
+    }
+
+    /// The message of a run that ended itself, without addresses.
+    fn message(&self) -> String {
+        assert!(!self.output.status.success(), "{}", text(&self.output.stdout));
+        text(&self.output.stderr)
+    }
+
+    fn count(&self, ordinal: usize, call: &str) -> usize {
+        self.calls.iter().filter(|line| **line == format!("{ordinal} {call}")).count()
+    }
+
+    /// Everything that was made on the null devices has been given back. Streams
+    /// are kept for later jobs.
+    fn has_left_nothing(&self) {
+        for ordinal in 0..NULL_DEVICES {
+            let count = |call| self.count(ordinal, call);
+            assert!(count("allocate") > 0 && count("launch") > 0);
+            assert_eq!(count("allocate"), count("free"), "memory of device {ordinal}");
+            assert_eq!(count("record event"), count("destroy event"), "events of device {ordinal}");
+            assert_eq!((count("open"), count("load")), (1, 1));
+        }
+        // The constructor of each image ran when it was loaded.
+        assert_eq!(self.count(0, "prepare"), NULL_DEVICES);
+    }
+}
+
+/// The lines that `devices` prints about the devices there are.
+fn listing(types: &[(&str, usize)]) -> String {
+    let names = types.iter().flat_map(|&(kind, count)| {
+        (0..count).map(move |ordinal| match kind {
+            "cpu" => format!("gangway-cpu-{ordinal}"),
+            _ => format!("NULL-{ordinal:04}"),
+        })
+    });
+    let names: Vec<String> = names.chain(["HOST".to_owned()]).collect();
+    let lines = names.iter().enumerate().map(|(number, name)| format!("{number} {name}\n"));
+    format!("{} devices\n{}", names.len() - 1, lines.collect::<String>())
+}
+
+#[test]
+fn all_types_of_device_work_side_by_side() {
+    for variant in ["waiting", "streams"] {
+        let run = Workshop::get().run(variant, &["devices"], &[]);
+        let expected = listing(&[("cpu", CPU_DEVICES), ("null", NULL_DEVICES)]);
+        assert_eq!(run.printed(), expected + "done\n", "{variant}");
+        run.has_left_nothing();
+    }
+}
+
+#[test]
+fn tasks_and_threads_work_on_all_types_of_device() {
+    for variant in ["waiting", "streams"] {
+        let run = Workshop::get().run(variant, &["tasks"], &[]);
+        assert_eq!(run.printed(), format!("done on {} devices\n", CPU_DEVICES + NULL_DEVICES), "{variant}");
+        run.has_left_nothing();
+        // Streams are used again: there are not many more than jobs at a time.
+        let (streams, jobs) = (run.count(0, "create stream"), run.count(0, "launch"));
+        assert!(if variant == "streams" { (1..jobs / 2).contains(&streams) } else { streams == 0 });
+    }
+}
+
+/// Without hidden helper threads, tasks are run by whoever waits for them.
+#[test]
+fn tasks_work_without_helper_threads() {
+    let no_helpers = ("LIBOMP_USE_HIDDEN_HELPER_TASK", "0");
+    let run = Workshop::get().run("streams", &["tasks", "in order"], &[no_helpers]);
+    run.printed();
+    run.has_left_nothing();
+}
+
+#[test]
+fn nothing_is_initialised_before_it_is_used() {
+    let workshop = Workshop::get();
+    let run = workshop.run("streams", &["devices"], &[("ONLY_COUNT", "1")]);
+    assert_eq!(run.printed(), listing(&[("cpu", CPU_DEVICES), ("null", NULL_DEVICES)]));
+    // Counting devices is all it takes to number them.
+    assert_eq!(run.calls, ["0 count"]);
+
+    let run = workshop.run("waiting", &["failures", "last"], &[]);
+    assert_eq!(run.printed(), "3\n");
+    let last = NULL_DEVICES - 1;
+    assert!(
+        run.calls
+            .iter()
+            .all(|line| ["0 count", "0 prepare"].contains(&&**line) || line.starts_with(&format!("{last} ")))
+    );
+    assert_eq!(run.count(last, "launch"), 2);
+}
+
+#[test]
+fn recognition_decides_who_takes_an_image() {
+    let workshop = Workshop::get();
+    // The program has no image for x86-64: none of its devices gets a number.
+    let run = workshop.run("waiting", &["devices"], &[("ONLY_NULL", "1")]);
+    assert_eq!(run.printed(), listing(&[("null", NULL_DEVICES)]) + "done\n");
+    // Nor for null, as it is left out.
+    let run = workshop.run("waiting", &["devices"], &[("GANGWAY_DEVICE", "cpu")]);
+    assert_eq!(run.calls, [""; 0]);
+}
+
+#[test]
+fn one_back_end_can_be_asked_for() {
+    let workshop = Workshop::get();
+    let run = workshop.run("streams", &["devices"], &[("GANGWAY_DEVICE", "null")]);
+    assert_eq!(run.printed(), listing(&[("null", NULL_DEVICES)]) + "done\n");
+    run.has_left_nothing();
+}
+
+/// The reasons are those of `gangway info`, and of a program that needs the devices.
+#[test]
+fn a_refused_back_end_is_explained() {
+    let workshop = Workshop::get();
+    let reasons = [
+        ("later", "it was built for version 2.0 of gangway/rtl.h, this Gangway needs version 1.x: "),
+        ("partial", "gangway_rtl_launch_kernel is missing, mandatory function of gangway/rtl.h version 1"),
+    ];
+    for (variant, reason) in reasons {
+        let library = workshop.path(variant).join("libgangway-rtl-null.so");
+        let reason = format!("{} is refused: {reason}", library.display());
+        let info = Command::new(staged("bin/gangway"))
+            .arg("info")
+            .env("GANGWAY_RTL_PATH", workshop.path(variant))
+            .env_remove("GANGWAY_DEVICE")
+            .output()
+            .unwrap();
+        assert!(text(&info.stdout).contains(&reason), "{}", text(&info.stdout));
+
+        let run = workshop.run(variant, &["failures", "last"], &[("ONLY_NULL", "1")]);
+        let message = run.message();
+        assert!(message.contains(&reason), "{message}");
+        assert!(message.contains("OMP_TARGET_OFFLOAD=MANDATORY"), "{message}");
+        assert_eq!(run.calls, [""; 0]);
+        // The devices of others are not affected, and the host can take over.
+        let all = workshop.run(variant, &["devices"], &[("ONLY_COUNT", "1")]);
+        assert!(text(&all.output.stdout).starts_with(&listing(&[("cpu", CPU_DEVICES)])));
+        let offload = ("OMP_TARGET_OFFLOAD", "DEFAULT");
+        let host = workshop.run(variant, &["failures", "last"], &[("ONLY_NULL", "1"), offload]);
+        assert_eq!(text(&host.output.stdout), "2\n");
+    }
+}
+
+#[test]
+fn a_kernel_that_fails_is_named() {
+    for variant in ["waiting", "streams"] {
+        let run = Workshop::get().run(variant, &["failures", "kernel"], &[("OMP_TARGET_OFFLOAD", "DEFAULT")]);
+        assert_eq!(
+            run.message(),
+            "gangway: error: failures.c:62:3: in launch: device 6: kernel fail failed: the kernel fail has failed \
+             (error 719)\n"
+        );
+        assert_eq!(text(&run.output.stdout), "", "the host version must not run after a device's");
+    }
+}
+
+#[test]
+fn a_kernel_that_the_image_lacks_is_named() {
+    let run = Workshop::get().run("waiting", &["failures", "absent"], &[]);
+    assert_eq!(
+        run.message(),
+        "gangway: error: failures.c:62:3: in launch: device 6: the target region's kernel is missing: the device \
+         image has no symbol `absent`\n  note: OMP_TARGET_OFFLOAD=MANDATORY\n"
+    );
+}
+
+#[test]
+fn a_library_runs_only_on_the_devices_it_has_images_for() {
+    let message = Workshop::get().run("waiting", &["failures", "other"], &[]).message();
+    let expected = "gangway: error: failures.c:62:3: in launch: device 0: the program has no image for this cpu device\n  \
+                    images in the program:\n    image for null devices, 19 bytes\n  devices:\n    device 0: cpu\n";
+    assert!(message.starts_with(expected), "{message}");
+    assert!(message.contains("\n    device 6: null\n"), "{message}");
+}
+
+#[test]
+fn a_device_without_room_is_explained_and_left() {
+    for variant in ["waiting", "streams"] {
+        let workshop = Workshop::get();
+        let message = workshop.run(variant, &["failures", "memory"], &[]).message();
+        let (begin, end) = (message.find('[').unwrap(), message.find(')').unwrap());
+        assert_eq!(
+            format!("{}RANGE{}", &message[..begin], &message[end + 1..]),
+            "gangway: error: failures.c:71:1: in main: device 6: out of device memory: 2097152 bytes wanted for \
+             `field` RANGE of 2097152 bytes (declared at failures.c:69), 0 bytes mapped already\n  \
+             help: unmap what is not needed (target exit data), or work in smaller pieces\n  \
+             note: OMP_TARGET_OFFLOAD=MANDATORY\n"
+        );
+        // The host takes over, where that is allowed.
+        for (name, result) in [("memory", "2\n"), ("private", "1\n")] {
+            let run = workshop.run(variant, &["failures", name], &[("OMP_TARGET_OFFLOAD", "DEFAULT")]);
+            assert!(run.output.status.success());
+            assert_eq!(text(&run.output.stdout), result);
+            assert!(text(&run.output.stderr).contains("the host takes over"));
+            assert_eq!(run.count(2, "allocate"), run.count(2, "free"));
+        }
+    }
+}
