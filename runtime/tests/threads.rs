@@ -3,8 +3,10 @@
 
 mod support;
 
-use gangway_runtime::DataOperation;
 use gangway_runtime::map_type as bit;
+use gangway_runtime::present::Relation;
+use gangway_runtime::{Components, DataOperation, Device, Item, Label};
+use std::sync::Mutex;
 use support::construct::{Access, EXPECTED, ListItem, World};
 use support::device::Options;
 use support::within;
@@ -31,10 +33,14 @@ fn private_and_shared_data() {
                     scope.spawn(move || {
                         let own = vec![0u8; 64 + thread];
                         for round in 0..ROUNDS {
-                            let items = [
-                                section(shared, bit::TO).parameter(Access::Check),
-                                section(&own, bit::TO | bit::FROM).parameter(Access::Increment),
-                            ];
+                            // Many of its own after the shared one, so that others find
+                            // that while it is being made.
+                            let mut items = vec![section(shared, bit::TO).parameter(Access::Check)];
+                            items.extend(
+                                own.chunks(4).map(|part| {
+                                    section(part, bit::TO | bit::FROM).parameter(Access::Increment)
+                                }),
+                            );
                             world.launch(&items).unwrap();
                             assert!(own.iter().all(|&byte| byte == (round + 1) as u8));
                         }
@@ -140,6 +146,63 @@ fn constructs_in_flight() {
                 assert_eq!(world.mapped(), []);
                 mock.assert_all_freed();
             }
+        });
+    }
+}
+
+/// What [`meet`] waits for: the device, and a host address of which two are to hold references.
+static MEETING: Mutex<Option<(&'static Device, usize)>> = Mutex::new(None);
+
+/// References to the mapped range at a host address.
+fn references(device: &'static Device, host: usize) -> u32 {
+    match device.table.lookup(host, 1) {
+        Relation::Contained(entry) => entry.snapshot().map_or(0, |counts| counts.dynamic),
+        _ => 0,
+    }
+}
+
+/// A mapper that returns when another thread has joined in.
+unsafe extern "C" fn meet(
+    components: *mut std::ffi::c_void,
+    base: usize,
+    begin: usize,
+    size: i64,
+    map_type: u64,
+    label: Label,
+) {
+    let (device, host) = MEETING.lock().unwrap().expect("a meeting");
+    while references(device, host) < 2 {
+        std::thread::yield_now();
+    }
+    // SAFETY: the runtime calls mappers with its list of components.
+    let components = unsafe { &mut *components.cast::<Components>() };
+    components.push(Item { base, begin, size, map_type, label, mapper: None });
+}
+
+/// Who finds what another thread is still making waits for the contents, even if
+/// nobody waits for that thread's operations.
+#[test]
+fn waiting_for_what_another_thread_makes() {
+    for options in Options::ALL {
+        within(60, move || {
+            let (world, mock) = World::mock(options);
+            let (shared, other) = ([EXPECTED; 64], [0u8; 8]);
+            let shared = section(&shared, bit::TO).parameter(Access::Check);
+            *MEETING.lock().unwrap() = Some((world.device, shared.begin));
+            std::thread::scope(|scope| {
+                let joining = scope.spawn(|| {
+                    while references(world.device, shared.begin) == 0 {
+                        std::thread::yield_now();
+                    }
+                    world.launch(&[shared]).unwrap();
+                });
+                let mapped = ListItem { mapper: Some(meet), ..section(&other, bit::TO) };
+                let job = world.issue(&[shared, mapped]).unwrap();
+                joining.join().unwrap();
+                job.complete().unwrap();
+            });
+            assert_eq!(world.mapped(), []);
+            mock.assert_all_freed();
         });
     }
 }

@@ -56,8 +56,16 @@ impl Runtime {
                 }
             };
             let mut registry = self.registry();
-            if let Some(library) = registry.libraries.iter_mut().find(|library| library.key == key) {
-                library.placements[number] = placement;
+            match registry.libraries.iter_mut().find(|library| library.key == key) {
+                Some(library) => library.placements[number] = placement,
+                None => {
+                    // It has been unregistered meanwhile. The module's destructors
+                    // may come back to the runtime.
+                    drop(registry);
+                    if let Placement::Loaded { mapped, .. } = &placement {
+                        mapped.iter().for_each(|&host| _ = device.table.disassociate(host));
+                    }
+                }
             }
         }
         match first_error {

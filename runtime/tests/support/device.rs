@@ -83,6 +83,10 @@ struct Calls {
     /// Which call is to fail: the one after so many successful ones.
     fault: Option<(Call, usize)>,
     failed: bool,
+    /// Images that are loaded.
+    images: usize,
+    /// Images whose constructor has run.
+    constructed: usize,
 }
 
 impl Mock {
@@ -123,6 +127,16 @@ impl Mock {
         self.calls.lock().unwrap().made.get(&call).copied().unwrap_or(0)
     }
 
+    /// How many images are loaded; each has one block of globals.
+    pub fn images(&self) -> usize {
+        self.calls.lock().unwrap().images
+    }
+
+    /// How many images have been constructed.
+    pub fn constructed(&self) -> usize {
+        self.calls.lock().unwrap().constructed
+    }
+
     /// The contents of device memory.
     pub fn read(&self, pointer: DevicePtr, size: usize) -> Vec<u8> {
         self.queues().memory.bytes(pointer, size, "the test's reading").expect("allocated memory").to_vec()
@@ -141,7 +155,7 @@ impl Mock {
         self.assert_rules_kept();
         let queues = self.queues();
         assert_eq!(queues.leftovers(), Vec::<String>::new());
-        assert_eq!(queues.memory.alive(), 0, "memory that was not freed");
+        assert_eq!(queues.memory.alive(), self.images(), "memory that was not freed");
     }
 
     fn call(&self, call: Call) -> Result<()> {
@@ -211,7 +225,41 @@ impl Backend for MockBackend {
 
 struct MockDevice(Arc<Mock>);
 
-struct MockModule;
+/// A loaded image: the kernel, a global `counter` of 8 bytes that holds [`COUNTER`],
+/// and a global `function` that holds the address of a function.
+struct MockModule {
+    mock: Arc<Mock>,
+    globals: DevicePtr,
+}
+
+/// What the device's `counter` begins with.
+pub const COUNTER: u64 = 0x1234_5678;
+
+/// What the device's `function` holds.
+pub const FUNCTION: usize = 0xf00d_0000;
+
+/// A kernel that runs when an image has been loaded: it counts.
+const CONSTRUCTOR: KernelHandle = KernelHandle(2);
+
+impl MockModule {
+    fn load(mock: &Arc<Mock>) -> Self {
+        let mut queues = mock.queues();
+        let globals = queues.memory.place(16);
+        let bytes = queues.memory.bytes(globals, 16, "the image").unwrap();
+        bytes[..8].copy_from_slice(&COUNTER.to_ne_bytes());
+        bytes[8..].copy_from_slice(&FUNCTION.to_ne_bytes());
+        drop(queues);
+        mock.calls.lock().unwrap().images += 1;
+        Self { mock: mock.clone(), globals }
+    }
+}
+
+impl Drop for MockModule {
+    fn drop(&mut self) {
+        self.mock.queues().memory.displace(self.globals);
+        self.mock.calls.lock().unwrap().images -= 1;
+    }
+}
 
 impl Module for MockModule {
     fn kernel(&self, name: &str) -> Result<KernelHandle> {
@@ -223,7 +271,15 @@ impl Module for MockModule {
     }
 
     fn global(&self, name: &str, _size: usize) -> Result<DevicePtr> {
-        Err(Error::NoSuchSymbol { name: name.to_owned() })
+        match name {
+            "counter" => Ok(self.globals),
+            "function" => Ok(self.globals.offset(8)),
+            _ => Err(Error::NoSuchSymbol { name: name.to_owned() }),
+        }
+    }
+
+    fn constructors(&self) -> Result<Vec<KernelHandle>> {
+        Ok(vec![CONSTRUCTOR])
     }
 }
 
@@ -232,8 +288,11 @@ impl Device for MockDevice {
         Capabilities { asynchronous: self.0.options.timing != Timing::Synchronous, ..Capabilities::default() }
     }
 
-    fn load(&self, _image: &[u8]) -> Result<Box<dyn Module>> {
-        Ok(Box::new(MockModule))
+    fn load(&self, image: &[u8]) -> Result<Box<dyn Module>> {
+        if image.ends_with(b"BAD") {
+            return Err(Error::InvalidImage { reason: "it says so".to_owned() });
+        }
+        Ok(Box::new(MockModule::load(&self.0)))
     }
 
     fn allocate(&self, size: usize, _kind: AllocationKind, _overwritten: bool) -> Result<DevicePtr> {
@@ -270,7 +329,12 @@ impl Device for MockDevice {
         Ok(())
     }
 
-    unsafe fn launch(&self, _launch: &Launch<'_>, session: &mut Session, slots: usize) -> Result<()> {
+    unsafe fn launch(&self, launch: &Launch<'_>, session: &mut Session, slots: usize) -> Result<()> {
+        if launch.kernel == CONSTRUCTOR {
+            self.0.calls.lock().unwrap().constructed += 1;
+            self.0.issue(Operation::Kernel { accesses: Vec::new() }, session.stream());
+            return Ok(());
+        }
         self.0.call(Call::Launch)?;
         // First the addresses, then the extents, see `ListItem::extent`.
         let (addresses, extents) = session.arguments(slots).split_at(slots / 2);

@@ -35,10 +35,20 @@ impl DeviceMemory {
             return None;
         }
         self.in_use += size;
+        Some(self.place(size))
+    }
+
+    /// Room for an image's globals, which do not count.
+    pub fn place(&mut self, size: usize) -> DevicePtr {
         let address = self.next;
         self.next += size.next_multiple_of(256) + 256;
         self.allocations.insert(address, vec![POISON; size].into());
-        Some(DevicePtr(address))
+        DevicePtr(address)
+    }
+
+    /// Takes an image's globals away again.
+    pub fn displace(&mut self, pointer: DevicePtr) {
+        self.allocations.remove(&pointer.0);
     }
 
     pub fn free(&mut self, pointer: DevicePtr) {

@@ -1,0 +1,164 @@
+//! Libraries come and go: which device takes which image, what becomes of their
+//! globals, and what is said when something is missing.
+
+mod support;
+
+use gangway_runtime::events::Site;
+use gangway_runtime::memory::mapped_address;
+use gangway_runtime::{
+    Arguments, Device, EntryKind, ErrorKind, HostEntry, Registration, Result, Runtime, Shape,
+};
+use std::ffi::CStr;
+use std::sync::Arc;
+use support::device::{COUNTER, FUNCTION, INCREMENT, Mock, MockBackend, Options};
+use support::null::{Counts, NullBackend};
+use support::within;
+
+const KERNEL: HostEntry = HostEntry { kind: EntryKind::Kernel, address: 0x4000, name: INCREMENT, size: 0 };
+const OTHER: HostEntry = HostEntry { kind: EntryKind::Kernel, address: 0x4010, name: c"not there", size: 0 };
+
+fn global(kind: EntryKind, address: usize, name: &'static CStr) -> HostEntry {
+    HostEntry { kind, address, name, size: 8 }
+}
+
+fn library(key: usize, image: &'static [u8], entries: &[HostEntry]) -> Registration {
+    Registration { key, images: vec![image], entries: entries.to_vec() }
+}
+
+fn runtime(options: Options) -> (&'static Runtime, Arc<Mock>) {
+    let runtime: &'static Runtime = Box::leak(Box::new(Runtime::new()));
+    let mock = Mock::new(options);
+    runtime.add_backend(Box::new(MockBackend(mock.clone())));
+    (runtime, mock)
+}
+
+fn device(runtime: &'static Runtime) -> Result<&'static Device> {
+    runtime.device(0, &Site::NONE)
+}
+
+fn launch(runtime: &Runtime, device: &'static Device, region: usize) -> Result<()> {
+    let job = runtime.run(device, Site::NONE, region, &Arguments::NONE, &Shape::default());
+    job.and_then(|job| job.complete())
+}
+
+#[test]
+fn globals_live_as_long_as_their_library() {
+    for options in Options::ALL {
+        let (runtime, mock) = runtime(options);
+        let entries = [
+            KERNEL,
+            global(EntryKind::Global, 0x8000, c"counter"),
+            global(EntryKind::Indirect, 0x9000, c"function"),
+        ];
+        assert!(runtime.register(library(1, b"MOCK", &entries)).is_empty());
+        assert_eq!(mock.images(), 0, "loaded before it is needed");
+        let device = device(runtime).unwrap();
+        assert_eq!((mock.images(), mock.constructed()), (1, 1));
+        let counter = mapped_address(device, 0x8000).unwrap();
+        assert_eq!(mock.read(counter, 8), COUNTER.to_ne_bytes());
+        assert_eq!(mapped_address(device, 0x9000).unwrap().0, FUNCTION);
+        launch(runtime, device, KERNEL.address).unwrap();
+        // The same variable in another library, as Fortran has it: the first keeps it.
+        runtime.register(library(2, b"MOCK", &entries[1..2]));
+        assert_eq!(mapped_address(runtime.device(0, &Site::NONE).unwrap(), 0x8000), Some(counter));
+        assert_eq!(mock.images(), 2);
+        runtime.unregister(2);
+        assert_eq!(mapped_address(device, 0x8000), Some(counter));
+        runtime.unregister(1);
+        assert!(device.table.is_empty());
+        assert!(matches!(
+            launch(runtime, device, KERNEL.address).unwrap_err().kind,
+            ErrorKind::UnknownRegion { address: 0x4000 }
+        ));
+        // Opened again.
+        runtime.register(library(1, b"MOCK", &entries));
+        launch(runtime, runtime.device(0, &Site::NONE).unwrap(), KERNEL.address).unwrap();
+        runtime.unregister(1);
+        mock.assert_all_freed();
+    }
+}
+
+#[test]
+fn images_that_cannot_be_made_ready() {
+    for options in Options::ALL {
+        let (runtime, mock) = runtime(options);
+        let entries =
+            [KERNEL, global(EntryKind::Global, 0x8000, c"counter"), global(EntryKind::Global, 0x8100, c"no")];
+        runtime.register(library(1, b"MOCK", &entries));
+        runtime.register(library(2, b"MOCK BAD", &[OTHER]));
+        let Err(error) = device(runtime) else { panic!("a global is missing") };
+        assert!(error.to_string().contains("`no`"), "{error}");
+        // Nothing of it stays; another library is not held up.
+        let device = device(runtime).unwrap();
+        assert!(device.table.is_empty());
+        for region in [KERNEL.address, OTHER.address] {
+            let error = launch(runtime, device, region).unwrap_err();
+            assert!(matches!(error.kind, ErrorKind::ImageLoad(_)), "{error}");
+        }
+        runtime.register(library(3, b"MOCK", &[HostEntry { address: 0x4020, ..KERNEL }]));
+        launch(runtime, runtime.device(0, &Site::NONE).unwrap(), 0x4020).unwrap();
+        mock.assert_all_freed();
+    }
+}
+
+#[test]
+fn what_is_missing_is_named() {
+    static COUNTS: Counts = Counts::new();
+    let (runtime, _mock) = runtime(Options::SYNCHRONOUS);
+    // No device, as nobody takes the image; it is given back for a warning.
+    assert_eq!(runtime.register(library(1, b"strange", &[KERNEL])), [b"strange"]);
+    assert_eq!(runtime.device_count(), 0);
+    let Err(error) = runtime.device(0, &Site::NONE) else { panic!("there is none") };
+    assert!(matches!(&error.kind, ErrorKind::NoDevices { images, backends }
+        if images.len() == 1 && backends.len() == 1));
+    // One type of device with an image, one without.
+    runtime.register(library(2, b"MOCK", &[OTHER]));
+    runtime.add_backend(Box::new(NullBackend(&COUNTS)));
+    runtime.number_all_devices();
+    assert_eq!(runtime.device_count(), 2);
+    let device = runtime.device(0, &Site::NONE).unwrap();
+    assert!(matches!(launch(runtime, device, OTHER.address).unwrap_err().kind, ErrorKind::NoKernel(_)));
+    let other = runtime.device(1, &Site::NONE).unwrap();
+    for region in [KERNEL.address, OTHER.address] {
+        let error = launch(runtime, other, region).unwrap_err();
+        assert!(matches!(&error.kind, ErrorKind::NoImage { devices, .. } if devices.len() == 2), "{error}");
+    }
+    for number in [2, -1, i64::MAX] {
+        let Err(error) = runtime.device(number, &Site::NONE) else { panic!("there is no device {number}") };
+        assert!(matches!(error.kind, ErrorKind::NoSuchDevice { available: 2, .. }));
+    }
+}
+
+/// Several threads come first, while libraries are still being registered.
+#[test]
+fn first_use_by_several_threads() {
+    for options in Options::ALL {
+        within(60, move || {
+            let (runtime, mock) = runtime(options);
+            std::thread::scope(|scope| {
+                for thread in 0..4usize {
+                    scope.spawn(move || {
+                        for round in 0..40 {
+                            let address = 0x4000 + thread * 0x10000 + round * 0x10;
+                            let host = 0x80_0000 + thread * 0x100;
+                            let entries = [
+                                HostEntry { address, ..KERNEL },
+                                global(EntryKind::Global, host, c"counter"),
+                            ];
+                            let key = 1 + thread;
+                            runtime.register(library(key, b"MOCK", &entries));
+                            let device = device(runtime).unwrap();
+                            assert!(mapped_address(device, host).is_some());
+                            launch(runtime, device, address).unwrap();
+                            runtime.unregister(key);
+                            assert!(mapped_address(device, host).is_none());
+                        }
+                    });
+                }
+            });
+            assert!(device(runtime).unwrap().table.is_empty());
+            assert_eq!(mock.images(), 0);
+            mock.assert_all_freed();
+        });
+    }
+}
