@@ -362,3 +362,86 @@ pub fn table() -> &'static Table {
     });
     &TABLE
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every spelling that a form allows, up to a number that keeps the test short.
+    fn spellings(form: &Form) -> Vec<Vec<Modifier>> {
+        let mut all = vec![Vec::new()];
+        for slot in &form.slots {
+            let mut longer = Vec::new();
+            for start in all {
+                if slot.optional {
+                    longer.push(start.clone());
+                }
+                for &choice in &slot.choices {
+                    let mut with = start.clone();
+                    with.push(choice);
+                    longer.push(with);
+                }
+            }
+            longer.truncate(4000);
+            all = longer;
+        }
+        all
+    }
+
+    #[test]
+    fn every_row_compiles_and_is_found_by_its_spellings() {
+        let mut count = 0;
+        for form in table().forms() {
+            for modifiers in spellings(form) {
+                let found = table().find(form.row.op.text(), &modifiers);
+                let found = found.unwrap_or_else(|| panic!("{} {modifiers:?}", form.syntax()));
+                for expected in &found.expected {
+                    let typed = expected.ty.is_some();
+                    let untyped =
+                        matches!(expected.role, Role::Address | Role::Label | Role::Targets | Role::Call);
+                    assert!(typed != untyped || found.op == Op::Isspacep, "{found}: {expected:?}");
+                }
+                count += 1;
+            }
+        }
+        assert!(count > 5000, "only {count} spellings");
+    }
+
+    #[test]
+    fn no_two_forms_claim_the_same_spelling_with_other_operands() {
+        for form in table().forms() {
+            for modifiers in spellings(form) {
+                let matching = table().named(form.row.op.text()).filter_map(|form| form.matches(&modifiers));
+                let mut matching = matching.map(|opcode| opcode.expected);
+                let first = matching.next();
+                assert!(
+                    matching.all(|other| Some(&other) == first.as_ref()),
+                    "{} {modifiers:?}",
+                    form.syntax()
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn requirements_of_a_choice_count_only_with_it() {
+        let word = |word| Modifier::Word(word);
+        let add = Modifier::Word(Word::Add);
+        let plain = table().find("atom", &[add, Modifier::Type(Type::U32)]).expect("atom.add.u32");
+        assert_eq!((plain.since, plain.processor), (Version::new(1, 1), 0));
+        let ordered = [word(Word::Relaxed), word(Word::Gpu), add, Modifier::Type(Type::U32)];
+        let ordered = table().find("atom", &ordered).expect("atom.relaxed.gpu.add.u32");
+        assert_eq!((ordered.since, ordered.processor), (Version::new(6, 0), 70));
+    }
+
+    #[test]
+    fn opcodes_tell_what_they_say() {
+        let modifiers =
+            ["global", "nc", "v4", "f32"].map(|text| Modifier::from_text(text).expect("a modifier"));
+        let load = table().find("ld", &modifiers).expect("ld.global.nc.v4.f32");
+        assert_eq!((load.space(), load.vector(), load.ty(0)), (StateSpace::Global, 4, Some(Type::F32)));
+        assert_eq!(load.to_string(), "ld.global.nc.v4.f32");
+        assert!(load.has(Word::Nc) && !load.has(Word::Volatile));
+        assert!(table().find("ld", &modifiers[..2]).is_none());
+    }
+}

@@ -1,7 +1,7 @@
 //! Declarations of variables, parameters and registers.
 
 use crate::error::{Fault, Result, Span};
-use crate::ir::{Linkage, Origin, Pointer, RegisterId, Symbol, Variable, VariableId};
+use crate::ir::{Linkage, Origin, Pointer, Symbol, Variable, VariableId};
 use crate::lexer::{Kind, sign};
 use crate::modifier::Word;
 use crate::types::{StateSpace, Type, Version};
@@ -33,7 +33,14 @@ impl<'a> Parser<'a> {
         let space = StateSpace::from_text(&self.text(span)[1..]).expect("the caller saw a state space");
         let specifiers = self.specifiers()?;
         loop {
-            let (name, mut variable) = self.declarator(space, linkage, &specifiers)?;
+            let (name, variable) = self.declarator(space, linkage, &specifiers)?;
+            if self.at(b'<') {
+                self.counted_variables(name, &variable, frame.as_deref_mut())?;
+                if !self.eat(b',') {
+                    return self.expect(b';', "after a declaration");
+                }
+                continue;
+            }
             let equals = self.token.span;
             let initialized = self.eat(b'=');
             if initialized
@@ -55,9 +62,8 @@ impl<'a> Parser<'a> {
             let shape = variable.clone();
             let symbol = match &mut frame {
                 Some(frame) => {
-                    variable.name = frame.declare_variable(name);
-                    frame.body.variables.push(variable);
-                    Symbol::Local(frame.body.variables.len() as u32 - 1)
+                    let taken = self.globals.contains_key(name);
+                    Symbol::Local(frame.declare_variable(name, variable, taken))
                 }
                 None => Symbol::Variable(self.declare_global(name, variable)?),
             };
@@ -73,6 +79,31 @@ impl<'a> Parser<'a> {
             if !self.eat(b',') {
                 return self.expect(b';', "after a declaration");
             }
+        }
+    }
+
+    /// `<2>` after a variable's name: as many of them, with numbers.
+    fn counted_variables(
+        &mut self,
+        name: &'a str,
+        variable: &Variable,
+        frame: Option<&mut Frame<'a>>,
+    ) -> Result<()> {
+        let span = self.advance().span;
+        let count = self.small_number("a number of variables")?;
+        self.expect(b'>', "after the number of variables")?;
+        self.registers += count as usize;
+        match frame {
+            Some(frame)
+                if variable.dimensions.is_empty() && count <= 1 << 10 && self.registers <= MOST_REGISTERS =>
+            {
+                frame.declare_variables(name, variable, count, self.globals.contains_key(name));
+                Ok(())
+            }
+            Some(_) => {
+                Err(Fault::unsupported(span, "so many variables in one declaration are not supported"))
+            }
+            None => Err(Fault::unsupported(span, "counted variables outside a function are not supported")),
         }
     }
 
@@ -137,7 +168,10 @@ impl<'a> Parser<'a> {
                     return Err(Fault::unsupported(span, message));
                 }
                 "b128" => {
-                    return Err(Fault::unsupported(span, "128-bit variables and registers are not supported"));
+                    return Err(Fault::unsupported(
+                        span,
+                        "128-bit variables and registers are not supported",
+                    ));
                 }
                 word => match Type::from_text(word).filter(|ty| ty.is_fundamental()) {
                     Some(ty) if specifiers.ty.is_none() => {
@@ -290,7 +324,7 @@ impl<'a> Parser<'a> {
                 let message = format!("more than {MOST_REGISTERS} registers in one module are not supported");
                 return Err(Fault::unsupported(span, message));
             }
-            frame.declare_register(name, ty, specifiers.vector, count);
+            frame.declare_register(name, ty, specifiers.vector, count, self.globals.contains_key(name));
             if !self.eat(b',') {
                 return self.expect(b';', "after registers");
             }
@@ -305,15 +339,5 @@ impl<'a> Parser<'a> {
             }
             _ => Ok(()),
         }
-    }
-}
-
-impl Frame<'_> {
-    /// The register that a name of a counted declaration stands for: `%r7` of `%r<10>`.
-    pub(super) fn counted(name: &str, first: RegisterId, count: u32, prefix: usize) -> Option<RegisterId> {
-        let digits = &name[prefix..];
-        let number: u32 = digits.parse().ok()?;
-        (number < count && (digits == "0" || !digits.starts_with(['0', '+'])))
-            .then(|| RegisterId(first.0 + number))
     }
 }

@@ -25,6 +25,8 @@ pub(super) enum Binding {
         vector: u8,
     },
     Symbol(Symbol),
+    /// A counted declaration of variables, `.param .u64 %P<2>`: the first and how many.
+    Variables(u32, u32),
     /// The name was used in a scope that has ended.
     Gone,
 }
@@ -55,67 +57,122 @@ impl<'a> Frame<'a> {
         }
     }
 
+    /// What a name means that is not a register's.
     pub fn lookup(&self, name: &str) -> Option<Binding> {
         match self.names.get(name) {
-            Some(Binding::Gone) | None => None,
-            Some(binding) => Some(*binding),
+            Some(Binding::Gone) | None => {}
+            Some(binding) => return Some(*binding),
         }
+        counted_prefixes(name).find_map(|prefix| match self.names.get(prefix) {
+            Some(&Binding::Variables(first, count)) => {
+                number_of(name, prefix, count).map(|number| Binding::Symbol(Symbol::Local(first + number)))
+            }
+            _ => None,
+        })
     }
 
     /// The register of a name, also of one that a counted declaration covers.
     pub fn register(&self, name: &str) -> Option<(RegisterId, Type, u8)> {
         match self.names.get(name) {
             Some(&Binding::Register(id, ty, vector)) => return Some((id, ty, vector)),
-            Some(Binding::Symbol(_) | Binding::Group { .. }) => return None,
+            Some(Binding::Symbol(_) | Binding::Group { .. } | Binding::Variables(..)) => return None,
             Some(Binding::Gone) | None => {}
         }
-        // The digits at the end may be the number, all of them or only the last ones.
-        let bytes = name.as_bytes();
-        let digits = bytes.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
-        (bytes.len() - digits..bytes.len()).find_map(|prefix| match self.names.get(&name[..prefix]) {
+        counted_prefixes(name).find_map(|prefix| match self.names.get(prefix) {
             Some(&Binding::Group { first, count, ty, vector }) => {
-                Frame::counted(name, first, count, prefix).map(|id| (id, ty, vector))
+                number_of(name, prefix, count).map(|number| (RegisterId(first.0 + number), ty, vector))
             }
             _ => None,
         })
     }
 
     /// Binds a name in the current scope and gives the name that is unique in the body.
-    fn bind(&mut self, name: &'a str, binding: Binding) -> Box<str> {
+    /// `taken` tells that the module has such a name: without scopes it would be hidden.
+    fn bind(&mut self, name: &'a str, binding: Binding, taken: bool) -> Box<str> {
         let before = self.names.insert(name, binding);
         if !self.open.is_empty() {
             self.shadowed.push((name, before.unwrap_or(Binding::Gone)));
         }
-        if before.is_none() && (self.invented.is_empty() || !self.invented.contains(name)) {
+        if before.is_none() && !taken && (self.invented.is_empty() || !self.invented.contains(name)) {
             return name.into();
         }
-        let fresh = (1..).map(|number| format!("{name}${number}$").into_boxed_str());
-        let unused = |candidate: &Box<str>| {
-            !self.names.contains_key(&**candidate) && !self.invented.contains(candidate)
-        };
-        let fresh = fresh.into_iter().find(unused).expect("numbers do not end");
-        self.invented.insert(fresh.clone());
-        fresh
+        self.invent(name)
     }
 
-    pub fn declare_variable(&mut self, name: &'a str) -> Box<str> {
+    /// A name like `name` that nothing in the body has. It ends in no digit, so it is
+    /// no register of a counted declaration either.
+    fn invent(&mut self, name: &str) -> Box<str> {
+        let mut number = 1;
+        loop {
+            let fresh = format!("{name}${number}$");
+            if !self.names.contains_key(&*fresh) && self.invented.insert(fresh.clone().into()) {
+                return fresh.into();
+            }
+            number += 1;
+        }
+    }
+
+    pub fn declare_variable(&mut self, name: &'a str, variable: Variable, taken: bool) -> u32 {
         let index = self.body.variables.len() as u32;
-        self.bind(name, Binding::Symbol(Symbol::Local(index)))
+        let name = self.bind(name, Binding::Symbol(Symbol::Local(index)), taken);
+        self.body.variables.push(Variable { name, ..variable });
+        index
     }
 
-    pub fn declare_register(&mut self, name: &'a str, ty: Type, vector: u8, count: Option<u32>) {
+    /// As many variables as `count` says, with numbers after the name.
+    pub fn declare_variables(&mut self, name: &'a str, variable: &Variable, count: u32, taken: bool) {
+        let first = self.body.variables.len() as u32;
+        let name = self.bind(name, Binding::Variables(first, count), taken);
+        for number in 0..count {
+            let mut numbered = format!("{name}{number}").into_boxed_str();
+            if self.names.contains_key(&*numbered) || !self.invented.insert(numbered.clone()) {
+                numbered = self.invent(&numbered);
+            }
+            self.body.variables.push(Variable { name: numbered, ..variable.clone() });
+        }
+    }
+
+    pub fn declare_register(&mut self, name: &'a str, ty: Type, vector: u8, count: Option<u32>, taken: bool) {
         let first = RegisterId(self.body.registers.len() as u32);
         let binding = match count {
             Some(count) => Binding::Group { first, count, ty, vector },
             None => Binding::Register(first, ty, vector),
         };
-        let name = self.bind(name, binding);
+        let name = self.bind(name, binding, taken);
         let group = self.body.groups.len() as u32;
         self.body.groups.push(RegisterGroup { name, count, first });
         let register = Register { ty, vector, group };
         match count {
             None => self.body.registers.push(register),
             Some(count) => self.body.registers.extend(std::iter::repeat_n(register, count as usize)),
+        }
+    }
+
+    /// Renames what would be taken for a register of a counted declaration once scopes
+    /// are gone: `%r5` of an inner scope beside `%r<10>`.
+    fn separate_counted(&mut self) {
+        let counted: FxHashMap<Box<str>, u32> = self
+            .body
+            .groups
+            .iter()
+            .filter_map(|group| group.count.map(|count| (group.name.clone(), count)))
+            .collect();
+        if counted.is_empty() {
+            return;
+        }
+        let clashes = |name: &str| {
+            counted_prefixes(name)
+                .any(|prefix| counted.get(prefix).is_some_and(|_| prefix.len() < name.len()))
+        };
+        for index in 0..self.body.groups.len() {
+            if clashes(&self.body.groups[index].name) {
+                self.body.groups[index].name = self.invent(&self.body.groups[index].name.clone());
+            }
+        }
+        for index in 0..self.body.variables.len() {
+            if clashes(&self.body.variables[index].name) {
+                self.body.variables[index].name = self.invent(&self.body.variables[index].name.clone());
+            }
         }
     }
 
@@ -272,6 +329,7 @@ impl<'a> Parser<'a> {
                 Err(fault) => self.recover(fault)?,
             }
         }
+        frame.separate_counted();
         // With a fault somewhere a label may be missing for that reason alone.
         match frame.finish() {
             Err(fault) if self.faults.len() == faults => self.faults.push(fault),
@@ -413,6 +471,20 @@ impl<'a> Parser<'a> {
         };
         frame.labels.define(name, span, marked)
     }
+}
+
+/// The parts of a name that may be a counted declaration's, the shortest first: `%r1`
+/// and `%r` are those of `%r12`, which may be number 2 of `%r1<9>`.
+fn counted_prefixes(name: &str) -> impl Iterator<Item = &str> {
+    let digits = name.bytes().rev().take_while(u8::is_ascii_digit).count();
+    (name.len() - digits..name.len()).map(|end| &name[..end])
+}
+
+/// The number of a register of a counted declaration: 7 of `%r7`, if there are so many.
+fn number_of(name: &str, prefix: &str, count: u32) -> Option<u32> {
+    let digits = &name[prefix.len()..];
+    let number = digits.parse().ok()?;
+    (number < count && (digits == "0" || !digits.starts_with('0'))).then_some(number)
 }
 
 /// Whether two declarations of a function have the same parameters.

@@ -108,6 +108,8 @@ impl<'a> Parser<'a> {
             }
             match Modifier::from_text(word) {
                 Some(modifier) => modifiers.push(modifier),
+                // Of several words, one that nothing here has says most.
+                None if forms::is_unsupported_word(word) => refused = Some(word),
                 None if refused.is_some() => {}
                 None => {
                     return Err(Fault::invalid(
@@ -245,7 +247,7 @@ impl<'a> Parser<'a> {
                 }
             }
             kind if kind == sign(b'{') => self.vector(frame, ty),
-            kind if kind == sign(b'!') => {
+            kind if kind == sign(b'!') && self.lexer.clone().next().kind == Kind::Name => {
                 self.advance();
                 match self.named(frame)? {
                     Operand::Register(id) => Ok(Operand::Negated(id)),
@@ -363,7 +365,7 @@ impl<'a> Parser<'a> {
         self.expect(b'[', "before an address")?;
         let operand = if self.token.kind == Kind::Name {
             let span = self.token.span;
-            let base = match self.named(frame)? {
+            match self.named(frame)? {
                 Operand::Register(id) => {
                     let offset = if self.at(b'+') || self.at(b'-') { self.constant()? } else { 0 };
                     Operand::Address(Base::Register(id), offset)
@@ -371,8 +373,7 @@ impl<'a> Parser<'a> {
                 Operand::Symbol(symbol, offset) => Operand::Address(Base::Symbol(symbol), offset),
                 Operand::Integer(offset) => Operand::Address(Base::Absolute, offset),
                 _ => return Err(Fault::invalid(span, "an address is a register, a variable or a number")),
-            };
-            base
+            }
         } else {
             Operand::Address(Base::Absolute, self.constant()?)
         };

@@ -46,6 +46,7 @@ pub fn parse(text: &str) -> std::result::Result<Module, Errors> {
         }
         faults = parser.faults;
         if faults.is_empty() {
+            number_opcodes(&mut parser.module);
             verify::verify(&parser.module, MOST_FAULTS, &mut faults);
             module = Some(parser.module);
         }
@@ -59,6 +60,26 @@ pub fn parse(text: &str) -> std::result::Result<Module, Errors> {
 /// [`parse`] for text that need not be UTF-8; comments and file names often are not.
 pub fn parse_bytes(text: &[u8]) -> std::result::Result<Module, Errors> {
     parse(&String::from_utf8_lossy(text))
+}
+
+/// Numbers the opcodes in the order of their use, function by function. Bodies need not
+/// stand in the order in which functions were declared, and equal modules are to be
+/// equal whatever that order was.
+fn number_opcodes(module: &mut Module) {
+    const UNUSED: u32 = u32::MAX;
+    let mut numbers = vec![UNUSED; module.opcodes.len()];
+    let mut order = Vec::with_capacity(numbers.len());
+    for body in module.functions.iter_mut().filter_map(|function| function.body.as_mut()) {
+        for instruction in &mut body.instructions {
+            let old = instruction.opcode;
+            if numbers[old.index()] == UNUSED {
+                numbers[old.index()] = order.len() as u32;
+                order.push(old);
+            }
+            instruction.opcode = OpcodeId(numbers[old.index()]);
+        }
+    }
+    module.opcodes = order.into_iter().map(|id| module.opcodes[id.index()].clone()).collect();
 }
 
 struct Parser<'a> {
@@ -187,8 +208,10 @@ impl<'a> Parser<'a> {
             return Err(fault);
         }
         self.faults.push(fault);
-        while !matches!(self.token.kind, Kind::End) && !self.at(b'}') {
-            if self.eat(b';') {
+        while self.token.kind != Kind::End && !self.eat(b';') {
+            // A brace that a comma or semicolon follows is the end of an operand.
+            let inside = matches!(self.lexer.clone().next().kind, Kind::Sign([b',' | b';' | b']' | b'}', 0]));
+            if self.at(b'}') && !inside {
                 break;
             }
             self.advance();

@@ -107,7 +107,7 @@ impl<'a> Parser<'a> {
             self.advance();
         }
         match self.word() {
-            ".func" | ".entry" => return self.function(linkage),
+            ".func" | ".entry" => self.function(linkage),
             ".global" | ".const" | ".shared" | ".local" => {
                 if self.word() == ".local" {
                     return Err(self.unexpected("a variable that may stand outside a function"));
@@ -118,9 +118,9 @@ impl<'a> Parser<'a> {
                         "only .global variables can be .common",
                     ));
                 }
-                return self.variables(linkage, None);
+                self.variables(linkage, None)
             }
-            _ if linkage != Linkage::Internal => return Err(self.unexpected("a function or a variable")),
+            _ if linkage != Linkage::Internal => Err(self.unexpected("a function or a variable")),
             ".file" => self.file(),
             ".pragma" => self.pragma(),
             ".alias" => self.alias(),
