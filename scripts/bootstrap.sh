@@ -78,8 +78,8 @@ echo "bootstrap: installing ${missing[*]}"
 export DEBIAN_FRONTEND=noninteractive
 apt-get update -q
 if [ -z "$(apt-cache policy clang-22 | sed -n 's/^ *Candidate: *\([0-9].*\)/\1/p')" ]; then
-  fail "apt offers no clang-22; it comes from Debian's security suite:" \
-    "  deb http://deb.debian.org/debian-security bookworm-security main"
+  fail "apt offers no clang-22: it comes from Debian's security suite" \
+    "add the suite bookworm-security, component main, to /etc/apt/sources.list"
 fi
 apt-get install -y -q --no-install-recommends "${missing[@]}"
 hash -r

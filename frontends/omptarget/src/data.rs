@@ -1,23 +1,13 @@
 //! Data constructs: `target data`, `enter data`, `exit data`, `update`.
 
 use crate::abi::Ident;
+use crate::arrays::Arrays;
 use crate::caller::entry_points;
 use crate::guard::guard;
 use crate::policy::{Destination, destination, settle, several};
 use crate::state::{RUNTIME, site};
 use crate::{info, ompt, tasks};
-use gangway_runtime::{Arguments, DataOperation, Label, MapperFunction};
-
-/// A data construct's arrays.
-struct Arrays {
-    count: i32,
-    bases: *mut usize,
-    begins: *mut usize,
-    sizes: *mut i64,
-    types: *mut u64,
-    names: *mut Label,
-    mappers: *mut Option<MapperFunction>,
-}
+use gangway_runtime::{DataOperation, Label, MapperFunction};
 
 impl Arrays {
     /// # Safety
@@ -41,17 +31,7 @@ impl Arrays {
         let site = unsafe { site(location) };
         let Destination::Device(device) = destination(device, &site) else { return };
         // SAFETY: the compiler's arrays live until the call returns.
-        let arguments = unsafe {
-            Arguments::from_raw(
-                self.count.max(0) as usize,
-                self.bases,
-                self.begins,
-                self.sizes,
-                self.types,
-                self.names,
-                self.mappers,
-            )
-        };
+        let arguments = unsafe { self.arguments() };
         info::construct(device, &site, title(operation), &arguments);
         let _region = ompt::begin(construct(operation), device, &site);
         let done =

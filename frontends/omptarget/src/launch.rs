@@ -1,12 +1,13 @@
 //! Launching target regions: the present function and its older forms.
 
 use crate::abi::{FAIL, Ident, KernelArguments, SUCCESS, VERSION_WITH_IMPLICIT_POINTER, flags};
+use crate::arrays::Arrays;
 use crate::caller::entry_points;
 use crate::guard::guard;
 use crate::policy::{Destination, destination, settle, several};
 use crate::state::{RUNTIME, site};
 use crate::{info, ompt, tasks};
-use gangway_runtime::{Arguments, Label, MapperFunction, Shape};
+use gangway_runtime::{Label, MapperFunction, Shape};
 use std::ffi::c_void;
 
 /// What compilers pass as the number of teams of a region without `teams`.
@@ -63,17 +64,7 @@ unsafe fn run(
         leading_slots: usize::from(full),
     };
     // SAFETY: the compiler's arrays live until the call returns.
-    let arguments = unsafe {
-        Arguments::from_raw(
-            kernel.count as usize,
-            kernel.bases,
-            kernel.begins,
-            kernel.sizes,
-            kernel.types,
-            kernel.names,
-            kernel.mappers,
-        )
-    };
+    let arguments = unsafe { Arrays::of(kernel).arguments() };
     info::construct(device, &site, "Entering OpenMP kernel", &arguments);
     let nowait = kernel.flags & flags::NOWAIT != 0;
     let _region = ompt::begin(ompt::Construct::Target, device, &site);
@@ -126,18 +117,9 @@ entry_points! {
     }
 }
 
-/// The argument arrays of the functions before clang 15.
-struct Arrays {
-    count: i32,
-    bases: *mut usize,
-    begins: *mut usize,
-    sizes: *mut i64,
-    types: *mut u64,
-    names: *mut Label,
-    mappers: *mut Option<MapperFunction>,
-}
-
 impl Arrays {
+    /// Launches with the arrays of a call that compilers before clang 15 emitted.
+    ///
     /// # Safety
     /// As [`__tgt_target_kernel`].
     unsafe fn launch(

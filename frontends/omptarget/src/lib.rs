@@ -24,6 +24,7 @@
 //! Every exported function runs inside [`guard::guard`]: nothing unwinds into C.
 
 pub mod abi;
+mod arrays;
 pub mod asynchronous;
 mod caller;
 pub mod data;
