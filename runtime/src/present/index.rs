@@ -11,6 +11,7 @@
 //! pointer a torn read follows leads to memory of the right type.
 
 use super::entry::{Entry, EntryRef, NewEntry};
+use super::leaves::{Directory, LEAF, Leaf, Torn};
 use super::state::Phase;
 use crate::label::Label;
 use crate::sync::{AtomicPtr, AtomicUsize, Mutex, MutexGuard, Ordering, fence, lock, spin_hint};
@@ -18,8 +19,6 @@ use gangway_backend::{DevicePtr, EventHandle};
 use std::collections::VecDeque;
 use std::ptr::NonNull;
 
-/// Entries per leaf. Two under the model checker, so that small tables split.
-const LEAF: usize = if cfg!(loom) { 2 } else { 32 };
 /// Leaves a first directory has room for.
 const FIRST_DIRECTORY: usize = if cfg!(loom) { 2 } else { 16 };
 /// Entries allocated at a time.
@@ -67,20 +66,6 @@ pub enum NotAssociated {
     Held,
 }
 
-struct Leaf {
-    len: AtomicUsize,
-    begins: [AtomicUsize; LEAF],
-    ends: [AtomicUsize; LEAF],
-    entries: [AtomicPtr<Entry>; LEAF],
-}
-
-struct Directory {
-    len: AtomicUsize,
-    /// First `begin` of each leaf.
-    firsts: Box<[AtomicUsize]>,
-    leaves: Box<[AtomicPtr<Leaf>]>,
-}
-
 /// What only the holder of the lock touches.
 #[derive(Default)]
 struct Writer {
@@ -113,9 +98,6 @@ struct Position {
     leaf: usize,
     slot: usize,
 }
-
-/// A read that ran into a writer.
-struct Torn;
 
 impl Default for PresentTable {
     fn default() -> Self {
@@ -463,111 +445,6 @@ impl Writer {
             self.all_leaves.push(Box::new(Leaf::empty()));
             NonNull::from(&**self.all_leaves.last().expect("just pushed"))
         })
-    }
-}
-
-impl Leaf {
-    fn empty() -> Self {
-        Self {
-            len: AtomicUsize::new(0),
-            begins: std::array::from_fn(|_| AtomicUsize::new(0)),
-            ends: std::array::from_fn(|_| AtomicUsize::new(0)),
-            entries: std::array::from_fn(|_| AtomicPtr::new(std::ptr::null_mut())),
-        }
-    }
-
-    #[inline]
-    fn entry(&self, slot: usize) -> Result<EntryRef<'_>, Torn> {
-        NonNull::new(self.entries[slot].load(Ordering::Relaxed)).map(EntryRef::new).ok_or(Torn)
-    }
-
-    fn set(&self, slot: usize, begin: usize, end: usize, entry: *mut Entry) {
-        self.begins[slot].store(begin, Ordering::Relaxed);
-        self.ends[slot].store(end, Ordering::Relaxed);
-        self.entries[slot].store(entry, Ordering::Relaxed);
-    }
-
-    fn copy_slot(&self, to: usize, source: &Self, from: usize) {
-        self.set(
-            to,
-            source.begins[from].load(Ordering::Relaxed),
-            source.ends[from].load(Ordering::Relaxed),
-            source.entries[from].load(Ordering::Relaxed),
-        );
-    }
-
-    fn insert(&self, slot: usize, begin: usize, end: usize, entry: NonNull<Entry>) {
-        let len = self.len.load(Ordering::Relaxed);
-        for place in (slot..len).rev() {
-            self.copy_slot(place + 1, self, place);
-        }
-        self.set(slot, begin, end, entry.as_ptr());
-        self.len.store(len + 1, Ordering::Relaxed);
-    }
-
-    fn remove(&self, slot: usize) {
-        let len = self.len.load(Ordering::Relaxed);
-        for place in slot + 1..len {
-            self.copy_slot(place - 1, self, place);
-        }
-        self.len.store(len - 1, Ordering::Relaxed);
-    }
-
-    fn split_into(&self, upper: &Self) {
-        let len = self.len.load(Ordering::Relaxed);
-        let half = len / 2;
-        for place in half..len {
-            upper.copy_slot(place - half, self, place);
-        }
-        upper.len.store(len - half, Ordering::Relaxed);
-        self.len.store(half, Ordering::Relaxed);
-    }
-}
-
-impl Directory {
-    fn with_capacity(capacity: usize) -> Self {
-        Self {
-            len: AtomicUsize::new(0),
-            firsts: (0..capacity).map(|_| AtomicUsize::new(0)).collect(),
-            leaves: (0..capacity).map(|_| AtomicPtr::new(std::ptr::null_mut())).collect(),
-        }
-    }
-
-    #[inline]
-    fn leaf(&self, number: usize) -> Result<&Leaf, Torn> {
-        // SAFETY: leaves are only freed when the table is dropped.
-        unsafe { self.leaves[number].load(Ordering::Acquire).as_ref() }.ok_or(Torn)
-    }
-
-    fn copy_slot(&self, to: usize, source: &Self, from: usize) {
-        self.firsts[to].store(source.firsts[from].load(Ordering::Relaxed), Ordering::Relaxed);
-        self.leaves[to].store(source.leaves[from].load(Ordering::Relaxed), Ordering::Release);
-    }
-
-    fn copy_from(&self, source: &Self) {
-        let len = source.len.load(Ordering::Relaxed);
-        for number in 0..len {
-            self.copy_slot(number, source, number);
-        }
-        self.len.store(len, Ordering::Relaxed);
-    }
-
-    fn insert(&self, number: usize, first: usize, leaf: NonNull<Leaf>) {
-        let len = self.len.load(Ordering::Relaxed);
-        for place in (number..len).rev() {
-            self.copy_slot(place + 1, self, place);
-        }
-        self.firsts[number].store(first, Ordering::Relaxed);
-        self.leaves[number].store(leaf.as_ptr(), Ordering::Release);
-        self.len.store(len + 1, Ordering::Relaxed);
-    }
-
-    fn remove(&self, number: usize) {
-        let len = self.len.load(Ordering::Relaxed);
-        for place in number + 1..len {
-            self.copy_slot(place - 1, self, place);
-        }
-        self.len.store(len - 1, Ordering::Relaxed);
     }
 }
 

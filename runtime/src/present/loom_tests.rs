@@ -11,7 +11,7 @@
 //! is not ordered after its creation or before its release.
 
 use super::index::plain;
-use super::{Counter, EntryRef, Phase, PresentTable, Relation, Release};
+use super::{Counter, EntryRef, Phase, PresentTable, Recent, Relation, Release};
 use crate::sync::back_off;
 use gangway_backend::DevicePtr;
 use loom::cell::UnsafeCell;
@@ -35,12 +35,16 @@ unsafe impl Send for World {}
 
 impl World {
     fn new() -> Arc<Self> {
-        Arc::new(Self {
+        Arc::new(Self::empty())
+    }
+
+    fn empty() -> Self {
+        Self {
             table: PresentTable::new(),
             memory: (0..6).map(|_| UnsafeCell::new(0)).collect(),
             allocated: AtomicUsize::new(0),
             freed: AtomicUsize::new(0),
-        })
+        }
     }
 
     /// A table with these ranges of 8 bytes, each with one reference.
@@ -285,6 +289,30 @@ fn loom_recycled_entries_get_no_stale_reference() {
                 assert_eq!((counts.dynamic, counts.unmapping), (1, 0));
             },
         );
+    });
+}
+
+/// A thread's memory of its last answers is never behind the table.
+#[test]
+fn loom_remembered_answers_are_current() {
+    loom::model(|| {
+        let world: &'static World = Box::leak(Box::new(World::empty()));
+        assert!(world.map(100).1 && world.map(900).1);
+        let thread = thread::spawn(|| {
+            let mut recent = Recent::default();
+            for _ in 0..2 {
+                if let Relation::Contained(entry) = recent.lookup(&world.table, 100, 8)
+                    && entry.acquire(Counter::Dynamic).is_some()
+                {
+                    world.check(entry, 100);
+                    world.unmap(entry, false);
+                }
+            }
+        });
+        world.unmap(world.find(100), false);
+        assert!(world.map(500).1);
+        thread.join().unwrap();
+        assert!(matches!(world.table.lookup(100, 8), Relation::Absent));
     });
 }
 

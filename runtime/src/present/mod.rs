@@ -19,6 +19,7 @@
 
 mod entry;
 mod index;
+mod leaves;
 #[cfg(all(test, loom))]
 mod loom_tests;
 mod recent;
