@@ -38,6 +38,12 @@ mod thread;
 
 pub use device::CpuDevice;
 
+/// The checks of an image, without a device: what fuzzing drives.
+#[doc(hidden)]
+pub mod image_checks {
+    pub use crate::elf::{check, recognises, symbol_at};
+}
+
 use config::Config;
 use gangway_backend::{Backend, Device, Error, Result};
 

@@ -26,7 +26,7 @@ const PAGE: u64 = 4096;
 const IDENT: [u8; 6] = [0x7f, b'E', b'L', b'F', 2, 1];
 
 /// Whether `image` says that it is an x86-64 shared object.
-pub(crate) fn recognises(image: &[u8]) -> bool {
+pub fn recognises(image: &[u8]) -> bool {
     let file = File(image);
     image.starts_with(&IDENT) && file.u16(16) == Some(ET_DYN) && file.u16(18) == Some(EM_X86_64)
 }
@@ -112,7 +112,7 @@ fn sections(file: File<'_>) -> impl Iterator<Item = Section> {
 ///
 /// # Errors
 /// What is wrong: what was found, what was expected, and where.
-pub(crate) fn check(image: &[u8]) -> Result<Range<u64>, String> {
+pub fn check(image: &[u8]) -> Result<Range<u64>, String> {
     let file = File(image);
     check_header(file)?;
     let extent = check_segments(file)?;
@@ -215,7 +215,7 @@ fn check_sections(file: File<'_>) -> Result<(), String> {
 /// The function or variable that `address` (relative to the load address) lies
 /// in, and how far into it. Prefers the full symbol table, which also names the
 /// parts that the compiler outlined from a region.
-pub(crate) fn symbol_at(image: &[u8], address: u64) -> Option<(&[u8], u64)> {
+pub fn symbol_at(image: &[u8], address: u64) -> Option<(&[u8], u64)> {
     let file = File(image);
     let table = |kind: u32| sections(file).find(|s| s.kind == kind);
     let table = table(SHT_SYMTAB).or_else(|| table(SHT_DYNSYM))?;
@@ -246,6 +246,18 @@ mod tests {
         header[16] = 3;
         assert!(recognises(&header));
         assert!(check(&header).unwrap_err().contains("program header table"));
+    }
+
+    /// Fuzzing that starts from images which are refused would only see refusals.
+    #[test]
+    fn the_seeds_of_fuzzing_pass() {
+        let seeds = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds/cpu_image");
+        for name in ["small.so", "full.so"] {
+            let image = std::fs::read(seeds.join(name)).unwrap();
+            let extent = check(&image).unwrap();
+            let named = (extent.start..extent.end).filter_map(|address| symbol_at(&image, address));
+            assert!(named.map(|(name, _)| name).any(|name| name == b"__omp_offloading_1_2_main_l3"));
+        }
     }
 
     #[test]
