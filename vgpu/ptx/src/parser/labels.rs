@@ -4,6 +4,8 @@
 //! Only labels that something branches to start a block; compilers leave many others
 //! behind for debuggers.
 
+use std::collections::hash_map::Entry;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::error::{Fault, Result, Span};
@@ -75,10 +77,10 @@ impl<'a> Labels<'a> {
     }
 
     pub fn define(&mut self, name: &'a str, span: Span, marked: Marked) -> Result<()> {
-        let index = self.definitions.len() as u32;
-        if self.by_name.insert((name, self.scope), index).is_some() {
+        let Entry::Vacant(entry) = self.by_name.entry((name, self.scope)) else {
             return Err(Fault::invalid(span, format!("a second label '{name}'")));
-        }
+        };
+        entry.insert(self.definitions.len() as u32);
         self.definitions.push(Definition { name, marked, wanted: false });
         Ok(())
     }
