@@ -67,11 +67,13 @@ pub const fn parent(map_type: u64) -> Option<usize> {
     }
 }
 
-/// Whether the item is a variable captured by reference in a lambda that is
-/// itself a first-private argument.
+/// The bits that together mark a variable captured by reference in a lambda that
+/// is itself a first-private argument.
+pub const LAMBDA_CAPTURE: u64 = PTR_AND_OBJ | LITERAL | IMPLICIT;
+
+/// Whether the item has all of [`LAMBDA_CAPTURE`].
 #[inline]
 #[must_use]
 pub const fn is_lambda_capture(map_type: u64) -> bool {
-    const CAPTURE: u64 = PTR_AND_OBJ | LITERAL | IMPLICIT;
-    map_type & CAPTURE == CAPTURE
+    map_type & LAMBDA_CAPTURE == LAMBDA_CAPTURE
 }

@@ -199,17 +199,8 @@ impl Job {
     fn fill_table(&mut self, arguments: &Arguments<'_>, shape: &Shape) -> Result<usize> {
         let Self { work, session, private, positions, .. } = self;
         session.restart(work.stream());
-        let mut room = 0;
-        let mut captures = false;
-        for index in 0..arguments.len() {
-            let map_type = arguments.map_type(index);
-            if map_type & (bit::TARGET_PARAM | bit::PRIVATE | bit::LITERAL)
-                == (bit::TARGET_PARAM | bit::PRIVATE)
-            {
-                room += room_for(&arguments.item(index));
-            }
-            captures |= map_type & bit::TARGET_PARAM == 0 && bit::is_lambda_capture(map_type);
-        }
+        let captures = work.has_seen(bit::LAMBDA_CAPTURE);
+        let room = if work.has_seen(bit::PRIVATE) { room_for_private(arguments) } else { 0 };
         private.reserve(work, room)?;
         let backend = work.backend();
         let table = backend
@@ -219,16 +210,17 @@ impl Job {
         let mut slots = shape.leading_slots;
         positions.clear();
         for index in 0..arguments.len() {
-            let item = arguments.item(index);
+            let map_type = arguments.map_type(index);
             if captures {
                 positions.push(slots);
             }
-            if item.map_type & bit::TARGET_PARAM == 0 {
-                if captures && bit::is_lambda_capture(item.map_type) {
-                    capture(work, private, &item, arguments, positions, table)?;
+            if map_type & bit::TARGET_PARAM == 0 {
+                if captures && bit::is_lambda_capture(map_type) {
+                    capture(work, private, &arguments.item(index), arguments, positions, table)?;
                 }
                 continue;
             }
+            let item = arguments.item(index);
             table[slots] = if item.map_type & bit::LITERAL != 0 {
                 item.base as u64
             } else if item.map_type & bit::PRIVATE != 0 {
@@ -281,6 +273,13 @@ impl Job {
 #[cold]
 fn launch_failure(kernel: &str, source: gangway_backend::Error) -> ErrorKind {
     ErrorKind::Launch { kernel: gangway_trace::pretty_kernel_name(kernel).into(), source }
+}
+
+/// Bytes that the private copies of a launch take.
+fn room_for_private(arguments: &Arguments<'_>) -> usize {
+    const KIND: u64 = bit::TARGET_PARAM | bit::PRIVATE | bit::LITERAL;
+    let is_private = |item: &crate::arguments::Item| item.map_type & KIND == bit::TARGET_PARAM | bit::PRIVATE;
+    arguments.iter().filter(is_private).map(|item| room_for(&item)).sum()
 }
 
 /// Writes the device address of a variable captured by reference into the

@@ -6,7 +6,7 @@
 
 use super::work::{AttachRequest, Work};
 use crate::error::Result;
-use crate::present::{Attachment, EntryRef, Relation};
+use crate::present::{Attached, Attachment, EntryRef, Phase, Relation};
 use gangway_backend::DevicePtr;
 
 impl Work {
@@ -65,11 +65,40 @@ impl Work {
             host_content,
             device_content: device_content.clone(),
         };
-        if pointer.attach(attachment) {
-            self.copy_bytes_to(device_content, device_pointer, pointer.label())
-        } else {
-            Ok(())
+        let own = self.filling.contains(&pointer);
+        let live = pointer.snapshot().is_some_and(|counts| counts.phase == Phase::Live);
+        let attached = pointer.attach(attachment, own);
+        if !own && !live && !self.awaited.contains(&pointer) {
+            // Another thread is still filling it: the pointer is not there before.
+            self.awaited.push(pointer);
         }
+        match attached {
+            Attached::Known | Attached::LeftToFiller => return Ok(()),
+            Attached::WriteWhenFilled => _ = pointer.wait_filled(),
+            Attached::Write => {}
+        }
+        if !own && !live {
+            self.wait_for_event(pointer)?;
+        }
+        self.copy_bytes_to(device_content, device_pointer, pointer.label())
+    }
+
+    /// Writes what other threads have attached inside the entries this construct
+    /// fills, now that it will not copy over it any more.
+    pub(super) fn write_left(&mut self) -> Result<()> {
+        for index in 0..self.filling.len() {
+            let entry = self.filling[index];
+            loop {
+                let left = entry.seal();
+                if left.is_empty() {
+                    break;
+                }
+                for attachment in left {
+                    self.copy_bytes_to(attachment.device_content, attachment.device_pointer, entry.label())?;
+                }
+            }
+        }
+        Ok(())
     }
 }
 

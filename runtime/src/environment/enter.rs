@@ -48,8 +48,10 @@ impl Work {
 
     #[inline]
     fn enter_all(&mut self, arguments: &Arguments<'_>) -> Result<()> {
+        self.seen = 0;
         for index in 0..arguments.len() {
             let item = arguments.item(index);
+            self.seen |= item.map_type;
             let held = if item.map_type & (bit::LITERAL | bit::PRIVATE) != 0 {
                 self.check_map_type(&item, index)?;
                 Held::NOTHING
@@ -331,6 +333,7 @@ impl Work {
     #[inline]
     fn publish(&mut self) -> Result<()> {
         if !self.filling.is_empty() {
+            self.write_left()?;
             self.settle_copies()?;
             self.publish_filling();
         }
@@ -376,6 +379,8 @@ impl Work {
 
     /// Publishes without further ado, for a construct that is given up.
     pub(super) fn publish_quietly(&mut self) {
+        // The failure that led here is what the caller reports.
+        let _ = self.write_left();
         self.publish_filling();
         self.awaited.clear();
     }

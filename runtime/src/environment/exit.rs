@@ -28,10 +28,11 @@ impl Work {
     pub(crate) fn exit_entered(&mut self, arguments: &Arguments<'_>) -> Result<()> {
         let mut result = Ok(());
         for index in (0..arguments.len()).rev() {
-            let held = self.held[index];
+            if arguments.map_type(index) & NOT_MAPPED != 0 {
+                continue;
+            }
             let item = arguments.item(index);
-            let done = match (item.mapper, held.entry) {
-                _ if item.map_type & NOT_MAPPED != 0 => continue,
+            let done = match (item.mapper, self.held[index].entry) {
                 (Some(mapper), _) => self.exit_mapped(&item, mapper),
                 (None, Some(entry)) => self.exit_entry(&item, entry),
                 (None, None) => Ok(()),

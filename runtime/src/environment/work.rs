@@ -22,6 +22,8 @@ pub struct Work {
     pub(super) recent: Recent,
     /// Set while a failed construct is undone: nothing is copied back.
     pub(super) discarding: bool,
+    /// All bits of the arguments' map types: what `enter` came across.
+    pub(super) seen: u64,
     /// Per argument of the construct, what `enter` found.
     pub(super) held: Vec<Held>,
     /// Entries of base pointers this construct has made present. They outlive it,
@@ -93,6 +95,7 @@ impl Work {
             unified_shared_memory,
             recent: Recent::default(),
             discarding: false,
+            seen: 0,
             held: Vec::new(),
             pointers: Vec::new(),
             created: Vec::new(),
@@ -144,6 +147,13 @@ impl Work {
     #[inline]
     pub(crate) fn stream(&self) -> Option<StreamHandle> {
         self.stream
+    }
+
+    /// Whether an argument had all these bits of its map type, or several
+    /// arguments between them.
+    #[inline]
+    pub(crate) fn has_seen(&self, bits: u64) -> bool {
+        self.seen & bits == bits
     }
 
     /// What `enter` found for an argument.

@@ -41,6 +41,24 @@ pub struct Entry {
     /// Event after which the contents are valid; 0 if they are.
     ready_event: AtomicUsize,
     attachments: Mutex<Vec<Attachment>>,
+    /// Attachments that the construct which fills the entry has to write, by host
+    /// pointer; and whether it has looked for the last time.
+    left_to_filler: Mutex<Vec<usize>>,
+    sealed: AtomicBool,
+}
+
+/// What is left to do about an attachment that has been remembered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Attached {
+    /// Nothing, the same pointer was attached to the same thing already.
+    Known,
+    /// The device pointer is to be written.
+    Write,
+    /// It is to be written when the entry has been filled, which will be soon: its
+    /// filler waits for nobody any more.
+    WriteWhenFilled,
+    /// The construct that fills the entry writes it, behind its own copies.
+    LeftToFiller,
 }
 
 /// What a new entry is made with.
@@ -93,6 +111,8 @@ impl Entry {
             has_attachments: AtomicBool::new(false),
             ready_event: AtomicUsize::new(0),
             attachments: Mutex::new(Vec::new()),
+            left_to_filler: Mutex::new(Vec::new()),
+            sealed: AtomicBool::new(false),
         }
     }
 
@@ -105,6 +125,7 @@ impl Entry {
         self.label.store(new.label.as_ptr().cast_mut(), Ordering::Relaxed);
         self.allocation.store(0, Ordering::Relaxed);
         self.ready_event.store(0, Ordering::Relaxed);
+        self.sealed.store(false, Ordering::Relaxed);
         let phase = match new.associated {
             Some(device) => {
                 self.device_begin.store(device.0, Ordering::Relaxed);
@@ -127,6 +148,7 @@ impl Entry {
     pub(super) fn drop_attachments(&self) {
         if self.has_attachments.swap(false, Ordering::AcqRel) {
             lock(&self.attachments).clear();
+            lock(&self.left_to_filler).clear();
         }
     }
 
@@ -336,9 +358,42 @@ impl<'t> EntryRef<'t> {
         self.entry.has_attachments.load(Ordering::Acquire)
     }
 
-    /// Remembers an attachment. False if the same pointer is attached to the same
-    /// thing already.
-    pub fn attach(self, attachment: Attachment) -> bool {
+    /// Remembers an attachment. `filler`: the caller's construct fills the entry.
+    pub fn attach(self, attachment: Attachment, filler: bool) -> Attached {
+        let host_pointer = attachment.host_pointer;
+        if !self.remember(attachment) {
+            return Attached::Known;
+        }
+        // The filler may still copy over the pointer. It looks here when it is
+        // done with that, see `seal`.
+        let mut left = lock(&self.entry.left_to_filler);
+        let filling = self.snapshot().is_some_and(|snapshot| snapshot.phase == Phase::Filling);
+        if filler || !filling {
+            return Attached::Write;
+        }
+        if self.entry.sealed.load(Ordering::Relaxed) {
+            return Attached::WriteWhenFilled;
+        }
+        left.push(host_pointer);
+        Attached::LeftToFiller
+    }
+
+    /// Answers the attachments that others have left to the construct which fills
+    /// the entry; none means that from now on others write theirs themselves.
+    pub fn seal(self) -> Vec<Attachment> {
+        let mut left = lock(&self.entry.left_to_filler);
+        if left.is_empty() {
+            self.entry.sealed.store(true, Ordering::Relaxed);
+            return Vec::new();
+        }
+        let pointers = std::mem::take(&mut *left);
+        drop(left);
+        let attachments = lock(&self.entry.attachments);
+        attachments.iter().filter(|a| pointers.contains(&a.host_pointer)).cloned().collect()
+    }
+
+    /// False if the same pointer is attached to the same thing already.
+    fn remember(self, attachment: Attachment) -> bool {
         let mut attachments = lock(&self.entry.attachments);
         self.entry.has_attachments.store(true, Ordering::Release);
         match attachments.iter_mut().find(|a| a.host_pointer == attachment.host_pointer) {

@@ -140,6 +140,13 @@ impl World {
 /// Device addresses are multiples of this.
 const SCALE: usize = 0x1000;
 
+/// For models that are too large for more; two find what was found so far.
+fn model_with_two_preemptions(model: impl Fn() + Sync + Send + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(2);
+    builder.check(model);
+}
+
 /// Runs `other` on a second thread and `here` on this one; then `end`.
 fn race(
     world: Arc<World>,
@@ -267,7 +274,7 @@ fn loom_storage_outlives_operations_in_flight() {
 
 #[test]
 fn loom_recycled_entries_get_no_stale_reference() {
-    loom::model(|| {
+    model_with_two_preemptions(|| {
         race(
             // Both entries of the chunk are in use: the next one is recycled.
             World::with(&[100, 900]),
@@ -295,18 +302,17 @@ fn loom_recycled_entries_get_no_stale_reference() {
 /// A thread's memory of its last answers is never behind the table.
 #[test]
 fn loom_remembered_answers_are_current() {
-    loom::model(|| {
+    model_with_two_preemptions(|| {
         let world: &'static World = Box::leak(Box::new(World::empty()));
         assert!(world.map(100).1 && world.map(900).1);
-        let thread = thread::spawn(|| {
-            let mut recent = Recent::default();
-            for _ in 0..2 {
-                if let Relation::Contained(entry) = recent.lookup(&world.table, 100, 8)
-                    && entry.acquire(Counter::Dynamic).is_some()
-                {
-                    world.check(entry, 100);
-                    world.unmap(entry, false);
-                }
+        let mut recent = Recent::default();
+        assert!(matches!(recent.lookup(&world.table, 100, 8), Relation::Contained(_)));
+        let thread = thread::spawn(move || {
+            if let Relation::Contained(entry) = recent.lookup(&world.table, 100, 8)
+                && entry.acquire(Counter::Dynamic).is_some()
+            {
+                world.check(entry, 100);
+                world.unmap(entry, false);
             }
         });
         world.unmap(world.find(100), false);

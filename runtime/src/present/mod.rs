@@ -25,7 +25,7 @@ mod loom_tests;
 mod recent;
 mod state;
 
-pub use entry::{Attachment, Entry, EntryRef, NewEntry};
+pub use entry::{Attached, Attachment, Entry, EntryRef, NewEntry};
 pub use index::{NotAssociated, PresentTable, Relation, Removed};
 pub(crate) use recent::Recent;
 pub use state::{Counter, Phase, Release, Snapshot};
