@@ -41,7 +41,7 @@ impl Workshop {
         static WORKSHOP: OnceLock<Workshop> = OnceLock::new();
         WORKSHOP.get_or_init(|| {
             let workshop = Self { directory: tempfile::tempdir().unwrap() };
-            workshop.back_end("waiting", &[], &[]);
+            workshop.back_end("waiting", &["-DSLOW=100"], &[]);
             workshop.back_end("streams", &["-DASYNCHRONOUS", "-DSLOW=300"], &["async.c"]);
             workshop.back_end("later", &["-DVERSION=0x20000"], &[]);
             workshop.back_end("partial", &["-DWITHOUT_LAUNCH"], &[]);

@@ -17,7 +17,7 @@
  *     -DMEMORY=n            bytes that a device has (default 1 MiB)
  *     -DOWN_ARGUMENTS       kernel arguments are in memory of the back end
  *     -DASYNCHRONOUS        with streams and events (and async.c)
- *     -DSLOW=n              copies take n microseconds
+ *     -DSLOW=n              copies take n microseconds, and longer if they are large
  *     -DCODE                images may be machine code behind a line "elf" (and code.c)
  *     -DWATCH               calls are written down (and watch.c)
  */
@@ -218,7 +218,7 @@ gangway_rtl_status null_perform(const struct operation *operation, gangway_rtl_e
   switch (operation->kind) {
   case COPY:
 #ifdef SLOW
-    usleep(SLOW);
+    usleep(SLOW + operation->size / 64);
 #endif
     memmove(operation->to, operation->from, operation->size);
     return GANGWAY_RTL_OK;

@@ -72,16 +72,18 @@ static void data_stay_while_a_kernel_reads_them(int device)
 /* Threads map the same array, at times one for all, and each its own. */
 static void threads_share_and_do_not(int device)
 {
+  struct pair {
+    int *list;
+    int length;
+  };
   int shared[SIZE], failures = 0;
+  struct pair common = {shared, SIZE};
   for (int i = 0; i < SIZE; i++)
     shared[i] = 3 * i;
 #pragma omp parallel num_threads(THREADS) reduction(+ : failures)
   {
     int own[SIZE], me = omp_get_thread_num();
-    struct pair {
-      int *list;
-      int length;
-    } pair = {own, SIZE};
+    struct pair pair = {own, SIZE};
     for (int round = 0; round < ROUNDS; round++) {
       for (int i = 0; i < SIZE; i++)
         own[i] = me;
@@ -95,10 +97,44 @@ static void threads_share_and_do_not(int device)
         pair.list[i] -= shared[i];
       for (int i = 0; i < SIZE; i++)
         failures += own[i] != me + round;
+      /* Whoever comes first maps the structure or the list, and attaches. */
+#pragma omp target device(device) map(to : common, common.list[0 : SIZE]) map(tofrom : own)
+      for (int i = 0; i < common.length; i++)
+        own[i] += common.list[i];
+      for (int i = 0; i < SIZE; i++)
+        failures += own[i] != me + round + 3 * i;
     }
   }
   CHECK(failures == 0);
   CHECK(!omp_target_is_present(shared, device));
+}
+
+/* One thread attaches a pointer inside a structure that another is still copying. */
+static void attaching_does_not_interfere(int device)
+{
+  static struct {
+    char before[300000];
+    int *list;
+  } structure;
+  int list[SIZE], values[SIZE];
+  structure.list = list;
+  for (int i = 0; i < SIZE; i++)
+    list[i] = 7 * i;
+#pragma omp parallel num_threads(2)
+  if (omp_get_thread_num() == 0) {
+#pragma omp target enter data device(device) map(to : structure)
+  } else {
+    usleep(1000);
+#pragma omp target enter data device(device) map(to : structure, structure.list[0 : SIZE])
+  }
+  for (int i = 0; i < SIZE; i++)
+    list[i] = 0;
+#pragma omp target device(device) map(from : values)
+  for (int i = 0; i < SIZE; i++)
+    values[i] = structure.list[i];
+  for (int i = 0; i < SIZE; i++)
+    CHECK(values[i] == 7 * i);
+#pragma omp target exit data device(device) map(delete : structure, structure.list[0 : SIZE])
 }
 
 /* A chain of tasks over all devices, each of which needs what the one before did. */
@@ -189,6 +225,7 @@ int main(int argc, char **argv)
     blocking_regions_are_done(device);
     data_stay_while_a_kernel_reads_them(device);
     threads_share_and_do_not(device);
+    attaching_does_not_interfere(device);
     many_tasks(device);
     memory_routines(device, (device + 1) % devices);
   }
