@@ -134,7 +134,7 @@ pub fn document(rows: &[Row], facts: &[(&'static str, String)], rounds: usize) -
         "## How to read it\n\n\
          - Ratio is Gangway / stock of times and memory: smaller is better in every row, also\n  \
            for the bandwidth cases, whose figures are shown as rates.\n\
-         - A latency is the best of {batches} batches of at least 10 ms in one process; of a\n  \
+         - A latency is the best of {batches} batches of at least 2 ms in one process; of a\n  \
            bandwidth the best of 12 passes. The two libraries alternate for {rounds} rounds; the\n  \
            figures are medians over the rounds, the ratio is the median of the rounds' ratios.\n\
          - With two host threads, one operation is one region on each of them.\n\
@@ -148,7 +148,7 @@ pub fn document(rows: &[Row], facts: &[(&'static str, String)], rounds: usize) -
          make bench                                          # everything, and rewrite this file\n\
          cargo run --release -p gangway-bench -- --only present   # some cases, saving nothing\n\
          ```\n",
-        batches = 30,
+        batches = 150,
     );
     text
 }
