@@ -2,7 +2,11 @@
 //! can still be reported.
 //!
 //! Made for threads that launch. The workers that the OpenMP library starts have
-//! none: on them an exhausted stack remains a bare signal.
+//! none, and get none: a signal stack can only be set by the thread itself, and
+//! nothing of ours runs on a worker before the region's code does (its outlined
+//! functions go to `libomp` directly). A tool interface would run there, but there
+//! is one per process, and it is the user's. So on a worker an exhausted stack
+//! remains a bare signal, which the kernel delivers without asking the handler.
 
 use std::mem;
 use std::ptr;
