@@ -107,10 +107,15 @@ impl World {
         assert_eq!(content, host, "storage of another range");
     }
 
-    /// Gives a reference up. True if this call removed the entry.
+    /// Gives a reference up; who gives up the last one copies back. True if this
+    /// call removed the entry.
     fn unmap(&self, entry: EntryRef<'_>, delete: bool) -> bool {
+        let host = entry.host_begin();
         match entry.release(Counter::Dynamic, delete, false) {
-            Some((_, Release::Last)) => self.finish(entry),
+            Some((_, Release::Last)) => {
+                self.check(entry, host);
+                self.finish(entry)
+            }
             _ => false,
         }
     }
@@ -314,11 +319,12 @@ fn loom_remembered_answers_are_current() {
                 world.check(entry, 100);
                 world.unmap(entry, false);
             }
+            recent
         });
         world.unmap(world.find(100), false);
         assert!(world.map(500).1);
-        thread.join().unwrap();
-        assert!(matches!(world.table.lookup(100, 8), Relation::Absent));
+        let mut recent = thread.join().unwrap();
+        assert!(matches!(recent.lookup(&world.table, 100, 8), Relation::Absent));
     });
 }
 
