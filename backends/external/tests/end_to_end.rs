@@ -45,7 +45,7 @@ impl Workshop {
             workshop.back_end("streams", &["-DASYNCHRONOUS", "-DSLOW=300"], &["async.c"]);
             workshop.back_end("later", &["-DVERSION=0x20000"], &[]);
             workshop.back_end("partial", &["-DWITHOUT_LAUNCH"], &[]);
-            for program in ["devices", "tasks", "failures"] {
+            for program in ["devices", "tasks", "unified", "failures"] {
                 compile(
                     Command::new("clang-22")
                         .args(["-O1", "-g", "-Wall", "-Werror", "-fopenmp"])
@@ -183,6 +183,13 @@ fn tasks_and_threads_work_on_all_types_of_device() {
         // Streams are used again: there are not many more than jobs at a time.
         let (streams, jobs) = (run.count(0, "create stream"), run.count(0, "launch"));
         assert!(if variant == "streams" { (1..jobs / 2).contains(&streams) } else { streams == 0 });
+    }
+}
+
+#[test]
+fn globals_and_functions_are_made_known_to_devices() {
+    for variant in ["waiting", "streams"] {
+        assert_eq!(Workshop::get().run(variant, &["unified"], &[]).printed(), "done\n", "{variant}");
     }
 }
 
