@@ -9,6 +9,10 @@ use std::sync::OnceLock;
 const NULL_DEVICES: usize = 3;
 const CPU_DEVICES: usize = 4;
 
+/// The null back end as a synchronous type of device, as an asynchronous one with
+/// all that the interface offers, and as one with the least.
+const VARIANTS: [&str; 3] = ["waiting", "streams", "bare"];
+
 fn crate_file(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
 }
@@ -42,7 +46,8 @@ impl Workshop {
         WORKSHOP.get_or_init(|| {
             let workshop = Self { directory: tempfile::tempdir().unwrap() };
             workshop.back_end("waiting", &["-DSLOW=100"], &[]);
-            workshop.back_end("streams", &["-DASYNCHRONOUS", "-DSLOW=300"], &["async.c"]);
+            workshop.back_end("streams", &["-DASYNCHRONOUS", "-DSLOW=300", "-DOWN_ARGUMENTS"], &["async.c"]);
+            workshop.back_end("bare", &["-DASYNCHRONOUS", "-DSLOW=100", "-DMANDATORY_ONLY"], &["async.c"]);
             workshop.back_end("later", &["-DVERSION=0x20000"], &[]);
             workshop.back_end("partial", &["-DWITHOUT_LAUNCH"], &[]);
             for program in ["devices", "tasks", "unified", "failures"] {
@@ -166,7 +171,7 @@ fn listing(types: &[(&str, usize)]) -> String {
 
 #[test]
 fn all_types_of_device_work_side_by_side() {
-    for variant in ["waiting", "streams"] {
+    for variant in VARIANTS {
         let run = Workshop::get().run(variant, &["devices"], &[]);
         let expected = listing(&[("cpu", CPU_DEVICES), ("null", NULL_DEVICES)]);
         assert_eq!(run.printed(), expected + "done\n", "{variant}");
@@ -176,19 +181,19 @@ fn all_types_of_device_work_side_by_side() {
 
 #[test]
 fn tasks_and_threads_work_on_all_types_of_device() {
-    for variant in ["waiting", "streams"] {
+    for variant in VARIANTS {
         let run = Workshop::get().run(variant, &["tasks"], &[]);
         assert_eq!(run.printed(), format!("done on {} devices\n", CPU_DEVICES + NULL_DEVICES), "{variant}");
         run.has_left_nothing();
         // Streams are used again: there are not many more than jobs at a time.
         let (streams, jobs) = (run.count(0, "create stream"), run.count(0, "launch"));
-        assert!(if variant == "streams" { (1..jobs / 2).contains(&streams) } else { streams == 0 });
+        assert!(if variant == "waiting" { streams == 0 } else { (1..jobs / 2).contains(&streams) });
     }
 }
 
 #[test]
 fn globals_and_functions_are_made_known_to_devices() {
-    for variant in ["waiting", "streams"] {
+    for variant in VARIANTS {
         assert_eq!(Workshop::get().run(variant, &["unified"], &[]).printed(), "done\n", "{variant}");
     }
 }
@@ -275,7 +280,7 @@ fn a_refused_back_end_is_explained() {
 
 #[test]
 fn a_kernel_that_fails_is_named() {
-    for variant in ["waiting", "streams"] {
+    for variant in VARIANTS {
         let run = Workshop::get().run(variant, &["failures", "kernel"], &[("OMP_TARGET_OFFLOAD", "DEFAULT")]);
         assert_eq!(
             run.message(),
@@ -307,7 +312,7 @@ fn a_library_runs_only_on_the_devices_it_has_images_for() {
 
 #[test]
 fn a_device_without_room_is_explained_and_left() {
-    for variant in ["waiting", "streams"] {
+    for variant in VARIANTS {
         let workshop = Workshop::get();
         let message = workshop.run(variant, &["failures", "memory"], &[]).message();
         let (begin, end) = (message.find('[').unwrap(), message.find(')').unwrap());

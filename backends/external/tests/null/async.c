@@ -148,6 +148,7 @@ gangway_rtl_status gangway_rtl_synchronize(gangway_rtl_device device, gangway_rt
   return status;
 }
 
+#ifndef MANDATORY_ONLY
 gangway_rtl_status gangway_rtl_is_idle(gangway_rtl_device device, gangway_rtl_stream stream, int32_t *idle,
                                        gangway_rtl_error *error)
 {
@@ -194,3 +195,4 @@ gangway_rtl_status gangway_rtl_destroy_event(gangway_rtl_device device, gangway_
   release(event);
   return GANGWAY_RTL_OK;
 }
+#endif

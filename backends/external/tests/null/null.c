@@ -13,6 +13,7 @@
  *     -DDEVICES=n           number of devices (default 1)
  *     -DVERSION=n           what gangway_rtl_version returns
  *     -DWITHOUT_LAUNCH      lacks a mandatory function
+ *     -DMANDATORY_ONLY      copies and waits with mandatory functions alone
  *     -DFAILING_OPEN        its devices cannot be opened
  *     -DMEMORY=n            bytes that a device has (default 1 MiB)
  *     -DOWN_ARGUMENTS       kernel arguments are in memory of the back end
@@ -101,11 +102,14 @@ void gangway_rtl_close(gangway_rtl_device device)
 uint64_t gangway_rtl_capabilities(gangway_rtl_device device)
 {
   (void)device;
-#ifdef ASYNCHRONOUS
-  return GANGWAY_RTL_PEER_COPY | GANGWAY_RTL_ASYNCHRONOUS;
-#else
-  return GANGWAY_RTL_PEER_COPY;
+  uint64_t capabilities = 0;
+#ifndef MANDATORY_ONLY
+  capabilities |= GANGWAY_RTL_PEER_COPY;
 #endif
+#ifdef ASYNCHRONOUS
+  capabilities |= GANGWAY_RTL_ASYNCHRONOUS;
+#endif
+  return capabilities;
 }
 
 gangway_rtl_status gangway_rtl_unique_id(uint32_t ordinal, char *name, size_t size, gangway_rtl_error *error)
@@ -195,6 +199,7 @@ gangway_rtl_status gangway_rtl_copy_from_device(gangway_rtl_device device, void 
   return submit(stream, &copy, error);
 }
 
+#ifndef MANDATORY_ONLY
 gangway_rtl_status gangway_rtl_copy_between(gangway_rtl_device device, uint32_t to_ordinal,
                                             gangway_rtl_address to, gangway_rtl_address from, size_t size,
                                             gangway_rtl_stream stream, gangway_rtl_error *error)
@@ -202,8 +207,9 @@ gangway_rtl_status gangway_rtl_copy_between(gangway_rtl_device device, uint32_t 
   (void)to_ordinal;
   return gangway_rtl_copy_to_device(device, to, null_pointer(from), size, stream, error);
 }
+#endif
 
-#ifndef WITHOUT_FILL
+#if !defined WITHOUT_FILL && !defined MANDATORY_ONLY
 gangway_rtl_status gangway_rtl_fill(gangway_rtl_device device, gangway_rtl_address to, uint8_t byte,
                                     size_t size, gangway_rtl_stream stream, gangway_rtl_error *error)
 {
