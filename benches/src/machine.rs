@@ -12,6 +12,7 @@ pub fn describe(root: &Path) -> Vec<(&'static str, String)> {
         ("Processor", processor()),
         ("Memory", memory()),
         ("System", system()),
+        ("Load", load()),
         ("Compiler", output(Command::new("clang-22").arg("--version"))),
         (
             "Stock library",
@@ -42,11 +43,23 @@ fn memory() -> String {
         .map_or("unknown".into(), |kib| format!("{:.0} GiB", kib / 1024.0 / 1024.0))
 }
 
+/// What else the machine was doing: the figures of a busy one are worth less.
+fn load() -> String {
+    let text = read("/proc/loadavg");
+    let mut averages = text.split_whitespace();
+    match averages.nth(1) {
+        Some(average) => format!("{average} runnable processes on average over the last five minutes"),
+        None => "unknown".into(),
+    }
+}
+
 fn system() -> String {
     let text = read("/etc/os-release");
     let name = text.lines().find_map(|line| line.strip_prefix("PRETTY_NAME=")).unwrap_or("unknown");
     let kernel = output(Command::new("uname").arg("-r"));
-    format!("{}, Linux {kernel}", name.trim_matches('"'))
+    // Major and minor version; what follows is the vendor's business.
+    let kernel: Vec<&str> = kernel.splitn(3, '.').take(2).collect();
+    format!("{}, Linux {}", name.trim_matches('"'), kernel.join("."))
 }
 
 /// The value of the first `name : value` line.
