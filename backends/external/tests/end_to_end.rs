@@ -50,23 +50,29 @@ impl Workshop {
             workshop.back_end("bare", &["-DASYNCHRONOUS", "-DSLOW=100", "-DMANDATORY_ONLY"], &["async.c"]);
             workshop.back_end("later", &["-DVERSION=0x20000"], &[]);
             workshop.back_end("partial", &["-DWITHOUT_LAUNCH"], &[]);
-            for program in ["devices", "tasks", "unified", "failures"] {
-                compile(
-                    Command::new("clang-22")
-                        .args(["-O1", "-g", "-Wall", "-Werror", "-fopenmp"])
-                        .arg("-fopenmp-targets=x86_64-pc-linux-gnu")
-                        .arg(format!("{program}.c"))
-                        .arg("-o")
-                        .arg(workshop.path(program))
-                        .current_dir(crate_file("tests/programs")),
-                );
+            for program in ["devices", "tasks", "unified", "opener", "failures"] {
+                workshop.program(program, &[]);
             }
+            workshop.program("library", &["-shared", "-fPIC", "-Wl,-Bsymbolic"]);
             workshop
         })
     }
 
     fn path(&self, name: &str) -> PathBuf {
         self.directory.path().join(name)
+    }
+
+    /// Builds a program with the stock compiler.
+    fn program(&self, name: &str, flags: &[&str]) {
+        compile(
+            Command::new("clang-22")
+                .args(["-O1", "-g", "-Wall", "-Werror", "-fopenmp", "-fopenmp-targets=x86_64-pc-linux-gnu"])
+                .args(flags)
+                .arg(format!("{name}.c"))
+                .arg("-o")
+                .arg(self.path(name))
+                .current_dir(crate_file("tests/programs")),
+        );
     }
 
     /// Builds a variant of the null back end in a directory of its own.
@@ -195,6 +201,21 @@ fn tasks_and_threads_work_on_all_types_of_device() {
 fn globals_and_functions_are_made_known_to_devices() {
     for variant in VARIANTS {
         assert_eq!(Workshop::get().run(variant, &["unified"], &[]).printed(), "done\n", "{variant}");
+    }
+}
+
+#[test]
+fn libraries_that_are_closed_are_unloaded() {
+    let workshop = Workshop::get();
+    for variant in VARIANTS {
+        let library = workshop.path("library");
+        let run = workshop.run(variant, &["opener", library.to_str().unwrap()], &[]);
+        assert_eq!(run.printed(), "done\n", "{variant}");
+        for ordinal in 0..NULL_DEVICES {
+            // The program's own image stays until the process ends.
+            assert_eq!((run.count(ordinal, "load"), run.count(ordinal, "unload")), (4, 3));
+            assert_eq!(run.count(ordinal, "allocate"), run.count(ordinal, "free"));
+        }
     }
 }
 
