@@ -106,11 +106,9 @@ impl Job {
         self.work.stream().is_some()
     }
 
-    /// Whether the device operations are done.
-    ///
-    /// # Errors
-    /// One of them failed.
-    pub fn is_idle(&self) -> Result<bool> {
+    /// Whether the device operations are done; [`complete`](Self::complete) tells
+    /// whether they have failed.
+    pub fn is_idle(&mut self) -> bool {
         self.work.is_idle()
     }
 

@@ -313,6 +313,17 @@ fn a_kernel_that_fails_is_named() {
 }
 
 #[test]
+fn a_task_whose_kernel_fails_names_it() {
+    for variant in VARIANTS {
+        let run = Workshop::get().run(variant, &["failures", "task"], &[("OMP_TARGET_OFFLOAD", "DEFAULT")]);
+        let expected = "gangway: error: failures.c:58:1: in doomed: device 6: kernel doomed:58 failed: the \
+                        device has been hit by a particle (error 720)\n";
+        assert_eq!(run.message(), expected, "{variant}");
+        assert_eq!(text(&run.output.stdout), "");
+    }
+}
+
+#[test]
 fn a_kernel_that_the_image_lacks_is_named() {
     let run = Workshop::get().run("waiting", &["failures", "absent"], &[]);
     assert_eq!(
@@ -339,8 +350,8 @@ fn a_device_without_room_is_explained_and_left() {
         let (begin, end) = (message.find('[').unwrap(), message.find(')').unwrap());
         assert_eq!(
             format!("{}RANGE{}", &message[..begin], &message[end + 1..]),
-            "gangway: error: failures.c:71:1: in main: device 6: out of device memory: 2097152 bytes wanted for \
-             `field` RANGE of 2097152 bytes (declared at failures.c:69), 0 bytes mapped already\n  \
+            "gangway: error: failures.c:81:1: in main: device 6: out of device memory: 2097152 bytes wanted for \
+             `field` RANGE of 2097152 bytes (declared at failures.c:79), 0 bytes mapped already\n  \
              help: unmap what is not needed (target exit data), or work in smaller pieces\n  \
              note: OMP_TARGET_OFFLOAD=MANDATORY\n"
         );

@@ -76,8 +76,7 @@ pub unsafe extern "C" fn __tgt_target_nowait_query(handle: *mut *mut c_void) {
             policy::terminate(&Error::new(kind, -1, None));
         };
         pending.polls += 1;
-        let idle =
-            pending.polls > POLLS || pending.job.as_ref().is_none_or(|job| job.is_idle().unwrap_or(true));
+        let idle = pending.polls > POLLS || pending.job.as_mut().is_none_or(|job| job.is_idle());
         if !idle {
             return;
         }

@@ -41,6 +41,8 @@ pub struct Work {
     pub(super) unmapping: Vec<EntryRef<'static>>,
     /// Device memory to free at the end.
     pub(super) temporaries: Vec<DevicePtr>,
+    /// What showed before the end that it had failed.
+    failure: Option<gangway_backend::Error>,
     /// Host buffers that copies in flight read from.
     pub(super) staging: Vec<Box<[u8]>>,
 }
@@ -104,6 +106,7 @@ impl Work {
             attachments: Vec::new(),
             unmapping: Vec::new(),
             temporaries: Vec::new(),
+            failure: None,
             staging: Vec::new(),
         })
     }
@@ -177,14 +180,14 @@ impl Work {
         self.copy_bytes_to(Box::new(word.to_ne_bytes()), device, Label::NONE)
     }
 
-    /// Whether all device operations are done.
-    pub(crate) fn is_idle(&self) -> Result<bool> {
-        match self.stream {
-            None => Ok(true),
-            Some(stream) => {
-                self.opened.device.is_idle(stream).map_err(|error| self.device.backend_error(error))
-            }
-        }
+    /// Whether all device operations are done. A failure that shows, and that the
+    /// back end does not tell again, is kept for [`complete`](Self::complete).
+    pub(crate) fn is_idle(&mut self) -> bool {
+        let Some(stream) = self.stream else { return true };
+        self.opened.device.is_idle(stream).unwrap_or_else(|error| {
+            self.failure.get_or_insert(error);
+            true
+        })
     }
 
     /// Waits for the device operations, then ends the work: removes what nobody
@@ -194,6 +197,7 @@ impl Work {
         let mut result = Ok(());
         if let Some(stream) = self.stream.take() {
             let waited = self.device.finish_stream(self.opened, stream);
+            let waited = self.failure.take().map_or(waited, Err);
             result = waited.map_err(|error| self.fail(ErrorKind::Transfer(error)));
         }
         self.staging.clear();

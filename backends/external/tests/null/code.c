@@ -1,5 +1,6 @@
 /* Images of the null back end that contain machine code: a shared object of this
- * machine. Each device loads a copy of its own, with globals of its own. */
+ * machine. Each device loads a copy of its own, with globals of its own. The
+ * regions of a function called `doomed` run, and are then said to have failed. */
 #define _GNU_SOURCE
 #include "null.h"
 
@@ -77,5 +78,7 @@ gangway_rtl_status null_run_code(gangway_rtl_kernel kernel, uint32_t count, cons
     return null_fail(error, GANGWAY_RTL_FAILED, 14, "%s has too many arguments", kernel->name);
   memcpy(a, arguments, count * sizeof *a);
   ((entry_point *)kernel->code)(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11]);
+  if (strstr(kernel->name, "_doomed_"))
+    return null_fail(error, GANGWAY_RTL_FAILED, 720, "%s has been hit by a particle", "the device");
   return GANGWAY_RTL_OK;
 }

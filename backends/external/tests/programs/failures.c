@@ -51,6 +51,16 @@ static int launch(char *region, int device)
   return __tgt_target_kernel(&place, device, -1, 0, region, &none);
 }
 
+/* The task has to tell: the construct itself returns at once. */
+static void doomed(int device)
+{
+  int value = 1;
+#pragma omp target nowait device(device) map(tofrom : value)
+  value++;
+#pragma omp taskwait
+  printf("%d\n", value);
+}
+
 int main(int argc, char **argv)
 {
   const char *what = argc > 1 ? argv[1] : "";
@@ -77,6 +87,8 @@ int main(int argc, char **argv)
 #pragma omp target device(null) firstprivate(field)
     field[1] += 1;
     printf("%g\n", field[1]);
+  } else if (strcmp(what, "task") == 0) {
+    doomed(null);
   } else {
     int value = 1;
 #pragma omp target map(tofrom : value) device(null)
