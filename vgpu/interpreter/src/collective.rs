@@ -1,0 +1,255 @@
+//! What lanes do together: exchange within a warp, and barriers of the block.
+
+use gangway_ptx::{Body, Instruction, Op, Opcode, Type, Word};
+
+use crate::fault::{Fault, Kind};
+use crate::integer::extend;
+use crate::machine::{Block, Lane, Status, Warp};
+
+/// One of the sixteen barriers of a block.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Barrier {
+    arrived: u32,
+    /// How many threads it is for; all that are left where no instruction said.
+    count: Option<u32>,
+    /// How many threads came with a true predicate.
+    holds: u32,
+}
+
+fn lanes(mask: u32) -> impl Iterator<Item = usize> {
+    (0..32).filter(move |lane| mask >> lane & 1 != 0)
+}
+
+/// Where a lane stands: those that stand at the same place can act together.
+fn place(lane: &Lane) -> (usize, Option<(usize, usize)>) {
+    (lane.frames.len(), lane.frames.last().map(|frame| (frame.function, frame.at)))
+}
+
+impl Block<'_> {
+    /// Lets lanes wait for those that their member masks name.
+    pub(crate) fn meet(&mut self, warp: &mut Warp, instruction: &Instruction, run: u32) -> Result<(), Fault> {
+        let program = self.program;
+        for index in lanes(run) {
+            let lane = &warp.lanes[index];
+            let (_, body) =
+                program.body(lane.frames[lane.frames.len() - 1].function).expect("a running body");
+            let operands = body.operands(instruction);
+            let mask = self.read(warp, index, operands[operands.len() - 1], Type::B32);
+            let mask = mask.map_err(|kind| self.fault(&warp.lanes[index], kind))? as u32;
+            if mask >> index & 1 == 0 {
+                return Err(self.fault(&warp.lanes[index], Kind::NotInMask(mask)));
+            }
+            warp.lanes[index].status = Status::Warp(mask);
+        }
+        Ok(())
+    }
+
+    /// Runs the instructions for which all lanes of a mask have come, but those that
+    /// have exited.
+    pub(crate) fn gather(&mut self, warp: &mut Warp) -> Result<(), Fault> {
+        loop {
+            let alive = (0..warp.lanes.len()).filter(|&index| warp.lanes[index].status != Status::Exited);
+            let alive = alive.fold(0u32, |mask, index| mask | 1 << index);
+            let ready = lanes(alive).find_map(|first| {
+                let Status::Warp(mask) = warp.lanes[first].status else { return None };
+                let here = place(&warp.lanes[first]);
+                let same = |&index: &usize| {
+                    warp.lanes[index].status == Status::Warp(mask) && place(&warp.lanes[index]) == here
+                };
+                let there = lanes(mask & alive).filter(same).fold(0u32, |there, index| there | 1 << index);
+                (there == mask & alive).then_some(there)
+            });
+            let Some(together) = ready else { return Ok(()) };
+            let frame = warp.lanes[together.trailing_zeros() as usize].frame().clone();
+            let program = self.program;
+            let (_, body) = program.body(frame.function).expect("a running body");
+            let instruction = &body.instructions[frame.at];
+            for index in lanes(together) {
+                warp.lanes[index].status = Status::Running;
+            }
+            self.together(warp, body, instruction, together)?;
+        }
+    }
+
+    /// Runs a collective instruction for the lanes of `set` and moves them on.
+    pub(crate) fn together(
+        &mut self,
+        warp: &mut Warp,
+        body: &Body,
+        instruction: &Instruction,
+        set: u32,
+    ) -> Result<(), Fault> {
+        let opcode = self.program.module.opcode(instruction);
+        let operands = body.operands(instruction);
+        let mut results = [(0u64, false); 32];
+        if opcode.op != Op::Bar {
+            let mut values = [[0u64; 3]; 32];
+            for index in lanes(set) {
+                let sources =
+                    operands.iter().zip(&opcode.expected).filter(|(_, expected)| !expected.role.writes());
+                for (slot, (&operand, expected)) in values[index].iter_mut().zip(sources) {
+                    let ty = expected.ty.unwrap_or(Type::B32);
+                    let value = self.read(warp, index, operand, ty);
+                    *slot = value.map_err(|kind| self.fault(&warp.lanes[index], kind))?;
+                }
+            }
+            for index in lanes(set) {
+                results[index] = result(opcode, index, set, &values)
+                    .ok_or_else(|| self.fault(&warp.lanes[index], Kind::Unsupported(opcode.to_string())))?;
+            }
+        }
+        for index in lanes(set) {
+            let (value, predicate) = results[index];
+            let frame = warp.lanes[index].frame();
+            let written =
+                operands.iter().zip(&opcode.expected).filter(|(_, expected)| expected.role.writes());
+            for ((&operand, expected), second) in written.zip([false, true]) {
+                let ty = expected.ty.unwrap_or(Type::B32);
+                frame.write(body, operand, ty, if second { predicate.into() } else { value });
+            }
+            frame.at += 1;
+        }
+        Ok(())
+    }
+
+    /// `bar` and `barrier`: the lanes arrive, and wait unless they only arrive.
+    pub(crate) fn arrive(
+        &mut self,
+        warp: &mut Warp,
+        body: &Body,
+        instruction: &Instruction,
+        run: u32,
+    ) -> Result<(), Fault> {
+        let opcode = self.program.module.opcode(instruction);
+        let operands = body.operands(instruction);
+        let first = usize::from(opcode.has(Word::Red));
+        for index in lanes(run) {
+            let read = |operand| self.read(warp, index, operand, Type::U32);
+            let read = (|| -> Result<_, Kind> {
+                let number = read(operands[first])? as usize;
+                let count = match operands.get(first + 1) {
+                    Some(gangway_ptx::Operand::Absent) | None => None,
+                    Some(&operand) => Some(read(operand)? as u32),
+                };
+                let predicate = match opcode.has(Word::Red) {
+                    true => self.read(warp, index, operands[operands.len() - 1], Type::Pred)? != 0,
+                    false => false,
+                };
+                Ok((number, count, predicate))
+            })();
+            let (number, count, predicate) = read.map_err(|kind| self.fault(&warp.lanes[index], kind))?;
+            let Some(barrier) = self.barriers.get_mut(number) else {
+                return Err(self.fault(&warp.lanes[index], Kind::BadTarget(number as u64)));
+            };
+            barrier.arrived += 1;
+            barrier.count = count;
+            barrier.holds += u32::from(predicate);
+            let lane = &mut warp.lanes[index];
+            lane.frame().at += 1;
+            if !opcode.has(Word::Arrive) {
+                lane.status = Status::Barrier(number);
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets go of those whose barrier is complete; whether there were any.
+    pub(crate) fn release_barriers(&mut self, warps: &mut [Warp]) -> bool {
+        let alive =
+            warps.iter().flat_map(|warp| &warp.lanes).filter(|lane| lane.status != Status::Exited).count();
+        let mut released = false;
+        for number in 0..self.barriers.len() {
+            let barrier = &self.barriers[number];
+            if barrier.arrived == 0 || barrier.arrived < barrier.count.unwrap_or(alive as u32) {
+                continue;
+            }
+            let barrier = std::mem::take(&mut self.barriers[number]);
+            released = true;
+            let program = self.program;
+            for lane in warps.iter_mut().flat_map(|warp| &mut warp.lanes) {
+                if lane.status != Status::Barrier(number) {
+                    continue;
+                }
+                lane.status = Status::Running;
+                let frame = lane.frame();
+                let (_, body) = program.body(frame.function).expect("a running body");
+                let instruction = &body.instructions[frame.at - 1];
+                let opcode = program.module.opcode(instruction);
+                if opcode.has(Word::Red) {
+                    let value = match opcode.first_of(&[Word::Popc, Word::And, Word::Or]) {
+                        Some(Word::Popc) => barrier.holds.into(),
+                        Some(Word::And) => u64::from(barrier.holds == barrier.arrived),
+                        _ => u64::from(barrier.holds > 0),
+                    };
+                    let ty = opcode.expected[0].ty.unwrap_or(Type::U32);
+                    frame.write(body, body.operands(instruction)[0], ty, value);
+                }
+            }
+        }
+        released
+    }
+}
+
+/// The value and the predicate that a collective instruction gives lane `index`.
+fn result(opcode: &Opcode, index: usize, set: u32, values: &[[u64; 3]; 32]) -> Option<(u64, bool)> {
+    let own = values[index][0];
+    let members = || lanes(set).map(|lane| values[lane][0]);
+    Some(match opcode.op {
+        Op::Shfl => {
+            let (source, inside) =
+                shuffle(opcode, index as i32, values[index][1] as u32, values[index][2] as u32);
+            let from = if set >> source & 1 != 0 { values[source][0] } else { own };
+            (from, inside)
+        }
+        Op::Vote => {
+            let ballot =
+                lanes(set).filter(|&lane| values[lane][0] & 1 != 0).fold(0u32, |mask, lane| mask | 1 << lane);
+            match opcode.first_of(&[Word::Ballot, Word::All, Word::Any, Word::Uni])? {
+                Word::Ballot => (ballot.into(), false),
+                Word::All => (u64::from(ballot == set), false),
+                Word::Any => (u64::from(ballot != 0), false),
+                _ => (u64::from(ballot == set || ballot == 0), false),
+            }
+        }
+        Op::Match if opcode.has(Word::Any) => {
+            let equal = lanes(set).filter(|&lane| values[lane][0] == own);
+            (equal.fold(0u64, |mask, lane| mask | 1 << lane), false)
+        }
+        Op::Match => {
+            let equal = members().all(|value| value == own);
+            (if equal { set.into() } else { 0 }, equal)
+        }
+        Op::Redux => {
+            let ty = opcode.ty(0)?;
+            let words = [Word::Add, Word::Min, Word::Max, Word::And, Word::Or, Word::Xor];
+            let value = match opcode.first_of(&words)? {
+                Word::Add => members().fold(0, u64::wrapping_add),
+                Word::Min => members().min_by_key(|&value| extend(value, ty))?,
+                Word::Max => members().max_by_key(|&value| extend(value, ty))?,
+                Word::And => members().fold(u64::MAX, |all, value| all & value),
+                Word::Or => members().fold(0, |all, value| all | value),
+                _ => members().fold(0, |all, value| all ^ value),
+            };
+            (value & 0xffff_ffff, false)
+        }
+        Op::Elect => {
+            let leader = set.trailing_zeros();
+            (leader.into(), index as u32 == leader)
+        }
+        _ => return None,
+    })
+}
+
+/// The lane that `shfl` reads, and whether it is inside the segment (PTX ISA 9.7.9.6).
+fn shuffle(opcode: &Opcode, lane: i32, b: u32, c: u32) -> (usize, bool) {
+    let (distance, segments, bound) = ((b & 31) as i32, (c >> 8 & 31) as i32, (c & 31) as i32);
+    let last = (lane & segments) | (bound & !segments);
+    let first = lane & segments;
+    let (source, inside) = match opcode.first_of(&[Word::Up, Word::Down, Word::Bfly, Word::Idx]) {
+        Some(Word::Up) => (lane - distance, lane - distance >= last),
+        Some(Word::Down) => (lane + distance, lane + distance <= last),
+        Some(Word::Bfly) => (lane ^ distance, (lane ^ distance) <= last),
+        _ => (first | (distance & !segments), (first | (distance & !segments)) <= last),
+    };
+    if inside { (source as usize & 31, true) } else { (lane as usize, false) }
+}

@@ -1,0 +1,702 @@
+//! One instruction for the lanes of a warp that stand at it.
+
+use gangway_ptx::{
+    Base, Body, Instruction, Op, Opcode, Operand, SpecialRegister, StateSpace, Symbol, Type, Word,
+};
+
+use crate::fault::{Fault, Kind};
+use crate::integer::{extend, mask};
+use crate::machine::{Block, Frame, LANES, Lane, STACK, Status, Warp, is_collective};
+use crate::memory::{LOCAL_WINDOW, SHARED_WINDOW, WINDOW};
+use crate::{compare, convert, float, integer};
+
+/// Memory that an address leads to.
+enum Place {
+    Global(u64),
+    Shared(usize),
+    Local(usize),
+}
+
+impl Block<'_> {
+    /// Runs the next instruction of the lanes in `active`, which stand at one place.
+    pub(crate) fn execute(&mut self, warp: &mut Warp, active: u32) -> Result<(), Fault> {
+        let program = self.program;
+        let frame = warp.lanes[active.trailing_zeros() as usize].frame();
+        let (function, at) = (frame.function, frame.at);
+        let (_, body) = program.body(function).expect("a running body");
+        let members = || (0..LANES).filter(move |lane| active >> lane & 1 != 0);
+        let Some(instruction) = body.instructions.get(at) else {
+            // The end of a body is a return.
+            for index in members() {
+                self.leave(&mut warp.lanes[index]);
+            }
+            return self.gather(warp);
+        };
+        let opcode = program.module.opcode(instruction);
+        let mut run = 0u32;
+        for index in members() {
+            let frame = warp.lanes[index].frame();
+            let holds = instruction
+                .guard
+                .is_none_or(|guard| (frame.registers[guard.register.index()][0] != 0) != guard.negated);
+            if holds {
+                run |= 1 << index;
+            } else {
+                frame.at += 1;
+            }
+        }
+        if run == 0 {
+            return Ok(());
+        }
+        let warp_barrier = opcode.op == Op::Bar && opcode.has(Word::Warp);
+        if is_collective(opcode.op) || warp_barrier {
+            if opcode.has(Word::Sync) {
+                self.meet(warp, instruction, run)?;
+                return self.gather(warp);
+            }
+            // The old forms are for whoever happens to be there.
+            return self.together(warp, body, instruction, run);
+        }
+        if matches!(opcode.op, Op::Bar | Op::Barrier) {
+            self.pause = true;
+            return self.arrive(warp, body, instruction, run);
+        }
+        for index in (0..LANES).filter(|lane| run >> lane & 1 != 0) {
+            self.instruction(warp, index, body, instruction, opcode, run)
+                .map_err(|kind| self.fault(&warp.lanes[index], kind))?;
+        }
+        self.gather(warp)
+    }
+
+    fn instruction(
+        &mut self,
+        warp: &mut Warp,
+        index: usize,
+        body: &Body,
+        instruction: &Instruction,
+        opcode: &Opcode,
+        run: u32,
+    ) -> Result<(), Kind> {
+        let operands = body.operands(instruction);
+        let ty = opcode.ty(0).unwrap_or(Type::B32);
+        let mut next = warp.lanes[index].frame().at + 1;
+        match opcode.op {
+            Op::Bra => {
+                let Operand::Block(block) = operands[0] else { return Err(Kind::BadTarget(0)) };
+                next = body.blocks[block.index()].instructions.start as usize;
+            }
+            Op::Brx => {
+                let chosen = self.read(warp, index, operands[0], Type::U32)?;
+                let Operand::Targets(targets) = operands[1] else { return Err(Kind::BadTarget(chosen)) };
+                let target = body.targets[targets.index()].blocks.get(chosen as usize);
+                let target = target.ok_or(Kind::BadTarget(chosen))?;
+                next = body.blocks[target.index()].instructions.start as usize;
+            }
+            Op::Call => return self.call(warp, index, body, operands),
+            Op::Ret => {
+                self.leave(&mut warp.lanes[index]);
+                return Ok(());
+            }
+            Op::Exit => {
+                warp.lanes[index].status = Status::Exited;
+                return Ok(());
+            }
+            Op::Trap => return Err(Kind::Trap),
+            // One lane runs at a time, so memory is always in order.
+            Op::Membar | Op::Fence | Op::Prefetch | Op::Prefetchu | Op::Nanosleep | Op::Brkpt => {}
+            Op::Activemask => warp.lanes[index].frame().write(body, operands[0], Type::B32, run.into()),
+            Op::Mov => self.mov(warp, index, body, operands, opcode)?,
+            Op::Ld | Op::Ldu => self.load(warp, index, body, operands, opcode)?,
+            Op::St => self.store(warp, index, body, operands, opcode)?,
+            Op::Atom | Op::Red => self.atomic(warp, index, body, operands, opcode)?,
+            Op::Cp => self.copy(warp, index, operands, opcode)?,
+            Op::Cvta => {
+                let address = self.read(warp, index, operands[1], ty)?;
+                let window = match opcode.space() {
+                    StateSpace::Shared => SHARED_WINDOW,
+                    StateSpace::Local | StateSpace::Param => LOCAL_WINDOW,
+                    _ => 0,
+                };
+                let to = opcode.has(Word::To);
+                let value = if to { address.wrapping_sub(window) } else { address.wrapping_add(window) };
+                warp.lanes[index].frame().write(body, operands[0], ty, value);
+            }
+            Op::Isspacep => {
+                let address = self.read(warp, index, operands[1], Type::B64)?;
+                let inside = |window: u64| address.wrapping_sub(window) < WINDOW;
+                let holds = match opcode.space() {
+                    StateSpace::Shared => inside(SHARED_WINDOW),
+                    StateSpace::Local => inside(LOCAL_WINDOW),
+                    StateSpace::Global => !inside(SHARED_WINDOW) && !inside(LOCAL_WINDOW),
+                    _ => return Err(Kind::Unsupported(opcode.to_string())),
+                };
+                warp.lanes[index].frame().write(body, operands[0], Type::Pred, holds.into());
+            }
+            Op::Setp | Op::Set => self.compare(warp, index, body, operands, opcode)?,
+            Op::Selp => {
+                let chosen = self.read(warp, index, operands[3], Type::Pred)? != 0;
+                let value = self.read(warp, index, operands[if chosen { 1 } else { 2 }], ty)?;
+                warp.lanes[index].frame().write(body, operands[0], ty, value);
+            }
+            Op::Slct => {
+                let by = opcode.ty(1).unwrap_or(Type::S32);
+                let first = compare::selects_first(opcode, by, self.read(warp, index, operands[3], by)?);
+                let value = self.read(warp, index, operands[if first { 1 } else { 2 }], ty)?;
+                warp.lanes[index].frame().write(body, operands[0], ty, value);
+            }
+            Op::Alloca => {
+                let size = self.read(warp, index, operands[1], ty)?;
+                let align = match operands[2] {
+                    Operand::Integer(align) => (align as u64).max(8),
+                    _ => 8,
+                };
+                let lane = &mut warp.lanes[index];
+                let start = lane.frame().top.next_multiple_of(align.min(1 << 20));
+                let top = start.checked_add(size).filter(|&top| top <= STACK).ok_or(Kind::StackOverflow)?;
+                if lane.memory.len() < top as usize {
+                    lane.memory.resize(top as usize, 0);
+                }
+                lane.frame().top = top;
+                lane.frame().write(body, operands[0], ty, start);
+            }
+            Op::Stacksave => {
+                let top = warp.lanes[index].frame().top;
+                warp.lanes[index].frame().write(body, operands[0], ty, top);
+            }
+            Op::Stackrestore => {
+                let top = self.read(warp, index, operands[0], ty)?;
+                let frame = warp.lanes[index].frame();
+                if top < frame.base || top > frame.top {
+                    return Err(Kind::OutOfBounds { address: top, size: 0, write: false });
+                }
+                frame.top = top;
+            }
+            _ => self.compute(warp, index, body, operands, opcode)?,
+        }
+        warp.lanes[index].frame().at = next;
+        Ok(())
+    }
+
+    /// Instructions that compute a result from values alone.
+    fn compute(
+        &mut self,
+        warp: &mut Warp,
+        index: usize,
+        body: &Body,
+        operands: &[Operand],
+        opcode: &Opcode,
+    ) -> Result<(), Kind> {
+        let mut inputs = [0u64; 5];
+        let mut count = 0;
+        for (&operand, expected) in operands.iter().zip(&opcode.expected) {
+            if !expected.role.writes() && operand != Operand::Absent {
+                inputs[count] = self.read(warp, index, operand, expected.ty.unwrap_or(Type::B64))?;
+                count += 1;
+            }
+        }
+        let inputs = &inputs[..count];
+        let lane = &mut warp.lanes[index];
+        let result = match opcode.op {
+            Op::Cvt => convert::evaluate(opcode, inputs),
+            _ => {
+                float::evaluate(opcode, inputs).or_else(|| integer::evaluate(opcode, inputs, &mut lane.carry))
+            }
+        };
+        let result = result.ok_or_else(|| Kind::Unsupported(opcode.to_string()))?;
+        let ty = opcode.expected[0].ty.unwrap_or(Type::B64);
+        let frame = lane.frame();
+        frame.write(body, operands[0], ty, result);
+        if opcode.op == Op::Lop3 && opcode.expected.len() > 5 {
+            let holds = compare::combine(opcode, result != 0, Some(inputs[4] != 0));
+            frame.write(body, operands[1], Type::Pred, holds.into());
+        }
+        Ok(())
+    }
+
+    fn compare(
+        &mut self,
+        warp: &mut Warp,
+        index: usize,
+        body: &Body,
+        operands: &[Operand],
+        opcode: &Opcode,
+    ) -> Result<(), Kind> {
+        let set = opcode.op == Op::Set;
+        let ty = opcode.ty(usize::from(set)).unwrap_or(Type::B32);
+        let first = if set { 1 } else { 2 };
+        let a = self.read(warp, index, operands[first], ty)?;
+        let b = self.read(warp, index, operands[first + 1], ty)?;
+        let with = match operands.get(first + 2) {
+            Some(&operand) => Some(self.read(warp, index, operand, Type::Pred)? != 0),
+            None => None,
+        };
+        let unsupported = || Kind::Unsupported(opcode.to_string());
+        let each = float::element(ty);
+        let holds = |a, b| compare::holds(opcode, each, a, b).ok_or_else(unsupported);
+        let frame = warp.lanes[index].frame();
+        if each != ty {
+            let (low, high) = (holds(a & 0xffff, b & 0xffff)?, holds(a >> 16, b >> 16)?);
+            let (low, high) = (compare::combine(opcode, low, with), compare::combine(opcode, high, with));
+            if set {
+                let to = opcode.ty(0).unwrap_or(Type::B32);
+                if float::element(to) == to {
+                    return Err(unsupported());
+                }
+                let half = |holds| compare::set_value(float::element(to), holds);
+                frame.write(body, operands[0], to, half(high) << 16 | half(low));
+            } else {
+                frame.write(body, operands[0], Type::Pred, low.into());
+                frame.write(body, operands[1], Type::Pred, high.into());
+            }
+            return Ok(());
+        }
+        let holds = holds(a, b)?;
+        let combined = compare::combine(opcode, holds, with);
+        if set {
+            let to = opcode.ty(0).unwrap_or(Type::B32);
+            frame.write(body, operands[0], to, compare::set_value(to, combined));
+        } else {
+            frame.write(body, operands[0], Type::Pred, combined.into());
+            frame.write(body, operands[1], Type::Pred, compare::combine(opcode, !holds, with).into());
+        }
+        Ok(())
+    }
+
+    fn mov(
+        &mut self,
+        warp: &mut Warp,
+        index: usize,
+        body: &Body,
+        operands: &[Operand],
+        opcode: &Opcode,
+    ) -> Result<(), Kind> {
+        let ty = opcode.ty(0).unwrap_or(Type::B32);
+        let source = self.parts(warp, index, body, operands[1], ty)?;
+        let mut targets: Vec<Operand> = body.elements(operands[0]).to_vec();
+        if let Operand::Register(id) = operands[0] {
+            let vector = body.register(id).vector;
+            let element = |element| if vector == 1 { operands[0] } else { Operand::Component(id, element) };
+            targets = (0..vector).map(element).collect();
+        } else if targets.is_empty() {
+            targets.push(operands[0]);
+        }
+        let frame = warp.lanes[index].frame();
+        if opcode.vector() > 1 || (source.len() == 1 && targets.len() == 1) {
+            for (&target, value) in targets.iter().zip(source) {
+                frame.write(body, target, ty, value);
+            }
+            return Ok(());
+        }
+        // Packing and unpacking, the least significant part first.
+        let width = ty.bits() / source.len() as u32;
+        let packed = source
+            .iter()
+            .rev()
+            .fold(0u64, |all, part| if width >= 64 { *part } else { all << width | part & mask(width) });
+        let width = ty.bits() / targets.len() as u32;
+        let part = match width {
+            8 => Type::B8,
+            16 => Type::B16,
+            32 => Type::B32,
+            _ => Type::B64,
+        };
+        for (number, &target) in targets.iter().enumerate() {
+            frame.write(body, target, part, packed >> (width * number as u32) & mask(width));
+        }
+        Ok(())
+    }
+
+    /// The values of an operand: several of a vector.
+    fn parts(
+        &self,
+        warp: &Warp,
+        index: usize,
+        body: &Body,
+        operand: Operand,
+        ty: Type,
+    ) -> Result<Vec<u64>, Kind> {
+        match operand {
+            Operand::Vector { .. } => {
+                body.elements(operand).iter().map(|&part| self.read(warp, index, part, ty)).collect()
+            }
+            Operand::Register(id) if body.register(id).vector > 1 => {
+                let vector = body.register(id).vector;
+                (0..vector).map(|part| self.read(warp, index, Operand::Component(id, part), ty)).collect()
+            }
+            _ => Ok(vec![self.read(warp, index, operand, ty)?]),
+        }
+    }
+
+    /// The value of an operand, in the low bits.
+    pub(crate) fn read(&self, warp: &Warp, index: usize, operand: Operand, ty: Type) -> Result<u64, Kind> {
+        let lane = &warp.lanes[index];
+        let frame = &lane.frames[lane.frames.len() - 1];
+        let value = match operand {
+            Operand::Register(id) => frame.registers[id.index()][0],
+            Operand::Component(id, element) => frame.registers[id.index()][usize::from(element)],
+            Operand::Negated(id) => return Ok(u64::from(frame.registers[id.index()][0] == 0)),
+            Operand::Integer(value) if ty == Type::Pred => u64::from(value != 0),
+            Operand::Integer(value) => value as u64,
+            Operand::Float32(bits) => bits.into(),
+            Operand::Float64(bits) => bits,
+            Operand::Symbol(symbol, offset) => self.symbol(frame, symbol).wrapping_add_signed(offset),
+            Operand::Special(special) => self.special(warp, index, special),
+            _ => return Err(Kind::Unsupported("an operand of this kind".to_owned())),
+        };
+        Ok(value & mask(ty.bits()))
+    }
+
+    fn symbol(&self, frame: &Frame, symbol: Symbol) -> u64 {
+        let layout = &self.program.layouts[frame.function];
+        match symbol {
+            Symbol::Parameter(number) => frame.base + layout.parameters[number as usize],
+            Symbol::Return(number) => frame.base + layout.returns[number as usize],
+            Symbol::Local(number) => {
+                let space =
+                    self.program.body(frame.function).map(|(_, body)| body.variables[number as usize].space);
+                let inside =
+                    matches!(space.map(StateSpace::plain), Some(StateSpace::Local | StateSpace::Param));
+                layout.variables[number as usize] + if inside { frame.base } else { 0 }
+            }
+            other => self.program.address(other).unwrap_or(0),
+        }
+    }
+
+    fn special(&self, warp: &Warp, index: usize, special: SpecialRegister) -> u64 {
+        use SpecialRegister::*;
+        let (thread, block, grid) = (warp.lanes[index].thread, self.launch.block, self.launch.grid);
+        let lane = index as u32;
+        let warps = block.iter().product::<u32>().div_ceil(LANES as u32);
+        let value = match special {
+            TidX => thread[0],
+            TidY => thread[1],
+            TidZ => thread[2],
+            NtidX => block[0],
+            NtidY => block[1],
+            NtidZ => block[2],
+            CtaidX => self.index[0],
+            CtaidY => self.index[1],
+            CtaidZ => self.index[2],
+            NctaidX => grid[0],
+            NctaidY => grid[1],
+            NctaidZ => grid[2],
+            Laneid => lane,
+            Warpid => warp.index,
+            Nwarpid => warps,
+            Smid | Gridid => 0,
+            Nsmid => 1,
+            LanemaskEq => 1 << lane,
+            LanemaskLt => (1 << lane) - 1,
+            LanemaskLe => (1 << lane) | ((1 << lane) - 1),
+            LanemaskGt => !((1 << lane) | ((1 << lane) - 1)),
+            LanemaskGe => !((1 << lane) - 1),
+            Clock | GlobaltimerLo => self.time as u32,
+            ClockHi | GlobaltimerHi => (self.time >> 32) as u32,
+            Clock64 | Globaltimer => return self.time,
+            TotalSmemSize => self.shared.len() as u32,
+            DynamicSmemSize => self.launch.shared,
+        };
+        value.into()
+    }
+
+    /// The address of an operand in brackets.
+    fn address(&self, lane: &Lane, operand: Operand) -> u64 {
+        let frame = &lane.frames[lane.frames.len() - 1];
+        let Operand::Address(base, offset) = operand else { return 0 };
+        let base = match base {
+            Base::Register(id) => frame.registers[id.index()][0],
+            Base::Symbol(symbol) => self.symbol(frame, symbol),
+            Base::Absolute => 0,
+        };
+        base.wrapping_add_signed(offset)
+    }
+
+    fn place(
+        &self,
+        lane: &Lane,
+        space: StateSpace,
+        address: u64,
+        size: usize,
+        write: bool,
+    ) -> Result<Place, Kind> {
+        if !address.is_multiple_of(size as u64) {
+            return Err(Kind::Misaligned { address, size });
+        }
+        let within = |offset: u64, length: usize, first: u64| {
+            let fits =
+                offset >= first && offset.checked_add(size as u64).is_some_and(|end| end <= length as u64);
+            fits.then_some(offset as usize).ok_or(Kind::OutOfBounds { address, size, write })
+        };
+        let (space, offset) = match space {
+            StateSpace::Generic if address.wrapping_sub(SHARED_WINDOW) < WINDOW => {
+                (StateSpace::Shared, address - SHARED_WINDOW)
+            }
+            StateSpace::Generic if address.wrapping_sub(LOCAL_WINDOW) < WINDOW => {
+                (StateSpace::Local, address - LOCAL_WINDOW)
+            }
+            StateSpace::Generic => (StateSpace::Global, address),
+            other => (other, address),
+        };
+        Ok(match space {
+            StateSpace::Shared => Place::Shared(within(offset, self.shared.len(), 16)?),
+            StateSpace::Local | StateSpace::Param => {
+                let top = lane.frames.last().map_or(0, |frame| frame.top);
+                Place::Local(within(offset, top as usize, 256)?)
+            }
+            _ => Place::Global(offset),
+        })
+    }
+
+    fn get(&self, lane: &Lane, space: StateSpace, address: u64, bytes: &mut [u8]) -> Result<(), Kind> {
+        match self.place(lane, space, address, bytes.len(), false)? {
+            Place::Global(address) => self.memory.read(address, bytes)?,
+            Place::Shared(at) => bytes.copy_from_slice(&self.shared[at..at + bytes.len()]),
+            Place::Local(at) => bytes.copy_from_slice(&lane.memory[at..at + bytes.len()]),
+        }
+        Ok(())
+    }
+
+    fn put(&mut self, lane: &mut Lane, space: StateSpace, address: u64, bytes: &[u8]) -> Result<(), Kind> {
+        match self.place(lane, space, address, bytes.len(), true)? {
+            Place::Global(address) => self.memory.write(address, bytes)?,
+            Place::Shared(at) => self.shared[at..at + bytes.len()].copy_from_slice(bytes),
+            Place::Local(at) => lane.memory[at..at + bytes.len()].copy_from_slice(bytes),
+        }
+        Ok(())
+    }
+
+    fn load(
+        &mut self,
+        warp: &mut Warp,
+        index: usize,
+        body: &Body,
+        operands: &[Operand],
+        opcode: &Opcode,
+    ) -> Result<(), Kind> {
+        let ty = opcode.ty(0).unwrap_or(Type::B32);
+        let (size, count) = (ty.size() as usize, opcode.vector());
+        let mut bytes = [0; 16];
+        let lane = &mut warp.lanes[index];
+        self.get(lane, opcode.space(), self.address(lane, operands[1]), &mut bytes[..size * count])?;
+        let frame = lane.frame();
+        for (number, part) in bytes[..size * count].chunks(size).enumerate() {
+            let target = match operands[0] {
+                Operand::Vector { .. } => body.elements(operands[0])[number],
+                Operand::Register(id) if count > 1 => Operand::Component(id, number as u8),
+                other => other,
+            };
+            let mut wide = [0; 8];
+            wide[..size].copy_from_slice(part);
+            frame.write(body, target, ty, u64::from_le_bytes(wide));
+        }
+        Ok(())
+    }
+
+    fn store(
+        &mut self,
+        warp: &mut Warp,
+        index: usize,
+        body: &Body,
+        operands: &[Operand],
+        opcode: &Opcode,
+    ) -> Result<(), Kind> {
+        let ty = opcode.ty(0).unwrap_or(Type::B32);
+        let size = ty.size() as usize;
+        let mut bytes = Vec::with_capacity(16);
+        for value in self.parts(warp, index, body, operands[1], ty)? {
+            bytes.extend_from_slice(&value.to_le_bytes()[..size]);
+        }
+        let lane = &mut warp.lanes[index];
+        let address = self.address(lane, operands[0]);
+        self.put(lane, opcode.space(), address, &bytes)
+    }
+
+    fn atomic(
+        &mut self,
+        warp: &mut Warp,
+        index: usize,
+        body: &Body,
+        operands: &[Operand],
+        opcode: &Opcode,
+    ) -> Result<(), Kind> {
+        let ty = opcode.ty(0).unwrap_or(Type::B32);
+        let size = ty.size() as usize;
+        let first = usize::from(opcode.op == Op::Atom);
+        let b = self.read(warp, index, operands[first + 1], ty)?;
+        let c = match operands.get(first + 2) {
+            Some(&operand) => self.read(warp, index, operand, ty)?,
+            None => 0,
+        };
+        let lane = &mut warp.lanes[index];
+        let address = self.address(lane, operands[first]);
+        let mut bytes = [0; 8];
+        self.get(lane, opcode.space(), address, &mut bytes[..size])?;
+        let old = u64::from_le_bytes(bytes);
+        let words = [
+            Word::Exch,
+            Word::Cas,
+            Word::Add,
+            Word::And,
+            Word::Or,
+            Word::Xor,
+            Word::Min,
+            Word::Max,
+            Word::Inc,
+            Word::Dec,
+        ];
+        let (x, y) = (extend(old, ty), extend(b, ty));
+        let new = match opcode.first_of(&words) {
+            Some(Word::Exch) => b,
+            Some(Word::Cas) => {
+                if old == b {
+                    c
+                } else {
+                    old
+                }
+            }
+            Some(Word::Add) if ty.is_float() => float::sum(ty, old, b),
+            Some(Word::Add) => old.wrapping_add(b),
+            Some(Word::And) => old & b,
+            Some(Word::Or) => old | b,
+            Some(Word::Xor) => old ^ b,
+            Some(Word::Min) => x.min(y) as u64,
+            Some(Word::Max) => x.max(y) as u64,
+            Some(Word::Inc) => {
+                if old >= b {
+                    0
+                } else {
+                    old + 1
+                }
+            }
+            Some(Word::Dec) => {
+                if old == 0 || old > b {
+                    b
+                } else {
+                    old - 1
+                }
+            }
+            _ => return Err(Kind::Unsupported(opcode.to_string())),
+        };
+        self.put(lane, opcode.space(), address, &new.to_le_bytes()[..size])?;
+        if opcode.op == Op::Atom {
+            lane.frame().write(body, operands[0], ty, old);
+        }
+        Ok(())
+    }
+
+    /// `cp.async`: the copy is done at once, so there is nothing to wait for later.
+    fn copy(
+        &mut self,
+        warp: &mut Warp,
+        index: usize,
+        operands: &[Operand],
+        opcode: &Opcode,
+    ) -> Result<(), Kind> {
+        if operands.len() != 4 {
+            return if opcode.has(Word::Async) { Ok(()) } else { Err(Kind::Unsupported(opcode.to_string())) };
+        }
+        let size = self.read(warp, index, operands[2], Type::U32)? as usize;
+        let taken = match operands[3] {
+            Operand::Absent => size,
+            operand => (self.read(warp, index, operand, Type::U32)? as usize).min(size),
+        };
+        let lane = &mut warp.lanes[index];
+        let (to, from) = (self.address(lane, operands[0]), self.address(lane, operands[1]));
+        if !from.is_multiple_of(size as u64) {
+            return Err(Kind::Misaligned { address: from, size });
+        }
+        let mut bytes = [0; 16];
+        if taken > 0 {
+            self.memory.read(from, &mut bytes[..taken])?;
+        }
+        self.put(lane, StateSpace::Shared, to, &bytes[..size])
+    }
+
+    fn call(&mut self, warp: &mut Warp, index: usize, body: &Body, operands: &[Operand]) -> Result<(), Kind> {
+        let function = match operands[1] {
+            Operand::Function(id) => id.index(),
+            other => {
+                let address = self.read(warp, index, other, Type::B64)?;
+                self.program.function_at(address).ok_or(Kind::BadTarget(address))?
+            }
+        };
+        let function = self.program.resolve(function);
+        let callee = &self.program.module.functions[function];
+        let arguments = body.elements(operands[2]);
+        let results = body.elements(operands[0]).len();
+        if arguments.len() != callee.parameters.len() || results != callee.returns.len() {
+            return Err(Kind::BadTarget(function as u64));
+        }
+        let mut values = Vec::new();
+        for (&argument, parameter) in arguments.iter().zip(&callee.parameters) {
+            let size = parameter.size().unwrap_or(0) as usize;
+            values.push(match argument {
+                Operand::Symbol(symbol, offset) => {
+                    let lane = &warp.lanes[index];
+                    let frame = &lane.frames[lane.frames.len() - 1];
+                    let at = self.symbol(frame, symbol).wrapping_add_signed(offset) as usize;
+                    lane.memory.get(at..at + size).ok_or(Kind::StackOverflow)?.to_vec()
+                }
+                other => self.read(warp, index, other, parameter.ty)?.to_le_bytes()[..size.min(8)].to_vec(),
+            });
+        }
+        let lane = &mut warp.lanes[index];
+        lane.enter(self.program, function)?;
+        let base = lane.frame().base;
+        for (value, offset) in values.iter().zip(&self.program.layouts[function].parameters) {
+            let at = (base + offset) as usize;
+            lane.memory[at..at + value.len()].copy_from_slice(value);
+        }
+        Ok(())
+    }
+
+    /// Ends a function: results go to the caller, which stands at its call; without a
+    /// caller the lane is done.
+    pub(crate) fn leave(&mut self, lane: &mut Lane) {
+        if lane.frames.len() <= 1 {
+            lane.status = Status::Exited;
+            return;
+        }
+        let Some(done) = lane.frames.pop() else { return };
+        let program = self.program;
+        let frame = lane.frames.last().expect("a caller").clone();
+        let (_, body) = program.body(frame.function).expect("a running body");
+        let results = body.elements(body.operands(&body.instructions[frame.at])[0]);
+        let layout = &program.layouts[done.function];
+        let returns = &program.module.functions[done.function].returns;
+        for ((&result, variable), offset) in results.iter().zip(returns).zip(&layout.returns) {
+            let size = variable.size().unwrap_or(0) as usize;
+            let from = (done.base + offset) as usize;
+            let bytes = lane.memory[from..from + size].to_vec();
+            if let Operand::Symbol(symbol, offset) = result {
+                let at = self.symbol(&frame, symbol).wrapping_add_signed(offset) as usize;
+                if let Some(target) = lane.memory.get_mut(at..at + size) {
+                    target.copy_from_slice(&bytes);
+                }
+            } else if size <= 8 {
+                let mut wide = [0; 8];
+                wide[..size].copy_from_slice(&bytes);
+                lane.frame().write(body, result, variable.ty, u64::from_le_bytes(wide));
+            }
+        }
+        lane.frame().at += 1;
+    }
+}
+
+impl Frame {
+    /// Writes a value of type `ty`; a wider register is filled by the type's sign.
+    pub(crate) fn write(&mut self, body: &Body, operand: Operand, ty: Type, value: u64) {
+        let (id, element) = match operand {
+            Operand::Register(id) => (id, 0),
+            Operand::Component(id, element) => (id, usize::from(element)),
+            _ => return,
+        };
+        let register = body.register(id).ty;
+        let value = match (register, ty) {
+            (Type::Pred, _) => value & 1,
+            (_, ty) if register.bits() > ty.bits() => extend(value, ty) as u64,
+            _ => value,
+        };
+        self.registers[id.index()][element] = value & mask(register.bits());
+    }
+}

@@ -1,0 +1,80 @@
+//! How a kernel fails.
+
+use std::fmt;
+
+/// Why it failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// No allocation covers all of the access.
+    OutOfBounds { address: u64, size: usize, write: bool },
+    /// The address is no multiple of the access's size.
+    Misaligned { address: u64, size: usize },
+    /// `trap` was executed.
+    Trap,
+    /// The lanes that are left wait for each other for ever.
+    Deadlock,
+    /// Calls and local variables need more than the stack holds.
+    StackOverflow,
+    /// An indirect call or branch goes nowhere.
+    BadTarget(u64),
+    /// A lane executes a `.sync` instruction whose mask it is not part of.
+    NotInMask(u32),
+    /// The launch has run as many instructions as it may.
+    TooLong,
+    /// A function or variable is only declared in the module.
+    Undefined(String),
+    /// The interpreter has no such instruction.
+    Unsupported(String),
+    /// The launch itself is wrong.
+    Launch(String),
+}
+
+/// A failure and where it happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    pub kind: Kind,
+    pub function: String,
+    /// The opcode, as in the source.
+    pub instruction: String,
+    pub block: [u32; 3],
+    pub thread: [u32; 3],
+    /// File, line and column of the program's own source, where `.loc` tells them.
+    pub source: Option<(String, u32, u32)>,
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Kind::OutOfBounds { address, size, write } => {
+                let what = if *write { "write" } else { "read" };
+                write!(f, "{what} of {size} bytes at {address:#x}, which is in no allocation")
+            }
+            Kind::Misaligned { address, size } => {
+                write!(f, "access of {size} bytes at {address:#x} is misaligned")
+            }
+            Kind::Trap => f.write_str("trap"),
+            Kind::Deadlock => f.write_str("all threads of the block wait for each other"),
+            Kind::StackOverflow => f.write_str("the stack is full"),
+            Kind::BadTarget(target) => write!(f, "{target:#x} is no target of this call or branch"),
+            Kind::NotInMask(mask) => write!(f, "the lane is not in its own member mask {mask:#010x}"),
+            Kind::TooLong => f.write_str("the limit of instructions is reached"),
+            Kind::Undefined(name) => write!(f, "'{name}' is declared and not defined"),
+            Kind::Unsupported(what) => write!(f, "'{what}' is not supported by the interpreter"),
+            Kind::Launch(what) => f.write_str(what),
+        }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ([bx, by, bz], [tx, ty, tz]) = (self.block, self.thread);
+        write!(f, "{} in '{}', {}", self.kind, self.function, self.instruction)?;
+        write!(f, ", block ({bx}, {by}, {bz}), thread ({tx}, {ty}, {tz})")?;
+        match &self.source {
+            Some((file, line, column)) => write!(f, ", {file}:{line}:{column}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for Fault {}

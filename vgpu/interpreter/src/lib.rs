@@ -1,0 +1,32 @@
+//! A plain interpreter of PTX modules: the oracle that faster engines are compared with.
+//!
+//! It runs one launch on one thread of the host, block after block, and within a block
+//! warp after warp. A warp is 32 lanes that execute an instruction together when they
+//! stand at the same place; where they differ, the deepest call and the lowest program
+//! counter go first, and now and then whoever has waited longest, so that a lane that
+//! spins for another does not wait for ever.
+//!
+//! [`launch`] is the only way in. It never panics on a module that `gangway_ptx` has
+//! verified and never touches memory but through [`Memory`]: every failure of the
+//! device's program is a [`Fault`] that names the instruction and the thread.
+//!
+//! What it cannot run it refuses by name when it meets it: functions without a body
+//! (`vprintf`, `malloc`), and the instructions that [`Kind::Unsupported`] then names.
+//! It must never guess: a wrong result is worse than none.
+#![forbid(unsafe_code)]
+
+mod collective;
+mod compare;
+mod convert;
+mod execute;
+mod fault;
+mod float;
+mod integer;
+mod machine;
+mod memory;
+mod program;
+
+pub use fault::{Fault, Kind};
+pub use machine::{Launch, launch};
+pub use memory::{Flat, Memory};
+pub use program::Program;

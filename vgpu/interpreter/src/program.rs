@@ -1,0 +1,169 @@
+//! A module made ready to run: addresses of its variables, layouts of its functions.
+
+use gangway_ptx::{Body, Function, FunctionId, Linkage, Module, StateSpace, Symbol, Variable, VariableId};
+
+use crate::fault::Kind;
+use crate::memory::{FUNCTIONS, Memory};
+
+/// Function addresses are this far apart.
+const FUNCTION_STEP: u64 = 16;
+
+/// A loaded module.
+#[derive(Debug)]
+pub struct Program {
+    pub(crate) module: Module,
+    /// Addresses of the module's variables, in their own spaces.
+    variables: Vec<u64>,
+    pub(crate) layouts: Vec<Layout>,
+    /// Bytes of shared memory that variables take; dynamic memory follows.
+    pub(crate) shared: u64,
+}
+
+/// Where a function's variables are.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Layout {
+    /// Offsets in the frame.
+    pub parameters: Vec<u64>,
+    pub returns: Vec<u64>,
+    /// Offsets in the frame for local and parameter variables, addresses for others.
+    pub variables: Vec<u64>,
+    pub size: u64,
+}
+
+fn reserve(size: &mut u64, variable: &Variable) -> u64 {
+    let offset = size.next_multiple_of(u64::from(variable.align.max(1)));
+    *size = offset + variable.size().unwrap_or(0);
+    offset
+}
+
+impl Program {
+    /// Places variables and writes their initial values.
+    pub fn load(module: Module, memory: &mut dyn Memory) -> Result<Program, Kind> {
+        // Address 0 stays invalid in shared memory as in the others.
+        let mut program = Program { module, variables: Vec::new(), layouts: Vec::new(), shared: 16 };
+        let mut dynamic = Vec::new();
+        for index in 0..program.module.variables.len() {
+            let variable = program.module.variables[index].clone();
+            let address = program.place(&variable, memory)?;
+            if variable.space.plain() == StateSpace::Shared && variable.size().is_none() {
+                dynamic.push(index);
+            }
+            program.variables.push(address);
+        }
+        for index in 0..program.module.functions.len() {
+            let layout = program.layout(index, memory)?;
+            program.layouts.push(layout);
+        }
+        program.shared = program.shared.next_multiple_of(16);
+        for index in dynamic {
+            program.variables[index] = program.shared;
+        }
+        program.initialize(memory)?;
+        Ok(program)
+    }
+
+    fn place(&mut self, variable: &Variable, memory: &mut dyn Memory) -> Result<u64, Kind> {
+        match variable.space.plain() {
+            StateSpace::Shared => Ok(reserve(&mut self.shared, variable)),
+            _ if variable.linkage == Linkage::Extern => Err(Kind::Undefined(variable.name.to_string())),
+            _ => memory.allocate(variable.size().unwrap_or(0), variable.align.into()),
+        }
+    }
+
+    fn layout(&mut self, index: usize, memory: &mut dyn Memory) -> Result<Layout, Kind> {
+        let function = &self.module.functions[index];
+        let mut layout = Layout::default();
+        for parameter in &function.parameters {
+            layout.parameters.push(reserve(&mut layout.size, parameter));
+        }
+        for parameter in &function.returns {
+            layout.returns.push(reserve(&mut layout.size, parameter));
+        }
+        let variables = function.body.as_ref().map_or(Vec::new(), |body| body.variables.clone());
+        for variable in &variables {
+            let offset = match variable.space.plain() {
+                StateSpace::Local | StateSpace::Param => reserve(&mut layout.size, variable),
+                _ => self.place(variable, memory)?,
+            };
+            layout.variables.push(offset);
+        }
+        layout.size = layout.size.next_multiple_of(16);
+        Ok(layout)
+    }
+
+    fn initialize(&self, memory: &mut dyn Memory) -> Result<(), Kind> {
+        let own = self
+            .module
+            .variables
+            .iter()
+            .zip(&self.variables)
+            .map(|(variable, &address)| (None, variable, address));
+        let bodies = self
+            .module
+            .functions
+            .iter()
+            .zip(&self.layouts)
+            .filter_map(|(function, layout)| function.body.as_ref().map(|body| (body, layout)));
+        let inner = bodies.flat_map(|(body, layout)| {
+            body.variables
+                .iter()
+                .zip(&layout.variables)
+                .map(move |(variable, &address)| (Some(layout), variable, address))
+        });
+        for (layout, variable, address) in own.chain(inner) {
+            let Some(initializer) = &variable.initializer else { continue };
+            let mut bytes = initializer.bytes.to_vec();
+            for relocation in &initializer.relocations {
+                let target = match (relocation.symbol, layout) {
+                    (Symbol::Local(index), Some(layout)) => layout.variables[index as usize],
+                    (symbol, _) => self.address(symbol).ok_or_else(|| {
+                        Kind::Launch(format!("the initial value of '{}' has no address", variable.name))
+                    })?,
+                };
+                let value = target.wrapping_add_signed(relocation.addend);
+                let shift = relocation.mask.trailing_zeros() % 64;
+                let value = (value & relocation.mask) >> shift;
+                let (offset, size) = (relocation.offset as usize, usize::from(relocation.size));
+                bytes[offset..offset + size].copy_from_slice(&value.to_le_bytes()[..size]);
+            }
+            memory.write(address, &bytes)?;
+        }
+        Ok(())
+    }
+
+    /// The address of a symbol of the module, in its own space.
+    pub(crate) fn address(&self, symbol: Symbol) -> Option<u64> {
+        match symbol {
+            Symbol::Variable(VariableId(id)) => self.variables.get(id as usize).copied(),
+            Symbol::Function(FunctionId(id)) => Some(FUNCTIONS + u64::from(id) * FUNCTION_STEP),
+            _ => None,
+        }
+    }
+
+    /// The address of a variable, for the host.
+    pub fn variable(&self, name: &str) -> Option<u64> {
+        let index = self.module.variables.iter().position(|variable| &*variable.name == name)?;
+        Some(self.variables[index])
+    }
+
+    pub fn module(&self) -> &Module {
+        &self.module
+    }
+
+    pub(crate) fn function_at(&self, address: u64) -> Option<usize> {
+        let offset = address.checked_sub(FUNCTIONS)?;
+        let index = (offset / FUNCTION_STEP) as usize;
+        (offset % FUNCTION_STEP == 0 && index < self.module.functions.len()).then_some(index)
+    }
+
+    /// The function behind an alias, or the function itself.
+    pub(crate) fn resolve(&self, function: usize) -> usize {
+        let alias = self.module.aliases.iter().find(|alias| alias.alias.index() == function);
+        alias.map_or(function, |alias| alias.target.index())
+    }
+
+    pub(crate) fn body(&self, function: usize) -> Option<(&Function, &Body)> {
+        let function = self.module.functions.get(function)?;
+        Some((function, function.body.as_ref()?))
+    }
+}
