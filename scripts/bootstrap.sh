@@ -14,6 +14,8 @@ readonly PACKAGES=(
   libomp-22-dev liboffload-22 liboffload-22-dev
   # Linking Rust and C++ programs.
   g++ gcc make binutils libc6-dev
+  # GCC's offload compiler, whose output the tests of the image and PTX readers read.
+  gcc-12-offload-nvptx
   # Fetching crates.
   ca-certificates
 )
