@@ -27,7 +27,12 @@ fn place(lane: &Lane) -> (usize, Option<(usize, usize)>) {
 
 impl Block<'_> {
     /// Lets lanes wait for those that their member masks name.
-    pub(crate) fn meet(&mut self, warp: &mut Warp, instruction: &Instruction, run: u32) -> Result<(), Fault> {
+    pub(crate) fn meet(
+        &mut self,
+        warp: &mut Warp,
+        instruction: &Instruction,
+        run: u32,
+    ) -> Result<(), Box<Fault>> {
         let program = self.program;
         for index in lanes(run) {
             let lane = &warp.lanes[index];
@@ -46,7 +51,7 @@ impl Block<'_> {
 
     /// Runs the instructions for which all lanes of a mask have come, but those that
     /// have exited.
-    pub(crate) fn gather(&mut self, warp: &mut Warp) -> Result<(), Fault> {
+    pub(crate) fn gather(&mut self, warp: &mut Warp) -> Result<(), Box<Fault>> {
         loop {
             let alive = (0..warp.lanes.len()).filter(|&index| warp.lanes[index].status != Status::Exited);
             let alive = alive.fold(0u32, |mask, index| mask | 1 << index);
@@ -78,7 +83,7 @@ impl Block<'_> {
         body: &Body,
         instruction: &Instruction,
         set: u32,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), Box<Fault>> {
         let opcode = self.program.module.opcode(instruction);
         let operands = body.operands(instruction);
         let mut results = [(0u64, false); 32];
@@ -119,7 +124,7 @@ impl Block<'_> {
         body: &Body,
         instruction: &Instruction,
         run: u32,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), Box<Fault>> {
         let opcode = self.program.module.opcode(instruction);
         let operands = body.operands(instruction);
         let first = usize::from(opcode.has(Word::Red));

@@ -19,7 +19,7 @@ enum Place {
 
 impl Block<'_> {
     /// Runs the next instruction of the lanes in `active`, which stand at one place.
-    pub(crate) fn execute(&mut self, warp: &mut Warp, active: u32) -> Result<(), Fault> {
+    pub(crate) fn execute(&mut self, warp: &mut Warp, active: u32) -> Result<(), Box<Fault>> {
         let program = self.program;
         let frame = warp.lanes[active.trailing_zeros() as usize].frame();
         let (function, at) = (frame.function, frame.at);

@@ -88,14 +88,16 @@ pub(crate) struct Block<'a> {
 }
 
 /// Runs a kernel to its end.
-pub fn launch(program: &Program, launch: &Launch<'_>, memory: &mut dyn Memory) -> Result<(), Fault> {
-    let fail = |message: String| Fault {
-        kind: Kind::Launch(message),
-        function: launch.kernel.to_owned(),
-        instruction: "launch".to_owned(),
-        block: [0; 3],
-        thread: [0; 3],
-        source: None,
+pub fn launch(program: &Program, launch: &Launch<'_>, memory: &mut dyn Memory) -> Result<(), Box<Fault>> {
+    let fail = |message: String| {
+        Box::new(Fault {
+            kind: Kind::Launch(message),
+            function: launch.kernel.to_owned(),
+            instruction: "launch".to_owned(),
+            block: [0; 3],
+            thread: [0; 3],
+            source: None,
+        })
     };
     let kernels = program.module.functions.iter();
     let found = kernels.enumerate().find(|(_, function)| function.entry && *function.name == *launch.kernel);
@@ -137,7 +139,7 @@ pub fn launch(program: &Program, launch: &Launch<'_>, memory: &mut dyn Memory) -
 }
 
 impl Block<'_> {
-    fn run(&mut self, kernel: usize) -> Result<(), Fault> {
+    fn run(&mut self, kernel: usize) -> Result<(), Box<Fault>> {
         let [width, height, depth] = self.launch.block;
         let mut lanes = Vec::new();
         for z in 0..depth {
@@ -177,7 +179,7 @@ impl Block<'_> {
         }
     }
 
-    fn lane(&self, kernel: usize, thread: [u32; 3]) -> Result<Lane, Fault> {
+    fn lane(&self, kernel: usize, thread: [u32; 3]) -> Result<Lane, Box<Fault>> {
         let mut lane = Lane {
             status: Status::Running,
             frames: Vec::new(),
@@ -199,7 +201,7 @@ impl Block<'_> {
     }
 
     /// Runs one instruction of one group of lanes; `false` when no lane can run.
-    fn step(&mut self, warp: &mut Warp) -> Result<bool, Fault> {
+    fn step(&mut self, warp: &mut Warp) -> Result<bool, Box<Fault>> {
         let runs = |lane: &&Lane| lane.status == Status::Running;
         // The deepest call first: those who wait for its return are behind it.
         let order = |lane: &Lane| {
@@ -230,15 +232,15 @@ impl Block<'_> {
         Ok(true)
     }
 
-    pub(crate) fn fault(&self, lane: &Lane, kind: Kind) -> Fault {
-        let mut fault = Fault {
+    pub(crate) fn fault(&self, lane: &Lane, kind: Kind) -> Box<Fault> {
+        let mut fault = Box::new(Fault {
             kind,
             function: self.launch.kernel.to_owned(),
             instruction: "launch".to_owned(),
             block: self.index,
             thread: lane.thread,
             source: None,
-        };
+        });
         let Some(frame) = lane.frames.last() else { return fault };
         let Some((function, body)) = self.program.body(frame.function) else { return fault };
         fault.function = function.name.to_string();

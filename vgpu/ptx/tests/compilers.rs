@@ -20,7 +20,7 @@ const GCC: &str = "/usr/lib/gcc/x86_64-linux-gnu/12/accel/nvptx-none";
 const ARCHIVES: &[&str] = &["atomic", "c", "caf_single", "gcc", "gcov", "gfortran", "gomp", "m"];
 
 /// Processors, and the PTX version that clang is asked for with each.
-const PROCESSORS: &[(u32, u32)] = &[(30, 60), (52, 60), (60, 60), (70, 63), (80, 78), (90, 86)];
+const PROCESSORS: &[(u32, u32)] = &[(30, 60), (60, 60), (80, 78), (90, 86)];
 
 fn main() {
     let mut trials = Vec::new();
