@@ -38,7 +38,7 @@ bench: build ## Compare with the stock runtime; writes docs/benchmarks.md
 	cargo run --release -p gangway-bench
 
 .PHONY: fuzz
-fuzz: bootstrap ## Fuzz the image readers; SECONDS=60 for each target
+fuzz: bootstrap ## Fuzz the readers and the interpreter; SECONDS=60 for each target
 	scripts/fuzz.sh $(or $(SECONDS),60)
 
 .PHONY: loom
