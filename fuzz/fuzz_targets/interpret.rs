@@ -10,7 +10,8 @@ fuzz_target!(|data: &[u8]| {
     let large = |size: Option<u64>| size.unwrap_or(0) > 1 << 16;
     let bodies = || module.functions.iter().filter_map(|function| function.body.as_ref());
     let inner = bodies().flat_map(|body| &body.variables);
-    let parameters = module.functions.iter().flat_map(|function| function.parameters.iter().chain(&function.returns));
+    let parameters =
+        module.functions.iter().flat_map(|function| function.parameters.iter().chain(&function.returns));
     if module.variables.iter().chain(inner).chain(parameters).any(|variable| large(variable.size()))
         || bodies().map(|body| body.registers.len()).sum::<usize>() > 1 << 10
     {

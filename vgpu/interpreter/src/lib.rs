@@ -15,6 +15,7 @@
 //! It must never guess: a wrong result is worse than none.
 #![forbid(unsafe_code)]
 
+mod access;
 mod collective;
 mod compare;
 mod convert;
