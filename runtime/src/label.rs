@@ -1,6 +1,7 @@
 //! The compilers' descriptions of mapped variables.
 //!
-//! clang and flang pass `";name;file;line;column;;"` for each mapped variable
+//! clang passes `";name;file;line;column;;"` for each mapped variable, flang
+//! `";file;name;line;column;;"`
 //! (only with debug information; without it the text is `;unknown;unknown;0;0;;`).
 //! A label is carried as the pointer it came as and only decoded when somebody
 //! wants to read it, so that it costs a launch nothing.
@@ -59,21 +60,49 @@ impl Label {
     #[must_use]
     pub fn name(self) -> Option<&'static str> {
         let text = self.text()?;
-        match text.strip_prefix(';') {
-            Some(fields) => fields.split(';').next().filter(|name| !name.is_empty() && *name != "unknown"),
-            None => Some(text),
-        }
+        let name = if text.starts_with(';') { Fields::of(text)?.name } else { text };
+        (!name.is_empty() && name != "unknown").then_some(name)
     }
 
     /// Where the variable (or its map clause) stands.
     #[must_use]
     pub fn location(self) -> Option<SourceLocation<'static>> {
-        let mut fields = self.text()?.strip_prefix(';')?.split(';').skip(1);
-        let file = fields.next()?;
-        let line = fields.next()?.parse().ok()?;
-        let column = fields.next()?.parse().ok()?;
+        let Fields { file, line, column, .. } = Fields::of(self.text()?)?;
         (line != 0).then_some(SourceLocation { file, function: "", line, column })
     }
+}
+
+/// A description taken apart.
+struct Fields<'a> {
+    name: &'a str,
+    file: &'a str,
+    line: u32,
+    column: u32,
+}
+
+impl<'a> Fields<'a> {
+    fn of(text: &'a str) -> Option<Self> {
+        let mut fields = text.strip_prefix(';')?.split(';');
+        let (first, second) = (fields.next()?, fields.next()?);
+        let line = fields.next()?.parse().ok()?;
+        let column = fields.next()?.parse().ok()?;
+        // flang puts the file first, clang the variable.
+        let (name, file) = if is_fortran_file(first) && !is_fortran_file(second) && !second.contains('/') {
+            (second, first)
+        } else {
+            (first, second)
+        };
+        Some(Self { name, file, line, column })
+    }
+}
+
+/// Whether a field of a description names a Fortran source file: no variable of C
+/// or Fortran ends like that, except a member called `f`, which C++ programs have.
+fn is_fortran_file(field: &str) -> bool {
+    const SUFFIXES: [&str; 8] = ["f90", "f95", "f03", "f08", "f18", "for", "ftn", "cuf"];
+    let Some((stem, suffix)) = field.rsplit_once('.') else { return false };
+    let suffix = suffix.to_ascii_lowercase();
+    SUFFIXES.contains(&suffix.as_str()) || (suffix == "f" && stem.contains('/'))
 }
 
 #[cfg(all(test, not(loom)))]
@@ -89,5 +118,15 @@ mod tests {
         assert_eq!(Label::from_ptr(c"global".as_ptr()).name(), Some("global"));
         assert_eq!(Label::from_ptr(c";unknown;unknown;0;0;;".as_ptr()).name(), None);
         assert_eq!(Label::NONE.name(), None);
+    }
+
+    #[test]
+    fn flang_puts_the_file_first() {
+        let label = Label::from_ptr(c";/home/user/cg.F90;matrix;12;7;;".as_ptr());
+        assert_eq!(label.name(), Some("matrix"));
+        let location = label.location().unwrap();
+        assert_eq!((location.file, location.line), ("/home/user/cg.F90", 12));
+        assert_eq!(Label::from_ptr(c";sub/old.f;x;3;1;;".as_ptr()).name(), Some("x"));
+        assert_eq!(Label::from_ptr(c";s.f;main.cpp;3;1;;".as_ptr()).name(), Some("s.f"));
     }
 }

@@ -21,8 +21,12 @@ pub fn start() {
         let wanted = libomp::variable("GANGWAY_DEVICE");
         let is_wanted =
             |name: &str| wanted.as_deref().is_none_or(|wanted| wanted.split(',').any(|w| w == name));
+        let external = gangway_external::discover();
         ompt::connect();
         info::start();
+        if let Some(wanted) = &wanted {
+            check_names(wanted, external.iter().map(Backend::name));
+        }
         if is_wanted("cpu") {
             let cpu = gangway_cpu::CpuBackend::new();
             for warning in cpu.warnings() {
@@ -31,12 +35,24 @@ pub fn start() {
             RUNTIME.add_backend(Box::new(cpu));
         }
         // Last, because asking one whether it knows an image loads it.
-        for external in gangway_external::discover() {
-            if is_wanted(external.name()) {
-                RUNTIME.add_backend(Box::new(external));
+        for backend in external {
+            if is_wanted(backend.name()) {
+                RUNTIME.add_backend(Box::new(backend));
             }
         }
     });
+}
+
+/// Warns of names in `GANGWAY_DEVICE` that no back end has.
+#[cold]
+fn check_names<'a>(wanted: &str, external: impl Iterator<Item = &'a str>) {
+    let known: Vec<&str> = std::iter::once("cpu").chain(external).collect();
+    for name in wanted.split(',').filter(|name| !known.contains(name)) {
+        info::print_line(format_args!(
+            "gangway: warning: GANGWAY_DEVICE asks for `{name}`, which is no back end\n  help: there are: {}",
+            known.join(", ")
+        ));
+    }
 }
 
 /// The place a construct was called from.
