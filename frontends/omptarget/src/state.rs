@@ -43,11 +43,11 @@ pub fn start() {
     });
 }
 
-/// Warns of names in `GANGWAY_DEVICE` that no back end has.
+/// Warns of names in `GANGWAY_DEVICE` that no back end has; `none` is meant so.
 #[cold]
 fn check_names<'a>(wanted: &str, external: impl Iterator<Item = &'a str>) {
     let known: Vec<&str> = std::iter::once("cpu").chain(external).collect();
-    for name in wanted.split(',').filter(|name| !known.contains(name)) {
+    for name in wanted.split(',').filter(|name| *name != "none" && !known.contains(name)) {
         info::print_line(format_args!(
             "gangway: warning: GANGWAY_DEVICE asks for `{name}`, which is no back end\n  help: there are: {}",
             known.join(", ")

@@ -4,6 +4,7 @@
 // run: mandatory GANGWAY_DEVICE=none OMP_TARGET_OFFLOAD=MANDATORY signal=ABRT
 // run: plugin_disabled OMPTARGET_DISABLE_HOST_PLUGIN=1 OMP_TARGET_OFFLOAD=MANDATORY signal=ABRT
 // run: disabled OMP_TARGET_OFFLOAD=DISABLED exit=0
+// run: unknown GANGWAY_DEVICE=nonsense exit=0
 int main(void) {
   int sum = 0;
 #pragma omp target map(tofrom : sum)
