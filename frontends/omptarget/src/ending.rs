@@ -8,9 +8,13 @@
 //! the process. Only what a library's own unloading (`dlclose`) takes out is
 //! taken out.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 static ENDING: AtomicBool = AtomicBool::new(false);
+
+/// Libraries registered so far, and how many of them the last handler is for.
+static REGISTERED: AtomicUsize = AtomicUsize::new(0);
+static WATCHED: AtomicUsize = AtomicUsize::new(0);
 
 /// Whether the process is ending.
 #[must_use]
@@ -18,11 +22,21 @@ pub fn is_ending() -> bool {
     ENDING.load(Ordering::Acquire)
 }
 
+/// A library has been registered, whose exit handler follows.
+pub fn expect_unregistration() {
+    REGISTERED.fetch_add(1, Ordering::AcqRel);
+}
+
 /// Makes the end of the process known before libraries registered so far are
-/// unregistered by it: exit handlers run in reverse order. Called before each
-/// loading of images, so a handful of times in a process.
+/// unregistered by it: exit handlers run in reverse order. Called before images
+/// are loaded, which a device that cannot be opened makes at every launch; one
+/// handler for the same libraries is enough.
 #[cold]
 pub fn watch() {
+    let registered = REGISTERED.load(Ordering::Acquire);
+    if WATCHED.swap(registered, Ordering::AcqRel) == registered {
+        return;
+    }
     extern "C" fn note() {
         ENDING.store(true, Ordering::Release);
     }

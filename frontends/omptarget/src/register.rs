@@ -39,6 +39,7 @@ pub unsafe extern "C" fn __tgt_register_lib(descriptor: *const BinaryDescriptor)
         };
         let key = std::ptr::from_ref(descriptor).addr();
         REGISTERED.fetch_add(1, Ordering::AcqRel);
+        ending::expect_unregistration();
         let strangers = RUNTIME.register(Registration { key, images, entries });
         strangers.iter().for_each(|image| warn_if_unreadable(image));
     });
