@@ -117,6 +117,11 @@ impl Runtime {
         unsafe { slot.load(Ordering::Acquire).as_ref() }
     }
 
+    /// All devices in the order of their numbers, whether or not images wait.
+    pub fn devices(&self) -> impl DoubleEndedIterator<Item = &'static Device> {
+        (0..self.device_count()).filter_map(|number| self.device_unprepared(number))
+    }
+
     /// A device by number, with all images loaded and globals mapped.
     ///
     /// # Errors
@@ -301,8 +306,7 @@ impl Runtime {
     }
 
     fn describe_devices(&self) -> Vec<String> {
-        (0..self.device_count())
-            .filter_map(|number| self.device_unprepared(number))
+        self.devices()
             .map(|device| format!("device {}: {}", device.number(), device.backend().name()))
             .collect()
     }

@@ -84,8 +84,8 @@ pub unsafe extern "C" fn omp_get_device_from_uid(wanted: *const c_char) -> i32 {
         if wanted == HOST_UID {
             return omp_get_initial_device();
         }
-        (0..RUNTIME.device_count())
-            .filter_map(|number| RUNTIME.device_unprepared(number))
+        RUNTIME
+            .devices()
             .find(|device| wanted.to_bytes() == uid(device).as_bytes())
             .map_or(INVALID_DEVICE, Device::number)
     })

@@ -86,8 +86,7 @@ fn observe_for_information() {
 /// Tells what is still mapped when the last library is about to go.
 pub fn before_end() {
     if events::observed() && wanted(bit::TABLE) {
-        for device in (0..RUNTIME.device_count()).rev().filter_map(|number| RUNTIME.device_unprepared(number))
-        {
+        for device in RUNTIME.devices().rev() {
             tell_table(device, "libomptarget:0:0", &|text| print_line(format_args!("{text}")));
         }
     }
@@ -166,7 +165,7 @@ pub fn dump_tables_to_stdout() {
 }
 
 fn tell_tables(place: &str, print: &dyn Fn(&str)) {
-    for device in (0..RUNTIME.device_count()).filter_map(|number| RUNTIME.device_unprepared(number)) {
+    for device in RUNTIME.devices() {
         tell_table(device, place, print);
     }
 }

@@ -126,7 +126,7 @@ pub fn several(number: i64) -> Option<Vec<i64>> {
         return None;
     }
     let used = |device: &&Device| number == ALL_DEVICES || device.is_open();
-    let devices = (0..RUNTIME.device_count()).filter_map(|index| RUNTIME.device_unprepared(index));
+    let devices = RUNTIME.devices();
     Some(devices.filter(used).map(|device| i64::from(device.number())).collect())
 }
 

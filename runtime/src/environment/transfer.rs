@@ -23,13 +23,8 @@ impl Work {
         size: usize,
         label: Label,
     ) -> Result<()> {
-        // What is copied is (part of) what the entry was declared as.
-        let label = if entry.label() == Label::NONE { label } else { entry.label() };
-        if !entry.has_attachments() {
-            return self.copy_to(host, entry.translate(host), size, label);
-        }
-        let attachments = entry.attachments_in(host, host + size);
-        around(host, size, attachments, |begin, length| {
+        let label = declared(entry, label);
+        around(host, size, entry.attachments_in(host, host + size), |begin, length| {
             self.copy_to(begin, entry.translate(begin), length, label)
         })
     }
@@ -43,12 +38,8 @@ impl Work {
         size: usize,
         label: Label,
     ) -> Result<()> {
-        let label = if entry.label() == Label::NONE { label } else { entry.label() };
-        if !entry.has_attachments() {
-            return self.copy_from(host, entry.translate(host), size, label);
-        }
-        let attachments = entry.attachments_in(host, host + size);
-        around(host, size, attachments, |begin, length| {
+        let label = declared(entry, label);
+        around(host, size, entry.attachments_in(host, host + size), |begin, length| {
             self.copy_from(begin, entry.translate(begin), length, label)
         })
     }
@@ -87,6 +78,11 @@ impl Work {
     fn transfer_error(&self, error: gangway_backend::Error) -> Box<Error> {
         Error::new(ErrorKind::Transfer(error), self.device.number(), self.site.location())
     }
+}
+
+/// What is copied is (part of) what the entry was declared as.
+fn declared(entry: EntryRef<'static>, label: Label) -> Label {
+    if entry.label() == Label::NONE { label } else { entry.label() }
 }
 
 /// Calls `copy` for the parts of `[host, host + size)` that are not attached pointers.
