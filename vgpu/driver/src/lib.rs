@@ -1,0 +1,1 @@
+//! The CUDA driver API of the virtual GPU: libcuda.so.1.

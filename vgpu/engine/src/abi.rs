@@ -1,0 +1,90 @@
+//! What compiled code and the engine agree on: the state of a warp, the entry points of
+//! functions, and the helpers that compiled code calls.
+//!
+//! Compiled code reads and writes [`Warp`] at the offsets of its fields
+//! (`core::mem::offset_of!`); nothing else about the engine is known to it. Everything is
+//! reached through pointers in here, so that code has no relocations.
+
+use std::ffi::c_void;
+use std::sync::atomic::AtomicPtr;
+
+/// Lanes of a warp.
+pub const LANES: usize = 32;
+/// The mask of all lanes.
+pub const ALL: u32 = u32::MAX;
+
+/// Per-lane values, as compiled code hands them to helpers and takes them back. Values of
+/// 32 bits and less are in [`Self::Lanes32`] form, 64-bit values in this.
+pub type Lanes64 = [u64; LANES];
+pub type Lanes32 = [u32; LANES];
+
+/// Compiled code of a function, converged flavour: all lanes run.
+///
+/// `arguments` points to one pointer per parameter, then one per return parameter, each to
+/// the lanes' values: `[u32; 32]` or `[u64; 32]` for scalars (smaller ones are zero-extended
+/// to 32 bits), 32 consecutive copies for arrays. It returns the lanes
+/// that came back; the others have exited.
+pub type Converged = unsafe extern "C" fn(warp: *mut Warp, arguments: *const *mut c_void) -> u32;
+
+/// Compiled code of a function, masked flavour. `frame` is null when the function is entered
+/// from a call, with `lanes` the lanes that call; otherwise it is the
+/// frame of converged code that lanes have diverged in, `lanes` all those that run it, and the masks of
+/// the blocks that they go to are in the frame. The result is [`Outcome`]'s.
+pub type Masked = unsafe extern "C" fn(
+    warp: *mut Warp,
+    arguments: *const *mut c_void,
+    frame: *mut c_void,
+    lanes: u32,
+) -> u64;
+
+/// Which flavour of a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Flavour {
+    Converged,
+    Masked,
+}
+
+/// The state of a warp that compiled code sees.
+#[repr(C, align(64))]
+pub struct Warp {
+    /// Two entries per function, converged and masked; null until it is compiled.
+    pub functions: *const AtomicPtr<c_void>,
+    /// The helpers, in the order of [`crate::support::HELPERS`].
+    pub helpers: *const *const c_void,
+    /// The address of each variable of the module, in its own space, then those of each function's static ones.
+    pub symbols: *const u64,
+    /// The kernel's parameters, as the launch gave them.
+    pub parameters: *const u8,
+    /// The block's shared memory: static, then dynamic.
+    pub shared: *mut u8,
+    pub shared_size: u64,
+    /// Lane 0's local memory; the next lane's is `local_stride` bytes after.
+    pub local: *mut u8,
+    pub local_stride: u64,
+    /// Offset in local memory where the next frame begins, the same for all lanes.
+    pub local_top: u64,
+    /// Steps back until the warp has to give way; compiled code counts it down at back edges.
+    pub fuel: i64,
+    /// Lanes that have executed `exit`, or were never there.
+    pub exited: u32,
+    /// The index of the instruction that is being executed, for faults: only where code keeps it.
+    pub at: u32,
+    pub block: [u32; 3],
+    pub grid: [u32; 3],
+    pub threads: [u32; 3],
+    pub warp_index: u32,
+    pub warps: u32,
+    pub worker: u32,
+    pub workers: u32,
+    pub dynamic_shared: u32,
+    pub grid_id: u64,
+    pub thread: [[u32; LANES]; 3],
+    /// The carry flags of `add.cc` and its kin, one bit per lane.
+    pub carry: u32,
+    /// Where compiled code puts addresses and values for helpers, and finds results.
+    pub addresses: Lanes64,
+    pub values: [Lanes64; 5],
+    pub results: [Lanes64; 2],
+    /// The engine's own side of this warp.
+    pub host: *mut c_void,
+}

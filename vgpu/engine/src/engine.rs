@@ -1,0 +1,65 @@
+//! The processors of one virtual device.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use gangway_ptx::Module;
+
+use crate::fault::Fault;
+use crate::program::{KernelId, LoadError, Program};
+
+/// How an engine works.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The device's number; whose memory it allocates from.
+    pub device: u32,
+    /// Worker threads.
+    pub workers: usize,
+    /// Check every access to the byte.
+    pub check: bool,
+    /// Run everything in the interpreter.
+    pub interpret: bool,
+    /// Where compiled code is kept between runs, if anywhere.
+    pub cache: Option<PathBuf>,
+    /// Bytes of local memory per thread.
+    pub stack: u64,
+    /// Bytes of the heap of the device's `malloc`.
+    pub heap: u64,
+}
+
+/// A kernel launch.
+#[derive(Clone, Copy, Debug)]
+pub struct Launch<'a> {
+    pub program: &'a Arc<Program>,
+    pub kernel: KernelId,
+    pub grid: [u32; 3],
+    pub block: [u32; 3],
+    /// Bytes of dynamic shared memory.
+    pub shared: u32,
+    /// As long as [`Kernel::parameter_size`](crate::Kernel::parameter_size).
+    pub parameters: &'a [u8],
+    /// All blocks run at once and may wait for each other.
+    pub cooperative: bool,
+}
+
+#[derive(Debug)]
+pub struct Engine {
+    _private: (),
+}
+
+impl Engine {
+    pub fn new(_options: Options) -> Arc<Engine> {
+        todo!()
+    }
+
+    /// Places a linked module: its variables get memory and their initial values.
+    pub fn load(&self, _module: Module) -> Result<Arc<Program>, LoadError> {
+        todo!()
+    }
+
+    /// Runs a kernel to its end. What it prints goes to the standard output of the process.
+    /// The driver has checked sizes against the device's limits.
+    pub fn launch(&self, _launch: &Launch<'_>) -> Result<(), Box<Fault>> {
+        todo!()
+    }
+}

@@ -1,0 +1,16 @@
+//! Runs PTX modules on the CPU. `DESIGN.md` tells how; this is the interface that the
+//! driver API works with.
+//!
+//! An [`Engine`] stands for the processors of one virtual device. [`Engine::load`] places
+//! a linked module in device memory; [`Engine::launch`] runs a kernel of it and returns when it has
+//! ended, from any number of threads at once. Order between launches is the
+//! business of whoever calls (`gangway-streams`).
+
+pub mod abi;
+mod engine;
+mod fault;
+mod program;
+
+pub use engine::{Engine, Launch, Options};
+pub use fault::{Fault, Reason};
+pub use program::{Global, Kernel, KernelId, LoadError, Parameter, Program};

@@ -1,0 +1,1 @@
+//! Links several PTX modules into one, as the driver does.

@@ -1,0 +1,1 @@
+//! Streams, events and graphs of the virtual GPU: what runs after what.
