@@ -30,4 +30,4 @@ mod program;
 pub use fault::{Fault, Kind};
 pub use machine::{Launch, launch};
 pub use memory::{Flat, Memory};
-pub use program::Program;
+pub use program::{Placement, Program};

@@ -1,5 +1,7 @@
 //! A module made ready to run: addresses of its variables, layouts of its functions.
 
+use std::sync::Arc;
+
 use gangway_ptx::{Body, Function, FunctionId, Linkage, Module, StateSpace, Symbol, Variable, VariableId};
 
 use crate::fault::Kind;
@@ -11,12 +13,23 @@ const FUNCTION_STEP: u64 = 16;
 /// A loaded module.
 #[derive(Debug)]
 pub struct Program {
-    pub(crate) module: Module,
+    pub(crate) module: Arc<Module>,
     /// Addresses of the module's variables, in their own spaces.
     variables: Vec<u64>,
     pub(crate) layouts: Vec<Layout>,
     /// Bytes of shared memory that variables take; dynamic memory follows.
     pub(crate) shared: u64,
+}
+
+/// Where the variables of a module are, as whoever loads it has placed them.
+#[derive(Clone, Debug, Default)]
+pub struct Placement {
+    /// The address of each variable of the module, in its own space.
+    pub variables: Vec<u64>,
+    /// The same for the variables of each function; what is said of local and parameter space is not looked at.
+    pub bodies: Vec<Vec<u64>>,
+    /// Bytes of shared memory that variables take.
+    pub shared: u64,
 }
 
 /// Where a function's variables are.
@@ -36,10 +49,25 @@ fn reserve(size: &mut u64, variable: &Variable) -> u64 {
     offset
 }
 
+impl Layout {
+    /// Parameters and results, which come first.
+    fn signature(function: &Function) -> Layout {
+        let mut layout = Layout::default();
+        for parameter in &function.parameters {
+            layout.parameters.push(reserve(&mut layout.size, parameter));
+        }
+        for parameter in &function.returns {
+            layout.returns.push(reserve(&mut layout.size, parameter));
+        }
+        layout
+    }
+}
+
 impl Program {
     /// Places variables and writes their initial values.
     pub fn load(module: Module, memory: &mut dyn Memory) -> Result<Program, Kind> {
         // Address 0 stays invalid in shared memory as in the others.
+        let module = Arc::new(module);
         let mut program = Program { module, variables: Vec::new(), layouts: Vec::new(), shared: 16 };
         let mut dynamic = Vec::new();
         for index in 0..program.module.variables.len() {
@@ -62,6 +90,29 @@ impl Program {
         Ok(program)
     }
 
+    /// A module whose variables somebody else has placed and given their initial values.
+    pub fn placed(module: Arc<Module>, placement: &Placement) -> Program {
+        let layouts = module.functions.iter().zip(&placement.bodies).map(|(function, places)| {
+            let mut layout = Layout::signature(function);
+            let variables = function.body.iter().flat_map(|body| &body.variables);
+            for (variable, &place) in variables.zip(places) {
+                let offset = match variable.space.plain() {
+                    StateSpace::Local | StateSpace::Param => reserve(&mut layout.size, variable),
+                    _ => place,
+                };
+                layout.variables.push(offset);
+            }
+            layout.size = layout.size.next_multiple_of(16);
+            layout
+        });
+        Program {
+            layouts: layouts.collect(),
+            module: module.clone(),
+            variables: placement.variables.clone(),
+            shared: placement.shared,
+        }
+    }
+
     fn place(&mut self, variable: &Variable, memory: &mut dyn Memory) -> Result<u64, Kind> {
         match variable.space.plain() {
             StateSpace::Shared => Ok(reserve(&mut self.shared, variable)),
@@ -72,13 +123,7 @@ impl Program {
 
     fn layout(&mut self, index: usize, memory: &mut dyn Memory) -> Result<Layout, Kind> {
         let function = &self.module.functions[index];
-        let mut layout = Layout::default();
-        for parameter in &function.parameters {
-            layout.parameters.push(reserve(&mut layout.size, parameter));
-        }
-        for parameter in &function.returns {
-            layout.returns.push(reserve(&mut layout.size, parameter));
-        }
+        let mut layout = Layout::signature(function);
         let variables = function.body.as_ref().map_or(Vec::new(), |body| body.variables.clone());
         for variable in &variables {
             let offset = match variable.space.plain() {
