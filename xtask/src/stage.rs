@@ -27,10 +27,12 @@ pub fn run() -> Result<()> {
     for directory in [&library, &stage.join("bin"), &stage.join("include/gangway")] {
         fs::create_dir_all(directory)?;
     }
-    cargo(root, &["build", "--release", "-p", "gangway-omptarget-artifact", "-p", "gangway"])?;
+    let packages = ["-p", "gangway-omptarget-artifact", "-p", "gangway", "-p", "gangway-driver"];
+    cargo(root, &[&["build", "--release"], &packages[..]].concat())?;
     link(root, &target.join("release/libgangway_omptarget_so.a"), &library)?;
     copy(&target.join("release/gangway"), &stage.join("bin/gangway"))?;
     copy(&root.join("backends/external/include/gangway/rtl.h"), &stage.join("include/gangway/rtl.h"))?;
+    virtual_gpu(&target, &library)?;
     device_archive(root, &library)?;
     documents(&stage)?;
     println!("staged under {}", stage.display());
@@ -72,6 +74,17 @@ fn link(root: &Path, archive: &Path, directory: &Path) -> Result<()> {
         std::os::unix::fs::symlink(SONAME, &link)?;
     }
     Ok(())
+}
+
+/// The virtual GPU's driver library, in a directory of its own: a program gets it only
+/// when that directory is put before the one with NVIDIA's.
+fn virtual_gpu(target: &Path, library: &Path) -> Result<()> {
+    let directory = library.join("vgpu");
+    fs::create_dir_all(&directory)?;
+    copy(&target.join("release/libgangway_driver.so"), &directory.join("libcuda.so.1"))?;
+    let link = directory.join("libcuda.so");
+    let _ = fs::remove_file(&link);
+    Ok(std::os::unix::fs::symlink("libcuda.so.1", &link)?)
 }
 
 /// The archive that Fortran device code is linked with: its own workspace, as it

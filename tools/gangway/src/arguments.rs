@@ -11,10 +11,11 @@ use clap_complete::Shell as CompletionShell;
 
 use crate::exit;
 
-/// Run OpenMP offload programs on Gangway
+/// Run offload programs on Gangway
 ///
 /// Programs that stock clang-22 built for offloading run on Gangway without being
-/// linked again. This command starts them so, and shows what programs carry.
+/// linked again; programs for NVIDIA GPUs, such as GCC's, run on its virtual GPU. This
+/// command starts them so, and shows what programs carry.
 #[derive(Debug, Parser)]
 #[command(version, propagate_version = true, after_long_help = exit_codes(), max_term_width = 100)]
 pub struct Gangway {
@@ -28,6 +29,10 @@ pub enum Command {
     ///
     /// Puts Gangway's libomptarget in the place of the stock one and executes the
     /// program. The exit status is the program's.
+    ///
+    /// With `--device vgpu` it puts the virtual GPU, a libcuda of Gangway's own, in the
+    /// place of NVIDIA's driver instead: any program that uses the CUDA driver
+    /// runs on the CPU.
     #[command(after_long_help = exit_codes())]
     Run(Run),
     /// Show the back ends and their devices, and why one is missing
@@ -61,7 +66,8 @@ pub struct Run {
 /// What `run` and `env` can set for programs.
 #[derive(Debug, Default, Args)]
 pub struct Settings {
-    /// Use only devices of this back end (`gangway info` lists them)
+    /// Use only devices of this back end (`gangway info` lists them), or `vgpu`, the
+    /// virtual GPU
     #[arg(long, value_name = "NAME")]
     pub device: Option<String>,
 

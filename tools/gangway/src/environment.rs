@@ -7,11 +7,13 @@ use std::path::Path;
 
 use crate::arguments::{ReportForm, Settings};
 use crate::exit::Failure;
+use crate::library::VGPU;
 
 /// The variables for the settings, without the search path of libraries.
 pub fn variables(settings: &Settings) -> Result<Vec<(&'static str, OsString)>, Failure> {
     let mut variables = Vec::new();
-    if let Some(device) = &settings.device {
+    // The virtual GPU is chosen by the library that the program finds.
+    if let Some(device) = settings.device.as_ref().filter(|device| *device != VGPU) {
         variables.push(("GANGWAY_DEVICE", device.into()));
     }
     // A program may change its directory before it writes.

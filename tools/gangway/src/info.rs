@@ -14,6 +14,7 @@ use serde::Serialize;
 use crate::arguments::Info;
 use crate::exit::{FAILURE, Outcome, SUCCESS};
 use crate::library::{self, LIBOMPTARGET};
+use crate::vgpu;
 
 /// The JSON form; docs/cli.md describes it.
 #[derive(Debug, Serialize)]
@@ -47,7 +48,10 @@ pub fn info(options: &Info) -> Outcome {
     let report = gather();
     let shown = if options.json { serde_json::to_string_pretty(&report)? + "\n" } else { render(&report) };
     stdout().lock().write_all(shown.as_bytes())?;
-    let works = |backend: &BackendReport| backend.devices.iter().any(|device| device.error.is_none());
+    // The status is about what `gangway run` offers by itself.
+    let works = |backend: &BackendReport| {
+        backend.name != library::VGPU && backend.devices.iter().any(|device| device.error.is_none())
+    };
     Ok(if report.backends.iter().any(works) { SUCCESS } else { FAILURE })
 }
 
@@ -61,6 +65,7 @@ fn gather() -> Report {
     for external in gangway_external::discover_in(&search(directory.as_deref().ok())) {
         backends.push(ask(&external, selected(external.name())));
     }
+    backends.push(virtual_gpu());
     Report {
         format: "gangway-info",
         version: 1,
@@ -93,6 +98,24 @@ fn ask(backend: &dyn Backend, selected: bool) -> BackendReport {
     let why_absent =
         devices.is_empty().then(|| backend.why_absent().unwrap_or_else(|| "it finds no device".to_owned()));
     BackendReport { name, selected, devices, why_absent }
+}
+
+/// Not of `GANGWAY_DEVICE`: programs choose it with the library that they load.
+fn virtual_gpu() -> BackendReport {
+    let name = library::VGPU.to_owned();
+    let (devices, why_absent) = match vgpu::devices() {
+        Ok(devices) => (devices, None),
+        Err(why) => (Vec::new(), Some(why)),
+    };
+    let report = |(ordinal, device): (usize, vgpu::Device)| {
+        let unique_id = format!("gangway-vgpu-{ordinal}");
+        match device {
+            Ok(properties) => DeviceReport { ordinal, unique_id, properties, error: None },
+            Err(error) => DeviceReport { ordinal, unique_id, properties: Vec::new(), error: Some(error) },
+        }
+    };
+    let devices = devices.into_iter().enumerate().map(report).collect();
+    BackendReport { name, selected: true, devices, why_absent }
 }
 
 fn open(backend: &dyn Backend, ordinal: usize) -> DeviceReport {

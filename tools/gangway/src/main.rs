@@ -3,7 +3,7 @@
 //!
 //! Each subcommand is a module of its name. They return an exit code or an error;
 //! only this file turns errors into messages. docs/cli.md describes the JSON forms.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod arguments;
 mod environment;
@@ -15,6 +15,7 @@ mod library;
 mod program;
 mod run;
 mod shell;
+mod vgpu;
 
 use std::process::ExitCode;
 

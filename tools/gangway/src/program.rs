@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use gangway_image::{ImageKind, Machine};
 
 use crate::exit::{Failure, NOT_EXECUTABLE, NOT_FOUND, NOT_STARTED};
-use crate::library::LIBOMPTARGET;
+use crate::library::{LIBCUDA, LIBOMPTARGET, Library};
 
 /// How Gangway's library gets into a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub struct Program {
 }
 
 /// Finds a program as execvp(3) would, and looks at what it is linked with.
-pub fn examine(name: &OsStr, search: Option<&OsStr>, ours: &Path) -> Result<Program, Failure> {
+pub fn examine(name: &OsStr, search: Option<&OsStr>, ours: &Library) -> Result<Program, Failure> {
     let path = find(name, search)?;
     let bytes = fs::read(&path)
         .map_err(|error| Failure::new(NOT_EXECUTABLE, format!("cannot read {}: {error}", path.display())))?;
@@ -73,7 +73,7 @@ fn find(name: &OsStr, search: Option<&OsStr>) -> Result<PathBuf, Failure> {
     })
 }
 
-fn linkage(path: &Path, bytes: &[u8], ours: &Path) -> Result<Linkage, Failure> {
+fn linkage(path: &Path, bytes: &[u8], ours: &Library) -> Result<Linkage, Failure> {
     let shown = path.display();
     if bytes.starts_with(b"#!") {
         // A script passes the environment on to whatever it starts.
@@ -89,8 +89,17 @@ fn linkage(path: &Path, bytes: &[u8], ours: &Path) -> Result<Linkage, Failure> {
         return Err(Failure::new(NOT_EXECUTABLE, format!("{shown} is a program for {}", elf.machine)));
     }
     let needed = gangway_image::needed_libraries(bytes).map_err(broken)?;
+    if ours.name == LIBCUDA {
+        // Most programs load it while they run, so what they are linked with tells little.
+        return match needed.is_empty() {
+            true => Ok(Linkage::Note(statically_linked(path))),
+            false => Ok(Linkage::Offloads(route(path, bytes, LIBCUDA)?)),
+        };
+    }
     match needed.iter().find(|library| library.starts_with("libomptarget.so")) {
-        Some(&library) if ours.join(library).exists() => Ok(Linkage::Offloads(route(path, bytes, library)?)),
+        Some(&library) if ours.directory.join(library).exists() => {
+            Ok(Linkage::Offloads(route(path, bytes, library)?))
+        }
         Some(library) => Err(Failure::new(
             NOT_STARTED,
             format!(
@@ -98,17 +107,19 @@ fn linkage(path: &Path, bytes: &[u8], ours: &Path) -> Result<Linkage, Failure> {
                  build it with clang-22, whose programs ask for {LIBOMPTARGET}"
             ),
         )),
-        None if needed.is_empty() => Ok(Linkage::Note(format!(
-            "{shown} is statically linked, so Gangway has no part in it; link it dynamically"
-        ))),
+        None if needed.is_empty() => Ok(Linkage::Note(statically_linked(path))),
         None if needed.iter().any(|library| library.starts_with("libgomp.so")) => Ok(Linkage::Note(format!(
-            "{shown} was built by GCC and uses libgomp; Gangway runs offload programs of clang-22"
+            "{shown} was built by GCC and uses libgomp; if it offloads to NVIDIA GPUs, run it with --device vgpu"
         ))),
         None => Ok(Linkage::Note(format!(
             "{shown} is not linked with libomptarget; Gangway takes part only in libraries that it loads \
              (build with: clang-22 -fopenmp -fopenmp-targets=x86_64-pc-linux-gnu)"
         ))),
     }
+}
+
+fn statically_linked(path: &Path) -> String {
+    format!("{} is statically linked, so Gangway has no part in it; link it dynamically", path.display())
 }
 
 /// LD_LIBRARY_PATH comes before a RUNPATH but after an RPATH, and an RPATH counts only

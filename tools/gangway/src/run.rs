@@ -11,15 +11,15 @@ use std::process::Command;
 use crate::arguments::Run;
 use crate::environment::{prepended, variables};
 use crate::exit::{Failure, NOT_EXECUTABLE, NOT_FOUND, Outcome};
-use crate::library::{self, LIBOMPTARGET};
+use crate::library;
 use crate::program::{self, Route};
 
 pub fn run(options: &Run) -> Outcome {
-    let directory = library::directory()?;
+    let library = library::for_device(options.settings.device.as_deref())?;
     let [name, arguments @ ..] = &options.command[..] else {
         unreachable!("the command line demands a program");
     };
-    let program = program::examine(name, env::var_os("PATH").as_deref(), &directory)?;
+    let program = program::examine(name, env::var_os("PATH").as_deref(), &library)?;
     if let Some(note) = &program.note {
         eprintln!("gangway: note: {note}");
     }
@@ -28,17 +28,18 @@ pub fn run(options: &Run) -> Outcome {
     command.arg0(name).args(arguments);
     command.envs(variables(&options.settings)?);
     let path = env::var_os("LD_LIBRARY_PATH");
-    command.env("LD_LIBRARY_PATH", prepended(directory.as_os_str(), path.as_deref()));
+    command.env("LD_LIBRARY_PATH", prepended(library.directory.as_os_str(), path.as_deref()));
     if let Route::Preload { rpath } = &program.route {
-        let library = directory.join(LIBOMPTARGET);
+        let ours = library.directory.join(library.name);
         eprintln!(
-            "gangway: note: the program's RPATH leads to another libomptarget in {}; \
+            "gangway: note: the program's RPATH leads to another {} in {}; \
              loading {} before it with LD_PRELOAD",
+            library.stem(),
             rpath.display(),
-            library.display()
+            ours.display()
         );
         let preloaded = env::var_os("LD_PRELOAD");
-        command.env("LD_PRELOAD", prepended(library.as_os_str(), preloaded.as_deref()));
+        command.env("LD_PRELOAD", prepended(ours.as_os_str(), preloaded.as_deref()));
     }
     let error = command.exec();
     let code = if error.kind() == ErrorKind::NotFound { NOT_FOUND } else { NOT_EXECUTABLE };

@@ -12,7 +12,7 @@ use crate::exit::{Outcome, SUCCESS};
 use crate::library;
 
 pub fn print(options: &Env) -> Outcome {
-    let directory = library::directory()?;
+    let directory = library::for_device(options.settings.device.as_deref())?.directory;
     let shell = options.shell.unwrap_or_else(|| from_login(env::var_os("SHELL").as_deref()));
     let mut out = stdout().lock();
     out.write_all(search_path(shell, directory.as_os_str()).as_bytes())?;

@@ -28,6 +28,22 @@ fn the_cpu_is_always_there() {
 }
 
 #[test]
+fn the_virtual_gpu_is_shown() {
+    let workshop = Workshop::new();
+    let output = workshop.output(&["info", "--json"]);
+    let shown: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let backends = shown["backends"].as_array().unwrap();
+    let vgpu = backends.iter().find(|backend| backend["name"] == "vgpu").expect("a virtual GPU");
+    let properties = vgpu["devices"][0]["properties"].as_array().unwrap();
+    for property in [["Name", "Stand-in"], ["Compute capability", "75.76"], ["Memory", "3072 MiB"]] {
+        assert!(properties.contains(&serde_json::json!(property)), "{property:?} is not in {properties:?}");
+    }
+    std::fs::write(workshop.path("ours/vgpu/libcuda.so.1"), "no library").unwrap();
+    let shown = text(&workshop.output(&["info"]).stdout);
+    assert!(shown.contains("\nvgpu: no devices: "), "{shown}");
+}
+
+#[test]
 fn text_says_what_is_shared_once() {
     let workshop = Workshop::new();
     let output = workshop.gangway().env("GANGWAY_CPU_DEVICES", "3").arg("info").output().unwrap();

@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
 
-use crate::support::{Workshop, text};
+use crate::support::{CUDA_SOURCE, Workshop, text};
 
 #[test]
 fn the_program_gets_our_library_and_keeps_its_status() {
@@ -17,6 +17,28 @@ fn the_program_gets_our_library_and_keeps_its_status() {
     assert_eq!((output.status.code(), text(&output.stdout)), (Some(0), "0\n".to_owned()));
     let output = workshop.output(&["run", "./double", "1", "abort"]);
     assert_eq!(output.status.signal(), Some(6), "the signal must be the program's own end");
+}
+
+#[test]
+fn the_virtual_gpu_takes_the_drivers_place() {
+    let workshop = Workshop::new();
+    workshop.write("cuda.c", CUDA_SOURCE);
+    workshop.compile(&["cuda.c", "-o", "cuda"]);
+    let output = workshop.output(&["run", "--device", "vgpu", "--", "./cuda"]);
+    assert_eq!((output.status.code(), text(&output.stdout)), (Some(0), "Stand-in\n".to_owned()));
+    assert_eq!(text(&output.stderr), "");
+
+    // Nothing else of the environment changes: what the program asks for besides is its own matter.
+    let output = workshop.output(&["run", "--device", "vgpu", "env"]);
+    let variables = text(&output.stdout);
+    let path = format!("LD_LIBRARY_PATH={}/ours/vgpu", workshop.directory().display());
+    assert!(variables.lines().any(|variable| variable == path), "{variables}");
+    assert!(!variables.contains("GANGWAY_DEVICE="), "{variables}");
+
+    std::fs::remove_file(workshop.path("ours/vgpu/libcuda.so.1")).unwrap();
+    let output = workshop.output(&["run", "--device", "vgpu", "--", "./cuda"]);
+    assert_eq!(output.status.code(), Some(125));
+    assert!(text(&output.stderr).starts_with("gangway: there is no libcuda.so.1 in "));
 }
 
 #[test]

@@ -14,6 +14,32 @@ void __tgt_unregister_lib(void *d) { (void)d; }
 int __tgt_target_kernel(void *l, long d, int t, int h, void *k, void *a) { return 1; }
 "#;
 
+/// Answers for the virtual GPU: one device.
+const STAND_IN_DRIVER: &str = r#"
+#include <string.h>
+int cuInit(unsigned f) { return 0; }
+int cuDeviceGetCount(int *n) { *n = 1; return 0; }
+int cuDeviceGet(int *d, int n) { *d = n; return 0; }
+int cuDeviceGetName(char *name, int length, int d) { strncpy(name, "Stand-in", length); return 0; }
+int cuDeviceGetAttribute(int *value, int a, int d) { *value = a; return 0; }
+int cuDeviceTotalMem_v2(unsigned long *bytes, int d) { *bytes = 3ul << 30; return 0; }
+"#;
+
+/// A program that loads the driver as CUDA programs do.
+pub const CUDA_SOURCE: &str = r#"
+#include <dlfcn.h>
+#include <stdio.h>
+int main(void) {
+  char name[100] = "";
+  void *cuda = dlopen("libcuda.so.1", RTLD_NOW);
+  if (!cuda) return 3;
+  int (*get)(char *, int, int) = (int (*)(char *, int, int))dlsym(cuda, "cuDeviceGetName");
+  get(name, 100, 0);
+  puts(name);
+  return 0;
+}
+"#;
+
 pub const SOURCE: &str = r#"
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,6 +80,9 @@ impl Workshop {
                 &library,
             ]);
         }
+        workshop.write("driver.c", STAND_IN_DRIVER);
+        std::fs::create_dir(workshop.path("ours/vgpu")).unwrap();
+        workshop.compile(&["-w", "-shared", "-fPIC", "driver.c", "-o", "ours/vgpu/libcuda.so.1"]);
         workshop
     }
 
