@@ -9,7 +9,9 @@
 pub mod abi;
 mod engine;
 mod fault;
+pub mod lower;
 mod program;
+pub mod value;
 
 pub use engine::{Engine, Launch, Options};
 pub use fault::{Fault, Reason};
