@@ -2,15 +2,46 @@
 //! it, host memory that devices may use, and the checks of accesses.
 //!
 //! The range is reserved once per process, at [`BASE`], [`SIZE`] bytes. Every allocation of
-//! every device is in it and starts at a page of its own, with an inaccessible page after it; its end is
-//! as near to that page as an alignment of 256 bytes allows. What is not allocated cannot be
-//! accessed at all. Reads and writes by engines go straight to the addresses; this crate
+//! every device is in it and has pages of its own, with an inaccessible page after them; its
+//! end is as near to that page as an alignment of 256 bytes allows. What is not allocated
+//! cannot be accessed at all, and what is freed is given back to the kernel and not used
+//! again for a while. Reads and writes by engines go straight to the addresses; this crate
 //! is asked where memory comes from, and afterwards what an address that faulted is near to.
 //!
-//! Everything may be called from any thread, and look-ups do not wait for allocations.
+//! | who | asks for |
+//! |-----|----------|
+//! | the driver API | [`Space::allocate`], [`Space::free`], [`Space::find`], totals per device, [`Space::register_host`] |
+//! | the engine | memory for modules and arenas, [`DeviceHeap`] for the device's `malloc`, [`Space::describe`] for reports |
+//! | the check mode | [`Space::check`] for each access, [`Space::leaks`] at the end |
+//!
+//! Everything may be called from any thread. Look-ups take no lock, so they neither wait
+//! for allocations nor deadlock where a signal handler makes them. Nothing here panics on an
+//! address, whatever it is.
+//!
+//! A forked child has private copies of all memory, as of all else; if another thread was
+//! allocating at the time of the fork, the child must not allocate any more (CUDA does not work
+//! after a fork either).
 
-/// Where the range begins; aligned to its size, so that one mask tells what is inside.
-pub const BASE: u64 = 1 << 44;
+mod access;
+mod classes;
+mod describe;
+mod error;
+mod heap;
+mod host;
+mod records;
+mod reserve;
+mod space;
+
+pub use access::{Fault, Violation};
+pub use error::Error;
+pub use heap::{Block, DeviceHeap};
+pub use records::{Allocation, Kind};
+pub use space::{MAX_DEVICES, Request, Space};
+
+/// Where the range begins; aligned to its size, so that one mask tells what is inside. It is
+/// below where Linux places programs and libraries, and outside the shadow memory of
+/// AddressSanitizer, so that instrumented programs can use the virtual GPU.
+pub const BASE: u64 = 1 << 45;
 /// The length of the range in bytes.
 pub const SIZE: u64 = 1 << 42;
 /// The last part of the range holds no memory: addresses there stand for other things.
@@ -23,3 +54,13 @@ pub const LOCAL_SIZE: u64 = 1 << 32;
 pub const FUNCTIONS: u64 = WINDOWS + (1 << 34);
 /// Generic addresses of shared memory in the interpreter; the engine uses real ones.
 pub const SHARED_WINDOW: u64 = WINDOWS + (1 << 35);
+/// The length of [`SHARED_WINDOW`].
+pub const SHARED_SIZE: u64 = 1 << 32;
+
+/// Whether an address is in the range, allocated or not.
+pub const fn is_device_address(address: u64) -> bool {
+    address & !(SIZE - 1) == BASE
+}
+
+const _: () = assert!(BASE.is_multiple_of(SIZE) && SIZE.is_power_of_two());
+const _: () = assert!(SHARED_WINDOW + SHARED_SIZE <= BASE + SIZE && FUNCTIONS + (1 << 32) <= SHARED_WINDOW);

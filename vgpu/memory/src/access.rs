@@ -1,0 +1,155 @@
+//! Checks of accesses, to the byte, and raw access by the host.
+
+use std::fmt;
+
+use crate::error::Error;
+use crate::is_device_address;
+use crate::records::{Kind, State};
+use crate::space::Space;
+
+/// What is wrong with an access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// No allocation is there, or it ends before the access does.
+    OutOfBounds,
+    /// The memory was freed.
+    Freed,
+    /// A kernel writes constant memory.
+    ReadOnly,
+    /// Host memory that is not registered.
+    Host,
+}
+
+/// A wrong access.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    pub fault: Fault,
+    pub address: u64,
+    pub size: u64,
+    pub write: bool,
+    /// What the first wrong byte is near to, as [`Space::describe`] says it.
+    pub place: String,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let what = if self.write { "write" } else { "read" };
+        let bytes = if self.size == 1 { "byte" } else { "bytes" };
+        write!(f, "{what} of {} {bytes} at {:#x}", self.size, self.address)?;
+        match self.fault {
+            Fault::ReadOnly => write!(f, ": {}, which kernels cannot write", self.place),
+            _ => write!(f, ": {}", self.place),
+        }
+    }
+}
+
+impl std::error::Error for Violation {}
+
+pub(crate) fn pointer<T>(address: u64) -> *mut T {
+    std::ptr::with_exposed_provenance_mut(address as usize)
+}
+
+impl Space {
+    /// Whether a kernel may make an access: all its bytes are in one allocation, or one block of the
+    /// device's heap, or in registered host memory, and it does not write constants. What is fine
+    /// is found out without a lock, but in a heap.
+    pub fn check(&self, address: u64, size: u64, write: bool) -> Result<(), Box<Violation>> {
+        let fault = match self.fault_of(address, size, write) {
+            None => return Ok(()),
+            Some(fault) => fault,
+        };
+        let wrong = match fault {
+            Fault::ReadOnly => address,
+            _ => self.first_wrong(address, size),
+        };
+        let place = self.describe(wrong);
+        Err(Box::new(Violation { fault, address, size, write, place }))
+    }
+
+    fn fault_of(&self, address: u64, size: u64, write: bool) -> Option<Fault> {
+        if !is_device_address(address) {
+            let fine = self.host.covers(address, size);
+            return (!fine).then_some(Fault::Host);
+        }
+        let record = self.records.slot_of(address).and_then(|place| self.records.record(place));
+        let (state, allocation, _) = match record {
+            Some(record) => record.read(),
+            None => return Some(Fault::OutOfBounds),
+        };
+        match state {
+            State::Freed if allocation.covers(address, 1) => Some(Fault::Freed),
+            State::Live if !allocation.covers(address, size) => Some(Fault::OutOfBounds),
+            State::Live if write && allocation.kind == Kind::Constant => Some(Fault::ReadOnly),
+            State::Live if allocation.kind == Kind::Heap => {
+                // Without a heap object the memory is the caller's own to divide.
+                self.heap(address).and_then(|heap| heap.fault_of(address, size))
+            }
+            State::Live => None,
+            _ => Some(Fault::OutOfBounds),
+        }
+    }
+
+    /// The first byte of a wrong access that is wrong by itself.
+    fn first_wrong(&self, address: u64, size: u64) -> u64 {
+        // Accesses are short, and those that are not are copies, whose start or end is wrong.
+        let bytes = (0..size.min(64)).map(|offset| address.wrapping_add(offset));
+        let wrong = bytes.into_iter().find(|&byte| self.fault_of(byte, 1, false).is_some());
+        wrong
+            .or_else(|| self.find(address).map(|allocation| allocation.address + allocation.size))
+            .unwrap_or(address)
+    }
+
+    /// Copies from device memory to the host.
+    ///
+    /// # Safety
+    /// The allocation must not be freed meanwhile. Bytes that a kernel writes meanwhile
+    /// may come old or new.
+    pub unsafe fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Error> {
+        self.covered(address, bytes.len() as u64)?;
+        // SAFETY: the memory is allocated, by `covered`, and stays so, by the caller.
+        unsafe { std::ptr::copy_nonoverlapping(pointer(address), bytes.as_mut_ptr(), bytes.len()) };
+        Ok(())
+    }
+
+    /// Copies from the host to device memory, constants included.
+    ///
+    /// # Safety
+    /// As for [`read`](Space::read).
+    pub unsafe fn write(&self, address: u64, bytes: &[u8]) -> Result<(), Error> {
+        self.covered(address, bytes.len() as u64)?;
+        // SAFETY: as in `read`.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), pointer(address), bytes.len()) };
+        Ok(())
+    }
+
+    /// Copies within device memory; the ranges may overlap.
+    ///
+    /// # Safety
+    /// As for [`read`](Space::read), for both ranges.
+    pub unsafe fn copy(&self, to: u64, from: u64, size: u64) -> Result<(), Error> {
+        self.covered(from, size)?;
+        self.covered(to, size)?;
+        // SAFETY: as in `read`.
+        unsafe { std::ptr::copy(pointer::<u8>(from), pointer::<u8>(to), size as usize) };
+        Ok(())
+    }
+
+    /// Fills device memory with a byte.
+    ///
+    /// # Safety
+    /// As for [`read`](Space::read).
+    pub unsafe fn fill(&self, address: u64, byte: u8, size: u64) -> Result<(), Error> {
+        self.covered(address, size)?;
+        // SAFETY: as in `read`.
+        unsafe { std::ptr::write_bytes(pointer::<u8>(address), byte, size as usize) };
+        Ok(())
+    }
+
+    /// That one allocation, or registered host memory, covers a range. An empty range is always covered.
+    fn covered(&self, address: u64, size: u64) -> Result<(), Error> {
+        if size == 0 || self.is_allocated(address, size) || self.is_host_registered(address, size) {
+            return Ok(());
+        }
+        Err(Error::NotAnAllocation { address, what: self.describe(self.first_wrong(address, size)) })
+    }
+}

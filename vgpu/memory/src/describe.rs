@@ -1,0 +1,159 @@
+//! What an address is, in words, for reports of faults and refused calls.
+
+use std::fmt::Write;
+
+use crate::records::{Allocation, EXTENT, Kind, State};
+use crate::space::Space;
+use crate::{
+    BASE, FUNCTIONS, LOCAL_SIZE, LOCAL_WINDOW, SHARED_SIZE, SHARED_WINDOW, WINDOWS, is_device_address,
+};
+
+/// Addresses below count as offsets from a null pointer.
+const NULL_ZONE: u64 = 1 << 16;
+
+/// How many slots are looked at on each side for the nearest allocation.
+const NEIGHBOURS: u32 = 256;
+
+impl Allocation {
+    /// `the 400-byte allocation at 0x200000000e00, allocated by cuMemAlloc on device 0`
+    pub fn describe(&self) -> String {
+        let Allocation { address, size, device, kind, .. } = self;
+        match (kind, self.name) {
+            (Kind::Constant | Kind::Module, Some(name)) => {
+                let what = if *kind == Kind::Constant { "constant" } else { "variable" };
+                format!("the {size}-byte {what} '{name}' at {address:#x} on device {device}")
+            }
+            (Kind::Constant | Kind::Module | Kind::Arena, _) => {
+                format!("{size} bytes of {kind} at {address:#x} on device {device}")
+            }
+            (Kind::Heap, _) => format!("the heap of device {device} at {address:#x}, {size} bytes"),
+            (_, name) => {
+                let by = name.unwrap_or(match kind {
+                    Kind::Pinned => "cuMemHostAlloc",
+                    Kind::Managed => "cuMemAllocManaged",
+                    _ => "cuMemAlloc",
+                });
+                format!("the {size}-byte allocation at {address:#x}, allocated by {by} on device {device}")
+            }
+        }
+    }
+}
+
+impl Space {
+    /// What an address is, or what it is near to: `32 bytes after the end of the 400-byte allocation
+    /// at 0x200000000e00, allocated by cuMemAlloc on device 0`. Takes no lock but
+    /// that of names and heaps.
+    pub fn describe(&self, address: u64) -> String {
+        if address < NULL_ZONE {
+            return if address == 0 {
+                "a null pointer".to_owned()
+            } else {
+                format!("{address} bytes after null")
+            };
+        }
+        if !is_device_address(address) {
+            return self.describe_host(address);
+        }
+        if address >= WINDOWS {
+            return describe_window(address).to_owned();
+        }
+        match self.nearest(address) {
+            Some((State::Freed, allocation)) if allocation.covers(address, 1) => {
+                let into = inside(address, &allocation);
+                format!("{into}freed memory of {}", allocation.describe())
+            }
+            Some((_, allocation)) if allocation.kind == Kind::Heap && allocation.covers(address, 1) => {
+                let block = self.heap(address).and_then(|heap| heap.describe(address));
+                block.unwrap_or_else(|| format!("{}{}", inside(address, &allocation), allocation.describe()))
+            }
+            Some((state, allocation)) => {
+                let freed = if state == State::Freed { "freed memory of " } else { "" };
+                format!(
+                    "{}{freed}{}",
+                    distance(address, allocation.address, allocation.size),
+                    allocation.describe()
+                )
+            }
+            None => "device memory that is not allocated, with no allocation near".to_owned(),
+        }
+    }
+
+    fn describe_host(&self, address: u64) -> String {
+        match self.host.find(address) {
+            Some((start, size)) => format!("in the {size} bytes of registered host memory at {start:#x}"),
+            None => {
+                let mut text = "a host pointer that is not mapped on the device".to_owned();
+                let near = address.checked_sub(1).and_then(|before| self.host.find(before));
+                if let Some((start, size)) = near {
+                    let _ =
+                        write!(text, ", just after the {size} bytes of registered host memory at {start:#x}");
+                }
+                text
+            }
+        }
+    }
+
+    /// The allocation that an address is in or nearest to. A live one goes before one that was freed,
+    /// but where the address is inside the latter.
+    fn nearest(&self, address: u64) -> Option<(State, Allocation)> {
+        let (extent, slot) = self.records.slot_of(address)?;
+        let known = |slot: u32| {
+            let (state, allocation, name) = self.records.record((extent, slot))?.read();
+            (state != State::Empty).then(|| (state, Allocation { name: self.name(name), ..allocation }))
+        };
+        if let Some((state, allocation)) = known(slot)
+            && (state == State::Live || allocation.covers(address, 1))
+        {
+            return Some((state, allocation));
+        }
+        let slots = (slot.saturating_sub(NEIGHBOURS)..=slot.saturating_add(NEIGHBOURS)).filter_map(known);
+        let away = |allocation: &Allocation| {
+            let after = address.saturating_sub(allocation.address + allocation.size);
+            after.max(allocation.address.saturating_sub(address))
+        };
+        slots.min_by_key(|(state, allocation)| (*state != State::Live, away(allocation)))
+    }
+}
+
+/// `8 bytes into `, or nothing at the start.
+fn inside(address: u64, allocation: &Allocation) -> String {
+    match address - allocation.address {
+        0 => String::new(),
+        offset => format!("{} into ", bytes(offset)),
+    }
+}
+
+fn bytes(count: u64) -> String {
+    if count == 1 { "1 byte".to_owned() } else { format!("{count} bytes") }
+}
+
+/// Where an address is as seen from a piece of memory: text to go before that memory's description.
+pub(crate) fn distance(address: u64, start: u64, size: u64) -> String {
+    let end = start + size;
+    if address < start {
+        format!("{} before ", bytes(start - address))
+    } else if address == end && size > 0 {
+        "just after the end of ".to_owned()
+    } else if address >= end {
+        format!("{} after the end of ", bytes(address - end))
+    } else if address == start {
+        String::new()
+    } else {
+        format!("{} into ", bytes(address - start))
+    }
+}
+
+fn describe_window(address: u64) -> &'static str {
+    let within = |start: u64, size: u64| (start..start + size).contains(&address);
+    if within(LOCAL_WINDOW, LOCAL_SIZE) {
+        "an address of local memory, which only its own thread can use"
+    } else if within(SHARED_WINDOW, SHARED_SIZE) {
+        "an address of shared memory, which only its own block can use"
+    } else if within(FUNCTIONS, EXTENT) {
+        "the address of a function"
+    } else {
+        "an address that no memory has"
+    }
+}
+
+const _: () = assert!(WINDOWS > BASE);

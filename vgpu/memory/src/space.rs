@@ -1,0 +1,338 @@
+//! The range of addresses of this process: allocating, freeing, finding, counting.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, Weak};
+
+use arc_swap::ArcSwap;
+
+use crate::classes::{Classes, Slot};
+use crate::error::Error;
+use crate::heap::DeviceHeap;
+use crate::host::HostRanges;
+use crate::is_device_address;
+use crate::records::{Allocation, EXTENT, EXTENTS, Kind, Records, State};
+use crate::reserve::{self, PAGE};
+
+/// Devices are numbered from 0 to one less.
+pub const MAX_DEVICES: usize = 64;
+
+/// Every allocation is aligned to so many bytes.
+const ALIGN: u64 = 256;
+
+/// What new memory is filled with in check mode: as a pointer it is no valid address, and as
+/// a number it stands out.
+pub(crate) const POISON: u8 = 0xa5;
+
+/// A request for memory.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'a> {
+    pub device: u32,
+    /// In bytes. An allocation of 0 bytes has an address of its own and no accessible byte.
+    pub size: u64,
+    /// A power of two of at most 1 GiB; less than 256 means 256.
+    pub align: u64,
+    pub kind: Kind,
+    /// For reports: the variable's name, or the function that the program called.
+    pub name: Option<&'a str>,
+}
+
+impl<'a> Request<'a> {
+    pub fn new(device: u32, size: u64, kind: Kind) -> Request<'a> {
+        Request { device, size, align: ALIGN, kind, name: None }
+    }
+
+    pub fn align(self, align: u64) -> Request<'a> {
+        Request { align, ..self }
+    }
+
+    pub fn name(self, name: &'a str) -> Request<'a> {
+        Request { name: Some(name), ..self }
+    }
+}
+
+/// Bytes of one device.
+#[derive(Debug)]
+struct Device {
+    used: AtomicU64,
+    limit: AtomicU64,
+}
+
+/// All device memory of this process; there is one, [`Space::get`].
+#[derive(Debug)]
+pub struct Space {
+    pub(crate) records: Records,
+    classes: Classes,
+    devices: [Device; MAX_DEVICES],
+    pub(crate) host: HostRanges,
+    pub(crate) heaps: ArcSwap<Vec<Weak<DeviceHeap>>>,
+    heaps_changing: Mutex<()>,
+    names: RwLock<Names>,
+    next_id: AtomicU64,
+    poison: AtomicBool,
+}
+
+/// Names of allocations. A program has few different ones, so they are kept for ever.
+#[derive(Debug, Default)]
+struct Names {
+    list: Vec<&'static str>,
+    numbers: HashMap<&'static str, u32>,
+}
+
+impl Space {
+    /// The memory of this process. The first call reserves the addresses; if that fails,
+    /// so does every later call.
+    pub fn get() -> Result<&'static Space, Error> {
+        static SPACE: OnceLock<Result<Space, Error>> = OnceLock::new();
+        let space =
+            SPACE.get_or_init(|| reserve::reserve().map(|()| Space::new()).map_err(Error::NotReserved));
+        space.as_ref().map_err(Error::clone)
+    }
+
+    fn new() -> Space {
+        let device = || Device { used: AtomicU64::new(0), limit: AtomicU64::new(u64::MAX) };
+        Space {
+            records: Records::new(),
+            classes: Classes::new(),
+            devices: std::array::from_fn(|_| device()),
+            host: HostRanges::default(),
+            heaps: ArcSwap::default(),
+            heaps_changing: Mutex::new(()),
+            names: RwLock::default(),
+            next_id: AtomicU64::new(1),
+            poison: AtomicBool::new(false),
+        }
+    }
+
+    /// Allocates memory that reads as zero, or as `0xa5` bytes where [`set_poison`](Space::set_poison)
+    /// says so, and returns its address.
+    pub fn allocate(&self, request: &Request<'_>) -> Result<u64, Error> {
+        let align = request.align.max(ALIGN);
+        if !request.align.max(1).is_power_of_two() || align > EXTENT {
+            return Err(Error::BadAlignment(request.align));
+        }
+        // The last page of a slot is never opened, and an alignment beyond a page takes
+        // what it may have to skip at the slot's start.
+        let pages = request.size.checked_next_multiple_of(PAGE);
+        let length = pages.and_then(|pages| pages.checked_add(PAGE + align.saturating_sub(PAGE)));
+        let none = || Error::OutOfMemory { size: request.size, reason: "no addresses are left".to_owned() };
+        let (pages, length) = pages.zip(length).ok_or_else(none)?;
+        self.charge(request, pages)?;
+        let placed = self.place(length, align, pages, request.size);
+        let (slot, open) = placed.inspect_err(|_| self.discharge(request.device, request.kind, pages))?;
+        // The end of the memory is as near to the inaccessible page as the alignment allows.
+        let end = open + pages;
+        let address = match request.size.checked_next_multiple_of(align) {
+            Some(size) if align <= PAGE && size <= pages => end - size,
+            _ => open,
+        };
+        let poisoned = matches!(request.kind, Kind::Device | Kind::Managed | Kind::Pinned | Kind::Heap);
+        if poisoned && self.poison.load(Ordering::Relaxed) {
+            // SAFETY: the pages were just opened, and nobody knows of them.
+            unsafe {
+                std::ptr::write_bytes(crate::access::pointer::<u8>(address), POISON, request.size as usize)
+            };
+        }
+        let allocation = Allocation {
+            address,
+            size: request.size,
+            kind: request.kind,
+            device: request.device,
+            name: None,
+            id: self.next_id.fetch_add(1, Ordering::Relaxed),
+        };
+        let name = request.name.map_or(0, |name| self.intern(name));
+        let record = self.records.record(slot.place).expect("a slot that was taken has a record");
+        record.publish(&allocation, name);
+        Ok(address)
+    }
+
+    /// Takes a slot and opens its pages; where they begin.
+    fn place(&self, length: u64, align: u64, pages: u64, size: u64) -> Result<(Slot, u64), Error> {
+        let full = |reason: String| Error::OutOfMemory { size, reason };
+        let mut reason = String::new();
+        // When the kernel has no more mappings, a slot without an inaccessible page may still do.
+        for dense in [false, true] {
+            let slot = self.classes.take(&self.records, length, dense);
+            let slot = slot.ok_or_else(|| full("no addresses are left".to_owned()))?;
+            let open = slot.start.next_multiple_of(align.max(PAGE));
+            if slot.dense {
+                return Ok((slot, open));
+            }
+            match reserve::open(open, pages) {
+                Ok(()) => return Ok((slot, open)),
+                Err(error) => reason = error.to_string(),
+            }
+            self.classes.give(&slot);
+            if slot.length >= EXTENT {
+                break;
+            }
+        }
+        Err(full(reason))
+    }
+
+    /// Frees an allocation by its address. Its pages become inaccessible, and its addresses
+    /// are not used again for a while.
+    pub fn free(&self, address: u64) -> Result<(), Error> {
+        let wrong = || Error::NotAnAllocation { address, what: self.describe(address) };
+        let place = self.records.slot_of(address).ok_or_else(wrong)?;
+        let record = self.records.record(place).ok_or_else(wrong)?;
+        let (state, allocation, _) = record.read();
+        if state != State::Live || allocation.address != address || !record.retire(&allocation) {
+            return Err(wrong());
+        }
+        let (slot, pages) = self.slot(place, &allocation);
+        // Closing fails only when the kernel has no mapping left for it.
+        if slot.dense || reserve::close(slot.start, slot.length).is_err() {
+            let first = allocation.address & !(PAGE - 1);
+            let _ = reserve::clear(first, pages);
+        }
+        self.discharge(allocation.device, allocation.kind, pages);
+        self.classes.give(&slot);
+        Ok(())
+    }
+
+    /// The slot of a live allocation, and how many bytes of pages it opened.
+    fn slot(&self, place: (usize, u32), allocation: &Allocation) -> (Slot, u64) {
+        let length = self.records.length(place.0);
+        let start = crate::BASE + place.0 as u64 * EXTENT + u64::from(place.1) * length;
+        let slot = Slot { place, start, length, dense: self.records.is_dense(place.0) };
+        (slot, allocation.size.next_multiple_of(PAGE))
+    }
+
+    /// The allocation that an address is in. The byte behind its end belongs to it when it is empty only.
+    pub fn find(&self, address: u64) -> Option<Allocation> {
+        let record = self.records.record(self.records.slot_of(address)?)?;
+        let (state, allocation, name) = record.read();
+        let inside = allocation.covers(address, u64::from(allocation.size > 0));
+        (state == State::Live && inside).then(|| Allocation { name: self.name(name), ..allocation })
+    }
+
+    /// Whether [`find`](Space::find) finds an allocation that covers a whole access.
+    pub fn is_allocated(&self, address: u64, size: u64) -> bool {
+        self.find(address).is_some_and(|allocation| allocation.covers(address, size))
+    }
+
+    /// What the program has allocated itself and not freed, in order of addresses.
+    pub fn leaks(&self) -> Vec<Allocation> {
+        self.allocations().filter(|allocation| allocation.kind.is_the_programs()).collect()
+    }
+
+    /// Everything that is allocated now, in order of addresses.
+    pub fn allocations(&self) -> impl Iterator<Item = Allocation> + '_ {
+        let slots =
+            (0..EXTENTS).flat_map(|extent| (0..self.records.slots(extent)).map(move |slot| (extent, slot)));
+        slots.filter_map(|place| {
+            let (state, allocation, name) = self.records.record(place)?.read();
+            (state == State::Live).then(|| Allocation { name: self.name(name), ..allocation })
+        })
+    }
+
+    fn intern(&self, name: &str) -> u32 {
+        let number = self.names.read().unwrap_or_else(PoisonError::into_inner).numbers.get(name).copied();
+        number.unwrap_or_else(|| {
+            let mut names = self.names.write().unwrap_or_else(PoisonError::into_inner);
+            if let Some(&number) = names.numbers.get(name) {
+                return number;
+            }
+            let kept: &'static str = Box::leak(name.into());
+            names.list.push(kept);
+            let number = names.list.len() as u32;
+            names.numbers.insert(kept, number);
+            number
+        })
+    }
+
+    pub(crate) fn name(&self, number: u32) -> Option<&'static str> {
+        let index = (number as usize).checked_sub(1)?;
+        self.names.read().unwrap_or_else(PoisonError::into_inner).list.get(index).copied()
+    }
+
+    fn device(&self, device: u32) -> Result<&Device, Error> {
+        self.devices.get(device as usize).ok_or(Error::NoSuchDevice(device))
+    }
+
+    fn charge(&self, request: &Request<'_>, bytes: u64) -> Result<(), Error> {
+        let device = self.device(request.device)?;
+        if !request.kind.is_counted() {
+            return Ok(());
+        }
+        let limit = device.limit.load(Ordering::Relaxed);
+        let fits = |used: u64| used.checked_add(bytes).filter(|&sum| sum <= limit);
+        let charged = device.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits);
+        let (number, size) = (request.device, request.size);
+        charged.map(|_| ()).map_err(|used| Error::LimitExceeded { device: number, size, used, limit })
+    }
+
+    fn discharge(&self, device: u32, kind: Kind, bytes: u64) {
+        if kind.is_counted()
+            && let Ok(device) = self.device(device)
+        {
+            device.used.fetch_sub(bytes, Ordering::Relaxed);
+        }
+    }
+
+    /// How much memory a device has, in bytes. What is allocated already stays.
+    pub fn set_limit(&self, device: u32, bytes: u64) -> Result<(), Error> {
+        self.device(device)?.limit.store(bytes, Ordering::Relaxed);
+        Ok(())
+    }
+
+    pub fn limit(&self, device: u32) -> Result<u64, Error> {
+        Ok(self.device(device)?.limit.load(Ordering::Relaxed))
+    }
+
+    /// Bytes of a device's memory that are in use, in whole pages.
+    pub fn used(&self, device: u32) -> Result<u64, Error> {
+        Ok(self.device(device)?.used.load(Ordering::Relaxed))
+    }
+
+    /// Bytes that can still be allocated on a device.
+    pub fn available(&self, device: u32) -> Result<u64, Error> {
+        Ok(self.limit(device)?.saturating_sub(self.used(device)?))
+    }
+
+    /// Whether new memory is filled with `0xa5` bytes; for the check mode.
+    pub fn set_poison(&self, poison: bool) {
+        self.poison.store(poison, Ordering::Relaxed);
+    }
+
+    pub(crate) fn poisons(&self) -> bool {
+        self.poison.load(Ordering::Relaxed)
+    }
+
+    /// Lets kernels use host memory, at its own address. The caller promises that it stays mapped
+    /// until it is unregistered.
+    pub fn register_host(&self, address: u64, size: u64) -> Result<(), Error> {
+        self.host.register(address, size)
+    }
+
+    /// Ends a registration by its first address, and returns its length.
+    pub fn unregister_host(&self, address: u64) -> Result<u64, Error> {
+        self.host.unregister(address)
+    }
+
+    /// Whether all of an access is in registered host memory. Takes no lock.
+    pub fn is_host_registered(&self, address: u64, size: u64) -> bool {
+        !is_device_address(address) && self.host.covers(address, size)
+    }
+
+    /// The registration that a host address is in: its start and length.
+    pub fn find_host(&self, address: u64) -> Option<(u64, u64)> {
+        self.host.find(address)
+    }
+
+    pub(crate) fn add_heap(&self, heap: &Arc<DeviceHeap>) {
+        let _alone = self.heaps_changing.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut heaps = Vec::clone(&self.heaps.load());
+        heaps.retain(|heap| heap.strong_count() > 0);
+        heaps.push(Arc::downgrade(heap));
+        self.heaps.store(Arc::new(heaps));
+    }
+
+    /// The heap that an address is in.
+    pub(crate) fn heap(&self, address: u64) -> Option<Arc<DeviceHeap>> {
+        let heaps = self.heaps.load();
+        heaps.iter().filter_map(Weak::upgrade).find(|heap| heap.contains(address))
+    }
+}

@@ -1,0 +1,313 @@
+//! The space as a whole: properties against a simple model, texts of reports, and many
+//! threads at once. All tests share the one space of the process, so each has devices of its own.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use gangway_device_memory::{Allocation, Error, Fault, Kind, Request, Space, is_device_address};
+use proptest::prelude::*;
+
+fn space() -> &'static Space {
+    Space::get().expect("the addresses of device memory")
+}
+
+fn allocate(device: u32, size: u64) -> u64 {
+    space().allocate(&Request::new(device, size, Kind::Device)).expect("memory")
+}
+
+/// Fills an allocation and reads it back.
+fn use_all(address: u64, size: u64, byte: u8) {
+    let mut bytes = vec![0; size as usize];
+    // SAFETY: the test owns the allocation.
+    unsafe {
+        space().fill(address, byte, size).expect("all of it is allocated");
+        space().read(address, &mut bytes).expect("all of it is allocated");
+    }
+    assert!(bytes.iter().all(|&found| found == byte));
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Allocate { size: u64, align: u64 },
+    Free { which: usize },
+    FreeWrong { which: usize, offset: u64 },
+    Look { which: usize, offset: i64, size: u64 },
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let size = prop_oneof![0..600u64, 4000..4200u64, 1..100_000u64, (1 << 21) - 5000..(1u64 << 21) + 5000];
+    let align = (0..17u32).prop_map(|power| 1u64 << power);
+    let step = prop_oneof![
+        3 => (size, align).prop_map(|(size, align)| Step::Allocate { size, align }),
+        2 => any::<usize>().prop_map(|which| Step::Free { which }),
+        1 => (any::<usize>(), 1..5000u64).prop_map(|(which, offset)| Step::FreeWrong { which, offset }),
+        4 => (any::<usize>(), -300..5000i64, 0..64u64)
+            .prop_map(|(which, offset, size)| Step::Look { which, offset, size }),
+    ];
+    prop::collection::vec(step, 1..120)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn behaves_as_a_map_of_ranges(steps in steps()) {
+        const DEVICE: u32 = 40;
+        let mut model: BTreeMap<u64, u64> = BTreeMap::new();
+        for step in steps {
+            let chosen = |which: usize| {
+                model.iter().nth(which % model.len().max(1)).map(|(&address, &size)| (address, size))
+            };
+            match step {
+                Step::Allocate { size, align } => {
+                    let request = Request::new(DEVICE, size, Kind::Device).align(align);
+                    let address = space().allocate(&request).expect("memory");
+                    prop_assert!(address.is_multiple_of(align.max(256)) && is_device_address(address));
+                    let before = model.range(..=address).next_back();
+                    prop_assert!(before.is_none_or(|(start, length)| start + length < address));
+                    prop_assert!(model.range(address..).next().is_none_or(|(&start, _)| address + size < start));
+                    use_all(address, size, size as u8);
+                    model.insert(address, size);
+                }
+                Step::Free { which } => {
+                    let Some((address, _)) = chosen(which) else { continue };
+                    space().free(address).expect("it is allocated");
+                    prop_assert!(space().find(address).is_none());
+                    let twice = space().free(address);
+                    prop_assert!(matches!(twice, Err(Error::NotAnAllocation { .. })), "freed twice");
+                    model.remove(&address);
+                }
+                Step::FreeWrong { which, offset } => {
+                    let Some((address, _)) = chosen(which) else { continue };
+                    if !model.contains_key(&(address + offset)) {
+                        prop_assert!(space().free(address + offset).is_err());
+                    }
+                }
+                Step::Look { which, offset, size } => {
+                    let Some((address, _)) = chosen(which) else { continue };
+                    let at = address.wrapping_add_signed(offset);
+                    let owner = model.range(..=at).next_back();
+                    let owner = owner.filter(|&(&start, &length)| at < start + length || at == start && length == 0);
+                    let found = space().find(at);
+                    prop_assert_eq!(found.map(|found| (found.address, found.size)), owner.map(|(&a, &s)| (a, s)));
+                    let fits = owner.is_some_and(|(&start, &length)| at + size <= start + length);
+                    prop_assert_eq!(space().is_allocated(at, size), fits);
+                    if size > 0 {
+                        prop_assert_eq!(space().check(at, size, true).is_ok(), fits, "{} {}", at, size);
+                    }
+                    prop_assert!(!space().describe(at).is_empty());
+                }
+            }
+            let pages: u64 = model.values().map(|size| size.next_multiple_of(4096)).sum();
+            prop_assert_eq!(space().used(DEVICE), Ok(pages));
+        }
+        for &address in model.keys() {
+            space().free(address).expect("it is allocated");
+        }
+        prop_assert_eq!(space().used(DEVICE), Ok(0));
+    }
+}
+
+#[test]
+fn new_memory_is_zero_also_where_other_memory_was() {
+    for round in 0..600 {
+        let address = allocate(1, 5000);
+        let mut bytes = [1; 5000];
+        // SAFETY: the test owns the allocation.
+        unsafe { space().read(address, &mut bytes) }.expect("it is allocated");
+        assert_eq!(bytes, [0; 5000], "round {round}");
+        use_all(address, 5000, 0xee);
+        space().free(address).expect("it is allocated");
+    }
+}
+
+#[test]
+fn freed_addresses_rest() {
+    let first = allocate(2, 300);
+    space().free(first).expect("it is allocated");
+    for _ in 0..100 {
+        let other = allocate(2, 300);
+        assert_ne!(other, first);
+        space().free(other).expect("it is allocated");
+    }
+}
+
+#[test]
+fn limits_are_kept() {
+    let space = space();
+    space.set_limit(3, 1 << 20).expect("there is a device 3");
+    let half = allocate(3, 1 << 19);
+    let refused = space.allocate(&Request::new(3, (1 << 19) + 1, Kind::Device));
+    let expected = Error::LimitExceeded { device: 3, size: (1 << 19) + 1, used: 1 << 19, limit: 1 << 20 };
+    assert_eq!(refused, Err(expected));
+    assert_eq!((space.used(3), space.available(3)), (Ok(1 << 19), Ok(1 << 19)));
+    let pinned = space.allocate(&Request::new(3, 1 << 20, Kind::Pinned)).expect("not counted");
+    let rest = allocate(3, 1 << 19);
+    assert_eq!(space.available(3), Ok(0));
+    [half, pinned, rest].into_iter().for_each(|address| space.free(address).expect("it is allocated"));
+    assert_eq!(space.used(3), Ok(0));
+    assert_eq!(space.set_limit(64, 1), Err(Error::NoSuchDevice(64)));
+}
+
+#[test]
+fn what_cannot_be_allocated_is_refused() {
+    let request = Request::new(4, 8, Kind::Device);
+    for align in [3, 384, 1 << 31] {
+        assert_eq!(space().allocate(&request.align(align)), Err(Error::BadAlignment(align)));
+    }
+    for size in [1 << 42, 1 << 62, u64::MAX] {
+        let refused = space().allocate(&Request::new(4, size, Kind::Device));
+        assert!(matches!(refused, Err(Error::OutOfMemory { .. })), "{refused:?}");
+    }
+    assert_eq!(space().used(4), Ok(0));
+}
+
+#[test]
+fn large_memory_is_used_and_given_back() {
+    // Larger than any slot; only its ends are touched.
+    let size = (3 << 30) + 12345;
+    let mut seen = Vec::new();
+    for _ in 0..3 {
+        let address = allocate(5, size);
+        assert!(!seen.contains(&address));
+        seen.push(address);
+        // SAFETY: the test owns the allocation.
+        unsafe {
+            space().write(address, &[1, 2, 3]).expect("it is allocated");
+            space().write(address + size - 3, &[4, 5, 6]).expect("it is allocated");
+        }
+        assert!(space().check(address + size - 1, 2, false).is_err());
+        assert_eq!(space().find(address + (2 << 30)).map(|found| found.address), Some(address));
+        space().free(address).expect("it is allocated");
+        assert!(space().check(address + (2 << 30), 1, false).is_err());
+    }
+}
+
+#[test]
+fn more_allocations_than_the_kernel_has_mappings() {
+    let request = Request::new(6, 1000, Kind::Device);
+    let addresses: Vec<u64> = (0..70_000).map(|_| space().allocate(&request).expect("memory")).collect();
+    for (index, &address) in addresses.iter().enumerate().step_by(7) {
+        let bytes = index.to_le_bytes();
+        // SAFETY: the test owns the allocations.
+        unsafe { space().write(address + 992, &bytes) }.expect("it is allocated");
+        assert!(space().check(address + 993, 8, true).is_err(), "its end is known to the byte");
+    }
+    for (index, &address) in addresses.iter().enumerate() {
+        let mut bytes = [0; 8];
+        // SAFETY: as above.
+        unsafe { space().read(address + 992, &mut bytes) }.expect("it is allocated");
+        let expected = if index % 7 == 0 { index } else { 0 };
+        assert_eq!(usize::from_le_bytes(bytes), expected);
+        space().free(address).expect("it is allocated");
+    }
+    assert_eq!(space().used(6), Ok(0));
+}
+
+#[test]
+fn reports_say_what_is_near() {
+    let space = space();
+    let named = |size, kind, name| space.allocate(&Request::new(7, size, kind).name(name)).expect("memory");
+    let near = |address| space.describe(address);
+
+    let a = named(400, Kind::Device, "cuMemAlloc");
+    let of_a = format!("the 400-byte allocation at {a:#x}, allocated by cuMemAlloc on device 7");
+    assert_eq!(near(a), of_a);
+    assert_eq!(near(a + 8), format!("8 bytes into {of_a}"));
+    assert_eq!(near(a + 400), format!("just after the end of {of_a}"));
+    assert_eq!(near(a + 432), format!("32 bytes after the end of {of_a}"));
+    assert_eq!(near(a - 1), format!("1 byte before {of_a}"));
+    let wrong = space.check(a + 398, 4, true).expect_err("it reaches over the end");
+    let text = format!("write of 4 bytes at {:#x}: just after the end of {of_a}", a + 398);
+    assert_eq!((wrong.fault, wrong.to_string()), (Fault::OutOfBounds, text));
+    space.free(a).expect("it is allocated");
+    assert_eq!(near(a + 8), format!("8 bytes into freed memory of {of_a}"));
+    let wrong = space.check(a + 8, 1, false).expect_err("it is freed");
+    let text = format!("read of 1 byte at {:#x}: 8 bytes into freed memory of {of_a}", a + 8);
+    assert_eq!((wrong.fault, wrong.to_string()), (Fault::Freed, text));
+    let twice = space.free(a).expect_err("it is freed").to_string();
+    assert_eq!(twice, format!("{a:#x} is not the start of an allocation; it is freed memory of {of_a}"));
+
+    let table = named(64, Kind::Constant, "table");
+    let wrong = space.check(table + 4, 4, true).expect_err("it is constant").to_string();
+    let of_table = format!("the 64-byte constant 'table' at {table:#x} on device 7");
+    let text =
+        format!("write of 4 bytes at {:#x}: 4 bytes into {of_table}, which kernels cannot write", table + 4);
+    assert_eq!(wrong, text);
+    assert_eq!(space.check(table + 4, 4, false), Ok(()));
+    space.free(table).expect("it is allocated");
+
+    assert_eq!(near(0), "a null pointer");
+    assert_eq!(near(24), "24 bytes after null");
+    assert_eq!(near(gangway_device_memory::FUNCTIONS), "the address of a function");
+    let host = [0u8; 64];
+    let at = host.as_ptr().addr() as u64;
+    assert_eq!(near(at), "a host pointer that is not mapped on the device");
+    assert_eq!(space.check(at, 4, false).expect_err("not registered").fault, Fault::Host);
+    space.register_host(at, 64).expect("not registered yet");
+    assert_eq!(near(at + 1), format!("in the 64 bytes of registered host memory at {at:#x}"));
+    assert!(space.check(at, 64, true).is_ok() && space.is_host_registered(at, 64));
+    assert!(space.check(at, 65, true).is_err() && !space.is_host_registered(at, 65));
+    assert_eq!(space.unregister_host(at), Ok(64));
+}
+
+#[test]
+fn leaks_are_what_the_program_has_not_freed() {
+    let module = space().allocate(&Request::new(8, 10, Kind::Module).name("x")).expect("memory");
+    let kept =
+        space().allocate(&Request::new(8, 20, Kind::Managed).name("cuMemAllocManaged")).expect("memory");
+    let freed = allocate(8, 30);
+    space().free(freed).expect("it is allocated");
+    let leaks: Vec<Allocation> = space().leaks().into_iter().filter(|leak| leak.device == 8).collect();
+    let [leak] = &leaks[..] else { panic!("{leaks:?}") };
+    assert_eq!(
+        (leak.address, leak.size, leak.kind, leak.name),
+        (kept, 20, Kind::Managed, Some("cuMemAllocManaged"))
+    );
+    [module, kept].into_iter().for_each(|address| space().free(address).expect("it is allocated"));
+}
+
+#[test]
+fn threads_do_not_meet() {
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..4u32)
+            .map(|worker| {
+                scope.spawn(move || {
+                    let mut own = Vec::new();
+                    for round in 0..1500u64 {
+                        let size = (round * 7919 + u64::from(worker)) % 20_000;
+                        let address = allocate(10 + worker, size);
+                        // SAFETY: the thread owns the allocation.
+                        unsafe { space().fill(address, worker as u8, size) }.expect("it is allocated");
+                        own.push((address, size));
+                        if own.len() > 50 {
+                            let (address, size) = own.swap_remove(round as usize % 50);
+                            let mut bytes = vec![0; size as usize];
+                            // SAFETY: as above.
+                            unsafe { space().read(address, &mut bytes) }.expect("it is allocated");
+                            assert!(bytes.iter().all(|&byte| byte == worker as u8));
+                            space().free(address).expect("it is allocated");
+                        }
+                    }
+                    own.into_iter().for_each(|(address, _)| space().free(address).expect("it is allocated"));
+                })
+            })
+            .collect();
+        // Looks at what the others change: what it finds must be whole.
+        let reader = scope.spawn(|| {
+            while !stop.load(Ordering::Relaxed) {
+                for allocation in
+                    space().allocations().filter(|allocation| (10..14).contains(&allocation.device))
+                {
+                    assert!(allocation.size < 20_000 && allocation.address.is_multiple_of(256));
+                    assert!(!space().describe(allocation.address + 3).is_empty());
+                }
+            }
+        });
+        workers.into_iter().for_each(|worker| worker.join().expect("no panic"));
+        stop.store(true, Ordering::Relaxed);
+        reader.join().expect("no panic");
+    });
+    (10..14).for_each(|device| assert_eq!(space().used(device), Ok(0)));
+}
