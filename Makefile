@@ -37,6 +37,10 @@ demo: build ## Compile the examples, run them on Gangway, check them, draw one
 bench: build ## Compare with the stock runtime; writes docs/benchmarks.md
 	cargo run --release -p gangway-bench
 
+.PHONY: bench-vgpu
+bench-vgpu: build ## Compare the virtual GPU with native code; writes docs/benchmarks-vgpu.md
+	cargo run --release -p gangway-bench --bin gangway-bench-vgpu
+
 .PHONY: fuzz
 fuzz: bootstrap ## Fuzz the readers and the interpreter; SECONDS=60 for each target
 	scripts/fuzz.sh $(or $(SECONDS),60)

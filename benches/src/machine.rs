@@ -5,6 +5,12 @@
 use std::path::Path;
 use std::process::Command;
 
+/// The stock library's version, as its package has it.
+pub fn stock_library() -> (&'static str, String) {
+    let package = output(Command::new("dpkg-query").args(["-W", "liboffload-22"]));
+    ("Stock library", package.replace('\t', " "))
+}
+
 /// Pairs of label and value, in the order of the report.
 pub fn describe(root: &Path) -> Vec<(&'static str, String)> {
     vec![
@@ -14,10 +20,6 @@ pub fn describe(root: &Path) -> Vec<(&'static str, String)> {
         ("System", system()),
         ("Load", load()),
         ("Compiler", output(Command::new("clang-22").arg("--version"))),
-        (
-            "Stock library",
-            output(Command::new("dpkg-query").args(["-W", "liboffload-22"])).replace('\t', " "),
-        ),
         (
             "Gangway",
             format!(

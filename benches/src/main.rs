@@ -13,17 +13,17 @@
 
 mod cases;
 mod library;
-mod machine;
 mod measure;
 mod programs;
 mod report;
-mod statistics;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use clap::Parser;
+use gangway_bench::machine;
+use gangway_bench::root::repository_root;
 
 use cases::{Case, cases};
 use library::Library;
@@ -74,7 +74,7 @@ fn run(options: &Options) -> Result<bool> {
     if options.rounds == 0 {
         bail!("--rounds must be at least 1");
     }
-    let root = programs::repository_root()?;
+    let root = repository_root()?;
     let mut cases = cases();
     if let Some(text) = &options.only {
         let names: Vec<&str> = cases.iter().map(|case| case.name).collect();
@@ -110,7 +110,9 @@ fn run(options: &Options) -> Result<bool> {
     let complete = options.only.is_none() && !options.stock_only;
     if complete {
         let path = root.join(&options.save);
-        let text = report::document(&rows, &machine::describe(&root), options.rounds);
+        let mut facts = machine::describe(&root);
+        facts.push(machine::stock_library());
+        let text = report::document(&rows, &facts, options.rounds);
         std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
         println!("saved to {}", options.save.display());
     }

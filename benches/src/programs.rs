@@ -25,16 +25,6 @@ const PROGRAMS: &[(&str, &str, &[&str])] = &[
     ("spawn", "spawn.c", &["-static"]),
 ];
 
-/// The folder that holds `benches/programs`, whatever the current folder is.
-pub fn repository_root() -> Result<PathBuf> {
-    let benches = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let root = benches.parent().context("the crate has no parent folder")?.to_path_buf();
-    if !root.join("benches/programs").is_dir() {
-        bail!("{} is gone: build gangway-bench again", root.join("benches/programs").display());
-    }
-    Ok(root)
-}
-
 /// Builds every program and answers the folder of the binaries.
 pub fn build(root: &Path) -> Result<PathBuf> {
     let sources = root.join("benches/programs");

@@ -7,7 +7,8 @@ use std::fmt::Write;
 
 use crate::cases::{Metric, Quantity};
 use crate::measure::Sample;
-use crate::statistics::{median, median_ratio};
+use gangway_bench::statistics::{median, median_ratio};
+use gangway_bench::table;
 
 /// How a figure stands against its bar.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -88,31 +89,7 @@ fn figure(quantity: Quantity, value: f64) -> String {
 pub fn table(rows: &[Row]) -> String {
     let head = ["Case", "Stock", "Gangway", "Ratio", "Wanted", "Result"].map(String::from);
     let lines: Vec<[String; 6]> = std::iter::once(head).chain(rows.iter().map(Row::cells)).collect();
-    let widths: [usize; 6] = std::array::from_fn(|column| {
-        lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0)
-    });
-    let mut text = String::new();
-    for (index, line) in lines.iter().enumerate() {
-        for (column, cell) in line.iter().enumerate() {
-            let width = widths[column];
-            // Names and verdicts start at the left, figures end at the right.
-            if column == 0 || column == 5 {
-                let _ = write!(text, "| {cell:<width$} ");
-            } else {
-                let _ = write!(text, "| {cell:>width$} ");
-            }
-        }
-        text.push_str("|\n");
-        if index == 0 {
-            for (column, width) in widths.iter().enumerate() {
-                let dashes = "-".repeat(width + 1);
-                let end = if column == 0 || column == 5 { '-' } else { ':' };
-                let _ = write!(text, "|{dashes}{end}");
-            }
-            text.push_str("|\n");
-        }
-    }
-    text
+    table::render(&lines)
 }
 
 /// The whole of `docs/benchmarks.md`.

@@ -1,0 +1,276 @@
+//! What a kernel costs on the virtual GPU, against the same C code run natively on
+//! the same cores in the same process.
+//!
+//! `make bench-vgpu` calls it. It compiles `benches/vgpu/` with the stock compilers,
+//! runs every case for several rounds, prints a table of medians and ratios, and
+//! writes `docs/benchmarks-vgpu.md`. `compare.c` checks the results; a wrong one ends
+//! the benchmark.
+#![forbid(unsafe_code)]
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail};
+use clap::Parser;
+use gangway_bench::root::repository_root;
+use gangway_bench::statistics::{median, median_ratio};
+use gangway_bench::{machine, table};
+
+/// Measure the virtual GPU against native code.
+#[derive(Parser)]
+struct Options {
+    /// How often every case runs.
+    #[arg(long, default_value_t = 5)]
+    rounds: usize,
+
+    /// Run only the cases whose name contains this text (nothing is saved).
+    #[arg(long)]
+    only: Option<String>,
+
+    /// Folder with Gangway's libcuda.so.1.
+    #[arg(long, default_value = "build/stage/lib/gangway/vgpu")]
+    library: PathBuf,
+
+    /// Where the report goes.
+    #[arg(long, default_value = "docs/benchmarks-vgpu.md")]
+    save: PathBuf,
+
+    /// End with status 1 if any figure misses its bar.
+    #[arg(long)]
+    check: bool,
+}
+
+/// A kernel of `kernels.c`, its name for people, and the largest ratio that passes.
+const KERNELS: &[(&str, &str, f64)] = &[
+    ("triad", "triad, f64", 3.0),
+    ("dot", "dot, f64", 3.0),
+    ("stencil", "7-point stencil, f32", 3.0),
+    ("nbody", "n-body, f32", 3.0),
+    ("matmul", "matrix product in shared-memory tiles, f32", 5.0),
+    ("walks", "Monte Carlo, divergent loop", 10.0),
+    ("histogram", "histogram with atomics", 10.0),
+];
+
+/// Launches per measured time of the case `empty`.
+const LAUNCHES: f64 = 1000.0;
+
+/// One line of the report: a figure, what it is held against, and its bar.
+struct Row {
+    title: String,
+    native: Option<f64>,
+    device: f64,
+    /// The ratio, or the figure itself where there is nothing native.
+    figure: f64,
+    wanted: f64,
+}
+
+impl Row {
+    fn passes(&self) -> bool {
+        self.figure <= self.wanted
+    }
+
+    fn cells(&self) -> [String; 6] {
+        let (native, ratio, wanted) = match self.native {
+            Some(native) => (time(native), format!("{:.2}", self.figure), format!("{:.0}", self.wanted)),
+            None => ("-".into(), "-".into(), time(self.wanted)),
+        };
+        let result = if self.passes() { "pass" } else { "MISS" };
+        [self.title.clone(), native, time(self.device), ratio, wanted, result.into()]
+    }
+}
+
+fn main() -> ExitCode {
+    match run(&Options::parse()) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("gangway-bench-vgpu: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// `Ok(false)` says that `--check` was given and a figure missed its bar.
+fn run(options: &Options) -> Result<bool> {
+    let root = repository_root()?;
+    let bench = Bench::build(&root, &root.join(&options.library))?;
+    let chosen = |name: &str| options.only.as_ref().is_none_or(|text| name.contains(text.as_str()));
+    let mut rows = Vec::new();
+    let mut add = |row: Row| {
+        eprintln!("{:<44} {}", row.title, row.cells()[2..4].join("  "));
+        rows.push(row);
+    };
+    for &(name, title, wanted) in KERNELS.iter().filter(|kernel| chosen(kernel.0)) {
+        let (native, device) = bench.kernel(name, options.rounds)?;
+        let figure = median_ratio(&device, &native);
+        let (native, device) = (Some(median(&native)), median(&device));
+        add(Row { title: title.into(), native, device, figure, wanted });
+    }
+    if chosen("empty") {
+        let (_, device) = bench.kernel("empty", options.rounds)?;
+        let device = median(&device) / LAUNCHES;
+        let title = "empty launch and synchronise".into();
+        add(Row { title, native: None, device, figure: device, wanted: 5e3 });
+    }
+    if chosen("first launch") {
+        for (title, cold, wanted) in [("cold", true, 150e6), ("warm cache", false, 40e6)] {
+            let device = median(&bench.first_launch(cold, options.rounds)?);
+            let title = format!("GCC OpenMP program, start to first kernel done, {title}");
+            add(Row { title, native: None, device, figure: device, wanted });
+        }
+    }
+    if rows.is_empty() {
+        bail!("no case has such a name");
+    }
+    let head = ["Case", "Native", "Virtual GPU", "Ratio", "Wanted", "Result"].map(String::from);
+    let lines: Vec<_> = std::iter::once(head).chain(rows.iter().map(Row::cells)).collect();
+    let shown = table::render(&lines);
+    println!("\n{shown}");
+    if options.only.is_none() {
+        let path = root.join(&options.save);
+        let text = document(&shown, &machine::describe(&root), options.rounds);
+        std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+        println!("saved to {}", options.save.display());
+    }
+    Ok(!options.check || rows.iter().all(Row::passes))
+}
+
+/// The compiled programs.
+struct Bench {
+    folder: PathBuf,
+    library: PathBuf,
+}
+
+impl Bench {
+    fn build(root: &Path, library: &Path) -> Result<Bench> {
+        if !library.join("libcuda.so.1").is_file() {
+            bail!("there is no libcuda.so.1 in {}: run `make build`", library.display());
+        }
+        let (sources, folder) = (root.join("benches/vgpu"), root.join("build/bench-vgpu"));
+        std::fs::create_dir_all(&folder)?;
+        let strict = ["-O3", "-fno-math-errno", "-Wall", "-Wextra", "-Werror"];
+        let device = [
+            "--target=nvptx64-nvidia-cuda",
+            "-march=sm_80",
+            "-Xclang",
+            "-target-feature",
+            "-Xclang",
+            "+ptx80",
+        ];
+        let native = ["-march=native", "-fopenmp", "-lm"];
+        compile("clang-22", &sources.join("kernels.c"), &folder.join("kernels.ptx"), |command| {
+            command.args(strict).args(device).arg("-S")
+        })?;
+        compile("clang-22", &sources.join("compare.c"), &folder.join("compare"), |command| {
+            command.args(strict).args(native)
+        })?;
+        compile("gcc-12", &sources.join("first.c"), &folder.join("first"), |command| {
+            command.args(["-O2", "-fopenmp", "-foffload=nvptx-none", "-foffload=-O2"])
+        })?;
+        Ok(Bench { folder, library: library.to_owned() })
+    }
+
+    fn command(&self, program: &str) -> Command {
+        let mut command = Command::new(self.folder.join(program));
+        command.current_dir(&self.folder).env("LD_LIBRARY_PATH", &self.library);
+        command
+    }
+
+    /// Nanoseconds natively and on the virtual GPU, one of each per round.
+    fn kernel(&self, name: &str, rounds: usize) -> Result<(Vec<f64>, Vec<f64>)> {
+        let (mut native, mut device) = (Vec::new(), Vec::new());
+        for _ in 0..rounds.max(1) {
+            let text = output(self.command("compare").args([name, "kernels.ptx"]))?;
+            let figure = |key: &str| -> Result<f64> {
+                let line =
+                    text.lines().find_map(|line| line.strip_prefix(key)).context("a figure is missing")?;
+                Ok(line.trim().parse()?)
+            };
+            native.push(figure("native_ns ")?);
+            device.push(figure("device_ns ")?);
+        }
+        Ok((native, device))
+    }
+
+    /// Nanoseconds from the start of a process to its end, which comes right after its
+    /// first kernel.
+    fn first_launch(&self, cold: bool, rounds: usize) -> Result<Vec<f64>> {
+        let cache = self.folder.join("cache");
+        let mut times = Vec::new();
+        // The first run of the warm ones fills the cache and is not counted.
+        for round in 0..=rounds.max(1) {
+            if cold {
+                let _ = std::fs::remove_dir_all(&cache);
+            }
+            let mut command = self.command("first");
+            command.env("GANGWAY_VGPU_CACHE", &cache).env("OMP_TARGET_OFFLOAD", "MANDATORY");
+            let start = Instant::now();
+            output(&mut command)?;
+            if round > 0 {
+                times.push(start.elapsed().as_nanos() as f64);
+            }
+        }
+        Ok(times)
+    }
+}
+
+fn compile(
+    compiler: &str,
+    source: &Path,
+    target: &Path,
+    arguments: impl Fn(&mut Command) -> &mut Command,
+) -> Result<()> {
+    let mut command = Command::new(compiler);
+    // Libraries come behind the source that needs them.
+    command.arg(source);
+    arguments(&mut command).arg("-o").arg(target);
+    output(&mut command).map(|_| ())
+}
+
+/// What a command prints; an error with what it says unless it succeeds.
+fn output(command: &mut Command) -> Result<String> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let output =
+        command.output().with_context(|| format!("cannot start {name}: run scripts/bootstrap.sh"))?;
+    if !output.status.success() {
+        bail!("{name} ended with {}\n{}", output.status, String::from_utf8_lossy(&output.stderr));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+fn time(ns: f64) -> String {
+    match ns {
+        ns if ns < 1e6 => format!("{:.2} µs", ns / 1e3),
+        ns => format!("{:.2} ms", ns / 1e6),
+    }
+}
+
+/// The whole of `docs/benchmarks-vgpu.md`.
+fn document(table: &str, facts: &[(&'static str, String)], rounds: usize) -> String {
+    let mut text = String::from(
+        "# Benchmarks of the virtual GPU\n\n\
+         Kernels on the virtual GPU against the same C code compiled with `-O3 -march=native\n\
+         -fopenmp`, on the same cores in the same process. `make bench-vgpu` writes this file.\n\n",
+    );
+    for (label, value) in facts {
+        let _ = writeln!(text, "- {label}: {value}");
+    }
+    let _ = write!(
+        text,
+        "\n{table}\n\
+         ## How to read it\n\n\
+         - Ratio is virtual GPU / native time: smaller is better. Each process runs both in turn,\n  \
+           seven times, and the best time of each counts; the figures are medians of {rounds} processes.\n\
+         - Results are compared in every process.\n\
+         - A GCC program's first launch is the life of a whole process: start of the program,\n  \
+           loading and linking its image, one `target` region, exit.\n\n\
+         ## Reproduce\n\n\
+         ```sh\n\
+         make bench-vgpu                                                        # everything, and rewrite this file\n\
+         cargo run --release -p gangway-bench --bin gangway-bench-vgpu -- --only nbody\n\
+         ```\n",
+    );
+    text
+}
