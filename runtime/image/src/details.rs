@@ -80,7 +80,7 @@ fn ptx_details(text: &[u8]) -> Details<'_> {
 fn fatbin_details(image: &[u8]) -> Result<Details<'_>> {
     let mut all = Details::default();
     for record in fatbin::records(image)? {
-        if record.compressed {
+        if record.compression.is_some() {
             continue;
         }
         // The records hold the same code for several processors; list it once.

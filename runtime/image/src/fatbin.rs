@@ -1,7 +1,7 @@
 //! CUDA fat binaries: a header and one record per PTX text or cubin.
 //!
-//! The records may be compressed with a format of NVIDIA's; then the list still says
-//! what there is, but the content stays closed.
+//! The records may be compressed, as an LZ4 block or a Zstandard frame. Nothing is
+//! unpacked here: the virtual GPU's linker does that where it needs a content.
 
 use crate::bytes::Bytes;
 use crate::error::{Error, Result};
@@ -10,7 +10,8 @@ const MAGIC: u32 = 0xba55_ed50;
 /// The record that `__cudaRegisterFatBinary` is given; it holds a pointer, not data.
 const WRAPPER_MAGIC: u32 = 0x4662_43b1;
 const HEADER: u64 = 16;
-const COMPRESSED: u64 = 0x2000;
+const COMPRESSED_LZ4: u64 = 0x2000;
+const COMPRESSED_ZSTD: u64 = 0x8000;
 
 /// One record of a fat binary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,8 +19,18 @@ pub struct Record<'a> {
     pub kind: RecordKind,
     /// The `sm` number.
     pub processor: u32,
-    pub compressed: bool,
+    pub compression: Option<Compression>,
+    /// As it stands in the file: compressed, or with some zero bytes at its end.
     pub payload: &'a [u8],
+}
+
+/// How a record's content is compressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Compression {
+    /// A block without frame; the content has `unpacked` bytes.
+    Lz4 { unpacked: u64 },
+    /// A whole frame.
+    Zstd { unpacked: u64 },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,9 +92,23 @@ pub fn records(bytes: &[u8]) -> Result<Vec<Record<'_>>> {
         }
         bytes.slice("a record's header", at, header)?;
         let payload = bytes.slice("a record's content", at + header, size)?;
-        let compressed = bytes.u64("a record's flags", at + 40)? & COMPRESSED != 0;
+        let flags = bytes.u64("a record's flags", at + 40)?;
+        let unpacked = bytes.u64("a record's unpacked size", at + 56)?;
+        let compression = match (flags & COMPRESSED_LZ4 != 0, flags & COMPRESSED_ZSTD != 0) {
+            (false, false) => None,
+            (true, _) => Some(Compression::Lz4 { unpacked }),
+            (false, true) => Some(Compression::Zstd { unpacked }),
+        };
+        // What follows up to the record's size is padding.
+        let packed = u64::from(bytes.u32("a record's packed size", at + 16)?);
+        let payload = match compression {
+            Some(_) if packed != 0 => {
+                bytes.slice("a record's packed content", at + header, packed.min(size))?
+            }
+            _ => payload,
+        };
         let processor = bytes.u32("a record's processor", at + 28)?;
-        records.push(Record { kind, processor, compressed, payload });
+        records.push(Record { kind, processor, compression, payload });
         at += header + size;
     }
     Ok(records)
@@ -114,7 +139,7 @@ mod tests {
         let records = records(&bytes).unwrap();
         assert_eq!(records.len(), 1);
         assert_eq!((records[0].kind, records[0].processor), (RecordKind::Ptx, 80));
-        assert!(records[0].payload.starts_with(b".version") && !records[0].compressed);
+        assert!(records[0].payload.starts_with(b".version") && records[0].compression.is_none());
     }
 
     #[test]

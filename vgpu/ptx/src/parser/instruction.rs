@@ -159,6 +159,7 @@ impl<'a> Parser<'a> {
         if let Some(until) = opcode.until
             && processor >= until
             && version >= Version::new(6, 4)
+            && self.origin == super::Origin::Source
         {
             let message = format!("sm_{until} and later have no '{opcode}', only '{}.sync'", opcode.op);
             return Err(Fault::invalid(span, message));

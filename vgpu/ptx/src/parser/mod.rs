@@ -32,6 +32,24 @@ const MOST_FAULTS: usize = 20;
 
 /// Parses and verifies a module.
 pub fn parse(text: &str) -> std::result::Result<Module, Errors> {
+    parse_as(text, Origin::Source)
+}
+
+/// [`parse`] for what linking made of modules for several processors: each instruction
+/// was checked against its own module's `.version` and `.target`, and what the oldest
+/// of them may use the newest, which the text names, may not.
+pub fn parse_linked(text: &str) -> std::result::Result<Module, Errors> {
+    parse_as(text, Origin::Linker)
+}
+
+/// Where a text comes from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    Source,
+    Linker,
+}
+
+fn parse_as(text: &str, origin: Origin) -> std::result::Result<Module, Errors> {
     // A C string's terminator, and what some tools leave after it, is not text.
     let text = text.trim_end_matches('\0');
     let mut faults = Vec::new();
@@ -39,7 +57,7 @@ pub fn parse(text: &str) -> std::result::Result<Module, Errors> {
     if u32::try_from(text.len()).is_err() {
         faults.push(Fault::unsupported(Span::default(), "a module of 4 GiB or more is not supported"));
     } else {
-        let mut parser = Parser::new(text);
+        let mut parser = Parser::new(text, origin);
         match parser.module() {
             Ok(()) => {}
             Err(fault) => parser.faults.push(fault),
@@ -84,6 +102,7 @@ fn number_opcodes(module: &mut Module) {
 
 struct Parser<'a> {
     source: &'a str,
+    origin: Origin,
     lexer: Lexer<'a>,
     /// The token that is looked at; the lexer stands right after it.
     token: Token,
@@ -100,11 +119,12 @@ struct Parser<'a> {
 }
 
 impl<'a> Parser<'a> {
-    fn new(source: &'a str) -> Parser<'a> {
+    fn new(source: &'a str, origin: Origin) -> Parser<'a> {
         let mut lexer = Lexer::new(source.as_bytes());
         let token = lexer.next();
         Parser {
             source,
+            origin,
             lexer,
             token,
             last_end: 0,

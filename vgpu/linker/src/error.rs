@@ -1,0 +1,164 @@
+//! What can be wrong with an image or between modules, and the driver's error for it.
+
+use std::fmt;
+
+use gangway_ptx::Errors;
+
+/// The driver's error codes that loading and linking end with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u32)]
+pub enum Code {
+    /// `CUDA_ERROR_INVALID_IMAGE`: not an image, a damaged one, or modules that do not
+    /// fit together.
+    InvalidImage = 200,
+    /// `CUDA_ERROR_NO_BINARY_FOR_GPU`: machine code, or PTX for newer processors only.
+    NoBinaryForGpu = 209,
+    InvalidPtx = 218,
+    UnsupportedPtxVersion = 222,
+    NotSupported = 801,
+}
+
+impl Code {
+    pub const fn name(self) -> &'static str {
+        match self {
+            Code::InvalidImage => "CUDA_ERROR_INVALID_IMAGE",
+            Code::NoBinaryForGpu => "CUDA_ERROR_NO_BINARY_FOR_GPU",
+            Code::InvalidPtx => "CUDA_ERROR_INVALID_PTX",
+            Code::UnsupportedPtxVersion => "CUDA_ERROR_UNSUPPORTED_PTX_VERSION",
+            Code::NotSupported => "CUDA_ERROR_NOT_SUPPORTED",
+        }
+    }
+}
+
+impl From<gangway_ptx::Code> for Code {
+    fn from(code: gangway_ptx::Code) -> Code {
+        match code {
+            gangway_ptx::Code::InvalidPtx => Code::InvalidPtx,
+            gangway_ptx::Code::UnsupportedVersion => Code::UnsupportedPtxVersion,
+            gangway_ptx::Code::NotSupported => Code::NotSupported,
+        }
+    }
+}
+
+/// Why bytes are no image that can be loaded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ImageError {
+    pub code: Code,
+    pub message: String,
+}
+
+impl ImageError {
+    pub(crate) fn new(code: Code, message: impl Into<String>) -> ImageError {
+        ImageError { code, message: message.into() }
+    }
+
+    pub(crate) fn invalid(message: impl Into<String>) -> ImageError {
+        ImageError::new(Code::InvalidImage, message)
+    }
+}
+
+impl fmt::Display for ImageError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.code.name(), self.message)
+    }
+}
+
+impl std::error::Error for ImageError {}
+
+impl From<gangway_image::Error> for ImageError {
+    fn from(error: gangway_image::Error) -> ImageError {
+        ImageError::invalid(error.to_string())
+    }
+}
+
+/// One thing that does not fit between modules.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LinkError {
+    /// Nothing defines a name that is used.
+    Undefined { name: Box<str>, used_in: Box<str> },
+    /// Two definitions, neither of them weak.
+    Duplicate { name: Box<str>, first: Box<str>, second: Box<str> },
+    /// The modules disagree on what a name is. `first` is the definition, if there is one.
+    Mismatch { name: Box<str>, what: String, first: Box<str>, second: Box<str> },
+    /// Modules with 32-bit and 64-bit addresses.
+    AddressSize { first: Box<str>, second: Box<str> },
+}
+
+impl fmt::Display for LinkError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LinkError::Undefined { name, used_in } => {
+                write!(f, "undefined reference to '{name}' in '{used_in}'")
+            }
+            LinkError::Duplicate { name, first, second } => {
+                write!(f, "multiple definition of '{name}' in '{second}', first defined in '{first}'")
+            }
+            LinkError::Mismatch { name, what, first, second } => {
+                write!(f, "{what} of '{name}' in '{second}' does not match that in '{first}'")
+            }
+            LinkError::AddressSize { first, second } => {
+                write!(f, "the size of addresses in '{second}' does not match that in '{first}'")
+            }
+        }
+    }
+}
+
+impl std::error::Error for LinkError {}
+
+/// Everything that does not fit; at least one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LinkErrors(pub Vec<LinkError>);
+
+impl fmt::Display for LinkErrors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, error) in self.0.iter().enumerate() {
+            write!(f, "{}{error}", if index > 0 { "\n" } else { "" })?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for LinkErrors {}
+
+/// Why an image cannot be loaded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LoadError {
+    Image(ImageError),
+    /// The text, with the name of its image or archive member.
+    Ptx(Box<str>, Errors),
+    Link(LinkErrors),
+}
+
+impl LoadError {
+    pub fn code(&self) -> Code {
+        match self {
+            LoadError::Image(error) => error.code,
+            LoadError::Ptx(_, errors) => errors.code().into(),
+            LoadError::Link(_) => Code::InvalidImage,
+        }
+    }
+}
+
+impl fmt::Display for LoadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LoadError::Image(error) => error.fmt(f),
+            LoadError::Ptx(name, errors) => write!(f, "{name}: {errors}"),
+            LoadError::Link(errors) => errors.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for LoadError {}
+
+impl From<ImageError> for LoadError {
+    fn from(error: ImageError) -> LoadError {
+        LoadError::Image(error)
+    }
+}
+
+impl From<LinkErrors> for LoadError {
+    fn from(errors: LinkErrors) -> LoadError {
+        LoadError::Link(errors)
+    }
+}
