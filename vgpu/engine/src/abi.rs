@@ -67,8 +67,9 @@ pub struct Warp {
     pub fuel: i64,
     /// Lanes that have executed `exit`, or were never there.
     pub exited: u32,
-    /// The index of the instruction that is being executed, for faults: only where code keeps it.
-    pub at: u32,
+    /// Where compiled code last called a helper: the return address, which helpers' entries
+    /// ([`helper!`]) write. Faults find the instruction by it.
+    pub called_from: u64,
     pub block: [u32; 3],
     pub grid: [u32; 3],
     pub threads: [u32; 3],
@@ -88,3 +89,29 @@ pub struct Warp {
     /// The engine's own side of this warp.
     pub host: *mut c_void,
 }
+
+/// Makes the entry of a helper: it notes where in compiled code it was called from, so that
+/// a fault inside finds its instruction, and goes on to the helper itself. `helper!(enter_load =>
+/// load)` makes `enter_load` from `extern "C" fn load(warp: *mut Warp, ...)`; all arguments
+/// and results pass through. The compiler records the positions of calls, which is all
+/// that it has to do for it.
+macro_rules! helper {
+    ($entry:ident => $helper:path) => {
+        /// The entry of the helper, to be called by compiled code only.
+        ///
+        /// # Safety
+        /// The first argument is the running warp; for the others the helper's own rules hold.
+        #[unsafe(naked)]
+        pub(crate) unsafe extern "C" fn $entry() {
+            core::arch::naked_asm!(
+                "mov rax, [rsp]",
+                "mov [rdi + {called_from}], rax",
+                "jmp {helper}",
+                called_from = const core::mem::offset_of!($crate::abi::Warp, called_from),
+                helper = sym $helper,
+            )
+        }
+    };
+}
+#[allow(unused_imports)]
+pub(crate) use helper;

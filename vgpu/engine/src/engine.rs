@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use gangway_ptx::Module;
 
+use crate::device::Device;
 use crate::fault::Fault;
 use crate::program::{KernelId, LoadError, Program};
+use crate::run::Interpreter;
 
 /// How an engine works.
 #[derive(Clone, Debug)]
@@ -44,22 +46,24 @@ pub struct Launch<'a> {
 
 #[derive(Debug)]
 pub struct Engine {
-    _private: (),
+    device: Device,
+    interpreter: Interpreter,
 }
 
 impl Engine {
-    pub fn new(_options: Options) -> Arc<Engine> {
-        todo!()
+    pub fn new(options: Options) -> Arc<Engine> {
+        let device = Device::new(options.device, options.check);
+        Arc::new(Engine { device, interpreter: Interpreter::default() })
     }
 
     /// Places a linked module: its variables get memory and their initial values.
-    pub fn load(&self, _module: Module) -> Result<Arc<Program>, LoadError> {
-        todo!()
+    pub fn load(&self, module: Module) -> Result<Arc<Program>, LoadError> {
+        Program::load(module, &self.device).map(Arc::new)
     }
 
     /// Runs a kernel to its end. What it prints goes to the standard output of the process.
     /// The driver has checked sizes against the device's limits.
-    pub fn launch(&self, _launch: &Launch<'_>) -> Result<(), Box<Fault>> {
-        todo!()
+    pub fn launch(&self, launch: &Launch<'_>) -> Result<(), Box<Fault>> {
+        self.interpreter.launch(&self.device, launch)
     }
 }

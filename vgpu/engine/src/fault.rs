@@ -1,6 +1,11 @@
 //! How a kernel fails, as the driver reports it.
 
 use std::fmt;
+use std::fmt::Write;
+
+use gangway_interpreter::Kind;
+
+use crate::device::Device;
 
 /// What sort of failure it is: decides the driver's error code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,3 +44,74 @@ impl fmt::Display for Fault {
 }
 
 impl std::error::Error for Fault {}
+
+/// Where a kernel failed, as far as is known.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Place {
+    pub function: Option<String>,
+    /// The opcode, as in the source.
+    pub instruction: Option<String>,
+    /// File, line and column of the program's own source.
+    pub source: Option<(String, u32, u32)>,
+    pub block: Option<[u32; 3]>,
+    pub threads: Threads,
+}
+
+/// Which threads of a block failed.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) enum Threads {
+    #[default]
+    Unknown,
+    One([u32; 3]),
+    /// One of those between the two, which are a warp.
+    Among([u32; 3], [u32; 3]),
+}
+
+fn reason(kind: &Kind) -> Reason {
+    match kind {
+        Kind::OutOfBounds { .. } => Reason::IllegalAddress,
+        Kind::Misaligned { .. } => Reason::MisalignedAddress,
+        Kind::NotInMask(_) => Reason::IllegalInstruction,
+        Kind::BadTarget(_) => Reason::InvalidPc,
+        Kind::TooLong => Reason::Timeout,
+        Kind::Undefined(_) | Kind::Unsupported(_) => Reason::NotSupported,
+        _ => Reason::Failed,
+    }
+}
+
+fn triple([x, y, z]: [u32; 3]) -> String {
+    format!("({x}, {y}, {z})")
+}
+
+impl Fault {
+    /// The report of what happened in a kernel.
+    pub(crate) fn new(device: &Device, kernel: &str, kind: &Kind, place: &Place) -> Box<Fault> {
+        let mut report = format!("kernel '{kernel}' failed: {kind}");
+        // Writing to a string does not fail.
+        if let Kind::OutOfBounds { address, .. } = kind
+            && let Some(what) = device.describe(*address)
+        {
+            let _ = write!(report, "\n  address {address:#x} is {what}");
+        }
+        if let Some(function) = &place.function {
+            let _ = write!(report, "\n  in function '{function}'");
+            if let Some(instruction) = &place.instruction {
+                let _ = write!(report, ", instruction {instruction}");
+            }
+        }
+        if let Some((file, line, column)) = &place.source {
+            let _ = write!(report, "\n  at {file}:{line}:{column}");
+        }
+        if let Some(block) = place.block {
+            let _ = write!(report, "\n  block {}", triple(block));
+            let _ = match place.threads {
+                Threads::Unknown => Ok(()),
+                Threads::One(thread) => write!(report, ", thread {}", triple(thread)),
+                Threads::Among(first, last) => {
+                    write!(report, ", one of the threads {} to {}", triple(first), triple(last))
+                }
+            };
+        }
+        Box::new(Fault { reason: reason(kind), report })
+    }
+}

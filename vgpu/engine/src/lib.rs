@@ -7,10 +7,13 @@
 //! business of whoever calls (`gangway-streams`).
 
 pub mod abi;
+mod device;
 mod engine;
 mod fault;
+mod load;
 pub mod lower;
 mod program;
+mod run;
 pub mod value;
 
 pub use engine::{Engine, Launch, Options};

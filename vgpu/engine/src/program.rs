@@ -1,11 +1,23 @@
 //! A module in device memory, ready to be launched from.
 
+use std::fmt;
 use std::sync::Arc;
 
+use gangway_ptx::{Linkage, Module, StateSpace};
+use rustc_hash::FxHashMap;
+
+use crate::device::{Device, Held, function_address};
+use crate::load::{self, Graph, Places};
+
 /// A loaded module. Dropping it frees its variables.
-#[derive(Debug)]
 pub struct Program {
-    _private: (),
+    module: Arc<Module>,
+    kernels: Vec<Kernel>,
+    names: FxHashMap<Box<str>, KernelId>,
+    globals: FxHashMap<Box<str>, Global>,
+    interpreted: gangway_interpreter::Program,
+    /// Holds the variables' memory.
+    _memory: Vec<Held>,
 }
 
 /// An index into [`Program::kernels`].
@@ -55,19 +67,75 @@ pub enum LoadError {
 }
 
 impl Program {
+    /// Places the variables of a module in `device`'s memory and writes their initial values.
+    pub(crate) fn load(module: Module, device: &Device) -> Result<Program, LoadError> {
+        let module = Arc::new(module);
+        let graph = Graph::new(&module);
+        let mut places = Places::empty(&module);
+        let mut memory = Vec::new();
+        for piece in load::pieces(&module, &graph, device.check)? {
+            let held = device.allocate(&piece)?;
+            places.settle(&piece, held.address);
+            memory.push(held);
+        }
+        let numbered = module.functions.iter().zip(0..);
+        let kernels = numbered.filter(|(function, _)| function.entry && function.body.is_some());
+        let functions: Vec<u32> = kernels.map(|(_, index)| index).collect();
+        let reaches: Vec<_> = functions.iter().map(|&index| (index, graph.reach(index))).collect();
+        places.share(&module, &reaches);
+        for (address, bytes) in places.initial(&module, function_address) {
+            device.initialize(address, &bytes)?;
+        }
+
+        let describe = |&index: &u32| {
+            let end = places.shared_end[index as usize];
+            load::describe(&graph, index, &module.functions[index as usize], end)
+        };
+        let kernels: Vec<Kernel> = functions.iter().map(describe).collect();
+        let names = kernels.iter().zip(0..).map(|(kernel, index)| (kernel.name.clone(), KernelId(index)));
+        let names = names.collect();
+        let mut globals = FxHashMap::default();
+        for (variable, &address) in module.variables.iter().zip(&places.placement.variables) {
+            if !load::is_global(variable.space) || variable.linkage == Linkage::Extern {
+                continue;
+            }
+            let constant = variable.space.plain() == StateSpace::Const;
+            let (size, managed) = (variable.size().unwrap_or(0), variable.managed);
+            globals.insert(variable.name.clone(), Global { address, size, constant, managed });
+        }
+        let interpreted = gangway_interpreter::Program::placed(module.clone(), &places.placement);
+        Ok(Program { module, kernels, names, globals, interpreted, _memory: memory })
+    }
+
     pub fn kernels(&self) -> &[Kernel] {
-        todo!()
+        &self.kernels
     }
 
-    pub fn kernel(&self, _name: &str) -> Option<KernelId> {
-        todo!()
+    pub fn kernel(&self, name: &str) -> Option<KernelId> {
+        self.names.get(name).copied()
     }
 
-    pub fn global(&self, _name: &str) -> Option<Global> {
-        todo!()
+    pub fn global(&self, name: &str) -> Option<Global> {
+        self.globals.get(name).copied()
     }
 
-    pub fn module(&self) -> &Arc<gangway_ptx::Module> {
-        todo!()
+    pub fn module(&self) -> &Arc<Module> {
+        &self.module
+    }
+
+    /// The kernel that an id stands for.
+    pub(crate) fn describe(&self, id: KernelId) -> &Kernel {
+        &self.kernels[id.0 as usize]
+    }
+
+    pub(crate) fn interpreted(&self) -> &gangway_interpreter::Program {
+        &self.interpreted
+    }
+}
+
+impl fmt::Debug for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kernels = self.kernels.iter().map(|kernel| &*kernel.name);
+        f.debug_list().entries(kernels).finish()
     }
 }

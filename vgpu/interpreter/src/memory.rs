@@ -16,14 +16,11 @@ pub trait Memory {
     fn allocate(&mut self, size: u64, align: u64) -> Result<u64, Kind>;
 }
 
-/// Where shared memory begins in the generic address space; it is the block's own.
-pub const SHARED_WINDOW: u64 = 0x7f00_0000_0000;
-/// Where local memory and parameters begin; they are the lane's own.
-pub const LOCAL_WINDOW: u64 = 0x7e00_0000_0000;
-/// The length of each window.
-pub const WINDOW: u64 = 1 << 32;
-/// What a function's address counts from.
-pub const FUNCTIONS: u64 = 0x7d00_0000_0000;
+/// Where windows of generic addresses begin: shared memory, the block's own; local memory and
+/// parameters, the lane's own; and what a function's address counts from.
+pub(crate) use gangway_device_memory::{FUNCTIONS, LOCAL_WINDOW, SHARED_WINDOW};
+/// The length of the first two.
+pub const WINDOW: u64 = gangway_device_memory::LOCAL_SIZE;
 
 /// Separate allocations with a gap after each, checked to the byte.
 #[derive(Clone, Debug, Default)]

@@ -1,0 +1,119 @@
+//! The device's memory, as loading and the interpreter use it.
+
+use gangway_device_memory::{Error, Kind, Request, Space};
+use gangway_interpreter::Kind as Failure;
+
+use crate::load::{Class, Piece};
+use crate::program::LoadError;
+
+/// Function addresses are this far apart.
+const FUNCTION_STEP: u64 = 16;
+
+/// The address of a function, which its pointers hold.
+pub(crate) fn function_address(function: u32) -> u64 {
+    gangway_device_memory::FUNCTIONS + u64::from(function) * FUNCTION_STEP
+}
+
+/// One device's memory.
+#[derive(Debug)]
+pub(crate) struct Device {
+    number: u32,
+    /// Whether every access is checked to the byte.
+    pub check: bool,
+    space: Result<&'static Space, Error>,
+}
+
+/// Memory that is freed when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Held {
+    space: &'static Space,
+    pub address: u64,
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        let freed = self.space.free(self.address);
+        debug_assert!(freed.is_ok(), "memory of our own was freed by somebody else: {freed:?}");
+    }
+}
+
+impl Device {
+    pub fn new(number: u32, check: bool) -> Device {
+        Device { number, check, space: Space::get() }
+    }
+
+    pub fn space(&self) -> Result<&'static Space, Error> {
+        self.space.clone()
+    }
+
+    /// Memory for variables of a module.
+    pub fn allocate(&self, piece: &Piece) -> Result<Held, LoadError> {
+        let kind = match piece.class {
+            Class::Constant => Kind::Constant,
+            Class::Managed => Kind::Managed,
+            Class::Global => Kind::Module,
+        };
+        let mut request = Request::new(self.number, piece.size, kind).align(piece.align);
+        request.name = piece.name.as_deref();
+        self.hold(&request).map_err(|error| LoadError::OutOfMemory(error.to_string()))
+    }
+
+    /// Memory that a worker divides by itself.
+    pub fn arena(&self, size: u64) -> Result<Held, String> {
+        self.hold(&Request::new(self.number, size, Kind::Arena)).map_err(|error| error.to_string())
+    }
+
+    fn hold(&self, request: &Request<'_>) -> Result<Held, Error> {
+        let space = self.space()?;
+        Ok(Held { space, address: space.allocate(request)? })
+    }
+
+    /// Writes the initial value of a variable.
+    pub fn initialize(&self, address: u64, bytes: &[u8]) -> Result<(), LoadError> {
+        let refused = |error: Error| LoadError::OutOfMemory(error.to_string());
+        // SAFETY: it is memory of a module that is being loaded: nobody frees it.
+        unsafe { self.space().map_err(refused)?.write(address, bytes) }.map_err(refused)
+    }
+
+    /// What an address is near to.
+    pub fn describe(&self, address: u64) -> Option<String> {
+        self.space().ok().map(|space| space.describe(address))
+    }
+}
+
+/// Device memory for the interpreter, each access checked.
+#[derive(Debug)]
+pub(crate) struct Checked(pub &'static Space);
+
+impl gangway_interpreter::Memory for Checked {
+    fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Failure> {
+        self.check(address, bytes.len(), false)?;
+        // SAFETY: the check says that a kernel may read all of it. Who frees memory that a kernel uses
+        // breaks a rule of CUDA's; such a kernel fails by a signal, as compiled ones do.
+        unsafe { std::ptr::copy(pointer(address), bytes.as_mut_ptr(), bytes.len()) };
+        Ok(())
+    }
+
+    fn write(&mut self, address: u64, bytes: &[u8]) -> Result<(), Failure> {
+        self.check(address, bytes.len(), true)?;
+        // SAFETY: as in `read`.
+        unsafe { std::ptr::copy(bytes.as_ptr(), pointer(address), bytes.len()) };
+        Ok(())
+    }
+
+    fn allocate(&mut self, size: u64, _align: u64) -> Result<u64, Failure> {
+        // Variables have been placed when the module was loaded.
+        Err(Failure::Launch(format!("{size} bytes are asked for after loading")))
+    }
+}
+
+impl Checked {
+    fn check(&self, address: u64, size: usize, write: bool) -> Result<(), Failure> {
+        let wrong = |_| Failure::OutOfBounds { address, size, write };
+        self.0.check(address, size as u64, write).map_err(wrong)
+    }
+}
+
+fn pointer(address: u64) -> *mut u8 {
+    std::ptr::with_exposed_provenance_mut(address as usize)
+}

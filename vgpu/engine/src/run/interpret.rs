@@ -1,0 +1,55 @@
+//! Launches that the interpreter runs: all of them when the user wants so, otherwise those
+//! of kernels that the compiler does not take.
+
+use std::sync::{Mutex, PoisonError};
+
+use gangway_interpreter as interpreter;
+use gangway_interpreter::Kind;
+
+use crate::device::{Checked, Device};
+use crate::engine::Launch;
+use crate::fault::{Fault, Place, Threads};
+
+/// Runs one launch at a time: the interpreter's atomic operations are plain reads and writes.
+#[derive(Debug, Default)]
+pub(crate) struct Interpreter {
+    alone: Mutex<()>,
+}
+
+impl Interpreter {
+    pub fn launch(&self, device: &Device, launch: &Launch<'_>) -> Result<(), Box<Fault>> {
+        let kernel = launch.program.describe(launch.kernel);
+        let failed = |kind: &Kind| Fault::new(device, &kernel.name, kind, &Place::default());
+        let space = device.space().map_err(|error| failed(&Kind::Launch(error.to_string())))?;
+        let mut arguments = Vec::with_capacity(kernel.parameters.len());
+        for parameter in &kernel.parameters {
+            let (start, size) = (parameter.offset as usize, parameter.size as usize);
+            let Some(bytes) = launch.parameters.get(start..start + size) else {
+                let have = launch.parameters.len();
+                let wanted = kernel.parameter_size;
+                return Err(failed(&Kind::Launch(format!("{have} bytes of parameters, not {wanted}"))));
+            };
+            arguments.push(bytes.to_vec());
+        }
+        let request = interpreter::Launch {
+            kernel: &kernel.name,
+            grid: launch.grid,
+            block: launch.block,
+            shared: launch.shared,
+            limit: u64::MAX,
+            arguments: &arguments,
+        };
+        let _alone = self.alone.lock().unwrap_or_else(PoisonError::into_inner);
+        let ended = interpreter::launch(launch.program.interpreted(), &request, &mut Checked(space));
+        ended.map_err(|fault| {
+            let place = Place {
+                function: Some(fault.function),
+                instruction: Some(fault.instruction),
+                source: fault.source,
+                block: Some(fault.block),
+                threads: Threads::One(fault.thread),
+            };
+            Fault::new(device, &kernel.name, &fault.kind, &place)
+        })
+    }
+}

@@ -1,0 +1,191 @@
+//! Runs the interpreter's self-describing tests through the engine, from loading to the
+//! results in device memory.
+//!
+//! The files are in `interpreter/tests/files`, and their expectations are the
+//! interpreter's: the bits that a launch leaves, or its fault. Of a fault everything is compared but
+//! addresses of device memory, and the thread where an engine knows only the warp.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use gangway_device_memory::{Kind, Request, Space};
+use gangway_engine::{Engine, Launch, Options};
+use libtest_mimic::{Arguments, Failed, Trial};
+
+const MARK: &str = "//=";
+
+/// Files that an engine cannot run, and why.
+const NOT_HERE: &[(&str, &str)] = &[("fault-endless.ptx", "an engine has no limit of instructions")];
+
+fn main() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../interpreter/tests/files");
+    let mut files: Vec<PathBuf> =
+        fs::read_dir(&folder).expect("the folder of tests").flatten().map(|entry| entry.path()).collect();
+    files.sort();
+    assert!(!files.is_empty(), "no tests in {}", folder.display());
+    let mut trials = Vec::new();
+    for (mode, interpret) in [("interpreted", true)] {
+        let engine = Engine::new(Options {
+            device: 0,
+            workers: 2,
+            check: false,
+            interpret,
+            cache: None,
+            stack: 1 << 16,
+            heap: 1 << 20,
+        });
+        for path in &files {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let reason = NOT_HERE.iter().find(|(file, _)| *file == name);
+            if let Some((file, reason)) = reason {
+                eprintln!("ignoring {file}: {reason}");
+            }
+            let (engine, path) = (engine.clone(), path.clone());
+            let trial = Trial::test(format!("{name}/{mode}"), move || run(&engine, &path));
+            trials.push(trial.with_ignored_flag(reason.is_some()));
+        }
+    }
+    libtest_mimic::run(&Arguments::from_args(), trials).exit();
+}
+
+fn run(engine: &Arc<Engine>, path: &Path) -> Result<(), Failed> {
+    let text = fs::read_to_string(path)?;
+    let (source, expected) = text.split_at(text.find(&format!("\n{MARK}")).ok_or("no expectations")? + 1);
+    let expected: Vec<&str> = expected.lines().map(|line| line[MARK.len()..].trim()).collect();
+    let found = execute(engine, source)?;
+    match found {
+        Ok(lines) if lines == expected => Ok(()),
+        Ok(lines) => Err(format!("expected:\n{}\nfound:\n{}", expected.join("\n"), lines.join("\n")).into()),
+        Err(report) => same_fault(expected[0], &report),
+    }
+}
+
+/// Compares a fault of the interpreter, in one line, with an engine's report.
+fn same_fault(expected: &str, report: &str) -> Result<(), Failed> {
+    let wrong = || format!("expected:\n{expected}\nfound:\n{report}");
+    let (kind, place) = expected.split_once(" in '").ok_or_else(wrong)?;
+    let (function, place) = place.split_once("', ").ok_or_else(wrong)?;
+    let (instruction, place) = place.split_once(", block ").ok_or_else(wrong)?;
+    let (block, place) = place.split_once(", thread ").ok_or_else(wrong)?;
+    let (thread, source) = place.split_once(')').ok_or_else(wrong)?;
+    let first = report.lines().next().unwrap_or_default();
+    let told = [
+        without_addresses(first).ends_with(&without_addresses(kind)),
+        report.contains(&format!("in function '{function}', instruction {instruction}\n")),
+        report.contains(&format!("block {block}")),
+        report.contains(&format!("thread {thread})")) || report.contains("one of the threads"),
+        report.contains(source.trim_start_matches(", ")),
+    ];
+    if told.contains(&false) { Err(format!("{}\n{told:?}", wrong()).into()) } else { Ok(()) }
+}
+
+/// The text with the digits of each address in device memory left out.
+fn without_addresses(text: &str) -> String {
+    let mut words = text.split(' ').map(|word| match word.strip_prefix("0x") {
+        Some(digits) if digits.trim_end_matches(',').len() > 4 => "ADDRESS",
+        _ => word,
+    });
+    let first = words.next().unwrap_or_default().to_owned();
+    words.fold(first, |all, word| all + " " + word)
+}
+
+/// The width of a type's elements in bytes.
+fn size(ty: &str) -> Result<usize, Failed> {
+    let bits: usize = ty[1..].parse().map_err(|_| format!("no type '{ty}'"))?;
+    Ok(bits / 8)
+}
+
+fn bits(ty: &str, value: &str) -> Result<u64, Failed> {
+    let wrong = || format!("no value of {ty}: '{value}'");
+    Ok(match (value.strip_prefix("0x"), ty) {
+        (Some(digits), _) => u64::from_str_radix(digits, 16)?,
+        (None, "f32") => value.parse::<f32>()?.to_bits().into(),
+        (None, "f64") => value.parse::<f64>()?.to_bits(),
+        (None, _) => value.parse::<i128>().map_err(|_| wrong())? as u64,
+    })
+}
+
+/// A buffer of the test; freed at its end.
+struct Buffer {
+    address: u64,
+    width: usize,
+    count: usize,
+}
+
+impl Buffer {
+    fn new(width: usize, count: usize) -> Result<Buffer, Failed> {
+        let request = Request::new(0, (width * count) as u64, Kind::Device);
+        Ok(Buffer { address: Space::get()?.allocate(&request)?, width, count })
+    }
+
+    fn bytes(&self) -> &mut [u8] {
+        let start = std::ptr::with_exposed_provenance_mut(self.address as usize);
+        // SAFETY: the buffer is allocated, and no launch is running that uses it.
+        unsafe { std::slice::from_raw_parts_mut(start, self.width * self.count) }
+    }
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        let freed = Space::get().and_then(|space| space.free(self.address));
+        assert!(freed.is_ok(), "{freed:?}");
+    }
+}
+
+/// The buffers after the launch, or the report of its fault.
+fn execute(engine: &Arc<Engine>, source: &str) -> Result<Result<Vec<String>, String>, Failed> {
+    let module = gangway_ptx::parse(source).map_err(|errors| format!("{errors}"))?;
+    let mut buffers = Vec::new();
+    let mut arguments: Vec<Vec<u8>> = Vec::new();
+    let mut start = None;
+    for line in source.lines().map_while(|line| line.strip_prefix("// ")) {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        match words[..] {
+            ["launch", kernel, blocks, threads, ref shared @ ..] => {
+                let shared = shared.first().map_or(Ok(0), |bytes| bytes.parse())?;
+                start = Some((kernel, blocks.parse::<u32>()?, threads.parse::<u32>()?, shared));
+            }
+            ["buffer", ty, count, ref values @ ..] => {
+                let buffer = Buffer::new(size(ty)?, count.parse()?)?;
+                for (place, value) in buffer.bytes().chunks_mut(buffer.width).zip(values) {
+                    place.copy_from_slice(&bits(ty, value)?.to_le_bytes()[..place.len()]);
+                }
+                arguments.push(buffer.address.to_le_bytes().to_vec());
+                buffers.push(buffer);
+            }
+            ["value", ty, value] => arguments.push(bits(ty, value)?.to_le_bytes()[..size(ty)?].to_vec()),
+            _ => {}
+        }
+    }
+    let (kernel, blocks, threads, shared) = start.ok_or("no launch")?;
+    let program = engine.load(module).map_err(|error| format!("{error:?}"))?;
+    let kernel = program.kernel(kernel).ok_or("no such kernel")?;
+    let described = &program.kernels()[kernel.0 as usize];
+    let mut parameters = vec![0; described.parameter_size as usize];
+    for (argument, place) in arguments.iter().zip(&described.parameters) {
+        let offset = place.offset as usize;
+        parameters[offset..offset + argument.len()].copy_from_slice(argument);
+    }
+    let launch = Launch {
+        program: &program,
+        kernel,
+        grid: [blocks, 1, 1],
+        block: [threads, 1, 1],
+        shared,
+        parameters: &parameters,
+        cooperative: false,
+    };
+    if let Err(fault) = engine.launch(&launch) {
+        return Ok(Err(fault.report));
+    }
+    let mut lines = Vec::new();
+    for buffer in &buffers {
+        for line in buffer.bytes().chunks(buffer.width * 8) {
+            let element =
+                |bytes: &[u8]| bytes.iter().rev().map(|byte| format!("{byte:02x}")).collect::<String>();
+            lines.push(line.chunks(buffer.width).map(element).collect::<Vec<_>>().join(" "));
+        }
+    }
+    Ok(Ok(lines))
+}
