@@ -1,7 +1,7 @@
 #!/bin/bash
-# Model-checks the concurrent present table: loom runs every interleaving of a
-# few small programs. Builds apart from the rest, because the table is compiled
-# with loom's atomics in place of the real ones.
+# Model-checks the concurrent present table and the streams of the virtual GPU: loom
+# runs every interleaving of a few small programs. Builds apart from the rest, because
+# they are compiled with loom's atomics in place of the real ones.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export PATH="$PATH:$HOME/.cargo/bin"
@@ -13,3 +13,4 @@ export CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16
 # bound the search takes hours.
 export LOOM_MAX_PREEMPTIONS=${LOOM_MAX_PREEMPTIONS:-3}
 cargo test --release --target-dir target/loom -p gangway-runtime --lib loom
+cargo test --release --target-dir target/loom -p gangway-streams --lib loom

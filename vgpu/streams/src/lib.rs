@@ -1,1 +1,55 @@
 //! Streams, events and graphs of the virtual GPU: what runs after what.
+//!
+//! The driver API turns handles into these objects and calls into closures; nothing here knows a
+//! CUDA handle, an address or a kernel. What it promises:
+//!
+//! * Operations of one stream run one after another, in the order of submission. They start without
+//!   anybody waiting for them.
+//! * A *blocking* stream and the *legacy* stream of its context wait for each other's earlier work, as
+//!   the CUDA programming guide has it under "default stream". Non-blocking streams do not take part.
+//! * What an operation wrote is visible to the operations after it, to those that wait for an event
+//!   recorded after it, and to a host thread that has synchronised with it or has seen by a query that it is done.
+//! * The first operation that fails makes its context fail for good ([`Context::failure`]): what is queued is
+//!   skipped, and everything that is asked of its streams answers [`Error::Failed`].
+//!
+//! Threads: everything may be called from any thread at any time. A thread that waits runs the
+//! operations it waits for itself where no worker has begun with them, which makes an empty launch and its
+//! synchronisation cheap; so an operation may run on any thread of the process. Only
+//! host functions are left to the workers: the program would not expect them on its own thread.
+//!
+//! ```
+//! use gangway_streams::{Blocking, Context, Event};
+//! let context = Context::new();
+//! let stream = context.create_stream(Blocking::WithLegacy, 0);
+//! stream.submit(|| Ok(())).unwrap();
+//! let event = Event::new(true);
+//! stream.record(&event).unwrap();
+//! context.legacy().wait(&event).unwrap();
+//! context.synchronize().unwrap();
+//! ```
+
+mod capture;
+mod context;
+mod error;
+mod event;
+mod exec;
+mod graph;
+mod order;
+mod pool;
+mod process;
+mod queue;
+mod stream;
+mod sync;
+mod task;
+
+#[cfg(all(test, loom))]
+mod loom_tests;
+
+pub use capture::{CaptureInfo, CaptureMode, CaptureStatus, check_unsafe_call, exchange_capture_mode};
+pub use context::Context;
+pub use error::{Error, Failure, Outcome};
+pub use event::Event;
+pub use exec::GraphExec;
+pub use graph::{Graph, NodeId, NodeKind, Payload};
+pub use process::{forked, in_host_function};
+pub use stream::{Blocking, Stream};

@@ -1,0 +1,125 @@
+//! A context: streams that fail together and share a legacy stream.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use crate::error::{Error, Failure};
+use crate::order::Domain;
+use crate::pool::Pool;
+use crate::process;
+use crate::stream::{Blocking, Stream};
+
+/// The streams of one context of the driver API.
+#[derive(Debug)]
+pub struct Context {
+    domain: Arc<Domain>,
+    legacy: Arc<Stream>,
+}
+
+thread_local! {
+    /// The calling thread's default streams.
+    static PER_THREAD: RefCell<Vec<Arc<Stream>>> = const { RefCell::new(Vec::new()) };
+}
+
+impl Context {
+    #[cfg(not(loom))]
+    #[expect(clippy::new_without_default, reason = "it starts watching for forks; not a neutral value")]
+    pub fn new() -> Context {
+        Context::with_pool(Pool::shared())
+    }
+
+    pub(crate) fn with_pool(pool: Arc<Pool>) -> Context {
+        process::watch_forks();
+        let domain = Domain::new(pool);
+        let legacy = Stream::new_legacy(&domain);
+        Context { domain, legacy }
+    }
+
+    /// The legacy default stream: `NULL`, `CU_STREAM_LEGACY`.
+    pub fn legacy(&self) -> &Arc<Stream> {
+        &self.legacy
+    }
+
+    /// The calling thread's own default stream, a blocking one: `CU_STREAM_PER_THREAD`.
+    pub fn per_thread(&self) -> Arc<Stream> {
+        let find = |streams: &RefCell<Vec<Arc<Stream>>>| {
+            let mut streams = streams.borrow_mut();
+            if let Some(stream) = streams.iter().find(|stream| Arc::ptr_eq(&stream.domain, &self.domain)) {
+                return stream.clone();
+            }
+            streams.retain(|stream| !stream.domain.retired());
+            let stream = self.create_stream(Blocking::WithLegacy, 0);
+            streams.push(stream.clone());
+            stream
+        };
+        // A thread that is ending has no place to keep it.
+        PER_THREAD.try_with(find).unwrap_or_else(|_| self.create_stream(Blocking::WithLegacy, 0))
+    }
+
+    /// A new stream. Priorities outside of [`Context::priorities`] are moved to the nearest.
+    pub fn create_stream(&self, blocking: Blocking, priority: i32) -> Arc<Stream> {
+        Stream::new(&self.domain, &self.legacy, blocking, priority)
+    }
+
+    /// The least and the greatest priority; low numbers go first.
+    pub fn priorities() -> (i32, i32) {
+        let range = crate::pool::PRIORITIES;
+        (*range.end(), *range.start())
+    }
+
+    /// Waits for everything that has been submitted to any stream of the context, destroyed ones too.
+    pub fn synchronize(&self) -> Result<(), Error> {
+        self.drain()?;
+        self.domain.check()
+    }
+
+    /// Whether nothing that has been submitted is left to do.
+    pub fn query(&self) -> Result<(), Error> {
+        if process::forked() {
+            return Err(Error::Forked);
+        }
+        self.domain.check()?;
+        let idle = self.domain.streams().iter().all(|stream| stream.reached(stream.submitted()));
+        if idle { Ok(()) } else { Err(Error::NotReady) }
+    }
+
+    fn drain(&self) -> Result<(), Error> {
+        if process::forked() {
+            return Err(Error::Forked);
+        }
+        if process::in_host_function() {
+            return Err(Error::NotPermitted);
+        }
+        // All positions first: what is submitted meanwhile is not waited for.
+        let all: Vec<_> =
+            self.domain.streams().into_iter().map(|stream| (stream.submitted(), stream)).collect();
+        for (sequence, stream) in all {
+            stream.wait_until(sequence);
+        }
+        Ok(())
+    }
+
+    /// What made the context fail; sticky.
+    pub fn failure(&self) -> Option<Failure> {
+        self.domain.failure()
+    }
+
+    /// Makes the context fail, unless it already has.
+    pub fn fail(&self, failure: Failure) {
+        self.domain.fail(failure);
+    }
+
+    /// Ends the context: skips what has not begun, and waits for what has. Inside a host function it does
+    /// not wait.
+    pub fn cancel(&self) -> Result<(), Error> {
+        self.domain.retire();
+        self.domain.fail(Failure::CONTEXT_IS_DESTROYED);
+        self.drain()
+    }
+}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        self.domain.retire();
+    }
+}

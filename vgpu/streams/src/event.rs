@@ -1,0 +1,144 @@
+//! An event: a place in a stream that others can wait for, and the time when it was passed.
+//!
+//! Recording and waiting are in `stream`; the driver asks here whether it is done, waits, and
+//! takes differences of times.
+
+use std::sync::{Arc, Mutex};
+
+use crate::capture::Capture;
+use crate::error::Error;
+use crate::graph::NodeId;
+use crate::process;
+use crate::queue::Position;
+
+/// An event. It may be recorded again at any time; whoever waits already waits for the earlier record.
+#[derive(Debug)]
+pub struct Event {
+    timed: bool,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    /// Counts the records; an older one's time does not count.
+    record: u64,
+    recorded: Option<Recorded>,
+    /// When the last record was passed.
+    time: Option<u64>,
+}
+
+/// Where an event was recorded last.
+#[derive(Clone, Debug)]
+pub(crate) enum Recorded {
+    At(Position),
+    Captured(Arc<Capture>, Vec<NodeId>),
+}
+
+impl Event {
+    /// A `timed` event can be given to [`Event::elapsed`].
+    pub fn new(timed: bool) -> Arc<Event> {
+        Arc::new(Event { timed, state: Mutex::new(State { record: 0, recorded: None, time: None }) })
+    }
+
+    pub fn timed(&self) -> bool {
+        self.timed
+    }
+
+    fn state(&self) -> std::sync::MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    /// `Ok` if the last record is done or there is none, otherwise [`Error::NotReady`].
+    pub fn query(&self) -> Result<(), Error> {
+        if process::forked() {
+            return Err(Error::Forked);
+        }
+        match self.position()? {
+            None => Ok(()),
+            Some(position) => {
+                position.stream.domain.check()?;
+                if position.reached() { Ok(()) } else { Err(Error::NotReady) }
+            }
+        }
+    }
+
+    /// Waits until the last record, as it is now, is done.
+    pub fn synchronize(&self) -> Result<(), Error> {
+        if process::forked() {
+            return Err(Error::Forked);
+        }
+        let Some(position) = self.position()? else { return Ok(()) };
+        if !position.reached() {
+            if process::in_host_function() {
+                return Err(Error::NotPermitted);
+            }
+            position.stream.wait_until(position.sequence);
+        }
+        position.stream.domain.check()
+    }
+
+    /// Nanoseconds from `self` to `end`, negative if `end` came first.
+    pub fn elapsed(&self, end: &Event) -> Result<i64, Error> {
+        if !self.timed || !end.timed {
+            return Err(Error::InvalidHandle);
+        }
+        let time = |event: &Event| {
+            event.query()?;
+            let state = event.state();
+            match (&state.recorded, state.time) {
+                (None, _) => Err(Error::InvalidHandle),
+                (Some(_), None) => Err(Error::NotReady),
+                (Some(_), Some(time)) => Ok(time as i64),
+            }
+        };
+        let (start, end) = (time(self)?, time(end)?);
+        Ok(end - start)
+    }
+
+    /// The place that was recorded last, if any.
+    pub(crate) fn position(&self) -> Result<Option<Position>, Error> {
+        match &self.state().recorded {
+            None => Ok(None),
+            Some(Recorded::At(position)) => Ok(Some(position.clone())),
+            Some(Recorded::Captured(..)) => Err(Error::CapturedEvent),
+        }
+    }
+
+    pub(crate) fn recorded(&self) -> Option<Recorded> {
+        self.state().recorded.clone()
+    }
+
+    /// Records without a time.
+    pub(crate) fn set(&self, recorded: Recorded) {
+        let mut state = self.state();
+        state.record += 1;
+        state.time = None;
+        state.recorded = Some(recorded);
+    }
+
+    /// Announces a record whose place is not known yet; its number is for [`Event::finish_record`] and
+    /// [`Event::stamp`], which may come in any order.
+    pub(crate) fn begin_record(&self) -> u64 {
+        let mut state = self.state();
+        state.record += 1;
+        state.time = None;
+        state.record
+    }
+
+    pub(crate) fn finish_record(&self, record: u64, position: Position, time: Option<u64>) {
+        let mut state = self.state();
+        if state.record == record {
+            state.recorded = Some(Recorded::At(position));
+            state.time = time.or(state.time);
+        }
+    }
+
+    /// The place has been passed.
+    pub(crate) fn stamp(&self, record: u64) {
+        let now = process::now();
+        let mut state = self.state();
+        if state.record == record {
+            state.time = Some(now);
+        }
+    }
+}

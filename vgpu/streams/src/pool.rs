@@ -1,0 +1,294 @@
+//! The threads that run what no waiting thread runs.
+//!
+//! A stream is put here when it has work that may begin. There are as many workers as processors; when all
+//! of them are busy for a while and streams still wait, more are started, as the operations may be waiting for
+//! each other (a kernel for a flag that another sets, a host function for anything). Workers beyond the
+//! usual number end when they have nothing to do.
+//!
+//! One worker at a time looks for work for a moment before it sleeps, so that a program that launches and
+//! synchronises in a loop makes no system calls.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use crate::process;
+use crate::stream::Stream;
+use crate::sync::{AtomicUsize, Condvar, Mutex, Ordering, Spin, lock, sleep, thread};
+
+/// The lowest and the highest priority a stream can have (low numbers go first).
+pub(crate) const PRIORITIES: std::ops::RangeInclusive<i32> = -5..=0;
+const LANES: usize = 6;
+
+/// As many operations as a card runs at once.
+const MOST_WORKERS: usize = 128;
+/// How long streams wait before one more worker is started.
+#[cfg(not(loom))]
+const PATIENCE: std::time::Duration = std::time::Duration::from_micros(200);
+/// Looks without need before the watch ends.
+#[cfg(not(loom))]
+const CALM: u32 = 50;
+
+#[derive(Debug)]
+pub(crate) struct Pool {
+    inner: Mutex<Inner>,
+    /// For workers that sleep.
+    work: Condvar,
+    /// Streams in the lanes.
+    waiting: AtomicUsize,
+    /// The usual number of workers.
+    usual: usize,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    /// Streams with work, by priority.
+    lanes: [VecDeque<Arc<Stream>>; LANES],
+    workers: usize,
+    sleeping: usize,
+    /// Sleepers that have been notified and do not know it yet.
+    notified: usize,
+    /// A worker is looking at `waiting`.
+    looking: bool,
+    /// A thread watches whether all workers are stuck.
+    watched: bool,
+    /// How many streams have been taken out.
+    taken: u64,
+    closed: bool,
+}
+
+impl Inner {
+    fn is_empty(&self) -> bool {
+        self.lanes.iter().all(VecDeque::is_empty)
+    }
+
+    fn pop(&mut self) -> Option<Arc<Stream>> {
+        self.lanes.iter_mut().find_map(VecDeque::pop_front)
+    }
+}
+
+/// Who is to be called for waiting streams.
+#[must_use]
+enum Call {
+    Nobody,
+    Sleeper,
+    NewWorker,
+    Watch,
+}
+
+impl Pool {
+    pub(crate) fn new(usual: usize) -> Arc<Pool> {
+        Arc::new(Pool {
+            inner: Mutex::new(Inner::default()),
+            work: Condvar::new(),
+            waiting: AtomicUsize::new(0),
+            usual,
+        })
+    }
+
+    /// The pool of the process.
+    #[cfg(not(loom))]
+    pub(crate) fn shared() -> Arc<Pool> {
+        static SHARED: std::sync::OnceLock<Arc<Pool>> = std::sync::OnceLock::new();
+        let processors = || thread::available_parallelism().map_or(1, usize::from);
+        SHARED.get_or_init(|| Pool::new(processors().clamp(2, MOST_WORKERS))).clone()
+    }
+
+    /// Streams wait for a worker.
+    pub(crate) fn has_waiting(&self) -> bool {
+        self.waiting.load(Ordering::Relaxed) > 0
+    }
+
+    /// Takes a stream that has work. Called with no lock held.
+    pub(crate) fn announce(self: &Arc<Self>, stream: Arc<Stream>) {
+        let mut inner = lock(&self.inner);
+        let lane = stream.priority() - PRIORITIES.start();
+        inner.lanes[lane as usize].push_back(stream);
+        self.waiting.fetch_add(1, Ordering::Relaxed);
+        let call = self.whom_to_call(&mut inner);
+        drop(inner);
+        self.call(call);
+    }
+
+    fn whom_to_call(&self, inner: &mut Inner) -> Call {
+        if inner.looking || inner.is_empty() {
+            Call::Nobody
+        } else if inner.sleeping > inner.notified {
+            inner.notified += 1;
+            Call::Sleeper
+        } else if inner.workers < self.usual {
+            inner.workers += 1;
+            Call::NewWorker
+        } else if inner.watched {
+            Call::Nobody
+        } else {
+            inner.watched = true;
+            Call::Watch
+        }
+    }
+
+    fn call(self: &Arc<Self>, call: Call) {
+        match call {
+            Call::Nobody => {}
+            Call::Sleeper => self.work.notify_one(),
+            Call::NewWorker => self.start_worker(),
+            Call::Watch => self.start_watch(),
+        }
+    }
+
+    /// Starts a worker that has been counted already.
+    fn start_worker(self: &Arc<Self>) {
+        let pool = self.clone();
+        let started = process::without_signals(|| {
+            thread::Builder::new().name("vgpu-stream".into()).spawn(move || pool.work())
+        });
+        if started.is_err() {
+            let mut inner = lock(&self.inner);
+            inner.workers -= 1;
+            let alone = inner.workers == 0;
+            drop(inner);
+            // No thread is to be had: the caller must do it, now, or nobody will.
+            while alone && let Some(stream) = self.take() {
+                stream.run_by_worker();
+            }
+        }
+    }
+
+    /// The life of a worker.
+    fn work(self: &Arc<Self>) {
+        while let Some(stream) = self.next() {
+            stream.run_by_worker();
+        }
+    }
+
+    fn take(&self) -> Option<Arc<Stream>> {
+        let mut inner = lock(&self.inner);
+        let stream = inner.pop()?;
+        self.waiting.fetch_sub(1, Ordering::Relaxed);
+        inner.taken += 1;
+        Some(stream)
+    }
+
+    /// The next stream with work; none if the worker is to end.
+    fn next(self: &Arc<Self>) -> Option<Arc<Stream>> {
+        let mut inner = lock(&self.inner);
+        let mut looked = false;
+        loop {
+            if let Some(stream) = inner.pop() {
+                self.waiting.fetch_sub(1, Ordering::Relaxed);
+                inner.taken += 1;
+                let call = self.whom_to_call(&mut inner);
+                drop(inner);
+                self.call(call);
+                return Some(stream);
+            }
+            if inner.closed || inner.sleeping >= self.usual {
+                inner.workers -= 1;
+                return None;
+            }
+            if !inner.looking && !looked {
+                inner.looking = true;
+                drop(inner);
+                let mut spin = Spin::new();
+                while !self.has_waiting() && spin.again() {}
+                inner = lock(&self.inner);
+                inner.looking = false;
+                looked = true;
+                continue;
+            }
+            inner.sleeping += 1;
+            inner = sleep(&self.work, inner);
+            inner.sleeping -= 1;
+            inner.notified = inner.notified.saturating_sub(1);
+            looked = false;
+        }
+    }
+
+    #[cfg(loom)]
+    fn start_watch(&self) {}
+
+    /// Starts the thread that starts more workers when all are stuck.
+    #[cfg(not(loom))]
+    fn start_watch(self: &Arc<Self>) {
+        let pool = self.clone();
+        let started = process::without_signals(|| {
+            thread::Builder::new().name("vgpu-watch".into()).spawn(move || pool.watch())
+        });
+        if started.is_err() {
+            lock(&self.inner).watched = false;
+        }
+    }
+
+    #[cfg(not(loom))]
+    fn watch(self: &Arc<Self>) {
+        let mut taken = u64::MAX;
+        let mut calm = 0;
+        loop {
+            thread::sleep(PATIENCE);
+            let mut inner = lock(&self.inner);
+            if inner.is_empty() {
+                calm += 1;
+                if calm > CALM {
+                    inner.watched = false;
+                    return;
+                }
+            } else {
+                calm = 0;
+                if inner.taken == taken && inner.workers < MOST_WORKERS {
+                    inner.workers += 1;
+                    drop(inner);
+                    self.start_worker();
+                    continue;
+                }
+            }
+            taken = inner.taken;
+        }
+    }
+
+    /// Lets the workers end once there is nothing left to do. Only models end.
+    #[cfg(all(test, loom))]
+    pub(crate) fn close(&self) {
+        lock(&self.inner).closed = true;
+        self.work.notify_all();
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::{Blocking, Context};
+
+    #[test]
+    fn urgent_streams_are_taken_first_and_equal_ones_in_turn() {
+        let pool = Pool::new(0);
+        // Without workers, and without a watch that would start one.
+        lock(&pool.inner).watched = true;
+        let context = Context::with_pool(pool.clone());
+        let streams = [0, -1, -5, -1].map(|priority| context.create_stream(Blocking::Independent, priority));
+        for stream in &streams {
+            stream.submit(|| Ok(())).unwrap();
+        }
+        assert!(pool.has_waiting());
+        let taken: Vec<_> = std::iter::from_fn(|| pool.take()).map(|stream| stream.id()).collect();
+        assert_eq!(taken, [2, 1, 3, 0].map(|index: usize| streams[index].id()));
+        assert!(!pool.has_waiting());
+    }
+
+    #[test]
+    fn a_pool_without_threads_to_be_had_is_run_by_whoever_waits() {
+        let pool = Pool::new(0);
+        lock(&pool.inner).watched = true;
+        let context = Context::with_pool(pool);
+        let (from, to) = (context.legacy(), context.create_stream(Blocking::WithLegacy, 0));
+        let done = Arc::new(std::sync::Mutex::new(Vec::new()));
+        for (number, stream) in [from, &to, from, &to].into_iter().enumerate() {
+            let done = done.clone();
+            let push = move || {
+                done.lock().unwrap().push(number);
+                Ok(())
+            };
+            stream.submit(push).unwrap();
+        }
+        to.synchronize().unwrap();
+        assert_eq!(*done.lock().unwrap(), [0, 1, 2, 3]);
+    }
+}

@@ -1,0 +1,81 @@
+//! What belongs to the process and its threads: forks, signals, time, host functions.
+
+use std::cell::Cell;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+static FORKED: AtomicBool = AtomicBool::new(false);
+
+/// Notices forks from now on. A child has none of the workers, and locks that other threads
+/// held stay locked in it: every entry point asks [`forked`] before it touches any.
+pub(crate) fn watch_forks() {
+    static ONCE: std::sync::Once = std::sync::Once::new();
+    extern "C" fn child() {
+        FORKED.store(true, Ordering::Relaxed);
+    }
+    // SAFETY: the handler only stores to an atomic.
+    ONCE.call_once(|| unsafe {
+        libc::pthread_atfork(None, None, Some(child));
+    });
+}
+
+/// This process is a child that was forked after a context had been created: nothing works in it.
+pub fn forked() -> bool {
+    FORKED.load(Ordering::Relaxed)
+}
+
+/// Nanoseconds since some moment in the life of the process.
+pub(crate) fn now() -> u64 {
+    static START: OnceLock<Instant> = OnceLock::new();
+    START.get_or_init(Instant::now).elapsed().as_nanos() as u64
+}
+
+thread_local! {
+    static IN_HOST_FUNCTION: Cell<bool> = const { Cell::new(false) };
+    static SELF: Cell<u64> = const { Cell::new(0) };
+}
+
+/// The calling thread is executing a host function or callback of a stream: it must not wait for streams.
+pub fn in_host_function() -> bool {
+    IN_HOST_FUNCTION.get()
+}
+
+pub(crate) fn as_host_function<T>(call: impl FnOnce() -> T) -> T {
+    struct Leave(bool);
+    impl Drop for Leave {
+        fn drop(&mut self) {
+            IN_HOST_FUNCTION.set(self.0);
+        }
+    }
+    let _leave = Leave(IN_HOST_FUNCTION.replace(true));
+    call()
+}
+
+/// A number of the calling thread that no other has had or will have.
+pub(crate) fn this_thread() -> u64 {
+    static NEXT: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(1);
+    if SELF.get() == 0 {
+        SELF.set(NEXT.fetch_add(1, Ordering::Relaxed));
+    }
+    SELF.get()
+}
+
+/// Calls `spawn` while the calling thread blocks all signals but those that report an instruction's own
+/// mistake: the new thread inherits that, and handlers of the program run on threads of the program.
+pub(crate) fn without_signals<T>(spawn: impl FnOnce() -> T) -> T {
+    // SAFETY: plain calls on sets of this frame.
+    unsafe {
+        let mut block: libc::sigset_t = std::mem::zeroed();
+        let mut before: libc::sigset_t = std::mem::zeroed();
+        libc::sigfillset(&mut block);
+        for signal in [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGTRAP, libc::SIGABRT]
+        {
+            libc::sigdelset(&mut block, signal);
+        }
+        libc::pthread_sigmask(libc::SIG_SETMASK, &block, &mut before);
+        let result = spawn();
+        libc::pthread_sigmask(libc::SIG_SETMASK, &before, std::ptr::null_mut());
+        result
+    }
+}

@@ -1,0 +1,324 @@
+//! The queue of a stream: who runs its operations, when they may begin, who is told that they have ended.
+//!
+//! Called by [`Stream`]'s public half and by the pool. This is the part that must not lose a wake-up, and what
+//! `loom_tests` checks. Rules that it lives by:
+//!
+//! * Positions are counted: the n-th entry of a stream's life is done when `completed >= n`.
+//! * Whoever moves the state to `Running`, under the lock, runs entries until it moves it away again.
+//!   Nobody else touches the front of the queue meanwhile.
+//! * A stream whose state is `Ready` is in the pool, or will be as soon as the thread that made it so goes on.
+//!   It may be in the pool without being ready: then somebody was quicker, and the worker leaves it alone.
+//! * A stream whose front waits for another stream is `Blocked` and among the other's dependents.
+//!   Streams only ever wait for positions that exist already, so there are no cycles.
+//! * One queue's lock is never held while another's, or the pool's, is taken, and none while an
+//!   operation runs. (`order` of the context is taken before a queue's lock.)
+
+use std::collections::VecDeque;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use crate::error::Failure;
+use crate::event::Event;
+use crate::process;
+use crate::stream::Stream;
+use crate::sync::{Condvar, Mutex, MutexGuard, Ordering, Spin, lock, sleep};
+use crate::task::Task;
+
+/// After so many operations a worker looks whether other streams wait for one.
+const TURN: u32 = 16;
+
+/// Everything up to `sequence` in `stream`.
+#[derive(Clone, Debug)]
+pub(crate) struct Position {
+    pub(crate) stream: Arc<Stream>,
+    pub(crate) sequence: u64,
+}
+
+impl Position {
+    pub(crate) fn reached(&self) -> bool {
+        self.stream.reached(self.sequence)
+    }
+}
+
+/// Who may run a task, and what becomes of it when the context has failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Class {
+    /// Work of the device: anybody may run it; skipped after a failure.
+    Device,
+    /// A function of the program, or something that waits for the program: only workers run it; skipped after a failure.
+    Host,
+    /// As `Host`, but it is called after a failure too, and told.
+    Callback,
+}
+
+/// An entry of a queue.
+pub(crate) enum Operation {
+    Run(Task, Class),
+    Wait(Position),
+    /// Notes the time in the event, if it is still this record that counts.
+    Stamp(Arc<Event>, u64),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Idle,
+    Ready,
+    Running,
+    Blocked,
+}
+
+#[derive(Debug)]
+pub(crate) struct Queue {
+    inner: Mutex<Inner>,
+    /// For threads that sleep until a position is reached.
+    progress: Condvar,
+}
+
+struct Inner {
+    operations: VecDeque<Operation>,
+    state: State,
+    /// In the pool, or about to be put there.
+    queued: bool,
+    /// Blocked streams, each with the position it waits for.
+    dependents: Vec<(u64, Arc<Stream>)>,
+    /// The lowest position that a sleeping thread waits for.
+    wake_at: u64,
+}
+
+impl std::fmt::Debug for Inner {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // Not the streams: they may wait for each other's neighbours, and print on and on.
+        f.debug_struct("Inner")
+            .field("operations", &self.operations.len())
+            .field("state", &self.state)
+            .finish()
+    }
+}
+
+impl Queue {
+    pub(crate) fn new() -> Queue {
+        Queue {
+            inner: Mutex::new(Inner {
+                operations: VecDeque::new(),
+                state: State::Idle,
+                queued: false,
+                dependents: Vec::new(),
+                wake_at: u64::MAX,
+            }),
+            progress: Condvar::new(),
+        }
+    }
+}
+
+/// What [`Stream::push`] did.
+pub(crate) struct Pushed {
+    /// The position after which everything that was pushed is done.
+    pub(crate) sequence: u64,
+    /// The caller must call [`Stream::announce`], when it holds no lock.
+    pub(crate) announce: bool,
+}
+
+impl Stream {
+    /// The position of the last operation that was submitted.
+    pub(crate) fn submitted(&self) -> u64 {
+        self.submitted.load(Ordering::Acquire)
+    }
+
+    /// Everything up to that position has ended, and what it wrote is visible.
+    pub(crate) fn reached(&self, sequence: u64) -> bool {
+        self.completed.load(Ordering::Acquire) >= sequence
+    }
+
+    /// Appends `operations`, all of them or (if there are none) nothing.
+    pub(crate) fn push(&self, operations: impl IntoIterator<Item = Operation>) -> Pushed {
+        let mut inner = lock(&self.queue.inner);
+        let before = inner.operations.len();
+        inner.operations.extend(operations);
+        let added = (inner.operations.len() - before) as u64;
+        let sequence = self.submitted.load(Ordering::Relaxed) + added;
+        self.submitted.store(sequence, Ordering::Release);
+        let mut announce = false;
+        if inner.state == State::Idle && added > 0 {
+            inner.state = State::Ready;
+            announce = !std::mem::replace(&mut inner.queued, true);
+        }
+        Pushed { sequence, announce }
+    }
+
+    /// Hands the stream to the pool, after its `queued` has been set.
+    pub(crate) fn announce(self: &Arc<Self>) {
+        self.domain.pool.announce(self.clone());
+    }
+
+    /// A worker has taken the stream out of the pool.
+    pub(crate) fn run_by_worker(self: &Arc<Self>) {
+        let mut inner = lock(&self.queue.inner);
+        inner.queued = false;
+        if inner.state == State::Ready {
+            inner.state = State::Running;
+            self.execute(inner, None);
+        }
+    }
+
+    /// Runs operations. The caller has moved the state to `Running`.
+    ///
+    /// A worker has no `goal` and goes on as long as it can; a thread that waits for a position stops there, and leaves to
+    /// the workers what is theirs.
+    fn execute<'a>(self: &'a Arc<Self>, mut inner: MutexGuard<'a, Inner>, goal: Option<u64>) {
+        for count in 1_u32.. {
+            let Some(front) = inner.operations.front() else {
+                inner.state = State::Idle;
+                return;
+            };
+            let leave = match (front, goal) {
+                (Operation::Wait(position), _) if !position.reached() => {
+                    let position = position.clone();
+                    inner.state = State::Blocked;
+                    drop(inner);
+                    if position.stream.add_dependent(position.sequence, self) {
+                        return;
+                    }
+                    // Reached in between, and nobody knows of the state but this thread: go on.
+                    inner = lock(&self.queue.inner);
+                    inner.state = State::Running;
+                    false
+                }
+                (Operation::Run(_, class), Some(_)) => {
+                    *class != Class::Device || self.reached(goal.unwrap_or(0))
+                }
+                (_, Some(goal)) => self.reached(goal),
+                (_, None) => count.is_multiple_of(TURN) && self.domain.pool.has_waiting(),
+            };
+            if leave {
+                inner.state = State::Ready;
+                let announce = !std::mem::replace(&mut inner.queued, true);
+                drop(inner);
+                if announce {
+                    self.announce();
+                }
+                return;
+            }
+            let operation = inner.operations.pop_front();
+            drop(inner);
+            if let Some(operation) = operation {
+                self.perform(operation);
+            }
+            self.complete();
+            inner = lock(&self.queue.inner);
+        }
+    }
+
+    fn perform(&self, operation: Operation) {
+        match operation {
+            Operation::Wait(_) => {}
+            Operation::Stamp(event, record) => event.stamp(record),
+            Operation::Run(task, class) => {
+                let failure = self.domain.failure();
+                if failure.is_some() && class != Class::Callback {
+                    return;
+                }
+                let run = || std::panic::catch_unwind(AssertUnwindSafe(|| task.run(failure)));
+                let outcome = if class == Class::Device { run() } else { process::as_host_function(run) };
+                if let Err(failure) = outcome.unwrap_or(Err(Failure::UNKNOWN)) {
+                    self.domain.fail(failure);
+                }
+            }
+        }
+    }
+
+    /// The entry at the front has ended: whoever waits for that is told.
+    fn complete(&self) {
+        let mut inner = lock(&self.queue.inner);
+        let completed = self.completed.load(Ordering::Relaxed) + 1;
+        self.completed.store(completed, Ordering::Release);
+        let notify = completed >= inner.wake_at;
+        if notify {
+            // Those who wait for later positions say so again.
+            inner.wake_at = u64::MAX;
+        }
+        let ready: Vec<_> = if inner.dependents.is_empty() {
+            Vec::new()
+        } else {
+            inner.dependents.extract_if(.., |(sequence, _)| *sequence <= completed).collect()
+        };
+        drop(inner);
+        if notify {
+            self.queue.progress.notify_all();
+        }
+        for (_, stream) in ready {
+            stream.unblock();
+        }
+    }
+
+    /// False if the position has been reached already.
+    fn add_dependent(&self, sequence: u64, stream: &Arc<Stream>) -> bool {
+        let mut inner = lock(&self.queue.inner);
+        let wait = !self.reached(sequence);
+        if wait {
+            inner.dependents.push((sequence, stream.clone()));
+        }
+        wait
+    }
+
+    /// What the front waits for has been reached.
+    fn unblock(self: &Arc<Self>) {
+        let mut inner = lock(&self.queue.inner);
+        debug_assert_eq!(inner.state, State::Blocked);
+        inner.state = State::Ready;
+        let announce = !std::mem::replace(&mut inner.queued, true);
+        drop(inner);
+        if announce {
+            self.announce();
+        }
+    }
+
+    /// Returns when the position is reached. Runs what stands before it meanwhile, if nobody else does.
+    pub(crate) fn wait_until(self: &Arc<Self>, sequence: u64) {
+        let mut spin = Spin::new();
+        loop {
+            if self.reached(sequence) {
+                return;
+            }
+            self.help(sequence);
+            if self.reached(sequence) {
+                return;
+            }
+            if !spin.again() {
+                break;
+            }
+        }
+        let mut inner = lock(&self.queue.inner);
+        while !self.reached(sequence) {
+            inner.wake_at = inner.wake_at.min(sequence);
+            inner = sleep(&self.queue.progress, inner);
+        }
+    }
+
+    /// Runs operations on the way to a position: those of this stream or, if it is blocked, those of the
+    /// stream it waits for. Ends when there is nothing it may run.
+    fn help(self: &Arc<Self>, sequence: u64) {
+        let mut target = Position { stream: self.clone(), sequence };
+        loop {
+            let mut inner = lock(&target.stream.queue.inner);
+            let next = match (inner.state, inner.operations.front()) {
+                (State::Ready, Some(Operation::Run(_, class))) if *class != Class::Device => return,
+                (State::Ready, _) => {
+                    inner.state = State::Running;
+                    target.stream.execute(inner, Some(target.sequence));
+                    if self.reached(sequence) {
+                        return;
+                    }
+                    Position { stream: self.clone(), sequence }
+                }
+                (State::Blocked, Some(Operation::Wait(position))) if !position.reached() => {
+                    let position = position.clone();
+                    drop(inner);
+                    position
+                }
+                // Somebody else is at it, or will be at once.
+                _ => return,
+            };
+            target = next;
+        }
+    }
+}
