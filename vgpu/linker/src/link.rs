@@ -50,11 +50,11 @@ pub fn link(mut inputs: Vec<Input>) -> Result<Module, LinkErrors> {
     let plan = plan.number();
     let mut module = header(&inputs, &plan.joined);
     let mut copier = Copier::new(plan.inputs);
-    for &(place, ref traits) in &plan.variables {
+    for Kept { place, name, align, managed } in plan.variables {
         let Item::Variable(index) = place.item else { continue };
         let variable = &mut inputs[place.input as usize].module.variables[index as usize];
         let mut variable = std::mem::replace(variable, nothing());
-        (variable.name, variable.align, variable.managed) = traits.clone();
+        (variable.name, variable.align, variable.managed) = (name, align, managed);
         if let Some(initializer) = &mut variable.initializer {
             copier.initializer(place.input, initializer);
         }
@@ -162,8 +162,15 @@ struct Finished {
     joined: Vec<bool>,
     inputs: Vec<Numbers>,
     functions: Vec<(Place, Box<str>)>,
-    /// With name, alignment, and whether it is managed.
-    variables: Vec<(Place, (Box<str>, u32, bool))>,
+    variables: Vec<Kept>,
+}
+
+/// A variable of the result.
+struct Kept {
+    place: Place,
+    name: Box<str>,
+    align: u32,
+    managed: bool,
 }
 
 impl<'r, 'a> Plan<'r, 'a> {
@@ -281,7 +288,7 @@ impl<'r, 'a> Plan<'r, 'a> {
         let variables = variables.iter().map(|&place| {
             let Item::Variable(index) = place.item else { unreachable!("a list of variables") };
             let (align, managed) = self.resolution.traits(self.resolution.variable(place.input, index));
-            (place, (name(place), align, managed))
+            Kept { place, name: name(place), align, managed }
         });
         let variables = variables.collect();
         let number = |place: &Place| numbers.get(place).copied().unwrap_or(DROPPED);

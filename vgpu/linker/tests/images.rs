@@ -211,8 +211,8 @@ fn by_pointer(image: *const c_void) -> Result<Vec<u8>, Code> {
 fn images_come_without_a_length() {
     let text = format!("{TEXT}\0");
     assert_eq!(by_pointer(text.as_ptr().cast()), Ok(TEXT.as_bytes().to_vec()));
-    assert_eq!(by_pointer(b"\0".as_ptr().cast()), Ok(Vec::new()));
-    assert_eq!(by_pointer(b"\x7fE\0".as_ptr().cast()), Ok(b"\x7fE".to_vec()));
+    assert_eq!(by_pointer(c"".as_ptr().cast()), Ok(Vec::new()));
+    assert_eq!(by_pointer(c"\x7fE".as_ptr().cast()), Ok(b"\x7fE".to_vec()));
     let binary = fat_binary(&[ptx(80, TEXT)]);
     assert_eq!(by_pointer(binary.as_ptr().cast()), Ok(binary.clone()));
     let module = load("a", TEXT.as_bytes(), 90).expect("a module");
