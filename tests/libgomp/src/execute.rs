@@ -1,0 +1,105 @@
+//! Runs a built test on the virtual GPU.
+//!
+//! Called by `schedule`. The environment is made from nothing, so that the
+//! caller's shell decides no result; only `GANGWAY_VGPU_*` passes through. The
+//! driver writes a trace of its calls, from which a run tells how many kernels
+//! it launched: a program that fell back to the host cannot pass for one that
+//! offloaded.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+
+use crate::catalogue::Test;
+use crate::plan::Plan;
+use crate::process::{self, Finished};
+use crate::suite::Model;
+
+/// The functions of the driver that start a kernel.
+const LAUNCHES: [&str; 3] = ["cuLaunchKernel", "cuLaunchKernelEx", "cuLaunchCooperativeKernel"];
+
+/// How tests are run.
+pub struct Runner {
+    /// The folder of `libcuda.so.1`.
+    pub libraries: PathBuf,
+    /// The root of GCC's sources.
+    pub sources: PathBuf,
+    /// For tests that set no limit of their own.
+    pub time_limit: Duration,
+}
+
+/// What a run did.
+#[derive(Debug)]
+pub struct Run {
+    pub finished: Finished,
+    /// How many kernels were launched; none if the driver wrote no trace.
+    pub launches: Option<usize>,
+}
+
+impl Runner {
+    /// How long a test may take.
+    pub fn limit(&self, plan: &Plan) -> Duration {
+        plan.seconds.map_or(self.time_limit, Duration::from_secs).mul_f64(plan.time_factor)
+    }
+
+    /// The variables that a test is run with, besides what every program needs.
+    /// `mandatory` is false where a test falls back to the host on purpose.
+    pub fn environment(&self, test: &Test, plan: &Plan, mandatory: bool) -> Vec<(String, String)> {
+        let mut variables = vec![("LD_LIBRARY_PATH".to_owned(), self.libraries.display().to_string())];
+        if mandatory || test.suite.model == Model::OpenAcc {
+            let (name, value) = test.suite.environment();
+            variables.push((name.to_owned(), value.to_owned()));
+        }
+        variables.extend(plan.environment.iter().cloned());
+        variables
+    }
+
+    /// Runs `program` in a folder of its own.
+    pub fn run(&self, test: &Test, plan: &Plan, program: &Path, mandatory: bool) -> Result<Run> {
+        let folder = tempfile::Builder::new().prefix("gangway-libgomp-").tempdir()?;
+        let trace = folder.path().join("trace.json");
+        let work = folder.path().join("work");
+        fs::create_dir(&work)?;
+        // Some OpenACC tests load this file from the current folder.
+        let ptx = self.sources.join("libgomp/testsuite/libgomp.oacc-c-c++-common/subr.ptx");
+        fs::copy(&ptx, work.join("subr.ptx")).with_context(|| ptx.display().to_string())?;
+
+        let mut command = Command::new(program);
+        command.current_dir(&work).env_clear();
+        command.env("PATH", "/usr/bin:/bin").env("LC_ALL", "C").env("TMPDIR", folder.path());
+        for (name, value) in std::env::vars_os() {
+            if name.to_string_lossy().starts_with("GANGWAY_VGPU_") || name == "HOME" {
+                command.env(name, value);
+            }
+        }
+        command.env("GANGWAY_VGPU_TRACE", &trace);
+        command.envs(self.environment(test, plan, mandatory));
+        let finished = process::run(&mut command, self.limit(plan))?;
+        let launches = fs::read(&trace).ok().map(|bytes| launches(&String::from_utf8_lossy(&bytes)));
+        Ok(Run { finished, launches })
+    }
+}
+
+/// How many kernels a trace shows; one line is one call.
+fn launches(trace: &str) -> usize {
+    let name = |line: &str| {
+        line.split_once("\"name\":\"").and_then(|(_, rest)| Some(rest.split_once('"')?.0.to_owned()))
+    };
+    trace.lines().filter_map(name).filter(|name| LAUNCHES.contains(&name.as_str())).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::launches;
+
+    #[test]
+    fn kernels_in_a_trace() {
+        let trace = "[\n{\"name\":\"cuInit\",\"ph\":\"X\"},\n{\"name\":\"cuLaunchKernel\",\"ph\":\"X\"},\n\
+                     {\"name\":\"cuLaunchHostFunc\",\"ph\":\"X\"},\n{\"name\":\"cuLaunchKernel\",\"ph\":\"X\"},\n{\"na";
+        assert_eq!(launches(trace), 2);
+        assert_eq!(launches("[\n"), 0);
+    }
+}

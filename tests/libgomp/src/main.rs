@@ -1,0 +1,126 @@
+//! Runs libgomp's own testsuite on the virtual GPU: its acceptance suite.
+//!
+//! Stock gcc builds the tests, stock libgomp runs them, and only `libcuda.so.1`
+//! is ours. The steps: unpack the tests (`sources`), find those that offload and
+//! read their directives (`catalogue`, with `directive`, `selector`, `plan`),
+//! build and run them (`schedule`, with `compile`, `execute`, `verdict`), compare
+//! with the committed lists (`rules`) and write the tables (`report`).
+
+mod arguments;
+mod catalogue;
+mod compile;
+mod directive;
+mod execute;
+mod plan;
+mod process;
+mod record;
+mod report;
+mod rules;
+mod schedule;
+mod selector;
+mod sources;
+mod suite;
+mod target;
+mod tcl;
+mod verdict;
+
+use std::fs;
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, ensure};
+use clap::Parser;
+use sha2::{Digest, Sha256};
+
+use arguments::Arguments;
+use catalogue::Test;
+use compile::Compiler;
+use execute::Runner;
+use plan::Decision;
+use record::Record;
+use report::Report;
+use rules::Rules;
+use schedule::Bench;
+
+fn main() -> ExitCode {
+    match run(&Arguments::parse()) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Does what the command line says; whether all went as expected.
+fn run(arguments: &Arguments) -> Result<bool> {
+    process::without_core_files();
+    fs::create_dir_all(&arguments.build).with_context(|| arguments.build.display().to_string())?;
+    let build = arguments.build.canonicalize()?;
+    let sources = sources::unpacked(&build)?;
+    let mut tests = catalogue::tests(&sources.join("libgomp/testsuite"))?;
+    let rules = Rules::read(Path::new(env!("CARGO_MANIFEST_DIR")))?;
+    rules.check(&tests)?;
+
+    let record = Record::open(&build.join("results.jsonl"))?;
+    tests.retain(|test| wanted(arguments, &record, test));
+    ensure!(!tests.is_empty(), "no test is left to run");
+    if arguments.list {
+        tests.iter().for_each(list);
+        return Ok(true);
+    }
+
+    let libraries = build.join("lib");
+    let driver = if arguments.compile_only { String::new() } else { lay_out(&arguments.driver, &libraries)? };
+    let failures = build.join("failures");
+    fs::create_dir_all(&failures)?;
+    let compiler = Compiler::new(&sources, &build, &libraries)?;
+    let runner = Runner { libraries, sources, time_limit: arguments.time_limit };
+    let runner = (!arguments.compile_only).then_some(runner);
+    let bench = Bench { compiler, runner, rules, record, driver, failures, resume: arguments.resume };
+    let jobs = arguments.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
+    let entries = schedule::run(&bench, &tests, jobs)?;
+
+    let report = Report::new(&tests, &entries, &bench.rules);
+    fs::write(build.join("report.md"), report.markdown())?;
+    fs::write(build.join("report.txt"), report.plain(false))?;
+    print!("{}", report.plain(true));
+    println!("\nmore in {0}/report.md, {0}/report.txt and {0}/failures", arguments.build.display());
+    println!("{}", report.result_line());
+    Ok(report.as_expected())
+}
+
+/// Whether the command line asks for the test.
+fn wanted(arguments: &Arguments, record: &Record, test: &Test) -> bool {
+    let id = test.id();
+    let failed = || record.earlier(&id).is_some_and(|entry| entry.verdict.is_failure());
+    (arguments.filter.is_empty() || arguments.filter.iter().any(|filter| filter.is_match(&id)))
+        && (!arguments.tenth || test.in_tenth())
+        && (!arguments.retry_failures || failed())
+}
+
+fn list(test: &Test) {
+    match &test.decision {
+        Decision::Run(plan) => {
+            let fails = if plan.should_fail { ", has to fail" } else { "" };
+            println!("{}: {}{fails}", test.id(), plan.options.join(" "));
+        }
+        Decision::Skip(reason) => println!("{}: not run: {reason}", test.id()),
+    }
+}
+
+/// Copies the driver under the names that programs and linkers look for, so that
+/// building a new one does not disturb a run; gives its digest.
+fn lay_out(driver: &Path, folder: &Path) -> Result<String> {
+    let bytes = fs::read(driver).with_context(|| format!("the driver, {}", driver.display()))?;
+    fs::create_dir_all(folder)?;
+    let (library, fresh) = (folder.join("libcuda.so.1"), folder.join("libcuda.so.1.new"));
+    fs::write(&fresh, &bytes)?;
+    fs::rename(&fresh, &library)?;
+    let link = folder.join("libcuda.so");
+    if !link.exists() {
+        std::os::unix::fs::symlink("libcuda.so.1", &link)?;
+    }
+    Ok(Sha256::digest(&bytes)[..8].iter().map(|byte| format!("{byte:02x}")).collect())
+}

@@ -1,0 +1,155 @@
+//! The committed lists: failures that are expected, and tests that are special.
+//!
+//! `expected-failures.txt` and `exceptions.txt` stand beside this crate's
+//! `Cargo.toml`. Every line names tests, their level of optimisation and a
+//! reason. Called by `main`. A line that matches no test is an error, so that
+//! the lists cannot outlive what they are about.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail, ensure};
+
+use crate::catalogue::Test;
+use crate::selector::glob;
+use crate::suite::Level;
+
+/// One line of a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rule {
+    kind: Kind,
+    /// The name of a test, in which `*` may stand for anything.
+    pattern: String,
+    /// Both levels, if none is named.
+    level: Option<Level>,
+    pub reason: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// The test fails.
+    Failure,
+    /// The test passes without launching a kernel, and is right to.
+    NoKernel,
+    /// The test falls back to the host on purpose, so offloading is not mandatory.
+    Fallback,
+}
+
+/// Both lists.
+#[derive(Debug, Default)]
+pub struct Rules {
+    rules: Vec<Rule>,
+}
+
+impl Rules {
+    /// Reads the lists in `folder`.
+    pub fn read(folder: &Path) -> Result<Self> {
+        let mut rules = Vec::new();
+        let mut file = |name: &str, parse: fn(&str) -> Result<Rule>| -> Result<()> {
+            let path = folder.join(name);
+            let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+            for (index, line) in text.lines().enumerate() {
+                let line = line.trim();
+                if !line.is_empty() && !line.starts_with('#') {
+                    rules.push(parse(line).with_context(|| format!("{}:{}", path.display(), index + 1))?);
+                }
+            }
+            Ok(())
+        };
+        file("expected-failures.txt", |line| Rule::parse(Kind::Failure, line))?;
+        file("exceptions.txt", |line| match line.split_once(char::is_whitespace) {
+            Some(("no-kernel", rest)) => Rule::parse(Kind::NoKernel, rest),
+            Some(("fallback", rest)) => Rule::parse(Kind::Fallback, rest),
+            _ => bail!("`{line}` starts with neither `no-kernel` nor `fallback`"),
+        })?;
+        Ok(Self { rules })
+    }
+
+    /// Checks that every line is about some test.
+    pub fn check(&self, tests: &[Test]) -> Result<()> {
+        for rule in &self.rules {
+            ensure!(
+                tests.iter().any(|test| rule.matches(&test.name, test.level)),
+                "`{}` in the lists of tests matches no test",
+                rule.pattern
+            );
+        }
+        Ok(())
+    }
+
+    fn find(&self, kind: Kind, test: &Test) -> Option<&Rule> {
+        self.rules.iter().find(|rule| rule.kind == kind && rule.matches(&test.name, test.level))
+    }
+
+    /// Why the test is expected to fail.
+    pub fn expected_failure(&self, test: &Test) -> Option<&str> {
+        self.find(Kind::Failure, test).map(|rule| rule.reason.as_str())
+    }
+
+    /// Whether the test may pass without a kernel.
+    pub fn needs_no_kernel(&self, test: &Test) -> bool {
+        self.find(Kind::NoKernel, test).is_some()
+    }
+
+    /// Whether the test has to run with offloading mandatory.
+    pub fn mandatory(&self, test: &Test) -> bool {
+        self.find(Kind::Fallback, test).is_none()
+    }
+}
+
+impl Rule {
+    /// Reads `NAME LEVEL REASON`.
+    fn parse(kind: Kind, line: &str) -> Result<Self> {
+        let mut fields = line.splitn(2, char::is_whitespace);
+        let pattern = fields.next().unwrap_or_default().to_owned();
+        let rest = fields.next().unwrap_or_default().trim_start();
+        let (level, reason) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+        let level = match level {
+            "*" => None,
+            "-O0" => Some(Level::O0),
+            "-O2" => Some(Level::O2),
+            _ => bail!("`{level}` is not a level: -O0, -O2 or *"),
+        };
+        ensure!(!reason.trim().is_empty(), "no reason is given for `{pattern}`");
+        Ok(Self { kind, pattern, level, reason: reason.trim().to_owned() })
+    }
+
+    fn matches(&self, name: &str, level: Level) -> bool {
+        self.level.is_none_or(|it| it == level) && glob(&self.pattern, name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::{Kind, Rule, Rules};
+    use crate::suite::Level;
+
+    #[test]
+    fn lines() {
+        let rule = Rule::parse(Kind::Failure, "libgomp.oacc-c*/x.c  -O2  it needs y").unwrap();
+        assert!(rule.matches("libgomp.oacc-c++/../common/x.c", Level::O2));
+        assert!(!rule.matches("libgomp.oacc-c/x.c", Level::O0) && !rule.matches("libgomp.c/x.c", Level::O2));
+        assert_eq!(rule.reason, "it needs y");
+        for line in ["x.c", "x.c -O2", "x.c -O1 why", "x.c *"] {
+            assert!(Rule::parse(Kind::Failure, line).is_err(), "{line}");
+        }
+    }
+
+    #[test]
+    fn files() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("expected-failures.txt"), "# comment\n\na.c * why\n").unwrap();
+        fs::write(folder.path().join("exceptions.txt"), "no-kernel b.c -O0 why\nfallback c.c * why\n")
+            .unwrap();
+        let rules = Rules::read(folder.path()).unwrap();
+        assert_eq!(
+            rules.rules.iter().map(|rule| rule.kind).collect::<Vec<_>>(),
+            [Kind::Failure, Kind::NoKernel, Kind::Fallback]
+        );
+        assert!(rules.check(&[]).unwrap_err().to_string().contains("`a.c`"));
+        fs::write(folder.path().join("exceptions.txt"), "flaky b.c * why\n").unwrap();
+        assert!(format!("{:#}", Rules::read(folder.path()).unwrap_err()).contains("exceptions.txt:1"));
+    }
+}

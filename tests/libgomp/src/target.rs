@@ -1,0 +1,138 @@
+//! What holds on the machine that the tests run on: the effective targets.
+//!
+//! The answers are those of GCC 12 with nvptx offloading on x86-64 Linux with a
+//! device that has memory of its own, which is what the virtual GPU is. Called
+//! by `plan` through `selector::Facts`. It must never answer for a name that it
+//! does not know.
+
+use anyhow::{Result, bail};
+
+use crate::selector::{Facts, glob};
+use crate::suite::{Language, Model, Suite};
+
+/// The triplet of Debian's compiler, as DejaGnu has it.
+const TRIPLET: &str = "x86_64-pc-linux-gnu";
+
+/// One test's view of the machine: some answers depend on suite and options.
+#[derive(Debug, Clone, Copy)]
+pub struct Target<'a> {
+    pub suite: &'static Suite,
+    /// All options that the test is compiled with so far.
+    pub options: &'a [String],
+}
+
+impl Facts for Target<'_> {
+    fn effective_target(&self, name: &str) -> Result<bool> {
+        let openacc = self.suite.model == Model::OpenAcc;
+        Ok(match name {
+            "c" => self.suite.language == Language::C,
+            "c++" => self.suite.language == Language::Cxx,
+            "__OPTIMIZE__" => self.optimises(),
+
+            // The device.
+            "offload_device"
+            | "offload_device_nonshared_as"
+            | "offload_device_nvptx"
+            | "offload_target_nvptx"
+            | "offloading_enabled"
+            | "openacc_nvidia_accel_present" => true,
+            "openacc_nvidia_accel_selected" => openacc,
+            "offload_device_shared_as"
+            | "offload_device_intel_mic"
+            | "offload_device_any_intel_mic"
+            | "offload_target_amdgcn"
+            | "openacc_host_selected"
+            | "openacc_radeon_accel_present"
+            | "openacc_radeon_accel_selected" => false,
+
+            // GCC brings a `cuda.h`, and `-lcuda` is the virtual GPU.
+            "openacc_cuda" => true,
+            // Both belong to NVIDIA's toolkit; cuBLAS is machine code only.
+            "openacc_cudart" | "openacc_cublas" => false,
+
+            // The host.
+            "lp64" | "size32plus" | "tls" | "tls_runtime" | "sync_int_long" | "sync_char_short"
+            | "alloca" | "large_long_double" | "shared" | "fpic" | "pthread" | "weak_undefined"
+            | "__float128" | "vect_simd_clones" | "sse2_runtime" | "lto" | "fd_truncate" => true,
+            "avx_runtime" => std::arch::is_x86_feature_detected!("avx"),
+            "aarch64_tiny" => false,
+            // The original harness runs these only where GCC_TEST_RUN_EXPENSIVE is set.
+            "run_expensive_tests" => false,
+            _ => bail!("the effective target `{name}` is not known"),
+        })
+    }
+
+    fn triplet(&self, pattern: &str) -> bool {
+        glob(pattern, TRIPLET)
+    }
+
+    fn option(&self, pattern: &str) -> bool {
+        self.options.iter().any(|option| glob(pattern, option))
+    }
+}
+
+impl Target<'_> {
+    fn optimises(&self) -> bool {
+        let level = self.options.iter().rev().find(|option| is_level(option));
+        level.is_some_and(|option| option != "-O0")
+    }
+
+    /// Whether an xfail-like list of options applies: one of the `included`
+    /// is there (each may be several options, which all have to be), and none
+    /// of the `excluded`.
+    pub fn options_match(&self, included: &[String], excluded: &[String]) -> bool {
+        let all_there =
+            |options: &String| options.split_whitespace().all(|option| option == "*" || self.option(option));
+        included.iter().any(all_there)
+            && !excluded.iter().filter(|options| !options.trim().is_empty()).any(all_there)
+    }
+}
+
+/// Whether the option sets a level of optimisation.
+pub fn is_level(option: &str) -> bool {
+    matches!(option.strip_prefix("-O"), Some("" | "0" | "1" | "2" | "3" | "s" | "fast" | "g" | "z"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Target;
+    use crate::selector::Facts;
+    use crate::suite::SUITES;
+
+    fn options(text: &str) -> Vec<String> {
+        text.split_whitespace().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn answers_depend_on_the_suite() {
+        let [c, cxx, .., acc, _, _] = &SUITES;
+        let target = |suite| Target { suite, options: &[] };
+        assert!(target(c).effective_target("c").unwrap() && !target(cxx).effective_target("c").unwrap());
+        assert!(!target(c).effective_target("openacc_nvidia_accel_selected").unwrap());
+        assert!(target(acc).effective_target("openacc_nvidia_accel_selected").unwrap());
+        assert!(target(c).effective_target("no_such_thing").is_err());
+    }
+
+    #[test]
+    fn the_last_level_counts() {
+        for (text, optimises) in
+            [("", false), ("-O0", false), ("-O2", true), ("-O2 -O0", false), ("-O0 -O1", true)]
+        {
+            let options = options(text);
+            let target = Target { suite: &SUITES[0], options: &options };
+            assert_eq!(target.effective_target("__OPTIMIZE__").unwrap(), optimises, "{text}");
+        }
+    }
+
+    #[test]
+    fn lists_of_options() {
+        let options = options("-O2 -DACC_MEM_SHARED=0");
+        let target = Target { suite: &SUITES[0], options: &options };
+        let list = |items: &[&str]| items.iter().map(|item| (*item).to_owned()).collect::<Vec<_>>();
+        assert!(target.options_match(&list(&["*"]), &[]));
+        assert!(target.options_match(&list(&["*"]), &list(&[""])));
+        assert!(target.options_match(&list(&["-O0", "-O2"]), &list(&["-DACC_MEM_SHARED=1"])));
+        assert!(!target.options_match(&list(&["*"]), &list(&["-DACC_MEM_SHARED=0"])));
+        assert!(!target.options_match(&list(&["-O2 -g"]), &[]));
+    }
+}

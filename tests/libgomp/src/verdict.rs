@@ -1,0 +1,189 @@
+//! Decides whether a test passed.
+//!
+//! Called by `schedule` with what building and running it gave. The rules are
+//! DejaGnu's: the exit status has to be zero (or not, for `dg-shouldfail`) and
+//! the output has to match; added is that a kernel must have been launched.
+
+use anyhow::{Context, Result};
+use regex::RegexBuilder;
+use serde::{Deserialize, Serialize};
+
+use crate::execute::Run;
+use crate::plan::Plan;
+use crate::process::Ending;
+
+/// What came of a test.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    Passed,
+    /// With what went wrong.
+    Failed(String),
+    /// It failed as it says itself that it does, on hardware too; with its reason.
+    Marked(String),
+    /// It passed although it says that it fails.
+    PassedThoughMarked(String),
+    /// It was not run, for this reason.
+    Skipped(String),
+}
+
+impl Verdict {
+    /// Whether the test failed where it should have passed.
+    pub fn is_failure(&self) -> bool {
+        matches!(self, Self::Failed(_))
+    }
+}
+
+/// The verdict on a test that gcc refused.
+pub fn on_refusal(plan: &Plan, output: &str) -> Verdict {
+    match &plan.marks.compile {
+        Some(reason) => Verdict::Marked(reason.clone()),
+        None => Verdict::Failed(format!("gcc: {}", telling_line(output))),
+    }
+}
+
+/// The verdict on a test that ran.
+pub fn on_run(plan: &Plan, run: &Run, needs_no_kernel: bool) -> Result<Verdict> {
+    let output = &run.finished.output;
+    if let Some(why) = wrong_ending(plan, run.finished.ending) {
+        let why = format!("{why}: {}", telling_line(output));
+        return Ok(plan.marks.run.clone().map_or(Verdict::Failed(why), Verdict::Marked));
+    }
+    if let Some(pattern) = &plan.output
+        && !matches(pattern, output)?
+    {
+        let why = format!("the output does not match: {}", telling_line(output));
+        let marks = plan.marks.output.as_ref().or(plan.marks.run.as_ref());
+        return Ok(marks.cloned().map_or(Verdict::Failed(why), Verdict::Marked));
+    }
+    // A program that is to fail may do so before its first kernel.
+    if !plan.should_fail {
+        match run.launches {
+            None => return Ok(Verdict::Failed("it never started the virtual GPU's driver".to_owned())),
+            Some(0) if !needs_no_kernel => {
+                return Ok(Verdict::Failed("it passed without launching a kernel".to_owned()));
+            }
+            Some(count) if count > 0 && needs_no_kernel => {
+                let why = format!("exceptions.txt says that it launches no kernel, but it launched {count}");
+                return Ok(Verdict::Failed(why));
+            }
+            Some(_) => {}
+        }
+    }
+    let marks = plan.marks.run.as_ref().or(plan.marks.output.as_ref()).or(plan.marks.compile.as_ref());
+    Ok(marks.cloned().map_or(Verdict::Passed, Verdict::PassedThoughMarked))
+}
+
+fn wrong_ending(plan: &Plan, ending: Ending) -> Option<String> {
+    match ending {
+        Ending::TimedOut => Some(ending.to_string()),
+        _ if !plan.should_fail && !ending.succeeded() => Some(ending.to_string()),
+        _ if plan.should_fail && ending.succeeded() => Some("it should have failed".to_owned()),
+        _ => None,
+    }
+}
+
+/// Whether `output` matches `pattern` anywhere, as Tcl's `regexp` has it: a dot
+/// is any character, and `$` the end of the whole text.
+fn matches(pattern: &str, output: &str) -> Result<bool> {
+    let pattern = literal_braces(pattern);
+    let compiled = RegexBuilder::new(&pattern).dot_matches_new_line(true).build();
+    Ok(compiled.with_context(|| format!("dg-output `{pattern}`"))?.is_match(output))
+}
+
+/// Tcl takes a brace that begins no repetition as it stands; the `regex` crate
+/// wants it escaped.
+fn literal_braces(pattern: &str) -> String {
+    let mut result = String::new();
+    let mut escaped = false;
+    for (at, character) in pattern.char_indices() {
+        let repetition = pattern[at + character.len_utf8()..].starts_with(|next: char| next.is_ascii_digit());
+        if character == '{' && !escaped && !repetition {
+            result.push('\\');
+        }
+        escaped = character == '\\' && !escaped;
+        result.push(character);
+    }
+    result
+}
+
+/// The line of a program's output that says most about what went wrong.
+fn telling_line(output: &str) -> String {
+    const TELLING: [&str; 6] = ["gangway", "libgomp: ", "rror", "undefined", "ssert", "STOP"];
+    let lines = || output.lines().map(str::trim).filter(|line| !line.is_empty());
+    let telling = TELLING.iter().find_map(|word| lines().find(|line| line.contains(word)));
+    let line = telling.or_else(|| lines().last()).unwrap_or("no output");
+    line.chars().take(300).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::{Verdict, literal_braces, matches, on_refusal, on_run};
+    use crate::execute::Run;
+    use crate::plan::{Marks, Plan};
+    use crate::process::{Ending, Finished};
+
+    fn run(ending: Ending, output: &str, launches: Option<usize>) -> Run {
+        Run { finished: Finished { ending, output: output.to_owned(), elapsed: Duration::ZERO }, launches }
+    }
+
+    fn verdict(plan: &Plan, run: &Run) -> Verdict {
+        on_run(plan, run, false).unwrap()
+    }
+
+    #[test]
+    fn a_pass_needs_a_kernel() {
+        let plan = Plan::default();
+        assert_eq!(verdict(&plan, &run(Ending::Exit(0), "", Some(1))), Verdict::Passed);
+        assert!(verdict(&plan, &run(Ending::Exit(0), "", Some(0))).is_failure());
+        assert!(verdict(&plan, &run(Ending::Exit(0), "", None)).is_failure());
+        assert_eq!(on_run(&plan, &run(Ending::Exit(0), "", Some(0)), true).unwrap(), Verdict::Passed);
+        assert!(on_run(&plan, &run(Ending::Exit(0), "", Some(1)), true).unwrap().is_failure());
+    }
+
+    #[test]
+    fn endings() {
+        let plan = Plan::default();
+        for ending in [Ending::Exit(1), Ending::Signal(6), Ending::TimedOut] {
+            assert!(verdict(&plan, &run(ending, "", Some(1))).is_failure(), "{ending}");
+        }
+        let plan = Plan { should_fail: true, ..Plan::default() };
+        assert!(verdict(&plan, &run(Ending::Exit(0), "", Some(1))).is_failure());
+        assert!(verdict(&plan, &run(Ending::TimedOut, "", None)).is_failure());
+        assert_eq!(verdict(&plan, &run(Ending::Signal(6), "", None)), Verdict::Passed);
+    }
+
+    #[test]
+    fn marks() {
+        let marks = Marks { run: Some("why".into()), compile: Some("how".into()), output: None };
+        let plan = Plan { marks, ..Plan::default() };
+        assert_eq!(verdict(&plan, &run(Ending::Exit(1), "", Some(1))), Verdict::Marked("why".into()));
+        assert_eq!(
+            verdict(&plan, &run(Ending::Exit(0), "", Some(1))),
+            Verdict::PassedThoughMarked("why".into())
+        );
+        assert_eq!(on_refusal(&plan, "error"), Verdict::Marked("how".into()));
+        assert!(on_refusal(&Plan::default(), "error").is_failure());
+    }
+
+    #[test]
+    fn output() {
+        let plan = Plan { output: Some("a.*\\[b".into()), ..Plan::default() };
+        assert_eq!(verdict(&plan, &run(Ending::Exit(0), "x a\n\n[b", Some(1))), Verdict::Passed);
+        assert!(verdict(&plan, &run(Ending::Exit(0), "a b", Some(1))).is_failure());
+        assert!(matches("b$", "a\nb").unwrap() && !matches("a$", "a\nb").unwrap());
+        assert!(matches("{x}", "{x}").unwrap());
+        assert_eq!(literal_braces(r"a{2}\{{x"), r"a{2}\{\{x");
+    }
+
+    #[test]
+    fn symptoms_name_the_telling_line() {
+        let run = run(Ending::Exit(1), "noise\nlibgomp: cuInit error\nmore\n", Some(0));
+        assert_eq!(
+            verdict(&Plan::default(), &run),
+            Verdict::Failed("exit status 1: libgomp: cuInit error".into())
+        );
+    }
+}
