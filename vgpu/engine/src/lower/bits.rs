@@ -1,0 +1,433 @@
+//! Logic, shifts, fields and counts of bits.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::types::{F32X4, I8X16, I32, I32X4, I64X2};
+use cranelift_codegen::ir::{InstBuilder, Value};
+use gangway_ptx::{Op, Opcode, Type, Word};
+
+use super::emit::{Emit, Quad, Source};
+use super::integer::signed;
+
+/// The result; `None` for what is no such instruction, or one with operands that are
+/// mostly constants and here are not.
+pub(super) fn compute(e: &mut Emit, opcode: &Opcode, sources: &[Source]) -> Option<Quad> {
+    let ty = opcode.ty(0)?;
+    let bits = ty.bits();
+    let quad = |index: usize| sources.get(index).map(|source| source.quad);
+    let a = quad(0)?;
+    Some(match opcode.op {
+        Op::And => e.each([a, quad(1)?], |e, [a, b]| e.and(a, b)),
+        Op::Or => e.each([a, quad(1)?], |e, [a, b]| e.or(a, b)),
+        Op::Xor => e.each([a, quad(1)?], |e, [a, b]| e.xor(a, b)),
+        Op::Not => e.each([a], |e, [a]| {
+            let inverse = e.not(a);
+            e.extend(inverse, bits, false)
+        }),
+        Op::Cnot => e.each([a], |e, [a]| {
+            let zero = e.like(a, 0);
+            let one = e.like(a, 1);
+            let is_zero = e.compare(IntCC::Equal, a, zero);
+            e.keep(is_zero, one)
+        }),
+        Op::Lop3 => Quad::One(table(e, [a, quad(1)?, quad(2)?].map(Quad::first), sources.get(3)?.constant?)),
+        Op::Shl | Op::Shr => shift(e, opcode.op, ty, a, sources.get(1)?),
+        Op::Shf => funnel(e, opcode, [a, quad(1)?].map(Quad::first), sources.get(2)?)?,
+        Op::Bfe => extract(e, ty, a, sources.get(1)?.constant?, sources.get(2)?.constant?),
+        Op::Bfi => insert(e, bits, a, quad(1)?, sources.get(2)?.constant?, sources.get(3)?.constant?),
+        Op::Popc => Quad::One(population(e, a)),
+        Op::Clz => Quad::One(leading_zeros(e, a)),
+        Op::Bfind => {
+            let a = if ty.is_signed() {
+                e.each([a], |e, [a]| {
+                    let sign = e.sar_by(a, bits - 1);
+                    e.xor(a, sign)
+                })
+            } else {
+                a
+            };
+            let zeros = leading_zeros(e, a);
+            let none = e.like(zeros, bits.into());
+            let all = e.like(zeros, 0xffff_ffff);
+            let empty = e.compare(IntCC::Equal, zeros, none);
+            let last = e.like(zeros, u64::from(bits - 1));
+            let position = if opcode.has(Word::Shiftamt) { zeros } else { e.sub(last, zeros) };
+            Quad::One(e.select(empty, all, position))
+        }
+        Op::Brev => reverse(e, a),
+        Op::Prmt => Quad::One(permute(e, opcode, [a, quad(1)?].map(Quad::first), sources.get(2)?.constant?)?),
+        _ => return None,
+    })
+}
+
+/// Any function of three bits: by the first of them, one of two functions of the others.
+fn table(e: &mut Emit, [a, b, c]: [Value; 3], rows: u64) -> Value {
+    match rows & 0xff {
+        0x96 => {
+            let ab = e.xor(a, b);
+            return e.xor(ab, c);
+        }
+        0x80 => {
+            let ab = e.and(a, b);
+            return e.and(ab, c);
+        }
+        0xfe => {
+            let ab = e.or(a, b);
+            return e.or(ab, c);
+        }
+        0xe8 => {
+            let (either, both) = (e.or(a, b), e.and(a, b));
+            let with = e.and(either, c);
+            return e.or(both, with);
+        }
+        _ => {}
+    }
+    let (set, clear) = (rows >> 4 & 0xf, rows & 0xf);
+    let clear_value = pair_table(e, b, c, clear);
+    if set == clear {
+        return clear_value;
+    }
+    let set_value = pair_table(e, b, c, set);
+    match (set, clear) {
+        (_, 0) => e.and(a, set_value),
+        (0xf, _) => e.or(a, clear_value),
+        (0, _) => {
+            let not_a = e.not(a);
+            e.and(not_a, clear_value)
+        }
+        (_, 0xf) => {
+            let not_a = e.not(a);
+            e.or(not_a, set_value)
+        }
+        (set, clear) if set == !clear & 0xf => e.xor(a, clear_value),
+        _ => {
+            let differs = e.xor(set_value, clear_value);
+            let chosen = e.and(a, differs);
+            e.xor(chosen, clear_value)
+        }
+    }
+}
+
+/// A function of two bits by its four rows; bit 3 is the row where both are set.
+fn pair_table(e: &mut Emit, b: Value, c: Value, rows: u64) -> Value {
+    let inverted = |e: &mut Emit, rows: u64| {
+        let value = pair_table(e, b, c, !rows & 0xf);
+        e.not(value)
+    };
+    match rows {
+        0b0000 => e.like(b, 0),
+        0b1111 => e.like(b, u64::MAX),
+        0b1100 => b,
+        0b1010 => c,
+        0b0011 => e.not(b),
+        0b0101 => e.not(c),
+        0b1000 => e.and(b, c),
+        0b1110 => e.or(b, c),
+        0b0110 => e.xor(b, c),
+        0b0100 => {
+            let not_c = e.not(c);
+            e.and(b, not_c)
+        }
+        0b0010 => {
+            let not_b = e.not(b);
+            e.and(not_b, c)
+        }
+        _ => inverted(e, rows),
+    }
+}
+
+/// `shl` and `shr`: amounts of the width and more shift everything out.
+fn shift(e: &mut Emit, op: Op, ty: Type, a: Quad, amount: &Source) -> Quad {
+    let (bits, arithmetic) = (ty.bits(), op == Op::Shr && ty.is_signed());
+    let a = e.each([a], |e, [a]| if op == Op::Shr { signed(e, a, ty) } else { a });
+    let fitted = |e: &mut Emit, quad: Quad| e.each([quad], |e, [value]| e.extend(value, bits, false));
+    if let Some(amount) = amount.constant {
+        let amount = amount as u32;
+        let shifted = e.each([a], |e, [a]| match (op, arithmetic) {
+            (_, true) => e.sar_by(a, amount.min(bits - 1)),
+            _ if amount >= bits => e.like(a, 0),
+            (Op::Shl, _) => e.shl_by(a, amount),
+            _ => e.shr_by(a, amount),
+        });
+        return fitted(e, shifted);
+    }
+    // What a register of 32 bits shifts out of a 16-bit value is cut off in the end.
+    let width = bits.max(32);
+    let shifted = match amount.uniform {
+        Some(amount) => e.each([a], |e, [a]| shift_by(e, op, arithmetic, a, amount)),
+        None if width == 32 => Quad::One(shift_lanes(e, op, arithmetic, a.first(), amount.quad.first())),
+        None => {
+            let amounts = e.widen(amount.quad.first(), false);
+            e.each([a, amounts], |e, [a, amounts]| {
+                e.scalars(&[a, amounts], |e, scalars| {
+                    let amount = e.builder.ins().ireduce(I32, scalars[1]);
+                    shift_by(e, op, arithmetic, scalars[0], amount)
+                })
+            })
+        }
+    };
+    fitted(e, shifted)
+}
+
+/// All by one amount, a scalar.
+fn shift_by(e: &mut Emit, op: Op, arithmetic: bool, a: Value, amount: Value) -> Value {
+    let ty = e.ty(a);
+    let width = u64::from(ty.lane_bits());
+    if arithmetic {
+        let most = e.constant(I32, width - 1);
+        let amount = e.umin(amount, most);
+        return e.builder.ins().sshr(a, amount);
+    }
+    let shifted = match op {
+        Op::Shl => e.builder.ins().ishl(a, amount),
+        _ => e.builder.ins().ushr(a, amount),
+    };
+    let limit = e.constant(I32, width);
+    let inside = e.compare(IntCC::UnsignedLessThan, amount, limit);
+    let mask = e.builder.ins().bmask(ty.lane_type(), inside);
+    let mask = if ty.is_vector() { e.builder.ins().splat(ty, mask) } else { mask };
+    e.and(shifted, mask)
+}
+
+/// Four lanes by an amount each, which the processor has not before AVX2 and Cranelift not at
+/// all: by products with powers of two, which the conversion from floats makes.
+fn shift_lanes(e: &mut Emit, op: Op, arithmetic: bool, a: Value, amounts: Value) -> Value {
+    let ones = |e: &mut Emit| e.constant(I32X4, 0x3f80_0000);
+    let power = |e: &mut Emit, exponents: Value| {
+        let (exponents, bias) = (e.shl_by(exponents, 23), ones(e));
+        let floats = e.add(exponents, bias);
+        let floats = e.cast(F32X4, floats);
+        // 2^31 is too large, and what then comes out happens to be 2^31.
+        e.builder.ins().x86_cvtt2dq(I32X4, floats)
+    };
+    let limit = e.constant(I32X4, 31);
+    let inside = e.compare(IntCC::UnsignedLessThanOrEqual, amounts, limit);
+    if op == Op::Shl {
+        let factor = power(e, amounts);
+        let shifted = e.mul(a, factor);
+        return e.and(shifted, inside);
+    }
+    let sign = arithmetic.then(|| e.sar_by(a, 31));
+    let magnitude = sign.map_or(a, |sign| e.xor(a, sign));
+    // a >> n is a * 2^(31 - n) >> 31.
+    let exponents = e.sub(limit, amounts);
+    let factor = power(e, exponents);
+    let (wide, factors) = (e.widen(magnitude, false), e.widen(factor, false));
+    let shifted = e.each([wide, factors], |e, [a, factor]| {
+        let product = e.mul(a, factor);
+        e.shr_by(product, 31)
+    });
+    let shifted = e.low_words(shifted);
+    let shifted = e.and(shifted, inside);
+    sign.map_or(shifted, |sign| e.xor(shifted, sign))
+}
+
+/// `shf`: 32 bits of the 64 that `b` and `a` make.
+fn funnel(e: &mut Emit, opcode: &Opcode, [a, b]: [Value; 2], count: &Source) -> Option<Quad> {
+    let (left, wraps) = (opcode.has(Word::L), opcode.has(Word::Wrap));
+    if let Some(count) = count.constant {
+        let count = if wraps { count as u32 & 31 } else { (count as u32).min(32) };
+        return Some(Quad::One(match (left, count) {
+            (true, 0) | (false, 32) => b,
+            (false, 0) | (true, 32) => a,
+            _ => {
+                let (high, low) = if left { (count, 32 - count) } else { (32 - count, count) };
+                let (high, low) = (e.shl_by(b, high), e.shr_by(a, low));
+                e.or(high, low)
+            }
+        }));
+    }
+    let count = count.uniform?;
+    let limit = e.constant(I32, if wraps { 31 } else { 32 });
+    let count = if wraps { e.and(count, limit) } else { e.umin(count, limit) };
+    let both = match e.is_vector(a) {
+        true => {
+            let interleave = |e: &mut Emit, words: [u8; 4]| {
+                let both = crate::value::shuffle_words(e.builder, a, b, words);
+                e.cast(I64X2, both)
+            };
+            Quad::Two(interleave(e, [0, 4, 1, 5]), interleave(e, [2, 6, 3, 7]))
+        }
+        false => {
+            let (Quad::One(low), Quad::One(high)) = (e.widen(a, false), e.widen(b, false)) else {
+                return None;
+            };
+            let high = e.shl_by(high, 32);
+            Quad::One(e.or(low, high))
+        }
+    };
+    let shifted = e.each([both], |e, [both]| match left {
+        true => e.builder.ins().ishl(both, count),
+        false => e.builder.ins().ushr(both, count),
+    });
+    Some(Quad::One(if left { e.high_words(shifted) } else { e.low_words(shifted) }))
+}
+
+/// `bfe` of a field at a known place.
+fn extract(e: &mut Emit, ty: Type, a: Quad, position: u64, length: u64) -> Quad {
+    let bits = ty.bits();
+    let (position, length) = ((position & 0xff) as u32, (length & 0xff) as u32);
+    e.each([a], |e, [a]| {
+        if length == 0 || (position >= bits && !ty.is_signed()) {
+            return e.like(a, 0);
+        }
+        if position >= bits {
+            return e.sar_by(a, bits - 1);
+        }
+        let length = length.min(bits - position);
+        let high = e.shl_by(a, bits - position - length);
+        if ty.is_signed() { e.sar_by(high, bits - length) } else { e.shr_by(high, bits - length) }
+    })
+}
+
+/// `bfi` of a field at a known place.
+fn insert(e: &mut Emit, bits: u32, from: Quad, into: Quad, position: u64, length: u64) -> Quad {
+    let (position, length) = ((position & 0xff) as u32, (length & 0xff) as u32);
+    if position >= bits || length == 0 {
+        return into;
+    }
+    let field = match length.min(bits - position) {
+        64 => u64::MAX,
+        length => ((1 << length) - 1) << position,
+    };
+    e.each([from, into], |e, [from, into]| {
+        let placed = e.shl_by(from, position);
+        let inserted = e.and_bits(placed, field);
+        let kept = e.and_bits(into, !field);
+        e.or(inserted, kept)
+    })
+}
+
+fn population(e: &mut Emit, a: Quad) -> Value {
+    let first = a.first();
+    if !e.is_vector(first) {
+        let count = e.builder.ins().popcnt(first);
+        return if super::integer::is_wide_scalar(e, first) {
+            e.builder.ins().ireduce(I32, count)
+        } else {
+            count
+        };
+    }
+    let bytes = |e: &mut Emit, value: Value| {
+        let bytes = e.cast(I8X16, value);
+        let counts = e.builder.ins().popcnt(bytes);
+        e.cast(I32X4, counts)
+    };
+    let counts = match a {
+        Quad::One(value) => bytes(e, value),
+        Quad::Two(..) => {
+            let (low, high) = (e.low_words(a), e.high_words(a));
+            let (low, high) = (bytes(e, low), bytes(e, high));
+            let (low, high) = (e.cast(I8X16, low), e.cast(I8X16, high));
+            let sum = e.add(low, high);
+            e.cast(I32X4, sum)
+        }
+    };
+    let ones = e.constant(I32X4, 0x0101_0101);
+    let sums = e.mul(counts, ones);
+    e.shr_by(sums, 24)
+}
+
+fn leading_zeros(e: &mut Emit, a: Quad) -> Value {
+    let first = a.first();
+    if !e.is_vector(first) {
+        let count = e.builder.ins().clz(first);
+        return if super::integer::is_wide_scalar(e, first) {
+            e.builder.ins().ireduce(I32, count)
+        } else {
+            count
+        };
+    }
+    let Quad::Two(..) = a else { return leading_zeros_32(e, first) };
+    let (low, high) = (e.low_words(a), e.high_words(a));
+    let (low_zeros, high_zeros) = (leading_zeros_32(e, low), leading_zeros_32(e, high));
+    let zero = e.like(high, 0);
+    let empty = e.compare(IntCC::Equal, high, zero);
+    let more = e.and(low_zeros, empty);
+    e.add(high_zeros, more)
+}
+
+/// By the exponent of the value as a float; cleared next to the top bit, so that it does
+/// not round up.
+fn leading_zeros_32(e: &mut Emit, a: Value) -> Value {
+    let half = e.shr_by(a, 1);
+    let half = e.not(half);
+    let top = e.and(a, half);
+    let float = e.builder.ins().fcvt_from_sint(F32X4, top);
+    let float = e.cast(I32X4, float);
+    let exponent = e.shr_by(float, 23);
+    let most = e.constant(I32X4, 158);
+    let zeros = e.sub(most, exponent);
+    // A set top bit makes it negative; zero has an exponent of zero.
+    let (zero, all) = (e.constant(I32X4, 0), e.constant(I32X4, 32));
+    let zeros = e.smax(zeros, zero);
+    e.smin(zeros, all)
+}
+
+fn reverse(e: &mut Emit, a: Quad) -> Quad {
+    let width = (e.ty(a.first()).lane_bits() / 8) as u8;
+    e.each([a], |e, [a]| {
+        if !e.is_vector(a) {
+            return e.builder.ins().bitrev(a);
+        }
+        let ty = e.ty(a);
+        let order: Vec<u8> = (0..16).map(|byte| byte / width * width + (width - 1 - byte % width)).collect();
+        let swapped = e.shuffle_bytes(a, a, &order);
+        const LOW: [u8; 16] = reversed(4);
+        const HIGH: [u8; 16] = reversed(0);
+        let nibble = e.constant(I8X16, 0x0f);
+        let low = e.and(swapped, nibble);
+        let words = e.cast(I32X4, swapped);
+        let high = e.shr_by(words, 4);
+        let high = e.cast(I8X16, high);
+        let high = e.and(high, nibble);
+        let (low, high) = (e.look_up(&LOW, low), e.look_up(&HIGH, high));
+        let reversed = e.or(low, high);
+        e.cast(ty, reversed)
+    })
+}
+
+/// Each nibble with its bits the other way round, shifted up.
+const fn reversed(shift: u32) -> [u8; 16] {
+    let mut table = [0; 16];
+    let mut index = 0;
+    while index < 16 {
+        table[index] = ((index as u8).reverse_bits() >> 4) << shift;
+        index += 1;
+    }
+    table
+}
+
+/// `prmt` with a known selector; the modes by selector are kept for the helper.
+fn permute(e: &mut Emit, opcode: &Opcode, [a, b]: [Value; 2], selector: u64) -> Option<Value> {
+    let modes = [Word::F4e, Word::B4e, Word::Rc8, Word::Ecl, Word::Ecr, Word::Rc16];
+    if opcode.first_of(&modes).is_some() {
+        return None;
+    }
+    let nibble = |byte: u8| (selector >> (4 * byte) & 0xf) as u8;
+    if !e.is_vector(a) {
+        let splat = |e: &mut Emit, value: Value| e.builder.ins().splat(I32X4, value);
+        let (a, b) = (splat(e, a), splat(e, b));
+        let permuted = permute(e, opcode, [a, b], selector)?;
+        return Some(e.builder.ins().extractlane(permuted, 0));
+    }
+    let pattern: Vec<u8> = (0..16)
+        .map(|byte| {
+            let (lane, source) = (byte / 4 * 4, nibble(byte % 4) & 7);
+            if source < 4 { lane + source } else { 16 + lane + source - 4 }
+        })
+        .collect();
+    let moved = e.shuffle_bytes(a, b, &pattern);
+    let moved = e.cast(I32X4, moved);
+    let signs =
+        (0..4).filter(|&byte| nibble(byte) & 8 != 0).fold(0u64, |bytes, byte| bytes | 0xff << (8 * byte));
+    if signs == 0 {
+        return Some(moved);
+    }
+    // The sign of a byte instead of its value: zero minus the top bit.
+    let bytes = e.cast(I8X16, moved);
+    let zero = e.constant(I8X16, 0);
+    let negative = e.compare(IntCC::SignedGreaterThan, zero, bytes);
+    let negative = e.cast(I32X4, negative);
+    let (values, spread) = (e.and_bits(moved, !signs & 0xffff_ffff), e.and_bits(negative, signs));
+    Some(e.or(values, spread))
+}

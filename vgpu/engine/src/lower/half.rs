@@ -1,0 +1,167 @@
+//! Half precision and bfloat16, computed in single precision and rounded again: sums and products
+//! of so few bits are not rounded differently in two steps.
+
+use cranelift_codegen::ir::Value;
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::types::{F32, F32X4};
+use gangway_ptx::{Op, Opcode, Type, Word};
+
+use super::emit::{Emit, Quad, Source};
+use super::float;
+
+const SIGN: u64 = 0x8000;
+const NAN: u64 = 0x7fff;
+
+const fn exponent(ty: Type) -> u64 {
+    if matches!(ty, Type::F16) { 0x7c00 } else { 0x7f80 }
+}
+
+/// The element of a packed type; other types are their own.
+pub(super) const fn element(ty: Type) -> Type {
+    match ty {
+        Type::F16x2 => Type::F16,
+        Type::Bf16x2 => Type::Bf16,
+        other => other,
+    }
+}
+
+pub(super) fn compute(e: &mut Emit, opcode: &Opcode, sources: &[Source]) -> Option<Quad> {
+    let ty = opcode.ty(0)?;
+    let each = element(ty);
+    let known = matches!(opcode.op, Op::Add | Op::Sub | Op::Mul | Op::Abs | Op::Neg | Op::Min | Op::Max);
+    if !matches!(each, Type::F16 | Type::Bf16) || !float::is_nearest(opcode) || !known {
+        return None;
+    }
+    let a = sources.first()?.quad.first();
+    let b = sources.get(1).map_or(a, |source| source.quad.first());
+    if each == ty {
+        return Some(Quad::One(lane(e, opcode, each, a, b)));
+    }
+    let (low_a, low_b) = (e.and_bits(a, 0xffff), e.and_bits(b, 0xffff));
+    let low = lane(e, opcode, each, low_a, low_b);
+    let (high_a, high_b) = (e.shr_by(a, 16), e.shr_by(b, 16));
+    let high = lane(e, opcode, each, high_a, high_b);
+    let high = e.shl_by(high, 16);
+    Some(Quad::One(e.or(low, high)))
+}
+
+fn lane(e: &mut Emit, opcode: &Opcode, ty: Type, a: Value, b: Value) -> Value {
+    let ftz = opcode.has(Word::Ftz);
+    let [a, b] = [a, b].map(|value| if ftz { flush(e, ty, value) } else { value });
+    if matches!(opcode.op, Op::Abs | Op::Neg) {
+        let moved = if opcode.op == Op::Abs {
+            e.and_bits(a, SIGN - 1)
+        } else {
+            let sign = e.like(a, SIGN);
+            e.xor(a, sign)
+        };
+        return canonical(e, ty, a, moved);
+    }
+    let (x, y) = (to_float(e, ty, a), to_float(e, ty, b));
+    let result = match opcode.op {
+        Op::Add => e.fadd(x, y),
+        Op::Sub => e.fsub(x, y),
+        Op::Mul => e.fmul(x, y),
+        _ => {
+            let (x, y) = (e.integer(x), e.integer(y));
+            let chosen = float::extreme_32(e, opcode, x, y);
+            e.float(chosen)
+        }
+    };
+    let result = if opcode.has(Word::Sat) { float::saturated(e, result) } else { result };
+    let result = from_float(e, ty, result);
+    if ftz { flush(e, ty, result) } else { result }
+}
+
+/// `moved`, or the only NaN where `value` is one.
+fn canonical(e: &mut Emit, ty: Type, value: Value, moved: Value) -> Value {
+    let (magnitude, infinity) = (e.and_bits(value, SIGN - 1), e.like(value, exponent(ty)));
+    let nan = e.compare(IntCC::SignedGreaterThan, magnitude, infinity);
+    let only = e.like(value, NAN);
+    e.select(nan, only, moved)
+}
+
+/// A subnormal value becomes a zero of its sign.
+pub(super) fn flush(e: &mut Emit, ty: Type, value: Value) -> Value {
+    let (field, zero) = (e.and_bits(value, exponent(ty)), e.like(value, 0));
+    let subnormal = e.compare(IntCC::Equal, field, zero);
+    let sign = e.and_bits(value, SIGN);
+    e.select(subnormal, sign, value)
+}
+
+/// In single precision, exactly. Bits above the 16th are not looked at.
+pub(super) fn to_float(e: &mut Emit, ty: Type, value: Value) -> Value {
+    let float = if e.is_vector(value) { F32X4 } else { F32 };
+    if ty == Type::Bf16 {
+        let bits = e.shl_by(value, 16);
+        return e.cast(float, bits);
+    }
+    // The fields moved to their places, the exponent put right by a product, which also
+    // makes subnormals normal.
+    let magnitude = e.and_bits(value, SIGN - 1);
+    let moved = e.shl_by(magnitude, 13);
+    let small = e.cast(float, moved);
+    let scale = e.float_like(small, 2f64.powi(112));
+    let scaled = e.fmul(small, scale);
+    let scaled = e.integer(scaled);
+    let ones = e.like(moved, 0x7f80_0000);
+    let special = e.or(moved, ones);
+    let least = e.like(magnitude, exponent(ty));
+    let is_special = e.compare(IntCC::SignedGreaterThanOrEqual, magnitude, least);
+    let bits = e.select(is_special, special, scaled);
+    let sign = e.and_bits(value, SIGN);
+    let sign = e.shl_by(sign, 16);
+    let bits = e.or(bits, sign);
+    e.cast(float, bits)
+}
+
+/// The nearest value, its bits; ties to even.
+pub(super) fn from_float(e: &mut Emit, ty: Type, value: Value) -> Value {
+    let bits = e.integer(value);
+    let rounded = if ty == Type::Bf16 { to_bfloat(e, bits) } else { to_half(e, bits) };
+    let nan = float::nan(e, value);
+    let only = e.like(rounded, NAN);
+    e.select(nan, only, rounded)
+}
+
+fn to_bfloat(e: &mut Emit, bits: Value) -> Value {
+    let up = nearest_bias(e, bits, 16);
+    let raised = e.add(bits, up);
+    e.shr_by(raised, 16)
+}
+
+/// What to add before `dropped` bits are cut off: just under a half, a half for odd values.
+fn nearest_bias(e: &mut Emit, bits: Value, dropped: u32) -> Value {
+    let last = e.shr_by(bits, dropped);
+    let odd = e.and_bits(last, 1);
+    let below_half = e.like(bits, (1 << (dropped - 1)) - 1);
+    e.add(odd, below_half)
+}
+
+fn to_half(e: &mut Emit, bits: Value) -> Value {
+    let magnitude = e.and_bits(bits, 0x7fff_ffff);
+    let sign = e.shr_by(bits, 16);
+    let sign = e.and_bits(sign, SIGN);
+    let bias = nearest_bias(e, magnitude, 13);
+    let raised = e.add(magnitude, bias);
+    let rebased = e.like(raised, u64::from(112u32 << 23));
+    let rebased = e.sub(raised, rebased);
+    let normal = e.shr_by(rebased, 13);
+    // Subnormals are rounded by a sum with a value whose last bit is theirs.
+    let small = e.cast(if e.is_vector(bits) { F32X4 } else { F32 }, magnitude);
+    let half = e.float_like(small, 0.5);
+    let sum = e.fadd(small, half);
+    let sum = e.integer(sum);
+    let half = e.integer(half);
+    let subnormal = e.sub(sum, half);
+    let compare = |e: &mut Emit, cc, limit: u64| {
+        let limit = e.like(magnitude, limit);
+        e.compare(cc, magnitude, limit)
+    };
+    let is_small = compare(e, IntCC::SignedLessThan, 0x3880_0000);
+    let is_large = compare(e, IntCC::SignedGreaterThanOrEqual, 0x4780_0000);
+    let infinity = e.like(bits, exponent(Type::F16));
+    let result = e.select(is_small, subnormal, normal);
+    let result = e.select(is_large, infinity, result);
+    e.or(result, sign)
+}

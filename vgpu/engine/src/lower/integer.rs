@@ -1,0 +1,203 @@
+//! Integer arithmetic: sums, products, extremes.
+//!
+//! Types of 16 bits are kept zero-extended in 32; signed ones are extended by their
+//! sign before they are used, and results are cut to their width again.
+
+use cranelift_codegen::ir::types::{I16X8, I32X4, I64};
+use cranelift_codegen::ir::{InstBuilder, Value};
+use gangway_ptx::{Op, Opcode, Type, Word};
+
+use super::emit::{Emit, Quad, Source};
+
+/// The result, for a value of one type throughout or a product twice as wide. `None` for
+/// what is no integer arithmetic, and for carry chains.
+pub(super) fn compute(e: &mut Emit, opcode: &Opcode, sources: &[Source]) -> Option<Quad> {
+    let ty = opcode.ty(0)?;
+    if opcode.has(Word::Cc) || matches!(opcode.op, Op::Addc | Op::Subc | Op::Madc) {
+        return None;
+    }
+    if matches!(ty, Type::U16x2 | Type::S16x2) {
+        return packed(e, opcode, ty, sources);
+    }
+    if !ty.is_integer() {
+        return None;
+    }
+    let quad = |index: usize| sources.get(index).map(|source| source.quad);
+    let a = quad(0)?;
+    let fitted = |e: &mut Emit, value: Value| e.extend(value, ty.bits().max(16), false);
+    Some(match opcode.op {
+        Op::Add if opcode.has(Word::Sat) => e.each([a, quad(1)?], |e, [a, b]| saturating_add(e, a, b)),
+        Op::Sub if opcode.has(Word::Sat) => e.each([a, quad(1)?], |e, [a, b]| saturating_sub(e, a, b)),
+        Op::Add => e.each([a, quad(1)?], |e, [a, b]| {
+            let sum = e.add(a, b);
+            fitted(e, sum)
+        }),
+        Op::Sub => e.each([a, quad(1)?], |e, [a, b]| {
+            let difference = e.sub(a, b);
+            fitted(e, difference)
+        }),
+        Op::Mul | Op::Mad => product(e, opcode, ty, a, quad(1)?, quad(2))?,
+        Op::Mul24 | Op::Mad24 => product_24(e, opcode, ty, a, quad(1)?, quad(2)),
+        Op::Sad => e.each([a, quad(1)?, quad(2)?], |e, [a, b, c]| {
+            let (a, b) = (signed(e, a, ty), signed(e, b, ty));
+            let (most, least) = match ty.is_signed() {
+                true => (e.smax(a, b), e.smin(a, b)),
+                false => (e.umax(a, b), e.umin(a, b)),
+            };
+            let distance = e.sub(most, least);
+            let sum = e.add(c, distance);
+            fitted(e, sum)
+        }),
+        Op::Abs => e.each([a], |e, [a]| {
+            let a = signed(e, a, ty);
+            let magnitude = e.abs(a);
+            fitted(e, magnitude)
+        }),
+        Op::Neg => e.each([a], |e, [a]| {
+            let negative = e.neg(a);
+            fitted(e, negative)
+        }),
+        Op::Min | Op::Max => e.each([a, quad(1)?], |e, [a, b]| {
+            let (a, b) = (signed(e, a, ty), signed(e, b, ty));
+            let chosen = match (opcode.op, ty.is_signed()) {
+                (Op::Min, true) => e.smin(a, b),
+                (Op::Min, false) => e.umin(a, b),
+                (_, true) => e.smax(a, b),
+                (_, false) => e.umax(a, b),
+            };
+            let zero = e.like(chosen, 0);
+            let chosen = if opcode.has(Word::Relu) { e.smax(chosen, zero) } else { chosen };
+            fitted(e, chosen)
+        }),
+        _ => return None,
+    })
+}
+
+/// The value by its sign: 16-bit values are zero-extended in registers.
+pub(super) fn signed(e: &mut Emit, value: Value, ty: Type) -> Value {
+    if ty.is_signed() { e.extend(value, ty.bits(), true) } else { value }
+}
+
+fn saturating_add(e: &mut Emit, a: Value, b: Value) -> Value {
+    let sum = e.add(a, b);
+    let (differs_a, differs_b) = (e.xor(a, sum), e.xor(b, sum));
+    let overflow = e.and(differs_a, differs_b);
+    saturated(e, a, sum, overflow)
+}
+
+fn saturating_sub(e: &mut Emit, a: Value, b: Value) -> Value {
+    let difference = e.sub(a, b);
+    let (differs_b, differs) = (e.xor(a, b), e.xor(a, difference));
+    let overflow = e.and(differs_b, differs);
+    saturated(e, a, difference, overflow)
+}
+
+/// `value`, or the limit on `a`'s side where the sign of `overflow` is set.
+fn saturated(e: &mut Emit, a: Value, value: Value, overflow: Value) -> Value {
+    use cranelift_codegen::ir::condcodes::IntCC;
+    let most = e.like(a, 0x7fff_ffff);
+    let side = e.sar_by(a, 31);
+    let limit = e.xor(side, most);
+    let zero = e.like(a, 0);
+    let overflows = e.compare(IntCC::SignedLessThan, overflow, zero);
+    e.select(overflows, limit, value)
+}
+
+fn product(e: &mut Emit, opcode: &Opcode, ty: Type, a: Quad, b: Quad, c: Option<Quad>) -> Option<Quad> {
+    let product = if opcode.has(Word::Wide) {
+        wide(e, ty, a, b)
+    } else if opcode.has(Word::Hi) {
+        high(e, ty, a, b)
+    } else {
+        e.each([a, b], |e, [a, b]| {
+            let product = e.mul(a, b);
+            e.extend(product, ty.bits(), false)
+        })
+    };
+    let Some(c) = c else { return Some(product) };
+    let saturates = opcode.has(Word::Sat);
+    Some(e.each([product, c], |e, [product, c]| {
+        if saturates {
+            return saturating_add(e, product, c);
+        }
+        let sum = e.add(product, c);
+        if opcode.has(Word::Wide) { sum } else { e.extend(sum, ty.bits(), false) }
+    }))
+}
+
+/// The whole product of 16 or 32 bits.
+fn wide(e: &mut Emit, ty: Type, a: Quad, b: Quad) -> Quad {
+    if ty.bits() == 16 {
+        return e.each([a, b], |e, [a, b]| {
+            let (a, b) = (signed(e, a, ty), signed(e, b, ty));
+            e.mul(a, b)
+        });
+    }
+    let (a, b) = (e.widen(a.first(), ty.is_signed()), e.widen(b.first(), ty.is_signed()));
+    e.each([a, b], |e, [a, b]| e.mul(a, b))
+}
+
+fn high(e: &mut Emit, ty: Type, a: Quad, b: Quad) -> Quad {
+    match ty.bits() {
+        16 => {
+            let product = wide(e, ty, a, b);
+            e.each([product], |e, [product]| e.shr_by(product, 16))
+        }
+        32 => {
+            let product = wide(e, ty, a, b);
+            Quad::One(e.high_words(product))
+        }
+        _ => e.each([a, b], |e, [a, b]| {
+            e.scalars(&[a, b], |e, scalars| match ty.is_signed() {
+                true => e.builder.ins().smulhi(scalars[0], scalars[1]),
+                false => e.builder.ins().umulhi(scalars[0], scalars[1]),
+            })
+        }),
+    }
+}
+
+/// Of 24-bit factors: the low 32 bits of the product, or those from bit 16 on.
+fn product_24(e: &mut Emit, opcode: &Opcode, ty: Type, a: Quad, b: Quad, c: Option<Quad>) -> Quad {
+    let [a, b] = [a, b].map(|quad| e.extend(quad.first(), 24, ty.is_signed()));
+    let product = if opcode.has(Word::Hi) {
+        let product = wide(e, ty, Quad::One(a), Quad::One(b));
+        let shifted = e.each([product], |e, [product]| e.shr_by(product, 16));
+        e.low_words(shifted)
+    } else {
+        e.mul(a, b)
+    };
+    Quad::One(match c {
+        Some(c) if opcode.has(Word::Sat) => saturating_add(e, product, c.first()),
+        Some(c) => e.add(product, c.first()),
+        None => product,
+    })
+}
+
+/// Two 16-bit values in each 32-bit lane.
+fn packed(e: &mut Emit, opcode: &Opcode, ty: Type, sources: &[Source]) -> Option<Quad> {
+    let [a, b] = [sources.first()?, sources.get(1)?].map(|source| source.quad.first());
+    if !matches!(opcode.op, Op::Add | Op::Min | Op::Max) {
+        return None;
+    }
+    let halves = |e: &mut Emit, value: Value| {
+        let vector = if e.is_vector(value) { value } else { e.builder.ins().splat(I32X4, value) };
+        e.cast(I16X8, vector)
+    };
+    let (x, y) = (halves(e, a), halves(e, b));
+    let chosen = match (opcode.op, ty == Type::S16x2) {
+        (Op::Add, _) => e.add(x, y),
+        (Op::Min, true) => e.smin(x, y),
+        (Op::Min, false) => e.umin(x, y),
+        (_, true) => e.smax(x, y),
+        (_, false) => e.umax(x, y),
+    };
+    let zero = e.constant(I16X8, 0);
+    let chosen = if opcode.has(Word::Relu) { e.smax(chosen, zero) } else { chosen };
+    let words = e.cast(I32X4, chosen);
+    Some(Quad::One(if e.is_vector(a) { words } else { e.builder.ins().extractlane(words, 0) }))
+}
+
+/// Whether a scalar of 64 bits, rather than 32, holds the type.
+pub(super) fn is_wide_scalar(e: &Emit, value: Value) -> bool {
+    e.ty(value) == I64
+}
