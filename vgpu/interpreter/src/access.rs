@@ -5,9 +5,8 @@
 
 use gangway_ptx::{Base, Body, Op, Opcode, Operand, StateSpace, Type, Word};
 
+use crate::evaluate::combine;
 use crate::fault::Kind;
-use crate::float;
-use crate::integer::extend;
 use crate::machine::{Block, Lane, Warp};
 use crate::memory::{LOCAL_WINDOW, SHARED_WINDOW, WINDOW};
 
@@ -152,51 +151,7 @@ impl Block<'_> {
         let mut bytes = [0; 8];
         self.get(lane, opcode.space(), address, &mut bytes[..size])?;
         let old = u64::from_le_bytes(bytes);
-        let words = [
-            Word::Exch,
-            Word::Cas,
-            Word::Add,
-            Word::And,
-            Word::Or,
-            Word::Xor,
-            Word::Min,
-            Word::Max,
-            Word::Inc,
-            Word::Dec,
-        ];
-        let (x, y) = (extend(old, ty), extend(b, ty));
-        let new = match opcode.first_of(&words) {
-            Some(Word::Exch) => b,
-            Some(Word::Cas) => {
-                if old == b {
-                    c
-                } else {
-                    old
-                }
-            }
-            Some(Word::Add) if ty.is_float() => float::sum(ty, old, b),
-            Some(Word::Add) => old.wrapping_add(b),
-            Some(Word::And) => old & b,
-            Some(Word::Or) => old | b,
-            Some(Word::Xor) => old ^ b,
-            Some(Word::Min) => x.min(y) as u64,
-            Some(Word::Max) => x.max(y) as u64,
-            Some(Word::Inc) => {
-                if old >= b {
-                    0
-                } else {
-                    old + 1
-                }
-            }
-            Some(Word::Dec) => {
-                if old == 0 || old > b {
-                    b
-                } else {
-                    old - 1
-                }
-            }
-            _ => return Err(Kind::Unsupported(opcode.to_string())),
-        };
+        let new = combine(opcode, old, b, c).ok_or_else(|| Kind::Unsupported(opcode.to_string()))?;
         self.put(lane, opcode.space(), address, &new.to_le_bytes()[..size])?;
         if opcode.op == Op::Atom {
             lane.frame().write(body, operands[0], ty, old);

@@ -1,9 +1,9 @@
-//! What lanes do together: exchange within a warp, and barriers of the block.
+//! How lanes wait for each other: for those of a mask, and at barriers of the block.
 
-use gangway_ptx::{Body, Instruction, Op, Opcode, Type, Word};
+use gangway_ptx::{Body, Instruction, Op, Type, Word};
 
+use crate::exchange::{LANES, exchange, lanes};
 use crate::fault::{Fault, Kind};
-use crate::integer::extend;
 use crate::machine::{Block, Lane, Status, Warp};
 
 /// One of the sixteen barriers of a block.
@@ -14,10 +14,6 @@ pub(crate) struct Barrier {
     count: Option<u32>,
     /// How many threads came with a true predicate.
     holds: u32,
-}
-
-fn lanes(mask: u32) -> impl Iterator<Item = usize> {
-    (0..32).filter(move |lane| mask >> lane & 1 != 0)
 }
 
 /// Where a lane stands: those that stand at the same place can act together.
@@ -86,31 +82,26 @@ impl Block<'_> {
     ) -> Result<(), Box<Fault>> {
         let opcode = self.program.module.opcode(instruction);
         let operands = body.operands(instruction);
-        let mut results = [(0u64, false); 32];
+        let mut results = [[0; LANES]; 2];
         if opcode.op != Op::Bar {
-            let mut values = [[0u64; 3]; 32];
+            let mut inputs = [[0; LANES]; 4];
+            let mut count = 0;
             for index in lanes(set) {
-                let sources =
-                    operands.iter().zip(&opcode.expected).filter(|(_, expected)| !expected.role.writes());
-                for (slot, (&operand, expected)) in values[index].iter_mut().zip(sources) {
-                    let ty = expected.ty.unwrap_or(Type::B32);
-                    let value = self.read(warp, index, operand, ty);
-                    *slot = value.map_err(|kind| self.fault(&warp.lanes[index], kind))?;
-                }
+                let sources = self.inputs(warp, index, operands, opcode);
+                let sources = sources.map_err(|kind| self.fault(&warp.lanes[index], kind))?;
+                count = sources.len();
+                inputs.iter_mut().zip(sources.iter()).for_each(|(input, &value)| input[index] = value);
             }
-            for index in lanes(set) {
-                results[index] = result(opcode, index, set, &values)
-                    .ok_or_else(|| self.fault(&warp.lanes[index], Kind::Unsupported(opcode.to_string())))?;
-            }
+            let done = exchange(opcode, set, &inputs[..count], &mut results);
+            let first = &warp.lanes[set.trailing_zeros() as usize];
+            done.ok_or_else(|| self.fault(first, Kind::Unsupported(opcode.to_string())))?;
         }
         for index in lanes(set) {
-            let (value, predicate) = results[index];
             let frame = warp.lanes[index].frame();
             let written =
                 operands.iter().zip(&opcode.expected).filter(|(_, expected)| expected.role.writes());
-            for ((&operand, expected), second) in written.zip([false, true]) {
-                let ty = expected.ty.unwrap_or(Type::B32);
-                frame.write(body, operand, ty, if second { predicate.into() } else { value });
+            for ((&operand, expected), values) in written.zip(&results) {
+                frame.write(body, operand, expected.ty.unwrap_or(Type::B32), values[index]);
             }
             frame.at += 1;
         }
@@ -193,68 +184,4 @@ impl Block<'_> {
         }
         released
     }
-}
-
-/// The value and the predicate that a collective instruction gives lane `index`.
-fn result(opcode: &Opcode, index: usize, set: u32, values: &[[u64; 3]; 32]) -> Option<(u64, bool)> {
-    let own = values[index][0];
-    let members = || lanes(set).map(|lane| values[lane][0]);
-    Some(match opcode.op {
-        Op::Shfl => {
-            let (source, inside) =
-                shuffle(opcode, index as i32, values[index][1] as u32, values[index][2] as u32);
-            let from = if set >> source & 1 != 0 { values[source][0] } else { own };
-            (from, inside)
-        }
-        Op::Vote => {
-            let ballot =
-                lanes(set).filter(|&lane| values[lane][0] & 1 != 0).fold(0u32, |mask, lane| mask | 1 << lane);
-            match opcode.first_of(&[Word::Ballot, Word::All, Word::Any, Word::Uni])? {
-                Word::Ballot => (ballot.into(), false),
-                Word::All => (u64::from(ballot == set), false),
-                Word::Any => (u64::from(ballot != 0), false),
-                _ => (u64::from(ballot == set || ballot == 0), false),
-            }
-        }
-        Op::Match if opcode.has(Word::Any) => {
-            let equal = lanes(set).filter(|&lane| values[lane][0] == own);
-            (equal.fold(0u64, |mask, lane| mask | 1 << lane), false)
-        }
-        Op::Match => {
-            let equal = members().all(|value| value == own);
-            (if equal { set.into() } else { 0 }, equal)
-        }
-        Op::Redux => {
-            let ty = opcode.ty(0)?;
-            let words = [Word::Add, Word::Min, Word::Max, Word::And, Word::Or, Word::Xor];
-            let value = match opcode.first_of(&words)? {
-                Word::Add => members().fold(0, u64::wrapping_add),
-                Word::Min => members().min_by_key(|&value| extend(value, ty))?,
-                Word::Max => members().max_by_key(|&value| extend(value, ty))?,
-                Word::And => members().fold(u64::MAX, |all, value| all & value),
-                Word::Or => members().fold(0, |all, value| all | value),
-                _ => members().fold(0, |all, value| all ^ value),
-            };
-            (value & 0xffff_ffff, false)
-        }
-        Op::Elect => {
-            let leader = set.trailing_zeros();
-            (leader.into(), index as u32 == leader)
-        }
-        _ => return None,
-    })
-}
-
-/// The lane that `shfl` reads, and whether it is inside the segment (PTX ISA 9.7.9.6).
-fn shuffle(opcode: &Opcode, lane: i32, b: u32, c: u32) -> (usize, bool) {
-    let (distance, segments, bound) = ((b & 31) as i32, (c >> 8 & 31) as i32, (c & 31) as i32);
-    let last = (lane & segments) | (bound & !segments);
-    let first = lane & segments;
-    let (source, inside) = match opcode.first_of(&[Word::Up, Word::Down, Word::Bfly, Word::Idx]) {
-        Some(Word::Up) => (lane - distance, lane - distance >= last),
-        Some(Word::Down) => (lane + distance, lane + distance <= last),
-        Some(Word::Bfly) => (lane ^ distance, (lane ^ distance) <= last),
-        _ => (first | (distance & !segments), (first | (distance & !segments)) <= last),
-    };
-    if inside { (source as usize & 31, true) } else { (lane as usize, false) }
 }

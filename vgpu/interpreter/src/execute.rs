@@ -1,12 +1,32 @@
 //! One instruction for the lanes of a warp that stand at it.
 
-use gangway_ptx::{Body, Instruction, Op, Opcode, Operand, SpecialRegister, StateSpace, Symbol, Type, Word};
+use gangway_ptx::{
+    Body, Instruction, Op, Opcode, Operand, Role, SpecialRegister, StateSpace, Symbol, Type, Word,
+};
 
+use crate::evaluate::evaluate;
+use crate::exchange::{LANES, is_collective};
 use crate::fault::{Fault, Kind};
 use crate::integer::{extend, mask};
-use crate::machine::{Block, Frame, LANES, Lane, STACK, Status, Warp, is_collective};
+use crate::machine::{Block, Frame, Lane, STACK, Status, Warp};
 use crate::memory::{LOCAL_WINDOW, SHARED_WINDOW, WINDOW};
-use crate::{compare, convert, float, integer};
+
+/// No instruction that computes has more source operands.
+const MOST_INPUTS: usize = 6;
+
+/// The values of an instruction's source operands.
+pub(crate) struct Inputs {
+    values: [u64; MOST_INPUTS],
+    count: usize,
+}
+
+impl std::ops::Deref for Inputs {
+    type Target = [u64];
+
+    fn deref(&self) -> &[u64] {
+        &self.values[..self.count]
+    }
+}
 
 impl Block<'_> {
     /// Runs the next instruction of the lanes in `active`, which stand at one place.
@@ -123,18 +143,6 @@ impl Block<'_> {
                 };
                 warp.lanes[index].frame().write(body, operands[0], Type::Pred, holds.into());
             }
-            Op::Setp | Op::Set => self.compare(warp, index, body, operands, opcode)?,
-            Op::Selp => {
-                let chosen = self.read(warp, index, operands[3], Type::Pred)? != 0;
-                let value = self.read(warp, index, operands[if chosen { 1 } else { 2 }], ty)?;
-                warp.lanes[index].frame().write(body, operands[0], ty, value);
-            }
-            Op::Slct => {
-                let by = opcode.ty(1).unwrap_or(Type::S32);
-                let first = compare::selects_first(opcode, by, self.read(warp, index, operands[3], by)?);
-                let value = self.read(warp, index, operands[if first { 1 } else { 2 }], ty)?;
-                warp.lanes[index].frame().write(body, operands[0], ty, value);
-            }
             Op::Alloca => {
                 let size = self.read(warp, index, operands[1], ty)?;
                 let align = match operands[2] {
@@ -168,7 +176,7 @@ impl Block<'_> {
         Ok(())
     }
 
-    /// Instructions that compute a result from values alone.
+    /// Instructions that compute results from values alone.
     fn compute(
         &mut self,
         warp: &mut Warp,
@@ -177,80 +185,35 @@ impl Block<'_> {
         operands: &[Operand],
         opcode: &Opcode,
     ) -> Result<(), Kind> {
-        let mut inputs = [0u64; 5];
-        let mut count = 0;
-        for (&operand, expected) in operands.iter().zip(&opcode.expected) {
-            if !expected.role.writes() && operand != Operand::Absent {
-                inputs[count] = self.read(warp, index, operand, expected.ty.unwrap_or(Type::B64))?;
-                count += 1;
-            }
-        }
-        let inputs = &inputs[..count];
+        let inputs = self.inputs(warp, index, operands, opcode)?;
         let lane = &mut warp.lanes[index];
-        let result = match opcode.op {
-            Op::Cvt => convert::evaluate(opcode, inputs),
-            _ => {
-                float::evaluate(opcode, inputs).or_else(|| integer::evaluate(opcode, inputs, &mut lane.carry))
-            }
-        };
-        let result = result.ok_or_else(|| Kind::Unsupported(opcode.to_string()))?;
-        let ty = opcode.expected[0].ty.unwrap_or(Type::B64);
+        let results = evaluate(opcode, &inputs, &mut lane.carry);
+        let results = results.ok_or_else(|| Kind::Unsupported(opcode.to_string()))?;
         let frame = lane.frame();
-        frame.write(body, operands[0], ty, result);
-        if opcode.op == Op::Lop3 && opcode.expected.len() > 5 {
-            let holds = compare::combine(opcode, result != 0, Some(inputs[4] != 0));
-            frame.write(body, operands[1], Type::Pred, holds.into());
+        frame.write(body, operands[0], opcode.expected[0].ty.unwrap_or(Type::B64), results.first);
+        if opcode.expected.get(1).is_some_and(|expected| expected.role == Role::SecondDestination) {
+            frame.write(body, operands[1], Type::Pred, results.second.unwrap_or(false).into());
         }
         Ok(())
     }
 
-    fn compare(
-        &mut self,
-        warp: &mut Warp,
+    /// The values of all source operands that are there, in order.
+    pub(crate) fn inputs(
+        &self,
+        warp: &Warp,
         index: usize,
-        body: &Body,
         operands: &[Operand],
         opcode: &Opcode,
-    ) -> Result<(), Kind> {
-        let set = opcode.op == Op::Set;
-        let ty = opcode.ty(usize::from(set)).unwrap_or(Type::B32);
-        let first = if set { 1 } else { 2 };
-        let a = self.read(warp, index, operands[first], ty)?;
-        let b = self.read(warp, index, operands[first + 1], ty)?;
-        let with = match operands.get(first + 2) {
-            Some(&operand) => Some(self.read(warp, index, operand, Type::Pred)? != 0),
-            None => None,
-        };
-        let unsupported = || Kind::Unsupported(opcode.to_string());
-        let each = float::element(ty);
-        let holds = |a, b| compare::holds(opcode, each, a, b).ok_or_else(unsupported);
-        let frame = warp.lanes[index].frame();
-        if each != ty {
-            let (low, high) = (holds(a & 0xffff, b & 0xffff)?, holds(a >> 16, b >> 16)?);
-            let (low, high) = (compare::combine(opcode, low, with), compare::combine(opcode, high, with));
-            if set {
-                let to = opcode.ty(0).unwrap_or(Type::B32);
-                if float::element(to) == to {
-                    return Err(unsupported());
-                }
-                let half = |holds| compare::set_value(float::element(to), holds);
-                frame.write(body, operands[0], to, half(high) << 16 | half(low));
-            } else {
-                frame.write(body, operands[0], Type::Pred, low.into());
-                frame.write(body, operands[1], Type::Pred, high.into());
+    ) -> Result<Inputs, Kind> {
+        let mut inputs = Inputs { values: [0; MOST_INPUTS], count: 0 };
+        for (&operand, expected) in operands.iter().zip(&opcode.expected) {
+            if !expected.role.writes() && operand != Operand::Absent {
+                let value = self.read(warp, index, operand, expected.ty.unwrap_or(Type::B64))?;
+                inputs.values[inputs.count] = value;
+                inputs.count += 1;
             }
-            return Ok(());
         }
-        let holds = holds(a, b)?;
-        let combined = compare::combine(opcode, holds, with);
-        if set {
-            let to = opcode.ty(0).unwrap_or(Type::B32);
-            frame.write(body, operands[0], to, compare::set_value(to, combined));
-        } else {
-            frame.write(body, operands[0], Type::Pred, combined.into());
-            frame.write(body, operands[1], Type::Pred, compare::combine(opcode, !holds, with).into());
-        }
-        Ok(())
+        Ok(inputs)
     }
 
     fn mov(

@@ -19,6 +19,8 @@ mod access;
 mod collective;
 mod compare;
 mod convert;
+mod evaluate;
+mod exchange;
 mod execute;
 mod fault;
 mod float;
@@ -27,6 +29,8 @@ mod machine;
 mod memory;
 mod program;
 
+pub use evaluate::{Results, combine, evaluate};
+pub use exchange::{LANES, Lanes, exchange, is_collective, lanes};
 pub use fault::{Fault, Kind};
 pub use machine::{Launch, launch};
 pub use memory::{Flat, Memory};

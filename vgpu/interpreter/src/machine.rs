@@ -1,14 +1,10 @@
 //! Blocks, warps and lanes: their state, and who runs next.
 
-use gangway_ptx::Op;
-
 use crate::collective::Barrier;
+use crate::exchange::LANES;
 use crate::fault::{Fault, Kind};
 use crate::memory::Memory;
 use crate::program::Program;
-
-/// Lanes of a warp.
-pub(crate) const LANES: usize = 32;
 
 /// How many instructions a warp runs before the next one has its turn.
 const TURN: u32 = 256;
@@ -285,9 +281,4 @@ impl Lane {
     pub(crate) fn frame(&mut self) -> &mut Frame {
         self.frames.last_mut().expect("a lane that has not exited has a frame")
     }
-}
-
-/// Whether the lanes of a mask execute an instruction together.
-pub(crate) const fn is_collective(op: Op) -> bool {
-    matches!(op, Op::Shfl | Op::Vote | Op::Match | Op::Redux | Op::Elect)
 }

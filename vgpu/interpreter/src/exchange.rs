@@ -1,0 +1,171 @@
+//! What lanes of a warp compute together: shuffles, votes, matches, reductions, elections.
+//!
+//! The interpreter and the engine hand in the values of all lanes and which of them take
+//! part; who waits for whom is their business. Nothing here panics, whatever the values are.
+
+use gangway_ptx::{Op, Opcode, Word};
+
+use crate::integer::{extend, mask};
+
+/// Lanes of a warp.
+pub const LANES: usize = 32;
+
+/// A value for each lane.
+pub type Lanes = [u64; LANES];
+
+/// Whether the lanes of a mask execute an instruction together.
+pub const fn is_collective(op: Op) -> bool {
+    matches!(op, Op::Shfl | Op::Vote | Op::Match | Op::Redux | Op::Elect)
+}
+
+/// Computes a collective instruction for the lanes in `members`.
+///
+/// `inputs` are the source operands in their order, as for [`evaluate`](crate::evaluate), the member
+/// mask last; it is not looked at. `results` gets the destination's value and the predicate of
+/// a pair `d|p`, 0 or 1, for those lanes; other lanes keep what they have. `None` means that
+/// this is no such instruction.
+pub fn exchange(opcode: &Opcode, members: u32, inputs: &[Lanes], results: &mut [Lanes; 2]) -> Option<()> {
+    if members == 0 {
+        return is_collective(opcode.op).then_some(());
+    }
+    let values = inputs.first()?;
+    let all = |value: u64, predicate: bool, results: &mut [Lanes; 2]| {
+        for lane in lanes(members) {
+            (results[0][lane], results[1][lane]) = (value, predicate.into());
+        }
+    };
+    match opcode.op {
+        Op::Shfl => {
+            let (b, c) = (inputs.get(1)?, inputs.get(2)?);
+            for lane in lanes(members) {
+                let (source, inside) = shuffle(opcode, lane as i32, b[lane] as u32, c[lane] as u32);
+                // What comes from a lane that does not take part is undefined: its own.
+                let source = if members >> source & 1 != 0 { source } else { lane };
+                results[0][lane] = values[source] & mask(32);
+                results[1][lane] = inside.into();
+            }
+        }
+        Op::Vote => {
+            let ballot = lanes(members).filter(|&lane| values[lane] & 1 != 0).fold(0u32, with);
+            let value = match opcode.first_of(&[Word::Ballot, Word::All, Word::Any, Word::Uni])? {
+                Word::Ballot => ballot.into(),
+                Word::All => u64::from(ballot == members),
+                Word::Any => u64::from(ballot != 0),
+                _ => u64::from(ballot == members || ballot == 0),
+            };
+            all(value, false, results);
+        }
+        Op::Match => {
+            let bits = mask(opcode.ty(0)?.bits());
+            let first = values[members.trailing_zeros() as usize] & bits;
+            let equal = lanes(members).all(|lane| values[lane] & bits == first);
+            if opcode.has(Word::All) {
+                all(if equal { members.into() } else { 0 }, equal, results);
+                return Some(());
+            }
+            for lane in lanes(members) {
+                let same = lanes(members).filter(|&other| (values[other] ^ values[lane]) & bits == 0);
+                results[0][lane] = same.fold(0u32, with).into();
+            }
+        }
+        Op::Redux => all(reduce(opcode, members, values)?, false, results),
+        Op::Elect => {
+            let leader = members.trailing_zeros();
+            for lane in lanes(members) {
+                (results[0][lane], results[1][lane]) = (leader.into(), u64::from(lane as u32 == leader));
+            }
+        }
+        _ => return None,
+    }
+    Some(())
+}
+
+/// The lanes of a mask, in order.
+pub fn lanes(mask: u32) -> impl Iterator<Item = usize> {
+    (0..LANES).filter(move |lane| mask >> lane & 1 != 0)
+}
+
+fn with(mask: u32, lane: usize) -> u32 {
+    mask | 1 << lane
+}
+
+fn reduce(opcode: &Opcode, members: u32, values: &Lanes) -> Option<u64> {
+    let ty = opcode.ty(0)?;
+    let values = || lanes(members).map(|lane| values[lane] & mask(ty.bits()));
+    let words = [Word::Add, Word::Min, Word::Max, Word::And, Word::Or, Word::Xor];
+    let value = match opcode.first_of(&words)? {
+        Word::Add => values().fold(0, u64::wrapping_add),
+        Word::Min => values().min_by_key(|&value| extend(value, ty))?,
+        Word::Max => values().max_by_key(|&value| extend(value, ty))?,
+        Word::And => values().fold(u64::MAX, |all, value| all & value),
+        Word::Or => values().fold(0, |all, value| all | value),
+        _ => values().fold(0, |all, value| all ^ value),
+    };
+    Some(value & mask(ty.bits()))
+}
+
+/// The lane that `shfl` reads, and whether it is inside the segment (PTX ISA 9.7.9.6).
+fn shuffle(opcode: &Opcode, lane: i32, b: u32, c: u32) -> (usize, bool) {
+    let (distance, segments, bound) = ((b & 31) as i32, (c >> 8 & 31) as i32, (c & 31) as i32);
+    let last = (lane & segments) | (bound & !segments);
+    let first = lane & segments;
+    let (source, inside) = match opcode.first_of(&[Word::Up, Word::Down, Word::Bfly, Word::Idx]) {
+        Some(Word::Up) => (lane - distance, lane - distance >= last),
+        Some(Word::Down) => (lane + distance, lane + distance <= last),
+        Some(Word::Bfly) => (lane ^ distance, (lane ^ distance) <= last),
+        _ => (first | (distance & !segments), (first | (distance & !segments)) <= last),
+    };
+    if inside { (source as usize & 31, true) } else { (lane as usize, false) }
+}
+
+#[cfg(test)]
+mod tests {
+    use gangway_ptx::{Modifier, Type};
+
+    use super::*;
+
+    fn run(op: &str, words: &[Word], ty: Option<Type>, members: u32, inputs: &[Lanes]) -> [Lanes; 2] {
+        let words = words.iter().map(|&word| Modifier::Word(word));
+        let modifiers: Vec<Modifier> = words.chain(ty.map(Modifier::Type)).collect();
+        let opcode = gangway_ptx::forms::table().find(op, &modifiers).expect("a form");
+        let mut results = [[77; LANES]; 2];
+        exchange(&opcode, members, inputs, &mut results).expect("a collective instruction");
+        results
+    }
+
+    fn numbered() -> Lanes {
+        std::array::from_fn(|lane| lane as u64 + 100)
+    }
+
+    #[test]
+    fn lanes_that_take_no_part_keep_what_they_have() {
+        let [values, _] =
+            run("redux", &[Word::Sync, Word::Add], Some(Type::U32), 0b1010, &[numbered(), [0b1010; LANES]]);
+        assert_eq!(values[..5], [77, 204, 77, 204, 77]);
+        let [values, leader] = run("elect", &[Word::Sync], None, 0b1100, &[[0b1100; LANES]]);
+        assert_eq!((&values[1..4], &leader[1..4]), (&[77, 2, 2][..], &[77, 1, 0][..]));
+    }
+
+    #[test]
+    fn a_shuffle_from_an_absent_lane_gives_the_own_value() {
+        let inputs = [numbered(), [1; LANES], [31; LANES], [u32::MAX.into(); LANES]];
+        let [values, inside] = run("shfl", &[Word::Sync, Word::Down], Some(Type::B32), 0x5fff_ffff, &inputs);
+        assert_eq!((values[0], inside[0]), (101, 1));
+        assert_eq!((values[28], inside[28]), (128, 1), "lane 29 takes no part");
+        assert_eq!((values[30], inside[30]), (130, 1), "nor does lane 31");
+    }
+
+    #[test]
+    fn matches_compare_the_bits_of_the_type() {
+        let mut values = [7; LANES];
+        (values[1], values[2]) = (8, 7 | 1 << 32);
+        let mask = [7; LANES];
+        let any = [Word::Any, Word::Sync];
+        let [found, _] = run("match", &any, Some(Type::B32), 7, &[values, mask]);
+        assert_eq!(found[..3], [0b101, 0b010, 0b101]);
+        let [found, _] = run("match", &any, Some(Type::B64), 7, &[values, mask]);
+        assert_eq!(found[..3], [0b001, 0b010, 0b100]);
+        let [found, equal] = run("match", &[Word::All, Word::Sync], Some(Type::B32), 5, &[values, mask]);
+        assert_eq!((found[0], equal[0], found[2], equal[2]), (5, 1, 5, 1));
+    }
+}
