@@ -15,7 +15,7 @@ export PATH := $(PATH):$(HOME)/.cargo/bin
 
 .PHONY: help
 help: ## List the targets
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 28
 
 .PHONY: bootstrap
 bootstrap: ## Install missing packages (needs root; otherwise says which)
@@ -28,6 +28,10 @@ build: bootstrap ## Build everything into build/stage
 .PHONY: test
 test: bootstrap ## Run every check and test, as CI does
 	@scripts/test.sh
+
+.PHONY: conformance-libgomp
+conformance-libgomp: build ## Run libgomp's own tests on the virtual GPU; ARGS=--tenth, ...
+	cargo run -p gangway-libgomp-suite -- $(ARGS)
 
 .PHONY: demo
 demo: build ## Compile the examples, run them on Gangway, check them, draw one

@@ -16,6 +16,8 @@ readonly PACKAGES=(
   g++ gcc make binutils libc6-dev
   # GCC's offload compiler, whose output the tests of the image and PTX readers read.
   gcc-12-offload-nvptx
+  # libgomp's own tests: their sources, what unpacks them, and the compilers that build them.
+  gcc-12-source gcc-12 g++-12 gfortran-12 patch xz-utils
   # Fetching crates.
   ca-certificates
 )

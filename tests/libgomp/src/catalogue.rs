@@ -27,7 +27,7 @@ pub struct Test {
     pub level: Level,
     pub source: PathBuf,
     pub decision: Decision,
-    /// The source and everything of the testsuite that it is built from.
+    /// The source and everything of GCC's sources that it is built from.
     pub files: Vec<PathBuf>,
 }
 
@@ -45,18 +45,19 @@ impl Test {
     }
 }
 
-/// All tests below `testsuite`, sorted by name.
-pub fn tests(testsuite: &Path) -> Result<Vec<Test>> {
+/// All tests in GCC's `sources`, sorted by name.
+pub fn tests(sources: &Path) -> Result<Vec<Test>> {
+    let testsuite = &sources.join("libgomp/testsuite");
     let mut tests = Vec::new();
     for suite in &SUITES {
         for (name, source) in files_of(suite, testsuite)? {
             let text = read(&source)?;
             let found = directives(&text).with_context(|| name.clone())?;
             let mut files = BTreeSet::new();
-            collect(&source, testsuite, &mut files)?;
+            collect(&source, sources, &mut files)?;
             for directive in found.iter().filter(|it| it.name == "dg-additional-sources") {
                 for file in directive.words.iter().flat_map(|words| words.split_whitespace()) {
-                    collect(&source.with_file_name(file), testsuite, &mut files)?;
+                    collect(&source.with_file_name(file), sources, &mut files)?;
                 }
             }
             if suite.model == Model::OpenMp && !any_offloads(&files)? {
@@ -122,8 +123,8 @@ fn read(file: &Path) -> Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Adds `file` and what it includes, as far as that lies in the testsuite.
-fn collect(file: &Path, testsuite: &Path, files: &mut BTreeSet<PathBuf>) -> Result<()> {
+/// Adds `file` and what it includes, as far as that lies in `sources`.
+fn collect(file: &Path, sources: &Path, files: &mut BTreeSet<PathBuf>) -> Result<()> {
     static INCLUDE: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(r#"(?mi)^[ \t]*#?[ \t]*include[ \t]+["'<]([^"'>]+)["'>]"#)
             .expect("a constant that the tests use")
@@ -135,8 +136,8 @@ fn collect(file: &Path, testsuite: &Path, files: &mut BTreeSet<PathBuf>) -> Resu
     for captures in INCLUDE.captures_iter(&read(&file)?) {
         let included = file.with_file_name(&captures[1]);
         // Anything else is a header of the system.
-        if included.canonicalize().is_ok_and(|it| it.starts_with(testsuite)) {
-            collect(&included, testsuite, files)?;
+        if included.canonicalize().is_ok_and(|it| it.starts_with(sources)) {
+            collect(&included, sources, files)?;
         }
     }
     Ok(())

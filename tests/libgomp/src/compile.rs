@@ -62,6 +62,10 @@ impl Compiler {
             arguments.push(format!("-I{}", self.sources.join(folder).display()));
         }
         arguments.push(format!("-L{}", self.libraries.display()));
+        // Debian's gcc leaves out libraries that no object before them needs. The
+        // object that registers device code comes late, so that libgomp would be missing
+        // in a program that has nothing but variables on the device.
+        arguments.push("-Wl,--no-as-needed".to_owned());
         for option in ["-fmessage-length=0", "-fno-diagnostics-show-caret", "-fdiagnostics-color=never"] {
             arguments.push(option.to_owned());
         }

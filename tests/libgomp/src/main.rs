@@ -59,7 +59,7 @@ fn run(arguments: &Arguments) -> Result<bool> {
     fs::create_dir_all(&arguments.build).with_context(|| arguments.build.display().to_string())?;
     let build = arguments.build.canonicalize()?;
     let sources = sources::unpacked(&build)?;
-    let mut tests = catalogue::tests(&sources.join("libgomp/testsuite"))?;
+    let mut tests = catalogue::tests(&sources)?;
     let rules = Rules::read(Path::new(env!("CARGO_MANIFEST_DIR")))?;
     rules.check(&tests)?;
 

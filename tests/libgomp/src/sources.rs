@@ -14,17 +14,24 @@ use anyhow::{Context, Result, bail, ensure};
 
 const PACKAGE: &str = "/usr/src/gcc-12";
 
-/// What is unpacked, below the root of GCC's sources: the tests, and the headers
-/// that they include from elsewhere.
-const WANTED: [&str; 4] =
-    ["libgomp/testsuite", "libgomp/libgomp-plugin.h", "include/gomp-constants.h", "include/cuda/cuda.h"];
+/// What is unpacked, as tar's patterns below the root of GCC's sources: the tests,
+/// and what they include from elsewhere.
+const WANTED: [&str; 7] = [
+    "libgomp/testsuite",
+    "libgomp/*.h",
+    "include/gomp-constants.h",
+    "include/cuda/cuda.h",
+    "gcc/testsuite/c-c++-common/goacc",
+    "gcc/testsuite/g++.dg/goacc",
+    "gcc/testsuite/gfortran.dg/goacc",
+];
 
 /// The root of GCC's sources in `build`, unpacked if it is not there yet.
 pub fn unpacked(build: &Path) -> Result<PathBuf> {
     let (tarball, version) = tarball()?;
     let root = build.join("source");
     let stamp = root.join("unpacked-from");
-    let identity = identity(&tarball)?;
+    let identity = identity(&tarball)? + &WANTED.join(" ");
     if fs::read_to_string(&stamp).is_ok_and(|found| found == identity) {
         return Ok(root.canonicalize()?);
     }

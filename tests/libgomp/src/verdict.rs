@@ -112,7 +112,7 @@ fn telling_line(output: &str) -> String {
     const TELLING: [&str; 6] = ["gangway", "libgomp: ", "rror", "undefined", "ssert", "STOP"];
     let lines = || output.lines().map(str::trim).filter(|line| !line.is_empty());
     let telling = TELLING.iter().find_map(|word| lines().find(|line| line.contains(word)));
-    let line = telling.or_else(|| lines().last()).unwrap_or("no output");
+    let line = telling.or_else(|| lines().next_back()).unwrap_or("no output");
     line.chars().take(300).collect()
 }
 
