@@ -208,6 +208,28 @@ impl Form {
         Some(opcode)
     }
 
+    /// Every sequence of modifiers that the form allows, for tests that go through all
+    /// instructions; of forms with very many, the first thousands.
+    pub fn spellings(&self) -> Vec<Vec<Modifier>> {
+        let mut all = vec![Vec::new()];
+        for slot in &self.slots {
+            let mut longer = Vec::new();
+            for start in all {
+                if slot.optional {
+                    longer.push(start.clone());
+                }
+                for &choice in &slot.choices {
+                    let mut with = start.clone();
+                    with.push(choice);
+                    longer.push(with);
+                }
+            }
+            longer.truncate(4000);
+            all = longer;
+        }
+        all
+    }
+
     /// The form as a reader would write it, for messages: `add{.sat}.s32`.
     pub fn syntax(&self) -> String {
         let mut text = self.row.op.text().to_owned();
@@ -367,32 +389,11 @@ pub fn table() -> &'static Table {
 mod tests {
     use super::*;
 
-    /// Every spelling that a form allows, up to a number that keeps the test short.
-    fn spellings(form: &Form) -> Vec<Vec<Modifier>> {
-        let mut all = vec![Vec::new()];
-        for slot in &form.slots {
-            let mut longer = Vec::new();
-            for start in all {
-                if slot.optional {
-                    longer.push(start.clone());
-                }
-                for &choice in &slot.choices {
-                    let mut with = start.clone();
-                    with.push(choice);
-                    longer.push(with);
-                }
-            }
-            longer.truncate(4000);
-            all = longer;
-        }
-        all
-    }
-
     #[test]
     fn every_row_compiles_and_is_found_by_its_spellings() {
         let mut count = 0;
         for form in table().forms() {
-            for modifiers in spellings(form) {
+            for modifiers in form.spellings() {
                 let found = table().find(form.row.op.text(), &modifiers);
                 let found = found.unwrap_or_else(|| panic!("{} {modifiers:?}", form.syntax()));
                 for expected in &found.expected {
@@ -410,7 +411,7 @@ mod tests {
     #[test]
     fn no_two_forms_claim_the_same_spelling_with_other_operands() {
         for form in table().forms() {
-            for modifiers in spellings(form) {
+            for modifiers in form.spellings() {
                 let matching = table().named(form.row.op.text()).filter_map(|form| form.matches(&modifiers));
                 let mut matching = matching.map(|opcode| opcode.expected);
                 let first = matching.next();
