@@ -151,7 +151,7 @@ fn streams_that_wait_for_each_other_s_past_end() {
 #[test]
 fn submissions_to_the_legacy_stream_and_a_blocking_one_at_once() {
     loom::model(|| {
-        let world = World::new(0);
+        let world = World::new(1);
         let log = Arc::new(Log::default());
         let (other, others_log) = (world.clone(), log.clone());
         let thread = thread::spawn(move || {

@@ -20,6 +20,7 @@ pub(crate) const PRIORITIES: std::ops::RangeInclusive<i32> = -5..=0;
 const LANES: usize = 6;
 
 /// As many operations as a card runs at once.
+#[cfg(not(loom))]
 const MOST_WORKERS: usize = 128;
 /// How long streams wait before one more worker is started.
 #[cfg(not(loom))]

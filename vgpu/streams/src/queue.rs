@@ -27,6 +27,9 @@ use crate::task::Task;
 /// After so many operations a worker looks whether other streams wait for one.
 const TURN: u32 = 16;
 
+/// A thread that waits looks after so many rounds whether there is something it can do.
+const HELP: u32 = 32;
+
 /// Everything up to `sequence` in `stream`.
 #[derive(Clone, Debug)]
 pub(crate) struct Position {
@@ -275,14 +278,13 @@ impl Stream {
     /// Returns when the position is reached. Runs what stands before it meanwhile, if nobody else does.
     pub(crate) fn wait_until(self: &Arc<Self>, sequence: u64) {
         let mut spin = Spin::new();
-        loop {
-            if self.reached(sequence) {
-                return;
+        let mut round = 0_u32;
+        while !self.reached(sequence) {
+            // Not every time: the lock is wanted by who makes progress.
+            if round.is_multiple_of(HELP) {
+                self.help(sequence);
             }
-            self.help(sequence);
-            if self.reached(sequence) {
-                return;
-            }
+            round += 1;
             if !spin.again() {
                 break;
             }

@@ -34,7 +34,7 @@ impl Task {
             Task::in_place(closure)
         } else {
             let closure = Box::new(closure);
-            Task::in_place(move |failure| closure(failure))
+            Task::in_place(closure)
         }
     }
 

@@ -69,10 +69,18 @@ fn waiting_orders_streams_of_two_contexts() {
     let (open, event, value) = (Arc::default(), Event::new(false), Arc::new(AtomicU32::new(0)));
     from.submit(hold(&open)).unwrap();
     let (set, get) = (value.clone(), value.clone());
-    from.submit(move || Ok(set.store(5, Ordering::Relaxed))).unwrap();
+    let write = move || {
+        set.store(5, Ordering::Relaxed);
+        Ok(())
+    };
+    let read = move || {
+        assert_eq!(get.swap(6, Ordering::Relaxed), 5);
+        Ok(())
+    };
+    from.submit(write).unwrap();
     from.record(&event).unwrap();
     to.wait(&event).unwrap();
-    to.submit(move || Ok(assert_eq!(get.swap(6, Ordering::Relaxed), 5))).unwrap();
+    to.submit(read).unwrap();
     assert_eq!(to.query(), Err(Error::NotReady));
     open.store(true, Ordering::Release);
     to.synchronize().unwrap();

@@ -43,7 +43,11 @@ fn operations_run_in_order() {
     let seen = Arc::new(Mutex::new(Vec::new()));
     for number in 0..1000 {
         let seen = seen.clone();
-        stream.submit(move || Ok(seen.lock().unwrap().push(number))).unwrap();
+        let push = move || {
+            seen.lock().unwrap().push(number);
+            Ok(())
+        };
+        stream.submit(push).unwrap();
     }
     stream.synchronize().unwrap();
     assert_eq!(*seen.lock().unwrap(), Vec::from_iter(0..1000));
@@ -84,7 +88,11 @@ fn operations_may_wait_for_each_other() {
     let streams: Vec<_> = (0..width).map(|_| context.create_stream(Blocking::Independent, 0)).collect();
     for stream in &streams {
         let barrier = barrier.clone();
-        stream.submit(move || Ok(drop(barrier.wait()))).unwrap();
+        let wait = move || {
+            barrier.wait();
+            Ok(())
+        };
+        stream.submit(wait).unwrap();
     }
     context.synchronize().unwrap();
 }
@@ -97,7 +105,10 @@ fn legacy_and_blocking_streams_wait_for_each_other() {
     let log = Arc::new(Mutex::new(Vec::new()));
     let entry = |text: &'static str| {
         let log = log.clone();
-        move || Ok(log.lock().unwrap().push(text))
+        move || {
+            log.lock().unwrap().push(text);
+            Ok(())
+        }
     };
     let (open, closed) = gate();
     blocking.submit(closed).unwrap();
@@ -186,7 +197,11 @@ fn what_an_operation_owns_is_dropped_before_it_has_ended() {
     let owned = Arc::new([0_u8; 500]);
     for _ in 0..100 {
         let captured = (owned.clone(), [0_u64; 30]);
-        context.legacy().submit(move || Ok(assert_eq!(captured.1, [0; 30]))).unwrap();
+        let look = move || {
+            assert_eq!(captured.1, [0; 30]);
+            Ok(())
+        };
+        context.legacy().submit(look).unwrap();
     }
     context.legacy().synchronize().unwrap();
     assert_eq!(Arc::strong_count(&owned), 1);
@@ -221,7 +236,11 @@ fn a_dropped_stream_ends_its_work() {
     let done = Arc::new(AtomicBool::new(false));
     let set = done.clone();
     stream.submit(closed).unwrap();
-    stream.submit(move || Ok(set.store(true, Ordering::Relaxed))).unwrap();
+    let run = move || {
+        set.store(true, Ordering::Relaxed);
+        Ok(())
+    };
+    stream.submit(run).unwrap();
     drop(stream);
     assert_eq!(context.query(), Err(Error::NotReady));
     open.store(true, Ordering::Release);
@@ -244,7 +263,11 @@ fn a_cancelled_context_skips_what_has_not_begun() {
         .unwrap();
     let ran = Arc::new(AtomicBool::new(false));
     let set = ran.clone();
-    stream.submit(move || Ok(set.store(true, Ordering::Relaxed))).unwrap();
+    let run = move || {
+        set.store(true, Ordering::Relaxed);
+        Ok(())
+    };
+    stream.submit(run).unwrap();
     stream.submit_poll(|| false).unwrap();
     eventually("the first operation", || begun.load(Ordering::Acquire));
     std::thread::scope(|scope| {

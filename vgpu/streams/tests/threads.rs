@@ -1,0 +1,182 @@
+//! Many threads at once, forks, and the end of the process.
+
+use std::process::{Command, ExitStatus};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use gangway_streams::{Blocking, Context, Error, Event, forked};
+
+/// Threads with a stream each and one in common, all of one context.
+#[test]
+fn threads_share_a_context() {
+    let context = Context::new();
+    let common = context.create_stream(Blocking::WithLegacy, 0);
+    let count = Arc::new(AtomicU64::new(0));
+    let (threads, rounds) = (8_u64, 400_u64);
+    std::thread::scope(|scope| {
+        for thread in 0..threads {
+            let (context, common, count) = (&context, &common, &count);
+            scope.spawn(move || {
+                let kind = if thread % 2 == 0 { Blocking::WithLegacy } else { Blocking::Independent };
+                let own = context.create_stream(kind, -(thread as i32 % 3));
+                let event = Event::new(thread % 3 == 0);
+                for round in 0..rounds {
+                    for stream in [&own, common, context.legacy(), &context.per_thread()] {
+                        let count = count.clone();
+                        let add = move || {
+                            count.fetch_add(1, Ordering::Relaxed);
+                            Ok(())
+                        };
+                        stream.submit(add).unwrap();
+                    }
+                    own.record(&event).unwrap();
+                    common.wait(&event).unwrap();
+                    match round % 16 {
+                        3 => own.synchronize().unwrap(),
+                        6 => event.synchronize().unwrap(),
+                        9 => common.synchronize().unwrap(),
+                        12 => context.synchronize().unwrap(),
+                        _ => {}
+                    }
+                }
+            });
+        }
+    });
+    context.synchronize().unwrap();
+    assert_eq!(count.load(Ordering::Relaxed), threads * rounds * 4);
+}
+
+/// A ring of streams of several contexts, each step waiting for the one before.
+#[test]
+fn a_token_goes_round() {
+    let contexts: Vec<_> = (0..3).map(|_| Context::new()).collect();
+    let streams: Vec<_> =
+        (0..12).map(|index| contexts[index % 3].create_stream(Blocking::WithLegacy, 0)).collect();
+    let token = Arc::new(AtomicU64::new(0));
+    let mut before = Event::new(false);
+    for step in 0..3000 {
+        let stream = &streams[step % streams.len()];
+        stream.wait(&before).unwrap();
+        let token = token.clone();
+        let pass = move || {
+            // Not a read-modify-write: only the order makes it right.
+            let value = token.load(Ordering::Relaxed);
+            assert_eq!(value, step as u64);
+            token.store(value + 1, Ordering::Relaxed);
+            Ok(())
+        };
+        stream.submit(pass).unwrap();
+        before = Event::new(step % 2 == 0);
+        stream.record(&before).unwrap();
+    }
+    before.synchronize().unwrap();
+    assert_eq!(token.load(Ordering::Relaxed), 3000);
+}
+
+/// Contexts that end while others go on.
+#[test]
+fn contexts_come_and_go() {
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for _ in 0..100 {
+                    let context = Context::new();
+                    let stream = context.create_stream(Blocking::WithLegacy, 0);
+                    for _ in 0..10 {
+                        stream.submit(|| Ok(())).unwrap();
+                        context.legacy().submit(|| Ok(())).unwrap();
+                    }
+                    context.cancel().unwrap();
+                    assert!(stream.submit(|| Ok(())).is_err());
+                }
+            });
+        }
+    });
+}
+
+/// Runs one of the ignored tests below in a process of its own; it must end by itself.
+fn in_a_process(test: &str) -> ExitStatus {
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args([test, "--exact", "--ignored", "--test-threads=1"])
+        .spawn()
+        .unwrap();
+    let start = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            return status;
+        }
+        if start.elapsed() > Duration::from_secs(60) {
+            child.kill().unwrap();
+            panic!("{test} hangs");
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn a_fork_does_not_hang() {
+    assert!(in_a_process("fork_with_streams_running").success());
+}
+
+#[test]
+fn a_process_can_exit_with_streams_running() {
+    assert_eq!(in_a_process("exit_with_streams_running").code(), Some(7));
+}
+
+#[test]
+#[ignore = "run in a process of its own by a_fork_does_not_hang"]
+fn fork_with_streams_running() {
+    let context = Context::new();
+    let stream = context.create_stream(Blocking::WithLegacy, 0);
+    let event = Event::new(true);
+    for _ in 0..50 {
+        for _ in 0..20 {
+            stream.submit(|| Ok(())).unwrap();
+            stream.record(&event).unwrap();
+        }
+        // SAFETY: the child only asks for what must be refused at once, and ends without destructors.
+        match unsafe { libc::fork() } {
+            0 => {
+                let refused = [
+                    stream.submit(|| Ok(())),
+                    stream.synchronize(),
+                    stream.query(),
+                    stream.record(&event),
+                    stream.wait(&event),
+                    event.query(),
+                    event.synchronize(),
+                    context.synchronize(),
+                    context.cancel(),
+                ];
+                let right = forked() && refused == [Err(Error::Forked); 9];
+                // SAFETY: ends the process.
+                unsafe { libc::_exit(if right { 0 } else { 1 }) }
+            }
+            child => {
+                let mut status = -1;
+                // SAFETY: a child of this process and a place for its status.
+                assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
+                assert_eq!(status, 0);
+            }
+        }
+        assert!(!forked());
+    }
+    stream.synchronize().unwrap();
+}
+
+#[test]
+#[ignore = "run in a process of its own by a_process_can_exit_with_streams_running"]
+fn exit_with_streams_running() {
+    let context = Context::new();
+    for _ in 0..20 {
+        let stream = context.create_stream(Blocking::WithLegacy, 0);
+        let spin = || {
+            std::thread::sleep(Duration::from_secs(600));
+            Ok(())
+        };
+        stream.submit(spin).unwrap();
+        stream.submit_poll(|| false).unwrap();
+    }
+    std::process::exit(7);
+}
