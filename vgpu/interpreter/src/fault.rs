@@ -11,6 +11,10 @@ pub enum Kind {
     Misaligned { address: u64, size: usize },
     /// `trap` was executed.
     Trap,
+    /// An assertion of the program failed: place and condition.
+    Assert(String),
+    /// `free` of what is no block of the device's heap.
+    BadFree { address: u64, what: String },
     /// The lanes that are left wait for each other for ever.
     Deadlock,
     /// Calls and local variables need more than the stack holds.
@@ -53,6 +57,8 @@ impl fmt::Display for Kind {
                 write!(f, "access of {size} bytes at {address:#x} is misaligned")
             }
             Kind::Trap => f.write_str("trap"),
+            Kind::Assert(what) => f.write_str(what),
+            Kind::BadFree { address, what } => write!(f, "free of {address:#x}, which is {what}"),
             Kind::Deadlock => f.write_str("all threads of the block wait for each other"),
             Kind::StackOverflow => f.write_str("the stack is full"),
             Kind::BadTarget(target) => write!(f, "{target:#x} is no target of this call or branch"),

@@ -16,6 +16,7 @@
 #![forbid(unsafe_code)]
 
 mod access;
+mod builtins;
 mod collective;
 mod compare;
 mod convert;
@@ -29,6 +30,7 @@ mod machine;
 mod memory;
 mod program;
 
+pub use builtins::{Builtin, Caller, GRID_HANDLE, Host, call};
 pub use evaluate::{Results, combine, evaluate};
 pub use exchange::{LANES, Lanes, exchange, is_collective, lanes};
 pub use fault::{Fault, Kind};
