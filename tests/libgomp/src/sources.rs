@@ -41,7 +41,7 @@ pub fn unpacked(build: &Path) -> Result<PathBuf> {
     fs::create_dir_all(&root)?;
     eprintln!("unpacking libgomp's testsuite from {}", tarball.display());
     let mut tar = Command::new("tar");
-    tar.arg("--extract")
+    tar.args(["--extract", "--wildcards"])
         .arg("--strip-components=1")
         .arg("--directory")
         .arg(&root)
