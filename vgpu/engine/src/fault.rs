@@ -69,7 +69,8 @@ pub(crate) enum Threads {
 
 fn reason(kind: &Kind) -> Reason {
     match kind {
-        Kind::OutOfBounds { .. } => Reason::IllegalAddress,
+        Kind::OutOfBounds { .. } | Kind::BadFree { .. } => Reason::IllegalAddress,
+        Kind::Assert(_) => Reason::Assert,
         Kind::Misaligned { .. } => Reason::MisalignedAddress,
         Kind::NotInMask(_) => Reason::IllegalInstruction,
         Kind::BadTarget(_) => Reason::InvalidPc,
