@@ -83,7 +83,7 @@ fn host_function_and_synchronize(bencher: Bencher) {
     let context = Context::new();
     let stream = context.create_stream(Blocking::Independent, 0);
     bencher.bench_local(|| {
-        stream.submit_host(|| ()).unwrap();
+        stream.submit_host(|| Ok(())).unwrap();
         stream.synchronize().unwrap();
     });
 }

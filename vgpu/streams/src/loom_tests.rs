@@ -105,6 +105,7 @@ fn an_operation_starts_without_anybody_waiting() {
         let function = move || {
             *tell.0.lock().unwrap() = true;
             tell.1.notify_one();
+            Ok(())
         };
         stream.submit_host(function).unwrap();
         let mut done = told.0.lock().unwrap();

@@ -144,13 +144,12 @@ impl Stream {
 
     /// Submits a function of the program (`cuLaunchHostFunc`), or anything else that may block until another
     /// thread does something: it never runs on a thread that waits for a stream. Skipped if the context has failed.
-    pub fn submit_host(self: &Arc<Self>, function: impl FnOnce() + Send + 'static) -> Result<(), Error> {
+    pub fn submit_host(
+        self: &Arc<Self>,
+        function: impl FnOnce() -> Outcome + Send + 'static,
+    ) -> Result<(), Error> {
         self.check_submit()?;
-        let task = Task::new(move |_| {
-            function();
-            Ok(())
-        });
-        self.append([Operation::Run(task, Class::Host)]);
+        self.append([Operation::Run(Task::new(move |_| function()), Class::Host)]);
         Ok(())
     }
 
@@ -165,30 +164,6 @@ impl Stream {
             Ok(())
         });
         self.append([Operation::Run(task, Class::Callback)]);
-        Ok(())
-    }
-
-    /// Keeps what comes after it from starting until `poll` answers true (`cuStreamWaitValue32`).
-    pub fn submit_poll(
-        self: &Arc<Self>,
-        mut poll: impl FnMut() -> bool + Send + 'static,
-    ) -> Result<(), Error> {
-        self.check_submit()?;
-        let domain = self.domain.clone();
-        let task = Task::new(move |_| {
-            for attempt in 0_u32.. {
-                if poll() || domain.failure().is_some() {
-                    break;
-                }
-                match attempt {
-                    0..1000 => std::hint::spin_loop(),
-                    1000..2000 => std::thread::yield_now(),
-                    _ => std::thread::sleep(std::time::Duration::from_micros(50)),
-                }
-            }
-            Ok(())
-        });
-        self.append([Operation::Run(task, Class::Host)]);
         Ok(())
     }
 

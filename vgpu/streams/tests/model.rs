@@ -88,15 +88,11 @@ fn run(program: &[Line]) -> Result<(), TestCaseError> {
                         std::thread::yield_now();
                     }
                     times.lock().unwrap()[number] = (began, clock.fetch_add(1, Ordering::SeqCst));
+                    Ok(())
                 };
                 match line {
                     Line::SubmitHost(_) => streams[stream].submit_host(work).unwrap(),
-                    _ => streams[stream]
-                        .submit(move || {
-                            work();
-                            Ok(())
-                        })
-                        .unwrap(),
+                    _ => streams[stream].submit(work).unwrap(),
                 }
             }
             Line::Record(stream, event) => {

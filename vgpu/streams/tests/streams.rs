@@ -1,6 +1,6 @@
 //! Order, asynchrony, failures: one stream and several.
 
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Barrier, Mutex, mpsc};
 use std::time::{Duration, Instant};
 
@@ -166,8 +166,7 @@ fn a_failure_is_the_context_s_for_good() {
     stream.submit(closed).unwrap();
     stream.submit(move || Err(illegal)).unwrap();
     stream.submit(counting(&ran)).unwrap();
-    let count = counting(&ran);
-    stream.submit_host(move || count().unwrap()).unwrap();
+    stream.submit_host(counting(&ran)).unwrap();
     stream.submit_callback(move |outcome| sender.send((outcome, in_host_function())).unwrap()).unwrap();
     let event = Event::new(true);
     stream.record(&event).unwrap();
@@ -220,6 +219,7 @@ fn host_functions_run_elsewhere_and_may_submit() {
             let outcomes =
                 [inner.query(), inner.synchronize(), inside.synchronize(), inner.submit(|| Ok(()))];
             sender.send(outcomes).unwrap();
+            Ok(())
         })
         .unwrap();
     stream.synchronize().unwrap();
@@ -268,7 +268,6 @@ fn a_cancelled_context_skips_what_has_not_begun() {
         Ok(())
     };
     stream.submit(run).unwrap();
-    stream.submit_poll(|| false).unwrap();
     eventually("the first operation", || begun.load(Ordering::Acquire));
     std::thread::scope(|scope| {
         scope.spawn(|| context.cancel().unwrap());
@@ -277,16 +276,4 @@ fn a_cancelled_context_skips_what_has_not_begun() {
     });
     assert!(!ran.load(Ordering::Relaxed));
     assert_eq!(stream.submit(|| Ok(())), Err(Error::Failed(Failure::CONTEXT_IS_DESTROYED)));
-}
-
-#[test]
-fn polls_hold_a_stream_up() {
-    let context = Context::new();
-    let stream = context.create_stream(Blocking::Independent, 0);
-    let value = Arc::new(AtomicU64::new(0));
-    let polled = value.clone();
-    stream.submit_poll(move || polled.load(Ordering::Acquire) >= 7).unwrap();
-    assert_eq!(stream.query(), Err(Error::NotReady));
-    value.store(7, Ordering::Release);
-    stream.synchronize().unwrap();
 }

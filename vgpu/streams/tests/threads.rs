@@ -176,7 +176,7 @@ fn exit_with_streams_running() {
             Ok(())
         };
         stream.submit(spin).unwrap();
-        stream.submit_poll(|| false).unwrap();
+        stream.submit_host(spin).unwrap();
     }
     std::process::exit(7);
 }
