@@ -109,7 +109,7 @@ fn literal_braces(pattern: &str) -> String {
 
 /// The line of a program's output that says most about what went wrong.
 fn telling_line(output: &str) -> String {
-    const TELLING: [&str; 6] = ["gangway", "libgomp: ", "rror", "undefined", "ssert", "STOP"];
+    const TELLING: [&str; 7] = ["gangway", "libgomp: ", "cannot find", "undefined", "rror", "ssert", "STOP"];
     let lines = || output.lines().map(str::trim).filter(|line| !line.is_empty());
     let telling = TELLING.iter().find_map(|word| lines().find(|line| line.contains(word)));
     let line = telling.or_else(|| lines().next_back()).unwrap_or("no output");
