@@ -1,0 +1,273 @@
+//! Loads, stores, atomics and copies, and local memory.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::types::{I32, I64};
+use cranelift_codegen::ir::{InstBuilder, Value};
+use gangway_ptx::{Base, Instruction, Op, Opcode, Operand, Type, Word};
+
+use super::emit::{Emitter, field};
+use super::instructions::binary;
+use super::layout::Place;
+use crate::abi::LANES;
+use crate::lower::Input;
+use crate::support::{Access, Helper};
+use crate::value::{Lanes, Predicate, is_wide};
+
+/// A frame in local memory begins at a multiple of this.
+const LOCAL_ALIGN: i64 = 256;
+/// Every call takes something, so that endless recursion ends.
+const LEAST_LOCAL: u32 = 16;
+
+impl Emitter<'_, '_> {
+    /// The address that an operand in brackets means, in the space of the access.
+    pub fn address(&mut self, operand: Operand) -> Lanes {
+        let Operand::Address(base, offset) = operand else {
+            unreachable!("the verifier has seen to it that an access has an address");
+        };
+        let base = match base {
+            Base::Register(id) => match self.slot(self.unit.slots.of(id, 0)) {
+                Input::Lanes(lanes) => self.fit(lanes, Type::B64),
+                Input::Predicate(_) => unreachable!("the verifier has seen to it that an address is none"),
+            },
+            Base::Symbol(symbol) => Lanes::Uniform(self.symbol(symbol)),
+            Base::Absolute => Lanes::Uniform(self.number(0)),
+        };
+        if offset == 0 {
+            return base;
+        }
+        let offset = self.constant(Type::B64, offset as u64);
+        binary(&mut self.builder, &base, &offset, |builder, a, b| builder.ins().iadd(a, b))
+    }
+
+    /// Where an access by name goes without an address, if it does.
+    fn named(&self, operand: Operand) -> Option<(Place, i64)> {
+        let Operand::Address(Base::Symbol(symbol), offset) = operand else { return None };
+        let place = self.unit.slots.layout.place(symbol)?;
+        matches!(place, Place::Slot(_) | Place::Argument(_) | Place::Parameter(_)).then_some((place, offset))
+    }
+
+    /// What helpers are told about an access.
+    pub fn access(&mut self, opcode: &Opcode, size: u32, count: usize) -> Value {
+        let strong = [Word::Volatile, Word::Relaxed, Word::Acquire, Word::Release, Word::Mmio];
+        let access = Access {
+            size: size as u8,
+            count: count as u8,
+            space: crate::support::Space::of(opcode.space()),
+            strong: opcode.first_of(&strong).is_some(),
+            check: self.unit.check,
+        };
+        self.number(access.bits())
+    }
+
+    pub fn load_memory(
+        &mut self,
+        operands: &[Operand],
+        opcode: &Opcode,
+        ty: Type,
+        guard: Option<&Predicate>,
+    ) {
+        let count = opcode.vector();
+        let targets = match operands[0] {
+            Operand::Sink if count == 1 => Vec::new(),
+            other => self.parts(other),
+        };
+        if let Some((place, offset)) = self.named(operands[1]) {
+            for (index, &target) in targets.iter().enumerate() {
+                let value = self.load_named(place, offset + i64::from(ty.size()) * index as i64, ty);
+                self.write_lanes(target, ty, value, guard);
+            }
+            return;
+        }
+        let address = self.address(operands[1]);
+        let values = self.load_lanes(&address, opcode, ty, guard);
+        for (&target, value) in targets.iter().zip(values) {
+            self.write_lanes(target, ty, value, guard);
+        }
+    }
+
+    pub fn load_named(&mut self, place: Place, offset: i64, ty: Type) -> Lanes {
+        match place {
+            Place::Slot(slot) => match self.slot(slot) {
+                Input::Lanes(lanes) => lanes,
+                Input::Predicate(_) => unreachable!("a variable is no predicate"),
+            },
+            Place::Argument(number) => {
+                let pointer = self.load_at(I64, self.arguments, 8 * number as i32);
+                Lanes::load(&mut self.builder, is_wide(ty), pointer, 0)
+            }
+            Place::Parameter(start) => {
+                let parameters = self.load_field(I64, field!(parameters));
+                self.load_scalar(parameters, start as i32 + offset as i32, ty)
+            }
+            Place::Local(_) | Place::Symbol(_) => unreachable!("these have addresses"),
+        }
+    }
+
+    /// One value of memory that is always accessible.
+    fn load_scalar(&mut self, pointer: Value, offset: i32, ty: Type) -> Lanes {
+        let (flags, ins) = (super::emit::own_memory(), self.builder.ins());
+        Lanes::Uniform(match ty.size() {
+            1 => ins.uload8(I32, flags, pointer, offset),
+            2 => ins.uload16(I32, flags, pointer, offset),
+            4 => ins.load(I32, flags, pointer, offset),
+            _ => ins.load(I64, flags, pointer, offset),
+        })
+    }
+
+    /// Loads each element of a vector access, zero-extended.
+    pub fn load_lanes(
+        &mut self,
+        address: &Lanes,
+        opcode: &Opcode,
+        ty: Type,
+        guard: Option<&Predicate>,
+    ) -> Vec<Lanes> {
+        address.store(&mut self.builder, self.warp, field!(addresses));
+        let access = self.access(opcode, ty.size(), opcode.vector());
+        let running = self.running(guard);
+        self.call(Helper::Load, &[running, access]);
+        let element = |index: usize| field!(values) + (8 * LANES * index) as i32;
+        (0..opcode.vector())
+            .map(|index| Lanes::load(&mut self.builder, is_wide(ty), self.warp, element(index)))
+            .collect()
+    }
+
+    pub fn store_memory(
+        &mut self,
+        operands: &[Operand],
+        opcode: &Opcode,
+        ty: Type,
+        guard: Option<&Predicate>,
+    ) {
+        let values: Vec<Lanes> = self.parts(operands[1]).iter().map(|&part| self.value(part, ty)).collect();
+        if let Some((place, _)) = self.named(operands[0]) {
+            self.store_named(place, ty, values[0].clone(), guard);
+            return;
+        }
+        let address = self.address(operands[0]);
+        self.store_lanes(&address, &values, opcode, ty, guard);
+    }
+
+    pub fn store_lanes(
+        &mut self,
+        address: &Lanes,
+        values: &[Lanes],
+        opcode: &Opcode,
+        ty: Type,
+        guard: Option<&Predicate>,
+    ) {
+        address.store(&mut self.builder, self.warp, field!(addresses));
+        let inputs: Vec<Input> = values.iter().cloned().map(Input::Lanes).collect();
+        self.pass(&inputs);
+        let access = self.access(opcode, ty.size(), values.len());
+        let running = self.running(guard);
+        self.call(Helper::Store, &[running, access]);
+    }
+
+    /// Stores to a scalar `.param` variable; values of the caller's are replaced only in the lanes that run.
+    pub fn store_named(&mut self, place: Place, ty: Type, value: Lanes, guard: Option<&Predicate>) {
+        match place {
+            Place::Slot(slot) => self.set_slot(slot, Input::Lanes(value), guard),
+            Place::Argument(number) => {
+                let pointer = self.load_at(I64, self.arguments, 8 * number as i32);
+                let running = Predicate::Bits(self.running(guard));
+                let old = Lanes::load(&mut self.builder, is_wide(ty), pointer, 0);
+                let value = Lanes::select(&mut self.builder, &running, &value, &old);
+                value.store(&mut self.builder, pointer, 0);
+            }
+            _ => unreachable!("a kernel's parameters are not written, and others have addresses"),
+        }
+    }
+
+    pub fn atomic(
+        &mut self,
+        instruction: &Instruction,
+        operands: &[Operand],
+        opcode: &Opcode,
+        ty: Type,
+        guard: Option<&Predicate>,
+    ) {
+        let returns = opcode.op == Op::Atom;
+        let first = usize::from(returns);
+        let values: Vec<Input> =
+            operands[first + 1..].iter().map(|&operand| Input::Lanes(self.value(operand, ty))).collect();
+        let address = self.address(operands[first]);
+        address.store(&mut self.builder, self.warp, field!(addresses));
+        self.pass(&values);
+        let access = self.access(opcode, ty.size(), 1);
+        let running = self.running(guard);
+        let index = self.number(i64::from(instruction.opcode.0));
+        self.call(Helper::Atomic, &[running, access, index]);
+        if returns {
+            let old = Lanes::load(&mut self.builder, is_wide(ty), self.warp, field!(results));
+            self.write_lanes(operands[0], ty, old, guard);
+        }
+    }
+
+    /// `cp.async`: the copy is done at once, so there is nothing to wait for later.
+    pub fn copy_async(&mut self, operands: &[Operand], guard: Option<&Predicate>) {
+        if operands.len() != 4 {
+            return;
+        }
+        let size = match operands[2] {
+            Operand::Integer(size) => size,
+            _ => unreachable!("the verifier has seen to it that the size is a constant"),
+        };
+        let taken = match operands[3] {
+            Operand::Absent => self.constant(Type::U32, size as u64),
+            operand => self.value(operand, Type::U32),
+        };
+        let (to, from) = (self.address(operands[0]), self.address(operands[1]));
+        to.store(&mut self.builder, self.warp, field!(addresses));
+        self.pass(&[Input::Lanes(from), Input::Lanes(taken)]);
+        let running = self.running(guard);
+        let (size, check) = (self.number(size), self.number(self.unit.check.into()));
+        self.call(Helper::Copy, &[running, size, check]);
+    }
+
+    /// Makes a frame in local memory and copies parameters to it. What the top was before.
+    pub fn enter_local(&mut self) -> Value {
+        let layout = &self.unit.slots.layout;
+        let top = self.load_field(I64, field!(local_top));
+        let base = self.builder.ins().iadd_imm_s(top, LOCAL_ALIGN - 1);
+        let base = self.builder.ins().band_imm_s(base, -LOCAL_ALIGN);
+        self.local_base = base;
+        let size = layout.local.max(LEAST_LOCAL).next_multiple_of(16);
+        let end = self.builder.ins().iadd_imm_s(base, i64::from(size));
+        let most = self.load_field(I64, field!(local_stride));
+        let over = self.builder.ins().icmp(IntCC::UnsignedGreaterThan, end, most);
+        let (full, fits) = (self.builder.create_block(), self.builder.create_block());
+        self.builder.set_cold_block(full);
+        self.builder.ins().brif(over, full, &[], fits, &[]);
+        self.builder.switch_to_block(full);
+        self.call(Helper::StackOverflow, &[self.mask]);
+        self.builder.ins().jump(fits, &[]);
+        self.builder.switch_to_block(fits);
+        self.store_field(end, field!(local_top));
+        for copied in &layout.enters {
+            let (pointer, stride) = if self.unit.function.entry {
+                let parameters = self.load_field(I64, field!(parameters));
+                (self.builder.ins().iadd_imm_s(parameters, i64::from(copied.from)), 0)
+            } else {
+                (self.load_at(I64, self.arguments, 8 * copied.from as i32), copied.size)
+            };
+            self.copy_local(Helper::CopyIn, pointer, copied.local, copied.size, stride);
+        }
+        top
+    }
+
+    /// Copies results that are in local memory to where the caller wants them.
+    pub fn copy_results(&mut self) {
+        for copied in &self.unit.slots.layout.leaves {
+            let pointer = self.load_at(I64, self.arguments, 8 * copied.from as i32);
+            self.copy_local(Helper::CopyOut, pointer, copied.local, copied.size, copied.size);
+        }
+    }
+
+    /// Copies between local memory and one copy for each lane, `stride` bytes apart.
+    pub fn copy_local(&mut self, helper: Helper, pointer: Value, local: u32, size: u32, stride: u32) {
+        let address = self.builder.ins().iadd_imm_s(self.local_base, i64::from(local));
+        let (size, stride) = (self.number(size.into()), self.number(stride.into()));
+        self.call(helper, &[self.mask, pointer, address, size, stride]);
+    }
+}

@@ -1,0 +1,251 @@
+//! The control flow of a function as both flavours see it.
+//!
+//! Blocks are cut so that everything that concerns control stands at an end: lanes part and
+//! wait only between blocks. A collective instruction (`shfl.sync`) begins a block, in
+//! which lanes wait for the others; barriers, calls and whatever leaves the function
+//! end one. Where such an instruction has a guard, the guard becomes a branch around it.
+//!
+//! Blocks are numbered in the order in which masked code prefers them: topological, with
+//! every loop in one piece, so that lanes that wait behind a loop wait for all that are in it.
+
+use gangway_ptx::{Body, Guard, Instruction, Module, Op, Opcode, Operand, Word};
+
+/// A straight line of instructions.
+#[derive(Clone, Debug)]
+pub(crate) struct Block {
+    /// Instructions that run here, by index. Guards are still to be observed.
+    pub instructions: std::ops::Range<u32>,
+    /// The first instruction is a collective one that lanes have to wait at, without regard to its guard.
+    pub collective: bool,
+    pub end: End,
+}
+
+/// How a block ends; instructions are given by index, and their guards have been dealt with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    Jump(u32),
+    /// To the first block where the guard holds.
+    Branch(Guard, u32, u32),
+    /// `brx.idx`
+    Table {
+        instruction: u32,
+        targets: Vec<u32>,
+    },
+    Barrier {
+        instruction: u32,
+        next: u32,
+    },
+    Call {
+        instruction: u32,
+        next: u32,
+    },
+    Return,
+    Exit,
+    Trap {
+        instruction: u32,
+    },
+}
+
+impl End {
+    pub fn successors(&self) -> Vec<u32> {
+        match self {
+            End::Jump(to) | End::Barrier { next: to, .. } | End::Call { next: to, .. } => vec![*to],
+            End::Branch(_, yes, no) => vec![*yes, *no],
+            End::Table { targets, .. } => targets.clone(),
+            End::Return | End::Exit | End::Trap { .. } => Vec::new(),
+        }
+    }
+
+    fn redirect(&mut self, to: impl Fn(u32) -> u32) {
+        match self {
+            End::Jump(next) | End::Barrier { next, .. } | End::Call { next, .. } => *next = to(*next),
+            End::Branch(_, yes, no) => (*yes, *no) = (to(*yes), to(*no)),
+            End::Table { targets, .. } => targets.iter_mut().for_each(|target| *target = to(*target)),
+            End::Return | End::Exit | End::Trap { .. } => {}
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Graph {
+    /// The entry is block 0.
+    pub blocks: Vec<Block>,
+}
+
+/// Whether lanes exchange something in this instruction.
+pub(crate) fn is_collective(opcode: &Opcode) -> bool {
+    matches!(opcode.op, Op::Shfl | Op::Vote | Op::Match | Op::Redux | Op::Elect)
+        || (opcode.op == Op::Bar && opcode.has(Word::Warp))
+}
+
+/// Whether lanes wait for each other in it.
+fn meets(opcode: &Opcode) -> bool {
+    is_collective(opcode) && opcode.has(Word::Sync)
+}
+
+fn is_barrier(opcode: &Opcode) -> bool {
+    matches!(opcode.op, Op::Bar | Op::Barrier) && !opcode.has(Word::Warp)
+}
+
+impl Graph {
+    pub fn new(module: &Module, body: &Body) -> Graph {
+        let mut cutter = Cutter { blocks: Vec::new(), open: None };
+        // The numbers of the blocks that the source's blocks begin with.
+        let mut begins = Vec::with_capacity(body.blocks.len());
+        for block in &body.blocks {
+            let number = cutter.begin(block.instructions.start);
+            begins.push(number);
+            for index in block.instructions.clone() {
+                cutter.add(module, body, index);
+            }
+        }
+        cutter.begin(body.instructions.len() as u32);
+        cutter.finish(End::Return);
+        let mut blocks = cutter.blocks;
+        // Until here branches name blocks of the source, marked by the top bit.
+        for block in &mut blocks {
+            block.end.redirect(|to| if to & SOURCE != 0 { begins[(to & !SOURCE) as usize] } else { to });
+        }
+        let forward: Vec<u32> = (0..blocks.len() as u32).map(|block| skip_empty(&blocks, block)).collect();
+        for block in &mut blocks {
+            block.end.redirect(|to| forward[to as usize]);
+        }
+        Graph { blocks }.ordered(forward[0])
+    }
+
+    fn ordered(self, entry: u32) -> Graph {
+        let order = super::order::order(entry, self.blocks.len(), &|block| {
+            self.blocks[block as usize].end.successors()
+        });
+        let mut number = vec![0; self.blocks.len()];
+        for (new, &old) in order.iter().enumerate() {
+            number[old as usize] = new as u32;
+        }
+        let blocks = order.iter().map(|&old| {
+            let mut block = self.blocks[old as usize].clone();
+            block.end.redirect(|to| number[to as usize]);
+            block
+        });
+        Graph { blocks: blocks.collect() }
+    }
+
+    pub fn predecessors(&self) -> Vec<Vec<u32>> {
+        let mut predecessors = vec![Vec::new(); self.blocks.len()];
+        for (number, block) in self.blocks.iter().enumerate() {
+            for to in block.end.successors() {
+                predecessors[to as usize].push(number as u32);
+            }
+        }
+        predecessors
+    }
+}
+
+/// Marks the number of a block of the source.
+const SOURCE: u32 = 1 << 31;
+
+fn skip_empty(blocks: &[Block], mut block: u32) -> u32 {
+    // An empty loop stays a loop: no chain is longer than there are blocks.
+    for _ in 0..blocks.len() {
+        match &blocks[block as usize] {
+            Block { instructions, collective: false, end: End::Jump(to) }
+                if instructions.is_empty() && *to != block =>
+            {
+                block = *to;
+            }
+            _ => break,
+        }
+    }
+    block
+}
+
+struct Cutter {
+    blocks: Vec<Block>,
+    /// The instructions of the block that is being filled, and whether it begins with a collective one.
+    open: Option<(std::ops::Range<u32>, bool)>,
+}
+
+impl Cutter {
+    /// Begins a block, into which control falls from the one before. Its number.
+    fn begin(&mut self, at: u32) -> u32 {
+        let next = self.blocks.len() as u32 + u32::from(self.open.is_some());
+        if self.open.is_some() {
+            self.finish(End::Jump(next));
+        }
+        self.open = Some((at..at, false));
+        next
+    }
+
+    fn finish(&mut self, end: End) {
+        if let Some((instructions, collective)) = self.open.take() {
+            self.blocks.push(Block { instructions, collective, end });
+        }
+    }
+
+    /// The number of the block after the open one.
+    fn next(&self) -> u32 {
+        self.blocks.len() as u32 + 1
+    }
+
+    fn add(&mut self, module: &Module, body: &Body, index: u32) {
+        let instruction: &Instruction = &body.instructions[index as usize];
+        let opcode = module.opcode(instruction);
+        if self.open.is_none() {
+            self.begin(index);
+        }
+        let operands = body.operands(instruction);
+        let to = |operand| match operand {
+            Operand::Block(block) => block.0 | SOURCE,
+            _ => unreachable!("the verifier has seen to it that a branch goes to a block"),
+        };
+        if opcode.op == Op::Bra {
+            let (yes, next) = (to(operands[0]), self.next());
+            self.finish(match instruction.guard {
+                Some(guard) => End::Branch(guard, yes, next),
+                None => End::Jump(yes),
+            });
+            self.begin(index + 1);
+            return;
+        }
+        let ends =
+            matches!(opcode.op, Op::Brx | Op::Call | Op::Ret | Op::Exit | Op::Trap) || is_barrier(opcode);
+        if !ends && !meets(opcode) {
+            self.open.as_mut().expect("it was just begun").0.end = index + 1;
+            return;
+        }
+        if let Some(guard) = instruction.guard {
+            // The instruction has a block of its own, which is the next one.
+            let own = self.next();
+            self.finish(End::Branch(guard, own, own + 1));
+            self.begin(index);
+        }
+        if meets(opcode) {
+            if instruction.guard.is_none() {
+                self.begin(index);
+            }
+            self.open = Some((index..index + 1, true));
+            if instruction.guard.is_some() {
+                self.begin(index + 1);
+            }
+            return;
+        }
+        let next = self.next();
+        self.finish(match opcode.op {
+            Op::Brx => {
+                let Operand::Targets(targets) = operands[1] else {
+                    unreachable!("the verifier has seen to it that brx has targets");
+                };
+                let blocks = &body.targets[targets.index()].blocks;
+                End::Table {
+                    instruction: index,
+                    targets: blocks.iter().map(|block| block.0 | SOURCE).collect(),
+                }
+            }
+            Op::Call => End::Call { instruction: index, next },
+            Op::Ret => End::Return,
+            Op::Exit => End::Exit,
+            Op::Trap => End::Trap { instruction: index },
+            _ => End::Barrier { instruction: index, next },
+        });
+        self.begin(index + 1);
+    }
+}

@@ -1,0 +1,329 @@
+//! Instructions that do the same in both flavours, one by one.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::types::I64;
+use cranelift_codegen::ir::{InstBuilder, Value};
+use cranelift_frontend::FunctionBuilder;
+use gangway_device_memory::{LOCAL_SIZE, LOCAL_WINDOW};
+use gangway_ptx::{Instruction, Op, Opcode, Operand, StateSpace, Type, Word};
+
+use super::emit::{Emitter, field};
+use super::graph::is_collective;
+use crate::abi::LANES;
+use crate::lower::{self, Input, Output};
+use crate::support::Helper;
+use crate::value::{Lanes, Predicate, is_wide};
+
+impl Emitter<'_, '_> {
+    /// Emits an instruction that lanes neither wait nor part in.
+    pub fn instruction(&mut self, index: u32) {
+        let unit = self.unit;
+        let instruction = &unit.body.instructions[index as usize];
+        let opcode = unit.module.opcode(instruction);
+        let operands = unit.body.operands(instruction);
+        let guard = self.instruction_guard(instruction);
+        let guard = guard.as_ref();
+        let ty = opcode.ty(0).unwrap_or(Type::B32);
+        match opcode.op {
+            Op::Membar | Op::Fence => {
+                self.builder.ins().fence();
+            }
+            Op::Prefetch | Op::Prefetchu | Op::Brkpt => {}
+            Op::Nanosleep => {
+                // Others have their turn at the next step back.
+                let none = self.number(0);
+                self.store_field(none, field!(fuel));
+            }
+            Op::Activemask => {
+                let running = self.running(guard);
+                self.write_lanes(operands[0], Type::B32, Lanes::Uniform(running), guard);
+            }
+            Op::Mov => self.mov(operands, opcode, ty, guard),
+            Op::Ld | Op::Ldu => self.load_memory(operands, opcode, ty, guard),
+            Op::St => self.store_memory(operands, opcode, ty, guard),
+            Op::Atom | Op::Red => self.atomic(instruction, operands, opcode, ty, guard),
+            Op::Cp => self.copy_async(operands, guard),
+            Op::Cvta => {
+                let address = self.value(operands[1], ty);
+                let window = self.window(opcode.space());
+                let subtracts = opcode.has(Word::To);
+                let address = self.fit(address, Type::B64);
+                let value = match window {
+                    None => address,
+                    Some(window) => {
+                        binary(&mut self.builder, &address, &Lanes::Uniform(window), |builder, a, b| {
+                            if subtracts { builder.ins().isub(a, b) } else { builder.ins().iadd(a, b) }
+                        })
+                    }
+                };
+                let value = self.fit(value, ty);
+                self.write_lanes(operands[0], ty, value, guard);
+            }
+            Op::Isspacep => {
+                let address = self.value(operands[1], Type::B64);
+                let shared = self.is_shared(&address);
+                let local = self.is_local(&address);
+                let holds = match opcode.space() {
+                    StateSpace::Shared => shared,
+                    StateSpace::Local => local,
+                    _ => shared.or(&mut self.builder, &local).not(&mut self.builder),
+                };
+                self.write(operands[0], Type::Pred, Output::Predicate(holds), guard);
+            }
+            Op::Alloca => {
+                let size = self.value(operands[1], ty);
+                self.pass(&[Input::Lanes(size.clone())]);
+                let align = match operands[2] {
+                    Operand::Integer(align) => align,
+                    _ => 8,
+                };
+                let wide = i64::from(size.wide(&self.builder));
+                let (align, wide) = (self.number(align), self.number(wide));
+                let running = self.running(guard);
+                let start = self.call(Helper::Alloca, &[running, align, wide]);
+                let start = self.fit(Lanes::Uniform(start), ty);
+                self.write_lanes(operands[0], ty, start, guard);
+            }
+            Op::Stacksave => {
+                let top = self.load_field(I64, field!(local_top));
+                let top = self.fit(Lanes::Uniform(top), ty);
+                self.write_lanes(operands[0], ty, top, guard);
+            }
+            Op::Stackrestore => {
+                let top = self.value(operands[0], ty);
+                let wide = i64::from(top.wide(&self.builder));
+                self.pass(&[Input::Lanes(top)]);
+                let (running, base, wide) = (self.running(guard), self.local_base, self.number(wide));
+                self.call(Helper::StackRestore, &[running, base, wide]);
+            }
+            _ if is_collective(opcode) => self.collective(index, guard),
+            _ => self.compute(instruction, operands, opcode, guard),
+        }
+    }
+
+    /// Instructions that compute results from values alone.
+    fn compute(
+        &mut self,
+        instruction: &Instruction,
+        operands: &[Operand],
+        opcode: &Opcode,
+        guard: Option<&Predicate>,
+    ) {
+        let mut inputs = Vec::with_capacity(5);
+        for (&operand, expected) in operands.iter().zip(&opcode.expected) {
+            if !expected.role.writes() && operand != Operand::Absent {
+                inputs.push(self.source(operand, expected.ty.unwrap_or(Type::B64)));
+            }
+        }
+        let Some(outputs) = lower::pure(&mut self.builder, opcode, &inputs, self.unit.features) else {
+            self.evaluate(instruction, opcode, &inputs, guard);
+            return;
+        };
+        let destinations =
+            operands.iter().zip(&opcode.expected).filter(|(_, expected)| expected.role.writes());
+        for ((&operand, expected), output) in destinations.zip([Some(outputs.first), outputs.second]) {
+            if let Some(output) = output {
+                self.write(operand, expected.ty.unwrap_or(Type::B64), output, guard);
+            }
+        }
+    }
+
+    fn mov(&mut self, operands: &[Operand], opcode: &Opcode, ty: Type, guard: Option<&Predicate>) {
+        if ty == Type::Pred {
+            let value = self.predicate(operands[1]);
+            self.write(operands[0], ty, Output::Predicate(value), guard);
+            return;
+        }
+        let (targets, sources) = (self.parts(operands[0]), self.parts(operands[1]));
+        if opcode.vector() > 1 || (sources.len() == 1 && targets.len() == 1) {
+            let values: Vec<Lanes> = sources.iter().map(|&source| self.value(source, ty)).collect();
+            for (&target, value) in targets.iter().zip(values) {
+                self.write_lanes(target, ty, value, guard);
+            }
+            return;
+        }
+        // Packing and unpacking, the least significant part first.
+        let part = |count: usize| match ty.bits() / count as u32 {
+            8 => Type::B8,
+            16 => Type::B16,
+            32 => Type::B32,
+            _ => Type::B64,
+        };
+        let from = part(sources.len());
+        let mut packed: Option<Lanes> = None;
+        for (index, &source) in sources.iter().enumerate() {
+            let value = self.value(source, from);
+            let value = self.fit(value, ty);
+            packed = Some(match packed {
+                None => value,
+                Some(packed) => {
+                    let value = self.shift(&value, from.bits() * index as u32, true);
+                    binary(&mut self.builder, &packed, &value, |builder, a, b| builder.ins().bor(a, b))
+                }
+            });
+        }
+        let Some(packed) = packed else { return };
+        let to = part(targets.len());
+        for (index, &target) in targets.iter().enumerate() {
+            let value = self.shift(&packed, to.bits() * index as u32, false);
+            let value = self.fit(value, to);
+            self.write_lanes(target, to, value, guard);
+        }
+    }
+
+    /// Shifts by a constant number of bits.
+    fn shift(&mut self, lanes: &Lanes, bits: u32, left: bool) -> Lanes {
+        if bits == 0 {
+            return lanes.clone();
+        }
+        let count = self.number(bits.into());
+        let shift = |builder: &mut FunctionBuilder, value: Value| match left {
+            true => builder.ins().ishl(value, count),
+            false => builder.ins().ushr(value, count),
+        };
+        match lanes {
+            Lanes::Uniform(value) => Lanes::Uniform(shift(&mut self.builder, *value)),
+            Lanes::Vector(values) => {
+                Lanes::Vector(values.iter().map(|&value| shift(&mut self.builder, value)).collect())
+            }
+        }
+    }
+
+    /// What generic addresses of a space have and its own have not, an `I64`.
+    fn window(&mut self, space: StateSpace) -> Option<Value> {
+        match space {
+            StateSpace::Shared => Some(self.load_field(I64, field!(shared))),
+            StateSpace::Local | StateSpace::Param => Some(self.number(LOCAL_WINDOW as i64)),
+            _ => None,
+        }
+    }
+
+    fn is_shared(&mut self, address: &Lanes) -> Predicate {
+        let (start, length) =
+            (self.load_field(I64, field!(shared)), self.load_field(I64, field!(shared_size)));
+        self.is_within(address, start, length)
+    }
+
+    fn is_local(&mut self, address: &Lanes) -> Predicate {
+        let (start, length) = (self.number(LOCAL_WINDOW as i64), self.number(LOCAL_SIZE as i64));
+        self.is_within(address, start, length)
+    }
+
+    fn is_within(&mut self, address: &Lanes, start: Value, length: Value) -> Predicate {
+        let builder = &mut self.builder;
+        let offset =
+            binary(builder, address, &Lanes::Uniform(start), |builder, a, b| builder.ins().isub(a, b));
+        let Lanes::Vector(offsets) = offset else {
+            let offset = offset.lane(builder, 0);
+            let holds = builder.ins().icmp(IntCC::UnsignedLessThan, offset, length);
+            return Predicate::Uniform(builder.ins().uextend(cranelift_codegen::ir::types::I32, holds));
+        };
+        let length = Lanes::Uniform(length).vectors(builder)[0];
+        let below = |&offset: &Value| builder.ins().icmp(IntCC::UnsignedLessThan, offset, length);
+        let wide: Vec<Value> = offsets.iter().map(below).collect();
+        let narrow = |pair: &[Value]| crate::value::low_halves(builder, pair[0], pair[1]);
+        let masks: Vec<Value> = wide.chunks(2).map(narrow).collect();
+        Predicate::Each(masks.into_boxed_slice().try_into().expect("eight groups of four lanes"))
+    }
+
+    /// Instructions in which lanes exchange something, for those that run the block.
+    pub fn collective(&mut self, index: u32, guard: Option<&Predicate>) {
+        let unit = self.unit;
+        let instruction = &unit.body.instructions[index as usize];
+        let opcode = unit.module.opcode(instruction);
+        if opcode.op == Op::Bar {
+            return;
+        }
+        let operands = unit.body.operands(instruction);
+        let mut inputs = Vec::with_capacity(4);
+        for (&operand, expected) in operands.iter().zip(&opcode.expected) {
+            if !expected.role.writes() && operand != Operand::Absent {
+                let ty = expected.ty.unwrap_or(Type::B32);
+                inputs.push(match ty {
+                    Type::Pred => Input::Predicate(self.predicate(operand)),
+                    _ => Input::Lanes(self.value(operand, ty)),
+                });
+            }
+        }
+        let wide = self.pass(&inputs);
+        let running = self.running(guard);
+        let (index, wide) = (self.number(i64::from(instruction.opcode.0)), self.number(wide));
+        self.call(Helper::Collective, &[index, running, wide]);
+        let destinations =
+            operands.iter().zip(&opcode.expected).filter(|(_, expected)| expected.role.writes());
+        for (number, (&operand, expected)) in destinations.enumerate() {
+            let ty = expected.ty.unwrap_or(Type::B32);
+            let offset = field!(results) + (8 * LANES * number) as i32;
+            let value = match ty {
+                Type::Pred => Output::Predicate(Predicate::Bits(
+                    self.load_field(cranelift_codegen::ir::types::I32, offset),
+                )),
+                _ => Output::Lanes(Lanes::load(&mut self.builder, is_wide(ty), self.warp, offset)),
+            };
+            self.write(operand, ty, value, guard);
+        }
+    }
+
+    /// Puts what a barrier is about where helpers look for it: its number, how many threads it is for, the
+    /// predicate. A bit each for those of the last two that are there.
+    pub fn pass_barrier(&mut self, index: u32) -> i64 {
+        let unit = self.unit;
+        let instruction = &unit.body.instructions[index as usize];
+        let opcode = unit.module.opcode(instruction);
+        let operands = unit.body.operands(instruction);
+        let reduces = opcode.has(Word::Red);
+        let first = usize::from(reduces);
+        let number = Input::Lanes(self.value(operands[first], Type::U32));
+        let (count, counted) = match operands.get(first + 1) {
+            Some(Operand::Absent) | None => (number.clone(), false),
+            Some(&operand) => (Input::Lanes(self.value(operand, Type::U32)), true),
+        };
+        let mut inputs = vec![number, count];
+        if reduces {
+            inputs.push(Input::Predicate(self.predicate(operands[operands.len() - 1])));
+        }
+        self.pass(&inputs);
+        i64::from(counted) | i64::from(reduces) << 1
+    }
+
+    /// Writes what a barrier has reduced to; helpers leave for each lane how many came with a true predicate,
+    /// and how many came.
+    pub fn barrier_result(&mut self, index: u32) {
+        let unit = self.unit;
+        let instruction = &unit.body.instructions[index as usize];
+        let opcode = unit.module.opcode(instruction);
+        if !opcode.has(Word::Red) {
+            return;
+        }
+        let offset = field!(results);
+        let holds = Lanes::load(&mut self.builder, false, self.warp, offset);
+        let arrived = Lanes::load(&mut self.builder, false, self.warp, offset + 8 * LANES as i32);
+        let destination = unit.body.operands(instruction)[0];
+        if opcode.has(Word::Popc) {
+            self.write_lanes(destination, Type::U32, holds, None);
+            return;
+        }
+        let builder = &mut self.builder;
+        let compared = if opcode.has(Word::And) { arrived } else { Lanes::constant(builder, Type::U32, 0) };
+        let (holds, compared) = (holds.vectors(builder), compared.vectors(builder));
+        let equal = |(&a, &b)| builder.ins().icmp(IntCC::Equal, a, b);
+        let masks: Vec<Value> = holds.iter().zip(&compared).map(equal).collect();
+        let equal = Predicate::Each(masks.into_boxed_slice().try_into().expect("eight groups of four lanes"));
+        let holds = if opcode.has(Word::And) { equal } else { equal.not(builder) };
+        self.write(destination, Type::Pred, Output::Predicate(holds), None);
+    }
+}
+
+/// Combines two values lane by lane; what is the same in all lanes stays so.
+pub(crate) fn binary(
+    builder: &mut FunctionBuilder,
+    a: &Lanes,
+    b: &Lanes,
+    operate: impl Fn(&mut FunctionBuilder, Value, Value) -> Value,
+) -> Lanes {
+    if let (Lanes::Uniform(a), Lanes::Uniform(b)) = (a, b) {
+        return Lanes::Uniform(operate(builder, *a, *b));
+    }
+    let (a, b) = (a.vectors(builder), b.vectors(builder));
+    Lanes::Vector(a.iter().zip(&b).map(|(&a, &b)| operate(builder, a, b)).collect())
+}

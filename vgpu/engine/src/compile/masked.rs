@@ -1,0 +1,563 @@
+//! The masked flavour: any set of lanes runs, and lanes part and meet.
+//!
+//! Every block has a mask of lanes that wait to enter it. A block that ends hands its lanes on:
+//! straight to the next block when nobody waits in front of that one, otherwise they wait as well and
+//! the first block that anybody waits for runs. Steps back cost fuel; when it is spent, others of the warp, and other warps,
+//! have their turn.
+//!
+//! Registers that live across blocks are in the frame; a block writes those that it has changed
+//! when it ends, in the lanes that it ran.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::types::{I32, I64};
+use cranelift_codegen::ir::{
+    Block as Label, BlockArg, BlockCall, InstBuilder, JumpTableData, SourceLoc, StackSlotData, StackSlotKind,
+    Value,
+};
+use cranelift_frontend::FunctionBuilder;
+use gangway_ptx::{Guard, Type, Word};
+
+use super::emit::{Emitter, Registers, field, own_memory};
+use super::frame::{self, Frame, group};
+use super::graph::End;
+use super::unit::Unit;
+use crate::lower::Input;
+use crate::support::Helper;
+use crate::value::{Lanes, Predicate, is_wide};
+
+/// The offset of a field of the frame.
+macro_rules! in_frame {
+    ($name:ident) => {
+        std::mem::offset_of!(Frame, $name) as i32
+    };
+}
+
+/// Registers in the frame.
+struct Homes<'a> {
+    homes: &'a [i32],
+    frame: Value,
+}
+
+impl Registers for Homes<'_> {
+    fn fetch(&mut self, builder: &mut FunctionBuilder, slot: u32, ty: Type) -> Input {
+        match (self.homes[slot as usize], ty) {
+            // What nobody has written is zero.
+            (0, Type::Pred) => Input::Predicate(Predicate::constant(builder, false)),
+            (0, _) => Input::Lanes(Lanes::constant(builder, ty, 0)),
+            (home, Type::Pred) => {
+                Input::Predicate(Predicate::Bits(builder.ins().load(I32, own_memory(), self.frame, home)))
+            }
+            (home, _) => Input::Lanes(Lanes::load(builder, is_wide(ty), self.frame, home)),
+        }
+    }
+}
+
+struct Masked<'a, 'b> {
+    emit: Emitter<'a, 'b>,
+    frame: Value,
+    /// Where each block is entered, with the lanes that enter it.
+    labels: Vec<Label>,
+    /// Where each block is gone to, with the lanes that go.
+    arrivals: Vec<Label>,
+    /// The same for steps back, which cost fuel.
+    returns: Vec<Option<Label>>,
+    /// Where lanes go on behind the barrier at the end of a block.
+    passed: Vec<(u32, Label)>,
+    /// Chooses who goes on.
+    dispatch: Label,
+    /// Goes to the block and the lanes that a helper has chosen, an `I64`.
+    chosen: Label,
+    finish: Label,
+}
+
+/// Emits the function with this signature: warp, arguments, frame, lanes.
+pub(crate) fn emit(unit: &Unit, mut builder: FunctionBuilder) {
+    let entry = builder.create_block();
+    builder.append_block_params_for_function_params(entry);
+    builder.switch_to_block(entry);
+    let &[warp, arguments, given, lanes] = builder.block_params(entry) else {
+        unreachable!("the signature has four parameters");
+    };
+    let slot = builder.create_sized_stack_slot(StackSlotData::new(
+        StackSlotKind::ExplicitSlot,
+        unit.frame as u32,
+        4,
+    ));
+    let own = builder.ins().stack_addr(I64, slot, 0);
+    let frame = builder.ins().select(given, given, own);
+    let blocks = unit.graph.blocks.len();
+    let mut label = |with_lanes: bool| {
+        let label = builder.create_block();
+        if with_lanes {
+            builder.append_block_param(label, I32);
+        }
+        label
+    };
+    let labels = (0..blocks).map(|_| label(true)).collect();
+    let arrivals = (0..blocks).map(|_| label(true)).collect();
+    let passed = unit.barriers().into_iter().map(|block| (block, label(true))).collect();
+    let (dispatch, chosen, finish, begin) = (label(false), label(false), label(false), label(false));
+    builder.append_block_param(chosen, I64);
+    builder.ins().brif(given, dispatch, &[], begin, &[]);
+    let registers = Box::new(Homes { homes: &unit.homes, frame });
+    let emit = Emitter::new(unit, builder, warp, arguments, registers);
+    let returns = vec![None; blocks];
+    let mut masked = Masked { emit, frame, labels, arrivals, returns, passed, dispatch, chosen, finish };
+    masked.switch(begin);
+    masked.begin(lanes);
+    for block in 0..blocks as u32 {
+        masked.block(block);
+    }
+    masked.barriers();
+    masked.arrivals();
+    masked.dispatch();
+    masked.finish();
+    masked.emit.builder.seal_all_blocks();
+    masked.emit.builder.finalize(unit.frontend);
+}
+
+impl Masked<'_, '_> {
+    fn switch(&mut self, label: Label) {
+        self.emit.builder.switch_to_block(label);
+    }
+
+    fn at(&mut self, instruction: u32) {
+        self.emit.builder.set_srcloc(SourceLoc::new(instruction));
+    }
+
+    fn load(&mut self, offset: i32) -> Value {
+        self.emit.load_at(I32, self.frame, offset)
+    }
+
+    fn store(&mut self, value: Value, offset: i32) {
+        self.emit.store_at(value, self.frame, offset);
+    }
+
+    fn jump(&mut self, to: Label, value: Value) {
+        self.emit.builder.ins().jump(to, &[BlockArg::Value(value)]);
+    }
+
+    /// A new activation: an empty frame, local memory, parameters.
+    fn begin(&mut self, lanes: Value) {
+        let unit = self.emit.unit;
+        let blocks = unit.graph.blocks.len();
+        let zero = crate::value::constant(&mut self.emit.builder, cranelift_codegen::ir::types::I32X4, 0);
+        let header = frame::size(blocks);
+        if header <= 4096 {
+            for offset in (0..header).step_by(16) {
+                self.store(zero, offset);
+            }
+        } else {
+            let size = self.emit.number(header.into());
+            let frame = self.frame;
+            self.emit.call(Helper::Clear, &[frame, size]);
+        }
+        self.store(lanes, in_frame!(lanes));
+        let count = self.emit.builder.ins().iconst(I32, blocks as i64);
+        self.store(count, in_frame!(blocks));
+        self.emit.mask = lanes;
+        let saved = self.emit.enter_local();
+        self.emit.store_at(saved, self.frame, in_frame!(saved_top));
+        let base = self.emit.local_base;
+        self.emit.store_at(base, self.frame, in_frame!(local_base));
+        for slot in unit.liveness.entering[0].iter() {
+            let home = unit.homes[slot as usize];
+            let size = match unit.slots.types[slot as usize] {
+                Type::Pred => 16,
+                ty if is_wide(ty) => 256,
+                _ => 128,
+            };
+            for offset in (home..home + size).step_by(16) {
+                self.store(zero, offset);
+            }
+        }
+        self.jump(self.labels[0], lanes);
+    }
+
+    fn block(&mut self, number: u32) {
+        let unit = self.emit.unit;
+        let block = &unit.graph.blocks[number as usize];
+        let label = self.labels[number as usize];
+        self.switch(label);
+        self.emit.mask = self.emit.builder.block_params(label)[0];
+        self.emit.forget();
+        self.emit.local_base = self.emit.load_at(I64, self.frame, in_frame!(local_base));
+        for index in block.instructions.clone() {
+            self.at(index);
+            if block.collective && index == block.instructions.start {
+                self.meet(number, index);
+            } else {
+                self.emit.instruction(index);
+            }
+        }
+        self.end(number, &block.end);
+    }
+
+    fn end(&mut self, number: u32, end: &End) {
+        let mask = self.emit.mask;
+        match end {
+            End::Jump(to) => {
+                self.flush(number);
+                self.go(number, *to, mask);
+            }
+            End::Branch(guard, yes, no) => self.branch(number, *guard, *yes, *no),
+            End::Table { instruction, targets } => self.table(number, *instruction, targets),
+            End::Barrier { instruction, next } => self.barrier(number, *instruction, *next),
+            End::Call { instruction, next } => {
+                self.at(*instruction);
+                let back = self.emit.call_function(*instruction);
+                self.emit.mask = back;
+                self.flush(number);
+                let go = self.emit.builder.create_block();
+                self.emit.builder.ins().brif(back, go, &[], self.dispatch, &[]);
+                self.switch(go);
+                self.go(number, *next, back);
+            }
+            End::Return => {
+                let returned = self.load(in_frame!(returned));
+                let returned = self.emit.builder.ins().bor(returned, mask);
+                self.store(returned, in_frame!(returned));
+                if self.emit.unit.function.entry {
+                    self.exit(mask);
+                }
+                self.emit.builder.ins().jump(self.dispatch, &[]);
+            }
+            End::Exit => {
+                self.exit(mask);
+                self.emit.builder.ins().jump(self.dispatch, &[]);
+            }
+            End::Trap { instruction } => {
+                self.at(*instruction);
+                self.emit.call(Helper::Trap, &[mask]);
+                self.emit.builder.ins().jump(self.dispatch, &[]);
+            }
+        }
+    }
+
+    fn exit(&mut self, mask: Value) {
+        let exited = self.emit.load_field(I32, field!(exited));
+        let exited = self.emit.builder.ins().bor(exited, mask);
+        self.emit.store_field(exited, field!(exited));
+    }
+
+    /// Writes what the block has changed and others need to the frame.
+    fn flush(&mut self, number: u32) {
+        let unit = self.emit.unit;
+        let block = &unit.graph.blocks[number as usize];
+        let mask = Predicate::Bits(self.emit.mask);
+        let masks = Predicate::Each(mask.each(&mut self.emit.builder));
+        for slot in std::mem::take(&mut self.emit.written) {
+            if !unit.liveness.leaves(block, slot) {
+                continue;
+            }
+            let home = unit.homes[slot as usize];
+            let value = self.emit.slot(slot);
+            let old =
+                self.emit.registers.fetch(&mut self.emit.builder, slot, unit.slots.types[slot as usize]);
+            let builder = &mut self.emit.builder;
+            match (value, old) {
+                (Input::Lanes(new), Input::Lanes(old)) => {
+                    Lanes::select(builder, &masks, &new, &old).store(builder, self.frame, home);
+                }
+                (Input::Predicate(new), Input::Predicate(old)) => {
+                    let (new, old) = (new.bits(builder), old.bits(builder));
+                    let new = builder.ins().band(new, self.emit.mask);
+                    let old = builder.ins().band_not(old, self.emit.mask);
+                    let value = builder.ins().bor(new, old);
+                    self.store(value, home);
+                }
+                _ => unreachable!("a slot is a predicate or it is none"),
+            }
+        }
+    }
+
+    /// Goes to a block with lanes, of which there are some.
+    fn go(&mut self, from: u32, to: u32, lanes: Value) {
+        let label = if to > from {
+            self.arrivals[to as usize]
+        } else {
+            match self.returns[to as usize] {
+                Some(label) => label,
+                None => {
+                    let label = self.emit.builder.create_block();
+                    self.emit.builder.append_block_param(label, I32);
+                    *self.returns[to as usize].insert(label)
+                }
+            }
+        };
+        self.jump(label, lanes);
+    }
+
+    fn branch(&mut self, number: u32, guard: Guard, yes: u32, no: u32) {
+        let holds = self.emit.guard(guard);
+        let mask = self.emit.mask;
+        self.flush(number);
+        let builder = &mut self.emit.builder;
+        if let Predicate::Uniform(holds) = holds {
+            let (taken, passed) = (builder.create_block(), builder.create_block());
+            builder.ins().brif(holds, taken, &[], passed, &[]);
+            self.switch(taken);
+            self.go(number, yes, mask);
+            self.switch(passed);
+            self.go(number, no, mask);
+            return;
+        }
+        let holds = holds.bits(builder);
+        let taken = builder.ins().band(holds, mask);
+        let passed = builder.ins().band_not(mask, holds);
+        let (some, none, all, both) =
+            (builder.create_block(), builder.create_block(), builder.create_block(), builder.create_block());
+        builder.ins().brif(taken, some, &[], none, &[]);
+        self.switch(none);
+        self.go(number, no, mask);
+        self.switch(some);
+        self.emit.builder.ins().brif(passed, both, &[], all, &[]);
+        self.switch(all);
+        self.go(number, yes, mask);
+        self.switch(both);
+        // The later block waits. A step back is one of those that run first.
+        let (first, first_lanes, later, later_lanes) =
+            if yes < no { (yes, taken, no, passed) } else { (no, passed, yes, taken) };
+        self.wait(later, later_lanes);
+        self.go(number, first, first_lanes);
+    }
+
+    /// Lets lanes wait to enter a block.
+    fn wait(&mut self, block: u32, lanes: Value) {
+        let others = self.load(frame::pending(block));
+        let lanes = self.emit.builder.ins().bor(others, lanes);
+        self.store(lanes, frame::pending(block));
+        let bit = block / group(self.labels.len() as u32);
+        let waiting = self.emit.load_at(I64, self.frame, in_frame!(waiting));
+        let waiting = self.emit.builder.ins().bor_imm_u(waiting, (1u64 << bit) as i64);
+        self.emit.store_at(waiting, self.frame, in_frame!(waiting));
+    }
+
+    /// `brx.idx`: each target in turn, for the lanes that go there.
+    fn table(&mut self, number: u32, instruction: u32, targets: &[u32]) {
+        self.at(instruction);
+        let unit = self.emit.unit;
+        let operand = unit.body.operands(&unit.body.instructions[instruction as usize])[0];
+        let index = self.emit.value(operand, Type::U32);
+        index.store(&mut self.emit.builder, self.emit.warp, field!(values));
+        let mask = self.emit.mask;
+        self.flush(number);
+        let count = self.emit.number(targets.len() as i64);
+        self.emit.call(Helper::CheckTargets, &[mask, count]);
+        let mut distinct: Vec<u32> = targets.to_vec();
+        distinct.sort_unstable();
+        distinct.dedup();
+        // For each target block the lanes whose index is one of those that lead to it.
+        let frame = self.frame;
+        for &target in &distinct {
+            let mut lanes = self.emit.builder.ins().iconst(I32, 0);
+            for index in (0..targets.len()).filter(|&index| targets[index] == target) {
+                let wanted = self.emit.number(index as i64);
+                let equal = self.emit.call(Helper::LanesEqual, &[mask, wanted]);
+                let equal = self.emit.builder.ins().ireduce(I32, equal);
+                lanes = self.emit.builder.ins().bor(lanes, equal);
+            }
+            let (some, done) = (self.emit.builder.create_block(), self.emit.builder.create_block());
+            self.emit.builder.ins().brif(lanes, some, &[], done, &[]);
+            self.switch(some);
+            self.wait(target, lanes);
+            self.emit.builder.ins().jump(done, &[]);
+            self.switch(done);
+        }
+        if targets.iter().any(|&target| target <= number) {
+            // Also a step back, whoever takes it.
+            let none = self.emit.number(i64::from(u32::MAX));
+            let nobody = self.emit.number(0);
+            self.spend(|masked| {
+                let chosen = masked.emit.call(Helper::StepBack, &[frame, none, nobody]);
+                masked.jump(masked.chosen, chosen);
+            });
+        }
+        self.emit.builder.ins().jump(self.dispatch, &[]);
+    }
+
+    /// Takes one from the fuel, and does what has to be done when it is spent.
+    fn spend(&mut self, spent: impl FnOnce(&mut Self)) {
+        let fuel = self.emit.load_field(I64, field!(fuel));
+        let fuel = self.emit.builder.ins().iadd_imm_s(fuel, -1);
+        self.emit.store_field(fuel, field!(fuel));
+        let (empty, some) = (self.emit.builder.create_block(), self.emit.builder.create_block());
+        let negative = self.emit.builder.ins().icmp_imm_s(IntCC::SignedLessThan, fuel, 0);
+        self.emit.builder.set_cold_block(empty);
+        self.emit.builder.ins().brif(negative, empty, &[], some, &[]);
+        self.switch(empty);
+        spent(self);
+        self.switch(some);
+    }
+
+    /// Where blocks are gone to: straight on, or by way of those who wait in front.
+    fn arrivals(&mut self) {
+        let group = group(self.labels.len() as u32);
+        for block in 0..self.labels.len() as u32 {
+            if let Some(label) = self.returns[block as usize] {
+                self.switch(label);
+                let lanes = self.emit.builder.block_params(label)[0];
+                let frame = self.frame;
+                self.spend(|masked| {
+                    let block = masked.emit.number(block.into());
+                    let chosen = masked.emit.call(Helper::StepBack, &[frame, block, lanes]);
+                    masked.jump(masked.chosen, chosen);
+                });
+                self.jump(self.arrivals[block as usize], lanes);
+            }
+            let label = self.arrivals[block as usize];
+            self.switch(label);
+            let lanes = self.emit.builder.block_params(label)[0];
+            let waiting = self.emit.load_at(I64, self.frame, in_frame!(waiting));
+            let in_front = u64::MAX >> (63 - block / group);
+            let others = self.emit.builder.ins().band_imm_u(waiting, in_front as i64);
+            let queue = self.emit.builder.create_block();
+            let straight = [BlockArg::Value(lanes)];
+            self.emit.builder.ins().brif(others, queue, &[], self.labels[block as usize], &straight);
+            self.switch(queue);
+            self.wait(block, lanes);
+            self.emit.builder.ins().jump(self.dispatch, &[]);
+        }
+    }
+
+    /// Chooses the first block that lanes wait for.
+    fn dispatch(&mut self) {
+        let blocks = self.labels.len() as u32;
+        self.switch(self.dispatch);
+        let (ask, some) = (self.emit.builder.create_block(), self.emit.builder.create_block());
+        let waiting = self.emit.load_at(I64, self.frame, in_frame!(waiting));
+        self.emit.builder.ins().brif(waiting, some, &[], ask, &[]);
+        self.switch(some);
+        if group(blocks) == 1 {
+            let block = self.emit.builder.ins().ctz(waiting);
+            let less = self.emit.builder.ins().iadd_imm_s(waiting, -1);
+            let rest = self.emit.builder.ins().band(waiting, less);
+            self.emit.store_at(rest, self.frame, in_frame!(waiting));
+            let offset = self.emit.builder.ins().ishl_imm_u(block, 2);
+            let address = self.emit.builder.ins().iadd(self.frame, offset);
+            let lanes = self.emit.load_at(I32, address, frame::pending(0));
+            let zero = self.emit.builder.ins().iconst(I32, 0);
+            self.emit.store_at(zero, address, frame::pending(0));
+            let wide = self.emit.builder.ins().uextend(I64, lanes);
+            let high = self.emit.builder.ins().ishl_imm_u(block, 32);
+            let chosen = self.emit.builder.ins().bor(high, wide);
+            self.jump(self.chosen, chosen);
+        } else {
+            self.emit.builder.ins().jump(ask, &[]);
+        }
+        self.switch(ask);
+        let (parked, next) = (self.load(in_frame!(parked)), self.emit.builder.create_block());
+        let parked = self.emit.builder.ins().uextend(I64, parked);
+        let held = self.emit.load_at(I64, self.frame, in_frame!(held));
+        let anybody = self.emit.builder.ins().bor(parked, held);
+        let anybody = self.emit.builder.ins().bor(anybody, waiting);
+        self.emit.builder.ins().brif(anybody, next, &[], self.finish, &[]);
+        self.switch(next);
+        let frame = self.frame;
+        let chosen = self.emit.call(Helper::Next, &[frame]);
+        self.jump(self.chosen, chosen);
+
+        // The block in the upper half, the lanes in the lower; no lanes at all when nobody is left.
+        self.switch(self.chosen);
+        let chosen = self.emit.builder.block_params(self.chosen)[0];
+        let lanes = self.emit.builder.ins().ireduce(I32, chosen);
+        let block = self.emit.builder.ins().ushr_imm_u(chosen, 32);
+        let block = self.emit.builder.ins().ireduce(I32, block);
+        let argument = [BlockArg::Value(lanes)];
+        let pool = &mut self.emit.builder.func.dfg.value_lists;
+        let nobody = BlockCall::new(self.dispatch, [], pool);
+        let mut calls: Vec<_> =
+            self.labels.iter().map(|&label| BlockCall::new(label, argument, pool)).collect();
+        if !self.passed.is_empty() {
+            calls.resize(2 * self.labels.len(), nobody);
+            for &(block, label) in &self.passed {
+                calls[self.labels.len() + block as usize] = BlockCall::new(label, argument, pool);
+            }
+        }
+        let table = self.emit.builder.create_jump_table(JumpTableData::new(nobody, &calls));
+        let enter = self.emit.builder.create_block();
+        self.emit.builder.ins().brif(lanes, enter, &[], self.dispatch, &[]);
+        self.switch(enter);
+        self.emit.builder.ins().br_table(block, table);
+    }
+
+    fn finish(&mut self) {
+        self.switch(self.finish);
+        self.emit.local_base = self.emit.load_at(I64, self.frame, in_frame!(local_base));
+        let returned = self.load(in_frame!(returned));
+        self.emit.mask = returned;
+        self.emit.copy_results();
+        let top = self.emit.load_at(I64, self.frame, in_frame!(saved_top));
+        self.emit.store_field(top, field!(local_top));
+        let result = self.emit.builder.ins().uextend(I64, returned);
+        self.emit.builder.ins().return_(&[result]);
+    }
+
+    /// A collective instruction that lanes wait for each other at.
+    fn meet(&mut self, number: u32, index: u32) {
+        let unit = self.emit.unit;
+        let instruction = &unit.body.instructions[index as usize];
+        let operands = unit.body.operands(instruction);
+        let members = self.emit.value(operands[operands.len() - 1], Type::B32);
+        let mask = self.emit.mask;
+        let (ready, wait) = (self.emit.builder.create_block(), self.emit.builder.create_block());
+        self.emit.builder.append_block_param(ready, I32);
+        if let Lanes::Uniform(members) = members {
+            // All members that are left have come, and nobody else.
+            let exited = self.emit.load_field(I32, field!(exited));
+            let left = self.emit.builder.ins().band_not(members, exited);
+            let complete = self.emit.builder.ins().icmp(IntCC::Equal, left, mask);
+            let lanes = [BlockArg::Value(mask)];
+            self.emit.builder.ins().brif(complete, ready, &lanes, wait, &[]);
+        } else {
+            self.emit.builder.ins().jump(wait, &[]);
+        }
+        self.switch(wait);
+        members.store(&mut self.emit.builder, self.emit.warp, field!(values));
+        let (frame, block) = (self.frame, self.emit.number(number.into()));
+        let together = self.emit.call(Helper::Meet, &[frame, block, mask]);
+        let together = self.emit.builder.ins().ireduce(I32, together);
+        let lanes = [BlockArg::Value(together)];
+        self.emit.builder.ins().brif(together, ready, &lanes, self.dispatch, &[]);
+        self.switch(ready);
+        self.emit.mask = self.emit.builder.block_params(ready)[0];
+        // What has been read so far holds for all lanes.
+        self.emit.collective(index, None);
+    }
+
+    fn barrier(&mut self, number: u32, index: u32, next: u32) {
+        self.at(index);
+        let unit = self.emit.unit;
+        let instruction = &unit.body.instructions[index as usize];
+        let opcode = unit.module.opcode(instruction);
+        let flags = self.emit.pass_barrier(index);
+        let mask = self.emit.mask;
+        self.flush(number);
+        let flags = self.emit.number(flags);
+        if opcode.has(Word::Arrive) {
+            self.emit.call(Helper::Arrive, &[mask, flags]);
+            self.go(number, next, mask);
+            return;
+        }
+        let frame = self.frame;
+        let block = self.emit.number(number.into());
+        let chosen = self.emit.call(Helper::Barrier, &[frame, block, mask, flags]);
+        self.jump(self.chosen, chosen);
+    }
+
+    /// Where lanes go on that have passed a barrier.
+    fn barriers(&mut self) {
+        let unit = self.emit.unit;
+        for (number, label) in self.passed.clone() {
+            self.switch(label);
+            let lanes = self.emit.builder.block_params(label)[0];
+            self.emit.mask = lanes;
+            self.emit.forget();
+            let End::Barrier { instruction, next } = unit.graph.blocks[number as usize].end else { continue };
+            self.at(instruction);
+            self.emit.barrier_result(instruction);
+            self.flush(number);
+            self.go(number, next, lanes);
+        }
+    }
+}

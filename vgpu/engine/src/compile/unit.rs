@@ -1,0 +1,152 @@
+//! What is known of a function before code is made of it, and what is refused.
+
+use cranelift_codegen::isa::TargetFrontendConfig;
+use gangway_ptx::{Body, Function, Module, Op, Opcode, Operand, Type, Word};
+
+use super::graph::{End, Graph};
+use super::liveness::{Liveness, Slots};
+use crate::abi::Flavour;
+use crate::lower::Features;
+
+/// Why no code is made of a function: the interpreter has to run it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refused(pub String);
+
+/// What the compiler is asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'a> {
+    pub module: &'a Module,
+    /// An index into [`Module::functions`] of one with a body.
+    pub function: u32,
+    /// The index of the function's first variable in the table of symbols.
+    pub symbols: u32,
+    pub flavour: Flavour,
+    /// How the threads of a block lie in warps.
+    pub shape: BlockShape,
+    /// Check every access to the byte.
+    pub check: bool,
+}
+
+/// How `%tid` runs through the lanes of a warp: what code may be specialised for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub struct BlockShape {
+    /// How many consecutive lanes have consecutive `%tid.x`, and the same `%tid.y` and `%tid.z`: 32, 16, 8, 4, or
+    /// 1 where nothing is known.
+    pub row: u8,
+}
+
+impl BlockShape {
+    /// Of a launch's block.
+    pub fn of(block: [u32; 3]) -> BlockShape {
+        let row = if block[1] == 1 && block[2] == 1 {
+            32
+        } else {
+            [32, 16, 8, 4].into_iter().find(|&row| block[0].is_multiple_of(row)).unwrap_or(1)
+        };
+        BlockShape { row: row as u8 }
+    }
+}
+
+pub(crate) struct Unit<'a> {
+    pub module: &'a Module,
+    pub function: &'a Function,
+    pub body: &'a Body,
+    pub slots: Slots,
+    pub graph: Graph,
+    pub liveness: Liveness,
+    pub features: Features,
+    pub frontend: TargetFrontendConfig,
+    pub shape: BlockShape,
+    pub check: bool,
+    /// Where slots that live across blocks are in the frame, by slot; 0 for others.
+    pub homes: Vec<i32>,
+    pub frame: i32,
+}
+
+/// Whether an instruction reads or writes the carry flag.
+pub(crate) fn carries(opcode: &Opcode) -> bool {
+    opcode.has(Word::Cc) || matches!(opcode.op, Op::Addc | Op::Subc | Op::Madc)
+}
+
+impl<'a> Unit<'a> {
+    pub fn new(
+        request: &Request<'a>,
+        features: Features,
+        frontend: TargetFrontendConfig,
+    ) -> Result<Unit<'a>, Refused> {
+        let module = request.module;
+        let function = &module.functions[request.function as usize];
+        let Some(body) = &function.body else {
+            return Err(Refused(format!("'{}' is declared and not defined", function.name)));
+        };
+        let refuse = |what: &str| Err(Refused(format!("{what} in '{}'", function.name)));
+        if module.address_size != 64 {
+            return refuse("32-bit addresses");
+        }
+        if body.registers.iter().any(|register| register.ty == Type::B128) {
+            return refuse("registers of type .b128");
+        }
+        let slots = Slots::new(module, function, body, request.symbols);
+        let graph = Graph::new(module, body);
+        let liveness = Liveness::new(module, body, &slots, &graph);
+        let mut frame = super::frame::size(graph.blocks.len());
+        let mut homes = vec![0; slots.len()];
+        for slot in liveness.across.iter() {
+            homes[slot as usize] = frame;
+            frame += match slots.types[slot as usize] {
+                Type::Pred => 16,
+                ty if ty.bits() > 32 => 256,
+                _ => 128,
+            };
+        }
+        if frame > MOST_FRAME {
+            return refuse("too many registers that live at once");
+        }
+        let unit = Unit {
+            module,
+            function,
+            body,
+            slots,
+            graph,
+            liveness,
+            features,
+            frontend,
+            shape: request.shape,
+            check: request.check,
+            homes,
+            frame,
+        };
+        unit.check_operands()?;
+        Ok(unit)
+    }
+
+    /// Operands that the emitter does not know would be wrong only in modules that the verifier has not seen.
+    fn check_operands(&self) -> Result<(), Refused> {
+        for block in &self.graph.blocks {
+            for index in block.instructions.clone() {
+                let instruction = &self.body.instructions[index as usize];
+                let opcode = self.module.opcode(instruction);
+                for (&operand, expected) in self.body.operands(instruction).iter().zip(&opcode.expected) {
+                    let odd = matches!(operand, Operand::Sink) && !expected.role.writes()
+                        || matches!(
+                            operand,
+                            Operand::List { .. } | Operand::Function(_) | Operand::Prototype(_)
+                        );
+                    if odd {
+                        return Err(Refused(format!("an operand of '{opcode}' in '{}'", self.function.name)));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The blocks that end with a barrier.
+    pub fn barriers(&self) -> Vec<u32> {
+        let ends = self.graph.blocks.iter().zip(0u32..);
+        ends.filter(|(block, _)| matches!(block.end, End::Barrier { .. })).map(|(_, number)| number).collect()
+    }
+}
+
+/// Bytes of frame that a function may have: a part of a fiber's stack.
+const MOST_FRAME: i32 = 1 << 20;

@@ -1,0 +1,228 @@
+//! Loads and stores lane by lane: where an address leads to, and whether it may.
+
+use gangway_device_memory::{BASE, LOCAL_SIZE, LOCAL_WINDOW, Space as DeviceMemory, WINDOWS};
+use gangway_interpreter::Kind;
+use gangway_ptx::StateSpace;
+
+use super::{fault, lanes, narrow, narrow_mut, run};
+use crate::abi::Warp;
+
+/// The space of an access, as far as it matters here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Space {
+    Generic,
+    /// Also constants.
+    Global,
+    Shared,
+    /// Also parameters.
+    Local,
+}
+
+impl Space {
+    pub fn of(space: StateSpace) -> Space {
+        match space.plain() {
+            StateSpace::Shared => Space::Shared,
+            StateSpace::Local | StateSpace::Param => Space::Local,
+            StateSpace::Generic => Space::Generic,
+            _ => Space::Global,
+        }
+    }
+}
+
+/// What kind of access it is, packed into a number for helpers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Access {
+    /// Of an element, in bytes.
+    pub size: u8,
+    /// Elements.
+    pub count: u8,
+    pub space: Space,
+    /// Volatile, or with an order: each element is accessed once, and nothing moves across.
+    pub strong: bool,
+    /// Checked to the byte.
+    pub check: bool,
+}
+
+impl Access {
+    pub fn bits(self) -> i64 {
+        i64::from(self.size)
+            | i64::from(self.count) << 8
+            | (self.space as i64) << 16
+            | i64::from(self.strong) << 24
+            | i64::from(self.check) << 25
+    }
+
+    pub fn from_bits(bits: u64) -> Access {
+        let space = match bits >> 16 & 3 {
+            0 => Space::Generic,
+            1 => Space::Global,
+            2 => Space::Shared,
+            _ => Space::Local,
+        };
+        Access {
+            size: bits as u8,
+            count: (bits >> 8) as u8,
+            space,
+            strong: bits >> 24 & 1 != 0,
+            check: bits >> 25 & 1 != 0,
+        }
+    }
+
+    fn bytes(self) -> u64 {
+        u64::from(self.size) * u64::from(self.count)
+    }
+}
+
+/// Lane 0's local memory begins to be used here, so that a null pointer is none.
+const FIRST_LOCAL: u64 = 256;
+/// The same of shared memory.
+const FIRST_SHARED: u64 = 16;
+
+/// Where an access of a lane goes; the fault that it is otherwise.
+pub(super) fn place(
+    warp: &Warp,
+    lane: usize,
+    access: Access,
+    address: u64,
+    write: bool,
+) -> Result<*mut u8, Kind> {
+    let size = access.bytes();
+    let outside = || Kind::OutOfBounds { address, size: size as usize, write };
+    if !address.is_multiple_of(size.next_power_of_two()) {
+        return Err(Kind::Misaligned { address, size: size as usize });
+    }
+    let within = |offset: u64, first: u64, end: u64| {
+        offset >= first && offset.checked_add(size).is_some_and(|last| last <= end)
+    };
+    let local = |offset: u64| {
+        if !within(offset, FIRST_LOCAL, warp.local_top.min(warp.local_stride)) {
+            return Err(outside());
+        }
+        Ok(warp.local.wrapping_add((lane as u64 * warp.local_stride + offset) as usize))
+    };
+    match access.space {
+        Space::Shared => {
+            if !within(address, FIRST_SHARED, warp.shared_size) {
+                return Err(outside());
+            }
+            Ok(warp.shared.wrapping_add(address as usize))
+        }
+        Space::Local => local(address),
+        Space::Generic if address.wrapping_sub(LOCAL_WINDOW) < LOCAL_SIZE => local(address - LOCAL_WINDOW),
+        Space::Generic | Space::Global => {
+            let pointer = std::ptr::with_exposed_provenance_mut(address as usize);
+            let own = warp.shared as u64;
+            if access.check && !(own..own + warp.shared_size).contains(&address) {
+                let memory = DeviceMemory::get().map_err(|error| Kind::Launch(error.to_string()))?;
+                return memory.check(address, size, write).map(|()| pointer).map_err(|_| outside());
+            }
+            // What is in the range and not allocated raises a signal.
+            let inside = address.wrapping_sub(BASE) < WINDOWS - BASE;
+            if inside || DeviceMemory::get().is_ok_and(|memory| memory.is_host_registered(address, size)) {
+                Ok(pointer)
+            } else {
+                Err(outside())
+            }
+        }
+    }
+}
+
+/// Loads for the lanes of `mask` from the warp's `addresses` to its `values`, zero-extended.
+pub(super) unsafe extern "C" fn load(warp: *mut Warp, mask: u64, access: u64) {
+    // SAFETY: compiled code passes its warp; `place` gives places in memory that may be read.
+    unsafe {
+        run(warp, |warp| {
+            let access = Access::from_bits(access);
+            for lane in lanes(mask as u32) {
+                let from = match place(warp, lane, access, warp.addresses[lane], false) {
+                    Ok(from) => from,
+                    Err(kind) => fault(warp, 1 << lane, kind),
+                };
+                for index in 0..usize::from(access.count) {
+                    let from = from.wrapping_add(index * usize::from(access.size));
+                    let value = match access.size {
+                        1 => from.read_volatile().into(),
+                        2 => from.cast::<u16>().read_volatile().into(),
+                        4 => from.cast::<u32>().read_volatile().into(),
+                        _ => from.cast::<u64>().read_volatile(),
+                    };
+                    if access.size == 8 {
+                        warp.values[index][lane] = value;
+                    } else {
+                        narrow_mut(&mut warp.values[index])[lane] = value as u32;
+                    }
+                }
+            }
+        });
+    }
+}
+
+/// Stores the warp's `values` to its `addresses` for the lanes of `mask`.
+pub(super) unsafe extern "C" fn store(warp: *mut Warp, mask: u64, access: u64) {
+    // SAFETY: compiled code passes its warp; `place` gives places in memory that may be written.
+    unsafe {
+        run(warp, |warp| {
+            let access = Access::from_bits(access);
+            for lane in lanes(mask as u32) {
+                let to = match place(warp, lane, access, warp.addresses[lane], true) {
+                    Ok(to) => to,
+                    Err(kind) => fault(warp, 1 << lane, kind),
+                };
+                for index in 0..usize::from(access.count) {
+                    let to = to.wrapping_add(index * usize::from(access.size));
+                    let values = &warp.values[index];
+                    match access.size {
+                        1 => to.write_volatile(narrow(values)[lane] as u8),
+                        2 => to.cast::<u16>().write_volatile(narrow(values)[lane] as u16),
+                        4 => to.cast::<u32>().write_volatile(narrow(values)[lane]),
+                        _ => to.cast::<u64>().write_volatile(values[lane]),
+                    }
+                }
+            }
+        });
+    }
+}
+
+/// `cp.async`: to the shared `addresses` from the global ones in `values[0]`, as many bytes as `values[1]` says;
+/// the rest of `size` becomes zero.
+pub(super) unsafe extern "C" fn copy(warp: *mut Warp, mask: u64, size: u64, check: u64) {
+    // SAFETY: compiled code passes its warp; `place` gives places in memory that may be used.
+    unsafe {
+        run(warp, |warp| {
+            let access = |space, size: u64| Access {
+                size: size as u8,
+                count: 1,
+                space,
+                strong: false,
+                check: check != 0,
+            };
+            for lane in lanes(mask as u32) {
+                let taken = u64::from(narrow(&warp.values[1])[lane]).min(size);
+                let source = warp.values[0][lane];
+                let from = match taken {
+                    _ if !source.is_multiple_of(size) => {
+                        Err(Kind::Misaligned { address: source, size: size as usize })
+                    }
+                    0 => Ok(std::ptr::null_mut()),
+                    // Less than the whole may be at the end of an allocation.
+                    _ => (0..taken).try_fold(std::ptr::null_mut(), |first: *mut u8, offset| {
+                        let place = place(warp, lane, access(Space::Global, 1), source + offset, false)?;
+                        Ok(if first.is_null() { place } else { first })
+                    }),
+                };
+                let to = place(warp, lane, access(Space::Shared, size), warp.addresses[lane], true);
+                match (from, to) {
+                    (Ok(from), Ok(to)) => {
+                        let mut bytes = [0u8; 16];
+                        if taken > 0 {
+                            std::ptr::copy_nonoverlapping(from, bytes.as_mut_ptr(), taken as usize);
+                        }
+                        std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, size.min(16) as usize);
+                    }
+                    (Err(kind), _) | (_, Err(kind)) => fault(warp, 1 << lane, kind),
+                }
+            }
+        });
+    }
+}

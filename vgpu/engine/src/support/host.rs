@@ -1,0 +1,69 @@
+//! What helpers ask of the engine that runs the warp.
+//!
+//! [`Warp::host`](crate::abi::Warp::host) points to a `&dyn Host`. The runtime implements
+//! it with fibers and blocks; tests implement it with a single warp and no waiting.
+
+use std::ffi::c_void;
+
+use gangway_interpreter::Kind;
+use gangway_ptx::Module;
+
+use crate::abi::{Flavour, Warp};
+
+/// How the threads of a completed barrier came to it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Arrivals {
+    /// How many came.
+    pub arrived: u32,
+    /// How many came with a true predicate.
+    pub holds: u32,
+}
+
+/// What lanes wait for at a barrier: its number and how often it had been completed before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ticket {
+    pub barrier: u32,
+    pub generation: u32,
+}
+
+pub trait Host {
+    /// The module that runs.
+    fn module(&self) -> &Module;
+
+    /// Ends the launch because of what `lanes` did. Never returns to who calls it, and
+    /// nothing on the stack is dropped.
+    fn fault(&self, warp: &mut Warp, lanes: u32, kind: Kind) -> !;
+
+    /// Lets other warps run, and fills [`Warp::fuel`] again. Called when it is spent.
+    fn turn(&self, warp: &mut Warp);
+
+    /// Lanes come to a barrier, `holds` of them with a true predicate. `count` is how many threads
+    /// the barrier is for; all of the block without it.
+    fn arrive(&self, warp: &mut Warp, barrier: u32, count: Option<u32>, lanes: u32, holds: u32) -> Ticket;
+
+    /// How the barrier ended, when it is complete. Lanes that have exited since may have completed it.
+    fn passed(&self, warp: &mut Warp, ticket: Ticket) -> Option<Arrivals>;
+
+    /// Suspends the warp until a barrier of the block may have been completed. With nothing left
+    /// that could ever do so it is a fault of `lanes`, a deadlock.
+    fn wait(&self, warp: &mut Warp, lanes: u32);
+
+    /// The compiled code of a function, which is compiled now when it is not yet. For functions without a
+    /// body that the engine provides (`vprintf`) it is the engine's own. What cannot be compiled is a
+    /// fault of `lanes`.
+    fn code(&self, warp: &mut Warp, function: u32, flavour: Flavour, lanes: u32) -> *const c_void;
+
+    /// The clock of the device in cycles, and that of the system in nanoseconds.
+    fn clock(&self, warp: &Warp) -> u64;
+    fn nanoseconds(&self, warp: &Warp) -> u64;
+}
+
+impl Warp {
+    /// # Safety
+    ///
+    /// The warp is one that the engine has set up and that runs.
+    pub unsafe fn host<'a>(&self) -> &'a dyn Host {
+        // SAFETY: the engine put a pointer to a `&dyn Host` there, which lives as long as the warp.
+        unsafe { *self.host.cast::<&dyn Host>() }
+    }
+}

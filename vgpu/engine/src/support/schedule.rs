@@ -1,0 +1,296 @@
+//! Who of a warp goes on, in functions that run under a mask: lanes that wait for others, at
+//! collective instructions and at barriers, and turns between lanes that spin and those that they spin for.
+//!
+//! What is chosen is told as a number: the block in the upper half, the lanes in the lower. Behind the
+//! numbers of blocks come those of the places behind their barriers.
+
+use gangway_interpreter::Kind;
+
+use super::{fault, lanes, narrow, narrow_mut, run};
+use crate::abi::Warp;
+use crate::compile::frame::{Frame, group};
+use crate::support::Ticket;
+
+/// Marks lanes that wait at a collective instruction, and not at a barrier.
+const MEETS: u32 = u32::MAX;
+
+fn chosen(block: u32, lanes: u32) -> u64 {
+    u64::from(block) << 32 | u64::from(lanes)
+}
+
+/// Makes a frame empty.
+pub(super) unsafe extern "C" fn clear(_warp: *mut Warp, frame: *mut u8, size: u64) {
+    // SAFETY: compiled code passes its own frame.
+    unsafe { std::ptr::write_bytes(frame, 0, size as usize) }
+}
+
+/// Takes the lanes that wait for the first block from `from` on.
+///
+/// # Safety
+///
+/// The frame is one of compiled code that has called.
+unsafe fn take(frame: *mut Frame, from: u32) -> Option<u64> {
+    // SAFETY: blocks are counted in the frame, and the masks follow it.
+    unsafe {
+        let blocks = (*frame).blocks;
+        let size = group(blocks);
+        let mut rest = (*frame).waiting & (u64::MAX << (from / size).min(63));
+        while rest != 0 {
+            let bit = rest.trailing_zeros();
+            rest &= rest - 1;
+            let members = bit * size..(bit * size + size).min(blocks);
+            let waits = |&block: &u32| *Frame::pending(frame, block) != 0;
+            let mut waiting = members.filter(waits);
+            let (first, more) = (waiting.next(), waiting.next().is_some());
+            if !more {
+                (*frame).waiting &= !(1 << bit);
+            }
+            if let Some(block) = first {
+                return Some(chosen(block, std::mem::take(&mut *Frame::pending(frame, block))));
+            }
+        }
+        None
+    }
+}
+
+/// Adds lanes to those that wait for a block.
+///
+/// # Safety
+///
+/// As for [`take`], and there is such a block.
+unsafe fn wait(frame: *mut Frame, block: u32, lanes: u32) {
+    // SAFETY: as the caller says.
+    unsafe {
+        *Frame::pending(frame, block) |= lanes;
+        (*frame).waiting |= 1 << (block / group((*frame).blocks));
+    }
+}
+
+/// Lanes parked in `block` that can go on: those that meet, or those behind a barrier.
+///
+/// # Safety
+///
+/// As for [`wait`].
+unsafe fn released(warp: &mut Warp, frame: *mut Frame, block: u32) -> Option<u64> {
+    // SAFETY: as the caller says.
+    unsafe {
+        let parked = Frame::parked(frame, block);
+        let mut rest = *parked;
+        while rest != 0 {
+            let first = rest.trailing_zeros() as usize;
+            let (waits_for, generation) = ((*frame).waits_for[first], (*frame).generation[first]);
+            let same = |&lane: &usize| {
+                (*frame).waits_for[lane] == waits_for && (*frame).generation[lane] == generation
+            };
+            let set = lanes(*parked).filter(same).fold(0u32, |set, lane| set | 1 << lane);
+            rest &= !set;
+            let place = if generation == MEETS {
+                if set != waits_for & !warp.exited {
+                    continue;
+                }
+                block
+            } else {
+                let ticket = Ticket { barrier: waits_for, generation };
+                let Some(arrivals) = warp.host().passed(warp, ticket) else { continue };
+                for lane in lanes(set) {
+                    narrow_mut(&mut warp.results[0])[lane] = arrivals.holds;
+                    narrow_mut(&mut warp.results[1])[lane] = arrivals.arrived;
+                }
+                (*frame).blocks + block
+            };
+            *parked &= !set;
+            (*frame).parked &= !set;
+            return Some(chosen(place, set));
+        }
+        None
+    }
+}
+
+/// Chooses who goes on. Nobody does when all have returned or exited.
+///
+/// # Safety
+///
+/// As for [`take`].
+unsafe fn choose(warp: &mut Warp, frame: *mut Frame) -> u64 {
+    // SAFETY: as the caller says.
+    unsafe {
+        loop {
+            if let Some(chosen) = take(frame, 0) {
+                return chosen;
+            }
+            if (*frame).held != 0 {
+                (*frame).waiting = std::mem::take(&mut (*frame).held);
+                continue;
+            }
+            let parked = (*frame).parked;
+            if parked == 0 {
+                return 0;
+            }
+            for block in 0..(*frame).blocks {
+                if *Frame::parked(frame, block) != 0
+                    && let Some(chosen) = released(warp, frame, block)
+                {
+                    return chosen;
+                }
+            }
+            if lanes(parked).all(|lane| (*frame).generation[lane] == MEETS) {
+                // Those who could come are outside of this function, and it must end before they go on.
+                fault(warp, parked, Kind::Deadlock);
+            }
+            warp.host().wait(warp, parked);
+        }
+    }
+}
+
+/// Chooses who goes on.
+pub(super) unsafe extern "C" fn next(warp: *mut Warp, frame: *mut Frame) -> u64 {
+    // SAFETY: compiled code passes its warp and its own frame.
+    unsafe { run(warp, |warp| choose(warp, frame)) }
+}
+
+/// Fuel is spent by lanes that step back to `block`; or nobody is to wait there, when there is no such block.
+/// Other warps have their turn, then others of this warp: without those who were in front of them, or lanes
+/// that spin would never let go those who wait behind the loop.
+pub(super) unsafe extern "C" fn step_back(warp: *mut Warp, frame: *mut Frame, block: u64, lanes: u64) -> u64 {
+    // SAFETY: compiled code passes its warp, its own frame and one of its blocks.
+    unsafe {
+        run(warp, |warp| {
+            warp.host().turn(warp);
+            (*frame).waiting |= std::mem::take(&mut (*frame).held);
+            let block = block as u32;
+            if block >= (*frame).blocks {
+                return choose(warp, frame);
+            }
+            if (*frame).waiting == 0 && (*frame).parked == 0 {
+                return chosen(block, lanes as u32);
+            }
+            wait(frame, block, lanes as u32);
+            // Collective instructions may be complete by now, and barriers.
+            let parked = (0..(*frame).blocks).filter(|&block| *Frame::parked(frame, block) != 0);
+            for parked in parked.collect::<Vec<u32>>() {
+                if let Some(chosen) = released(warp, frame, parked) {
+                    return chosen;
+                }
+            }
+            let other = take(frame, block + 1);
+            let chosen = match other.or_else(|| take(frame, 0)) {
+                Some(chosen) => chosen,
+                None => choose(warp, frame),
+            };
+            (*frame).held = std::mem::take(&mut (*frame).waiting);
+            chosen
+        })
+    }
+}
+
+/// Lanes come to the collective instruction that `block` begins with, the masks of those that they wait for in
+/// `values[0]`. Those that can go on, or none.
+pub(super) unsafe extern "C" fn meet(warp: *mut Warp, frame: *mut Frame, block: u64, mask: u64) -> u64 {
+    // SAFETY: compiled code passes its warp, its own frame and one of its blocks.
+    unsafe {
+        run(warp, |warp| {
+            let (block, mask) = (block as u32, mask as u32);
+            for lane in lanes(mask) {
+                let members = narrow(&warp.values[0])[lane];
+                if members >> lane & 1 == 0 {
+                    fault(warp, 1 << lane, Kind::NotInMask(members));
+                }
+                (*frame).waits_for[lane] = members;
+                (*frame).generation[lane] = MEETS;
+            }
+            *Frame::parked(frame, block) |= mask;
+            (*frame).parked |= mask;
+            match released(warp, frame, block) {
+                Some(chosen) if (chosen >> 32) as u32 == block => u64::from(chosen as u32),
+                // Others are behind the barrier at the end of the same block: they are found again.
+                Some(chosen) => {
+                    wait_behind(frame, block, chosen as u32);
+                    0
+                }
+                None => 0,
+            }
+        })
+    }
+}
+
+/// Parks lanes again that have been found to have passed their barrier.
+///
+/// # Safety
+///
+/// As for [`wait`].
+unsafe fn wait_behind(frame: *mut Frame, block: u32, lanes: u32) {
+    // SAFETY: as the caller says.
+    unsafe {
+        *Frame::parked(frame, block) |= lanes;
+        (*frame).parked |= lanes;
+    }
+}
+
+/// What compiled code has left of a barrier: for each lane its number, and how many threads it is for.
+struct Arriving {
+    numbers: [u32; 32],
+    counts: Option<[u32; 32]>,
+    holds: u32,
+}
+
+impl Arriving {
+    fn new(warp: &Warp, flags: u64) -> Arriving {
+        Arriving {
+            numbers: *narrow(&warp.values[0]),
+            counts: (flags & 1 != 0).then(|| *narrow(&warp.values[1])),
+            holds: if flags & 2 != 0 { warp.values[2][0] as u32 } else { 0 },
+        }
+    }
+
+    /// Lets the lanes of `mask` arrive, all for the same barrier together; tells `parks` of each such set.
+    fn arrive(&self, warp: &mut Warp, mask: u32, mut parks: impl FnMut(u32, Ticket)) {
+        let count = |lane: usize| self.counts.as_ref().map(|counts| counts[lane]);
+        let mut rest = mask;
+        while rest != 0 {
+            let first = rest.trailing_zeros() as usize;
+            let same =
+                |&lane: &usize| self.numbers[lane] == self.numbers[first] && count(lane) == count(first);
+            let set = lanes(rest).filter(same).fold(0u32, |set, lane| set | 1 << lane);
+            rest &= !set;
+            if self.numbers[first] >= 16 {
+                fault(warp, set, Kind::BadTarget(self.numbers[first].into()));
+            }
+            let holds = (set & self.holds).count_ones();
+            // SAFETY: the warp runs.
+            let host = unsafe { warp.host() };
+            let ticket = host.arrive(warp, self.numbers[first], count(first), set, holds);
+            parks(set, ticket);
+        }
+    }
+}
+
+/// Lanes come to the barrier at the end of `block`. Who goes on.
+pub(super) unsafe extern "C" fn barrier(
+    warp: *mut Warp,
+    frame: *mut Frame,
+    block: u64,
+    mask: u64,
+    flags: u64,
+) -> u64 {
+    // SAFETY: compiled code passes its warp, its own frame and one of its blocks.
+    unsafe {
+        run(warp, |warp| {
+            let (block, mask) = (block as u32, mask as u32);
+            Arriving::new(warp, flags).arrive(warp, mask, |set, ticket| {
+                for lane in lanes(set) {
+                    (*frame).waits_for[lane] = ticket.barrier;
+                    (*frame).generation[lane] = ticket.generation;
+                }
+            });
+            *Frame::parked(frame, block) |= mask;
+            (*frame).parked |= mask;
+            choose(warp, frame)
+        })
+    }
+}
+
+/// Lanes come to a barrier and go on.
+pub(super) unsafe extern "C" fn arrive(warp: *mut Warp, mask: u64, flags: u64) {
+    // SAFETY: compiled code passes its warp.
+    unsafe { run(warp, |warp| Arriving::new(warp, flags).arrive(warp, mask as u32, |_, _| {})) }
+}
