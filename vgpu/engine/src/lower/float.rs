@@ -57,7 +57,8 @@ pub(super) fn compute(e: &mut Emit, opcode: &Opcode, sources: &[Source]) -> Opti
             Op::Add => e.fadd(x, y),
             Op::Sub => e.fsub(x, y),
             Op::Mul => e.fmul(x, y),
-            Op::Fma | Op::Mad => e.fma(x, y, z),
+            // Of two factors that are NaN the processor takes the second's payload.
+            Op::Fma | Op::Mad => e.fma(y, x, z),
             Op::Div => e.fdiv(x, y),
             Op::Sqrt => e.sqrt(x),
             // `Rcp` and `Rsqrt`, the latter with half a unit more of error than `sqrt` and `div`
