@@ -79,6 +79,9 @@ pub struct Warp {
     pub workers: u32,
     pub dynamic_shared: u32,
     pub grid_id: u64,
+    /// The address of the grid's workspace, of which `%envreg1` and `%envreg2` are the halves;
+    /// 0 when the launch is not cooperative.
+    pub workspace: u64,
     pub thread: [[u32; LANES]; 3],
     /// The carry flags of `add.cc` and its kin, one bit per lane.
     pub carry: u32,

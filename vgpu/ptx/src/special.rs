@@ -16,6 +16,9 @@ spelled! {
         Clock = "%clock", ClockHi = "%clock_hi", Clock64 = "%clock64",
         Globaltimer = "%globaltimer", GlobaltimerLo = "%globaltimer_lo", GlobaltimerHi = "%globaltimer_hi",
         TotalSmemSize = "%total_smem_size", DynamicSmemSize = "%dynamic_smem_size",
+        // Of the 32 registers that a driver may use as it likes, those that cooperative
+        // groups read: the upper and lower half of the address of the grid's workspace.
+        Envreg1 = "%envreg1", Envreg2 = "%envreg2",
     }
 }
 
@@ -48,6 +51,7 @@ impl SpecialRegister {
             }
             Globaltimer | GlobaltimerLo | GlobaltimerHi => Version::new(3, 1),
             TotalSmemSize | DynamicSmemSize => Version::new(4, 1),
+            Envreg1 | Envreg2 => Version::new(2, 1),
             ClockHi => Version::new(5, 0),
             _ => Version::new(1, 0),
         }

@@ -315,6 +315,8 @@ impl<'a, 'b> Emitter<'a, 'b> {
             Smid => field!(worker),
             Nsmid => field!(workers),
             DynamicSmemSize => field!(dynamic_shared),
+            Envreg1 => element(field!(workspace), 1),
+            Envreg2 => element(field!(workspace), 0),
         };
         Lanes::Uniform(self.load_field(I32, offset))
     }
