@@ -5,6 +5,7 @@ use gangway_ptx::{Body, Instruction, Op, Type, Word};
 use crate::exchange::{LANES, exchange, lanes};
 use crate::fault::{Fault, Kind};
 use crate::machine::{Block, Lane, Status, Warp};
+use crate::operands::Step;
 
 /// One of the sixteen barriers of a block.
 #[derive(Clone, Debug, Default)]
@@ -32,8 +33,7 @@ impl Block<'_> {
         let program = self.program;
         for index in lanes(run) {
             let lane = &warp.lanes[index];
-            let (_, body) =
-                program.body(lane.frames[lane.frames.len() - 1].function).expect("a running body");
+            let (_, body) = program.body(lane.frame().function).expect("a running body");
             let operands = body.operands(instruction);
             let mask = self.read(warp, index, operands[operands.len() - 1], Type::B32);
             let mask = mask.map_err(|kind| self.fault(&warp.lanes[index], kind))? as u32;
@@ -87,7 +87,7 @@ impl Block<'_> {
             let mut inputs = [[0; LANES]; 4];
             let mut count = 0;
             for index in lanes(set) {
-                let sources = self.inputs(warp, index, operands, opcode);
+                let sources = self.inputs(&Step::new(self.program, warp, index, body, instruction));
                 let sources = sources.map_err(|kind| self.fault(&warp.lanes[index], kind))?;
                 count = sources.len();
                 inputs.iter_mut().zip(sources.iter()).for_each(|(input, &value)| input[index] = value);
@@ -97,7 +97,7 @@ impl Block<'_> {
             done.ok_or_else(|| self.fault(first, Kind::Unsupported(opcode.to_string())))?;
         }
         for index in lanes(set) {
-            let frame = warp.lanes[index].frame();
+            let frame = warp.lanes[index].frame_mut();
             let written =
                 operands.iter().zip(&opcode.expected).filter(|(_, expected)| expected.role.writes());
             for ((&operand, expected), values) in written.zip(&results) {
@@ -141,7 +141,7 @@ impl Block<'_> {
             barrier.count = count;
             barrier.holds += u32::from(predicate);
             let lane = &mut warp.lanes[index];
-            lane.frame().at += 1;
+            lane.frame_mut().at += 1;
             if !opcode.has(Word::Arrive) {
                 lane.status = Status::Barrier(number);
             }
@@ -167,7 +167,7 @@ impl Block<'_> {
                     continue;
                 }
                 lane.status = Status::Running;
-                let frame = lane.frame();
+                let frame = lane.frame_mut();
                 let (_, body) = program.body(frame.function).expect("a running body");
                 let instruction = &body.instructions[frame.at - 1];
                 let opcode = program.module.opcode(instruction);

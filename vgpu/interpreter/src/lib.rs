@@ -10,13 +10,17 @@
 //! verified and never touches memory but through [`Memory`]: every failure of the
 //! device's program is a [`Fault`] that names the instruction and the thread.
 //!
-//! What it cannot run it refuses by name when it meets it: functions without a body
-//! (`vprintf`, `malloc`), and the instructions that [`Kind::Unsupported`] then names.
-//! It must never guess: a wrong result is worse than none.
+//! What it cannot run it refuses by name when it meets it: functions without a body that the
+//! driver does not provide, a barrier of the whole grid, and the instructions that
+//! [`Kind::Unsupported`] then names. It must never guess: a wrong result is worse than none.
+//!
+//! The engine uses its parts: [`evaluate`], [`combine`] and [`exchange`] are what instructions
+//! compute, [`call`] is what the functions that the driver provides do.
 #![forbid(unsafe_code)]
 
 mod access;
 mod builtins;
+mod calls;
 mod collective;
 mod compare;
 mod convert;
@@ -28,6 +32,7 @@ mod float;
 mod integer;
 mod machine;
 mod memory;
+mod operands;
 mod program;
 
 pub use builtins::{Builtin, Caller, GRID_HANDLE, Host, call};

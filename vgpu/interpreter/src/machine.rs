@@ -278,7 +278,12 @@ impl Lane {
         Ok(())
     }
 
-    pub(crate) fn frame(&mut self) -> &mut Frame {
+    /// The function that runs.
+    pub(crate) fn frame(&self) -> &Frame {
+        self.frames.last().expect("a lane that has not exited has a frame")
+    }
+
+    pub(crate) fn frame_mut(&mut self) -> &mut Frame {
         self.frames.last_mut().expect("a lane that has not exited has a frame")
     }
 }

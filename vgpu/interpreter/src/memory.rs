@@ -1,11 +1,16 @@
 //! Device memory as the interpreter sees it, and the windows of generic addresses.
 
 use std::collections::BTreeMap;
+use std::io::Write;
+
+use gangway_device_memory::{LOCAL_SIZE, LOCAL_WINDOW, SHARED_SIZE, SHARED_WINDOW};
+use gangway_ptx::StateSpace;
 
 use crate::fault::Kind;
 
-/// Global and constant memory. The interpreter runs one lane at a time, so an atomic
-/// operation is a read and a write; it is not atomic towards other users of the memory.
+/// Global and constant memory, and what else of a device a kernel can use. The interpreter runs one lane
+/// at a time, so an atomic operation is a read and a write; it is not atomic towards other
+/// users of the memory.
 pub trait Memory {
     /// Fills `bytes` from `address`, or fails when an allocation does not cover it all.
     fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Kind>;
@@ -14,24 +19,79 @@ pub trait Memory {
 
     /// New memory, zero-filled, for a module's variables.
     fn allocate(&mut self, size: u64, align: u64) -> Result<u64, Kind>;
+
+    /// The device's `malloc`: 0 when there is no room.
+    fn heap_allocate(&mut self, _size: u64) -> Result<u64, Kind> {
+        Err(Kind::Unsupported("malloc without a heap".to_owned()))
+    }
+
+    /// The device's `free`.
+    fn heap_free(&mut self, _address: u64) -> Result<(), Kind> {
+        Err(Kind::Unsupported("free without a heap".to_owned()))
+    }
+
+    /// What `vprintf` writes, to the standard output.
+    fn print(&mut self, text: &[u8]) {
+        // There is nobody to tell when the output is closed.
+        let _ = std::io::stdout().write_all(text);
+    }
+
+    /// What a failed assertion writes, to the standard error.
+    fn complain(&mut self, text: &str) {
+        let _ = std::io::stderr().write_all(text.as_bytes());
+    }
 }
 
-/// Where windows of generic addresses begin: shared memory, the block's own; local memory and
-/// parameters, the lane's own; and what a function's address counts from.
-pub(crate) use gangway_device_memory::{FUNCTIONS, LOCAL_WINDOW, SHARED_WINDOW};
-/// The length of the first two.
-pub const WINDOW: u64 = gangway_device_memory::LOCAL_SIZE;
+/// Which memory a generic address leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Window {
+    /// The block's own.
+    Shared,
+    /// The lane's own: local memory and parameters.
+    Local,
+    /// The [`Memory`] of the launch.
+    Memory,
+}
+
+impl Window {
+    pub(crate) fn of(address: u64) -> Window {
+        let inside = |(base, size)| address.wrapping_sub(base) < size;
+        if inside(window(StateSpace::Shared)) {
+            Window::Shared
+        } else if inside(window(StateSpace::Local)) {
+            Window::Local
+        } else {
+            Window::Memory
+        }
+    }
+}
+
+/// Where a space begins in the generic address space, and its length. Of the global and constant ones
+/// generic addresses are the addresses themselves.
+pub(crate) const fn window(space: StateSpace) -> (u64, u64) {
+    match space {
+        StateSpace::Shared => (SHARED_WINDOW, SHARED_SIZE),
+        StateSpace::Local | StateSpace::Param => (LOCAL_WINDOW, LOCAL_SIZE),
+        _ => (0, u64::MAX),
+    }
+}
 
 /// Separate allocations with a gap after each, checked to the byte.
 #[derive(Clone, Debug, Default)]
 pub struct Flat {
     allocations: BTreeMap<u64, Vec<u8>>,
     next: u64,
+    /// The allocations that a kernel has made itself.
+    heap: Vec<u64>,
+    /// What kernels have printed.
+    pub printed: Vec<u8>,
+    /// What failed assertions have printed.
+    pub complaints: String,
 }
 
 impl Flat {
     pub fn new() -> Flat {
-        Flat { allocations: BTreeMap::new(), next: 0x10_0000 }
+        Flat { next: 0x10_0000, ..Flat::default() }
     }
 
     fn find(&self, address: u64, size: usize, write: bool) -> Result<(u64, usize), Kind> {
@@ -67,5 +127,34 @@ impl Memory for Flat {
         self.next = start + size + GAP;
         self.allocations.insert(start, vec![0; length]);
         Ok(start)
+    }
+
+    /// A heap of 8 MiB, as CUDA's is.
+    fn heap_allocate(&mut self, size: u64) -> Result<u64, Kind> {
+        const LIMIT: u64 = 8 << 20;
+        let used: usize = self.heap.iter().map(|start| self.allocations[start].len()).sum();
+        if size > LIMIT - used as u64 {
+            return Ok(0);
+        }
+        let start = self.allocate(size, 16)?;
+        self.heap.push(start);
+        Ok(start)
+    }
+
+    fn heap_free(&mut self, address: u64) -> Result<(), Kind> {
+        let Some(position) = self.heap.iter().position(|&start| start == address) else {
+            return Err(Kind::BadFree { address, what: "no block of the heap".to_owned() });
+        };
+        self.heap.swap_remove(position);
+        self.allocations.remove(&address);
+        Ok(())
+    }
+
+    fn print(&mut self, text: &[u8]) {
+        self.printed.extend_from_slice(text);
+    }
+
+    fn complain(&mut self, text: &str) {
+        self.complaints += text;
     }
 }

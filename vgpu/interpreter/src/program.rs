@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use gangway_device_memory::FUNCTIONS;
 use gangway_ptx::{Body, Function, FunctionId, Linkage, Module, StateSpace, Symbol, Variable, VariableId};
 
 use crate::fault::Kind;
-use crate::memory::{FUNCTIONS, Memory};
+use crate::memory::Memory;
 
 /// Function addresses are this far apart.
 const FUNCTION_STEP: u64 = 16;
@@ -37,6 +38,8 @@ pub struct Placement {
 pub(crate) struct Layout {
     /// Offsets in the frame.
     pub parameters: Vec<u64>,
+    /// Where the parameters end.
+    pub parameter_size: u64,
     pub returns: Vec<u64>,
     /// Offsets in the frame for local and parameter variables, addresses for others.
     pub variables: Vec<u64>,
@@ -56,6 +59,7 @@ impl Layout {
         for parameter in &function.parameters {
             layout.parameters.push(reserve(&mut layout.size, parameter));
         }
+        layout.parameter_size = layout.size;
         for parameter in &function.returns {
             layout.returns.push(reserve(&mut layout.size, parameter));
         }
@@ -136,26 +140,28 @@ impl Program {
         Ok(layout)
     }
 
-    fn initialize(&self, memory: &mut dyn Memory) -> Result<(), Kind> {
-        let own = self
-            .module
-            .variables
-            .iter()
-            .zip(&self.variables)
-            .map(|(variable, &address)| (None, variable, address));
-        let bodies = self
-            .module
-            .functions
-            .iter()
-            .zip(&self.layouts)
-            .filter_map(|(function, layout)| function.body.as_ref().map(|body| (body, layout)));
-        let inner = bodies.flat_map(|(body, layout)| {
-            body.variables
-                .iter()
-                .zip(&layout.variables)
-                .map(move |(variable, &address)| (Some(layout), variable, address))
+    /// All variables with their places, and the layout of the function that they are in.
+    fn places(&self) -> impl Iterator<Item = (Option<&Layout>, &Variable, u64)> {
+        let own = self.module.variables.iter().zip(&self.variables);
+        let own = own.map(|(variable, &address)| (None, variable, address));
+        let functions = self.module.functions.iter().zip(&self.layouts);
+        let inner = functions.flat_map(|(function, layout)| {
+            let variables = function.body.iter().flat_map(|body| &body.variables);
+            variables.zip(&layout.variables).map(move |(variable, &place)| (Some(layout), variable, place))
         });
-        for (layout, variable, address) in own.chain(inner) {
+        own.chain(inner)
+    }
+
+    /// Whether an address is in a constant variable.
+    pub(crate) fn is_constant(&self, address: u64) -> bool {
+        self.places().any(|(_, variable, place)| {
+            variable.space.plain() == StateSpace::Const
+                && address.wrapping_sub(place) < variable.size().unwrap_or(0)
+        })
+    }
+
+    fn initialize(&self, memory: &mut dyn Memory) -> Result<(), Kind> {
+        for (layout, variable, address) in self.places() {
             let Some(initializer) = &variable.initializer else { continue };
             let mut bytes = initializer.bytes.to_vec();
             for relocation in &initializer.relocations {
