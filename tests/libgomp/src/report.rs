@@ -33,8 +33,7 @@ impl Figures {
         self.skipped += other.skipped;
     }
 
-    /// Of the tests that were run and do not say themselves that they fail, how
-    /// many pass. Failures that the list expects count as failures.
+    /// Of the tests that could pass on hardware, how many do. Failures that the list expects count as failures.
     fn rate(self) -> Option<f64> {
         let all = self.passed + self.unexpected_failures + self.expected_failures;
         (all > 0).then(|| 100.0 * self.passed as f64 / all as f64)
@@ -63,7 +62,7 @@ const HEADINGS: [&str; COLUMNS] = [
     "failed",
     "expected to fail",
     "passed unexpectedly",
-    "marked by GCC",
+    "fail on hardware too",
     "not run",
     "rate",
 ];
@@ -122,7 +121,7 @@ impl Report {
             ("Failed", failures),
             ("Passed unexpectedly: take them off the list", passes),
             ("Failed as expected", expected),
-            ("Marked by the tests themselves, as they fail on hardware too", marked),
+            ("Fail on hardware too, by their own marks or because gcc cannot build them", marked),
             ("Not run", reasons),
             ("Slowest", slowest),
         ];

@@ -33,6 +33,8 @@ enum Kind {
     NoKernel,
     /// The test falls back to the host on purpose, so offloading is not mandatory.
     Fallback,
+    /// gcc cannot build the test, whatever the device.
+    BuildFails,
 }
 
 /// Both lists.
@@ -60,7 +62,8 @@ impl Rules {
         file("exceptions.txt", |line| match line.split_once(char::is_whitespace) {
             Some(("no-kernel", rest)) => Rule::parse(Kind::NoKernel, rest),
             Some(("fallback", rest)) => Rule::parse(Kind::Fallback, rest),
-            _ => bail!("`{line}` starts with neither `no-kernel` nor `fallback`"),
+            Some(("build-fails", rest)) => Rule::parse(Kind::BuildFails, rest),
+            _ => bail!("`{line}` starts with none of no-kernel, fallback, build-fails"),
         })?;
         Ok(Self { rules })
     }
@@ -89,6 +92,11 @@ impl Rules {
     /// Whether the test may pass without a kernel.
     pub fn needs_no_kernel(&self, test: &Test) -> bool {
         self.find(Kind::NoKernel, test).is_some()
+    }
+
+    /// Why gcc cannot build the test.
+    pub fn build_failure(&self, test: &Test) -> Option<&str> {
+        self.find(Kind::BuildFails, test).map(|rule| rule.reason.as_str())
     }
 
     /// Whether the test has to run with offloading mandatory.

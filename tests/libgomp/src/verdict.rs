@@ -19,7 +19,7 @@ pub enum Verdict {
     Passed,
     /// With what went wrong.
     Failed(String),
-    /// It failed as it says itself that it does, on hardware too; with its reason.
+    /// It fails on hardware too, as it says itself or because gcc cannot build it.
     Marked(String),
     /// It passed although it says that it fails.
     PassedThoughMarked(String),
@@ -34,10 +34,10 @@ impl Verdict {
     }
 }
 
-/// The verdict on a test that gcc refused.
-pub fn on_refusal(plan: &Plan, output: &str) -> Verdict {
-    match &plan.marks.compile {
-        Some(reason) => Verdict::Marked(reason.clone()),
+/// The verdict on a test that gcc refused, which it may be `known` to do.
+pub fn on_refusal(plan: &Plan, known: Option<&str>, output: &str) -> Verdict {
+    match plan.marks.compile.as_deref().or(known) {
+        Some(reason) => Verdict::Marked(reason.to_owned()),
         None => Verdict::Failed(format!("gcc: {}", telling_line(output))),
     }
 }
@@ -164,8 +164,9 @@ mod tests {
             verdict(&plan, &run(Ending::Exit(0), "", Some(1))),
             Verdict::PassedThoughMarked("why".into())
         );
-        assert_eq!(on_refusal(&plan, "error"), Verdict::Marked("how".into()));
-        assert!(on_refusal(&Plan::default(), "error").is_failure());
+        assert_eq!(on_refusal(&plan, None, "error"), Verdict::Marked("how".into()));
+        assert!(on_refusal(&Plan::default(), None, "error").is_failure());
+        assert_eq!(on_refusal(&Plan::default(), Some("why"), "error"), Verdict::Marked("why".into()));
     }
 
     #[test]
