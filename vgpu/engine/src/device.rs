@@ -1,6 +1,8 @@
 //! The device's memory, as loading and the interpreter use it.
 
-use gangway_device_memory::{Error, Kind, Request, Space};
+use std::sync::{Arc, OnceLock};
+
+use gangway_device_memory::{DeviceHeap, Error, Kind, Request, Space};
 use gangway_interpreter::Kind as Failure;
 
 use crate::load::{Class, Piece};
@@ -21,6 +23,9 @@ pub(crate) struct Device {
     /// Whether every access is checked to the byte.
     pub check: bool,
     space: Result<&'static Space, Error>,
+    /// Bytes of the heap of kernels, which is there from the first use of it.
+    heap_size: u64,
+    heap: OnceLock<Option<Arc<DeviceHeap>>>,
 }
 
 /// Memory that is freed when this is dropped.
@@ -38,8 +43,20 @@ impl Drop for Held {
 }
 
 impl Device {
-    pub fn new(number: u32, check: bool) -> Device {
-        Device { number, check, space: Space::get() }
+    pub fn new(number: u32, check: bool, heap_size: u64) -> Device {
+        Device { number, check, space: Space::get(), heap_size, heap: OnceLock::new() }
+    }
+
+    /// What kernels allocate from.
+    pub fn heap(&self) -> Option<&Arc<DeviceHeap>> {
+        let make = || DeviceHeap::new(self.space().ok()?, self.number, self.heap_size).ok();
+        self.heap.get_or_init(make).as_ref()
+    }
+
+    /// Reads for a kernel.
+    pub fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Failure> {
+        let space = self.space().map_err(|error| Failure::Launch(error.to_string()))?;
+        gangway_interpreter::Memory::read(&Checked(space), address, bytes)
     }
 
     pub fn space(&self) -> Result<&'static Space, Error> {

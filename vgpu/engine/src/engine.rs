@@ -8,7 +8,7 @@ use gangway_ptx::Module;
 use crate::device::Device;
 use crate::fault::Fault;
 use crate::program::{KernelId, LoadError, Program};
-use crate::run::Interpreter;
+use crate::run::{self, Interpreter, Job, Pool};
 
 /// How an engine works.
 #[derive(Clone, Debug)]
@@ -46,14 +46,17 @@ pub struct Launch<'a> {
 
 #[derive(Debug)]
 pub struct Engine {
-    device: Device,
+    device: Arc<Device>,
+    options: Options,
     interpreter: Interpreter,
+    pool: Pool,
 }
 
 impl Engine {
     pub fn new(options: Options) -> Arc<Engine> {
-        let device = Device::new(options.device, options.check);
-        Arc::new(Engine { device, interpreter: Interpreter::default() })
+        let device = Arc::new(Device::new(options.device, options.check, options.heap));
+        let pool = Pool::new(device.clone(), options.workers);
+        Arc::new(Engine { device, options, interpreter: Interpreter::default(), pool })
     }
 
     /// Places a linked module: its variables get memory and their initial values.
@@ -64,6 +67,15 @@ impl Engine {
     /// Runs a kernel to its end. What it prints goes to the standard output of the process.
     /// The driver has checked sizes against the device's limits.
     pub fn launch(&self, launch: &Launch<'_>) -> Result<(), Box<Fault>> {
-        self.interpreter.launch(&self.device, launch)
+        if self.options.interpret {
+            return self.interpreter.launch(&self.device, launch);
+        }
+        let mut job = Job::new(launch, self.options.stack, self.options.workers as u32);
+        if job.compile().is_err() {
+            return self.interpreter.launch(&self.device, launch);
+        }
+        let result = self.pool.run(job).result();
+        run::flush();
+        result
     }
 }

@@ -7,6 +7,7 @@
 //! business of whoever calls (`gangway-streams`).
 
 pub mod abi;
+mod compile;
 mod device;
 mod engine;
 mod fault;
@@ -14,6 +15,7 @@ mod load;
 pub mod lower;
 mod program;
 mod run;
+pub mod support;
 pub mod value;
 
 pub use engine::{Engine, Launch, Options};

@@ -8,6 +8,7 @@ use rustc_hash::FxHashMap;
 
 use crate::device::{Device, Held, function_address};
 use crate::load::{self, Graph, Places};
+use crate::run::Table;
 
 /// A loaded module. Dropping it frees its variables.
 pub struct Program {
@@ -16,6 +17,18 @@ pub struct Program {
     names: FxHashMap<Box<str>, KernelId>,
     globals: FxHashMap<Box<str>, Global>,
     interpreted: gangway_interpreter::Program,
+    /// The function of each kernel.
+    functions: Vec<u32>,
+    /// What [`crate::abi::Warp::symbols`] points to: the variables of the module, then those of each function.
+    symbols: Vec<u64>,
+    /// Where the variables of each function begin in `symbols`.
+    bodies: Vec<u32>,
+    /// What each function runs: itself, or what it is an alias of.
+    targets: Vec<u32>,
+    /// Where dynamic shared memory begins in a block's.
+    shared: u64,
+    device: Arc<Device>,
+    table: Table,
     /// Holds the variables' memory.
     _memory: Vec<Held>,
 }
@@ -68,7 +81,7 @@ pub enum LoadError {
 
 impl Program {
     /// Places the variables of a module in `device`'s memory and writes their initial values.
-    pub(crate) fn load(module: Module, device: &Device) -> Result<Program, LoadError> {
+    pub(crate) fn load(module: Module, device: &Arc<Device>) -> Result<Program, LoadError> {
         let module = Arc::new(module);
         let graph = Graph::new(&module);
         let mut places = Places::empty(&module);
@@ -103,8 +116,27 @@ impl Program {
             let (size, managed) = (variable.size().unwrap_or(0), variable.managed);
             globals.insert(variable.name.clone(), Global { address, size, constant, managed });
         }
+        let (symbols, bodies) = load::symbol_table(&module, &places);
+        let mut targets: Vec<u32> = (0..module.functions.len() as u32).collect();
+        for alias in &module.aliases {
+            targets[alias.alias.index()] = alias.target.0;
+        }
         let interpreted = gangway_interpreter::Program::placed(module.clone(), &places.placement);
-        Ok(Program { module, kernels, names, globals, interpreted, _memory: memory })
+        Ok(Program {
+            module,
+            kernels,
+            names,
+            globals,
+            interpreted,
+            functions,
+            symbols,
+            bodies,
+            targets,
+            shared: places.placement.shared,
+            device: device.clone(),
+            table: Table::default(),
+            _memory: memory,
+        })
     }
 
     pub fn kernels(&self) -> &[Kernel] {
@@ -126,6 +158,40 @@ impl Program {
     /// The kernel that an id stands for.
     pub(crate) fn describe(&self, id: KernelId) -> &Kernel {
         &self.kernels[id.0 as usize]
+    }
+
+    /// The function of a kernel.
+    pub(crate) fn function(&self, id: KernelId) -> u32 {
+        self.functions[id.0 as usize]
+    }
+
+    /// The addresses of variables, for compiled code.
+    pub(crate) fn symbols(&self) -> &[u64] {
+        &self.symbols
+    }
+
+    /// The place of a function's first variable among [`symbols`](Program::symbols).
+    pub(crate) fn first_symbol(&self, function: u32) -> u32 {
+        self.bodies[function as usize]
+    }
+
+    /// What a function runs: itself, or what it is an alias of.
+    pub(crate) fn target(&self, function: u32) -> u32 {
+        self.targets[function as usize]
+    }
+
+    /// Bytes of a block's shared memory before what a launch adds.
+    pub(crate) fn shared(&self) -> u64 {
+        self.shared
+    }
+
+    /// The device whose memory its variables are in.
+    pub(crate) fn device(&self) -> &Arc<Device> {
+        &self.device
+    }
+
+    pub(crate) fn table(&self) -> &Table {
+        &self.table
     }
 
     pub(crate) fn interpreted(&self) -> &gangway_interpreter::Program {

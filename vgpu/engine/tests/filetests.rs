@@ -15,8 +15,17 @@ use libtest_mimic::{Arguments, Failed, Trial};
 
 const MARK: &str = "//=";
 
-/// Files that an engine cannot run, and why.
-const NOT_HERE: &[(&str, &str)] = &[("fault-endless.ptx", "an engine has no limit of instructions")];
+/// How an engine works: the suffix of its tests' names, and whether it interprets and checks.
+const MODES: &[(&str, bool, bool)] =
+    &[("interpreted", true, false), ("compiled", false, false), ("checked", false, true)];
+
+/// Tests that an engine cannot run, and why.
+const NOT_HERE: &[(&str, &str)] = &[
+    ("fault-endless.ptx/interpreted", "an engine has no limit of instructions"),
+    ("fault-endless.ptx/compiled", "an engine has no limit of instructions"),
+    ("fault-endless.ptx/checked", "an engine has no limit of instructions"),
+    ("fault-out-of-bounds.ptx/compiled", "bounds are found to the byte in check mode only"),
+];
 
 fn main() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../interpreter/tests/files");
@@ -25,24 +34,24 @@ fn main() {
     files.sort();
     assert!(!files.is_empty(), "no tests in {}", folder.display());
     let mut trials = Vec::new();
-    for (mode, interpret) in [("interpreted", true)] {
+    for &(mode, interpret, check) in MODES {
         let engine = Engine::new(Options {
             device: 0,
             workers: 2,
-            check: false,
+            check,
             interpret,
             cache: None,
             stack: 1 << 16,
             heap: 1 << 20,
         });
         for path in &files {
-            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            let reason = NOT_HERE.iter().find(|(file, _)| *file == name);
-            if let Some((file, reason)) = reason {
-                eprintln!("ignoring {file}: {reason}");
+            let name = format!("{}/{mode}", path.file_name().unwrap_or_default().to_string_lossy());
+            let reason = NOT_HERE.iter().find(|(test, _)| *test == name);
+            if let Some((test, reason)) = reason {
+                eprintln!("ignoring {test}: {reason}");
             }
             let (engine, path) = (engine.clone(), path.clone());
-            let trial = Trial::test(format!("{name}/{mode}"), move || run(&engine, &path));
+            let trial = Trial::test(name, move || run(&engine, &path));
             trials.push(trial.with_ignored_flag(reason.is_some()));
         }
     }

@@ -4,7 +4,7 @@
 mod graph;
 mod place;
 
-use gangway_ptx::{Function, StateSpace};
+use gangway_ptx::{Function, Module, StateSpace};
 
 pub(crate) use graph::Graph;
 use place::SHARED_START;
@@ -51,6 +51,17 @@ fn registers(function: &Function) -> u32 {
         declared.map(|register| register.ty.size().div_ceil(4) * u32::from(register.vector)).sum();
     let limit = function.limits.max_registers.unwrap_or(MAX_REGISTERS).clamp(16, 255);
     (words / 4 + 8).next_multiple_of(8).clamp(16, limit.min(MAX_REGISTERS))
+}
+
+/// Where the variables of each function's body begin in the table of addresses, after those of the module.
+pub(crate) fn symbol_table(module: &Module, places: &Places) -> (Vec<u64>, Vec<u32>) {
+    let mut symbols = places.placement.variables.clone();
+    let mut bodies = Vec::with_capacity(module.functions.len());
+    for addresses in &places.placement.bodies {
+        bodies.push(symbols.len() as u32);
+        symbols.extend(addresses);
+    }
+    (symbols, bodies)
 }
 
 /// Whether a variable is in device memory, where the host can find it.

@@ -1,5 +1,33 @@
-//! Running kernels: blocks, warps, and who runs them.
+//! Running kernels.
+//!
+//! A launch is a [`Job`](job::Job). The [`Pool`] lets threads take part in it, each with a
+//! [`Worker`](worker::Worker) that takes blocks; a [`Block`](block::Block) lets its warps run in turns; a warp is
+//! a [`Slot`](slot::Slot) with a fiber, on which compiled code runs. What compiled code asks for
+//! while it runs goes to its [`WarpHost`](warp::WarpHost). Signals are made into faults by
+//! [`trap`], and faults into reports by [`report`].
 
+mod barrier;
+mod block;
+mod builtin;
+mod clock;
+pub(crate) mod code;
+mod fiber;
+mod grid;
 mod interpret;
+mod job;
+mod local;
+mod pool;
+mod report;
+mod slot;
+mod table;
+#[cfg(test)]
+mod tests;
+mod trap;
+mod warp;
+mod worker;
 
+pub(crate) use builtin::flush;
 pub(crate) use interpret::Interpreter;
+pub(crate) use job::Job;
+pub(crate) use pool::Pool;
+pub(crate) use table::Table;

@@ -1,0 +1,151 @@
+//! A block that runs: its warps, who of them goes next, and what became of it.
+
+use gangway_interpreter::Kind;
+
+use super::job::Job;
+use super::report;
+use super::slot::{Slot, Step};
+use super::warp::BlockState;
+use crate::device::{Device, Held};
+
+/// What a round among the warps of a block came to.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Round {
+    /// A warp has ended or has come to a barrier: there was progress.
+    pub progress: bool,
+    /// A warp has only spent its fuel.
+    pub turned: bool,
+    /// All warps have ended.
+    pub done: bool,
+    /// The launch has failed.
+    pub failed: bool,
+}
+
+/// What a block needs to run. Kept from block to block.
+pub(crate) struct Block {
+    /// Behind a pointer, because warps keep one to it.
+    state: Box<BlockState>,
+    slots: Vec<Slot>,
+    /// The launch that the warps are set up for.
+    job: u64,
+    warps: usize,
+    left: usize,
+    shared: Option<Held>,
+    capacity: u64,
+}
+
+/// Shared memory is taken in multiples of this, and ends where it ends.
+const SHARED_STEP: u64 = 4096;
+
+impl Block {
+    pub fn new() -> Block {
+        Block {
+            state: Box::default(),
+            slots: Vec::new(),
+            job: 0,
+            warps: 0,
+            left: 0,
+            shared: None,
+            capacity: 0,
+        }
+    }
+
+    /// Makes ready for blocks of a launch.
+    fn assign(&mut self, device: &Device, job: &Job) -> Result<(), Kind> {
+        if self.job == job.id {
+            return Ok(());
+        }
+        self.job = 0;
+        if self.shared.is_none() || self.capacity < job.shared_size {
+            self.shared = None;
+            let capacity = job.shared_size.next_multiple_of(SHARED_STEP);
+            self.shared = Some(device.arena(capacity).map_err(Kind::Launch)?);
+            self.capacity = capacity;
+        }
+        self.warps = job.warps();
+        while self.slots.len() < self.warps {
+            self.slots.push(Slot::new()?);
+        }
+        let state: *const BlockState = &*self.state;
+        for (slot, index) in self.slots[..self.warps].iter_mut().zip(0..) {
+            slot.assign(job, index, state)?;
+        }
+        self.job = job.id;
+        Ok(())
+    }
+
+    /// Starts a block.
+    pub fn start(&mut self, device: &Device, job: &Job, index: [u32; 3], worker: u32) -> Result<(), Kind> {
+        self.assign(device, job)?;
+        self.state.start(job.threads);
+        // At the end of the memory, so that what runs over it comes to pages without access.
+        let shared = self.shared.as_ref().map_or(0, |held| held.address + self.capacity);
+        let shared = shared - job.shared_size.next_multiple_of(256);
+        for slot in &mut self.slots[..self.warps] {
+            slot.start(job, index, shared, worker);
+        }
+        self.left = self.warps;
+        Ok(())
+    }
+
+    /// Lets every warp that can run do so once.
+    pub fn round(&mut self, device: &Device, job: &Job) -> Round {
+        let mut round = Round::default();
+        for number in 0..self.warps {
+            let slot = &mut self.slots[number];
+            if !slot.is_ready() {
+                continue;
+            }
+            match slot.step() {
+                Step::Turn => round.turned = true,
+                Step::Waits => round.progress = true,
+                Step::Done => {
+                    round.progress = true;
+                    self.left -= 1;
+                }
+                Step::Failed => {
+                    job.fail(report::fault(device, job, slot));
+                    round.failed = true;
+                    return round;
+                }
+            }
+            if self.state.completed.take() {
+                for slot in &self.slots[..self.warps] {
+                    slot.host().waits.set(false);
+                }
+            }
+            if job.is_cancelled() {
+                round.failed = true;
+                return round;
+            }
+        }
+        round.done = self.left == 0;
+        round
+    }
+
+    /// Whether a warp waits for the whole grid. When none can run, it decides whether one
+    /// ever will.
+    pub fn waits_for_the_grid(&self) -> bool {
+        self.slots[..self.warps].iter().any(|slot| !slot.done && slot.host().grid.get().is_some())
+    }
+
+    /// Whether a warp can run.
+    pub fn is_ready(&self) -> bool {
+        self.slots[..self.warps].iter().any(Slot::is_ready)
+    }
+
+    /// The fault of a block of which no warp will ever run again.
+    pub fn deadlock(&self, device: &Device, job: &Job) {
+        if let Some(slot) = self.slots[..self.warps].iter().find(|slot| !slot.done) {
+            job.fail(report::deadlock(device, job, slot));
+        }
+    }
+
+    /// Gives it up.
+    pub fn abandon(&mut self) {
+        for slot in &mut self.slots[..self.warps] {
+            slot.abandon();
+        }
+        self.left = 0;
+    }
+}

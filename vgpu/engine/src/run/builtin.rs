@@ -1,0 +1,204 @@
+//! Functions that device code only declares and the driver provides: `vprintf`, `malloc`
+//! and their kin, as compiled code calls them.
+//!
+//! What they do is the interpreter's, lane by lane; here is what they need of the engine, and the
+//! barrier of the grid, which only the engine can be.
+
+use std::ffi::c_void;
+use std::io::Write;
+
+use gangway_device_memory::{LOCAL_SIZE, LOCAL_WINDOW};
+use gangway_interpreter::{Builtin, Caller, GRID_HANDLE, Host as Services, Kind, call};
+use gangway_ptx::Function;
+
+use super::slot::host_of;
+use crate::abi::{ALL, Flavour, LANES, Lanes32, Lanes64, Warp, helper};
+use crate::device::Device;
+use crate::support::Host;
+
+/// `cudaErrorNotPermitted`: the launch is not cooperative.
+const NOT_PERMITTED: u64 = 800;
+
+/// The code of a function, if it is one that the driver provides.
+pub(crate) fn code(function: &Function, flavour: Flavour) -> Option<*const c_void> {
+    let builtin = Builtin::named(&function.name).filter(|builtin| builtin.is_declared_by(function))?;
+    let (converged, masked) = entries(builtin);
+    Some(if flavour == Flavour::Converged { converged } else { masked })
+}
+
+/// Makes the two flavours of each function.
+macro_rules! provide {
+    ($($builtin:ident: $converged:ident $masked:ident,)*) => {
+        mod entry {
+            use super::*;
+            $(
+                helper!($converged => converged::$converged);
+                helper!($masked => masked::$masked);
+            )*
+        }
+
+        mod converged {
+            use super::*;
+            $(pub unsafe extern "C" fn $converged(warp: *mut Warp, arguments: *const *mut c_void) -> u32 {
+                // SAFETY: as compiled code calls functions.
+                unsafe { run(Builtin::$builtin, warp, arguments, ALL) };
+                ALL
+            })*
+        }
+
+        mod masked {
+            use super::*;
+            $(pub unsafe extern "C" fn $masked(
+                warp: *mut Warp,
+                arguments: *const *mut c_void,
+                _frame: *mut c_void,
+                lanes: u32,
+            ) -> u64 {
+                // SAFETY: as compiled code calls functions.
+                unsafe { run(Builtin::$builtin, warp, arguments, lanes) };
+                lanes.into()
+            })*
+        }
+
+        fn entries(builtin: Builtin) -> (*const c_void, *const c_void) {
+            match builtin {
+                $(Builtin::$builtin => (entry::$converged as *const c_void, entry::$masked as *const c_void),)*
+            }
+        }
+    };
+}
+
+provide! {
+    Vprintf: vprintf vprintf_masked,
+    Malloc: malloc malloc_masked,
+    Free: free free_masked,
+    AssertFail: assert_fail assert_fail_masked,
+    GetIntrinsicHandle: get_intrinsic_handle get_intrinsic_handle_masked,
+    Synchronize: synchronize synchronize_masked,
+}
+
+/// The values of one parameter or result.
+unsafe fn values(arguments: *const *mut c_void, index: usize, size: u32) -> [u64; LANES] {
+    // SAFETY: there are as many arrays as the function has parameters and results.
+    unsafe {
+        let array = *arguments.add(index);
+        match size {
+            8 => *array.cast::<Lanes64>(),
+            _ => (*array.cast::<Lanes32>()).map(u64::from),
+        }
+    }
+}
+
+/// Runs a function for some lanes.
+///
+/// # Safety
+/// `arguments` is as the ABI says, of a function with the builtin's signature; `warp` is the running one.
+unsafe fn run(builtin: Builtin, warp: *mut Warp, arguments: *const *mut c_void, lanes: u32) {
+    let (sizes, result) = builtin.signature();
+    // SAFETY: as the caller promises.
+    let (warp, host) = unsafe { (&mut *warp, host_of(warp)) };
+    let cooperative = host.job().grid.is_cooperative();
+    let mut results = [0; LANES];
+    match builtin {
+        Builtin::Synchronize if cooperative => host.grid_barrier(warp, lanes),
+        Builtin::Synchronize => results = [NOT_PERMITTED; LANES],
+        Builtin::GetIntrinsicHandle => results = [if cooperative { GRID_HANDLE } else { 0 }; LANES],
+        _ => {
+            let mut parameters = [[0; LANES]; 5];
+            for (index, (parameter, &size)) in parameters.iter_mut().zip(sizes).enumerate() {
+                // SAFETY: as the caller promises.
+                *parameter = unsafe { values(arguments, index, size) };
+            }
+            for lane in (0..LANES).filter(|lane| lanes >> lane & 1 != 0) {
+                let caller = Caller { block: warp.block, thread: warp.thread.map(|side| side[lane]) };
+                let own = parameters.map(|parameter| parameter[lane]);
+                let device = host.job().program().device();
+                let answer = {
+                    let mut services = Lane { warp, lane, device };
+                    call(builtin, &own[..sizes.len()], &caller, &mut services)
+                };
+                match answer {
+                    Ok(value) => results[lane] = value,
+                    Err(kind) => host.fault(warp, 1 << lane, kind),
+                }
+            }
+        }
+    }
+    // SAFETY: as the caller promises; the array of the result comes after those of the parameters.
+    unsafe {
+        for lane in (0..LANES).filter(|lane| lanes >> lane & 1 != 0) {
+            match result {
+                0 => {}
+                8 => (*(*arguments.add(sizes.len())).cast::<Lanes64>())[lane] = results[lane],
+                _ => (*(*arguments.add(sizes.len())).cast::<Lanes32>())[lane] = results[lane] as u32,
+            }
+        }
+    }
+}
+
+/// What the functions need, for one lane.
+struct Lane<'a> {
+    warp: &'a Warp,
+    lane: usize,
+    device: &'a Device,
+}
+
+impl Services for Lane<'_> {
+    fn read(&mut self, address: u64, bytes: &mut [u8]) -> Result<(), Kind> {
+        let size = bytes.len();
+        let Some(offset) = address.checked_sub(LOCAL_WINDOW).filter(|&offset| offset < LOCAL_SIZE) else {
+            return self.device.read(address, bytes);
+        };
+        if offset + size as u64 > self.warp.local_stride {
+            return Err(Kind::OutOfBounds { address, size, write: false });
+        }
+        let start = self.lane * self.warp.local_stride as usize + offset as usize;
+        // SAFETY: the lane's local memory is as long as the stride.
+        unsafe { std::ptr::copy_nonoverlapping(self.warp.local.add(start), bytes.as_mut_ptr(), size) };
+        Ok(())
+    }
+
+    fn allocate(&mut self, size: u64) -> Result<u64, Kind> {
+        Ok(self.device.heap().and_then(|heap| heap.malloc(size)).unwrap_or(0))
+    }
+
+    fn free(&mut self, address: u64) -> Result<(), Kind> {
+        let freed = self.device.heap().map(|heap| heap.free(address));
+        match freed {
+            Some(Ok(())) => Ok(()),
+            // Nothing of the heap is there.
+            _ => Err(Kind::OutOfBounds { address, size: 1, write: true }),
+        }
+    }
+
+    fn print(&mut self, text: &[u8]) {
+        print(text);
+    }
+
+    fn complain(&mut self, text: &str) {
+        complain(text);
+    }
+}
+
+unsafe extern "C" {
+    /// The C library's stream: what the host prints with `printf` and what kernels print stay in order.
+    static stdout: *mut libc::FILE;
+}
+
+/// Prints to the standard output of the process.
+pub(crate) fn print(text: &[u8]) {
+    // SAFETY: the stream is the C library's own.
+    unsafe { libc::fwrite(text.as_ptr().cast(), 1, text.len(), stdout) };
+}
+
+/// Makes what kernels have printed appear, as the end of a launch does.
+pub(crate) fn flush() {
+    // SAFETY: as above.
+    unsafe { libc::fflush(stdout) };
+}
+
+/// Prints to the standard error of the process.
+pub(crate) fn complain(text: &str) {
+    // There is nobody to tell that it cannot be written.
+    let _ = std::io::stderr().write_all(text.as_bytes());
+}

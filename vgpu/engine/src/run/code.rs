@@ -1,0 +1,82 @@
+//! Machine code: what the compiler hands over, the executable memory it goes to, and the
+//! way back from an address in it to a PTX instruction.
+//!
+//! Memory is first written, then made executable, and never both (W^X). Code objects live as
+//! long as their program; the registry of address ranges is asked only after a fault.
+
+use std::ptr::NonNull;
+
+use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect, munmap};
+
+/// What the compiler makes of one flavour of a function: position-independent, entered at
+/// its first byte.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Compiled {
+    pub code: Vec<u8>,
+    /// Where the code of an instruction begins, in bytes, and the index of the instruction in
+    /// its body; in order of the offsets.
+    pub positions: Vec<(u32, u32)>,
+}
+
+/// Code that can run.
+#[derive(Debug)]
+pub(crate) struct CodeObject {
+    start: NonNull<u8>,
+    mapped: usize,
+    length: usize,
+    /// The function that it is the code of.
+    pub function: u32,
+    positions: Vec<(u32, u32)>,
+}
+
+// SAFETY: the memory is never written again, and unmapped only when the object is dropped.
+unsafe impl Send for CodeObject {}
+// SAFETY: as above.
+unsafe impl Sync for CodeObject {}
+
+impl CodeObject {
+    pub fn new(function: u32, compiled: Compiled) -> Result<CodeObject, String> {
+        let length = compiled.code.len();
+        let mapped = length.max(1).next_multiple_of(4096);
+        let wrong = |error| format!("no memory for {length} bytes of machine code: {error}");
+        let access = ProtFlags::READ | ProtFlags::WRITE;
+        // SAFETY: a new mapping, wherever the kernel likes.
+        let start = unsafe { mmap_anonymous(std::ptr::null_mut(), mapped, access, MapFlags::PRIVATE) };
+        let start = start.map_err(wrong)?.cast::<u8>();
+        // SAFETY: the mapping is at least as long as the code, and nobody else knows of it.
+        let executable = unsafe {
+            std::ptr::copy_nonoverlapping(compiled.code.as_ptr(), start, length);
+            mprotect(start.cast(), mapped, MprotectFlags::READ | MprotectFlags::EXEC)
+        };
+        if let Err(error) = executable {
+            // SAFETY: as above.
+            let _ = unsafe { munmap(start.cast(), mapped) };
+            return Err(wrong(error));
+        }
+        let start = NonNull::new(start).expect("mmap does not give null");
+        Ok(CodeObject { start, mapped, length, function, positions: compiled.positions })
+    }
+
+    /// Where it is entered.
+    pub fn entry(&self) -> *const u8 {
+        self.start.as_ptr()
+    }
+
+    pub fn contains(&self, address: usize) -> bool {
+        address.wrapping_sub(self.start.as_ptr() as usize) < self.length
+    }
+
+    /// The instruction whose code is at an address in it.
+    pub fn instruction(&self, address: usize) -> Option<u32> {
+        let offset = address.checked_sub(self.start.as_ptr() as usize)? as u32;
+        let after = self.positions.partition_point(|&(start, _)| start <= offset);
+        Some(self.positions[after.checked_sub(1)?].1)
+    }
+}
+
+impl Drop for CodeObject {
+    fn drop(&mut self) {
+        // SAFETY: it was mapped by `new`; whoever drops it runs nothing of it any more.
+        let _ = unsafe { munmap(self.start.as_ptr().cast(), self.mapped) };
+    }
+}

@@ -1,0 +1,119 @@
+//! The barrier of a whole grid, for cooperative launches, and finding out that nobody
+//! will ever come to it.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// The state of the grid's barrier. All workers of the launch use it.
+#[derive(Debug)]
+pub(crate) struct Grid {
+    /// Whether the launch is cooperative; otherwise nothing is counted.
+    cooperative: bool,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    /// Threads of the grid that have not exited.
+    alive: u64,
+    arrived: u64,
+    generation: u64,
+    /// Workers that have blocks, and those of them that found nothing to run in this generation.
+    holders: u32,
+    idle: u32,
+}
+
+impl Grid {
+    pub fn new(cooperative: bool, threads: u64) -> Grid {
+        let state = State { alive: threads, arrived: 0, generation: 0, holders: 0, idle: 0 };
+        Grid { cooperative, state: Mutex::new(state) }
+    }
+
+    pub fn is_cooperative(&self) -> bool {
+        self.cooperative
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Threads come; the generation that they wait for to pass.
+    pub fn arrive(&self, threads: u32) -> u64 {
+        let mut state = self.lock();
+        let generation = state.generation;
+        state.arrived += u64::from(threads);
+        state.settle();
+        generation
+    }
+
+    /// Threads exit: nobody waits for them.
+    pub fn exit(&self, threads: u32) {
+        if self.cooperative {
+            let mut state = self.lock();
+            state.alive -= u64::from(threads);
+            state.settle();
+        }
+    }
+
+    pub fn passed(&self, generation: u64) -> bool {
+        self.lock().generation != generation
+    }
+
+    /// A worker has blocks of the launch, or has no more.
+    pub fn hold(&self, holds: bool) {
+        if self.cooperative {
+            let mut state = self.lock();
+            state.holders = if holds { state.holders + 1 } else { state.holders - 1 };
+        }
+    }
+
+    /// A worker has nothing to run: the generation in which it says so.
+    pub fn rest(&self) -> u64 {
+        let mut state = self.lock();
+        state.idle += 1;
+        state.generation
+    }
+
+    /// Whether everybody waits for ever.
+    pub fn is_stuck(&self, generation: u64) -> bool {
+        let state = self.lock();
+        state.generation == generation && state.idle >= state.holders
+    }
+}
+
+impl State {
+    fn settle(&mut self) {
+        if self.arrived > 0 && self.arrived >= self.alive {
+            self.arrived = 0;
+            self.idle = 0;
+            self.generation += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_that_exit_are_not_waited_for() {
+        let grid = Grid::new(true, 96);
+        let generation = grid.arrive(64);
+        assert!(!grid.passed(generation));
+        grid.exit(32);
+        assert!(grid.passed(generation));
+    }
+
+    #[test]
+    fn stuck_when_all_who_have_blocks_rest() {
+        let grid = Grid::new(true, 96);
+        grid.hold(true);
+        grid.hold(true);
+        let generation = grid.rest();
+        assert!(!grid.is_stuck(generation));
+        grid.rest();
+        assert!(grid.is_stuck(generation));
+        // The last thread comes after all: who rests finds its generation passed.
+        grid.arrive(96);
+        assert!(!grid.is_stuck(generation));
+    }
+}

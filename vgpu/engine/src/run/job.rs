@@ -1,0 +1,138 @@
+//! A launch that is being run: what its workers share.
+
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use gangway_interpreter::Kind;
+
+use super::grid::Grid;
+use super::local;
+use crate::abi::{Flavour, LANES};
+use crate::compile::BlockShape;
+use crate::engine::Launch;
+use crate::fault::Fault;
+use crate::program::Program;
+
+/// A launch. The launching thread keeps it, and what it points to, until no worker is at it.
+#[derive(Debug)]
+pub(crate) struct Job {
+    program: Arc<Program>,
+    /// The kernel's function.
+    pub function: u32,
+    pub kernel: Box<str>,
+    pub grid_size: [u32; 3],
+    pub block_size: [u32; 3],
+    /// Threads of a block.
+    pub threads: u32,
+    pub dynamic_shared: u32,
+    /// Bytes of shared memory of a block.
+    pub shared_size: u64,
+    pub local_stride: u64,
+    pub parameters: Box<[u8]>,
+    shape: BlockShape,
+    /// What warps of which no lane is missing run.
+    pub whole: Flavour,
+    pub grid: Grid,
+    /// Different for each launch of the process.
+    pub id: u64,
+    pub workers: u32,
+    blocks: u64,
+    next: AtomicU64,
+    cancelled: AtomicBool,
+    fault: Mutex<Option<Box<Fault>>>,
+}
+
+impl Job {
+    pub fn new(launch: &Launch<'_>, stack: u64, workers: u32) -> Job {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        let kernel = launch.program.describe(launch.kernel);
+        let product = |sides: [u32; 3]| sides.iter().map(|&side| u64::from(side)).product::<u64>();
+        let (blocks, threads) = (product(launch.grid), product(launch.block));
+        Job {
+            program: launch.program.clone(),
+            function: launch.program.function(launch.kernel),
+            kernel: kernel.name.clone(),
+            grid_size: launch.grid,
+            block_size: launch.block,
+            threads: threads as u32,
+            dynamic_shared: launch.shared,
+            shared_size: launch.program.shared() + u64::from(launch.shared),
+            local_stride: local::stride(stack.max(kernel.local.into())),
+            parameters: launch.parameters.into(),
+            shape: BlockShape::of(launch.block),
+            whole: Flavour::Masked,
+            grid: Grid::new(launch.cooperative, blocks * threads),
+            id: NEXT.fetch_add(1, Ordering::Relaxed),
+            workers,
+            blocks,
+            next: AtomicU64::new(0),
+            cancelled: AtomicBool::new(false),
+            fault: Mutex::new(None),
+        }
+    }
+
+    pub fn program(&self) -> &Arc<Program> {
+        &self.program
+    }
+
+    pub fn blocks(&self) -> u64 {
+        self.blocks
+    }
+
+    /// Warps of a block.
+    pub fn warps(&self) -> usize {
+        self.threads.div_ceil(LANES as u32) as usize
+    }
+
+    /// The next block that nobody has.
+    pub fn take(&self) -> Option<[u32; 3]> {
+        // Looked at first, so that the counter does not run over however often it is asked.
+        if !self.has_blocks() {
+            return None;
+        }
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let [width, height, _] = self.grid_size.map(u64::from);
+        let index = [number % width, number / width % height, number / (width * height)];
+        (number < self.blocks).then(|| index.map(|side| side as u32))
+    }
+
+    pub fn has_blocks(&self) -> bool {
+        self.next.load(Ordering::Relaxed) < self.blocks
+    }
+
+    pub fn is_cancelled(&self) -> bool {
+        self.cancelled.load(Ordering::Relaxed)
+    }
+
+    /// Ends the launch; the first fault counts.
+    pub fn fail(&self, fault: Box<Fault>) {
+        let mut first = self.fault.lock().unwrap_or_else(PoisonError::into_inner);
+        first.get_or_insert(fault);
+        self.cancelled.store(true, Ordering::Relaxed);
+    }
+
+    /// How it ended, once no worker is at it.
+    pub fn result(&self) -> Result<(), Box<Fault>> {
+        let mut fault = self.fault.lock().unwrap_or_else(PoisonError::into_inner);
+        fault.take().map_or(Ok(()), Err)
+    }
+
+    /// Makes the kernel's own code; why there is none, if so.
+    pub fn compile(&mut self) -> Result<(), Kind> {
+        let whole = self.threads >= LANES as u32;
+        if whole && self.code(self.function, Flavour::Converged).is_ok() {
+            self.whole = Flavour::Converged;
+            return Ok(());
+        }
+        self.code(self.function, Flavour::Masked).map(|_| ())
+    }
+
+    pub fn functions(&self) -> &[AtomicPtr<c_void>] {
+        self.program.table().entries(&self.program, self.shape)
+    }
+
+    pub fn code(&self, function: u32, flavour: Flavour) -> Result<*const c_void, Kind> {
+        self.program.table().resolve(&self.program, self.shape, function, flavour)
+    }
+}

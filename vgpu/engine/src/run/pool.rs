@@ -1,0 +1,182 @@
+//! The worker threads of an engine, which all its launches share.
+//!
+//! The launching thread takes part in its own launch, so a launch of one block needs no other.
+//! Others wake up as there are blocks for them. Threads are started when they are first of use, and end
+//! with the engine.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+
+use gangway_interpreter::Kind;
+
+use super::job::Job;
+use super::worker::Worker;
+use crate::device::Device;
+use crate::fault::{Fault, Place};
+
+/// Blocks that a worker keeps between launches.
+const KEPT_BLOCKS: usize = 4;
+/// Workers of launching threads that are kept.
+const KEPT_WORKERS: usize = 32;
+
+pub(crate) struct Pool {
+    shared: Arc<Shared>,
+    threads: Mutex<Vec<JoinHandle<()>>>,
+    /// What launching threads work with.
+    free: Mutex<Vec<Worker>>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    device: Arc<Device>,
+    /// Of the device, launching threads included.
+    workers: usize,
+    state: Mutex<State>,
+    /// There is a launch with blocks, or the engine ends.
+    wake: Condvar,
+    /// A worker has left a launch.
+    left: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    jobs: VecDeque<Entry>,
+    idle: usize,
+    threads: usize,
+    ends: bool,
+}
+
+#[derive(Debug)]
+struct Entry {
+    job: Arc<Job>,
+    /// Threads of the pool that are at it.
+    at_it: usize,
+}
+
+/// Takes part in a launch. A panic is an error of the engine's own; it ends the launch, and not
+/// the process.
+fn run(worker: &mut Worker, device: &Device, job: &Job, number: u32) {
+    if catch_unwind(AssertUnwindSafe(|| worker.run(device, job, number))).is_err() {
+        *worker = Worker::default();
+        let kind = Kind::Launch("the engine panicked".to_owned());
+        job.fail(Fault::new(device, &job.kernel, &kind, &Place::default()));
+    }
+    worker.trim(KEPT_BLOCKS);
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What a thread of the pool does.
+    fn work(&self, number: u32) {
+        let mut worker = Worker::default();
+        let mut state = self.lock();
+        loop {
+            let open =
+                state.jobs.iter_mut().find(|entry| entry.job.has_blocks() && !entry.job.is_cancelled());
+            if let Some(entry) = open {
+                entry.at_it += 1;
+                let job = entry.job.clone();
+                drop(state);
+                run(&mut worker, &self.device, &job, number);
+                state = self.lock();
+                if let Some(entry) = state.jobs.iter_mut().find(|entry| entry.job.id == job.id) {
+                    entry.at_it -= 1;
+                }
+                self.left.notify_all();
+            } else if state.ends {
+                return;
+            } else {
+                state.idle += 1;
+                state = self.wake.wait(state).unwrap_or_else(PoisonError::into_inner);
+                state.idle -= 1;
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Pool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pool").field("shared", &self.shared).finish_non_exhaustive()
+    }
+}
+
+impl Pool {
+    pub fn new(device: Arc<Device>, workers: usize) -> Pool {
+        let (state, wake, left) = (Mutex::default(), Condvar::new(), Condvar::new());
+        let shared = Arc::new(Shared { device, workers: workers.max(1), state, wake, left });
+        Pool { shared, threads: Mutex::default(), free: Mutex::default() }
+    }
+
+    /// Runs a launch to its end.
+    pub fn run(&self, job: Job) -> Arc<Job> {
+        let job = Arc::new(job);
+        let others = job.blocks().min(self.shared.workers as u64).saturating_sub(1) as usize;
+        if others > 0 {
+            self.offer(&job, others);
+        }
+        let mut worker = self.free.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
+        run(&mut worker, &self.shared.device, &job, 0);
+        let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
+        if free.len() < KEPT_WORKERS {
+            free.push(worker);
+        }
+        drop(free);
+        if others > 0 {
+            self.withdraw(&job);
+        }
+        job
+    }
+
+    /// Lets threads of the pool take blocks of a launch.
+    fn offer(&self, job: &Arc<Job>, others: usize) {
+        let mut state = self.shared.lock();
+        state.jobs.push_back(Entry { job: job.clone(), at_it: 0 });
+        let missing = others.saturating_sub(state.idle).min(self.shared.workers - 1 - state.threads);
+        let first = state.threads + 1;
+        state.threads += missing;
+        drop(state);
+        for _ in 0..others {
+            self.shared.wake.notify_one();
+        }
+        for number in first..first + missing {
+            let shared = self.shared.clone();
+            let name = format!("gangway-vgpu-{number}");
+            let thread = thread::Builder::new().name(name).spawn(move || shared.work(number as u32));
+            match thread {
+                Ok(thread) => self.threads.lock().unwrap_or_else(PoisonError::into_inner).push(thread),
+                // The launch goes on with fewer.
+                Err(_) => self.shared.lock().threads -= 1,
+            }
+        }
+    }
+
+    /// Waits until no thread of the pool is at a launch any more.
+    fn withdraw(&self, job: &Arc<Job>) {
+        let mut state = self.shared.lock();
+        loop {
+            let Some(at) = state.jobs.iter().position(|entry| entry.job.id == job.id) else { return };
+            if state.jobs[at].at_it == 0 {
+                state.jobs.remove(at);
+                return;
+            }
+            state = self.shared.left.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        self.shared.lock().ends = true;
+        self.shared.wake.notify_all();
+        for thread in self.threads.get_mut().unwrap_or_else(PoisonError::into_inner).drain(..) {
+            // A worker that panicked has said so.
+            let _ = thread.join();
+        }
+    }
+}

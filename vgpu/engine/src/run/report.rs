@@ -1,0 +1,113 @@
+//! From a warp that cannot go on to the fault that the launch ends with.
+
+use gangway_interpreter::Kind;
+use gangway_ptx::{Instruction, Module, Op, Opcode};
+
+use super::job::Job;
+use super::slot::Slot;
+use super::trap::Trap;
+use crate::abi::{LANES, Warp};
+use crate::device::Device;
+use crate::fault::{Fault, Place, Threads};
+
+/// The fault of a warp that has failed.
+pub(crate) fn fault(device: &Device, job: &Job, slot: &Slot) -> Box<Fault> {
+    // SAFETY: the fiber does not run.
+    let warp = unsafe { &*slot.warp() };
+    if let Some(failure) = slot.host().failure.take() {
+        // The call's own code ends where it returns to.
+        let at = job.program().table().find(failure.pc.wrapping_sub(1));
+        return Fault::new(device, &job.kernel, &failure.kind, &place(job, warp, at, failure.lanes));
+    }
+    let Some(trap) = slot.host().trap.take() else {
+        return Fault::new(
+            device,
+            &job.kernel,
+            &Kind::Launch("the warp stopped".to_owned()),
+            &Place::default(),
+        );
+    };
+    let table = job.program().table();
+    let (at, helper) = match table.find(trap.pc) {
+        Some(at) => (Some(at), false),
+        // A signal inside of a helper: what it was called for is the instruction.
+        None => (table.find((warp.called_from as usize).wrapping_sub(1)), true),
+    };
+    let kind = kind(job.program().module(), &trap, at, slot);
+    // A helper has the addresses of all lanes before it.
+    let lanes = if helper { lanes_at(warp, trap.address as u64) } else { 0 };
+    Fault::new(device, &job.kernel, &kind, &place(job, warp, at, lanes))
+}
+
+/// The fault of a warp that waits for ever.
+pub(crate) fn deadlock(device: &Device, job: &Job, slot: &Slot) -> Box<Fault> {
+    // SAFETY: the fiber does not run.
+    let warp = unsafe { &*slot.warp() };
+    let at = job.program().table().find((warp.called_from as usize).wrapping_sub(1));
+    Fault::new(device, &job.kernel, &Kind::Deadlock, &place(job, warp, at, 0))
+}
+
+fn kind(module: &Module, trap: &Trap, at: Option<(u32, u32)>, slot: &Slot) -> Kind {
+    if slot.guard.contains(&trap.address) {
+        return Kind::StackOverflow;
+    }
+    match trap.signal {
+        libc::SIGSEGV | libc::SIGBUS => {
+            let opcode =
+                at.and_then(|at| instruction(module, at)).map(|(instruction, _)| module.opcode(instruction));
+            let (size, write) = opcode.map_or((1, false), access);
+            Kind::OutOfBounds { address: trap.address as u64, size, write }
+        }
+        libc::SIGILL => Kind::Trap,
+        signal => {
+            Kind::Launch(format!("compiled code raised signal {signal}, which is a fault of the engine"))
+        }
+    }
+}
+
+/// How many bytes an instruction accesses, and whether it writes.
+fn access(opcode: &Opcode) -> (usize, bool) {
+    let element = opcode.ty(0).map_or(1, |ty| ty.size() as usize);
+    let size = element * usize::from(opcode.vector().max(1));
+    (size, matches!(opcode.op, Op::St | Op::Atom | Op::Red))
+}
+
+/// The lanes whose access begins at an address, or just before it.
+fn lanes_at(warp: &Warp, address: u64) -> u32 {
+    let near = |&lane: &usize| {
+        let start = warp.addresses[lane];
+        warp.exited >> lane & 1 == 0 && (start..start.saturating_add(16)).contains(&address)
+    };
+    (0..LANES).find(near).map_or(0, |lane| 1 << lane)
+}
+
+fn instruction(module: &Module, (function, index): (u32, u32)) -> Option<(&Instruction, &gangway_ptx::Body)> {
+    let body = module.functions.get(function as usize)?.body.as_ref()?;
+    Some((body.instructions.get(index as usize)?, body))
+}
+
+fn place(job: &Job, warp: &Warp, at: Option<(u32, u32)>, lanes: u32) -> Place {
+    let module = job.program().module();
+    let mut place = Place { block: Some(warp.block), threads: threads(warp, lanes), ..Place::default() };
+    let Some(at) = at else { return place };
+    place.function = Some(module.functions[at.0 as usize].name.to_string());
+    let Some((instruction, body)) = instruction(module, at) else { return place };
+    place.instruction = Some(module.opcode(instruction).to_string());
+    let location = instruction.location.and_then(|id| body.locations.get(id.index()));
+    place.source = location.and_then(|location| {
+        let file = module.files.iter().find(|file| file.index == location.file)?;
+        Some((file.name.to_string(), location.line, location.column))
+    });
+    place
+}
+
+fn threads(warp: &Warp, lanes: u32) -> Threads {
+    let thread = |lane: u32| warp.thread.map(|side| side[lane as usize]);
+    let alive = !warp.exited;
+    match (lanes, alive) {
+        (0, 0) => Threads::Unknown,
+        (0, _) if alive.count_ones() == 1 => Threads::One(thread(alive.trailing_zeros())),
+        (0, _) => Threads::Among(thread(alive.trailing_zeros()), thread(31 - alive.leading_zeros())),
+        _ => Threads::One(thread(lanes.trailing_zeros())),
+    }
+}

@@ -1,0 +1,255 @@
+//! A warp's memory: its state, its fiber, its local memory. Kept from block to block and
+//! from launch to launch.
+
+use std::cell::{Cell, UnsafeCell};
+use std::ffi::c_void;
+use std::mem::offset_of;
+use std::ops::Range;
+use std::ptr::{self, NonNull};
+
+use corosensei::CoroutineResult;
+use gangway_interpreter::Kind;
+
+use super::fiber::{End, Fiber, FiberStack, Pause};
+use super::job::Job;
+use super::local::{LOCAL_START, LocalMemory};
+use super::trap::{self, Running};
+use super::warp::{BlockState, FUEL, WarpHost};
+use crate::abi::{ALL, Converged, Flavour, LANES, Masked, Warp};
+use crate::support::{HELPERS, Host};
+
+/// What a warp did when it was let run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// It gave way because its fuel was spent.
+    Turn,
+    /// It waits now.
+    Waits,
+    /// It has ended.
+    Done,
+    /// It cannot go on: what happened is in its host.
+    Failed,
+}
+
+/// What the warp's fiber and the scheduler both use, in turns.
+struct State {
+    warp: UnsafeCell<Warp>,
+    host: WarpHost,
+    /// What `warp.host` points to.
+    interface: Cell<*const dyn Host>,
+}
+
+pub(crate) struct Slot {
+    /// Owned; behind a pointer, because the fiber keeps one to it.
+    state: NonNull<State>,
+    fiber: Option<Fiber>,
+    /// The fiber's stack, while there is no fiber.
+    stack: Option<FiberStack>,
+    /// The addresses below the stack.
+    pub guard: Range<usize>,
+    local: Option<(LocalMemory, u64)>,
+    running: Option<Running>,
+    pub done: bool,
+}
+
+impl Slot {
+    pub fn new() -> Result<Slot, Kind> {
+        let stack = FiberStack::new().map_err(Kind::Launch)?;
+        let state = Box::new(State {
+            // SAFETY: all zeros is a state of a warp: numbers, and pointers that are null.
+            warp: UnsafeCell::new(unsafe { std::mem::zeroed() }),
+            host: WarpHost::default(),
+            interface: Cell::new(ptr::null::<WarpHost>()),
+        });
+        let slot = Slot {
+            state: NonNull::from(Box::leak(state)),
+            fiber: None,
+            guard: stack.guard(),
+            stack: Some(stack),
+            local: None,
+            running: None,
+            done: true,
+        };
+        slot.state().interface.set(slot.host());
+        // SAFETY: nobody else has the warp yet.
+        unsafe { (*slot.warp()).host = slot.state().interface.as_ptr().cast() };
+        Ok(slot)
+    }
+
+    fn state(&self) -> &State {
+        // SAFETY: it is freed when the slot is dropped; all of it is behind cells.
+        unsafe { self.state.as_ref() }
+    }
+
+    pub fn host(&self) -> &WarpHost {
+        &self.state().host
+    }
+
+    /// The warp's state, to be used only while its fiber does not run.
+    pub fn warp(&self) -> *mut Warp {
+        self.state().warp.get()
+    }
+
+    /// Makes it a warp of the blocks of a launch: number `index` of each.
+    pub fn assign(&mut self, job: &Job, index: u32, block: *const BlockState) -> Result<(), Kind> {
+        if self.local.as_ref().is_none_or(|(_, stride)| *stride != job.local_stride) {
+            self.local = None;
+            let memory = LocalMemory::new(job.local_stride, LANES).map_err(Kind::Launch)?;
+            self.local = Some((memory, job.local_stride));
+        }
+        self.host().job.set(job);
+        self.host().block.set(block);
+        let program = job.program();
+        // SAFETY: the fiber does not run.
+        let warp = unsafe { &mut *self.warp() };
+        warp.functions = job.functions().as_ptr();
+        warp.helpers = HELPERS.as_ptr().cast();
+        warp.symbols = program.symbols().as_ptr();
+        warp.parameters = job.parameters.as_ptr();
+        warp.shared_size = job.shared_size;
+        warp.local = self.local.as_ref().map_or(ptr::null_mut(), |(memory, _)| memory.start());
+        warp.local_stride = job.local_stride;
+        warp.grid = job.grid_size;
+        warp.threads = job.block_size;
+        warp.warp_index = index;
+        warp.warps = job.warps() as u32;
+        warp.workers = job.workers;
+        warp.dynamic_shared = job.dynamic_shared;
+        warp.grid_id = job.id;
+        let [width, height, _] = job.block_size;
+        for lane in 0..LANES {
+            let thread = index * LANES as u32 + lane as u32;
+            warp.thread[0][lane] = thread % width;
+            warp.thread[1][lane] = thread / width % height;
+            warp.thread[2][lane] = thread / (width * height);
+        }
+        Ok(())
+    }
+
+    /// Starts a block.
+    pub fn start(&mut self, job: &Job, block: [u32; 3], shared: u64, worker: u32) {
+        // SAFETY: the fiber does not run.
+        let warp = unsafe { &mut *self.warp() };
+        let first = warp.warp_index * LANES as u32;
+        let missing = match job.threads - first {
+            threads if threads >= LANES as u32 => 0,
+            threads => ALL << threads,
+        };
+        warp.block = block;
+        warp.shared = ptr::with_exposed_provenance_mut(shared as usize);
+        warp.worker = worker;
+        warp.exited = missing;
+        warp.local_top = LOCAL_START;
+        warp.fuel = FUEL;
+        warp.carry = 0;
+        self.host().start(missing);
+        self.done = false;
+        let Some(stack) = self.stack.take() else { return };
+        let host: *const WarpHost = self.host();
+        let (warp, function) = (self.warp(), job.function);
+        let fiber = Fiber::with_stack(stack, move |yielder, ()| {
+            // SAFETY: the state outlives the fiber; the yielder lives as long as the fiber.
+            unsafe {
+                (*host).yielder.set(yielder);
+                run_kernel(&*host, warp, function);
+            }
+            End::Done
+        });
+        self.running = Some(Running { handler: fiber.trap_handler(), host });
+        self.fiber = Some(fiber);
+    }
+
+    /// Whether it can go on.
+    pub fn is_ready(&self) -> bool {
+        if self.done || self.host().waits.get() {
+            return false;
+        }
+        match self.host().grid.get() {
+            Some(generation) if !self.host().job().grid.passed(generation) => false,
+            Some(_) => {
+                self.host().grid.set(None);
+                true
+            }
+            None => true,
+        }
+    }
+
+    /// Lets it run until it gives back control.
+    pub fn step(&mut self) -> Step {
+        let (Some(fiber), Some(running)) = (self.fiber.as_mut(), self.running.as_ref()) else {
+            return Step::Done;
+        };
+        trap::enter(running);
+        let result = fiber.resume(());
+        trap::enter(ptr::null());
+        match result {
+            CoroutineResult::Yield(Pause::Turn) => Step::Turn,
+            CoroutineResult::Yield(Pause::Waits) => Step::Waits,
+            CoroutineResult::Yield(Pause::Fault) => Step::Failed,
+            CoroutineResult::Return(End::Trapped) => Step::Failed,
+            CoroutineResult::Return(End::Done) => {
+                self.host().note_exits(ALL);
+                self.reclaim();
+                Step::Done
+            }
+        }
+    }
+
+    /// Gives it up: it has failed, or another warp has.
+    pub fn abandon(&mut self) {
+        self.reclaim();
+        // What fails may have used all of its stack.
+        if let Some(stack) = &self.stack {
+            stack.trim();
+        }
+    }
+
+    /// Ends it wherever it is, and takes its stack back.
+    fn reclaim(&mut self) {
+        self.done = true;
+        self.running = None;
+        if let Some(mut fiber) = self.fiber.take() {
+            // SAFETY: nothing on a fiber's stack needs dropping, by the rules of helpers.
+            unsafe { fiber.force_reset() };
+            self.stack = Some(fiber.into_stack());
+        }
+    }
+}
+
+/// The engine's side of a warp that runs, for functions that the engine provides.
+///
+/// # Safety
+/// The warp is a slot's, and `'a` no longer than its fiber runs.
+pub(crate) unsafe fn host_of<'a>(warp: *mut Warp) -> &'a WarpHost {
+    // SAFETY: `Slot::new` has made the pointer lead to a field of the state.
+    unsafe { &(*(*warp).host.byte_sub(offset_of!(State, interface)).cast::<State>()).host }
+}
+
+/// Runs a kernel with the lanes of a warp that are there.
+///
+/// # Safety
+/// `warp` is ready to run, on this fiber.
+unsafe fn run_kernel(host: &WarpHost, warp: *mut Warp, function: u32) {
+    // SAFETY: the state is as the ABI says, and the code is the kernel's.
+    unsafe {
+        let exited = (*warp).exited;
+        let flavour = if exited == 0 { host.job().whole } else { Flavour::Masked };
+        let code = host.code(&mut *warp, function, flavour, !exited);
+        let none: *const *mut c_void = ptr::null();
+        if flavour == Flavour::Converged {
+            let run: Converged = std::mem::transmute(code);
+            run(warp, none);
+        } else {
+            let run: Masked = std::mem::transmute(code);
+            run(warp, none, ptr::null_mut(), !exited);
+        }
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        self.reclaim();
+        // SAFETY: it came from a box in `new`, and the fiber that used it is gone.
+        drop(unsafe { Box::from_raw(self.state.as_ptr()) });
+    }
+}

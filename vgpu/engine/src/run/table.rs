@@ -1,0 +1,139 @@
+//! The compiled functions of a program, each made when it is first called.
+//!
+//! Compiled code calls through the entries and asks for those that are null. Two workers may ask for the
+//! same one at once: the second waits for the first. Code stays until the program is dropped.
+
+use std::ffi::c_void;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError, RwLock};
+
+use gangway_interpreter::Kind;
+
+use super::builtin;
+use super::code::CodeObject;
+use crate::abi::Flavour;
+use crate::compile::{self, BlockShape};
+use crate::program::Program;
+
+/// Shapes of blocks that code differs by: rows of 32, 16, 8, 4 and 1 lanes.
+const SHAPES: usize = 5;
+/// Functions with the same remainder are not compiled at once.
+const LOCKS: usize = 16;
+
+#[derive(Debug, Default)]
+pub(crate) struct Table {
+    entries: [OnceLock<Box<[AtomicPtr<c_void>]>>; SHAPES],
+    compiling: [Mutex<()>; LOCKS],
+    objects: RwLock<Vec<CodeObject>>,
+}
+
+fn number(shape: BlockShape) -> usize {
+    match shape.row {
+        32 => 0,
+        16 => 1,
+        8 => 2,
+        4 => 3,
+        _ => 4,
+    }
+}
+
+fn index(function: u32, flavour: Flavour) -> usize {
+    2 * function as usize + usize::from(flavour == Flavour::Masked)
+}
+
+impl Table {
+    /// What `Warp::functions` points to in launches with blocks of this shape.
+    pub fn entries(&self, program: &Program, shape: BlockShape) -> &[AtomicPtr<c_void>] {
+        self.entries[number(shape)].get_or_init(|| {
+            let count = 2 * program.module().functions.len();
+            (0..count).map(|_| AtomicPtr::new(ptr::null_mut())).collect()
+        })
+    }
+
+    /// The code of a function.
+    pub fn resolve(
+        &self,
+        program: &Program,
+        shape: BlockShape,
+        function: u32,
+        flavour: Flavour,
+    ) -> Result<*const c_void, Kind> {
+        let entry = &self.entries(program, shape)[index(function, flavour)];
+        let known = entry.load(Ordering::Acquire);
+        if !known.is_null() {
+            return Ok(known);
+        }
+        let target = program.target(function);
+        if target != function {
+            // An alias: the code is the target's.
+            let code = self.resolve(program, shape, target, flavour)?;
+            entry.store(code.cast_mut(), Ordering::Release);
+            return Ok(code);
+        }
+        let _alone =
+            self.compiling[index(function, flavour) % LOCKS].lock().unwrap_or_else(PoisonError::into_inner);
+        let known = entry.load(Ordering::Acquire);
+        if !known.is_null() {
+            return Ok(known);
+        }
+        // A panic of the compiler's must not pass through compiled code that called for it.
+        let made = catch_unwind(AssertUnwindSafe(|| self.make(program, shape, function, flavour)));
+        let code = made.unwrap_or_else(|_| {
+            let name = &program.module().functions[function as usize].name;
+            Err(Kind::Unsupported(format!("'{name}', on which the compiler failed,")))
+        })?;
+        entry.store(code.cast_mut(), Ordering::Release);
+        Ok(code)
+    }
+
+    /// Compiles a function, or takes its code from the cache.
+    fn make(
+        &self,
+        program: &Program,
+        shape: BlockShape,
+        function: u32,
+        flavour: Flavour,
+    ) -> Result<*const c_void, Kind> {
+        let declared = &program.module().functions[function as usize];
+        if declared.body.is_none() {
+            let code = builtin::code(declared, flavour);
+            return code.ok_or_else(|| Kind::Undefined(declared.name.to_string()));
+        }
+        let request = compile::Request {
+            module: program.module(),
+            function,
+            symbols: program.first_symbol(function),
+            flavour,
+            shape,
+            check: program.device().check,
+        };
+        let refused = |compile::Refused(what)| Kind::Unsupported(what);
+        let compiled = compile::compile(&request).map_err(refused)?;
+        let object = CodeObject::new(function, compiled).map_err(Kind::Launch)?;
+        let entry = object.entry();
+        self.objects.write().unwrap_or_else(PoisonError::into_inner).push(object);
+        Ok(entry.cast())
+    }
+
+    /// Makes a function of the test's own the code of one of the program's.
+    #[cfg(test)]
+    pub fn set(
+        &self,
+        program: &Program,
+        shape: BlockShape,
+        function: u32,
+        flavour: Flavour,
+        code: *const c_void,
+    ) {
+        self.entries(program, shape)[index(function, flavour)].store(code.cast_mut(), Ordering::Release);
+    }
+
+    /// The function, and the instruction of it, whose code is at an address.
+    pub fn find(&self, pc: usize) -> Option<(u32, u32)> {
+        let objects = self.objects.read().unwrap_or_else(PoisonError::into_inner);
+        let object = objects.iter().find(|object| object.contains(pc))?;
+        Some((object.function, object.instruction(pc)?))
+    }
+}

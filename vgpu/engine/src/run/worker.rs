@@ -1,0 +1,133 @@
+//! A thread's part in a launch: it takes blocks, and lets their warps run in turns.
+//!
+//! Most of the time it has one block. It takes another when the warps of those that it has wait for
+//! the whole grid, or have been spending their fuel for so long that they may be waiting for a
+//! block that nobody has started.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::block::Block;
+use super::job::Job;
+use super::trap;
+use crate::device::Device;
+use crate::fault::{Fault, Place};
+
+/// So long do warps only spend their fuel before the worker takes another block.
+const PATIENCE: Duration = Duration::from_millis(5);
+/// Rounds without progress before the thread lets others run.
+const ROUNDS: u32 = 8;
+/// Times that a worker with nothing to run looks again before it sleeps in between.
+const LOOKS: u32 = 200;
+const NAP: Duration = Duration::from_micros(50);
+
+/// What a thread needs to run blocks. Kept from launch to launch.
+#[derive(Default)]
+pub(crate) struct Worker {
+    blocks: Vec<Block>,
+}
+
+// SAFETY: between launches no fiber of it is suspended, and all it has is memory of its own.
+unsafe impl Send for Worker {}
+
+impl Worker {
+    /// Runs blocks of a launch until none is left.
+    pub fn run(&mut self, device: &Device, job: &Job, number: u32) {
+        trap::prepare();
+        // Blocks that run are at the front of the list.
+        let mut running = 0;
+        let mut quiet = 0u32;
+        let mut since = None;
+        job.grid.hold(true);
+        while !job.is_cancelled() {
+            let impatient = since.is_some_and(|since: Instant| since.elapsed() > PATIENCE);
+            if (running == 0 || impatient) && job.has_blocks() {
+                if self.start(device, job, running, number) {
+                    running += 1;
+                }
+                since = None;
+                continue;
+            }
+            if running == 0 {
+                break;
+            }
+            let (mut progress, mut turned) = (false, false);
+            let mut at = 0;
+            while at < running {
+                let round = self.blocks[at].round(device, job);
+                progress |= round.progress;
+                turned |= round.turned;
+                if round.failed {
+                    break;
+                }
+                if round.done {
+                    running -= 1;
+                    self.blocks.swap(at, running);
+                } else {
+                    at += 1;
+                }
+            }
+            if progress {
+                (quiet, since) = (0, None);
+            } else if turned {
+                quiet += 1;
+                since.get_or_insert_with(Instant::now);
+                if quiet.is_multiple_of(ROUNDS) {
+                    thread::yield_now();
+                }
+            } else if running > 0 && !job.is_cancelled() {
+                if let Some(stuck) = self.blocks[..running].iter().find(|block| !block.waits_for_the_grid()) {
+                    stuck.deadlock(device, job);
+                } else if job.has_blocks() {
+                    if self.start(device, job, running, number) {
+                        running += 1;
+                    }
+                } else {
+                    self.rest(device, job, running);
+                }
+            }
+        }
+        for block in &mut self.blocks[..running] {
+            block.abandon();
+        }
+        job.grid.hold(false);
+    }
+
+    /// Takes a block of the launch, as number `at` of the list.
+    fn start(&mut self, device: &Device, job: &Job, at: usize, number: u32) -> bool {
+        if self.blocks.len() == at {
+            self.blocks.push(Block::new());
+        }
+        let Some(index) = job.take() else { return false };
+        if let Err(kind) = self.blocks[at].start(device, job, index, number) {
+            job.fail(Fault::new(device, &job.kernel, &kind, &Place::default()));
+            self.blocks[at].abandon();
+            return false;
+        }
+        true
+    }
+
+    /// Waits until a warp can run, while all of them wait for the grid.
+    fn rest(&self, device: &Device, job: &Job, running: usize) {
+        let blocks = &self.blocks[..running];
+        let generation = job.grid.rest();
+        let mut looks = 0;
+        while !job.is_cancelled() && !blocks.iter().any(Block::is_ready) {
+            if job.grid.is_stuck(generation) && !job.has_blocks() {
+                blocks[0].deadlock(device, job);
+                return;
+            }
+            looks += 1;
+            if looks < LOOKS {
+                thread::yield_now();
+            } else {
+                thread::sleep(NAP);
+            }
+        }
+    }
+
+    /// Whether launches have left more behind than is worth keeping: a cooperative one starts all its blocks.
+    pub fn trim(&mut self, most: usize) {
+        self.blocks.truncate(most);
+    }
+}
