@@ -53,11 +53,19 @@ impl Block<'_> {
             self.pause = true;
             return self.arrive(warp, body, instruction, run);
         }
+        let mut failed = None;
         for index in lanes(run) {
-            self.instruction(&mut Step::new(program, warp, index, body, instruction), run)
-                .map_err(|kind| self.fault(&warp.lanes[index], kind))?;
+            let ended = self.instruction(&mut Step::new(program, warp, index, body, instruction), run);
+            if let Err(kind) = ended {
+                // All lanes whose assertion fails tell so, as on hardware.
+                let last = !matches!(kind, Kind::Assert(_));
+                failed.get_or_insert(self.fault(&warp.lanes[index], kind));
+                if last {
+                    break;
+                }
+            }
         }
-        self.gather(warp)
+        failed.map_or_else(|| self.gather(warp), Err)
     }
 
     fn instruction(&mut self, step: &mut Step<'_>, run: u32) -> Result<(), Kind> {

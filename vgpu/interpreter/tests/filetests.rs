@@ -8,8 +8,8 @@
 //! // value TYPE VALUE                 a parameter
 //! ```
 //!
-//! At its end, in lines that start with `//=`, stands what is expected: the buffers
-//! after the launch in hexadecimal, or the fault. A value is decimal, hexadecimal bits
+//! At its end, in lines that start with `//=`, stands what is expected: what was printed
+//! (`out:` and `err:`), then the buffers after the launch in hexadecimal, or the fault. A value is decimal, hexadecimal bits
 //! (`0x...`) or, of `f32` and `f64`, what Rust reads as one. With `GANGWAY_BLESS=1` the
 //! expectations are written anew.
 
@@ -108,10 +108,16 @@ fn execute(source: &str) -> Result<String, Failed> {
         limit: 100_000,
         arguments: &arguments,
     };
-    if let Err(fault) = launch(&program, &request, &mut memory) {
-        return Ok(format!("{fault}"));
-    }
+    let ended = launch(&program, &request, &mut memory);
     let mut found = String::new();
+    let mut quote = |mark: &str, text: &str| {
+        text.lines().for_each(|line| found += &format!("{mark} {line}\n"));
+    };
+    quote("out:", &String::from_utf8_lossy(&memory.printed));
+    quote("err:", &memory.complaints);
+    if let Err(fault) = ended {
+        return Ok(format!("{found}{fault}"));
+    }
     for (address, width, count) in buffers {
         let mut bytes = vec![0; width * count];
         memory.read(address, &mut bytes).map_err(|kind| kind.to_string())?;
