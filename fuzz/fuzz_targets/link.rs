@@ -18,10 +18,13 @@ fuzz_target!(|data: &[u8]| {
     }
     match link(inputs) {
         Ok(module) => {
-            let image = container::pack(&module);
-            match load("image", &image, 90) {
-                Ok(again) => assert!(again == module, "reads back as another module:\n{module}"),
-                Err(error) => panic!("does not read back: {error}\n{module}"),
+            let image = container::pack(module.clone());
+            // The second time it is parsed.
+            for _ in 0..2 {
+                match load("image", &image, 90) {
+                    Ok(again) => assert!(again == module, "reads back as another module:\n{module}"),
+                    Err(error) => panic!("does not read back: {error}\n{module}"),
+                }
             }
         }
         Err(errors) => assert!(!errors.0.is_empty() && !errors.to_string().is_empty()),

@@ -2,6 +2,7 @@
 
 use gangway_ptx::Module;
 
+use crate::container;
 use crate::error::LoadError;
 use crate::image::{Image, recognise};
 use crate::link::{Input, link};
@@ -32,7 +33,7 @@ pub fn read(name: &str, bytes: &[u8], capability: u16) -> Result<Vec<Input>, Loa
 /// The one module of an image, ready to run: nothing in it is undefined.
 pub fn load(name: &str, bytes: &[u8], capability: u16) -> Result<Module, LoadError> {
     if let Image::Linked(text) = recognise(bytes, capability)? {
-        return parse_linked(name, text);
+        return container::take_latest(bytes).map_or_else(|| parse_linked(name, text), Ok);
     }
     Ok(link(read(name, bytes, capability)?)?)
 }

@@ -189,8 +189,15 @@ fn archives_give_their_members() {
 #[test]
 fn a_linked_image_is_loaded_as_it_is() {
     let module = load("a", TEXT.as_bytes(), 90).expect("a module");
-    let image = container::pack(&module);
-    assert_eq!(load("image", &image, 90).expect("what was packed"), module);
+    let image = container::pack(module.clone());
+    // The first time as it was packed, later from its text.
+    for _ in 0..3 {
+        assert_eq!(load("image", &image, 90).expect("what was packed"), module);
+    }
+    let other =
+        container::pack(load("b", TEXT.replace("entry k", "entry l").as_bytes(), 90).expect("a module"));
+    assert_eq!(load("image", &image, 90).expect("what was packed before"), module);
+    assert_ne!(load("image", &other, 90).expect("what was packed"), module);
     for length in 8..image.len() - 1 {
         assert_eq!(refusal(&image[..length]).0, Code::InvalidImage, "{length}");
     }
@@ -216,7 +223,7 @@ fn images_come_without_a_length() {
     let binary = fat_binary(&[ptx(80, TEXT)]);
     assert_eq!(by_pointer(binary.as_ptr().cast()), Ok(binary.clone()));
     let module = load("a", TEXT.as_bytes(), 90).expect("a module");
-    let image = container::pack(&module);
+    let image = container::pack(module);
     assert_eq!(by_pointer(image.as_ptr().cast()), Ok(image.clone()));
     let mut wrapper = 0x4662_43b1_u32.to_le_bytes().to_vec();
     wrapper.extend(1_u32.to_le_bytes());
