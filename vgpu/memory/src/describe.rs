@@ -15,6 +15,15 @@ const NULL_ZONE: u64 = 1 << 16;
 const NEIGHBOURS: u32 = 256;
 
 impl Allocation {
+    /// The function that allocated it: the usual one of its kind where the request named none.
+    pub(crate) fn origin(&self) -> &'static str {
+        self.name.unwrap_or(match self.kind {
+            Kind::Pinned => "cuMemHostAlloc",
+            Kind::Managed => "cuMemAllocManaged",
+            _ => "cuMemAlloc",
+        })
+    }
+
     /// `the 400-byte allocation at 0x200000000e00, allocated by cuMemAlloc on device 0`
     pub fn describe(&self) -> String {
         let Allocation { address, size, device, kind, .. } = self;
@@ -27,12 +36,8 @@ impl Allocation {
                 format!("{size} bytes of {kind} at {address:#x} on device {device}")
             }
             (Kind::Heap, _) => format!("the heap of device {device} at {address:#x}, {size} bytes"),
-            (_, name) => {
-                let by = name.unwrap_or(match kind {
-                    Kind::Pinned => "cuMemHostAlloc",
-                    Kind::Managed => "cuMemAllocManaged",
-                    _ => "cuMemAlloc",
-                });
+            _ => {
+                let by = self.origin();
                 format!("the {size}-byte allocation at {address:#x}, allocated by {by} on device {device}")
             }
         }

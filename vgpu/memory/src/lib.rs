@@ -12,7 +12,7 @@
 //! |-----|----------|
 //! | the driver API | [`Space::allocate`], [`Space::free`], [`Space::find`], totals per device, [`Space::register_host`] |
 //! | the engine | memory for modules and arenas, [`DeviceHeap`] for the device's `malloc`, [`Space::describe`] for reports |
-//! | the check mode | [`Space::check`] for each access, [`Space::leaks`] at the end |
+//! | the check mode | [`Space::check`] for each access, [`Space::leak_report`] at the end |
 //!
 //! Everything may be called from any thread. Look-ups take no lock, so they neither wait
 //! for allocations nor deadlock where a signal handler makes them. Nothing here panics on an
@@ -28,6 +28,7 @@ mod describe;
 mod error;
 mod heap;
 mod host;
+mod leaks;
 mod records;
 mod reserve;
 mod space;

@@ -213,11 +213,6 @@ impl Space {
         self.find(address).is_some_and(|allocation| allocation.covers(address, size))
     }
 
-    /// What the program has allocated itself and not freed, in order of addresses.
-    pub fn leaks(&self) -> Vec<Allocation> {
-        self.allocations().filter(|allocation| allocation.kind.is_the_programs()).collect()
-    }
-
     /// Everything that is allocated now, in order of addresses.
     pub fn allocations(&self) -> impl Iterator<Item = Allocation> + '_ {
         let slots =

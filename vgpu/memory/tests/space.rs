@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use gangway_device_memory::{Allocation, Error, Fault, Kind, Request, Space, is_device_address};
+use gangway_device_memory::{Allocation, DeviceHeap, Error, Fault, Kind, Request, Space, is_device_address};
 use proptest::prelude::*;
 
 fn space() -> &'static Space {
@@ -264,7 +264,21 @@ fn leaks_are_what_the_program_has_not_freed() {
         (leak.address, leak.size, leak.kind, leak.name),
         (kept, 20, Kind::Managed, Some("cuMemAllocManaged"))
     );
+    let more = [allocate(8, 400), allocate(8, 400)];
+    let heap = DeviceHeap::new(space(), 8, 1 << 16).expect("memory");
+    let block = heap.malloc(5).expect("room");
+    let report = format!(
+        "4 allocations on device 8 were not freed, 825 bytes:\n  \
+           2 of 400 bytes, allocated by cuMemAlloc, the first at {:#x}\n  \
+           20 bytes, allocated by cuMemAllocManaged, at {kept:#x}\n  \
+           5 bytes, allocated by malloc in a kernel, at {block:#x}",
+        more[0].min(more[1])
+    );
+    assert_eq!(space().leak_report(8), Some(report));
+    more.into_iter().for_each(|address| space().free(address).expect("it is allocated"));
+    drop(heap);
     [module, kept].into_iter().for_each(|address| space().free(address).expect("it is allocated"));
+    assert_eq!(space().leak_report(8), None);
 }
 
 #[test]
