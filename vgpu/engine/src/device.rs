@@ -6,6 +6,7 @@ use gangway_device_memory::{DeviceHeap, Error, Kind, Request, Space};
 use gangway_interpreter::Kind as Failure;
 
 use crate::load::{Class, Piece};
+use crate::output;
 use crate::program::LoadError;
 
 /// Function addresses are this far apart.
@@ -48,15 +49,27 @@ impl Device {
     }
 
     /// What kernels allocate from.
-    pub fn heap(&self) -> Option<&Arc<DeviceHeap>> {
+    fn heap(&self) -> Option<&Arc<DeviceHeap>> {
         let make = || DeviceHeap::new(self.space().ok()?, self.number, self.heap_size).ok();
         self.heap.get_or_init(make).as_ref()
     }
 
-    /// Reads for a kernel.
-    pub fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Failure> {
+    /// The `malloc` of kernels: 0 when there is no room.
+    pub fn heap_allocate(&self, size: u64) -> u64 {
+        self.heap().and_then(|heap| heap.malloc(size)).unwrap_or(0)
+    }
+
+    /// The `free` of kernels.
+    pub fn heap_free(&self, address: u64) -> Result<(), Failure> {
+        let wrong = |what: String| Failure::BadFree { address, what };
+        let heap = self.heap().ok_or_else(|| wrong("there is no heap".to_owned()))?;
+        heap.free(address).map_err(|_| wrong(self.describe(address).unwrap_or_default()))
+    }
+
+    /// Memory as kernels may use it.
+    pub fn checked(&self) -> Result<Checked<'_>, Failure> {
         let space = self.space().map_err(|error| Failure::Launch(error.to_string()))?;
-        gangway_interpreter::Memory::read(&Checked(space), address, bytes)
+        Ok(Checked { space, device: self })
     }
 
     pub fn space(&self) -> Result<&'static Space, Error> {
@@ -98,11 +111,14 @@ impl Device {
     }
 }
 
-/// Device memory for the interpreter, each access checked.
+/// Device memory for the interpreter, each access checked, and what else it asks of a device.
 #[derive(Debug)]
-pub(crate) struct Checked(pub &'static Space);
+pub(crate) struct Checked<'a> {
+    space: &'static Space,
+    device: &'a Device,
+}
 
-impl gangway_interpreter::Memory for Checked {
+impl gangway_interpreter::Memory for Checked<'_> {
     fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Failure> {
         self.check(address, bytes.len(), false)?;
         // SAFETY: the check says that a kernel may read all of it. Who frees memory that a kernel uses
@@ -122,12 +138,28 @@ impl gangway_interpreter::Memory for Checked {
         // Variables have been placed when the module was loaded.
         Err(Failure::Launch(format!("{size} bytes are asked for after loading")))
     }
+
+    fn heap_allocate(&mut self, size: u64) -> Result<u64, Failure> {
+        Ok(self.device.heap_allocate(size))
+    }
+
+    fn heap_free(&mut self, address: u64) -> Result<(), Failure> {
+        self.device.heap_free(address)
+    }
+
+    fn print(&mut self, text: &[u8]) {
+        output::print(text);
+    }
+
+    fn complain(&mut self, text: &str) {
+        output::complain(text);
+    }
 }
 
-impl Checked {
+impl Checked<'_> {
     fn check(&self, address: u64, size: usize, write: bool) -> Result<(), Failure> {
         let wrong = |_| Failure::OutOfBounds { address, size, write };
-        self.0.check(address, size as u64, write).map_err(wrong)
+        self.space.check(address, size as u64, write).map_err(wrong)
     }
 }
 

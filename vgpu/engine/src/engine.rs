@@ -7,8 +7,9 @@ use gangway_ptx::Module;
 
 use crate::device::Device;
 use crate::fault::Fault;
+use crate::output;
 use crate::program::{KernelId, LoadError, Program};
-use crate::run::{self, Interpreter, Job, Pool};
+use crate::run::{Interpreter, Job, Pool};
 
 /// How an engine works.
 #[derive(Clone, Debug)]
@@ -67,6 +68,12 @@ impl Engine {
     /// Runs a kernel to its end. What it prints goes to the standard output of the process.
     /// The driver has checked sizes against the device's limits.
     pub fn launch(&self, launch: &Launch<'_>) -> Result<(), Box<Fault>> {
+        let result = self.run(launch);
+        output::flush();
+        result
+    }
+
+    fn run(&self, launch: &Launch<'_>) -> Result<(), Box<Fault>> {
         if self.options.interpret {
             return self.interpreter.launch(&self.device, launch);
         }
@@ -74,8 +81,6 @@ impl Engine {
         if job.compile().is_err() {
             return self.interpreter.launch(&self.device, launch);
         }
-        let result = self.pool.run(job).result();
-        run::flush();
-        result
+        self.pool.run(job).result()
     }
 }

@@ -75,6 +75,7 @@ fn reason(kind: &Kind) -> Reason {
         Kind::NotInMask(_) => Reason::IllegalInstruction,
         Kind::BadTarget(_) => Reason::InvalidPc,
         Kind::TooLong => Reason::Timeout,
+        Kind::Assert(_) => Reason::Assert,
         Kind::Undefined(_) | Kind::Unsupported(_) => Reason::NotSupported,
         _ => Reason::Failed,
     }

@@ -13,6 +13,7 @@ mod engine;
 mod fault;
 mod load;
 pub mod lower;
+mod output;
 mod program;
 mod run;
 pub mod support;

@@ -3,10 +3,12 @@
 //!
 //! The files are in `interpreter/tests/files`, and their expectations are the
 //! interpreter's: the bits that a launch leaves, or its fault. Of a fault everything is compared but
-//! addresses of device memory, and the thread where an engine knows only the warp.
+//! addresses of device memory, and the thread where an engine knows only the warp. Tests that print
+//! run in a process of their own.
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::Arc;
 
 use gangway_device_memory::{Kind, Request, Space};
@@ -14,6 +16,8 @@ use gangway_engine::{Engine, Launch, Options};
 use libtest_mimic::{Arguments, Failed, Trial};
 
 const MARK: &str = "//=";
+/// Set in a process that runs one test that prints.
+const CHILD: &str = "GANGWAY_FILETEST_CHILD";
 
 /// How an engine works: the suffix of its tests' names, and whether it interprets and checks.
 const MODES: &[(&str, bool, bool)] =
@@ -26,6 +30,9 @@ const NOT_HERE: &[(&str, &str)] = &[
     ("fault-endless.ptx/checked", "an engine has no limit of instructions"),
     ("fault-out-of-bounds.ptx/compiled", "bounds are found to the byte in check mode only"),
 ];
+
+/// Its results are approximations, of which the ISA bounds the error and does not tell the bits.
+const APPROXIMATE: &str = "approximations.ptx";
 
 fn main() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../interpreter/tests/files");
@@ -51,23 +58,59 @@ fn main() {
                 eprintln!("ignoring {test}: {reason}");
             }
             let (engine, path) = (engine.clone(), path.clone());
-            let trial = Trial::test(name, move || run(&engine, &path));
+            let trial = Trial::test(name.clone(), move || run(&engine, &path, &name));
             trials.push(trial.with_ignored_flag(reason.is_some()));
         }
     }
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
 }
 
-fn run(engine: &Arc<Engine>, path: &Path) -> Result<(), Failed> {
+fn run(engine: &Arc<Engine>, path: &Path, test: &str) -> Result<(), Failed> {
     let text = fs::read_to_string(path)?;
     let (source, expected) = text.split_at(text.find(&format!("\n{MARK}")).ok_or("no expectations")? + 1);
     let expected: Vec<&str> = expected.lines().map(|line| line[MARK.len()..].trim()).collect();
+    let (printed, expected): (Vec<&str>, Vec<&str>) =
+        expected.into_iter().partition(|line| line.starts_with("out: ") || line.starts_with("err: "));
+    if !printed.is_empty() && std::env::var_os(CHILD).is_none() {
+        return print(test, &printed);
+    }
     let found = execute(engine, source)?;
     match found {
         Ok(lines) if lines == expected => Ok(()),
+        Ok(lines) if test.starts_with(APPROXIMATE) && are_near(&expected, &lines) => Ok(()),
         Ok(lines) => Err(format!("expected:\n{}\nfound:\n{}", expected.join("\n"), lines.join("\n")).into()),
         Err(report) => same_fault(expected[0], &report),
     }
+}
+
+/// Whether single-precision results are the expected ones but for the last two bits.
+fn are_near(expected: &[&str], found: &[String]) -> bool {
+    let words = |line: &str| -> Vec<i64> {
+        line.split(' ').map(|word| i64::from_str_radix(word, 16).unwrap_or(i64::MIN)).collect()
+    };
+    let pairs = expected.iter().zip(found).map(|(expected, found)| (words(expected), words(found)));
+    let near = |(a, b): (&i64, &i64)| *a != i64::MIN && a.abs_diff(*b) <= 2;
+    expected.len() == found.len()
+        && pairs.into_iter().all(|(a, b)| a.len() == b.len() && a.iter().zip(&b).all(near))
+}
+
+/// Runs the test in a process of its own, and compares what it prints.
+fn print(test: &str, expected: &[&str]) -> Result<(), Failed> {
+    let mut command = Command::new(std::env::current_exe()?);
+    let output = command.args(["--exact", test, "--nocapture"]).env(CHILD, "1").output()?;
+    let (out, err) = (String::from_utf8(output.stdout)?, String::from_utf8(output.stderr)?);
+    if !output.status.success() {
+        return Err(format!("{out}{err}").into());
+    }
+    for line in expected {
+        let (stream, text) = if line.starts_with("out: ") { (&out, &line[5..]) } else { (&err, &line[5..]) };
+        let count = |lines: &mut dyn Iterator<Item = &str>| lines.filter(|found| *found == text).count();
+        let wanted = count(&mut expected.iter().map(|line| &line[5..]));
+        if count(&mut stream.lines()) != wanted {
+            return Err(format!("expected {wanted} times:\n{text}\nfound:\n{out}{err}").into());
+        }
+    }
+    Ok(())
 }
 
 /// Compares a fault of the interpreter, in one line, with an engine's report.
@@ -80,7 +123,7 @@ fn same_fault(expected: &str, report: &str) -> Result<(), Failed> {
     let (thread, source) = place.split_once(')').ok_or_else(wrong)?;
     let first = report.lines().next().unwrap_or_default();
     let told = [
-        without_addresses(first).ends_with(&without_addresses(kind)),
+        what(first).ends_with(&what(kind)),
         report.contains(&format!("in function '{function}', instruction {instruction}\n")),
         report.contains(&format!("block {block}")),
         report.contains(&format!("thread {thread})")) || report.contains("one of the threads"),
@@ -89,14 +132,14 @@ fn same_fault(expected: &str, report: &str) -> Result<(), Failed> {
     if told.contains(&false) { Err(format!("{}\n{told:?}", wrong()).into()) } else { Ok(()) }
 }
 
-/// The text with the digits of each address in device memory left out.
-fn without_addresses(text: &str) -> String {
-    let mut words = text.split(' ').map(|word| match word.strip_prefix("0x") {
-        Some(digits) if digits.trim_end_matches(',').len() > 4 => "ADDRESS",
+/// What a fault says, without the digits of addresses in device memory and what they are near to.
+fn what(text: &str) -> String {
+    let text = text.split(", which is").next().unwrap_or(text);
+    let words = text.split(' ').map(|word| match word.strip_prefix("0x") {
+        Some(digits) if digits.len() > 4 => "ADDRESS",
         _ => word,
     });
-    let first = words.next().unwrap_or_default().to_owned();
-    words.fold(first, |all, word| all + " " + word)
+    words.collect::<Vec<_>>().join(" ")
 }
 
 /// The width of a type's elements in bytes.

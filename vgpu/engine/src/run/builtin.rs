@@ -5,15 +5,15 @@
 //! barrier of the grid, which only the engine can be.
 
 use std::ffi::c_void;
-use std::io::Write;
 
 use gangway_device_memory::{LOCAL_SIZE, LOCAL_WINDOW};
-use gangway_interpreter::{Builtin, Caller, GRID_HANDLE, Host as Services, Kind, call};
+use gangway_interpreter::{Builtin, Caller, GRID_HANDLE, Host as Services, Kind, Memory, call};
 use gangway_ptx::Function;
 
 use super::slot::host_of;
 use crate::abi::{ALL, Flavour, LANES, Lanes32, Lanes64, Warp, helper};
 use crate::device::Device;
+use crate::output;
 use crate::support::Host;
 
 /// `cudaErrorNotPermitted`: the launch is not cooperative.
@@ -109,6 +109,7 @@ unsafe fn run(builtin: Builtin, warp: *mut Warp, arguments: *const *mut c_void, 
                 // SAFETY: as the caller promises.
                 *parameter = unsafe { values(arguments, index, size) };
             }
+            let mut failed = None;
             for lane in (0..LANES).filter(|lane| lanes >> lane & 1 != 0) {
                 let caller = Caller { block: warp.block, thread: warp.thread.map(|side| side[lane]) };
                 let own = parameters.map(|parameter| parameter[lane]);
@@ -119,8 +120,12 @@ unsafe fn run(builtin: Builtin, warp: *mut Warp, arguments: *const *mut c_void, 
                 };
                 match answer {
                     Ok(value) => results[lane] = value,
-                    Err(kind) => host.fault(warp, 1 << lane, kind),
+                    // The others have their say too, as where an assertion fails for many.
+                    Err(kind) => failed = failed.or(Some((lane, kind))),
                 }
+            }
+            if let Some((lane, kind)) = failed {
+                host.fault(warp, 1 << lane, kind);
             }
         }
     }
@@ -147,7 +152,7 @@ impl Services for Lane<'_> {
     fn read(&mut self, address: u64, bytes: &mut [u8]) -> Result<(), Kind> {
         let size = bytes.len();
         let Some(offset) = address.checked_sub(LOCAL_WINDOW).filter(|&offset| offset < LOCAL_SIZE) else {
-            return self.device.read(address, bytes);
+            return self.device.checked()?.read(address, bytes);
         };
         if offset + size as u64 > self.warp.local_stride {
             return Err(Kind::OutOfBounds { address, size, write: false });
@@ -159,46 +164,18 @@ impl Services for Lane<'_> {
     }
 
     fn allocate(&mut self, size: u64) -> Result<u64, Kind> {
-        Ok(self.device.heap().and_then(|heap| heap.malloc(size)).unwrap_or(0))
+        Ok(self.device.heap_allocate(size))
     }
 
     fn free(&mut self, address: u64) -> Result<(), Kind> {
-        let freed = self.device.heap().map(|heap| heap.free(address));
-        match freed {
-            Some(Ok(())) => Ok(()),
-            // Nothing of the heap is there.
-            _ => Err(Kind::OutOfBounds { address, size: 1, write: true }),
-        }
+        self.device.heap_free(address)
     }
 
     fn print(&mut self, text: &[u8]) {
-        print(text);
+        output::print(text);
     }
 
     fn complain(&mut self, text: &str) {
-        complain(text);
+        output::complain(text);
     }
-}
-
-unsafe extern "C" {
-    /// The C library's stream: what the host prints with `printf` and what kernels print stay in order.
-    static stdout: *mut libc::FILE;
-}
-
-/// Prints to the standard output of the process.
-pub(crate) fn print(text: &[u8]) {
-    // SAFETY: the stream is the C library's own.
-    unsafe { libc::fwrite(text.as_ptr().cast(), 1, text.len(), stdout) };
-}
-
-/// Makes what kernels have printed appear, as the end of a launch does.
-pub(crate) fn flush() {
-    // SAFETY: as above.
-    unsafe { libc::fflush(stdout) };
-}
-
-/// Prints to the standard error of the process.
-pub(crate) fn complain(text: &str) {
-    // There is nobody to tell that it cannot be written.
-    let _ = std::io::stderr().write_all(text.as_bytes());
 }

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use gangway_interpreter as interpreter;
 use gangway_interpreter::Kind;
 
-use crate::device::{Checked, Device};
+use crate::device::Device;
 use crate::engine::Launch;
 use crate::fault::{Fault, Place, Threads};
 
@@ -20,7 +20,7 @@ impl Interpreter {
     pub fn launch(&self, device: &Device, launch: &Launch<'_>) -> Result<(), Box<Fault>> {
         let kernel = launch.program.describe(launch.kernel);
         let failed = |kind: &Kind| Fault::new(device, &kernel.name, kind, &Place::default());
-        let space = device.space().map_err(|error| failed(&Kind::Launch(error.to_string())))?;
+        let mut memory = device.checked().map_err(|kind| failed(&kind))?;
         let mut arguments = Vec::with_capacity(kernel.parameters.len());
         for parameter in &kernel.parameters {
             let (start, size) = (parameter.offset as usize, parameter.size as usize);
@@ -40,7 +40,7 @@ impl Interpreter {
             arguments: &arguments,
         };
         let _alone = self.alone.lock().unwrap_or_else(PoisonError::into_inner);
-        let ended = interpreter::launch(launch.program.interpreted(), &request, &mut Checked(space));
+        let ended = interpreter::launch(launch.program.interpreted(), &request, &mut memory);
         ended.map_err(|fault| {
             let place = Place {
                 function: Some(fault.function),

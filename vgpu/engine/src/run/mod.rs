@@ -26,7 +26,6 @@ mod trap;
 mod warp;
 mod worker;
 
-pub(crate) use builtin::flush;
 pub(crate) use interpret::Interpreter;
 pub(crate) use job::Job;
 pub(crate) use pool::Pool;
