@@ -66,6 +66,12 @@ impl Space {
         Err(Box::new(Violation { fault, address, size, write, place }))
     }
 
+    /// As [`describe`](Space::describe), of the first byte of an access that is wrong: the one behind the
+    /// end of an allocation that the access reaches over.
+    pub fn describe_access(&self, address: u64, size: u64, write: bool) -> String {
+        self.check(address, size, write).map_or_else(|wrong| wrong.place, |()| self.describe(address))
+    }
+
     fn fault_of(&self, address: u64, size: u64, write: bool) -> Option<Fault> {
         if !is_device_address(address) {
             let fine = self.host.covers(address, size);
