@@ -15,7 +15,7 @@ use std::fmt::Write;
 
 use compile::{Compiled, Host, Shape};
 use gangway_interpreter::evaluate;
-use gangway_ptx::forms::{Op, Opcode, Role, table};
+use gangway_ptx::forms::{Form, Op, Opcode, Role, table};
 use gangway_ptx::{Type, Word};
 use values::{Random, edges, random};
 
@@ -184,38 +184,65 @@ fn check(host: &Host, opcode: &Opcode, failures: &mut Vec<String>) -> bool {
     fast
 }
 
+/// What came of an opcode: whether it has a fast path, and where that one is wrong.
+struct Outcome {
+    fast: bool,
+    failures: Vec<String>,
+}
+
+/// Checks opcodes on all processors of this machine.
+fn check_all(level: compile::Level, opcodes: &[Opcode]) -> Vec<Outcome> {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let work = |opcodes: &[Opcode]| -> Vec<Outcome> {
+        let host = Host::new(level);
+        let check = |opcode| {
+            let mut failures = Vec::new();
+            Outcome { fast: check(&host, opcode, &mut failures), failures }
+        };
+        opcodes.iter().map(check).collect()
+    };
+    std::thread::scope(|scope| {
+        let parts = opcodes.chunks(opcodes.len().div_ceil(threads));
+        let running: Vec<_> = parts.map(|part| scope.spawn(move || work(part))).collect();
+        running.into_iter().flat_map(|thread| thread.join().expect("no panic")).collect()
+    })
+}
+
+fn expect_none(failures: &[String]) {
+    assert!(failures.is_empty(), "{} differences:\n{}", failures.len(), failures.join("\n"));
+}
+
 #[test]
 fn fast_paths_compute_what_the_interpreter_does() {
-    let host = Host::new(compile::Level::Native);
-    let mut failures = Vec::new();
-    let (mut fast, mut slow, mut list) = (0, 0, String::new());
+    let mut opcodes = Vec::new();
+    let mut forms = Vec::new();
     for form in table().forms() {
-        let (mut with, mut without) = (0, Vec::new());
-        for modifiers in form.spellings() {
-            let opcode = table().find(form.row.op.text(), &modifiers).expect("a spelling of the table");
-            if !is_pure(&opcode) {
-                continue;
-            }
-            if check(&host, &opcode, &mut failures) {
-                with += 1;
-            } else {
-                without.push(opcode.to_string());
-            }
-        }
-        fast += with;
-        slow += without.len();
-        match (with, without.len()) {
-            (_, 0) => {}
-            (0, count) => writeln!(list, "{}: none of {count}", form.syntax()).expect("a string"),
-            (_, count) => {
-                let names = if count > 12 { String::new() } else { format!(": {}", without.join(" ")) };
-                writeln!(list, "{}: not {count} of {}{names}", form.syntax(), with + count)
-                    .expect("a string");
-            }
-        }
+        let spelled = form.spellings().into_iter();
+        let spelled = spelled.filter_map(|modifiers| table().find(form.row.op.text(), &modifiers));
+        let before = opcodes.len();
+        opcodes.extend(spelled.filter(is_pure));
+        forms.push((form, before..opcodes.len()));
     }
-    println!("{fast} spellings of instructions have a fast path, {slow} have none");
-    assert!(failures.is_empty(), "{} differences:\n{}", failures.len(), failures.join("\n"));
+    let outcomes = check_all(compile::Level::Native, &opcodes);
+    let failures: Vec<String> = outcomes.iter().flat_map(|outcome| outcome.failures.clone()).collect();
+    let fast = outcomes.iter().filter(|outcome| outcome.fast).count();
+    println!("{fast} spellings of instructions have a fast path, {} have none", outcomes.len() - fast);
+    expect_none(&failures);
+
+    let mut list = String::new();
+    for (form, range) in forms {
+        let slow = opcodes[range.clone()].iter().zip(&outcomes[range.clone()]);
+        let slow: Vec<String> =
+            slow.filter(|(_, outcome)| !outcome.fast).map(|(opcode, _)| opcode.to_string()).collect();
+        let count = slow.len();
+        let line = match range.len() {
+            _ if count == 0 => continue,
+            all if all == count => format!("none of {count}"),
+            all if count > 12 => format!("not {count} of {all}"),
+            all => format!("not {count} of {all}: {}", slow.join(" ")),
+        };
+        writeln!(list, "{}: {line}", form.syntax()).expect("a string");
+    }
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/without-fast-path.txt");
     if std::env::var_os("GANGWAY_BLESS").is_some() {
         std::fs::write(path, &list).expect("the list can be written");
@@ -227,19 +254,16 @@ fn fast_paths_compute_what_the_interpreter_does() {
 /// A processor of SSE4.2, with neither AVX nor FMA, computes the same.
 #[test]
 fn old_processors_compute_the_same() {
-    let host = Host::new(compile::Level::Sse42);
-    let mut failures = Vec::new();
-    let mut fast = 0;
-    for form in table().forms() {
-        // Each form once or twice: what differs between processors is not the modifiers.
+    // Each form once or twice: what differs between processors is not the modifiers.
+    let some = |form: &'static Form| {
         let spellings = form.spellings();
-        for modifiers in spellings.iter().step_by(spellings.len().div_ceil(2).max(1)) {
-            let opcode = table().find(form.row.op.text(), modifiers).expect("a spelling of the table");
-            if is_pure(&opcode) {
-                fast += usize::from(check(&host, &opcode, &mut failures));
-            }
-        }
-    }
-    assert!(failures.is_empty(), "{} differences:\n{}", failures.len(), failures.join("\n"));
+        let step = spellings.len().div_ceil(2).max(1);
+        let find = |modifiers: &Vec<_>| table().find(form.row.op.text(), modifiers);
+        spellings.iter().step_by(step).filter_map(find).collect::<Vec<_>>()
+    };
+    let opcodes: Vec<Opcode> = table().forms().iter().flat_map(some).filter(is_pure).collect();
+    let outcomes = check_all(compile::Level::Sse42, &opcodes);
+    expect_none(&outcomes.iter().flat_map(|outcome| outcome.failures.clone()).collect::<Vec<_>>());
+    let fast = outcomes.iter().filter(|outcome| outcome.fast).count();
     assert!(fast > 100, "only {fast} instructions have a fast path");
 }

@@ -277,13 +277,7 @@ fn narrowed(e: &mut Emit, opcode: &Opcode, to: Type, from: Type, a: Quad) -> Opt
 }
 
 fn to_doubles(e: &mut Emit, single: Value) -> Quad {
-    let doubles = if e.is_vector(single) {
-        let high = crate::value::shuffle_words(e.builder, single, single, [2, 3, 2, 3]);
-        let high = e.cast(F32X4, high);
-        Quad::Two(e.builder.ins().fvpromote_low(single), e.builder.ins().fvpromote_low(high))
-    } else {
-        Quad::One(e.builder.ins().fpromote(F64, single))
-    };
+    let doubles = promote(e, single);
     e.each([doubles], |e, [double]| {
         let nan = float::nan(e, double);
         let value = e.integer(double);
@@ -301,15 +295,30 @@ fn from_double(e: &mut Emit, opcode: &Opcode, to: Type, a: Quad, integral_mode: 
     if to == Type::F64 {
         return e.each([value], |e, [value]| e.integer(value));
     }
-    let single = match value {
-        Quad::One(value) => e.builder.ins().fdemote(F32, value),
+    let single = demote(e, value);
+    let result = e.register(single);
+    Quad::One(if opcode.has(Word::Ftz) { float::flush(e, to, result) } else { result })
+}
+
+/// Singles as doubles, NaNs with any payload.
+pub(super) fn promote(e: &mut Emit, single: Value) -> Quad {
+    if !e.is_vector(single) {
+        return Quad::One(e.builder.ins().fpromote(F64, single));
+    }
+    let high = crate::value::shuffle_words(e.builder, single, single, [2, 3, 2, 3]);
+    let high = e.cast(F32X4, high);
+    Quad::Two(e.builder.ins().fvpromote_low(single), e.builder.ins().fvpromote_low(high))
+}
+
+/// The nearest singles.
+pub(super) fn demote(e: &mut Emit, doubles: Quad) -> Value {
+    match doubles {
+        Quad::One(double) => e.builder.ins().fdemote(F32, double),
         Quad::Two(first, second) => {
             // Each gives two singles and two zeros.
             let (first, second) = (e.builder.ins().fvdemote(first), e.builder.ins().fvdemote(second));
             let both = crate::value::shuffle_words(e.builder, first, second, [0, 1, 4, 5]);
             e.cast(F32X4, both)
         }
-    };
-    let result = e.register(single);
-    Quad::One(if opcode.has(Word::Ftz) { float::flush(e, to, result) } else { result })
+    }
 }

@@ -7,6 +7,7 @@
 //! errors that the PTX ISA documents. Lanes that do not run may hold anything: nothing here
 //! traps, branches, touches memory or needs a relocation.
 
+mod approximate;
 mod bits;
 mod compare;
 mod convert;
@@ -282,6 +283,7 @@ fn value_of(e: &mut Emit, opcode: &Opcode, sources: &[Source]) -> Option<Quad> {
         return convert::compute(e, opcode, sources);
     }
     float::compute(e, opcode, sources)
+        .or_else(|| approximate::compute(e, opcode, sources))
         .or_else(|| half::compute(e, opcode, sources))
         .or_else(|| bits::compute(e, opcode, sources))
         .or_else(|| divide::compute(e, opcode, sources))
