@@ -93,6 +93,17 @@ impl Device {
         self.hold(&Request::new(self.number, size, Kind::Arena)).map_err(|error| error.to_string())
     }
 
+    /// What cooperative groups keep about a grid: the size of this, and the counter of the
+    /// grid's barrier, with 16 bytes in all.
+    pub fn workspace(&self) -> Result<Held, String> {
+        let mut content = [0; 16];
+        content[..4].copy_from_slice(&8_u32.to_le_bytes());
+        let held = self.arena(content.len() as u64)?;
+        // SAFETY: it was allocated just now: nobody else knows of it.
+        unsafe { held.space.write(held.address, &content) }.map_err(|error| error.to_string())?;
+        Ok(held)
+    }
+
     fn hold(&self, request: &Request<'_>) -> Result<Held, Error> {
         let space = self.space()?;
         Ok(Held { space, address: space.allocate(request)? })
@@ -108,6 +119,11 @@ impl Device {
     /// What an address is near to.
     pub fn describe(&self, address: u64) -> Option<String> {
         self.space().ok().map(|space| space.describe(address))
+    }
+
+    /// What the first byte of an access that is wrong is near to.
+    pub fn describe_access(&self, address: u64, size: u64, write: bool) -> Option<String> {
+        self.space().ok().map(|space| space.describe_access(address, size, write))
     }
 }
 

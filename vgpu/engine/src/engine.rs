@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use gangway_interpreter::Kind;
 use gangway_ptx::Module;
 
 use crate::device::Device;
-use crate::fault::Fault;
+use crate::fault::{Fault, Place};
 use crate::output;
 use crate::program::{KernelId, LoadError, Program};
 use crate::run::{Interpreter, Job, Pool};
@@ -80,6 +81,10 @@ impl Engine {
         let mut job = Job::new(launch, self.options.stack, self.options.workers as u32);
         if job.compile().is_err() {
             return self.interpreter.launch(&self.device, launch);
+        }
+        if launch.cooperative {
+            let failed = |reason| Fault::new(&self.device, &job.kernel, &Kind::Launch(reason), &Place::default());
+            job.workspace = Some(self.device.workspace().map_err(failed)?);
         }
         self.pool.run(job).result()
     }

@@ -10,6 +10,7 @@ use super::grid::Grid;
 use super::local;
 use crate::abi::{Flavour, LANES};
 use crate::compile::BlockShape;
+use crate::device::Held;
 use crate::engine::Launch;
 use crate::fault::Fault;
 use crate::program::Program;
@@ -34,6 +35,8 @@ pub(crate) struct Job {
     /// What warps of which no lane is missing run.
     pub whole: Flavour,
     pub grid: Grid,
+    /// For cooperative groups; only cooperative launches have it.
+    pub workspace: Option<Held>,
     /// Different for each launch of the process.
     pub id: u64,
     pub workers: u32,
@@ -63,6 +66,7 @@ impl Job {
             shape: BlockShape::of(launch.block),
             whole: Flavour::Masked,
             grid: Grid::new(launch.cooperative, blocks * threads),
+            workspace: None,
             id: NEXT.fetch_add(1, Ordering::Relaxed),
             workers,
             blocks,

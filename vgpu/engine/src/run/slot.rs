@@ -116,6 +116,7 @@ impl Slot {
         warp.workers = job.workers;
         warp.dynamic_shared = job.dynamic_shared;
         warp.grid_id = job.id;
+        warp.workspace = job.workspace.as_ref().map_or(0, |workspace| workspace.address);
         let [width, height, _] = job.block_size;
         for lane in 0..LANES {
             let thread = index * LANES as u32 + lane as u32;
