@@ -121,9 +121,11 @@ impl Device {
         self.space().ok().map(|space| space.describe(address))
     }
 
-    /// What the first byte of an access that is wrong is near to.
-    pub fn describe_access(&self, address: u64, size: u64, write: bool) -> Option<String> {
-        self.space().ok().map(|space| space.describe_access(address, size, write))
+    /// The first byte of an access that is wrong, and what it is near to.
+    pub fn describe_access(&self, address: u64, size: usize) -> Option<(u64, String)> {
+        let space = self.space().ok()?;
+        let wrong = space.first_wrong(address, size as u64);
+        Some((wrong, space.describe(wrong)))
     }
 }
 

@@ -75,7 +75,6 @@ fn reason(kind: &Kind) -> Reason {
         Kind::NotInMask(_) => Reason::IllegalInstruction,
         Kind::BadTarget(_) => Reason::InvalidPc,
         Kind::TooLong => Reason::Timeout,
-        Kind::Assert(_) => Reason::Assert,
         Kind::Undefined(_) | Kind::Unsupported(_) => Reason::NotSupported,
         _ => Reason::Failed,
     }
@@ -90,8 +89,8 @@ impl Fault {
     pub(crate) fn new(device: &Device, kernel: &str, kind: &Kind, place: &Place) -> Box<Fault> {
         let mut report = format!("kernel '{kernel}' failed: {kind}");
         // Writing to a string does not fail.
-        if let Kind::OutOfBounds { address, .. } = kind
-            && let Some(what) = device.describe(*address)
+        if let Kind::OutOfBounds { address, size, .. } = kind
+            && let Some((address, what)) = device.describe_access(*address, *size)
         {
             let _ = write!(report, "\n  address {address:#x} is {what}");
         }

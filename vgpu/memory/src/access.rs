@@ -66,12 +66,6 @@ impl Space {
         Err(Box::new(Violation { fault, address, size, write, place }))
     }
 
-    /// As [`describe`](Space::describe), of the first byte of an access that is wrong: the one behind the
-    /// end of an allocation that the access reaches over.
-    pub fn describe_access(&self, address: u64, size: u64, write: bool) -> String {
-        self.check(address, size, write).map_or_else(|wrong| wrong.place, |()| self.describe(address))
-    }
-
     fn fault_of(&self, address: u64, size: u64, write: bool) -> Option<Fault> {
         if !is_device_address(address) {
             let fine = self.host.covers(address, size);
@@ -95,8 +89,9 @@ impl Space {
         }
     }
 
-    /// The first byte of a wrong access that is wrong by itself.
-    fn first_wrong(&self, address: u64, size: u64) -> u64 {
+    /// The first byte of a wrong access that is wrong by itself: the one behind the end of an
+    /// allocation that the access reaches over. The access's first byte where none is.
+    pub fn first_wrong(&self, address: u64, size: u64) -> u64 {
         // Accesses are short, and those that are not are copies, whose start or end is wrong.
         let bytes = (0..size.min(64)).map(|offset| address.wrapping_add(offset));
         let wrong = bytes.into_iter().find(|&byte| self.fault_of(byte, 1, false).is_some());
