@@ -92,12 +92,14 @@ impl Space {
     /// The first byte of a wrong access that is wrong by itself: the one behind the end of an
     /// allocation that the access reaches over. The access's first byte where none is.
     pub fn first_wrong(&self, address: u64, size: u64) -> u64 {
+        if self.fault_of(address, size, false).is_none() {
+            return address;
+        }
         // Accesses are short, and those that are not are copies, whose start or end is wrong.
-        let bytes = (0..size.min(64)).map(|offset| address.wrapping_add(offset));
-        let wrong = bytes.into_iter().find(|&byte| self.fault_of(byte, 1, false).is_some());
-        wrong
-            .or_else(|| self.find(address).map(|allocation| allocation.address + allocation.size))
-            .unwrap_or(address)
+        let mut bytes = (0..size.min(64)).map(|offset| address.wrapping_add(offset));
+        let wrong = bytes.find(|&byte| self.fault_of(byte, 1, false).is_some());
+        let end = || self.find(address).map(|allocation| allocation.address + allocation.size);
+        wrong.or_else(end).unwrap_or(address)
     }
 
     /// Copies from device memory to the host.
