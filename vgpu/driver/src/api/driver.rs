@@ -1,0 +1,103 @@
+//! The driver itself: starting it, its version, errors, looking functions up, profiling.
+
+use std::ffi::c_char;
+
+use crate::device::DRIVER_VERSION;
+use crate::entry::entries;
+use crate::error::Status;
+use crate::pointer::{Memory, Out, Text};
+use crate::state;
+use crate::symbols::{self, Missing};
+
+/// `CUdriverProcAddressQueryResult`
+const FOUND: u32 = 0;
+const SYMBOL_NOT_FOUND: u32 = 1;
+const VERSION_NOT_SUFFICIENT: u32 = 2;
+
+/// `CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM`, and all flags that there are.
+const PER_THREAD: u64 = 2;
+const FLAGS: u64 = 3;
+
+/// The version that `cuGetProcAddress` is asked for, tells apart what it means itself.
+fn find(name: Text, version: i32, flags: u64) -> Result<Result<*const (), Missing>, Status> {
+    if flags & !FLAGS != 0 || flags == FLAGS {
+        return Err(Status::INVALID_VALUE);
+    }
+    let name = name.bytes()?;
+    let name = std::str::from_utf8(name).unwrap_or_default();
+    Ok(symbols::find(name, version, flags & PER_THREAD != 0))
+}
+
+entries! {
+    before init fn cuInit(_, flags: u32) {
+        if flags != 0 {
+            return Err(Status::INVALID_VALUE);
+        }
+        state::initialise()
+    }
+
+    before init fn cuDriverGetVersion(_, version: Out<i32>) {
+        version.set(DRIVER_VERSION)
+    }
+
+    before init fn cuGetErrorName(_, error: u32, text: Out<*const c_char>) {
+        let name = Status(error).name();
+        text.set(name.map_or(std::ptr::null(), |name| name.as_ptr()))?;
+        name.map(drop).ok_or(Status::INVALID_VALUE)
+    }
+
+    before init fn cuGetErrorString(_, error: u32, text: Out<*const c_char>) {
+        let description = Status(error).description();
+        text.set(description.map_or(std::ptr::null(), |description| description.as_ptr()))?;
+        description.map(drop).ok_or(Status::INVALID_VALUE)
+    }
+
+    before init fn cuGetProcAddress(_, name: Text, function: Out<*const ()>, version: i32, flags: u64) {
+        function.check()?;
+        let found = find(name, version, flags)?;
+        function.set(found.unwrap_or(std::ptr::null()))?;
+        found.map(drop).map_err(|_| Status::NOT_FOUND)
+    }
+
+    before init fn cuGetProcAddress_v2(
+        _,
+        name: Text,
+        function: Out<*const ()>,
+        version: i32,
+        flags: u64,
+        status: Out<u32>,
+    ) {
+        function.check()?;
+        let found = find(name, version, flags)?;
+        function.set(found.unwrap_or(std::ptr::null()))?;
+        status.set_if_wanted(match found {
+            Ok(_) => FOUND,
+            Err(Missing::Name) => SYMBOL_NOT_FOUND,
+            Err(Missing::Version) => VERSION_NOT_SUFFICIENT,
+        });
+        // Who takes a status looks there; only others are told by the result.
+        if status.is_null() { found.map(drop).map_err(|_| Status::NOT_FOUND) } else { Ok(()) }
+    }
+
+    /// Tables of functions that are not public. There are none.
+    before init fn cuGetExportTable(_, table: Out<*const ()>, id: Memory) {
+        if id.is_null() {
+            return Err(Status::INVALID_VALUE);
+        }
+        table.set(std::ptr::null())?;
+        Err(Status::NOT_FOUND)
+    }
+
+    fn cuProfilerInitialize(_, _configuration: Text, _output: Text, _mode: u32) {
+        Err(Status::NOT_SUPPORTED)
+    }
+
+    /// There is no profiler that it could start.
+    fn cuProfilerStart(call) {
+        call.context().map(drop)
+    }
+
+    fn cuProfilerStop(call) {
+        call.context().map(drop)
+    }
+}

@@ -1,0 +1,170 @@
+//! Functions: their attributes, and how many of their blocks fit.
+
+use std::ffi::c_char;
+
+use crate::entry::{Call, entries};
+use crate::error::{Result, Status};
+use crate::function::Function;
+use crate::occupancy;
+use crate::pointer::{Out, Text};
+use crate::types::{CUfunction, CUmodule};
+
+/// `CUoccupancyB2DSize`: how much dynamic shared memory a block of a size needs.
+type SharedOfBlock = Option<unsafe extern "C" fn(i32) -> usize>;
+
+fn active_blocks(call: &Call, out: Out<i32>, function: CUfunction, threads: i32, shared: usize) -> Result {
+    out.check()?;
+    call.context()?;
+    let function = Function::find(function)?;
+    let threads = u32::try_from(threads).ok().filter(|&threads| threads > 0).ok_or(Status::INVALID_VALUE)?;
+    let shared = u32::try_from(shared).unwrap_or(u32::MAX);
+    let device = function.context()?.device;
+    out.set(occupancy::blocks(device, function.described(), threads, shared) as i32)
+}
+
+fn best_block(
+    call: &Call,
+    (grid, block): (Out<i32>, Out<i32>),
+    function: CUfunction,
+    of_block: SharedOfBlock,
+    fixed: usize,
+    limit: i32,
+) -> Result {
+    (grid.check()?, block.check()?);
+    call.context()?;
+    let function = Function::find(function)?;
+    let device = function.context()?.device;
+    let limit = u32::try_from(limit).map_err(|_| Status::INVALID_VALUE)?;
+    let shared = |size: u32| {
+        let bytes = match of_block {
+            // SAFETY: a function of the program with this signature, made to be called with block sizes.
+            Some(of_block) => unsafe { of_block(size as i32) },
+            None => fixed,
+        };
+        u32::try_from(bytes).unwrap_or(u32::MAX)
+    };
+    let (blocks, size) =
+        occupancy::best_block(device, &function, limit, shared).ok_or(Status::INVALID_VALUE)?;
+    grid.set(blocks as i32)?;
+    block.set(size as i32)
+}
+
+entries! {
+    fn cuFuncGetAttribute(call, value: Out<i32>, attribute: i32, function: CUfunction) {
+        value.check()?;
+        call.context()?;
+        value.set(Function::find(function)?.attribute(attribute)?)
+    }
+
+    fn cuFuncSetAttribute(call, function: CUfunction, attribute: i32, value: i32) {
+        call.context()?;
+        Function::find(function)?.set_attribute(attribute, value)
+    }
+
+    /// A hint about caches that are not there.
+    fn cuFuncSetCacheConfig(call, function: CUfunction, config: u32) {
+        call.context()?;
+        Function::find(function)?;
+        if config > 3 { Err(Status::INVALID_VALUE) } else { Ok(()) }
+    }
+
+    /// A hint about banks that are not there.
+    fn cuFuncSetSharedMemConfig(call, function: CUfunction, config: u32) {
+        call.context()?;
+        Function::find(function)?;
+        if config > 2 { Err(Status::INVALID_VALUE) } else { Ok(()) }
+    }
+
+    fn cuFuncGetModule(call, module: Out<CUmodule>, function: CUfunction) {
+        module.check()?;
+        call.context()?;
+        module.set(Function::find(function)?.module)
+    }
+
+    fn cuFuncGetName(call, name: Out<*const c_char>, function: CUfunction) {
+        name.check()?;
+        call.context()?;
+        // The text lives as long as the function, which goes with its module.
+        name.set(Function::find(function)?.name().as_ptr())
+    }
+
+    fn cuFuncGetParamInfo(call, function: CUfunction, index: usize, offset: Out<usize>, size: Out<usize>) {
+        offset.check()?;
+        call.context()?;
+        let function = Function::find(function)?;
+        let parameter = function.described().parameters.get(index).ok_or(Status::INVALID_VALUE)?;
+        offset.set(parameter.offset as usize)?;
+        size.set_if_wanted(parameter.size as usize);
+        Ok(())
+    }
+
+    /// All functions are as loaded as they get: their code is compiled when they are called.
+    fn cuFuncIsLoaded(call, state: Out<u32>, function: CUfunction) {
+        const LOADED: u32 = 1;
+        call.context()?;
+        Function::find(function)?;
+        state.set(LOADED)
+    }
+
+    fn cuFuncLoad(call, function: CUfunction) {
+        call.context()?;
+        Function::find(function).map(drop)
+    }
+
+    fn cuOccupancyMaxActiveBlocksPerMultiprocessor(
+        call, blocks: Out<i32>, function: CUfunction, threads: i32, shared: usize,
+    ) {
+        active_blocks(call, blocks, function, threads, shared)
+    }
+
+    fn cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+        call, blocks: Out<i32>, function: CUfunction, threads: i32, shared: usize, flags: u32,
+    ) {
+        if flags > 1 {
+            return Err(Status::INVALID_VALUE);
+        }
+        active_blocks(call, blocks, function, threads, shared)
+    }
+
+    fn cuOccupancyMaxPotentialBlockSize(
+        call, grid: Out<i32>, block: Out<i32>, function: CUfunction,
+        of_block: SharedOfBlock, shared: usize, limit: i32,
+    ) {
+        best_block(call, (grid, block), function, of_block, shared, limit)
+    }
+
+    fn cuOccupancyMaxPotentialBlockSizeWithFlags(
+        call, grid: Out<i32>, block: Out<i32>, function: CUfunction,
+        of_block: SharedOfBlock, shared: usize, limit: i32, flags: u32,
+    ) {
+        if flags > 1 {
+            return Err(Status::INVALID_VALUE);
+        }
+        best_block(call, (grid, block), function, of_block, shared, limit)
+    }
+
+    fn cuOccupancyAvailableDynamicSMemPerBlock(
+        call, size: Out<usize>, function: CUfunction, blocks: i32, threads: i32,
+    ) {
+        size.check()?;
+        call.context()?;
+        let function = Function::find(function)?;
+        let (Ok(blocks), Ok(threads)) = (u32::try_from(blocks), u32::try_from(threads)) else {
+            return Err(Status::INVALID_VALUE);
+        };
+        let device = function.context()?.device;
+        let available = occupancy::available_shared(device, function.described(), blocks, threads);
+        size.set(available.ok_or(Status::INVALID_VALUE)? as usize)
+    }
+
+    /// From before functions had parameters of their own; nothing has used it for ten years.
+    fn cuModuleGetTexRef(call, _out: Out<usize>, _module: CUmodule, _name: Text) {
+        call.context()?;
+        Err(Status::NOT_FOUND)
+    }
+
+    fn cuModuleGetSurfRef(call, _out: Out<usize>, _module: CUmodule, _name: Text) {
+        call.context()?;
+        Err(Status::NOT_FOUND)
+    }
+}

@@ -1,0 +1,158 @@
+//! Memory: allocating and freeing it on devices and on the host.
+
+use gangway_device_memory::Kind;
+
+use crate::attribute::{MAX_PITCH, PITCH_ALIGN};
+use crate::entry::{Call, entries};
+use crate::error::{Result, Status};
+use crate::memory::{self, Found};
+use crate::pointer::{Memory, Out};
+use crate::pool;
+use crate::types::CUdeviceptr;
+
+/// `CU_MEMHOSTALLOC_*`
+const HOST_FLAGS: u32 = 0x7;
+const DEVICE_MAP: u32 = 0x2;
+/// `CU_MEMHOSTREGISTER_*`: portable, device map, IO memory, read only.
+const REGISTER_FLAGS: u32 = 0xf;
+const IO_MEMORY: u32 = 0x4;
+/// `CU_MEM_ATTACH_GLOBAL` and `CU_MEM_ATTACH_HOST`
+const ATTACH: [u32; 2] = [1, 2];
+
+fn allocate(call: &Call, kind: Kind, size: usize, flags: u32) -> Result<u64> {
+    memory::allocate(&*call.context()?, size, kind, flags, call.name())
+}
+
+/// Frees after everything that could still use it has been done, as the driver does.
+fn free(call: &Call, address: u64, kinds: &[Kind]) -> Result {
+    let context = call.context()?;
+    if address == 0 {
+        return Ok(());
+    }
+    context.queues.synchronize()?;
+    if kinds.contains(&Kind::Device) && pool::release(address)? {
+        return Ok(());
+    }
+    memory::free(address, kinds)
+}
+
+fn register(call: &Call, pointer: Memory, size: usize, flags: u32) -> Result {
+    let context = call.context()?;
+    if flags & !REGISTER_FLAGS != 0 || pointer.is_null() || size == 0 {
+        return Err(Status::INVALID_VALUE);
+    }
+    if flags & IO_MEMORY != 0 {
+        return Err(Status::NOT_SUPPORTED);
+    }
+    memory::register(&context, pointer.address(), size, flags)
+}
+
+/// Host memory that devices may use, by any address in it.
+fn host(pointer: Memory) -> Result<Found> {
+    memory::find(pointer.address()).filter(Found::is_host).ok_or(Status::INVALID_VALUE)
+}
+
+entries! {
+    fn cuMemGetInfo_v2(call, free: Out<usize>, total: Out<usize>) {
+        let context = call.context()?;
+        if free.is_null() && total.is_null() {
+            return Err(Status::INVALID_VALUE);
+        }
+        free.set_if_wanted(memory::space()?.available(context.device.ordinal())? as usize);
+        total.set_if_wanted(context.device.memory() as usize);
+        Ok(())
+    }
+
+    fn cuMemAlloc_v2(call, out: Out<CUdeviceptr>, size: usize) {
+        out.check()?;
+        out.set(allocate(call, Kind::Device, size, 0)?)
+    }
+
+    fn cuMemAllocPitch_v2(
+        call, out: Out<CUdeviceptr>, pitch: Out<usize>, width: usize, height: usize, element: u32,
+    ) {
+        (out.check()?, pitch.check()?);
+        if !matches!(element, 4 | 8 | 16) {
+            return Err(Status::INVALID_VALUE);
+        }
+        let row = width.checked_next_multiple_of(PITCH_ALIGN as usize).ok_or(Status::INVALID_VALUE)?;
+        if row as u64 > MAX_PITCH {
+            return Err(Status::INVALID_VALUE);
+        }
+        let size = row.checked_mul(height).ok_or(Status::OUT_OF_MEMORY)?;
+        out.set(allocate(call, Kind::Device, size, 0)?)?;
+        pitch.set(row)
+    }
+
+    fn cuMemAllocManaged(call, out: Out<CUdeviceptr>, size: usize, flags: u32) {
+        out.check()?;
+        if !ATTACH.contains(&flags) {
+            return Err(Status::INVALID_VALUE);
+        }
+        out.set(allocate(call, Kind::Managed, size, flags)?)
+    }
+
+    fn cuMemFree_v2(call, address: CUdeviceptr) {
+        free(call, address, &[Kind::Device, Kind::Managed])
+    }
+
+    fn cuMemGetAddressRange_v2(call, base: Out<CUdeviceptr>, size: Out<usize>, address: CUdeviceptr) {
+        call.context()?;
+        let Some(found @ Found::Allocation(_)) = memory::find(address) else { return Err(Status::NOT_FOUND) };
+        base.set_if_wanted(found.address());
+        size.set_if_wanted(found.size() as usize);
+        Ok(())
+    }
+
+    fn cuMemAllocHost_v2(call, out: Out<*mut u8>, size: usize) {
+        out.check()?;
+        out.set(allocate(call, Kind::Pinned, size, DEVICE_MAP)? as *mut u8)
+    }
+
+    fn cuMemHostAlloc(call, out: Out<*mut u8>, size: usize, flags: u32) {
+        out.check()?;
+        if flags & !HOST_FLAGS != 0 {
+            return Err(Status::INVALID_VALUE);
+        }
+        // With unified addresses all host memory is mapped and portable.
+        out.set(allocate(call, Kind::Pinned, size, flags | DEVICE_MAP)? as *mut u8)
+    }
+
+    fn cuMemFreeHost(call, pointer: Memory) {
+        free(call, pointer.address(), &[Kind::Pinned])
+    }
+
+    fn cuMemHostGetDevicePointer_v2(call, out: Out<CUdeviceptr>, pointer: Memory, flags: u32) {
+        out.check()?;
+        call.context()?;
+        if flags != 0 {
+            return Err(Status::INVALID_VALUE);
+        }
+        host(pointer)?;
+        out.set(pointer.address())
+    }
+
+    fn cuMemHostGetFlags(call, flags: Out<u32>, pointer: Memory) {
+        flags.check()?;
+        call.context()?;
+        let start = host(pointer)?.address();
+        flags.set(memory::owner(start).ok_or(Status::INVALID_VALUE)?.flags)
+    }
+
+    fn cuMemHostRegister(call, pointer: Memory, size: usize, flags: u32) {
+        register(call, pointer, size, flags)
+    }
+
+    fn cuMemHostRegister_v2(call, pointer: Memory, size: usize, flags: u32) {
+        register(call, pointer, size, flags)
+    }
+
+    fn cuMemHostUnregister(call, pointer: Memory) {
+        let context = call.context()?;
+        if pointer.is_null() {
+            return Err(Status::INVALID_VALUE);
+        }
+        context.queues.synchronize()?;
+        memory::unregister(pointer.address())
+    }
+}

@@ -1,0 +1,133 @@
+//! Memory pools, and allocations in the order of streams.
+
+use crate::device::Device;
+use crate::entry::{Call, entries};
+use crate::error::{Result, Status};
+use crate::pointer::{In, Memory, Out};
+use crate::pool::{self, Free, Pool};
+use crate::types::{
+    CUdevice, CUdeviceptr, CUmemAccessDesc, CUmemLocation, CUmemPoolProps, CUmemoryPool, CUstream,
+};
+
+/// `CU_MEM_LOCATION_TYPE_DEVICE`
+const LOCATION_DEVICE: u32 = 1;
+/// `CU_MEM_ALLOCATION_TYPE_PINNED`
+const PINNED: u32 = 1;
+
+entries! {
+    fn cuMemAllocAsync / cuMemAllocAsync_ptsz(call, out: Out<CUdeviceptr>, size: usize, stream: CUstream) {
+        allocate(call, out, size, None, stream)
+    }
+
+    fn cuMemAllocFromPoolAsync / cuMemAllocFromPoolAsync_ptsz(
+        call, out: Out<CUdeviceptr>, size: usize, pool: CUmemoryPool, stream: CUstream
+    ) {
+        allocate(call, out, size, Some(pool), stream)
+    }
+
+    fn cuMemFreeAsync / cuMemFreeAsync_ptsz(call, address: CUdeviceptr, stream: CUstream) {
+        let stream = call.stream(stream)?;
+        if address == 0 {
+            return Ok(());
+        }
+        refuse_capture(&stream)?;
+        stream.submit(Free::prepare(address)?).inspect_err(|_| Free::cancel(address))
+    }
+
+    fn cuDeviceGetDefaultMemPool(_call, pool: Out<CUmemoryPool>, device: CUdevice) {
+        pool.check()?;
+        pool.set(pool::default_of(Device::get(device)?)?.handle)
+    }
+
+    fn cuDeviceGetMemPool(_call, pool: Out<CUmemoryPool>, device: CUdevice) {
+        pool.check()?;
+        pool.set(pool::current_of(Device::get(device)?)?.handle)
+    }
+
+    fn cuDeviceSetMemPool(_call, device: CUdevice, pool: CUmemoryPool) {
+        pool::set_current(Device::get(device)?, pool)
+    }
+
+    fn cuMemPoolCreate(_call, pool: Out<CUmemoryPool>, properties: In<CUmemPoolProps>) {
+        pool.check()?;
+        let properties = properties.get()?;
+        if properties.allocation_type != PINNED {
+            return Err(Status::INVALID_VALUE);
+        }
+        if properties.handle_types != 0 {
+            eprintln!("gangway: the virtual GPU does not support memory pools that processes share");
+            return Err(Status::NOT_SUPPORTED);
+        }
+        let device = device(properties.location)?;
+        pool.set(Pool::create(device.number(), properties.max_size as u64)?.handle)
+    }
+
+    fn cuMemPoolDestroy(_call, pool: CUmemoryPool) {
+        pool::destroy(pool)
+    }
+
+    fn cuMemPoolTrimTo(_call, pool: CUmemoryPool, keep: usize) {
+        pool.get()?.trim(keep as u64);
+        Ok(())
+    }
+
+    fn cuMemPoolGetAttribute(_call, pool: CUmemoryPool, attribute: u32, value: Memory) {
+        let found = pool.get()?.attribute(attribute)?;
+        if Pool::is_int(attribute) { value.out().set(found as i32) } else { value.out().set(found) }
+    }
+
+    fn cuMemPoolSetAttribute(_call, pool: CUmemoryPool, attribute: u32, value: Memory) {
+        let given = if Pool::is_int(attribute) {
+            u64::from(value.out::<i32>().get()? != 0)
+        } else {
+            value.out::<u64>().get()?
+        };
+        pool.get()?.set_attribute(attribute, given)
+    }
+
+    fn cuMemPoolGetAccess(_call, flags: Out<u32>, pool: CUmemoryPool, location: In<CUmemLocation>) {
+        flags.set(pool.get()?.access(device(location.get()?)?.number()))
+    }
+
+    fn cuMemPoolSetAccess(_call, pool: CUmemoryPool, access: In<CUmemAccessDesc>, count: usize) {
+        let pool = pool.get()?;
+        for access in access.array(count)? {
+            pool.set_access(device(access.location)?.number(), access.flags)?;
+        }
+        Ok(())
+    }
+}
+
+/// Pools and their access are of devices only.
+fn device(location: CUmemLocation) -> Result<&'static Device> {
+    if location.kind != LOCATION_DEVICE {
+        return Err(Status::INVALID_VALUE);
+    }
+    Device::get(location.id)
+}
+
+fn allocate(
+    call: &Call,
+    out: Out<CUdeviceptr>,
+    size: usize,
+    pool: Option<CUmemoryPool>,
+    stream: CUstream,
+) -> Result {
+    out.check()?;
+    let stream = call.stream(stream)?;
+    refuse_capture(&stream)?;
+    let pool = match pool {
+        Some(pool) => pool.get()?,
+        None => pool::current_of(stream.context.device)?,
+    };
+    out.set(pool.allocate(size, &stream)?)
+}
+
+/// Allocations cannot be nodes of graphs yet.
+fn refuse_capture(stream: &crate::stream::StreamRef) -> Result {
+    if stream.queue.is_capturing() {
+        eprintln!("gangway: the virtual GPU does not support allocations in graphs");
+        return Err(Status::NOT_SUPPORTED);
+    }
+    Ok(())
+}

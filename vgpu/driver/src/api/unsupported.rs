@@ -1,0 +1,35 @@
+//! Functions that the real library has and this one only refuses, by name. The list is
+//! `symbols/unsupported.txt`; the build script makes a call of this macro from it.
+
+macro_rules! unsupported {
+    ($($name:ident),* $(,)?) => {
+        $(
+            /// Not supported.
+            ///
+            /// # Safety
+            ///
+            /// None needed: it ignores whatever it is passed.
+            #[allow(non_snake_case)]
+            #[unsafe(no_mangle)]
+            pub unsafe extern "C" fn $name() -> $crate::error::Status {
+                static TOLD: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
+                $crate::entry::unsupported(&entry::$name, &TOLD)
+            }
+        )*
+
+        /// The functions that are not supported.
+        pub static EXPORTS: &[$crate::entry::Export] =
+            &[$($crate::entry::Export { entry: &entry::$name, address: $name as *const () }),*];
+
+        #[allow(non_upper_case_globals)]
+        mod entry {
+            $(pub static $name: $crate::entry::Entry = $crate::entry::Entry {
+                name: stringify!($name),
+                statistics: $crate::trace::Statistics::new(),
+                per_thread: false,
+            };)*
+        }
+    };
+}
+
+include!(concat!(env!("OUT_DIR"), "/unsupported.rs"));

@@ -1,0 +1,374 @@
+//! Contexts, the stack of them that each thread has, and primary contexts.
+//!
+//! A context owns streams, modules and memory of one device, and fails as a whole: after a
+//! kernel's fault every call that works with it answers the fault's error until it is gone.
+
+use std::cell::RefCell;
+use std::mem::ManuallyDrop;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use gangway_streams::Blocking;
+
+use crate::device::{Device, HEAP};
+use crate::error::{Result, Status};
+use crate::handle::{Object, object};
+use crate::memory;
+use crate::module::Module;
+use crate::stream::Stream;
+use crate::types::{CUcontext, CUdevice, CUmodule, CUstream};
+
+/// The flags that a context may have.
+pub const FLAGS: u32 = 0xff;
+const SCHEDULING: u32 = 0x07;
+
+/// `CUlimit`
+pub mod limit {
+    pub const STACK_SIZE: u32 = 0;
+    pub const MAX_L2_FETCH_GRANULARITY: u32 = 5;
+    pub const COUNT: usize = 7;
+}
+
+/// As hardware has them after a context was made: sizes of stack, printf buffer and heap, depth and number of
+/// launches by kernels, granularity of the second-level cache, and how much of it persists.
+const DEFAULT_LIMITS: [usize; limit::COUNT] = [1024, 1 << 20, HEAP as usize, 2, 2048, 64, 0];
+
+#[derive(Debug)]
+pub struct Context {
+    pub handle: CUcontext,
+    pub device: &'static Device,
+    /// The device's primary context, which `cuCtxDestroy` does not destroy.
+    pub primary: bool,
+    /// Unique in the process.
+    pub id: u64,
+    /// What `cuCtxGetApiVersion` answers: the version of the function that made it.
+    pub api_version: u32,
+    pub queues: gangway_streams::Context,
+    flags: AtomicU32,
+    cache_config: AtomicU32,
+    shared_config: AtomicU32,
+    destroyed: AtomicBool,
+    limits: Mutex<[usize; limit::COUNT]>,
+    /// Handles of what goes when the context goes.
+    owned: Mutex<Owned>,
+    /// Devices whose memory `cuCtxEnablePeerAccess` has made accessible.
+    peers: Mutex<Vec<CUdevice>>,
+}
+
+#[derive(Debug, Default)]
+struct Owned {
+    modules: Vec<CUmodule>,
+    streams: Vec<CUstream>,
+}
+
+object!(Context, 1, invalid: Status::INVALID_CONTEXT);
+
+impl Context {
+    /// A new context, current nowhere.
+    pub fn create(
+        device: &'static Device,
+        flags: u32,
+        primary: bool,
+        api_version: u32,
+    ) -> Result<Arc<Context>> {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        Context::table().insert_with(|handle| {
+            Arc::new(Context {
+                handle,
+                device,
+                primary,
+                id: NEXT.fetch_add(1, Ordering::Relaxed),
+                api_version,
+                queues: gangway_streams::Context::new(),
+                flags: AtomicU32::new(flags),
+                cache_config: AtomicU32::new(0),
+                shared_config: AtomicU32::new(0),
+                destroyed: AtomicBool::new(false),
+                limits: Mutex::new(DEFAULT_LIMITS),
+                owned: Mutex::default(),
+                peers: Mutex::default(),
+            })
+        })
+    }
+
+    /// Whether calls may work with it: neither destroyed nor failed.
+    #[inline]
+    pub fn usable(&self) -> Result {
+        if self.destroyed.load(Ordering::Acquire) {
+            return Err(Status::CONTEXT_IS_DESTROYED);
+        }
+        match self.queues.failure() {
+            None => Ok(()),
+            Some(failure) => Err(Status(failure.code())),
+        }
+    }
+
+    pub fn flags(&self) -> u32 {
+        self.flags.load(Ordering::Relaxed)
+    }
+
+    pub fn set_flags(&self, flags: u32) {
+        self.flags.store(flags, Ordering::Relaxed);
+    }
+
+    pub fn cache_config(&self) -> u32 {
+        self.cache_config.load(Ordering::Relaxed)
+    }
+
+    pub fn set_cache_config(&self, config: u32) -> Result {
+        // CU_FUNC_CACHE_PREFER_EQUAL is the last.
+        if config > 3 {
+            return Err(Status::INVALID_VALUE);
+        }
+        self.cache_config.store(config, Ordering::Relaxed);
+        Ok(())
+    }
+
+    pub fn shared_config(&self) -> u32 {
+        self.shared_config.load(Ordering::Relaxed)
+    }
+
+    pub fn set_shared_config(&self, config: u32) -> Result {
+        if config > 2 {
+            return Err(Status::INVALID_VALUE);
+        }
+        self.shared_config.store(config, Ordering::Relaxed);
+        Ok(())
+    }
+
+    pub fn limit(&self, limit: u32) -> Result<usize> {
+        let limits = self.limits.lock().unwrap_or_else(PoisonError::into_inner);
+        limits.get(limit as usize).copied().ok_or(Status::UNSUPPORTED_LIMIT)
+    }
+
+    /// Sizes of heap and stack are remembered; what kernels get is never less than the defaults.
+    pub fn set_limit(&self, limit: u32, value: usize) -> Result {
+        let mut limits = self.limits.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = limits.get_mut(limit as usize).ok_or(Status::UNSUPPORTED_LIMIT)?;
+        *place = match limit {
+            limit::STACK_SIZE if value as u64 > memory::LOCAL_PER_THREAD => {
+                return Err(Status::INVALID_VALUE);
+            }
+            limit::STACK_SIZE => value.next_multiple_of(16),
+            limit::MAX_L2_FETCH_GRANULARITY if value > 128 => return Err(Status::INVALID_VALUE),
+            _ => value,
+        };
+        Ok(())
+    }
+
+    pub fn add_module(&self, module: CUmodule) {
+        self.owned.lock().unwrap_or_else(PoisonError::into_inner).modules.push(module);
+    }
+
+    pub fn forget_module(&self, module: CUmodule) {
+        self.owned.lock().unwrap_or_else(PoisonError::into_inner).modules.retain(|&other| other != module);
+    }
+
+    pub fn add_stream(&self, stream: CUstream) {
+        self.owned.lock().unwrap_or_else(PoisonError::into_inner).streams.push(stream);
+    }
+
+    pub fn forget_stream(&self, stream: CUstream) {
+        self.owned.lock().unwrap_or_else(PoisonError::into_inner).streams.retain(|&other| other != stream);
+    }
+
+    /// A new stream with a handle of its own.
+    pub fn create_stream(self: &Arc<Self>, blocking: Blocking, priority: i32) -> Result<Arc<Stream>> {
+        let stream = Stream::create(self, self.queues.create_stream(blocking, priority))?;
+        self.add_stream(stream.handle);
+        Ok(stream)
+    }
+
+    /// `cuCtxEnablePeerAccess`
+    pub fn enable_peer(&self, peer: &Context) -> Result {
+        if std::ptr::eq(self.device, peer.device) {
+            return Err(Status::INVALID_DEVICE);
+        }
+        let mut peers = self.peers.lock().unwrap_or_else(PoisonError::into_inner);
+        if peers.contains(&peer.device.number()) {
+            return Err(Status::PEER_ACCESS_ALREADY_ENABLED);
+        }
+        peers.push(peer.device.number());
+        Ok(())
+    }
+
+    pub fn disable_peer(&self, peer: &Context) -> Result {
+        let mut peers = self.peers.lock().unwrap_or_else(PoisonError::into_inner);
+        let index = peers.iter().position(|&number| number == peer.device.number());
+        peers.swap_remove(index.ok_or(Status::PEER_ACCESS_NOT_ENABLED)?);
+        Ok(())
+    }
+
+    /// Ends what runs and takes back everything that the context owns.
+    fn destroy(&self) {
+        if self.destroyed.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        let _ = Context::table().remove(self.handle);
+        // What has begun is waited for: it works on memory that is about to go. From a
+        // host function that is not possible, and the memory stays.
+        let ended = self.queues.cancel().is_ok();
+        let owned = std::mem::take(&mut *self.owned.lock().unwrap_or_else(PoisonError::into_inner));
+        for stream in owned.streams {
+            let _ = stream.remove();
+        }
+        for module in owned.modules {
+            let _ = Module::unload(module);
+        }
+        if ended {
+            memory::release_all(self);
+        }
+    }
+}
+
+/// The contexts of a thread; the last is current.
+type Stack = Vec<Arc<Context>>;
+
+thread_local! {
+    /// Without a destructor, as `exit` runs those of the calling thread first: what libraries do after that - libgomp
+    /// shuts its device down then - still needs the contexts.
+    static STACK: RefCell<ManuallyDrop<Stack>> = const { RefCell::new(ManuallyDrop::new(Vec::new())) };
+    static END: End = const { End };
+}
+
+/// Lets go of a thread's contexts when it ends.
+struct End;
+
+impl Drop for End {
+    fn drop(&mut self) {
+        // SAFETY: these have no preconditions.
+        let is_main = unsafe { libc::gettid() == libc::getpid() };
+        if !is_main {
+            drop(stack(|stack| std::mem::take(&mut **stack)));
+        }
+    }
+}
+
+fn stack<T>(work: impl FnOnce(&mut Stack) -> T) -> T {
+    STACK.with(|stack| work(&mut stack.borrow_mut()))
+}
+
+/// Puts a context on top of the thread's stack.
+fn put(context: Arc<Context>) {
+    // Has the end of the thread noticed; if it has come already there is nothing to notice.
+    let _ = END.try_with(|_| ());
+    stack(|stack| stack.push(context));
+}
+
+/// The calling thread's current context, whatever state it is in.
+#[inline]
+pub fn current() -> Option<Arc<Context>> {
+    STACK.with(|stack| stack.borrow().last().cloned())
+}
+
+/// Puts another context in the place of the current one; null takes the current one away.
+pub fn set_current(handle: CUcontext) -> Result {
+    let context = if handle.is_null() { None } else { Some(handle.get()?) };
+    let replaced = stack(Vec::pop);
+    if let Some(context) = context {
+        put(context);
+    }
+    drop(replaced);
+    Ok(())
+}
+
+pub fn push(handle: CUcontext) -> Result {
+    put(handle.get()?);
+    Ok(())
+}
+
+/// Takes the current context off the stack.
+pub fn pop() -> Result<CUcontext> {
+    let context = stack(Vec::pop).ok_or(Status::INVALID_CONTEXT)?;
+    Ok(context.handle)
+}
+
+/// `cuCtxCreate`: a new context that is current.
+pub fn create_current(device: &'static Device, flags: u32, api_version: u32) -> Result<CUcontext> {
+    if flags & !FLAGS != 0 || !is_scheduling(flags) {
+        return Err(Status::INVALID_VALUE);
+    }
+    let context = Context::create(device, flags, false, api_version)?;
+    put(Arc::clone(&context));
+    Ok(context.handle)
+}
+
+/// `cuCtxDestroy`: also takes it off this thread's stack if it is current.
+pub fn destroy(handle: CUcontext) -> Result {
+    let context = handle.get()?;
+    if context.primary {
+        return Err(Status::INVALID_CONTEXT);
+    }
+    context.destroy();
+    stack(|stack| {
+        if stack.last().is_some_and(|top| Arc::ptr_eq(top, &context)) {
+            stack.pop();
+        }
+    });
+    Ok(())
+}
+
+/// At most one way to wait may be chosen.
+fn is_scheduling(flags: u32) -> bool {
+    matches!(flags & SCHEDULING, 0 | 1 | 2 | 4)
+}
+
+/// A device's primary context.
+#[derive(Debug, Default)]
+pub struct Primary {
+    context: Option<Arc<Context>>,
+    retained: u64,
+    flags: u32,
+}
+
+/// What `cuCtxGetApiVersion` answers for contexts of current functions.
+pub const API_VERSION: u32 = 3020;
+
+impl Primary {
+    pub fn active(&self) -> Option<&Arc<Context>> {
+        self.context.as_ref()
+    }
+
+    pub fn flags(&self) -> u32 {
+        self.context.as_ref().map_or(self.flags, |context| context.flags())
+    }
+
+    pub fn retain(&mut self, device: &'static Device) -> Result<CUcontext> {
+        let context = match &self.context {
+            Some(context) => context,
+            None => self.context.insert(Context::create(device, self.flags, true, API_VERSION)?),
+        };
+        self.retained += 1;
+        Ok(context.handle)
+    }
+
+    /// Gives back what `retain` took; the context that is to be destroyed with the last.
+    pub fn release(&mut self) -> Result<Option<Arc<Context>>> {
+        self.retained = self.retained.checked_sub(1).ok_or(Status::INVALID_CONTEXT)?;
+        Ok(if self.retained == 0 { self.context.take() } else { None })
+    }
+
+    /// Forgets the context, whoever has retained it.
+    pub fn reset(&mut self) -> Option<Arc<Context>> {
+        self.retained = 0;
+        self.context.take()
+    }
+
+    pub fn set_flags(&mut self, flags: u32) -> Result {
+        if flags & !FLAGS != 0 || !is_scheduling(flags) {
+            return Err(Status::INVALID_VALUE);
+        }
+        self.flags = flags;
+        if let Some(context) = &self.context {
+            context.set_flags(flags);
+        }
+        Ok(())
+    }
+}
+
+/// Destroys a primary context that nobody has retained any more.
+pub fn destroy_primary(context: Option<Arc<Context>>) {
+    if let Some(context) = context {
+        context.destroy();
+    }
+}

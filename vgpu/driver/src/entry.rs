@@ -1,0 +1,160 @@
+//! What every exported function is wrapped in.
+//!
+//! [`entries!`] declares the exported functions of a family: their names, parameters and
+//! bodies. Around each body it puts [`run`], which refuses calls before `cuInit`, counts and times
+//! for the trace, and lets no panic through to C. It also lists the functions, for
+//! `cuGetProcAddress` and for the test of exported names.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::context::{self, Context};
+use crate::error::{Result, Status};
+use crate::state;
+use crate::stream::StreamRef;
+use crate::trace;
+use crate::types::CUstream;
+
+/// An exported function.
+pub struct Entry {
+    pub name: &'static str,
+    pub statistics: trace::Statistics,
+    /// Whether its default stream is the calling thread's own, `_ptds` and `_ptsz`.
+    pub per_thread: bool,
+}
+
+/// An exported function and its address.
+pub struct Export {
+    pub entry: &'static Entry,
+    pub address: *const (),
+}
+
+// SAFETY: the address is that of a function, which is there for as long as the process.
+unsafe impl Sync for Export {}
+
+/// What the body of an exported function is given besides its parameters.
+#[derive(Clone, Copy)]
+pub struct Call {
+    entry: &'static Entry,
+}
+
+impl Call {
+    pub fn name(&self) -> &'static str {
+        self.entry.name
+    }
+
+    /// The calling thread's context, which must be usable: after a kernel's fault every
+    /// call that asks for it gets the fault's error, until the context is gone.
+    pub fn context(&self) -> Result<Arc<Context>> {
+        let context = context::current().ok_or(Status::INVALID_CONTEXT)?;
+        context.usable()?;
+        Ok(context)
+    }
+
+    /// The stream that a handle means: default streams have special ones.
+    pub fn stream(&self, handle: CUstream) -> Result<StreamRef> {
+        StreamRef::resolve(handle, self.entry.per_thread)
+    }
+
+    /// The stream that a call without one works in.
+    pub fn default_stream(&self) -> Result<StreamRef> {
+        self.stream(CUstream::NULL)
+    }
+}
+
+/// Runs the body of an exported function.
+pub fn run(entry: &'static Entry, before_init: bool, body: impl FnOnce(&Call) -> Result) -> Status {
+    let _timed = trace::enter(entry);
+    let outcome = catch_unwind(AssertUnwindSafe(|| {
+        if !before_init {
+            state::check_initialised()?;
+        }
+        body(&Call { entry })
+    }));
+    match outcome {
+        Ok(Ok(())) => Status::SUCCESS,
+        Ok(Err(status)) => status,
+        Err(_) => {
+            // The panic's own message has been printed by the hook.
+            eprintln!("gangway: {} failed by a bug in the virtual GPU", entry.name);
+            Status::UNKNOWN
+        }
+    }
+}
+
+/// Declares exported functions:
+///
+/// ```ignore
+/// entries! {
+///     /// Starts the driver.
+///     before init fn cuInit(call, flags: u32) { ... }
+///     fn cuMemcpyDtoH_v2 / cuMemcpyDtoH_v2_ptds(call, to: Memory, from: CUdeviceptr, size: usize) { ... }
+/// }
+/// ```
+///
+/// A second name is that of the variant for per-thread default streams. Bodies give a
+/// [`Result`](crate::error::Result). The list of them all is `EXPORTS`.
+macro_rules! entries {
+    ($(
+        $(#[$meta:meta])*
+        $(before $init:ident)? fn $name:ident $(/ $per_thread:ident)? ($($parameters:tt)*) $body:block
+    )+) => {
+        $($crate::entry::entries! {
+            @variants [$(#[$meta])*] [$($init)?] $name [$($per_thread)?] ($($parameters)*) $body
+        })+
+
+        /// The exported functions of this family.
+        pub static EXPORTS: &[$crate::entry::Export] = &[$(
+            $crate::entry::Export { entry: &entry::$name, address: $name as *const () },
+            $($crate::entry::Export { entry: &entry::$per_thread, address: $per_thread as *const () },)?
+        )+];
+
+        /// What is known of each function.
+        #[allow(non_upper_case_globals)]
+        mod entry {
+            use $crate::entry::Entry;
+            use $crate::trace::Statistics;
+            $(
+                pub static $name: Entry =
+                    Entry { name: stringify!($name), statistics: Statistics::new(), per_thread: false };
+                $(pub static $per_thread: Entry =
+                    Entry { name: stringify!($per_thread), statistics: Statistics::new(), per_thread: true };)?
+            )+
+        }
+    };
+    (@variants $meta:tt $init:tt $name:ident [] $parameters:tt $body:block) => {
+        $crate::entry::entries! { @define $meta $init $name $parameters $body }
+    };
+    (@variants $meta:tt $init:tt $name:ident [$per_thread:ident] $parameters:tt $body:block) => {
+        $crate::entry::entries! { @define $meta $init $name $parameters $body }
+        $crate::entry::entries! { @define $meta $init $per_thread $parameters $body }
+    };
+    (@define [$($meta:tt)*] [$($init:ident)?] $name:ident
+        ($call:pat_param $(, $parameter:ident: $type:ty)* $(,)?) $body:block) => {
+        $($meta)*
+        ///
+        /// # Safety
+        ///
+        /// Pointers are null or what the CUDA driver API says of them.
+        #[allow(non_snake_case)]
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name($($parameter: $type),*) -> $crate::error::Status {
+            let before_init = $crate::entry::entries!(@before $($init)?);
+            $crate::entry::run(&entry::$name, before_init, |$call| $body)
+        }
+    };
+    (@before) => { false };
+    (@before init) => { true };
+}
+pub(crate) use entries;
+
+/// The body of an exported function that nothing stands behind.
+pub fn unsupported(entry: &'static Entry, told: &AtomicBool) -> Status {
+    run(entry, true, |_| {
+        if !told.swap(true, Ordering::Relaxed) {
+            eprintln!("gangway: the virtual GPU does not support {}", entry.name);
+        }
+        Err(Status::NOT_SUPPORTED)
+    })
+}
