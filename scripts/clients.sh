@@ -1,0 +1,81 @@
+#!/bin/bash
+# Runs programs of others on the virtual GPU: numba-cuda, and the cudarc crate
+# with kernels that NVRTC compiles.
+#
+#   scripts/clients.sh [--library FOLDER] [numba] [cudarc]
+#
+# FOLDER holds the libcuda.so.1 to test; without it, one is built. What the
+# clients need (vgpu/clients/numba/requirements.txt: 300 MB on disk) is
+# downloaded once, into build/clients.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+export PATH="$PATH:$HOME/.cargo/bin"
+
+readonly root=$PWD out=$PWD/build/clients
+readonly wanted=vgpu/clients/numba/requirements.txt
+readonly venv=$out/venv
+library=
+if [ "${1:-}" = --library ]; then
+  library=$(realpath "$2")
+  shift 2
+fi
+clients=("$@")
+[ ${#clients[@]} -gt 0 ] || clients=(numba cudarc)
+
+# The packages, if the list has changed or the last download was cut short.
+mkdir -p "$out"
+if ! cmp -s "$wanted" "$venv/installed.txt"; then
+  echo "installing $(grep -c == "$wanted") packages into build/clients"
+  rm -rf "$venv"
+  python3 -m venv "$venv"
+  "$venv/bin/pip" install --quiet --disable-pip-version-check --no-deps -r "$wanted"
+  cp "$wanted" "$venv/installed.txt"
+fi
+nvidia=$("$venv/bin/python" -c 'import nvidia; print(nvidia.__path__[0])')
+
+if [ -z "$library" ]; then
+  cargo build --release -p gangway-driver
+  library=$out/library
+  mkdir -p "$library"
+  # Replaced, not overwritten: a program may have the old one loaded.
+  cp target/release/libgangway_driver.so "$library/libcuda.so.1.new"
+  mv "$library/libcuda.so.1.new" "$library/libcuda.so.1"
+fi
+export LD_LIBRARY_PATH=$library:$nvidia/cuda_nvrtc/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+
+passed=0 failed=0
+finish() {
+  if [ "$2" -eq 0 ]; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+  fi
+  printf '\n%s: %s\n' "$1" "$([ "$2" -eq 0 ] && echo passed || echo FAILED)"
+}
+
+for client in "${clients[@]}"; do
+  printf '\n=== %s\n' "$client"
+  status=0
+  case $client in
+    numba)
+      (cd vgpu/clients/numba && PYTHONDONTWRITEBYTECODE=1 CUDA_HOME=$nvidia timeout 300 "$venv/bin/python" -m unittest -v kernels) || status=$?
+      ;;
+    cudarc)
+      (
+        cd vgpu/clients/cudarc
+        export GANGWAY_CUDA_INCLUDE=$nvidia/cuda_runtime/include:$nvidia/cuda_cccl/include
+        CARGO_TARGET_DIR=$out/cudarc timeout 600 cargo test --locked
+      ) || status=$?
+      ;;
+    *)
+      echo "clients: there is no client '$client', only numba and cudarc" >&2
+      exit 2
+      ;;
+  esac
+  finish "$client" "$status"
+done
+
+result=ok
+[ "$failed" -eq 0 ] || result=FAILED
+printf '\ntest result: %s. %d passed; %d failed; 0 ignored\n' "$result" "$passed" "$failed"
+[ "$failed" -eq 0 ]
