@@ -239,7 +239,7 @@ impl Drop for End {
         // SAFETY: these have no preconditions.
         let is_main = unsafe { libc::gettid() == libc::getpid() };
         if !is_main {
-            drop(stack(|stack| std::mem::take(&mut **stack)));
+            drop(stack(std::mem::take));
         }
     }
 }
