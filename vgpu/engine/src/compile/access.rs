@@ -244,6 +244,11 @@ impl Emitter<'_, '_> {
         self.builder.ins().jump(fits, &[]);
         self.builder.switch_to_block(fits);
         self.store_field(end, field!(local_top));
+        if self.unit.function.entry {
+            let parameters = layout.enters.iter().map(|copied| copied.local + copied.size).max().unwrap_or(0);
+            let end = self.builder.ins().iadd_imm_s(base, i64::from(parameters));
+            self.store_field(end, field!(local_parameters));
+        }
         for copied in &layout.enters {
             let (pointer, stride) = if self.unit.function.entry {
                 let parameters = self.load_field(I64, field!(parameters));

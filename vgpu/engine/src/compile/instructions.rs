@@ -1,17 +1,17 @@
 //! Instructions that do the same in both flavours, one by one.
 
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::types::I64;
+use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{InstBuilder, Value};
 use cranelift_frontend::FunctionBuilder;
-use gangway_device_memory::{LOCAL_SIZE, LOCAL_WINDOW};
+use gangway_device_memory::LOCAL_WINDOW;
 use gangway_ptx::{Instruction, Op, Opcode, Operand, StateSpace, Type, Word};
 
 use super::emit::{Emitter, field};
 use super::graph::is_collective;
 use crate::abi::LANES;
 use crate::lower::{self, Input, Output};
-use crate::support::Helper;
+use crate::support::{Helper, IsIn};
 use crate::value::{Lanes, Predicate, is_wide};
 
 impl Emitter<'_, '_> {
@@ -61,12 +61,15 @@ impl Emitter<'_, '_> {
             }
             Op::Isspacep => {
                 let address = self.value(operands[1], Type::B64);
-                let shared = self.is_shared(&address);
-                let local = self.is_local(&address);
                 let holds = match opcode.space() {
-                    StateSpace::Shared => shared,
-                    StateSpace::Local => local,
-                    _ => shared.or(&mut self.builder, &local).not(&mut self.builder),
+                    StateSpace::Shared => self.is_shared(&address),
+                    other => {
+                        self.pass(&[Input::Lanes(address)]);
+                        let running = self.running(guard);
+                        let space = self.number(IsIn::of(other) as i64);
+                        let bits = self.call(Helper::IsSpace, &[running, space]);
+                        Predicate::Bits(self.builder.ins().ireduce(I32, bits))
+                    }
                 };
                 self.write(operands[0], Type::Pred, Output::Predicate(holds), guard);
             }
@@ -204,11 +207,6 @@ impl Emitter<'_, '_> {
         self.is_within(address, start, length)
     }
 
-    fn is_local(&mut self, address: &Lanes) -> Predicate {
-        let (start, length) = (self.number(LOCAL_WINDOW as i64), self.number(LOCAL_SIZE as i64));
-        self.is_within(address, start, length)
-    }
-
     fn is_within(&mut self, address: &Lanes, start: Value, length: Value) -> Predicate {
         let builder = &mut self.builder;
         let offset =
@@ -216,7 +214,7 @@ impl Emitter<'_, '_> {
         let Lanes::Vector(offsets) = offset else {
             let offset = offset.lane(builder, 0);
             let holds = builder.ins().icmp(IntCC::UnsignedLessThan, offset, length);
-            return Predicate::Uniform(builder.ins().uextend(cranelift_codegen::ir::types::I32, holds));
+            return Predicate::Uniform(builder.ins().uextend(I32, holds));
         };
         let length = Lanes::Uniform(length).vectors(builder)[0];
         let below = |&offset: &Value| builder.ins().icmp(IntCC::UnsignedLessThan, offset, length);
@@ -255,9 +253,7 @@ impl Emitter<'_, '_> {
             let ty = expected.ty.unwrap_or(Type::B32);
             let offset = field!(results) + (8 * LANES * number) as i32;
             let value = match ty {
-                Type::Pred => Output::Predicate(Predicate::Bits(
-                    self.load_field(cranelift_codegen::ir::types::I32, offset),
-                )),
+                Type::Pred => Output::Predicate(Predicate::Bits(self.load_field(I32, offset))),
                 _ => Output::Lanes(Lanes::load(&mut self.builder, is_wide(ty), self.warp, offset)),
             };
             self.write(operand, ty, value, guard);

@@ -1,6 +1,8 @@
 //! Loads and stores lane by lane: where an address leads to, and whether it may.
 
-use gangway_device_memory::{BASE, LOCAL_SIZE, LOCAL_WINDOW, Space as DeviceMemory, WINDOWS};
+use gangway_device_memory::{
+    BASE, Kind as AllocationKind, LOCAL_SIZE, LOCAL_WINDOW, Space as DeviceMemory, WINDOWS,
+};
 use gangway_interpreter::Kind;
 use gangway_ptx::StateSpace;
 
@@ -181,6 +183,58 @@ pub(super) unsafe extern "C" fn store(warp: *mut Warp, mask: u64, access: u64) {
                 }
             }
         });
+    }
+}
+
+/// What `isspacep` asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum IsIn {
+    Global,
+    Constant,
+    Local,
+    Parameters,
+}
+
+impl IsIn {
+    pub fn of(space: StateSpace) -> IsIn {
+        match space.plain() {
+            StateSpace::Const => IsIn::Constant,
+            StateSpace::Local => IsIn::Local,
+            StateSpace::Param => IsIn::Parameters,
+            _ => IsIn::Global,
+        }
+    }
+}
+
+/// Those lanes of `mask` whose generic address in `values[0]` is in a space. The kernel's parameters count as
+/// global memory as well, constants do not.
+pub(super) unsafe extern "C" fn is_space(warp: *mut Warp, mask: u64, space: u64) -> u64 {
+    // SAFETY: compiled code passes its warp.
+    unsafe {
+        run(warp, |warp| {
+            let mut bits = 0;
+            for lane in lanes(mask as u32) {
+                let address = warp.values[0][lane];
+                let local = address.wrapping_sub(LOCAL_WINDOW);
+                let parameter = local >= FIRST_LOCAL && local < warp.local_parameters;
+                let shared = address.wrapping_sub(warp.shared as u64) < warp.shared_size;
+                let constant = || {
+                    let allocation = DeviceMemory::get().ok().and_then(|memory| memory.find(address));
+                    allocation.is_some_and(|allocation| allocation.kind == AllocationKind::Constant)
+                };
+                let holds = if space == IsIn::Parameters as u64 {
+                    parameter
+                } else if space == IsIn::Local as u64 {
+                    local < LOCAL_SIZE && !parameter
+                } else if space == IsIn::Constant as u64 {
+                    constant()
+                } else {
+                    parameter || !shared && local >= LOCAL_SIZE && !constant()
+                };
+                bits |= u64::from(holds) << lane;
+            }
+            bits
+        })
     }
 }
 

@@ -17,7 +17,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use gangway_interpreter::Kind;
 
-pub(crate) use access::{Access, Space};
+pub(crate) use access::{Access, IsIn, Space};
 pub use host::{Arrivals, Host, Ticket};
 
 use crate::abi::Warp;
@@ -44,6 +44,7 @@ helpers! {
     Load = enter_load => access::load,
     Store = enter_store => access::store,
     Copy = enter_copy => access::copy,
+    IsSpace = enter_is_space => access::is_space,
     Atomic = enter_atomic => atomic::atomic,
     Clear = enter_clear => schedule::clear,
     Next = enter_next => schedule::next,
