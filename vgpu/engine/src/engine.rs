@@ -10,7 +10,7 @@ use crate::device::Device;
 use crate::fault::{Fault, Place};
 use crate::output;
 use crate::program::{KernelId, LoadError, Program};
-use crate::run::{Interpreter, Job, Pool};
+use crate::run::{Cache, Interpreter, Job, Pool};
 
 /// How an engine works.
 #[derive(Clone, Debug)]
@@ -50,6 +50,7 @@ pub struct Launch<'a> {
 pub struct Engine {
     device: Arc<Device>,
     options: Options,
+    cache: Option<Arc<Cache>>,
     interpreter: Interpreter,
     pool: Pool,
 }
@@ -58,12 +59,14 @@ impl Engine {
     pub fn new(options: Options) -> Arc<Engine> {
         let device = Arc::new(Device::new(options.device, options.check, options.heap));
         let pool = Pool::new(device.clone(), options.workers);
-        Arc::new(Engine { device, options, interpreter: Interpreter::default(), pool })
+        let cache =
+            options.cache.as_deref().filter(|_| !options.interpret).and_then(Cache::open).map(Arc::new);
+        Arc::new(Engine { device, options, cache, interpreter: Interpreter::default(), pool })
     }
 
     /// Places a linked module: its variables get memory and their initial values.
     pub fn load(&self, module: Module) -> Result<Arc<Program>, LoadError> {
-        Program::load(module, &self.device).map(Arc::new)
+        Program::load(module, &self.device, self.cache.clone()).map(Arc::new)
     }
 
     /// Runs a kernel to its end. What it prints goes to the standard output of the process.
@@ -83,7 +86,8 @@ impl Engine {
             return self.interpreter.launch(&self.device, launch);
         }
         if launch.cooperative {
-            let failed = |reason| Fault::new(&self.device, &job.kernel, &Kind::Launch(reason), &Place::default());
+            let failed =
+                |reason| Fault::new(&self.device, &job.kernel, &Kind::Launch(reason), &Place::default());
             job.workspace = Some(self.device.workspace().map_err(failed)?);
         }
         self.pool.run(job).result()

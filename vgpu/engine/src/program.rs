@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 
 use crate::device::{Device, Held, function_address};
 use crate::load::{self, Graph, Places};
-use crate::run::Table;
+use crate::run::{Cache, Table};
 
 /// A loaded module. Dropping it frees its variables.
 pub struct Program {
@@ -28,6 +28,7 @@ pub struct Program {
     /// Where dynamic shared memory begins in a block's.
     shared: u64,
     device: Arc<Device>,
+    cache: Option<Arc<Cache>>,
     table: Table,
     /// Holds the variables' memory.
     _memory: Vec<Held>,
@@ -81,7 +82,11 @@ pub enum LoadError {
 
 impl Program {
     /// Places the variables of a module in `device`'s memory and writes their initial values.
-    pub(crate) fn load(module: Module, device: &Arc<Device>) -> Result<Program, LoadError> {
+    pub(crate) fn load(
+        module: Module,
+        device: &Arc<Device>,
+        cache: Option<Arc<Cache>>,
+    ) -> Result<Program, LoadError> {
         let module = Arc::new(module);
         let graph = Graph::new(&module);
         let mut places = Places::empty(&module);
@@ -134,6 +139,7 @@ impl Program {
             targets,
             shared: places.placement.shared,
             device: device.clone(),
+            cache,
             table: Table::default(),
             _memory: memory,
         })
@@ -188,6 +194,11 @@ impl Program {
     /// The device whose memory its variables are in.
     pub(crate) fn device(&self) -> &Arc<Device> {
         &self.device
+    }
+
+    /// Where its compiled code is kept.
+    pub(crate) fn cache(&self) -> Option<&Cache> {
+        self.cache.as_deref()
     }
 
     pub(crate) fn table(&self) -> &Table {

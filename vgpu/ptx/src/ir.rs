@@ -5,6 +5,7 @@
 //! It owns all its text. Names are unique within a function: what inner scopes of the
 //! source declared again has been renamed, so the scopes themselves are gone.
 
+use std::hash::{Hash, Hasher};
 use std::ops::Range;
 
 use crate::error::Span;
@@ -59,7 +60,11 @@ impl PartialEq for Origin {
 
 impl Eq for Origin {}
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+impl Hash for Origin {
+    fn hash<H: Hasher>(&self, _: &mut H) {}
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Module {
     pub version: Version,
     pub target: Target,
@@ -74,7 +79,7 @@ pub struct Module {
 }
 
 /// The processor that the text was made for, `.target sm_90a, debug`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Target {
     pub processor: u16,
     /// `a` or `f`, for code that runs on no other processor or family.
@@ -84,14 +89,14 @@ pub struct Target {
     pub texture_mode: Option<Box<str>>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SourceFile {
     pub index: u32,
     pub name: Box<str>,
 }
 
 /// `.alias alias, target;`
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Alias {
     pub alias: FunctionId,
     pub target: FunctionId,
@@ -107,7 +112,7 @@ pub enum Linkage {
     Common,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Variable {
     pub name: Box<str>,
     pub linkage: Linkage,
@@ -139,14 +144,14 @@ impl Variable {
 }
 
 /// `.ptr .global .align 4`
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Pointer {
     pub space: StateSpace,
     pub align: u32,
 }
 
 /// The initial bytes of a variable; what follows them is zero.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Initializer {
     pub bytes: Box<[u8]>,
     pub relocations: Box<[Relocation]>,
@@ -154,7 +159,7 @@ pub struct Initializer {
 
 /// An address in an initializer: `(address of symbol + addend) & mask`, shifted down
 /// by the mask's trailing zeros, goes to `size` bytes at `offset`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Relocation {
     pub offset: u64,
     pub size: u8,
@@ -178,7 +183,7 @@ pub enum Symbol {
     Return(u32),
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Function {
     pub name: Box<str>,
     pub linkage: Linkage,
@@ -194,7 +199,7 @@ pub struct Function {
 }
 
 /// Performance and launch directives of a kernel.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Limits {
     pub max_threads: Option<[u32; 3]>,
     pub required_threads: Option<[u32; 3]>,
@@ -203,7 +208,7 @@ pub struct Limits {
     pub max_registers: Option<u32>,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Body {
     pub registers: Vec<Register>,
     pub groups: Vec<RegisterGroup>,
@@ -220,7 +225,7 @@ pub struct Body {
     pub locations: Vec<Location>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Register {
     pub ty: Type,
     /// 1, 2 or 4 elements.
@@ -230,7 +235,7 @@ pub struct Register {
 }
 
 /// A declaration of registers: `%r<10>` or `%x`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct RegisterGroup {
     pub name: Box<str>,
     /// How many it declares with a number after the name; `None` for one without.
@@ -239,7 +244,7 @@ pub struct RegisterGroup {
 }
 
 /// A straight line of instructions: entered at the top, left at the bottom.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Block {
     pub label: Option<Box<str>>,
     /// Into [`Body::instructions`].
@@ -253,7 +258,7 @@ pub struct Guard {
     pub negated: bool,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Instruction {
     pub opcode: OpcodeId,
     pub guard: Option<Guard>,
@@ -263,7 +268,7 @@ pub struct Instruction {
     pub origin: Origin,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operand {
     /// An optional operand that is not there.
     Absent,
@@ -310,7 +315,7 @@ pub enum Base {
 }
 
 /// A `.callprototype`: the parameters of an indirect call.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Prototype {
     pub name: Box<str>,
     pub returns: Vec<Variable>,
@@ -319,14 +324,14 @@ pub struct Prototype {
 }
 
 /// A `.branchtargets`: where `brx.idx` goes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Targets {
     pub name: Box<str>,
     pub blocks: Vec<BlockId>,
 }
 
 /// A `.loc`: the place in the program's own source.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Location {
     /// [`SourceFile::index`]
     pub file: u32,

@@ -9,6 +9,7 @@
 mod barrier;
 mod block;
 mod builtin;
+mod cache;
 mod clock;
 pub(crate) mod code;
 mod fiber;
@@ -26,6 +27,7 @@ mod trap;
 mod warp;
 mod worker;
 
+pub(crate) use cache::Cache;
 pub(crate) use interpret::Interpreter;
 pub(crate) use job::Job;
 pub(crate) use pool::Pool;

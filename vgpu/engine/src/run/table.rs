@@ -12,6 +12,7 @@ use std::sync::{Mutex, OnceLock, PoisonError, RwLock};
 use gangway_interpreter::Kind;
 
 use super::builtin;
+use super::cache::{self, Cache, Key};
 use super::code::CodeObject;
 use crate::abi::Flavour;
 use crate::compile::{self, BlockShape};
@@ -27,6 +28,7 @@ pub(crate) struct Table {
     entries: [OnceLock<Box<[AtomicPtr<c_void>]>>; SHAPES],
     compiling: [Mutex<()>; LOCKS],
     objects: RwLock<Vec<CodeObject>>,
+    digest: OnceLock<Key>,
 }
 
 fn number(shape: BlockShape) -> usize {
@@ -88,6 +90,12 @@ impl Table {
         Ok(code)
     }
 
+    /// The cache, and the hash of the module that files are named by.
+    fn cached<'a>(&'a self, program: &'a Program) -> Option<(&'a Cache, &'a Key)> {
+        let cache = program.cache()?;
+        Some((cache, self.digest.get_or_init(|| cache::digest(program.module()))))
+    }
+
     /// Compiles a function, or takes its code from the cache.
     fn make(
         &self,
@@ -110,7 +118,7 @@ impl Table {
             check: program.device().check,
         };
         let refused = |compile::Refused(what)| Kind::Unsupported(what);
-        let compiled = compile::compile(&request).map_err(refused)?;
+        let compiled = cache::compile(self.cached(program), &request).map_err(refused)?;
         let object = CodeObject::new(function, compiled).map_err(Kind::Launch)?;
         let entry = object.entry();
         self.objects.write().unwrap_or_else(PoisonError::into_inner).push(object);

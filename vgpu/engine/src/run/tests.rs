@@ -42,7 +42,7 @@ impl Bench {
         }
         let device = Arc::new(Device::new(0, false, 1 << 20));
         let module = gangway_ptx::parse(KERNEL).expect("a module");
-        let program = Arc::new(Program::load(module, &device).expect("memory"));
+        let program = Arc::new(Program::load(module, &device, None).expect("memory"));
         for row in [[32, 1, 1], [3, 3, 1]] {
             let (shape, table) = (BlockShape::of(row), program.table());
             table.set(&program, shape, 0, Flavour::Converged, code as *const c_void);
