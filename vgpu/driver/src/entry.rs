@@ -46,7 +46,13 @@ impl Call {
 
     /// The calling thread's context, which must be usable: after a kernel's fault every
     /// call that asks for it gets the fault's error, until the context is gone.
+    ///
+    /// A host function that a stream runs may not use the driver. libgomp's plugin knows a
+    /// callback's thread by this very status, and frees the memory later.
     pub fn context(&self) -> Result<Arc<Context>> {
+        if gangway_streams::in_host_function() {
+            return Err(Status::NOT_PERMITTED);
+        }
         let context = context::current().ok_or(Status::INVALID_CONTEXT)?;
         context.usable()?;
         Ok(context)
