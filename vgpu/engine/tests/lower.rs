@@ -6,6 +6,8 @@
 
 #[path = "lower/compile.rs"]
 mod compile;
+#[path = "lower/loops.rs"]
+mod loops;
 #[path = "lower/tolerance.rs"]
 mod tolerance;
 #[path = "lower/values.rs"]

@@ -2,7 +2,8 @@
 //! dividend, as in the interpreter.
 //!
 //! 32 bits are divided as doubles, which is exact: a quotient that is no integer is
-//! further from the next one than rounding goes.
+//! further from the next one than rounding goes. By a divisor that all lanes share they are
+//! multiplied with its reciprocal, rounded up, so that whole quotients stay whole.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::F64X2;
@@ -19,6 +20,7 @@ pub(super) fn compute(e: &mut Emit, opcode: &Opcode, sources: &[Source]) -> Opti
     }
     let [a, b] = [sources.first()?, sources.get(1)?];
     let remainder = opcode.op == Op::Rem;
+    let shared = b.uniform.is_some();
     if let Some(divisor) = b.constant
         && let Some(power) = power_of_two(divisor, ty)
     {
@@ -27,7 +29,7 @@ pub(super) fn compute(e: &mut Emit, opcode: &Opcode, sources: &[Source]) -> Opti
     Some(e.each([a.quad, b.quad], |e, [a, b]| {
         let result = match (ty.bits(), e.is_vector(a)) {
             (64, _) => e.scalars(&[a, b], |e, scalars| quotient(e, ty, scalars[0], scalars[1], remainder)),
-            (_, true) => by_doubles(e, ty, a, b, remainder),
+            (_, true) => by_doubles(e, ty, a, b, shared, remainder),
             (_, false) => {
                 let (a, b) = (signed(e, a, ty), signed(e, b, ty));
                 quotient(e, ty, a, b, remainder)
@@ -97,11 +99,17 @@ fn quotient(e: &mut Emit, ty: Type, a: Value, b: Value, remainder: bool) -> Valu
 }
 
 /// Four lanes of up to 32 bits.
-fn by_doubles(e: &mut Emit, ty: Type, a: Value, b: Value, remainder: bool) -> Value {
+fn by_doubles(e: &mut Emit, ty: Type, a: Value, b: Value, shared: bool, remainder: bool) -> Value {
     let (a, b) = (signed(e, a, ty), signed(e, b, ty));
     let (dividends, divisors) = (doubles(e, ty, a), doubles(e, ty, b));
     let [first, second] = [0, 1].map(|half| {
-        let quotient = e.fdiv(dividends[half], divisors[half]);
+        let quotient = if shared {
+            // A reciprocal is made once for all quads, they being the same code.
+            let reciprocal = reciprocal_above(e, divisors[0]);
+            e.fmul(dividends[half], reciprocal)
+        } else {
+            e.fdiv(dividends[half], divisors[half])
+        };
         let whole = e.trunc(quotient);
         // Above 2^52 the low bits of a double are those of the integer, in two's complement.
         let magic = e.float_like(whole, 6_755_399_441_055_744.0);
@@ -118,6 +126,16 @@ fn by_doubles(e: &mut Emit, ty: Type, a: Value, b: Value, remainder: bool) -> Va
     } else {
         e.or(quotient, by_zero)
     }
+}
+
+/// A little more than the reciprocal, in magnitude.
+fn reciprocal_above(e: &mut Emit, divisor: Value) -> Value {
+    let one = e.float_like(divisor, 1.0);
+    let nearest = e.fdiv(one, divisor);
+    let bits = e.integer(nearest);
+    let unit = e.like(bits, 1);
+    let above = e.add(bits, unit);
+    e.cast(F64X2, above)
 }
 
 /// Four integers as two pairs of doubles.

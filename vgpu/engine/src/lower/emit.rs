@@ -7,7 +7,9 @@
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::types::{F32, F32X4, F64X2, I8X16, I32, I32X4, I64, I64X2};
-use cranelift_codegen::ir::{InstBuilder, InstructionData, Opcode, Type as Clif, Value, ValueDef};
+use cranelift_codegen::ir::{
+    DataFlowGraph, InstBuilder, InstructionData, Opcode, Type as Clif, Value, ValueDef,
+};
 use cranelift_frontend::FunctionBuilder;
 
 use super::Features;
@@ -316,7 +318,7 @@ impl<'a, 'b> Emit<'a, 'b> {
     /// The value as floats; a NaN may have any payload, which 32-bit arithmetic does
     /// not look at, so that only what is stored in the end is made canonical.
     pub fn float(&mut self, value: Value) -> Value {
-        let value = self.uncanonical(value);
+        let value = before_test(&self.builder.func.dfg, value).unwrap_or(value);
         self.cast(value::float_of(self.ty(value)), value)
     }
 
@@ -342,42 +344,6 @@ impl<'a, 'b> Emit<'a, 'b> {
         self.cast(ty, float)
     }
 
-    /// What [`register`](Self::register) has been given, if the value comes from there.
-    fn uncanonical(&self, value: Value) -> Value {
-        let dfg = &self.builder.func.dfg;
-        let value = dfg.resolve_aliases(value);
-        let ValueDef::Result(inst, 0) = dfg.value_def(value) else { return value };
-        let InstructionData::Ternary { opcode: Opcode::Blendv | Opcode::Select, args: [mask, yes, no] } =
-            dfg.insts[inst]
-        else {
-            return value;
-        };
-        let ValueDef::Result(test, 0) = dfg.value_def(mask) else { return value };
-        let ValueDef::Result(chosen, 0) = dfg.value_def(yes) else { return value };
-        let canonical = match dfg.insts[chosen] {
-            InstructionData::UnaryImm { imm, .. } => imm.bits() as u64 == NAN_32,
-            InstructionData::UnaryConst { constant_handle, .. } => {
-                dfg.constants.get(constant_handle).as_slice().chunks(4).all(|bytes| bytes == NAN_32_BYTES)
-            }
-            _ => false,
-        };
-        match dfg.insts[test] {
-            InstructionData::FloatCompare { cond: FloatCC::Unordered, args: [a, b], .. }
-                if canonical && a == b && self.is_cast_of(no, a) =>
-            {
-                no
-            }
-            _ => value,
-        }
-    }
-
-    fn is_cast_of(&self, cast: Value, of: Value) -> bool {
-        let dfg = &self.builder.func.dfg;
-        let ValueDef::Result(inst, 0) = dfg.value_def(cast) else { return false };
-        matches!(dfg.insts[inst],
-            InstructionData::LoadNoOffset { opcode: Opcode::Bitcast, arg, .. } if arg == of)
-    }
-
     /// The smaller; `b` if they are equal or one is NaN, as the processor has it.
     pub fn lesser(&mut self, a: Value, b: Value) -> Value {
         let less = self.builder.ins().fcmp(FloatCC::LessThan, a, b);
@@ -400,6 +366,34 @@ impl<'a, 'b> Emit<'a, 'b> {
             self.builder.ins().select(mask, a, b)
         }
     }
+}
+
+/// What [`Emit::register`] has been given as a float, as the integer that it made of it, if the value comes from
+/// there.
+pub(super) fn before_test(dfg: &DataFlowGraph, value: Value) -> Option<Value> {
+    let inst_of = |value: Value| match dfg.value_def(value) {
+        ValueDef::Result(inst, 0) => Some(&dfg.insts[inst]),
+        _ => None,
+    };
+    let InstructionData::Ternary { opcode: Opcode::Blendv | Opcode::Select, args: [mask, yes, no] } =
+        *inst_of(dfg.resolve_aliases(value))?
+    else {
+        return None;
+    };
+    let canonical = match *inst_of(yes)? {
+        InstructionData::UnaryImm { imm, .. } => imm.bits() as u64 == NAN_32,
+        InstructionData::UnaryConst { constant_handle, .. } => {
+            dfg.constants.get(constant_handle).as_slice().chunks(4).all(|bytes| bytes == NAN_32_BYTES)
+        }
+        _ => false,
+    };
+    let InstructionData::FloatCompare { cond: FloatCC::Unordered, args: [a, b], .. } = *inst_of(mask)? else {
+        return None;
+    };
+    let InstructionData::LoadNoOffset { opcode: Opcode::Bitcast, arg, .. } = *inst_of(no)? else {
+        return None;
+    };
+    (canonical && a == b && arg == a).then_some(no)
 }
 
 const NAN_32_BYTES: [u8; 4] = (NAN_32 as u32).to_le_bytes();

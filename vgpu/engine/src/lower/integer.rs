@@ -36,7 +36,7 @@ pub(super) fn compute(e: &mut Emit, opcode: &Opcode, sources: &[Source]) -> Opti
             let difference = e.sub(a, b);
             fitted(e, difference)
         }),
-        Op::Mul | Op::Mad => product(e, opcode, ty, a, quad(1)?, quad(2))?,
+        Op::Mul | Op::Mad => product(e, opcode, ty, sources)?,
         Op::Mul24 | Op::Mad24 => product_24(e, opcode, ty, a, quad(1)?, quad(2)),
         Op::Sad => e.each([a, quad(1)?, quad(2)?], |e, [a, b, c]| {
             let (a, b) = (signed(e, a, ty), signed(e, b, ty));
@@ -103,26 +103,51 @@ fn saturated(e: &mut Emit, a: Value, value: Value, overflow: Value) -> Value {
     e.select(overflows, limit, value)
 }
 
-fn product(e: &mut Emit, opcode: &Opcode, ty: Type, a: Quad, b: Quad, c: Option<Quad>) -> Option<Quad> {
-    let product = if opcode.has(Word::Wide) {
-        wide(e, ty, a, b)
-    } else if opcode.has(Word::Hi) {
-        high(e, ty, a, b)
+fn product(e: &mut Emit, opcode: &Opcode, ty: Type, sources: &[Source]) -> Option<Quad> {
+    let [a, b] = [sources.first()?, sources.get(1)?];
+    let product = if opcode.has(Word::Hi) {
+        high(e, ty, a.quad, b.quad)
+    } else if let Some((factor, power)) = power_of_two(ty, a, b) {
+        shifted(e, ty, factor, power, opcode.has(Word::Wide))
+    } else if opcode.has(Word::Wide) {
+        wide(e, ty, a.quad, b.quad)
     } else {
-        e.each([a, b], |e, [a, b]| {
+        e.each([a.quad, b.quad], |e, [a, b]| {
             let product = e.mul(a, b);
             e.extend(product, ty.bits(), false)
         })
     };
-    let Some(c) = c else { return Some(product) };
+    let Some(c) = sources.get(2) else { return Some(product) };
     let saturates = opcode.has(Word::Sat);
-    Some(e.each([product, c], |e, [product, c]| {
+    Some(e.each([product, c.quad], |e, [product, c]| {
         if saturates {
             return saturating_add(e, product, c);
         }
         let sum = e.add(product, c);
         if opcode.has(Word::Wide) { sum } else { e.extend(sum, ty.bits(), false) }
     }))
+}
+
+/// The other factor and the logarithm, where one is a power of two: mostly the sizes of elements.
+fn power_of_two(ty: Type, a: &Source, b: &Source) -> Option<(Quad, u32)> {
+    let logarithm = |source: &Source| {
+        let value = source.constant?;
+        let negative = ty.is_signed() && value >> (ty.bits() - 1) & 1 != 0;
+        (value.is_power_of_two() && !negative).then(|| value.trailing_zeros())
+    };
+    logarithm(b).map(|power| (a.quad, power)).or_else(|| Some((b.quad, logarithm(a)?)))
+}
+
+fn shifted(e: &mut Emit, ty: Type, factor: Quad, power: u32, wide: bool) -> Quad {
+    let factor = match (wide, ty.bits()) {
+        (true, 32) => e.widen(factor.first(), ty.is_signed()),
+        (true, _) => e.each([factor], |e, [factor]| signed(e, factor, ty)),
+        _ => factor,
+    };
+    e.each([factor], |e, [factor]| {
+        let product = e.shl_by(factor, power);
+        if wide { product } else { e.extend(product, ty.bits(), false) }
+    })
 }
 
 /// The whole product of 16 or 32 bits.

@@ -16,6 +16,7 @@ mod emit;
 mod float;
 mod half;
 mod integer;
+mod nan;
 
 use cranelift_codegen::ir::Value;
 use cranelift_codegen::isa::TargetIsa;
@@ -23,6 +24,7 @@ use cranelift_frontend::FunctionBuilder;
 use gangway_ptx::{Op, Opcode, Type, Word};
 
 use self::emit::{Emit, Quad, Source};
+pub use self::nan::sink_tests;
 use crate::value::{self, Lanes, Predicate, QUADS, is_wide};
 
 /// What the processor has beyond SSE4.2, which everything here takes for granted.

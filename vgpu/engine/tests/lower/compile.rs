@@ -9,7 +9,7 @@ use cranelift_codegen::isa::{CallConv, OwnedTargetIsa};
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_codegen::{Context, control::ControlPlane};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
-use gangway_engine::lower::{Features, Input, Output, pure};
+use gangway_engine::lower::{Features, Input, Output, pure, sink_tests};
 use gangway_engine::value::{Lanes, Predicate, is_wide};
 use gangway_ptx::Type;
 use gangway_ptx::forms::Opcode;
@@ -37,7 +37,7 @@ pub enum Level {
 
 pub struct Host {
     isa: OwnedTargetIsa,
-    features: Features,
+    pub features: Features,
 }
 
 impl Host {
@@ -80,52 +80,88 @@ impl Host {
         shape: Shape,
         constants: &[(usize, u64)],
     ) -> Option<Compiled> {
+        let mut fast = true;
+        let code = self.function(&opcode.to_string(), |builder, inputs, outputs| {
+            let operands: Vec<Input> = types
+                .iter()
+                .enumerate()
+                .map(|(index, &ty)| {
+                    let constant = constants.iter().find(|(operand, _)| *operand == index);
+                    operand(builder, ty, inputs, index, shape, constant.map(|(_, value)| *value))
+                })
+                .collect();
+            let Some(results) = pure(builder, opcode, &operands, self.features) else {
+                fast = false;
+                return;
+            };
+            if shape == Shape::Scalar {
+                assert!(is_uniform(&results.first), "{opcode}: not uniform though its operands are");
+            }
+            for (number, output) in [Some(results.first), results.second].into_iter().flatten().enumerate() {
+                let offset = SLOT * number as i32;
+                match output {
+                    Output::Lanes(lanes) => lanes.store(builder, outputs, offset),
+                    Output::Predicate(predicate) => {
+                        let bits = predicate.bits(builder);
+                        builder.ins().store(MemFlagsData::trusted(), bits, outputs, offset);
+                    }
+                }
+            }
+        });
+        fast.then_some(Compiled { code, shape })
+    }
+
+    /// A function of the slots of its inputs and of its outputs.
+    pub fn function(
+        &self,
+        name: &str,
+        emit: impl FnOnce(&mut FunctionBuilder, Value, Value),
+    ) -> Arc<Executable> {
+        let context = self.build(name, emit, false);
+        let compiled = context.compiled_code().expect("compiled code");
+        assert!(compiled.buffer.relocs().is_empty(), "{name} needs relocations");
+        Executable::new(compiled.code_buffer())
+    }
+
+    /// Such a function's machine instructions.
+    pub fn text(&self, emit: impl FnOnce(&mut FunctionBuilder, Value, Value)) -> String {
+        let context = self.build("a function", emit, true);
+        let compiled = context.compiled_code().expect("compiled code");
+        compiled.vcode.clone().expect("as text")
+    }
+
+    fn build(
+        &self,
+        name: &str,
+        emit: impl FnOnce(&mut FunctionBuilder, Value, Value),
+        as_text: bool,
+    ) -> Context {
         let mut signature = Signature::new(CallConv::SystemV);
         signature.params.extend([AbiParam::new(I64), AbiParam::new(I64)]);
         let mut context =
             Context::for_function(Function::with_name_signature(UserFuncName::default(), signature));
-        let mut builders = FunctionBuilderContext::new();
-        let mut builder = FunctionBuilder::new(&mut context.func, &mut builders);
+        let mut scratch = FunctionBuilderContext::new();
+        let mut builder = FunctionBuilder::new(&mut context.func, &mut scratch);
         let block = builder.create_block();
         builder.append_block_params_for_function_params(block);
         builder.switch_to_block(block);
         builder.seal_block(block);
         let (inputs, outputs) = (builder.block_params(block)[0], builder.block_params(block)[1]);
-        let operands: Vec<Input> = types
-            .iter()
-            .enumerate()
-            .map(|(index, &ty)| {
-                let constant = constants.iter().find(|(operand, _)| *operand == index);
-                operand(&mut builder, ty, inputs, index, shape, constant.map(|(_, value)| *value))
-            })
-            .collect();
-        let results = pure(&mut builder, opcode, &operands, self.features)?;
-        if shape == Shape::Scalar {
-            assert!(is_uniform(&results.first), "{opcode}: not uniform though its operands are");
-        }
-        for (number, output) in [Some(results.first), results.second].into_iter().flatten().enumerate() {
-            let offset = SLOT * number as i32;
-            match output {
-                Output::Lanes(lanes) => lanes.store(&mut builder, outputs, offset),
-                Output::Predicate(predicate) => {
-                    let bits = predicate.bits(&mut builder);
-                    builder.ins().store(MemFlagsData::trusted(), bits, outputs, offset);
-                }
-            }
-        }
+        emit(&mut builder, inputs, outputs);
         builder.ins().return_(&[]);
         builder.finalize(self.isa.frontend_config());
-        let name = opcode.to_string();
-        let compiled = context.compile(&*self.isa, &mut ControlPlane::default()).unwrap_or_else(|error| {
-            panic!("{name} ({shape:?}): {:?}\n{}", error.inner, error.func.display())
-        });
-        assert!(compiled.buffer.relocs().is_empty(), "{name} needs relocations");
-        Some(Compiled { code: Executable::new(compiled.code_buffer()), shape })
+        sink_tests(&mut context.func);
+        context.set_disasm(as_text);
+        let refused = context.compile(&*self.isa, &mut ControlPlane::default()).err();
+        if let Some(error) = refused {
+            panic!("{name}: {:?}\n{}", error.inner, error.func.display());
+        }
+        context
     }
 }
 
 /// Room for an operand in memory.
-const SLOT: i32 = 256;
+pub const SLOT: i32 = 256;
 
 fn is_uniform(output: &Output) -> bool {
     matches!(output, Output::Lanes(Lanes::Uniform(_)) | Output::Predicate(Predicate::Uniform(_)))
@@ -165,13 +201,20 @@ pub struct Compiled {
     shape: Shape,
 }
 
+/// Memory for the operands or the results of a function.
 #[repr(C, align(64))]
-struct Slots([[u8; SLOT as usize]; 6]);
+pub struct Slots(pub [[u8; SLOT as usize]; 6]);
+
+impl Slots {
+    pub fn new() -> Slots {
+        Slots([[0; SLOT as usize]; 6])
+    }
+}
 
 impl Compiled {
     /// Runs it on 32 lanes of each operand; the lanes of each result.
     pub fn run(&self, types: &[Type], inputs: &[Vec<u64>], outputs: &[Type]) -> Vec<Vec<u64>> {
-        let mut slots = Slots([[0; SLOT as usize]; 6]);
+        let mut slots = Slots::new();
         for ((slot, &ty), values) in slots.0.iter_mut().zip(types).zip(inputs) {
             let wide = is_wide(ty) || self.shape == Shape::WideVector;
             if ty == Type::Pred {
@@ -192,7 +235,7 @@ impl Compiled {
                 }
             }
         }
-        let mut results = Slots([[0; SLOT as usize]; 6]);
+        let mut results = Slots::new();
         self.code.call(&slots, &mut results);
         let read = |(slot, ty): (&[u8; SLOT as usize], &Type)| -> Vec<u64> {
             let word = |at: usize| u32::from_le_bytes(slot[at..at + 4].try_into().expect("four bytes"));
@@ -208,7 +251,7 @@ impl Compiled {
 }
 
 /// Machine code in memory of its own.
-struct Executable {
+pub struct Executable {
     address: *mut libc::c_void,
     length: usize,
 }
@@ -236,7 +279,7 @@ impl Executable {
         Arc::new(Executable { address, length })
     }
 
-    fn call(&self, inputs: &Slots, outputs: &mut Slots) {
+    pub fn call(&self, inputs: &Slots, outputs: &mut Slots) {
         // SAFETY: the code is that of a function with this signature, which reads and writes
         // nothing but the slots.
         unsafe {
