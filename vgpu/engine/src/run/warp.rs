@@ -22,7 +22,7 @@ use crate::program::Program;
 use crate::support::{Arrivals, Host, Ticket};
 
 /// Steps back until a warp gives way.
-pub(crate) const FUEL: i64 = 4096;
+pub(crate) const FUEL: i64 = 1024;
 
 /// The state of a block that its warps share.
 #[derive(Debug, Default)]

@@ -1,0 +1,322 @@
+//! Barriers, divergence, faults, grids and the cache, with kernels in PTX and many launches at once.
+
+use std::fmt::Write;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use gangway_device_memory::{Kind, Request, Space};
+use gangway_engine::{Engine, Fault, Launch, Options, Program, Reason};
+
+fn options() -> Options {
+    Options {
+        device: 0,
+        workers: 3,
+        check: false,
+        interpret: false,
+        cache: None,
+        stack: 1 << 14,
+        heap: 1 << 20,
+    }
+}
+
+/// A program and memory for its results.
+struct Bench {
+    engine: Arc<Engine>,
+    program: Arc<Program>,
+    buffer: u64,
+}
+
+const WORDS: usize = 1 << 14;
+
+impl Bench {
+    fn new(options: Options, text: &str) -> Bench {
+        let header = ".version 7.8\n.target sm_80\n.address_size 64\n";
+        let module =
+            gangway_ptx::parse(&format!("{header}{text}")).unwrap_or_else(|errors| panic!("{errors}"));
+        let engine = Engine::new(options);
+        let program = engine.load(module).expect("memory");
+        let request = Request::new(0, 4 * WORDS as u64, Kind::Device);
+        let buffer = Space::get().and_then(|space| space.allocate(&request)).expect("memory");
+        Bench { engine, program, buffer }
+    }
+
+    fn launch(&self, blocks: u32, threads: [u32; 3], cooperative: bool) -> Result<(), Box<Fault>> {
+        self.launch_at(blocks, threads, cooperative, self.buffer)
+    }
+
+    fn launch_at(&self, blocks: u32, block: [u32; 3], cooperative: bool, at: u64) -> Result<(), Box<Fault>> {
+        self.engine.launch(&Launch {
+            program: &self.program,
+            kernel: self.program.kernel("k").expect("the kernel"),
+            grid: [blocks, 1, 1],
+            block,
+            shared: 256,
+            parameters: &at.to_le_bytes(),
+            cooperative,
+        })
+    }
+
+    fn words(&self) -> &[u32] {
+        // SAFETY: it is allocated, and no launch is running.
+        unsafe { std::slice::from_raw_parts(std::ptr::with_exposed_provenance(self.buffer as usize), WORDS) }
+    }
+
+    fn clear(&self) {
+        let start = std::ptr::with_exposed_provenance_mut::<u32>(self.buffer as usize);
+        // SAFETY: as above.
+        unsafe { std::ptr::write_bytes(start, 0, WORDS) };
+    }
+}
+
+impl Drop for Bench {
+    fn drop(&mut self) {
+        let freed = Space::get().and_then(|space| space.free(self.buffer));
+        assert!(freed.is_ok(), "{freed:?}");
+    }
+}
+
+/// The start of a kernel: `%i` is the thread's number in its block, `%at` the address of its word.
+const START: &str = "
+    .reg .u64 %base, %at, %wide;
+    .reg .u32 %i, %b, %n, %x, %y, %z;
+    .reg .pred %p, %q;
+    ld.param.u64 %base, [buffer];
+    mov.u32 %i, %tid.x;
+    mov.u32 %b, %ctaid.x;
+    mov.u32 %n, %ntid.x;
+    mad.lo.u32 %x, %b, %n, %i;
+    mul.wide.u32 %wide, %x, 4;
+    add.u64 %at, %base, %wide;
+";
+
+fn kernel(body: &str) -> String {
+    format!(".visible .entry k(.param .u64 buffer) {{ {START} {body} }}")
+}
+
+#[test]
+fn a_sum_over_shared_memory() {
+    // Each of log2 steps is between barriers.
+    let mut body = String::from(
+        ".shared .align 4 .b8 s[4096]; .reg .u32 %a; mul.lo.u32 %a, %i, 4; mov.u32 %y, s; add.u32 %a, %a, %y;
+         st.shared.u32 [%a], %i; bar.sync 0;\n",
+    );
+    for step in [512, 256, 128, 64, 32, 16, 8, 4, 2, 1] {
+        let _ = writeln!(
+            body,
+            "setp.ge.u32 %p, %i, {step}; @%p bra skip{step}; ld.shared.u32 %x, [%a]; ld.shared.u32 %y, [%a+{}];
+             add.u32 %x, %x, %y; st.shared.u32 [%a], %x; skip{step}: bar.sync 0;",
+            4 * step
+        );
+    }
+    body += "ld.shared.u32 %x, [s]; st.global.u32 [%at], %x; ret;";
+    let bench = Bench::new(options(), &kernel(&body));
+    for _ in 0..5 {
+        bench.clear();
+        bench.launch(8, [1024, 1, 1], false).expect("no fault");
+        assert!(bench.words()[..8 * 1024].iter().all(|&word| word == 1023 * 512));
+    }
+}
+
+#[test]
+fn lanes_come_to_a_barrier_from_different_places() {
+    // Odd and even lanes meet in bar.sync from different branches, in a loop with a count of its own per lane.
+    let bench = Bench::new(
+        options(),
+        &kernel(
+            "mov.u32 %x, 0; and.b32 %y, %i, 1; setp.eq.u32 %p, %y, 0;
+             again: @%p bra even; add.u32 %x, %x, 3; bar.sync 1; bra join;
+             even: add.u32 %x, %x, 5; bar.sync 1;
+             join: add.u32 %z, %x, 0; setp.lt.u32 %q, %z, 15; @%q bra again;
+             st.global.u32 [%at], %x; @%p bra done; ret; done: exit;",
+        ),
+    );
+    for threads in [32, 48, 96] {
+        bench.clear();
+        bench.launch(4, [threads, 1, 1], false).expect("no fault");
+        for (index, &word) in bench.words()[..4 * threads as usize].iter().enumerate() {
+            assert_eq!(word, 15, "thread {index} of blocks of {threads}");
+        }
+    }
+}
+
+#[test]
+fn a_lock_that_all_threads_of_all_blocks_take() {
+    let bench = Bench::new(
+        options(),
+        &kernel(
+            "try: atom.global.cas.b32 %y, [%base], 0, 1; setp.ne.u32 %p, %y, 0; @%p bra try;
+             membar.gl;
+             ld.volatile.global.u32 %z, [%base+4]; add.u32 %z, %z, 1; st.volatile.global.u32 [%base+4], %z;
+             membar.gl;
+             atom.global.exch.b32 %y, [%base], 0; ret;",
+        ),
+    );
+    bench.launch(6, [96, 1, 1], false).expect("no fault");
+    assert_eq!(bench.words()[..2], [0, 6 * 96]);
+}
+
+#[test]
+fn a_block_waits_for_one_that_starts_later() {
+    let bench = Bench::new(
+        options(),
+        &kernel(
+            "setp.ne.u32 %p, %i, 0; @%p ret; setp.eq.u32 %p, %b, 15; @%p bra last;
+             wait: ld.volatile.global.u32 %x, [%base]; setp.eq.u32 %p, %x, 0; @%p bra wait;
+             atom.global.add.u32 %y, [%base+4], 1; ret;
+             last: st.volatile.global.u32 [%base], 1; ret;",
+        ),
+    );
+    bench.launch(16, [64, 1, 1], false).expect("no fault");
+    assert_eq!(bench.words()[..2], [1, 15]);
+}
+
+#[test]
+fn the_whole_grid_meets() {
+    let text = "
+        .extern .func (.param .b64 r) cudaCGGetIntrinsicHandle (.param .b32 scope);
+        .extern .func (.param .b32 r) cudaCGSynchronize (.param .b64 handle, .param .b32 flags);
+        "
+    .to_owned()
+        + &kernel(
+            ".reg .u64 %handle; .reg .u32 %all, %round;
+             .param .b32 scope; .param .b64 given; .param .b32 flags; .param .b32 answer;
+             st.param.b32 [scope], 1;
+             call (given), cudaCGGetIntrinsicHandle, (scope);
+             ld.param.b64 %handle, [given];
+             mov.u32 %x, %nctaid.x; mul.lo.u32 %all, %x, %n; mov.u32 %round, 0;
+             again: atom.global.add.u32 %x, [%base], 1;
+             st.param.b64 [given], %handle; st.param.b32 [flags], 0;
+             call (answer), cudaCGSynchronize, (given, flags);
+             add.u32 %round, %round, 1; mul.lo.u32 %y, %round, %all;
+             ld.volatile.global.u32 %x, [%base]; setp.eq.u32 %p, %x, %y;
+             @!%p atom.global.add.u32 %x, [%base+4], 1;
+             st.param.b64 [given], %handle; st.param.b32 [flags], 0;
+             call (answer), cudaCGSynchronize, (given, flags);
+             setp.lt.u32 %p, %round, 5; @%p bra again; ret;",
+        );
+    let bench = Bench::new(options(), &text);
+    for threads in [64, 80] {
+        bench.clear();
+        bench.launch(24, [threads, 1, 1], true).expect("no fault");
+        assert_eq!(bench.words()[..2], [5 * 24 * threads, 0]);
+    }
+}
+
+#[test]
+fn faults_leave_the_engine_as_it_was() {
+    let bench = Bench::new(options(), &kernel("st.global.u32 [%at], %i; bar.sync 0; ret;"));
+    let beyond = bench.buffer + (1 << 30);
+    for round in 0..20 {
+        let fault = bench.launch_at(4, [128, 1, 1], false, beyond).expect_err("an access to nothing");
+        assert_eq!(fault.reason, Reason::IllegalAddress);
+        assert!(
+            fault.report.contains("write of 4 bytes") && fault.report.contains("st.global.u32"),
+            "{fault}"
+        );
+        bench.clear();
+        bench.launch(4, [128, 1, 1], false).expect("no fault");
+        assert_eq!(bench.words()[511], 127, "round {round}");
+    }
+}
+
+#[test]
+fn misaligned_null_and_unknown_host_addresses() {
+    let bench = Bench::new(options(), &kernel("ld.u32 %x, [%base]; st.u32 [%base], %x; ret;"));
+    let on_the_stack = 7u32;
+    for (address, reason) in [
+        (bench.buffer + 2, Reason::MisalignedAddress),
+        (0, Reason::IllegalAddress),
+        (64, Reason::IllegalAddress),
+        (&raw const on_the_stack as u64, Reason::IllegalAddress),
+        (u64::MAX - 3, Reason::IllegalAddress),
+        (1 << 63, Reason::IllegalAddress),
+    ] {
+        for threads in [1, 32] {
+            let fault = bench.launch_at(1, [threads, 1, 1], false, address).expect_err("a wrong address");
+            assert_eq!(fault.reason, reason, "{address:#x}: {fault}");
+        }
+    }
+}
+
+#[test]
+fn barriers_that_nobody_completes_end() {
+    let bench = Bench::new(
+        options(),
+        &kernel("setp.lt.u32 %p, %i, 32; @%p bra other; bar.sync 1, 96; ret; other: bar.sync 2, 64; ret;"),
+    );
+    let fault = bench.launch(2, [64, 1, 1], false).expect_err("a deadlock");
+    assert_eq!(fault.reason, Reason::Failed);
+    assert!(fault.report.contains("wait for each other") && fault.report.contains("bar.sync"), "{fault}");
+}
+
+#[test]
+fn endless_recursion_is_a_fault() {
+    let text = ".func f(.param .u64 a) { .reg .u64 %a; .local .b64 x[4]; ld.param.u64 %a, [a];
+        st.local.u64 [x], %a; call f, (%a); ld.local.u64 %a, [x]; st.global.u64 [%a], %a; ret; }\n"
+        .to_owned()
+        + &kernel("call f, (%base); ret;");
+    let bench = Bench::new(options(), &text);
+    for threads in [1, 64] {
+        let fault = bench.launch(2, [threads, 1, 1], false).expect_err("an overflow");
+        assert_eq!(fault.reason, Reason::Failed, "{fault}");
+        assert!(fault.report.contains("the stack is full"), "{fault}");
+    }
+}
+
+#[test]
+fn many_threads_launch_at_once() {
+    let bench = Bench::new(options(), &kernel("bar.sync 0; atom.global.add.u32 %x, [%base], 1; ret;"));
+    let rounds = 50;
+    std::thread::scope(|scope| {
+        for number in 0..6u32 {
+            let bench = &bench;
+            scope.spawn(move || {
+                for round in 0..rounds {
+                    let fails = (number + round) % 7 == 0;
+                    let at = if fails { 8 } else { bench.buffer };
+                    let ended = bench.launch_at(number % 3 + 1, [70, 1, 1], false, at);
+                    assert_eq!(ended.is_err(), fails);
+                }
+            });
+        }
+    });
+    let fine = |number: u32| (0..rounds).filter(|round| (number + round) % 7 != 0).count() as u32;
+    let expected: u32 = (0..6).map(|number| fine(number) * (number % 3 + 1) * 70).sum();
+    assert_eq!(bench.words()[0], expected);
+}
+
+#[test]
+fn code_is_kept_between_engines() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let files = || -> Vec<PathBuf> {
+        let folders = std::fs::read_dir(folder.path()).into_iter().flatten().flatten();
+        folders
+            .flat_map(|entry| std::fs::read_dir(entry.path()).into_iter().flatten().flatten())
+            .map(|e| e.path())
+            .collect()
+    };
+    let text = kernel("add.u32 %x, %i, 9; st.global.u32 [%at], %x; ret;");
+    let run = |text: &str| {
+        let bench = Bench::new(Options { cache: Some(folder.path().to_owned()), ..options() }, text);
+        bench.launch(1, [40, 1, 1], false).expect("no fault");
+        assert_eq!(bench.words()[39], 48);
+    };
+    run(&text);
+    let first = files();
+    assert!(!first.is_empty());
+    run(&text);
+    assert_eq!(files().len(), first.len(), "the second engine has compiled nothing");
+    // Damage is found out, and mended.
+    for path in &first {
+        let mut bytes = std::fs::read(path).expect("a file");
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= 0xff;
+        std::fs::write(path, &bytes).expect("a file");
+    }
+    run(&text);
+    let mended = first.iter().all(|path| std::fs::read(path).is_ok_and(|bytes| !bytes.is_empty()));
+    assert!(mended);
+    // Another module has other code, though its kernel has the same name.
+    run(&kernel("add.u32 %x, %i, 4; add.u32 %x, %x, 5; st.global.u32 [%at], %x; ret;"));
+    assert!(files().len() > first.len());
+}
