@@ -3,13 +3,15 @@
 //! A [`Copy`] is checked when it is submitted - whatever is device memory must be allocated
 //! from its first to its last byte - and carried out in its stream.
 
+use std::ffi::c_void;
+
 use gangway_device_memory::is_device_address;
-use gangway_streams::{Outcome, Payload};
+use gangway_streams::{Failure, Outcome, Payload};
 
 use crate::error::{Result, Status};
 use crate::memory;
 use crate::stream::{StreamRef, sort};
-use crate::types::{CUDA_MEMCPY2D, CUDA_MEMCPY3D, memory_type};
+use crate::types::{CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUcontext, memory_type};
 
 /// One side of a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,6 +139,50 @@ impl Copy {
         Ok(())
     }
 
+    /// The copy, if all the device memory that it concerns is allocated.
+    pub fn checked(self) -> Result<Copy> {
+        if !self.is_empty() {
+            self.check()?;
+        }
+        Ok(self)
+    }
+
+    /// As a graph tells it: offsets are part of the addresses.
+    pub fn description(&self) -> CUDA_MEMCPY3D {
+        let Copy { to, from, shape } = *self;
+        let kind = |side: Side| if side.device { memory_type::DEVICE } else { memory_type::HOST };
+        let host = |side: Side| if side.device { std::ptr::null_mut() } else { side.address as *mut c_void };
+        let device = |side: Side| if side.device { side.address } else { 0 };
+        let rows = |side: Side| side.slice.checked_div(side.pitch).unwrap_or(0);
+        CUDA_MEMCPY3D {
+            src_x_in_bytes: 0,
+            src_y: 0,
+            src_z: 0,
+            src_lod: 0,
+            src_memory_type: kind(from),
+            src_host: host(from),
+            src_device: device(from),
+            src_array: std::ptr::null_mut(),
+            src_context: CUcontext::NULL,
+            src_pitch: from.pitch,
+            src_height: rows(from),
+            dst_x_in_bytes: 0,
+            dst_y: 0,
+            dst_z: 0,
+            dst_lod: 0,
+            dst_memory_type: kind(to),
+            dst_host: host(to),
+            dst_device: device(to),
+            dst_array: std::ptr::null_mut(),
+            dst_context: CUcontext::NULL,
+            dst_pitch: to.pitch,
+            dst_height: rows(to),
+            width_in_bytes: shape.width,
+            height: shape.height,
+            depth: shape.depth,
+        }
+    }
+
     /// Copies in the order of the stream, and waits.
     pub fn run_in(self, stream: &StreamRef) -> Result {
         if self.is_empty() {
@@ -201,7 +247,12 @@ impl Copy {
 }
 
 impl Payload for Copy {
+    /// Checked again: meanwhile another stream may have freed something, and a graph runs long after it was made.
     fn run(&self) -> Outcome {
+        if self.is_empty() {
+            return Ok(());
+        }
+        self.check().map_err(|_| Failure::known(Status::ILLEGAL_ADDRESS.0))?;
         self.run_now();
         Ok(())
     }

@@ -34,8 +34,16 @@ impl Event {
         if flags & !known != 0 || (flags & flags::INTERPROCESS != 0 && timed) {
             return Err(Status::INVALID_VALUE);
         }
-        let (event, context) = (gangway_streams::Event::new(timed), Arc::downgrade(context));
-        Event::table().insert_with(|handle| Arc::new(Event { handle, event, context }))
+        let context = Arc::downgrade(context);
+        Event::table().insert_with(|handle| {
+            let event = gangway_streams::Event::with_tag(timed, handle.raw());
+            Arc::new(Event { handle, event, context })
+        })
+    }
+
+    /// The handle of an event, valid or not any more.
+    pub fn handle_of(event: &gangway_streams::Event) -> CUevent {
+        CUevent::from_raw(event.tag())
     }
 
     /// An event is only recorded in streams of its own context.

@@ -1,8 +1,9 @@
 //! Filling memory with a value, `cuMemset*`.
 
-use gangway_streams::{Outcome, Payload};
+use gangway_streams::{Failure, Outcome, Payload};
 
 use crate::error::{Result, Status};
+use crate::graph::parameters::FillParameters;
 use crate::memory;
 use crate::stream::{StreamRef, sort};
 
@@ -55,6 +56,20 @@ impl Fill {
         memory::check_device_range(self.address, reach.ok_or(Status::INVALID_VALUE)? as u64)
     }
 
+    /// The fill, if all the memory that it concerns is allocated.
+    pub fn checked(self) -> Result<Fill> {
+        if !self.is_empty() {
+            self.check()?;
+        }
+        Ok(self)
+    }
+
+    /// As a graph tells it.
+    pub fn parameters(&self) -> FillParameters {
+        let Fill { address, element, value, width, height, pitch } = *self;
+        FillParameters { to: address, pitch, value, element: element as u32, width, height }
+    }
+
     /// Fills in the order of the stream, and waits.
     pub fn run_in(self, stream: &StreamRef) -> Result {
         if self.is_empty() {
@@ -75,8 +90,12 @@ impl Fill {
 }
 
 impl Payload for Fill {
-    /// Does it. Everything has been checked.
+    /// Checked again: meanwhile another stream may have freed it, and a graph runs long after it was made.
     fn run(&self) -> Outcome {
+        if self.is_empty() {
+            return Ok(());
+        }
+        self.check().map_err(|_| Failure::known(Status::ILLEGAL_ADDRESS.0))?;
         let bytes = self.value.to_ne_bytes();
         let same = bytes[..self.element].iter().all(|&byte| byte == bytes[0]);
         for row in 0..self.height {

@@ -25,7 +25,7 @@ pub struct Shape {
 }
 
 /// A launch that has been checked, with its own copy of the parameters.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Launch {
     engine: Arc<Engine>,
     pub function: Arc<Function>,
@@ -66,6 +66,12 @@ impl Launch {
         let parameters = arguments.collect(function.described())?;
         let engine = Arc::clone(function.context()?.device.engine());
         Ok(Launch { engine, function, shape, parameters })
+    }
+
+    /// The launch, if it is within the limits: for those who have changed its shape.
+    pub fn checked(self) -> Result<Launch> {
+        check(&self.function, &self.shape)?;
+        Ok(self)
     }
 
     pub fn submit_to(self, stream: &StreamRef) -> Result {

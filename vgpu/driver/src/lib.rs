@@ -26,6 +26,7 @@ mod error;
 mod event;
 mod fill;
 mod function;
+mod graph;
 mod handle;
 mod host_function;
 mod jit;

@@ -173,6 +173,10 @@ impl MemoryOperations {
         let operations = given.iter().map(Operation::new).collect::<Result<_>>()?;
         Ok(MemoryOperations { operations, given, context: Arc::downgrade(context) })
     }
+
+    pub fn context(&self) -> Option<Arc<Context>> {
+        self.context.upgrade()
+    }
 }
 
 impl Payload for MemoryOperations {

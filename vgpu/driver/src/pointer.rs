@@ -15,6 +15,9 @@ use crate::error::{Result, Status};
 pub struct Out<T>(*mut T);
 
 impl<T> Out<T> {
+    /// For results that nobody wants.
+    pub const NULL: Out<T> = Out(std::ptr::null_mut());
+
     pub fn is_null(&self) -> bool {
         self.0.is_null()
     }
@@ -74,6 +77,15 @@ pub struct In<T>(*const T);
 
 impl<T: Copy> In<T> {
     pub const NULL: In<T> = In(std::ptr::null());
+
+    /// A pointer that a caller is given to read.
+    ///
+    /// # Safety
+    ///
+    /// It is null or points to what the call promises, for as long as the call promises that.
+    pub unsafe fn from_ptr(pointer: *const T) -> In<T> {
+        In(pointer)
+    }
 
     pub fn is_null(&self) -> bool {
         self.0.is_null()
@@ -141,6 +153,11 @@ impl Memory {
 
     pub fn address(&self) -> u64 {
         self.0 as u64
+    }
+
+    /// A value of the type that the call implies, so many bytes further on.
+    pub fn at<T>(&self, offset: usize) -> In<T> {
+        if self.0.is_null() { In(std::ptr::null()) } else { In(self.0.wrapping_byte_add(offset).cast()) }
     }
 
     /// A place for a value of the type that the call implies.

@@ -77,6 +77,7 @@ impl StreamRef {
 
     /// Has work done in its turn, and waits for it.
     pub fn run<P: Payload>(&self, work: P) -> Result {
+        gangway_streams::check_unsafe_call()?;
         Ok(self.queue.run(move || work.run())?)
     }
 }
@@ -98,7 +99,6 @@ pub mod sort {
     pub const COPY: u32 = 1;
     pub const FILL: u32 = 2;
     pub const HOST: u32 = 3;
-    pub const ALLOCATE: u32 = 10;
     pub const FREE: u32 = 11;
     pub const MEMORY_OPERATIONS: u32 = 12;
 }

@@ -18,6 +18,10 @@ pub type CUlinkState = Handle<crate::link::Link>;
 pub type CUstream = Handle<crate::stream::Stream>;
 pub type CUevent = Handle<crate::event::Event>;
 pub type CUmemoryPool = Handle<crate::pool::Pool>;
+pub type CUgraph = Handle<crate::graph::Graph>;
+pub type CUgraphNode = Handle<crate::graph::Node>;
+pub type CUgraphExec = Handle<crate::graph::Exec>;
+pub type CUuserObject = Handle<crate::graph::UserObject>;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]

@@ -15,6 +15,7 @@ use crate::queue::Position;
 #[derive(Debug)]
 pub struct Event {
     timed: bool,
+    tag: usize,
     state: Mutex<State>,
 }
 
@@ -37,7 +38,17 @@ pub(crate) enum Recorded {
 impl Event {
     /// A `timed` event can be given to [`Event::elapsed`].
     pub fn new(timed: bool) -> Arc<Event> {
-        Arc::new(Event { timed, state: Mutex::new(State { record: 0, recorded: None, time: None }) })
+        Event::with_tag(timed, 0)
+    }
+
+    /// An event that carries a number of the caller's, such as a handle.
+    pub fn with_tag(timed: bool, tag: usize) -> Arc<Event> {
+        Arc::new(Event { timed, tag, state: Mutex::new(State { record: 0, recorded: None, time: None }) })
+    }
+
+    /// As it was given.
+    pub fn tag(&self) -> usize {
+        self.tag
     }
 
     pub fn timed(&self) -> bool {

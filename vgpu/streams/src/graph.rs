@@ -4,13 +4,14 @@
 
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use crate::error::{Error, Outcome};
 use crate::event::Event;
 
 /// What a node does when its turn comes.
-pub trait Payload: Any + Send + Sync {
+pub trait Payload: Any + fmt::Debug + Send + Sync {
     /// Does it.
     fn run(&self) -> Outcome;
 
@@ -28,7 +29,7 @@ pub trait Payload: Any + Send + Sync {
 pub struct NodeId(u64);
 
 /// What a node is.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub enum NodeKind {
     Empty,
     Work(Arc<dyn Payload>),
@@ -44,18 +45,6 @@ impl NodeKind {
         match (self, other) {
             (NodeKind::Work(one), NodeKind::Work(other)) => one.sort() == other.sort(),
             (one, other) => std::mem::discriminant(one) == std::mem::discriminant(other),
-        }
-    }
-}
-
-impl std::fmt::Debug for NodeKind {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            NodeKind::Empty => f.write_str("Empty"),
-            NodeKind::Work(payload) => write!(f, "Work({})", payload.sort()),
-            NodeKind::Record(_) => f.write_str("Record"),
-            NodeKind::Wait(_) => f.write_str("Wait"),
-            NodeKind::Child(graph) => f.debug_tuple("Child").field(graph).finish(),
         }
     }
 }

@@ -10,6 +10,7 @@ use gangway_streams::{
 type Log = Arc<Mutex<Vec<u32>>>;
 
 /// A node that writes its number down.
+#[derive(Debug)]
 struct Note {
     log: Log,
     number: u32,
@@ -162,6 +163,7 @@ fn event_nodes_record_and_wait() {
 
 #[test]
 fn a_failing_node_fails_the_context() {
+    #[derive(Debug)]
     struct Fails;
     impl Payload for Fails {
         fn run(&self) -> Outcome {

@@ -231,8 +231,8 @@ entries! {
             0 => graph.retain(&object, count),
             // CU_GRAPH_USER_OBJECT_MOVE: the program's references become the graph's.
             1 => {
+                object.release(count)?;
                 graph.retain(&object, count);
-                object.release(count).inspect_err(|_| drop(graph.release(&object, count)))?;
             }
             _ => return Err(Status::INVALID_VALUE),
         }

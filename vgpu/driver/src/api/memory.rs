@@ -20,6 +20,7 @@ const IO_MEMORY: u32 = 0x4;
 const ATTACH: [u32; 2] = [1, 2];
 
 fn allocate(call: &Call, kind: Kind, size: usize, flags: u32) -> Result<u64> {
+    gangway_streams::check_unsafe_call()?;
     memory::allocate(&*call.context()?, size, kind, flags, call.name())
 }
 
@@ -29,6 +30,7 @@ fn free(call: &Call, address: u64, kinds: &[Kind]) -> Result {
     if address == 0 {
         return Ok(());
     }
+    gangway_streams::check_unsafe_call()?;
     context.queues.synchronize()?;
     if kinds.contains(&Kind::Device) && pool::release(address)? {
         return Ok(());

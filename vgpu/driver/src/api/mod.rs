@@ -4,6 +4,7 @@
 
 use crate::entry::Export;
 
+mod capture;
 mod context;
 mod copy;
 mod device;
@@ -11,6 +12,8 @@ mod driver;
 mod event;
 mod fill;
 mod function;
+mod graph;
+mod graph_node;
 mod launch;
 mod library;
 mod link;
@@ -31,6 +34,7 @@ pub(crate) fn exports() -> impl Iterator<Item = &'static Export> {
 /// Those that something stands behind.
 pub(crate) fn supported() -> impl Iterator<Item = &'static Export> {
     let families = [
+        capture::EXPORTS,
         context::EXPORTS,
         copy::EXPORTS,
         device::EXPORTS,
@@ -38,6 +42,8 @@ pub(crate) fn supported() -> impl Iterator<Item = &'static Export> {
         event::EXPORTS,
         fill::EXPORTS,
         function::EXPORTS,
+        graph::EXPORTS,
+        graph_node::EXPORTS,
         launch::EXPORTS,
         library::EXPORTS,
         link::EXPORTS,

@@ -5,6 +5,7 @@ use crate::entry::entries;
 use crate::error::{Result, Status};
 use crate::memory::{self, Found};
 use crate::pointer::{In, Memory};
+use crate::pool;
 use crate::types::{CUdevice, CUdeviceptr, CUmemLocation, CUstream, memory_type};
 
 /// `CUpointer_attribute`
@@ -96,7 +97,7 @@ fn of(attribute: u32, address: u64, found: &Found, context: &Context) -> Result<
         attribute::IS_GPU_DIRECT_CAPABLE => Value::Byte(false),
         // CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE
         attribute::ACCESS_FLAGS => Value::Int(3),
-        attribute::MEMPOOL_HANDLE => Value::Long(0),
+        attribute::MEMPOOL_HANDLE => Value::Long(pool::of(address).map_or(0, |pool| pool.raw() as u64)),
         attribute::LAST => Value::Byte(false),
         _ => return Err(Status::INVALID_VALUE),
     })

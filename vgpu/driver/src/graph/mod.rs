@@ -107,8 +107,8 @@ impl Graph {
             return Ok(handle);
         }
         let graph = Arc::downgrade(self);
-        let node =
-            Node::table().insert_with(|handle| Arc::new(Node { handle, graph, id, told: Mutex::default() }))?;
+        let node = Node::table()
+            .insert_with(|handle| Arc::new(Node { handle, graph, id, told: Mutex::default() }))?;
         nodes.insert(id, node.handle);
         Ok(node.handle)
     }

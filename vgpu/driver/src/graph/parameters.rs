@@ -166,7 +166,9 @@ pub fn any(given: Memory) -> Result<NodeKind> {
         kind::RECORD => record(given.at(UNION).get()?),
         kind::OPERATIONS => operations(given.at(UNION).get()?),
         8..=14 => {
-            eprintln!("gangway: the virtual GPU does not support semaphores, allocations and conditions in graphs");
+            eprintln!(
+                "gangway: the virtual GPU does not support semaphores, allocations and conditions in graphs"
+            );
             Err(Status::NOT_SUPPORTED)
         }
         _ => Err(Status::INVALID_VALUE),
@@ -178,10 +180,12 @@ pub fn of_launch(node: &Node) -> Result<KernelParameters> {
     let launch = node.work::<Launch>()?;
     let Shape { grid, block, shared, .. } = launch.shape;
     let base = launch.parameters.as_ptr() as usize;
-    let places = launch.function.described().parameters.iter().map(|parameter| base + parameter.offset as usize);
+    let places =
+        launch.function.described().parameters.iter().map(|parameter| base + parameter.offset as usize);
     let places: Box<[usize]> = places.collect();
     let function: CUfunction = launch.function.handle;
-    let each = In::from_ptr(node.tell(launch, places).cast());
+    // SAFETY: the node keeps the array and what it points to.
+    let each = unsafe { In::from_ptr(node.tell(launch, places).cast()) };
     Ok(KernelParameters { function, grid, block, shared, each, extra: In::NULL })
 }
 
@@ -199,7 +203,9 @@ pub fn of_host(node: &Node) -> Result<HostParameters> {
 pub fn of_operations(node: &Node) -> Result<OperationParameters> {
     let work = node.work::<MemoryOperations>()?;
     let context = work.context().map_or(CUcontext::NULL, |context| context.handle);
-    let (count, operations) = (work.given.len() as u32, In::from_ptr(work.given.as_ptr()));
+    let count = work.given.len() as u32;
+    // SAFETY: the node keeps the work, whose array this is.
+    let operations = unsafe { In::from_ptr(work.given.as_ptr()) };
     node.tell(work, Box::default());
     Ok(OperationParameters { context, count, operations, flags: 0 })
 }

@@ -1,0 +1,182 @@
+//! Stream capture: what is submitted becomes a graph instead of running.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use gangway_streams::{CaptureMode, CaptureStatus, NodeId};
+
+use crate::entry::{Call, entries};
+use crate::error::{Result, Status};
+use crate::graph::Graph;
+use crate::pointer::{In, Out};
+use crate::types::{CUgraph, CUgraphNode, CUstream};
+
+use super::graph::{EdgeData, check_edges};
+
+entries! {
+    /// Before version 10.1: all captures concern all threads.
+    fn cuStreamBeginCapture / cuStreamBeginCapture_ptsz(call, stream: CUstream) {
+        begin(call, stream, GLOBAL, None)
+    }
+
+    fn cuStreamBeginCapture_v2 / cuStreamBeginCapture_v2_ptsz(call, stream: CUstream, mode: u32) {
+        begin(call, stream, mode, None)
+    }
+
+    fn cuStreamBeginCaptureToGraph / cuStreamBeginCaptureToGraph_ptsz(
+        call, stream: CUstream, graph: CUgraph, dependencies: In<CUgraphNode>, data: In<EdgeData>,
+        count: usize, mode: u32
+    ) {
+        check_edges(data, count)?;
+        let graph = graph.get()?;
+        let dependencies = graph.ids(dependencies, count)?;
+        begin(call, stream, mode, Some((Arc::clone(&graph.graph), dependencies)))
+    }
+
+    fn cuStreamEndCapture / cuStreamEndCapture_ptsz(call, stream: CUstream, graph: Out<CUgraph>) {
+        graph.check()?;
+        let stream = call.stream(stream)?;
+        match stream.queue.end_capture() {
+            Ok(captured) => graph.set(Graph::of(&captured)?.handle),
+            Err(error) => {
+                graph.set(CUgraph::NULL)?;
+                Err(error.into())
+            }
+        }
+    }
+
+    fn cuStreamIsCapturing / cuStreamIsCapturing_ptsz(call, stream: CUstream, status: Out<u32>) {
+        status.check()?;
+        status.set(number(call.stream(stream)?.queue.capture_info()?.status))
+    }
+
+    fn cuStreamGetCaptureInfo / cuStreamGetCaptureInfo_ptsz(
+        call, stream: CUstream, status: Out<u32>, id: Out<u64>
+    ) {
+        info(call, stream, status, Told { id, ..Told::NOTHING })
+    }
+
+    fn cuStreamGetCaptureInfo_v2 / cuStreamGetCaptureInfo_v2_ptsz(
+        call, stream: CUstream, status: Out<u32>, id: Out<u64>, graph: Out<CUgraph>,
+        dependencies: Out<*const CUgraphNode>, count: Out<usize>
+    ) {
+        info(call, stream, status, Told { id, graph, dependencies, data: Out::NULL, count })
+    }
+
+    fn cuStreamGetCaptureInfo_v3 / cuStreamGetCaptureInfo_v3_ptsz(
+        call, stream: CUstream, status: Out<u32>, id: Out<u64>, graph: Out<CUgraph>,
+        dependencies: Out<*const CUgraphNode>, data: Out<*const EdgeData>, count: Out<usize>
+    ) {
+        info(call, stream, status, Told { id, graph, dependencies, data, count })
+    }
+
+    fn cuStreamUpdateCaptureDependencies / cuStreamUpdateCaptureDependencies_ptsz(
+        call, stream: CUstream, dependencies: In<CUgraphNode>, count: usize, flags: u32
+    ) {
+        update(call, stream, dependencies, count, flags)
+    }
+
+    fn cuStreamUpdateCaptureDependencies_v2 / cuStreamUpdateCaptureDependencies_v2_ptsz(
+        call, stream: CUstream, dependencies: In<CUgraphNode>, data: In<EdgeData>, count: usize, flags: u32
+    ) {
+        check_edges(data, count)?;
+        update(call, stream, dependencies, count, flags)
+    }
+
+    fn cuThreadExchangeStreamCaptureMode(_call, mode: Out<u32>) {
+        let before = gangway_streams::exchange_capture_mode(mode_of(mode.get()?)?);
+        mode.set(match before {
+            CaptureMode::Global => GLOBAL,
+            CaptureMode::ThreadLocal => THREAD_LOCAL,
+            CaptureMode::Relaxed => RELAXED,
+        })
+    }
+}
+
+/// `CUstreamCaptureMode`
+const GLOBAL: u32 = 0;
+const THREAD_LOCAL: u32 = 1;
+const RELAXED: u32 = 2;
+
+fn mode_of(mode: u32) -> Result<CaptureMode> {
+    match mode {
+        GLOBAL => Ok(CaptureMode::Global),
+        THREAD_LOCAL => Ok(CaptureMode::ThreadLocal),
+        RELAXED => Ok(CaptureMode::Relaxed),
+        _ => Err(Status::INVALID_VALUE),
+    }
+}
+
+/// `CUstreamCaptureStatus`
+fn number(status: CaptureStatus) -> u32 {
+    match status {
+        CaptureStatus::None => 0,
+        CaptureStatus::Active => 1,
+        CaptureStatus::Invalidated => 2,
+    }
+}
+
+fn begin(
+    call: &Call,
+    stream: CUstream,
+    mode: u32,
+    into: Option<(Arc<gangway_streams::Graph>, Vec<NodeId>)>,
+) -> Result {
+    let mode = mode_of(mode)?;
+    Ok(call.stream(stream)?.queue.begin_capture(mode, into)?)
+}
+
+/// What a caller wants to know of a capture besides its status; nothing of it need be wanted.
+struct Told {
+    id: Out<u64>,
+    graph: Out<CUgraph>,
+    dependencies: Out<*const CUgraphNode>,
+    data: Out<*const EdgeData>,
+    count: Out<usize>,
+}
+
+impl Told {
+    const NOTHING: Told =
+        Told { id: Out::NULL, graph: Out::NULL, dependencies: Out::NULL, data: Out::NULL, count: Out::NULL };
+}
+
+thread_local! {
+    /// The arrays that the thread was told last. The program may look at them until its next call.
+    static ARRAYS: RefCell<(Vec<CUgraphNode>, Vec<EdgeData>)> = const { RefCell::new((Vec::new(), Vec::new())) };
+}
+
+fn info(call: &Call, stream: CUstream, status: Out<u32>, told: Told) -> Result {
+    status.check()?;
+    let info = call.stream(stream)?.queue.capture_info()?;
+    status.set(number(info.status))?;
+    // Without a valid capture nothing else is written.
+    let (CaptureStatus::Active, Some(graph)) = (info.status, info.graph) else { return Ok(()) };
+    told.id.set_if_wanted(info.id);
+    if told.graph.is_null() && told.dependencies.is_null() && told.count.is_null() {
+        return Ok(());
+    }
+    let graph = Graph::of(&graph)?;
+    let nodes = graph.nodes(info.dependencies)?;
+    told.graph.set_if_wanted(graph.handle);
+    told.count.set_if_wanted(nodes.len());
+    ARRAYS
+        .try_with(|arrays| {
+            let mut arrays = arrays.borrow_mut();
+            *arrays = (nodes.clone(), vec![[0; 8]; nodes.len()]);
+            told.dependencies.set_if_wanted(arrays.0.as_ptr());
+            told.data.set_if_wanted(arrays.1.as_ptr());
+        })
+        .map_err(|_| Status::DEINITIALIZED)
+}
+
+fn update(call: &Call, stream: CUstream, dependencies: In<CUgraphNode>, count: usize, flags: u32) -> Result {
+    let replace = match flags {
+        0 => false,
+        1 => true,
+        _ => return Err(Status::INVALID_VALUE),
+    };
+    let stream = call.stream(stream)?;
+    let graph = stream.queue.capture_info()?.graph.ok_or(Status::ILLEGAL_STATE)?;
+    let nodes = Graph::of(&graph)?.ids(dependencies, count)?;
+    Ok(stream.queue.set_capture_dependencies(&nodes, replace)?)
+}

@@ -1,0 +1,90 @@
+//! Runs the C programs in `tests/programs` on the library as programs find it: compiled with the
+//! system's compiler, linked against `libcuda.so.1`, each in a process of its own. A
+//! program passes if it ends with 0 within a minute.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use libtest_mimic::{Arguments, Failed, Trial};
+
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// A folder with the library under the names that programs look for.
+fn library() -> Result<PathBuf, Failed> {
+    let tests = std::env::current_exe()?;
+    let built = tests.with_file_name("libgangway_driver.so");
+    if !built.exists() {
+        return Err(format!("{} has not been built", built.display()).into());
+    }
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("libcuda");
+    std::fs::create_dir_all(&folder)?;
+    for name in ["libcuda.so.1", "libcuda.so"] {
+        let link = folder.join(name);
+        if std::fs::read_link(&link).ok().as_deref() == Some(&built) {
+            continue;
+        }
+        // Another test may be making it, too: what counts is that it is there.
+        let temporary = folder.join(format!("{name}.{}", std::process::id()));
+        std::os::unix::fs::symlink(&built, &temporary)?;
+        std::fs::rename(&temporary, &link)?;
+    }
+    Ok(folder)
+}
+
+fn compile(source: &Path, library: &Path) -> Result<PathBuf, Failed> {
+    let stem = source.file_stem().unwrap_or_default();
+    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(stem);
+    let compiler = std::env::var_os("CC").unwrap_or_else(|| "cc".into());
+    let output = Command::new(compiler)
+        .args(["-std=gnu11", "-O1", "-g", "-Wall", "-Werror", "-pthread", "-o"])
+        .arg(&program)
+        .arg(source)
+        .arg("-L")
+        .arg(library)
+        .args(["-lcuda", "-lm"])
+        .output()?;
+    if output.status.success() { Ok(program) } else { Err(String::from_utf8_lossy(&output.stderr).into()) }
+}
+
+fn run(source: &Path) -> Result<(), Failed> {
+    let library = library()?;
+    let program = compile(source, &library)?;
+    let mut child = Command::new(program)
+        .env("LD_LIBRARY_PATH", &library)
+        .env("GANGWAY_VGPU_DEVICES", "2")
+        .stdin(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()?;
+    let start = Instant::now();
+    let status = loop {
+        if let Some(status) = child.try_wait()? {
+            break status;
+        }
+        if start.elapsed() > LIMIT {
+            child.kill()?;
+            return Err("it does not end".into());
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    };
+    let output = child.wait_with_output()?;
+    if status.success() {
+        return Ok(());
+    }
+    Err(format!("{status}\n{}", String::from_utf8_lossy(&output.stderr)).into())
+}
+
+fn main() {
+    let arguments = Arguments::from_args();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs");
+    let mut trials = Vec::new();
+    for entry in std::fs::read_dir(&folder).expect("the folder of programs") {
+        let path = entry.expect("an entry of the folder of programs").path();
+        if path.extension().is_some_and(|extension| extension == "c") {
+            let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            trials.push(Trial::test(name, move || run(&path)));
+        }
+    }
+    assert!(!trials.is_empty(), "no programs in {}", folder.display());
+    libtest_mimic::run(&arguments, trials).exit();
+}
