@@ -33,6 +33,10 @@ test: bootstrap ## Run every check and test, as CI does
 conformance-libgomp: build ## Run libgomp's own tests on the virtual GPU; ARGS=--tenth, ...
 	cargo run -p gangway-libgomp-suite -- $(ARGS)
 
+.PHONY: clients
+clients: build ## Run numba-cuda and cudarc programs on the virtual GPU; downloads them once
+	scripts/clients.sh --library $(STAGE)/lib/gangway/vgpu
+
 .PHONY: demo
 demo: build ## Compile the examples, run them on Gangway, check them, draw one
 	@scripts/demo.sh

@@ -18,6 +18,8 @@ readonly PACKAGES=(
   gcc-12-offload-nvptx
   # libgomp's own tests: their sources, what unpacks them, and the compilers that build them.
   gcc-12-source gcc-12 g++-12 gfortran-12 patch xz-utils
+  # Clients of the virtual GPU: numba-cuda, and what the others need of NVIDIA's packages.
+  python3 python3-venv
   # Fetching crates.
   ca-certificates
 )

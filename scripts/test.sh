@@ -53,8 +53,8 @@ phase() {
     "$name" "$good" "$bad" "$skipped" "$seconds")")
 }
 
-# The workspace, and the two crates that are workspaces of their own.
-readonly manifests=(Cargo.toml device/host-openmp/Cargo.toml fuzz/Cargo.toml)
+# The workspace, and the crates that are workspaces of their own.
+readonly manifests=(Cargo.toml device/host-openmp/Cargo.toml fuzz/Cargo.toml vgpu/clients/cudarc/Cargo.toml)
 
 check_format() {
   local manifest status=0
@@ -87,6 +87,7 @@ phase stage cargo xtask stage
 phase workspace cargo test "${locked[@]}" --workspace --exclude gangway-conformance --no-fail-fast
 phase device cargo test "${locked[@]}" --manifest-path device/host-openmp/Cargo.toml --no-fail-fast
 phase conformance cargo test "${locked[@]}" -p gangway-conformance --no-fail-fast
+phase clients scripts/clients.sh --library build/stage/lib/gangway/vgpu
 phase loom scripts/loom.sh
 phase fuzz scripts/fuzz.sh 10
 phase demo scripts/demo.sh

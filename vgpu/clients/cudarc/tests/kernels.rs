@@ -154,10 +154,8 @@ fn modules_have_variables() {
         // SAFETY: as the kernel's parameters.
         unsafe { launch.launch(shape(1, 1)) }.expect("a launch");
     }
-    let expected: Vec<f64> = (0..4)
-        .map(|index| f64::from(index) + 0.5)
-        .map(|x| 1.0 + x * (2.0 + x * (3.0 + x * 4.0)))
-        .collect();
+    let expected: Vec<f64> =
+        (0..4).map(|index| f64::from(index) + 0.5).map(|x| 1.0 + x * (2.0 + x * (3.0 + x * 4.0))).collect();
     assert_eq!(stream.clone_dtoh(&result).expect("the result"), expected);
     let launches = device.module.get_global("launches", &stream).expect("a variable");
     assert_eq!(stream.clone_dtoh(&launches).expect("its bytes"), 4_i32.to_le_bytes());
@@ -187,7 +185,8 @@ fn objects_are_virtual_and_functions_recursive() {
 fn a_lock_within_a_warp_ends() {
     let device = Device::new();
     let stream = device.context.default_stream();
-    let (lock, count) = (stream.alloc_zeros::<i32>(1).expect("memory"), stream.alloc_zeros::<i32>(1).expect("memory"));
+    let (lock, count) =
+        (stream.alloc_zeros::<i32>(1).expect("memory"), stream.alloc_zeros::<i32>(1).expect("memory"));
     let kernel = device.kernel("locked");
     // SAFETY: as the kernel's parameters.
     unsafe { stream.launch_builder(&kernel).arg(&lock).arg(&count).launch(shape(4, 64)) }.expect("a launch");
@@ -197,17 +196,20 @@ fn a_lock_within_a_warp_ends() {
 #[test]
 fn streams_run_beside_each_other_and_wait_for_events() {
     let device = Device::new();
-    let (first, second) = (device.context.new_stream().expect("one"), device.context.new_stream().expect("two"));
+    let (first, second) =
+        (device.context.new_stream().expect("one"), device.context.new_stream().expect("two"));
     let n = 1 << 14;
     let kernel = device.kernel("vector_add");
     let ones = first.clone_htod(&vec![1.0_f32; n]).expect("ones");
     let mut twos = first.alloc_zeros::<f32>(n).expect("twos");
-    let begin = first.record_event(Some(cudarc::driver::sys::CUevent_flags::CU_EVENT_DEFAULT)).expect("an event");
+    let begin =
+        first.record_event(Some(cudarc::driver::sys::CUevent_flags::CU_EVENT_DEFAULT)).expect("an event");
     let mut launch = first.launch_builder(&kernel);
     launch.arg(&ones).arg(&ones).arg(&mut twos).arg(&n);
     // SAFETY: as the kernel's parameters.
     unsafe { launch.launch(LaunchConfig::for_num_elems(n as u32)) }.expect("a launch");
-    let end = first.record_event(Some(cudarc::driver::sys::CUevent_flags::CU_EVENT_DEFAULT)).expect("an event");
+    let end =
+        first.record_event(Some(cudarc::driver::sys::CUevent_flags::CU_EVENT_DEFAULT)).expect("an event");
     second.wait(&end).expect("a wait");
     let mut fours = second.alloc_zeros::<f32>(n).expect("fours");
     let mut launch = second.launch_builder(&kernel);
@@ -220,7 +222,8 @@ fn streams_run_beside_each_other_and_wait_for_events() {
 
 fn misbehave(how: &str) -> (String, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_misbehave")).arg(how).output().expect("a process");
-    let [text, errors] = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
+    let [text, errors] =
+        [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
     assert!(output.status.success(), "{text}{errors}");
     (text, errors)
 }
