@@ -80,7 +80,7 @@ fn rows_have_pitches() {
         height: 3,
     };
     check!(cuMemcpy2D_v2(&copy));
-    let rows = |row| from_device(address + row * 512, 3);
+    let rows = |row: u64| from_device(address + row * 512, 3);
     assert_eq!([rows(0), rows(1), rows(2)], [[1, 2, !0], [5, 6, !0], [9, 10, !0]]);
     check!(cuMemcpy2D_v2(&Memcpy2D { dst_pitch: 4, ..copy }), INVALID_VALUE);
     check!(cuMemcpy2D_v2(&Memcpy2D { height: 4, ..copy }), INVALID_VALUE);

@@ -107,7 +107,12 @@ unsafe extern "C" {
     pub fn cuModuleUnload(module: Handle) -> u32;
     pub fn cuModuleGetFunction(function: *mut Handle, module: Handle, name: *const c_char) -> u32;
     pub fn cuModuleGetFunctionCount(count: *mut u32, module: Handle) -> u32;
-    pub fn cuModuleGetGlobal_v2(address: *mut u64, size: *mut usize, module: Handle, name: *const c_char) -> u32;
+    pub fn cuModuleGetGlobal_v2(
+        address: *mut u64,
+        size: *mut usize,
+        module: Handle,
+        name: *const c_char,
+    ) -> u32;
     pub fn cuLibraryLoadData(
         library: *mut Handle,
         code: *const c_void,
@@ -173,7 +178,13 @@ unsafe extern "C" {
     ) -> u32;
     pub fn cuMemGetInfo_v2(free: *mut usize, total: *mut usize) -> u32;
     pub fn cuMemAlloc_v2(address: *mut u64, size: usize) -> u32;
-    pub fn cuMemAllocPitch_v2(address: *mut u64, pitch: *mut usize, width: usize, height: usize, element: u32) -> u32;
+    pub fn cuMemAllocPitch_v2(
+        address: *mut u64,
+        pitch: *mut usize,
+        width: usize,
+        height: usize,
+        element: u32,
+    ) -> u32;
     pub fn cuMemAllocManaged(address: *mut u64, size: usize, flags: u32) -> u32;
     pub fn cuMemFree_v2(address: u64) -> u32;
     pub fn cuMemGetAddressRange_v2(base: *mut u64, size: *mut usize, address: u64) -> u32;

@@ -65,7 +65,8 @@ fn sizes_have_limits() {
 #[test]
 fn directives_of_the_kernel_are_limits() {
     let context = Context::new();
-    let body = ".visible .entry most() .maxntid 64, 1, 1 { ret; } .visible .entry just() .reqntid 32, 2, 1 { ret; }";
+    let body =
+        ".visible .entry most() .maxntid 64, 1, 1 { ret; } .visible .entry just() .reqntid 32, 2, 1 { ret; }";
     let module = context.load(&ptx(body));
     let most = get!(cuModuleGetFunction for Handle; module, c"most".as_ptr());
     check!(launch(most, 1, 64, NULL, &[]));

@@ -110,7 +110,7 @@ fn what_is_no_module_is_refused() {
         unsafe { cuModuleLoadData(&mut module, image.as_ptr().cast()) }
     };
     assert_eq!(load(b"\0"), INVALID_IMAGE);
-    assert_eq!(load(b"hello\0"), INVALID_PTX);
+    assert_eq!(load(b"hello\0"), INVALID_IMAGE);
     let mut elf = [0; 128];
     elf[..4].copy_from_slice(b"\x7fELF");
     assert!(matches!(load(&elf), INVALID_IMAGE | NO_BINARY_FOR_GPU));
@@ -123,10 +123,9 @@ fn what_is_no_module_is_refused() {
 fn libraries_are_for_all_contexts() {
     let one = Context::on(0);
     let text = std::ffi::CString::new(ptx(ADD)).unwrap();
-    let null = std::ptr::null_mut();
     let library = get!(
         cuLibraryLoadData for Handle;
-        text.as_ptr().cast(), std::ptr::null(), null.cast(), 0, std::ptr::null(), null.cast(), 0
+        text.as_ptr().cast(), std::ptr::null(), std::ptr::null_mut(), 0, std::ptr::null(), std::ptr::null_mut(), 0
     );
     let kernel = get!(cuLibraryGetKernel for Handle; library, c"add".as_ptr());
     let in_one = get!(cuKernelGetFunction for Handle; kernel);

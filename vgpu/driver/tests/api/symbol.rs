@@ -21,9 +21,15 @@ fn functions_are_found_by_version() {
     assert_eq!(find(c"cuNothing", 12_000, 0), (std::ptr::null_mut(), SUCCESS, 1));
     assert_eq!(find(c"cuMemAllocAsync", 11_000, 0), (std::ptr::null_mut(), SUCCESS, 2));
     assert_eq!(find(c"cuInit", 12_000, 8).1, INVALID_VALUE);
-    check!(cuGetProcAddress_v2(std::ptr::null(), &mut std::ptr::null_mut(), 12_000, 0, &mut 0), INVALID_VALUE);
+    check!(
+        cuGetProcAddress_v2(std::ptr::null(), &mut std::ptr::null_mut(), 12_000, 0, &mut 0),
+        INVALID_VALUE
+    );
     let mut function = std::ptr::null_mut();
-    check!(cuGetProcAddress_v2(c"cuNothing".as_ptr(), &mut function, 12_000, 0, std::ptr::null_mut()), NOT_FOUND);
+    check!(
+        cuGetProcAddress_v2(c"cuNothing".as_ptr(), &mut function, 12_000, 0, std::ptr::null_mut()),
+        NOT_FOUND
+    );
 }
 
 #[test]
