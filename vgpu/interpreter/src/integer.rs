@@ -74,7 +74,7 @@ pub fn evaluate(opcode: &Opcode, inputs: &[u64], carry: &mut bool) -> Option<u64
         _ if !ty.is_integer() => return None,
         _ => {}
     }
-    if let Some(result) = video(opcode, inputs) {
+    if let Some(result) = crate::video::evaluate(opcode, inputs) {
         return Some(result);
     }
     // Modulo 2^128, which holds all bits that any form asks for.
@@ -274,30 +274,4 @@ fn dot(opcode: &Opcode, a: u64, b: u64, c: u64) -> u32 {
         let product = element(a, index, bits, signed(0)) * element(b, index + offset, 8, signed(1));
         sum.wrapping_add(product as u32)
     })
-}
-
-/// The scalar video instructions: operate on exact values, then fit the result.
-fn video(opcode: &Opcode, inputs: &[u64]) -> Option<u64> {
-    let (ty, first, second) = (opcode.ty(0)?, opcode.ty(1)?, opcode.ty(2)?);
-    let (a, b) = (extend(*inputs.first()?, first), extend(*inputs.get(1)?, second));
-    let count = if opcode.has(Word::Clamp) { b.min(32) } else { b & 31 };
-    let value = match opcode.op {
-        Op::Vadd => a + b,
-        Op::Vsub => a - b,
-        Op::Vabsdiff => (a - b).abs(),
-        Op::Vmin => a.min(b),
-        Op::Vmax => a.max(b),
-        Op::Vshl => a << count,
-        Op::Vshr => a >> count,
-        _ => return None,
-    };
-    let value = if opcode.has(Word::Sat) { clamp(value, ty) } else { value as u64 & mask(32) };
-    let Some(&c) = inputs.get(2) else { return Some(value) };
-    let (value, c) = (extend(value, ty), extend(c, ty));
-    let combined = match opcode.first_of(&[Word::Add, Word::Min, Word::Max])? {
-        Word::Add => value + c,
-        Word::Min => value.min(c),
-        _ => value.max(c),
-    };
-    Some(combined as u64 & mask(32))
 }

@@ -34,6 +34,7 @@ mod machine;
 mod memory;
 mod operands;
 mod program;
+mod video;
 
 pub use builtins::{Builtin, Caller, GRID_HANDLE, Host, call};
 pub use evaluate::{Results, combine, evaluate};

@@ -40,6 +40,7 @@ spelled! {
         // Bits
         L = "l", R = "r", Wrap = "wrap", Clamp = "clamp", Shiftamt = "shiftamt", Mode = "mode",
         F4e = "f4e", B4e = "b4e", Rc8 = "rc8", Ecl = "ecl", Ecr = "ecr", Rc16 = "rc16",
+        Po = "po", Shr7 = "shr7", Shr15 = "shr15",
         // testp
         Finite = "finite", Infinite = "infinite", Number = "number", NotANumber = "notanumber",
         Normal = "normal", Subnormal = "subnormal",

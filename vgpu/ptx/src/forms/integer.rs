@@ -1,4 +1,4 @@
-//! Integer arithmetic, comparison, selection, logic and shifts, and the scalar video
+//! Integer arithmetic, comparison, selection, logic and shifts, and the video
 //! instructions without selectors (PTX ISA 9.7.1, 9.7.2, 9.7.6 to 9.7.8, 9.7.18).
 
 use super::Op::*;
@@ -39,10 +39,12 @@ pub const ROWS: &[Row] = &[
     row(Min, "u16x2", "=t t t").since(80, 90),
     row(Min, "relu? s16x2", "=t t t").since(80, 90),
     row(Min, "relu s32", "=t t t").since(80, 90),
+    row(Min, "s32|s16x2 relu", "=t t t").since(80, 90),
     row(Max, "@int", "=t t t"),
     row(Max, "u16x2", "=t t t").since(80, 90),
     row(Max, "relu? s16x2", "=t t t").since(80, 90),
     row(Max, "relu s32", "=t t t").since(80, 90),
+    row(Max, "s32|s16x2 relu", "=t t t").since(80, 90),
     row(Popc, "b32|b64", "=u32 t").since(20, 20),
     row(Clz, "b32|b64", "=u32 t").since(20, 20),
     row(Brev, "b32|b64", "=t t").since(20, 20),
@@ -101,4 +103,20 @@ pub const ROWS: &[Row] = &[
     row(Vshl, "u32|s32 u32|s32 u32 sat? clamp|wrap add|min|max", "=t u v t").since(20, 20),
     row(Vshr, "u32|s32 u32|s32 u32 sat? clamp|wrap", "=t u v").since(20, 20),
     row(Vshr, "u32|s32 u32|s32 u32 sat? clamp|wrap add|min|max", "=t u v t").since(20, 20),
+    row(Vmad, "@video po? sat? shr7|shr15?", "=t u v t").since(20, 20),
+    row(Vset, "u32|s32 u32|s32 @order", "=u32 t u").since(20, 20),
+    row(Vset, "u32|s32 u32|s32 @order add|min|max", "=u32 t u u32").since(20, 20),
+    // Video, two halves or four bytes: each its own result, or all added to the last operand
+    row(Vadd2, "@video sat|add?", "=t u v t").since(30, 30),
+    row(Vadd4, "@video sat|add?", "=t u v t").since(30, 30),
+    row(Vsub2, "@video sat|add?", "=t u v t").since(30, 30),
+    row(Vsub4, "@video sat|add?", "=t u v t").since(30, 30),
+    row(Vabsdiff2, "@video sat|add?", "=t u v t").since(30, 30),
+    row(Vabsdiff4, "@video sat|add?", "=t u v t").since(30, 30),
+    row(Vmin2, "@video sat|add?", "=t u v t").since(30, 30),
+    row(Vmin4, "@video sat|add?", "=t u v t").since(30, 30),
+    row(Vmax2, "@video sat|add?", "=t u v t").since(30, 30),
+    row(Vmax4, "@video sat|add?", "=t u v t").since(30, 30),
+    row(Vset2, "u32|s32 u32|s32 @order add?", "=u32 t u u32").since(30, 30),
+    row(Vset4, "u32|s32 u32|s32 @order add?", "=u32 t u u32").since(30, 30),
 ];

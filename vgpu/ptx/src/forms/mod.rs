@@ -54,8 +54,10 @@ spelled! {
         Setp = "setp", Shf = "shf", Shfl = "shfl", Shl = "shl", Shr = "shr", Sin = "sin", Slct = "slct",
         Sqrt = "sqrt", St = "st", Stackrestore = "stackrestore", Stacksave = "stacksave", Sub = "sub",
         Subc = "subc", Szext = "szext", Tanh = "tanh", Testp = "testp", Trap = "trap", Vabsdiff = "vabsdiff",
-        Vadd = "vadd", Vmax = "vmax", Vmin = "vmin", Vote = "vote", Vshl = "vshl", Vshr = "vshr", Vsub = "vsub",
-        Xor = "xor",
+        Vabsdiff2 = "vabsdiff2", Vabsdiff4 = "vabsdiff4", Vadd = "vadd", Vadd2 = "vadd2", Vadd4 = "vadd4",
+        Vmad = "vmad", Vmax = "vmax", Vmax2 = "vmax2", Vmax4 = "vmax4", Vmin = "vmin", Vmin2 = "vmin2",
+        Vmin4 = "vmin4", Vote = "vote", Vset = "vset", Vset2 = "vset2", Vset4 = "vset4", Vshl = "vshl",
+        Vshr = "vshr", Vsub = "vsub", Vsub2 = "vsub2", Vsub4 = "vsub4", Xor = "xor",
     }
 }
 

@@ -15,10 +15,7 @@ pub(crate) fn unsupported_instruction(name: &str) -> Option<&'static str> {
         "setmaxnreg" => "register reallocation",
         "createpolicy" | "applypriority" | "discard" => "cache policies",
         "st" | "red" => "asynchronous stores",
-        "vset" | "vmad" | "vadd2" | "vsub2" | "vavrg2" | "vabsdiff2" | "vmin2" | "vmax2" | "vset2"
-        | "vadd4" | "vsub4" | "vavrg4" | "vabsdiff4" | "vmin4" | "vmax4" | "vset4" => {
-            "these video instructions"
-        }
+        "vavrg2" | "vavrg4" => "averages of video instructions",
         "pmevent" => "performance monitor events",
         _ => return None,
     })

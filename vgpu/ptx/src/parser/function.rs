@@ -462,14 +462,54 @@ impl<'a> Parser<'a> {
                 Marked::Targets(id)
             }
             ".calltargets" => {
-                return Err(Fault::unsupported(
-                    self.token.span,
-                    ".calltargets is not supported, .callprototype is",
-                ));
+                self.advance();
+                let prototype = self.call_targets(name)?;
+                let id = PrototypeId(frame.body.prototypes.len() as u32);
+                frame.body.prototypes.push(prototype);
+                Marked::Prototype(id)
             }
             _ => Marked::Code(frame.body.instructions.len() as u32),
         };
         frame.labels.define(name, span, marked)
+    }
+
+    /// The functions that an indirect call may reach. They have the same parameters, which is all
+    /// that the call needs of them: the list stands for their prototype.
+    fn call_targets(&mut self, name: &str) -> Result<Prototype> {
+        let mut found: Option<Prototype> = None;
+        loop {
+            let (target, span) = self.name("a function")?;
+            let Some(&Symbol::Function(id)) = self.globals.get(target) else {
+                return Err(Fault::invalid(span, format!("'{target}' is no function")));
+            };
+            let function = &self.module.functions[id.index()];
+            if function.entry {
+                return Err(Fault::invalid(span, format!("the kernel '{target}' cannot be called")));
+            }
+            match &found {
+                Some(first)
+                    if !same_shape(&first.parameters, &function.parameters)
+                        || !same_shape(&first.returns, &function.returns) =>
+                {
+                    let message = format!("'{target}' has other parameters than the functions before it");
+                    return Err(Fault::invalid(span, message));
+                }
+                Some(_) => {}
+                None => {
+                    found = Some(Prototype {
+                        name: name.into(),
+                        returns: function.returns.clone(),
+                        parameters: function.parameters.clone(),
+                        noreturn: false,
+                    });
+                }
+            }
+            if !self.eat(b',') {
+                break;
+            }
+        }
+        self.expect(b';', "after .calltargets")?;
+        found.ok_or_else(|| self.unexpected("a function"))
     }
 }
 
