@@ -3,9 +3,9 @@
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{InstBuilder, Value};
-use gangway_ptx::{Base, Instruction, Op, Opcode, Operand, Type, Word};
+use gangway_ptx::{Base, Instruction, Op, Opcode, Operand, StateSpace, Type, Word};
 
-use super::emit::{Emitter, field};
+use super::emit::{Emitter, Known, field};
 use super::instructions::binary;
 use super::layout::Place;
 use crate::abi::LANES;
@@ -78,10 +78,36 @@ impl Emitter<'_, '_> {
             }
             return;
         }
+        let uniform = opcode.space() != StateSpace::Generic
+            || self.unit.shapes.is_speculative(&self.unit.slots, opcode, operands)
+            || matches!(operands[1], Operand::Address(Base::Symbol(_), _));
+        if let Some(values) = self.load_shaped(operands[1], opcode, ty, guard, uniform) {
+            for (&target, value) in targets.iter().zip(values) {
+                self.write_known(target, ty, value, guard);
+            }
+            return;
+        }
         let address = self.address(operands[1]);
         let values = self.load_lanes(&address, opcode, ty, guard);
         for (&target, value) in targets.iter().zip(values) {
             self.write_lanes(target, ty, value, guard);
+        }
+    }
+
+    /// Writes what is known of a value of type `ty`, which keeps its steps if the register is not wider.
+    fn write_known(&mut self, target: Operand, ty: Type, value: Known, guard: Option<&Predicate>) {
+        match value {
+            Known::Steps(steps) => {
+                let Some(slot) = self.destination(target) else { return };
+                if self.ty(slot).bits() <= ty.bits() {
+                    self.set_slot(slot, Known::Steps(steps), guard);
+                } else {
+                    let lanes = self.spread(&steps);
+                    self.write_lanes(target, ty, lanes, guard);
+                }
+            }
+            Known::Input(Input::Lanes(lanes)) => self.write_lanes(target, ty, lanes, guard),
+            Known::Input(Input::Predicate(_)) => unreachable!("predicates are not loaded"),
         }
     }
 
@@ -144,6 +170,10 @@ impl Emitter<'_, '_> {
             self.store_named(place, ty, values[0].clone(), guard);
             return;
         }
+        let known: Vec<Known> = values.iter().cloned().map(Known::lanes).collect();
+        if self.store_shaped(operands[0], &known, opcode, ty, guard) {
+            return;
+        }
         let address = self.address(operands[0]);
         self.store_lanes(&address, &values, opcode, ty, guard);
     }
@@ -167,7 +197,7 @@ impl Emitter<'_, '_> {
     /// Stores to a scalar `.param` variable; values of the caller's are replaced only in the lanes that run.
     pub fn store_named(&mut self, place: Place, ty: Type, value: Lanes, guard: Option<&Predicate>) {
         match place {
-            Place::Slot(slot) => self.set_slot(slot, Input::Lanes(value), guard),
+            Place::Slot(slot) => self.set_slot(slot, Known::lanes(value), guard),
             Place::Argument(number) => {
                 let pointer = self.load_at(I64, self.arguments, 8 * number as i32);
                 let running = Predicate::Bits(self.running(guard));

@@ -67,7 +67,9 @@ impl Emitter<'_, '_> {
         }
         let back = match operands[1] {
             Operand::Function(id) => {
-                let code = self.code_of(id.0);
+                let aliases = &self.unit.module.aliases;
+                let target = aliases.iter().find(|alias| alias.alias == id).map_or(id, |alias| alias.target);
+                let code = self.code_for_lanes(target.0);
                 self.enter(code, area, self.mask)
             }
             operand => self.call_indirect(operand, area, pointers, parameters.len(), returns.len()),
@@ -171,26 +173,41 @@ impl Emitter<'_, '_> {
         self.number(access.bits())
     }
 
+    /// The code of a function for the lanes that run: the converged flavour if those are all.
+    fn code_for_lanes(&mut self, function: u32) -> Value {
+        if self.converged {
+            return self.code_of(function, Flavour::Converged);
+        }
+        let some = self.builder.ins().icmp_imm_s(IntCC::NotEqual, self.mask, -1);
+        let flavour = self.builder.ins().uextend(I64, some);
+        self.code(function, flavour)
+    }
+
     /// The code of a function, which is compiled now when it is not yet.
-    fn code_of(&mut self, function: u32) -> Value {
-        let aliases = &self.unit.module.aliases;
-        let target =
-            aliases.iter().find(|alias| alias.alias.0 == function).map_or(function, |alias| alias.target.0);
+    pub fn code_of(&mut self, function: u32, flavour: Flavour) -> Value {
+        let flavour = self.number(flavour as i64);
+        self.code(function, flavour)
+    }
+
+    fn code(&mut self, function: u32, flavour: Value) -> Value {
         let table = self.load_field(I64, field!(functions));
-        let code = self.load_at(I64, table, 16 * target as i32 + 8);
+        let offset = self.builder.ins().ishl_imm_u(flavour, 3);
+        let entry = self.builder.ins().iadd(table, offset);
+        let code = self.load_at(I64, entry, 16 * function as i32);
         let (ask, ready) = (self.builder.create_block(), self.builder.create_block());
         self.builder.append_block_param(ready, I64);
         self.builder.set_cold_block(ask);
         self.builder.ins().brif(code, ready, &[BlockArg::Value(code)], ask, &[]);
         self.builder.switch_to_block(ask);
-        let (target, flavour) = (self.number(target.into()), self.number(Flavour::Masked as i64));
-        let code = self.call(Helper::Code, &[target, flavour, self.mask]);
+        let function = self.number(function.into());
+        let code = self.call(Helper::Code, &[function, flavour, self.mask]);
         self.builder.ins().jump(ready, &[BlockArg::Value(code)]);
         self.builder.switch_to_block(ready);
         self.builder.block_params(ready)[0]
     }
 
-    /// Runs code of the masked flavour; the lanes that come back.
+    /// Runs code of either flavour, which is told all that the masked one wants to know; the lanes that come
+    /// back.
     fn enter(&mut self, code: Value, arguments: Value, lanes: Value) -> Value {
         let signature = match self.calls.signature {
             Some(signature) => signature,

@@ -1,7 +1,7 @@
 //! What both flavours share: registers and operands as values, results, calls of helpers.
 
 use cranelift_codegen::ir::immediates::Offset32;
-use cranelift_codegen::ir::types::{I32, I64};
+use cranelift_codegen::ir::types::{I32, I32X4, I64, I64X2};
 use cranelift_codegen::ir::{AbiParam, InstBuilder, MemFlagsData, SigRef, Signature, Type as Clif, Value};
 use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::FunctionBuilder;
@@ -10,6 +10,7 @@ use gangway_ptx::{Guard, Instruction, Opcode, Operand, RegisterId, SpecialRegist
 
 use super::call::CallArea;
 use super::layout::Place;
+use super::shape::Shape;
 use super::unit::Unit;
 use crate::abi::{LANES, Warp};
 use crate::lower::{Input, Output};
@@ -29,10 +30,31 @@ pub(crate) const fn own_memory() -> MemFlagsData {
     MemFlagsData::new().with_notrap()
 }
 
+/// What a slot holds, in the form in which that is known.
+#[derive(Clone, Debug)]
+pub(crate) enum Known {
+    Input(Input),
+    Steps(Steps),
+}
+
+/// A value of equal steps in each row of lanes.
+#[derive(Clone, Debug)]
+pub(crate) struct Steps {
+    /// The value of each row's first lane, all `I32` or all `I64`.
+    pub bases: Box<[Value]>,
+    pub step: i64,
+}
+
+impl Known {
+    pub fn lanes(lanes: Lanes) -> Known {
+        Known::Input(Input::Lanes(lanes))
+    }
+}
+
 /// Where registers are between the instructions that use them.
 pub(crate) trait Registers {
     /// The value of a slot that this block has neither read nor written.
-    fn fetch(&mut self, builder: &mut FunctionBuilder, slot: u32, ty: Type) -> Input;
+    fn fetch(&mut self, builder: &mut FunctionBuilder, slot: u32, ty: Type) -> Known;
 }
 
 pub(crate) struct Emitter<'a, 'b> {
@@ -46,7 +68,9 @@ pub(crate) struct Emitter<'a, 'b> {
     /// The lanes that run the block, an `I32`.
     pub mask: Value,
     /// What slots hold in this block, as far as it is known.
-    pub known: Vec<Option<Input>>,
+    pub known: Vec<Option<Known>>,
+    /// All lanes run, and nothing else is the case while this code runs.
+    pub converged: bool,
     /// Slots that have been written in this block.
     pub written: Vec<u32>,
     pub registers: Box<dyn Registers + 'a>,
@@ -70,6 +94,7 @@ impl<'a, 'b> Emitter<'a, 'b> {
             local_base: warp,
             mask: warp,
             known: vec![None; unit.slots.len()],
+            converged: false,
             written: Vec::new(),
             registers,
             calls: CallArea::default(),
@@ -87,7 +112,7 @@ impl<'a, 'b> Emitter<'a, 'b> {
         self.unit.slots.types[slot as usize]
     }
 
-    pub fn slot(&mut self, slot: u32) -> Input {
+    pub fn known(&mut self, slot: u32) -> Known {
         if let Some(known) = &self.known[slot as usize] {
             return known.clone();
         }
@@ -97,19 +122,67 @@ impl<'a, 'b> Emitter<'a, 'b> {
         value
     }
 
+    pub fn slot(&mut self, slot: u32) -> Input {
+        match self.known(slot) {
+            Known::Input(input) => input,
+            Known::Steps(steps) => Input::Lanes(self.spread(&steps)),
+        }
+    }
+
+    /// What a slot holds, without noting it: for code that does not come before what follows.
+    pub fn slot_for_frame(&mut self, slot: u32) -> Input {
+        let known = match &self.known[slot as usize] {
+            Some(known) => known.clone(),
+            None => {
+                let ty = self.ty(slot);
+                self.registers.fetch(&mut self.builder, slot, ty)
+            }
+        };
+        self.input(known)
+    }
+
+    /// The value of each lane.
+    pub fn spread(&mut self, steps: &Steps) -> Lanes {
+        let builder = &mut self.builder;
+        let wide = builder.func.dfg.value_type(steps.bases[0]) == I64;
+        let (ty, per) = if wide { (I64X2, 2) } else { (I32X4, 4) };
+        let row = LANES / steps.bases.len();
+        let bases: Vec<Value> = steps.bases.iter().map(|&base| builder.ins().splat(ty, base)).collect();
+        let vector = |first: usize| {
+            let values = (first..first + per).map(|lane| steps.step * (lane % row) as i64);
+            let bytes: Vec<u8> = match wide {
+                true => values.flat_map(i64::to_le_bytes).collect(),
+                false => values.flat_map(|value| (value as i32).to_le_bytes()).collect(),
+            };
+            if steps.step == 0 {
+                return bases[first / row];
+            }
+            let offsets = crate::value::vector_constant(builder, ty, &bytes);
+            builder.ins().iadd(bases[first / row], offsets)
+        };
+        Lanes::Vector((0..LANES).step_by(per).map(vector).collect())
+    }
+
     /// Replaces what a slot holds, where a guard holds if there is one.
-    pub fn set_slot(&mut self, slot: u32, value: Input, guard: Option<&Predicate>) {
+    pub fn set_slot(&mut self, slot: u32, value: Known, guard: Option<&Predicate>) {
         let value = match guard {
             None => value,
             Some(guard) => {
-                let old = self.slot(slot);
-                self.choose(guard, value, old)
+                let (value, old) = (self.input(value), self.slot(slot));
+                Known::Input(self.choose(guard, value, old))
             }
         };
         if !self.written.contains(&slot) {
             self.written.push(slot);
         }
         self.known[slot as usize] = Some(value);
+    }
+
+    fn input(&mut self, known: Known) -> Input {
+        match known {
+            Known::Input(input) => input,
+            Known::Steps(steps) => Input::Lanes(self.spread(&steps)),
+        }
     }
 
     fn choose(&mut self, guard: &Predicate, yes: Input, no: Input) -> Input {
@@ -155,9 +228,17 @@ impl<'a, 'b> Emitter<'a, 'b> {
 
     /// The value of a source operand: its register as it is, which may be wider than `ty`.
     pub fn source(&mut self, operand: Operand, ty: Type) -> Input {
-        match operand {
-            Operand::Register(id) => self.slot(self.unit.slots.of(id, 0)),
-            Operand::Component(id, element) => self.slot(self.unit.slots.of(id, element)),
+        let known = self.known_source(operand, ty);
+        self.input(known)
+    }
+
+    pub fn known_source(&mut self, operand: Operand, ty: Type) -> Known {
+        Known::Input(match operand {
+            Operand::Register(id) => return self.known(self.unit.slots.of(id, 0)),
+            Operand::Component(id, element) => return self.known(self.unit.slots.of(id, element)),
+            Operand::Special(special) if self.converged && ty.bits() >= 32 => {
+                return self.converged_special(special, ty);
+            }
             Operand::Negated(id) => {
                 let predicate = self.predicate_slot(self.unit.slots.of(id, 0));
                 Input::Predicate(predicate.not(&mut self.builder))
@@ -178,6 +259,40 @@ impl<'a, 'b> Emitter<'a, 'b> {
                 Input::Lanes(self.fit(value, ty))
             }
             _ => unreachable!("the unit has been checked for operands of other kinds"),
+        })
+    }
+
+    fn converged_special(&mut self, special: SpecialRegister, ty: Type) -> Known {
+        let rows = LANES / self.unit.shape.row.max(1) as usize;
+        let thread =
+            |index: usize, row: usize| field!(thread) + (4 * (LANES * index + row * (LANES / rows))) as i32;
+        let steps = |shape| match shape {
+            Shape::Uniform => Some((1, 0)),
+            Shape::Steps(step) => Some((rows, step)),
+            _ => None,
+        };
+        let (Some((count, step)), false) = (steps(self.unit.shapes.special(special)), is_wide(ty)) else {
+            let value = self.special(special);
+            return Known::lanes(self.fit(value, ty));
+        };
+        let axis = match special {
+            SpecialRegister::TidX => 0,
+            SpecialRegister::TidY => 1,
+            SpecialRegister::TidZ => 2,
+            SpecialRegister::Laneid => {
+                let lane = |row| self.builder.ins().iconst(I32, (row * (LANES / rows)) as i64);
+                let bases: Box<[Value]> = (0..count).map(lane).collect();
+                return Known::Steps(Steps { bases, step });
+            }
+            _ => {
+                let value = self.special(special);
+                return Known::lanes(self.fit(value, ty));
+            }
+        };
+        let bases: Box<[Value]> = (0..count).map(|row| self.load_field(I32, thread(axis, row))).collect();
+        match step {
+            0 if count == 1 => Known::lanes(Lanes::Uniform(bases[0])),
+            _ => Known::Steps(Steps { bases, step }),
         }
     }
 
@@ -227,17 +342,22 @@ impl<'a, 'b> Emitter<'a, 'b> {
 
     /// Writes a value of type `ty` to a destination operand.
     pub fn write(&mut self, operand: Operand, ty: Type, value: Output, guard: Option<&Predicate>) {
-        let slot = match operand {
-            Operand::Register(id) => self.unit.slots.of(id, 0),
-            Operand::Component(id, element) => self.unit.slots.of(id, element),
-            _ => return,
-        };
+        let Some(slot) = self.destination(operand) else { return };
         let register = self.ty(slot);
         let value = match value {
             Output::Lanes(lanes) => Input::Lanes(lanes.extend(&mut self.builder, ty, register)),
             Output::Predicate(predicate) => Input::Predicate(predicate),
         };
-        self.set_slot(slot, value, guard);
+        self.set_slot(slot, Known::Input(value), guard);
+    }
+
+    /// The slot that a destination operand stands for; none for what is not wanted.
+    pub fn destination(&self, operand: Operand) -> Option<u32> {
+        match operand {
+            Operand::Register(id) => Some(self.unit.slots.of(id, 0)),
+            Operand::Component(id, element) => Some(self.unit.slots.of(id, element)),
+            _ => None,
+        }
     }
 
     pub fn write_lanes(&mut self, operand: Operand, ty: Type, value: Lanes, guard: Option<&Predicate>) {
@@ -325,7 +445,7 @@ impl<'a, 'b> Emitter<'a, 'b> {
         let quad = |first: u32| -> Vec<u8> {
             (first..first + 4).flat_map(|lane| value(lane).to_le_bytes()).collect()
         };
-        let ty = cranelift_codegen::ir::types::I32X4;
+        let ty = I32X4;
         let quads = (0..LANES as u32).step_by(4);
         Lanes::Vector(
             quads.map(|first| crate::value::vector_constant(&mut self.builder, ty, &quad(first))).collect(),

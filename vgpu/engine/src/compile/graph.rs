@@ -88,7 +88,8 @@ fn is_barrier(opcode: &Opcode) -> bool {
 }
 
 impl Graph {
-    pub fn new(module: &Module, body: &Body) -> Graph {
+    /// A block begins with each instruction that is `speculative`.
+    pub fn new(module: &Module, body: &Body, speculative: &dyn Fn(&Instruction) -> bool) -> Graph {
         let mut cutter = Cutter { blocks: Vec::new(), open: None };
         // The numbers of the blocks that the source's blocks begin with.
         let mut begins = Vec::with_capacity(body.blocks.len());
@@ -96,6 +97,10 @@ impl Graph {
             let number = cutter.begin(block.instructions.start);
             begins.push(number);
             for index in block.instructions.clone() {
+                let instruction = &body.instructions[index as usize];
+                if speculative(instruction) || module.opcode(instruction).op == Op::Brx {
+                    cutter.begin(index);
+                }
                 cutter.add(module, body, index);
             }
         }

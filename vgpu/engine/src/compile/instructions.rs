@@ -7,7 +7,7 @@ use cranelift_frontend::FunctionBuilder;
 use gangway_device_memory::LOCAL_WINDOW;
 use gangway_ptx::{Instruction, Op, Opcode, Operand, StateSpace, Type, Word};
 
-use super::emit::{Emitter, field};
+use super::emit::{Emitter, Known, Steps, field};
 use super::graph::is_collective;
 use crate::abi::LANES;
 use crate::lower::{self, Input, Output};
@@ -44,6 +44,13 @@ impl Emitter<'_, '_> {
             Op::Atom | Op::Red => self.atomic(instruction, operands, opcode, ty, guard),
             Op::Cp => self.copy_async(operands, guard),
             Op::Cvta => {
+                if let (Known::Steps(steps), true) = (self.known_source(operands[1], ty), is_wide(ty))
+                    && let Some(slot) = self.destination(operands[0])
+                {
+                    let steps = self.convert_steps(steps, opcode);
+                    self.set_slot(slot, Known::Steps(steps), guard);
+                    return;
+                }
                 let address = self.value(operands[1], ty);
                 let window = self.window(opcode.space());
                 let subtracts = opcode.has(Word::To);
@@ -112,6 +119,12 @@ impl Emitter<'_, '_> {
         opcode: &Opcode,
         guard: Option<&Predicate>,
     ) {
+        if let Some(known) = self.compute_steps(opcode, operands) {
+            if let Some(slot) = self.destination(operands[0]) {
+                self.set_slot(slot, known, guard);
+            }
+            return;
+        }
         let mut inputs = Vec::with_capacity(5);
         for (&operand, expected) in operands.iter().zip(&opcode.expected) {
             if !expected.role.writes() && operand != Operand::Absent {
@@ -138,6 +151,14 @@ impl Emitter<'_, '_> {
             return;
         }
         let (targets, sources) = (self.parts(operands[0]), self.parts(operands[1]));
+        if let ([target], [source], true) = (&targets[..], &sources[..], self.converged)
+            && let Known::Steps(steps) = self.known_source(*source, ty)
+            && let Some(slot) = self.destination(*target)
+            && is_wide(self.ty(slot)) == (self.builder.func.dfg.value_type(steps.bases[0]) == I64)
+        {
+            self.set_slot(slot, Known::Steps(steps), guard);
+            return;
+        }
         if opcode.vector() > 1 || (sources.len() == 1 && targets.len() == 1) {
             let values: Vec<Lanes> = sources.iter().map(|&source| self.value(source, ty)).collect();
             for (&target, value) in targets.iter().zip(values) {
@@ -172,6 +193,17 @@ impl Emitter<'_, '_> {
             let value = self.fit(value, to);
             self.write_lanes(target, to, value, guard);
         }
+    }
+
+    /// `cvta` of addresses in equal steps.
+    fn convert_steps(&mut self, steps: Steps, opcode: &Opcode) -> Steps {
+        let Some(window) = self.window(opcode.space()) else { return steps };
+        let subtracts = opcode.has(Word::To);
+        let convert = |&base: &Value| match subtracts {
+            true => self.builder.ins().isub(base, window),
+            false => self.builder.ins().iadd(base, window),
+        };
+        Steps { bases: steps.bases.iter().map(convert).collect(), step: steps.step }
     }
 
     /// Shifts by a constant number of bits.

@@ -17,7 +17,7 @@ use cranelift_codegen::ir::{
 use cranelift_frontend::FunctionBuilder;
 use gangway_ptx::{Guard, Type, Word};
 
-use super::emit::{Emitter, Registers, field, own_memory};
+use super::emit::{Emitter, Known, Registers, field, own_memory};
 use super::frame::{self, Frame, group};
 use super::graph::End;
 use super::unit::Unit;
@@ -39,16 +39,21 @@ struct Homes<'a> {
 }
 
 impl Registers for Homes<'_> {
-    fn fetch(&mut self, builder: &mut FunctionBuilder, slot: u32, ty: Type) -> Input {
-        match (self.homes[slot as usize], ty) {
-            // What nobody has written is zero.
-            (0, Type::Pred) => Input::Predicate(Predicate::constant(builder, false)),
-            (0, _) => Input::Lanes(Lanes::constant(builder, ty, 0)),
-            (home, Type::Pred) => {
-                Input::Predicate(Predicate::Bits(builder.ins().load(I32, own_memory(), self.frame, home)))
-            }
-            (home, _) => Input::Lanes(Lanes::load(builder, is_wide(ty), self.frame, home)),
+    fn fetch(&mut self, builder: &mut FunctionBuilder, slot: u32, ty: Type) -> Known {
+        Known::Input(fetch(builder, self.frame, self.homes[slot as usize], ty))
+    }
+}
+
+/// What a slot holds whose place in the frame is `home`.
+pub(crate) fn fetch(builder: &mut FunctionBuilder, frame: Value, home: i32, ty: Type) -> Input {
+    match (home, ty) {
+        // What nobody has written is zero.
+        (0, Type::Pred) => Input::Predicate(Predicate::constant(builder, false)),
+        (0, _) => Input::Lanes(Lanes::constant(builder, ty, 0)),
+        (home, Type::Pred) => {
+            Input::Predicate(Predicate::Bits(builder.ins().load(I32, own_memory(), frame, home)))
         }
+        (home, _) => Input::Lanes(Lanes::load(builder, is_wide(ty), frame, home)),
     }
 }
 
@@ -252,8 +257,7 @@ impl Masked<'_, '_> {
             }
             let home = unit.homes[slot as usize];
             let value = self.emit.slot(slot);
-            let old =
-                self.emit.registers.fetch(&mut self.emit.builder, slot, unit.slots.types[slot as usize]);
+            let old = fetch(&mut self.emit.builder, self.frame, home, unit.slots.types[slot as usize]);
             let builder = &mut self.emit.builder;
             match (value, old) {
                 (Input::Lanes(new), Input::Lanes(old)) => {
@@ -393,6 +397,7 @@ impl Masked<'_, '_> {
     /// Where blocks are gone to: straight on, or by way of those who wait in front.
     fn arrivals(&mut self) {
         let group = group(self.labels.len() as u32);
+        let joins = super::converged::joins(self.emit.unit);
         for block in 0..self.labels.len() as u32 {
             if let Some(label) = self.returns[block as usize] {
                 self.switch(label);
@@ -408,6 +413,9 @@ impl Masked<'_, '_> {
             let label = self.arrivals[block as usize];
             self.switch(label);
             let lanes = self.emit.builder.block_params(label)[0];
+            if let Some(join) = joins.iter().position(|&join| join == block) {
+                self.join(join, lanes);
+            }
             let waiting = self.emit.load_at(I64, self.frame, in_frame!(waiting));
             let in_front = u64::MAX >> (63 - block / group);
             let others = self.emit.builder.ins().band_imm_u(waiting, in_front as i64);
@@ -418,6 +426,24 @@ impl Masked<'_, '_> {
             self.wait(block, lanes);
             self.emit.builder.ins().jump(self.dispatch, &[]);
         }
+    }
+
+    /// All lanes have met: converged code goes on, if it is what has called.
+    fn join(&mut self, number: usize, lanes: Value) {
+        let (all, met, apart) = (
+            self.emit.builder.create_block(),
+            self.emit.builder.create_block(),
+            self.emit.builder.create_block(),
+        );
+        let together = self.emit.builder.ins().icmp_imm_s(IntCC::Equal, lanes, -1);
+        self.emit.builder.ins().brif(together, all, &[], apart, &[]);
+        self.switch(all);
+        let converges = self.load(in_frame!(converges));
+        self.emit.builder.ins().brif(converges, met, &[], apart, &[]);
+        self.switch(met);
+        let outcome = self.emit.number((number as i64 + 1) << 32);
+        self.emit.builder.ins().return_(&[outcome]);
+        self.switch(apart);
     }
 
     /// Chooses the first block that lanes wait for.

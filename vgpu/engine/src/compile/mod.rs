@@ -9,6 +9,8 @@
 
 mod access;
 mod call;
+mod converged;
+mod dominance;
 mod emit;
 pub(crate) mod frame;
 mod graph;
@@ -16,7 +18,10 @@ mod instructions;
 mod layout;
 mod liveness;
 mod masked;
+mod memory;
 mod order;
+mod shape;
+mod steps;
 mod unit;
 
 use std::sync::{Arc, OnceLock};
@@ -111,8 +116,9 @@ pub(crate) fn compile(request: &Request<'_>) -> Result<Compiled, Refused> {
     let builder = FunctionBuilder::new(&mut context.func, &mut scratch);
     match request.flavour {
         Flavour::Masked => masked::emit(&unit, builder),
-        Flavour::Converged => return Err(Refused("the converged flavour".to_owned())),
+        Flavour::Converged => converged::emit(&unit, builder),
     }
+    crate::lower::sink_tests(&mut context.func);
     let code = context
         .compile(&**target, &mut ControlPlane::default())
         .map_err(|error| Refused(format!("Cranelift refuses '{}': {:?}", unit.function.name, error.inner)))?;

@@ -5,6 +5,7 @@ use gangway_ptx::{Body, Function, Module, Op, Opcode, Operand, Type, Word};
 
 use super::graph::{End, Graph};
 use super::liveness::{Liveness, Slots};
+use super::shape::Shapes;
 use crate::abi::Flavour;
 use crate::lower::Features;
 
@@ -49,9 +50,12 @@ impl BlockShape {
 
 pub(crate) struct Unit<'a> {
     pub module: &'a Module,
+    /// The function's index in the module.
+    pub index: u32,
     pub function: &'a Function,
     pub body: &'a Body,
     pub slots: Slots,
+    pub shapes: Shapes,
     pub graph: Graph,
     pub liveness: Liveness,
     pub features: Features,
@@ -87,7 +91,10 @@ impl<'a> Unit<'a> {
             return refuse("registers of type .b128");
         }
         let slots = Slots::new(module, function, body, request.symbols);
-        let graph = Graph::new(module, body);
+        let shapes = Shapes::new(module, body, &slots, request.shape);
+        let graph = Graph::new(module, body, &|instruction| {
+            shapes.is_speculative(&slots, module.opcode(instruction), body.operands(instruction))
+        });
         let liveness = Liveness::new(module, body, &slots, &graph);
         let mut frame = super::frame::size(graph.blocks.len());
         let mut homes = vec![0; slots.len()];
@@ -104,9 +111,11 @@ impl<'a> Unit<'a> {
         }
         let unit = Unit {
             module,
+            index: request.function,
             function,
             body,
             slots,
+            shapes,
             graph,
             liveness,
             features,

@@ -88,7 +88,8 @@ pub(super) unsafe extern "C" fn target(
                 fault(warp, same, Kind::BadTarget(address));
             }
             warp.results[0][0] = same.into();
-            let code = host.code(warp, index as u32, Flavour::Masked, same);
+            let flavour = if same == u32::MAX { Flavour::Converged } else { Flavour::Masked };
+            let code = host.code(warp, index as u32, flavour, same);
             warp.results[0][0] = same.into();
             code
         })

@@ -51,6 +51,8 @@ helpers! {
     StepBack = enter_step_back => schedule::step_back,
     Meet = enter_meet => schedule::meet,
     Barrier = enter_barrier => schedule::barrier,
+    BarrierAll = enter_barrier_all => schedule::barrier_all,
+    Turn = enter_turn => schedule::turn,
     Arrive = enter_arrive => schedule::arrive,
     Trap = enter_trap => call::trap,
     StackOverflow = enter_stack_overflow => call::stack_overflow,

@@ -289,6 +289,35 @@ pub(super) unsafe extern "C" fn barrier(
     }
 }
 
+/// All lanes come to a barrier, and go on when it is complete: each has in `results` what it came to.
+pub(super) unsafe extern "C" fn barrier_all(warp: *mut Warp, flags: u64) {
+    // SAFETY: compiled code passes its warp.
+    unsafe {
+        run(warp, |warp| {
+            let mut tickets = Vec::new();
+            Arriving::new(warp, flags).arrive(warp, u32::MAX, |set, ticket| tickets.push((set, ticket)));
+            for (set, ticket) in tickets {
+                let arrivals = loop {
+                    match warp.host().passed(warp, ticket) {
+                        Some(arrivals) => break arrivals,
+                        None => warp.host().wait(warp, set),
+                    }
+                };
+                for lane in lanes(set) {
+                    narrow_mut(&mut warp.results[0])[lane] = arrivals.holds;
+                    narrow_mut(&mut warp.results[1])[lane] = arrivals.arrived;
+                }
+            }
+        });
+    }
+}
+
+/// Fuel is spent by all lanes: other warps have their turn.
+pub(super) unsafe extern "C" fn turn(warp: *mut Warp) {
+    // SAFETY: compiled code passes its warp.
+    unsafe { run(warp, |warp| warp.host().turn(warp)) }
+}
+
 /// Lanes come to a barrier and go on.
 pub(super) unsafe extern "C" fn arrive(warp: *mut Warp, mask: u64, flags: u64) {
     // SAFETY: compiled code passes its warp.

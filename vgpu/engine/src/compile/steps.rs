@@ -1,0 +1,140 @@
+//! Values of equal steps in converged code: computed once for each row, not for each lane.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::types::{I32, I64};
+use cranelift_codegen::ir::{InstBuilder, Value};
+use gangway_device_memory::{BASE, WINDOWS};
+use gangway_ptx::{Instruction, Op, Opcode, Operand, Type};
+
+use super::emit::{Emitter, Known, Steps};
+use super::shape::{Shape, steps_of, widens};
+use crate::abi::LANES;
+use crate::lower::{self, Input, Output};
+use crate::value::{Lanes, is_wide};
+
+impl Emitter<'_, '_> {
+    /// A source as it is known, in the bits of `ty`; none where that takes the values of all lanes.
+    fn narrowed(&mut self, known: Known, ty: Type) -> Option<Known> {
+        let wide = |emitter: &Self, value: Value| emitter.builder.func.dfg.value_type(value) == I64;
+        match known {
+            Known::Steps(steps) if ty.bits() >= 32 => {
+                if wide(self, steps.bases[0]) == is_wide(ty) {
+                    return Some(Known::Steps(steps));
+                }
+                if is_wide(ty) {
+                    return None;
+                }
+                let bases = steps.bases.iter().map(|&base| self.builder.ins().ireduce(I32, base)).collect();
+                Some(Known::Steps(Steps { bases, step: steps.step }))
+            }
+            Known::Input(Input::Lanes(Lanes::Uniform(value))) => {
+                Some(Known::lanes(self.fit(Lanes::Uniform(value), ty)))
+            }
+            _ => None,
+        }
+    }
+
+    /// Computes an instruction whose sources have equal steps, if its result has some too. Those
+    /// that are speculative have been checked.
+    pub fn compute_steps(&mut self, opcode: &Opcode, operands: &[Operand]) -> Option<Known> {
+        if !self.converged || opcode.expected.iter().any(|expected| expected.ty == Some(Type::Pred)) {
+            return None;
+        }
+        let mut sources = Vec::with_capacity(4);
+        let mut shapes = Vec::with_capacity(4);
+        let mut rows = 1;
+        for (&operand, expected) in operands.iter().zip(&opcode.expected) {
+            if expected.role.writes() || operand == Operand::Absent {
+                continue;
+            }
+            let ty = expected.ty.unwrap_or(Type::B64);
+            let known = self.known_source(operand, ty);
+            let known = self.narrowed(known, ty)?;
+            shapes.push(match &known {
+                Known::Steps(steps) => {
+                    rows = steps.bases.len();
+                    Shape::Steps(steps.step)
+                }
+                Known::Input(_) => Shape::Uniform,
+            });
+            sources.push(known);
+        }
+        let step = if !shapes.iter().any(|shape| matches!(shape, Shape::Steps(_))) {
+            return None;
+        } else if shapes.iter().all(|&shape| matches!(shape, Shape::Uniform | Shape::Steps(0))) {
+            0
+        } else if widens(opcode) && !self.unit.shapes.is_speculative(&self.unit.slots, opcode, operands) {
+            return None;
+        } else {
+            steps_of(opcode, operands, &shapes).filter(|step| step.abs() <= super::shape::MOST_STEP)?
+        };
+        let mut bases = Vec::with_capacity(rows);
+        for row in 0..rows {
+            let inputs: Vec<Input> = sources
+                .iter()
+                .map(|source| match source {
+                    Known::Steps(steps) => Input::Lanes(Lanes::Uniform(steps.bases[row])),
+                    Known::Input(input) => input.clone(),
+                })
+                .collect();
+            let outputs = lower::pure(&mut self.builder, opcode, &inputs, self.unit.features)?;
+            let Output::Lanes(lanes) = outputs.first else { return None };
+            bases.push(lanes.lane(&mut self.builder, 0));
+        }
+        // A destination that is wider takes the sign of a value that may have wrapped around.
+        let wide = self.builder.func.dfg.value_type(bases[0]) == I64;
+        let register = self.destination(operands[0]).map(|slot| self.ty(slot))?;
+        if is_wide(register) != wide || register.bits() < 32 {
+            return None;
+        }
+        Some(Known::Steps(Steps { bases: bases.into(), step }))
+    }
+
+    /// Whether something that a speculative instruction needs does not hold, as a value that is not zero then;
+    /// none where nothing can be wrong.
+    pub fn expectation(&mut self, instruction: &Instruction) -> Option<Value> {
+        let unit = self.unit;
+        let opcode = unit.module.opcode(instruction);
+        let operands = unit.body.operands(instruction);
+        if matches!(opcode.op, Op::Ld | Op::Ldu) {
+            return self.expect_memory(opcode, operands[1]);
+        }
+        let ty = opcode.ty(if opcode.op == Op::Cvt { 1 } else { 0 }).unwrap_or(Type::B32);
+        let last = if opcode.op == Op::Cvt { 1 } else { 2 };
+        let mut wrong = None;
+        for &operand in &operands[1..=last] {
+            let Known::Steps(steps) = self.known_source(operand, ty) else { continue };
+            let Some(Known::Steps(steps)) = self.narrowed(Known::Steps(steps), ty) else { continue };
+            if steps.step == 0 {
+                continue;
+            }
+            let row = (LANES / steps.bases.len()) as i64;
+            for &base in &steps.bases {
+                let end = self.builder.ins().iadd_imm_s(base, steps.step * (row - 1));
+                let condition = match (ty.is_signed(), steps.step > 0) {
+                    (true, true) => IntCC::SignedLessThan,
+                    (true, false) => IntCC::SignedGreaterThan,
+                    (false, true) => IntCC::UnsignedLessThan,
+                    (false, false) => IntCC::UnsignedGreaterThan,
+                };
+                let over = self.builder.ins().icmp(condition, end, base);
+                wrong = Some(match wrong {
+                    None => over,
+                    Some(others) => self.builder.ins().bor(others, over),
+                });
+            }
+        }
+        wrong
+    }
+
+    /// A generic address that is the same in all lanes leads to the same memory in all lanes, and not to each
+    /// lane's own.
+    fn expect_memory(&mut self, opcode: &Opcode, operand: Operand) -> Option<Value> {
+        let Lanes::Uniform(address) = self.address(operand) else { return None };
+        let bytes = u64::from(opcode.ty(0).unwrap_or(Type::B32).size()) * opcode.vector() as u64;
+        let offset = self.builder.ins().iadd_imm_s(address, (BASE as i64).wrapping_neg());
+        let limit = self.number((WINDOWS - BASE - bytes) as i64);
+        let outside = self.builder.ins().icmp(IntCC::UnsignedGreaterThan, offset, limit);
+        Some(outside)
+    }
+}
