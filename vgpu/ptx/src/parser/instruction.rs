@@ -6,7 +6,7 @@ use crate::ir::{Base, Guard, Instruction, OpcodeId, Operand, Origin, Symbol};
 use crate::lexer::{Kind, decimal, sign};
 use crate::modifier::Modifier;
 use crate::special::SpecialRegister;
-use crate::types::{Class, Type, Version};
+use crate::types::{Class, StateSpace, Type, Version};
 
 use super::function::{Binding, Frame};
 use super::{Parser, shorten};
@@ -71,6 +71,10 @@ impl<'a> Parser<'a> {
         let operands = self.operands(frame, kind, &opcode);
         self.module.opcodes[id.index()].expected = opcode;
         let operands = operands?;
+        let id = match self.named_space(frame, id, &operands) {
+            Some(space) => self.opcode_in(id, space, span)?,
+            None => id,
+        };
         self.expect(b';', "after an instruction")?;
         let index = frame.body.instructions.len() as u32;
         frame.body.instructions.push(Instruction {
@@ -141,6 +145,49 @@ impl<'a> Parser<'a> {
             }
         };
         Ok(OpcodeId(id as u32))
+    }
+
+    /// The state space of the variable that a load or store names without naming its
+    /// space. Old GCC writes `st.u64 [%frame]` for a local variable, and libgomp's tests
+    /// have drivers load that: only the variable's own space gives it a meaning.
+    fn named_space(
+        &self,
+        frame: &Frame<'a>,
+        id: OpcodeId,
+        operands: &std::ops::Range<u32>,
+    ) -> Option<StateSpace> {
+        let opcode = &self.module.opcodes[id.index()];
+        if !matches!(opcode.op, Op::Ld | Op::St) || opcode.space() != StateSpace::Generic {
+            return None;
+        }
+        let operands = &frame.body.operands[operands.start as usize..operands.end as usize];
+        let space = operands.iter().find_map(|operand| match operand {
+            Operand::Address(Base::Symbol(Symbol::Local(index)), _) => {
+                Some(frame.body.variables.get(*index as usize)?.space)
+            }
+            Operand::Address(Base::Symbol(Symbol::Variable(id)), _) => {
+                Some(self.module.variables.get(id.index())?.space)
+            }
+            _ => None,
+        })?;
+        matches!(space.plain(), StateSpace::Local | StateSpace::Shared).then_some(space.plain())
+    }
+
+    /// The form of an access that names `space` besides what the opcode names.
+    fn opcode_in(&mut self, id: OpcodeId, space: StateSpace, span: Span) -> Result<OpcodeId> {
+        let opcode = &self.module.opcodes[id.index()];
+        let (name, words) = (opcode.op.text(), opcode.modifiers.len());
+        let spelled = |at: usize| {
+            let mut modifiers = opcode.modifiers.to_vec();
+            modifiers.insert(at, Modifier::Space(space));
+            modifiers
+        };
+        let found = (0..=words).map(spelled).find(|modifiers| forms::table().find(name, modifiers).is_some());
+        let Some(modifiers) = found else {
+            return Err(Fault::invalid(span, format!("'{opcode}' has no form for .{space}")));
+        };
+        let text: String = modifiers.iter().map(|modifier| format!(".{}", modifier.text())).collect();
+        self.opcode(&format!("{name}{text}"), span)
     }
 
     fn check_target(&self, opcode: &Opcode, span: Span) -> Result<()> {
