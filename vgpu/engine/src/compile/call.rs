@@ -253,9 +253,9 @@ impl Emitter<'_, '_> {
         // The lanes that go there.
         let lanes = self.load_field(I32, field!(results));
         let came = self.enter(code, area, lanes);
-        let rest = self.builder.ins().band_not(rest, lanes);
-        let back = self.builder.ins().bor(back, came);
-        self.builder.ins().jump(again, &[BlockArg::Value(rest), BlockArg::Value(back)]);
+        let others = self.builder.ins().band_not(rest, lanes);
+        let all = self.builder.ins().bor(back, came);
+        self.builder.ins().jump(again, &[BlockArg::Value(others), BlockArg::Value(all)]);
         self.builder.switch_to_block(done);
         back
     }
