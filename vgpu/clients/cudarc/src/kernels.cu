@@ -52,8 +52,7 @@ extern "C" __global__ void heat(double *now, double *next, int n, int steps) {
   cg::grid_group grid = cg::this_grid();
   int i = grid.thread_rank();
   for (int step = 0; step < steps; step++) {
-    double left = i > 0 ? now[i - 1] : 0, right = i + 1 < n ? now[i + 1] : 1;
-    if (i < n) next[i] = 0.5 * (left + right);
+    if (i < n) next[i] = 0.5 * ((i > 0 ? now[i - 1] : 0) + (i + 1 < n ? now[i + 1] : 1));
     grid.sync();
     double *swapped = now;
     now = next;
