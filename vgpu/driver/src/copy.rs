@@ -150,9 +150,12 @@ impl Copy {
     /// As a graph tells it: offsets are part of the addresses.
     pub fn description(&self) -> CUDA_MEMCPY3D {
         let Copy { to, from, shape } = *self;
-        let kind = |side: Side| if side.device { memory_type::DEVICE } else { memory_type::HOST };
-        let host = |side: Side| if side.device { std::ptr::null_mut() } else { side.address as *mut c_void };
-        let device = |side: Side| if side.device { side.address } else { 0 };
+        // Host memory that devices may use is still the host's.
+        let is_host = |side: Side| memory::find(side.address).map_or(!side.device, |found| found.is_host());
+        let kind = |side: Side| if is_host(side) { memory_type::HOST } else { memory_type::DEVICE };
+        let host =
+            |side: Side| if is_host(side) { side.address as *mut c_void } else { std::ptr::null_mut() };
+        let device = |side: Side| if is_host(side) { 0 } else { side.address };
         let rows = |side: Side| side.slice.checked_div(side.pitch).unwrap_or(0);
         CUDA_MEMCPY3D {
             src_x_in_bytes: 0,

@@ -9,6 +9,7 @@ use crate::attribute::Limits;
 use crate::config::{Capability, Config};
 use crate::context::{Context, Primary};
 use crate::error::{Result, Status};
+use crate::leaks;
 use crate::types::CUdevice;
 
 /// What `cuDriverGetVersion` answers: CUDA 12.8, whose PTX is what `gangway-ptx` reads.
@@ -43,6 +44,9 @@ impl Device {
                 }
             };
             space.set_poison(config.check);
+            if config.check {
+                leaks::watch();
+            }
             let device = |ordinal| {
                 if let Err(error) = space.set_limit(ordinal, config.memory) {
                     eprintln!("gangway: the memory of device {ordinal} has no limit: {error}");
@@ -79,6 +83,11 @@ impl Device {
 
     pub fn capability(&self) -> Capability {
         self.config.capability
+    }
+
+    /// Whether accesses are checked, and leaks told.
+    pub fn checks(&self) -> bool {
+        self.config.check
     }
 
     pub fn memory(&self) -> u64 {

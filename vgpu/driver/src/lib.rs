@@ -31,6 +31,7 @@ mod handle;
 mod host_function;
 mod jit;
 mod launch;
+mod leaks;
 mod library;
 mod link;
 mod memory;

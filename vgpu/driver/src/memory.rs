@@ -11,6 +11,7 @@ use gangway_device_memory::{Allocation, Error, Kind, Request, Space, is_device_a
 
 use crate::context::Context;
 use crate::error::{Result, Status};
+use crate::leaks;
 use crate::types::CUcontext;
 
 /// The most local memory that `CU_LIMIT_STACK_SIZE` may ask for.
@@ -119,6 +120,7 @@ pub fn owner(address: u64) -> Option<Owner> {
 /// Frees everything that a context has allocated, for the context's end.
 pub fn release_all(context: &Context) {
     let Ok(space) = space() else { return };
+    let mut left = Vec::new();
     for shard in &OWNERS {
         let mut shard = shard.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(owners) = shard.as_mut() else { continue };
@@ -127,11 +129,16 @@ pub fn release_all(context: &Context) {
                 return true;
             }
             // Nothing is to be done about a failure: the context is gone in any case.
-            let _ =
-                if owner.registered { space.unregister_host(address).map(drop) } else { space.free(address) };
+            if owner.registered {
+                let _ = space.unregister_host(address);
+            } else {
+                left.extend(space.find(address).filter(|_| context.device.checks()));
+                let _ = space.free(address);
+            }
             false
         });
     }
+    leaks::tell(&left);
 }
 
 /// Memory as a device sees it.

@@ -1,0 +1,264 @@
+//! What has to do with whole processes: before `cuInit`, after a fork, at exit, and the library
+//! as a file. Each test runs itself again in a process of its own, with `CHILD` naming the part to play.
+
+use std::ffi::{CStr, CString, c_char, c_void};
+use std::path::PathBuf;
+use std::process::{Command, Output};
+use std::time::Duration;
+
+const CHILD: &str = "GANGWAY_TEST_CHILD";
+
+/// The shared library that has been built along with this test.
+fn library() -> PathBuf {
+    let path = std::env::current_exe().unwrap().with_file_name("libgangway_driver.so");
+    assert!(path.exists(), "{} is not there", path.display());
+    path
+}
+
+/// Runs a test of this file in another process; `None` in that process.
+fn child(test: &str, variables: &[(&str, &str)]) -> Option<Output> {
+    if std::env::var_os(CHILD).is_some() {
+        return None;
+    }
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", test, "--nocapture", "--test-threads=1"]).env(CHILD, test);
+    command.env("GANGWAY_VGPU_CACHE", "off").envs(variables.iter().copied());
+    Some(command.output().unwrap())
+}
+
+fn succeeded(output: &Output) {
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{:?}\n{out}\n{err}", output.status);
+}
+
+/// The library, opened as programs open it.
+struct Driver(*mut c_void);
+
+impl Driver {
+    fn open() -> Driver {
+        let path = CString::new(library().into_os_string().into_encoded_bytes()).unwrap();
+        // SAFETY: a path with its terminator.
+        let handle = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
+        // SAFETY: asked after dlopen, in the same thread.
+        assert!(!handle.is_null(), "{:?}", unsafe { CStr::from_ptr(libc::dlerror()) });
+        Driver(handle)
+    }
+
+    fn address(&self, name: &CStr) -> *mut c_void {
+        // SAFETY: an open library.
+        let address = unsafe { libc::dlsym(self.0, name.as_ptr()) };
+        assert!(!address.is_null(), "{name:?}");
+        address
+    }
+
+    fn init(&self, flags: u32) -> u32 {
+        // SAFETY: the type that cuda.h has.
+        unsafe {
+            std::mem::transmute::<*mut c_void, extern "C" fn(u32) -> u32>(self.address(c"cuInit"))(flags)
+        }
+    }
+
+    /// Calls a function that takes one pointer to a word, and gives the word and the result.
+    fn word(&self, name: &CStr) -> (u64, u32) {
+        let mut word = 0;
+        // SAFETY: the caller names a function of this type; a word is enough for what it gives.
+        let status = unsafe {
+            std::mem::transmute::<*mut c_void, extern "C" fn(*mut u64) -> u32>(self.address(name))(&mut word)
+        };
+        (word, status)
+    }
+
+    fn create_context(&self) -> u32 {
+        let mut context = 0_u64;
+        // SAFETY: the type that cuda.h has.
+        unsafe {
+            std::mem::transmute::<*mut c_void, extern "C" fn(*mut u64, u32, i32) -> u32>(
+                self.address(c"cuCtxCreate_v2"),
+            )(&mut context, 0, 0)
+        }
+    }
+
+    fn allocate(&self, size: usize) -> u32 {
+        let mut address = 0_u64;
+        // SAFETY: the type that cuda.h has.
+        unsafe {
+            std::mem::transmute::<*mut c_void, extern "C" fn(*mut u64, usize) -> u32>(
+                self.address(c"cuMemAlloc_v2"),
+            )(&mut address, size)
+        }
+    }
+
+    /// Starts a kernel of one thread.
+    fn launch(&self, ptx: &CStr) {
+        let (mut module, mut kernel) = (0_u64, 0_u64);
+        // SAFETY: the types that cuda.h has; images and names have terminators.
+        unsafe {
+            let load: extern "C" fn(*mut u64, *const c_char) -> u32 =
+                std::mem::transmute(self.address(c"cuModuleLoadData"));
+            assert_eq!(load(&mut module, ptx.as_ptr()), 0);
+            let get: extern "C" fn(*mut u64, u64, *const c_char) -> u32 =
+                std::mem::transmute(self.address(c"cuModuleGetFunction"));
+            assert_eq!(get(&mut kernel, module, c"k".as_ptr()), 0);
+            type Launch = extern "C" fn(u64, u32, u32, u32, u32, u32, u32, u32, u64, u64, u64) -> u32;
+            let launch: Launch = std::mem::transmute(self.address(c"cuLaunchKernel"));
+            assert_eq!(launch(kernel, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0), 0);
+        }
+    }
+}
+
+#[test]
+fn nothing_works_before_it_is_started() {
+    let Some(output) = child("nothing_works_before_it_is_started", &[]) else {
+        let driver = Driver::open();
+        assert_eq!(driver.word(c"cuDeviceGetCount").1, 3);
+        assert_eq!(driver.allocate(4), 3);
+        assert_eq!(driver.word(c"cuCtxGetCurrent").1, 3);
+        assert_eq!(driver.word(c"cuDriverGetVersion"), (12_080, 0));
+        assert_eq!(driver.init(1), 1);
+        assert_eq!(driver.word(c"cuDeviceGetCount").1, 3);
+        assert_eq!(driver.init(0), 0);
+        assert_eq!(driver.init(0), 0);
+        assert_eq!(driver.word(c"cuDeviceGetCount"), (1, 0));
+        assert_eq!(driver.allocate(4), 201);
+        return;
+    };
+    succeeded(&output);
+}
+
+#[test]
+fn without_devices_it_does_not_start() {
+    let variables = [("GANGWAY_VGPU_DEVICES", "0")];
+    let Some(output) = child("without_devices_it_does_not_start", &variables) else {
+        let driver = Driver::open();
+        assert_eq!(driver.init(0), 100);
+        assert_eq!(driver.word(c"cuDeviceGetCount").1, 3);
+        return;
+    };
+    succeeded(&output);
+}
+
+#[test]
+fn a_forked_child_has_no_driver() {
+    let Some(output) = child("a_forked_child_has_no_driver", &[]) else {
+        let driver = Driver::open();
+        assert_eq!((driver.init(0), driver.create_context(), driver.allocate(4)), (0, 0, 0));
+        // SAFETY: the child only calls functions that answer at once, and ends.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            let refused = [driver.init(0), driver.word(c"cuDeviceGetCount").1, driver.allocate(4)] == [3; 3];
+            // SAFETY: ends the child without anything of its parent's.
+            unsafe { libc::_exit(if refused { 0 } else { 1 }) };
+        }
+        let mut status = -1;
+        // SAFETY: our own child.
+        assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
+        assert_eq!(status, 0);
+        assert_eq!(driver.allocate(4), 0, "the parent goes on");
+        return;
+    };
+    succeeded(&output);
+}
+
+#[test]
+fn a_process_ends_while_a_kernel_runs() {
+    let Some(output) = child("a_process_ends_while_a_kernel_runs", &[]) else {
+        let driver = Driver::open();
+        assert_eq!((driver.init(0), driver.create_context()), (0, 0));
+        driver.launch(
+            c".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k() { again: bra again; }",
+        );
+        std::thread::sleep(Duration::from_millis(100));
+        std::process::exit(7);
+    };
+    assert_eq!(output.status.code(), Some(7), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn a_closed_library_leaves_its_threads_in_peace() {
+    let Some(output) = child("a_closed_library_leaves_its_threads_in_peace", &[]) else {
+        let driver = Driver::open();
+        assert_eq!((driver.init(0), driver.create_context()), (0, 0));
+        driver.launch(c".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k() { ret; }");
+        // SAFETY: nothing of it is used afterwards but by its own threads.
+        assert_eq!(unsafe { libc::dlclose(driver.0) }, 0);
+        std::thread::sleep(Duration::from_millis(100));
+        let again = Driver::open();
+        assert_eq!(again.word(c"cuDeviceGetCount"), (1, 0), "it is the same library still");
+        return;
+    };
+    succeeded(&output);
+}
+
+#[test]
+fn calls_are_counted() {
+    let variables = [("GANGWAY_VGPU_TRACE", "1")];
+    let Some(output) = child("calls_are_counted", &variables) else {
+        let driver = Driver::open();
+        assert_eq!(driver.init(0), 0);
+        for _ in 0..3 {
+            assert_eq!(driver.word(c"cuDeviceGetCount"), (1, 0));
+        }
+        return;
+    };
+    succeeded(&output);
+    let table = String::from_utf8_lossy(&output.stderr);
+    let row = table.lines().find(|line| line.ends_with("  cuDeviceGetCount"));
+    assert!(row.is_some_and(|row| row.trim_start().starts_with("3 ")), "{table}");
+}
+
+#[test]
+fn calls_are_written_to_a_file() {
+    let path = std::env::temp_dir().join(format!("gangway-trace-{}.json", std::process::id()));
+    let Some(output) =
+        child("calls_are_written_to_a_file", &[("GANGWAY_VGPU_TRACE", path.to_str().unwrap())])
+    else {
+        let driver = Driver::open();
+        assert_eq!((driver.init(0), driver.word(c"cuDeviceGetCount")), (0, (1, 0)));
+        return;
+    };
+    succeeded(&output);
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::remove_file(&path).unwrap();
+    assert!(text.starts_with("[\n{\"name\":\"cuDeviceGetCount\",\"ph\":\"X\",\"ts\":"), "{text}");
+}
+
+#[test]
+fn memory_that_was_not_freed_is_told_in_check_mode() {
+    let Some(output) =
+        child("memory_that_was_not_freed_is_told_in_check_mode", &[("GANGWAY_VGPU_CHECK", "memory")])
+    else {
+        let driver = Driver::open();
+        assert_eq!((driver.init(0), driver.create_context(), driver.allocate(1234)), (0, 0, 0));
+        return;
+    };
+    succeeded(&output);
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(told.contains("1234 bytes") && told.contains("cuMemAlloc_v2"), "{told}");
+}
+
+/// What the dynamic linker sees: the name of the library, and exactly the functions of the real one.
+#[test]
+fn the_file_exports_what_the_real_one_does() {
+    use object::read::elf::{Dyn, FileHeader, Sym};
+    let bytes = std::fs::read(library()).unwrap();
+    let elf = object::elf::FileHeader64::<object::Endianness>::parse(&*bytes).unwrap();
+    let endian = elf.endian().unwrap();
+    let sections = elf.sections(endian, &*bytes).unwrap();
+    let symbols = sections.symbols(endian, &*bytes, object::elf::SHT_DYNSYM).unwrap();
+    let mut exported: Vec<_> = symbols
+        .iter()
+        .filter(|symbol| symbol.st_shndx(endian) != object::elf::SHN_UNDEF)
+        .map(|symbol| std::str::from_utf8(symbol.name(endian, symbols.strings()).unwrap()).unwrap())
+        .collect();
+    exported.sort_unstable();
+    let list = include_str!("../symbols/versions.txt").lines().filter(|line| !line.starts_with('#'));
+    let mut wanted: Vec<_> = list.flat_map(|line| line.split(' ').skip(2)).collect();
+    wanted.sort_unstable();
+    wanted.dedup();
+    assert_eq!(exported, wanted);
+
+    let (entries, strings) = sections.dynamic(endian, &*bytes).unwrap().unwrap();
+    let strings = sections.strings(endian, &*bytes, strings).unwrap();
+    let soname = entries.iter().find(|entry| entry.tag32(endian) == Some(object::elf::DT_SONAME)).unwrap();
+    assert_eq!(soname.string(endian, strings), Ok(&b"libcuda.so.1"[..]));
+}
