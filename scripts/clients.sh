@@ -49,6 +49,9 @@ for client in "${clients[@]}"; do
   status=0
   case $client in
     numba)
+      # The README's example, as written, and the tests.
+      sed -n '/^```python$/,/^```$/{//!p}' vgpu/clients/README.md >"$out/sum.py"
+      timeout 100 "$venv/bin/python" -W ignore "$out/sum.py" || status=$?
       (cd vgpu/clients/numba && PYTHONDONTWRITEBYTECODE=1 timeout 300 "$venv/bin/python" kernels.py) || status=$?
       ;;
     cudarc)
