@@ -138,7 +138,7 @@ pub fn release_all(context: &Context) {
             false
         });
     }
-    leaks::tell(&left);
+    leaks::tell(space, &left);
 }
 
 /// Memory as a device sees it.

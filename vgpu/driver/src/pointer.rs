@@ -64,10 +64,6 @@ impl<T> Out<T> {
         }
         Ok(())
     }
-
-    pub fn as_ptr(&self) -> *mut T {
-        self.0
-    }
 }
 
 /// What a call reads.
