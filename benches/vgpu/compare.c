@@ -250,14 +250,15 @@ static double element(const void *array, size_t index, enum type type) {
                        : ((const unsigned *)array)[index];
 }
 
-/* Sums in another order differ in the last digits; whole numbers do not. */
+/* Sums in another order differ in the last digits, by more where terms of both signs cancel; whole
+ * numbers do not. */
 static void compare(enum type type) {
   if (type == NONE)
     return;
   void *found = malloc(result_bytes);
   CHECK(cuMemcpyDtoH_v2(found, device[0], result_bytes));
   size_t count = result_bytes / (type == F64 ? 8 : 4);
-  double tolerance = type == F64 ? 1e-10 : type == F32 ? 2e-4 : 0;
+  double tolerance = type == F64 ? 1e-10 : type == F32 ? 3e-3 : 0;
   for (size_t i = 0; i < count; ++i) {
     double expected = element(result, i, type), got = element(found, i, type);
     if (!(fabs(got - expected) <= tolerance * (1 + fabs(expected)))) {
