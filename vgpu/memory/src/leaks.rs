@@ -1,5 +1,6 @@
 //! What a program has allocated and not freed, at its end or whenever it is asked for.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -17,56 +18,58 @@ struct Group {
 }
 
 impl Space {
-    /// What the program has allocated itself and not freed, in order of addresses.
+    /// What the program has allocated itself and not freed, in order of addresses; and the heaps in which
+    /// its kernels have left blocks.
     pub fn leaks(&self) -> Vec<Allocation> {
-        self.allocations().filter(|allocation| allocation.kind.is_the_programs()).collect()
+        let leaked = |allocation: &Allocation| match allocation.kind {
+            Kind::Heap => self.heap(allocation.address).is_some_and(|heap| heap.used() > 0),
+            kind => kind.is_the_programs(),
+        };
+        self.allocations().filter(leaked).collect()
     }
 
-    /// A report of what the program has not freed on a device, and what its kernels have not freed there.
-    /// `None` when there is nothing to report. Several lines without an end of line at the end:
+    /// A report of such allocations, those that are alike together and what wastes most first; of heaps,
+    /// the blocks in them. `None` when there is nothing to tell; every line ends with an end of line.
     ///
     /// ```text
-    /// 3 allocations on device 0 were not freed, 820 bytes:
-    ///   2 of 400 bytes, allocated by cuMemAlloc, the first at 0x200000000e00
-    ///   20 bytes, allocated by malloc in a kernel, at 0x200000002010
+    /// 820 bytes in 3 allocations were never freed:
+    ///   2 of 400 bytes, allocated by cuMemAlloc on device 0, the first at 0x200000000e00
+    ///   20 bytes, allocated by malloc on device 0, at 0x200000002010
     /// ```
-    pub fn leak_report(&self, device: u32) -> Option<String> {
-        // By size and origin.
-        let mut groups: BTreeMap<(u64, &str), Group> = BTreeMap::new();
-        let mut note = |address: u64, size: u64, origin: &'static str| {
-            groups.entry((size, origin)).or_insert(Group { first: address, count: 0 }).count += 1;
-        };
-        for allocation in self.allocations().filter(|allocation| allocation.device == device) {
-            match allocation.kind {
-                Kind::Heap => {
-                    let blocks = self.heap(allocation.address).map_or(Vec::new(), |heap| heap.blocks());
-                    blocks.iter().for_each(|block| note(block.address, block.size, "malloc in a kernel"));
-                }
-                kind if kind.is_the_programs() => {
-                    note(allocation.address, allocation.size, allocation.origin());
-                }
-                _ => {}
+    pub fn leak_report(&self, leaks: &[Allocation]) -> Option<String> {
+        let mut groups: BTreeMap<(u64, &str, u32), Group> = BTreeMap::new();
+        for leak in leaks {
+            let blocks = match leak.kind {
+                Kind::Heap => self.heap(leak.address).map_or(Vec::new(), |heap| heap.blocks()),
+                _ => vec![crate::Block { address: leak.address, size: leak.size }],
+            };
+            for block in blocks {
+                let key = (block.size, leak.origin(), leak.device);
+                groups.entry(key).or_insert(Group { first: block.address, count: 0 }).count += 1;
             }
         }
-        let (count, bytes) = groups.iter().fold((0, 0), |(count, bytes), (&(size, _), group)| {
-            (count + group.count, bytes + group.count * size)
-        });
-        let (things, were) = if count == 1 { ("allocation", "was") } else { ("allocations", "were") };
-        let mut report = format!("{count} {things} on device {device} {were} not freed, {bytes} bytes:");
+        let count: u64 = groups.values().map(|group| group.count).sum();
+        let bytes: u64 = groups.iter().map(|((size, ..), group)| group.count * size).sum();
+        let things = if count == 1 { "allocation" } else { "allocations" };
+        let mut report = format!("{bytes} bytes in {count} {things} were never freed:\n");
         let mut lines: Vec<_> = groups.into_iter().collect();
-        // What wastes most stands first.
-        lines.sort_by_key(|(key, group)| (std::cmp::Reverse(group.count * key.0), group.first));
-        for ((size, origin), Group { first, count }) in lines.iter().take(MOST_LINES) {
+        lines.sort_by_key(|((size, ..), group)| (Reverse(group.count * size), group.first));
+        for ((size, origin, device), Group { first, count }) in lines.iter().take(MOST_LINES) {
+            // Writing to a string does not fail.
             let _ = match count {
-                1 => write!(report, "\n  {size} bytes, allocated by {origin}, at {first:#x}"),
-                _ => write!(
+                1 => writeln!(
                     report,
-                    "\n  {count} of {size} bytes, allocated by {origin}, the first at {first:#x}"
+                    "  {size} bytes, allocated by {origin} on device {device}, at {first:#x}"
+                ),
+                _ => writeln!(
+                    report,
+                    "  {count} of {size} bytes, allocated by {origin} on device {device}, the first at {first:#x}"
                 ),
             };
         }
         if lines.len() > MOST_LINES {
-            let _ = write!(report, "\n  and others, of {} sizes or origins", lines.len() - MOST_LINES);
+            let more: u64 = lines[MOST_LINES..].iter().map(|(_, group)| group.count).sum();
+            let _ = writeln!(report, "  and {more} more");
         }
         (count > 0).then_some(report)
     }
