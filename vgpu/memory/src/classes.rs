@@ -165,7 +165,7 @@ impl State {
         }
         let length = class.slot;
         if let Some(extent) = self.find_extents(records, 1)
-            && (!dense || reserve::open(BASE + extent as u64 * EXTENT, EXTENT).is_ok())
+            && (!dense || reserve::open(BASE + extent as u64 * EXTENT, EXTENT, false).is_ok())
         {
             records.divide(extent, length, dense);
             self.extents[extent] = Extent::Slots(0);

@@ -1,7 +1,5 @@
 //! What an address is, in words, for reports of faults and refused calls.
 
-use std::fmt::Write;
-
 use crate::records::{Allocation, EXTENT, Kind, State};
 use crate::space::Space;
 use crate::{
@@ -46,8 +44,8 @@ impl Allocation {
 
 impl Space {
     /// What an address is, or what it is near to: `32 bytes after the end of the 400-byte allocation
-    /// at 0x200000000e00, allocated by cuMemAlloc on device 0`. Takes no lock but
-    /// that of names and heaps.
+    /// at 0x200000000e00, allocated by cuMemAlloc on device 0`. Not for signal handlers: it
+    /// takes the locks of names and heaps, and reads files about host memory.
     pub fn describe(&self, address: u64) -> String {
         if address < NULL_ZONE {
             return if address == 0 {
@@ -84,17 +82,18 @@ impl Space {
     }
 
     fn describe_host(&self, address: u64) -> String {
-        match self.host.find(address) {
-            Some((start, size)) => format!("in the {size} bytes of registered host memory at {start:#x}"),
-            None => {
-                let mut text = "a host pointer that is not mapped on the device".to_owned();
-                let near = address.checked_sub(1).and_then(|before| self.host.find(before));
-                if let Some((start, size)) = near {
-                    let _ =
-                        write!(text, ", just after the {size} bytes of registered host memory at {start:#x}");
-                }
-                text
+        if let Some((start, size)) = self.host.find(address) {
+            return format!("in the {size} bytes of registered host memory at {start:#x}");
+        }
+        let text = match host_mapping(address) {
+            Some(what) => format!("a host pointer, {what}, that is not mapped on the device"),
+            None => "an address where neither the device nor the host has memory".to_owned(),
+        };
+        match address.checked_sub(1).and_then(|before| self.host.find(before)) {
+            Some((start, size)) => {
+                format!("{text}, just after the {size} bytes of registered host memory at {start:#x}")
             }
+            None => text,
         }
     }
 
@@ -118,6 +117,27 @@ impl Space {
         };
         slots.min_by_key(|(state, allocation)| (*state != State::Live, away(allocation)))
     }
+}
+
+/// Which of the host's memory an address is in; `None` where the host has none, or does not tell.
+fn host_mapping(address: u64) -> Option<String> {
+    let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
+    let line = maps.lines().find(|line| {
+        let range = line.split_once(' ').and_then(|(range, _)| range.split_once('-'));
+        let parsed = range.map(|(start, end)| (u64::from_str_radix(start, 16), u64::from_str_radix(end, 16)));
+        matches!(parsed, Some((Ok(start), Ok(end))) if (start..end).contains(&address))
+    })?;
+    // Address, rights, offset, device, inode, and whose it is; a path may hold blanks.
+    let mut rest = line;
+    for _ in 0..5 {
+        rest = rest.trim_start().split_once(' ').map_or("", |(_, rest)| rest);
+    }
+    Some(match rest.trim() {
+        "[stack]" => "on the program's stack".to_owned(),
+        "[heap]" => "in the program's heap".to_owned(),
+        "" => "in the program's memory".to_owned(),
+        other => format!("in {other}"),
+    })
 }
 
 /// `8 bytes into `, or nothing at the start.

@@ -14,9 +14,9 @@
 //! | the engine | memory for modules and arenas, [`DeviceHeap`] for the device's `malloc`, [`Space::describe`] for reports |
 //! | the check mode | [`Space::check`] for each access, [`Space::leak_report`] at the end |
 //!
-//! Everything may be called from any thread. Look-ups take no lock, so they neither wait
-//! for allocations nor deadlock where a signal handler makes them. Nothing here panics on an
-//! address, whatever it is.
+//! Everything may be called from any thread. [`Space::find`] and [`Space::is_host_registered`] do not wait for
+//! allocations, nor does [`Space::check`] but in a heap. Nothing here panics on an address, whatever
+//! it is.
 //!
 //! A forked child has private copies of all memory, as of all else; if another thread was
 //! allocating at the time of the fork, the child must not allocate any more (CUDA does not work

@@ -43,14 +43,15 @@ pub(crate) fn reserve() -> Result<(), String> {
     }
 }
 
-/// Makes pages readable and writable; they read as zero until they are written.
-pub(crate) fn open(start: u64, length: u64) -> Result<(), Errno> {
+/// Makes pages readable and writable; they read as zero until they are written. `huge` asks for huge
+/// pages where the pages make whole ones.
+pub(crate) fn open(start: u64, length: u64, huge: bool) -> Result<(), Errno> {
     if length == 0 {
         return Ok(());
     }
     // SAFETY: the pages are in the reserved range, and the caller owns them.
     unsafe { mprotect(pointer(start), length as usize, MprotectFlags::READ | MprotectFlags::WRITE) }?;
-    if length >= HUGE {
+    if huge && length >= HUGE {
         // Only a hint: kernels without huge pages refuse it.
         // SAFETY: this advice does not change contents.
         let _ = unsafe { madvise(pointer(start), length as usize, Advice::LinuxHugepage) };

@@ -243,7 +243,15 @@ fn reports_say_what_is_near() {
     assert_eq!(near(gangway_device_memory::FUNCTIONS), "the address of a function");
     let host = [0u8; 64];
     let at = host.as_ptr().addr() as u64;
-    assert_eq!(near(at), "a host pointer that is not mapped on the device");
+    let stack = near(at);
+    assert!(
+        stack.starts_with("a host pointer, in ") && stack.ends_with(", that is not mapped on the device"),
+        "{stack}"
+    );
+    let constant = near("text".as_ptr().addr() as u64);
+    let file = std::env::current_exe().expect("a program").display().to_string();
+    assert_eq!(constant, format!("a host pointer, in {file}, that is not mapped on the device"));
+    assert_eq!(near(1 << 62), "an address where neither the device nor the host has memory");
     assert_eq!(space.check(at, 4, false).expect_err("not registered").fault, Fault::Host);
     space.register_host(at, 64).expect("not registered yet");
     assert_eq!(near(at + 1), format!("in the 64 bytes of registered host memory at {at:#x}"));
