@@ -3,7 +3,7 @@
 use gangway_interpreter::{Kind, evaluate as evaluate_lane, exchange};
 use gangway_ptx::{Opcode, Type};
 
-use super::{fault, lanes, narrow_mut, run, value};
+use super::{fault, lanes, narrow_mut, quick, run, value};
 use crate::abi::Warp;
 
 /// The types of the sources that an instruction has.
@@ -69,6 +69,9 @@ pub(super) unsafe extern "C" fn collective(warp: *mut Warp, opcode: u64, mask: u
         run(warp, |warp| {
             let module = warp.host().module();
             let opcode = &module.opcodes[opcode as usize];
+            if quick::exchange(opcode, mask as u32, wide as u32, warp) {
+                return;
+            }
             let count = (wide >> 32) as usize;
             let mut inputs = [[0u64; 32]; 4];
             for (index, ty) in sources(opcode, count.min(4)).enumerate() {

@@ -11,6 +11,7 @@ mod call;
 mod compute;
 mod host;
 mod local;
+mod quick;
 mod schedule;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,0 +1,151 @@
+//! Shuffles and votes, which GCC's code is full of, without the detour over 64-bit values for each
+//! lane. What they mean is the interpreter's `exchange`, which the tests compare with.
+
+use gangway_ptx::{Op, Opcode, Word};
+
+use super::{narrow, narrow_mut};
+use crate::abi::Warp;
+
+/// Computes a collective instruction for the lanes of `members` if it is one of the frequent ones. `wide` says which
+/// values have 64 bits.
+pub(super) fn exchange(opcode: &Opcode, members: u32, wide: u32, warp: &mut Warp) -> bool {
+    match opcode.op {
+        Op::Shfl if wide & 7 == 0 => shuffle(opcode, members, warp),
+        Op::Vote => vote(opcode, members, warp),
+        _ => false,
+    }
+}
+
+/// PTX ISA 9.7.9.6.
+fn shuffle(opcode: &Opcode, members: u32, warp: &mut Warp) -> bool {
+    match opcode.first_of(&[Word::Idx, Word::Down, Word::Up, Word::Bfly]) {
+        Some(Word::Idx) => take(members, warp, |lane, distance, segments, bound| {
+            let source = (lane & segments) | (distance & !segments);
+            (source, source <= bound)
+        }),
+        Some(Word::Down) => {
+            take(members, warp, |lane, distance, _, bound| (lane + distance, lane + distance <= bound));
+        }
+        Some(Word::Up) => {
+            take(members, warp, |lane, distance, _, bound| (lane - distance, lane - distance >= bound));
+        }
+        Some(Word::Bfly) => {
+            take(members, warp, |lane, distance, _, bound| (lane ^ distance, (lane ^ distance) <= bound));
+        }
+        _ => return false,
+    }
+    true
+}
+
+/// Takes each lane's value from the one that `source` tells, by the lane, the distance, the mask of the
+/// segment and its bound; and whether it tells one.
+#[inline]
+fn take(members: u32, warp: &mut Warp, source: impl Fn(i32, i32, i32, i32) -> (i32, bool)) {
+    let (values, b, c) = (*narrow(&warp.values[0]), *narrow(&warp.values[1]), *narrow(&warp.values[2]));
+    let mut inside = 0u32;
+    let results = narrow_mut(&mut warp.results[0]);
+    for lane in 0..32i32 {
+        let at = lane as usize;
+        let (distance, segments, bound) =
+            ((b[at] & 31) as i32, (c[at] >> 8 & 31) as i32, (c[at] & 31) as i32);
+        let bound = (lane & segments) | (bound & !segments);
+        let (from, fits) = source(lane, distance, segments, bound);
+        let from = (from & 31) as usize;
+        // What comes from a lane that does not take part is undefined: its own.
+        let there = fits && members >> from & 1 != 0;
+        results[at] = values[if there { from } else { at }];
+        inside |= u32::from(fits) << lane;
+    }
+    warp.results[1][0] = inside.into();
+}
+
+fn vote(opcode: &Opcode, members: u32, warp: &mut Warp) -> bool {
+    let Some(mode) = opcode.first_of(&[Word::Ballot, Word::All, Word::Any, Word::Uni]) else { return false };
+    let ballot = warp.values[0][0] as u32 & members;
+    let holds = match mode {
+        Word::Ballot => {
+            *narrow_mut(&mut warp.results[0]) = [ballot; 32];
+            return true;
+        }
+        Word::All => ballot == members,
+        Word::Any => ballot != 0,
+        _ => ballot == members || ballot == 0,
+    };
+    // A predicate, a bit per lane.
+    warp.results[0][0] = if holds { u32::MAX.into() } else { 0 };
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use gangway_interpreter::{Lanes, exchange as slow};
+    use gangway_ptx::{Modifier, Type};
+
+    use super::*;
+
+    fn numbers(seed: &mut u64) -> Lanes {
+        std::array::from_fn(|_| {
+            *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            *seed >> 33
+        })
+    }
+
+    fn opcode(op: &str, words: &[Word], ty: Type) -> Opcode {
+        let words = words.iter().map(|&word| Modifier::Word(word));
+        let modifiers: Vec<Modifier> = words.chain([Modifier::Type(ty)]).collect();
+        gangway_ptx::forms::table().find(op, &modifiers).expect("a form")
+    }
+
+    #[test]
+    fn shuffles_and_votes_are_those_of_the_interpreter() {
+        let mut seed = 42;
+        // SAFETY: all zeros is a state of a warp.
+        let mut warp: Box<Warp> = Box::new(unsafe { std::mem::zeroed() });
+        for round in 0..2000 {
+            let members = numbers(&mut seed)[0] as u32 | u32::from(round % 3 == 0) * u32::MAX;
+            for mode in [Word::Idx, Word::Up, Word::Down, Word::Bfly] {
+                let opcode = opcode("shfl", &[Word::Sync, mode], Type::B32);
+                let mut inputs =
+                    [numbers(&mut seed), numbers(&mut seed), numbers(&mut seed), [members.into(); 32]];
+                if round % 2 == 0 {
+                    // As compilers write it: segments of 32 lanes.
+                    inputs[2] = [if mode == Word::Up { 0 } else { 31 }; 32];
+                }
+                let mut expected = [[0; 32]; 2];
+                slow(&opcode, members, &inputs, &mut expected).expect("a shuffle");
+                for (values, input) in warp.values.iter_mut().zip(&inputs) {
+                    *narrow_mut(values) = input.map(|value| value as u32);
+                }
+                assert!(exchange(&opcode, members, 0, &mut warp));
+                for lane in (0..32).filter(|lane| members >> lane & 1 != 0) {
+                    let found = (narrow(&warp.results[0])[lane], warp.results[1][0] >> lane & 1);
+                    assert_eq!(found, (expected[0][lane] as u32, expected[1][lane]), "{mode:?}, lane {lane}");
+                }
+            }
+            for (mode, ty) in [
+                (Word::Ballot, Type::B32),
+                (Word::All, Type::Pred),
+                (Word::Any, Type::Pred),
+                (Word::Uni, Type::Pred),
+            ] {
+                let opcode = opcode("vote", &[Word::Sync, mode], ty);
+                let bits = if round % 4 == 0 { members } else { numbers(&mut seed)[1] as u32 };
+                let inputs = [std::array::from_fn(|lane| u64::from(bits >> lane & 1)), [members.into(); 32]];
+                let mut expected = [[0; 32]; 2];
+                if members == 0 {
+                    continue;
+                }
+                slow(&opcode, members, &inputs, &mut expected).expect("a vote");
+                warp.values[0][0] = bits.into();
+                assert!(exchange(&opcode, members, 0, &mut warp));
+                for lane in (0..32).filter(|lane| members >> lane & 1 != 0) {
+                    let found = match ty {
+                        Type::Pred => warp.results[0][0] >> lane & 1,
+                        _ => narrow(&warp.results[0])[lane].into(),
+                    };
+                    assert_eq!(found, expected[0][lane], "{mode:?}");
+                }
+            }
+        }
+    }
+}
