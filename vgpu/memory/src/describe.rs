@@ -13,13 +13,17 @@ const NULL_ZONE: u64 = 1 << 16;
 const NEIGHBOURS: u32 = 256;
 
 impl Allocation {
-    /// The function that allocated it: the usual one of its kind where the request named none.
+    /// The function that allocated it, as a program's text calls it: the usual one of its kind where
+    /// the request named none.
     pub(crate) fn origin(&self) -> &'static str {
-        self.name.unwrap_or(match self.kind {
+        let name = self.name.unwrap_or(match self.kind {
             Kind::Pinned => "cuMemHostAlloc",
             Kind::Managed => "cuMemAllocManaged",
             _ => "cuMemAlloc",
-        })
+        });
+        // Versions and stream flavours are in the names of entry points only.
+        let end = ["_v2", "_v3", "_ptds", "_ptsz"].iter().filter_map(|suffix| name.find(suffix)).min();
+        &name[..end.unwrap_or(name.len())]
     }
 
     /// `the 400-byte allocation at 0x200000000e00, allocated by cuMemAlloc on device 0`

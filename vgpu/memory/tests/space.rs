@@ -210,7 +210,7 @@ fn reports_say_what_is_near() {
     let named = |size, kind, name| space.allocate(&Request::new(7, size, kind).name(name)).expect("memory");
     let near = |address| space.describe(address);
 
-    let a = named(400, Kind::Device, "cuMemAlloc");
+    let a = named(400, Kind::Device, "cuMemAlloc_v2");
     let of_a = format!("the 400-byte allocation at {a:#x}, allocated by cuMemAlloc on device 7");
     assert_eq!(near(a), of_a);
     assert_eq!(near(a + 8), format!("8 bytes into {of_a}"));
