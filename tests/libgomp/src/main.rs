@@ -62,6 +62,12 @@ fn run(arguments: &Arguments) -> Result<bool> {
     let mut tests = catalogue::tests(&sources)?;
     let rules = Rules::read(Path::new(env!("CARGO_MANIFEST_DIR")))?;
     rules.check(&tests)?;
+    for test in &mut tests {
+        let options = rules.options(test);
+        if let Decision::Run(plan) = &mut test.decision {
+            plan.options.extend(options.iter().map(|option| (*option).to_owned()));
+        }
+    }
 
     let record = Record::open(&build.join("results.jsonl"))?;
     tests.retain(|test| wanted(arguments, &record, test));

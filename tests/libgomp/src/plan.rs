@@ -11,6 +11,7 @@ use crate::directive::Directive;
 use crate::selector::{Clause, Selector};
 use crate::suite::{Level, Suite};
 use crate::target::{Target, is_level};
+use crate::verdict;
 
 /// What becomes of a test.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,7 +55,7 @@ pub fn decide(suite: &'static Suite, level: Level, directives: &[Directive]) -> 
     for directive in directives {
         draft.take(directive).with_context(|| format!("line {}: {}", directive.line, directive.name))?;
     }
-    Ok(draft.finish(level))
+    draft.finish(level)
 }
 
 /// A plan while directives are being read.
@@ -229,28 +230,34 @@ impl Draft {
         self.skip.get_or_insert(reason);
     }
 
-    fn finish(mut self, level: Level) -> Decision {
+    fn finish(mut self, level: Level) -> Result<Decision> {
         if let Some(reason) = self.skip {
-            return Decision::Skip(reason);
+            return Ok(Decision::Skip(reason));
         }
         if self.selected == Some(false) {
-            return Decision::Skip(format!("dg-do {}: not for this target", self.action));
+            return Ok(Decision::Skip(format!("dg-do {}: not for this target", self.action)));
         }
         if self.action != "run" {
-            return Decision::Skip(format!("dg-do {}: tests the compiler only", self.action));
+            return Ok(Decision::Skip(format!("dg-do {}: tests the compiler only", self.action)));
         }
         if self.suite.level_is_default() {
             match self.own.iter().rev().find(|option| is_level(option)).map(String::as_str) {
                 None => self.own.insert(0, level.option().to_owned()),
                 Some(own) if own == level.option() => {}
-                Some("-O0") => return Decision::Skip("the test fixes -O0".to_owned()),
+                Some("-O0") => return Ok(Decision::Skip("the test fixes -O0".to_owned())),
                 // One run with another level of its own stands under -O2.
-                Some(own) if level == Level::O0 => return Decision::Skip(format!("the test fixes {own}")),
+                Some(own) if level == Level::O0 => {
+                    return Ok(Decision::Skip(format!("the test fixes {own}")));
+                }
                 Some(_) => {}
             }
         }
         self.plan.options = self.options();
-        Decision::Run(Box::new(self.plan))
+        if let Some(pattern) = &self.plan.output {
+            // A pattern that cannot be understood must show now, not when the test has run.
+            verdict::compiled(pattern)?;
+        }
+        Ok(Decision::Run(Box::new(self.plan)))
     }
 }
 

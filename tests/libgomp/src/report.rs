@@ -121,7 +121,7 @@ impl Report {
             ("Failed", failures),
             ("Passed unexpectedly: take them off the list", passes),
             ("Failed as expected", expected),
-            ("Fail on hardware too, by their own marks or because gcc cannot build them", marked),
+            ("Fail on hardware too, as their own marks say", marked),
             ("Not run", reasons),
             ("Slowest", slowest),
         ];

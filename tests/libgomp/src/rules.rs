@@ -33,8 +33,8 @@ enum Kind {
     NoKernel,
     /// The test falls back to the host on purpose, so offloading is not mandatory.
     Fallback,
-    /// gcc cannot build the test, whatever the device.
-    BuildFails,
+    /// gcc cannot build the test for the device as position-independent code.
+    FixedPosition,
 }
 
 /// Both lists.
@@ -62,8 +62,8 @@ impl Rules {
         file("exceptions.txt", |line| match line.split_once(char::is_whitespace) {
             Some(("no-kernel", rest)) => Rule::parse(Kind::NoKernel, rest),
             Some(("fallback", rest)) => Rule::parse(Kind::Fallback, rest),
-            Some(("build-fails", rest)) => Rule::parse(Kind::BuildFails, rest),
-            _ => bail!("`{line}` starts with none of no-kernel, fallback, build-fails"),
+            Some(("fixed-position", rest)) => Rule::parse(Kind::FixedPosition, rest),
+            _ => bail!("`{line}` starts with none of no-kernel, fallback, fixed-position"),
         })?;
         Ok(Self { rules })
     }
@@ -94,9 +94,12 @@ impl Rules {
         self.find(Kind::NoKernel, test).is_some()
     }
 
-    /// Why gcc cannot build the test.
-    pub fn build_failure(&self, test: &Test) -> Option<&str> {
-        self.find(Kind::BuildFails, test).map(|rule| rule.reason.as_str())
+    /// The options that a test needs besides those of its suite.
+    pub fn options(&self, test: &Test) -> &'static [&'static str] {
+        match self.find(Kind::FixedPosition, test) {
+            Some(_) => &["-foffload-options=-fno-pie"],
+            None => &[],
+        }
     }
 
     /// Whether the test has to run with offloading mandatory.
