@@ -25,6 +25,7 @@ const SCHEDULING: u32 = 0x07;
 /// `CUlimit`
 pub mod limit {
     pub const STACK_SIZE: u32 = 0;
+    pub const MALLOC_HEAP_SIZE: u32 = 2;
     pub const MAX_L2_FETCH_GRANULARITY: u32 = 5;
     pub const COUNT: usize = 7;
 }
@@ -141,15 +142,19 @@ impl Context {
         limits.get(limit as usize).copied().ok_or(Status::UNSUPPORTED_LIMIT)
     }
 
-    /// Sizes of heap and stack are remembered; what kernels get is never less than the defaults.
+    /// Stack and heap are those of the device, whichever of its contexts sets them.
     pub fn set_limit(&self, limit: u32, value: usize) -> Result {
         let mut limits = self.limits.lock().unwrap_or_else(PoisonError::into_inner);
         let place = limits.get_mut(limit as usize).ok_or(Status::UNSUPPORTED_LIMIT)?;
         *place = match limit {
-            limit::STACK_SIZE if value as u64 > memory::LOCAL_PER_THREAD => {
-                return Err(Status::INVALID_VALUE);
+            limit::STACK_SIZE => {
+                self.device.set_stack(value as u64)?;
+                value.next_multiple_of(16)
             }
-            limit::STACK_SIZE => value.next_multiple_of(16),
+            limit::MALLOC_HEAP_SIZE => {
+                self.device.set_heap(value as u64)?;
+                value
+            }
             limit::MAX_L2_FETCH_GRANULARITY if value > 128 => return Err(Status::INVALID_VALUE),
             _ => value,
         };

@@ -15,8 +15,10 @@ use crate::types::CUdevice;
 /// What `cuDriverGetVersion` answers: CUDA 12.8, whose PTX is what `gangway-ptx` reads.
 pub const DRIVER_VERSION: i32 = 12_080;
 
-/// Bytes of local memory that a thread has. Lanes touch what they use of it, the rest is not backed.
+/// Bytes of local memory that a thread has at least. Lanes touch what they use of it, the rest is not backed.
 const LOCAL_MEMORY: u64 = 128 << 10;
+/// The most that a program may ask for, as on hardware.
+const MAX_LOCAL_MEMORY: u64 = 512 << 10;
 /// Bytes that the device's `malloc` has, as on hardware.
 pub const HEAP: u64 = 8 << 20;
 
@@ -106,7 +108,8 @@ impl Device {
     /// A number that is the same in every process, and different for every device.
     pub fn uuid(&self) -> [u8; 16] {
         let mut bytes = *b"gangway-vgpu\0\0\0\0";
-        bytes[12..].copy_from_slice(&self.ordinal.to_be_bytes());
+        // In digits: LLVM's plugin takes it for a text, which ends at a zero.
+        bytes[12..].copy_from_slice(&format!("{:04}", self.ordinal).as_bytes()[..4]);
         bytes
     }
 
@@ -132,6 +135,20 @@ impl Device {
                 heap: HEAP,
             })
         })
+    }
+
+    /// Gives threads a larger stack, `CU_LIMIT_STACK_SIZE`; a smaller one is never less than what they have anyway.
+    pub fn set_stack(&self, bytes: u64) -> Result {
+        if bytes > MAX_LOCAL_MEMORY {
+            return Err(Status::INVALID_VALUE);
+        }
+        self.engine().set_stack(bytes.max(LOCAL_MEMORY));
+        Ok(())
+    }
+
+    /// Sets the size of the heap of kernels, `CU_LIMIT_MALLOC_HEAP_SIZE`: only before one has used it.
+    pub fn set_heap(&self, bytes: u64) -> Result {
+        if self.engine().set_heap(bytes.max(HEAP)) { Ok(()) } else { Err(Status::INVALID_VALUE) }
     }
 
     /// Works on the primary context's state.

@@ -14,9 +14,6 @@ use crate::error::{Result, Status};
 use crate::leaks;
 use crate::types::CUcontext;
 
-/// The most local memory that `CU_LIMIT_STACK_SIZE` may ask for.
-pub const LOCAL_PER_THREAD: u64 = 512 << 10;
-
 /// Who allocated or registered something.
 #[derive(Clone, Copy, Debug)]
 pub struct Owner {

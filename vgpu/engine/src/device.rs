@@ -1,5 +1,6 @@
 //! The device's memory, as loading and the interpreter use it.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use gangway_device_memory::{DeviceHeap, Error, Kind, Request, Space};
@@ -25,7 +26,7 @@ pub(crate) struct Device {
     pub check: bool,
     space: Result<&'static Space, Error>,
     /// Bytes of the heap of kernels, which is there from the first use of it.
-    heap_size: u64,
+    heap_size: AtomicU64,
     heap: OnceLock<Option<Arc<DeviceHeap>>>,
 }
 
@@ -45,12 +46,25 @@ impl Drop for Held {
 
 impl Device {
     pub fn new(number: u32, check: bool, heap_size: u64) -> Device {
-        Device { number, check, space: Space::get(), heap_size, heap: OnceLock::new() }
+        Device {
+            number,
+            check,
+            space: Space::get(),
+            heap_size: AtomicU64::new(heap_size),
+            heap: OnceLock::new(),
+        }
+    }
+
+    /// Whether the heap will be of this size: it is not there yet.
+    pub fn set_heap_size(&self, bytes: u64) -> bool {
+        self.heap_size.store(bytes, Ordering::Relaxed);
+        self.heap.get().is_none()
     }
 
     /// What kernels allocate from.
     fn heap(&self) -> Option<&Arc<DeviceHeap>> {
-        let make = || DeviceHeap::new(self.space().ok()?, self.number, self.heap_size).ok();
+        let size = || self.heap_size.load(Ordering::Relaxed);
+        let make = || DeviceHeap::new(self.space().ok()?, self.number, size()).ok();
         self.heap.get_or_init(make).as_ref()
     }
 

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use gangway_interpreter::Kind;
 use gangway_ptx::Module;
@@ -25,9 +26,9 @@ pub struct Options {
     pub interpret: bool,
     /// Where compiled code is kept between runs, if anywhere.
     pub cache: Option<PathBuf>,
-    /// Bytes of local memory per thread.
+    /// Bytes of local memory per thread; see also [`Engine::set_stack`].
     pub stack: u64,
-    /// Bytes of the heap of the device's `malloc`.
+    /// Bytes of the heap of the device's `malloc`; see also [`Engine::set_heap`].
     pub heap: u64,
 }
 
@@ -50,6 +51,7 @@ pub struct Launch<'a> {
 pub struct Engine {
     device: Arc<Device>,
     options: Options,
+    stack: AtomicU64,
     cache: Option<Arc<Cache>>,
     interpreter: Interpreter,
     pool: Pool,
@@ -61,7 +63,18 @@ impl Engine {
         let pool = Pool::new(device.clone(), options.workers);
         let cache =
             options.cache.as_deref().filter(|_| !options.interpret).and_then(Cache::open).map(Arc::new);
-        Arc::new(Engine { device, options, cache, interpreter: Interpreter::default(), pool })
+        let stack = AtomicU64::new(options.stack);
+        Arc::new(Engine { device, options, stack, cache, interpreter: Interpreter::default(), pool })
+    }
+
+    /// Gives the threads of later launches so many bytes of local memory.
+    pub fn set_stack(&self, bytes: u64) {
+        self.stack.store(bytes, Ordering::Relaxed);
+    }
+
+    /// Gives the device's `malloc` so many bytes; `false` when a kernel has used it already.
+    pub fn set_heap(&self, bytes: u64) -> bool {
+        self.device.set_heap_size(bytes)
     }
 
     /// Places a linked module: its variables get memory and their initial values.
@@ -81,7 +94,7 @@ impl Engine {
         if self.options.interpret {
             return self.interpreter.launch(&self.device, launch);
         }
-        let mut job = Job::new(launch, self.options.stack, self.options.workers as u32);
+        let mut job = Job::new(launch, self.stack.load(Ordering::Relaxed), self.options.workers as u32);
         if job.compile().is_err() {
             return self.interpreter.launch(&self.device, launch);
         }

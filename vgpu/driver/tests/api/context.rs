@@ -90,6 +90,7 @@ fn limits_can_be_set_and_asked() {
     assert_eq!(get!(cuCtxGetLimit(0)), 1024);
     check!(cuCtxSetLimit(0, 5000));
     assert_eq!(get!(cuCtxGetLimit(0)), 5008);
+    check!(cuCtxSetLimit(0, 1 << 20), INVALID_VALUE);
     let mut value = 0;
     check!(cuCtxGetLimit(&mut value, 99), 215);
     check!(cuCtxSetLimit(99, 1), 215);
