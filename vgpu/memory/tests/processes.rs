@@ -1,0 +1,134 @@
+//! The range and its process: when it cannot be reserved, and what a forked child has of it.
+//!
+//! Each test runs this program again, alone, with the name of the case in an environment variable: the
+//! range of a process is reserved once.
+
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Output};
+
+use gangway_device_memory::{BASE, Error, Kind, Request, Space};
+
+const CASE: &str = "GANGWAY_TEST_CASE";
+
+fn again(case: &str) -> Command {
+    let mut command = Command::new(std::env::current_exe().expect("a program"));
+    command.args(["--exact", case, "--nocapture"]).env(CASE, case);
+    command
+}
+
+fn is_case(case: &str) -> bool {
+    std::env::var(CASE).is_ok_and(|wanted| wanted == case)
+}
+
+fn succeeded(output: &Output) {
+    let text = [&output.stdout[..], &output.stderr].concat();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&text));
+}
+
+#[test]
+fn a_limit_of_address_space_is_a_clean_error() {
+    let case = "a_limit_of_address_space_is_a_clean_error";
+    if is_case(case) {
+        let error = Space::get().expect_err("there is a limit");
+        assert_eq!(Space::get().expect_err("it stays"), error);
+        let text = "cannot reserve the addresses 0x200000000000 to 0x240000000000 for device memory: \
+                    the kernel refuses so much address space (is there a limit, `ulimit -v`?)";
+        assert_eq!(error.to_string(), text);
+        return;
+    }
+    let limit = libc::rlimit { rlim_cur: 4 << 30, rlim_max: 4 << 30 };
+    let set = move || {
+        // SAFETY: a call that reads a structure of this process.
+        match unsafe { libc::setrlimit(libc::RLIMIT_AS, &limit) } {
+            0 => Ok(()),
+            _ => Err(std::io::Error::last_os_error()),
+        }
+    };
+    let mut program = again(case);
+    // SAFETY: the child does nothing but the call above before it becomes another program.
+    unsafe { program.pre_exec(set) };
+    succeeded(&program.output().expect("the same program runs"));
+}
+
+#[test]
+fn what_is_mapped_in_the_range_stays() {
+    let case = "what_is_mapped_in_the_range_stays";
+    if !is_case(case) {
+        return succeeded(&again(case).output().expect("the same program runs"));
+    }
+    let at = std::ptr::with_exposed_provenance_mut::<libc::c_void>(BASE as usize + 4096);
+    let (rights, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+    // SAFETY: nothing is there in this process, and the mapping is its own.
+    let page = unsafe {
+        let page = libc::mmap(at, 4096, rights, flags | libc::MAP_FIXED_NOREPLACE, -1, 0);
+        assert_eq!(page, at);
+        page.cast::<u8>()
+    };
+    // SAFETY: the page was just mapped.
+    unsafe { page.write_volatile(7) };
+    let error = Space::get().expect_err("something is there");
+    assert!(matches!(&error, Error::NotReserved(why) if why == "something else is mapped there"), "{error}");
+    // SAFETY: as above.
+    assert_eq!(unsafe { page.read_volatile() }, 7);
+}
+
+#[test]
+fn a_forked_child_has_a_copy() {
+    let case = "a_forked_child_has_a_copy";
+    if !is_case(case) {
+        return succeeded(&again(case).output().expect("the same program runs"));
+    }
+    let space = Space::get().expect("the addresses of device memory");
+    let request = Request::new(0, 8, Kind::Device);
+    let address = space.allocate(&request).expect("memory");
+    // SAFETY: the test owns the allocation; the child only uses memory, allocates and ends, and no other
+    // thread of this process allocates.
+    unsafe {
+        space.write(address, &[1; 8]).expect("it is allocated");
+        let child = libc::fork();
+        if child == 0 {
+            let mut bytes = [0; 8];
+            let read = space.read(address, &mut bytes).is_ok() && bytes == [1; 8];
+            let written = space.write(address, &[2; 8]).is_ok();
+            let more = space.allocate(&request).is_ok() && space.free(address).is_ok();
+            libc::_exit(if read && written && more { 0 } else { 1 });
+        }
+        let mut status = -1;
+        assert_eq!(libc::waitpid(child, &mut status, 0), child);
+        assert_eq!(status, 0, "the child's copy");
+        let mut bytes = [0; 8];
+        space.read(address, &mut bytes).expect("it is still allocated");
+        assert_eq!(bytes, [1; 8], "the child has changed its own copy only");
+    }
+}
+
+/// What is freed cannot be read any more, not even by a wild pointer; nor can the page behind an allocation.
+#[test]
+fn freed_memory_and_what_is_behind_an_end_fault() {
+    let case = "freed_memory_and_what_is_behind_an_end_fault";
+    if !is_case(case) {
+        return succeeded(&again(case).output().expect("the same program runs"));
+    }
+    let space = Space::get().expect("the addresses of device memory");
+    let faults = |address: u64| {
+        // SAFETY: the child reads one byte and ends, in one way or the other.
+        unsafe {
+            let child = libc::fork();
+            if child == 0 {
+                let pointer = std::ptr::with_exposed_provenance::<u8>(address as usize);
+                let value = pointer.read_volatile();
+                libc::_exit(i32::from(value) & 1);
+            }
+            let mut status = -1;
+            assert_eq!(libc::waitpid(child, &mut status, 0), child);
+            libc::WIFSIGNALED(status) && libc::WTERMSIG(status) == libc::SIGSEGV
+        }
+    };
+    for size in [1, 256, 400, 4096, 100_000, 3 << 20, 5 << 20, 700 << 20] {
+        let address = space.allocate(&Request::new(0, size, Kind::Device)).expect("memory");
+        assert!(!faults(address) && !faults(address + size - 1), "{size} bytes");
+        assert!(faults(address + size.next_multiple_of(256)), "behind {size} bytes");
+        space.free(address).expect("it is allocated");
+        assert!(faults(address) && faults(address + size - 1), "{size} freed bytes");
+    }
+}
