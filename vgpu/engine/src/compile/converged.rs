@@ -9,7 +9,7 @@
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I32X4, I64, I64X2};
 use cranelift_codegen::ir::{
-    AbiParam, Block as Label, BlockArg, BlockCall, InstBuilder, JumpTableData, SigRef, Signature, SourceLoc,
+    AbiParam, Block as Label, BlockCall, InstBuilder, JumpTableData, SigRef, Signature, SourceLoc,
     StackSlotData, StackSlotKind, Type as Clif, Value,
 };
 use cranelift_codegen::isa::CallConv;
@@ -21,12 +21,13 @@ use super::frame::{self, Frame, group};
 use super::graph::End;
 use super::layout::Place;
 use super::masked::fetch;
+use super::region::{Region, Regions};
 use super::shape::Shape;
 use super::unit::Unit;
 use crate::abi::{ALL, Flavour, LANES};
 use crate::lower::Input;
 use crate::support::Helper;
-use crate::value::{Lanes, Predicate, is_wide};
+use crate::value::{Lanes, Predicate, QUADS, is_wide};
 
 /// The offset of a field of the frame.
 macro_rules! in_frame {
@@ -83,8 +84,11 @@ struct Converged<'a, 'b> {
     labels: Vec<Label>,
     /// Steps back, which cost fuel.
     returns: Vec<Option<Label>>,
+    /// Blocks that code goes back to.
+    repeats: Vec<bool>,
     /// Blocks where this code goes on after masked code.
     joins: Vec<u32>,
+    regions: Regions,
     /// Runs masked code at the blocks that lanes wait for in the frame.
     hand_over: Label,
     masked: Option<SigRef>,
@@ -140,6 +144,8 @@ pub(crate) fn emit(unit: &Unit, mut builder: FunctionBuilder) {
     let blocks = unit.graph.blocks.len();
     let labels = (0..blocks).map(|_| builder.create_block()).collect();
     let hand_over = builder.create_block();
+    let before = unit.graph.predecessors().into_iter().zip(0u32..);
+    let repeats = before.map(|(before, block)| before.iter().any(|&other| other >= block)).collect();
     let mut emit = Emitter::new(unit, builder, warp, arguments, Box::new(Variables { held: &held }));
     emit.converged = true;
     let mut converged = Converged {
@@ -148,7 +154,9 @@ pub(crate) fn emit(unit: &Unit, mut builder: FunctionBuilder) {
         held: &held,
         labels,
         returns: vec![None; blocks],
+        repeats,
         joins: joins(unit),
+        regions: Regions::new(unit),
         hand_over,
         masked: None,
         rows,
@@ -288,6 +296,9 @@ impl Converged<'_, '_> {
         let block = &unit.graph.blocks[number as usize];
         self.switch(self.labels[number as usize]);
         self.emit.forget();
+        if self.repeats[number as usize] {
+            self.order_parameters(number);
+        }
         for index in block.instructions.clone() {
             self.at(index);
             if block.collective && index == block.instructions.start {
@@ -301,20 +312,43 @@ impl Converged<'_, '_> {
         self.end(number, &block.end);
     }
 
+    /// Makes the parameters of a loop lane after lane, rather than register after register.
+    /// Cranelift computes what a jump passes in the order of the parameters: so it is done with
+    /// some lanes before it begins with the next, which takes few registers.
+    fn order_parameters(&mut self, number: u32) {
+        let entering = &self.emit.unit.liveness.entering[number as usize];
+        let held: Vec<&Held> = entering.iter().filter_map(|slot| self.held[slot as usize].as_ref()).collect();
+        for quad in 0..QUADS {
+            for held in held.iter().filter(|held| held.variables.len() >= QUADS) {
+                let each = held.variables.len() / QUADS;
+                for &variable in &held.variables[quad * each..][..each] {
+                    self.emit.builder.use_var(variable);
+                }
+            }
+        }
+    }
+
     /// Checks what a speculative instruction, which begins a block, needs.
     fn expect(&mut self, number: u32, index: u32) {
+        if let Some((fine, leave)) = self.expected(index) {
+            self.switch(leave);
+            self.leave_for(&[(number, None)], &[number]);
+            self.switch(fine);
+        }
+    }
+
+    /// Branches by whether what a speculative instruction needs holds, and whither.
+    fn expected(&mut self, index: u32) -> Option<(Label, Label)> {
         let unit = self.emit.unit;
         let instruction = &unit.body.instructions[index as usize];
         let opcode = unit.module.opcode(instruction);
         if !unit.shapes.is_speculative(&unit.slots, opcode, unit.body.operands(instruction)) {
-            return;
+            return None;
         }
-        let Some(wrong) = self.emit.expectation(instruction) else { return };
+        let wrong = self.emit.expectation(instruction)?;
         let (fine, leave) = (self.label(), self.cold_label());
         self.emit.builder.ins().brif(wrong, leave, &[], fine, &[]);
-        self.switch(leave);
-        self.leave_for(&[(number, None)], &[number]);
-        self.switch(fine);
+        Some((fine, leave))
     }
 
     fn end(&mut self, number: u32, end: &End) {
@@ -433,19 +467,55 @@ impl Converged<'_, '_> {
             self.emit.builder.ins().brif(holds, taken, &[], passed, &[]);
         } else {
             let bits = holds.bits(&mut self.emit.builder);
-            let (some, parts) = (self.label(), self.cold_label());
+            let (some, parts) = (self.label(), self.label());
             self.emit.builder.ins().brif(bits, some, &[], passed, &[]);
             self.switch(some);
             let all = self.emit.builder.ins().icmp_imm_s(IntCC::Equal, bits, -1);
             self.emit.builder.ins().brif(all, taken, &[], parts, &[]);
             self.switch(parts);
             let others = self.emit.builder.ins().bnot(bits);
-            self.leave_for(&[(yes, Some(bits)), (no, Some(others))], &[yes, no]);
+            match self.regions.behind(self.emit.unit, number, yes, no) {
+                Some(region) => self.region(number, &region, bits, others),
+                None => self.leave_for(&[(yes, Some(bits)), (no, Some(others))], &[yes, no]),
+            }
         }
         self.switch(taken);
         self.go(number, yes);
         self.switch(passed);
         self.go(number, no);
+    }
+
+    /// Runs both ways of a region, each for its lanes.
+    fn region(&mut self, number: u32, region: &Region, yes: Value, no: Value) {
+        let unit = self.emit.unit;
+        let (known, mask) = (self.emit.known.clone(), self.emit.mask);
+        self.emit.partial = Some(region.kept.clone());
+        let after_yes = region.no.first().copied().unwrap_or(region.join);
+        for (chain, lanes, others, place) in
+            [(&region.yes, yes, no, after_yes), (&region.no, no, yes, region.join)]
+        {
+            self.emit.mask = lanes;
+            for &block in chain {
+                for index in unit.graph.blocks[block as usize].instructions.clone() {
+                    self.at(index);
+                    if let Some((fine, leave)) = self.expected(index) {
+                        self.switch(leave);
+                        self.leave_for(&[(block, Some(lanes)), (place, Some(others))], &[block, place]);
+                        self.switch(fine);
+                    }
+                    self.emit.instruction(index);
+                }
+            }
+        }
+        self.emit.partial = None;
+        for slot in std::mem::take(&mut self.emit.written) {
+            if unit.liveness.entering[region.join as usize].contains(slot) {
+                let value = self.emit.known(slot);
+                self.keep(slot, value);
+            }
+        }
+        self.go(number, region.join);
+        (self.emit.known, self.emit.mask) = (known, mask);
     }
 
     /// `brx.idx`, which has a block of its own: masked code does it where lanes have different indices.

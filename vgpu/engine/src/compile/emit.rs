@@ -10,12 +10,13 @@ use gangway_ptx::{Guard, Instruction, Opcode, Operand, RegisterId, SpecialRegist
 
 use super::call::CallArea;
 use super::layout::Place;
+use super::liveness::Set;
 use super::shape::Shape;
 use super::unit::Unit;
 use crate::abi::{LANES, Warp};
 use crate::lower::{Input, Output};
 use crate::support::Helper;
-use crate::value::{Lanes, Predicate, constant_of, is_wide};
+use crate::value::{Lanes, Predicate, is_wide};
 
 /// The offset of a field of the warp's state.
 macro_rules! field {
@@ -74,6 +75,8 @@ pub(crate) struct Emitter<'a, 'b> {
     /// Slots that have been written in this block.
     pub written: Vec<u32>,
     pub registers: Box<dyn Registers + 'a>,
+    /// In converged code, that only the lanes of `mask` run, and the slots that others need.
+    pub partial: Option<Set>,
     pub calls: CallArea,
     signatures: [Option<SigRef>; 8],
 }
@@ -97,6 +100,7 @@ impl<'a, 'b> Emitter<'a, 'b> {
             converged: false,
             written: Vec::new(),
             registers,
+            partial: None,
             calls: CallArea::default(),
             signatures: [None; 8],
         }
@@ -165,6 +169,9 @@ impl<'a, 'b> Emitter<'a, 'b> {
 
     /// Replaces what a slot holds, where a guard holds if there is one.
     pub fn set_slot(&mut self, slot: u32, value: Known, guard: Option<&Predicate>) {
+        let kept = self.partial.as_ref().is_some_and(|kept| kept.contains(slot));
+        let running = kept.then(|| Predicate::Bits(self.running(guard)));
+        let guard = running.as_ref().or(guard);
         let value = match guard {
             None => value,
             Some(guard) => {
@@ -564,11 +571,6 @@ impl<'a, 'b> Emitter<'a, 'b> {
 
 pub(crate) fn is_uniform(input: &Input) -> bool {
     matches!(input, Input::Lanes(Lanes::Uniform(_)) | Input::Predicate(Predicate::Uniform(_)))
-}
-
-/// Whether a value is the constant zero.
-pub(crate) fn is_zero(builder: &FunctionBuilder, value: Value) -> bool {
-    constant_of(builder, value) == Some(0)
 }
 
 /// The size of the warp's state must not be beyond what offsets of instructions hold.

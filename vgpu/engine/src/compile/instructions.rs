@@ -265,6 +265,9 @@ impl Emitter<'_, '_> {
             return;
         }
         let operands = unit.body.operands(instruction);
+        if self.vote(operands, opcode, guard) || self.shuffle(operands, opcode, guard) {
+            return;
+        }
         let mut inputs = Vec::with_capacity(4);
         for (&operand, expected) in operands.iter().zip(&opcode.expected) {
             if !expected.role.writes() && operand != Operand::Absent {

@@ -24,6 +24,9 @@ struct Reach {
     wrong: Value,
 }
 
+/// Memory is there or not in pieces of this size.
+const PAGE: i64 = 4096;
+
 /// Device memory, which may turn out not to be there.
 const fn device_memory() -> MemFlagsData {
     MemFlagsData::new()
@@ -45,9 +48,14 @@ impl Emitter<'_, '_> {
         opcode: &Opcode,
         ty: Type,
         guard: Option<&Predicate>,
+        loads: bool,
     ) -> Option<Reach> {
         let strong = [Word::Volatile, Word::Relaxed, Word::Acquire, Word::Release, Word::Mmio];
         if !self.converged || self.unit.check || opcode.first_of(&strong).is_some() {
+            return None;
+        }
+        // Other lanes' memory may be read where that harms nobody, never written.
+        if self.partial.is_some() && (!loads || guard.is_some()) {
             return None;
         }
         let space = opcode.space();
@@ -109,12 +117,43 @@ impl Emitter<'_, '_> {
             let misaligned = self.builder.ins().icmp_imm_s(IntCC::NotEqual, low, 0);
             wrong = self.builder.ins().bor(wrong, misaligned);
         }
+        if self.partial.is_some() && step != 0 && space != StateSpace::Shared {
+            let elsewhere = self.elsewhere(&pointers, step, bytes)?;
+            wrong = self.builder.ins().bor(wrong, elsewhere);
+        }
         if let Some(guard) = guard {
             let bits = guard.bits(&mut self.builder);
             let some = self.builder.ins().icmp_imm_s(IntCC::NotEqual, bits, -1);
             wrong = self.builder.ins().bor(wrong, some);
         }
         Some(Reach { pointers, step, wrong })
+    }
+
+    /// Whether lanes that do not run would touch other pages than those that do.
+    fn elsewhere(&mut self, pointers: &[Value], step: i64, bytes: i64) -> Option<Value> {
+        let &[pointer] = pointers else { return None };
+        let last = step * (LANES as i64 - 1);
+        if step < 0 || last + bytes > PAGE {
+            return None;
+        }
+        let lowest = self.builder.ins().ctz(self.mask);
+        let leading = self.builder.ins().clz(self.mask);
+        let all = self.builder.ins().iconst(I32, LANES as i64 - 1);
+        let highest = self.builder.ins().isub(all, leading);
+        let mut different = None;
+        for (lane, unmasked, end) in [(lowest, 0, 0), (highest, last, bytes - 1)] {
+            let lane = self.builder.ins().uextend(I64, lane);
+            let offset = self.builder.ins().imul_imm_s(lane, step);
+            let runs = self.builder.ins().iadd(pointer, offset);
+            let runs = self.builder.ins().iadd_imm_s(runs, end);
+            let outer = self.builder.ins().iadd_imm_s(pointer, unmasked + end);
+            let bits = self.builder.ins().bxor(runs, outer);
+            different = Some(match different {
+                None => bits,
+                Some(others) => self.builder.ins().bor(others, bits),
+            });
+        }
+        Some(self.builder.ins().icmp_imm_u(IntCC::UnsignedGreaterThanOrEqual, different?, PAGE))
     }
 
     /// Branches to where an access is done by a helper, if `wrong`; that place, and where both ways meet.
@@ -139,13 +178,13 @@ impl Emitter<'_, '_> {
         guard: Option<&Predicate>,
         uniform: bool,
     ) -> Option<Vec<Known>> {
-        let reach = self.reach(operand, opcode, ty, guard)?;
+        let reach = self.reach(operand, opcode, ty, guard, true)?;
         let one = reach.pointers.len() == 1 && reach.step == 0;
         let (slow, done) = self.part(reach.wrong);
         let count = opcode.vector();
         // Generic addresses may be of each lane's own memory where that has not been ruled out.
         let scalars = one && uniform;
-        let rows = !one && reach.step == 0 && opcode.space() == StateSpace::Shared;
+        let rows = !one && reach.step == 0 && opcode.space() == StateSpace::Shared && self.partial.is_none();
         let mut values = Vec::new();
         for element in 0..count {
             let offset = element as i32 * ty.size() as i32;
@@ -174,7 +213,7 @@ impl Emitter<'_, '_> {
         let mut slow_values = Vec::new();
         for lanes in &lanes {
             if scalars {
-                slow_values.push(lanes.lane(&mut self.builder, 0));
+                slow_values.push(self.running_lane(lanes));
             } else if rows {
                 let row = LANES / reach.pointers.len();
                 for first in (0..LANES).step_by(row) {
@@ -199,6 +238,20 @@ impl Emitter<'_, '_> {
             }
         });
         Some(known.collect())
+    }
+
+    /// The value of a lane that runs, where all those have the same.
+    fn running_lane(&mut self, lanes: &Lanes) -> Value {
+        if self.partial.is_none() {
+            return lanes.lane(&mut self.builder, 0);
+        }
+        lanes.store(&mut self.builder, self.warp, field!(values));
+        let lane = self.builder.ins().ctz(self.mask);
+        let lane = self.builder.ins().uextend(I64, lane);
+        let wide = lanes.wide(&self.builder);
+        let offset = self.builder.ins().ishl_imm_u(lane, if wide { 3 } else { 2 });
+        let at = self.builder.ins().iadd(self.warp, offset);
+        self.load_at(if wide { I64 } else { I32 }, at, field!(values))
     }
 
     /// One value, zero-extended.
@@ -248,7 +301,7 @@ impl Emitter<'_, '_> {
         ty: Type,
         guard: Option<&Predicate>,
     ) -> bool {
-        let Some(reach) = self.reach(operand, opcode, ty, guard) else { return false };
+        let Some(reach) = self.reach(operand, opcode, ty, guard, false) else { return false };
         let (slow, done) = self.part(reach.wrong);
         let size = i64::from(ty.size());
         let row = LANES / reach.pointers.len();

@@ -6,8 +6,9 @@ use gangway_device_memory::{
 use gangway_interpreter::Kind;
 use gangway_ptx::StateSpace;
 
-use super::{fault, lanes, narrow, narrow_mut, run};
-use crate::abi::Warp;
+use super::pointers::{Pointers, pointers};
+use super::{SPIN, fault, lanes, narrow, narrow_mut, run};
+use crate::abi::{LANES, Warp};
 
 /// The space of an access, as far as it matters here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,15 +72,15 @@ impl Access {
         }
     }
 
-    fn bytes(self) -> u64 {
+    pub fn bytes(self) -> u64 {
         u64::from(self.size) * u64::from(self.count)
     }
 }
 
 /// Lane 0's local memory begins to be used here, so that a null pointer is none.
-const FIRST_LOCAL: u64 = 256;
+pub(super) const FIRST_LOCAL: u64 = 256;
 /// The same of shared memory.
-const FIRST_SHARED: u64 = 16;
+pub(super) const FIRST_SHARED: u64 = 16;
 
 /// Where an access of a lane goes; the fault that it is otherwise.
 pub(super) fn place(
@@ -132,11 +133,36 @@ pub(super) fn place(
 
 /// Loads for the lanes of `mask` from the warp's `addresses` to its `values`, zero-extended.
 pub(super) unsafe extern "C" fn load(warp: *mut Warp, mask: u64, access: u64) {
-    // SAFETY: compiled code passes its warp; `place` gives places in memory that may be read.
+    // SAFETY: compiled code passes its warp; places are in memory that may be read.
     unsafe {
         run(warp, |warp| {
-            let access = Access::from_bits(access);
-            for lane in lanes(mask as u32) {
+            let (mask, access) = (mask as u32, Access::from_bits(access));
+            if access.strong {
+                warp.fuel -= SPIN;
+            }
+            if let Some(Pointers { each, .. }) = pointers(warp, mask, access) {
+                for index in 0..usize::from(access.count) {
+                    let offset = index * usize::from(access.size);
+                    let values = &mut warp.values[index];
+                    match access.size {
+                        1 => each_lane(mask, |lane| {
+                            narrow_mut(values)[lane] = each[lane].add(offset).read_volatile().into();
+                        }),
+                        2 => each_lane(mask, |lane| {
+                            narrow_mut(values)[lane] =
+                                each[lane].add(offset).cast::<u16>().read_volatile().into();
+                        }),
+                        4 => each_lane(mask, |lane| {
+                            narrow_mut(values)[lane] = each[lane].add(offset).cast::<u32>().read_volatile();
+                        }),
+                        _ => each_lane(mask, |lane| {
+                            values[lane] = each[lane].add(offset).cast::<u64>().read_volatile();
+                        }),
+                    }
+                }
+                return;
+            }
+            for lane in lanes(mask) {
                 let from = match place(warp, lane, access, warp.addresses[lane], false) {
                     Ok(from) => from,
                     Err(kind) => fault(warp, 1 << lane, kind),
@@ -160,13 +186,37 @@ pub(super) unsafe extern "C" fn load(warp: *mut Warp, mask: u64, access: u64) {
     }
 }
 
+/// Does something for each lane of a mask, with no test where that is all of them.
+#[inline(always)]
+pub(super) fn each_lane(mask: u32, mut work: impl FnMut(usize)) {
+    if mask == u32::MAX {
+        (0..LANES).for_each(work);
+    } else {
+        lanes(mask).for_each(&mut work);
+    }
+}
+
 /// Stores the warp's `values` to its `addresses` for the lanes of `mask`.
 pub(super) unsafe extern "C" fn store(warp: *mut Warp, mask: u64, access: u64) {
-    // SAFETY: compiled code passes its warp; `place` gives places in memory that may be written.
+    // SAFETY: compiled code passes its warp; places are in memory that may be written.
     unsafe {
         run(warp, |warp| {
-            let access = Access::from_bits(access);
-            for lane in lanes(mask as u32) {
+            let (mask, access) = (mask as u32, Access::from_bits(access));
+            if let (Some(Pointers { each, .. }), 1) = (pointers(warp, mask, access), access.count) {
+                let values = &warp.values[0];
+                match access.size {
+                    1 => each_lane(mask, |lane| each[lane].write_volatile(narrow(values)[lane] as u8)),
+                    2 => each_lane(mask, |lane| {
+                        each[lane].cast::<u16>().write_volatile(narrow(values)[lane] as u16)
+                    }),
+                    4 => {
+                        each_lane(mask, |lane| each[lane].cast::<u32>().write_volatile(narrow(values)[lane]))
+                    }
+                    _ => each_lane(mask, |lane| each[lane].cast::<u64>().write_volatile(values[lane])),
+                }
+                return;
+            }
+            for lane in lanes(mask) {
                 let to = match place(warp, lane, access, warp.addresses[lane], true) {
                     Ok(to) => to,
                     Err(kind) => fault(warp, 1 << lane, kind),

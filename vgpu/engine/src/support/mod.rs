@@ -11,6 +11,7 @@ mod call;
 mod compute;
 mod host;
 mod local;
+mod pointers;
 mod quick;
 mod schedule;
 
@@ -22,6 +23,10 @@ pub(crate) use access::{Access, IsIn, Space};
 pub use host::{Arrivals, Host, Ticket};
 
 use crate::abi::Warp;
+
+/// What a load or an exchange that others may be waited for with takes from the fuel: loops that spin are to give
+/// way soon.
+const SPIN: i64 = 64;
 
 /// Declares the helpers: their numbers, and the table of their entries.
 macro_rules! helpers {

@@ -1,0 +1,121 @@
+//! Votes and shuffles that need no helper.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::types::{I32, I64};
+use cranelift_codegen::ir::{InstBuilder, Value};
+use gangway_ptx::{Op, Opcode, Operand, Type, Word};
+
+use super::emit::{Emitter, field};
+use crate::abi::LANES;
+use crate::lower::Output;
+use crate::value::{Lanes, Predicate, shuffle_words};
+
+/// Lanes of a vector.
+const QUAD: usize = 4;
+
+impl Emitter<'_, '_> {
+    /// `vote`, for the lanes that run; whether it is one.
+    pub fn vote(&mut self, operands: &[Operand], opcode: &Opcode, guard: Option<&Predicate>) -> bool {
+        if opcode.op != Op::Vote {
+            return false;
+        }
+        let holds = self.predicate(operands[1]).bits(&mut self.builder);
+        let running = self.running(guard);
+        let ballot = self.builder.ins().band(holds, running);
+        if opcode.has(Word::Ballot) {
+            self.write_lanes(operands[0], Type::B32, Lanes::Uniform(ballot), guard);
+            return true;
+        }
+        let all = self.builder.ins().icmp(IntCC::Equal, ballot, running);
+        let any = self.builder.ins().icmp_imm_s(IntCC::NotEqual, ballot, 0);
+        let truth = if opcode.has(Word::All) {
+            all
+        } else if opcode.has(Word::Any) {
+            any
+        } else {
+            let none = self.builder.ins().icmp_imm_s(IntCC::Equal, ballot, 0);
+            self.builder.ins().bor(all, none)
+        };
+        let truth = self.builder.ins().uextend(I32, truth);
+        self.write(operands[0], Type::Pred, Output::Predicate(Predicate::Uniform(truth)), guard);
+        true
+    }
+
+    /// `shfl` of all lanes by constants, or from one lane; whether it is one.
+    pub fn shuffle(&mut self, operands: &[Operand], opcode: &Opcode, guard: Option<&Predicate>) -> bool {
+        if opcode.op != Op::Shfl || !self.converged || self.partial.is_some() || guard.is_some() {
+            return false;
+        }
+        let &[value, pair, from, by, bounds] = &operands[..5] else { return false };
+        let Operand::Integer(bounds) = bounds else { return false };
+        let Operand::Integer(by) = by else {
+            return bounds == 31 && opcode.has(Word::Idx) && self.broadcast(value, pair, from, by);
+        };
+        let table: Vec<(usize, bool)> =
+            (0..LANES as i32).map(|lane| source(opcode, lane, by as u32, bounds as u32)).collect();
+        let lanes = self.value(from, Type::B32);
+        let result = match lanes {
+            Lanes::Uniform(_) => lanes,
+            Lanes::Vector(vectors) => {
+                let quads = table.chunks(QUAD).map(|sources| self.quad(&vectors, sources));
+                let Some(quads) = quads.collect::<Option<Box<[Value]>>>() else { return false };
+                Lanes::Vector(quads)
+            }
+        };
+        self.write_lanes(value, Type::B32, result, None);
+        let inside =
+            table.iter().zip(0..).fold(0u32, |bits, (&(_, inside), lane)| bits | u32::from(inside) << lane);
+        let inside = self.builder.ins().iconst(I32, i64::from(inside));
+        self.write(pair, Type::Pred, Output::Predicate(Predicate::Bits(inside)), None);
+        true
+    }
+
+    /// Four lanes that come from at most two vectors.
+    fn quad(&mut self, vectors: &[Value], sources: &[(usize, bool)]) -> Option<Value> {
+        let first = sources[0].0 / QUAD;
+        let second = sources.iter().map(|source| source.0 / QUAD).find(|&vector| vector != first);
+        let second = second.unwrap_or(first);
+        let mut words = [0u8; QUAD];
+        for (word, &(lane, _)) in words.iter_mut().zip(sources) {
+            *word = match lane / QUAD {
+                vector if vector == first => (lane % QUAD) as u8,
+                vector if vector == second => (QUAD + lane % QUAD) as u8,
+                _ => return None,
+            };
+        }
+        if words == [0, 1, 2, 3] {
+            return Some(vectors[first]);
+        }
+        Some(shuffle_words(&mut self.builder, vectors[first], vectors[second], words))
+    }
+
+    /// From one lane, which all name, to all.
+    fn broadcast(&mut self, value: Operand, pair: Operand, from: Operand, by: Operand) -> bool {
+        let Lanes::Uniform(lane) = self.value(by, Type::B32) else { return false };
+        let lanes = self.value(from, Type::B32);
+        lanes.store(&mut self.builder, self.warp, field!(values));
+        let lane = self.builder.ins().band_imm_u(lane, 31);
+        let lane = self.builder.ins().uextend(I64, lane);
+        let offset = self.builder.ins().ishl_imm_u(lane, 2);
+        let at = self.builder.ins().iadd(self.warp, offset);
+        let scalar = self.load_at(I32, at, field!(values));
+        self.write_lanes(value, Type::B32, Lanes::Uniform(scalar), None);
+        let inside = self.builder.ins().iconst(I32, 1);
+        self.write(pair, Type::Pred, Output::Predicate(Predicate::Uniform(inside)), None);
+        true
+    }
+}
+
+/// The lane that a lane reads, and whether it is inside of its segment (PTX ISA 9.7.9.6).
+fn source(opcode: &Opcode, lane: i32, by: u32, bounds: u32) -> (usize, bool) {
+    let (distance, segments, bound) = ((by & 31) as i32, (bounds >> 8 & 31) as i32, (bounds & 31) as i32);
+    let last = (lane & segments) | (bound & !segments);
+    let first = lane & segments;
+    let (source, inside) = match opcode.first_of(&[Word::Up, Word::Down, Word::Bfly, Word::Idx]) {
+        Some(Word::Up) => (lane - distance, lane - distance >= last),
+        Some(Word::Down) => (lane + distance, lane + distance <= last),
+        Some(Word::Bfly) => (lane ^ distance, (lane ^ distance) <= last),
+        _ => (first | (distance & !segments), (first | (distance & !segments)) <= last),
+    };
+    if inside { (source as usize & 31, true) } else { (lane as usize, false) }
+}
