@@ -83,7 +83,7 @@ impl Link {
         state.options.finish();
         let module = linked.map_err(|errors| {
             complain(&state.options, &errors.to_string());
-            Status(gangway_linker::Code::InvalidImage as u32)
+            Status(errors.code() as u32)
         })?;
         if state.options.is_verbose() {
             let (functions, variables) = (module.functions.len(), module.variables.len());

@@ -80,6 +80,8 @@ pub enum LinkError {
     Duplicate { name: Box<str>, first: Box<str>, second: Box<str> },
     /// The modules disagree on what a name is. `first` is the definition, if there is one.
     Mismatch { name: Box<str>, what: String, first: Box<str>, second: Box<str> },
+    /// Faults in functions that the kernels reach.
+    Ptx { module: Box<str>, faults: Errors },
     /// Modules with 32-bit and 64-bit addresses.
     AddressSize { first: Box<str>, second: Box<str> },
 }
@@ -96,6 +98,7 @@ impl fmt::Display for LinkError {
             LinkError::Mismatch { name, what, first, second } => {
                 write!(f, "{what} of '{name}' in '{second}' does not match that in '{first}'")
             }
+            LinkError::Ptx { module, faults } => write!(f, "{module}: {faults}"),
             LinkError::AddressSize { first, second } => {
                 write!(f, "the size of addresses in '{second}' does not match that in '{first}'")
             }
@@ -108,6 +111,17 @@ impl std::error::Error for LinkError {}
 /// Everything that does not fit; at least one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinkErrors(pub Vec<LinkError>);
+
+impl LinkErrors {
+    /// The error that a driver call answers.
+    pub fn code(&self) -> Code {
+        let faults = self.0.iter().find_map(|error| match error {
+            LinkError::Ptx { faults, .. } => Some(faults.code().into()),
+            _ => None,
+        });
+        faults.unwrap_or(Code::InvalidImage)
+    }
+}
 
 impl fmt::Display for LinkErrors {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -134,7 +148,7 @@ impl LoadError {
         match self {
             LoadError::Image(error) => error.code,
             LoadError::Ptx(_, errors) => errors.code().into(),
-            LoadError::Link(_) => Code::InvalidImage,
+            LoadError::Link(errors) => errors.code(),
         }
     }
 }

@@ -10,8 +10,8 @@
 //! more than half.
 
 use gangway_ptx::{
-    Base, Body, Function, FunctionId, Initializer, Linkage, Module, Operand, StateSpace, Symbol, Target,
-    Variable, VariableId, Version,
+    Base, Body, Errors, Function, FunctionId, Initializer, Linkage, Module, Operand, Outline, Reader,
+    StateSpace, Symbol, Target, Variable, VariableId, Version,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -25,20 +25,56 @@ use crate::resolve::{Item, Place, Resolution};
 pub struct Input {
     /// For messages.
     pub name: Box<str>,
-    pub module: Module,
-    /// Whether it only joins when something that it defines is missing, as members of
-    /// archives do.
-    pub on_demand: bool,
+    source: Source,
+    pub(crate) on_demand: bool,
+}
+
+#[derive(Clone, Debug)]
+enum Source {
+    Module(Module),
+    /// Its bodies are read when something reaches them.
+    Outline(Outline),
 }
 
 impl Input {
     pub fn new(name: impl Into<Box<str>>, module: Module) -> Input {
-        Input { name: name.into(), module, on_demand: false }
+        Input { name: name.into(), source: Source::Module(module), on_demand: false }
+    }
+
+    /// A text whose functions are read when something reaches them, and not otherwise.
+    pub fn outline(name: impl Into<Box<str>>, outline: Outline) -> Input {
+        Input { name: name.into(), source: Source::Outline(outline), on_demand: false }
+    }
+
+    /// Makes it join only when something that it defines is missing, as members of
+    /// archives do.
+    #[must_use]
+    pub fn on_demand(self) -> Input {
+        Input { on_demand: true, ..self }
+    }
+
+    pub fn is_on_demand(&self) -> bool {
+        self.on_demand
+    }
+
+    /// What the module declares and defines; its bodies may be empty.
+    pub fn declarations(&self) -> &Module {
+        match &self.source {
+            Source::Module(module) => module,
+            Source::Outline(outline) => outline.declarations(),
+        }
+    }
+
+    fn reader(&self) -> Option<Reader<'_>> {
+        match &self.source {
+            Source::Module(_) => None,
+            Source::Outline(outline) => Some(outline.reader()),
+        }
     }
 }
 
 /// Links modules. The result holds no aliases: what named one names its function.
-pub fn link(mut inputs: Vec<Input>) -> Result<Module, LinkErrors> {
+pub fn link(inputs: Vec<Input>) -> Result<Module, LinkErrors> {
     let mut resolution = Resolution::new(&inputs);
     let mut errors = std::mem::take(&mut resolution.errors);
     check_address_sizes(&inputs, &resolution, &mut errors);
@@ -49,10 +85,16 @@ pub fn link(mut inputs: Vec<Input>) -> Result<Module, LinkErrors> {
     }
     let plan = plan.number();
     let mut module = header(&inputs, &plan.joined);
-    let mut copier = Copier::new(plan.inputs);
+    let mut copier = Copier::new(plan.numbers);
+    let modules = inputs.into_iter().zip(plan.read).map(|(input, read)| match (read, input.source) {
+        (Some(module), _) | (None, Source::Module(module)) => module,
+        // Nothing of it is part of the result.
+        (None, Source::Outline(outline)) => outline.declarations().clone(),
+    });
+    let mut modules: Vec<Module> = modules.collect();
     for Kept { place, name, align, managed } in plan.variables {
         let Item::Variable(index) = place.item else { continue };
-        let variable = &mut inputs[place.input as usize].module.variables[index as usize];
+        let variable = &mut modules[place.input as usize].variables[index as usize];
         let mut variable = std::mem::replace(variable, nothing());
         (variable.name, variable.align, variable.managed) = (name, align, managed);
         if let Some(initializer) = &mut variable.initializer {
@@ -62,7 +104,7 @@ pub fn link(mut inputs: Vec<Input>) -> Result<Module, LinkErrors> {
     }
     for (place, name) in plan.functions {
         let Item::Function(index) = place.item else { continue };
-        let source = &mut inputs[place.input as usize].module;
+        let source = &mut modules[place.input as usize];
         let function = &mut source.functions[index as usize];
         let mut function = Function {
             name,
@@ -103,7 +145,8 @@ fn check_address_sizes(inputs: &[Input], resolution: &Resolution, errors: &mut V
     let mut joined =
         inputs.iter().zip(&resolution.joined).filter(|(_, joined)| **joined).map(|(input, _)| input);
     let Some(first) = joined.next() else { return };
-    for second in joined.filter(|input| input.module.address_size != first.module.address_size) {
+    let size = |input: &Input| input.declarations().address_size;
+    for second in joined.filter(|second| size(second) != size(first)) {
         errors.push(LinkError::AddressSize { first: first.name.clone(), second: second.name.clone() });
     }
 }
@@ -121,7 +164,8 @@ fn header(inputs: &[Input], joined: &[bool]) -> Module {
         opcodes: Vec::new(),
     };
     let mut first = true;
-    for (Input { module: own, .. }, _) in inputs.iter().zip(joined).filter(|(_, joined)| **joined) {
+    for (input, _) in inputs.iter().zip(joined).filter(|(_, joined)| **joined) {
+        let own = input.declarations();
         if first {
             (module.version, module.address_size) = (own.version, own.address_size);
         }
@@ -142,6 +186,8 @@ fn header(inputs: &[Input], joined: &[bool]) -> Module {
 struct Plan<'r, 'a> {
     resolution: &'r Resolution<'a>,
     inputs: &'a [Input],
+    /// Of the inputs whose bodies are still to be read.
+    readers: Vec<Option<Reader<'a>>>,
     /// What the functions and variables of each input resolve to.
     meanings: Vec<(Vec<Place>, Vec<Place>)>,
     reached: FxHashSet<Place>,
@@ -160,7 +206,9 @@ pub(crate) const DROPPED: u32 = u32::MAX;
 /// A plan that no longer borrows the inputs.
 struct Finished {
     joined: Vec<bool>,
-    inputs: Vec<Numbers>,
+    numbers: Vec<Numbers>,
+    /// The modules whose bodies were read only now, as far as they were.
+    read: Vec<Option<Module>>,
     functions: Vec<(Place, Box<str>)>,
     variables: Vec<Kept>,
 }
@@ -175,7 +223,8 @@ struct Kept {
 
 impl<'r, 'a> Plan<'r, 'a> {
     fn new(resolution: &'r Resolution<'a>, inputs: &'a [Input]) -> Plan<'r, 'a> {
-        let meanings = inputs.iter().enumerate().map(|(input, Input { module, .. })| {
+        let meanings = inputs.iter().enumerate().map(|(input, own)| {
+            let module = own.declarations();
             let meaning = |item| resolution.resolve(Place { input: input as u32, item });
             (
                 (0..module.functions.len() as u32).map(Item::Function).map(meaning).collect(),
@@ -183,14 +232,16 @@ impl<'r, 'a> Plan<'r, 'a> {
             )
         });
         let meanings = meanings.collect();
-        Plan { resolution, inputs, meanings, reached: FxHashSet::default(), waiting: Vec::new() }
+        let joined = inputs.iter().zip(&resolution.joined);
+        let readers = joined.map(|(input, joined)| if *joined { input.reader() } else { None }).collect();
+        Plan { resolution, inputs, readers, meanings, reached: FxHashSet::default(), waiting: Vec::new() }
     }
 
     /// Marks all that the result needs, and notes what of it nothing defines.
     fn reach(&mut self, errors: &mut Vec<LinkError>) {
         let mut undefined = FxHashSet::default();
         for input in (0..self.inputs.len()).filter(|&input| self.resolution.joined[input]) {
-            let module = &self.inputs[input].module;
+            let module = self.inputs[input].declarations();
             for (index, function) in module.functions.iter().enumerate() {
                 if function.entry && function.body.is_some() {
                     self.mark(self.meanings[input].0[index]);
@@ -206,11 +257,13 @@ impl<'r, 'a> Plan<'r, 'a> {
         while let Some(place) = self.waiting.pop() {
             let mut uses = Vec::new();
             match place.item {
-                Item::Function(index) => {
-                    if let Some(body) = &self.resolution.function(place.input, index).body {
-                        body_uses(body, |symbol| uses.push(symbol));
+                Item::Function(index) => match self.body(place.input, index) {
+                    Ok(Some(body)) => body_uses(body, |symbol| uses.push(symbol)),
+                    Ok(None) => {}
+                    Err(faults) => {
+                        errors.push(LinkError::Ptx { module: self.resolution.input_name(place), faults });
                     }
-                }
+                },
                 Item::Variable(index) => {
                     let variable = self.resolution.variable(place.input, index);
                     initializer_uses(variable.initializer.as_ref(), &mut |symbol| uses.push(symbol));
@@ -231,6 +284,18 @@ impl<'r, 'a> Plan<'r, 'a> {
                 }
             }
         }
+    }
+
+    /// The body of a function, read now if it was not before.
+    fn body(&mut self, input: u32, index: u32) -> Result<Option<&Body>, Errors> {
+        let module = match &mut self.readers[input as usize] {
+            Some(reader) => {
+                reader.read(FunctionId(index))?;
+                reader.module()
+            }
+            None => self.inputs[input as usize].declarations(),
+        };
+        Ok(module.functions[index as usize].body.as_ref())
     }
 
     fn mark(&mut self, place: Place) {
@@ -258,8 +323,8 @@ impl<'r, 'a> Plan<'r, 'a> {
         let mut names = Names::default();
         let (mut functions, mut variables) = (Vec::new(), Vec::new());
         let mut numbers: FxHashMap<Place, u32> = FxHashMap::default();
-        for (input, Input { module, .. }) in self.inputs.iter().enumerate() {
-            let input = input as u32;
+        for (input, own) in self.inputs.iter().enumerate() {
+            let (input, module) = (input as u32, own.declarations());
             for index in 0..module.functions.len() as u32 {
                 let place = Place { input, item: Item::Function(index) };
                 if self.reached.contains(&place) {
@@ -296,7 +361,9 @@ impl<'r, 'a> Plan<'r, 'a> {
             functions: functions.iter().map(|place| FunctionId(number(place))).collect(),
             variables: variables.iter().map(|place| VariableId(number(place))).collect(),
         });
-        Finished { inputs: inputs.collect(), joined: self.resolution.joined.clone(), functions, variables }
+        let (numbers, joined) = (inputs.collect(), self.resolution.joined.clone());
+        let read = self.readers.into_iter().map(|reader| reader.map(Reader::into_module)).collect();
+        Finished { joined, numbers, read, functions, variables }
     }
 }
 

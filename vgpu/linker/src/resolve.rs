@@ -111,11 +111,11 @@ impl<'a> Resolution<'a> {
     }
 
     pub fn function(&self, input: u32, index: u32) -> &'a Function {
-        &self.inputs[input as usize].module.functions[index as usize]
+        &self.inputs[input as usize].declarations().functions[index as usize]
     }
 
     pub fn variable(&self, input: u32, index: u32) -> &'a Variable {
-        &self.inputs[input as usize].module.variables[index as usize]
+        &self.inputs[input as usize].declarations().variables[index as usize]
     }
 
     pub fn name_of(&self, place: Place) -> (&'a str, Linkage) {
@@ -142,7 +142,7 @@ impl<'a> Resolution<'a> {
     /// The function that an alias stands for.
     fn alias_target(&self, place: Place) -> Option<Place> {
         let Item::Function(index) = place.item else { return None };
-        let aliases = &self.inputs[place.input as usize].module.aliases;
+        let aliases = &self.inputs[place.input as usize].declarations().aliases;
         let alias = aliases.iter().find(|alias| alias.alias.0 == index)?;
         Some(Place { item: Item::Function(alias.target.0), ..place })
     }
@@ -165,7 +165,7 @@ impl<'a> Resolution<'a> {
 
     /// All that an input shares with others.
     fn shared(&self, input: usize) -> impl Iterator<Item = Place> + use<'a> {
-        let module = &self.inputs[input].module;
+        let module = self.inputs[input].declarations();
         let functions = (0..module.functions.len() as u32).map(Item::Function);
         let variables = (0..module.variables.len() as u32).map(Item::Variable);
         functions.chain(variables).map(move |item| Place { input: input as u32, item })
@@ -202,7 +202,7 @@ impl<'a> Resolution<'a> {
         let larger = strength == Strength::Common && symbol.strength == Strength::Common && {
             let size = |place: Place| match place.item {
                 Item::Variable(index) => {
-                    self.inputs[place.input as usize].module.variables[index as usize].size()
+                    self.inputs[place.input as usize].declarations().variables[index as usize].size()
                 }
                 Item::Function(_) => None,
             };

@@ -95,12 +95,12 @@ fn image(option: &str, level: &str, source: &str) -> Result<(), Failed> {
 fn check(inputs: Vec<Input>) -> Result<(), Failed> {
     let kernels: Vec<String> = inputs
         .iter()
-        .flat_map(|input| input.module.kernels().map(|kernel| kernel.name.to_string()))
+        .flat_map(|input| input.declarations().kernels().map(|kernel| kernel.name.to_string()))
         .collect();
-    let variables = inputs.iter().flat_map(|input| &input.module.variables);
+    let variables = inputs.iter().flat_map(|input| &input.declarations().variables);
     let visible = variables.filter(|variable| variable.linkage == Linkage::Visible);
     let visible: Vec<String> = visible.map(|variable| variable.name.to_string()).collect();
-    let functions = inputs.iter().flat_map(|input| &input.module.functions);
+    let functions = inputs.iter().flat_map(|input| &input.declarations().functions);
     let bodies = functions.filter(|function| function.body.is_some()).count();
     if kernels.is_empty() {
         return Err("no kernel in the whole image".into());

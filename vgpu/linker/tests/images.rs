@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 
-use gangway_linker::{Code, Image, LoadError, container, link, load, pointer, read, recognise};
+use gangway_linker::{Code, Image, Input, LoadError, container, link, load, pointer, read, recognise};
 
 const TEXT: &str =
     "// made by hand\n.version 7.8\n.target sm_80\n.address_size 64\n.visible .entry k() { ret; }\n";
@@ -179,7 +179,7 @@ fn archives_give_their_members() {
     let inputs = read("lib.a", &archive, 90).expect("an archive");
     let names: Vec<&str> = inputs.iter().map(|input| &*input.name).collect();
     assert_eq!(names, ["lib.a(f.o)", "lib.a(k.o)"]);
-    assert!(inputs.iter().all(|input| input.on_demand));
+    assert!(inputs.iter().all(Input::is_on_demand));
     let mut inputs = read("a", caller.as_bytes(), 90).expect("a module");
     inputs.extend(read("lib.a", &archive, 90).expect("an archive"));
     assert_eq!(link(inputs).expect("a module").functions.len(), 2);

@@ -3,14 +3,25 @@
 use gangway_linker::{Input, LinkError, link};
 use gangway_ptx::{Linkage, Module, Op, Symbol};
 
+fn complete(text: &str) -> String {
+    format!(".version 7.8\n.target sm_80\n.address_size 64\n{text}")
+}
+
 fn module(text: &str) -> Module {
-    let text = format!(".version 7.8\n.target sm_80\n.address_size 64\n{text}");
-    gangway_ptx::parse(&text).unwrap_or_else(|errors| panic!("{errors}"))
+    gangway_ptx::parse(&complete(text)).unwrap_or_else(|errors| panic!("{errors}"))
 }
 
 fn inputs(texts: &[&str]) -> Vec<Input> {
     let named = texts.iter().enumerate();
     named.map(|(index, text)| Input::new(format!("input {}", index + 1), module(text))).collect()
+}
+
+/// The same with bodies that are read while they are linked.
+fn outlines(texts: &[&str]) -> Vec<Input> {
+    let named = texts.iter().enumerate();
+    let outline =
+        |text: &str| gangway_ptx::Outline::new(complete(text)).unwrap_or_else(|errors| panic!("{errors}"));
+    named.map(|(index, text)| Input::outline(format!("input {}", index + 1), outline(text))).collect()
 }
 
 /// The linked module; what is printed of it reads back as the same.
@@ -19,11 +30,13 @@ fn linked(texts: &[&str]) -> Module {
     let printed = module.to_string();
     let again = gangway_ptx::parse_linked(&printed).unwrap_or_else(|errors| panic!("{errors}\n{printed}"));
     assert_eq!(again, module, "reads back as another module:\n{printed}");
+    assert_eq!(link(outlines(texts)).as_ref(), Ok(&module), "read as it is linked");
     module
 }
 
 fn errors(texts: &[&str]) -> Vec<String> {
     let errors = link(inputs(texts)).expect_err("these modules do not fit together");
+    assert_eq!(link(outlines(texts)).as_ref(), Err(&errors), "read as it is linked");
     errors.0.iter().map(ToString::to_string).collect()
 }
 
@@ -273,7 +286,7 @@ fn addresses_have_one_size() {
 
 #[test]
 fn members_join_when_they_are_needed() {
-    let member = |name: &str, text: &str| Input { on_demand: true, ..Input::new(name, module(text)) };
+    let member = |name: &str, text: &str| Input::new(name, module(text)).on_demand();
     let mut list = inputs(&[CALLER]);
     // The first needs the second's definition, the third is not needed.
     list.push(member("g.o", ".visible .func g() { ret; }"));
@@ -314,4 +327,18 @@ fn the_newest_version_and_processor_stand_for_all() {
     let printed = module.to_string();
     assert!(gangway_ptx::parse(&printed).is_err());
     assert_eq!(gangway_ptx::parse_linked(&printed).expect("what was linked"), module);
+}
+
+#[test]
+fn what_is_reached_is_read() {
+    let bad = ".visible .func f() { rat; ret; }\n.func unused() { cat {1, \"}\"}; /* } */ }";
+    let errors = link(outlines(&[CALLER, bad])).expect_err("no instruction is called rat");
+    assert_eq!(errors.code(), gangway_linker::Code::InvalidPtx);
+    let text = errors.to_string();
+    assert!(text.starts_with("input 2: ") && text.contains("'rat'") && text.contains("--> 4:"), "{text}");
+    assert!(!text.contains("cat"), "{text}");
+    let good = bad.replace("rat; ", "");
+    assert_eq!(functions(&link(outlines(&[CALLER, &good])).expect("nothing bad is reached")), ["k", "f"]);
+    let open = gangway_ptx::Outline::new(complete(".func f() { { ret; }")).expect_err("a brace is missing");
+    assert!(open.to_string().contains("this brace is not closed"), "{open}");
 }

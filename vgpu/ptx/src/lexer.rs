@@ -75,6 +75,38 @@ impl<'a> Lexer<'a> {
         Lexer { text, at: 0 }
     }
 
+    /// Goes to where a token begins.
+    pub fn seek(&mut self, at: u32) {
+        self.at = at as usize;
+    }
+
+    /// Goes behind the brace that closes what the last token has opened; `false` when
+    /// there is none.
+    pub fn skip_block(&mut self) -> bool {
+        let mut depth = 1;
+        while let Some(&byte) = self.text.get(self.at) {
+            match byte {
+                b'{' => depth += 1,
+                b'}' if depth == 1 => {
+                    self.at += 1;
+                    return true;
+                }
+                b'}' => depth -= 1,
+                b'"' => {
+                    self.string();
+                    continue;
+                }
+                b'/' if matches!(self.byte(self.at + 1), b'/' | b'*') => {
+                    self.skip_space();
+                    continue;
+                }
+                _ => {}
+            }
+            self.at += 1;
+        }
+        false
+    }
+
     fn byte(&self, at: usize) -> u8 {
         self.text.get(at).copied().unwrap_or(0)
     }

@@ -28,6 +28,6 @@ pub use error::{Code, Error, Errors, Span};
 pub use forms::{Expected, Op, Opcode, Role};
 pub use ir::*;
 pub use modifier::{Modifier, Word};
-pub use parser::{parse, parse_bytes, parse_linked};
+pub use parser::{Outline, Reader, parse, parse_bytes, parse_linked};
 pub use special::SpecialRegister;
 pub use types::{Class, StateSpace, Type, Version};

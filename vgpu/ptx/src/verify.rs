@@ -6,31 +6,43 @@
 
 use crate::error::{Fault, Span};
 use crate::forms::{Expected, Op, Opcode, Role};
-use crate::ir::{Base, Body, Function, Instruction, Module, Operand, Register, Symbol, Variable};
+use crate::ir::{Base, Body, Function, FunctionId, Instruction, Module, Operand, Register, Symbol, Variable};
 use crate::types::{Class, StateSpace, Type};
 
 type Check = std::result::Result<(), String>;
 
 /// Adds the faults of `module`, at most `most` of them.
 pub(crate) fn verify(module: &Module, most: usize, faults: &mut Vec<Fault>) {
-    for function in &module.functions {
-        let Some(body) = &function.body else { continue };
-        let verifier = Verifier { module, function, body };
-        for instruction in &body.instructions {
-            if let Err(message) = verifier.instruction(instruction) {
-                let opcode = module.opcode(instruction);
-                let span = instruction.origin.0;
-                faults.push(Fault::invalid(span, format!("'{opcode}': {message}")));
-                if faults.len() >= most {
-                    return;
-                }
-            }
+    for index in 0..module.functions.len() {
+        function(module, FunctionId(index as u32), most, faults);
+    }
+    aliases(module, faults);
+    faults.truncate(most);
+}
+
+/// Adds the faults of a function, up to `most` in all.
+pub(crate) fn function(module: &Module, id: FunctionId, most: usize, faults: &mut Vec<Fault>) {
+    let function = &module.functions[id.index()];
+    let Some(body) = &function.body else { return };
+    let verifier = Verifier { module, function, body };
+    for instruction in &body.instructions {
+        if faults.len() >= most {
+            return;
         }
-        if function.entry && !function.returns.is_empty() {
-            let message = format!("the kernel '{}' returns something", function.name);
-            faults.push(Fault::invalid(function.origin.0, message));
+        if let Err(message) = verifier.instruction(instruction) {
+            let opcode = module.opcode(instruction);
+            let span = instruction.origin.0;
+            faults.push(Fault::invalid(span, format!("'{opcode}': {message}")));
         }
     }
+    if function.entry && !function.returns.is_empty() {
+        let message = format!("the kernel '{}' returns something", function.name);
+        faults.push(Fault::invalid(function.origin.0, message));
+    }
+}
+
+/// Adds the faults of aliases.
+pub(crate) fn aliases(module: &Module, faults: &mut Vec<Fault>) {
     for alias in &module.aliases {
         if module.functions[alias.target.index()].body.is_none() {
             let name = &module.functions[alias.target.index()].name;
@@ -38,7 +50,6 @@ pub(crate) fn verify(module: &Module, most: usize, faults: &mut Vec<Fault>) {
             faults.push(Fault::invalid(Span::default(), message));
         }
     }
-    faults.truncate(most);
 }
 
 struct Verifier<'m> {

@@ -229,10 +229,11 @@ impl<'a> Parser<'a> {
             return Err(Fault::invalid(span, format!("the .extern function '{name}' has a body")));
         }
         let id = self.declare_function(name, function, !declares)?;
-        if !declares {
-            self.body(id)?;
+        match self.deferred {
+            _ if declares => Ok(()),
+            Some(_) => self.defer(id),
+            None => self.body(id),
         }
-        Ok(())
     }
 
     /// Adds a function, or merges it with an earlier declaration of its name.
@@ -305,7 +306,7 @@ impl<'a> Parser<'a> {
         Ok(dimensions)
     }
 
-    fn body(&mut self, id: FunctionId) -> Result<()> {
+    pub(super) fn body(&mut self, id: FunctionId) -> Result<()> {
         self.advance();
         let mut frame = Frame::new();
         let function = &self.module.functions[id.index()];

@@ -7,6 +7,7 @@
 //! - `labels`: from labels to blocks, when a body is complete
 //! - `instruction`: opcodes and operands
 //! - `constant`: constant expressions
+//! - `outline`: declarations without bodies, for the linker
 //!
 //! A fault in an instruction does not end the parse: the parser goes on after the next
 //! semicolon, so that a programmer sees all faults at once, up to [`MOST_FAULTS`].
@@ -18,11 +19,14 @@ mod initializer;
 mod instruction;
 mod labels;
 mod module;
+mod outline;
+
+pub use outline::{Outline, Reader};
 
 use rustc_hash::FxHashMap;
 
 use crate::error::{Errors, Fault, Result, Span};
-use crate::ir::{Module, OpcodeId, Symbol, Target};
+use crate::ir::{FunctionId, Module, OpcodeId, Symbol, Target};
 use crate::lexer::{Kind, Lexer, Token, integer, sign};
 use crate::types::Version;
 use crate::verify;
@@ -54,8 +58,8 @@ fn parse_as(text: &str, origin: Origin) -> std::result::Result<Module, Errors> {
     let text = text.trim_end_matches('\0');
     let mut faults = Vec::new();
     let mut module = None;
-    if u32::try_from(text.len()).is_err() {
-        faults.push(Fault::unsupported(Span::default(), "a module of 4 GiB or more is not supported"));
+    if let Some(fault) = too_large(text) {
+        faults.push(fault);
     } else {
         let mut parser = Parser::new(text, origin);
         match parser.module() {
@@ -73,6 +77,12 @@ fn parse_as(text: &str, origin: Origin) -> std::result::Result<Module, Errors> {
         Some(module) if faults.is_empty() => Ok(module),
         _ => Err(Errors(faults.into_iter().map(|fault| fault.into_error(text)).collect())),
     }
+}
+
+/// Spans count bytes in 32 bits.
+fn too_large(text: &str) -> Option<Fault> {
+    let message = "a module of 4 GiB or more is not supported";
+    u32::try_from(text.len()).is_err().then(|| Fault::unsupported(Span::default(), message))
 }
 
 /// [`parse`] for text that need not be UTF-8; comments and file names often are not.
@@ -113,6 +123,8 @@ struct Parser<'a> {
     opcodes: FxHashMap<&'a str, OpcodeId>,
     /// Registers declared so far, over all functions.
     registers: usize,
+    /// Where bodies begin that are to be read later; `None` when all are read at once.
+    deferred: Option<FxHashMap<FunctionId, u32>>,
     faults: Vec<Fault>,
     /// Kept from function to function for its memory.
     scratch: instruction::Scratch,
@@ -141,6 +153,7 @@ impl<'a> Parser<'a> {
             globals: FxHashMap::default(),
             opcodes: FxHashMap::default(),
             registers: 0,
+            deferred: None,
             faults: Vec::new(),
             scratch: instruction::Scratch::default(),
         }
