@@ -33,6 +33,8 @@ pub const PITCH_ALIGN: u64 = 512;
 const L2_CACHE: i32 = 50 << 20;
 const CLOCK_KHZ: i32 = 1_980_000;
 const MEMORY_CLOCK_KHZ: i32 = 2_619_000;
+/// In bits.
+const MEMORY_BUS_WIDTH: i32 = 5120;
 
 impl Limits {
     pub const fn of(capability: Capability) -> Limits {
@@ -64,88 +66,167 @@ impl Limits {
     }
 }
 
-/// The numbers of `CUdevice_attribute`.
-mod id {
-    pub const HIGHEST: i32 = 143;
+/// Declares names and numbers of `CUdevice_attribute`, and what the values are.
+macro_rules! attributes {
+    (|$device:ident, $limits:ident, $capability:ident| $($name:ident = $number:literal => $value:expr;)+) => {
+        /// The numbers, by the names that they have in `cuda.h` after `CU_DEVICE_ATTRIBUTE_`.
+        pub mod number {
+            $(pub const $name: i32 = $number;)+
+        }
+
+        #[cfg(test)]
+        pub const NUMBERS: &[i32] = &[$($number),+];
+
+        /// The value of an attribute; `None` for a number that is no attribute.
+        pub fn value($device: &Device, attribute: i32) -> Option<i32> {
+            let ($limits, $capability) = ($device.limits(), $device.capability());
+            match attribute {
+                $(number::$name => i32::try_from($value).ok(),)+
+                _ => None,
+            }
+        }
+    };
 }
 
-/// The value of an attribute; `None` for a number that is no attribute.
-pub fn value(device: &Device, attribute: i32) -> Option<i32> {
-    let limits = device.limits();
-    let capability = device.capability();
-    let at_least = |number: u16| i32::from(capability.number() >= number);
-    Some(match attribute {
-        // Blocks, grids and what they have
-        1 => MAX_THREADS_PER_BLOCK as i32,
-        2..=4 => MAX_BLOCK[attribute as usize - 2] as i32,
-        5..=7 => MAX_GRID[attribute as usize - 5] as i32,
-        8 => SHARED_PER_BLOCK as i32,
-        9 => CONSTANT_MEMORY as i32,
-        10 => WARP as i32,
-        11 => MAX_PITCH as i32,
-        12 => REGISTERS as i32,
-        39 => limits.threads_per_multiprocessor as i32,
-        81 => limits.shared_per_multiprocessor as i32,
-        82 => REGISTERS as i32,
-        97 => limits.shared_opt_in as i32,
-        106 => limits.blocks_per_multiprocessor as i32,
-        111 => limits.shared_reserved as i32,
-        // The processor
-        13 => CLOCK_KHZ,
-        16 => device.multiprocessors() as i32,
-        75 => i32::from(capability.major),
-        76 => i32::from(capability.minor),
-        87 => limits.single_to_double as i32,
-        36 => MEMORY_CLOCK_KHZ,
-        37 => 5120,
-        38 => L2_CACHE,
-        // GPU_OVERLAP, CAN_MAP_HOST_MEMORY, CONCURRENT_KERNELS, UNIFIED_ADDRESSING
-        15 | 19 | 31 | 41 => 1,
-        // KERNEL_EXEC_TIMEOUT, INTEGRATED, COMPUTE_MODE, ECC_ENABLED, TCC_DRIVER
-        17 | 18 | 20 | 32 | 35 => 0,
-        // ASYNC_ENGINE_COUNT
-        40 => 3,
-        // STREAM_PRIORITIES, GLOBAL_L1_CACHE, LOCAL_L1_CACHE, MANAGED_MEMORY, COMPUTE_PREEMPTION
-        78 | 79 | 80 | 83 | 90 => 1,
-        // CONCURRENT_MANAGED_ACCESS, CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM, HOST_REGISTER_SUPPORTED
-        89 | 91 | 99 => 1,
-        // DIRECT_MANAGED_MEM_ACCESS_FROM_HOST
-        101 => 1,
-        // HOST_NATIVE_ATOMIC_SUPPORTED: host and device share one coherent memory
-        86 => 1,
-        // MULTI_GPU_BOARD; PAGEABLE_MEMORY_ACCESS and its page tables: device memory is separate
-        84 | 88 | 100 => 0,
-        // MULTI_GPU_BOARD_GROUP_ID
-        85 => device.ordinal() as i32,
-        // COOPERATIVE_LAUNCH
-        95 => at_least(60),
-        // MEMORY_POOLS_SUPPORTED
-        115 => 1,
-        // Where it sits
-        33 => device.pci_bus() as i32,
-        34 | 50 => 0,
-        // Pitches and textures, which matter only to who lays out memory for them
-        14 | 30 => PITCH_ALIGN as i32,
-        51 => 32,
-        21 | 69 | 77 => 131_072,
-        22 | 23 | 70 | 71 | 55..=57 => 131_072,
-        24..=26 | 47..=49 => 16_384,
-        27 | 28 | 42 | 45 | 46 | 52 | 53 | 58..=63 | 66 | 67 | 73 | 74 => 32_768,
-        29 | 43 | 64 | 65 => 2_048,
-        54 | 68 => 2_046,
-        72 => 2_097_120,
-        44 => 1,
-        // NUMA_CONFIG none, NUMA_ID and HOST_NUMA_ID not there
-        130 => 0,
-        131 | 134 => -1,
-        // UNIFIED_FUNCTION_POINTERS
-        129 => 1,
-        // MEM_SYNC_DOMAIN_COUNT
-        126 => 1,
-        // GPU_PCI_DEVICE_ID, GPU_PCI_SUBSYSTEM_ID: no vendor's
-        139 | 140 => 0,
-        // Everything else is a feature that is not there.
-        0..=id::HIGHEST => 0,
-        _ => return None,
-    })
+attributes! { |device, limits, capability|
+    MAX_THREADS_PER_BLOCK = 1 => MAX_THREADS_PER_BLOCK;
+    MAX_BLOCK_DIM_X = 2 => MAX_BLOCK[0];
+    MAX_BLOCK_DIM_Y = 3 => MAX_BLOCK[1];
+    MAX_BLOCK_DIM_Z = 4 => MAX_BLOCK[2];
+    MAX_GRID_DIM_X = 5 => MAX_GRID[0];
+    MAX_GRID_DIM_Y = 6 => MAX_GRID[1];
+    MAX_GRID_DIM_Z = 7 => MAX_GRID[2];
+    MAX_SHARED_MEMORY_PER_BLOCK = 8 => SHARED_PER_BLOCK;
+    TOTAL_CONSTANT_MEMORY = 9 => CONSTANT_MEMORY;
+    WARP_SIZE = 10 => WARP;
+    MAX_PITCH = 11 => MAX_PITCH;
+    MAX_REGISTERS_PER_BLOCK = 12 => REGISTERS;
+    CLOCK_RATE = 13 => CLOCK_KHZ;
+    TEXTURE_ALIGNMENT = 14 => PITCH_ALIGN;
+    GPU_OVERLAP = 15 => 1;
+    MULTIPROCESSOR_COUNT = 16 => device.multiprocessors();
+    KERNEL_EXEC_TIMEOUT = 17 => 0;
+    INTEGRATED = 18 => 0;
+    CAN_MAP_HOST_MEMORY = 19 => 1;
+    COMPUTE_MODE = 20 => 0;
+    MAXIMUM_TEXTURE1D_WIDTH = 21 => 131_072;
+    MAXIMUM_TEXTURE2D_WIDTH = 22 => 131_072;
+    MAXIMUM_TEXTURE2D_HEIGHT = 23 => 131_072;
+    MAXIMUM_TEXTURE3D_WIDTH = 24 => 16_384;
+    MAXIMUM_TEXTURE3D_HEIGHT = 25 => 16_384;
+    MAXIMUM_TEXTURE3D_DEPTH = 26 => 16_384;
+    MAXIMUM_TEXTURE2D_LAYERED_WIDTH = 27 => 32_768;
+    MAXIMUM_TEXTURE2D_LAYERED_HEIGHT = 28 => 32_768;
+    MAXIMUM_TEXTURE2D_LAYERED_LAYERS = 29 => 2_048;
+    SURFACE_ALIGNMENT = 30 => PITCH_ALIGN;
+    CONCURRENT_KERNELS = 31 => 1;
+    ECC_ENABLED = 32 => 0;
+    PCI_BUS_ID = 33 => device.pci_bus();
+    PCI_DEVICE_ID = 34 => 0;
+    TCC_DRIVER = 35 => 0;
+    MEMORY_CLOCK_RATE = 36 => MEMORY_CLOCK_KHZ;
+    GLOBAL_MEMORY_BUS_WIDTH = 37 => MEMORY_BUS_WIDTH;
+    L2_CACHE_SIZE = 38 => L2_CACHE;
+    MAX_THREADS_PER_MULTIPROCESSOR = 39 => limits.threads_per_multiprocessor;
+    ASYNC_ENGINE_COUNT = 40 => 3;
+    UNIFIED_ADDRESSING = 41 => 1;
+    MAXIMUM_TEXTURE1D_LAYERED_WIDTH = 42 => 32_768;
+    MAXIMUM_TEXTURE1D_LAYERED_LAYERS = 43 => 2_048;
+    CAN_TEX2D_GATHER = 44 => 1;
+    MAXIMUM_TEXTURE2D_GATHER_WIDTH = 45 => 32_768;
+    MAXIMUM_TEXTURE2D_GATHER_HEIGHT = 46 => 32_768;
+    MAXIMUM_TEXTURE3D_WIDTH_ALTERNATE = 47 => 16_384;
+    MAXIMUM_TEXTURE3D_HEIGHT_ALTERNATE = 48 => 16_384;
+    MAXIMUM_TEXTURE3D_DEPTH_ALTERNATE = 49 => 16_384;
+    PCI_DOMAIN_ID = 50 => 0;
+    TEXTURE_PITCH_ALIGNMENT = 51 => 32;
+    MAXIMUM_TEXTURECUBEMAP_WIDTH = 52 => 32_768;
+    MAXIMUM_TEXTURECUBEMAP_LAYERED_WIDTH = 53 => 32_768;
+    MAXIMUM_TEXTURECUBEMAP_LAYERED_LAYERS = 54 => 2_046;
+    MAXIMUM_SURFACE1D_WIDTH = 55 => 131_072;
+    MAXIMUM_SURFACE2D_WIDTH = 56 => 131_072;
+    MAXIMUM_SURFACE2D_HEIGHT = 57 => 131_072;
+    MAXIMUM_SURFACE3D_WIDTH = 58 => 32_768;
+    MAXIMUM_SURFACE3D_HEIGHT = 59 => 32_768;
+    MAXIMUM_SURFACE3D_DEPTH = 60 => 32_768;
+    MAXIMUM_SURFACE1D_LAYERED_WIDTH = 61 => 32_768;
+    MAXIMUM_SURFACE1D_LAYERED_LAYERS = 62 => 32_768;
+    MAXIMUM_SURFACE2D_LAYERED_WIDTH = 63 => 32_768;
+    MAXIMUM_SURFACE2D_LAYERED_HEIGHT = 64 => 2_048;
+    MAXIMUM_SURFACE2D_LAYERED_LAYERS = 65 => 2_048;
+    MAXIMUM_SURFACECUBEMAP_WIDTH = 66 => 32_768;
+    MAXIMUM_SURFACECUBEMAP_LAYERED_WIDTH = 67 => 32_768;
+    MAXIMUM_SURFACECUBEMAP_LAYERED_LAYERS = 68 => 2_046;
+    MAXIMUM_TEXTURE1D_LINEAR_WIDTH = 69 => 131_072;
+    MAXIMUM_TEXTURE2D_LINEAR_WIDTH = 70 => 131_072;
+    MAXIMUM_TEXTURE2D_LINEAR_HEIGHT = 71 => 131_072;
+    MAXIMUM_TEXTURE2D_LINEAR_PITCH = 72 => 2_097_120;
+    MAXIMUM_TEXTURE2D_MIPMAPPED_WIDTH = 73 => 32_768;
+    MAXIMUM_TEXTURE2D_MIPMAPPED_HEIGHT = 74 => 32_768;
+    COMPUTE_CAPABILITY_MAJOR = 75 => capability.major;
+    COMPUTE_CAPABILITY_MINOR = 76 => capability.minor;
+    MAXIMUM_TEXTURE1D_MIPMAPPED_WIDTH = 77 => 131_072;
+    STREAM_PRIORITIES_SUPPORTED = 78 => 1;
+    GLOBAL_L1_CACHE_SUPPORTED = 79 => 1;
+    LOCAL_L1_CACHE_SUPPORTED = 80 => 1;
+    MAX_SHARED_MEMORY_PER_MULTIPROCESSOR = 81 => limits.shared_per_multiprocessor;
+    MAX_REGISTERS_PER_MULTIPROCESSOR = 82 => REGISTERS;
+    MANAGED_MEMORY = 83 => 1;
+    MULTI_GPU_BOARD = 84 => 0;
+    MULTI_GPU_BOARD_GROUP_ID = 85 => device.ordinal();
+    HOST_NATIVE_ATOMIC_SUPPORTED = 86 => 1;
+    SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO = 87 => limits.single_to_double;
+    PAGEABLE_MEMORY_ACCESS = 88 => 0;
+    CONCURRENT_MANAGED_ACCESS = 89 => 1;
+    COMPUTE_PREEMPTION_SUPPORTED = 90 => 1;
+    CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM = 91 => 1;
+    CAN_USE_STREAM_MEM_OPS_V1 = 92 => 1;
+    CAN_USE_64_BIT_STREAM_MEM_OPS_V1 = 93 => 1;
+    CAN_USE_STREAM_WAIT_VALUE_NOR_V1 = 94 => 1;
+    COOPERATIVE_LAUNCH = 95 => capability.number() >= 60;
+    COOPERATIVE_MULTI_DEVICE_LAUNCH = 96 => 0;
+    MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = 97 => limits.shared_opt_in;
+    CAN_FLUSH_REMOTE_WRITES = 98 => 0;
+    HOST_REGISTER_SUPPORTED = 99 => 1;
+    PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES = 100 => 0;
+    DIRECT_MANAGED_MEM_ACCESS_FROM_HOST = 101 => 1;
+    VIRTUAL_ADDRESS_MANAGEMENT_SUPPORTED = 102 => 0;
+    HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED = 103 => 0;
+    HANDLE_TYPE_WIN32_HANDLE_SUPPORTED = 104 => 0;
+    HANDLE_TYPE_WIN32_KMT_HANDLE_SUPPORTED = 105 => 0;
+    MAX_BLOCKS_PER_MULTIPROCESSOR = 106 => limits.blocks_per_multiprocessor;
+    GENERIC_COMPRESSION_SUPPORTED = 107 => 0;
+    MAX_PERSISTING_L2_CACHE_SIZE = 108 => 0;
+    MAX_ACCESS_POLICY_WINDOW_SIZE = 109 => 0;
+    GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED = 110 => 0;
+    RESERVED_SHARED_MEMORY_PER_BLOCK = 111 => limits.shared_reserved;
+    SPARSE_CUDA_ARRAY_SUPPORTED = 112 => 0;
+    READ_ONLY_HOST_REGISTER_SUPPORTED = 113 => 0;
+    TIMELINE_SEMAPHORE_INTEROP_SUPPORTED = 114 => 0;
+    MEMORY_POOLS_SUPPORTED = 115 => 1;
+    GPU_DIRECT_RDMA_SUPPORTED = 116 => 0;
+    GPU_DIRECT_RDMA_FLUSH_WRITES_OPTIONS = 117 => 0;
+    GPU_DIRECT_RDMA_WRITES_ORDERING = 118 => 0;
+    MEMPOOL_SUPPORTED_HANDLE_TYPES = 119 => 0;
+    CLUSTER_LAUNCH = 120 => 0;
+    DEFERRED_MAPPING_CUDA_ARRAY_SUPPORTED = 121 => 0;
+    CAN_USE_64_BIT_STREAM_MEM_OPS = 122 => 1;
+    CAN_USE_STREAM_WAIT_VALUE_NOR = 123 => 1;
+    DMA_BUF_SUPPORTED = 124 => 0;
+    IPC_EVENT_SUPPORTED = 125 => 0;
+    MEM_SYNC_DOMAIN_COUNT = 126 => 1;
+    TENSOR_MAP_ACCESS_SUPPORTED = 127 => 0;
+    HANDLE_TYPE_FABRIC_SUPPORTED = 128 => 0;
+    UNIFIED_FUNCTION_POINTERS = 129 => 1;
+    NUMA_CONFIG = 130 => 0;
+    NUMA_ID = 131 => -1;
+    MULTICAST_SUPPORTED = 132 => 0;
+    MPS_ENABLED = 133 => 0;
+    HOST_NUMA_ID = 134 => -1;
+    D3D12_CIG_SUPPORTED = 135 => 0;
+    MEM_DECOMPRESS_ALGORITHM_MASK = 136 => 0;
+    MEM_DECOMPRESS_MAXIMUM_LENGTH = 137 => 0;
+    GPU_PCI_DEVICE_ID = 139 => 0;
+    GPU_PCI_SUBSYSTEM_ID = 140 => 0;
+    HOST_NUMA_MULTINODE_IPC_SUPPORTED = 143 => 0;
 }

@@ -177,15 +177,17 @@ mod tests {
 
     #[test]
     fn attributes_fit_together() {
+        use attribute::number::*;
         let device = Device::get(0).unwrap();
-        let value = |id| attribute::value(device, id).unwrap();
-        assert!(value(8) <= value(97) && value(97) <= value(81));
-        assert!(value(1) <= value(39));
-        assert_eq!(value(10), 32);
+        let value = |number| attribute::value(device, number).unwrap();
+        assert!(value(MAX_SHARED_MEMORY_PER_BLOCK) <= value(MAX_SHARED_MEMORY_PER_BLOCK_OPTIN));
+        assert!(value(MAX_SHARED_MEMORY_PER_BLOCK_OPTIN) <= value(MAX_SHARED_MEMORY_PER_MULTIPROCESSOR));
+        assert!(value(MAX_THREADS_PER_BLOCK) <= value(MAX_THREADS_PER_MULTIPROCESSOR));
+        assert_eq!(value(WARP_SIZE), 32);
         assert_eq!(attribute::value(device, 144), None);
         assert_eq!(attribute::value(device, -1), None);
-        for id in 1..=143 {
-            assert!(attribute::value(device, id).is_some(), "{id}");
+        for &number in attribute::NUMBERS {
+            assert!(attribute::value(device, number).is_some(), "{number}");
         }
     }
 }

@@ -1,7 +1,6 @@
 //! Devices and what they are like.
 
-use crate::attribute;
-use crate::context::Context;
+use crate::attribute::{self, number};
 use crate::device::Device;
 use crate::entry::entries;
 use crate::error::{Result, Status};
@@ -63,18 +62,26 @@ entries! {
     fn cuDeviceGetProperties(_, properties: Out<CUdevprop>, device: CUdevice) {
         properties.check()?;
         let device = Device::get(device)?;
-        let value = |id| attribute::value(device, id).ok_or(Status::UNKNOWN);
+        let value = |number| attribute::value(device, number).ok_or(Status::UNKNOWN);
         properties.set(CUdevprop {
-            max_threads_per_block: value(1)?,
-            max_threads_dim: [value(2)?, value(3)?, value(4)?],
-            max_grid_size: [value(5)?, value(6)?, value(7)?],
-            shared_mem_per_block: value(8)?,
-            total_constant_memory: value(9)?,
-            simd_width: value(10)?,
-            mem_pitch: value(11)?,
-            regs_per_block: value(12)?,
-            clock_rate: value(13)?,
-            texture_align: value(14)?,
+            max_threads_per_block: value(number::MAX_THREADS_PER_BLOCK)?,
+            max_threads_dim: [
+                value(number::MAX_BLOCK_DIM_X)?,
+                value(number::MAX_BLOCK_DIM_Y)?,
+                value(number::MAX_BLOCK_DIM_Z)?,
+            ],
+            max_grid_size: [
+                value(number::MAX_GRID_DIM_X)?,
+                value(number::MAX_GRID_DIM_Y)?,
+                value(number::MAX_GRID_DIM_Z)?,
+            ],
+            shared_mem_per_block: value(number::MAX_SHARED_MEMORY_PER_BLOCK)?,
+            total_constant_memory: value(number::TOTAL_CONSTANT_MEMORY)?,
+            simd_width: value(number::WARP_SIZE)?,
+            mem_pitch: value(number::MAX_PITCH)?,
+            regs_per_block: value(number::MAX_REGISTERS_PER_BLOCK)?,
+            clock_rate: value(number::CLOCK_RATE)?,
+            texture_align: value(number::TEXTURE_ALIGNMENT)?,
         })
     }
 
@@ -110,42 +117,5 @@ entries! {
     fn cuFlushGPUDirectRDMAWrites(call, _target: u32, _scope: u32) {
         call.context()?;
         Err(Status::NOT_SUPPORTED)
-    }
-
-    fn cuDeviceGetP2PAttribute(_, value: Out<i32>, attribute: u32, from: CUdevice, to: CUdevice) {
-        value.check()?;
-        let (from, to) = (Device::get(from)?, Device::get(to)?);
-        if from.ordinal() == to.ordinal() {
-            return Err(Status::INVALID_DEVICE);
-        }
-        value.set(match attribute {
-            // PERFORMANCE_RANK: none is faster than another
-            1 => 0,
-            // ACCESS_SUPPORTED, NATIVE_ATOMIC_SUPPORTED
-            2 | 3 => 1,
-            // ACCESS_ACCESS_SUPPORTED, for arrays
-            4 => 0,
-            _ => return Err(Status::INVALID_VALUE),
-        })
-    }
-
-    fn cuDeviceCanAccessPeer(_, can: Out<i32>, from: CUdevice, to: CUdevice) {
-        can.check()?;
-        let (from, to) = (Device::get(from)?, Device::get(to)?);
-        can.set((from.ordinal() != to.ordinal()).into())
-    }
-
-    fn cuCtxEnablePeerAccess(call, peer: crate::types::CUcontext, flags: u32) {
-        if flags != 0 {
-            return Err(Status::INVALID_VALUE);
-        }
-        let context = call.context()?;
-        let peer: std::sync::Arc<Context> = peer.get()?;
-        context.enable_peer(&peer)
-    }
-
-    fn cuCtxDisablePeerAccess(call, peer: crate::types::CUcontext) {
-        let context = call.context()?;
-        context.disable_peer(&*peer.get()?)
     }
 }

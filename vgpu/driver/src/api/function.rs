@@ -6,7 +6,7 @@ use crate::entry::{Call, entries};
 use crate::error::{Result, Status};
 use crate::function::Function;
 use crate::occupancy;
-use crate::pointer::{Out, Text};
+use crate::pointer::Out;
 use crate::types::{CUfunction, CUmodule};
 
 /// `CUoccupancyB2DSize`: how much dynamic shared memory a block of a size needs.
@@ -155,16 +155,5 @@ entries! {
         let device = function.context()?.device;
         let available = occupancy::available_shared(device, function.described(), blocks, threads);
         size.set(available.ok_or(Status::INVALID_VALUE)? as usize)
-    }
-
-    /// From before functions had parameters of their own; nothing has used it for ten years.
-    fn cuModuleGetTexRef(call, _out: Out<usize>, _module: CUmodule, _name: Text) {
-        call.context()?;
-        Err(Status::NOT_FOUND)
-    }
-
-    fn cuModuleGetSurfRef(call, _out: Out<usize>, _module: CUmodule, _name: Text) {
-        call.context()?;
-        Err(Status::NOT_FOUND)
     }
 }

@@ -77,4 +77,15 @@ entries! {
         size.set_if_wanted(bytes);
         Ok(())
     }
+
+    /// Modules with references to textures are not loaded, so there is none to be found.
+    fn cuModuleGetTexRef(call, _out: Out<usize>, _module: CUmodule, _name: Text) {
+        call.context()?;
+        Err(Status::NOT_FOUND)
+    }
+
+    fn cuModuleGetSurfRef(call, _out: Out<usize>, _module: CUmodule, _name: Text) {
+        call.context()?;
+        Err(Status::NOT_FOUND)
+    }
 }
