@@ -5,7 +5,8 @@
 //! has been kept as well.
 
 use gangway_ptx::{
-    Base, Body, FunctionId, Initializer, Module, Opcode, OpcodeId, Operand, SourceFile, Symbol, VariableId,
+    Base, Body, FunctionId, Initializer, Module, Op, Opcode, OpcodeId, Operand, SourceFile, Symbol,
+    VariableId,
 };
 use rustc_hash::FxHashMap;
 
@@ -13,6 +14,8 @@ use crate::link::{DROPPED, Numbers};
 
 pub(crate) struct Copier {
     inputs: Vec<Numbers>,
+    /// How many results each function of the result has.
+    results: Vec<usize>,
     /// The result's opcodes.
     opcodes: FxHashMap<Opcode, OpcodeId>,
     files: FxHashMap<Box<str>, u32>,
@@ -23,9 +26,10 @@ pub(crate) struct Copier {
 }
 
 impl Copier {
-    pub fn new(inputs: Vec<Numbers>) -> Copier {
+    pub fn new(inputs: Vec<Numbers>, results: Vec<usize>) -> Copier {
         Copier {
             inputs,
+            results,
             opcodes: FxHashMap::default(),
             files: FxHashMap::default(),
             current: None,
@@ -59,11 +63,34 @@ impl Copier {
                 _ => {}
             }
         }
+        for index in 0..body.instructions.len() {
+            let instruction = &body.instructions[index];
+            if module.opcode(instruction).op == Op::Call {
+                let first = instruction.operands.start as usize;
+                self.adapt_call(first, body);
+            }
+        }
         for initializer in body.variables.iter_mut().filter_map(|variable| variable.initializer.as_mut()) {
             self.initializer(input, initializer);
         }
         for location in &mut body.locations {
             location.file = self.file(location.file, source, module);
+        }
+    }
+
+    /// Gives a direct call as many results as its function has: callers may have declared
+    /// it with a result that it does not have, or without the one that it has.
+    fn adapt_call(&self, first: usize, body: &mut Body) {
+        let (Operand::List { length, .. }, Operand::Function(id)) =
+            (body.operands[first], body.operands[first + 1])
+        else {
+            return;
+        };
+        let wanted = self.results[id.index()];
+        if length as usize != wanted {
+            let list = Operand::List { first: body.operands.len() as u32, length: wanted as u32 };
+            body.operands.extend(std::iter::repeat_n(Operand::Sink, wanted));
+            body.operands[first] = list;
         }
     }
 

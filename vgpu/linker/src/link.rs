@@ -85,7 +85,7 @@ pub fn link(inputs: Vec<Input>) -> Result<Module, LinkErrors> {
     }
     let plan = plan.number();
     let mut module = header(&inputs, &plan.joined);
-    let mut copier = Copier::new(plan.numbers);
+    let mut copier = Copier::new(plan.numbers, plan.results);
     let modules = inputs.into_iter().zip(plan.read).map(|(input, read)| match (read, input.source) {
         (Some(module), _) | (None, Source::Module(module)) => module,
         // Nothing of it is part of the result.
@@ -210,6 +210,8 @@ struct Finished {
     /// The modules whose bodies were read only now, as far as they were.
     read: Vec<Option<Module>>,
     functions: Vec<(Place, Box<str>)>,
+    /// How many results each function has.
+    results: Vec<usize>,
     variables: Vec<Kept>,
 }
 
@@ -349,6 +351,11 @@ impl<'r, 'a> Plan<'r, 'a> {
             (name, Linkage::Internal) => names.own(name),
             (name, _) => name.into(),
         };
+        let results = functions.iter().map(|place| match place.item {
+            Item::Function(index) => self.resolution.function(place.input, index).returns.len(),
+            Item::Variable(_) => unreachable!("a list of functions"),
+        });
+        let results = results.collect();
         let functions = functions.iter().map(|&place| (place, name(place))).collect();
         let variables = variables.iter().map(|&place| {
             let Item::Variable(index) = place.item else { unreachable!("a list of variables") };
@@ -363,7 +370,7 @@ impl<'r, 'a> Plan<'r, 'a> {
         });
         let (numbers, joined) = (inputs.collect(), self.resolution.joined.clone());
         let read = self.readers.into_iter().map(|reader| reader.map(Reader::into_module)).collect();
-        Finished { joined, numbers, read, functions, variables }
+        Finished { joined, numbers, read, functions, results, variables }
     }
 }
 

@@ -291,8 +291,13 @@ impl<'a> Resolution<'a> {
             (Item::Function(first), Item::Function(second)) => {
                 let (first, second) =
                     (self.function(chosen.input, first), self.function(place.input, second));
+                // A caller may ignore a result, or ask for one that is not there: the copier
+                // adapts the call. numba-cuda does so for functions without result.
+                let returns = same_shape(&first.returns, &second.returns)
+                    || first.returns.is_empty()
+                    || second.returns.is_empty();
                 let same = first.entry == second.entry
-                    && same_shape(&first.returns, &second.returns)
+                    && returns
                     && same_shape(&first.parameters, &second.parameters);
                 (!same).then_some("the prototype")
             }

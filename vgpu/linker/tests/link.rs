@@ -261,7 +261,7 @@ fn disagreement_is_reported_with_both_modules() {
         (".extern .const .u32 x[4];", "the state space of 'x' in 'input 2' does not match that in 'input 1'"),
         (".extern .func x();", "the kind of 'x' in 'input 2' does not match that in 'input 1'"),
         (
-            ".extern .func (.param .u32 r) f(.param .u32 a);",
+            ".extern .func f(.param .u32 a, .param .u32 b);",
             "the prototype of 'f' in 'input 2' does not match that in 'input 1'",
         ),
         (
@@ -341,4 +341,28 @@ fn what_is_reached_is_read() {
     assert_eq!(functions(&link(outlines(&[CALLER, &good])).expect("nothing bad is reached")), ["k", "f"]);
     let open = gangway_ptx::Outline::new(complete(".func f() { { ret; }")).expect_err("a brace is missing");
     assert!(open.to_string().contains("this brace is not closed"), "{open}");
+}
+
+#[test]
+fn calls_get_the_results_that_there_are() {
+    let wants = ".extern .func (.param .u64 r) f(.param .u32 a);
+        .visible .entry k() { .param .u64 r; .reg .u64 %x; .param .u32 a; st.param.u32 [a], 1;
+        call (r), f, (a); ld.param.u64 %x, [r]; ret; }";
+    let ignores = ".extern .func f(.param .u32 a); .visible .entry l()
+        { .param .u32 a; st.param.u32 [a], 1; call f, (a); ret; }";
+    let without = ".visible .func f(.param .u32 a) { ret; }";
+    let with = ".visible .func (.param .u64 r) f(.param .u32 a) { st.param.u64 [r], 7; ret; }";
+    // A changed call leaves operands behind, so only the texts are the same.
+    let linked = |texts: &[&str]| {
+        let text = link(inputs(texts)).unwrap_or_else(|errors| panic!("{errors}")).to_string();
+        assert_eq!(
+            gangway_ptx::parse_linked(&text).unwrap_or_else(|errors| panic!("{errors}")).to_string(),
+            text
+        );
+        text
+    };
+    let text = linked(&[wants, ignores, without]);
+    assert_eq!(text.matches("call f, (a);").count(), 2, "{text}");
+    let text = linked(&[wants, ignores, with]);
+    assert!(text.contains("call (r), f, (a);") && text.contains("call (_), f, (a);"), "{text}");
 }
