@@ -22,6 +22,9 @@ const LANES: usize = 6;
 /// As many operations as a card runs at once.
 #[cfg(not(loom))]
 const MOST_WORKERS: usize = 128;
+/// As much as main threads have: host functions are the program's, and launches compile kernels.
+#[cfg(not(loom))]
+const WORKER_STACK: usize = 8 << 20;
 /// How long streams wait before one more worker is started.
 #[cfg(not(loom))]
 const PATIENCE: std::time::Duration = std::time::Duration::from_micros(200);
@@ -139,9 +142,10 @@ impl Pool {
     /// Starts a worker that has been counted already.
     fn start_worker(self: &Arc<Self>) {
         let pool = self.clone();
-        let started = process::without_signals(|| {
-            thread::Builder::new().name("vgpu-stream".into()).spawn(move || pool.work())
-        });
+        let worker = thread::Builder::new().name("vgpu-stream".into());
+        #[cfg(not(loom))]
+        let worker = worker.stack_size(WORKER_STACK);
+        let started = process::without_signals(|| worker.spawn(move || pool.work()));
         if started.is_err() {
             let mut inner = lock(&self.inner);
             inner.workers -= 1;

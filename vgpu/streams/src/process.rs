@@ -61,6 +61,39 @@ pub(crate) fn this_thread() -> u64 {
     SELF.get()
 }
 
+/// What an operation may need of the stack of the thread that runs it: launches compile kernels.
+const ENOUGH_STACK: usize = 1 << 20;
+
+/// Whether the calling thread has enough of its own stack left for operations. Programs make threads with
+/// little, and run coroutines on memory of theirs.
+pub(crate) fn has_stack() -> bool {
+    thread_local! {
+        /// The lowest address of the thread's stack and the one past its highest; once they are known.
+        static STACK: Cell<Option<(usize, usize)>> = const { Cell::new(None) };
+    }
+    let (low, high) = STACK.get().unwrap_or_else(|| {
+        let found = stack_of_this_thread().unwrap_or((0, 0));
+        STACK.set(Some(found));
+        found
+    });
+    let here = (&raw const low) as usize;
+    (low..high).contains(&here) && here - low >= ENOUGH_STACK
+}
+
+fn stack_of_this_thread() -> Option<(usize, usize)> {
+    // SAFETY: the attributes are those that the call fills in, and are given back.
+    unsafe {
+        let mut attributes: libc::pthread_attr_t = std::mem::zeroed();
+        if libc::pthread_getattr_np(libc::pthread_self(), &mut attributes) != 0 {
+            return None;
+        }
+        let (mut low, mut size) = (std::ptr::null_mut(), 0);
+        let found = libc::pthread_attr_getstack(&attributes, &mut low, &mut size) == 0;
+        libc::pthread_attr_destroy(&mut attributes);
+        found.then(|| (low as usize, low as usize + size))
+    }
+}
+
 /// Calls `spawn` while the calling thread blocks all signals but those that report an instruction's own
 /// mistake: the new thread inherits that, and handlers of the program run on threads of the program.
 pub(crate) fn without_signals<T>(spawn: impl FnOnce() -> T) -> T {
@@ -77,5 +110,17 @@ pub(crate) fn without_signals<T>(spawn: impl FnOnce() -> T) -> T {
         let result = spawn();
         libc::pthread_sigmask(libc::SIG_SETMASK, &before, std::ptr::null_mut());
         result
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    #[test]
+    fn a_thread_with_little_stack_is_known_as_one() {
+        let ask = |size| {
+            std::thread::Builder::new().stack_size(size).spawn(super::has_stack).unwrap().join().unwrap()
+        };
+        assert!(!ask(64 << 10));
+        assert!(ask(8 << 20));
     }
 }

@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use crate::error::Failure;
 use crate::event::Event;
-use crate::process;
+use crate::process::{self, has_stack};
 use crate::stream::Stream;
 use crate::sync::{Condvar, Mutex, MutexGuard, Ordering, Spin, lock, sleep};
 use crate::task::Task;
@@ -281,7 +281,7 @@ impl Stream {
         let mut round = 0_u32;
         while !self.reached(sequence) {
             // Not every time: the lock is wanted by who makes progress.
-            if round.is_multiple_of(HELP) {
+            if round.is_multiple_of(HELP) && has_stack() {
                 self.help(sequence);
             }
             round += 1;

@@ -336,10 +336,7 @@ fn pairs(
 }
 
 /// Tells how many there are, or gives as many as there is room for; the rest of the room is cleared.
-fn list<T: Copy>(out: Out<T>, count: Out<usize>, values: Vec<T>) -> Result
-where
-    T: Nothing,
-{
+fn list<T: Nothing>(out: Out<T>, count: Out<usize>, values: Vec<T>) -> Result {
     if out.is_null() {
         return count.set(values.len());
     }
@@ -350,7 +347,7 @@ where
 }
 
 /// What fills room that is left.
-trait Nothing {
+trait Nothing: Copy {
     const NOTHING: Self;
 }
 

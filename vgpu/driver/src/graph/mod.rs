@@ -39,7 +39,14 @@ pub struct Node {
     graph: Weak<Graph>,
     pub id: NodeId,
     /// What pointers into parameters, which the program was told, point to.
-    told: Mutex<Option<(Arc<dyn Payload>, Box<[usize]>)>>,
+    told: Mutex<Option<Told>>,
+}
+
+/// Work, and an array of pointers into it.
+#[derive(Debug)]
+struct Told {
+    _work: Arc<dyn Payload>,
+    array: Box<[usize]>,
 }
 
 object!(Node, 10, invalid: Status::INVALID_VALUE);
@@ -197,7 +204,7 @@ impl Node {
 
     /// Keeps work and an array alive that the program was given pointers into, until it asks again.
     pub fn tell(&self, work: Arc<dyn Payload>, array: Box<[usize]>) -> *const usize {
-        lock(&self.told).insert((work, array)).1.as_ptr()
+        lock(&self.told).insert(Told { _work: work, array }).array.as_ptr()
     }
 
     /// `cuGraphDestroyNode`
