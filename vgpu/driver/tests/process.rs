@@ -233,7 +233,7 @@ fn memory_that_was_not_freed_is_told_in_check_mode() {
     };
     succeeded(&output);
     let told = String::from_utf8_lossy(&output.stderr);
-    assert!(told.contains("1234 bytes") && told.contains("cuMemAlloc_v2"), "{told}");
+    assert!(told.contains("1234 bytes") && told.contains("cuMemAlloc"), "{told}");
 }
 
 /// What the dynamic linker sees: the name of the library, and exactly the functions of the real one.
