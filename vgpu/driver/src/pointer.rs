@@ -156,6 +156,11 @@ impl Memory {
         if self.0.is_null() { In(std::ptr::null()) } else { In(self.0.wrapping_byte_add(offset).cast()) }
     }
 
+    /// A place for one.
+    pub fn at_out<T>(&self, offset: usize) -> Out<T> {
+        if self.0.is_null() { Out::NULL } else { Out(self.0.wrapping_byte_add(offset).cast()) }
+    }
+
     /// A place for a value of the type that the call implies.
     pub fn out<T>(&self) -> Out<T> {
         Out(self.0.cast())

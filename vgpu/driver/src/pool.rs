@@ -12,10 +12,11 @@ use gangway_streams::{Failure, Outcome, Payload};
 
 use crate::device::Device;
 use crate::error::{Result, Status};
+use crate::graph::memory::GraphMemory;
 use crate::handle::{Object, object};
 use crate::memory;
 use crate::stream::{StreamRef, sort};
-use crate::types::{CUdevice, CUmemoryPool};
+use crate::types::{CUdevice, CUmemLocation, CUmemPoolProps, CUmemoryPool};
 
 /// `CUmemPool_attribute`
 pub mod attribute {
@@ -28,6 +29,10 @@ pub mod attribute {
     pub const USED_MEM_HIGH: u32 = 8;
 }
 
+/// `CU_MEM_ALLOCATION_TYPE_PINNED`
+const PINNED: u32 = 1;
+/// `CU_MEM_LOCATION_TYPE_DEVICE`
+pub const LOCATION_DEVICE: u32 = 1;
 /// `CUmemAccess_flags`
 const READ_WRITE: u32 = 3;
 
@@ -90,6 +95,31 @@ impl Pool {
             access: BTreeMap::new(),
         };
         Pool::table().insert_with(|handle| Arc::new(Pool { handle, device, state: Mutex::new(state) }))
+    }
+
+    /// The device that properties ask for. Pools are of devices, and of one process, only.
+    pub fn device_of(properties: &CUmemPoolProps) -> Result<&'static Device> {
+        if properties.allocation_type != PINNED || properties.location.kind != LOCATION_DEVICE {
+            return Err(Status::INVALID_VALUE);
+        }
+        if properties.handle_types != 0 {
+            eprintln!("gangway: the virtual GPU does not support memory pools that processes share");
+            return Err(Status::NOT_SUPPORTED);
+        }
+        Device::get(properties.location.id)
+    }
+
+    /// The properties that ask for memory of a device.
+    pub fn properties(device: &Device) -> CUmemPoolProps {
+        CUmemPoolProps {
+            allocation_type: PINNED,
+            handle_types: 0,
+            location: CUmemLocation { kind: LOCATION_DEVICE, id: device.number() },
+            win32_security_attributes: std::ptr::null_mut(),
+            max_size: 0,
+            usage: 0,
+            reserved: [0; 54],
+        }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -285,8 +315,11 @@ impl Payload for Free {
     }
 }
 
-/// Frees an allocation of a pool, now. False if no pool has it.
+/// Frees an allocation of a pool or of a graph, now. False if neither has it.
 pub fn release(address: u64) -> Result<bool> {
+    if let Some(memory) = GraphMemory::find(address) {
+        return if memory.free() { Ok(true) } else { Err(Status::INVALID_VALUE) };
+    }
     match allocations(|allocations| allocations.remove(&address)) {
         None => Ok(false),
         Some(Allocation { pool: Some(pool), size, .. }) => pool.give_back(address, size).map(|()| true),

@@ -99,6 +99,7 @@ pub mod sort {
     pub const COPY: u32 = 1;
     pub const FILL: u32 = 2;
     pub const HOST: u32 = 3;
+    pub const ALLOCATE: u32 = 10;
     pub const FREE: u32 = 11;
     pub const MEMORY_OPERATIONS: u32 = 12;
 }

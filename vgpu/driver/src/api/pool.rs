@@ -3,16 +3,13 @@
 use crate::device::Device;
 use crate::entry::{Call, entries};
 use crate::error::{Result, Status};
+use crate::graph;
+use crate::graph::memory::{Allocate, GraphMemory};
 use crate::pointer::{In, Memory, Out};
-use crate::pool::{self, Free, Pool};
+use crate::pool::{self, Free, LOCATION_DEVICE, Pool};
 use crate::types::{
     CUdevice, CUdeviceptr, CUmemAccessDesc, CUmemLocation, CUmemPoolProps, CUmemoryPool, CUstream,
 };
-
-/// `CU_MEM_LOCATION_TYPE_DEVICE`
-const LOCATION_DEVICE: u32 = 1;
-/// `CU_MEM_ALLOCATION_TYPE_PINNED`
-const PINNED: u32 = 1;
 
 entries! {
     fn cuMemAllocAsync / cuMemAllocAsync_ptsz(call, out: Out<CUdeviceptr>, size: usize, stream: CUstream) {
@@ -30,7 +27,13 @@ entries! {
         if address == 0 {
             return Ok(());
         }
-        refuse_capture(&stream)?;
+        if let Some(memory) = GraphMemory::find(address) {
+            return stream.submit(graph::memory::Free(memory));
+        }
+        if stream.queue.is_capturing() {
+            // What no graph has allocated, no graph frees.
+            return Err(Status::INVALID_VALUE);
+        }
         stream.submit(Free::prepare(address)?).inspect_err(|_| Free::cancel(address))
     }
 
@@ -51,14 +54,7 @@ entries! {
     fn cuMemPoolCreate(_call, pool: Out<CUmemoryPool>, properties: In<CUmemPoolProps>) {
         pool.check()?;
         let properties = properties.get()?;
-        if properties.allocation_type != PINNED {
-            return Err(Status::INVALID_VALUE);
-        }
-        if properties.handle_types != 0 {
-            eprintln!("gangway: the virtual GPU does not support memory pools that processes share");
-            return Err(Status::NOT_SUPPORTED);
-        }
-        let device = device(properties.location)?;
+        let device = Pool::device_of(&properties)?;
         pool.set(Pool::create(device.number(), properties.max_size as u64)?.handle)
     }
 
@@ -115,19 +111,15 @@ fn allocate(
 ) -> Result {
     out.check()?;
     let stream = call.stream(stream)?;
-    refuse_capture(&stream)?;
     let pool = match pool {
         Some(pool) => pool.get()?,
         None => pool::current_of(stream.context.device)?,
     };
-    out.set(pool.allocate(size, &stream)?)
-}
-
-/// Allocations cannot be nodes of graphs yet.
-fn refuse_capture(stream: &crate::stream::StreamRef) -> Result {
     if stream.queue.is_capturing() {
-        eprintln!("gangway: the virtual GPU does not support allocations in graphs");
-        return Err(Status::NOT_SUPPORTED);
+        let memory = GraphMemory::new(Device::get(pool.device)?, size as u64)?;
+        let address = memory.address;
+        stream.submit(Allocate(memory))?;
+        return out.set(address);
     }
-    Ok(())
+    out.set(pool.allocate(size, &stream)?)
 }

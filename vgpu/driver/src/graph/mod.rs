@@ -17,6 +17,7 @@ use crate::pointer::In;
 use crate::stream::StreamRef;
 use crate::types::{CUgraph, CUgraphExec, CUgraphNode, CUuserObject};
 
+pub mod memory;
 pub mod parameters;
 
 /// A graph.

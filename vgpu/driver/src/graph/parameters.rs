@@ -10,13 +10,16 @@ use crate::error::{Result, Status};
 use crate::event::Event;
 use crate::fill::Fill;
 use crate::function::Function;
+use crate::graph::memory::{Allocate, Free, GraphMemory};
 use crate::graph::{Graph, Node};
 use crate::host_function::{HostFn, HostFunction};
 use crate::launch::{Arguments, Launch, Shape};
 use crate::memory_operation::MemoryOperations;
 use crate::pointer::{In, Memory};
+use crate::pool::Pool;
 use crate::types::{
-    CUDA_MEMCPY3D, CUcontext, CUdeviceptr, CUevent, CUfunction, CUgraph, CUkernel, CUstreamBatchMemOpParams,
+    CUDA_MEMCPY3D, CUcontext, CUdeviceptr, CUevent, CUfunction, CUgraph, CUkernel, CUmemAccessDesc,
+    CUmemPoolProps, CUstreamBatchMemOpParams,
 };
 
 /// `CUDA_KERNEL_NODE_PARAMS_v1`
@@ -75,6 +78,37 @@ pub struct OperationParameters {
 }
 const _: () = assert!(size_of::<OperationParameters>() == 32);
 
+/// `CUDA_MEM_ALLOC_NODE_PARAMS`
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct AllocationParameters {
+    pub properties: CUmemPoolProps,
+    pub access: In<CUmemAccessDesc>,
+    pub access_count: usize,
+    pub size: usize,
+    /// Told by the call.
+    pub address: CUdeviceptr,
+}
+const _: () = assert!(size_of::<AllocationParameters>() == 120);
+
+impl AllocationParameters {
+    /// All devices have access to it.
+    pub fn allocate(&self) -> Result<Arc<GraphMemory>> {
+        let device = Pool::device_of(&self.properties)?;
+        GraphMemory::new(device, self.size as u64)
+    }
+
+    pub fn of(memory: &GraphMemory) -> AllocationParameters {
+        AllocationParameters {
+            properties: Pool::properties(memory.device),
+            access: In::NULL,
+            access_count: 0,
+            size: memory.size as usize,
+            address: memory.address,
+        }
+    }
+}
+
 /// `CUgraphNodeType`
 pub mod kind {
     pub const KERNEL: u32 = 0;
@@ -85,6 +119,8 @@ pub mod kind {
     pub const EMPTY: u32 = 5;
     pub const WAIT: u32 = 6;
     pub const RECORD: u32 = 7;
+    pub const ALLOCATE: u32 = 10;
+    pub const FREE: u32 = 11;
     pub const OPERATIONS: u32 = 12;
 }
 
@@ -165,10 +201,20 @@ pub fn any(given: Memory) -> Result<NodeKind> {
         kind::WAIT => wait(given.at(UNION).get()?),
         kind::RECORD => record(given.at(UNION).get()?),
         kind::OPERATIONS => operations(given.at(UNION).get()?),
+        kind::ALLOCATE => {
+            let place = given.at_out::<AllocationParameters>(UNION);
+            let mut parameters = place.get()?;
+            let memory = parameters.allocate()?;
+            parameters.address = memory.address;
+            place.set(parameters)?;
+            Ok(NodeKind::Work(Arc::new(Allocate(memory))))
+        }
+        kind::FREE => {
+            let memory = GraphMemory::find(given.at(UNION).get()?).ok_or(Status::INVALID_VALUE)?;
+            Ok(NodeKind::Work(Arc::new(Free(memory))))
+        }
         8..=14 => {
-            eprintln!(
-                "gangway: the virtual GPU does not support semaphores, allocations and conditions in graphs"
-            );
+            eprintln!("gangway: the virtual GPU does not support semaphores and conditions in graphs");
             Err(Status::NOT_SUPPORTED)
         }
         _ => Err(Status::INVALID_VALUE),

@@ -216,7 +216,7 @@ int main(void) {
         long long end;
     } any = {.type = 3, .u.host = host_node};
     OK(cuGraphAddNode(&function, events, &record, 1, &any));
-    any.type = 10;
+    any.type = 8;
     EXPECT(NOT_SUPPORTED, cuGraphAddNode(&function, events, &record, 1, &any));
     EXPECT(INVALID_VALUE, cuGraphAddNode(&function, events, &add, 1, &any));
     OK(cuGraphInstantiateWithFlags(&events_exec, events, 0));
