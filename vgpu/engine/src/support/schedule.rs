@@ -201,7 +201,10 @@ pub(super) unsafe extern "C" fn meet(warp: *mut Warp, frame: *mut Frame, block: 
             *Frame::parked(frame, block) |= mask;
             (*frame).parked |= mask;
             match released(warp, frame, block) {
-                Some(chosen) if (chosen >> 32) as u32 == block => u64::from(chosen as u32),
+                Some(chosen) if (chosen >> 32) as u32 == block => {
+                    requeue(warp, frame, block);
+                    u64::from(chosen as u32)
+                }
                 // Others are behind the barrier at the end of the same block: they are found again.
                 Some(chosen) => {
                     wait_behind(frame, block, chosen as u32);
@@ -210,6 +213,32 @@ pub(super) unsafe extern "C" fn meet(warp: *mut Warp, frame: *mut Frame, block: 
                 None => 0,
             }
         })
+    }
+}
+
+/// Lets other sets of lanes that are complete at the same instruction come to it again, before anybody
+/// goes on to later blocks: behind it they are together, as they were in front of it.
+///
+/// # Safety
+///
+/// As for [`wait`].
+unsafe fn requeue(warp: &Warp, frame: *mut Frame, block: u32) {
+    // SAFETY: as the caller says.
+    unsafe {
+        let parked = *Frame::parked(frame, block);
+        let meets = lanes(parked).filter(|&lane| (*frame).generation[lane] == MEETS);
+        let meets = meets.fold(0u32, |set, lane| set | 1 << lane);
+        let complete = lanes(meets).filter(|&lane| {
+            let members = (*frame).waits_for[lane] & !warp.exited;
+            let same = |other: usize| (*frame).waits_for[other] == (*frame).waits_for[lane];
+            members & !meets == 0 && lanes(members).all(same)
+        });
+        let complete = complete.fold(0u32, |set, lane| set | 1 << lane);
+        if complete != 0 {
+            *Frame::parked(frame, block) &= !complete;
+            (*frame).parked &= !complete;
+            wait(frame, block, complete);
+        }
     }
 }
 
