@@ -31,7 +31,7 @@ pub const CONSTANT_MEMORY: u32 = 64 << 10;
 pub const MAX_PITCH: u64 = i32::MAX as u64;
 pub const PITCH_ALIGN: u64 = 512;
 const L2_CACHE: i32 = 50 << 20;
-const CLOCK_KHZ: i32 = 1_980_000;
+const CLOCK_KHZ: i32 = gangway_engine::CLOCK_KHZ as i32;
 const MEMORY_CLOCK_KHZ: i32 = 2_619_000;
 /// In bits.
 const MEMORY_BUS_WIDTH: i32 = 5120;

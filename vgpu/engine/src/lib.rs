@@ -22,3 +22,4 @@ pub mod value;
 pub use engine::{Engine, Launch, Options};
 pub use fault::{Fault, Reason};
 pub use program::{Global, Kernel, KernelId, LoadError, Parameter, Program};
+pub use run::CLOCK_KHZ;

@@ -28,6 +28,7 @@ mod warp;
 mod worker;
 
 pub(crate) use cache::Cache;
+pub use clock::CLOCK_KHZ;
 pub(crate) use interpret::Interpreter;
 pub(crate) use job::Job;
 pub(crate) use pool::Pool;
