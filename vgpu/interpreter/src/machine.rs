@@ -9,8 +9,12 @@ use crate::program::Program;
 /// How many instructions a warp runs before the next one has its turn.
 const TURN: u32 = 256;
 
-/// After so many instructions of a warp the lane that has waited longest goes first.
-const PATIENCE: u64 = 64;
+/// After so many instructions of a warp the lane that has waited longest goes first...
+const PATIENCE: u64 = 1024;
+
+/// ...for so many, which is enough to let go of a lock. Seldom and then long, because lanes that wait
+/// where branches join should be found there by the others.
+const FAVOUR: u64 = 64;
 
 /// Bytes of parameters and local variables that a lane may have.
 pub(crate) const STACK: u64 = 1 << 20;
@@ -68,6 +72,8 @@ pub(crate) struct Warp {
     pub lanes: Vec<Lane>,
     pub index: u32,
     clock: u64,
+    /// The lane that goes first now because it has waited for long.
+    favoured: Option<usize>,
 }
 
 pub(crate) struct Block<'a> {
@@ -148,7 +154,7 @@ impl Block<'_> {
         let mut warps = Vec::new();
         while !lanes.is_empty() {
             let rest = lanes.split_off(lanes.len().min(LANES));
-            warps.push(Warp { lanes, index: warps.len() as u32, clock: 0 });
+            warps.push(Warp { lanes, index: warps.len() as u32, clock: 0, favoured: None });
             lanes = rest;
         }
         loop {
@@ -204,11 +210,16 @@ impl Block<'_> {
             let frame = lane.frames.last();
             (usize::MAX - lane.frames.len(), frame.map(|frame| (frame.function, frame.at)))
         };
-        let chosen = if warp.clock % PATIENCE == PATIENCE - 1 {
-            warp.lanes.iter().filter(runs).min_by_key(|lane| lane.ran)
-        } else {
-            warp.lanes.iter().filter(runs).min_by_key(|lane| order(lane))
-        };
+        match warp.clock % (PATIENCE + FAVOUR) {
+            0 => warp.favoured = None,
+            PATIENCE => {
+                let waiting = warp.lanes.iter().enumerate().filter(|(_, lane)| runs(lane));
+                warp.favoured = waiting.min_by_key(|(_, lane)| lane.ran).map(|(index, _)| index);
+            }
+            _ => {}
+        }
+        let favoured = warp.favoured.map(|index| &warp.lanes[index]).filter(runs);
+        let chosen = favoured.or_else(|| warp.lanes.iter().filter(runs).min_by_key(|lane| order(lane)));
         let Some(chosen) = chosen else { return Ok(false) };
         let place = order(chosen);
         warp.clock += 1;
