@@ -3,6 +3,7 @@
 use gangway_device_memory::Kind;
 
 use crate::attribute::{MAX_PITCH, PITCH_ALIGN};
+use crate::context;
 use crate::entry::{Call, entries};
 use crate::error::{Result, Status};
 use crate::memory::{self, Found};
@@ -24,14 +25,27 @@ fn allocate(call: &Call, kind: Kind, size: usize, flags: u32) -> Result<u64> {
     memory::allocate(&*call.context()?, size, kind, flags, call.name())
 }
 
-/// Frees after everything that could still use it has been done, as the driver does.
-fn free(call: &Call, address: u64, kinds: &[Kind]) -> Result {
-    let context = call.context()?;
+/// Waits for everything that could still use what starts at an address: in the context that it is of, and in the
+/// current one. There need not be a current one; numba takes it away before it cleans up.
+fn settle(address: u64) -> Result {
+    let owner = memory::owner(address).map(|owner| owner.context.get()).transpose()?;
+    let current = context::current();
+    if owner.is_none() && current.is_none() {
+        return Err(Status::INVALID_CONTEXT);
+    }
+    for context in [owner, current].into_iter().flatten() {
+        context.usable()?;
+        context.queues.synchronize()?;
+    }
+    Ok(())
+}
+
+fn free(address: u64, kinds: &[Kind]) -> Result {
     if address == 0 {
         return Ok(());
     }
     gangway_streams::check_unsafe_call()?;
-    context.queues.synchronize()?;
+    settle(address)?;
     if kinds.contains(&Kind::Device) && pool::release(address)? {
         return Ok(());
     }
@@ -94,8 +108,8 @@ entries! {
         out.set(allocate(call, Kind::Managed, size, flags)?)
     }
 
-    fn cuMemFree_v2(call, address: CUdeviceptr) {
-        free(call, address, &[Kind::Device, Kind::Managed])
+    fn cuMemFree_v2(_, address: CUdeviceptr) {
+        free(address, &[Kind::Device, Kind::Managed])
     }
 
     fn cuMemGetAddressRange_v2(call, base: Out<CUdeviceptr>, size: Out<usize>, address: CUdeviceptr) {
@@ -120,8 +134,8 @@ entries! {
         out.set(allocate(call, Kind::Pinned, size, flags | DEVICE_MAP)? as *mut u8)
     }
 
-    fn cuMemFreeHost(call, pointer: Memory) {
-        free(call, pointer.address(), &[Kind::Pinned])
+    fn cuMemFreeHost(_, pointer: Memory) {
+        free(pointer.address(), &[Kind::Pinned])
     }
 
     fn cuMemHostGetDevicePointer_v2(call, out: Out<CUdeviceptr>, pointer: Memory, flags: u32) {
@@ -149,12 +163,11 @@ entries! {
         register(call, pointer, size, flags)
     }
 
-    fn cuMemHostUnregister(call, pointer: Memory) {
-        let context = call.context()?;
+    fn cuMemHostUnregister(_, pointer: Memory) {
         if pointer.is_null() {
             return Err(Status::INVALID_VALUE);
         }
-        context.queues.synchronize()?;
+        settle(pointer.address())?;
         memory::unregister(pointer.address())
     }
 }

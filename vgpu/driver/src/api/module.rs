@@ -38,8 +38,9 @@ entries! {
         load(&call.context()?, out, image, &Options::none())
     }
 
-    fn cuModuleUnload(call, module: CUmodule) {
-        call.context()?;
+    /// There need not be a current context.
+    fn cuModuleUnload(_, module: CUmodule) {
+        module.get()?.context()?.usable()?;
         Module::unload(module)
     }
 

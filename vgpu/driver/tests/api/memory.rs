@@ -6,7 +6,7 @@ use crate::cuda::*;
 
 #[test]
 fn device_memory_is_found_and_freed() {
-    let _context = Context::new();
+    let context = Context::new();
     let address: u64 = get!(cuMemAlloc_v2(100));
     let (mut base, mut size) = (0, 0);
     check!(cuMemGetAddressRange_v2(&mut base, &mut size, address + 99));
@@ -16,6 +16,13 @@ fn device_memory_is_found_and_freed() {
     check!(cuMemFree_v2(address));
     check!(cuMemFree_v2(address), INVALID_VALUE);
     check!(cuMemFree_v2(0));
+    let address: u64 = get!(cuMemAlloc_v2(100));
+    let module = context.load(&ptx(ADD));
+    check!(cuCtxPopCurrent_v2(std::ptr::null_mut()));
+    check!(cuMemFree_v2(address));
+    check!(cuMemFree_v2(address), INVALID_CONTEXT);
+    check!(cuModuleUnload(module));
+    check!(cuCtxPushCurrent_v2(context.0));
     check!(cuMemAlloc_v2(&mut base, 0), INVALID_VALUE);
     check!(cuMemAlloc_v2(std::ptr::null_mut(), 8), INVALID_VALUE);
     check!(cuMemAlloc_v2(&mut base, 5 << 30), OUT_OF_MEMORY);
