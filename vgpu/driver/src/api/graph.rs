@@ -1,16 +1,16 @@
-//! Graphs: making them, looking at them, making them executable, launching them.
+//! Graphs: making them, looking at them, and the objects that they keep alive.
 
-use std::ffi::{c_char, c_void};
+use std::ffi::c_void;
 use std::sync::Arc;
 
 use gangway_streams::NodeKind;
 
 use crate::entry::entries;
 use crate::error::{Result, Status};
-use crate::graph::{Exec, Graph, UserObject};
+use crate::graph::{Graph, UserObject};
 use crate::host_function::HostFn;
 use crate::pointer::{In, Out, Text};
-use crate::types::{CUgraph, CUgraphExec, CUgraphNode, CUstream, CUuserObject};
+use crate::types::{CUgraph, CUgraphNode, CUuserObject};
 
 /// `CUgraphEdgeData`: ports, the type of the edge, and space.
 pub(super) type EdgeData = [u8; 8];
@@ -113,90 +113,6 @@ entries! {
         node.get()?.destroy()
     }
 
-    /// Before version 12: an error tells in which node, and leaves a text.
-    fn cuGraphInstantiate(
-        _call, exec: Out<CUgraphExec>, graph: CUgraph, node: Out<CUgraphNode>, log: Out<c_char>, size: usize
-    ) {
-        instantiate_with_log(exec, graph, node, log, size)
-    }
-
-    fn cuGraphInstantiate_v2(
-        _call, exec: Out<CUgraphExec>, graph: CUgraph, node: Out<CUgraphNode>, log: Out<c_char>, size: usize
-    ) {
-        instantiate_with_log(exec, graph, node, log, size)
-    }
-
-    fn cuGraphInstantiateWithFlags(_call, exec: Out<CUgraphExec>, graph: CUgraph, flags: u64) {
-        exec.set(instantiate(exec, graph, flags)?)
-    }
-
-    fn cuGraphInstantiateWithParams / cuGraphInstantiateWithParams_ptsz(
-        call, exec: Out<CUgraphExec>, graph: CUgraph, parameters: Out<InstantiateParameters>
-    ) {
-        let mut given = parameters.get()?;
-        let made = instantiate(exec, graph, given.flags);
-        given.error_node = CUgraphNode::NULL;
-        given.result = match made {
-            Ok(_) => 0,
-            // CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED, INVALID_STRUCTURE
-            Err(Status::NOT_SUPPORTED) => 3,
-            Err(_) => 2,
-        };
-        parameters.set(given)?;
-        let made = made?;
-        if given.flags & UPLOAD != 0 {
-            call.stream(given.upload_stream)?;
-        }
-        exec.set(made)
-    }
-
-    fn cuGraphExecDestroy(_call, exec: CUgraphExec) {
-        exec.remove().map(drop)
-    }
-
-    fn cuGraphExecGetFlags(_call, exec: CUgraphExec, flags: Out<u64>) {
-        flags.set(exec.get()?.flags)
-    }
-
-    /// Nothing has to be brought anywhere.
-    fn cuGraphUpload / cuGraphUpload_ptsz(call, exec: CUgraphExec, stream: CUstream) {
-        exec.get()?;
-        call.stream(stream)?;
-        Ok(())
-    }
-
-    fn cuGraphLaunch / cuGraphLaunch_ptsz(call, exec: CUgraphExec, stream: CUstream) {
-        exec.get()?.launch(&call.stream(stream)?)
-    }
-
-    fn cuGraphExecUpdate(
-        _call, exec: CUgraphExec, graph: CUgraph, node: Out<CUgraphNode>, result: Out<u32>
-    ) {
-        let outcome = exec.get()?.update(&*graph.get()?);
-        node.set_if_wanted(CUgraphNode::NULL);
-        result.set_if_wanted(update_result(outcome));
-        outcome
-    }
-
-    fn cuGraphExecUpdate_v2(_call, exec: CUgraphExec, graph: CUgraph, result: Out<UpdateResult>) {
-        let outcome = exec.get()?.update(&*graph.get()?);
-        let nothing = CUgraphNode::NULL;
-        result.set_if_wanted(UpdateResult {
-            result: update_result(outcome),
-            error_node: nothing,
-            error_from_node: nothing,
-        });
-        outcome
-    }
-
-    fn cuGraphNodeSetEnabled(_call, exec: CUgraphExec, node: CUgraphNode, enabled: u32) {
-        Ok(exec.get()?.exec.set_enabled(node.get()?.id, enabled != 0)?)
-    }
-
-    fn cuGraphNodeGetEnabled(_call, exec: CUgraphExec, node: CUgraphNode, enabled: Out<u32>) {
-        enabled.set(u32::from(exec.get()?.exec.enabled(node.get()?.id)?))
-    }
-
     fn cuGraphDebugDotPrint(_call, graph: CUgraph, path: Text, _flags: u32) {
         let path = path.str().map_err(|_| Status::INVALID_VALUE)?;
         std::fs::write(path, dot(&*graph.get()?)?).map_err(|_| Status::OPERATING_SYSTEM)
@@ -242,71 +158,6 @@ entries! {
     fn cuGraphReleaseUserObject(_call, graph: CUgraph, object: CUuserObject, count: u32) {
         check_count(count)?;
         graph.get()?.release(&object.get()?, count)
-    }
-}
-
-/// `CUDA_GRAPH_INSTANTIATE_PARAMS`
-#[derive(Clone, Copy)]
-#[repr(C)]
-pub struct InstantiateParameters {
-    flags: u64,
-    upload_stream: CUstream,
-    error_node: CUgraphNode,
-    result: u32,
-}
-const _: () = assert!(size_of::<InstantiateParameters>() == 32);
-
-/// `CUgraphExecUpdateResultInfo`
-#[derive(Clone, Copy)]
-#[repr(C)]
-pub struct UpdateResult {
-    result: u32,
-    error_node: CUgraphNode,
-    error_from_node: CUgraphNode,
-}
-const _: () = assert!(size_of::<UpdateResult>() == 24);
-
-/// `CUDA_GRAPH_INSTANTIATE_FLAG_*`: automatic free, upload, launch from devices, priorities of nodes.
-const UPLOAD: u64 = 2;
-const DEVICE_LAUNCH: u64 = 4;
-const FLAGS: u64 = 0xf;
-
-fn instantiate(exec: Out<CUgraphExec>, graph: CUgraph, flags: u64) -> Result<CUgraphExec> {
-    exec.check()?;
-    if flags & !FLAGS != 0 {
-        return Err(Status::INVALID_VALUE);
-    }
-    if flags & DEVICE_LAUNCH != 0 {
-        eprintln!("gangway: the virtual GPU does not support launching graphs from kernels");
-        return Err(Status::NOT_SUPPORTED);
-    }
-    Ok(Exec::create(&*graph.get()?, flags)?.handle)
-}
-
-fn instantiate_with_log(
-    exec: Out<CUgraphExec>,
-    graph: CUgraph,
-    node: Out<CUgraphNode>,
-    log: Out<c_char>,
-    size: usize,
-) -> Result {
-    let made = instantiate(exec, graph, 0);
-    node.set_if_wanted(CUgraphNode::NULL);
-    if !log.is_null() && size > 0 {
-        let text: &[u8] = if made.is_ok() { b"" } else { b"the graph has a cycle" };
-        let text = &text[..text.len().min(size - 1)];
-        log.fill(text.iter().map(|&byte| byte as c_char).chain([0]))?;
-    }
-    exec.set(made?)
-}
-
-/// `CUgraphExecUpdateResult`
-fn update_result(outcome: Result) -> u32 {
-    match outcome {
-        Ok(()) => 0,
-        // CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED
-        Err(Status::GRAPH_EXEC_UPDATE_FAILURE) => 2,
-        Err(_) => 1,
     }
 }
 

@@ -13,6 +13,7 @@ mod event;
 mod fill;
 mod function;
 mod graph;
+mod graph_exec;
 mod graph_memory;
 mod graph_node;
 mod launch;
@@ -44,6 +45,7 @@ pub(crate) fn supported() -> impl Iterator<Item = &'static Export> {
         fill::EXPORTS,
         function::EXPORTS,
         graph::EXPORTS,
+        graph_exec::EXPORTS,
         graph_memory::EXPORTS,
         graph_node::EXPORTS,
         launch::EXPORTS,
