@@ -10,7 +10,8 @@ type Handle = *mut c_void;
 unsafe extern "C" {
     fn cuInit(flags: u32) -> u32;
     fn cuCtxCreate_v2(context: *mut Handle, flags: u32, device: i32) -> u32;
-    fn cuCtxGetDevice(device: *mut i32) -> u32;
+    fn cuCtxGetCurrent(context: *mut Handle) -> u32;
+    fn cuCtxSetCurrent(context: Handle) -> u32;
     fn cuCtxSynchronize() -> u32;
     fn cuModuleLoadData(module: *mut Handle, image: *const c_void) -> u32;
     fn cuModuleGetFunction(function: *mut Handle, module: Handle, name: *const std::ffi::c_char) -> u32;
@@ -60,6 +61,13 @@ fn empty() -> Handle {
     kernel
 }
 
+fn current() -> Handle {
+    let mut context = NULL;
+    // SAFETY: a place for the handle.
+    check(unsafe { cuCtxGetCurrent(&mut context) });
+    context
+}
+
 fn launch(kernel: Handle, stream: Handle) {
     let argument = 7_u64;
     let arguments = [(&raw const argument).cast::<c_void>()];
@@ -106,22 +114,18 @@ fn launch_1000_and_synchronize(bencher: Bencher) {
 
 /// From many threads at once: what is locked shows.
 #[divan::bench(threads = [1, 2, 4])]
-fn ask_for_the_device(bencher: Bencher) {
-    let kernel = empty() as usize;
+fn look_a_function_up(bencher: Bencher) {
+    let (kernel, context) = (empty() as usize, current() as usize);
     bencher.bench(|| {
         let mut value = 0;
-        // SAFETY: a place for the result; threads without a context are refused, which costs as much.
-        unsafe { divan::black_box((cuCtxGetDevice(&mut value), kernel)) }
-    });
-}
-
-#[divan::bench]
-fn look_a_function_up(bencher: Bencher) {
-    let kernel = empty();
-    bencher.bench_local(|| {
-        let mut value = 0;
-        // SAFETY: a function's handle and a place for the result.
-        check(unsafe { cuFuncGetAttribute(&mut value, 0, kernel) });
+        // SAFETY: handles that are valid and a place for the result.
+        unsafe {
+            if cuFuncGetAttribute(&mut value, 0, kernel as Handle) != 0 {
+                // The first call of a thread.
+                check(cuCtxSetCurrent(context as Handle));
+            }
+        }
+        value
     });
 }
 

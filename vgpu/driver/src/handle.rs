@@ -103,9 +103,11 @@ struct Slot<T> {
     object: Option<Arc<T>>,
 }
 
+type Chunk<T> = Box<[RwLock<Slot<T>>]>;
+
 /// All objects of a kind.
 pub struct Table<T> {
-    chunks: [OnceLock<Box<[RwLock<Slot<T>>]>>; CHUNKS],
+    chunks: [OnceLock<Chunk<T>>; CHUNKS],
     free: Mutex<Free>,
 }
 

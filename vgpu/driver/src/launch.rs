@@ -144,7 +144,7 @@ impl Arguments {
     fn collect(&self, kernel: &Kernel) -> Result<Box<[u8]>> {
         let size = kernel.parameter_size as usize;
         if !self.extra.is_null() {
-            return if self.each.is_null() { self.from_buffer(size) } else { Err(Status::INVALID_VALUE) };
+            return if self.each.is_null() { self.take_buffer(size) } else { Err(Status::INVALID_VALUE) };
         }
         let mut buffer = vec![0_u8; size].into_boxed_slice();
         let pointers = self.each.array(kernel.parameters.len())?;
@@ -160,7 +160,7 @@ impl Arguments {
         Ok(buffer)
     }
 
-    fn from_buffer(&self, size: usize) -> Result<Box<[u8]>> {
+    fn take_buffer(&self, size: usize) -> Result<Box<[u8]>> {
         let mut buffer = std::ptr::null::<u8>();
         let mut given = None;
         let mut at = self.extra.as_ptr();

@@ -86,7 +86,8 @@ entries! {
     }
 
     fn cuDeviceComputeCapability(_, major: Out<i32>, minor: Out<i32>, device: CUdevice) {
-        (major.check()?, minor.check()?);
+        major.check()?;
+        minor.check()?;
         let capability = Device::get(device)?.capability();
         major.set(capability.major.into())?;
         minor.set(capability.minor.into())

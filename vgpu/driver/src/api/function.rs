@@ -30,7 +30,8 @@ fn best_block(
     fixed: usize,
     limit: i32,
 ) -> Result {
-    (grid.check()?, block.check()?);
+    grid.check()?;
+    block.check()?;
     call.context()?;
     let function = Function::find(function)?;
     let device = function.context()?.device;

@@ -87,7 +87,8 @@ entries! {
     fn cuMemAllocPitch_v2(
         call, out: Out<CUdeviceptr>, pitch: Out<usize>, width: usize, height: usize, element: u32,
     ) {
-        (out.check()?, pitch.check()?);
+        out.check()?;
+        pitch.check()?;
         if !matches!(element, 4 | 8 | 16) {
             return Err(Status::INVALID_VALUE);
         }

@@ -56,7 +56,8 @@ entries! {
     }
 
     fn cuDevicePrimaryCtxGetState(_, device: CUdevice, flags: Out<u32>, active: Out<i32>) {
-        (flags.check()?, active.check()?);
+        flags.check()?;
+        active.check()?;
         let (set, is_active) =
             Device::get(device)?.primary(|_, primary| (primary.flags(), primary.active().is_some()));
         flags.set(set)?;

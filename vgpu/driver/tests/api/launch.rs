@@ -17,7 +17,8 @@ fn parameters_go_by_pointers_or_in_a_buffer() {
     struct Buffer(u64, u32, u32);
     let buffer = Buffer(address, 3, 100);
     let by_buffer = |size: usize, parameters: &[*const _]| {
-        let extra = [1 as *const _, argument(&buffer), 2 as *const _, argument(&size), std::ptr::null()];
+        let name = std::ptr::without_provenance::<std::ffi::c_void>;
+        let extra = [name(1), argument(&buffer), name(2), argument(&size), name(0)];
         let each = if parameters.is_empty() { std::ptr::null() } else { parameters.as_ptr() };
         // SAFETY: the buffer is as long as it says, or that is refused.
         unsafe { cuLaunchKernel(add, 1, 1, 1, 128, 1, 1, 0, NULL, each, extra.as_ptr()) }
