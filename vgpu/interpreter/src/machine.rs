@@ -10,7 +10,7 @@ use crate::program::Program;
 const TURN: u32 = 256;
 
 /// After so many instructions of a warp the lane that has waited longest goes first...
-const PATIENCE: u64 = 1024;
+const PATIENCE: u64 = 8192;
 
 /// ...for so many, which is enough to let go of a lock. Seldom and then long, because lanes that wait
 /// where branches join should be found there by the others.

@@ -105,7 +105,7 @@ fn execute(source: &str) -> Result<String, Failed> {
         grid: [blocks, 1, 1],
         block: [threads, 1, 1],
         shared,
-        limit: 100_000,
+        limit: 400_000,
         arguments: &arguments,
     };
     let ended = launch(&program, &request, &mut memory);
