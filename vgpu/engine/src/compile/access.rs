@@ -10,7 +10,7 @@ use super::instructions::binary;
 use super::layout::Place;
 use crate::abi::LANES;
 use crate::lower::Input;
-use crate::support::{Access, Helper};
+use crate::support::{Access, Helper, Operation};
 use crate::value::{Lanes, Predicate, is_wide};
 
 /// A frame in local memory begins at a multiple of this.
@@ -55,6 +55,7 @@ impl Emitter<'_, '_> {
             space: crate::support::Space::of(opcode.space()),
             strong: opcode.first_of(&strong).is_some(),
             check: self.unit.check,
+            operation: Operation::of(opcode),
         };
         self.number(access.bits())
     }

@@ -169,7 +169,8 @@ impl Emitter<'_, '_> {
 
     fn own_access(&mut self, ty: Type) -> Value {
         let size = ty.size() as u8;
-        let access = Access { size, count: 1, space: Space::Local, strong: false, check: false };
+        let access =
+            Access { size, count: 1, space: Space::Local, strong: false, check: false, operation: None };
         self.number(access.bits())
     }
 

@@ -299,6 +299,7 @@ impl Converged<'_, '_> {
         if self.repeats[number as usize] {
             self.order_parameters(number);
         }
+        self.emit.ahead = block.instructions.clone();
         for index in block.instructions.clone() {
             self.at(index);
             if block.collective && index == block.instructions.start {

@@ -1,5 +1,7 @@
 //! What both flavours share: registers and operands as values, results, calls of helpers.
 
+use std::ops::Range;
+
 use cranelift_codegen::ir::immediates::Offset32;
 use cranelift_codegen::ir::types::{I32, I32X4, I64, I64X2};
 use cranelift_codegen::ir::{AbiParam, InstBuilder, MemFlagsData, SigRef, Signature, Type as Clif, Value};
@@ -11,6 +13,7 @@ use gangway_ptx::{Guard, Instruction, Opcode, Operand, RegisterId, SpecialRegist
 use super::call::CallArea;
 use super::layout::Place;
 use super::liveness::Set;
+use super::memory::Checked;
 use super::shape::Shape;
 use super::unit::Unit;
 use crate::abi::{LANES, Warp};
@@ -77,6 +80,10 @@ pub(crate) struct Emitter<'a, 'b> {
     pub registers: Box<dyn Registers + 'a>,
     /// In converged code, that only the lanes of `mask` run, and the slots that others need.
     pub partial: Option<Set>,
+    /// The instruction that is being emitted and those behind it in its block.
+    pub ahead: Range<u32>,
+    /// What of memory this block has checked already.
+    pub checked: Vec<Checked>,
     pub calls: CallArea,
     signatures: [Option<SigRef>; 8],
 }
@@ -101,6 +108,8 @@ impl<'a, 'b> Emitter<'a, 'b> {
             written: Vec::new(),
             registers,
             partial: None,
+            ahead: 0..0,
+            checked: Vec::new(),
             calls: CallArea::default(),
             signatures: [None; 8],
         }
@@ -110,6 +119,7 @@ impl<'a, 'b> Emitter<'a, 'b> {
     pub fn forget(&mut self) {
         self.known.fill(None);
         self.written.clear();
+        self.checked.clear();
     }
 
     pub fn ty(&self, slot: u32) -> Type {
@@ -183,6 +193,7 @@ impl<'a, 'b> Emitter<'a, 'b> {
             self.written.push(slot);
         }
         self.known[slot as usize] = Some(value);
+        self.checked.retain(|checked| checked.slot != slot);
     }
 
     fn input(&mut self, known: Known) -> Input {
@@ -470,6 +481,12 @@ impl<'a, 'b> Emitter<'a, 'b> {
 
     pub fn load_field(&mut self, ty: Clif, offset: i32) -> Value {
         self.load_at(ty, self.warp, offset)
+    }
+
+    /// A field that stays as it is while the block runs: it need not be read again behind calls.
+    pub fn load_fixed_field(&mut self, ty: Clif, offset: i32) -> Value {
+        let flags = own_memory().with_readonly().with_can_move();
+        self.builder.ins().load(ty, flags, self.warp, Offset32::new(offset))
     }
 
     pub fn store_field(&mut self, value: Value, offset: i32) {

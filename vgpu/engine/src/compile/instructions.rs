@@ -23,6 +23,7 @@ impl Emitter<'_, '_> {
         let operands = unit.body.operands(instruction);
         let guard = self.instruction_guard(instruction);
         let guard = guard.as_ref();
+        self.ahead.start = index;
         let ty = opcode.ty(0).unwrap_or(Type::B32);
         match opcode.op {
             Op::Membar | Op::Fence => {
@@ -227,7 +228,7 @@ impl Emitter<'_, '_> {
     /// What generic addresses of a space have and its own have not, an `I64`.
     fn window(&mut self, space: StateSpace) -> Option<Value> {
         match space {
-            StateSpace::Shared => Some(self.load_field(I64, field!(shared))),
+            StateSpace::Shared => Some(self.load_fixed_field(I64, field!(shared))),
             StateSpace::Local | StateSpace::Param => Some(self.number(LOCAL_WINDOW as i64)),
             _ => None,
         }
@@ -235,7 +236,7 @@ impl Emitter<'_, '_> {
 
     fn is_shared(&mut self, address: &Lanes) -> Predicate {
         let (start, length) =
-            (self.load_field(I64, field!(shared)), self.load_field(I64, field!(shared_size)));
+            (self.load_fixed_field(I64, field!(shared)), self.load_fixed_field(I64, field!(shared_size)));
         self.is_within(address, start, length)
     }
 

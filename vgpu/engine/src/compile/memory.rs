@@ -3,11 +3,13 @@
 //! The ends of what is accessed are checked first; if they are not in device memory or not
 //! aligned, helpers do it lane by lane, and find the fault where there is one.
 
+use std::ops::RangeInclusive;
+
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I8, I16, I32, I32X4, I64, I64X2};
 use cranelift_codegen::ir::{Block as Label, BlockArg, InstBuilder, MemFlagsData, Type as Clif, Value};
 use gangway_device_memory::{BASE, WINDOWS};
-use gangway_ptx::{Base, Opcode, Operand, StateSpace, Type, Word};
+use gangway_ptx::{Base, Expected, Op, Opcode, Operand, StateSpace, Type, Word};
 
 use super::emit::{Emitter, Known, Steps, field};
 use crate::abi::LANES;
@@ -23,6 +25,26 @@ struct Reach {
     /// Nonzero where helpers have to do it.
     wrong: Value,
 }
+
+/// Accesses of a block that have the same base: their ends are checked together, once. Where that goes
+/// wrong helpers do all of them, each with its own checks.
+#[derive(Clone, Debug)]
+pub(crate) struct Checked {
+    /// The slot of the register that is the base.
+    pub slot: u32,
+    space: StateSpace,
+    /// How many each lane moves.
+    bytes: i64,
+    /// The offsets from the base.
+    offsets: RangeInclusive<i64>,
+    wrong: Value,
+}
+
+/// How far apart they may be.
+const MOST_APART: i64 = 1 << 24;
+
+/// How far to look for accesses that are checked together.
+const AHEAD: usize = 256;
 
 /// Memory is there or not in pieces of this size.
 const PAGE: i64 = 4096;
@@ -76,46 +98,49 @@ impl Emitter<'_, '_> {
         }
         let row = (LANES / bases.len()) as i64;
         let (least, most) = (0.min(step * (row - 1)), 0.max(step * (row - 1)));
-        let span = most - least + bytes;
-        let mut wrong: Option<Value> = None;
-        let mut pointers = Vec::with_capacity(bases.len());
-        let mut bits: Option<Value> = None;
-        for base in bases {
-            let base = if narrow { self.builder.ins().uextend(I64, base) } else { base };
-            let address = if offset == 0 { base } else { self.builder.ins().iadd_imm_s(base, offset) };
-            let first = if least == 0 { address } else { self.builder.ins().iadd_imm_s(address, least) };
-            let outside = if space == StateSpace::Shared {
-                let size = self.load_field(I64, field!(shared_size));
-                let end = self.builder.ins().iadd_imm_s(first, span);
-                let start = self.builder.ins().icmp(IntCC::UnsignedGreaterThan, first, size);
-                let end = self.builder.ins().icmp(IntCC::UnsignedGreaterThan, end, size);
-                self.builder.ins().bor(start, end)
-            } else {
-                let inside = self.builder.ins().iadd_imm_s(first, (BASE as i64).wrapping_neg());
-                let limit = self.number((WINDOWS - BASE) as i64 - span);
-                self.builder.ins().icmp(IntCC::UnsignedGreaterThan, inside, limit)
+        let bases = bases.into_iter().map(|base| match narrow {
+            true => self.builder.ins().uextend(I64, base),
+            false => base,
+        });
+        let bases: Vec<Value> = bases.collect();
+        let slot = match operand {
+            Operand::Address(Base::Register(id), _) if self.partial.is_none() && guard.is_none() => {
+                Some(self.unit.slots.of(id, 0))
+            }
+            _ => None,
+        };
+        let known = slot.and_then(|slot| {
+            let same = |checked: &&Checked| {
+                (checked.slot, checked.space, checked.bytes) == (slot, space, bytes)
+                    && checked.offsets.contains(&offset)
+                    && offset.wrapping_sub(*checked.offsets.start()) % bytes == 0
             };
-            wrong = Some(match wrong {
-                None => outside,
-                Some(others) => self.builder.ins().bor(others, outside),
-            });
-            bits = Some(match bits {
-                None => address,
-                Some(others) => self.builder.ins().bor(others, address),
-            });
+            self.checked.iter().find(same).map(|checked| checked.wrong)
+        });
+        let mut wrong = match known {
+            Some(wrong) => wrong,
+            None => {
+                let offsets = match slot {
+                    Some(_) => self.offsets_ahead(operand, space, bytes),
+                    None => offset..=offset,
+                };
+                let wrong = self.check(&bases, &offsets, space, [least, most + bytes], bytes);
+                if let Some(slot) = slot {
+                    self.checked.push(Checked { slot, space, bytes, offsets, wrong });
+                }
+                wrong
+            }
+        };
+        let mut pointers = Vec::with_capacity(bases.len());
+        for base in bases {
+            let address = if offset == 0 { base } else { self.builder.ins().iadd_imm_s(base, offset) };
             pointers.push(match space {
                 StateSpace::Shared => {
-                    let shared = self.load_field(I64, field!(shared));
+                    let shared = self.load_fixed_field(I64, field!(shared));
                     self.builder.ins().iadd(shared, address)
                 }
                 _ => address,
             });
-        }
-        let mut wrong = wrong?;
-        if bytes > 1 {
-            let low = self.builder.ins().band_imm_s(bits?, bytes - 1);
-            let misaligned = self.builder.ins().icmp_imm_s(IntCC::NotEqual, low, 0);
-            wrong = self.builder.ins().bor(wrong, misaligned);
         }
         if self.partial.is_some() && step != 0 && space != StateSpace::Shared {
             let elsewhere = self.elsewhere(&pointers, step, bytes)?;
@@ -127,6 +152,97 @@ impl Emitter<'_, '_> {
             wrong = self.builder.ins().bor(wrong, some);
         }
         Some(Reach { pointers, step, wrong })
+    }
+
+    /// The offsets of this access and of those like it that are made with it, with the same value of the base.
+    fn offsets_ahead(&self, operand: Operand, space: StateSpace, bytes: i64) -> RangeInclusive<i64> {
+        let Operand::Address(base, offset) = operand else { return 0..=0 };
+        let (mut least, mut most) = (offset, offset);
+        let unit = self.unit;
+        for index in self.ahead.clone().take(AHEAD) {
+            let instruction = &unit.body.instructions[index as usize];
+            let other = unit.module.opcode(instruction);
+            let operands = unit.body.operands(instruction);
+            let address = match other.op {
+                Op::Ld | Op::Ldu => operands[1],
+                Op::St => operands[0],
+                _ => Operand::Absent,
+            };
+            if let Operand::Address(same, offset) = address
+                && same == base
+                && instruction.guard.is_none()
+                && other.space() == space
+                && other.ty(0).map(|ty| i64::from(ty.size()) * other.vector() as i64) == Some(bytes)
+                && offset.checked_sub(least).is_some_and(|distance| distance % bytes == 0)
+                && offset.max(most).saturating_sub(offset.min(least)) < MOST_APART
+            {
+                (least, most) = (least.min(offset), most.max(offset));
+            }
+            let writes = |(operand, expected): (&Operand, &Expected)| {
+                let targets = unit.body.elements(*operand);
+                let targets = if targets.is_empty() { std::slice::from_ref(operand) } else { targets };
+                expected.role.writes()
+                    && targets.iter().any(|target| match (target, base) {
+                        (Operand::Register(id) | Operand::Component(id, _), Base::Register(base)) => {
+                            *id == base
+                        }
+                        _ => false,
+                    })
+            };
+            if operands.iter().zip(&other.expected).any(writes) {
+                break;
+            }
+        }
+        least..=most
+    }
+
+    /// Nonzero where an access at any of the offsets from these bases, of the bytes between `ends`, is not
+    /// in memory or not aligned.
+    fn check(
+        &mut self,
+        bases: &[Value],
+        offsets: &RangeInclusive<i64>,
+        space: StateSpace,
+        ends: [i64; 2],
+        bytes: i64,
+    ) -> Value {
+        let length = (offsets.end() - offsets.start()) + (ends[1] - ends[0]);
+        let first = offsets.start().wrapping_add(ends[0]);
+        let mut wrong: Option<Value> = None;
+        let mut bits: Option<Value> = None;
+        for &base in bases {
+            let start = if first == 0 { base } else { self.builder.ins().iadd_imm_s(base, first) };
+            let outside = if space == StateSpace::Shared {
+                let size = self.load_fixed_field(I64, field!(shared_size));
+                let end = self.builder.ins().iadd_imm_s(start, length);
+                let start = self.builder.ins().icmp(IntCC::UnsignedGreaterThan, start, size);
+                let end = self.builder.ins().icmp(IntCC::UnsignedGreaterThan, end, size);
+                self.builder.ins().bor(start, end)
+            } else {
+                let inside = self.builder.ins().iadd_imm_s(start, (BASE as i64).wrapping_neg());
+                let limit = self.number((WINDOWS - BASE) as i64 - length);
+                self.builder.ins().icmp(IntCC::UnsignedGreaterThan, inside, limit)
+            };
+            wrong = Some(match wrong {
+                None => outside,
+                Some(others) => self.builder.ins().bor(others, outside),
+            });
+            let address = match offsets.start() % bytes {
+                0 => base,
+                offset => self.builder.ins().iadd_imm_s(base, offset),
+            };
+            bits = Some(match bits {
+                None => address,
+                Some(others) => self.builder.ins().bor(others, address),
+            });
+        }
+        let (Some(wrong), Some(bits)) = (wrong, bits) else { unreachable!("an access has an address") };
+        if bytes == 1 {
+            return wrong;
+        }
+        let low = self.builder.ins().band_imm_s(bits, bytes - 1);
+        let misaligned = self.builder.ins().icmp_imm_s(IntCC::NotEqual, low, 0);
+        self.builder.ins().bor(wrong, misaligned)
     }
 
     /// Whether lanes that do not run would touch other pages than those that do.
@@ -279,6 +395,17 @@ impl Emitter<'_, '_> {
                         2 => self.builder.ins().uload16x4(flags, pointer, offset),
                         _ => self.builder.ins().load(vector, flags, pointer, offset),
                     });
+                }
+            }
+            return Lanes::Vector(values.into());
+        }
+        if reach.step == 1 && size == 1 && count == 1 && row >= 8 {
+            let mut values = Vec::with_capacity(LANES / 4);
+            for &pointer in &reach.pointers {
+                for first in (0..row).step_by(8) {
+                    let eight = self.builder.ins().uload8x8(flags, pointer, offset + first as i32);
+                    values.push(self.builder.ins().uwiden_low(eight));
+                    values.push(self.builder.ins().uwiden_high(eight));
                 }
             }
             return Lanes::Vector(values.into());

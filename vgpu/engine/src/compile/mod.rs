@@ -26,6 +26,7 @@ mod shape;
 mod steps;
 mod unit;
 
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use cranelift_codegen::control::ControlPlane;
@@ -42,11 +43,19 @@ use crate::run::code::Compiled;
 use unit::Unit;
 pub use unit::{BlockShape, Refused, Request};
 
+/// How much time is spent on code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Effort {
+    /// Registers are allocated in one pass: for code that runs through once.
+    Quick,
+    Full,
+}
+
 /// The processor that this process runs on, as code may use it; or why it cannot be used at all.
-fn target() -> Result<&'static OwnedTargetIsa, Refused> {
-    static TARGET: OnceLock<Result<OwnedTargetIsa, String>> = OnceLock::new();
-    let target = TARGET.get_or_init(|| {
-        let target = build_target().map_err(|error| error.to_string())?;
+fn target(effort: Effort) -> Result<&'static OwnedTargetIsa, Refused> {
+    static TARGETS: [OnceLock<Result<OwnedTargetIsa, String>>; 2] = [OnceLock::new(), OnceLock::new()];
+    let target = TARGETS[usize::from(effort == Effort::Full)].get_or_init(|| {
+        let target = build_target(effort).map_err(|error| error.to_string())?;
         match Features::suffices(&*target) {
             true => Ok(target),
             false => Err("this processor has no SSE4.2".to_owned()),
@@ -55,10 +64,11 @@ fn target() -> Result<&'static OwnedTargetIsa, Refused> {
     target.as_ref().map_err(|what| Refused(what.clone()))
 }
 
-fn build_target() -> Result<Arc<dyn TargetIsa>, Box<dyn std::error::Error>> {
+fn build_target(effort: Effort) -> Result<Arc<dyn TargetIsa>, Box<dyn std::error::Error>> {
     let mut flags = settings::builder();
     for (name, value) in [
         ("opt_level", "speed"),
+        ("regalloc_algorithm", if effort == Effort::Quick { "single_pass" } else { "backtracking" }),
         ("is_pic", "true"),
         ("unwind_info", "false"),
         ("enable_verifier", if cfg!(debug_assertions) { "true" } else { "false" }),
@@ -93,16 +103,31 @@ fn build_target() -> Result<Arc<dyn TargetIsa>, Box<dyn std::error::Error>> {
 
 /// What of the processor code depends on, for the key of a cache.
 pub(crate) fn processor() -> Result<String, Refused> {
-    let target = target()?;
+    let target = target(Effort::Full)?;
     let flags = target.flags().to_string()
         + &target.isa_flags().iter().map(|flag| flag.to_string() + "\n").collect::<String>();
     Ok(flags)
 }
 
+/// Half of the time that it takes to compile a function goes into registers. It is worth it in
+/// loops; and under a mask not even there when there are many blocks, as what lives across them is in memory.
+fn effort(flavour: Flavour, unit: &Unit<'_>) -> Effort {
+    const MANY: usize = 64;
+    let blocks = unit.graph.blocks.iter().zip(0u32..);
+    let loops =
+        blocks.filter(|(block, number)| block.end.successors().iter().any(|next| next <= number)).count();
+    match flavour {
+        _ if loops == 0 => Effort::Quick,
+        Flavour::Masked if unit.graph.blocks.len() > MANY => Effort::Quick,
+        _ => Effort::Full,
+    }
+}
+
 /// Makes machine code of a function.
 pub(crate) fn compile(request: &Request<'_>) -> Result<Compiled, Refused> {
-    let target = target()?;
+    let target = target(Effort::Full)?;
     let unit = Unit::new(request, Features::of(&**target), target.frontend_config())?;
+    let target = self::target(effort(request.flavour, &unit))?;
     let mut signature = Signature::new(CallConv::SystemV);
     signature.params.extend([AbiParam::new(I64), AbiParam::new(I64)]);
     match request.flavour {
@@ -121,9 +146,17 @@ pub(crate) fn compile(request: &Request<'_>) -> Result<Compiled, Refused> {
         Flavour::Converged => converged::emit(&unit, builder),
     }
     crate::lower::sink_tests(&mut context.func);
+    let folder = dump_folder();
+    if let Some(folder) = folder {
+        context.set_disasm(true);
+        dump(folder, &unit, request.flavour, "clif", &context.func.display().to_string());
+    }
     let code = context
         .compile(&**target, &mut ControlPlane::default())
         .map_err(|error| Refused(format!("Cranelift refuses '{}': {:?}", unit.function.name, error.inner)))?;
+    if let (Some(folder), Some(text)) = (folder, &code.vcode) {
+        dump(folder, &unit, request.flavour, "s", text);
+    }
     if !code.buffer.relocs().is_empty() {
         return Err(Refused(format!("'{}' needs relocations", unit.function.name)));
     }
@@ -133,4 +166,17 @@ pub(crate) fn compile(request: &Request<'_>) -> Result<Compiled, Refused> {
         code: code.code_buffer().to_vec(),
         positions: positions.map(|location| (location.start, location.loc.bits())).collect(),
     })
+}
+
+/// Where `GANGWAY_VGPU_DUMP` wants to see what is made of each function, for whoever works on this.
+fn dump_folder() -> Option<&'static Path> {
+    static FOLDER: OnceLock<Option<PathBuf>> = OnceLock::new();
+    FOLDER.get_or_init(|| std::env::var_os("GANGWAY_VGPU_DUMP").map(PathBuf::from)).as_deref()
+}
+
+fn dump(folder: &Path, unit: &Unit, flavour: Flavour, kind: &str, text: &str) {
+    let path = folder.join(format!("{}.{flavour:?}.{kind}", unit.function.name));
+    if let Err(error) = std::fs::write(&path, text) {
+        eprintln!("gangway: {}: {error}", path.display());
+    }
 }

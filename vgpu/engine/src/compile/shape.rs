@@ -403,6 +403,7 @@ pub(crate) fn steps_of(opcode: &Opcode, operands: &[Operand], shapes: &[Shape]) 
     }
     // A product has equal steps if one factor is the same constant in all lanes.
     let product = || match (constant(1), constant(2)) {
+        _ if step(0) == Some(0) && step(1) == Some(0) => Some(0),
         (_, Some(by)) => step(0)?.checked_mul(by),
         (Some(by), _) => step(1)?.checked_mul(by),
         _ => None,

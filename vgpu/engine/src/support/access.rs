@@ -6,6 +6,7 @@ use gangway_device_memory::{
 use gangway_interpreter::Kind;
 use gangway_ptx::StateSpace;
 
+use super::atomic::Operation;
 use super::pointers::{Pointers, pointers};
 use super::{SPIN, fault, lanes, narrow, narrow_mut, run};
 use crate::abi::{LANES, Warp};
@@ -45,6 +46,8 @@ pub(crate) struct Access {
     pub strong: bool,
     /// Checked to the byte.
     pub check: bool,
+    /// What an atomic one does, if that has a fast path.
+    pub operation: Option<Operation>,
 }
 
 impl Access {
@@ -54,6 +57,7 @@ impl Access {
             | (self.space as i64) << 16
             | i64::from(self.strong) << 24
             | i64::from(self.check) << 25
+            | self.operation.map_or(0, Operation::bits) << 32
     }
 
     pub fn from_bits(bits: u64) -> Access {
@@ -69,6 +73,7 @@ impl Access {
             space,
             strong: bits >> 24 & 1 != 0,
             check: bits >> 25 & 1 != 0,
+            operation: Operation::from_bits((bits >> 32) as u8),
         }
     }
 
@@ -300,6 +305,7 @@ pub(super) unsafe extern "C" fn copy(warp: *mut Warp, mask: u64, size: u64, chec
                 space,
                 strong: false,
                 check: check != 0,
+                operation: None,
             };
             for lane in lanes(mask as u32) {
                 let taken = u64::from(narrow(&warp.values[1])[lane]).min(size);

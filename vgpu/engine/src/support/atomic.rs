@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering};
 use gangway_interpreter::{Kind, combine};
 use gangway_ptx::{Op, Opcode, Type, Word};
 
-use super::access::{Access, each_lane, place};
-use super::pointers::pointers;
+use super::access::{Access, FIRST_SHARED, Space, each_lane, place};
+use super::pointers::{Pointers, pointers};
 use super::{SPIN, fault, lanes, narrow, narrow_mut, run, value};
 use crate::abi::Warp;
 
@@ -27,8 +27,8 @@ pub(super) unsafe extern "C" fn atomic(warp: *mut Warp, mask: u64, access: u64, 
             if opcode.first_of(&[Word::Exch, Word::Cas]).is_some() {
                 warp.fuel -= SPIN;
             }
-            if let Some(pointers) = pointers(warp, mask, access)
-                && all(warp, mask, opcode, &pointers.each, pointers.shared)
+            if count(warp, mask, access)
+                || pointers(warp, mask, access).is_some_and(|places| all(warp, mask, access, opcode, &places))
             {
                 return;
             }
@@ -53,9 +53,17 @@ pub(super) unsafe extern "C" fn atomic(warp: *mut Warp, mask: u64, access: u64, 
     }
 }
 
-/// The operations that have a fast path.
+/// The operations that have a fast path, on 32 and 64 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Operation {
+pub(crate) struct Operation {
+    kind: Operating,
+    signed: bool,
+    /// Whether what was there before is wanted.
+    keeps: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Operating {
     Add,
     AddFloat,
     Exchange,
@@ -67,23 +75,77 @@ enum Operation {
     CompareExchange,
 }
 
+const OPERATING: [Operating; 9] = {
+    use Operating::*;
+    [Add, AddFloat, Exchange, And, Or, Xor, Minimum, Maximum, CompareExchange]
+};
+
 impl Operation {
-    fn of(opcode: &Opcode) -> Option<Operation> {
+    pub fn of(opcode: &Opcode) -> Option<Operation> {
         use Word::*;
-        let float = opcode.ty(0)?.is_float();
-        Some(match opcode.first_of(&[Exch, Cas, Add, And, Or, Xor, Min, Max, Inc, Dec])? {
-            Add if float => Operation::AddFloat,
-            Add => Operation::Add,
-            Exch => Operation::Exchange,
-            And => Operation::And,
-            Or => Operation::Or,
-            Xor => Operation::Xor,
-            Min => Operation::Minimum,
-            Max => Operation::Maximum,
-            Cas => Operation::CompareExchange,
+        let ty = opcode.ty(0)?;
+        let plain = matches!(ty, Type::F32 | Type::F64) || !ty.is_float() && ty.bits() >= 32;
+        if !matches!(opcode.op, Op::Atom | Op::Red) || !plain {
+            return None;
+        }
+        let kind = match opcode.first_of(&[Exch, Cas, Add, And, Or, Xor, Min, Max, Inc, Dec])? {
+            Add if ty.is_float() => Operating::AddFloat,
+            Add => Operating::Add,
+            Exch => Operating::Exchange,
+            And => Operating::And,
+            Or => Operating::Or,
+            Xor => Operating::Xor,
+            Min => Operating::Minimum,
+            Max => Operating::Maximum,
+            Cas => Operating::CompareExchange,
             _ => return None,
-        })
+        };
+        Some(Operation { kind, signed: ty.is_signed(), keeps: opcode.op == Op::Atom })
     }
+
+    /// Never zero, which stands for none.
+    pub fn bits(self) -> i64 {
+        (self.kind as i64 + 1) | i64::from(self.signed) << 6 | i64::from(self.keeps) << 7
+    }
+
+    pub fn from_bits(bits: u8) -> Option<Operation> {
+        let kind = OPERATING.get(usize::from(bits & 63).checked_sub(1)?)?;
+        Some(Operation { kind: *kind, signed: bits >> 6 & 1 != 0, keeps: bits >> 7 != 0 })
+    }
+}
+
+/// Additions of integers in shared memory, which need no places first; whether that is what it was.
+///
+/// # Safety
+///
+/// The block's shared memory is where the warp says.
+unsafe fn count(warp: &mut Warp, mask: u32, access: Access) -> bool {
+    let adds = access.operation.is_some_and(|operation| operation.kind == Operating::Add);
+    if !adds || access.size != 4 || access.space != Space::Shared || access.check {
+        return false;
+    }
+    let addresses = &warp.addresses;
+    let (first, last) = (FIRST_SHARED, warp.shared_size.saturating_sub(4));
+    let mut wrong = 0;
+    each_lane(mask, |lane| {
+        let address = addresses[lane];
+        wrong |= u64::from(address < first) | u64::from(address > last) | address & 3;
+    });
+    if wrong != 0 {
+        return false;
+    }
+    let (b, old) = (narrow(&warp.values[0]), narrow_mut(&mut warp.results[0]));
+    let shared = warp.shared;
+    each_lane(mask, |lane| {
+        // SAFETY: all addresses are within the memory and aligned.
+        unsafe {
+            let at = shared.add(addresses[lane] as usize).cast::<u32>();
+            let before = at.read_volatile();
+            at.write_volatile(before.wrapping_add(b[lane]));
+            old[lane] = before;
+        }
+    });
+    true
 }
 
 /// Does all lanes' operations where there is a fast path; whether there is.
@@ -91,18 +153,22 @@ impl Operation {
 /// # Safety
 ///
 /// The pointers of the lanes of `mask` are aligned, and may be written.
-unsafe fn all(warp: &mut Warp, mask: u32, opcode: &Opcode, each: &[*mut u8; 32], shared: bool) -> bool {
-    let (Some(operation), Some(ty)) = (Operation::of(opcode), opcode.ty(0)) else { return false };
-    let signed = ty.is_signed();
+unsafe fn all(
+    warp: &mut Warp,
+    mask: u32,
+    access: Access,
+    opcode: &Opcode,
+    Pointers { each, shared }: &Pointers,
+) -> bool {
+    let Some(Operation { kind, signed, keeps }) = access.operation else { return false };
     let (first, rest) = warp.values.split_at_mut(1);
     let results = &mut warp.results[0];
     // SAFETY: as the caller says.
     unsafe {
-        match (ty.size(), operation) {
-            (4, operation) if shared && ty != Type::F16x2 && ty != Type::Bf16x2 => {
+        match (access.size, kind) {
+            (4, kind) if *shared => {
                 let (b, c, old) = (narrow(&first[0]), narrow(&rest[0]), narrow_mut(results));
-                let Some(compute) = plain32(operation, signed) else { return false };
-                let keeps = opcode.op == Op::Atom;
+                let compute = plain32(kind, signed);
                 each_lane(mask, |lane| {
                     let at = each[lane].cast::<u32>();
                     let before = at.read_volatile();
@@ -112,21 +178,7 @@ unsafe fn all(warp: &mut Warp, mask: u32, opcode: &Opcode, each: &[*mut u8; 32],
                     }
                 });
             }
-            (4, operation) if operation != Operation::AddFloat => {
-                let (b, c, old) = (narrow(&first[0]), narrow(&rest[0]), narrow_mut(results));
-                each_lane(mask, |lane| {
-                    let at = AtomicU32::from_ptr(each[lane].cast());
-                    old[lane] = on32(at, operation, signed, b[lane], c[lane]);
-                });
-            }
-            (8, operation) if operation != Operation::AddFloat => {
-                let (b, c) = (&first[0], &rest[0]);
-                each_lane(mask, |lane| {
-                    let at = AtomicU64::from_ptr(each[lane].cast());
-                    results[lane] = on64(at, operation, signed, b[lane], c[lane]);
-                });
-            }
-            _ if ty == Type::F32 => {
+            (4, Operating::AddFloat) => {
                 let (b, old) = (narrow(&first[0]), narrow_mut(results));
                 each_lane(mask, |lane| {
                     let at = AtomicU32::from_ptr(each[lane].cast());
@@ -134,12 +186,26 @@ unsafe fn all(warp: &mut Warp, mask: u32, opcode: &Opcode, each: &[*mut u8; 32],
                     old[lane] = at.fetch_update(ORDER, ORDER, new).unwrap_or_else(|old| old);
                 });
             }
-            _ if ty == Type::F64 => {
+            (4, kind) => {
+                let (b, c, old) = (narrow(&first[0]), narrow(&rest[0]), narrow_mut(results));
+                each_lane(mask, |lane| {
+                    let at = AtomicU32::from_ptr(each[lane].cast());
+                    old[lane] = on32(at, kind, signed, b[lane], c[lane]);
+                });
+            }
+            (8, Operating::AddFloat) => {
                 let b = &first[0];
                 each_lane(mask, |lane| {
                     let at = AtomicU64::from_ptr(each[lane].cast());
                     let new = |old| add64(old, b[lane]).or_else(|| combine(opcode, old, b[lane], 0));
                     results[lane] = at.fetch_update(ORDER, ORDER, new).unwrap_or_else(|old| old);
+                });
+            }
+            (8, kind) => {
+                let (b, c) = (&first[0], &rest[0]);
+                each_lane(mask, |lane| {
+                    let at = AtomicU64::from_ptr(each[lane].cast());
+                    results[lane] = on64(at, kind, signed, b[lane], c[lane]);
                 });
             }
             _ => return false,
@@ -160,63 +226,63 @@ fn add64(a: u64, b: u64) -> Option<u64> {
 }
 
 /// What an operation makes of 32 bits where nobody else can come between.
-fn plain32(operation: Operation, signed: bool) -> Option<fn(u32, u32, u32) -> u32> {
-    Some(match (operation, signed) {
-        (Operation::Add, _) => |old, b, _| old.wrapping_add(b),
-        (Operation::AddFloat, _) => |old, b, _| add32(old, b),
-        (Operation::Exchange, _) => |_, b, _| b,
-        (Operation::And, _) => |old, b, _| old & b,
-        (Operation::Or, _) => |old, b, _| old | b,
-        (Operation::Xor, _) => |old, b, _| old ^ b,
-        (Operation::Minimum, true) => |old, b, _| (old as i32).min(b as i32) as u32,
-        (Operation::Minimum, false) => |old, b, _| old.min(b),
-        (Operation::Maximum, true) => |old, b, _| (old as i32).max(b as i32) as u32,
-        (Operation::Maximum, false) => |old, b, _| old.max(b),
-        (Operation::CompareExchange, _) => |old, b, c| if old == b { c } else { old },
-    })
-}
-
-#[inline(always)]
-fn on32(at: &AtomicU32, operation: Operation, signed: bool, b: u32, c: u32) -> u32 {
-    match operation {
-        Operation::Add | Operation::AddFloat => at.fetch_add(b, ORDER),
-        Operation::Exchange => at.swap(b, ORDER),
-        Operation::And => at.fetch_and(b, ORDER),
-        Operation::Or => at.fetch_or(b, ORDER),
-        Operation::Xor => at.fetch_xor(b, ORDER),
-        Operation::Minimum if signed => {
-            let new = |old: u32| Some((old as i32).min(b as i32) as u32);
-            at.fetch_update(ORDER, ORDER, new).unwrap_or_else(|old| old)
-        }
-        Operation::Maximum if signed => {
-            let new = |old: u32| Some((old as i32).max(b as i32) as u32);
-            at.fetch_update(ORDER, ORDER, new).unwrap_or_else(|old| old)
-        }
-        Operation::Minimum => at.fetch_min(b, ORDER),
-        Operation::Maximum => at.fetch_max(b, ORDER),
-        Operation::CompareExchange => at.compare_exchange(b, c, ORDER, ORDER).unwrap_or_else(|old| old),
+fn plain32(kind: Operating, signed: bool) -> fn(u32, u32, u32) -> u32 {
+    match (kind, signed) {
+        (Operating::Add, _) => |old, b, _| old.wrapping_add(b),
+        (Operating::AddFloat, _) => |old, b, _| add32(old, b),
+        (Operating::Exchange, _) => |_, b, _| b,
+        (Operating::And, _) => |old, b, _| old & b,
+        (Operating::Or, _) => |old, b, _| old | b,
+        (Operating::Xor, _) => |old, b, _| old ^ b,
+        (Operating::Minimum, true) => |old, b, _| (old as i32).min(b as i32) as u32,
+        (Operating::Minimum, false) => |old, b, _| old.min(b),
+        (Operating::Maximum, true) => |old, b, _| (old as i32).max(b as i32) as u32,
+        (Operating::Maximum, false) => |old, b, _| old.max(b),
+        (Operating::CompareExchange, _) => |old, b, c| if old == b { c } else { old },
     }
 }
 
 #[inline(always)]
-fn on64(at: &AtomicU64, operation: Operation, signed: bool, b: u64, c: u64) -> u64 {
-    match operation {
-        Operation::Add | Operation::AddFloat => at.fetch_add(b, ORDER),
-        Operation::Exchange => at.swap(b, ORDER),
-        Operation::And => at.fetch_and(b, ORDER),
-        Operation::Or => at.fetch_or(b, ORDER),
-        Operation::Xor => at.fetch_xor(b, ORDER),
-        Operation::Minimum if signed => {
+fn on32(at: &AtomicU32, kind: Operating, signed: bool, b: u32, c: u32) -> u32 {
+    match kind {
+        Operating::Add | Operating::AddFloat => at.fetch_add(b, ORDER),
+        Operating::Exchange => at.swap(b, ORDER),
+        Operating::And => at.fetch_and(b, ORDER),
+        Operating::Or => at.fetch_or(b, ORDER),
+        Operating::Xor => at.fetch_xor(b, ORDER),
+        Operating::Minimum if signed => {
+            let new = |old: u32| Some((old as i32).min(b as i32) as u32);
+            at.fetch_update(ORDER, ORDER, new).unwrap_or_else(|old| old)
+        }
+        Operating::Maximum if signed => {
+            let new = |old: u32| Some((old as i32).max(b as i32) as u32);
+            at.fetch_update(ORDER, ORDER, new).unwrap_or_else(|old| old)
+        }
+        Operating::Minimum => at.fetch_min(b, ORDER),
+        Operating::Maximum => at.fetch_max(b, ORDER),
+        Operating::CompareExchange => at.compare_exchange(b, c, ORDER, ORDER).unwrap_or_else(|old| old),
+    }
+}
+
+#[inline(always)]
+fn on64(at: &AtomicU64, kind: Operating, signed: bool, b: u64, c: u64) -> u64 {
+    match kind {
+        Operating::Add | Operating::AddFloat => at.fetch_add(b, ORDER),
+        Operating::Exchange => at.swap(b, ORDER),
+        Operating::And => at.fetch_and(b, ORDER),
+        Operating::Or => at.fetch_or(b, ORDER),
+        Operating::Xor => at.fetch_xor(b, ORDER),
+        Operating::Minimum if signed => {
             let new = |old: u64| Some((old as i64).min(b as i64) as u64);
             at.fetch_update(ORDER, ORDER, new).unwrap_or_else(|old| old)
         }
-        Operation::Maximum if signed => {
+        Operating::Maximum if signed => {
             let new = |old: u64| Some((old as i64).max(b as i64) as u64);
             at.fetch_update(ORDER, ORDER, new).unwrap_or_else(|old| old)
         }
-        Operation::Minimum => at.fetch_min(b, ORDER),
-        Operation::Maximum => at.fetch_max(b, ORDER),
-        Operation::CompareExchange => at.compare_exchange(b, c, ORDER, ORDER).unwrap_or_else(|old| old),
+        Operating::Minimum => at.fetch_min(b, ORDER),
+        Operating::Maximum => at.fetch_max(b, ORDER),
+        Operating::CompareExchange => at.compare_exchange(b, c, ORDER, ORDER).unwrap_or_else(|old| old),
     }
 }
 

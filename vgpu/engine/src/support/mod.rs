@@ -20,6 +20,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use gangway_interpreter::Kind;
 
 pub(crate) use access::{Access, IsIn, Space};
+pub(crate) use atomic::Operation;
 pub use host::{Arrivals, Host, Ticket};
 
 use crate::abi::Warp;
