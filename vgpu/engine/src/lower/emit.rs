@@ -278,16 +278,6 @@ impl<'a, 'b> Emit<'a, 'b> {
         })
     }
 
-    /// Runs scalars of 32 bits as a vector: for what only vectors have.
-    pub fn in_vector(&mut self, input: Value, operate: impl FnOnce(&mut Self, Value) -> Value) -> Value {
-        if self.is_vector(input) {
-            return operate(self, input);
-        }
-        let vector = self.builder.ins().splat(I32X4, input);
-        let result = operate(self, vector);
-        self.builder.ins().extractlane(result, 0)
-    }
-
     /// Applies the same operation to all parts of operands of one width.
     pub fn each<const N: usize>(
         &mut self,
