@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Arc, Weak};
 
 use gangway_engine::{Kernel, KernelId, Program};
+use gangway_ptx::{StateSpace, Variable};
 
 use crate::attribute::SHARED_PER_BLOCK;
 use crate::context::Context;
@@ -91,13 +92,22 @@ impl Function {
         self.max_dynamic_shared.load(Ordering::Relaxed) as u32
     }
 
+    /// Bytes of the module's constants: they share one bank, which all its kernels have.
+    fn constant_size(&self) -> u64 {
+        let module = self.program.module();
+        let bodies = module.functions.iter().filter_map(|function| function.body.as_ref());
+        let variables = module.variables.iter().chain(bodies.flat_map(|body| &body.variables));
+        let constants = variables.filter(|variable| variable.space.plain() == StateSpace::Const);
+        constants.filter_map(Variable::size).sum()
+    }
+
     pub fn attribute(&self, attribute: i32) -> Result<i32> {
         let kernel = self.described();
         let capability = self.context()?.device.capability().number();
         Ok(match attribute {
             attribute::MAX_THREADS_PER_BLOCK => kernel.max_threads as i32,
             attribute::SHARED_SIZE_BYTES => kernel.static_shared as i32,
-            attribute::CONST_SIZE_BYTES => 0,
+            attribute::CONST_SIZE_BYTES => self.constant_size() as i32,
             attribute::LOCAL_SIZE_BYTES => kernel.local as i32,
             attribute::NUM_REGS => kernel.registers as i32,
             attribute::PTX_VERSION | attribute::BINARY_VERSION => i32::from(capability),

@@ -36,6 +36,8 @@ pub struct Options {
     error: Option<Log>,
     wall_time: Option<*mut f32>,
     verbose: bool,
+    /// `CU_JIT_MAX_REGISTERS`
+    max_registers: Option<u32>,
     start: Instant,
 }
 
@@ -49,8 +51,7 @@ impl Options {
         let numbers = options.array(count as usize)?;
         let given = values.array(count as usize)?;
         let place = |index: usize| values.as_ptr().cast_mut().wrapping_add(index);
-        let mut read =
-            Options { info: None, error: None, wall_time: None, verbose: false, start: Instant::now() };
+        let mut read = Options::none();
         let mut logs = [(std::ptr::null_mut::<u8>(), None), (std::ptr::null_mut(), None)];
         for (index, (number, value)) in numbers.into_iter().zip(given).enumerate() {
             // Options of 32 bits leave the other half of their value undefined.
@@ -62,7 +63,8 @@ impl Options {
                 option::ERROR_LOG_BUFFER => logs[1].0 = value as *mut u8,
                 option::ERROR_LOG_BUFFER_SIZE => logs[1].1 = Some((short as usize, place(index))),
                 option::LOG_VERBOSE => read.verbose = short != 0,
-                option::MAX_REGISTERS | option::THREADS_PER_BLOCK => {}
+                option::MAX_REGISTERS => read.max_registers = Some(short).filter(|&most| most > 0),
+                option::THREADS_PER_BLOCK => {}
                 0..=option::LAST => {}
                 _ => return Err(Status::INVALID_VALUE),
             }
@@ -81,7 +83,24 @@ impl Options {
 
     /// No options.
     pub fn none() -> Options {
-        Options { info: None, error: None, wall_time: None, verbose: false, start: Instant::now() }
+        Options {
+            info: None,
+            error: None,
+            wall_time: None,
+            verbose: false,
+            max_registers: None,
+            start: Instant::now(),
+        }
+    }
+
+    /// Limits kernels to the registers that the program allows. Nothing here has so few that
+    /// it matters, but programs ask how many a kernel uses.
+    pub fn limit_registers(&self, module: &mut gangway_ptx::Module) {
+        let Some(most) = self.max_registers else { return };
+        for kernel in module.functions.iter_mut().filter(|function| function.entry) {
+            let own = kernel.limits.max_registers.unwrap_or(most);
+            kernel.limits.max_registers = Some(own.min(most));
+        }
     }
 
     pub fn wants_error(&self) -> bool {

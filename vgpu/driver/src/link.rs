@@ -81,10 +81,11 @@ impl Link {
         let count = inputs.len();
         let linked = gangway_linker::link(inputs);
         state.options.finish();
-        let module = linked.map_err(|errors| {
+        let mut module = linked.map_err(|errors| {
             complain(&state.options, &errors.to_string());
             Status(errors.code() as u32)
         })?;
+        state.options.limit_registers(&mut module);
         if state.options.is_verbose() {
             let (functions, variables) = (module.functions.len(), module.variables.len());
             state.options.info(&format!(

@@ -38,10 +38,12 @@ pub fn image<'a>(pointer: *const c_void) -> Result<&'a [u8]> {
 
 /// Makes one module of an image that can be loaded; what is wrong goes to the error log, or else to stderr.
 pub fn read(bytes: &[u8], capability: u16, options: &Options) -> Result<gangway_ptx::Module> {
-    gangway_linker::load("image", bytes, capability).map_err(|error| {
+    let mut module = gangway_linker::load("image", bytes, capability).map_err(|error| {
         complain(options, &error.to_string());
         Status(error.code() as u32)
-    })
+    })?;
+    options.limit_registers(&mut module);
+    Ok(module)
 }
 
 /// Tells the program's author what is wrong with an image. Most programs ask for no log, and
