@@ -6,6 +6,7 @@
 //! // launch KERNEL BLOCKS THREADS [SHARED BYTES]
 //! // buffer TYPE COUNT [VALUE...]     a parameter: the address of so many elements
 //! // value TYPE VALUE                 a parameter
+//! // limit COUNT                      how many instructions it may run, otherwise 4 million
 //! ```
 //!
 //! At its end, in lines that start with `//=`, stands what is expected: what was printed
@@ -76,7 +77,7 @@ fn execute(source: &str) -> Result<String, Failed> {
     let mut memory = Flat::new();
     let mut buffers = Vec::new();
     let mut arguments = Vec::new();
-    let mut start = None;
+    let (mut start, mut limit) = (None, 4_000_000);
     for line in source.lines().map_while(|line| line.strip_prefix("// ")) {
         let words: Vec<&str> = line.split_whitespace().collect();
         match words[..] {
@@ -94,20 +95,15 @@ fn execute(source: &str) -> Result<String, Failed> {
                 buffers.push((address, width, count));
                 arguments.push(address.to_le_bytes().to_vec());
             }
+            ["limit", count] => limit = count.parse()?,
             ["value", ty, value] => arguments.push(bits(ty, value)?.to_le_bytes()[..size(ty)?].to_vec()),
             _ => {}
         }
     }
     let (kernel, blocks, threads, shared) = start.ok_or("no launch")?;
     let program = Program::load(module, &mut memory).map_err(|kind| kind.to_string())?;
-    let request = Launch {
-        kernel,
-        grid: [blocks, 1, 1],
-        block: [threads, 1, 1],
-        shared,
-        limit: 400_000,
-        arguments: &arguments,
-    };
+    let request =
+        Launch { kernel, grid: [blocks, 1, 1], block: [threads, 1, 1], shared, limit, arguments: &arguments };
     let ended = launch(&program, &request, &mut memory);
     let mut found = String::new();
     let mut quote = |mark: &str, text: &str| {
