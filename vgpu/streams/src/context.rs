@@ -109,11 +109,14 @@ impl Context {
         self.domain.fail(failure);
     }
 
-    /// Ends the context: skips what has not begun, and waits for what has. Inside a host function it does
-    /// not wait.
+    /// Ends the context: skips what has not begun, waits for other contexts' streams included, and waits for
+    /// what has. Inside a host function it does not wait.
     pub fn cancel(&self) -> Result<(), Error> {
         self.domain.retire();
         self.domain.fail(Failure::CONTEXT_IS_DESTROYED);
+        if !process::forked() {
+            self.domain.streams().iter().for_each(Stream::unblock);
+        }
         self.drain()
     }
 }

@@ -131,6 +131,23 @@ fn a_stream_waits_for_another() {
 }
 
 #[test]
+fn a_context_ends_while_it_waits_for_another() {
+    loom::model(|| {
+        let world = World::new(1);
+        let other = Context::with_pool(world.pool.clone());
+        let (from, to) = (world.stream(), other.create_stream(Blocking::Independent, 0));
+        let (event, log) = (Event::new(false), Arc::new(Log::default()));
+        submit(&from, &log, 1);
+        from.record(&event).unwrap();
+        to.wait(&event).unwrap();
+        submit(&to, &Arc::default(), 2);
+        other.cancel().unwrap();
+        from.synchronize().unwrap();
+        assert_eq!(log.read(), [1]);
+    });
+}
+
+#[test]
 fn streams_that_wait_for_each_other_s_past_end() {
     loom::model(|| {
         let world = World::new(1);

@@ -174,15 +174,19 @@ impl Stream {
                 return;
             };
             let leave = match (front, goal) {
-                (Operation::Wait(position), _) if !position.reached() => {
+                // Streams of a context that ends wait for nobody else's.
+                (Operation::Wait(position), _) if !position.reached() && !self.domain.retired() => {
                     let position = position.clone();
                     inner.state = State::Blocked;
                     drop(inner);
                     if position.stream.add_dependent(position.sequence, self) {
                         return;
                     }
-                    // Reached in between, and nobody knows of the state but this thread: go on.
+                    // Reached in between: go on, unless the end of the context has called somebody else.
                     inner = lock(&self.queue.inner);
+                    if inner.state != State::Blocked {
+                        return;
+                    }
                     inner.state = State::Running;
                     false
                 }
@@ -263,10 +267,13 @@ impl Stream {
         wait
     }
 
-    /// What the front waits for has been reached.
-    fn unblock(self: &Arc<Self>) {
+    /// What the front waits for, or was waiting for, has been reached; or nothing is to be waited for any more. Whoever
+    /// takes the stream looks again.
+    pub(crate) fn unblock(self: &Arc<Self>) {
         let mut inner = lock(&self.queue.inner);
-        debug_assert_eq!(inner.state, State::Blocked);
+        if inner.state != State::Blocked {
+            return;
+        }
         inner.state = State::Ready;
         let announce = !std::mem::replace(&mut inner.queued, true);
         drop(inner);

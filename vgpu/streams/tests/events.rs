@@ -88,6 +88,22 @@ fn waiting_orders_streams_of_two_contexts() {
 }
 
 #[test]
+fn a_cancelled_context_does_not_wait_for_another() {
+    let (one, other) = (Context::new(), Context::new());
+    let (from, to) =
+        (one.create_stream(Blocking::Independent, 0), other.create_stream(Blocking::Independent, 0));
+    let (open, event) = (Arc::default(), Event::new(false));
+    from.submit(hold(&open)).unwrap();
+    from.record(&event).unwrap();
+    to.wait(&event).unwrap();
+    to.submit(|| Ok(())).unwrap();
+    other.cancel().unwrap();
+    assert_eq!(from.query(), Err(Error::NotReady));
+    open.store(true, Ordering::Release);
+    one.synchronize().unwrap();
+}
+
+#[test]
 fn a_wait_is_for_the_record_there_was() {
     let context = Context::new();
     let (from, to) =
