@@ -65,6 +65,11 @@ pub fn allocate(context: &Context, size: usize, kind: Kind, flags: u32, call: &s
     let address = space()?.allocate(&request)?;
     let owner = Owner { context: context.handle, context_id: context.id, flags, registered: false };
     owners(address, |owners| owners.insert(address, owner));
+    // Another thread may have destroyed the context, and what it had, in between.
+    if let Err(status) = context.usable() {
+        let _ = free(address, &[kind]);
+        return Err(status);
+    }
     Ok(address)
 }
 
