@@ -5,7 +5,7 @@
 
 use std::ptr::NonNull;
 
-use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
+use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 
 /// The first bytes stay unused, so that a null pointer is no variable's address.
 pub(crate) const LOCAL_START: u64 = 256;
@@ -33,6 +33,9 @@ impl LocalMemory {
         // SAFETY: a new mapping, wherever the kernel likes.
         let start = unsafe { mmap_anonymous(std::ptr::null_mut(), length, access, flags) };
         let start = start.map_err(|error| format!("no local memory of {length} bytes: {error}"))?;
+        // Each lane uses a page or two of its own, far from the next lane's.
+        // SAFETY: the mapping is new; the advice does not change contents.
+        let _ = unsafe { madvise(start, length, Advice::LinuxNoHugepage) };
         Ok(LocalMemory { start: NonNull::new(start.cast()).expect("not null"), length })
     }
 
