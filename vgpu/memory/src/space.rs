@@ -79,12 +79,26 @@ struct Names {
     numbers: HashMap<&'static str, u32>,
 }
 
-/// How many bytes are made accessible for an allocation that needs `pages` bytes of them. What would fill half
-/// of a huge page gets a whole one: that is one fault of some 50 µs instead of hundreds of 2 µs.
-fn opened(pages: u64, kind: Kind) -> Option<u64> {
-    // Arenas are used here and there.
-    let worth = kind != Kind::Arena && pages % HUGE >= HUGE / 2;
-    if worth { pages.checked_next_multiple_of(HUGE) } else { Some(pages) }
+/// What a request takes, in bytes.
+#[derive(Clone, Copy, Debug)]
+struct Sizes {
+    /// The pages that it needs, which are charged.
+    pages: u64,
+    /// What is made accessible. What would fill half of a huge page gets a whole one: that is one fault
+    /// of some 50 µs instead of hundreds of 2 µs.
+    open: u64,
+    /// The least slot: with the page that is never opened, and what an alignment beyond a page may skip.
+    slot: u64,
+}
+
+impl Sizes {
+    fn of(request: &Request<'_>, align: u64) -> Option<Sizes> {
+        let pages = request.size.checked_next_multiple_of(PAGE)?;
+        // Arenas are used here and there.
+        let huge = request.kind != Kind::Arena && pages % HUGE >= HUGE / 2;
+        let open = if huge { pages.checked_next_multiple_of(HUGE)? } else { pages };
+        Some(Sizes { pages, open, slot: open.checked_add(PAGE + align.saturating_sub(PAGE))? })
+    }
 }
 
 impl Space {
@@ -119,20 +133,15 @@ impl Space {
         if !request.align.max(1).is_power_of_two() || align > EXTENT {
             return Err(Error::BadAlignment(request.align));
         }
-        let pages = request.size.checked_next_multiple_of(PAGE);
-        let open = pages.and_then(|pages| opened(pages, request.kind));
-        // The last page of a slot is never opened, and an alignment beyond a page takes
-        // what it may have to skip at the slot's start.
-        let length = open.and_then(|open| open.checked_add(PAGE + align.saturating_sub(PAGE)));
         let none = || Error::OutOfMemory { size: request.size, reason: "no addresses are left".to_owned() };
-        let (pages, open, length) =
-            pages.zip(open).zip(length).map(|((a, b), c)| (a, b, c)).ok_or_else(none)?;
-        self.charge(request, pages)?;
-        let placed = self.place(length, align, open, request);
-        let (slot, start) = placed.inspect_err(|_| self.discharge(request.device, request.kind, pages))?;
+        let sizes = Sizes::of(request, align).ok_or_else(none)?;
+        self.charge(request, sizes.pages)?;
+        let placed = self.place(&sizes, align, request);
+        let (slot, start) =
+            placed.inspect_err(|_| self.discharge(request.device, request.kind, sizes.pages))?;
         // The end of the memory is as near to the inaccessible page as the alignment allows.
         let address = match request.size.checked_next_multiple_of(align) {
-            Some(size) if align <= PAGE => start + open - size,
+            Some(size) if align <= PAGE => start + sizes.open - size,
             _ => start,
         };
         let poisoned = matches!(request.kind, Kind::Device | Kind::Managed | Kind::Pinned | Kind::Heap);
@@ -157,18 +166,18 @@ impl Space {
     }
 
     /// Takes a slot and opens some of its pages; where they begin.
-    fn place(&self, length: u64, align: u64, open: u64, request: &Request<'_>) -> Result<(Slot, u64), Error> {
+    fn place(&self, sizes: &Sizes, align: u64, request: &Request<'_>) -> Result<(Slot, u64), Error> {
         let full = |reason: String| Error::OutOfMemory { size: request.size, reason };
         let mut reason = String::new();
         // When the kernel has no more mappings, a slot without an inaccessible page may still do.
         for dense in [false, true] {
-            let slot = self.classes.take(&self.records, length, dense);
+            let slot = self.classes.take(&self.records, sizes.slot, dense);
             let slot = slot.ok_or_else(|| full("no addresses are left".to_owned()))?;
             let start = slot.start.next_multiple_of(align.max(PAGE));
             if slot.dense {
                 return Ok((slot, start));
             }
-            match reserve::open(start, open, request.kind != Kind::Arena) {
+            match reserve::open(start, sizes.open, request.kind != Kind::Arena) {
                 Ok(()) => return Ok((slot, start)),
                 Err(error) => reason = error.to_string(),
             }
