@@ -110,13 +110,15 @@ pub(crate) fn processor() -> Result<String, Refused> {
 }
 
 /// Half of the time that it takes to compile a function goes into registers. It is worth it in
-/// loops; and under a mask not even there when there are many blocks, as what lives across them is in memory.
+/// loops, and in kernels, which are a loop over all threads; and under a mask not even there when there are
+/// many blocks, as what lives across them is in memory.
 fn effort(flavour: Flavour, unit: &Unit<'_>) -> Effort {
     const MANY: usize = 64;
     let blocks = unit.graph.blocks.iter().zip(0u32..);
     let loops =
         blocks.filter(|(block, number)| block.end.successors().iter().any(|next| next <= number)).count();
     match flavour {
+        Flavour::Converged if unit.function.entry => Effort::Full,
         _ if loops == 0 => Effort::Quick,
         Flavour::Masked if unit.graph.blocks.len() > MANY => Effort::Quick,
         _ => Effort::Full,
