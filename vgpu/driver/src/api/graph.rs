@@ -157,7 +157,7 @@ entries! {
 
     fn cuGraphReleaseUserObject(_call, graph: CUgraph, object: CUuserObject, count: u32) {
         check_count(count)?;
-        graph.get()?.release(&object.get()?, count)
+        graph.get()?.release(object, count)
     }
 }
 

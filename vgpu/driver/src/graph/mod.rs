@@ -164,17 +164,18 @@ impl Graph {
         lock(&self.objects).extend((0..count).map(|_| Arc::clone(object)));
     }
 
-    /// Lets go of an object `count` times; it must hold it that often.
-    pub fn release(&self, object: &Arc<UserObject>, count: u32) -> Result {
+    /// Lets go of an object `count` times; it must hold it that often. The program need not
+    /// hold it itself: its references may have been moved to the graph.
+    pub fn release(&self, object: CUuserObject, count: u32) -> Result {
         // Dropped after the lock: the last one calls a function of the program.
         let mut released = Vec::new();
         let mut objects = lock(&self.objects);
-        let held = objects.iter().filter(|held| Arc::ptr_eq(held, object)).count();
+        let held = objects.iter().filter(|held| held.handle == object).count();
         if held < count as usize {
             return Err(Status::INVALID_VALUE);
         }
         for _ in 0..count {
-            if let Some(place) = objects.iter().position(|held| Arc::ptr_eq(held, object)) {
+            if let Some(place) = objects.iter().position(|held| held.handle == object) {
                 released.push(objects.swap_remove(place));
             }
         }
