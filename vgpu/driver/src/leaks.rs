@@ -6,11 +6,16 @@ use std::sync::Once;
 
 use gangway_device_memory::{Allocation, Space};
 
+use crate::state;
+
 /// Has what is left at the end of the process told.
 pub fn watch() {
     static ONCE: Once = Once::new();
     extern "C" fn at_exit() {
-        if let Ok(space) = Space::get() {
+        // What a forked child has is its parent's.
+        if !state::is_forked()
+            && let Ok(space) = Space::get()
+        {
             tell(space, &space.leaks());
         }
     }

@@ -21,15 +21,21 @@ pub fn check_initialised() -> Result {
     if STATE.load(Ordering::Acquire) == STARTED { Ok(()) } else { Err(Status::NOT_INITIALIZED) }
 }
 
+/// Whether this is a child of a process that had started the driver.
+pub fn is_forked() -> bool {
+    STATE.load(Ordering::Acquire) == FORKED
+}
+
 /// `cuInit`
 pub fn initialise() -> Result {
-    if STATE.load(Ordering::Acquire) == FORKED {
+    if is_forked() {
         return Err(Status::NOT_INITIALIZED);
     }
     static ONCE: OnceLock<()> = OnceLock::new();
     ONCE.get_or_init(|| {
         extern "C" fn in_child() {
             STATE.store(FORKED, Ordering::Release);
+            trace::stop();
         }
         trace::start();
         // SAFETY: the handler only stores to an atomic.

@@ -98,9 +98,16 @@ fn leave(entry: &'static Entry, begin: Instant) {
     );
 }
 
+/// In a forked child: the trace is its parent's.
+pub fn stop() {
+    ON.store(false, Ordering::Relaxed);
+}
+
 extern "C" fn finish() {
     // Runs under exit(), where a panic would abort: everything here ignores its failures.
-    ON.store(false, Ordering::Relaxed);
+    if !ON.swap(false, Ordering::Relaxed) {
+        return;
+    }
     match SINK.get() {
         Some(Sink { file: Some(file), .. }) => {
             if let Ok(mut file) = file.try_lock() {

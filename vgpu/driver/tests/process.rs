@@ -160,6 +160,28 @@ fn a_forked_child_has_no_driver() {
 }
 
 #[test]
+fn a_forked_child_tells_nothing_of_its_parents() {
+    let variables = [("GANGWAY_VGPU_TRACE", "1"), ("GANGWAY_VGPU_CHECK", "memory")];
+    let Some(output) = child("a_forked_child_tells_nothing_of_its_parents", &variables) else {
+        let driver = Driver::open();
+        assert_eq!((driver.init(0), driver.create_context(), driver.allocate(1234)), (0, 0, 0));
+        // SAFETY: the child ends at once.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            // SAFETY: as a program that ends; what was registered for that is what is tested.
+            unsafe { libc::exit(0) };
+        }
+        // SAFETY: our own child.
+        assert_eq!(unsafe { libc::waitpid(child, std::ptr::null_mut(), 0) }, child);
+        return;
+    };
+    succeeded(&output);
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(told.matches("calls of the driver API").count(), 1, "{told}");
+    assert_eq!(told.matches("never freed").count(), 1, "{told}");
+}
+
+#[test]
 fn a_process_ends_while_a_kernel_runs() {
     let Some(output) = child("a_process_ends_while_a_kernel_runs", &[]) else {
         let driver = Driver::open();
