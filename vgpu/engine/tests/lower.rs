@@ -77,11 +77,11 @@ fn rows(types: &[Type], random_source: &mut Random) -> Vec<Vec<u64>> {
     } else {
         rows.extend(lists[0].iter().map(|&a| vec![a]));
     }
-    let third = if types.len() > 2 { 400 } else { 0 };
+    let third = if types.len() > 2 { 200 } else { 0 };
     for _ in 0..third {
         rows.push(lists.iter().map(|list| list[random_source.below(list.len())]).collect());
     }
-    for _ in 0..200 {
+    for _ in 0..80 {
         rows.push(types.iter().map(|&ty| random(ty, random_source)).collect());
     }
     while !rows.len().is_multiple_of(LANES) {

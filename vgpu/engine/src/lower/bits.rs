@@ -6,6 +6,7 @@ use cranelift_codegen::ir::{InstBuilder, Value};
 use gangway_ptx::{Op, Opcode, Type, Word};
 
 use super::emit::{Emit, Quad, Source};
+use super::fields;
 use super::integer::signed;
 
 /// The result; `None` for what is no such instruction, or one with operands that are
@@ -32,8 +33,10 @@ pub(super) fn compute(e: &mut Emit, opcode: &Opcode, sources: &[Source]) -> Opti
         Op::Lop3 => Quad::One(table(e, [a, quad(1)?, quad(2)?].map(Quad::first), sources.get(3)?.constant?)),
         Op::Shl | Op::Shr => shift(e, opcode.op, ty, a, sources.get(1)?),
         Op::Shf => funnel(e, opcode, [a, quad(1)?].map(Quad::first), sources.get(2)?)?,
-        Op::Bfe => extract(e, ty, a, sources.get(1)?.constant?, sources.get(2)?.constant?),
-        Op::Bfi => insert(e, bits, a, quad(1)?, sources.get(2)?.constant?, sources.get(3)?.constant?),
+        Op::Bfe => fields::extract(e, ty, a, sources.get(1)?, sources.get(2)?),
+        Op::Bfi => fields::insert(e, ty, a, quad(1)?, sources.get(2)?, sources.get(3)?),
+        Op::Bmsk => fields::mask(e, sources.first()?, sources.get(1)?, opcode.has(Word::Clamp)),
+        Op::Szext => fields::extend(e, ty, a, sources.get(1)?, opcode.has(Word::Clamp)),
         Op::Popc => Quad::One(population(e, a)),
         Op::Clz => Quad::One(leading_zeros(e, a)),
         Op::Bfind => {
@@ -54,7 +57,7 @@ pub(super) fn compute(e: &mut Emit, opcode: &Opcode, sources: &[Source]) -> Opti
             Quad::One(e.select(empty, all, position))
         }
         Op::Brev => reverse(e, a),
-        Op::Prmt => Quad::One(permute(e, opcode, [a, quad(1)?].map(Quad::first), sources.get(2)?.constant?)?),
+        Op::Prmt => Quad::One(permute(e, opcode, [a, quad(1)?].map(Quad::first), sources.get(2)?)?),
         _ => return None,
     })
 }
@@ -136,7 +139,7 @@ fn pair_table(e: &mut Emit, b: Value, c: Value, rows: u64) -> Value {
 }
 
 /// `shl` and `shr`: amounts of the width and more shift everything out.
-fn shift(e: &mut Emit, op: Op, ty: Type, a: Quad, amount: &Source) -> Quad {
+pub(super) fn shift(e: &mut Emit, op: Op, ty: Type, a: Quad, amount: &Source) -> Quad {
     let (bits, arithmetic) = (ty.bits(), op == Op::Shr && ty.is_signed());
     let a = e.each([a], |e, [a]| if op == Op::Shr { signed(e, a, ty) } else { a });
     let fitted = |e: &mut Emit, quad: Quad| e.each([quad], |e, [value]| e.extend(value, bits, false));
@@ -262,41 +265,6 @@ fn funnel(e: &mut Emit, opcode: &Opcode, [a, b]: [Value; 2], count: &Source) -> 
     Some(Quad::One(if left { e.high_words(shifted) } else { e.low_words(shifted) }))
 }
 
-/// `bfe` of a field at a known place.
-fn extract(e: &mut Emit, ty: Type, a: Quad, position: u64, length: u64) -> Quad {
-    let bits = ty.bits();
-    let (position, length) = ((position & 0xff) as u32, (length & 0xff) as u32);
-    e.each([a], |e, [a]| {
-        if length == 0 || (position >= bits && !ty.is_signed()) {
-            return e.like(a, 0);
-        }
-        if position >= bits {
-            return e.sar_by(a, bits - 1);
-        }
-        let length = length.min(bits - position);
-        let high = e.shl_by(a, bits - position - length);
-        if ty.is_signed() { e.sar_by(high, bits - length) } else { e.shr_by(high, bits - length) }
-    })
-}
-
-/// `bfi` of a field at a known place.
-fn insert(e: &mut Emit, bits: u32, from: Quad, into: Quad, position: u64, length: u64) -> Quad {
-    let (position, length) = ((position & 0xff) as u32, (length & 0xff) as u32);
-    if position >= bits || length == 0 {
-        return into;
-    }
-    let field = match length.min(bits - position) {
-        64 => u64::MAX,
-        length => ((1 << length) - 1) << position,
-    };
-    e.each([from, into], |e, [from, into]| {
-        let placed = e.shl_by(from, position);
-        let inserted = e.and_bits(placed, field);
-        let kept = e.and_bits(into, !field);
-        e.or(inserted, kept)
-    })
-}
-
 fn population(e: &mut Emit, a: Quad) -> Value {
     let first = a.first();
     if !e.is_vector(first) {
@@ -397,19 +365,24 @@ const fn reversed(shift: u32) -> [u8; 16] {
     table
 }
 
-/// `prmt` with a known selector; the modes by selector are kept for the helper.
-fn permute(e: &mut Emit, opcode: &Opcode, [a, b]: [Value; 2], selector: u64) -> Option<Value> {
+/// `prmt`: bytes of two words by the nibbles of a selector. The modes are kept for the helper.
+fn permute(e: &mut Emit, opcode: &Opcode, [a, b]: [Value; 2], selector: &Source) -> Option<Value> {
     let modes = [Word::F4e, Word::B4e, Word::Rc8, Word::Ecl, Word::Ecr, Word::Rc16];
     if opcode.first_of(&modes).is_some() {
         return None;
     }
-    let nibble = |byte: u8| (selector >> (4 * byte) & 0xf) as u8;
+    let by = selector.quad.first();
     if !e.is_vector(a) {
-        let splat = |e: &mut Emit, value: Value| e.builder.ins().splat(I32X4, value);
-        let (a, b) = (splat(e, a), splat(e, b));
-        let permuted = permute(e, opcode, [a, b], selector)?;
+        let [a, b, by] = [a, b, by].map(|value| e.builder.ins().splat(I32X4, value));
+        let permuted = permute_lanes(e, a, b, by, selector.constant);
         return Some(e.builder.ins().extractlane(permuted, 0));
     }
+    Some(permute_lanes(e, a, b, by, selector.constant))
+}
+
+fn permute_lanes(e: &mut Emit, a: Value, b: Value, by: Value, known: Option<u64>) -> Value {
+    let Some(selector) = known else { return permute_by(e, a, b, by) };
+    let nibble = |byte: u8| (selector >> (4 * byte) & 0xf) as u8;
     let pattern: Vec<u8> = (0..16)
         .map(|byte| {
             let (lane, source) = (byte / 4 * 4, nibble(byte % 4) & 7);
@@ -417,17 +390,58 @@ fn permute(e: &mut Emit, opcode: &Opcode, [a, b]: [Value; 2], selector: u64) -> 
         })
         .collect();
     let moved = e.shuffle_bytes(a, b, &pattern);
-    let moved = e.cast(I32X4, moved);
     let signs =
         (0..4).filter(|&byte| nibble(byte) & 8 != 0).fold(0u64, |bytes, byte| bytes | 0xff << (8 * byte));
+    let words = e.cast(I32X4, moved);
     if signs == 0 {
-        return Some(moved);
+        return words;
     }
-    // The sign of a byte instead of its value: zero minus the top bit.
-    let bytes = e.cast(I8X16, moved);
+    let negative = negative_bytes(e, moved);
+    let (values, spread) = (e.and_bits(words, !signs & 0xffff_ffff), e.and_bits(negative, signs));
+    e.or(values, spread)
+}
+
+/// All bits of the bytes whose top bit is set.
+fn negative_bytes(e: &mut Emit, bytes: Value) -> Value {
     let zero = e.constant(I8X16, 0);
     let negative = e.compare(IntCC::SignedGreaterThan, zero, bytes);
-    let negative = e.cast(I32X4, negative);
-    let (values, spread) = (e.and_bits(moved, !signs & 0xffff_ffff), e.and_bits(negative, signs));
-    Some(e.or(values, spread))
+    e.cast(I32X4, negative)
+}
+
+/// By a selector of each lane's own.
+fn permute_by(e: &mut Emit, a: Value, b: Value, by: Value) -> Value {
+    // A nibble in each byte.
+    let spread = |e: &mut Emit, value: Value, distance: u32, bits: u64| {
+        let moved = e.shl_by(value, distance);
+        let both = e.or(value, moved);
+        e.and_bits(both, bits)
+    };
+    let by = e.and_bits(by, 0xffff);
+    let by = spread(e, by, 8, 0x00ff_00ff);
+    let by = spread(e, by, 4, 0x0f0f_0f0f);
+    let within = e.and_bits(by, 0x0303_0303);
+    const LANES: [u8; 16] = [0, 0, 0, 0, 4, 4, 4, 4, 8, 8, 8, 8, 12, 12, 12, 12];
+    let lanes = crate::value::vector_constant(e.builder, I32X4, &LANES);
+    let index = e.or(within, lanes);
+    // What has its top bit set is looked up as zero.
+    let second = e.shl_by(by, 5);
+    let second = e.and_bits(second, 0x8080_8080);
+    let first = e.or(index, second);
+    let tops = e.like(second, 0x8080_8080);
+    let other = e.xor(second, tops);
+    let other = e.or(index, other);
+    let look_up = |e: &mut Emit, table: Value, index: Value| {
+        let (table, index) = (e.cast(I8X16, table), e.cast(I8X16, index));
+        e.builder.ins().x86_pshufb(table, index)
+    };
+    let (low, high) = (look_up(e, a, first), look_up(e, b, other));
+    let bytes = e.or(low, high);
+    let negative = negative_bytes(e, bytes);
+    let words = e.cast(I32X4, bytes);
+    let by_sign = e.shl_by(by, 4);
+    let by_sign = e.cast(I8X16, by_sign);
+    let by_sign = negative_bytes(e, by_sign);
+    let differs = e.xor(words, negative);
+    let chosen = e.and(differs, by_sign);
+    e.xor(words, chosen)
 }

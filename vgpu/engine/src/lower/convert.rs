@@ -3,7 +3,6 @@
 //! Conversions that have to round, round to nearest; to integers, in every way. Others
 //! have no fast path, unless they are exact anyway.
 
-use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{F32, F32X4, F64, F64X2, I32, I32X4, I64};
 use cranelift_codegen::ir::{InstBuilder, Value};
 use gangway_ptx::{Opcode, Type, Word};
@@ -265,13 +264,7 @@ fn narrowed(e: &mut Emit, opcode: &Opcode, to: Type, from: Type, a: Quad) -> Opt
         _ => {
             let result = half::from_float(e, to, single);
             let result = if ftz { half::flush(e, to, result) } else { result };
-            if !opcode.has(Word::Relu) {
-                return Some(Quad::One(result));
-            }
-            let sign = e.and_bits(result, 0x8000);
-            let zero = e.like(sign, 0);
-            let positive = e.compare(IntCC::Equal, sign, zero);
-            Quad::One(e.keep(positive, result))
+            Quad::One(if opcode.has(Word::Relu) { half::positive(e, result) } else { result })
         }
     })
 }

@@ -1,8 +1,9 @@
-//! Half precision and bfloat16, computed in single precision and rounded again: sums and products
-//! of so few bits are not rounded differently in two steps.
+//! Half precision and bfloat16, computed in single precision and rounded again: sums and
+//! products of so few bits are not rounded differently in two steps, and fused ones are kept
+//! from it.
 
 use cranelift_codegen::ir::Value;
-use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::types::{F32, F32X4};
 use gangway_ptx::{Op, Opcode, Type, Word};
 
@@ -28,26 +29,28 @@ pub(super) const fn element(ty: Type) -> Type {
 pub(super) fn compute(e: &mut Emit, opcode: &Opcode, sources: &[Source]) -> Option<Quad> {
     let ty = opcode.ty(0)?;
     let each = element(ty);
-    let known = matches!(opcode.op, Op::Add | Op::Sub | Op::Mul | Op::Abs | Op::Neg | Op::Min | Op::Max);
+    let fused = opcode.op == Op::Fma && each == Type::F16;
+    let known =
+        fused || matches!(opcode.op, Op::Add | Op::Sub | Op::Mul | Op::Abs | Op::Neg | Op::Min | Op::Max);
     if !matches!(each, Type::F16 | Type::Bf16) || !float::is_nearest(opcode) || !known {
         return None;
     }
     let a = sources.first()?.quad.first();
-    let b = sources.get(1).map_or(a, |source| source.quad.first());
+    let [b, c] = [1, 2].map(|index| sources.get(index).map_or(a, |source| source.quad.first()));
     if each == ty {
-        return Some(Quad::One(lane(e, opcode, each, a, b)));
+        return Some(Quad::One(lane(e, opcode, each, [a, b, c])));
     }
-    let (low_a, low_b) = (e.and_bits(a, 0xffff), e.and_bits(b, 0xffff));
-    let low = lane(e, opcode, each, low_a, low_b);
-    let (high_a, high_b) = (e.shr_by(a, 16), e.shr_by(b, 16));
-    let high = lane(e, opcode, each, high_a, high_b);
+    let lows = [a, b, c].map(|value| e.and_bits(value, 0xffff));
+    let low = lane(e, opcode, each, lows);
+    let highs = [a, b, c].map(|value| e.shr_by(value, 16));
+    let high = lane(e, opcode, each, highs);
     let high = e.shl_by(high, 16);
     Some(Quad::One(e.or(low, high)))
 }
 
-fn lane(e: &mut Emit, opcode: &Opcode, ty: Type, a: Value, b: Value) -> Value {
+fn lane(e: &mut Emit, opcode: &Opcode, ty: Type, operands: [Value; 3]) -> Value {
     let ftz = opcode.has(Word::Ftz);
-    let [a, b] = [a, b].map(|value| if ftz { flush(e, ty, value) } else { value });
+    let [a, b, c] = operands.map(|value| if ftz { flush(e, ty, value) } else { value });
     if matches!(opcode.op, Op::Abs | Op::Neg) {
         let moved = if opcode.op == Op::Abs {
             e.and_bits(a, SIGN - 1)
@@ -62,6 +65,11 @@ fn lane(e: &mut Emit, opcode: &Opcode, ty: Type, a: Value, b: Value) -> Value {
         Op::Add => e.fadd(x, y),
         Op::Sub => e.fsub(x, y),
         Op::Mul => e.fmul(x, y),
+        Op::Fma => {
+            let product = e.fmul(x, y);
+            let z = to_float(e, ty, c);
+            sum_to_odd(e, product, z)
+        }
         _ => {
             let (x, y) = (e.integer(x), e.integer(y));
             let chosen = float::extreme_32(e, opcode, x, y);
@@ -70,7 +78,40 @@ fn lane(e: &mut Emit, opcode: &Opcode, ty: Type, a: Value, b: Value) -> Value {
     };
     let result = if opcode.has(Word::Sat) { float::saturated(e, result) } else { result };
     let result = from_float(e, ty, result);
-    if ftz { flush(e, ty, result) } else { result }
+    let result = if ftz { flush(e, ty, result) } else { result };
+    if opcode.has(Word::Relu) { positive(e, result) } else { result }
+}
+
+/// `.relu`: zero instead of negative values. The only NaN has no sign.
+pub(super) fn positive(e: &mut Emit, value: Value) -> Value {
+    let sign = e.and_bits(value, SIGN);
+    let zero = e.like(sign, 0);
+    let positive = e.compare(IntCC::Equal, sign, zero);
+    e.keep(positive, value)
+}
+
+/// A sum that is rounded again: what does not fit makes the last bit odd, so that the second
+/// rounding is that of the exact sum. The product of two halves is exact.
+fn sum_to_odd(e: &mut Emit, a: Value, b: Value) -> Value {
+    let sum = e.fadd(a, b);
+    let of_b = e.fsub(sum, a);
+    let of_a = e.fsub(sum, of_b);
+    let (lost_a, lost_b) = (e.fsub(a, of_a), e.fsub(b, of_b));
+    let lost = e.fadd(lost_a, lost_b);
+    let none = e.float_like(lost, 0.0);
+    let inexact = e.compare_floats(FloatCC::OrderedNotEqual, lost, none);
+    let (bits, lost) = (e.integer(sum), e.integer(lost));
+    // Further from zero if what is lost has the sum's sign, nearer otherwise; only from even ones.
+    let signs = e.xor(bits, lost);
+    let minus = e.sar_by(signs, 31);
+    let one = e.like(bits, 1);
+    let step = e.or(minus, one);
+    let even = e.not(bits);
+    let even = e.and(even, one);
+    let step = e.mul(step, even);
+    let step = e.keep(inexact, step);
+    let odd = e.add(bits, step);
+    e.cast(e.ty(sum), odd)
 }
 
 /// `moved`, or the only NaN where `value` is one.

@@ -19,6 +19,9 @@ pub(super) fn compute(e: &mut Emit, opcode: &Opcode, sources: &[Source]) -> Opti
     if matches!(ty, Type::U16x2 | Type::S16x2) {
         return packed(e, opcode, ty, sources);
     }
+    if matches!(opcode.op, Op::Dp4a | Op::Dp2a) {
+        return dot(e, opcode, sources);
+    }
     if !ty.is_integer() {
         return None;
     }
@@ -196,6 +199,24 @@ fn product_24(e: &mut Emit, opcode: &Opcode, ty: Type, a: Quad, b: Quad, c: Opti
         Some(c) => e.add(product, c.first()),
         None => product,
     })
+}
+
+/// `dp4a` and `dp2a`: products of bytes, or of halves with bytes, and their sum.
+fn dot(e: &mut Emit, opcode: &Opcode, sources: &[Source]) -> Option<Quad> {
+    let [a, b, c] = [sources.first()?, sources.get(1)?, sources.get(2)?].map(|source| source.quad.first());
+    let signed = [0, 1].map(|index| opcode.ty(index) == Some(Type::S32));
+    let (count, bits) = if opcode.op == Op::Dp4a { (4, 8) } else { (2, 16) };
+    let offset = if opcode.has(Word::Hi) { 2 } else { 0 };
+    // An element, moved to the top and down again.
+    let element = |e: &mut Emit, value: Value, index: u32, bits: u32, signed: bool| {
+        let high = e.shl_by(value, 32 - bits * (index + 1));
+        if signed { e.sar_by(high, 32 - bits) } else { e.shr_by(high, 32 - bits) }
+    };
+    Some(Quad::One((0..count).fold(c, |sum, index| {
+        let (x, y) = (element(e, a, index, bits, signed[0]), element(e, b, index + offset, 8, signed[1]));
+        let product = e.mul(x, y);
+        e.add(sum, product)
+    })))
 }
 
 /// Two 16-bit values in each 32-bit lane.

@@ -13,6 +13,7 @@ mod compare;
 mod convert;
 mod divide;
 mod emit;
+mod fields;
 mod float;
 mod half;
 mod integer;
