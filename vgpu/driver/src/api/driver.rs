@@ -1,6 +1,7 @@
 //! The driver itself: starting it, its version, errors, looking functions up, profiling.
 
 use std::ffi::c_char;
+use std::sync::Once;
 
 use crate::device::DRIVER_VERSION;
 use crate::entry::entries;
@@ -79,13 +80,20 @@ entries! {
         if status.is_null() { found.map(drop).map_err(|_| Status::NOT_FOUND) } else { Ok(()) }
     }
 
-    /// Tables of functions that are not public. There are none.
+    /// Tables of functions that are not public; NVIDIA's own libraries are made of them.
     before init fn cuGetExportTable(_, table: Out<*const ()>, id: Memory) {
+        static TOLD: Once = Once::new();
         if id.is_null() {
             return Err(Status::INVALID_VALUE);
         }
         table.set(std::ptr::null())?;
-        Err(Status::NOT_FOUND)
+        TOLD.call_once(|| {
+            eprintln!(
+                "gangway: the virtual GPU does not support cuGetExportTable: it runs programs that use the driver \
+                 API, not those that use the CUDA runtime (libcudart)"
+            );
+        });
+        Err(Status::NOT_SUPPORTED)
     }
 
     fn cuProfilerInitialize(_, _configuration: Text, _output: Text, _mode: u32) {
