@@ -234,6 +234,9 @@ int main(void) {
     OK(cuGraphRetainUserObject(events, object, 1, 1));
     CUgraphExec keeper;
     OK(cuGraphInstantiateWithFlags(&keeper, events, 0));
+    // The program's reference was moved to the graph, which can give it back all the same.
+    OK(cuGraphReleaseUserObject(events, object, 1));
+    EXPECT(INVALID_VALUE, cuGraphReleaseUserObject(events, object, 1));
     OK(cuGraphDestroy(events));
     before = atomic_load(&calls);
     CHECK(before < 1000);
