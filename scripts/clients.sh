@@ -1,12 +1,13 @@
 #!/bin/bash
-# Runs programs of others on the virtual GPU: numba-cuda, and the cudarc crate
-# with kernels that NVRTC compiles.
+# Runs programs of others on the virtual GPU: numba-cuda, the cudarc crate with
+# kernels that NVRTC compiles, and Taichi.
 #
-#   scripts/clients.sh [--library FOLDER] [numba] [cudarc]
+#   scripts/clients.sh [--library FOLDER] [numba] [cudarc] [taichi] [suite]
 #
 # FOLDER holds the libcuda.so.1 to test; without it, one is built. What the
 # clients need (vgpu/clients/numba/requirements.txt: 300 MB on disk) is
-# downloaded once, into build/clients.
+# downloaded once, into build/clients. `suite` are numba-cuda's own tests, which
+# take half an hour and only run when they are asked for.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export PATH="$PATH:$HOME/.cargo/bin"
@@ -20,7 +21,7 @@ if [ "${1:-}" = --library ]; then
   shift 2
 fi
 clients=("$@")
-[ ${#clients[@]} -gt 0 ] || clients=(numba cudarc)
+[ ${#clients[@]} -gt 0 ] || clients=(numba cudarc taichi)
 
 # The packages, if the list has changed or the last download was cut short.
 mkdir -p "$out"
@@ -61,8 +62,20 @@ for client in "${clients[@]}"; do
         CARGO_TARGET_DIR=$out/cudarc timeout 600 cargo test --locked
       ) || status=$?
       ;;
+    taichi)
+      [ -d "$out/taichi" ] || "$venv/bin/pip" install --quiet --disable-pip-version-check --no-deps \
+        --target "$out/taichi" -r vgpu/clients/taichi/requirements.txt
+      PYTHONPATH=$out/taichi PYTHONDONTWRITEBYTECODE=1 timeout 300 \
+        "$venv/bin/python" vgpu/clients/taichi/kernels.py || status=$?
+      ;;
+    suite)
+      [ -d "$out/suite" ] || "$venv/bin/pip" install --quiet --disable-pip-version-check --no-deps \
+        --target "$out/suite" -r vgpu/clients/numba/requirements-suite.txt
+      PYTHONPATH=$out/suite \
+        "$venv/bin/python" -W ignore vgpu/clients/numba/suite.py || status=$?
+      ;;
     *)
-      echo "clients: there is no client '$client', only numba and cudarc" >&2
+      echo "clients: there is no client '$client', only numba, cudarc, taichi and suite" >&2
       exit 2
       ;;
   esac
