@@ -34,7 +34,7 @@ conformance-libgomp: build ## Run libgomp's own tests on the virtual GPU; ARGS=-
 	cargo run -p gangway-libgomp-suite -- $(ARGS)
 
 .PHONY: clients
-clients: build ## Run numba-cuda and cudarc programs on the virtual GPU; downloads them once
+clients: build ## Run numba-cuda, cudarc and Taichi programs on the virtual GPU; downloads them once
 	scripts/clients.sh --library $(STAGE)/lib/gangway/vgpu
 
 .PHONY: demo
