@@ -1,0 +1,61 @@
+// More streams than processors: all of them get on, waiting costs no processor time, and the threads go again.
+#include "kernels.h"
+#include <dirent.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { STREAMS = 100, NAP = 300000 };
+
+static double now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return time.tv_sec + time.tv_nsec * 1e-9;
+}
+
+static double processor(void) {
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_utime.tv_sec + usage.ru_stime.tv_sec + (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e-6;
+}
+
+static int threads(void) {
+    DIR *folder = opendir("/proc/self/task");
+    int count = -2;
+    CHECK(folder != NULL);
+    while (readdir(folder) != NULL) count++;
+    closedir(folder);
+    return count;
+}
+
+static void nap(void *unused) {
+    (void)unused;
+    usleep(NAP);
+}
+
+int main(void) {
+    CUcontext context = start();
+    Kernels kernels = load_kernels();
+    static CUstream streams[STREAMS];
+    // Idle streams need no thread each.
+    for (int i = 0; i < STREAMS; i++) OK(cuStreamCreate(&streams[i], 1));
+    for (int round = 0; round < 5; round++)
+        for (int i = 0; i < STREAMS; i++) OK(launch(kernels.empty, 64, streams[i], NULL));
+    OK(cuCtxSynchronize());
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    int few = threads();
+    CHECK(few < 3 * processors + 20);
+
+    double began = now(), used = processor();
+    for (int i = 0; i < STREAMS; i++) OK(cuLaunchHostFunc(streams[i], nap, NULL));
+    OK(cuCtxSynchronize());
+    double took = now() - began;
+    used = processor() - used;
+    // One after another would be thirty seconds; two at a time fifteen.
+    CHECK(took < 10);
+    CHECK(used < took / 2);
+    for (int i = 0; i < 200 && threads() > few + 4; i++) usleep(50000);
+    CHECK(threads() <= few + 4);
+    OK(cuCtxDestroy_v2(context));
+    return 0;
+}
