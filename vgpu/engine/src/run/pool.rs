@@ -72,6 +72,17 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Wakes others while a launch has blocks for them. Whoever wakes does the same, so that many are
+    /// woken soon and nobody has to wake them all.
+    fn call(&self, job: &Job) {
+        const AT_ONCE: usize = 2;
+        for _ in 0..AT_ONCE {
+            if job.has_blocks() {
+                self.wake.notify_one();
+            }
+        }
+    }
+
     /// What a thread of the pool does.
     fn work(&self, number: u32) {
         let mut worker = Worker::default();
@@ -83,6 +94,7 @@ impl Shared {
                 entry.at_it += 1;
                 let job = entry.job.clone();
                 drop(state);
+                self.call(&job);
                 run(&mut worker, &self.device, &job, number);
                 state = self.lock();
                 if let Some(entry) = state.jobs.iter_mut().find(|entry| entry.job.id == job.id) {
@@ -141,9 +153,7 @@ impl Pool {
         let first = state.threads + 1;
         state.threads += missing;
         drop(state);
-        for _ in 0..others {
-            self.shared.wake.notify_one();
-        }
+        self.shared.call(job);
         for number in first..first + missing {
             let shared = self.shared.clone();
             let name = format!("gangway-vgpu-{number}");

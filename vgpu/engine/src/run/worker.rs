@@ -13,10 +13,13 @@ use super::trap;
 use crate::device::Device;
 use crate::fault::{Fault, Place};
 
-/// So long do warps only spend their fuel before the worker takes another block.
+/// So long do warps only spend their fuel before the worker takes another block, and twice as long before
+/// the next: most of the time they just have much to do.
 const PATIENCE: Duration = Duration::from_millis(5);
+/// Blocks that a worker has at most without being asked to by a cooperative launch; a multiprocessor has as many.
+const MOST_BLOCKS: usize = 32;
 /// Rounds without progress before the thread lets others run.
-const ROUNDS: u32 = 8;
+const ROUNDS: u32 = 64;
 /// Times that a worker with nothing to run looks again before it sleeps in between.
 const LOOKS: u32 = 200;
 const NAP: Duration = Duration::from_micros(50);
@@ -38,10 +41,14 @@ impl Worker {
         let mut running = 0;
         let mut quiet = 0u32;
         let mut since = None;
+        let mut patience = PATIENCE;
         job.grid.hold(true);
         while !job.is_cancelled() {
-            let impatient = since.is_some_and(|since: Instant| since.elapsed() > PATIENCE);
-            if (running == 0 || impatient) && job.has_blocks() {
+            let impatient = since.is_some_and(|since: Instant| since.elapsed() > patience);
+            if (running == 0 || impatient && running < MOST_BLOCKS) && job.has_blocks() {
+                if impatient {
+                    patience *= 2;
+                }
                 if self.start(device, job, running, number) {
                     running += 1;
                 }
