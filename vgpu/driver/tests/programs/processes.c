@@ -8,6 +8,8 @@ static void hold(void *unused) {
     for (;;) pause();
 }
 
+static void leave(void *status) { exit((int)(intptr_t)status); }
+
 static int status_of(pid_t child) {
     int status;
     CHECK(waitpid(child, &status, 0) > 0);
@@ -40,6 +42,19 @@ int main(void) {
         exit(3);
     }
     CHECK(status_of(-1) == 3);
+
+    // A host function may end the process, while the program waits for it and another stream works.
+    if (fork() == 0) {
+        start();
+        Kernels kernels = load_kernels();
+        CUstream stream;
+        OK(cuStreamCreate(&stream, 1));
+        for (int i = 0; i < 1000; i++) OK(launch(kernels.empty, 64, stream, NULL));
+        OK(cuLaunchHostFunc(NULL, leave, (void *)5));
+        cuStreamSynchronize(NULL);
+        for (;;) pause();
+    }
+    CHECK(status_of(-1) == 5);
 
     start();
     Kernels kernels = load_kernels();
