@@ -72,30 +72,50 @@ impl Context {
         primary: bool,
         api_version: u32,
     ) -> Result<Arc<Context>> {
+        Context::table()
+            .insert_with(|handle| Arc::new(Context::with_handle(handle, device, flags, primary, api_version)))
+    }
+
+    /// A device's primary context again, after it was destroyed: under the same handle, as with a real driver.
+    fn renew(handle: CUcontext, device: &'static Device, flags: u32) -> Result<Arc<Context>> {
+        let context = Arc::new(Context::with_handle(handle, device, flags, true, API_VERSION));
+        Context::table().replace(handle, Arc::clone(&context)).ok_or(Status::UNKNOWN)?;
+        Ok(context)
+    }
+
+    fn with_handle(
+        handle: CUcontext,
+        device: &'static Device,
+        flags: u32,
+        primary: bool,
+        api_version: u32,
+    ) -> Context {
         static NEXT: AtomicU64 = AtomicU64::new(1);
-        Context::table().insert_with(|handle| {
-            Arc::new(Context {
-                handle,
-                device,
-                primary,
-                id: NEXT.fetch_add(1, Ordering::Relaxed),
-                api_version,
-                queues: gangway_streams::Context::new(),
-                flags: AtomicU32::new(flags),
-                cache_config: AtomicU32::new(0),
-                shared_config: AtomicU32::new(0),
-                destroyed: AtomicBool::new(false),
-                limits: Mutex::new(DEFAULT_LIMITS),
-                owned: Mutex::default(),
-                peers: Mutex::default(),
-            })
-        })
+        Context {
+            handle,
+            device,
+            primary,
+            id: NEXT.fetch_add(1, Ordering::Relaxed),
+            api_version,
+            queues: gangway_streams::Context::new(),
+            flags: AtomicU32::new(flags),
+            cache_config: AtomicU32::new(0),
+            shared_config: AtomicU32::new(0),
+            destroyed: AtomicBool::new(false),
+            limits: Mutex::new(DEFAULT_LIMITS),
+            owned: Mutex::default(),
+            peers: Mutex::default(),
+        }
+    }
+
+    fn is_destroyed(&self) -> bool {
+        self.destroyed.load(Ordering::Acquire)
     }
 
     /// Whether calls may work with it: neither destroyed nor failed.
     #[inline]
     pub fn usable(&self) -> Result {
-        if self.destroyed.load(Ordering::Acquire) {
+        if self.is_destroyed() {
             return Err(Status::CONTEXT_IS_DESTROYED);
         }
         match self.queues.failure() {
@@ -209,7 +229,9 @@ impl Context {
         if self.destroyed.swap(true, Ordering::AcqRel) {
             return;
         }
-        let _ = Context::table().remove(self.handle);
+        if !self.primary {
+            let _ = Context::table().remove(self.handle);
+        }
         // What has begun is waited for: it works on memory that is about to go. From a
         // host function that is not possible, and the memory stays.
         let ended = self.queues.cancel().is_ok();
@@ -263,12 +285,31 @@ fn put(context: Arc<Context>) {
 /// The calling thread's current context, whatever state it is in.
 #[inline]
 pub fn current() -> Option<Arc<Context>> {
-    STACK.with(|stack| stack.borrow().last().cloned())
+    let context = STACK.with(|stack| stack.borrow().last().cloned())?;
+    if context.primary && context.is_destroyed() { Some(renewed(context)) } else { Some(context) }
+}
+
+/// A primary context stays current while it is destroyed and made again.
+#[cold]
+fn renewed(old: Arc<Context>) -> Arc<Context> {
+    let Ok(context) = old.handle.get() else { return old };
+    stack(|stack| {
+        if let Some(top) = stack.last_mut() {
+            *top = Arc::clone(&context);
+        }
+    });
+    context
+}
+
+/// The context of a handle, unless it is a primary one that is destroyed at the moment.
+pub fn find(handle: CUcontext) -> Result<Arc<Context>> {
+    let context = handle.get()?;
+    if context.is_destroyed() { Err(Status::CONTEXT_IS_DESTROYED) } else { Ok(context) }
 }
 
 /// Puts another context in the place of the current one; null takes the current one away.
 pub fn set_current(handle: CUcontext) -> Result {
-    let context = if handle.is_null() { None } else { Some(handle.get()?) };
+    let context = if handle.is_null() { None } else { Some(find(handle)?) };
     let replaced = stack(Vec::pop);
     if let Some(context) = context {
         put(context);
@@ -278,7 +319,7 @@ pub fn set_current(handle: CUcontext) -> Result {
 }
 
 pub fn push(handle: CUcontext) -> Result {
-    put(handle.get()?);
+    put(find(handle)?);
     Ok(())
 }
 
@@ -322,6 +363,8 @@ fn is_scheduling(flags: u32) -> bool {
 #[derive(Debug, Default)]
 pub struct Primary {
     context: Option<Arc<Context>>,
+    /// The same for as long as the process.
+    handle: Option<CUcontext>,
     retained: u64,
     flags: u32,
 }
@@ -339,10 +382,12 @@ impl Primary {
     }
 
     pub fn retain(&mut self, device: &'static Device) -> Result<CUcontext> {
-        let context = match &self.context {
-            Some(context) => context,
-            None => self.context.insert(Context::create(device, self.flags, true, API_VERSION)?),
+        let context = match (&self.context, self.handle) {
+            (Some(context), _) => context,
+            (None, Some(handle)) => self.context.insert(Context::renew(handle, device, self.flags)?),
+            (None, None) => self.context.insert(Context::create(device, self.flags, true, API_VERSION)?),
         };
+        self.handle = Some(context.handle);
         self.retained += 1;
         Ok(context.handle)
     }

@@ -195,6 +195,16 @@ impl<T: Object> Table<T> {
         slot.object.clone()
     }
 
+    /// Puts another object behind a valid handle.
+    pub fn replace(&self, handle: Handle<T>, object: Arc<T>) -> Option<Arc<T>> {
+        let (index, generation) = parts(handle)?;
+        let mut slot = self.slot(index)?.write().unwrap_or_else(PoisonError::into_inner);
+        if slot.generation != generation || slot.object.is_none() {
+            return None;
+        }
+        slot.object.replace(object)
+    }
+
     pub fn remove(&self, handle: Handle<T>) -> Option<Arc<T>> {
         let (index, generation) = parts(handle)?;
         let object = {

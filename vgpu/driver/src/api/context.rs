@@ -18,7 +18,7 @@ fn pop(out: Out<CUcontext>) -> Result {
 }
 
 fn named(handle: CUcontext) -> Result<std::sync::Arc<context::Context>> {
-    if handle.is_null() { context::current().ok_or(Status::INVALID_CONTEXT) } else { handle.get() }
+    if handle.is_null() { context::current().ok_or(Status::INVALID_CONTEXT) } else { context::find(handle) }
 }
 
 entries! {

@@ -77,9 +77,11 @@ fn primary_contexts_are_counted() {
     check!(cuDevicePrimaryCtxReset_v2(1));
     assert_eq!(state(), 0);
     check!(cuMemFree_v2(address), 709);
-    let again = get!(cuDevicePrimaryCtxRetain for Handle; 1);
-    check!(cuCtxSetCurrent(again));
+    check!(cuCtxSetCurrent(first), 709);
+    // It is made again under its old handle, and still current.
+    assert_eq!(get!(cuDevicePrimaryCtxRetain for Handle; 1), first);
     check!(cuCtxSynchronize());
+    check!(cuMemFree_v2(address), INVALID_VALUE);
     check!(cuDevicePrimaryCtxRelease_v2(1));
     assert_eq!(state(), 0);
 }
