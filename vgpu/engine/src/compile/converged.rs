@@ -201,22 +201,8 @@ impl Converged<'_, '_> {
         self.store(saved, in_frame!(saved_top));
         let base = self.emit.local_base;
         self.store(base, in_frame!(local_base));
-        let blocks = unit.graph.blocks.len();
-        let (waiting, lanes) = (in_frame!(waiting), in_frame!(lanes));
-        let zero = self.emit.number(0);
-        self.store(zero, waiting);
-        self.store(zero, in_frame!(held));
-        let all = self.emit.mask;
-        self.store(all, lanes);
-        let zero = self.emit.builder.ins().iconst(I32, 0);
-        for offset in [in_frame!(returned), in_frame!(parked)] {
-            self.store(zero, offset);
-        }
-        for (offset, value) in [(in_frame!(blocks), blocks as i64), (in_frame!(converges), 1)] {
-            let value = self.emit.builder.ins().iconst(I32, value);
-            self.store(value, offset);
-        }
-        self.clear_masks(blocks);
+        let converges = self.emit.builder.ins().iconst(I32, 1);
+        self.store(converges, in_frame!(converges));
         for slot in unit.liveness.entering[0].iter() {
             let zero = fetch(&mut self.emit.builder, self.frame, 0, unit.slots.types[slot as usize]);
             self.keep(slot, Known::Input(zero));
@@ -224,21 +210,6 @@ impl Converged<'_, '_> {
         self.check_arguments();
         let first = self.labels[0];
         self.emit.builder.ins().jump(first, &[]);
-    }
-
-    /// Nobody waits in any block.
-    fn clear_masks(&mut self, blocks: usize) {
-        let (start, end) = (size_of::<Frame>() as i32, frame::size(blocks));
-        if end - start <= 1024 {
-            let zero = crate::value::constant(&mut self.emit.builder, I32X4, 0);
-            for offset in (start..end).step_by(16) {
-                self.store(zero, offset);
-            }
-        } else {
-            let masks = self.emit.builder.ins().iadd_imm_s(self.frame, i64::from(start));
-            let size = self.emit.number(i64::from(end - start));
-            self.emit.call(Helper::Clear, &[masks, size]);
-        }
     }
 
     /// Arguments that are taken to be the same in all lanes have to be.
@@ -605,6 +576,9 @@ impl Converged<'_, '_> {
                 }
             }
         }
+        // The rest of the frame is made only now: most warps never need it.
+        let (frame, blocks) = (self.frame, self.emit.number(unit.graph.blocks.len() as i64));
+        self.emit.call(Helper::Prepare, &[frame, blocks]);
         let mut waiting = 0;
         for &(block, lanes) in places {
             let lanes = lanes.unwrap_or(self.emit.mask);

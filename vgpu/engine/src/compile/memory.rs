@@ -14,6 +14,7 @@ use gangway_ptx::{Base, Expected, Op, Opcode, Operand, StateSpace, Type, Word};
 use super::emit::{Emitter, Known, Steps, field};
 use crate::abi::LANES;
 use crate::lower::Input;
+use crate::support::Helper;
 use crate::value::{Lanes, Predicate, is_wide};
 
 /// Where an access goes whose addresses have a shape.
@@ -76,8 +77,7 @@ impl Emitter<'_, '_> {
         if !self.converged || self.unit.check || opcode.first_of(&strong).is_some() {
             return None;
         }
-        // Other lanes' memory may be read where that harms nobody, never written.
-        if self.partial.is_some() && (!loads || guard.is_some()) {
+        if self.partial.is_some() && guard.is_some() {
             return None;
         }
         let space = opcode.space();
@@ -142,7 +142,7 @@ impl Emitter<'_, '_> {
                 _ => address,
             });
         }
-        if self.partial.is_some() && step != 0 && space != StateSpace::Shared {
+        if self.partial.is_some() && loads && step != 0 && space != StateSpace::Shared {
             let elsewhere = self.elsewhere(&pointers, step, bytes)?;
             wrong = self.builder.ins().bor(wrong, elsewhere);
         }
@@ -429,8 +429,19 @@ impl Emitter<'_, '_> {
         guard: Option<&Predicate>,
     ) -> bool {
         let Some(reach) = self.reach(operand, opcode, ty, guard, false) else { return false };
-        let (slow, done) = self.part(reach.wrong);
         let size = i64::from(ty.size());
+        if self.partial.is_some() {
+            // Other lanes' memory may be read where that harms nobody, never written.
+            let (&[pointer], [value]) = (&reach.pointers[..], values) else { return false };
+            let (slow, done) = self.part(reach.wrong);
+            let lanes = self.lanes_of(value);
+            self.pass(&[Input::Lanes(lanes)]);
+            let (step, size) = (self.number(reach.step), self.number(size));
+            self.call(Helper::StoreRow, &[self.mask, pointer, step, size]);
+            self.store_slowly(slow, done, operand, values, opcode, ty, guard);
+            return true;
+        }
+        let (slow, done) = self.part(reach.wrong);
         let row = LANES / reach.pointers.len();
         let contiguous = reach.step == size && values.len() == 1 && size >= 4;
         for (element, value) in values.iter().enumerate() {
@@ -464,6 +475,22 @@ impl Emitter<'_, '_> {
                 }
             }
         }
+        self.store_slowly(slow, done, operand, values, opcode, ty, guard);
+        true
+    }
+
+    /// Ends the fast way of a store, and has a helper do it on the slow way.
+    #[allow(clippy::too_many_arguments)]
+    fn store_slowly(
+        &mut self,
+        slow: Label,
+        done: Label,
+        operand: Operand,
+        values: &[Known],
+        opcode: &Opcode,
+        ty: Type,
+        guard: Option<&Predicate>,
+    ) {
         self.builder.ins().jump(done, &[]);
         self.builder.switch_to_block(slow);
         let address = self.address(operand);
@@ -472,7 +499,6 @@ impl Emitter<'_, '_> {
         self.builder.ins().jump(done, &[]);
         self.builder.seal_block(done);
         self.builder.switch_to_block(done);
-        true
     }
 
     fn lanes_of(&mut self, known: &Known) -> Lanes {

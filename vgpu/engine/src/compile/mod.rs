@@ -24,6 +24,8 @@ mod order;
 mod region;
 mod shape;
 mod steps;
+#[cfg(test)]
+mod tests;
 mod unit;
 
 use std::path::{Path, PathBuf};

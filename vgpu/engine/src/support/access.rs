@@ -241,6 +241,22 @@ pub(super) unsafe extern "C" fn store(warp: *mut Warp, mask: u64, access: u64) {
     }
 }
 
+/// Stores the warp's first `values` for the lanes of `mask`, which is in memory that may be written, `step` bytes
+/// from lane to lane.
+pub(super) unsafe extern "C" fn store_row(warp: *mut Warp, mask: u64, first: *mut u8, step: u64, size: u64) {
+    // SAFETY: compiled code passes its warp, and has checked where it goes.
+    unsafe {
+        let (mask, values) = (mask as u32, &(*warp).values[0]);
+        let to = |lane: usize| first.wrapping_offset((step as i64 * lane as i64) as isize);
+        match size {
+            1 => each_lane(mask, |lane| to(lane).write_volatile(narrow(values)[lane] as u8)),
+            2 => each_lane(mask, |lane| to(lane).cast::<u16>().write_volatile(narrow(values)[lane] as u16)),
+            4 => each_lane(mask, |lane| to(lane).cast::<u32>().write_volatile(narrow(values)[lane])),
+            _ => each_lane(mask, |lane| to(lane).cast::<u64>().write_volatile(values[lane])),
+        }
+    }
+}
+
 /// What `isspacep` asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum IsIn {

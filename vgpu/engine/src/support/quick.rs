@@ -102,7 +102,7 @@ mod tests {
         // SAFETY: all zeros is a state of a warp.
         let mut warp: Box<Warp> = Box::new(unsafe { std::mem::zeroed() });
         for round in 0..2000 {
-            let members = numbers(&mut seed)[0] as u32 | u32::from(round % 3 == 0) * u32::MAX;
+            let members = numbers(&mut seed)[0] as u32 | if round % 3 == 0 { u32::MAX } else { 0 };
             for mode in [Word::Idx, Word::Up, Word::Down, Word::Bfly] {
                 let opcode = opcode("shfl", &[Word::Sync, mode], Type::B32);
                 let mut inputs =

@@ -24,6 +24,18 @@ pub(super) unsafe extern "C" fn clear(_warp: *mut Warp, frame: *mut u8, size: u6
     unsafe { std::ptr::write_bytes(frame, 0, size as usize) }
 }
 
+/// Makes the frame of converged code ready for masked code: nobody waits anywhere.
+pub(super) unsafe extern "C" fn prepare(_warp: *mut Warp, frame: *mut Frame, blocks: u64) {
+    // SAFETY: compiled code passes its own frame, in which the masks of its blocks follow.
+    unsafe {
+        (*frame).blocks = blocks as u32;
+        (*frame).lanes = u32::MAX;
+        ((*frame).waiting, (*frame).held) = (0, 0);
+        ((*frame).returned, (*frame).parked) = (0, 0);
+        std::ptr::write_bytes(frame.add(1).cast::<u32>(), 0, 2 * blocks as usize);
+    }
+}
+
 /// Takes the lanes that wait for the first block from `from` on.
 ///
 /// # Safety
