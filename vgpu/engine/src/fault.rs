@@ -109,7 +109,11 @@ impl Fault {
                 Threads::Unknown => Ok(()),
                 Threads::One(thread) => write!(report, ", thread {}", triple(thread)),
                 Threads::Among(first, last) => {
-                    write!(report, ", one of the threads {} to {}", triple(first), triple(last))
+                    let (first, last) = (triple(first), triple(last));
+                    write!(
+                        report,
+                        ", one of the threads {first} to {last}; GANGWAY_VGPU_CHECK=memory tells which"
+                    )
                 }
             };
         }

@@ -103,7 +103,10 @@ fn print(test: &str, expected: &[&str]) -> Result<(), Failed> {
         return Err(format!("{out}{err}").into());
     }
     for line in expected {
-        let (stream, text) = if line.starts_with("out: ") { (&out, &line[5..]) } else { (&err, &line[5..]) };
+        let (stream, text) = match line.strip_prefix("out: ") {
+            Some(text) => (&out, text),
+            None => (&err, line.trim_start_matches("err: ")),
+        };
         let count = |lines: &mut dyn Iterator<Item = &str>| lines.filter(|found| *found == text).count();
         let wanted = count(&mut expected.iter().map(|line| &line[5..]));
         if count(&mut stream.lines()) != wanted {
@@ -171,7 +174,7 @@ impl Buffer {
         Ok(Buffer { address: Space::get()?.allocate(&request)?, width, count })
     }
 
-    fn bytes(&self) -> &mut [u8] {
+    fn bytes(&mut self) -> &mut [u8] {
         let start = std::ptr::with_exposed_provenance_mut(self.address as usize);
         // SAFETY: the buffer is allocated, and no launch is running that uses it.
         unsafe { std::slice::from_raw_parts_mut(start, self.width * self.count) }
@@ -199,8 +202,9 @@ fn execute(engine: &Arc<Engine>, source: &str) -> Result<Result<Vec<String>, Str
                 start = Some((kernel, blocks.parse::<u32>()?, threads.parse::<u32>()?, shared));
             }
             ["buffer", ty, count, ref values @ ..] => {
-                let buffer = Buffer::new(size(ty)?, count.parse()?)?;
-                for (place, value) in buffer.bytes().chunks_mut(buffer.width).zip(values) {
+                let mut buffer = Buffer::new(size(ty)?, count.parse()?)?;
+                let width = buffer.width;
+                for (place, value) in buffer.bytes().chunks_mut(width).zip(values) {
                     place.copy_from_slice(&bits(ty, value)?.to_le_bytes()[..place.len()]);
                 }
                 arguments.push(buffer.address.to_le_bytes().to_vec());
@@ -232,11 +236,12 @@ fn execute(engine: &Arc<Engine>, source: &str) -> Result<Result<Vec<String>, Str
         return Ok(Err(fault.report));
     }
     let mut lines = Vec::new();
-    for buffer in &buffers {
-        for line in buffer.bytes().chunks(buffer.width * 8) {
+    for buffer in &mut buffers {
+        let width = buffer.width;
+        for line in buffer.bytes().chunks(width * 8) {
             let element =
                 |bytes: &[u8]| bytes.iter().rev().map(|byte| format!("{byte:02x}")).collect::<String>();
-            lines.push(line.chunks(buffer.width).map(element).collect::<Vec<_>>().join(" "));
+            lines.push(line.chunks(width).map(element).collect::<Vec<_>>().join(" "));
         }
     }
     Ok(Ok(lines))

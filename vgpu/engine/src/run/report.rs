@@ -68,7 +68,7 @@ fn kind(module: &Module, trap: &Trap, at: Option<(u32, u32)>, slot: &Slot) -> Ki
 /// How many bytes an instruction accesses, and whether it writes.
 fn access(opcode: &Opcode) -> (usize, bool) {
     let element = opcode.ty(0).map_or(1, |ty| ty.size() as usize);
-    let size = element * usize::from(opcode.vector().max(1));
+    let size = element * opcode.vector().max(1);
     (size, matches!(opcode.op, Op::St | Op::Atom | Op::Red))
 }
 
