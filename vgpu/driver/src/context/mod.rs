@@ -1,10 +1,11 @@
-//! Contexts, the stack of them that each thread has, and primary contexts.
+//! Contexts; `stack` has those of each thread, `primary` the one that each device has by itself.
 //!
 //! A context owns streams, modules and memory of one device, and fails as a whole: after a
 //! kernel's fault every call that works with it answers the fault's error until it is gone.
 
-use std::cell::RefCell;
-use std::mem::ManuallyDrop;
+mod primary;
+mod stack;
+
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -17,6 +18,9 @@ use crate::memory;
 use crate::module::Module;
 use crate::stream::Stream;
 use crate::types::{CUcontext, CUdevice, CUmodule, CUstream};
+
+pub use primary::{Primary, destroy_primary};
+pub use stack::{create_current, current, destroy, find, pop, push, set_current};
 
 /// The flags that a context may have.
 pub const FLAGS: u32 = 0xff;
@@ -61,6 +65,9 @@ struct Owned {
     modules: Vec<CUmodule>,
     streams: Vec<CUstream>,
 }
+
+/// What `cuCtxGetApiVersion` answers for contexts of current functions.
+pub const API_VERSION: u32 = 3020;
 
 object!(Context, 1, invalid: Status::INVALID_CONTEXT);
 
@@ -248,177 +255,7 @@ impl Context {
     }
 }
 
-/// The contexts of a thread; the last is current.
-type Stack = Vec<Arc<Context>>;
-
-thread_local! {
-    /// Without a destructor, as `exit` runs those of the calling thread first: what libraries do after that - libgomp
-    /// shuts its device down then - still needs the contexts.
-    static STACK: RefCell<ManuallyDrop<Stack>> = const { RefCell::new(ManuallyDrop::new(Vec::new())) };
-    static END: End = const { End };
-}
-
-/// Lets go of a thread's contexts when it ends.
-struct End;
-
-impl Drop for End {
-    fn drop(&mut self) {
-        // SAFETY: these have no preconditions.
-        let is_main = unsafe { libc::gettid() == libc::getpid() };
-        if !is_main {
-            drop(stack(std::mem::take));
-        }
-    }
-}
-
-fn stack<T>(work: impl FnOnce(&mut Stack) -> T) -> T {
-    STACK.with(|stack| work(&mut stack.borrow_mut()))
-}
-
-/// Puts a context on top of the thread's stack.
-fn put(context: Arc<Context>) {
-    // Has the end of the thread noticed; if it has come already there is nothing to notice.
-    let _ = END.try_with(|_| ());
-    stack(|stack| stack.push(context));
-}
-
-/// The calling thread's current context, whatever state it is in.
-#[inline]
-pub fn current() -> Option<Arc<Context>> {
-    let context = STACK.with(|stack| stack.borrow().last().cloned())?;
-    if context.primary && context.is_destroyed() { Some(renewed(context)) } else { Some(context) }
-}
-
-/// A primary context stays current while it is destroyed and made again.
-#[cold]
-fn renewed(old: Arc<Context>) -> Arc<Context> {
-    let Ok(context) = old.handle.get() else { return old };
-    stack(|stack| {
-        if let Some(top) = stack.last_mut() {
-            *top = Arc::clone(&context);
-        }
-    });
-    context
-}
-
-/// The context of a handle, unless it is a primary one that is destroyed at the moment.
-pub fn find(handle: CUcontext) -> Result<Arc<Context>> {
-    let context = handle.get()?;
-    if context.is_destroyed() { Err(Status::CONTEXT_IS_DESTROYED) } else { Ok(context) }
-}
-
-/// Puts another context in the place of the current one; null takes the current one away.
-pub fn set_current(handle: CUcontext) -> Result {
-    let context = if handle.is_null() { None } else { Some(find(handle)?) };
-    let replaced = stack(Vec::pop);
-    if let Some(context) = context {
-        put(context);
-    }
-    drop(replaced);
-    Ok(())
-}
-
-pub fn push(handle: CUcontext) -> Result {
-    put(find(handle)?);
-    Ok(())
-}
-
-/// Takes the current context off the stack.
-pub fn pop() -> Result<CUcontext> {
-    let context = stack(Vec::pop).ok_or(Status::INVALID_CONTEXT)?;
-    Ok(context.handle)
-}
-
-/// `cuCtxCreate`: a new context that is current.
-pub fn create_current(device: &'static Device, flags: u32, api_version: u32) -> Result<CUcontext> {
-    if flags & !FLAGS != 0 || !is_scheduling(flags) {
-        return Err(Status::INVALID_VALUE);
-    }
-    let context = Context::create(device, flags, false, api_version)?;
-    put(Arc::clone(&context));
-    Ok(context.handle)
-}
-
-/// `cuCtxDestroy`: also takes it off this thread's stack if it is current.
-pub fn destroy(handle: CUcontext) -> Result {
-    let context = handle.get()?;
-    if context.primary {
-        return Err(Status::INVALID_CONTEXT);
-    }
-    context.destroy();
-    stack(|stack| {
-        if stack.last().is_some_and(|top| Arc::ptr_eq(top, &context)) {
-            stack.pop();
-        }
-    });
-    Ok(())
-}
-
 /// At most one way to wait may be chosen.
 fn is_scheduling(flags: u32) -> bool {
     matches!(flags & SCHEDULING, 0 | 1 | 2 | 4)
-}
-
-/// A device's primary context.
-#[derive(Debug, Default)]
-pub struct Primary {
-    context: Option<Arc<Context>>,
-    /// The same for as long as the process.
-    handle: Option<CUcontext>,
-    retained: u64,
-    flags: u32,
-}
-
-/// What `cuCtxGetApiVersion` answers for contexts of current functions.
-pub const API_VERSION: u32 = 3020;
-
-impl Primary {
-    pub fn active(&self) -> Option<&Arc<Context>> {
-        self.context.as_ref()
-    }
-
-    pub fn flags(&self) -> u32 {
-        self.context.as_ref().map_or(self.flags, |context| context.flags())
-    }
-
-    pub fn retain(&mut self, device: &'static Device) -> Result<CUcontext> {
-        let context = match (&self.context, self.handle) {
-            (Some(context), _) => context,
-            (None, Some(handle)) => self.context.insert(Context::renew(handle, device, self.flags)?),
-            (None, None) => self.context.insert(Context::create(device, self.flags, true, API_VERSION)?),
-        };
-        self.handle = Some(context.handle);
-        self.retained += 1;
-        Ok(context.handle)
-    }
-
-    /// Gives back what `retain` took; the context that is to be destroyed with the last.
-    pub fn release(&mut self) -> Result<Option<Arc<Context>>> {
-        self.retained = self.retained.checked_sub(1).ok_or(Status::INVALID_CONTEXT)?;
-        Ok(if self.retained == 0 { self.context.take() } else { None })
-    }
-
-    /// Forgets the context, whoever has retained it.
-    pub fn reset(&mut self) -> Option<Arc<Context>> {
-        self.retained = 0;
-        self.context.take()
-    }
-
-    pub fn set_flags(&mut self, flags: u32) -> Result {
-        if flags & !FLAGS != 0 || !is_scheduling(flags) {
-            return Err(Status::INVALID_VALUE);
-        }
-        self.flags = flags;
-        if let Some(context) = &self.context {
-            context.set_flags(flags);
-        }
-        Ok(())
-    }
-}
-
-/// Destroys a primary context that nobody has retained any more.
-pub fn destroy_primary(context: Option<Arc<Context>>) {
-    if let Some(context) = context {
-        context.destroy();
-    }
 }
