@@ -30,6 +30,8 @@ pub(crate) struct Block {
     job: u64,
     warps: usize,
     left: usize,
+    /// Whether a barrier has been completed.
+    met: bool,
     shared: Option<Held>,
     capacity: u64,
 }
@@ -45,6 +47,7 @@ impl Block {
             job: 0,
             warps: 0,
             left: 0,
+            met: false,
             shared: None,
             capacity: 0,
         }
@@ -85,13 +88,17 @@ impl Block {
             slot.start(job, index, shared, worker);
         }
         self.left = self.warps;
+        self.met = false;
         Ok(())
     }
 
-    /// Lets every warp that can run do so once.
+    /// Lets every warp that can run do so once. Where warps have met at a barrier, the first
+    /// one comes last from then on: it is the one that prepares what the others wait for,
+    /// and they have to go on before it prepares the next (`WarpHost::arrive`).
     pub fn round(&mut self, device: &Device, job: &Job) -> Round {
         let mut round = Round::default();
-        for number in 0..self.warps {
+        let first = usize::from(self.met);
+        for number in (first..self.warps).chain(0..first) {
             let slot = &mut self.slots[number];
             if !slot.is_ready() {
                 continue;
@@ -110,6 +117,7 @@ impl Block {
                 }
             }
             if self.state.completed.take() {
+                self.met = true;
                 for slot in &self.slots[..self.warps] {
                     slot.host().waits.set(false);
                 }

@@ -171,10 +171,19 @@ impl Host for WarpHost {
             self.fault(warp, lanes, Kind::BadTarget(barrier.into()));
         }
         let block = self.block();
-        let state = &mut block.barriers.borrow_mut()[barrier as usize];
-        let generation = state.arrive(lanes.count_ones(), holds, count, block.alive.get());
-        if state.crossed(generation).is_some() {
+        let (generation, complete) = {
+            let state = &mut block.barriers.borrow_mut()[barrier as usize];
+            let generation = state.arrive(lanes.count_ones(), holds, count, block.alive.get());
+            (generation, state.crossed(generation).is_some())
+        };
+        if complete {
             block.completed.set(true);
+            // Whoever comes last lets the others go first. GCC's OpenACC code has the first
+            // warp broadcast through memory that the others may still be reading from: with
+            // hardware's warps side by side they have always read it by then.
+            if self.job().warps() > 1 {
+                self.suspend(Pause::Turn);
+            }
         }
         Ticket { barrier, generation }
     }
