@@ -87,6 +87,7 @@ phase stage cargo xtask stage
 phase workspace cargo test "${locked[@]}" --workspace --exclude gangway-conformance --no-fail-fast
 phase device cargo test "${locked[@]}" --manifest-path device/host-openmp/Cargo.toml --no-fail-fast
 phase conformance cargo test "${locked[@]}" -p gangway-conformance --no-fail-fast
+phase libgomp cargo run "${locked[@]}" -p gangway-libgomp-suite -- --tenth
 phase clients scripts/clients.sh --library build/stage/lib/gangway/vgpu
 phase loom scripts/loom.sh
 phase fuzz scripts/fuzz.sh 10
