@@ -58,6 +58,9 @@ impl Compiler {
         let suite = test.suite;
         let mut arguments: Vec<String> = suite.language_options().iter().map(|it| (*it).to_owned()).collect();
         arguments.push(test.source.display().to_string());
+        if plan.options.iter().any(|option| option == "-lcuda") {
+            arguments.push(format!("-I{}/include", env!("CARGO_MANIFEST_DIR")));
+        }
         for folder in suite.include_folders() {
             arguments.push(format!("-I{}", self.sources.join(folder).display()));
         }

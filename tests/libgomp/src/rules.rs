@@ -35,6 +35,8 @@ enum Kind {
     Fallback,
     /// gcc cannot build the test for the device as position-independent code.
     FixedPosition,
+    /// The test measures time, which goes wrong now and then on a busy machine.
+    Timing,
 }
 
 /// Both lists.
@@ -63,7 +65,8 @@ impl Rules {
             Some(("no-kernel", rest)) => Rule::parse(Kind::NoKernel, rest),
             Some(("fallback", rest)) => Rule::parse(Kind::Fallback, rest),
             Some(("fixed-position", rest)) => Rule::parse(Kind::FixedPosition, rest),
-            _ => bail!("`{line}` starts with none of no-kernel, fallback, fixed-position"),
+            Some(("timing", rest)) => Rule::parse(Kind::Timing, rest),
+            _ => bail!("`{line}` starts with none of no-kernel, fallback, fixed-position, timing"),
         })?;
         Ok(Self { rules })
     }
@@ -92,6 +95,11 @@ impl Rules {
     /// Whether the test may pass without a kernel.
     pub fn needs_no_kernel(&self, test: &Test) -> bool {
         self.find(Kind::NoKernel, test).is_some()
+    }
+
+    /// How often the test may be run until it passes.
+    pub fn attempts(&self, test: &Test) -> usize {
+        if self.find(Kind::Timing, test).is_some() { 5 } else { 1 }
     }
 
     /// The options that a test needs besides those of its suite.

@@ -94,9 +94,17 @@ impl Bench {
             Built::Program(program) => {
                 let Some(runner) = &self.runner else { return Ok((Verdict::Passed, elapsed)) };
                 let mandatory = self.rules.mandatory(test);
-                let run = runner.run(test, plan, &program, mandatory)?;
+                let needs_no_kernel = self.rules.needs_no_kernel(test);
+                let mut left = self.rules.attempts(test);
+                let (run, verdict) = loop {
+                    left -= 1;
+                    let run = runner.run(test, plan, &program, mandatory)?;
+                    let verdict = verdict::on_run(plan, &run, needs_no_kernel)?;
+                    if left == 0 || !verdict.is_failure() {
+                        break (run, verdict);
+                    }
+                };
                 elapsed = run.finished.elapsed;
-                let verdict = verdict::on_run(plan, &run, self.rules.needs_no_kernel(test))?;
                 let environment = runner.environment(test, plan, mandatory);
                 let assignments: Vec<_> =
                     environment.iter().map(|(name, value)| format!("{name}={value:?}")).collect();
