@@ -203,6 +203,24 @@ fn the_whole_grid_meets() {
 }
 
 #[test]
+fn a_grid_that_meets_through_memory() {
+    // As cooperative groups do it by themselves: everybody counts, and waits until all have.
+    let bench = Bench::new(
+        options(),
+        &kernel(
+            "mov.u32 %z, %nctaid.x; bar.sync 0; setp.ne.u32 %p, %i, 0; @%p bra join;
+             atom.global.add.u32 %x, [%base], 1;
+             wait: ld.volatile.global.u32 %x, [%base]; setp.lt.u32 %q, %x, %z; @%q bra wait;
+             join: bar.sync 0; atom.global.add.u32 %x, [%base+4], 1; ret;",
+        ),
+    );
+    let start = std::time::Instant::now();
+    bench.launch(60, [64, 1, 1], true).expect("no fault");
+    assert_eq!(bench.words()[..2], [60, 60 * 64]);
+    assert!(start.elapsed().as_secs() < 10, "{:?}", start.elapsed());
+}
+
+#[test]
 fn faults_leave_the_engine_as_it_was() {
     let bench = Bench::new(options(), &kernel("st.global.u32 [%at], %i; bar.sync 0; ret;"));
     let beyond = bench.buffer + (1 << 30);

@@ -14,8 +14,10 @@ use crate::device::Device;
 use crate::fault::{Fault, Place};
 
 /// So long do warps only spend their fuel before the worker takes another block, and twice as long before
-/// the next: most of the time they just have much to do.
+/// the next, up to [`MOST_PATIENCE`]: most of the time they just have much to do. In a cooperative
+/// launch they may well wait for each other, and all blocks are to run anyway.
 const PATIENCE: Duration = Duration::from_millis(5);
+const MOST_PATIENCE: Duration = Duration::from_millis(40);
 /// Blocks that a worker has at most without being asked to by a cooperative launch; a multiprocessor has as many.
 const MOST_BLOCKS: usize = 32;
 /// Rounds without progress before the thread lets others run.
@@ -41,13 +43,15 @@ impl Worker {
         let mut running = 0;
         let mut quiet = 0u32;
         let mut since = None;
-        let mut patience = PATIENCE;
+        let cooperative = job.grid.is_cooperative();
+        let mut patience = if cooperative { Duration::ZERO } else { PATIENCE };
+        let most = if cooperative { usize::MAX } else { MOST_BLOCKS };
         job.grid.hold(true);
         while !job.is_cancelled() {
             let impatient = since.is_some_and(|since: Instant| since.elapsed() > patience);
-            if (running == 0 || impatient && running < MOST_BLOCKS) && job.has_blocks() {
+            if (running == 0 || impatient && running < most) && job.has_blocks() {
                 if impatient {
-                    patience *= 2;
+                    patience = (2 * patience).min(MOST_PATIENCE);
                 }
                 if self.start(device, job, running, number) {
                     running += 1;
