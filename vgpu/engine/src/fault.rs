@@ -87,7 +87,12 @@ fn triple([x, y, z]: [u32; 3]) -> String {
 impl Fault {
     /// The report of what happened in a kernel.
     pub(crate) fn new(device: &Device, kernel: &str, kind: &Kind, place: &Place) -> Box<Fault> {
-        let mut report = format!("kernel '{kernel}' failed: {kind}");
+        let what = match kind {
+            // The interpreter's own words name the interpreter, whoever it was.
+            Kind::Unsupported(what) => format!("'{what}' is not supported"),
+            kind => kind.to_string(),
+        };
+        let mut report = format!("kernel '{kernel}' failed: {what}");
         // Writing to a string does not fail.
         if let Kind::OutOfBounds { address, size, .. } = kind
             && let Some((address, what)) = device.describe_access(*address, *size)
