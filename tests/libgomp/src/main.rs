@@ -27,6 +27,7 @@ mod verdict;
 use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::RwLock;
 
 use anyhow::{Context, Result, ensure};
 use clap::Parser;
@@ -84,7 +85,8 @@ fn run(arguments: &Arguments) -> Result<bool> {
     let compiler = Compiler::new(&sources, &build, &libraries)?;
     let runner = Runner { libraries, sources, time_limit: arguments.time_limit };
     let runner = (!arguments.compile_only).then_some(runner);
-    let bench = Bench { compiler, runner, rules, record, driver, failures, resume: arguments.resume };
+    let (resume, running) = (arguments.resume, RwLock::default());
+    let bench = Bench { compiler, runner, rules, record, driver, failures, resume, running };
     let jobs = arguments.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
     let entries = schedule::run(&bench, &tests, jobs)?;
 

@@ -8,7 +8,7 @@ use std::fs;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
@@ -25,6 +25,9 @@ use crate::verdict::{self, Verdict};
 /// How often a run whose output is no terminal tells how far it is.
 const REPORT_INTERVAL: Duration = Duration::from_secs(30);
 
+/// How often a test that measures time is run until it passes.
+const TIMING_ATTEMPTS: usize = 5;
+
 /// Everything that a test needs.
 pub struct Bench {
     pub compiler: Compiler,
@@ -38,6 +41,8 @@ pub struct Bench {
     pub failures: PathBuf,
     /// Whether results of earlier runs with the same driver are taken over.
     pub resume: bool,
+    /// Held for reading while a test runs, for writing by a test that must run alone.
+    pub running: RwLock<()>,
 }
 
 /// Takes all `tests` to their results, in the same order, with `jobs` workers.
@@ -83,6 +88,17 @@ impl Bench {
         Ok(entry)
     }
 
+    /// Runs something beside other tests, or without any.
+    fn alone_if<T>(&self, alone: bool, run: impl FnOnce() -> T) -> T {
+        if alone {
+            let _running = self.running.write().unwrap_or_else(PoisonError::into_inner);
+            run()
+        } else {
+            let _running = self.running.read().unwrap_or_else(PoisonError::into_inner);
+            run()
+        }
+    }
+
     /// The verdict, and how long the program ran.
     fn build_and_run(&self, test: &Test, plan: &Plan) -> Result<(Verdict, Duration)> {
         let report = self.failures.join(test.id().replace(['/', ' '], "_") + ".txt");
@@ -95,10 +111,12 @@ impl Bench {
                 let Some(runner) = &self.runner else { return Ok((Verdict::Passed, elapsed)) };
                 let mandatory = self.rules.mandatory(test);
                 let needs_no_kernel = self.rules.needs_no_kernel(test);
-                let mut left = self.rules.attempts(test);
+                let mut left = if self.rules.measures_time(test) { TIMING_ATTEMPTS } else { 1 };
                 let (run, verdict) = loop {
                     left -= 1;
-                    let run = runner.run(test, plan, &program, mandatory)?;
+                    let run = self.alone_if(self.rules.measures_time(test), || {
+                        runner.run(test, plan, &program, mandatory)
+                    })?;
                     let verdict = verdict::on_run(plan, &run, needs_no_kernel)?;
                     if left == 0 || !verdict.is_failure() {
                         break (run, verdict);
