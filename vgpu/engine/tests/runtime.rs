@@ -290,7 +290,7 @@ fn many_threads_launch_at_once() {
             let bench = &bench;
             scope.spawn(move || {
                 for round in 0..rounds {
-                    let fails = (number + round) % 7 == 0;
+                    let fails = (number + round).is_multiple_of(7);
                     let at = if fails { 8 } else { bench.buffer };
                     let ended = bench.launch_at(number % 3 + 1, [70, 1, 1], false, at);
                     assert_eq!(ended.is_err(), fails);
@@ -298,7 +298,7 @@ fn many_threads_launch_at_once() {
             });
         }
     });
-    let fine = |number: u32| (0..rounds).filter(|round| (number + round) % 7 != 0).count() as u32;
+    let fine = |number: u32| (0..rounds).filter(|round| !(number + round).is_multiple_of(7)).count() as u32;
     let expected: u32 = (0..6).map(|number| fine(number) * (number % 3 + 1) * 70).sum();
     assert_eq!(bench.words()[0], expected);
 }
