@@ -129,7 +129,11 @@ impl Block<'_> {
         let c = if step.operands.len() > first + 2 { self.value(step, first + 2, ty)? } else { 0 };
         let address = self.address(step.lane(), step.operands[first]);
         let mut bytes = [0; 8];
-        self.get(step.lane(), space, address, &mut bytes[..size])?;
+        self.get(step.lane(), space, address, &mut bytes[..size]).map_err(|kind| match kind {
+            // It would be a write as well.
+            Kind::OutOfBounds { address, size, .. } => Kind::OutOfBounds { address, size, write: true },
+            other => other,
+        })?;
         let old = u64::from_le_bytes(bytes);
         let new = combine(step.opcode, old, b, c).ok_or_else(|| step.unsupported())?;
         self.put(step.lane_mut(), space, address, &new.to_le_bytes()[..size])?;
