@@ -230,34 +230,41 @@ fn sources(builder: &mut FunctionBuilder, opcode: &Opcode, inputs: &[Input]) -> 
         })
         .collect();
     let vectors = values.iter().any(|lanes| matches!(lanes, Lanes::Vector(_)));
-    let prepared: Vec<(Box<[Value]>, Option<Value>, Option<u64>)> = values
-        .iter()
-        .map(|lanes| {
-            let uniform = match lanes {
-                Lanes::Uniform(value) => Some(*value),
-                Lanes::Vector(_) => None,
-            };
-            let constant = uniform.and_then(|value| value::constant_of(builder, value));
-            let parts = match (vectors, uniform) {
-                (false, Some(value)) => Box::from([value]),
-                _ => lanes.vectors(builder),
-            };
-            (parts, uniform, constant)
-        })
-        .collect();
+    let prepared: Vec<Operand> = values.iter().map(|lanes| operand(builder, lanes, vectors)).collect();
     (0..if vectors { QUADS } else { 1 })
-        .map(|quad| {
-            let source = |(parts, uniform, constant): &(Box<[Value]>, Option<Value>, Option<u64>)| {
-                let quad = match parts.len() {
-                    1 => Quad::One(parts[0]),
-                    QUADS => Quad::One(parts[quad]),
-                    _ => Quad::Two(parts[2 * quad], parts[2 * quad + 1]),
-                };
-                Source { quad, uniform: *uniform, constant: *constant }
-            };
-            prepared.iter().map(source).collect()
-        })
+        .map(|quad| prepared.iter().map(|operand| operand.source(quad)).collect())
         .collect()
+}
+
+/// A source operand, for all quads.
+struct Operand {
+    parts: Box<[Value]>,
+    uniform: Option<Value>,
+    constant: Option<u64>,
+}
+
+fn operand(builder: &mut FunctionBuilder, lanes: &Lanes, vectors: bool) -> Operand {
+    let uniform = match lanes {
+        Lanes::Uniform(value) => Some(*value),
+        Lanes::Vector(_) => None,
+    };
+    let constant = uniform.and_then(|value| value::constant_of(builder, value));
+    let parts = match (vectors, uniform) {
+        (false, Some(value)) => Box::from([value]),
+        _ => lanes.vectors(builder),
+    };
+    Operand { parts, uniform, constant }
+}
+
+impl Operand {
+    fn source(&self, quad: usize) -> Source {
+        let quad = match self.parts.len() {
+            1 => Quad::One(self.parts[0]),
+            QUADS => Quad::One(self.parts[quad]),
+            _ => Quad::Two(self.parts[2 * quad], self.parts[2 * quad + 1]),
+        };
+        Source { quad, uniform: self.uniform, constant: self.constant }
+    }
 }
 
 /// The result of an instruction whose operands are values.

@@ -49,7 +49,7 @@ impl<'a> Choices<'a> {
 
     fn below(&mut self, limit: usize) -> usize {
         let wide = usize::from(self.byte()) << 8 | usize::from(self.byte());
-        wide * limit >> 16
+        (wide * limit) >> 16
     }
 
     /// True once in `times`.
@@ -115,7 +115,7 @@ pub struct Kernel {
 pub fn kernel(bytes: &[u8]) -> Kernel {
     let mut choices = Choices::new(bytes);
     // The last warp of some is not full: then no lane can count on all others.
-    let threads = choices.pick(&[64, 64, 64, 40]);
+    let threads: usize = choices.pick(&[64, 64, 64, 40]);
     let mut generator = Generator {
         choices,
         text: String::from(".version 8.7\n.target sm_90\n.address_size 64\n"),
@@ -123,7 +123,7 @@ pub fn kernel(bytes: &[u8]) -> Kernel {
         loops: 0,
         together: false,
         inside: true,
-        exited: threads % 32 != 0,
+        exited: !threads.is_multiple_of(32),
     };
     for number in 0..FUNCTIONS {
         generator.function(number);

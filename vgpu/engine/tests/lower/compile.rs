@@ -1,8 +1,6 @@
 //! Functions of one instruction each: they load its operands, run its fast path and store its
 //! results.
 
-use std::sync::Arc;
-
 use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{AbiParam, Function, InstBuilder, MemFlagsData, Signature, UserFuncName, Value};
 use cranelift_codegen::isa::{CallConv, OwnedTargetIsa};
@@ -112,11 +110,7 @@ impl Host {
     }
 
     /// A function of the slots of its inputs and of its outputs.
-    pub fn function(
-        &self,
-        name: &str,
-        emit: impl FnOnce(&mut FunctionBuilder, Value, Value),
-    ) -> Arc<Executable> {
+    pub fn function(&self, name: &str, emit: impl FnOnce(&mut FunctionBuilder, Value, Value)) -> Executable {
         let context = self.build(name, emit, false);
         let compiled = context.compiled_code().expect("compiled code");
         assert!(compiled.buffer.relocs().is_empty(), "{name} needs relocations");
@@ -197,7 +191,7 @@ fn operand(
 }
 
 pub struct Compiled {
-    code: Arc<Executable>,
+    code: Executable,
     shape: Shape,
 }
 
@@ -257,7 +251,7 @@ pub struct Executable {
 }
 
 impl Executable {
-    fn new(code: &[u8]) -> Arc<Executable> {
+    fn new(code: &[u8]) -> Executable {
         let length = code.len().next_multiple_of(4096);
         // SAFETY: an anonymous mapping of our own.
         let address = unsafe {
@@ -276,7 +270,7 @@ impl Executable {
             std::ptr::copy_nonoverlapping(code.as_ptr(), address.cast(), code.len());
             assert_eq!(libc::mprotect(address, length, libc::PROT_READ | libc::PROT_EXEC), 0);
         }
-        Arc::new(Executable { address, length })
+        Executable { address, length }
     }
 
     pub fn call(&self, inputs: &Slots, outputs: &mut Slots) {

@@ -108,7 +108,7 @@ fn singles() -> Vec<u64> {
         88.0,
         126.0,
         -149.0,
-        3.1415927,
+        std::f32::consts::PI,
     ];
     all.extend(numbers.iter().map(|number: &f32| u64::from(number.to_bits())));
     with_signs(all, 1 << 31)
