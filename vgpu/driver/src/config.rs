@@ -6,6 +6,8 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use crate::report::report;
+
 /// A compute capability, 9.0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Capability {
@@ -78,7 +80,7 @@ impl Config {
             let text = text?;
             let parsed = parse(text.trim());
             if parsed.is_none() {
-                eprintln!("gangway: GANGWAY_VGPU_{name}={text} is not {wanted}; the default is used");
+                report!("GANGWAY_VGPU_{name}={text} is not {wanted}; the default is used");
             }
             parsed
         }

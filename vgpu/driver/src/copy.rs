@@ -10,6 +10,7 @@ use gangway_streams::{Failure, Outcome, Payload};
 
 use crate::error::{Result, Status};
 use crate::memory;
+use crate::report::report;
 use crate::stream::{StreamRef, sort};
 use crate::types::{CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUcontext, memory_type};
 
@@ -280,7 +281,7 @@ fn side(
         memory_type::DEVICE => (device, true),
         memory_type::UNIFIED => (device, memory::find(device).is_some() || is_device_address(device)),
         memory_type::ARRAY => {
-            eprintln!("gangway: the virtual GPU does not support copies of arrays");
+            report!("the virtual GPU does not support copies of arrays");
             return Err(Status::NOT_SUPPORTED);
         }
         _ => return Err(Status::INVALID_VALUE),

@@ -10,6 +10,7 @@ use crate::config::{Capability, Config};
 use crate::context::{Context, Primary};
 use crate::error::{Result, Status};
 use crate::leaks;
+use crate::report::report;
 use crate::types::CUdevice;
 
 /// What `cuDriverGetVersion` answers: CUDA 12.8, whose PTX is what `gangway-ptx` reads.
@@ -41,7 +42,7 @@ impl Device {
             let space = match Space::get() {
                 Ok(space) => space,
                 Err(error) => {
-                    eprintln!("gangway: no virtual GPU: {error}");
+                    report!("no virtual GPU: {error}");
                     return Vec::new();
                 }
             };
@@ -51,7 +52,7 @@ impl Device {
             }
             let device = |ordinal| {
                 if let Err(error) = space.set_limit(ordinal, config.memory) {
-                    eprintln!("gangway: the memory of device {ordinal} has no limit: {error}");
+                    report!("the memory of device {ordinal} has no limit: {error}");
                 }
                 Device {
                     ordinal,

@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::context::{self, Context};
 use crate::error::{Result, Status};
+use crate::report::report;
 use crate::state;
 use crate::stream::StreamRef;
 use crate::trace;
@@ -83,7 +84,7 @@ pub fn run(entry: &'static Entry, before_init: bool, body: impl FnOnce(&Call) ->
         Ok(Err(status)) => status,
         Err(_) => {
             // The panic's own message has been printed by the hook.
-            eprintln!("gangway: {} failed by a bug in the virtual GPU", entry.name);
+            report!("{} failed by a bug in the virtual GPU", entry.name);
             Status::UNKNOWN
         }
     }
@@ -159,7 +160,7 @@ pub(crate) use entries;
 pub fn unsupported(entry: &'static Entry, told: &AtomicBool) -> Status {
     run(entry, true, |_| {
         if !told.swap(true, Ordering::Relaxed) {
-            eprintln!("gangway: the virtual GPU does not support {}", entry.name);
+            report!("the virtual GPU does not support {}", entry.name);
         }
         Err(Status::NOT_SUPPORTED)
     })

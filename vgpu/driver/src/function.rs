@@ -13,6 +13,7 @@ use crate::error::{Result, Status};
 use crate::handle::{Handle, Object, object};
 use crate::library;
 use crate::module::Module;
+use crate::report::report;
 use crate::types::{CUfunction, CUmodule};
 
 /// `CUfunction_attribute`
@@ -137,7 +138,7 @@ impl Function {
             }
             // There are no clusters, so only what says so can be set.
             attribute::REQUIRED_CLUSTER_WIDTH..=attribute::REQUIRED_CLUSTER_DEPTH if value > 1 => {
-                eprintln!("gangway: the virtual GPU does not support clusters of blocks");
+                report!("the virtual GPU does not support clusters of blocks");
                 return Err(Status::NOT_SUPPORTED);
             }
             attribute::REQUIRED_CLUSTER_WIDTH..=attribute::CLUSTER_SCHEDULING_POLICY_PREFERENCE => {}

@@ -11,6 +11,7 @@ use crate::error::{Result, Status};
 use crate::function::Function;
 use crate::occupancy;
 use crate::pointer::In;
+use crate::report::report;
 use crate::stream::{StreamRef, sort};
 use crate::types::{CUfunction, CUlaunchAttribute};
 
@@ -95,7 +96,7 @@ impl Payload for Launch {
             cooperative: self.shape.cooperative,
         };
         self.engine.launch(&launch).map_err(|fault| {
-            eprintln!("gangway: {fault}");
+            report!("{fault}");
             Failure::known(Status::from(fault.reason).0)
         })
     }
@@ -205,12 +206,12 @@ pub fn apply(attributes: &[CUlaunchAttribute], shape: &mut Shape) -> Result {
             attribute::CLUSTER_DIMENSION => {
                 let [x, y, z] = [value as u32, (value >> 32) as u32, set.value[1] as u32];
                 if [x, y, z].iter().any(|&size| size > 1) {
-                    eprintln!("gangway: the virtual GPU does not support clusters of blocks");
+                    report!("the virtual GPU does not support clusters of blocks");
                     return Err(Status::NOT_SUPPORTED);
                 }
             }
             attribute::PROGRAMMATIC_EVENT | attribute::LAUNCH_COMPLETION_EVENT => {
-                eprintln!("gangway: the virtual GPU does not support events within launches");
+                report!("the virtual GPU does not support events within launches");
                 return Err(Status::NOT_SUPPORTED);
             }
             0..=attribute::LAST => {}

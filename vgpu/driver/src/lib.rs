@@ -40,6 +40,7 @@ mod module;
 mod occupancy;
 mod pointer;
 mod pool;
+mod report;
 mod state;
 mod stream;
 mod symbols;

@@ -11,6 +11,7 @@ use crate::error::{Result, Status};
 use crate::function::Function;
 use crate::handle::{Object, object};
 use crate::jit::Options;
+use crate::report::report;
 use crate::types::{CUfunction, CUmodule};
 
 #[derive(Debug)]
@@ -31,7 +32,7 @@ pub fn image<'a>(pointer: *const c_void) -> Result<&'a [u8]> {
     }
     // SAFETY: not null, so by the contract of the C function an image, which stays as long as the call.
     unsafe { gangway_linker::pointer::bytes(pointer) }.map_err(|error| {
-        eprintln!("gangway: {error}");
+        report!("{error}");
         Status(error.code as u32)
     })
 }
@@ -52,7 +53,7 @@ pub fn complain(options: &Options, text: &str) {
     if options.wants_error() {
         options.error(text);
     } else {
-        eprintln!("gangway: {text}");
+        report!("{text}");
     }
 }
 

@@ -15,6 +15,7 @@ use crate::error::{Result, Status};
 use crate::graph::memory::GraphMemory;
 use crate::handle::{Object, object};
 use crate::memory;
+use crate::report::report;
 use crate::stream::{StreamRef, sort};
 use crate::types::{CUdevice, CUmemLocation, CUmemPoolProps, CUmemoryPool};
 
@@ -103,7 +104,7 @@ impl Pool {
             return Err(Status::INVALID_VALUE);
         }
         if properties.handle_types != 0 {
-            eprintln!("gangway: the virtual GPU does not support memory pools that processes share");
+            report!("the virtual GPU does not support memory pools that processes share");
             return Err(Status::NOT_SUPPORTED);
         }
         Device::get(properties.location.id)

@@ -11,6 +11,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
 use crate::entry::Entry;
+use crate::report::report;
 
 /// How often a function was called, and how long that took.
 pub struct Statistics {
@@ -50,7 +51,7 @@ pub fn start() {
                     let _ = writer.write_all(b"[\n");
                     file = Some(Mutex::new(writer));
                 }
-                Err(error) => eprintln!("gangway: no trace in {}: {error}", value.display()),
+                Err(error) => report!("no trace in {}: {error}", value.display()),
             }
         }
         // SAFETY: `finish` is a function without parameters that may run at any exit.

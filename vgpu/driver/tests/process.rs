@@ -3,7 +3,7 @@
 
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::path::PathBuf;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
 const CHILD: &str = "GANGWAY_TEST_CHILD";
@@ -17,13 +17,18 @@ fn library() -> PathBuf {
 
 /// Runs a test of this file in another process; `None` in that process.
 fn child(test: &str, variables: &[(&str, &str)]) -> Option<Output> {
+    child_that_tells(test, variables, Stdio::piped())
+}
+
+/// [`child`], which writes what it has to tell to a file.
+fn child_that_tells(test: &str, variables: &[(&str, &str)], stderr: Stdio) -> Option<Output> {
     if std::env::var_os(CHILD).is_some() {
         return None;
     }
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", test, "--nocapture", "--test-threads=1"]).env(CHILD, test);
     command.env("GANGWAY_VGPU_CACHE", "off").envs(variables.iter().copied());
-    Some(command.output().unwrap())
+    Some(command.stderr(stderr).output().unwrap())
 }
 
 fn succeeded(output: &Output) {
@@ -193,6 +198,26 @@ fn a_process_ends_while_a_kernel_runs() {
         std::process::exit(7);
     };
     assert_eq!(output.status.code(), Some(7), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn a_report_that_cannot_be_written_changes_no_result() {
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let Some(output) =
+        child_that_tells("a_report_that_cannot_be_written_changes_no_result", &[], full.into())
+    else {
+        let driver = Driver::open();
+        assert_eq!((driver.init(0), driver.create_context()), (0, 0));
+        driver.launch(c".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k() { trap; }");
+        // SAFETY: a function without parameters.
+        let synchronize: extern "C" fn() -> u32 =
+            unsafe { std::mem::transmute(driver.address(c"cuCtxSynchronize")) };
+        assert_eq!(synchronize(), 719);
+        // What is not supported says so there, too.
+        assert_eq!(driver.word(c"cuSurfObjectCreate").1, 801);
+        return;
+    };
+    succeeded(&output);
 }
 
 #[test]

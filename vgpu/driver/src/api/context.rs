@@ -5,6 +5,7 @@ use crate::device::Device;
 use crate::entry::entries;
 use crate::error::{Result, Status};
 use crate::pointer::{Memory, Out};
+use crate::report::report;
 use crate::types::{CUcontext, CUdevice};
 
 fn create(out: Out<CUcontext>, flags: u32, device: CUdevice, version: u32) -> Result {
@@ -39,7 +40,7 @@ entries! {
 
     fn cuCtxCreate_v4(_, out: Out<CUcontext>, parameters: Memory, flags: u32, device: CUdevice) {
         if !parameters.is_null() {
-            eprintln!("gangway: the virtual GPU does not support parameters of cuCtxCreate");
+            report!("the virtual GPU does not support parameters of cuCtxCreate");
             return Err(Status::NOT_SUPPORTED);
         }
         create(out, flags, device, 3030)

@@ -7,6 +7,7 @@ use crate::device::DRIVER_VERSION;
 use crate::entry::entries;
 use crate::error::Status;
 use crate::pointer::{Memory, Out, Text};
+use crate::report::report;
 use crate::state;
 use crate::symbols::{self, Missing};
 
@@ -88,8 +89,8 @@ entries! {
         }
         table.set(std::ptr::null())?;
         TOLD.call_once(|| {
-            eprintln!(
-                "gangway: the virtual GPU does not support cuGetExportTable: it runs programs that use the driver \
+            report!(
+                "the virtual GPU does not support cuGetExportTable: it runs programs that use the driver \
                  API, not those that use the CUDA runtime (libcudart)"
             );
         });

@@ -10,6 +10,7 @@ use crate::error::{Result, Status};
 use crate::graph::{Graph, UserObject};
 use crate::host_function::HostFn;
 use crate::pointer::{In, Out, Text};
+use crate::report::report;
 use crate::types::{CUgraph, CUgraphNode, CUuserObject};
 
 /// `CUgraphEdgeData`: ports, the type of the edge, and space.
@@ -171,7 +172,7 @@ pub(super) fn check_edges(data: In<EdgeData>, count: usize) -> Result {
         return Ok(());
     }
     if data.array(count)?.iter().flatten().any(|&byte| byte != 0) {
-        eprintln!("gangway: the virtual GPU does not support edges of graphs with ports");
+        report!("the virtual GPU does not support edges of graphs with ports");
         return Err(Status::NOT_SUPPORTED);
     }
     Ok(())

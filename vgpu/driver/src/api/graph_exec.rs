@@ -6,6 +6,7 @@ use crate::entry::entries;
 use crate::error::{Result, Status};
 use crate::graph::Exec;
 use crate::pointer::Out;
+use crate::report::report;
 use crate::types::{CUgraph, CUgraphExec, CUgraphNode, CUstream};
 
 entries! {
@@ -126,7 +127,7 @@ fn instantiate(exec: Out<CUgraphExec>, graph: CUgraph, flags: u64) -> Result<CUg
         return Err(Status::INVALID_VALUE);
     }
     if flags & DEVICE_LAUNCH != 0 {
-        eprintln!("gangway: the virtual GPU does not support launching graphs from kernels");
+        report!("the virtual GPU does not support launching graphs from kernels");
         return Err(Status::NOT_SUPPORTED);
     }
     Ok(Exec::create(&*graph.get()?, flags)?.handle)

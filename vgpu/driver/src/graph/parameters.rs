@@ -17,6 +17,7 @@ use crate::launch::{Arguments, Launch, Shape};
 use crate::memory_operation::MemoryOperations;
 use crate::pointer::{In, Memory};
 use crate::pool::Pool;
+use crate::report::report;
 use crate::types::{
     CUDA_MEMCPY3D, CUcontext, CUdeviceptr, CUevent, CUfunction, CUgraph, CUkernel, CUmemAccessDesc,
     CUmemPoolProps, CUstreamBatchMemOpParams,
@@ -214,7 +215,7 @@ pub fn any(given: Memory) -> Result<NodeKind> {
             Ok(NodeKind::Work(Arc::new(Free(memory))))
         }
         8..=14 => {
-            eprintln!("gangway: the virtual GPU does not support semaphores and conditions in graphs");
+            report!("the virtual GPU does not support semaphores and conditions in graphs");
             Err(Status::NOT_SUPPORTED)
         }
         _ => Err(Status::INVALID_VALUE),
