@@ -23,6 +23,22 @@ pub struct Entry {
     pub statistics: trace::Statistics,
     /// Whether its default stream is the calling thread's own, `_ptds` and `_ptsz`.
     pub per_thread: bool,
+    /// Whether it has been said that the function is not supported.
+    told: AtomicBool,
+}
+
+impl Entry {
+    pub const fn new(name: &'static str, per_thread: bool) -> Entry {
+        Entry { name, statistics: trace::Statistics::new(), per_thread, told: AtomicBool::new(false) }
+    }
+
+    /// Refuses a call of it; the first time that is said on stderr.
+    fn refuse<T>(&self) -> Result<T> {
+        if !self.told.swap(true, Ordering::Relaxed) {
+            report!("the virtual GPU does not support {}", self.name);
+        }
+        Err(Status::NOT_SUPPORTED)
+    }
 }
 
 /// An exported function and its address.
@@ -43,6 +59,11 @@ pub struct Call {
 impl Call {
     pub fn name(&self) -> &'static str {
         self.entry.name
+    }
+
+    /// Refuses what nothing stands behind, by the function's name.
+    pub fn refuse<T>(&self) -> Result<T> {
+        self.entry.refuse()
     }
 
     /// The calling thread's context, which must be usable: after a kernel's fault every
@@ -121,12 +142,9 @@ macro_rules! entries {
         #[allow(non_upper_case_globals)]
         mod entry {
             use $crate::entry::Entry;
-            use $crate::trace::Statistics;
             $(
-                pub static $name: Entry =
-                    Entry { name: stringify!($name), statistics: Statistics::new(), per_thread: false };
-                $(pub static $per_thread: Entry =
-                    Entry { name: stringify!($per_thread), statistics: Statistics::new(), per_thread: true };)?
+                pub static $name: Entry = Entry::new(stringify!($name), false);
+                $(pub static $per_thread: Entry = Entry::new(stringify!($per_thread), true);)?
             )+
         }
     };
@@ -157,11 +175,6 @@ macro_rules! entries {
 pub(crate) use entries;
 
 /// The body of an exported function that nothing stands behind.
-pub fn unsupported(entry: &'static Entry, told: &AtomicBool) -> Status {
-    run(entry, true, |_| {
-        if !told.swap(true, Ordering::Relaxed) {
-            report!("the virtual GPU does not support {}", entry.name);
-        }
-        Err(Status::NOT_SUPPORTED)
-    })
+pub fn unsupported(entry: &'static Entry) -> Status {
+    run(entry, true, |call| call.refuse())
 }

@@ -117,6 +117,6 @@ entries! {
     /// Nothing has to be flushed where there is no remote writer.
     fn cuFlushGPUDirectRDMAWrites(call, _target: u32, _scope: u32) {
         call.context()?;
-        Err(Status::NOT_SUPPORTED)
+        call.refuse()
     }
 }

@@ -97,8 +97,8 @@ entries! {
         Err(Status::NOT_SUPPORTED)
     }
 
-    fn cuProfilerInitialize(_, _configuration: Text, _output: Text, _mode: u32) {
-        Err(Status::NOT_SUPPORTED)
+    fn cuProfilerInitialize(call, _configuration: Text, _output: Text, _mode: u32) {
+        call.refuse()
     }
 
     /// There is no profiler that it could start.

@@ -48,17 +48,17 @@ entries! {
     fn cuIpcGetMemHandle(call, _handle: Out<CUipcHandle>, address: CUdeviceptr) {
         call.context()?;
         memory::find(address).ok_or(Status::INVALID_VALUE)?;
-        Err(Status::NOT_SUPPORTED)
+        call.refuse()
     }
 
     fn cuIpcOpenMemHandle(call, _address: Out<CUdeviceptr>, _handle: CUipcHandle, _flags: u32) {
         call.context()?;
-        Err(Status::NOT_SUPPORTED)
+        call.refuse()
     }
 
     fn cuIpcOpenMemHandle_v2(call, _address: Out<CUdeviceptr>, _handle: CUipcHandle, _flags: u32) {
         call.context()?;
-        Err(Status::NOT_SUPPORTED)
+        call.refuse()
     }
 
     fn cuIpcCloseMemHandle(call, _address: CUdeviceptr) {
@@ -68,11 +68,11 @@ entries! {
 
     fn cuIpcGetEventHandle(call, _handle: Out<CUipcHandle>, _event: Memory) {
         call.context()?;
-        Err(Status::NOT_SUPPORTED)
+        call.refuse()
     }
 
     fn cuIpcOpenEventHandle(call, _event: Out<usize>, _handle: CUipcHandle) {
         call.context()?;
-        Err(Status::NOT_SUPPORTED)
+        call.refuse()
     }
 }

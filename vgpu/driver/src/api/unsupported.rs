@@ -12,8 +12,7 @@ macro_rules! unsupported {
             #[allow(non_snake_case)]
             #[unsafe(no_mangle)]
             pub unsafe extern "C" fn $name() -> $crate::error::Status {
-                static TOLD: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
-                $crate::entry::unsupported(&entry::$name, &TOLD)
+                $crate::entry::unsupported(&entry::$name)
             }
         )*
 
@@ -23,11 +22,7 @@ macro_rules! unsupported {
 
         #[allow(non_upper_case_globals)]
         mod entry {
-            $(pub static $name: $crate::entry::Entry = $crate::entry::Entry {
-                name: stringify!($name),
-                statistics: $crate::trace::Statistics::new(),
-                per_thread: false,
-            };)*
+            $(pub static $name: $crate::entry::Entry = $crate::entry::Entry::new(stringify!($name), false);)*
         }
     };
 }
