@@ -65,7 +65,8 @@ impl Options {
                 option::LOG_VERBOSE => read.verbose = short != 0,
                 option::MAX_REGISTERS => read.max_registers = Some(short).filter(|&most| most > 0),
                 option::THREADS_PER_BLOCK => {}
-                0..=option::LAST => {}
+                // Hints to a compiler that is not there.
+                known if known <= option::LAST => {}
                 _ => return Err(Status::INVALID_VALUE),
             }
         }
