@@ -7,7 +7,7 @@
 # FOLDER holds the libcuda.so.1 to test; without it, one is built. What the
 # clients need (vgpu/clients/numba/requirements.txt: 300 MB on disk) is
 # downloaded once, into build/clients. `suite` are numba-cuda's own tests, which
-# take half an hour and only run when they are asked for.
+# take most of an hour and only run when they are asked for.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export PATH="$PATH:$HOME/.cargo/bin"
