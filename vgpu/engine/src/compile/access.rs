@@ -8,6 +8,7 @@ use gangway_ptx::{Base, Instruction, Op, Opcode, Operand, StateSpace, Type, Word
 use super::emit::{Emitter, Known, field};
 use super::instructions::binary;
 use super::layout::Place;
+use super::shape::Shape;
 use crate::abi::LANES;
 use crate::lower::Input;
 use crate::support::{Access, Helper, Operation};
@@ -91,6 +92,13 @@ impl Emitter<'_, '_> {
         let address = self.address(operands[1]);
         let values = self.load_lanes(&address, opcode, ty, guard);
         for (&target, value) in targets.iter().zip(values) {
+            let slot = self.destination(target);
+            let uniform = slot.is_some_and(|slot| self.unit.shapes.slots[slot as usize] == Shape::Uniform);
+            // Somebody may have written between the lanes' loads from one address: all get the first one's.
+            let value = match self.converged && uniform {
+                true => Lanes::Uniform(self.running_lane(&value)),
+                false => value,
+            };
             self.write_lanes(target, ty, value, guard);
         }
     }

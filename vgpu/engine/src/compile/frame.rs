@@ -32,6 +32,14 @@ pub(crate) struct Frame {
     pub generation: [u32; LANES],
 }
 
+/// The offset of a field of the frame.
+macro_rules! in_frame {
+    ($name:ident) => {
+        std::mem::offset_of!($crate::compile::frame::Frame, $name) as i32
+    };
+}
+pub(crate) use in_frame;
+
 /// How many blocks share a bit of [`Frame::waiting`].
 pub(crate) const fn group(blocks: u32) -> u32 {
     blocks.div_ceil(64)

@@ -75,8 +75,8 @@ pub(super) unsafe extern "C" fn collective(warp: *mut Warp, opcode: u64, mask: u
             let count = (wide >> 32) as usize;
             let mut inputs = [[0u64; 32]; 4];
             for (index, ty) in sources(opcode, count.min(4)).enumerate() {
-                for lane in 0..32 {
-                    inputs[index][lane] = if ty == Type::Pred {
+                for (lane, input) in inputs[index].iter_mut().enumerate() {
+                    *input = if ty == Type::Pred {
                         warp.values[index][0] >> lane & 1
                     } else {
                         value(&warp.values[index], wide >> index & 1 != 0, lane)

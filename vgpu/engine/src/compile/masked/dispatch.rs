@@ -1,0 +1,162 @@
+//! Which block of masked code runs next, and for which lanes.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::types::{I32, I64};
+use cranelift_codegen::ir::{BlockArg, BlockCall, InstBuilder, JumpTableData, Value};
+
+use super::Masked;
+use crate::compile::emit::field;
+use crate::compile::frame::{self, group, in_frame};
+use crate::support::Helper;
+
+impl Masked<'_, '_> {
+    /// Lets lanes wait to enter a block.
+    pub(super) fn wait(&mut self, block: u32, lanes: Value) {
+        let others = self.load(frame::pending(block));
+        let lanes = self.emit.builder.ins().bor(others, lanes);
+        self.store(lanes, frame::pending(block));
+        let bit = block / group(self.labels.len() as u32);
+        let waiting = self.emit.load_at(I64, self.frame, in_frame!(waiting));
+        let waiting = self.emit.builder.ins().bor_imm_u(waiting, (1u64 << bit) as i64);
+        self.emit.store_at(waiting, self.frame, in_frame!(waiting));
+    }
+
+    /// Takes one from the fuel, and does what has to be done when it is spent.
+    pub(super) fn spend(&mut self, spent: impl FnOnce(&mut Self)) {
+        let fuel = self.emit.load_field(I64, field!(fuel));
+        let fuel = self.emit.builder.ins().iadd_imm_s(fuel, -1);
+        self.emit.store_field(fuel, field!(fuel));
+        let (empty, some) = (self.emit.builder.create_block(), self.emit.builder.create_block());
+        let negative = self.emit.builder.ins().icmp_imm_s(IntCC::SignedLessThan, fuel, 0);
+        self.emit.builder.set_cold_block(empty);
+        self.emit.builder.ins().brif(negative, empty, &[], some, &[]);
+        self.switch(empty);
+        spent(self);
+        self.switch(some);
+    }
+
+    /// Where blocks are gone to: straight on, or by way of those who wait in front.
+    pub(super) fn arrivals(&mut self) {
+        let group = group(self.labels.len() as u32);
+        let joins = crate::compile::converged::joins(self.emit.unit);
+        for block in 0..self.labels.len() as u32 {
+            if let Some(label) = self.returns[block as usize] {
+                self.switch(label);
+                let lanes = self.emit.builder.block_params(label)[0];
+                let frame = self.frame;
+                self.spend(|masked| {
+                    let block = masked.emit.number(block.into());
+                    let chosen = masked.emit.call(Helper::StepBack, &[frame, block, lanes]);
+                    masked.jump(masked.chosen, chosen);
+                });
+                self.jump(self.arrivals[block as usize], lanes);
+            }
+            let label = self.arrivals[block as usize];
+            self.switch(label);
+            let lanes = self.emit.builder.block_params(label)[0];
+            if let Some(join) = joins.iter().position(|&join| join == block) {
+                self.join(join, lanes);
+            }
+            let waiting = self.emit.load_at(I64, self.frame, in_frame!(waiting));
+            let in_front = u64::MAX >> (63 - block / group);
+            let others = self.emit.builder.ins().band_imm_u(waiting, in_front as i64);
+            let queue = self.emit.builder.create_block();
+            let straight = [BlockArg::Value(lanes)];
+            self.emit.builder.ins().brif(others, queue, &[], self.labels[block as usize], &straight);
+            self.switch(queue);
+            self.wait(block, lanes);
+            self.emit.builder.ins().jump(self.dispatch, &[]);
+        }
+    }
+
+    /// All lanes have met: converged code goes on, if it is what has called.
+    fn join(&mut self, number: usize, lanes: Value) {
+        let (all, met, apart) = (
+            self.emit.builder.create_block(),
+            self.emit.builder.create_block(),
+            self.emit.builder.create_block(),
+        );
+        let together = self.emit.builder.ins().icmp_imm_s(IntCC::Equal, lanes, -1);
+        self.emit.builder.ins().brif(together, all, &[], apart, &[]);
+        self.switch(all);
+        let converges = self.load(in_frame!(converges));
+        self.emit.builder.ins().brif(converges, met, &[], apart, &[]);
+        self.switch(met);
+        let outcome = self.emit.number((number as i64 + 1) << 32);
+        self.emit.builder.ins().return_(&[outcome]);
+        self.switch(apart);
+    }
+
+    /// Chooses the first block that lanes wait for.
+    pub(super) fn dispatch(&mut self) {
+        let blocks = self.labels.len() as u32;
+        self.switch(self.dispatch);
+        let (ask, some) = (self.emit.builder.create_block(), self.emit.builder.create_block());
+        let waiting = self.emit.load_at(I64, self.frame, in_frame!(waiting));
+        self.emit.builder.ins().brif(waiting, some, &[], ask, &[]);
+        self.switch(some);
+        if group(blocks) == 1 {
+            let block = self.emit.builder.ins().ctz(waiting);
+            let less = self.emit.builder.ins().iadd_imm_s(waiting, -1);
+            let rest = self.emit.builder.ins().band(waiting, less);
+            self.emit.store_at(rest, self.frame, in_frame!(waiting));
+            let offset = self.emit.builder.ins().ishl_imm_u(block, 2);
+            let address = self.emit.builder.ins().iadd(self.frame, offset);
+            let lanes = self.emit.load_at(I32, address, frame::pending(0));
+            let zero = self.emit.builder.ins().iconst(I32, 0);
+            self.emit.store_at(zero, address, frame::pending(0));
+            let wide = self.emit.builder.ins().uextend(I64, lanes);
+            let high = self.emit.builder.ins().ishl_imm_u(block, 32);
+            let chosen = self.emit.builder.ins().bor(high, wide);
+            self.jump(self.chosen, chosen);
+        } else {
+            self.emit.builder.ins().jump(ask, &[]);
+        }
+        self.switch(ask);
+        let (parked, next) = (self.load(in_frame!(parked)), self.emit.builder.create_block());
+        let parked = self.emit.builder.ins().uextend(I64, parked);
+        let held = self.emit.load_at(I64, self.frame, in_frame!(held));
+        let anybody = self.emit.builder.ins().bor(parked, held);
+        let anybody = self.emit.builder.ins().bor(anybody, waiting);
+        self.emit.builder.ins().brif(anybody, next, &[], self.finish, &[]);
+        self.switch(next);
+        let frame = self.frame;
+        let chosen = self.emit.call(Helper::Next, &[frame]);
+        self.jump(self.chosen, chosen);
+
+        // The block in the upper half, the lanes in the lower; no lanes at all when nobody is left.
+        self.switch(self.chosen);
+        let chosen = self.emit.builder.block_params(self.chosen)[0];
+        let lanes = self.emit.builder.ins().ireduce(I32, chosen);
+        let block = self.emit.builder.ins().ushr_imm_u(chosen, 32);
+        let block = self.emit.builder.ins().ireduce(I32, block);
+        let argument = [BlockArg::Value(lanes)];
+        let pool = &mut self.emit.builder.func.dfg.value_lists;
+        let nobody = BlockCall::new(self.dispatch, [], pool);
+        let mut calls: Vec<_> =
+            self.labels.iter().map(|&label| BlockCall::new(label, argument, pool)).collect();
+        if !self.passed.is_empty() {
+            calls.resize(2 * self.labels.len(), nobody);
+            for &(block, label) in &self.passed {
+                calls[self.labels.len() + block as usize] = BlockCall::new(label, argument, pool);
+            }
+        }
+        let table = self.emit.builder.create_jump_table(JumpTableData::new(nobody, &calls));
+        let enter = self.emit.builder.create_block();
+        self.emit.builder.ins().brif(lanes, enter, &[], self.dispatch, &[]);
+        self.switch(enter);
+        self.emit.builder.ins().br_table(block, table);
+    }
+
+    pub(super) fn finish(&mut self) {
+        self.switch(self.finish);
+        self.emit.local_base = self.emit.load_at(I64, self.frame, in_frame!(local_base));
+        let returned = self.load(in_frame!(returned));
+        self.emit.mask = returned;
+        self.emit.copy_results();
+        let top = self.emit.load_at(I64, self.frame, in_frame!(saved_top));
+        self.emit.store_field(top, field!(local_top));
+        let result = self.emit.builder.ins().uextend(I64, returned);
+        self.emit.builder.ins().return_(&[result]);
+    }
+}
