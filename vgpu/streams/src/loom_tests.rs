@@ -115,6 +115,34 @@ fn an_operation_starts_without_anybody_waiting() {
     });
 }
 
+/// The second operation ends only after somebody has seen the end of the first.
+#[test]
+fn threads_wait_for_different_positions() {
+    loom::model(|| {
+        let world = World::new(1);
+        let (stream, event) = (world.stream(), Event::new(false));
+        stream.submit_host(|| Ok(())).unwrap();
+        stream.record(&event).unwrap();
+        let seen = Arc::new((Mutex::new(false), Condvar::new()));
+        let (tell, told) = (seen.clone(), seen);
+        let waiter = thread::spawn(move || {
+            event.synchronize().unwrap();
+            *tell.0.lock().unwrap() = true;
+            tell.1.notify_one();
+        });
+        let until_seen = move || {
+            let mut seen = told.0.lock().unwrap();
+            while !*seen {
+                seen = told.1.wait(seen).unwrap();
+            }
+            Ok(())
+        };
+        stream.submit_host(until_seen).unwrap();
+        stream.synchronize().unwrap();
+        waiter.join().unwrap();
+    });
+}
+
 #[test]
 fn a_stream_waits_for_another() {
     loom::model(|| {

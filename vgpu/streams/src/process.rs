@@ -38,7 +38,8 @@ thread_local! {
 
 /// The calling thread is executing a host function or callback of a stream: it must not wait for streams.
 pub fn in_host_function() -> bool {
-    IN_HOST_FUNCTION.get()
+    // All threads of a model are one to the system.
+    !cfg!(loom) && IN_HOST_FUNCTION.get()
 }
 
 pub(crate) fn as_host_function<T>(call: impl FnOnce() -> T) -> T {
@@ -67,6 +68,10 @@ const ENOUGH_STACK: usize = 1 << 20;
 /// Whether the calling thread has enough of its own stack left for operations. Programs make threads with
 /// little, and run coroutines on memory of theirs.
 pub(crate) fn has_stack() -> bool {
+    // Threads of a model run on stacks of its own.
+    if cfg!(loom) {
+        return true;
+    }
     thread_local! {
         /// The lowest address of the thread's stack and the one past its highest; once they are known.
         static STACK: Cell<Option<(usize, usize)>> = const { Cell::new(None) };

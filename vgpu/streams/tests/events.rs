@@ -122,6 +122,24 @@ fn a_wait_is_for_the_record_there_was() {
     assert_eq!(event.elapsed(&event), Ok(0));
 }
 
+/// What passes the place of an earlier record does not touch the time of the later one.
+#[test]
+fn the_time_is_that_of_the_last_record() {
+    let context = Context::new();
+    let (held, free) =
+        (context.create_stream(Blocking::Independent, 0), context.create_stream(Blocking::Independent, 0));
+    let (open, event, after) = (Arc::default(), Event::new(true), Event::new(true));
+    held.submit(hold(&open)).unwrap();
+    held.record(&event).unwrap();
+    free.record(&event).unwrap();
+    free.record(&after).unwrap();
+    let elapsed = event.elapsed(&after).unwrap();
+    assert!(elapsed >= 0);
+    open.store(true, Ordering::Release);
+    held.synchronize().unwrap();
+    assert_eq!(event.elapsed(&after), Ok(elapsed));
+}
+
 #[test]
 fn a_record_in_the_legacy_stream_covers_blocking_streams() {
     let context = Context::new();

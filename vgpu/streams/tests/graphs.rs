@@ -1,6 +1,8 @@
 //! Graphs, made by hand and by capture.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use gangway_streams::{
     Blocking, CaptureMode, CaptureStatus, Context, Error, Event, Failure, Graph, GraphExec, NodeId, NodeKind,
@@ -159,6 +161,42 @@ fn event_nodes_record_and_wait() {
     let place = |number| log.iter().position(|&other| other == number).unwrap();
     assert!(place(1) < place(3) && place(1) < place(2));
     assert_eq!(event.elapsed(&event), Ok(0));
+}
+
+/// A node that must not run twice at once.
+#[derive(Debug, Default)]
+struct Alone(AtomicBool);
+
+impl Payload for Alone {
+    fn run(&self) -> Outcome {
+        if self.0.swap(true, Ordering::SeqCst) {
+            return Err(Failure::known(1));
+        }
+        std::thread::sleep(Duration::from_millis(2));
+        self.0.store(false, Ordering::SeqCst);
+        Ok(())
+    }
+
+    fn on_host(&self) -> bool {
+        true
+    }
+
+    fn sort(&self) -> u32 {
+        0
+    }
+}
+
+#[test]
+fn launches_of_one_executable_graph_do_not_overlap() {
+    let context = Context::new();
+    let streams = [stream(&context), stream(&context), stream(&context)];
+    let graph = Graph::new();
+    graph.add(NodeKind::Work(Arc::new(Alone::default())), &[]).unwrap();
+    let exec = GraphExec::new(&graph).unwrap();
+    for stream in streams.iter().cycle().take(12) {
+        exec.launch(stream).unwrap();
+    }
+    assert_eq!(context.synchronize(), Ok(()));
 }
 
 #[test]
