@@ -108,7 +108,9 @@ impl Bench {
         let (verdict, output) = match self.compiler.build(test, plan)? {
             Built::Failed(output) => (verdict::on_refusal(plan, &output), output),
             Built::Program(program) => {
-                let Some(runner) = &self.runner else { return Ok((Verdict::Passed, elapsed)) };
+                let Some(runner) = &self.runner else {
+                    return Ok((Verdict::Skipped("built, but not run".to_owned()), elapsed));
+                };
                 let mandatory = self.rules.mandatory(test);
                 let needs_no_kernel = self.rules.needs_no_kernel(test);
                 let mut left = if self.rules.measures_time(test) { TIMING_ATTEMPTS } else { 1 };
