@@ -6,7 +6,7 @@
 
 use std::ffi::{CStr, c_char, c_int};
 
-use libloading::{Library, Symbol};
+use libloading::Library;
 
 use crate::library;
 
@@ -43,9 +43,10 @@ macro_rules! functions {
     ($($method:ident = $name:literal($($argument:ident: $ty:ty),*);)*) => {
         impl Driver {$(
             fn $method(&self, $($argument: $ty),*) -> Result<()> {
+                type Function = unsafe extern "C" fn($($ty),*) -> c_int;
                 // SAFETY: the type is the one that the driver API declares for the name.
-                let function: Symbol<unsafe extern "C" fn($($ty),*) -> c_int> =
-                    unsafe { self.library.get($name) }.map_err(|error| error.to_string())?;
+                let function = unsafe { self.library.get::<Function>($name) };
+                let function = function.map_err(|error| error.to_string())?;
                 // SAFETY: callers pass pointers to what the function fills.
                 match unsafe { function($($argument),*) } {
                     0 => Ok(()),
