@@ -120,6 +120,9 @@ impl Emitter<'_, '_> {
         opcode: &Opcode,
         guard: Option<&Predicate>,
     ) {
+        if self.compare_steps(opcode, operands, guard) {
+            return;
+        }
         if let Some(known) = self.compute_steps(opcode, operands) {
             if let Some(slot) = self.destination(operands[0]) {
                 self.set_slot(slot, known, guard);
