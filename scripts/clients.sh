@@ -41,6 +41,7 @@ if [ -z "$library" ]; then
   # Replaced, not overwritten: a program may have the old one loaded.
   cp target/release/libgangway_driver.so "$library/libcuda.so.1.new"
   mv "$library/libcuda.so.1.new" "$library/libcuda.so.1"
+  ln -sf libcuda.so.1 "$library/libcuda.so"
 fi
 export LD_LIBRARY_PATH=$library:$nvidia/cuda_nvrtc/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 
