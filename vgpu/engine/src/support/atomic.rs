@@ -9,7 +9,7 @@ use gangway_interpreter::{Kind, combine};
 use gangway_ptx::{Op, Opcode, Type, Word};
 
 use super::access::{Access, FIRST_SHARED, Space, each_lane, place};
-use super::pointers::{Pointers, pointers};
+use super::pointers::{Pointers, Seen, pointers};
 use super::{SPIN, fault, lanes, narrow, narrow_mut, run, value};
 use crate::abi::Warp;
 
@@ -21,15 +21,16 @@ pub(super) unsafe extern "C" fn atomic(warp: *mut Warp, mask: u64, access: u64, 
     // SAFETY: compiled code passes its warp; places are aligned and in memory that may be written.
     unsafe {
         run(warp, |warp| {
+            let (mask, access) = (mask as u32, Access::from_bits(access));
+            if count(warp, mask, access) {
+                return;
+            }
             let module = warp.host().module();
             let opcode = &module.opcodes[opcode as usize];
-            let (mask, access) = (mask as u32, Access::from_bits(access));
             if opcode.first_of(&[Word::Exch, Word::Cas]).is_some() {
                 warp.fuel -= SPIN;
             }
-            if count(warp, mask, access)
-                || pointers(warp, mask, access).is_some_and(|places| all(warp, mask, access, opcode, &places))
-            {
+            if pointers(warp, mask, access).is_some_and(|places| all(warp, mask, access, opcode, &places)) {
                 return;
             }
             let wide = access.size == 8;
@@ -126,12 +127,10 @@ unsafe fn count(warp: &mut Warp, mask: u32, access: Access) -> bool {
     }
     let addresses = &warp.addresses;
     let (first, last) = (FIRST_SHARED, warp.shared_size.saturating_sub(4));
-    let mut wrong = 0;
-    each_lane(mask, |lane| {
-        let address = addresses[lane];
-        wrong |= u64::from(address < first) | u64::from(address > last) | address & 3;
-    });
-    if wrong != 0 {
+    let mut seen = Seen::default();
+    each_lane(mask, |lane| seen.add(addresses[lane], first, last));
+    let wrong = seen.wrong(4);
+    if wrong {
         return false;
     }
     let (b, old) = (narrow(&warp.values[0]), narrow_mut(&mut warp.results[0]));

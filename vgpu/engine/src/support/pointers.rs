@@ -4,13 +4,36 @@
 use gangway_device_memory::{BASE, LOCAL_WINDOW, WINDOWS};
 
 use super::access::{Access, FIRST_LOCAL, FIRST_SHARED, Space};
-use crate::abi::{LANES, Warp};
+use crate::abi::{ALL, LANES, Lanes64, Warp};
 
 /// The place of each lane's access; what stands for lanes outside of the mask means nothing.
 pub(super) struct Pointers {
     pub each: [*mut u8; LANES],
     /// All of them are in the block's shared memory, which only this thread uses.
     pub shared: bool,
+}
+
+/// What is known of addresses that have been looked at. Made of subtractions and ors alone, of
+/// which every processor has vectors.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Seen {
+    all: u64,
+    /// The sign is set once an address was outside of its bounds.
+    outside: u64,
+}
+
+impl Seen {
+    /// Adds an address that has to be between two bounds, both included and below 2^63.
+    #[inline(always)]
+    pub fn add(&mut self, address: u64, first: u64, last: u64) {
+        self.all |= address;
+        self.outside |= address | address.wrapping_sub(first) | last.wrapping_sub(address);
+    }
+
+    /// Whether one was outside, or no multiple of the power of two `size`.
+    pub fn wrong(self, size: u64) -> bool {
+        self.outside >> 63 != 0 || self.all & (size - 1) != 0
+    }
 }
 
 /// The places of the accesses of `mask`; none when one of them has to be looked at more
@@ -21,61 +44,54 @@ pub(super) fn pointers(warp: &Warp, mask: u32, access: Access) -> Option<Pointer
     if access.check || !size.is_power_of_two() {
         return None;
     }
-    let addresses = &warp.addresses;
-    let mut each = [0u64; LANES];
-    let mut wrong = 0u64;
-    let active = |lane: usize| 0u64.wrapping_sub(u64::from(mask >> lane & 1));
-    let outside = |offset: u64, first: u64, end: u64| {
-        u64::from(offset.wrapping_sub(first) > end.wrapping_sub(first + size)) | u64::from(end < first + size)
+    // Lanes outside of the mask stand where the first one inside does, so that loops need no tests.
+    let first = warp.addresses[mask.trailing_zeros() as usize & 31];
+    let chosen: Lanes64;
+    let addresses = if mask == ALL {
+        &warp.addresses
+    } else {
+        let inside = |lane: usize| mask >> lane & 1 != 0;
+        chosen = std::array::from_fn(|lane| if inside(lane) { warp.addresses[lane] } else { first });
+        &chosen
     };
     let top = warp.local_top.min(warp.local_stride);
-    let mut shared = access.space == Space::Shared;
-    match access.space {
+    let mut seen = Seen::default();
+    let (each, shared) = match access.space {
         Space::Shared => {
-            for lane in 0..LANES {
-                let address = addresses[lane];
-                wrong |=
-                    (outside(address, FIRST_SHARED, warp.shared_size) | address & (size - 1)) & active(lane);
-                each[lane] = (warp.shared as u64).wrapping_add(address);
-            }
+            addresses
+                .iter()
+                .for_each(|&address| seen.add(address, FIRST_SHARED, warp.shared_size.saturating_sub(size)));
+            (addresses.map(|address| place(warp.shared as u64, address)), true)
         }
-        Space::Local => {
-            let mut base = warp.local as u64;
-            for lane in 0..LANES {
-                let address = addresses[lane];
-                wrong |= (outside(address, FIRST_LOCAL, top) | address & (size - 1)) & active(lane);
-                each[lane] = base.wrapping_add(address);
-                base += warp.local_stride;
-            }
-        }
+        Space::Local => (own(warp, addresses, 0, top.saturating_sub(size), &mut seen), false),
         Space::Generic | Space::Global => {
-            let most = WINDOWS - BASE - size;
-            for lane in 0..LANES {
-                let address = addresses[lane];
-                let far = u64::from(address.wrapping_sub(BASE) > most);
-                wrong |= (far | address & (size - 1)) & active(lane);
-                each[lane] = address;
-            }
-            let (start, length) = (warp.shared as u64, warp.shared_size);
-            let first = addresses[mask.trailing_zeros() as usize & 31];
-            if wrong == 0 && first.wrapping_sub(start) < length {
-                let inside =
-                    |lane: usize| u64::from(addresses[lane].wrapping_sub(start) >= length) & active(lane);
-                shared = (0..LANES).fold(0, |outside, lane| outside | inside(lane)) == 0;
-            }
-            if wrong != 0 && access.space == Space::Generic {
+            addresses.iter().for_each(|&address| seen.add(address, BASE, WINDOWS - size));
+            if seen.wrong(size) && access.space == Space::Generic {
                 // Each lane's own memory, of which generic addresses are the same in all lanes.
-                wrong = 0;
-                let mut base = warp.local as u64;
-                for lane in 0..LANES {
-                    let offset = addresses[lane].wrapping_sub(LOCAL_WINDOW);
-                    wrong |= (outside(offset, FIRST_LOCAL, top) | offset & (size - 1)) & active(lane);
-                    each[lane] = base.wrapping_add(offset);
-                    base += warp.local_stride;
-                }
+                seen = Seen::default();
+                (own(warp, addresses, LOCAL_WINDOW, top.saturating_sub(size), &mut seen), false)
+            } else {
+                let (start, length) = (warp.shared as u64, warp.shared_size);
+                let inside = |address: u64| address.wrapping_sub(start) < length;
+                // One look tells most accesses of global memory.
+                let shared = inside(first) && addresses.iter().all(|&address| inside(address));
+                (addresses.map(|address| place(0, address)), shared)
             }
         }
-    }
-    let each = each.map(|address| std::ptr::with_exposed_provenance_mut(address as usize));
-    (wrong == 0).then_some(Pointers { each, shared })
+    };
+    (!seen.wrong(size)).then_some(Pointers { each, shared })
+}
+
+fn place(base: u64, offset: u64) -> *mut u8 {
+    std::ptr::with_exposed_provenance_mut(base.wrapping_add(offset) as usize)
+}
+
+/// Places in each lane's own memory, whose addresses count from `window`.
+#[inline(always)]
+fn own(warp: &Warp, addresses: &Lanes64, window: u64, last: u64, seen: &mut Seen) -> [*mut u8; LANES] {
+    std::array::from_fn(|lane| {
+        let offset = addresses[lane].wrapping_sub(window);
+        seen.add(offset, FIRST_LOCAL, last);
+        place(warp.local as u64 + lane as u64 * warp.local_stride, offset)
+    })
 }
