@@ -28,6 +28,9 @@ pub(crate) const FUEL: i64 = 1024;
 #[derive(Debug, Default)]
 pub(crate) struct BlockState {
     barriers: RefCell<[Barrier; BARRIERS]>,
+    /// Whether a thread has come to one of them: most kernels have none, and warps that only end
+    /// should not look through all.
+    used: Cell<bool>,
     /// Threads that have not exited.
     pub alive: Cell<u32>,
     /// Whether a barrier has been completed since the scheduler last looked.
@@ -37,7 +40,9 @@ pub(crate) struct BlockState {
 impl BlockState {
     /// For a block of so many threads that starts.
     pub fn start(&self, threads: u32) {
-        self.barriers.borrow_mut().fill(Barrier::default());
+        if self.used.take() {
+            self.barriers.borrow_mut().fill(Barrier::default());
+        }
         self.alive.set(threads);
         self.completed.set(false);
     }
@@ -124,9 +129,11 @@ impl WarpHost {
         self.counted.set(exited);
         let block = self.block();
         block.alive.set(block.alive.get() - new.count_ones());
-        for barrier in block.barriers.borrow_mut().iter_mut() {
-            if barrier.settle(block.alive.get()) {
-                block.completed.set(true);
+        if block.used.get() {
+            for barrier in block.barriers.borrow_mut().iter_mut() {
+                if barrier.settle(block.alive.get()) {
+                    block.completed.set(true);
+                }
             }
         }
         self.job().grid.exit(new.count_ones());
@@ -171,6 +178,7 @@ impl Host for WarpHost {
             self.fault(warp, lanes, Kind::BadTarget(barrier.into()));
         }
         let block = self.block();
+        block.used.set(true);
         let (generation, complete) = {
             let state = &mut block.barriers.borrow_mut()[barrier as usize];
             let generation = state.arrive(lanes.count_ones(), holds, count, block.alive.get());
