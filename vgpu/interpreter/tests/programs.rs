@@ -1,72 +1,29 @@
-//! Compiled programs: clang-22 compiles the same source for the host and for several
-//! processors at every level of optimisation; the interpreter must get what the host
-//! gets, to the bit. Without clang-22 the tests are reported as ignored.
+//! A compiled C program on the interpreter: it must get what the host gets, to the bit.
+//! Without clang-22 the tests are reported as ignored.
 
-use std::path::Path;
-use std::process::Command;
-
+use gangway_filetests::compiled::{self, BLOCK, GRID, KERNEL, RESULTS, Variant};
 use gangway_interpreter::{Flat, Launch, Memory, Program, launch};
 use libtest_mimic::{Arguments, Failed, Trial};
 
-/// Results of the program: two blocks of 48 threads.
-const RESULTS: usize = 96;
-
-/// Processors, and the PTX version for each. Half precision needs sm_53.
-const PROCESSORS: &[(u32, u32)] = &[(53, 60), (70, 63), (80, 78), (90, 86)];
-
 fn main() {
-    let clang = Command::new("clang-22").arg("--version").output().is_ok();
-    if !clang {
-        eprintln!("skipping the compiled programs: clang-22 is not installed");
-    }
-    let mut trials = Vec::new();
-    for &(processor, version) in PROCESSORS {
-        for level in ["-O0", "-O1", "-O2", "-O3"] {
-            let name = format!("mix.c/sm_{processor}{level}/interpreter");
-            trials.push(
-                Trial::test(name, move || compare(processor, version, level)).with_ignored_flag(!clang),
-            );
-        }
-    }
-    libtest_mimic::run(&Arguments::from_args(), trials).exit();
+    let possible = compiled::is_possible();
+    let trials = compiled::variants().map(|variant| {
+        let name = format!("{}/interpreter", variant.name());
+        Trial::test(name, move || compare(variant)).with_ignored_flag(!possible)
+    });
+    libtest_mimic::run(&Arguments::from_args(), trials.collect()).exit();
 }
 
-fn clang(arguments: &[&str]) -> Result<(), Failed> {
-    let source = format!("{}/tests/programs/mix.c", env!("CARGO_MANIFEST_DIR"));
-    let output =
-        Command::new("clang-22").args(["-w", "-ffp-contract=off", &source]).args(arguments).output()?;
-    if output.status.success() {
-        return Ok(());
-    }
-    Err(format!("clang-22 {arguments:?}: {}", String::from_utf8_lossy(&output.stderr)).into())
-}
-
-fn on_the_host(folder: &Path) -> Result<Vec<u64>, Failed> {
-    let program = folder.join("host");
-    clang(&["-O1", "-o", &program.display().to_string(), "-lm"])?;
-    let output = Command::new(&program).output()?;
-    let text = String::from_utf8(output.stdout)?;
-    text.lines().map(|line| u64::from_str_radix(line, 16).map_err(Failed::from)).collect()
-}
-
-fn compare(processor: u32, version: u32, level: &str) -> Result<(), Failed> {
-    let folder = tempfile::tempdir()?;
-    let expected = on_the_host(folder.path())?;
-    let path = folder.path().join("a.ptx").display().to_string();
-    let (march, feature) = (format!("-march=sm_{processor}"), format!("+ptx{version}"));
-    let target =
-        ["--target=nvptx64-nvidia-cuda", "-S", level, &march, "-Xclang", "-target-feature", "-Xclang"];
-    clang(&[&target[..], &[&feature, "-o", &path]].concat())?;
-    let module = gangway_ptx::parse(&std::fs::read_to_string(&path)?).map_err(|errors| errors.to_string())?;
-
+fn compare(variant: Variant) -> Result<(), Failed> {
+    let module = gangway_ptx::parse(&variant.ptx()?).map_err(|errors| errors.to_string())?;
     let mut memory = Flat::new();
     let program = Program::load(module, &mut memory).map_err(|kind| kind.to_string())?;
     let out = memory.allocate(8 * RESULTS as u64, 16).map_err(|kind| kind.to_string())?;
     let arguments = [out.to_le_bytes().to_vec()];
     let request = Launch {
-        kernel: "k",
-        grid: [2, 1, 1],
-        block: [48, 1, 1],
+        kernel: KERNEL,
+        grid: [GRID, 1, 1],
+        block: [BLOCK, 1, 1],
         shared: 0,
         limit: 10_000_000,
         arguments: &arguments,
@@ -74,11 +31,6 @@ fn compare(processor: u32, version: u32, level: &str) -> Result<(), Failed> {
     launch(&program, &request, &mut memory).map_err(|fault| fault.to_string())?;
     let mut bytes = vec![0; 8 * RESULTS];
     memory.read(out, &mut bytes).map_err(|kind| kind.to_string())?;
-    let found: Vec<u64> = bytes
-        .chunks_exact(8)
-        .map(|chunk| chunk.try_into().map(u64::from_le_bytes))
-        .collect::<Result<_, _>>()?;
-    let wrong: Vec<usize> =
-        (0..RESULTS).filter(|&index| expected.get(index) != Some(&found[index])).collect();
-    if wrong.is_empty() { Ok(()) } else { Err(format!("other results than the host's: {wrong:?}").into()) }
+    let words = bytes.chunks_exact(8).map(|word| word.try_into().map(u64::from_le_bytes));
+    compiled::compare(&words.collect::<Result<Vec<u64>, _>>()?)
 }

@@ -1,8 +1,6 @@
 //! That code is made of whatever the interpreter is tested with, in both flavours and for
 //! all shapes of blocks: what is refused would silently run in the interpreter.
 
-use std::path::Path;
-
 use super::{BlockShape, Refused, Request, compile};
 use crate::abi::Flavour;
 
@@ -13,10 +11,9 @@ fn symbols(module: &gangway_ptx::Module, function: usize) -> u32 {
 
 #[test]
 fn all_tests_of_the_interpreter_compile() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../interpreter/tests/files");
     let mut compiled = 0;
-    for entry in std::fs::read_dir(&folder).expect("the folder of tests").flatten() {
-        let text = std::fs::read_to_string(entry.path()).expect("a test");
+    for name in gangway_filetests::files() {
+        let text = std::fs::read_to_string(&name).expect("a test");
         let module = gangway_ptx::parse(&text).expect("valid PTX");
         for (index, function) in module.functions.iter().enumerate() {
             if function.body.is_none() {
@@ -37,7 +34,6 @@ fn all_tests_of_the_interpreter_compile() {
                     check: false,
                 };
                 let code = compile(&request);
-                let name = entry.path();
                 assert!(code.is_ok(), "{}, '{}', {flavour:?}: {code:?}", name.display(), function.name);
                 compiled += 1;
             }
