@@ -241,49 +241,37 @@ fn plain32(kind: Operating, signed: bool) -> fn(u32, u32, u32) -> u32 {
     }
 }
 
-#[inline(always)]
-fn on32(at: &AtomicU32, kind: Operating, signed: bool, b: u32, c: u32) -> u32 {
-    match kind {
-        Operating::Add | Operating::AddFloat => at.fetch_add(b, ORDER),
-        Operating::Exchange => at.swap(b, ORDER),
-        Operating::And => at.fetch_and(b, ORDER),
-        Operating::Or => at.fetch_or(b, ORDER),
-        Operating::Xor => at.fetch_xor(b, ORDER),
-        Operating::Minimum if signed => {
-            let new = |old: u32| Some((old as i32).min(b as i32) as u32);
-            at.fetch_update(ORDER, ORDER, new).unwrap_or_else(|old| old)
+/// Declares what does an operation on shared words of one size.
+macro_rules! on_words {
+    ($name:ident, $atomic:ty, $unsigned:ty, $signed:ty) => {
+        #[inline(always)]
+        fn $name(at: &$atomic, kind: Operating, signed: bool, b: $unsigned, c: $unsigned) -> $unsigned {
+            match kind {
+                Operating::Add | Operating::AddFloat => at.fetch_add(b, ORDER),
+                Operating::Exchange => at.swap(b, ORDER),
+                Operating::And => at.fetch_and(b, ORDER),
+                Operating::Or => at.fetch_or(b, ORDER),
+                Operating::Xor => at.fetch_xor(b, ORDER),
+                Operating::Minimum if signed => {
+                    let new = |old: $unsigned| Some((old as $signed).min(b as $signed) as $unsigned);
+                    at.fetch_update(ORDER, ORDER, new).unwrap_or_else(|old| old)
+                }
+                Operating::Maximum if signed => {
+                    let new = |old: $unsigned| Some((old as $signed).max(b as $signed) as $unsigned);
+                    at.fetch_update(ORDER, ORDER, new).unwrap_or_else(|old| old)
+                }
+                Operating::Minimum => at.fetch_min(b, ORDER),
+                Operating::Maximum => at.fetch_max(b, ORDER),
+                Operating::CompareExchange => {
+                    at.compare_exchange(b, c, ORDER, ORDER).unwrap_or_else(|old| old)
+                }
+            }
         }
-        Operating::Maximum if signed => {
-            let new = |old: u32| Some((old as i32).max(b as i32) as u32);
-            at.fetch_update(ORDER, ORDER, new).unwrap_or_else(|old| old)
-        }
-        Operating::Minimum => at.fetch_min(b, ORDER),
-        Operating::Maximum => at.fetch_max(b, ORDER),
-        Operating::CompareExchange => at.compare_exchange(b, c, ORDER, ORDER).unwrap_or_else(|old| old),
-    }
+    };
 }
 
-#[inline(always)]
-fn on64(at: &AtomicU64, kind: Operating, signed: bool, b: u64, c: u64) -> u64 {
-    match kind {
-        Operating::Add | Operating::AddFloat => at.fetch_add(b, ORDER),
-        Operating::Exchange => at.swap(b, ORDER),
-        Operating::And => at.fetch_and(b, ORDER),
-        Operating::Or => at.fetch_or(b, ORDER),
-        Operating::Xor => at.fetch_xor(b, ORDER),
-        Operating::Minimum if signed => {
-            let new = |old: u64| Some((old as i64).min(b as i64) as u64);
-            at.fetch_update(ORDER, ORDER, new).unwrap_or_else(|old| old)
-        }
-        Operating::Maximum if signed => {
-            let new = |old: u64| Some((old as i64).max(b as i64) as u64);
-            at.fetch_update(ORDER, ORDER, new).unwrap_or_else(|old| old)
-        }
-        Operating::Minimum => at.fetch_min(b, ORDER),
-        Operating::Maximum => at.fetch_max(b, ORDER),
-        Operating::CompareExchange => at.compare_exchange(b, c, ORDER, ORDER).unwrap_or_else(|old| old),
-    }
-}
+on_words!(on32, AtomicU32, u32, i32);
+on_words!(on64, AtomicU64, u64, i64);
 
 /// One operation, whatever it is: tried until nobody has come between.
 ///
