@@ -12,6 +12,9 @@ const NULL_ZONE: u64 = 1 << 16;
 /// How many slots are looked at on each side for the nearest allocation.
 const NEIGHBOURS: u32 = 256;
 
+/// An access so many bytes outside of shared or local memory may have been meant for it.
+const CLOSE: u64 = 4096;
+
 impl Allocation {
     /// The function that allocated it, as a program's text calls it: the usual one of its kind where
     /// the request named none.
@@ -102,7 +105,8 @@ impl Space {
     }
 
     /// The allocation that an address is in or nearest to. A live one goes before one that was freed,
-    /// but where the address is inside the latter.
+    /// but where the address is inside the latter; and what programs have allocated goes before
+    /// memory for blocks and lanes that the address is not close to.
     fn nearest(&self, address: u64) -> Option<(State, Allocation)> {
         let (extent, slot) = self.records.slot_of(address)?;
         let known = |slot: u32| {
@@ -119,7 +123,10 @@ impl Space {
             let after = address.saturating_sub(allocation.address + allocation.size);
             after.max(allocation.address.saturating_sub(address))
         };
-        slots.min_by_key(|(state, allocation)| (*state != State::Live, away(allocation)))
+        slots.min_by_key(|(state, allocation)| {
+            let away = away(allocation);
+            (*state != State::Live, allocation.kind == Kind::Arena && away > CLOSE, away)
+        })
     }
 }
 
