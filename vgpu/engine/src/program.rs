@@ -19,6 +19,8 @@ pub struct Program {
     interpreted: gangway_interpreter::Program,
     /// The function of each kernel.
     functions: Vec<u32>,
+    /// Whether each kernel is one that never gives way.
+    straight: Vec<bool>,
     /// What [`crate::abi::Warp::symbols`] points to: the variables of the module, then those of each function.
     symbols: Vec<u64>,
     /// Where the variables of each function begin in `symbols`.
@@ -110,6 +112,11 @@ impl Program {
             load::describe(&graph, index, &module.functions[index as usize], end)
         };
         let kernels: Vec<Kernel> = functions.iter().map(describe).collect();
+        let is_straight = |&index: &u32| {
+            let body = module.functions[index as usize].body.as_ref();
+            body.is_some_and(|body| load::is_straight(&module, body))
+        };
+        let straight = functions.iter().map(is_straight).collect();
         let names = kernels.iter().zip(0..).map(|(kernel, index)| (kernel.name.clone(), KernelId(index)));
         let names = names.collect();
         let mut globals = FxHashMap::default();
@@ -134,6 +141,7 @@ impl Program {
             globals,
             interpreted,
             functions,
+            straight,
             symbols,
             bodies,
             targets,
@@ -169,6 +177,11 @@ impl Program {
     /// The function of a kernel.
     pub(crate) fn function(&self, id: KernelId) -> u32 {
         self.functions[id.0 as usize]
+    }
+
+    /// Whether a kernel runs to its end without ever giving way.
+    pub(crate) fn is_straight(&self, id: KernelId) -> bool {
+        self.straight[id.0 as usize]
     }
 
     /// The addresses of variables, for compiled code.

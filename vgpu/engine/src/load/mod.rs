@@ -3,12 +3,14 @@
 
 mod graph;
 mod place;
+mod straight;
 
 use gangway_ptx::{Function, Module, StateSpace};
 
 pub(crate) use graph::Graph;
 use place::SHARED_START;
 pub(crate) use place::{Class, Piece, Places, pieces};
+pub(crate) use straight::is_straight;
 
 use crate::program::{Kernel, Parameter};
 

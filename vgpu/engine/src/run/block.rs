@@ -4,7 +4,7 @@ use gangway_interpreter::Kind;
 
 use super::job::Job;
 use super::report;
-use super::slot::{Slot, Step};
+use super::slot::{Member, Slot, Step};
 use super::warp::BlockState;
 use crate::device::{Device, Held};
 
@@ -26,6 +26,8 @@ pub(crate) struct Block {
     /// Behind a pointer, because warps keep one to it.
     state: Box<BlockState>,
     slots: Vec<Slot>,
+    /// The warps, as fibers want them: one each, or all of them on the first one's.
+    members: Vec<Member>,
     /// The launch that the warps are set up for.
     job: u64,
     warps: usize,
@@ -44,6 +46,7 @@ impl Block {
         Block {
             state: Box::default(),
             slots: Vec::new(),
+            members: Vec::new(),
             job: 0,
             warps: 0,
             left: 0,
@@ -73,6 +76,8 @@ impl Block {
         for (slot, index) in self.slots[..self.warps].iter_mut().zip(0..) {
             slot.assign(job, index, state)?;
         }
+        self.members.clear();
+        self.members.extend(self.slots[..self.warps].iter().map(Slot::member));
         self.job = job.id;
         Ok(())
     }
@@ -85,9 +90,16 @@ impl Block {
         let shared = self.shared.as_ref().map_or(0, |held| held.address + self.capacity);
         let shared = shared - job.shared_size.next_multiple_of(256);
         for slot in &mut self.slots[..self.warps] {
-            slot.start(job, index, shared, worker);
+            slot.prepare(job, index, shared, worker);
         }
-        self.left = self.warps;
+        // Warps that never give way need no fibers of their own.
+        let together = if job.straight { self.warps } else { 1 };
+        let first = self.slots[..self.warps].iter_mut().step_by(together);
+        self.left = first.len();
+        for (slot, members) in first.zip(self.members.chunks(together)) {
+            // SAFETY: the members are of our slots; both stay as they are until all fibers have ended.
+            unsafe { slot.start(job, members) };
+        }
         self.met = false;
         Ok(())
     }
@@ -111,7 +123,9 @@ impl Block {
                     self.left -= 1;
                 }
                 Step::Failed => {
-                    job.fail(report::fault(device, job, slot));
+                    let warps = &self.slots[..self.warps];
+                    let failed = warps.iter().find(|slot| slot.has_failed()).unwrap_or(&warps[number]);
+                    job.fail(report::fault(device, job, failed));
                     round.failed = true;
                     return round;
                 }

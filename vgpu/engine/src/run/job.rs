@@ -34,6 +34,8 @@ pub(crate) struct Job {
     shape: BlockShape,
     /// What warps of which no lane is missing run.
     pub whole: Flavour,
+    /// The kernel never gives way, so the warps of a block may share a fiber.
+    pub straight: bool,
     pub grid: Grid,
     /// For cooperative groups; only cooperative launches have it.
     pub workspace: Option<Held>,
@@ -65,6 +67,7 @@ impl Job {
             parameters: launch.parameters.into(),
             shape: BlockShape::of(launch.block),
             whole: Flavour::Masked,
+            straight: launch.program.is_straight(launch.kernel) && !launch.cooperative,
             grid: Grid::new(launch.cooperative, blocks * threads),
             workspace: None,
             id: NEXT.fetch_add(1, Ordering::Relaxed),

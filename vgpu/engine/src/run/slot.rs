@@ -39,6 +39,13 @@ struct State {
     interface: Cell<*const dyn Host>,
 }
 
+/// A warp that a fiber runs.
+#[derive(Clone, Copy)]
+pub(crate) struct Member {
+    host: *const WarpHost,
+    warp: *mut Warp,
+}
+
 pub(crate) struct Slot {
     /// Owned; behind a pointer, because the fiber keeps one to it.
     state: NonNull<State>,
@@ -127,8 +134,8 @@ impl Slot {
         Ok(())
     }
 
-    /// Starts a block.
-    pub fn start(&mut self, job: &Job, block: [u32; 3], shared: u64, worker: u32) {
+    /// Makes the warp ready for a block.
+    pub fn prepare(&mut self, job: &Job, block: [u32; 3], shared: u64, worker: u32) {
         // SAFETY: the fiber does not run.
         let warp = unsafe { &mut *self.warp() };
         let first = warp.warp_index * LANES as u32;
@@ -144,20 +151,40 @@ impl Slot {
         warp.fuel = FUEL;
         warp.carry = 0;
         self.host().start(missing);
+    }
+
+    /// What a fiber needs of the warp.
+    pub fn member(&self) -> Member {
+        Member { host: self.host(), warp: self.warp() }
+    }
+
+    /// Starts a fiber that runs the kernel for one warp after the other.
+    ///
+    /// # Safety
+    /// The members are ready, are those of slots that live as long as the fiber, and stay where they are as long.
+    pub unsafe fn start(&mut self, job: &Job, members: *const [Member]) {
         self.done = false;
         let Some(stack) = self.stack.take() else { return };
-        let host: *const WarpHost = self.host();
-        let (warp, function) = (self.warp(), job.function);
+        let function = job.function;
         let fiber = Fiber::with_stack(stack, move |yielder, ()| {
-            // SAFETY: the state outlives the fiber; the yielder lives as long as the fiber.
-            unsafe {
-                (*host).yielder.set(yielder);
-                run_kernel(&*host, warp, function);
+            // SAFETY: by the caller; the yielder lives as long as the fiber.
+            for &Member { host, warp } in unsafe { &*members } {
+                trap::go_on(host);
+                // SAFETY: as above.
+                unsafe {
+                    (*host).yielder.set(yielder);
+                    run_kernel(&*host, warp, function);
+                }
             }
             End::Done
         });
-        self.running = Some(Running { handler: fiber.trap_handler(), host });
+        self.running = Some(Running { handler: fiber.trap_handler(), host: Cell::new(self.host()) });
         self.fiber = Some(fiber);
+    }
+
+    /// Whether it is this warp that something happened to.
+    pub fn has_failed(&self) -> bool {
+        self.host().failure.borrow().is_some() || self.host().trap.get().is_some()
     }
 
     /// Whether it can go on.

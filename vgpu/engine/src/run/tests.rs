@@ -15,7 +15,7 @@ use crate::fault::{Fault, Reason};
 use crate::program::Program;
 
 const KERNEL: &str = ".version 7.0 .target sm_70 .address_size 64
-    .visible .entry k(.param .u64 p) { .shared .align 4 .b32 s[64]; st.shared.u32 [s], 0; ret; }";
+    .visible .entry k(.param .u64 p) { .shared .align 4 .b32 s[64]; st.shared.u32 [s], 0; bar.sync 0; ret; }";
 
 struct Bench {
     pool: Pool,

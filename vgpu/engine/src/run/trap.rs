@@ -33,10 +33,10 @@ pub(crate) struct Trap {
 }
 
 /// The fiber that a thread runs.
-#[derive(Clone, Copy)]
 pub(crate) struct Running {
     pub handler: CoroutineTrapHandler<End>,
-    pub host: *const WarpHost,
+    /// The warp that the fiber is at.
+    pub host: Cell<*const WarpHost>,
 }
 
 thread_local! {
@@ -61,6 +61,14 @@ pub(crate) fn prepare() {
 /// Says what this thread runs from now on; null when it leaves the kernel.
 pub(crate) fn enter(running: *const Running) {
     RUNNING.set(running);
+}
+
+/// Says that the fiber which this thread runs goes on with another warp.
+pub(crate) fn go_on(host: *const WarpHost) {
+    // SAFETY: it is alive while the thread is in a kernel.
+    if let Some(running) = unsafe { RUNNING.get().as_ref() } {
+        running.host.set(host);
+    }
 }
 
 fn install() {
@@ -92,7 +100,7 @@ unsafe extern "C" fn handle(signal: c_int, info: *mut libc::siginfo_t, context: 
         if !running.is_null() && (*running).handler.stack_ptr_in_bounds(stack) {
             let pc = general[libc::REG_RIP as usize] as usize;
             let trap = Trap { signal, address: (*info).si_addr() as usize, pc };
-            (*(*running).host).trap.set(Some(trap));
+            (*(*running).host.get()).trap.set(Some(trap));
             // The fiber's stack is abandoned: what runs on it holds nothing that needs dropping.
             let next = (*running).handler.setup_trap_handler(|| End::Trapped);
             for (register, value) in [
