@@ -160,9 +160,13 @@ impl Dynamic<'_> {
     /// Versions are lists of lists, linked by distances.
     fn check_versions(&mut self) -> Check {
         let damaged = || "its table of symbol versions is damaged".to_owned();
-        let half = |address: u64| self.loads.offset(address, 2).and_then(|at| self.file.u16(at));
+        // An entry may be said to be anywhere, also where adding to its address goes round.
+        let within = |entry: u64, distance: u64, size: u64| {
+            entry.checked_add(distance).and_then(|address| self.loads.offset(address, size))
+        };
+        let half = |entry, distance| within(entry, distance, 2).and_then(|at| self.file.u16(at));
         let word =
-            |address: u64| self.loads.offset(address, 4).and_then(|at| self.file.u32(at)).map(u64::from);
+            |entry, distance| within(entry, distance, 4).and_then(|at| self.file.u32(at)).map(u64::from);
         let mut last = 1;
         // Wanted versions: the entry's next is its last word, names are in the parts.
         // Defined versions: the other way round.
@@ -171,29 +175,29 @@ impl Dynamic<'_> {
         {
             let mut entry = start;
             for i in 0..count {
-                let parts = half(entry + if is_wanted { 2 } else { 6 }).ok_or_else(damaged)?;
+                let parts = half(entry, if is_wanted { 2 } else { 6 }).ok_or_else(damaged)?;
                 if !is_wanted {
-                    last = last.max(half(entry + 4).ok_or_else(damaged)? & 0x7fff);
-                } else if word(entry + 4).is_none_or(|name| name >= self.strings.1) {
+                    last = last.max(half(entry, 4).ok_or_else(damaged)? & 0x7fff);
+                } else if word(entry, 4).is_none_or(|name| name >= self.strings.1) {
                     return Err(damaged());
                 }
-                let mut part = entry + word(entry + parts_at).ok_or_else(damaged)?;
+                let mut part = entry + word(entry, parts_at).ok_or_else(damaged)?;
                 for j in 0..parts {
-                    let name = word(part + if is_wanted { 8 } else { 0 }).ok_or_else(damaged)?;
+                    let name = word(part, if is_wanted { 8 } else { 0 }).ok_or_else(damaged)?;
                     if name >= self.strings.1 {
                         return Err(damaged());
                     }
                     if is_wanted {
-                        last = last.max(half(part + 6).ok_or_else(damaged)? & 0x7fff);
+                        last = last.max(half(part, 6).ok_or_else(damaged)? & 0x7fff);
                     }
-                    let next = word(part + if is_wanted { 12 } else { 4 }).ok_or_else(damaged)?;
+                    let next = word(part, if is_wanted { 12 } else { 4 }).ok_or_else(damaged)?;
                     // Zero ends the list, and nothing else does.
                     if (next == 0) != (j + 1 == parts) {
                         return Err(damaged());
                     }
                     part += next;
                 }
-                let next = word(entry + next_at).ok_or_else(damaged)?;
+                let next = word(entry, next_at).ok_or_else(damaged)?;
                 if (next == 0) != (i + 1 == count) {
                     return Err(damaged());
                 }

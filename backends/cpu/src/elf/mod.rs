@@ -248,6 +248,13 @@ mod tests {
         assert!(check(&header).unwrap_err().contains("program header table"));
     }
 
+    /// What fuzzing has found: a table of versions where addresses end.
+    #[test]
+    fn tables_at_the_end_of_memory_are_refused() {
+        let image = include_bytes!("../../../../fuzz/seeds/cpu_image/versions-at-the-end-of-memory");
+        assert!(check(image).unwrap_err().contains("symbol versions"));
+    }
+
     /// Fuzzing that starts from images which are refused would only see refusals.
     #[test]
     fn the_seeds_of_fuzzing_pass() {
