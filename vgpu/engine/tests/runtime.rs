@@ -221,6 +221,64 @@ fn a_grid_that_meets_through_memory() {
 }
 
 #[test]
+fn values_that_step_compare_as_each_lane_does() {
+    // Each comparison is made with a value that steps from lane to lane and with the same value hidden by a zero
+    // from memory. What differs is counted.
+    let limits = "0, 1, 5, 15, 31, 32, 158, -1, -16, 2147483640, 2147483647, -2147483648, -2147483632";
+    let mut body = format!(
+        ".global .align 4 .s32 limits[13] = {{{limits}}}; .reg .u64 %from, %to, %end, %wide0, %wide1, %wideo;
+         .reg .u32 %zero, %first, %other, %v, %h; .reg .u64 %wv, %wh, %wzero;
+         mov.u32 %n, %ntid.y; mov.u32 %y, %tid.y; mov.u32 %x, %ntid.x; mad.lo.u32 %x, %y, %x, %i;
+         mul.wide.u32 %wide, %x, 4; add.u64 %at, %base, %wide;
+         ld.global.u32 %zero, [%at]; cvt.u64.u32 %wzero, %zero; mov.u32 %z, 1;
+         mov.u64 %from, limits; add.u64 %end, %from, 52;
+         bases: ld.global.u32 %first, [%from]; cvt.s64.s32 %wide0, %first; mov.u64 %to, limits;
+         others: ld.global.u32 %other, [%to]; cvt.s64.s32 %wideo, %other;\n"
+    );
+    for (axis, step) in [("x", 1), ("x", -4), ("x", 3), ("x", 4096), ("y", 1)]
+    {
+        let _ = writeln!(
+            body,
+            "mov.u32 %y, %tid.{axis}; mul.lo.s32 %y, %y, {step}; add.s32 %v, %first, %y; xor.b32 %h, %v, %zero;
+             cvt.s64.s32 %wide1, %y; add.s64 %wv, %wide0, %wide1; xor.b64 %wh, %wv, %wzero;"
+        );
+        let compared = |order: &str, ty: &str, [a, b]: [&str; 2], hidden: [&str; 2]| {
+            format!(
+                "setp.{order}.{ty} %p, {a}, {b}; setp.{order}.{ty} %q, {}, {}; xor.pred %p, %p, %q;
+                 @%p add.u32 %z, %z, 1;\n",
+                hidden[0], hidden[1]
+            )
+        };
+        for order in ["eq", "ne", "lt", "le", "gt", "ge"] {
+            for ty in ["s32", "u32"] {
+                body += &compared(order, ty, ["%v", "%other"], ["%h", "%other"]);
+                body += &compared(order, ty, ["%other", "%v"], ["%other", "%h"]);
+            }
+            for ty in ["s64", "u64"] {
+                body += &compared(order, ty, ["%wv", "%wideo"], ["%wh", "%wideo"]);
+            }
+        }
+        for order in ["lo", "ls", "hi", "hs"] {
+            body += &compared(order, "u32", ["%v", "%other"], ["%h", "%other"]);
+        }
+        body += &compared("eq", "b32", ["%v", "%other"], ["%h", "%other"]);
+    }
+    body += "add.u64 %to, %to, 4; setp.lt.u64 %p, %to, %end; @%p bra others;
+             add.u64 %from, %from, 4; setp.lt.u64 %p, %from, %end; @%p bra bases; st.global.u32 [%at], %z; ret;";
+    let bench = Bench::new(options(), &kernel(&body));
+    for threads in [[64, 1, 1], [16, 4, 1], [8, 8, 1], [4, 8, 1], [2, 16, 1], [1, 32, 1]] {
+        bench.clear();
+        bench.launch(1, threads, false).expect("it runs");
+        let count = threads.iter().product::<u32>() as usize;
+        assert!(
+            bench.words()[..count].iter().all(|&word| word == 1),
+            "{threads:?}: {:?}",
+            &bench.words()[..count]
+        );
+    }
+}
+
+#[test]
 fn faults_leave_the_engine_as_it_was() {
     let bench = Bench::new(options(), &kernel("st.global.u32 [%at], %i; bar.sync 0; ret;"));
     let beyond = bench.buffer + (1 << 30);

@@ -9,6 +9,7 @@
 
 mod access;
 mod call;
+mod compare;
 mod converged;
 mod dominance;
 mod emit;

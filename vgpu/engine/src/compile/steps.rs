@@ -1,20 +1,20 @@
 //! Values of equal steps in converged code: computed once for each row, not for each lane.
 
-use cranelift_codegen::ir::condcodes::{CondCode, IntCC};
+use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
-use cranelift_codegen::ir::{BlockArg, InstBuilder, Value};
+use cranelift_codegen::ir::{InstBuilder, Value};
 use gangway_device_memory::{BASE, WINDOWS};
-use gangway_ptx::{Instruction, Op, Opcode, Operand, Type, Word};
+use gangway_ptx::{Instruction, Op, Opcode, Operand, Type};
 
 use super::emit::{Emitter, Known, Steps};
 use super::shape::{Shape, steps_of, widens};
 use crate::abi::LANES;
 use crate::lower::{self, Input, Output};
-use crate::value::{Lanes, Predicate, is_wide};
+use crate::value::{Lanes, is_wide};
 
 impl Emitter<'_, '_> {
     /// A source as it is known, in the bits of `ty`; none where that takes the values of all lanes.
-    fn narrowed(&mut self, known: Known, ty: Type) -> Option<Known> {
+    pub fn narrowed(&mut self, known: Known, ty: Type) -> Option<Known> {
         let wide = |emitter: &Self, value: Value| emitter.builder.func.dfg.value_type(value) == I64;
         match known {
             Known::Steps(steps) if ty.bits() >= 32 => {
@@ -90,88 +90,6 @@ impl Emitter<'_, '_> {
         Some(Known::Steps(Steps { bases: bases.into(), step }))
     }
 
-    /// Compares a value of equal steps with one that is the same in all lanes by the ends of its rows, where both
-    /// ends are on one side. Whether that is what the instruction does.
-    pub fn compare_steps(
-        &mut self,
-        opcode: &Opcode,
-        operands: &[Operand],
-        guard: Option<&Predicate>,
-    ) -> bool {
-        let (Some(ty), 4) = (opcode.ty(0), opcode.expected.len()) else { return false };
-        let orders = [Word::Lt, Word::Le, Word::Gt, Word::Ge, Word::Lo, Word::Ls, Word::Hi, Word::Hs];
-        let (Some(order), true) = (opcode.first_of(&orders), ty.is_integer() && ty.bits() >= 32) else {
-            return false;
-        };
-        if opcode.op != Op::Setp || !self.converged {
-            return false;
-        }
-        let signed = ty.is_signed() && !matches!(order, Word::Lo | Word::Ls | Word::Hi | Word::Hs);
-        let (a, b) = (self.known_source(operands[2], ty), self.known_source(operands[3], ty));
-        let (Some(a), Some(b)) = (self.narrowed(a, ty), self.narrowed(b, ty)) else { return false };
-        let (steps, other, first) = match (a, b) {
-            (Known::Steps(steps), Known::Input(Input::Lanes(Lanes::Uniform(other)))) => (steps, other, true),
-            (Known::Input(Input::Lanes(Lanes::Uniform(other))), Known::Steps(steps)) => (steps, other, false),
-            _ => return false,
-        };
-        if steps.step == 0 {
-            return false;
-        }
-        let condition = match (order, signed) {
-            (Word::Lt, true) => IntCC::SignedLessThan,
-            (Word::Le, true) => IntCC::SignedLessThanOrEqual,
-            (Word::Gt, true) => IntCC::SignedGreaterThan,
-            (Word::Ge, true) => IntCC::SignedGreaterThanOrEqual,
-            (Word::Lt | Word::Lo, _) => IntCC::UnsignedLessThan,
-            (Word::Le | Word::Ls, _) => IntCC::UnsignedLessThanOrEqual,
-            (Word::Gt | Word::Hi, _) => IntCC::UnsignedGreaterThan,
-            _ => IntCC::UnsignedGreaterThanOrEqual,
-        };
-        let condition = if first { condition } else { condition.swap_args() };
-        let row = LANES / steps.bases.len();
-        let none = self.builder.ins().iconst(I32, 0);
-        let (mut bits, mut mixed): (Value, Option<Value>) = (none, None);
-        for (index, &base) in steps.bases.iter().enumerate() {
-            let end = self.builder.ins().iadd_imm_s(base, steps.step * (row as i64 - 1));
-            let wraps = self.builder.ins().icmp(beyond(signed, steps.step), end, base);
-            let (low, high) = (
-                self.builder.ins().icmp(condition, base, other),
-                self.builder.ins().icmp(condition, end, other),
-            );
-            let differ = self.builder.ins().bxor(low, high);
-            let odd = self.builder.ins().bor(differ, wraps);
-            mixed = Some(match mixed {
-                None => odd,
-                Some(others) => self.builder.ins().bor(others, odd),
-            });
-            let lanes = (u64::from(u32::MAX) >> (LANES - row)) << (index * row);
-            let lanes = self.builder.ins().iconst(I32, lanes as i64);
-            let own = self.builder.ins().select(low, lanes, none);
-            bits = self.builder.ins().bor(bits, own);
-        }
-        let Some(mixed) = mixed else { return false };
-        let (slow, done) = (self.builder.create_block(), self.builder.create_block());
-        self.builder.append_block_param(done, I32);
-        self.builder.set_cold_block(slow);
-        self.builder.ins().brif(mixed, slow, &[], done, &[BlockArg::Value(bits)]);
-        self.builder.seal_block(slow);
-        self.builder.switch_to_block(slow);
-        let inputs = [self.source(operands[2], ty), self.source(operands[3], ty)];
-        let outputs = lower::pure(&mut self.builder, opcode, &inputs, self.unit.features);
-        let Some(Output::Predicate(each)) = outputs.map(|outputs| outputs.first) else {
-            unreachable!("integers are compared by code of their own");
-        };
-        let each = each.bits(&mut self.builder);
-        self.builder.ins().jump(done, &[BlockArg::Value(each)]);
-        self.builder.seal_block(done);
-        self.builder.switch_to_block(done);
-        let holds = Predicate::Bits(self.builder.block_params(done)[0]);
-        let opposite = holds.not(&mut self.builder);
-        self.write(operands[0], Type::Pred, Output::Predicate(holds), guard);
-        self.write(operands[1], Type::Pred, Output::Predicate(opposite), guard);
-        true
-    }
-
     /// Whether something that a speculative instruction needs does not hold, as a value that is not zero then;
     /// none where nothing can be wrong.
     pub fn expectation(&mut self, instruction: &Instruction) -> Option<Value> {
@@ -216,7 +134,7 @@ impl Emitter<'_, '_> {
 }
 
 /// How the last value of a row compares with the first if it has gone beyond what its type holds.
-fn beyond(signed: bool, step: i64) -> IntCC {
+pub(crate) fn beyond(signed: bool, step: i64) -> IntCC {
     match (signed, step > 0) {
         (true, true) => IntCC::SignedLessThan,
         (true, false) => IntCC::SignedGreaterThan,
