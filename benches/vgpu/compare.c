@@ -286,11 +286,14 @@ int main(int argc, char **argv) {
     for (int pass = 0; pass < PASSES; ++pass) {
       double start = now_ns();
       cases[which].native();
-      double middle = now_ns();
+      native = fmin(native, now_ns() - start);
+    }
+    /* OpenMP's threads go on looking for work for a while, on the cores that the device needs. */
+    nanosleep(&(struct timespec){.tv_nsec = 300 * 1000 * 1000}, NULL);
+    for (int pass = 0; pass < PASSES; ++pass) {
+      double start = now_ns();
       cases[which].device();
-      double end = now_ns();
-      native = fmin(native, middle - start);
-      device_time = fmin(device_time, end - middle);
+      device_time = fmin(device_time, now_ns() - start);
     }
     compare(cases[which].type, cases[which].tolerance);
     printf("native_ns %.0f\ndevice_ns %.0f\n", native, device_time);

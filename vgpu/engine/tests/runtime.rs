@@ -1,79 +1,12 @@
 //! Barriers, divergence, faults, grids and the cache, with kernels in PTX and many launches at once.
 
+mod bench;
+
 use std::fmt::Write;
 use std::path::PathBuf;
-use std::sync::Arc;
 
-use gangway_device_memory::{Kind, Request, Space};
-use gangway_engine::{Engine, Fault, Launch, Options, Program, Reason};
-
-fn options() -> Options {
-    Options {
-        device: 0,
-        workers: 3,
-        check: false,
-        interpret: false,
-        cache: None,
-        stack: 1 << 14,
-        heap: 1 << 20,
-    }
-}
-
-/// A program and memory for its results.
-struct Bench {
-    engine: Arc<Engine>,
-    program: Arc<Program>,
-    buffer: u64,
-}
-
-const WORDS: usize = 1 << 14;
-
-impl Bench {
-    fn new(options: Options, text: &str) -> Bench {
-        let header = ".version 7.8\n.target sm_80\n.address_size 64\n";
-        let module =
-            gangway_ptx::parse(&format!("{header}{text}")).unwrap_or_else(|errors| panic!("{errors}"));
-        let engine = Engine::new(options);
-        let program = engine.load(module).expect("memory");
-        let request = Request::new(0, 4 * WORDS as u64, Kind::Device);
-        let buffer = Space::get().and_then(|space| space.allocate(&request)).expect("memory");
-        Bench { engine, program, buffer }
-    }
-
-    fn launch(&self, blocks: u32, threads: [u32; 3], cooperative: bool) -> Result<(), Box<Fault>> {
-        self.launch_at(blocks, threads, cooperative, self.buffer)
-    }
-
-    fn launch_at(&self, blocks: u32, block: [u32; 3], cooperative: bool, at: u64) -> Result<(), Box<Fault>> {
-        self.engine.launch(&Launch {
-            program: &self.program,
-            kernel: self.program.kernel("k").expect("the kernel"),
-            grid: [blocks, 1, 1],
-            block,
-            shared: 256,
-            parameters: &at.to_le_bytes(),
-            cooperative,
-        })
-    }
-
-    fn words(&self) -> &[u32] {
-        // SAFETY: it is allocated, and no launch is running.
-        unsafe { std::slice::from_raw_parts(std::ptr::with_exposed_provenance(self.buffer as usize), WORDS) }
-    }
-
-    fn clear(&self) {
-        let start = std::ptr::with_exposed_provenance_mut::<u32>(self.buffer as usize);
-        // SAFETY: as above.
-        unsafe { std::ptr::write_bytes(start, 0, WORDS) };
-    }
-}
-
-impl Drop for Bench {
-    fn drop(&mut self) {
-        let freed = Space::get().and_then(|space| space.free(self.buffer));
-        assert!(freed.is_ok(), "{freed:?}");
-    }
-}
+use bench::{Bench, options};
+use gangway_engine::{Options, Reason};
 
 /// The start of a kernel: `%i` is the thread's number in its block, `%at` the address of its word.
 const START: &str = "
@@ -235,8 +168,7 @@ fn values_that_step_compare_as_each_lane_does() {
          bases: ld.global.u32 %first, [%from]; cvt.s64.s32 %wide0, %first; mov.u64 %to, limits;
          others: ld.global.u32 %other, [%to]; cvt.s64.s32 %wideo, %other;\n"
     );
-    for (axis, step) in [("x", 1), ("x", -4), ("x", 3), ("x", 4096), ("y", 1)]
-    {
+    for (axis, step) in [("x", 1), ("x", -4), ("x", 3), ("x", 4096), ("y", 1)] {
         let _ = writeln!(
             body,
             "mov.u32 %y, %tid.{axis}; mul.lo.s32 %y, %y, {step}; add.s32 %v, %first, %y; xor.b32 %h, %v, %zero;

@@ -15,6 +15,11 @@ use crate::engine::Launch;
 use crate::fault::Fault;
 use crate::program::Program;
 
+/// What all workers write, on cache lines of its own: the rest of a launch is what all of them read all the time.
+#[derive(Debug)]
+#[repr(align(128))]
+struct Apart<T>(T);
+
 /// A launch. The launching thread keeps it, and what it points to, until no worker is at it.
 #[derive(Debug)]
 pub(crate) struct Job {
@@ -32,8 +37,9 @@ pub(crate) struct Job {
     pub local_stride: u64,
     pub parameters: Box<[u8]>,
     shape: BlockShape,
-    /// What warps of which no lane is missing run.
+    /// What warps of which no lane is missing run, and its code once that is compiled.
     pub whole: Flavour,
+    entry: AtomicPtr<c_void>,
     /// The kernel never gives way, so the warps of a block may share a fiber.
     pub straight: bool,
     pub grid: Grid,
@@ -43,7 +49,7 @@ pub(crate) struct Job {
     pub id: u64,
     pub workers: u32,
     blocks: u64,
-    next: AtomicU64,
+    next: Apart<AtomicU64>,
     cancelled: AtomicBool,
     fault: Mutex<Option<Box<Fault>>>,
 }
@@ -67,13 +73,14 @@ impl Job {
             parameters: launch.parameters.into(),
             shape: BlockShape::of(launch.block),
             whole: Flavour::Masked,
+            entry: AtomicPtr::default(),
             straight: launch.program.is_straight(launch.kernel) && !launch.cooperative,
             grid: Grid::new(launch.cooperative, blocks * threads),
             workspace: None,
             id: NEXT.fetch_add(1, Ordering::Relaxed),
             workers,
             blocks,
-            next: AtomicU64::new(0),
+            next: Apart(AtomicU64::new(0)),
             cancelled: AtomicBool::new(false),
             fault: Mutex::new(None),
         }
@@ -92,20 +99,17 @@ impl Job {
         self.threads.div_ceil(LANES as u32) as usize
     }
 
-    /// The next block that nobody has.
+    /// The next block that nobody has. All workers write the counter, so it is not even looked at before: it
+    /// may run over the number of blocks, but never as far as where it would begin again.
     pub fn take(&self) -> Option<[u32; 3]> {
-        // Looked at first, so that the counter does not run over however often it is asked.
-        if !self.has_blocks() {
-            return None;
-        }
-        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let number = self.next.0.fetch_add(1, Ordering::Relaxed);
         let [width, height, _] = self.grid_size.map(u64::from);
         let index = [number % width, number / width % height, number / (width * height)];
         (number < self.blocks).then(|| index.map(|side| side as u32))
     }
 
     pub fn has_blocks(&self) -> bool {
-        self.next.load(Ordering::Relaxed) < self.blocks
+        self.next.0.load(Ordering::Relaxed) < self.blocks
     }
 
     pub fn is_cancelled(&self) -> bool {
@@ -128,11 +132,21 @@ impl Job {
     /// Makes the kernel's own code; why there is none, if so.
     pub fn compile(&mut self) -> Result<(), Kind> {
         let whole = self.threads >= LANES as u32;
-        if whole && self.code(self.function, Flavour::Converged).is_ok() {
-            self.whole = Flavour::Converged;
-            return Ok(());
-        }
-        self.code(self.function, Flavour::Masked).map(|_| ())
+        let converged = whole.then(|| self.code(self.function, Flavour::Converged));
+        let code = match converged {
+            Some(Ok(code)) => {
+                self.whole = Flavour::Converged;
+                code
+            }
+            _ => self.code(self.function, Flavour::Masked)?,
+        };
+        self.entry = AtomicPtr::new(code.cast_mut());
+        Ok(())
+    }
+
+    /// The code for warps of which no lane is missing.
+    pub fn entry(&self) -> *const c_void {
+        self.entry.load(Ordering::Relaxed)
     }
 
     pub fn functions(&self) -> &[AtomicPtr<c_void>] {

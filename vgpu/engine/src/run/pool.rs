@@ -7,8 +7,10 @@
 use std::collections::VecDeque;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
 
 use gangway_interpreter::Kind;
 
@@ -21,6 +23,11 @@ use crate::fault::{Fault, Place};
 const KEPT_BLOCKS: usize = 4;
 /// Workers of launching threads that are kept.
 const KEPT_WORKERS: usize = 32;
+/// So long does a thread with nothing to do look for more before it sleeps: the next launch often comes right after
+/// the last, and to wake a thread takes longer than many launches do.
+const LOOKS: Duration = Duration::from_micros(100);
+/// So long without letting other threads have the processor.
+const SPINS: Duration = Duration::from_micros(10);
 
 pub(crate) struct Pool {
     shared: Arc<Shared>,
@@ -39,12 +46,17 @@ struct Shared {
     wake: Condvar,
     /// A worker has left a launch.
     left: Condvar,
+    /// Goes up when there is a launch with blocks, or the engine ends: what workers look at before they sleep.
+    offers: AtomicU64,
 }
 
 #[derive(Debug, Default)]
 struct State {
     jobs: VecDeque<Entry>,
+    /// Threads of the pool that have nothing to do.
     idle: usize,
+    /// Those of them that sleep.
+    asleep: usize,
     threads: usize,
     ends: bool,
 }
@@ -74,9 +86,9 @@ impl Shared {
 
     /// Wakes others while a launch has blocks for them. Whoever wakes does the same, so that many are
     /// woken soon and nobody has to wake them all.
-    fn call(&self, job: &Job) {
+    fn call(&self, job: &Job, asleep: usize) {
         const AT_ONCE: usize = 2;
-        for _ in 0..AT_ONCE {
+        for _ in 0..AT_ONCE.min(asleep) {
             if job.has_blocks() {
                 self.wake.notify_one();
             }
@@ -92,9 +104,9 @@ impl Shared {
                 state.jobs.iter_mut().find(|entry| entry.job.has_blocks() && !entry.job.is_cancelled());
             if let Some(entry) = open {
                 entry.at_it += 1;
-                let job = entry.job.clone();
+                let (job, asleep) = (entry.job.clone(), state.asleep);
                 drop(state);
-                self.call(&job);
+                self.call(&job, asleep);
                 run(&mut worker, &self.device, &job, number);
                 state = self.lock();
                 if let Some(entry) = state.jobs.iter_mut().find(|entry| entry.job.id == job.id) {
@@ -105,9 +117,44 @@ impl Shared {
                 return;
             } else {
                 state.idle += 1;
-                state = self.wake.wait(state).unwrap_or_else(PoisonError::into_inner);
+                state = self.rest(state);
                 state.idle -= 1;
             }
+        }
+    }
+
+    /// Waits for something to do: looks for a while, and then sleeps.
+    fn rest<'a>(&'a self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+        let seen = self.offers.load(Ordering::Relaxed);
+        drop(state);
+        let found = look(|| self.offers.load(Ordering::Relaxed) != seen);
+        let mut state = self.lock();
+        // Whoever offers has the lock: nothing can have come since.
+        if !found && self.offers.load(Ordering::Relaxed) == seen {
+            state.asleep += 1;
+            state = self.wake.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state.asleep -= 1;
+        }
+        state
+    }
+}
+
+/// Waits a little for something that is soon to be expected, whether it has come.
+fn look(mut come: impl FnMut() -> bool) -> bool {
+    let start = Instant::now();
+    loop {
+        for _ in 0..32 {
+            if come() {
+                return true;
+            }
+            std::hint::spin_loop();
+        }
+        let elapsed = start.elapsed();
+        if elapsed > LOOKS {
+            return false;
+        }
+        if elapsed > SPINS {
+            thread::yield_now();
         }
     }
 }
@@ -121,7 +168,8 @@ impl fmt::Debug for Pool {
 impl Pool {
     pub fn new(device: Arc<Device>, workers: usize) -> Pool {
         let (state, wake, left) = (Mutex::default(), Condvar::new(), Condvar::new());
-        let shared = Arc::new(Shared { device, workers: workers.max(1), state, wake, left });
+        let offers = AtomicU64::new(0);
+        let shared = Arc::new(Shared { device, workers: workers.max(1), state, wake, left, offers });
         Pool { shared, threads: Mutex::default(), free: Mutex::default() }
     }
 
@@ -152,8 +200,10 @@ impl Pool {
         let missing = others.saturating_sub(state.idle).min(self.shared.workers - 1 - state.threads);
         let first = state.threads + 1;
         state.threads += missing;
+        let asleep = state.asleep;
+        self.shared.offers.fetch_add(1, Ordering::Relaxed);
         drop(state);
-        self.shared.call(job);
+        self.shared.call(job, asleep);
         for number in first..first + missing {
             let shared = self.shared.clone();
             let name = format!("gangway-vgpu-{number}");
@@ -168,6 +218,8 @@ impl Pool {
 
     /// Waits until no thread of the pool is at a launch any more.
     fn withdraw(&self, job: &Arc<Job>) {
+        // Most of the time they are in their last blocks.
+        look(|| self.shared.lock().jobs.iter().all(|entry| entry.job.id != job.id || entry.at_it == 0));
         let mut state = self.shared.lock();
         loop {
             let Some(at) = state.jobs.iter().position(|entry| entry.job.id == job.id) else { return };
@@ -182,7 +234,10 @@ impl Pool {
 
 impl Drop for Pool {
     fn drop(&mut self) {
-        self.shared.lock().ends = true;
+        let mut state = self.shared.lock();
+        state.ends = true;
+        self.shared.offers.fetch_add(1, Ordering::Relaxed);
+        drop(state);
         self.shared.wake.notify_all();
         for thread in self.threads.get_mut().unwrap_or_else(PoisonError::into_inner).drain(..) {
             // A worker that panicked has said so.

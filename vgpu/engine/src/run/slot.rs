@@ -104,8 +104,7 @@ impl Slot {
             let memory = LocalMemory::new(job.local_stride, LANES).map_err(Kind::Launch)?;
             self.local = Some((memory, job.local_stride));
         }
-        self.host().job.set(job);
-        self.host().block.set(block);
+        self.host().assign(job, block);
         let program = job.program();
         // SAFETY: the fiber does not run.
         let warp = unsafe { &mut *self.warp() };
@@ -261,8 +260,11 @@ unsafe fn run_kernel(host: &WarpHost, warp: *mut Warp, function: u32) {
     // SAFETY: the state is as the ABI says, and the code is the kernel's.
     unsafe {
         let exited = (*warp).exited;
-        let flavour = if exited == 0 { host.job().whole } else { Flavour::Masked };
-        let code = host.code(&mut *warp, function, flavour, !exited);
+        let job = host.job();
+        let (flavour, code) = match exited {
+            0 => (job.whole, job.entry()),
+            _ => (Flavour::Masked, host.code(&mut *warp, function, Flavour::Masked, !exited)),
+        };
         let none: *const *mut c_void = ptr::null();
         if flavour == Flavour::Converged {
             let run: Converged = std::mem::transmute(code);

@@ -92,13 +92,20 @@ impl Default for WarpHost {
 }
 
 impl WarpHost {
-    /// For a warp that starts, of which the lanes `missing` were never there.
-    pub fn start(&self, missing: u32) {
+    /// For a warp of the blocks of a launch.
+    pub fn assign(&self, job: *const Job, block: *const BlockState) {
+        self.job.set(job);
+        self.block.set(block);
         self.waits.set(false);
         self.grid.set(None);
-        self.counted.set(missing);
         self.failure.replace(None);
         self.trap.set(None);
+    }
+
+    /// For a warp that starts, of which the lanes `missing` were never there. The one before has ended: it waits
+    /// for nothing, and nothing has happened to it, because that would have ended the launch.
+    pub fn start(&self, missing: u32) {
+        self.counted.set(missing);
     }
 
     pub fn job(&self) -> &Job {

@@ -49,18 +49,18 @@ impl Worker {
         job.grid.hold(true);
         while !job.is_cancelled() {
             let impatient = since.is_some_and(|since: Instant| since.elapsed() > patience);
-            if (running == 0 || impatient && running < most) && job.has_blocks() {
+            if running == 0 || impatient && running < most && job.has_blocks() {
                 if impatient {
                     patience = (2 * patience).min(MOST_PATIENCE);
                 }
+                since = None;
                 if self.start(device, job, running, number) {
                     running += 1;
+                } else if running == 0 {
+                    // None is left, or it could not be started, which ends the launch.
+                    break;
                 }
-                since = None;
                 continue;
-            }
-            if running == 0 {
-                break;
             }
             let (mut progress, mut turned) = (false, false);
             let mut at = 0;
@@ -73,7 +73,9 @@ impl Worker {
                 }
                 if round.done {
                     running -= 1;
-                    self.blocks.swap(at, running);
+                    if at != running {
+                        self.blocks.swap(at, running);
+                    }
                 } else {
                     at += 1;
                 }

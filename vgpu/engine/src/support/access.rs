@@ -251,8 +251,31 @@ pub(super) unsafe extern "C" fn store_row(warp: *mut Warp, mask: u64, first: *mu
         match size {
             1 => each_lane(mask, |lane| to(lane).write_volatile(narrow(values)[lane] as u8)),
             2 => each_lane(mask, |lane| to(lane).cast::<u16>().write_volatile(narrow(values)[lane] as u16)),
+            4 if step == 4 => store_consecutive(mask, narrow(values), first.cast()),
             4 => each_lane(mask, |lane| to(lane).cast::<u32>().write_volatile(narrow(values)[lane])),
+            8 if step == 8 => store_consecutive(mask, values, first.cast()),
             _ => each_lane(mask, |lane| to(lane).cast::<u64>().write_volatile(values[lane])),
+        }
+    }
+}
+
+/// Stores consecutive elements for the lanes of a mask, four at a time where it has those.
+///
+/// # Safety
+/// `first` is where lane 0 stores to, and the memory of all lanes in the mask may be written.
+#[inline(always)]
+unsafe fn store_consecutive<T: Copy>(mask: u32, values: &[T; LANES], first: *mut T) {
+    let (quads, _) = values.as_chunks::<4>();
+    for (number, quad) in quads.iter().enumerate() {
+        let (mask, to) = (mask >> (4 * number) & 0xf, first.wrapping_add(4 * number));
+        if mask == 0xf {
+            // SAFETY: by the caller. Elements are as aligned as they have to be, which four of them are not.
+            unsafe { to.cast::<[T; 4]>().write_unaligned(*quad) };
+        } else if mask != 0 {
+            for (lane, &value) in quad.iter().enumerate().filter(|(lane, _)| mask >> lane & 1 != 0) {
+                // SAFETY: as above.
+                unsafe { to.wrapping_add(lane).write_volatile(value) };
+            }
         }
     }
 }

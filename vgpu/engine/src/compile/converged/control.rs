@@ -1,5 +1,7 @@
 //! How blocks of converged code end, and what has to hold for lanes to stay together.
 
+use std::ops::Range;
+
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{Block as Label, BlockCall, InstBuilder, JumpTableData, Value};
@@ -90,14 +92,22 @@ impl Converged<'_, '_> {
         {
             self.emit.mask = lanes;
             for &block in chain {
-                for index in unit.graph.blocks[block as usize].instructions.clone() {
+                let instructions = unit.graph.blocks[block as usize].instructions.clone();
+                self.emit.ahead = instructions.clone();
+                let Range { start: mut index, end } = instructions;
+                while index < end {
                     self.at(index);
+                    if let Some(next) = self.emit.batch(block, index..end) {
+                        index = next;
+                        continue;
+                    }
                     if let Some((fine, leave)) = self.expected(index) {
                         self.switch(leave);
                         self.leave_for(&[(block, Some(lanes)), (place, Some(others))], &[block, place]);
                         self.switch(fine);
                     }
                     self.emit.instruction(index);
+                    index += 1;
                 }
             }
         }

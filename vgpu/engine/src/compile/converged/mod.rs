@@ -9,6 +9,8 @@
 mod control;
 mod hand_over;
 
+use std::ops::Range;
+
 use cranelift_codegen::ir::types::{I32, I32X4, I64, I64X2};
 use cranelift_codegen::ir::{
     Block as Label, InstBuilder, SigRef, SourceLoc, StackSlotData, StackSlotKind, Type as Clif, Value,
@@ -259,15 +261,21 @@ impl Converged<'_, '_> {
             self.order_parameters(number);
         }
         self.emit.ahead = block.instructions.clone();
-        for index in block.instructions.clone() {
+        let Range { start, end } = block.instructions;
+        let mut index = start;
+        while index < end {
             self.at(index);
-            if block.collective && index == block.instructions.start {
+            if block.collective && index == start {
                 self.meet(number, index);
                 self.emit.collective(index, None);
+            } else if let Some(next) = self.emit.batch(number, index..end) {
+                index = next;
+                continue;
             } else {
                 self.expect(number, index);
                 self.emit.instruction(index);
             }
+            index += 1;
         }
         self.end(number, &block.end);
     }

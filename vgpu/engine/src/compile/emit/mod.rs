@@ -6,7 +6,9 @@ use std::ops::Range;
 
 use cranelift_codegen::ir::immediates::Offset32;
 use cranelift_codegen::ir::types::{I32, I32X4, I64, I64X2};
-use cranelift_codegen::ir::{AbiParam, InstBuilder, MemFlagsData, SigRef, Signature, Type as Clif, Value};
+use cranelift_codegen::ir::{
+    AbiParam, InstBuilder, MemFlagsData, SigRef, Signature, StackSlot, Type as Clif, Value,
+};
 use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::FunctionBuilder;
 use gangway_ptx::{Guard, Instruction, Opcode, Type};
@@ -84,6 +86,8 @@ pub(crate) struct Emitter<'a, 'b> {
     /// What of memory this block has checked already.
     pub checked: Vec<Checked>,
     pub calls: CallArea,
+    /// Where batches of loads put what helpers load for them.
+    pub scratch: Option<StackSlot>,
     signatures: [Option<SigRef>; 8],
 }
 
@@ -110,6 +114,7 @@ impl<'a, 'b> Emitter<'a, 'b> {
             ahead: 0..0,
             checked: Vec::new(),
             calls: CallArea::default(),
+            scratch: None,
             signatures: [None; 8],
         }
     }

@@ -3,6 +3,7 @@
 //! The ends of what is accessed are checked first; if they are not in device memory or not
 //! aligned, helpers do it lane by lane, and find the fault where there is one.
 
+mod batch;
 mod reach;
 
 use cranelift_codegen::ir::types::{I8, I16, I32, I32X4, I64, I64X2};
@@ -46,8 +47,13 @@ impl Emitter<'_, '_> {
         guard: Option<&Predicate>,
         uniform: bool,
     ) -> Option<Vec<Known>> {
-        let reach = self.reach(operand, opcode, ty, guard, true)?;
+        let mut reach = self.reach(operand, opcode, ty, guard)?;
         let one = reach.pointers.len() == 1 && reach.step == 0;
+        if reach.stretches {
+            let bytes = i64::from(ty.size()) * opcode.vector() as i64;
+            let elsewhere = self.elsewhere(reach.pointers[0], reach.step, bytes);
+            reach.wrong = self.builder.ins().bor(reach.wrong, elsewhere);
+        }
         let (slow, done) = self.part(reach.wrong);
         let count = opcode.vector();
         // Generic addresses may be of each lane's own memory where that has not been ruled out.
@@ -180,7 +186,7 @@ impl Emitter<'_, '_> {
         ty: Type,
         guard: Option<&Predicate>,
     ) -> bool {
-        let Some(reach) = self.reach(operand, opcode, ty, guard, false) else { return false };
+        let Some(reach) = self.reach(operand, opcode, ty, guard) else { return false };
         let size = i64::from(ty.size());
         if self.partial.is_some() {
             // Other lanes' memory may be read where that harms nobody, never written.

@@ -22,6 +22,8 @@ pub(super) struct Reach {
     pub step: i64,
     /// Nonzero where helpers have to do it.
     pub wrong: Value,
+    /// Whether, in a load, lanes that do not run might touch memory that is not there.
+    pub stretches: bool,
 }
 
 /// Accesses of a block that have the same base: their ends are checked together, once. Where that goes
@@ -63,7 +65,6 @@ impl Emitter<'_, '_> {
         opcode: &Opcode,
         ty: Type,
         guard: Option<&Predicate>,
-        loads: bool,
     ) -> Option<Reach> {
         let strong = [Word::Volatile, Word::Relaxed, Word::Acquire, Word::Release, Word::Mmio];
         if !self.converged || self.unit.check || opcode.first_of(&strong).is_some() {
@@ -96,9 +97,7 @@ impl Emitter<'_, '_> {
         });
         let bases: Vec<Value> = bases.collect();
         let slot = match operand {
-            Operand::Address(Base::Register(id), _) if self.partial.is_none() && guard.is_none() => {
-                Some(self.unit.slots.of(id, 0))
-            }
+            Operand::Address(Base::Register(id), _) if guard.is_none() => Some(self.unit.slots.of(id, 0)),
             _ => None,
         };
         let known = slot.and_then(|slot| {
@@ -134,16 +133,16 @@ impl Emitter<'_, '_> {
                 _ => address,
             });
         }
-        if self.partial.is_some() && loads && step != 0 && space != StateSpace::Shared {
-            let elsewhere = self.elsewhere(&pointers, step, bytes)?;
-            wrong = self.builder.ins().bor(wrong, elsewhere);
+        let stretches = self.partial.is_some() && step != 0 && space != StateSpace::Shared;
+        if stretches && (pointers.len() > 1 || most + bytes > PAGE || step < 0) {
+            return None;
         }
         if let Some(guard) = guard {
             let bits = guard.bits(&mut self.builder);
             let some = self.builder.ins().icmp_imm_s(IntCC::NotEqual, bits, -1);
             wrong = self.builder.ins().bor(wrong, some);
         }
-        Some(Reach { pointers, step, wrong })
+        Some(Reach { pointers, step, wrong, stretches })
     }
 
     /// The offsets of this access and of those like it that are made with it, with the same value of the base.
@@ -237,30 +236,35 @@ impl Emitter<'_, '_> {
         self.builder.ins().bor(wrong, misaligned)
     }
 
+    /// The bits in which the ends of what all lanes load differ: those of numbers of pages only if lanes that do not
+    /// run might touch others than those that do.
+    pub(super) fn stretch(&mut self, pointer: Value, step: i64, bytes: i64) -> Value {
+        let last = step * (LANES as i64 - 1) + bytes - 1;
+        let last = self.builder.ins().iadd_imm_s(pointer, last);
+        self.builder.ins().bxor(pointer, last)
+    }
+
+    /// Whether such bits are of other pages.
+    pub(super) fn is_beyond_page(&mut self, bits: Value) -> Value {
+        self.builder.ins().icmp_imm_u(IntCC::UnsignedGreaterThanOrEqual, bits, PAGE)
+    }
+
     /// Whether lanes that do not run would touch other pages than those that do.
-    fn elsewhere(&mut self, pointers: &[Value], step: i64, bytes: i64) -> Option<Value> {
-        let &[pointer] = pointers else { return None };
+    pub(super) fn elsewhere(&mut self, pointer: Value, step: i64, bytes: i64) -> Value {
         let last = step * (LANES as i64 - 1);
-        if step < 0 || last + bytes > PAGE {
-            return None;
-        }
         let lowest = self.builder.ins().ctz(self.mask);
         let leading = self.builder.ins().clz(self.mask);
         let all = self.builder.ins().iconst(I32, LANES as i64 - 1);
         let highest = self.builder.ins().isub(all, leading);
-        let mut different = None;
-        for (lane, unmasked, end) in [(lowest, 0, 0), (highest, last, bytes - 1)] {
+        let ends = [(lowest, 0, 0), (highest, last, bytes - 1)].map(|(lane, unmasked, end)| {
             let lane = self.builder.ins().uextend(I64, lane);
             let offset = self.builder.ins().imul_imm_s(lane, step);
             let runs = self.builder.ins().iadd(pointer, offset);
             let runs = self.builder.ins().iadd_imm_s(runs, end);
             let outer = self.builder.ins().iadd_imm_s(pointer, unmasked + end);
-            let bits = self.builder.ins().bxor(runs, outer);
-            different = Some(match different {
-                None => bits,
-                Some(others) => self.builder.ins().bor(others, bits),
-            });
-        }
-        Some(self.builder.ins().icmp_imm_u(IntCC::UnsignedGreaterThanOrEqual, different?, PAGE))
+            self.builder.ins().bxor(runs, outer)
+        });
+        let bits = self.builder.ins().bor(ends[0], ends[1]);
+        self.is_beyond_page(bits)
     }
 }

@@ -1,0 +1,420 @@
+//! Loads that follow each other with nothing but arithmetic in between: what they need is checked for all
+//! of them at once, and then they are done for four lanes after another, together with the arithmetic.
+//!
+//! One by one, each load would have to be done for all lanes before the next: with
+//! several of them that is more than there are registers for. Nothing writes memory between those of a batch,
+//! so Cranelift may be told that what they load does not change: then it puts each load where the value is
+//! used. Two things keep it from going too far. The addresses are parameters of a block that
+//! begins with the batch, so that no load is taken for one before. And at the end the values become parameters of
+//! another block, so that none is put off beyond it; the order of those parameters is the order in which all is done.
+
+use std::ops::Range;
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::types::{I32X4, I64, I64X2};
+use cranelift_codegen::ir::{
+    BlockArg, InstBuilder, SourceLoc, StackSlot, StackSlotData, StackSlotKind, Value,
+};
+use gangway_ptx::{Base, Instruction, Op, Operand, SpecialRegister, StateSpace, Type, Word};
+
+use crate::abi::LANES;
+use crate::compile::emit::{Emitter, Known};
+use crate::compile::graph::{End, is_collective};
+use crate::compile::layout::Place;
+use crate::compile::liveness::{Set, accesses, instructions};
+use crate::compile::shape::Shape;
+use crate::lower::Input;
+use crate::value::{Lanes, Predicate, QUADS, cast, constant};
+
+/// Loads of a batch: each takes a register for its address.
+const MOST_LOADS: usize = 12;
+/// Instructions of a batch.
+const MOST: u32 = 256;
+/// Bytes that all lanes load at most.
+const ALL_LANES: usize = 8 * LANES;
+
+/// A load of a batch.
+struct Load {
+    index: u32,
+    /// The register with the address, and what was in it at that place.
+    base: (u32, Known),
+    /// The first address of each row; while the batch is done, as parameters of the block in which that begins.
+    pointers: Vec<Value>,
+    /// Nonzero where a helper has to do it.
+    wrong: Value,
+    /// In which bits the ends of what all lanes load differ, where some lanes do not run.
+    stretch: Option<Value>,
+}
+
+impl Emitter<'_, '_> {
+    /// Emits the instructions at the beginning of a part of a block as a batch, if they can be one.
+    /// The number of the instruction where it ends.
+    pub fn batch(&mut self, block: u32, instructions: Range<u32>) -> Option<u32> {
+        let extent = self.extent(instructions)?;
+        let (mut loads, mut later) = (Vec::new(), Vec::new());
+        let mut written = Set::new(self.unit.slots.len());
+        for index in extent.clone() {
+            self.builder.set_srcloc(SourceLoc::new(index));
+            if self.is_candidate(index)
+                && let Some(load) = self.begin(index)
+            {
+                loads.push(load);
+            } else if self.is_candidate(index) || !self.has_general_result(index) {
+                self.instruction(index);
+                continue;
+            }
+            self.each_access(index, &mut |slot, write| {
+                if write {
+                    written.insert(slot);
+                }
+            });
+            later.push(index);
+        }
+        self.make_ready(&mut loads);
+        let pointer = loads.first().map(|load| load.pointers[0]);
+        let mut loads = loads.into_iter().peekable();
+        for index in later {
+            self.builder.set_srcloc(SourceLoc::new(index));
+            match loads.next_if(|load| load.index == index) {
+                Some(load) => self.finish(&load),
+                None => self.instruction(index),
+            }
+        }
+        if let Some(pointer) = pointer {
+            self.pin(block, extent.end, &written, pointer);
+        }
+        Some(extent.end)
+    }
+
+    fn each_access(&self, index: u32, tell: &mut dyn FnMut(u32, bool)) {
+        let unit = self.unit;
+        accesses(unit.module, unit.body, &unit.slots, &unit.body.instructions[index as usize], tell);
+    }
+
+    fn has_general_result(&self, index: u32) -> bool {
+        let mut general = false;
+        self.each_access(index, &mut |slot, write| {
+            general |= write && self.unit.shapes.slots[slot as usize] == Shape::General;
+        });
+        general
+    }
+
+    /// The instructions that can be a batch. First come those whose results have a shape, then the others: so
+    /// none of the first kind may depend on the second, or replace what that reads.
+    fn extent(&self, instructions: Range<u32>) -> Option<Range<u32>> {
+        if !self.converged || self.unit.check || !self.is_candidate(instructions.start) {
+            return None;
+        }
+        let slots = self.unit.slots.len();
+        let (mut read, mut written) = (Set::new(slots), Set::new(slots));
+        let mut loads = 0;
+        let mut end = instructions.start;
+        for index in instructions.clone().take(MOST as usize) {
+            let candidate = self.is_candidate(index);
+            if !candidate && !self.computes(index) || loads == MOST_LOADS && candidate {
+                break;
+            }
+            let computed = !candidate && self.has_general_result(index);
+            let mut follows = true;
+            if !computed {
+                self.each_access(index, &mut |slot, write| {
+                    follows &= !(written.contains(slot) || write && read.contains(slot));
+                });
+            }
+            if !follows {
+                break;
+            }
+            loads += usize::from(candidate);
+            self.each_access(index, &mut |slot, write| {
+                if write && (candidate || computed) {
+                    written.insert(slot);
+                } else if computed {
+                    read.insert(slot);
+                }
+            });
+            end = index + 1;
+        }
+        (loads > 1).then_some(instructions.start..end)
+    }
+
+    fn of(&self, index: u32) -> (&Instruction, &gangway_ptx::Opcode, &[Operand]) {
+        let unit = self.unit;
+        let instruction = &unit.body.instructions[index as usize];
+        (instruction, unit.module.opcode(instruction), unit.body.operands(instruction))
+    }
+
+    /// Whether an instruction depends on registers only and has no effect but on them.
+    fn computes(&self, index: u32) -> bool {
+        let unit = self.unit;
+        let (instruction, opcode, operands) = self.of(index);
+        let time = |operand: &Operand| {
+            use SpecialRegister::*;
+            let Operand::Special(special) = operand else { return false };
+            matches!(special, Clock | ClockHi | Clock64 | Globaltimer | GlobaltimerLo | GlobaltimerHi)
+        };
+        if instruction.guard.is_some()
+            || unit.shapes.is_speculative(&unit.slots, opcode, operands)
+            || is_collective(opcode)
+            || operands.iter().any(time)
+        {
+            return false;
+        }
+        match opcode.op {
+            Op::Ld => match operands[1] {
+                Operand::Address(Base::Symbol(symbol), _) => {
+                    matches!(unit.slots.layout.place(symbol), Some(Place::Slot(_) | Place::Parameter(_)))
+                }
+                _ => false,
+            },
+            Op::Membar
+            | Op::Fence
+            | Op::Prefetch
+            | Op::Prefetchu
+            | Op::Brkpt
+            | Op::Nanosleep
+            | Op::Activemask
+            | Op::Ldu
+            | Op::St
+            | Op::Atom
+            | Op::Red
+            | Op::Cp
+            | Op::Isspacep
+            | Op::Alloca
+            | Op::Stacksave
+            | Op::Stackrestore => false,
+            _ => true,
+        }
+    }
+
+    /// Whether an instruction looks like a load of consecutive elements, one for each lane.
+    fn is_candidate(&self, index: u32) -> bool {
+        let unit = self.unit;
+        let (instruction, opcode, operands) = self.of(index);
+        let strong = [Word::Volatile, Word::Relaxed, Word::Acquire, Word::Release, Word::Mmio];
+        let size = opcode.ty(0).map_or(0, Type::size);
+        let Operand::Address(Base::Register(base), _) = *operands.get(1).unwrap_or(&Operand::Absent) else {
+            return false;
+        };
+        opcode.op == Op::Ld
+            && instruction.guard.is_none()
+            && opcode.vector() == 1
+            && matches!(size, 4 | 8)
+            && opcode.first_of(&strong).is_none()
+            && !matches!(opcode.space(), StateSpace::Local | StateSpace::Param)
+            && unit.shapes.slots[unit.slots.of(base, 0) as usize] == Shape::Steps(size.into())
+            && unit.shape.row >= 4
+            && self.has_general_result(index)
+    }
+
+    /// Finds where a load goes.
+    fn begin(&mut self, index: u32) -> Option<Load> {
+        let unit = self.unit;
+        let instruction = &unit.body.instructions[index as usize];
+        let (opcode, operand) = (unit.module.opcode(instruction), unit.body.operands(instruction)[1]);
+        let Operand::Address(Base::Register(register), _) = operand else { return None };
+        let slot = unit.slots.of(register, 0);
+        let base = (slot, self.known(slot));
+        let ty = opcode.ty(0)?;
+        self.ahead.start = index;
+        let reach = self.reach(operand, opcode, ty, None)?;
+        let size = i64::from(ty.size());
+        let stretch = reach.stretches.then(|| self.stretch(reach.pointers[0], size, size));
+        let load = Load { index, base, pointers: reach.pointers, wrong: reach.wrong, stretch };
+        (reach.step == size).then_some(load)
+    }
+
+    /// Goes to a block that has the addresses for parameters: those of memory, or, where something is wrong, those
+    /// of what helpers have loaded lane by lane.
+    fn make_ready(&mut self, loads: &mut [Load]) {
+        let mut different: Vec<Value> = loads.iter().map(|load| load.wrong).collect();
+        different.sort_unstable();
+        different.dedup();
+        let Some((&first, others)) = different.split_first() else { return };
+        let mut wrong = others.iter().fold(first, |all, &wrong| self.builder.ins().bor(all, wrong));
+        let stretches: Vec<Value> = loads.iter().filter_map(|load| load.stretch).collect();
+        if let Some((&first, others)) = stretches.split_first() {
+            let bits = others.iter().fold(first, |all, &bits| self.builder.ins().bor(all, bits));
+            let beyond = self.is_beyond_page(bits);
+            wrong = self.builder.ins().bor(wrong, beyond);
+        }
+        let (slow, ready) = (self.builder.create_block(), self.builder.create_block());
+        self.builder.set_cold_block(slow);
+        let pointers: Vec<Value> = loads.iter().flat_map(|load| load.pointers.iter().copied()).collect();
+        for _ in &pointers {
+            self.builder.append_block_param(ready, I64);
+        }
+        self.builder.ins().brif(wrong, slow, &[], ready, &arguments(&pointers));
+        self.builder.seal_block(slow);
+        self.builder.switch_to_block(slow);
+        let known = self.known.clone();
+        let pointers: Vec<Value> =
+            loads.iter().enumerate().flat_map(|(number, load)| self.load_slowly(load, number)).collect();
+        self.known = known;
+        self.builder.ins().jump(ready, &arguments(&pointers));
+        self.builder.seal_block(ready);
+        self.builder.switch_to_block(ready);
+        let mut parameters = self.builder.block_params(ready).to_vec().into_iter();
+        for pointer in loads.iter_mut().flat_map(|load| &mut load.pointers) {
+            *pointer = parameters.next().expect("a parameter for each pointer");
+        }
+    }
+
+    /// Has a helper do one of the loads, if it is that one that something is wrong with: where its values are.
+    fn load_slowly(&mut self, load: &Load, number: usize) -> Vec<Value> {
+        let unit = self.unit;
+        let instruction = &unit.body.instructions[load.index as usize];
+        let (opcode, operand) = (unit.module.opcode(instruction), unit.body.operands(instruction)[1]);
+        let ty = opcode.ty(0).unwrap_or(Type::B32);
+        let (slow, done) = (self.builder.create_block(), self.builder.create_block());
+        self.builder.set_cold_block(slow);
+        self.builder.set_cold_block(done);
+        for _ in &load.pointers {
+            self.builder.append_block_param(done, I64);
+        }
+        self.builder.set_srcloc(SourceLoc::new(load.index));
+        let mut wrong = load.wrong;
+        if load.stretch.is_some() {
+            let size = i64::from(ty.size());
+            let elsewhere = self.elsewhere(load.pointers[0], size, size);
+            wrong = self.builder.ins().bor(wrong, elsewhere);
+        }
+        self.builder.ins().brif(wrong, slow, &[], done, &arguments(&load.pointers));
+        self.builder.seal_block(slow);
+        self.builder.switch_to_block(slow);
+        let known = self.known.clone();
+        self.known[load.base.0 as usize] = Some(load.base.1.clone());
+        let address = self.address(operand);
+        let lanes = self.load_lanes(&address, opcode, ty, None);
+        self.known = known;
+        let scratch = self.scratch();
+        let start = self.builder.ins().stack_addr(I64, scratch, (ALL_LANES * number) as i32);
+        lanes[0].store(&mut self.builder, start, 0);
+        let row = LANES / load.pointers.len() * ty.size() as usize;
+        let rows = 0..load.pointers.len();
+        let pointers: Vec<Value> =
+            rows.map(|number| self.builder.ins().iadd_imm_s(start, (row * number) as i64)).collect();
+        self.builder.ins().jump(done, &arguments(&pointers));
+        self.builder.seal_block(done);
+        self.builder.switch_to_block(done);
+        self.builder.block_params(done).to_vec()
+    }
+
+    /// Where helpers' results are put. All batches of a function use the same.
+    fn scratch(&mut self) -> StackSlot {
+        match self.scratch {
+            Some(slot) => slot,
+            None => {
+                let size = (ALL_LANES * MOST_LOADS) as u32;
+                let data = StackSlotData::new(StackSlotKind::ExplicitSlot, size, 4);
+                *self.scratch.insert(self.builder.create_sized_stack_slot(data))
+            }
+        }
+    }
+
+    /// Loads, as far as the results are used, and wherever they are.
+    fn finish(&mut self, load: &Load) {
+        let unit = self.unit;
+        let instruction = &unit.body.instructions[load.index as usize];
+        let ty = unit.module.opcode(instruction).ty(0).unwrap_or(Type::B32);
+        // What is loaded stays as it is until the batch ends; what is not there is a signal all the same.
+        let flags = crate::compile::emit::own_memory().with_readonly().with_can_move();
+        // Loaded as a type that no instruction computes with: a load that is part of an instruction of the processor
+        // for something else would not be found when it faults.
+        let (loaded, vector, per) = if ty.size() == 8 { (I32X4, I64X2, 2) } else { (I64X2, I32X4, 4) };
+        let row = LANES / load.pointers.len();
+        let values = (0..LANES).step_by(per).map(|lane| {
+            let offset = (lane % row) as i32 * ty.size() as i32;
+            let value = self.builder.ins().load(loaded, flags, load.pointers[lane / row], offset);
+            cast(&mut self.builder, vector, value)
+        });
+        let lanes = Lanes::Vector(values.collect());
+        self.write_lanes(unit.body.operands(instruction)[0], ty, lanes, None);
+    }
+
+    /// Has all values computed that somebody needs behind the batch, those of the first lanes first. The
+    /// pointer is any of the batch's, which is not null; Cranelift does not know that, and so takes the
+    /// parameters for values of their own.
+    fn pin(&mut self, block: u32, end: u32, written: &Set, pointer: Value) {
+        let unit = self.unit;
+        let graph = &unit.graph.blocks[block as usize];
+        let mut needed = Set::new(unit.slots.len());
+        for (index, _) in instructions(graph).filter(|&(index, _)| index >= end) {
+            self.each_access(index, &mut |slot, write| {
+                if !write {
+                    needed.insert(slot);
+                }
+            });
+        }
+        if let End::Branch(guard, ..) = graph.end {
+            needed.insert(unit.slots.of(guard.register, 0));
+        }
+        let kept: Vec<u32> = written
+            .iter()
+            .filter(|&slot| needed.contains(slot) || unit.liveness.leaves(graph, slot))
+            .filter(|&slot| !parts(&self.known[slot as usize]).is_empty())
+            .collect();
+        if kept.is_empty() {
+            return;
+        }
+        let (never, next) = (self.builder.create_block(), self.builder.create_block());
+        self.builder.set_cold_block(never);
+        let mut values = Vec::new();
+        for quad in 0..QUADS {
+            for &slot in &kept {
+                let parts = parts(&self.known[slot as usize]);
+                let each = parts.len().div_ceil(QUADS);
+                values.extend(parts.iter().skip(quad * each).take(each).copied());
+            }
+        }
+        for &value in &values {
+            let ty = self.builder.func.dfg.value_type(value);
+            self.builder.append_block_param(next, ty);
+        }
+        let null = self.builder.ins().icmp_imm_u(IntCC::Equal, pointer, 0);
+        self.builder.ins().brif(null, never, &[], next, &arguments(&values));
+        self.builder.seal_block(never);
+        self.builder.switch_to_block(never);
+        let zero = |value: &Value| {
+            let ty = self.builder.func.dfg.value_type(*value);
+            constant(&mut self.builder, ty, 0)
+        };
+        let zeros: Vec<Value> = values.iter().map(zero).collect();
+        self.builder.ins().jump(next, &arguments(&zeros));
+        self.builder.seal_block(next);
+        self.builder.switch_to_block(next);
+        let mut parameters = self.builder.block_params(next).to_vec().into_iter();
+        let mut results: Vec<Vec<Value>> = vec![Vec::new(); kept.len()];
+        for quad in 0..QUADS {
+            for (&slot, result) in kept.iter().zip(&mut results) {
+                let count = parts(&self.known[slot as usize]).len();
+                let each = count.div_ceil(QUADS);
+                result.extend(parameters.by_ref().take(each.min(count.saturating_sub(quad * each))));
+            }
+        }
+        for (&slot, values) in kept.iter().zip(results) {
+            let known = self.known[slot as usize].as_mut();
+            match known {
+                Some(Known::Input(Input::Lanes(Lanes::Vector(parts)))) => *parts = values.into(),
+                Some(Known::Input(Input::Predicate(Predicate::Each(parts)))) => {
+                    **parts = values.try_into().expect("as many as before");
+                }
+                Some(Known::Input(Input::Predicate(Predicate::Bits(bits)))) => *bits = values[0],
+                _ => unreachable!("it has parts"),
+            }
+        }
+    }
+}
+
+fn arguments(values: &[Value]) -> Vec<BlockArg> {
+    values.iter().copied().map(BlockArg::Value).collect()
+}
+
+/// The values of which what a slot holds consists, if lanes differ in it.
+fn parts(known: &Option<Known>) -> &[Value] {
+    match known {
+        Some(Known::Input(Input::Lanes(Lanes::Vector(parts)))) => parts,
+        Some(Known::Input(Input::Predicate(Predicate::Each(parts)))) => &**parts,
+        Some(Known::Input(Input::Predicate(Predicate::Bits(bits)))) => std::slice::from_ref(bits),
+        _ => &[],
+    }
+}

@@ -1,0 +1,87 @@
+//! Kernels in PTX, run by an engine on memory that the test can look at. Each test uses a part of it.
+#![allow(dead_code)]
+
+use std::sync::Arc;
+
+use gangway_device_memory::{Kind, Request, Space};
+use gangway_engine::{Engine, Fault, Launch, Options, Program};
+
+pub fn options() -> Options {
+    Options {
+        device: 0,
+        workers: 3,
+        check: false,
+        interpret: false,
+        cache: None,
+        stack: 1 << 14,
+        heap: 1 << 20,
+    }
+}
+
+/// A program and memory for its results.
+pub struct Bench {
+    pub engine: Arc<Engine>,
+    pub program: Arc<Program>,
+    pub buffer: u64,
+}
+
+pub const WORDS: usize = 1 << 14;
+
+impl Bench {
+    pub fn new(options: Options, text: &str) -> Bench {
+        let header = ".version 7.8\n.target sm_80\n.address_size 64\n";
+        let module =
+            gangway_ptx::parse(&format!("{header}{text}")).unwrap_or_else(|errors| panic!("{errors}"));
+        let engine = Engine::new(options);
+        let program = engine.load(module).expect("memory");
+        let request = Request::new(0, 4 * WORDS as u64, Kind::Device);
+        let buffer = Space::get().and_then(|space| space.allocate(&request)).expect("memory");
+        Bench { engine, program, buffer }
+    }
+
+    pub fn launch(&self, blocks: u32, threads: [u32; 3], cooperative: bool) -> Result<(), Box<Fault>> {
+        self.launch_at(blocks, threads, cooperative, self.buffer)
+    }
+
+    pub fn launch_at(
+        &self,
+        blocks: u32,
+        block: [u32; 3],
+        cooperative: bool,
+        at: u64,
+    ) -> Result<(), Box<Fault>> {
+        self.engine.launch(&Launch {
+            program: &self.program,
+            kernel: self.program.kernel("k").expect("the kernel"),
+            grid: [blocks, 1, 1],
+            block,
+            shared: 256,
+            parameters: &at.to_le_bytes(),
+            cooperative,
+        })
+    }
+
+    pub fn words(&self) -> &[u32] {
+        // SAFETY: it is allocated, and no launch is running.
+        unsafe { std::slice::from_raw_parts(std::ptr::with_exposed_provenance(self.buffer as usize), WORDS) }
+    }
+
+    pub fn clear(&self) {
+        self.fill(|_| 0);
+    }
+
+    pub fn fill(&self, word: impl Fn(usize) -> u32) {
+        let start = std::ptr::with_exposed_provenance_mut::<u32>(self.buffer as usize);
+        for index in 0..WORDS {
+            // SAFETY: as above.
+            unsafe { start.add(index).write(word(index)) };
+        }
+    }
+}
+
+impl Drop for Bench {
+    fn drop(&mut self) {
+        let freed = Space::get().and_then(|space| space.free(self.buffer));
+        assert!(freed.is_ok(), "{freed:?}");
+    }
+}
