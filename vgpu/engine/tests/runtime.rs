@@ -51,6 +51,21 @@ fn a_sum_over_shared_memory() {
 }
 
 #[test]
+fn each_block_runs_once() {
+    // Kernels that never give way get several blocks at once.
+    let straight =
+        "add.u32 %y, %b, 1; ld.global.u32 %z, [%at]; add.u32 %y, %y, %z; st.global.u32 [%at], %y; ret;";
+    let bench = Bench::new(options(), &kernel(straight));
+    for blocks in [1, 2, 47, 48, 49, 767, 1000, 16384] {
+        bench.clear();
+        bench.launch(blocks, [1, 1, 1], false).expect("it runs");
+        let expected = |block: usize| if block < blocks as usize { block as u32 + 1 } else { 0 };
+        let wrong = bench.words().iter().enumerate().find(|&(block, &word)| word != expected(block));
+        assert_eq!(wrong, None, "{blocks} blocks");
+    }
+}
+
+#[test]
 fn lanes_come_to_a_barrier_from_different_places() {
     // Odd and even lanes meet in bar.sync from different branches, in a loop with a count of its own per lane.
     let bench = Bench::new(

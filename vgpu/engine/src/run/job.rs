@@ -1,6 +1,7 @@
 //! A launch that is being run: what its workers share.
 
 use std::ffi::c_void;
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -99,13 +100,24 @@ impl Job {
         self.threads.div_ceil(LANES as u32) as usize
     }
 
-    /// The next block that nobody has. All workers write the counter, so it is not even looked at before: it
-    /// may run over the number of blocks, but never as far as where it would begin again.
-    pub fn take(&self) -> Option<[u32; 3]> {
-        let number = self.next.0.fetch_add(1, Ordering::Relaxed);
+    /// The next blocks that nobody has; none if the range is empty. All workers write the counter, so it is not even
+    /// looked at before: it may run over the number of blocks, but never as far as where it would begin again.
+    ///
+    /// Kernels that never give way cannot wait for other blocks, so they get several at once: blocks next to each
+    /// other mostly use the same memory. All others get one, because who has it not at hand may be waited for.
+    pub fn take(&self) -> Range<u64> {
+        const SHARES: u64 = 16;
+        const MOST: u64 = 16;
+        let many = self.blocks / (SHARES * u64::from(self.workers.max(1)));
+        let count = if self.straight { many.clamp(1, MOST) } else { 1 };
+        let first = self.next.0.fetch_add(count, Ordering::Relaxed);
+        first.min(self.blocks)..(first + count).min(self.blocks)
+    }
+
+    /// Where a block is in the grid.
+    pub fn place(&self, number: u64) -> [u32; 3] {
         let [width, height, _] = self.grid_size.map(u64::from);
-        let index = [number % width, number / width % height, number / (width * height)];
-        (number < self.blocks).then(|| index.map(|side| side as u32))
+        [number % width, number / width % height, number / (width * height)].map(|side| side as u32)
     }
 
     pub fn has_blocks(&self) -> bool {
