@@ -1,4 +1,4 @@
-/* Runs one case natively, on all cores, and on the virtual GPU, in turn, and compares
+/* Runs one case natively, on all cores, and then on the virtual GPU, and compares
  * the results: compare CASE KERNELS.ptx. Prints the best time of each. */
 #include "../programs/bench.h"
 #include "driver.h"

@@ -261,8 +261,9 @@ fn document(table: &str, facts: &[(&'static str, String)], rounds: usize) -> Str
         text,
         "\n{table}\n\
          ## How to read it\n\n\
-         - Ratio is virtual GPU / native time: smaller is better. Each process runs both in turn,\n  \
-           seven times, and the best time of each counts; the figures are medians of {rounds} processes.\n\
+         - Ratio is virtual GPU / native time: smaller is better. Each process runs one\n  \
+           seven times and, when OpenMP's threads have gone to sleep, the other seven times; the best time of\n  \
+           each counts, and the figures are medians of {rounds} processes.\n\
          - Results are compared in every process.\n\
          - A GCC program's first launch is the life of a whole process: start of the program,\n  \
            loading and linking its image, one `target` region, exit.\n\n\

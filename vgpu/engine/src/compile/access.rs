@@ -3,12 +3,13 @@
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{InstBuilder, Value};
-use gangway_ptx::{Base, Instruction, Op, Opcode, Operand, StateSpace, Type, Word};
+use gangway_ptx::{Base, Instruction, Op, Opcode, Operand, StateSpace, Type};
 
 use super::emit::{Emitter, Known, field};
 use super::instructions::binary;
 use super::layout::Place;
 use super::shape::Shape;
+use super::unit::is_strong;
 use crate::abi::LANES;
 use crate::lower::Input;
 use crate::support::{Access, Helper, Operation};
@@ -49,12 +50,11 @@ impl Emitter<'_, '_> {
 
     /// What helpers are told about an access.
     pub fn access(&mut self, opcode: &Opcode, size: u32, count: usize) -> Value {
-        let strong = [Word::Volatile, Word::Relaxed, Word::Acquire, Word::Release, Word::Mmio];
         let access = Access {
             size: size as u8,
             count: count as u8,
             space: crate::support::Space::of(opcode.space()),
-            strong: opcode.first_of(&strong).is_some(),
+            strong: is_strong(opcode),
             check: self.unit.check,
             operation: Operation::of(opcode),
         };

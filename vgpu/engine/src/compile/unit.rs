@@ -72,6 +72,12 @@ pub(crate) fn carries(opcode: &Opcode) -> bool {
     opcode.has(Word::Cc) || matches!(opcode.op, Op::Addc | Op::Subc | Op::Madc)
 }
 
+/// Whether others may be waited for with an access: it is done as it stands there, and is no part of anything else.
+pub(crate) fn is_strong(opcode: &Opcode) -> bool {
+    let strong = [Word::Volatile, Word::Relaxed, Word::Acquire, Word::Release, Word::Mmio];
+    opcode.first_of(&strong).is_some()
+}
+
 impl<'a> Unit<'a> {
     pub fn new(
         request: &Request<'a>,

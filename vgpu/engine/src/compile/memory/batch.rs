@@ -15,7 +15,7 @@ use cranelift_codegen::ir::types::{I32X4, I64, I64X2};
 use cranelift_codegen::ir::{
     BlockArg, InstBuilder, SourceLoc, StackSlot, StackSlotData, StackSlotKind, Value,
 };
-use gangway_ptx::{Base, Instruction, Op, Operand, SpecialRegister, StateSpace, Type, Word};
+use gangway_ptx::{Base, Instruction, Op, Operand, SpecialRegister, StateSpace, Type};
 
 use crate::abi::LANES;
 use crate::compile::emit::{Emitter, Known};
@@ -23,10 +23,11 @@ use crate::compile::graph::{End, is_collective};
 use crate::compile::layout::Place;
 use crate::compile::liveness::{Set, accesses, instructions};
 use crate::compile::shape::Shape;
+use crate::compile::unit::is_strong;
 use crate::lower::Input;
 use crate::value::{Lanes, Predicate, QUADS, cast, constant};
 
-/// Loads of a batch: each takes a register for its address.
+/// Loads of a batch: each takes a register for the address of each row.
 const MOST_LOADS: usize = 12;
 /// Instructions of a batch.
 const MOST: u32 = 256;
@@ -106,12 +107,13 @@ impl Emitter<'_, '_> {
             return None;
         }
         let slots = self.unit.slots.len();
+        let most = MOST_LOADS * usize::from(self.unit.shape.row) / LANES;
         let (mut read, mut written) = (Set::new(slots), Set::new(slots));
         let mut loads = 0;
         let mut end = instructions.start;
         for index in instructions.clone().take(MOST as usize) {
             let candidate = self.is_candidate(index);
-            if !candidate && !self.computes(index) || loads == MOST_LOADS && candidate {
+            if !candidate && !self.computes(index) || loads == most && candidate {
                 break;
             }
             let computed = !candidate && self.has_general_result(index);
@@ -190,7 +192,6 @@ impl Emitter<'_, '_> {
     fn is_candidate(&self, index: u32) -> bool {
         let unit = self.unit;
         let (instruction, opcode, operands) = self.of(index);
-        let strong = [Word::Volatile, Word::Relaxed, Word::Acquire, Word::Release, Word::Mmio];
         let size = opcode.ty(0).map_or(0, Type::size);
         let Operand::Address(Base::Register(base), _) = *operands.get(1).unwrap_or(&Operand::Absent) else {
             return false;
@@ -199,10 +200,9 @@ impl Emitter<'_, '_> {
             && instruction.guard.is_none()
             && opcode.vector() == 1
             && matches!(size, 4 | 8)
-            && opcode.first_of(&strong).is_none()
+            && !is_strong(opcode)
             && !matches!(opcode.space(), StateSpace::Local | StateSpace::Param)
             && unit.shapes.slots[unit.slots.of(base, 0) as usize] == Shape::Steps(size.into())
-            && unit.shape.row >= 4
             && self.has_general_result(index)
     }
 

@@ -7,10 +7,11 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{InstBuilder, Value};
 use gangway_device_memory::{BASE, WINDOWS};
-use gangway_ptx::{Base, Expected, Op, Opcode, Operand, StateSpace, Type, Word};
+use gangway_ptx::{Base, Expected, Op, Opcode, Operand, StateSpace, Type};
 
 use crate::abi::LANES;
 use crate::compile::emit::{Emitter, Known, Steps, field};
+use crate::compile::unit::is_strong;
 use crate::lower::Input;
 use crate::value::{Lanes, Predicate};
 
@@ -66,8 +67,7 @@ impl Emitter<'_, '_> {
         ty: Type,
         guard: Option<&Predicate>,
     ) -> Option<Reach> {
-        let strong = [Word::Volatile, Word::Relaxed, Word::Acquire, Word::Release, Word::Mmio];
-        if !self.converged || self.unit.check || opcode.first_of(&strong).is_some() {
+        if !self.converged || self.unit.check || is_strong(opcode) {
             return None;
         }
         if self.partial.is_some() && guard.is_some() {
