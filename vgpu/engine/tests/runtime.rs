@@ -65,6 +65,58 @@ fn each_block_runs_once() {
     }
 }
 
+/// `%x` is the number of the thread in the grid, `%b` that of its block, `%at` the address of the thread's word.
+const GRID: &str = "
+    .reg .u64 %base, %at, %wide; .reg .u32 %b, %n, %x, %y, %z; .reg .pred %p;
+    ld.param.u64 %base, [buffer]; mov.u32 %b, %ctaid.z; mov.u32 %n, %nctaid.y; mov.u32 %y, %ctaid.y;
+    mad.lo.u32 %b, %b, %n, %y; mov.u32 %n, %nctaid.x; mov.u32 %x, %ctaid.x; mad.lo.u32 %b, %b, %n, %x;
+    mov.u32 %x, %tid.z; mov.u32 %n, %ntid.y; mov.u32 %y, %tid.y; mad.lo.u32 %x, %x, %n, %y;
+    mov.u32 %n, %ntid.x; mov.u32 %y, %tid.x; mad.lo.u32 %x, %x, %n, %y;
+    mov.u32 %y, %ntid.y; mul.lo.u32 %n, %n, %y; mov.u32 %y, %ntid.z; mul.lo.u32 %n, %n, %y;
+    mad.lo.u32 %x, %b, %n, %x; mul.wide.u32 %wide, %x, 4; add.u64 %at, %base, %wide;
+";
+
+#[test]
+fn each_thread_of_a_grid_runs_once() {
+    // Of kernels that never give way, neighbouring blocks may run row by row; volatile accesses make them give way
+    // after all, and lanes end early.
+    let volatile = "ld.volatile.global.u32 %y, [%at];\n".repeat(80);
+    for more in ["", "and.b32 %y, %x, 3; setp.eq.u32 %p, %y, 1; @%p exit;\n", &volatile] {
+        let body = format!(
+            "{GRID} {more} ld.global.u32 %z, [%at]; add.u32 %z, %z, %x; st.global.u32 [%at], %z; ret;"
+        );
+        let bench = Bench::new(options(), &format!(".visible .entry k(.param .u64 buffer) {{ {body} }}"));
+        for (grid, block) in [
+            ([7, 5, 3], [16, 2, 2]),
+            ([100, 2, 1], [8, 4, 1]),
+            ([1, 90, 1], [32, 2, 1]),
+            ([3, 1, 40], [4, 2, 3]),
+            ([130, 3, 1], [32, 1, 1]),
+            ([64, 1, 1], [5, 3, 1]),
+        ] {
+            bench.clear();
+            bench.launch_grid(grid, block).expect("it runs");
+            let threads: u32 = grid.iter().chain(&block).product();
+            let skipped = |word: usize| more.contains("exit") && word % 4 == 1;
+            let expected =
+                |word: usize| if word < threads as usize && !skipped(word) { word as u32 } else { 0 };
+            let wrong = bench.words().iter().enumerate().find(|&(word, &is)| is != expected(word));
+            assert_eq!(wrong, None, "{grid:?} of {block:?} {more}");
+        }
+    }
+}
+
+#[test]
+fn a_fault_in_one_of_several_blocks_names_it() {
+    let body = format!(
+        "{GRID} setp.ne.u32 %p, %b, 517; @%p bra fine; add.u64 %at, %at, 1073741824; fine: st.global.u32 [%at], %x; ret;"
+    );
+    let bench = Bench::new(options(), &format!(".visible .entry k(.param .u64 buffer) {{ {body} }}"));
+    let fault = bench.launch_grid([10, 60, 1], [8, 2, 1]).expect_err("a block stores elsewhere");
+    assert!(fault.report.contains("block (7, 51, 0)"), "{fault}");
+    bench.launch_grid([10, 50, 1], [8, 2, 1]).expect("it runs");
+}
+
 #[test]
 fn lanes_come_to_a_barrier_from_different_places() {
     // Odd and even lanes meet in bar.sync from different branches, in a loop with a count of its own per lane.

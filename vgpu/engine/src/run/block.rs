@@ -4,7 +4,7 @@ use gangway_interpreter::Kind;
 
 use super::job::Job;
 use super::report;
-use super::slot::{Member, Slot, Step};
+use super::slot::{Member, Part, Slot, Step};
 use super::warp::BlockState;
 use crate::device::{Device, Held};
 
@@ -82,23 +82,27 @@ impl Block {
         Ok(())
     }
 
-    /// Starts a block.
-    pub fn start(&mut self, device: &Device, job: &Job, index: [u32; 3], worker: u32) -> Result<(), Kind> {
+    /// Starts a block, or one after the other of several of a kernel that never gives way.
+    pub fn start(
+        &mut self,
+        device: &Device,
+        job: &Job,
+        block: [u32; 3],
+        blocks: u64,
+        worker: u32,
+    ) -> Result<(), Kind> {
         self.assign(device, job)?;
         self.state.start(job.threads);
         // At the end of the memory, so that what runs over it comes to pages without access.
         let shared = self.shared.as_ref().map_or(0, |held| held.address + self.capacity);
         let shared = shared - job.shared_size.next_multiple_of(256);
-        for slot in &mut self.slots[..self.warps] {
-            slot.prepare(job, index, shared, worker);
-        }
         // Warps that never give way need no fibers of their own.
         let together = if job.straight { self.warps } else { 1 };
         let first = self.slots[..self.warps].iter_mut().step_by(together);
         self.left = first.len();
         for (slot, members) in first.zip(self.members.chunks(together)) {
             // SAFETY: the members are of our slots; both stay as they are until all fibers have ended.
-            unsafe { slot.start(job, members) };
+            unsafe { slot.start(Part { block, blocks, members, shared, worker }) };
         }
         self.met = false;
         Ok(())

@@ -1,7 +1,6 @@
 //! A launch that is being run: what its workers share.
 
 use std::ffi::c_void;
-use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -43,6 +42,9 @@ pub(crate) struct Job {
     entry: AtomicPtr<c_void>,
     /// The kernel never gives way, so the warps of a block may share a fiber.
     pub straight: bool,
+    /// Of several blocks at once, the first warps of all come first: a warp has a row or some of them, which
+    /// the next block goes on with.
+    pub by_rows: bool,
     pub grid: Grid,
     /// For cooperative groups; only cooperative launches have it.
     pub workspace: Option<Held>,
@@ -61,6 +63,8 @@ impl Job {
         let kernel = launch.program.describe(launch.kernel);
         let product = |sides: [u32; 3]| sides.iter().map(|&side| u64::from(side)).product::<u64>();
         let (blocks, threads) = (product(launch.grid), product(launch.block));
+        let straight = launch.program.is_straight(launch.kernel) && !launch.cooperative;
+        let [width, height, depth] = launch.block;
         Job {
             program: launch.program.clone(),
             function: launch.program.function(launch.kernel),
@@ -75,7 +79,12 @@ impl Job {
             shape: BlockShape::of(launch.block),
             whole: Flavour::Masked,
             entry: AtomicPtr::default(),
-            straight: launch.program.is_straight(launch.kernel) && !launch.cooperative,
+            straight,
+            // Blocks that have shared memory would have the same.
+            by_rows: straight
+                && kernel.static_shared + launch.shared == 0
+                && width <= LANES as u32
+                && height * depth > 1,
             grid: Grid::new(launch.cooperative, blocks * threads),
             workspace: None,
             id: NEXT.fetch_add(1, Ordering::Relaxed),
@@ -100,24 +109,32 @@ impl Job {
         self.threads.div_ceil(LANES as u32) as usize
     }
 
-    /// The next blocks that nobody has; none if the range is empty. All workers write the counter, so it is not even
-    /// looked at before: it may run over the number of blocks, but never as far as where it would begin again.
+    /// The next block that nobody has, and how many from there on the caller gets. All workers write the counter, so it
+    /// is not even looked at before: it may run over the number of blocks, but never as far as where it would begin
+    /// again.
     ///
     /// Kernels that never give way cannot wait for other blocks, so they get several at once: blocks next to each
     /// other mostly use the same memory. All others get one, because who has it not at hand may be waited for.
-    pub fn take(&self) -> Range<u64> {
+    pub fn take(&self) -> Option<([u32; 3], u64)> {
         const SHARES: u64 = 16;
         const MOST: u64 = 16;
         let many = self.blocks / (SHARES * u64::from(self.workers.max(1)));
         let count = if self.straight { many.clamp(1, MOST) } else { 1 };
-        let first = self.next.0.fetch_add(count, Ordering::Relaxed);
-        first.min(self.blocks)..(first + count).min(self.blocks)
+        let number = self.next.0.fetch_add(count, Ordering::Relaxed);
+        let [width, height, _] = self.grid_size.map(u64::from);
+        let block = [number % width, number / width % height, number / (width * height)];
+        let left = self.blocks.checked_sub(number).filter(|&left| left > 0)?;
+        Some((block.map(|side| side as u32), count.min(left)))
     }
 
-    /// Where a block is in the grid.
-    pub fn place(&self, number: u64) -> [u32; 3] {
-        let [width, height, _] = self.grid_size.map(u64::from);
-        [number % width, number / width % height, number / (width * height)].map(|side| side as u32)
+    /// The block behind a block.
+    pub fn after(&self, [x, y, z]: [u32; 3]) -> [u32; 3] {
+        let [width, height, _] = self.grid_size;
+        match (x + 1 < width, y + 1 < height) {
+            (true, _) => [x + 1, y, z],
+            (false, true) => [0, y + 1, z],
+            (false, false) => [0, 0, z + 1],
+        }
     }
 
     pub fn has_blocks(&self) -> bool {

@@ -10,7 +10,7 @@ use std::ptr::{self, NonNull};
 use corosensei::CoroutineResult;
 use gangway_interpreter::Kind;
 
-use super::fiber::{End, Fiber, FiberStack, Pause};
+use super::fiber::{End, Fiber, FiberStack, FiberYielder, Pause};
 use super::job::Job;
 use super::local::{LOCAL_START, LocalMemory};
 use super::trap::{self, Running};
@@ -44,6 +44,71 @@ struct State {
 pub(crate) struct Member {
     host: *const WarpHost,
     warp: *mut Warp,
+}
+
+/// What a fiber runs: a warp of a block, or all warps of some blocks one after the other.
+pub(crate) struct Part {
+    /// The first block, and how many there are.
+    pub block: [u32; 3],
+    pub blocks: u64,
+    pub members: *const [Member],
+    /// The address of the block's shared memory.
+    pub shared: u64,
+    pub worker: u32,
+}
+
+impl Part {
+    /// # Safety
+    /// As for [`Slot::start`], on the fiber that the yielder is of.
+    unsafe fn run(self, yielder: *const FiberYielder) {
+        // SAFETY: by the caller; what members point to lives as long.
+        let members = unsafe { &*self.members };
+        // SAFETY: as above.
+        let job = unsafe { &*members[0].host }.job();
+        // One run is some members in some blocks, those of a block first.
+        let runs = if job.by_rows { members.len() } else { 1 };
+        for members in members.chunks(members.len() / runs) {
+            let mut block = self.block;
+            for number in 0..self.blocks {
+                if number > 0 {
+                    block = job.after(block);
+                }
+                for &Member { host, warp } in members {
+                    // SAFETY: as above.
+                    unsafe {
+                        trap::go_on(host);
+                        (*host).yielder.set(yielder);
+                        prepare(&*host, &mut *warp, block, self.shared, self.worker);
+                        run_kernel(&*host, warp, job.function);
+                    }
+                }
+                if self.blocks > 1 {
+                    if job.is_cancelled() {
+                        return;
+                    }
+                    // SAFETY: as above.
+                    unsafe { &*members[0].host }.block().start(job.threads);
+                }
+            }
+        }
+    }
+}
+
+/// Makes a warp ready for a block.
+fn prepare(host: &WarpHost, warp: &mut Warp, block: [u32; 3], shared: u64, worker: u32) {
+    let first = warp.warp_index * LANES as u32;
+    let missing = match host.job().threads - first {
+        threads if threads >= LANES as u32 => 0,
+        threads => ALL << threads,
+    };
+    warp.block = block;
+    warp.shared = ptr::with_exposed_provenance_mut(shared as usize);
+    warp.worker = worker;
+    warp.exited = missing;
+    warp.local_top = LOCAL_START;
+    warp.fuel = FUEL;
+    warp.carry = 0;
+    host.start(missing);
 }
 
 pub(crate) struct Slot {
@@ -133,48 +198,22 @@ impl Slot {
         Ok(())
     }
 
-    /// Makes the warp ready for a block.
-    pub fn prepare(&mut self, job: &Job, block: [u32; 3], shared: u64, worker: u32) {
-        // SAFETY: the fiber does not run.
-        let warp = unsafe { &mut *self.warp() };
-        let first = warp.warp_index * LANES as u32;
-        let missing = match job.threads - first {
-            threads if threads >= LANES as u32 => 0,
-            threads => ALL << threads,
-        };
-        warp.block = block;
-        warp.shared = ptr::with_exposed_provenance_mut(shared as usize);
-        warp.worker = worker;
-        warp.exited = missing;
-        warp.local_top = LOCAL_START;
-        warp.fuel = FUEL;
-        warp.carry = 0;
-        self.host().start(missing);
-    }
-
     /// What a fiber needs of the warp.
     pub fn member(&self) -> Member {
         Member { host: self.host(), warp: self.warp() }
     }
 
-    /// Starts a fiber that runs the kernel for one warp after the other.
+    /// Starts a fiber that runs its part of a launch.
     ///
     /// # Safety
-    /// The members are ready, are those of slots that live as long as the fiber, and stay where they are as long.
-    pub unsafe fn start(&mut self, job: &Job, members: *const [Member]) {
+    /// The members are those of slots that are assigned to the launch and live as long as the fiber, and
+    /// stay where they are as long.
+    pub unsafe fn start(&mut self, part: Part) {
         self.done = false;
         let Some(stack) = self.stack.take() else { return };
-        let function = job.function;
         let fiber = Fiber::with_stack(stack, move |yielder, ()| {
             // SAFETY: by the caller; the yielder lives as long as the fiber.
-            for &Member { host, warp } in unsafe { &*members } {
-                trap::go_on(host);
-                // SAFETY: as above.
-                unsafe {
-                    (*host).yielder.set(yielder);
-                    run_kernel(&*host, warp, function);
-                }
-            }
+            unsafe { part.run(yielder) };
             End::Done
         });
         self.running = Some(Running { handler: fiber.trap_handler(), host: Cell::new(self.host()) });

@@ -113,7 +113,7 @@ impl WarpHost {
         unsafe { &*self.job.get() }
     }
 
-    fn block(&self) -> &BlockState {
+    pub fn block(&self) -> &BlockState {
         // SAFETY: set before the warp starts, and the block outlives its warps.
         unsafe { &*self.block.get() }
     }

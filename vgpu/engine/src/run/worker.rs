@@ -4,7 +4,6 @@
 //! the whole grid, or have been spending their fuel for so long that they may be waiting for a
 //! block that nobody has started.
 
-use std::ops::Range;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -31,8 +30,6 @@ const NAP: Duration = Duration::from_micros(50);
 #[derive(Default)]
 pub(crate) struct Worker {
     blocks: Vec<Block>,
-    /// The numbers of blocks that it has taken and not started.
-    taken: Range<u64>,
 }
 
 // SAFETY: between launches no fiber of it is suspended, and all it has is memory of its own.
@@ -42,7 +39,6 @@ impl Worker {
     /// Runs blocks of a launch until none is left.
     pub fn run(&mut self, device: &Device, job: &Job, number: u32) {
         trap::prepare();
-        self.taken = 0..0;
         // Blocks that run are at the front of the list.
         let mut running = 0;
         let mut quiet = 0u32;
@@ -115,12 +111,8 @@ impl Worker {
         if self.blocks.len() == at {
             self.blocks.push(Block::new());
         }
-        if self.taken.is_empty() {
-            self.taken = job.take();
-        }
-        let Some(block) = self.taken.next() else { return false };
-        let index = job.place(block);
-        if let Err(kind) = self.blocks[at].start(device, job, index, number) {
+        let Some((block, blocks)) = job.take() else { return false };
+        if let Err(kind) = self.blocks[at].start(device, job, block, blocks, number) {
             job.fail(Fault::new(device, &job.kernel, &kind, &Place::default()));
             self.blocks[at].abandon();
             return false;

@@ -50,12 +50,28 @@ impl Bench {
         cooperative: bool,
         at: u64,
     ) -> Result<(), Box<Fault>> {
+        self.start([blocks, 1, 1], block, 256, cooperative, at)
+    }
+
+    /// Without dynamic shared memory.
+    pub fn launch_grid(&self, grid: [u32; 3], block: [u32; 3]) -> Result<(), Box<Fault>> {
+        self.start(grid, block, 0, false, self.buffer)
+    }
+
+    fn start(
+        &self,
+        grid: [u32; 3],
+        block: [u32; 3],
+        shared: u32,
+        cooperative: bool,
+        at: u64,
+    ) -> Result<(), Box<Fault>> {
         self.engine.launch(&Launch {
             program: &self.program,
             kernel: self.program.kernel("k").expect("the kernel"),
-            grid: [blocks, 1, 1],
+            grid,
             block,
-            shared: 256,
+            shared,
             parameters: &at.to_le_bytes(),
             cooperative,
         })
