@@ -10,7 +10,7 @@ use libtest_mimic::{Arguments, Failed, Trial};
 
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// A folder with the library under the names that programs look for.
+/// Makes a folder with the library under the names that programs look for.
 fn library() -> Result<PathBuf, Failed> {
     let tests = std::env::current_exe()?;
     let built = tests.with_file_name("libgangway_driver.so");
@@ -24,7 +24,7 @@ fn library() -> Result<PathBuf, Failed> {
         if std::fs::read_link(&link).ok().as_deref() == Some(&built) {
             continue;
         }
-        // Another test may be making it, too: what counts is that it is there.
+        // Another process may be making it, too: what counts is that it is there.
         let temporary = folder.join(format!("{name}.{}", std::process::id()));
         std::os::unix::fs::symlink(&built, &temporary)?;
         std::fs::rename(&temporary, &link)?;
@@ -47,11 +47,10 @@ fn compile(source: &Path, library: &Path) -> Result<PathBuf, Failed> {
     if output.status.success() { Ok(program) } else { Err(String::from_utf8_lossy(&output.stderr).into()) }
 }
 
-fn run(source: &Path) -> Result<(), Failed> {
-    let library = library()?;
-    let program = compile(source, &library)?;
+fn run(source: &Path, library: &Path) -> Result<(), Failed> {
+    let program = compile(source, library)?;
     let mut child = Command::new(program)
-        .env("LD_LIBRARY_PATH", &library)
+        .env("LD_LIBRARY_PATH", library)
         .env("GANGWAY_VGPU_DEVICES", "2")
         .stdin(Stdio::null())
         .stderr(Stdio::piped())
@@ -76,13 +75,16 @@ fn run(source: &Path) -> Result<(), Failed> {
 
 fn main() {
     let arguments = Arguments::from_args();
+    // Once, before the programs run side by side.
+    let library = library().unwrap_or_else(|error| panic!("{}", error.message().unwrap_or("no library")));
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs");
     let mut trials = Vec::new();
     for entry in std::fs::read_dir(&folder).expect("the folder of programs") {
         let path = entry.expect("an entry of the folder of programs").path();
         if path.extension().is_some_and(|extension| extension == "c") {
             let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-            trials.push(Trial::test(name, move || run(&path)));
+            let library = library.clone();
+            trials.push(Trial::test(name, move || run(&path, &library)));
         }
     }
     assert!(!trials.is_empty(), "no programs in {}", folder.display());
