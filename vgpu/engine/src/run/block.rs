@@ -155,6 +155,12 @@ impl Block {
         self.slots[..self.warps].iter().any(|slot| !slot.done && slot.host().grid.get().is_some())
     }
 
+    /// Whether none of its warps waits for a generation of the grid that has passed, this one being the present one.
+    pub fn waits_for(&self, generation: u64) -> bool {
+        let waiting = self.slots[..self.warps].iter().filter(|slot| !slot.done);
+        waiting.filter_map(|slot| slot.host().grid.get()).all(|waited| waited == generation)
+    }
+
     /// Whether a warp can run.
     pub fn is_ready(&self) -> bool {
         self.slots[..self.warps].iter().any(Slot::is_ready)

@@ -66,11 +66,16 @@ impl Grid {
         }
     }
 
-    /// A worker has nothing to run: the generation in which it says so.
-    pub fn rest(&self) -> u64 {
+    /// A worker finds nothing to run: the generation in which that is so. None if there is something after
+    /// all: `waits` says whether all that it has waits for a generation to pass. That is asked while no generation can
+    /// pass; whoever counted as idle and was not would make a grid look stuck that goes on.
+    pub fn rest(&self, waits: impl Fn(u64) -> bool) -> Option<u64> {
         let mut state = self.lock();
-        state.idle += 1;
-        state.generation
+        let generation = state.generation;
+        waits(generation).then(|| {
+            state.idle += 1;
+            generation
+        })
     }
 
     /// Whether everybody waits for ever.
@@ -108,12 +113,27 @@ mod tests {
         let grid = Grid::new(true, 96);
         grid.hold(true);
         grid.hold(true);
-        let generation = grid.rest();
+        let generation = grid.rest(|_| true).expect("it waits");
         assert!(!grid.is_stuck(generation));
-        grid.rest();
+        assert_eq!(grid.rest(|_| true), Some(generation));
         assert!(grid.is_stuck(generation));
         // The last thread comes after all: who rests finds its generation passed.
         grid.arrive(96);
         assert!(!grid.is_stuck(generation));
+    }
+
+    #[test]
+    fn who_finds_its_generation_passed_does_not_rest() {
+        let grid = Grid::new(true, 96);
+        grid.hold(true);
+        grid.hold(true);
+        let first = grid.arrive(32);
+        // The others come before the worker says that it has nothing to run.
+        grid.arrive(64);
+        assert_eq!(grid.rest(|generation| generation == first), None);
+        // Then it runs, and its threads come again: it is the only one that rests.
+        let second = grid.arrive(32);
+        assert_eq!(grid.rest(|generation| generation == second), Some(second));
+        assert!(!grid.is_stuck(second));
     }
 }

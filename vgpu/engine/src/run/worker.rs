@@ -123,7 +123,8 @@ impl Worker {
     /// Waits until a warp can run, while all of them wait for the grid.
     fn rest(&self, device: &Device, job: &Job, running: usize) {
         let blocks = &self.blocks[..running];
-        let generation = job.grid.rest();
+        let waits = |generation| blocks.iter().all(|block| block.waits_for(generation));
+        let Some(generation) = job.grid.rest(waits) else { return };
         let mut looks = 0;
         while !job.is_cancelled() && !blocks.iter().any(Block::is_ready) {
             if job.grid.is_stuck(generation) && !job.has_blocks() {
