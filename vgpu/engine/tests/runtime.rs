@@ -109,7 +109,7 @@ fn each_thread_of_a_grid_runs_once() {
 #[test]
 fn a_fault_in_one_of_several_blocks_names_it() {
     let body = format!(
-        "{GRID} setp.ne.u32 %p, %b, 517; @%p bra fine; add.u64 %at, %at, 1073741824; fine: st.global.u32 [%at], %x; ret;"
+        "{GRID} setp.ne.u32 %p, %b, 517; @%p bra fine; sub.u64 %at, %at, %base; fine: st.global.u32 [%at], %x; ret;"
     );
     let bench = Bench::new(options(), &format!(".visible .entry k(.param .u64 buffer) {{ {body} }}"));
     let fault = bench.launch_grid([10, 60, 1], [8, 2, 1]).expect_err("a block stores elsewhere");
