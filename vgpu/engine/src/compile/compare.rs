@@ -118,13 +118,6 @@ impl Emitter<'_, '_> {
         (bits, unclear)
     }
 
-    fn or(&mut self, others: Option<Value>, value: Value) -> Value {
-        match others {
-            None => value,
-            Some(others) => self.builder.ins().bor(others, value),
-        }
-    }
-
     /// The same for the lanes of one row, in the low bits.
     fn answer_row(&mut self, question: &Question, base: Value, row: usize) -> (Value, Option<Value>) {
         let &Question { ref steps, other, condition } = question;

@@ -112,10 +112,7 @@ impl Emitter<'_, '_> {
             for &base in &steps.bases {
                 let end = self.builder.ins().iadd_imm_s(base, steps.step * (row - 1));
                 let over = self.builder.ins().icmp(beyond(ty.is_signed(), steps.step), end, base);
-                wrong = Some(match wrong {
-                    None => over,
-                    Some(others) => self.builder.ins().bor(others, over),
-                });
+                wrong = Some(self.or(wrong, over));
             }
         }
         wrong

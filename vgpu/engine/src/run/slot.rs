@@ -65,9 +65,9 @@ impl Part {
         let members = unsafe { &*self.members };
         // SAFETY: as above.
         let job = unsafe { &*members[0].host }.job();
-        // One run is some members in some blocks, those of a block first.
-        let runs = if job.by_rows { members.len() } else { 1 };
-        for members in members.chunks(members.len() / runs) {
+        // So many of a block's run before the next block's do.
+        let together = if job.by_rows { 1 } else { members.len() };
+        for members in members.chunks(together) {
             let mut block = self.block;
             for number in 0..self.blocks {
                 if number > 0 {

@@ -17,12 +17,25 @@ use crate::support::Helper;
 use crate::value::Predicate;
 
 impl Converged<'_, '_> {
-    /// Checks what a speculative instruction, which begins a block, needs.
-    pub(super) fn expect(&mut self, number: u32, index: u32) {
-        if let Some((fine, leave)) = self.expected(index) {
-            self.switch(leave);
-            self.leave_for(&[(number, None)], &[number]);
-            self.switch(fine);
+    /// Emits instructions of a block that run one after the other. If what the first one needs does not hold, should it
+    /// be speculative, masked code goes on at `places`.
+    pub(super) fn straight(&mut self, block: u32, instructions: Range<u32>, places: &[(u32, Option<Value>)]) {
+        self.emit.ahead = instructions.clone();
+        let Range { start: mut index, end } = instructions;
+        while index < end {
+            self.at(index);
+            if let Some(next) = self.emit.batch(block, index..end) {
+                index = next;
+                continue;
+            }
+            if let Some((fine, leave)) = self.expected(index) {
+                self.switch(leave);
+                let needed: Vec<u32> = places.iter().map(|&(block, _)| block).collect();
+                self.leave_for(places, &needed);
+                self.switch(fine);
+            }
+            self.emit.instruction(index);
+            index += 1;
         }
     }
 
@@ -93,22 +106,7 @@ impl Converged<'_, '_> {
             self.emit.mask = lanes;
             for &block in chain {
                 let instructions = unit.graph.blocks[block as usize].instructions.clone();
-                self.emit.ahead = instructions.clone();
-                let Range { start: mut index, end } = instructions;
-                while index < end {
-                    self.at(index);
-                    if let Some(next) = self.emit.batch(block, index..end) {
-                        index = next;
-                        continue;
-                    }
-                    if let Some((fine, leave)) = self.expected(index) {
-                        self.switch(leave);
-                        self.leave_for(&[(block, Some(lanes)), (place, Some(others))], &[block, place]);
-                        self.switch(fine);
-                    }
-                    self.emit.instruction(index);
-                    index += 1;
-                }
+                self.straight(block, instructions, &[(block, Some(lanes)), (place, Some(others))]);
             }
         }
         self.emit.partial = None;

@@ -260,23 +260,14 @@ impl Converged<'_, '_> {
         if self.repeats[number as usize] {
             self.order_parameters(number);
         }
-        self.emit.ahead = block.instructions.clone();
-        let Range { start, end } = block.instructions;
-        let mut index = start;
-        while index < end {
-            self.at(index);
-            if block.collective && index == start {
-                self.meet(number, index);
-                self.emit.collective(index, None);
-            } else if let Some(next) = self.emit.batch(number, index..end) {
-                index = next;
-                continue;
-            } else {
-                self.expect(number, index);
-                self.emit.instruction(index);
-            }
-            index += 1;
+        let Range { mut start, end } = block.instructions;
+        if block.collective {
+            self.at(start);
+            self.meet(number, start);
+            self.emit.collective(start, None);
+            start += 1;
         }
+        self.straight(number, start..end, &[(number, None)]);
         self.end(number, &block.end);
     }
 

@@ -270,6 +270,14 @@ impl<'a, 'b> Emitter<'a, 'b> {
         self.builder.ins().store(own_memory(), value, pointer, Offset32::new(offset));
     }
 
+    /// A value with the bits of others as well, if there are any.
+    pub fn or(&mut self, others: Option<Value>, value: Value) -> Value {
+        match others {
+            None => value,
+            Some(others) => self.builder.ins().bor(others, value),
+        }
+    }
+
     pub fn number(&mut self, value: i64) -> Value {
         self.builder.ins().iconst(I64, value)
     }

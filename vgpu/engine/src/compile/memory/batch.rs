@@ -218,7 +218,8 @@ impl Emitter<'_, '_> {
         self.ahead.start = index;
         let reach = self.reach(operand, opcode, ty, None)?;
         let size = i64::from(ty.size());
-        let stretch = reach.stretches.then(|| self.stretch(reach.pointers[0], size, size));
+        let stretches = self.stretches(&reach, opcode, size)?;
+        let stretch = stretches.then(|| self.stretch(reach.pointers[0], size, size));
         let load = Load { index, base, pointers: reach.pointers, wrong: reach.wrong, stretch };
         (reach.step == size).then_some(load)
     }
@@ -226,14 +227,15 @@ impl Emitter<'_, '_> {
     /// Goes to a block that has the addresses for parameters: those of memory, or, where something is wrong, those
     /// of what helpers have loaded lane by lane.
     fn make_ready(&mut self, loads: &mut [Load]) {
-        let mut different: Vec<Value> = loads.iter().map(|load| load.wrong).collect();
-        different.sort_unstable();
-        different.dedup();
-        let Some((&first, others)) = different.split_first() else { return };
-        let mut wrong = others.iter().fold(first, |all, &wrong| self.builder.ins().bor(all, wrong));
-        let stretches: Vec<Value> = loads.iter().filter_map(|load| load.stretch).collect();
-        if let Some((&first, others)) = stretches.split_first() {
-            let bits = others.iter().fold(first, |all, &bits| self.builder.ins().bor(all, bits));
+        let (mut wrong, mut stretch) = (None, None);
+        for load in &*loads {
+            wrong = Some(self.or(wrong, load.wrong));
+            if let Some(bits) = load.stretch {
+                stretch = Some(self.or(stretch, bits));
+            }
+        }
+        let Some(mut wrong) = wrong else { return };
+        if let Some(bits) = stretch {
             let beyond = self.is_beyond_page(bits);
             wrong = self.builder.ins().bor(wrong, beyond);
         }
@@ -246,10 +248,8 @@ impl Emitter<'_, '_> {
         self.builder.ins().brif(wrong, slow, &[], ready, &arguments(&pointers));
         self.builder.seal_block(slow);
         self.builder.switch_to_block(slow);
-        let known = self.known.clone();
         let pointers: Vec<Value> =
             loads.iter().enumerate().flat_map(|(number, load)| self.load_slowly(load, number)).collect();
-        self.known = known;
         self.builder.ins().jump(ready, &arguments(&pointers));
         self.builder.seal_block(ready);
         self.builder.switch_to_block(ready);
@@ -358,14 +358,16 @@ impl Emitter<'_, '_> {
         }
         let (never, next) = (self.builder.create_block(), self.builder.create_block());
         self.builder.set_cold_block(never);
-        let mut values = Vec::new();
+        // Which part of which slot, lane after lane.
+        let mut order = Vec::new();
         for quad in 0..QUADS {
             for &slot in &kept {
-                let parts = parts(&self.known[slot as usize]);
-                let each = parts.len().div_ceil(QUADS);
-                values.extend(parts.iter().skip(quad * each).take(each).copied());
+                let count = parts(&self.known[slot as usize]).len();
+                let each = count.div_ceil(QUADS);
+                order.extend((quad * each..count.min((quad + 1) * each)).map(|part| (slot as usize, part)));
             }
         }
+        let values: Vec<Value> = order.iter().map(|&(slot, part)| parts(&self.known[slot])[part]).collect();
         for &value in &values {
             let ty = self.builder.func.dfg.value_type(value);
             self.builder.append_block_param(next, ty);
@@ -382,25 +384,8 @@ impl Emitter<'_, '_> {
         self.builder.ins().jump(next, &arguments(&zeros));
         self.builder.seal_block(next);
         self.builder.switch_to_block(next);
-        let mut parameters = self.builder.block_params(next).to_vec().into_iter();
-        let mut results: Vec<Vec<Value>> = vec![Vec::new(); kept.len()];
-        for quad in 0..QUADS {
-            for (&slot, result) in kept.iter().zip(&mut results) {
-                let count = parts(&self.known[slot as usize]).len();
-                let each = count.div_ceil(QUADS);
-                result.extend(parameters.by_ref().take(each.min(count.saturating_sub(quad * each))));
-            }
-        }
-        for (&slot, values) in kept.iter().zip(results) {
-            let known = self.known[slot as usize].as_mut();
-            match known {
-                Some(Known::Input(Input::Lanes(Lanes::Vector(parts)))) => *parts = values.into(),
-                Some(Known::Input(Input::Predicate(Predicate::Each(parts)))) => {
-                    **parts = values.try_into().expect("as many as before");
-                }
-                Some(Known::Input(Input::Predicate(Predicate::Bits(bits)))) => *bits = values[0],
-                _ => unreachable!("it has parts"),
-            }
+        for (&(slot, part), &parameter) in order.iter().zip(self.builder.block_params(next)) {
+            parts_mut(&mut self.known[slot])[part] = parameter;
         }
     }
 }
@@ -416,5 +401,14 @@ fn parts(known: &Option<Known>) -> &[Value] {
         Some(Known::Input(Input::Predicate(Predicate::Each(parts)))) => &**parts,
         Some(Known::Input(Input::Predicate(Predicate::Bits(bits)))) => std::slice::from_ref(bits),
         _ => &[],
+    }
+}
+
+fn parts_mut(known: &mut Option<Known>) -> &mut [Value] {
+    match known {
+        Some(Known::Input(Input::Lanes(Lanes::Vector(parts)))) => parts,
+        Some(Known::Input(Input::Predicate(Predicate::Each(parts)))) => &mut **parts,
+        Some(Known::Input(Input::Predicate(Predicate::Bits(bits)))) => std::slice::from_mut(bits),
+        _ => &mut [],
     }
 }

@@ -49,8 +49,8 @@ impl Emitter<'_, '_> {
     ) -> Option<Vec<Known>> {
         let mut reach = self.reach(operand, opcode, ty, guard)?;
         let one = reach.pointers.len() == 1 && reach.step == 0;
-        if reach.stretches {
-            let bytes = i64::from(ty.size()) * opcode.vector() as i64;
+        let bytes = i64::from(ty.size()) * opcode.vector() as i64;
+        if self.stretches(&reach, opcode, bytes)? {
             let elsewhere = self.elsewhere(reach.pointers[0], reach.step, bytes);
             reach.wrong = self.builder.ins().bor(reach.wrong, elsewhere);
         }

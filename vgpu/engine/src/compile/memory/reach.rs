@@ -23,8 +23,6 @@ pub(super) struct Reach {
     pub step: i64,
     /// Nonzero where helpers have to do it.
     pub wrong: Value,
-    /// Whether, in a load, lanes that do not run might touch memory that is not there.
-    pub stretches: bool,
 }
 
 /// Accesses of a block that have the same base: their ends are checked together, once. Where that goes
@@ -133,16 +131,12 @@ impl Emitter<'_, '_> {
                 _ => address,
             });
         }
-        let stretches = self.partial.is_some() && step != 0 && space != StateSpace::Shared;
-        if stretches && (pointers.len() > 1 || most + bytes > PAGE || step < 0) {
-            return None;
-        }
         if let Some(guard) = guard {
             let bits = guard.bits(&mut self.builder);
             let some = self.builder.ins().icmp_imm_s(IntCC::NotEqual, bits, -1);
             wrong = self.builder.ins().bor(wrong, some);
         }
-        Some(Reach { pointers, step, wrong, stretches })
+        Some(Reach { pointers, step, wrong })
     }
 
     /// The offsets of this access and of those like it that are made with it, with the same value of the base.
@@ -214,18 +208,12 @@ impl Emitter<'_, '_> {
                 let limit = self.number((WINDOWS - BASE) as i64 - length);
                 self.builder.ins().icmp(IntCC::UnsignedGreaterThan, inside, limit)
             };
-            wrong = Some(match wrong {
-                None => outside,
-                Some(others) => self.builder.ins().bor(others, outside),
-            });
+            wrong = Some(self.or(wrong, outside));
             let address = match offsets.start() % bytes {
                 0 => base,
                 offset => self.builder.ins().iadd_imm_s(base, offset),
             };
-            bits = Some(match bits {
-                None => address,
-                Some(others) => self.builder.ins().bor(others, address),
-            });
+            bits = Some(self.or(bits, address));
         }
         let (Some(wrong), Some(bits)) = (wrong, bits) else { unreachable!("an access has an address") };
         if bytes == 1 {
@@ -234,6 +222,16 @@ impl Emitter<'_, '_> {
         let low = self.builder.ins().band_imm_s(bits, bytes - 1);
         let misaligned = self.builder.ins().icmp_imm_s(IntCC::NotEqual, low, 0);
         self.builder.ins().bor(wrong, misaligned)
+    }
+
+    /// Whether lanes that do not run might touch memory in a load that is not there; none if that could not be
+    /// found out.
+    pub(super) fn stretches(&self, reach: &Reach, opcode: &Opcode, bytes: i64) -> Option<bool> {
+        if self.partial.is_none() || reach.step == 0 || opcode.space() == StateSpace::Shared {
+            return Some(false);
+        }
+        let within = reach.step > 0 && reach.step * (LANES as i64 - 1) + bytes <= PAGE;
+        (within && reach.pointers.len() == 1).then_some(true)
     }
 
     /// The bits in which the ends of what all lanes load differ: those of numbers of pages only if lanes that do not
