@@ -8,20 +8,23 @@ use std::process::ExitCode;
 const HELP: &str = "\
 cargo xtask <command>
 
-  stage    build everything in release mode and lay it out under build/stage
-           as it is to be installed
+  stage [--profile NAME]
+           build everything (in release mode, or with another of cargo's
+           profiles: `dev` builds faster) and lay it out under build/stage as it
+           is to be installed
   help     this text
 ";
 
 fn main() -> ExitCode {
-    let command = std::env::args().nth(1);
-    let done = match command.as_deref() {
-        Some("stage") => stage::run(),
-        Some("help") | None => {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let done = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["stage"] => stage::run("release"),
+        ["stage", "--profile", profile] => stage::run(profile),
+        ["help"] | [] => {
             print!("{HELP}");
             Ok(())
         }
-        Some(other) => Err(format!("there is no command `{other}`\n\n{HELP}").into()),
+        _ => Err(format!("there is no command `{}`\n\n{HELP}", arguments.join(" ")).into()),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -18,8 +18,8 @@ const SONAME: &str = "libomptarget.so.22.1";
 /// told apart by their first word.
 const ALIASES: [&str; 2] = ["libomptarget.so", "libomptarget.so.19.1"];
 
-/// Builds and lays out everything.
-pub fn run() -> Result<()> {
+/// Builds everything with one of cargo's profiles, and lays it out.
+pub fn run(profile: &str) -> Result<()> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().ok_or("xtask is not in the workspace")?;
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
     let stage = root.join("build/stage");
@@ -28,9 +28,11 @@ pub fn run() -> Result<()> {
         fs::create_dir_all(directory)?;
     }
     let packages = ["-p", "gangway-omptarget-artifact", "-p", "gangway", "-p", "gangway-driver"];
-    cargo(root, &[&["build", "--release"], &packages[..]].concat())?;
-    link(root, &target.join("release/libgangway_omptarget_so.a"), &library)?;
-    copy(&target.join("release/gangway"), &stage.join("bin/gangway"))?;
+    cargo(root, &[&["build", "--profile", profile], &packages[..]].concat())?;
+    // Cargo's folder for the profile `dev` has another name.
+    let target = target.join(if profile == "dev" { "debug" } else { profile });
+    link(root, &target.join("libgangway_omptarget_so.a"), &library)?;
+    copy(&target.join("gangway"), &stage.join("bin/gangway"))?;
     copy(&root.join("backends/external/include/gangway/rtl.h"), &stage.join("include/gangway/rtl.h"))?;
     virtual_gpu(&target, &library)?;
     device_archive(root, &library)?;
@@ -81,15 +83,15 @@ fn link(root: &Path, archive: &Path, directory: &Path) -> Result<()> {
 fn virtual_gpu(target: &Path, library: &Path) -> Result<()> {
     let directory = library.join("vgpu");
     fs::create_dir_all(&directory)?;
-    copy(&target.join("release/libgangway_driver.so"), &directory.join("libcuda.so.1"))?;
+    copy(&target.join("libgangway_driver.so"), &directory.join("libcuda.so.1"))?;
     let link = directory.join("libcuda.so");
     let _ = fs::remove_file(&link);
     Ok(std::os::unix::fs::symlink("libcuda.so.1", &link)?)
 }
 
 /// The archive that Fortran device code is linked with: its own workspace, as it
-/// is built for code without a standard library. An rlib is an archive of objects. An rlib is an ar archive, and
-/// this one needs nothing beside it.
+/// is built for code without a standard library. An rlib is an ar archive, and this
+/// one needs nothing beside it.
 fn device_archive(root: &Path, library: &Path) -> Result<()> {
     let directory = root.join("device/host-openmp");
     cargo(&directory, &["build", "--release"])?;
