@@ -3,8 +3,11 @@
 //! They are read once, by `cuInit`. A value that makes no sense is reported on stderr and
 //! the default is used: a program must not run on something else than what was asked for without a word.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::str::FromStr;
+
+use gangway_engine::file_variable;
 
 use crate::report::report;
 
@@ -63,10 +66,12 @@ const MOST_WORKERS: usize = 1024;
 
 impl Config {
     pub fn from_environment() -> Config {
-        Config::new(|name| std::env::var_os(name)?.into_string().ok())
+        let text = |value: Option<OsString>| value?.into_string().ok();
+        Config::new(|name| text(std::env::var_os(name)), |name| text(file_variable(name)))
     }
 
-    fn new(variable: impl Fn(&str) -> Option<String>) -> Config {
+    /// `file` is asked for the variables that name files.
+    fn new(variable: impl Fn(&str) -> Option<String>, file: impl Fn(&str) -> Option<String>) -> Config {
         let value = |name: &str| {
             let full = format!("GANGWAY_VGPU_{name}");
             variable(&full).filter(|value| !value.is_empty())
@@ -85,7 +90,7 @@ impl Config {
             parsed
         }
         let in_range = |text: &str, most: usize| text.parse().ok().filter(|count| (1..=most).contains(count));
-        let cache = value("CACHE");
+        let cache = file("GANGWAY_VGPU_CACHE").filter(|value| !value.is_empty());
         Config {
             name: value("NAME").unwrap_or_else(|| DEFAULT_NAME.into()),
             capability: read(
@@ -136,15 +141,15 @@ impl Config {
             cache: match cache.as_deref() {
                 Some("off" | "none" | "0") => None,
                 Some(path) => Some(path.into()),
-                None => default_cache(&variable),
+                None => default_cache(&file),
             },
         }
     }
 }
 
 /// The folder for compiled code of those who name none.
-fn default_cache(variable: &impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
-    let set = |name: &str| variable(name).filter(|value| value.starts_with('/')).map(PathBuf::from);
+fn default_cache(file: &impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
+    let set = |name: &str| file(name).filter(|value| value.starts_with('/')).map(PathBuf::from);
     let base = set("XDG_CACHE_HOME").or_else(|| Some(set("HOME")?.join(".cache")))?;
     Some(base.join("gangway/vgpu"))
 }
@@ -179,7 +184,8 @@ mod tests {
     use super::*;
 
     fn with(pairs: &[(&str, &str)]) -> Config {
-        Config::new(|name| pairs.iter().find(|pair| pair.0 == name).map(|pair| pair.1.to_owned()))
+        let variable = |name: &str| pairs.iter().find(|pair| pair.0 == name).map(|pair| pair.1.to_owned());
+        Config::new(variable, variable)
     }
 
     #[test]
@@ -209,6 +215,28 @@ mod tests {
         assert_eq!(config.memory, 512 << 20);
         assert_eq!((config.devices, config.workers, config.check, config.interpret), (3, 5, true, true));
         assert_eq!(config.cache, Some("/tmp/x".into()));
+    }
+
+    #[test]
+    fn compiled_code_is_kept_below_the_users_own_folder() {
+        let cache = |pairs: &[(&str, &str)]| with(pairs).cache;
+        assert_eq!(cache(&[("HOME", "/home/x")]), Some("/home/x/.cache/gangway/vgpu".into()));
+        let both = [("HOME", "/home/x"), ("XDG_CACHE_HOME", "/var/x")];
+        assert_eq!(cache(&both), Some("/var/x/gangway/vgpu".into()));
+        // The specification says that what is not absolute is to be ignored.
+        assert_eq!(cache(&[("XDG_CACHE_HOME", "x")]), None);
+    }
+
+    #[test]
+    fn a_program_with_more_rights_than_its_user_keeps_nothing_where_that_user_says() {
+        let set = |name: &str| match name {
+            "GANGWAY_VGPU_CACHE" | "XDG_CACHE_HOME" | "HOME" => Some("/home/x".to_owned()),
+            "GANGWAY_VGPU_NAME" => Some("Card".to_owned()),
+            _ => None,
+        };
+        assert_eq!(Config::new(set, set).cache, Some("/home/x".into()));
+        let config = Config::new(set, |_| None);
+        assert_eq!((config.cache, config.name.as_str()), (None, "Card"));
     }
 
     #[test]

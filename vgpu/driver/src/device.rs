@@ -11,6 +11,7 @@ use crate::context::{Context, Primary};
 use crate::error::{Result, Status};
 use crate::leaks;
 use crate::report::report;
+use crate::trace;
 use crate::types::CUdevice;
 
 /// What `cuDriverGetVersion` answers: CUDA 12.8, whose PTX is what `gangway-ptx` reads.
@@ -126,7 +127,7 @@ impl Device {
     /// What runs its kernels. Made when the first module is loaded.
     pub fn engine(&self) -> &Arc<Engine> {
         self.engine.get_or_init(|| {
-            Engine::new(Options {
+            let engine = Engine::new(Options {
                 device: self.ordinal,
                 workers: self.config.workers,
                 check: self.config.check,
@@ -134,7 +135,11 @@ impl Device {
                 cache: self.config.cache.clone(),
                 stack: LOCAL_MEMORY,
                 heap: HEAP,
-            })
+            });
+            if let Some(reason) = engine.cache_refusal() {
+                trace::note(&format!("compiled kernels are not kept: {reason}"));
+            }
+            engine
         })
     }
 

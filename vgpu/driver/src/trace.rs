@@ -10,6 +10,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
+use gangway_engine::file_variable;
+
 use crate::entry::Entry;
 use crate::report::report;
 
@@ -36,8 +38,7 @@ struct Sink {
 
 /// Begins, if `GANGWAY_VGPU_TRACE` says so; once per process.
 pub fn start() {
-    let Some(value) =
-        std::env::var_os("GANGWAY_VGPU_TRACE").filter(|value| !value.is_empty() && value != "0")
+    let Some(value) = file_variable("GANGWAY_VGPU_TRACE").filter(|value| !value.is_empty() && value != "0")
     else {
         return;
     };
@@ -59,6 +60,36 @@ pub fn start() {
         ON.store(true, Ordering::Release);
         Sink { start: Instant::now(), file }
     });
+}
+
+/// Says in the trace, if there is one, what a user may wonder about.
+pub fn note(text: &str) {
+    if !ON.load(Ordering::Relaxed) {
+        return;
+    }
+    let Some(Sink { start, file }) = SINK.get() else { return };
+    let Some(file) = file else { return report!("{text}") };
+    let at = start.elapsed().as_nanos() as f64 / 1e3;
+    let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
+    let process = std::process::id();
+    let _ = writeln!(
+        file,
+        r#"{{"name":"{}","ph":"i","s":"p","ts":{at:.3},"pid":{process},"tid":{process}}},"#,
+        escaped(text)
+    );
+}
+
+/// As the inside of a string of JSON.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '"' | '\\' => out.extend(['\\', character]),
+            character if u32::from(character) < 0x20 => out += &format!("\\u{:04x}", u32::from(character)),
+            character => out.push(character),
+        }
+    }
+    out
 }
 
 /// What is being timed; ends when dropped.

@@ -2,6 +2,7 @@
 //! as a file. Each test runs itself again in a process of its own, with `CHILD` naming the part to play.
 
 use std::ffi::{CStr, CString, c_char, c_void};
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
@@ -234,6 +235,34 @@ fn a_closed_library_leaves_its_threads_in_peace() {
         return;
     };
     succeeded(&output);
+}
+
+/// Another user could put code there, which would run here.
+#[test]
+fn a_cache_that_others_can_write_to_is_left_alone() {
+    let folder = std::env::temp_dir().join(format!("gangway-cache-{}", std::process::id()));
+    let variables =
+        [("GANGWAY_VGPU_TRACE", "1"), ("GANGWAY_VGPU_CACHE", &format!("{}/below", folder.display()))];
+    let test = "a_cache_that_others_can_write_to_is_left_alone";
+    if std::env::var_os(CHILD).is_none() {
+        std::fs::create_dir(&folder).unwrap();
+        std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o777)).unwrap();
+    }
+    let Some(output) = child(test, &variables) else {
+        let driver = Driver::open();
+        assert_eq!((driver.init(0), driver.create_context()), (0, 0));
+        driver.launch(c".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k() { ret; }");
+        return;
+    };
+    succeeded(&output);
+    let told = String::from_utf8_lossy(&output.stderr);
+    let line = format!(
+        "gangway: compiled kernels are not kept: other users can write to {} (mode 0777)\n",
+        folder.display()
+    );
+    assert_eq!(told.matches(&line).count(), 1, "{told}");
+    // It is still empty.
+    std::fs::remove_dir(&folder).unwrap();
 }
 
 #[test]

@@ -11,7 +11,7 @@ use crate::device::Device;
 use crate::fault::{Fault, Place};
 use crate::output;
 use crate::program::{KernelId, LoadError, Program};
-use crate::run::{Cache, Interpreter, Job, Pool};
+use crate::run::{Cache, Distrust, Interpreter, Job, Pool};
 
 /// How an engine works.
 #[derive(Clone, Debug)]
@@ -52,7 +52,8 @@ pub struct Engine {
     device: Arc<Device>,
     options: Options,
     stack: AtomicU64,
-    cache: Option<Arc<Cache>>,
+    /// None where none is asked for; otherwise there may be a reason not to use it.
+    cache: Option<Result<Arc<Cache>, Distrust>>,
     interpreter: Interpreter,
     pool: Pool,
 }
@@ -61,10 +62,15 @@ impl Engine {
     pub fn new(options: Options) -> Arc<Engine> {
         let device = Arc::new(Device::new(options.device, options.check, options.heap));
         let pool = Pool::new(device.clone(), options.workers);
-        let cache =
-            options.cache.as_deref().filter(|_| !options.interpret).and_then(Cache::open).map(Arc::new);
+        let folder = options.cache.as_deref().filter(|_| !options.interpret);
+        let cache = folder.map(|folder| Cache::open(folder).map(Arc::new));
         let stack = AtomicU64::new(options.stack);
         Arc::new(Engine { device, options, stack, cache, interpreter: Interpreter::default(), pool })
+    }
+
+    /// Why compiled code is not kept although a folder is named, for the trace.
+    pub fn cache_refusal(&self) -> Option<String> {
+        self.cache.as_ref()?.as_ref().err().map(ToString::to_string)
     }
 
     /// Gives the threads of later launches so many bytes of local memory.
@@ -79,7 +85,8 @@ impl Engine {
 
     /// Places a linked module: its variables get memory and their initial values.
     pub fn load(&self, module: Module) -> Result<Arc<Program>, LoadError> {
-        Program::load(module, &self.device, self.cache.clone()).map(Arc::new)
+        let cache = self.cache.as_ref().and_then(|cache| cache.as_ref().ok());
+        Program::load(module, &self.device, cache.cloned()).map(Arc::new)
     }
 
     /// Runs a kernel to its end. What it prints goes to the standard output of the process.

@@ -10,6 +10,7 @@ pub mod abi;
 mod compile;
 mod device;
 mod engine;
+mod environment;
 mod fault;
 mod load;
 pub mod lower;
@@ -20,6 +21,7 @@ pub mod support;
 pub mod value;
 
 pub use engine::{Engine, Launch, Options};
+pub use environment::file_variable;
 pub use fault::{Fault, Reason};
 pub use program::{Global, Kernel, KernelId, LoadError, Parameter, Program};
 pub use run::CLOCK_KHZ;

@@ -41,6 +41,7 @@ use cranelift_codegen::{Context, isa};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 
 use crate::abi::Flavour;
+use crate::environment::file_variable;
 use crate::lower::Features;
 use crate::run::code::Compiled;
 use unit::Unit;
@@ -176,7 +177,7 @@ pub(crate) fn compile(request: &Request<'_>) -> Result<Compiled, Refused> {
 /// Where `GANGWAY_VGPU_DUMP` wants to see what is made of each function, for whoever works on this.
 fn dump_folder() -> Option<&'static Path> {
     static FOLDER: OnceLock<Option<PathBuf>> = OnceLock::new();
-    FOLDER.get_or_init(|| std::env::var_os("GANGWAY_VGPU_DUMP").map(PathBuf::from)).as_deref()
+    FOLDER.get_or_init(|| file_variable("GANGWAY_VGPU_DUMP").map(PathBuf::from)).as_deref()
 }
 
 fn dump(folder: &Path, unit: &Unit, flavour: Flavour, kind: &str, text: &str) {

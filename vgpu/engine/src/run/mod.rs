@@ -27,7 +27,7 @@ mod trap;
 mod warp;
 mod worker;
 
-pub(crate) use cache::Cache;
+pub(crate) use cache::{Cache, Distrust};
 pub use clock::CLOCK_KHZ;
 pub(crate) use interpret::Interpreter;
 pub(crate) use job::Job;

@@ -1,36 +1,37 @@
 //! Compiled code on disk, so that the next process need not compile it.
 //!
-//! A file holds one flavour of one function. Its name is a hash of all that the code depends on: the module,
-//! the function, the processor, the sources of the engine. Files appear by renaming, so
+//! A file holds one flavour of one function. Its name is a hash of all that the code depends on:
+//! the module, the function, the processor, the sources of the engine. Files appear by renaming, so
 //! that any number of processes can use a folder at once, and are checked when they are read: what
 //! is damaged counts as missing. What cannot be written is not kept, and nobody hears of it.
+//!
+//! The hash finds damage, and keeps nobody from planting code: what is read runs. So the folder,
+//! all above it ([`trust`]) and each file ([`folder`]) must belong to the user, and others must not
+//! be able to write there.
 
-use std::fs;
+mod folder;
+mod trust;
+
 use std::hash::{Hash, Hasher};
-use std::io::Write;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::SystemTime;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use gangway_ptx::Module;
 use sha2::{Digest, Sha256};
 
+use self::folder::Folder;
+pub(crate) use self::trust::Distrust;
 use super::code::Compiled;
 use crate::compile::{self, Refused, Request};
 
 const MAGIC: [u8; 8] = *b"gangvgpu";
 /// Magic, checksum, lengths of the code and of the positions.
 const HEADER: usize = 8 + 32 + 4 + 4;
-/// Files lie in so many folders, by the first byte of their names.
-const FOLDERS: u64 = 256;
-/// Bytes that the files of one folder may take; beyond, the oldest go.
-const MOST: u64 = (256 << 20) / FOLDERS;
 
 /// A folder of compiled code.
 #[derive(Debug)]
 pub(crate) struct Cache {
-    folder: PathBuf,
+    folder: Folder,
     /// Writing has failed: it is not tried again.
     readonly: AtomicBool,
 }
@@ -39,41 +40,33 @@ pub(crate) struct Cache {
 pub(crate) type Key = [u8; 32];
 
 impl Cache {
-    /// The cache in a folder, which is made if need be; none when it is not the user's alone to write to.
-    pub fn open(folder: &Path) -> Option<Cache> {
-        // Failing is found out below.
-        let _ = fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
-        let known = fs::metadata(folder).ok()?;
-        // SAFETY: the call only asks.
-        let user = unsafe { libc::geteuid() };
-        // Whoever can write here could have us run what they like.
-        let ours = known.is_dir() && known.uid() == user && known.mode() & 0o022 == 0;
-        ours.then(|| Cache { folder: folder.to_owned(), readonly: AtomicBool::new(false) })
-    }
-
-    fn path(&self, key: &Key) -> PathBuf {
-        let name: String = key.iter().map(|byte| format!("{byte:02x}")).collect();
-        self.folder.join(&name[..2]).join(&name[2..])
+    /// The cache in a folder, which is made if need be; none when others could have us run what
+    /// they like.
+    pub fn open(folder: &Path) -> Result<Cache, Distrust> {
+        Ok(Cache { folder: Folder::open(folder)?, readonly: AtomicBool::new(false) })
     }
 
     /// The code that was kept under a key.
     fn read(&self, key: &Key) -> Option<Compiled> {
-        decode(key, &fs::read(self.path(key)).ok()?)
+        let (part, name) = file(key);
+        decode(key, &self.folder.read(&part, &name)?)
     }
 
     fn write(&self, key: &Key, compiled: &Compiled) {
         if self.readonly.load(Ordering::Relaxed) {
             return;
         }
-        let path = self.path(key);
-        if replace(&path, &encode(key, compiled)).is_err() {
+        let (part, name) = file(key);
+        if self.folder.write(&part, &name, &encode(key, compiled)).is_err() {
             self.readonly.store(true, Ordering::Relaxed);
-            return;
-        }
-        if let Some(folder) = path.parent() {
-            shrink(folder);
         }
     }
+}
+
+/// The folder and the name of a key's file.
+fn file(key: &Key) -> (String, String) {
+    let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    (hex(&key[..1]), hex(&key[1..]))
 }
 
 /// The code of a function, from the cache if there is one and it has it. `module` is [`digest`]'s.
@@ -155,51 +148,17 @@ fn decode(key: &Key, bytes: &[u8]) -> Option<Compiled> {
     Some(Compiled { code: code.to_vec(), positions: pairs.collect::<Option<_>>()? })
 }
 
-/// Writes a file in one step, as far as anybody can see.
-fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    static NEXT: AtomicU64 = AtomicU64::new(0);
-    let folder = path.parent().unwrap_or(Path::new("."));
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-    let number = NEXT.fetch_add(1, Ordering::Relaxed);
-    let temporary = folder.join(format!(".{}-{number}", std::process::id()));
-    let written = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temporary);
-    let written = written.and_then(|mut file| file.write_all(bytes));
-    let renamed = written.and_then(|()| fs::rename(&temporary, path));
-    if renamed.is_err() {
-        // What is left of it, if anything.
-        let _ = fs::remove_file(&temporary);
-    }
-    renamed
-}
-
-/// Removes the oldest files of a folder that has become too large.
-fn shrink(folder: &Path) {
-    let Ok(entries) = fs::read_dir(folder) else { return };
-    let mut files: Vec<(SystemTime, u64, PathBuf)> = entries
-        .flatten()
-        .filter_map(|entry| {
-            let known = entry.metadata().ok()?;
-            Some((known.modified().ok()?, known.len(), entry.path()))
-        })
-        .collect();
-    let mut total: u64 = files.iter().map(|(_, size, _)| size).sum();
-    if total <= MOST {
-        return;
-    }
-    files.sort();
-    for (_, size, path) in files {
-        if total <= MOST / 2 {
-            break;
-        }
-        // Another process may have removed it.
-        let _ = fs::remove_file(path);
-        total -= size;
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::path::PathBuf;
+
     use super::*;
+
+    fn path(top: &tempfile::TempDir, key: &Key) -> PathBuf {
+        let (part, name) = file(key);
+        top.path().join(part).join(name)
+    }
 
     fn compiled() -> Compiled {
         Compiled { code: (0..200).collect(), positions: vec![(0, 3), (17, 4), (90, 5)] }
@@ -208,15 +167,15 @@ mod tests {
     #[test]
     fn what_is_written_is_read() {
         let folder = tempfile::tempdir().expect("a folder");
-        let cache = Cache::open(&folder.path().join("a/b")).expect("a cache");
+        let cache = Cache::open(folder.path()).expect("a cache");
         let (key, other) = ([7; 32], [8; 32]);
         assert_eq!(cache.read(&key), None);
         cache.write(&key, &compiled());
         assert_eq!(cache.read(&key), Some(compiled()));
         assert_eq!(cache.read(&other), None);
         // Under another name it is not taken.
-        fs::create_dir_all(cache.path(&other).parent().expect("a folder")).expect("made");
-        fs::copy(cache.path(&key), cache.path(&other)).expect("copied");
+        fs::create_dir_all(path(&folder, &other).parent().expect("a folder")).expect("made");
+        fs::copy(path(&folder, &key), path(&folder, &other)).expect("copied");
         assert_eq!(cache.read(&other), None);
     }
 
@@ -233,33 +192,6 @@ mod tests {
     }
 
     #[test]
-    fn folders_that_others_can_write_to_are_not_used() {
-        use std::os::unix::fs::PermissionsExt;
-        let folder = tempfile::tempdir().expect("a folder");
-        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).expect("our folder");
-        assert!(Cache::open(folder.path()).is_none());
-        assert!(Cache::open(Path::new("/proc/no/such/folder")).is_none());
-    }
-
-    #[test]
-    fn the_oldest_go_when_there_is_too_much() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let size = MOST as usize / 4;
-        for number in 0..6u64 {
-            let path = folder.path().join(number.to_string());
-            fs::write(&path, vec![0; size]).expect("written");
-            let file = fs::File::options().write(true).open(&path).expect("there");
-            let time = SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(number);
-            file.set_modified(time).expect("a time");
-        }
-        shrink(folder.path());
-        let mut left: Vec<_> =
-            fs::read_dir(folder.path()).expect("there").flatten().map(|e| e.file_name()).collect();
-        left.sort();
-        assert_eq!(left, ["4", "5"]);
-    }
-
-    #[test]
     fn threads_that_write_the_same_file_do_not_disturb_readers() {
         let folder = tempfile::tempdir().expect("a folder");
         let cache = Cache::open(folder.path()).expect("a cache");
@@ -273,7 +205,7 @@ mod tests {
                 });
             }
         });
-        let files = fs::read_dir(cache.path(&[1; 32]).parent().expect("a folder")).expect("there").count();
+        let files = fs::read_dir(path(&folder, &[1; 32]).parent().expect("a folder")).expect("there").count();
         assert_eq!(files, 1, "temporary files are gone");
     }
 }

@@ -1,0 +1,16 @@
+//! Variables of the environment that name files.
+
+use std::ffi::OsString;
+
+/// A variable that names a file or folder. A program with more rights than its user (set-user-ID,
+/// file capabilities) must not read or write files where that user says, so it has no such
+/// variable.
+pub fn file_variable(name: &str) -> Option<OsString> {
+    if is_privileged() { None } else { std::env::var_os(name) }
+}
+
+/// Whether whoever has started the process has fewer rights than it.
+fn is_privileged() -> bool {
+    // SAFETY: the call only asks, and answers 0 for what it does not know.
+    unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
+}
