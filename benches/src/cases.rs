@@ -26,6 +26,8 @@ pub struct Metric {
 pub enum Quantity {
     /// Time of one operation, shown in microseconds.
     Latency,
+    /// The same in the typical batch, for operations whose own threads disturb each other.
+    Typical,
     /// Wall time of a process, shown in milliseconds.
     Process,
     /// Peak resident memory of a process, shown in MiB.
@@ -55,6 +57,15 @@ pub fn cases() -> Vec<Case> {
         latency("threads-fresh", &["threads", "fresh"], "2 host threads, fresh tofrom", 0.2),
         latency("threads-present", &["threads", "present"], "2 host threads, present maps", 0.2),
         latency("nowait", &["nowait"], "nowait + taskwait", 0.8),
+        Case {
+            name: "nowait-queue",
+            command: &["nowait_queue"],
+            metrics: vec![Metric {
+                title: "20,000 nowait, one taskwait",
+                quantity: Quantity::Typical,
+                wanted: Some(0.8),
+            }],
+        },
         Case {
             name: "start-up",
             command: &["spawn", "20", "./trivial"],

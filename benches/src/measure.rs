@@ -23,11 +23,12 @@ impl Sample {
     ///
     /// Of a latency or a pass the best batch counts, because a disturbance
     /// only ever adds time. A process is started twenty times only, and its
-    /// median is what a user waits.
+    /// median is what a user waits; so is that of threads that get into each
+    /// other's way, where a lucky batch says little.
     pub fn value(&self, quantity: Quantity) -> f64 {
         match quantity {
             Quantity::Latency | Quantity::Bandwidth { .. } => self.best_ns,
-            Quantity::Process => self.median_ns,
+            Quantity::Typical | Quantity::Process => self.median_ns,
             Quantity::Memory => self.peak_kib.unwrap_or(f64::NAN),
         }
     }

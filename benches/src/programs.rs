@@ -19,6 +19,7 @@ const PROGRAMS: &[(&str, &str, &[&str])] = &[
     ("lookup", "lookup.c", OFFLOAD),
     ("threads", "threads.c", OFFLOAD),
     ("nowait", "nowait.c", OFFLOAD),
+    ("nowait_queue", "nowait_queue.c", OFFLOAD),
     ("stream", "stream.c", OFFLOAD),
     ("trivial", "trivial.c", OFFLOAD),
     ("trivial-plain", "trivial.c", &["-Wno-source-uses-openmp"]),
