@@ -6,6 +6,7 @@
 use object::read::archive::ArchiveFile;
 
 use crate::bytes::offset_in;
+use crate::cuda;
 use crate::entry;
 use crate::error::{Error, Result};
 use crate::gcc::{self, Target};
@@ -53,6 +54,8 @@ pub struct Image<'a> {
 pub enum Producer {
     Clang(OffloadKind),
     Gcc(Target),
+    /// nvcc or clang, as a CUDA fat binary; it does not say which.
+    Cuda,
     /// A bare image file does not say.
     Unknown,
 }
@@ -173,6 +176,21 @@ fn elf_file<'a>(host: &Host<'a>, member: Option<&str>, base: u64, contents: &mut
     match gcc::find(host) {
         Ok(found) => contents.images.extend(found.into_iter().map(|found| gcc_image(found, member, base))),
         Err(error) => contents.problem(member, "", error.moved_by(base)),
+    }
+    let (found, damage) = cuda::find(host);
+    contents.images.extend(found.into_iter().map(|found| Image {
+        member: member.map(str::to_owned),
+        section: found.section,
+        offset: base + found.offset,
+        producer: Producer::Cuda,
+        triple: None,
+        arch: None,
+        parts: vec![found.bytes],
+        functions: Vec::new(),
+        variables: Vec::new(),
+    }));
+    for (section, error) in damage {
+        contents.problem(member, section, error.moved_by(base));
     }
 }
 

@@ -14,14 +14,20 @@ use object::{
 };
 
 use crate::bytes::{Bytes, offset_in};
+use crate::cuda;
 use crate::elf::Elf;
 use crate::error::{Error, Result};
 
 type File<'a> = ElfFile64<'a, LittleEndian>;
 
 /// Sections whose relocations are read in object files.
-const TABLES: [&str; 4] =
-    ["llvm_offload_entries", "omp_offloading_entries", ".gnu.offload_funcs", ".gnu.offload_vars"];
+const TABLES: [&str; 5] = [
+    "llvm_offload_entries",
+    "omp_offloading_entries",
+    ".gnu.offload_funcs",
+    ".gnu.offload_vars",
+    cuda::WRAPPERS,
+];
 
 /// An ELF file of either machine, opened for reading tables.
 pub struct Host<'a> {

@@ -1,5 +1,5 @@
 //! Readers for what compilers leave in programs for offloading: offload binaries,
-//! device images and entry tables, of clang and of GCC.
+//! device images and entry tables, of clang, of GCC and of CUDA compilers.
 //!
 //! The runtime calls [`recognise`] for every image that a program registers; it looks
 //! at headers only, allocates nothing when the image is sound, and takes well under a
@@ -16,6 +16,7 @@
 mod amdgpu;
 mod bytes;
 mod contents;
+mod cuda;
 mod details;
 mod elf;
 pub mod entry;

@@ -2,5 +2,6 @@
 
 mod clang;
 mod corrupt;
+mod cuda;
 mod gcc;
 mod support;

@@ -161,6 +161,7 @@ impl ImageSummary {
         let (producer, offload_kind) = match image.producer {
             Producer::Clang(kind) => ("clang", Some(kind.label())),
             Producer::Gcc(_) => ("gcc", None),
+            Producer::Cuda => ("unknown", Some("cuda")),
             Producer::Unknown => ("unknown", None),
         };
         let mut summary = ImageSummary {

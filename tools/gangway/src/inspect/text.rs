@@ -57,7 +57,8 @@ fn render_image(out: &mut String, image: &ImageSummary) {
         (None, None) => {}
     }
     match (image.producer, image.offload_kind) {
-        ("unknown", _) => {}
+        ("unknown", None) => {}
+        ("unknown", Some(kind)) => field("made for", kind),
         (producer, Some(kind)) => field("made by", &format!("{producer}, for {kind}")),
         (producer, None) => field("made by", producer),
     }
