@@ -58,7 +58,8 @@ pub struct Run {
     pub settings: Settings,
 
     /// The program and its arguments
-    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "PROGRAM",
+    // Hyphens are not allowed for the first of them: a misspelt option must not be the program.
+    #[arg(required = true, trailing_var_arg = true, value_name = "PROGRAM",
           value_hint = ValueHint::CommandWithArguments)]
     pub command: Vec<OsString>,
 }

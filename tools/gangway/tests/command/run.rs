@@ -181,6 +181,21 @@ fn the_installed_layout_is_found_through_links() {
 }
 
 #[test]
+fn a_misspelt_option_is_named() {
+    let workshop = Workshop::new();
+    workshop.program("double", &[]);
+    for rest in [&["--", "./double"][..], &["./double"], &[]] {
+        let output = workshop.output(&[&["run", "--frob"], rest].concat());
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.starts_with("error: unexpected argument '--frob' found\n"), "{said}");
+    }
+    // Behind the dashes a program may be called anything.
+    let output = workshop.output(&["run", "--", "--frob"]);
+    assert_eq!((output.status.code(), text(&output.stderr).contains("--frob")), (Some(127), true));
+}
+
+#[test]
 fn usage_errors() {
     let workshop = Workshop::new();
     for arguments in [&["run"][..], &["run", "--report=maybe", "true"], &["walk"], &[]] {
