@@ -2,6 +2,7 @@
 
 mod exports;
 mod stage;
+mod tree;
 
 use std::process::ExitCode;
 

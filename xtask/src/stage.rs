@@ -4,9 +4,8 @@
 //! rustc cannot give a shared library's symbols a version, and programs built
 //! with the stock compilers ask for theirs with one.
 
-use crate::{Result, exports};
+use crate::{Result, exports, tree};
 use std::ffi::OsStr;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -20,20 +19,20 @@ const ALIASES: [&str; 2] = ["libomptarget.so", "libomptarget.so.19.1"];
 
 /// Builds everything with one of cargo's profiles, and lays it out.
 pub fn run(profile: &str) -> Result<()> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().ok_or("xtask is not in the workspace")?;
+    let root = &tree::root()?;
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
     let stage = root.join("build/stage");
     let library = stage.join("lib/gangway");
     for directory in [&library, &stage.join("bin"), &stage.join("include/gangway")] {
-        fs::create_dir_all(directory)?;
+        tree::create_folder(directory)?;
     }
     let packages = ["-p", "gangway-omptarget-artifact", "-p", "gangway", "-p", "gangway-driver"];
     cargo(root, &[&["build", "--profile", profile], &packages[..]].concat())?;
     // Cargo's folder for the profile `dev` has another name.
     let target = target.join(if profile == "dev" { "debug" } else { profile });
     link(root, &target.join("libgangway_omptarget_so.a"), &library)?;
-    copy(&target.join("gangway"), &stage.join("bin/gangway"))?;
-    copy(&root.join("backends/external/include/gangway/rtl.h"), &stage.join("include/gangway/rtl.h"))?;
+    tree::copy(&target.join("gangway"), &stage.join("bin/gangway"))?;
+    tree::copy(&root.join("backends/external/include/gangway/rtl.h"), &stage.join("include/gangway/rtl.h"))?;
     virtual_gpu(&target, &library)?;
     device_archive(root, &library)?;
     documents(&stage)?;
@@ -43,9 +42,9 @@ pub fn run(profile: &str) -> Result<()> {
 
 /// Links the shared library from the static one.
 fn link(root: &Path, archive: &Path, directory: &Path) -> Result<()> {
-    let list = fs::read_to_string(root.join("frontends/omptarget/exports.txt"))?;
+    let list = tree::read(&root.join("frontends/omptarget/exports.txt"))?;
     let script = root.join("build/exports.map");
-    fs::write(&script, exports::version_script(&list))?;
+    tree::write(&script, exports::version_script(&list))?;
     let output = directory.join(SONAME);
     // Linked beside and renamed: a program that runs keeps the file it has mapped.
     let fresh = directory.join(format!(".{SONAME}.new"));
@@ -69,11 +68,9 @@ fn link(root: &Path, archive: &Path, directory: &Path) -> Result<()> {
         ])
         .args(["-lpthread", "-ldl", "-lm", "-lgcc_s", "-lc"]);
     checked(&mut command)?;
-    fs::rename(&fresh, &output)?;
+    tree::rename(&fresh, &output)?;
     for alias in ALIASES {
-        let link = directory.join(alias);
-        let _ = fs::remove_file(&link);
-        std::os::unix::fs::symlink(SONAME, &link)?;
+        tree::link(SONAME, &directory.join(alias))?;
     }
     Ok(())
 }
@@ -82,11 +79,9 @@ fn link(root: &Path, archive: &Path, directory: &Path) -> Result<()> {
 /// when that directory is put before the one with NVIDIA's.
 fn virtual_gpu(target: &Path, library: &Path) -> Result<()> {
     let directory = library.join("vgpu");
-    fs::create_dir_all(&directory)?;
-    copy(&target.join("libgangway_driver.so"), &directory.join("libcuda.so.1"))?;
-    let link = directory.join("libcuda.so");
-    let _ = fs::remove_file(&link);
-    Ok(std::os::unix::fs::symlink("libcuda.so.1", &link)?)
+    tree::create_folder(&directory)?;
+    tree::copy(&target.join("libgangway_driver.so"), &directory.join("libcuda.so.1"))?;
+    tree::link("libcuda.so.1", &directory.join("libcuda.so"))
 }
 
 /// The archive that Fortran device code is linked with: its own workspace, as it
@@ -95,7 +90,7 @@ fn virtual_gpu(target: &Path, library: &Path) -> Result<()> {
 fn device_archive(root: &Path, library: &Path) -> Result<()> {
     let directory = root.join("device/host-openmp");
     cargo(&directory, &["build", "--release"])?;
-    copy(
+    tree::copy(
         &directory.join("target/release/libgangway_host_openmp.rlib"),
         &library.join("libgangway-host-openmp.a"),
     )
@@ -111,13 +106,16 @@ fn documents(stage: &Path) -> Result<()> {
         (vec!["completions", "fish"], "share/fish/vendor_completions.d/gangway.fish"),
     ];
     for (arguments, place) in places {
-        let output = Command::new(&tool).args(&arguments).output()?;
+        let output = Command::new(&tool)
+            .args(&arguments)
+            .output()
+            .map_err(|error| format!("cannot run {}: {error}", tool.display()))?;
         if !output.status.success() {
             return Err(format!("`gangway {}` failed: {}", arguments.join(" "), output.status).into());
         }
         let place = stage.join(place);
-        fs::create_dir_all(place.parent().ok_or("a staged file has a directory")?)?;
-        fs::write(place, output.stdout)?;
+        tree::create_folder(place.parent().ok_or("a staged file has a directory")?)?;
+        tree::write(&place, output.stdout)?;
     }
     Ok(())
 }
@@ -140,11 +138,4 @@ fn checked(command: &mut Command) -> Result<()> {
     }
     let arguments: Vec<_> = command.get_args().map(OsStr::to_string_lossy).collect();
     Err(format!("{} {} failed: {status}", name.display(), arguments.join(" ")).into())
-}
-
-fn copy(from: &Path, to: &Path) -> Result<()> {
-    let fresh = to.with_extension("new");
-    fs::copy(from, &fresh).map_err(|error| format!("cannot copy {}: {error}", from.display()))?;
-    fs::rename(&fresh, to)?;
-    Ok(())
 }
