@@ -69,15 +69,12 @@ deny: bootstrap ## Check licences and sources of the dependencies
 .PHONY: install
 install: ## Install into DESTDIR/PREFIX (default /usr/local)
 	@[ -x $(STAGE)/bin/gangway ] || $(MAKE) build
-	@mkdir -p "$(DESTDIR)$(PREFIX)"
-	cp -RP --no-preserve=ownership $(STAGE)/. "$(DESTDIR)$(PREFIX)"
+	scripts/installation.sh install "$(DESTDIR)$(PREFIX)"
 	@echo "installed; try: $(PREFIX)/bin/gangway info"
 
 .PHONY: uninstall
 uninstall: ## Remove what install put there
-	@[ -d $(STAGE) ] || { echo "nothing is staged, so what to remove is not known"; exit 1; }
-	@cd $(STAGE) && find . \( -type f -o -type l \) -print0 | (cd "$(DESTDIR)$(PREFIX)" && xargs -0 rm -f)
-	@rmdir --ignore-fail-on-non-empty "$(DESTDIR)$(PREFIX)"/{lib,include}/gangway 2>/dev/null || true
+	@scripts/installation.sh uninstall "$(DESTDIR)$(PREFIX)"
 
 .PHONY: clean
 clean: ## Remove build/ and target/

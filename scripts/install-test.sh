@@ -32,5 +32,15 @@ grep -qi 'kernel' <<<"$report"
 "$prefix/bin/gangway" info
 
 make --no-print-directory -C "$OLDPWD" uninstall DESTDIR="$root" PREFIX=/opt/gangway
-left=$(find "$prefix" -type f -o -type l)
-[ -z "$left" ] || { echo "left behind: $left"; exit 1; }
+[ ! -e "$prefix" ] || { echo "left behind:"; find "$prefix"; exit 1; }
+
+# What was there before stays: files of others, and folders, also empty ones.
+mkdir -p "$prefix/bin" "$prefix/share/man" "$prefix/lib"
+echo other >"$prefix/lib/other"
+before=$(find "$prefix" | sort)
+for _ in 1 2; do
+  make --no-print-directory -C "$OLDPWD" install DESTDIR="$root" PREFIX=/opt/gangway
+done
+make --no-print-directory -C "$OLDPWD" uninstall DESTDIR="$root" PREFIX=/opt/gangway
+after=$(find "$prefix" | sort)
+[ "$before" = "$after" ] || { diff <(echo "$before") <(echo "$after"); exit 1; }
