@@ -1,11 +1,13 @@
 //! Copies between and within memories, in one to three dimensions.
 //!
 //! A [`Copy`] is checked when it is submitted - whatever is device memory must be allocated
-//! from its first to its last byte - and carried out in its stream.
+//! from its first to its last byte - and carried out in its stream. There it holds that memory, which somebody may have
+//! freed since or be about to free; host memory that the program unmaps meanwhile ends the copy with an error.
 
 use std::ffi::c_void;
 
-use gangway_device_memory::is_device_address;
+use gangway_device_memory::{Hold, is_device_address};
+use gangway_engine::guard;
 use gangway_streams::{Failure, Outcome, Payload};
 
 use crate::error::{Result, Status};
@@ -21,6 +23,8 @@ pub struct Side {
     pub address: u64,
     /// Memory that devices can use, so it must be allocated; otherwise whatever the host says it has.
     pub device: bool,
+    /// Host memory that was registered when the copy was submitted, and must still be when it runs.
+    registered: bool,
     /// Bytes from one row to the next.
     pub pitch: usize,
     /// Bytes from one plane to the next.
@@ -29,11 +33,11 @@ pub struct Side {
 
 impl Side {
     pub const fn device(address: u64) -> Side {
-        Side { address, device: true, pitch: 0, slice: 0 }
+        Side { address, device: true, registered: false, pitch: 0, slice: 0 }
     }
 
     pub const fn host(address: u64) -> Side {
-        Side { address, device: is_device_address(address), pitch: 0, slice: 0 }
+        Side { address, device: is_device_address(address), registered: false, pitch: 0, slice: 0 }
     }
 
     /// Bytes from the first to the last of a box; `None` if that overflows.
@@ -46,6 +50,20 @@ impl Side {
     /// Host memory that the program may touch as soon as the call is over.
     fn is_pageable(&self, length: usize) -> bool {
         !self.device && memory::check_device_range(self.address, length as u64).is_err()
+    }
+
+    /// As one of a copy that the call does not wait for: what is host memory is registered.
+    fn queued(self) -> Side {
+        Side { registered: !self.device, ..self }
+    }
+
+    /// Holds what the device has of a box while it is worked on.
+    fn hold(&self, shape: &Shape, write: bool) -> std::result::Result<Option<Hold<'static>>, Failure> {
+        if !self.device && !self.registered {
+            return Ok(None);
+        }
+        let length = self.reach(shape).ok_or(Failure::known(Status::INVALID_VALUE.0))?;
+        memory::hold(self.address, length as u64, write).map(Some)
     }
 }
 
@@ -207,58 +225,78 @@ impl Copy {
         let reads = self.from.is_pageable(reach(self.from));
         let writes = self.to.is_pageable(reach(self.to));
         let length = self.shape.width;
-        if stream.queue.is_capturing() || !(reads || writes) {
+        if stream.queue.is_capturing() {
             return stream.submit(self);
+        }
+        if !(reads || writes) {
+            let queued = Copy { to: self.to.queued(), from: self.from.queued(), ..self };
+            if queued.to.registered || queued.from.registered {
+                guard::catch_faults();
+            }
+            return stream.submit(queued);
         }
         if reads && !writes && self.shape.height * self.shape.depth == 1 && length <= STAGED {
             let mut staged = vec![0; length].into_boxed_slice();
-            // SAFETY: the caller promises that the source can be read; the copy is as long.
-            unsafe {
-                std::ptr::copy_nonoverlapping(self.from.address as *const u8, staged.as_mut_ptr(), length)
-            };
+            // SAFETY: the copy is as long.
+            if !unsafe { guard::copy(staged.as_mut_ptr(), self.from.address as *const u8, length) } {
+                return Err(Status::INVALID_VALUE);
+            }
             return Ok(stream.queue.submit(move || {
                 let from = Side::host(staged.as_ptr() as u64);
-                Copy { from, ..self }.run_now();
-                Ok(())
+                Copy { from, ..self }.run()
             })?);
         }
         stream.run(self)
     }
 
-    /// Does it. Everything has been checked.
-    fn run_now(&self) {
+    /// Does it, row by row where it is not all in one piece. `false` if there is no host memory where some should be.
+    fn run_now(&self) -> bool {
         let Copy { to, from, shape } = *self;
         let whole = |side: Side| {
             (shape.height == 1 || side.pitch == shape.width)
                 && (shape.depth == 1 || side.slice == shape.width * shape.height)
         };
-        let copy = |to: u64, from: u64, length: usize| {
-            // SAFETY: `check` has seen that device memory is allocated, and the program promises the
-            // same of host memory, until the stream has done this. Ranges may overlap.
-            unsafe { std::ptr::copy(from as *const u8, to as *mut u8, length) }
+        let copy = |to_address: u64, from_address: u64, length: usize| {
+            let (into, out_of) = (to_address as *mut u8, from_address as *const u8);
+            // SAFETY: device memory is allocated and held; host memory is the program's, which promises that this
+            // may use it. Ranges may overlap.
+            unsafe {
+                if !(to.device && from.device) {
+                    return guard::copy(into, out_of, length);
+                }
+                std::ptr::copy(out_of, into, length);
+            }
+            true
         };
         if whole(to) && whole(from) {
-            copy(to.address, from.address, shape.width * shape.height * shape.depth);
-            return;
+            return copy(to.address, from.address, shape.width * shape.height * shape.depth);
         }
-        for plane in 0..shape.depth {
-            for row in 0..shape.height {
+        (0..shape.depth).all(|plane| {
+            (0..shape.height).all(|row| {
                 let at = |side: Side| side.address + (plane * side.slice + row * side.pitch) as u64;
-                copy(at(to), at(from), shape.width);
-            }
-        }
+                copy(at(to), at(from), shape.width)
+            })
+        })
     }
 }
 
 impl Payload for Copy {
-    /// Checked again: meanwhile another stream may have freed something, and a graph runs long after it was made.
+    /// Held from here on: another stream may have freed something since it was submitted, or be about to, and a
+    /// graph runs long after it was made.
     fn run(&self) -> Outcome {
         if self.is_empty() {
             return Ok(());
         }
-        self.check().map_err(|_| Failure::known(Status::ILLEGAL_ADDRESS.0))?;
-        self.run_now();
-        Ok(())
+        let _to = self.to.hold(&self.shape, true)?;
+        let _from = self.from.hold(&self.shape, false)?;
+        if self.run_now() {
+            return Ok(());
+        }
+        let (to, from) = (self.to.address, self.from.address);
+        report!(
+            "an operation of a stream fails: a copy to {to:#x} from {from:#x} finds host memory unmapped"
+        );
+        Err(Failure::known(Status::ILLEGAL_ADDRESS.0))
     }
 
     fn sort(&self) -> u32 {
@@ -301,5 +339,5 @@ fn side(
     })();
     let start =
         skipped.and_then(|skipped| address.checked_add(skipped as u64)).ok_or(Status::INVALID_VALUE)?;
-    Ok(Side { address: start, device, pitch, slice })
+    Ok(Side { address: start, device, registered: false, pitch, slice })
 }

@@ -41,7 +41,8 @@ impl Fill {
         self.width == 0 || self.height == 0
     }
 
-    fn check(&self) -> Result {
+    /// Bytes from the first to the last, if all rows are aligned and apart.
+    fn reach(&self) -> Result<u64> {
         let element = self.element as u64;
         if !self.address.is_multiple_of(element)
             || (self.height > 1 && !(self.pitch as u64).is_multiple_of(element))
@@ -53,7 +54,11 @@ impl Fill {
             return Err(Status::INVALID_VALUE);
         }
         let reach = self.pitch.checked_mul(self.height - 1).and_then(|rows| rows.checked_add(row));
-        memory::check_device_range(self.address, reach.ok_or(Status::INVALID_VALUE)? as u64)
+        Ok(reach.ok_or(Status::INVALID_VALUE)? as u64)
+    }
+
+    fn check(&self) -> Result {
+        memory::check_device_range(self.address, self.reach()?)
     }
 
     /// The fill, if all the memory that it concerns is allocated.
@@ -90,18 +95,19 @@ impl Fill {
 }
 
 impl Payload for Fill {
-    /// Checked again: meanwhile another stream may have freed it, and a graph runs long after it was made.
+    /// Held from here on: another stream may have freed it since it was submitted, or be about to, and a graph
+    /// runs long after it was made.
     fn run(&self) -> Outcome {
         if self.is_empty() {
             return Ok(());
         }
-        self.check().map_err(|_| Failure::known(Status::ILLEGAL_ADDRESS.0))?;
+        let reach = self.reach().map_err(|status| Failure::known(status.0))?;
+        let _held = memory::hold(self.address, reach, true)?;
         let bytes = self.value.to_ne_bytes();
         let same = bytes[..self.element].iter().all(|&byte| byte == bytes[0]);
         for row in 0..self.height {
             let start = (self.address + (row * self.pitch) as u64) as *mut u8;
-            // SAFETY: `check` has seen that all of it is allocated and aligned, and freeing it waits for
-            // this; other threads access it only by races that the program has made.
+            // SAFETY: all of it is allocated, aligned and held; other threads access it only by races that the program has made.
             unsafe {
                 match self.element {
                     _ if same => start.write_bytes(bytes[0], self.width * self.element),

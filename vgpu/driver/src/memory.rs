@@ -7,11 +7,13 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-use gangway_device_memory::{Allocation, Error, Kind, Request, Space, is_device_address};
+use gangway_device_memory::{Allocation, Error, Hold, Kind, Request, Space, is_device_address};
+use gangway_streams::Failure;
 
 use crate::context::Context;
 use crate::error::{Result, Status};
 use crate::leaks;
+use crate::report::report;
 use crate::types::CUcontext;
 
 /// Who allocated or registered something.
@@ -200,4 +202,21 @@ pub fn check_device_range(address: u64, size: u64) -> Result {
         space.is_host_registered(address, size)
     };
     if fine { Ok(()) } else { Err(Status::INVALID_VALUE) }
+}
+
+/// Holds a range that an operation is about to work on: it stays until that is done. What has been freed, or is
+/// not registered any more, since the operation was submitted makes it fail as a kernel's access to it would.
+pub fn hold(address: u64, size: u64, write: bool) -> std::result::Result<Hold<'static>, Failure> {
+    let illegal = Failure::known(Status::ILLEGAL_ADDRESS.0);
+    let space = space().map_err(|_| illegal)?;
+    space.hold(address, size).ok_or_else(|| {
+        match space.check(address, size, write) {
+            Err(violation) => report!("an operation of a stream fails: {violation}"),
+            // It is freed, and somebody else holds it a little longer.
+            Ok(()) => {
+                report!("an operation of a stream fails: {size} bytes at {address:#x} are not allocated")
+            }
+        }
+        illegal
+    })
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use gangway_streams::{Failure, Outcome, Payload};
+use gangway_streams::{Outcome, Payload};
 
 use crate::context::Context;
 use crate::error::{Result, Status};
@@ -56,7 +56,7 @@ enum Operation {
 impl Width {
     /// A value of memory as an unsigned number, read so that what was written before it is seen.
     fn load(self, address: u64) -> u64 {
-        // SAFETY: the caller has seen that the address is allocated and aligned.
+        // SAFETY: the caller holds the memory, and has seen that the address is aligned.
         unsafe {
             match self {
                 Width::Four => u64::from(AtomicU32::from_ptr(address as *mut u32).load(Ordering::SeqCst)),
@@ -75,15 +75,18 @@ impl Width {
         }
     }
 
-    fn check(self, address: u64) -> Result {
-        let size = match self {
+    const fn size(self) -> u64 {
+        match self {
             Width::Four => 4,
             Width::Eight => 8,
-        };
-        if !address.is_multiple_of(size) {
+        }
+    }
+
+    fn check(self, address: u64) -> Result {
+        if !address.is_multiple_of(self.size()) {
             return Err(Status::INVALID_VALUE);
         }
-        memory::check_device_range(address, size)
+        memory::check_device_range(address, self.size())
     }
 
     fn holds(self, now: u64, value: u64, condition: Condition) -> bool {
@@ -126,19 +129,20 @@ impl Operation {
         })
     }
 
-    /// Waits give up when the context fails or goes.
+    /// Waits give up when the context fails or goes. Memory is held while it is looked at, not while it is waited for.
     fn run(self, context: &Weak<Context>) -> Outcome {
-        let freed = || Failure::known(Status::ILLEGAL_ADDRESS.0);
         match self {
             Operation::Barrier => fence(Ordering::SeqCst),
             Operation::Write(width, address, value) => {
-                width.check(address).map_err(|_| freed())?;
+                let _held = memory::hold(address, width.size(), true)?;
                 width.store(address, value);
             }
             Operation::Wait(width, address, value, condition) => {
                 for attempt in 0_u32.. {
-                    width.check(address).map_err(|_| freed())?;
-                    if width.holds(width.load(address), value, condition) {
+                    let held = memory::hold(address, width.size(), false)?;
+                    let now = width.load(address);
+                    drop(held);
+                    if width.holds(now, value, condition) {
                         break;
                     }
                     if context.upgrade().is_none_or(|context| context.usable().is_err()) {

@@ -24,4 +24,4 @@ pub use engine::{Engine, Launch, Options};
 pub use environment::file_variable;
 pub use fault::{Fault, Reason};
 pub use program::{Global, Kernel, KernelId, LoadError, Parameter, Program};
-pub use run::CLOCK_KHZ;
+pub use run::{CLOCK_KHZ, guard};

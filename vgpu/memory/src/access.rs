@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::error::Error;
+use crate::hold::Hold;
 use crate::is_device_address;
 use crate::records::{Kind, State};
 use crate::space::Space;
@@ -105,11 +106,11 @@ impl Space {
     /// Copies from device memory to the host.
     ///
     /// # Safety
-    /// The allocation must not be freed meanwhile. Bytes that a kernel writes meanwhile
+    /// Registered host memory must stay mapped while it is registered. Bytes that a kernel writes meanwhile
     /// may come old or new.
     pub unsafe fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Error> {
-        self.covered(address, bytes.len() as u64)?;
-        // SAFETY: the memory is allocated, by `covered`, and stays so, by the caller.
+        let _held = self.covered(address, bytes.len() as u64)?;
+        // SAFETY: the memory is allocated, and held.
         unsafe { std::ptr::copy_nonoverlapping(pointer(address), bytes.as_mut_ptr(), bytes.len()) };
         Ok(())
     }
@@ -119,7 +120,7 @@ impl Space {
     /// # Safety
     /// As for [`read`](Space::read).
     pub unsafe fn write(&self, address: u64, bytes: &[u8]) -> Result<(), Error> {
-        self.covered(address, bytes.len() as u64)?;
+        let _held = self.covered(address, bytes.len() as u64)?;
         // SAFETY: as in `read`.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), pointer(address), bytes.len()) };
         Ok(())
@@ -130,8 +131,8 @@ impl Space {
     /// # Safety
     /// As for [`read`](Space::read), for both ranges.
     pub unsafe fn copy(&self, to: u64, from: u64, size: u64) -> Result<(), Error> {
-        self.covered(from, size)?;
-        self.covered(to, size)?;
+        let _from = self.covered(from, size)?;
+        let _to = self.covered(to, size)?;
         // SAFETY: as in `read`.
         unsafe { std::ptr::copy(pointer::<u8>(from), pointer::<u8>(to), size as usize) };
         Ok(())
@@ -142,17 +143,15 @@ impl Space {
     /// # Safety
     /// As for [`read`](Space::read).
     pub unsafe fn fill(&self, address: u64, byte: u8, size: u64) -> Result<(), Error> {
-        self.covered(address, size)?;
+        let _held = self.covered(address, size)?;
         // SAFETY: as in `read`.
         unsafe { std::ptr::write_bytes(pointer::<u8>(address), byte, size as usize) };
         Ok(())
     }
 
-    /// That one allocation, or registered host memory, covers a range. An empty range is always covered.
-    fn covered(&self, address: u64, size: u64) -> Result<(), Error> {
-        if size == 0 || self.is_allocated(address, size) || self.is_host_registered(address, size) {
-            return Ok(());
-        }
-        Err(Error::NotAnAllocation { address, what: self.describe(self.first_wrong(address, size)) })
+    /// Holds a range that one allocation, or registered host memory, covers. An empty range always is.
+    fn covered(&self, address: u64, size: u64) -> Result<Hold<'_>, Error> {
+        let wrong = || self.describe(self.first_wrong(address, size));
+        self.hold(address, size).ok_or_else(|| Error::NotAnAllocation { address, what: wrong() })
     }
 }

@@ -3,7 +3,7 @@
 //! The engine asks for each access that leaves the reserved range, so the look-up takes no
 //! lock: it reads a sorted list that is replaced as a whole.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use arc_swap::ArcSwap;
 
@@ -12,9 +12,63 @@ use crate::is_device_address;
 
 #[derive(Debug, Default)]
 pub(crate) struct HostRanges {
-    /// Start and length, sorted, without overlap.
-    ranges: ArcSwap<Vec<(u64, u64)>>,
+    /// Sorted, without overlap.
+    ranges: ArcSwap<Vec<Arc<Registration>>>,
     changing: Mutex<()>,
+}
+
+/// A range that the program has registered.
+#[derive(Debug)]
+pub(crate) struct Registration {
+    start: u64,
+    length: u64,
+    users: Mutex<Users>,
+    unused: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Users {
+    holders: u64,
+    /// Nobody may hold it any more.
+    ended: bool,
+}
+
+impl Registration {
+    fn new(start: u64, length: u64) -> Arc<Registration> {
+        Arc::new(Registration { start, length, users: Mutex::default(), unused: Condvar::new() })
+    }
+
+    fn contains(&self, address: u64) -> bool {
+        address >= self.start && address - self.start < self.length
+    }
+
+    fn users(&self) -> MutexGuard<'_, Users> {
+        self.users.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// `false` if it has ended.
+    fn hold(&self) -> bool {
+        let mut users = self.users();
+        users.holders += u64::from(!users.ended);
+        !users.ended
+    }
+
+    pub(crate) fn release(&self) {
+        let mut users = self.users();
+        users.holders -= 1;
+        if users.holders == 0 && users.ended {
+            self.unused.notify_all();
+        }
+    }
+
+    /// Waits for those who hold it.
+    fn end(&self) {
+        let mut users = self.users();
+        users.ended = true;
+        while users.holders > 0 {
+            users = self.unused.wait(users).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
 }
 
 impl HostRanges {
@@ -28,26 +82,32 @@ impl HostRanges {
             return Err(bad);
         }
         self.change(|ranges| {
-            let at = ranges.partition_point(|&(start, _)| start <= address);
-            let before = at > 0 && overlaps(ranges[at - 1], address);
-            let after = ranges.get(at).is_some_and(|&(start, _)| start <= last);
+            let at = ranges.partition_point(|range| range.start <= address);
+            let before = at > 0 && ranges[at - 1].contains(address);
+            let after = ranges.get(at).is_some_and(|range| range.start <= last);
             if before || after {
                 return Err(Error::AlreadyRegistered { address, size });
             }
-            ranges.insert(at, (address, size));
+            ranges.insert(at, Registration::new(address, size));
             Ok(())
         })
     }
 
-    /// Ends a registration and returns its length.
+    /// Ends a registration and returns its length, when nobody holds it any more.
     pub(crate) fn unregister(&self, address: u64) -> Result<u64, Error> {
-        self.change(|ranges| match ranges.binary_search_by_key(&address, |&(start, _)| start) {
-            Ok(at) => Ok(ranges.remove(at).1),
-            Err(_) => Err(Error::NotRegistered(address)),
-        })
+        let ended =
+            self.change(|ranges| match ranges.binary_search_by_key(&address, |range| range.start) {
+                Ok(at) => Ok(ranges.remove(at)),
+                Err(_) => Err(Error::NotRegistered(address)),
+            })?;
+        ended.end();
+        Ok(ended.length)
     }
 
-    fn change<T>(&self, change: impl FnOnce(&mut Vec<(u64, u64)>) -> Result<T, Error>) -> Result<T, Error> {
+    fn change<T>(
+        &self,
+        change: impl FnOnce(&mut Vec<Arc<Registration>>) -> Result<T, Error>,
+    ) -> Result<T, Error> {
         let _alone = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
         let mut ranges = Vec::clone(&self.ranges.load());
         let result = change(&mut ranges)?;
@@ -58,8 +118,30 @@ impl HostRanges {
     /// The registration that an address is in: its start and length.
     pub(crate) fn find(&self, address: u64) -> Option<(u64, u64)> {
         let ranges = self.ranges.load();
-        let at = ranges.partition_point(|&(start, _)| start <= address);
-        ranges[..at].last().copied().filter(|&range| overlaps(range, address))
+        let at = ranges.partition_point(|range| range.start <= address);
+        let range = ranges[..at].last().filter(|range| range.contains(address))?;
+        Some((range.start, range.length))
+    }
+
+    /// Holds the registrations that a range is in: they do not end before each has been released.
+    pub(crate) fn hold(&self, mut address: u64, mut size: u64) -> Option<Vec<Arc<Registration>>> {
+        let ranges = self.ranges.load();
+        let mut next = ranges.partition_point(|range| range.start <= address).checked_sub(1)?;
+        let mut held: Vec<Arc<Registration>> = Vec::new();
+        loop {
+            let one = ranges.get(next).filter(|one| one.contains(address) && one.hold());
+            let Some(one) = one else {
+                held.iter().for_each(|one| one.release());
+                return None;
+            };
+            held.push(Arc::clone(one));
+            let rest = one.length - (address - one.start);
+            if size <= rest {
+                return Some(held);
+            }
+            // A registration ends where the addresses do, at most: what is left then is in none.
+            (address, size, next) = (address.wrapping_add(rest), size - rest, next + 1);
+        }
     }
 
     /// Whether all of an access is in registered memory; it may be several registrations
@@ -75,10 +157,6 @@ impl HostRanges {
             (address, size) = (next, size - rest);
         }
     }
-}
-
-fn overlaps((start, length): (u64, u64), address: u64) -> bool {
-    address >= start && address - start < length
 }
 
 #[cfg(test)]

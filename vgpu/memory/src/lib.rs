@@ -11,6 +11,7 @@
 //! | who | asks for |
 //! |-----|----------|
 //! | the driver API | [`Space::allocate`], [`Space::free`], [`Space::find`], totals per device, [`Space::register_host`] |
+//! | the driver's copies and fills | [`Space::hold`], so that what they work on stays until they are done |
 //! | the engine | memory for modules and arenas, [`DeviceHeap`] for the device's `malloc`, [`Space::describe`] for reports |
 //! | the check mode | [`Space::check`] for each access, [`Space::leak_report`] at the end |
 //!
@@ -27,6 +28,7 @@ mod classes;
 mod describe;
 mod error;
 mod heap;
+mod hold;
 mod host;
 mod leaks;
 mod records;
@@ -36,6 +38,7 @@ mod space;
 pub use access::{Fault, Violation};
 pub use error::Error;
 pub use heap::{Block, DeviceHeap};
+pub use hold::Hold;
 pub use records::{Allocation, Kind};
 pub use space::{MAX_DEVICES, Request, Space};
 

@@ -107,12 +107,27 @@ pub(crate) struct Record {
     start: AtomicU64,
     size: AtomicU64,
     id: AtomicU64,
-    /// State, kind and device, in one word so that one exchange frees.
+    /// State, kind, device and holders, in one word: one exchange frees, or finds that it was freed.
     status: AtomicU64,
 }
 
 const LIVE: u64 = 1;
 const FREED: u64 = 2;
+/// The byte of the status that is the state.
+const STATE: u64 = 0xff;
+/// One holder. Above it, the status has nothing but their number.
+const HOLDER: u64 = 1 << 32;
+
+/// What [`Record::retire`] did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Retired {
+    /// Nothing: somebody else has freed it before.
+    No,
+    /// It is freed, and the caller takes its memory away.
+    Yes,
+    /// It is freed, and the last holder takes its memory away.
+    Held,
+}
 
 fn status(state: u64, kind: Kind, device: u32) -> u64 {
     state | (kind as u64) << 8 | u64::from(device) << 16
@@ -141,14 +156,14 @@ impl Record {
                 address: self.start.load(Ordering::Relaxed),
                 size: self.size.load(Ordering::Relaxed),
                 kind: Kind::ALL[(status >> 8 & 0xff) as usize % Kind::ALL.len()],
-                device: (status >> 16) as u32,
+                device: (status >> 16 & 0xffff) as u32,
                 name: None,
                 id: self.id.load(Ordering::Relaxed),
             };
             let name = self.name.load(Ordering::Relaxed);
             fence(Ordering::Acquire);
             if before.is_multiple_of(2) && before == self.sequence.load(Ordering::Relaxed) {
-                let state = match status & 0xff {
+                let state = match status & STATE {
                     LIVE => State::Live,
                     FREED => State::Freed,
                     _ => State::Empty,
@@ -159,11 +174,28 @@ impl Record {
         }
     }
 
-    /// Marks it freed; `false` when somebody else has done so before.
-    pub(crate) fn retire(&self, allocation: &Allocation) -> bool {
-        let (kind, device) = (allocation.kind, allocation.device);
-        let (live, freed) = (status(LIVE, kind, device), status(FREED, kind, device));
-        self.status.compare_exchange(live, freed, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+    /// Marks it freed.
+    pub(crate) fn retire(&self, allocation: &Allocation) -> Retired {
+        let live = status(LIVE, allocation.kind, allocation.device);
+        let freed = |status: u64| (status % HOLDER == live).then_some(status & !STATE | FREED);
+        match self.status.fetch_update(Ordering::AcqRel, Ordering::Relaxed, freed) {
+            Ok(before) if before < HOLDER => Retired::Yes,
+            Ok(_) => Retired::Held,
+            Err(_) => Retired::No,
+        }
+    }
+
+    /// Counts a holder: the memory stays until [`Record::release`], whoever frees it. `false` when nothing is
+    /// allocated here.
+    pub(crate) fn hold(&self) -> bool {
+        let held = |status: u64| (status & STATE == LIVE).then_some(status + HOLDER);
+        self.status.fetch_update(Ordering::AcqRel, Ordering::Relaxed, held).is_ok()
+    }
+
+    /// A holder is done. `true` if it was the last one of memory that has been freed: the caller takes that away.
+    pub(crate) fn release(&self) -> bool {
+        let before = self.status.fetch_sub(HOLDER, Ordering::AcqRel);
+        before / HOLDER == 1 && before & STATE == FREED
     }
 }
 

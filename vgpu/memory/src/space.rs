@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::heap::DeviceHeap;
 use crate::host::HostRanges;
 use crate::is_device_address;
-use crate::records::{Allocation, EXTENT, EXTENTS, Kind, Records, State};
+use crate::records::{Allocation, EXTENT, EXTENTS, Kind, Records, Retired, State};
 use crate::reserve::{self, HUGE, PAGE};
 
 /// Devices are numbered from 0 to one less.
@@ -189,16 +189,26 @@ impl Space {
         Err(full(reason))
     }
 
-    /// Frees an allocation by its address. Its pages become inaccessible, and its addresses
-    /// are not used again for a while.
+    /// Frees an allocation by its address: nothing finds it any more. Its pages become inaccessible, at once
+    /// or when the last [`Hold`](crate::Hold) of them ends, and its addresses are not used again for a while.
     pub fn free(&self, address: u64) -> Result<(), Error> {
         let wrong = || Error::NotAnAllocation { address, what: self.describe(address) };
         let place = self.records.slot_of(address).ok_or_else(wrong)?;
         let record = self.records.record(place).ok_or_else(wrong)?;
         let (state, allocation, _) = record.read();
-        if state != State::Live || allocation.address != address || !record.retire(&allocation) {
+        if state != State::Live || allocation.address != address {
             return Err(wrong());
         }
+        match record.retire(&allocation) {
+            Retired::No => return Err(wrong()),
+            Retired::Yes => self.take_away(place, &allocation),
+            Retired::Held => {}
+        }
+        Ok(())
+    }
+
+    /// Gives what was freed back to the system. Nobody holds it.
+    pub(crate) fn take_away(&self, place: (usize, u32), allocation: &Allocation) {
         let slot = self.slot(place);
         // Closing fails only when the kernel has no mapping left for it.
         if slot.dense || reserve::close(slot.start, slot.length).is_err() {
@@ -206,7 +216,6 @@ impl Space {
         }
         self.discharge(allocation.device, allocation.kind, allocation.size.next_multiple_of(PAGE));
         self.classes.give(&slot);
-        Ok(())
     }
 
     fn slot(&self, place: (usize, u32)) -> Slot {
@@ -317,7 +326,8 @@ impl Space {
         self.host.register(address, size)
     }
 
-    /// Ends a registration by its first address, and returns its length.
+    /// Ends a registration by its first address, and returns its length. Waits until nobody holds any of it:
+    /// then the program may unmap it.
     pub fn unregister_host(&self, address: u64) -> Result<u64, Error> {
         self.host.unregister(address)
     }

@@ -336,3 +336,59 @@ fn threads_do_not_meet() {
     });
     (10..14).for_each(|device| assert_eq!(space().used(device), Ok(0)));
 }
+
+#[test]
+fn what_is_held_stays_when_it_is_freed() {
+    const DEVICE: u32 = 41;
+    let address = allocate(DEVICE, 10_000);
+    use_all(address, 10_000, 7);
+    let (one, two) = (space().hold(address, 10_000), space().hold(address + 5000, 1));
+    let (one, two) = (one.expect("it is allocated"), two.expect("part of it"));
+    space().free(address).expect("it is allocated");
+    assert!(
+        space().find(address).is_none() && space().hold(address, 1).is_none(),
+        "nobody finds it any more"
+    );
+    assert!(space().free(address).is_err(), "freed twice");
+    assert_ne!(space().used(DEVICE), Ok(0), "it is still there");
+    drop(two);
+    // SAFETY: it is held.
+    let bytes = unsafe { std::slice::from_raw_parts(address as *const u8, 10_000) };
+    assert!(bytes.iter().all(|&byte| byte == 7), "and what it holds, too");
+    drop(one);
+    assert_eq!(space().used(DEVICE), Ok(0));
+}
+
+#[test]
+fn only_what_is_all_allocated_can_be_held() {
+    let address = allocate(42, 100);
+    assert!(space().hold(address, 101).is_none() && space().hold(address + 100, 1).is_none());
+    assert!(space().hold(address - 1, 2).is_none() && space().hold(u64::MAX, 2).is_none());
+    assert!(space().hold(address, u64::MAX).is_none() && space().hold(0, 1).is_none());
+    assert!(space().hold(0, 0).is_some(), "nothing needs no memory");
+    space().free(address).expect("none of the attempts holds it");
+}
+
+#[test]
+fn registered_memory_does_not_end_while_it_is_held() {
+    let memory = vec![0_u8; 300];
+    let start = memory.as_ptr() as u64;
+    space().register_host(start, 100).expect("free");
+    space().register_host(start + 100, 200).expect("free");
+    assert!(space().hold(start, 301).is_none());
+    let held = space().hold(start + 50, 100).expect("two registrations in a row");
+    let released = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            space().unregister_host(start).expect("it is registered");
+            assert!(released.load(Ordering::Acquire), "somebody still holds it");
+        });
+        while space().is_host_registered(start, 1) {
+            std::thread::yield_now();
+        }
+        assert!(space().hold(start, 1).is_none(), "it is about to end");
+        released.store(true, Ordering::Release);
+        drop(held);
+    });
+    space().unregister_host(start + 100).expect("the attempt to hold too much holds nothing");
+}

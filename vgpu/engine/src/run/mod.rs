@@ -14,6 +14,7 @@ mod clock;
 pub(crate) mod code;
 mod fiber;
 mod grid;
+pub mod guard;
 mod interpret;
 mod job;
 mod local;

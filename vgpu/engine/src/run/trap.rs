@@ -1,9 +1,9 @@
 //! Signals that compiled code raises: an access to what is not allocated, an overflow of
 //! the stack.
 //!
-//! The handlers are installed when the first kernel is launched. They act only on a thread
-//! that is inside a kernel, with its stack pointer on the warp's fiber; every other
-//! signal goes to whoever handled it before. A handler writes down what happened, and lets the fiber
+//! The handlers are installed when the first kernel is launched, or registered host memory is first copied. They
+//! act only on a thread that is inside a kernel, with its stack pointer on the warp's fiber, or inside a copy of
+//! [`guard`]; every other signal goes to whoever handled it before. A handler writes down what happened, and lets the fiber
 //! end in place of the instruction; everything else is done by the thread afterwards.
 
 use std::cell::{Cell, OnceCell};
@@ -14,6 +14,7 @@ use std::sync::OnceLock;
 use corosensei::trap::CoroutineTrapHandler;
 
 use super::fiber::End;
+use super::guard;
 use super::warp::WarpHost;
 
 /// The signals that compiled code can raise.
@@ -51,8 +52,7 @@ static PREVIOUS: [OnceLock<libc::sigaction>; SIGNALS.len()] = [const { OnceLock:
 
 /// Makes this thread ready to run kernels.
 pub(crate) fn prepare() {
-    static INSTALLED: OnceLock<()> = OnceLock::new();
-    INSTALLED.get_or_init(install);
+    install_once();
     SIGNAL_STACK.with(|stack| {
         stack.get_or_init(SignalStack::install);
     });
@@ -69,6 +69,12 @@ pub(crate) fn go_on(host: *const WarpHost) {
     if let Some(running) = unsafe { RUNNING.get().as_ref() } {
         running.host.set(host);
     }
+}
+
+/// Installs the handlers, unless they are.
+pub(crate) fn install_once() {
+    static INSTALLED: OnceLock<()> = OnceLock::new();
+    INSTALLED.get_or_init(install);
 }
 
 fn install() {
@@ -112,6 +118,11 @@ unsafe extern "C" fn handle(signal: c_int, info: *mut libc::siginfo_t, context: 
             ] {
                 general[register as usize] = value as i64;
             }
+            return;
+        }
+        if let Some((address, stack)) = guard::landing(signal, stack) {
+            general[libc::REG_RIP as usize] = address as i64;
+            general[libc::REG_RSP as usize] = stack as i64;
             return;
         }
         pass_on(signal, info, context);

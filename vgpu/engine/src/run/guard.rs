@@ -1,0 +1,133 @@
+//! Copies of the host's memory that may go away meanwhile.
+//!
+//! The program may unmap what it has registered while a copy of it is queued or runs. The driver's copies of host
+//! memory go through [`copy`], which a fault ends with an answer and not the process.
+
+use std::cell::Cell;
+use std::ffi::c_int;
+use std::ptr;
+
+use super::trap;
+
+/// Where a copy that faults goes on.
+#[derive(Debug)]
+#[repr(C)]
+struct Frame {
+    stack: usize,
+    landing: usize,
+}
+
+/// What `memmove` may have on the stack when it faults: farther away is somebody else, a signal handler of the program.
+const NEAR: usize = 512;
+
+thread_local! {
+    /// Null outside of copies.
+    static COPYING: Cell<*const Frame> = const { Cell::new(ptr::null()) };
+}
+
+/// Copies bytes; ranges may overlap. `false` if a part of them is not mapped, after a part has been copied.
+///
+/// A thread outside of kernels calls it. Nothing is caught before the first kernel of the process or
+/// [`catch_faults`] has had the handlers installed.
+///
+/// # Safety
+/// Nobody else relies on what is at `to`, as far as it is mapped.
+#[must_use]
+pub unsafe fn copy(to: *mut u8, from: *const u8, length: usize) -> bool {
+    let mut frame = Frame { stack: 0, landing: 0 };
+    let frame = &raw mut frame;
+    let outer = COPYING.replace(frame);
+    // SAFETY: the caller's promise; a fault comes back here, as the frame says.
+    let faulted = unsafe { guarded(frame, to, from, length) };
+    COPYING.set(outer);
+    faulted == 0
+}
+
+/// Has the handlers of signals installed, so that [`copy`] catches faults.
+pub fn catch_faults() {
+    trap::install_once();
+}
+
+/// Where a thread goes on whose copy has raised a signal: the address and the stack pointer. For signal handlers.
+pub(super) fn landing(signal: c_int, stack: usize) -> Option<(usize, usize)> {
+    // SAFETY: a frame outlives the copy that it is of.
+    let frame = unsafe { COPYING.get().as_ref() }?;
+    let near = frame.stack.checked_sub(stack).is_some_and(|distance| distance <= NEAR);
+    (near && matches!(signal, libc::SIGSEGV | libc::SIGBUS)).then_some((frame.landing, frame.stack))
+}
+
+/// Calls `memmove`, having noted where to go on if that faults: 0 if not, 1 if so.
+///
+/// What a caller may rely on after a call is on the stack meanwhile, so the landing finds it there.
+#[unsafe(naked)]
+unsafe extern "C" fn guarded(frame: *mut Frame, to: *mut u8, from: *const u8, length: usize) -> u32 {
+    std::arch::naked_asm!(
+        "push rbp",
+        "push rbx",
+        "push r12",
+        "push r13",
+        "push r14",
+        "push r15",
+        "sub rsp, 8",
+        "mov [rdi], rsp",
+        "lea rax, [rip + 2f]",
+        "mov [rdi + 8], rax",
+        "mov rdi, rsi",
+        "mov rsi, rdx",
+        "mov rdx, rcx",
+        "call qword ptr [rip + {memmove}@GOTPCREL]",
+        "xor eax, eax",
+        "jmp 3f",
+        "2:",
+        "cld",
+        "mov eax, 1",
+        "3:",
+        "add rsp, 8",
+        "pop r15",
+        "pop r14",
+        "pop r13",
+        "pop r12",
+        "pop rbx",
+        "pop rbp",
+        "ret",
+        memmove = sym libc::memmove,
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAGE: usize = 4096;
+
+    /// Two pages, of which only the first can be used.
+    fn half_mapped() -> *mut u8 {
+        // SAFETY: new mappings, of which nobody knows.
+        unsafe {
+            let access = libc::PROT_READ | libc::PROT_WRITE;
+            let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+            let start = libc::mmap(ptr::null_mut(), 2 * PAGE, access, flags, -1, 0);
+            assert_ne!(start, libc::MAP_FAILED);
+            assert_eq!(libc::mprotect(start.add(PAGE), PAGE, libc::PROT_NONE), 0);
+            start.cast()
+        }
+    }
+
+    #[test]
+    fn what_is_not_mapped_ends_the_copy_only() {
+        catch_faults();
+        let mut own = vec![1_u8; 2 * PAGE];
+        let start = half_mapped();
+        for length in [1, 7, 64, 1000, PAGE, 2 * PAGE] {
+            let at = start.wrapping_add(PAGE - length.min(PAGE) + 1);
+            // SAFETY: the bytes are this test's, as far as there are any.
+            unsafe {
+                assert!(!copy(at, own.as_ptr(), length), "writing {length} bytes");
+                assert!(!copy(own.as_mut_ptr(), at, length), "reading {length} bytes");
+                assert!(copy(start, own.as_ptr(), PAGE.min(length)), "all of it is mapped");
+            }
+        }
+        // SAFETY: the mapping is this test's.
+        unsafe { libc::munmap(start.cast(), 2 * PAGE) };
+    }
+}
