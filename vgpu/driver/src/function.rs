@@ -1,7 +1,7 @@
 //! Functions: kernels of a loaded module, and what can be asked of and set for them.
 
 use std::ffi::{CStr, CString};
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::{Arc, Weak};
 
 use gangway_engine::{Kernel, KernelId, Program};
@@ -42,6 +42,8 @@ pub struct Function {
     pub kernel: KernelId,
     name: CString,
     context: Weak<Context>,
+    /// Becomes true when the context fails: its kernels end.
+    pub stop: Arc<AtomicBool>,
     max_dynamic_shared: AtomicI32,
     carveout: AtomicI32,
 }
@@ -63,6 +65,7 @@ impl Function {
                 kernel,
                 name,
                 context: Arc::downgrade(&context),
+                stop: context.queues.stop(),
                 max_dynamic_shared: AtomicI32::new(dynamic as i32),
                 carveout: AtomicI32::new(-1),
             })

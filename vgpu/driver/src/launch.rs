@@ -95,7 +95,7 @@ impl Payload for Launch {
             parameters: &self.parameters,
             cooperative: self.shape.cooperative,
         };
-        self.engine.launch(&launch).map_err(|fault| {
+        self.engine.launch_until(&launch, Some(Arc::clone(&self.function.stop))).map_err(|fault| {
             report!("{fault}");
             Failure::known(Status::from(fault.reason).0)
         })

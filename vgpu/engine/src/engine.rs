@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use gangway_interpreter::Kind;
 use gangway_ptx::Module;
@@ -92,16 +92,22 @@ impl Engine {
     /// Runs a kernel to its end. What it prints goes to the standard output of the process.
     /// The driver has checked sizes against the device's limits.
     pub fn launch(&self, launch: &Launch<'_>) -> Result<(), Box<Fault>> {
-        let result = self.run(launch);
+        self.launch_until(launch, None)
+    }
+
+    /// As [`launch`](Engine::launch), but ends early, without a fault, when `stop` becomes true. The interpreter does not
+    /// ask.
+    pub fn launch_until(&self, launch: &Launch<'_>, stop: Option<Arc<AtomicBool>>) -> Result<(), Box<Fault>> {
+        let result = self.run(launch, stop);
         output::flush();
         result
     }
 
-    fn run(&self, launch: &Launch<'_>) -> Result<(), Box<Fault>> {
+    fn run(&self, launch: &Launch<'_>, stop: Option<Arc<AtomicBool>>) -> Result<(), Box<Fault>> {
         if self.options.interpret {
             return self.interpreter.launch(&self.device, launch);
         }
-        let mut job = Job::new(launch, self.stack.load(Ordering::Relaxed), self.options.workers as u32);
+        let mut job = Job::new(launch, self.stack.load(Ordering::Relaxed), self.options.workers as u32, stop);
         if job.compile().is_err() {
             return self.interpreter.launch(&self.device, launch);
         }

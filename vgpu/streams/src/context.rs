@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use crate::error::{Error, Failure};
 use crate::order::Domain;
@@ -104,13 +105,18 @@ impl Context {
         self.domain.failure()
     }
 
+    /// Becomes true when the context fails: for kernels, which are to end then.
+    pub fn stop(&self) -> Arc<AtomicBool> {
+        self.domain.stop()
+    }
+
     /// Makes the context fail, unless it already has.
     pub fn fail(&self, failure: Failure) {
         self.domain.fail(failure);
     }
 
     /// Ends the context: skips what has not begun, waits for other contexts' streams included, and waits for
-    /// what has. Inside a host function it does not wait.
+    /// what has; for host functions not if the context had failed. Inside a host function it does not wait.
     pub fn cancel(&self) -> Result<(), Error> {
         self.domain.retire();
         self.domain.fail(Failure::CONTEXT_IS_DESTROYED);

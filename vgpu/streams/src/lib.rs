@@ -10,7 +10,8 @@
 //! * What an operation wrote is visible to the operations after it, to those that wait for an event
 //!   recorded after it, and to a host thread that has synchronised with it or has seen by a query that it is done.
 //! * The first operation that fails makes its context fail for good ([`Context::failure`]): what is queued is
-//!   skipped, and everything that is asked of its streams answers [`Error::Failed`].
+//!   skipped, and everything that is asked of its streams answers [`Error::Failed`]. Whoever waits gets that answer too,
+//!   as soon as no work of the device is under way in the stream; a host function may never return.
 //!
 //! Threads: everything may be called from any thread at any time. A thread that waits runs the
 //! operations it waits for itself where no worker has begun with them, which makes an empty launch and its

@@ -11,7 +11,7 @@ use loom::thread;
 
 use crate::pool::Pool;
 use crate::stream::Stream;
-use crate::{Blocking, Context, Event};
+use crate::{Blocking, Context, Event, Failure};
 
 /// A context with this many workers at most.
 struct World {
@@ -211,5 +211,26 @@ fn submissions_to_the_legacy_stream_and_a_blocking_one_at_once() {
         let mut seen = log.read();
         seen.sort_unstable();
         assert_eq!(seen, [1, 2]);
+    });
+}
+
+#[test]
+fn a_failure_ends_waiting_though_a_callback_does_not_return() {
+    loom::model(|| {
+        let world = World::new(1);
+        let stream = world.stream();
+        let returned = Arc::new((Mutex::new(false), Condvar::new()));
+        let wait = returned.clone();
+        stream.submit(|| Err(Failure::known(700))).unwrap();
+        // Taken unless the failure has come first.
+        let _ = stream.submit_callback(move |_| {
+            let mut returned = wait.0.lock().unwrap();
+            while !*returned {
+                returned = wait.1.wait(returned).unwrap();
+            }
+        });
+        assert!(stream.synchronize().is_err());
+        *returned.0.lock().unwrap() = true;
+        returned.1.notify_all();
     });
 }

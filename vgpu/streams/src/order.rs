@@ -16,6 +16,8 @@ pub(crate) struct Domain {
     pub(crate) pool: Arc<Pool>,
     /// The first failure; 0 is none.
     failure: AtomicU32,
+    /// Raised by a failure, for kernels: those that run are to end.
+    stop: Arc<std::sync::atomic::AtomicBool>,
     /// The context is gone or going.
     retired: AtomicBool,
     /// Blocking streams with operations that the legacy stream does not wait for yet.
@@ -29,6 +31,7 @@ impl Domain {
         Arc::new(Domain {
             pool,
             failure: AtomicU32::new(0),
+            stop: Arc::default(),
             retired: AtomicBool::new(false),
             order: Mutex::new(Vec::new()),
             streams: Mutex::new(Vec::new()),
@@ -46,9 +49,25 @@ impl Domain {
         }
     }
 
-    /// The first failure stays.
+    /// The first failure stays, and ends all waiting: what is queued will not run, and a host function that runs may
+    /// itself be waiting for a thread that waits here. Called with no lock held.
+    ///
+    /// The end of a context is no such failure. Who ends it waits for what has begun.
     pub(crate) fn fail(&self, failure: Failure) {
-        let _ = self.failure.compare_exchange(0, failure.code(), Ordering::AcqRel, Ordering::Acquire);
+        let first = self.failure.compare_exchange(0, failure.code(), Ordering::AcqRel, Ordering::Acquire);
+        if first.is_ok() && failure != Failure::CONTEXT_IS_DESTROYED {
+            self.stop.store(true, Ordering::Release);
+            self.streams().iter().for_each(Stream::release_waiters);
+        }
+    }
+
+    /// Whether something has failed, other than that the context has ended.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.failure().is_some_and(|failure| failure != Failure::CONTEXT_IS_DESTROYED)
+    }
+
+    pub(crate) fn stop(&self) -> Arc<std::sync::atomic::AtomicBool> {
+        self.stop.clone()
     }
 
     pub(crate) fn retire(&self) {

@@ -10,6 +10,8 @@
 //!   It may be in the pool without being ready: then somebody was quicker, and the worker leaves it alone.
 //! * A stream whose front waits for another stream is `Blocked` and among the other's dependents.
 //!   Streams only ever wait for positions that exist already, so there are no cycles.
+//! * When the context fails, whoever waits for a position stops waiting, unless work of the device is under way: that ends
+//!   by itself, and may be using memory of the thread that waits. What has not begun by then never will, but callbacks.
 //! * One queue's lock is never held while another's, or the pool's, is taken, and none while an
 //!   operation runs. (`order` of the context is taken before a queue's lock.)
 
@@ -40,6 +42,11 @@ pub(crate) struct Position {
 impl Position {
     pub(crate) fn reached(&self) -> bool {
         self.stream.reached(self.sequence)
+    }
+
+    /// Reached, or never to be: nobody waits for what has failed.
+    fn passed(&self) -> bool {
+        self.reached() || self.stream.domain.has_failed()
     }
 }
 
@@ -82,6 +89,8 @@ struct Inner {
     state: State,
     /// In the pool, or about to be put there.
     queued: bool,
+    /// Work of the device is under way; never so when `state` is not `Running`.
+    at_work: bool,
     /// Blocked streams, each with the position it waits for.
     dependents: Vec<(u64, Arc<Stream>)>,
     /// The lowest position that a sleeping thread waits for.
@@ -105,6 +114,7 @@ impl Queue {
                 operations: VecDeque::new(),
                 state: State::Idle,
                 queued: false,
+                at_work: false,
                 dependents: Vec::new(),
                 wake_at: u64::MAX,
             }),
@@ -175,7 +185,7 @@ impl Stream {
             };
             let leave = match (front, goal) {
                 // Streams of a context that ends wait for nobody else's.
-                (Operation::Wait(position), _) if !position.reached() && !self.domain.retired() => {
+                (Operation::Wait(position), _) if !position.passed() && !self.domain.retired() => {
                     let position = position.clone();
                     inner.state = State::Blocked;
                     drop(inner);
@@ -206,6 +216,7 @@ impl Stream {
                 return;
             }
             let operation = inner.operations.pop_front();
+            inner.at_work = matches!(operation, Some(Operation::Run(_, Class::Device)));
             drop(inner);
             if let Some(operation) = operation {
                 self.perform(operation);
@@ -238,7 +249,8 @@ impl Stream {
         let mut inner = lock(&self.queue.inner);
         let completed = self.completed.load(Ordering::Relaxed) + 1;
         self.completed.store(completed, Ordering::Release);
-        let notify = completed >= inner.wake_at;
+        inner.at_work = false;
+        let notify = completed >= inner.wake_at || self.domain.has_failed();
         if notify {
             // Those who wait for later positions say so again.
             inner.wake_at = u64::MAX;
@@ -257,10 +269,21 @@ impl Stream {
         }
     }
 
-    /// False if the position has been reached already.
+    /// Whoever waits for something here looks again: the context has failed.
+    pub(crate) fn release_waiters(self: &Arc<Self>) {
+        let mut inner = lock(&self.queue.inner);
+        let dependents = std::mem::take(&mut inner.dependents);
+        drop(inner);
+        self.queue.progress.notify_all();
+        for (_, stream) in dependents {
+            stream.unblock();
+        }
+    }
+
+    /// False if the position has been reached already, or never will be.
     fn add_dependent(&self, sequence: u64, stream: &Arc<Stream>) -> bool {
         let mut inner = lock(&self.queue.inner);
-        let wait = !self.reached(sequence);
+        let wait = !self.reached(sequence) && !self.domain.has_failed();
         if wait {
             inner.dependents.push((sequence, stream.clone()));
         }
@@ -282,7 +305,8 @@ impl Stream {
         }
     }
 
-    /// Returns when the position is reached. Runs what stands before it meanwhile, if nobody else does.
+    /// Returns when the position is reached, or the context has failed and no work of the device is under way in this
+    /// stream. Runs what stands before the position meanwhile, if nobody else does.
     pub(crate) fn wait_until(self: &Arc<Self>, sequence: u64) {
         let mut spin = Spin::new();
         let mut round = 0_u32;
@@ -297,7 +321,7 @@ impl Stream {
             }
         }
         let mut inner = lock(&self.queue.inner);
-        while !self.reached(sequence) {
+        while !self.reached(sequence) && (inner.at_work || !self.domain.has_failed()) {
             inner.wake_at = inner.wake_at.min(sequence);
             inner = sleep(&self.queue.progress, inner);
         }
@@ -319,7 +343,7 @@ impl Stream {
                     }
                     Position { stream: self.clone(), sequence }
                 }
-                (State::Blocked, Some(Operation::Wait(position))) if !position.reached() => {
+                (State::Blocked, Some(Operation::Wait(position))) if !position.passed() => {
                     let position = position.clone();
                     drop(inner);
                     position

@@ -271,9 +271,76 @@ fn a_cancelled_context_skips_what_has_not_begun() {
     eventually("the first operation", || begun.load(Ordering::Acquire));
     std::thread::scope(|scope| {
         scope.spawn(|| context.cancel().unwrap());
-        std::thread::sleep(Duration::from_millis(5));
+        // From here on nothing begins any more, and the first operation may end.
+        eventually("the end of the context", || context.failure().is_some());
         open.store(true, Ordering::Release);
     });
     assert!(!ran.load(Ordering::Relaxed));
     assert_eq!(stream.submit(|| Ok(())), Err(Error::Failed(Failure::CONTEXT_IS_DESTROYED)));
+}
+
+#[test]
+fn nobody_waits_for_a_context_that_has_failed() {
+    let failed = Err(Error::Failed(Failure::known(700)));
+    let other = Context::new();
+    let (start, held) = gate();
+    // The operations are submitted before anything has failed, and the threads wait when it does.
+    let context = Arc::new(Context::new());
+    let stream = context.create_stream(Blocking::WithLegacy, 0);
+    let event = Event::new(true);
+    stream.submit_host(held).unwrap();
+    stream.submit(|| Err(Failure::known(700))).unwrap();
+    let (release, stuck) = gate();
+    let (sender, told) = mpsc::channel();
+    let callback = move |outcome| {
+        sender.send(outcome).unwrap();
+        let _ = stuck();
+    };
+    stream.submit_callback(callback).unwrap();
+    stream.record(&event).unwrap();
+    let elsewhere = other.create_stream(Blocking::Independent, 0);
+    elsewhere.wait(&event).unwrap();
+    let copied = Arc::new(AtomicU32::new(0));
+    std::thread::scope(|scope| {
+        scope.spawn(|| assert_eq!(stream.synchronize(), failed));
+        scope.spawn(|| assert_eq!(context.legacy().synchronize(), failed));
+        scope.spawn(|| assert_eq!(stream.run(counting(&copied)), failed));
+        scope.spawn(|| assert_eq!(context.legacy().run(counting(&copied)), failed));
+        scope.spawn(|| assert_eq!(event.synchronize(), failed));
+        scope.spawn(|| assert_eq!(context.synchronize(), failed));
+        scope.spawn(|| assert_eq!(elsewhere.synchronize(), Ok(()), "this context has not failed"));
+        start.store(true, Ordering::Release);
+        assert_eq!(told.recv(), Ok(Err(Failure::known(700))));
+        // All the threads come back while the callback does not.
+    });
+    assert_eq!(context.cancel(), Ok(()), "nor does who ends it");
+    assert_eq!(copied.load(Ordering::Relaxed), 0);
+    release.store(true, Ordering::Release);
+}
+
+#[test]
+fn work_that_has_begun_is_waited_for() {
+    let context = Arc::new(Context::new());
+    let stream = context.create_stream(Blocking::Independent, 0);
+    let (open, closed) = gate();
+    let begun = Arc::new(AtomicBool::new(false));
+    let ended = Arc::new(AtomicBool::new(false));
+    let (begin, end) = (begun.clone(), ended.clone());
+    let copy = move || {
+        begin.store(true, Ordering::Release);
+        closed()?;
+        end.store(true, Ordering::Release);
+        Ok(())
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            // What it works on is this thread's again when this returns.
+            assert_eq!(stream.run(copy), Err(Error::Failed(Failure::known(700))));
+            assert!(ended.load(Ordering::Acquire));
+        });
+        eventually("the copy", || begun.load(Ordering::Acquire));
+        context.fail(Failure::known(700));
+        open.store(true, Ordering::Release);
+    });
+    assert!(context.stop().load(Ordering::Acquire), "kernels are told");
 }

@@ -54,11 +54,13 @@ pub(crate) struct Job {
     blocks: u64,
     next: Apart<AtomicU64>,
     cancelled: AtomicBool,
+    /// Raised by whoever launched it, to end it: its context has failed.
+    stop: Option<Arc<AtomicBool>>,
     fault: Mutex<Option<Box<Fault>>>,
 }
 
 impl Job {
-    pub fn new(launch: &Launch<'_>, stack: u64, workers: u32) -> Job {
+    pub fn new(launch: &Launch<'_>, stack: u64, workers: u32, stop: Option<Arc<AtomicBool>>) -> Job {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let kernel = launch.program.describe(launch.kernel);
         let product = |sides: [u32; 3]| sides.iter().map(|&side| u64::from(side)).product::<u64>();
@@ -92,6 +94,7 @@ impl Job {
             blocks,
             next: Apart(AtomicU64::new(0)),
             cancelled: AtomicBool::new(false),
+            stop,
             fault: Mutex::new(None),
         }
     }
@@ -142,7 +145,8 @@ impl Job {
     }
 
     pub fn is_cancelled(&self) -> bool {
-        self.cancelled.load(Ordering::Relaxed)
+        let stopped = |stop: &Arc<AtomicBool>| stop.load(Ordering::Relaxed);
+        self.cancelled.load(Ordering::Relaxed) || self.stop.as_ref().is_some_and(stopped)
     }
 
     /// Ends the launch; the first fault counts.

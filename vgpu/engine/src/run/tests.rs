@@ -62,7 +62,7 @@ impl Bench {
             parameters: &argument.to_le_bytes(),
             cooperative,
         };
-        let mut job = Job::new(&launch, 1024, 4);
+        let mut job = Job::new(&launch, 1024, 4, None);
         job.compile().expect("code");
         job
     }
