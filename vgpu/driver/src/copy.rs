@@ -251,7 +251,9 @@ impl Copy {
 
     /// Does it, row by row where it is not all in one piece. `false` if there is no host memory where some should be.
     fn run_now(&self) -> bool {
-        let Copy { to, from, shape } = *self;
+        let Copy { mut to, mut from, shape } = *self;
+        // Both, since two views of the same pages would not be seen to overlap.
+        (to.address, from.address) = (memory::host_address(to.address), memory::host_address(from.address));
         let whole = |side: Side| {
             (shape.height == 1 || side.pitch == shape.width)
                 && (shape.depth == 1 || side.slice == shape.width * shape.height)

@@ -105,8 +105,9 @@ impl Payload for Fill {
         let _held = memory::hold(self.address, reach, true)?;
         let bytes = self.value.to_ne_bytes();
         let same = bytes[..self.element].iter().all(|&byte| byte == bytes[0]);
+        let first = memory::host_address(self.address);
         for row in 0..self.height {
-            let start = (self.address + (row * self.pitch) as u64) as *mut u8;
+            let start = (first + (row * self.pitch) as u64) as *mut u8;
             // SAFETY: all of it is allocated, aligned and held; other threads access it only by races that the program has made.
             unsafe {
                 match self.element {

@@ -193,6 +193,11 @@ pub fn find(address: u64) -> Option<Found> {
     space.find_host(address).map(|(address, size)| Found::Registered { address, size })
 }
 
+/// Where the host reads and writes what devices have at an address: constants are read-only at their own.
+pub fn host_address(address: u64) -> u64 {
+    space().map_or(address, |space| space.host_address(address))
+}
+
 /// Whether a device may use all of a range, `CUDA_ERROR_INVALID_VALUE` if not.
 pub fn check_device_range(address: u64, size: u64) -> Result {
     let space = space()?;

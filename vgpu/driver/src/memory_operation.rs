@@ -66,6 +66,7 @@ impl Width {
     }
 
     fn store(self, address: u64, value: u64) {
+        let address = memory::host_address(address);
         // SAFETY: as in `load`.
         unsafe {
             match self {

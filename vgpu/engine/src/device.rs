@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use gangway_device_memory::{DeviceHeap, Error, Kind, Request, Space};
+use gangway_device_memory::{DeviceHeap, Error, Fault as Violation, Kind, Request, Space};
 use gangway_interpreter::Kind as Failure;
 
 use crate::load::{Class, Piece};
@@ -133,6 +133,12 @@ impl Device {
     /// What an address is near to.
     pub fn describe(&self, address: u64) -> Option<String> {
         self.space().ok().map(|space| space.describe(address))
+    }
+
+    /// Whether a kernel's write would change a constant.
+    pub fn is_constant(&self, address: u64, size: usize) -> bool {
+        let checked = self.space().ok().map(|space| space.check(address, size as u64, true));
+        matches!(checked, Some(Err(violation)) if violation.fault == Violation::ReadOnly)
     }
 
     /// The first byte of an access that is wrong, and what it is near to.

@@ -90,6 +90,9 @@ impl Fault {
         let what = match kind {
             // The interpreter's own words name the interpreter, whoever it was.
             Kind::Unsupported(what) => format!("'{what}' is not supported"),
+            Kind::OutOfBounds { address, size, write: true } if device.is_constant(*address, *size) => {
+                format!("write of {size} bytes at {address:#x}, in a constant, which kernels cannot write")
+            }
             kind => kind.to_string(),
         };
         let mut report = format!("kernel '{kernel}' failed: {what}");

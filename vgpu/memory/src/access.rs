@@ -121,8 +121,9 @@ impl Space {
     /// As for [`read`](Space::read).
     pub unsafe fn write(&self, address: u64, bytes: &[u8]) -> Result<(), Error> {
         let _held = self.covered(address, bytes.len() as u64)?;
+        let to = pointer(self.host_address(address));
         // SAFETY: as in `read`.
-        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), pointer(address), bytes.len()) };
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) };
         Ok(())
     }
 
@@ -133,6 +134,8 @@ impl Space {
     pub unsafe fn copy(&self, to: u64, from: u64, size: u64) -> Result<(), Error> {
         let _from = self.covered(from, size)?;
         let _to = self.covered(to, size)?;
+        // Both, since two views of the same pages would not be seen to overlap.
+        let (to, from) = (self.host_address(to), self.host_address(from));
         // SAFETY: as in `read`.
         unsafe { std::ptr::copy(pointer::<u8>(from), pointer::<u8>(to), size as usize) };
         Ok(())
@@ -144,8 +147,9 @@ impl Space {
     /// As for [`read`](Space::read).
     pub unsafe fn fill(&self, address: u64, byte: u8, size: u64) -> Result<(), Error> {
         let _held = self.covered(address, size)?;
+        let start = pointer::<u8>(self.host_address(address));
         // SAFETY: as in `read`.
-        unsafe { std::ptr::write_bytes(pointer::<u8>(address), byte, size as usize) };
+        unsafe { std::ptr::write_bytes(start, byte, size as usize) };
         Ok(())
     }
 

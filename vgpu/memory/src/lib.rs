@@ -19,7 +19,10 @@
 //! allocations, nor does [`Space::check`] but in a heap. Nothing here panics on an address, whatever
 //! it is.
 //!
-//! A forked child has private copies of all memory, as of all else; if another thread was
+//! Constants are read-only at their addresses. The same pages are mapped once more behind the range,
+//! where the host writes them: [`Space::host_address`].
+//!
+//! A forked child has private copies of all memory but constants, as of all else; if another thread was
 //! allocating at the time of the fork, the child must not allocate any more (CUDA does not work
 //! after a fork either).
 

@@ -6,9 +6,17 @@
 use std::ffi::c_void;
 
 use rustix::io::Errno;
-use rustix::mm::{Advice, MapFlags, MprotectFlags, ProtFlags, madvise, mmap_anonymous, mprotect};
+use rustix::mm::{
+    Advice, MapFlags, MprotectFlags, MremapFlags, ProtFlags, madvise, mmap_anonymous, mprotect, mremap_fixed,
+};
 
 use crate::{BASE, SIZE};
+
+/// Constants are mapped twice: where kernels read them, and this much further on, where the host writes
+/// them. A change of protection for each write would let kernels write meanwhile.
+pub(crate) const MIRROR: u64 = SIZE;
+/// What is reserved: the range, and its mirror.
+const RESERVED: usize = 2 * SIZE as usize;
 
 /// The unit of protection.
 pub(crate) const PAGE: u64 = 4096;
@@ -19,11 +27,11 @@ fn pointer(address: u64) -> *mut c_void {
     std::ptr::with_exposed_provenance_mut(address as usize)
 }
 
-/// Takes the whole range, without access to any of it.
+/// Takes the whole range and its mirror, without access to any of it.
 pub(crate) fn reserve() -> Result<(), String> {
     let flags = MapFlags::PRIVATE | MapFlags::NORESERVE | MapFlags::FIXED_NOREPLACE;
     // SAFETY: FIXED_NOREPLACE replaces no mapping of anybody else.
-    let mapped = unsafe { mmap_anonymous(pointer(BASE), SIZE as usize, ProtFlags::empty(), flags) };
+    let mapped = unsafe { mmap_anonymous(pointer(BASE), RESERVED, ProtFlags::empty(), flags) };
     match mapped {
         Ok(at) if at.addr() as u64 == BASE => {
             at.expose_provenance();
@@ -32,7 +40,7 @@ pub(crate) fn reserve() -> Result<(), String> {
         // Kernels before 4.17 take the address as a hint.
         Ok(at) => {
             // SAFETY: it was just mapped, and nobody knows of it.
-            let _ = unsafe { rustix::mm::munmap(at, SIZE as usize) };
+            let _ = unsafe { rustix::mm::munmap(at, RESERVED) };
             Err("something else is mapped there".to_owned())
         }
         Err(Errno::EXIST) => Err("something else is mapped there".to_owned()),
@@ -57,6 +65,30 @@ pub(crate) fn open(start: u64, length: u64, huge: bool) -> Result<(), Errno> {
         let _ = unsafe { madvise(pointer(start), length as usize, Advice::LinuxHugepage) };
     }
     Ok(())
+}
+
+/// Makes pages readable, and the same pages writable in the mirror. What fails may be done in part.
+pub(crate) fn open_constant(start: u64, length: u64) -> Result<(), Errno> {
+    if length == 0 {
+        return Ok(());
+    }
+    let (mirror, size) = (pointer(start + MIRROR), length as usize);
+    let access = ProtFlags::READ | ProtFlags::WRITE;
+    let flags = MapFlags::SHARED | MapFlags::NORESERVE | MapFlags::FIXED;
+    // SAFETY: both are in what is reserved, and the caller owns the pages. Moving none of the old pages
+    // maps the same ones once more.
+    unsafe {
+        mmap_anonymous(mirror, size, access, flags)?;
+        mremap_fixed(mirror, 0, size, MremapFlags::MAYMOVE, pointer(start))?;
+        mprotect(pointer(start), size, MprotectFlags::READ)
+    }
+}
+
+/// Gives pages that are mapped twice back to the kernel; in a dense slot they are accessible afterwards.
+pub(crate) fn close_constant(start: u64, length: u64, dense: bool) -> Result<(), Errno> {
+    close(start + MIRROR, length)?;
+    close(start, length)?;
+    if dense { open(start, length, false) } else { Ok(()) }
 }
 
 /// Gives pages back to the kernel and makes them inaccessible. A new mapping in place of

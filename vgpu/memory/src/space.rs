@@ -174,14 +174,21 @@ impl Space {
             let slot = self.classes.take(&self.records, sizes.slot, dense);
             let slot = slot.ok_or_else(|| full("no addresses are left".to_owned()))?;
             let start = slot.start.next_multiple_of(align.max(PAGE));
-            if slot.dense {
-                return Ok((slot, start));
-            }
-            match reserve::open(start, sizes.open, request.kind != Kind::Arena) {
+            let opened = match request.kind {
+                Kind::Constant => reserve::open_constant(start, sizes.open),
+                _ if slot.dense => Ok(()),
+                kind => reserve::open(start, sizes.open, kind != Kind::Arena),
+            };
+            match opened {
                 Ok(()) => return Ok((slot, start)),
                 Err(error) => reason = error.to_string(),
             }
-            self.classes.give(&slot);
+            // As it was, or nobody gets it any more.
+            if request.kind != Kind::Constant
+                || reserve::close_constant(slot.start, slot.length, slot.dense).is_ok()
+            {
+                self.classes.give(&slot);
+            }
             if slot.length >= EXTENT {
                 break;
             }
@@ -210,12 +217,21 @@ impl Space {
     /// Gives what was freed back to the system. Nobody holds it.
     pub(crate) fn take_away(&self, place: (usize, u32), allocation: &Allocation) {
         let slot = self.slot(place);
-        // Closing fails only when the kernel has no mapping left for it.
-        if slot.dense || reserve::close(slot.start, slot.length).is_err() {
-            let _ = reserve::clear(slot.start, slot.length);
-        }
+        let given_back = match allocation.kind {
+            // On failure its pages are mapped twice still: nobody else can have them.
+            Kind::Constant => reserve::close_constant(slot.start, slot.length, slot.dense).is_ok(),
+            // Closing fails only when the kernel has no mapping left for it.
+            _ => {
+                if slot.dense || reserve::close(slot.start, slot.length).is_err() {
+                    let _ = reserve::clear(slot.start, slot.length);
+                }
+                true
+            }
+        };
         self.discharge(allocation.device, allocation.kind, allocation.size.next_multiple_of(PAGE));
-        self.classes.give(&slot);
+        if given_back {
+            self.classes.give(&slot);
+        }
     }
 
     fn slot(&self, place: (usize, u32)) -> Slot {
@@ -230,6 +246,18 @@ impl Space {
         let (state, allocation, name) = record.read();
         let inside = allocation.covers(address, u64::from(allocation.size > 0));
         (state == State::Live && inside).then(|| Allocation { name: self.name(name), ..allocation })
+    }
+
+    /// Where the host reads and writes what kernels have at an address. It is the same one, but for
+    /// constants: their pages are read-only there, for the host as well. The caller holds the memory.
+    pub fn host_address(&self, address: u64) -> u64 {
+        let record = self.records.slot_of(address).and_then(|place| self.records.record(place));
+        // Whoever holds it may still write it when somebody else has freed it.
+        let constant = record.is_some_and(|record| {
+            let (_, allocation, _) = record.read();
+            allocation.kind == Kind::Constant && allocation.covers(address, 1)
+        });
+        if constant { address + reserve::MIRROR } else { address }
     }
 
     /// Whether [`find`](Space::find) finds an allocation that covers a whole access.

@@ -206,6 +206,8 @@ unsafe extern "C" {
     pub fn cuMemsetD2D16_v2(to: u64, pitch: usize, value: u16, width: usize, height: usize) -> u32;
     pub fn cuPointerGetAttribute(value: *mut c_void, attribute: u32, address: u64) -> u32;
     pub fn cuStreamCreate(stream: *mut Handle, flags: u32) -> u32;
+    pub fn cuStreamWriteValue32_v2(stream: Handle, address: u64, value: u32, flags: u32) -> u32;
+    pub fn cuStreamWriteValue64_v2(stream: Handle, address: u64, value: u64, flags: u32) -> u32;
     pub fn cuStreamDestroy_v2(stream: Handle) -> u32;
     pub fn cuStreamSynchronize(stream: Handle) -> u32;
     pub fn cuArrayCreate_v2(array: *mut Handle, description: *const c_void) -> u32;
