@@ -69,6 +69,15 @@ impl End {
     }
 }
 
+fn signal_named(name: &str) -> i32 {
+    match name {
+        "ABRT" => libc::SIGABRT,
+        "FPE" => libc::SIGFPE,
+        "SEGV" => libc::SIGSEGV,
+        _ => panic!("signal {name}: ABRT, FPE and SEGV are known"),
+    }
+}
+
 /// One line `run:`.
 #[derive(Clone)]
 struct Run {
@@ -108,7 +117,7 @@ impl Run {
                 "flags" => run.flags.push(value.to_owned()),
                 "patch" => run.patch = Some(value.to_owned()),
                 "exit" => run.end = End::Exit(value.parse().unwrap()),
-                "signal" if value == "ABRT" => run.end = End::Signal(libc::SIGABRT),
+                "signal" => run.end = End::Signal(signal_named(value)),
                 _ => run.variables.push((key.to_owned(), value.to_owned())),
             }
         }

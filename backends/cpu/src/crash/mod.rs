@@ -3,12 +3,13 @@
 //! The first launch installs handlers for `SIGSEGV`, `SIGBUS`, `SIGFPE` and
 //! `SIGILL`. A fault is ours if it happens in a device image's code, on whatever
 //! thread, or on a thread that is inside a kernel, or in a function that a device
-//! image has called (a return address says so). Ours are
-//! [reported](report) and end the process with status 1, like any other fatal
-//! error of the runtime; all others go to whoever had the signal before.
+//! image has called (a return address says so). Ours are [reported](report), and
+//! then every fault goes to whoever had the signal before.
 //!
-//! A program that handles the signal itself keeps doing so: after the report its
-//! handler is called. Everything that the handler reaches must be safe in a
+//! With nobody there the process ends by the signal itself, as under the stock
+//! library: scripts see it in the status, a core dump or an attached debugger sees
+//! the fault where it happened. A program that handles the signal itself keeps
+//! doing so: after the report its handler is called. Everything that the handler reaches must be safe in a
 //! signal handler: no allocation, no lock, no thread-local storage.
 
 pub(crate) mod images;
@@ -76,10 +77,6 @@ unsafe extern "C" fn handle(signal: i32, info: *mut libc::siginfo_t, context: *m
     let inside = thread.is_some_and(|thread| !thread.activity().is_null());
     if (image.is_some() || inside) && claim() {
         report::print(&crash, thread, image);
-        if matches!(before.sa_sigaction, libc::SIG_DFL | libc::SIG_IGN) {
-            // SAFETY: ends the process without running anything of it.
-            unsafe { libc::_exit(1) };
-        }
     }
     pass_on(signal, info, context, before);
 }

@@ -210,7 +210,7 @@ pub(super) fn print(crash: &Crash, thread: Option<&Thread>, image: Option<&Image
     if let Some(hint) = crash.hint().filter(|_| in_kernel) {
         let _ = writeln!(text, "  help:    {hint}");
     }
-    text.push(b"  note:    GANGWAY_CPU_CATCH_SIGNALS=0 leaves the crash to a debugger or core dump\n");
+    text.push(b"  note:    GANGWAY_CPU_CATCH_SIGNALS=0 lets a debugger read the image's symbols\n");
     text.send();
 }
 

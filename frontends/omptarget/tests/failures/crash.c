@@ -1,9 +1,9 @@
 // Kernels that crash.
-// run: null args=null exit=1
-// run: unmapped args=unmapped exit=1
-// run: division args=division exit=1
-// run: worker args=worker OMP_NUM_THREADS=4 exit=1
-// run: null_without_debug_information args=null flags=-g0 exit=1
+// run: null args=null signal=SEGV
+// run: unmapped args=unmapped signal=SEGV
+// run: division args=division signal=FPE
+// run: worker args=worker OMP_NUM_THREADS=4 signal=SEGV
+// run: null_without_debug_information args=null flags=-g0 signal=SEGV
 #include <string.h>
 
 struct list {
