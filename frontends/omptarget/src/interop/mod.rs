@@ -124,12 +124,10 @@ unsafe fn get(
     context: &Context,
     dependences: *const Dependences,
 ) -> *mut Interop {
+    // SAFETY: the caller's promise.
+    unsafe { wait(location, context, dependences) };
     if offload() == Offload::Disabled {
         return std::ptr::null_mut();
-    }
-    if kind == Kind::TargetSync {
-        // SAFETY: the caller's promise.
-        unsafe { wait(location, context.thread, dependences) };
     }
     let Some(device) = device(number) else { return std::ptr::null_mut() };
     let foreign = match gangway_runtime::streams::foreign_runtime(device) {
@@ -176,9 +174,14 @@ fn device(number: i64) -> Option<&'static Device> {
     }
 }
 
+/// Waits for the dependences of a construct. They order it with other tasks whatever
+/// becomes of its object: `omp_interop_none`, a device without a foreign runtime and
+/// switched-off offloading make no difference (OpenMP 6.0 section 16.1).
+///
 /// # Safety
 /// `dependences` is null or the compiler's.
-unsafe fn wait(location: *const Ident, thread: i32, dependences: *const Dependences) {
+unsafe fn wait(location: *const Ident, context: &Context, dependences: *const Dependences) {
+    let thread = context.thread;
     // SAFETY: the caller's promise.
     unsafe {
         if let Some(&Dependences { count, no_alias_count, list, no_alias_list }) = dependences.as_ref() {
@@ -203,12 +206,10 @@ pub unsafe extern "C" fn __tgt_interop_use60(
     guard(FAIL, || {
         // SAFETY: the caller's promise.
         let (interop, context) = unsafe { (interop.as_ref(), &*context) };
+        // SAFETY: as above.
+        unsafe { wait(location, context, dependences) };
         let Some(interop) = interop.filter(|_| offload() != Offload::Disabled) else { return FAIL };
         let nowait = context.flags & flag::NOWAIT != 0;
-        if interop.kind() == Kind::TargetSync {
-            // SAFETY: the caller's promise.
-            unsafe { wait(location, context.thread, dependences) };
-        }
         // A stream is in order: what comes later waits for what is there.
         if nowait && dependences.is_null() {
             return SUCCESS;
@@ -231,16 +232,13 @@ pub unsafe extern "C" fn __tgt_interop_release(
     dependences: *const Dependences,
 ) -> i32 {
     guard(FAIL, || {
+        // SAFETY: the caller's promise.
+        unsafe { wait(location, &*context, dependences) };
         if interop.is_null() || offload() == Offload::Disabled {
             return FAIL;
         }
         // SAFETY: the caller's promise.
-        unsafe {
-            if (*interop).kind() == Kind::TargetSync {
-                wait(location, (*context).thread, dependences);
-            }
-            Interop::release(interop)
-        }
+        unsafe { Interop::release(interop) }
         SUCCESS
     })
 }
