@@ -226,6 +226,7 @@ impl Runtime {
         if state.first_device.is_some() {
             return (first, count);
         }
+        state.backend.numbered(first);
         for ordinal in 0..count {
             let number = first + ordinal;
             let device = Box::new(Device::new(number as i32, state.backend, ordinal));

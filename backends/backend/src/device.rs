@@ -25,6 +25,11 @@ pub trait Backend: Send + Sync {
         None
     }
 
+    /// Tells that programs call this back end's device 0 `first`, device 1 the next
+    /// number, and so on. Called once, before any device is opened, by a runtime that
+    /// may hold locks: must not call back.
+    fn numbered(&self, _first: usize) {}
+
     /// Opens device `ordinal` (below `device_count`); called once per device,
     /// when it is first used.
     ///

@@ -33,6 +33,7 @@ mod elf;
 mod launch;
 mod memory;
 mod module;
+mod number;
 mod registry;
 mod thread;
 
@@ -89,6 +90,10 @@ impl Backend for CpuBackend {
 
     fn why_absent(&self) -> Option<String> {
         self.config.why_absent.clone()
+    }
+
+    fn numbered(&self, first: usize) {
+        number::set_first(first);
     }
 
     fn open(&self, ordinal: usize) -> Result<Box<dyn Device>> {

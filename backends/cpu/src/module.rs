@@ -8,6 +8,7 @@
 use crate::crash::images;
 use crate::elf;
 use crate::launch::{ActivityKind, Place, during};
+use crate::number;
 use crate::registry::Node;
 use gangway_backend::{DevicePtr, Error, KernelHandle, Module, Result};
 use std::ffi::{CStr, CString};
@@ -42,7 +43,9 @@ impl CpuModule {
         let device = place.device;
         let extent = elf::check(image).map_err(|reason| Error::InvalidImage { reason })?;
         let mut file = memory_file(device).map_err(|e| system("no memory file for the device image", &e))?;
-        file.write_all(image).map_err(|e| system("device image not written to its memory file", &e))?;
+        let mut image = image.to_owned();
+        number::tie_in(&mut image, device);
+        file.write_all(&image).map_err(|e| system("device image not written to its memory file", &e))?;
         let path = unique_path(&file);
         let open = || {
             // All symbols now: a missing one is an error here, not a crash in a

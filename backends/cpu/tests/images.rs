@@ -46,6 +46,35 @@ fn every_device_and_every_load_has_its_own_globals() {
 }
 
 #[test]
+fn an_image_hears_the_number_of_its_device_from_its_first_initialiser_on() {
+    let image = shared_object(
+        "extern int omp_get_device_num(void), omp_get_device_num_(void);\n\
+         int early; int (*pointer)(void) = omp_get_device_num;\n\
+         __attribute__((constructor)) static void first(void) { early = omp_get_device_num_(); }\n\
+         void ask(int *to) { to[0] = early; to[1] = omp_get_device_num(); to[2] = pointer(); }",
+    );
+    CpuBackend::new().numbered(5);
+    for ordinal in [0, 3] {
+        let loaded = load(ordinal, &image);
+        let to = loaded.allocate(12);
+        let launch = Launch {
+            kernel: loaded.module.kernel("ask").unwrap(),
+            name: "ask",
+            source: SourceText::NONE,
+            teams: [1; 3],
+            thread_limit: [1; 3],
+            trip_count: 0,
+            dynamic_group_memory: 0,
+        };
+        let mut session = Session::default();
+        loaded.device.argument_table(&mut session, 1).unwrap().copy_from_slice(&[to.0 as u64]);
+        // SAFETY: the kernel takes one pointer to three numbers.
+        unsafe { loaded.device.launch(&launch, &mut session, 1) }.unwrap();
+        assert_eq!(loaded.get::<[i32; 3]>(to), [5 + ordinal as i32; 3]);
+    }
+}
+
+#[test]
 fn symbols_of_other_libraries_are_not_the_images() {
     let basic = load(0, &image("basic.c", &[]));
     for name in ["no_such_kernel", "printf", "omp_get_num_threads", "", "a\0b"] {

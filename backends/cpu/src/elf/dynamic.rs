@@ -18,6 +18,9 @@ const R_X86_64_IRELATIVE: u64 = 37;
 /// four of thread-local storage, and IRELATIVE.
 const KNOWN: [u64; 10] = [0, R_X86_64_64, 6, 7, R_X86_64_RELATIVE, 16, 17, 18, 36, R_X86_64_IRELATIVE];
 
+/// Section number of a symbol that another object defines.
+const SHN_UNDEF: u16 = 0;
+
 /// Symbol type of a function that chooses another one when the image is loaded.
 const STT_GNU_IFUNC: u8 = 10;
 
@@ -29,6 +32,8 @@ type Table = (u64, u64);
 struct Dynamic<'a> {
     file: File<'a>,
     loads: Loads,
+    /// Tags and values, up to the null entry.
+    entries: Vec<(u64, u64)>,
     strings: Table,
     symbols: u64,
     hash: u64,
@@ -48,47 +53,8 @@ struct Dynamic<'a> {
 
 /// Checks all that the dynamic section leads to.
 pub(super) fn check(file: File<'_>) -> Check {
-    let segment = segments(file).find(|s| s.kind == PT_DYNAMIC).ok_or("it has no dynamic section")?;
-    // The loader reads it through memory, and writes to it.
-    let loads = Loads(segments(file).filter(|s| s.kind == PT_LOAD).collect());
-    let writable = loads.has(segment.address, segment.file_size, WRITABLE);
-    if loads.offset(segment.address, segment.file_size) != Some(segment.offset) || !writable {
-        return Err("its dynamic section is not in a loadable, writable segment".to_owned());
-    }
-    let entries = || {
-        (0..segment.file_size / 16).map_while(move |i| {
-            let at = segment.offset + i * 16;
-            Some((file.u64(at)?, file.u64(at + 8)?)).filter(|(tag, _)| *tag != 0)
-        })
-    };
-    if entries().count() as u64 == segment.file_size / 16 {
-        return Err("its dynamic section has no end".to_owned());
-    }
-    let value = |wanted: u64| entries().find(|(tag, _)| *tag == wanted).map_or(0, |(_, value)| value);
-    let mut dynamic = Dynamic {
-        file,
-        loads,
-        strings: (value(5), value(10)),
-        symbols: value(6),
-        hash: value(4),
-        gnu_hash: value(0x6fff_fef5),
-        versions: value(0x6fff_fff0),
-        versions_needed: (value(0x6fff_fffe), value(0x6fff_ffff)),
-        versions_defined: (value(0x6fff_fffc), value(0x6fff_fffd)),
-        last_version: 1,
-        relocations: [
-            ("relocation table", (value(7), value(8))),
-            ("jump relocation table", (value(23), value(2))),
-        ],
-        packed_relocations: (value(36), value(35)),
-        initialisers: [
-            ("initialiser table", (value(25), value(27))),
-            ("finaliser table", (value(26), value(28))),
-        ],
-        functions: [("initialiser", value(12)), ("finaliser", value(13))],
-    };
-    dynamic
-        .check_strings(&mut entries().filter(|(tag, _)| matches!(tag, 1 | 14 | 15 | 29)).map(|(_, v)| v))?;
+    let mut dynamic = Dynamic::read(file)?;
+    dynamic.check_strings()?;
     dynamic.check_versions()?;
     dynamic.check_hash()?;
     for (what, table) in dynamic.initialisers {
@@ -109,6 +75,25 @@ pub(super) fn check(file: File<'_>) -> Check {
         Some((what, address)) => Err(format!("its {what} at {address:#x} is not code")),
         None => Ok(()),
     }
+}
+
+/// Where in the file the symbol called `name` stands that a checked image wants
+/// from elsewhere. `None` if no relocation refers to one.
+pub(super) fn wanted_symbol(file: File<'_>, name: &[u8]) -> Option<u64> {
+    let dynamic = Dynamic::read(file).ok()?;
+    dynamic.relocations.into_iter().find_map(|(what, table)| {
+        let at = dynamic.offset(what, table).ok()?;
+        (0..table.1 / 24).find_map(|i| {
+            let index = file.u64(at + i * 24 + 8)? >> 32;
+            let symbol = dynamic.loads.offset(dynamic.symbols.checked_add(index * 24)?, 24)?;
+            let (start, section) = (file.u32(symbol)?, file.u16(symbol + 6)?);
+            let address = dynamic.strings.0.checked_add(u64::from(start))?;
+            let text = dynamic.loads.offset(address, name.len() as u64 + 1)?;
+            let spelled = file.bytes(text, name.len() as u64 + 1)?;
+            let same = spelled.strip_prefix(name).is_some_and(|rest| rest == [0]);
+            (section == SHN_UNDEF && same).then_some(symbol)
+        })
+    })
 }
 
 /// The segments that are loaded.
@@ -137,7 +122,54 @@ impl Loads {
     }
 }
 
-impl Dynamic<'_> {
+impl<'a> Dynamic<'a> {
+    /// Reads what the dynamic section says, unchecked.
+    fn read(file: File<'a>) -> Result<Self, String> {
+        let segment = segments(file).find(|s| s.kind == PT_DYNAMIC).ok_or("it has no dynamic section")?;
+        // The loader reads it through memory, and writes to it.
+        let loads = Loads(segments(file).filter(|s| s.kind == PT_LOAD).collect());
+        let writable = loads.has(segment.address, segment.file_size, WRITABLE);
+        if loads.offset(segment.address, segment.file_size) != Some(segment.offset) || !writable {
+            return Err("its dynamic section is not in a loadable, writable segment".to_owned());
+        }
+        let mut entries = Vec::new();
+        for i in 0..segment.file_size / 16 {
+            let at = segment.offset + i * 16;
+            match (file.u64(at), file.u64(at + 8)) {
+                (Some(tag), Some(value)) if tag != 0 => entries.push((tag, value)),
+                _ => break,
+            }
+        }
+        if entries.len() as u64 == segment.file_size / 16 {
+            return Err("its dynamic section has no end".to_owned());
+        }
+        let value =
+            |wanted: u64| entries.iter().find(|(tag, _)| *tag == wanted).map_or(0, |(_, value)| *value);
+        Ok(Self {
+            file,
+            strings: (value(5), value(10)),
+            symbols: value(6),
+            hash: value(4),
+            gnu_hash: value(0x6fff_fef5),
+            versions: value(0x6fff_fff0),
+            versions_needed: (value(0x6fff_fffe), value(0x6fff_ffff)),
+            versions_defined: (value(0x6fff_fffc), value(0x6fff_fffd)),
+            last_version: 1,
+            relocations: [
+                ("relocation table", (value(7), value(8))),
+                ("jump relocation table", (value(23), value(2))),
+            ],
+            packed_relocations: (value(36), value(35)),
+            initialisers: [
+                ("initialiser table", (value(25), value(27))),
+                ("finaliser table", (value(26), value(28))),
+            ],
+            functions: [("initialiser", value(12)), ("finaliser", value(13))],
+            loads,
+            entries,
+        })
+    }
+
     /// Where a table stands in the file.
     fn offset(&self, what: &str, (address, size): Table) -> Result<u64, String> {
         self.loads
@@ -145,14 +177,16 @@ impl Dynamic<'_> {
             .ok_or_else(|| format!("its {what} ({size} bytes at {address:#x}) is not in a loadable segment"))
     }
 
-    fn check_strings(&self, mut names: impl Iterator<Item = u64>) -> Check {
+    fn check_strings(&self) -> Check {
         let (_, size) = self.strings;
         let at = self.offset("string table", self.strings)?;
         if size == 0 || self.file.bytes(at + size - 1, 1) != Some(&[0]) {
             return Err("its string table has no end".to_owned());
         }
-        match names.find(|name| *name >= size) {
-            Some(name) => Err(format!("a library name at {name:#x} is outside the string table")),
+        // Needed libraries, the image's own name, and search paths.
+        let is_name = |&&(tag, name): &&(u64, u64)| matches!(tag, 1 | 14 | 15 | 29) && name >= size;
+        match self.entries.iter().find(is_name) {
+            Some((_, name)) => Err(format!("a library name at {name:#x} is outside the string table")),
             None => Ok(()),
         }
     }

@@ -212,6 +212,24 @@ fn check_sections(file: File<'_>) -> Result<(), String> {
     Ok(())
 }
 
+/// Gives a checked image a definition of `name` at absolute address `address`, if it
+/// wants one from elsewhere. True: it did, and the image has been changed.
+///
+/// The symbol becomes local and absolute, so the loader takes it as it is and asks no
+/// other object, for every relocation that refers to it. Must not be used for
+/// variables, whose copies other objects may hold.
+pub fn define(image: &mut [u8], name: &[u8], address: u64) -> bool {
+    const LOCAL_FUNCTION: u8 = 2;
+    const SHN_ABS: u16 = 0xfff1;
+    let Some(at) = dynamic::wanted_symbol(File(image), name).and_then(|at| usize::try_from(at).ok()) else {
+        return false;
+    };
+    image[at + 4] = LOCAL_FUNCTION;
+    image[at + 6..at + 8].copy_from_slice(&SHN_ABS.to_le_bytes());
+    image[at + 8..at + 16].copy_from_slice(&address.to_le_bytes());
+    true
+}
+
 /// The function or variable that `address` (relative to the load address) lies
 /// in, and how far into it. Prefers the full symbol table, which also names the
 /// parts that the compiler outlined from a region.
