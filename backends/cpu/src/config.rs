@@ -59,7 +59,7 @@ impl Config {
         let memory = value("GANGWAY_CPU_MEMORY").and_then(|text| {
             let bytes = parse_bytes(&text);
             if bytes.is_none() {
-                setting("GANGWAY_CPU_MEMORY", "bytes, or a number with KiB, MiB or GiB", "no limit");
+                setting("GANGWAY_CPU_MEMORY", "a size such as 512M or 16G", "no limit");
             }
             bytes
         });
@@ -93,18 +93,11 @@ impl Config {
     }
 }
 
-/// `1048576`, `1024KiB`, `64 MiB`, `2GiB` (upper or lower case) in bytes.
+/// `1048576`, `8M`, `64 MiB`, `2g`, `1.5GiB` in bytes; units are powers of 1024, as in
+/// `GANGWAY_VGPU_MEMORY`.
 fn parse_bytes(text: &str) -> Option<usize> {
-    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    let (number, unit) = text.split_at(digits);
-    let shift = match unit.trim().to_ascii_lowercase().as_str() {
-        "" | "b" => 0,
-        "kib" => 10,
-        "mib" => 20,
-        "gib" => 30,
-        _ => return None,
-    };
-    number.parse::<usize>().ok()?.checked_mul(1 << shift)
+    let bytes = parse_size::Config::new().with_binary().parse_size(text).ok()?;
+    usize::try_from(bytes).ok()
 }
 
 #[cfg(test)]
@@ -146,10 +139,20 @@ mod tests {
 
     #[test]
     fn memory_sizes() {
-        assert_eq!(parse_bytes("4096"), Some(4096));
-        assert_eq!(parse_bytes("4 kib"), Some(4096));
-        assert_eq!(parse_bytes("2GiB"), Some(2 << 30));
-        for bad in ["", "GiB", "1.5GiB", "-1", "1GB", "99999999999999999999", "99999999999GiB"] {
+        let sizes = [
+            ("4096", 4096),
+            ("4 kib", 4096),
+            ("8M", 8 << 20),
+            ("8m", 8 << 20),
+            ("8MB", 8 << 20),
+            ("1.5GiB", 3 << 29),
+            ("2GiB", 2 << 30),
+            ("1T", 1 << 40),
+        ];
+        for (text, bytes) in sizes {
+            assert_eq!(parse_bytes(text), Some(bytes), "{text}");
+        }
+        for bad in ["", "GiB", "-1", "1 furlong", "M8", "99999999999999999999", "99999999999GiB"] {
             assert_eq!(parse_bytes(bad), None, "{bad}");
         }
         assert_eq!(config(&[("GANGWAY_CPU_MEMORY", "lots")]).warnings.len(), 1);

@@ -154,20 +154,10 @@ fn default_cache(file: &impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
     Some(base.join("gangway/vgpu"))
 }
 
-/// `1024`, `512M`, `16G`, `16GiB`
+/// `512M`, `16g`, `16GiB`, `1.5 GiB`; units are powers of 1024, as in `GANGWAY_CPU_MEMORY`.
+/// Less than 1 MiB is no device.
 fn size(text: &str) -> Option<u64> {
-    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    let (number, unit) = text.split_at(digits);
-    let unit = unit.trim_end_matches("iB").trim_end_matches(['B', 'b']);
-    let shift = match unit {
-        "" => 0,
-        "k" | "K" => 10,
-        "m" | "M" => 20,
-        "g" | "G" => 30,
-        "t" | "T" => 40,
-        _ => return None,
-    };
-    let bytes = number.parse::<u64>().ok()?.checked_mul(1 << shift)?;
+    let bytes = parse_size::Config::new().with_binary().parse_size(text).ok()?;
     (bytes >= 1 << 20).then_some(bytes)
 }
 
@@ -237,6 +227,17 @@ mod tests {
         assert_eq!(Config::new(set, set).cache, Some("/home/x".into()));
         let config = Config::new(set, |_| None);
         assert_eq!((config.cache, config.name.as_str()), (None, "Card"));
+    }
+
+    #[test]
+    fn sizes() {
+        for (text, bytes) in [("1048576", 1 << 20), ("8M", 8 << 20), ("16g", 16 << 30), ("1.5 GiB", 3 << 29)]
+        {
+            assert_eq!(size(text), Some(bytes), "{text}");
+        }
+        for wrong in ["", "lots", "-1", "1023K", "8Q", "99999999999999999999"] {
+            assert_eq!(size(wrong), None, "{wrong}");
+        }
     }
 
     #[test]
