@@ -4,9 +4,10 @@ use crate::error::{Error, ErrorKind, HostRange, Result};
 use crate::events::{self, Site, Step};
 use crate::label::Label;
 use crate::present::PresentTable;
+use crate::turn::Turn;
 use gangway_backend::{AllocationKind, Backend, Capabilities, DevicePtr, StreamHandle};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// A device the program can name. Devices are made when the first image for
 /// their type is registered and live as long as the process.
@@ -14,11 +15,16 @@ pub struct Device {
     number: i32,
     ordinal: usize,
     backend: &'static dyn Backend,
-    opened: OnceLock<std::result::Result<Opened, gangway_backend::Error>>,
+    /// Which back end that is, among those of its runtime. Addresses do not tell: all
+    /// objects without fields may be at the same one.
+    backend_index: usize,
+    /// What opening has led to; null before. Leaked, like the device.
+    opened: AtomicPtr<std::result::Result<Opened, gangway_backend::Error>>,
+    opening: Turn,
     /// Set when a library has been registered whose image is not loaded here yet.
     pub(crate) images_pending: AtomicBool,
-    /// Serialises loading; never held while a kernel runs.
-    pub(crate) loading: Mutex<()>,
+    /// Whose turn it is to load images.
+    pub(crate) loading: Turn,
     idle_streams: Mutex<Vec<StreamHandle>>,
     /// What of the host has storage here.
     pub table: PresentTable,
@@ -31,14 +37,21 @@ pub(crate) struct Opened {
 }
 
 impl Device {
-    pub(crate) fn new(number: i32, backend: &'static dyn Backend, ordinal: usize) -> Self {
+    pub(crate) fn new(
+        number: i32,
+        backend: &'static dyn Backend,
+        backend_index: usize,
+        ordinal: usize,
+    ) -> Self {
         Self {
             number,
             ordinal,
             backend,
-            opened: OnceLock::new(),
+            backend_index,
+            opened: AtomicPtr::new(std::ptr::null_mut()),
+            opening: Turn::default(),
             images_pending: AtomicBool::new(false),
-            loading: Mutex::new(()),
+            loading: Turn::default(),
             idle_streams: Mutex::new(Vec::new()),
             table: PresentTable::new(),
         }
@@ -62,33 +75,64 @@ impl Device {
         self.backend
     }
 
+    /// Whether the other device is one of the same back end.
+    pub(crate) fn shares_backend(&self, other: &Self) -> bool {
+        self.backend_index == other.backend_index
+    }
+
     /// Opens the device if it is not open.
     ///
     /// # Errors
     /// It cannot be opened (the same answer every time).
     #[inline]
     pub(crate) fn open(&self) -> Result<&Opened> {
-        match self.opened.get_or_init(|| self.open_now()) {
-            Ok(opened) => Ok(opened),
-            Err(error) => Err(Error::new(ErrorKind::DeviceOpen(error.clone()), self.number, None)),
-        }
+        let opened = match self.opened_already() {
+            Some(opened) => opened,
+            None => self.open_now(),
+        };
+        opened.as_ref().map_err(|error| Error::new(ErrorKind::DeviceOpen(error.clone()), self.number, None))
+    }
+
+    #[inline]
+    fn opened_already(&self) -> Option<&std::result::Result<Opened, gangway_backend::Error>> {
+        // SAFETY: what has been published is never freed.
+        unsafe { self.opened.load(Ordering::Acquire).as_ref() }
     }
 
     #[cold]
-    fn open_now(&self) -> std::result::Result<Opened, gangway_backend::Error> {
-        let device = self.backend.open(self.ordinal)?;
-        let capabilities = device.capabilities();
-        if events::observed() {
-            let architecture = device.architecture();
-            events::tell(|observer| observer.opened(self.number, &architecture));
+    fn open_now(&self) -> &std::result::Result<Opened, gangway_backend::Error> {
+        let _turn = self.opening.take();
+        if let Some(opened) = self.opened_already() {
+            return opened;
         }
-        Ok(Opened { device, capabilities })
+        let opened = self.backend.open(self.ordinal).map(|device| {
+            device.numbered(self.number);
+            let capabilities = device.capabilities();
+            if events::observed() {
+                let architecture = device.architecture();
+                events::tell(|observer| observer.opened(self.number, &architecture));
+            }
+            Opened { device, capabilities }
+        });
+        let mine = Box::into_raw(Box::new(opened));
+        let published =
+            self.opened.compare_exchange(std::ptr::null_mut(), mine, Ordering::AcqRel, Ordering::Acquire);
+        let current = match published {
+            Ok(_) => mine,
+            Err(theirs) => {
+                // SAFETY: made above, and nobody has seen it. Closes the device once more.
+                drop(unsafe { Box::from_raw(mine) });
+                theirs
+            }
+        };
+        // SAFETY: what has been published is never freed.
+        unsafe { &*current }
     }
 
     /// Whether it has been used.
     #[must_use]
     pub fn is_open(&self) -> bool {
-        matches!(self.opened.get(), Some(Ok(_)))
+        matches!(self.opened_already(), Some(Ok(_)))
     }
 
     /// What the device can do; opens it.

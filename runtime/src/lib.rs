@@ -36,6 +36,7 @@ mod runtime;
 pub mod streams;
 mod sync;
 mod target;
+mod turn;
 
 pub use arguments::{Arguments, Components, Item, MapperFunction};
 pub use device::Device;

@@ -4,6 +4,7 @@
 use crate::regions::Region;
 use gangway_backend::Module;
 use std::ffi::CStr;
+use std::sync::Arc;
 
 /// What a host entry stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,6 +45,8 @@ pub struct Registration {
 /// A registered library.
 pub(crate) struct Library {
     pub(crate) key: usize,
+    /// Tells it from one that was registered under the same key before.
+    pub(crate) serial: u64,
     pub(crate) images: Vec<&'static [u8]>,
     /// Per image, the back end that takes it.
     pub(crate) takers: Vec<Option<&'static str>>,
@@ -62,7 +65,7 @@ pub(crate) enum Placement {
     /// Loaded.
     Loaded {
         /// The image.
-        module: Box<dyn Module>,
+        module: Arc<dyn Module>,
         /// Host addresses of the globals it has put into the present table.
         mapped: Vec<usize>,
     },
@@ -77,6 +80,7 @@ impl Library {
         let region = |entry: &HostEntry| Region::new(entry.address, entry.name.to_str().unwrap_or("?"));
         Self {
             key,
+            serial: 0,
             takers: vec![None; images.len()],
             images,
             regions: entries.iter().filter(is_kernel).map(region).collect(),

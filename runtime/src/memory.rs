@@ -108,8 +108,7 @@ unsafe fn copy_between(
     size: usize,
     site: &Site,
 ) -> Result<()> {
-    let same_backend = std::ptr::addr_eq(target.backend(), source.backend());
-    if same_backend && (source.capabilities()?.peer_copy || std::ptr::eq(target, source)) {
+    if target.shares_backend(source) && (source.capabilities()?.peer_copy || std::ptr::eq(target, source)) {
         let direct = in_stream(source, |opened, stream| {
             let (from, to) = (DevicePtr(from.address), DevicePtr(to.address));
             let step = || Step::BetweenDevices { from, to_device: target.number(), to, size };

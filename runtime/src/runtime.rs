@@ -2,6 +2,10 @@
 //!
 //! One [`Runtime`] per process, a static of the front end's library. Everything
 //! on the launch path is read without a lock; registration is serialised.
+//!
+//! The registry's lock is short: nobody who holds it calls a back end, since that may
+//! wait for the system's loader, whose lock another thread may hold that waits here
+//! (libraries register themselves while they are loaded).
 
 use crate::arguments::Arguments;
 use crate::device::Device;
@@ -10,9 +14,9 @@ use crate::events::Site;
 use crate::library::{Library, Placement, Registration};
 use crate::regions::{MAX_DEVICES, Region, Regions};
 use crate::target::{DataOperation, Job, Shape};
-use gangway_backend::{Backend, KernelHandle};
+use gangway_backend::{Backend, KernelHandle, Module};
 use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 mod loading;
 
@@ -35,9 +39,20 @@ pub struct Runtime {
     registry: Mutex<Registry>,
 }
 
+#[derive(Default)]
 struct Registry {
+    /// [`Runtime::start`] has been called.
+    started: bool,
     backends: Vec<BackendState>,
     libraries: Vec<Library>,
+    /// Libraries registered so far: the next one's serial number.
+    registered: u64,
+}
+
+/// A back end and how many devices it has, as asked without a lock.
+struct Counted {
+    index: usize,
+    devices: usize,
 }
 
 struct BackendState {
@@ -73,7 +88,12 @@ impl Runtime {
             device_count: AtomicUsize::new(0),
             requirements: AtomicU64::new(0),
             regions: Regions::new(),
-            registry: Mutex::new(Registry { backends: Vec::new(), libraries: Vec::new() }),
+            registry: Mutex::new(Registry {
+                started: false,
+                backends: Vec::new(),
+                libraries: Vec::new(),
+                registered: 0,
+            }),
         }
     }
 
@@ -83,22 +103,37 @@ impl Runtime {
 
     /// Adds a back end; the order decides the numbering of devices.
     pub fn add_backend(&self, backend: Box<dyn Backend>) {
-        let backend: &'static dyn Backend = Box::leak(backend);
-        self.registry().backends.push(BackendState { backend, first_device: None });
+        self.registry().add(backend);
+    }
+
+    /// Adds the back ends of the process, unless another thread has. False: it has.
+    /// Several threads may make them at the same time, since that may call out.
+    pub fn start(&self, backends: Vec<Box<dyn Backend>>) -> bool {
+        let mut registry = self.registry();
+        if std::mem::replace(&mut registry.started, true) {
+            return false;
+        }
+        backends.into_iter().for_each(|backend| registry.add(backend));
+        true
+    }
+
+    /// The back ends by index, to be asked without a lock.
+    fn backend_list(&self) -> Vec<&'static dyn Backend> {
+        self.registry().backends.iter().map(|state| state.backend).collect()
     }
 
     /// The back ends; asks each for its devices.
     #[must_use]
     pub fn backends(&self) -> Vec<BackendInfo> {
-        let info = |state: &BackendState| {
-            let devices = state.backend.device_count();
+        let info = |backend: &'static dyn Backend| {
+            let devices = backend.device_count();
             BackendInfo {
-                name: state.backend.name().to_owned(),
+                name: backend.name().to_owned(),
                 devices,
-                why_absent: if devices == 0 { state.backend.why_absent() } else { None },
+                why_absent: if devices == 0 { backend.why_absent() } else { None },
             }
         };
-        self.registry().backends.iter().map(info).collect()
+        self.backend_list().into_iter().map(info).collect()
     }
 
     /// Number of devices the program can name.
@@ -140,9 +175,9 @@ impl Runtime {
     fn no_such_device(&self, number: i64, site: &Site) -> Box<Error> {
         let available = self.device_count();
         let kind = if available == 0 {
-            let registry = self.registry();
-            let images = registry.libraries.iter().flat_map(Library::describe_images).collect();
-            ErrorKind::NoDevices { images, backends: registry.describe_backends() }
+            let images = self.registry().libraries.iter().flat_map(Library::describe_images).collect();
+            let backends = self.backends().iter().map(BackendInfo::describe).collect();
+            ErrorKind::NoDevices { images, backends }
         } else {
             ErrorKind::NoSuchDevice { number, available }
         };
@@ -192,24 +227,31 @@ impl Runtime {
     /// the devices of types that were not in use before. Loads nothing. Answers the
     /// images that no back end takes.
     pub fn register(&self, registration: Registration) -> Vec<&'static [u8]> {
-        let mut strangers = Vec::new();
-        let mut registry = self.registry();
         let mut library = Library::new(registration);
-        for (index, &image) in library.images.clone().iter().enumerate() {
-            let Some(taker) = registry.backends.iter().position(|state| state.backend.recognises(image))
-            else {
-                strangers.push(image);
-                continue;
-            };
-            library.takers[index] = Some(registry.backends[taker].backend.name());
-            let (first, count) = self.number_devices(&mut registry.backends[taker]);
+        let backends = self.backend_list();
+        let taker = |image: &&'static [u8]| backends.iter().position(|backend| backend.recognises(image));
+        let takers: Vec<Option<usize>> = library.images.iter().map(taker).collect();
+        library.takers = takers.iter().map(|taker| taker.map(|index| backends[index].name())).collect();
+        let counted: Vec<Option<Counted>> = takers
+            .into_iter()
+            .map(|taker| taker.map(|index| Counted { index, devices: backends[index].device_count() }))
+            .collect();
+
+        let mut registry = self.registry();
+        for (image, counted) in counted.iter().enumerate() {
+            let Some(counted) = counted else { continue };
+            let (first, count) = self.number_devices(&mut registry, counted);
             for number in first..first + count {
-                library.place(number, index);
+                library.place(number, image);
             }
         }
         // SAFETY: the boxed slice stays put until `unregister` removes it here.
         unsafe { self.regions.add(library.regions.iter()) };
         let numbers = library.placements.len();
+        let unknown = |(image, taker): (&&'static [u8], &Option<_>)| taker.is_none().then_some(*image);
+        let strangers = library.images.iter().zip(&library.takers).filter_map(unknown).collect();
+        library.serial = registry.registered;
+        registry.registered += 1;
         registry.libraries.push(library);
         for device in (0..numbers).filter_map(|number| self.device_unprepared(number)) {
             device.images_pending.store(true, Ordering::Release);
@@ -218,18 +260,17 @@ impl Runtime {
     }
 
     /// Gives a back end's devices their numbers; answers the first and how many.
-    fn number_devices(&self, state: &mut BackendState) -> (usize, usize) {
-        let count = state.backend.device_count();
+    fn number_devices(&self, registry: &mut Registry, counted: &Counted) -> (usize, usize) {
+        let state = &mut registry.backends[counted.index];
         // A type whose devices do not all get a number has the same first ones always.
         let first = state.first_device.unwrap_or_else(|| self.device_count());
-        let count = count.min(MAX_DEVICES - first);
+        let count = counted.devices.min(MAX_DEVICES - first);
         if state.first_device.is_some() {
             return (first, count);
         }
-        state.backend.numbered(first);
         for ordinal in 0..count {
             let number = first + ordinal;
-            let device = Box::new(Device::new(number as i32, state.backend, ordinal));
+            let device = Box::new(Device::new(number as i32, state.backend, counted.index, ordinal));
             self.devices[number].store(Box::into_raw(device), Ordering::Release);
         }
         state.first_device = Some(first);
@@ -239,9 +280,15 @@ impl Runtime {
 
     /// Makes every back end's devices available, images or not.
     pub fn number_all_devices(&self) {
+        let backends = self.backend_list();
+        let count = |(index, backend): (usize, &&'static dyn Backend)| Counted {
+            index,
+            devices: backend.device_count(),
+        };
+        let counted: Vec<Counted> = backends.iter().enumerate().map(count).collect();
         let mut registry = self.registry();
-        for state in &mut registry.backends {
-            self.number_devices(state);
+        for counted in &counted {
+            self.number_devices(&mut registry, counted);
         }
     }
 
@@ -281,29 +328,42 @@ impl Runtime {
     /// Looks a region's kernel up in the image that its library has on the device.
     #[cold]
     fn resolve(&self, device: &'static Device, region: &Region, site: &Site) -> Result<KernelHandle> {
-        let registry = self.registry();
         let number = device.number() as usize;
+        let found = self.module_of(region, number).and_then(|module| {
+            // Without the lock: the back end may ask the loader.
+            module.kernel(region.name).map_err(ErrorKind::NoKernel)
+        });
+        match found {
+            Ok(kernel) => {
+                region.set_kernel(number, kernel);
+                Ok(kernel)
+            }
+            Err(mut kind) => {
+                if let ErrorKind::NoImage { backend, devices, .. } = &mut kind {
+                    device.backend().name().clone_into(backend);
+                    *devices = self.describe_devices();
+                }
+                Err(Error::new(kind, device.number(), site.location()))
+            }
+        }
+    }
+
+    /// The image that a region's library has on a device; holding it keeps it loaded.
+    fn module_of(&self, region: &Region, number: usize) -> std::result::Result<Arc<dyn Module>, ErrorKind> {
+        let registry = self.registry();
         let has_region = |library: &&Library| library.regions.iter().any(|r| std::ptr::eq(r, region));
         let Some(library) = registry.libraries.iter().find(has_region) else {
-            let kind = ErrorKind::UnknownRegion { address: region.host };
-            return Err(Error::new(kind, device.number(), site.location()));
+            return Err(ErrorKind::UnknownRegion { address: region.host });
         };
-        let kind = match library.placements.get(number) {
-            Some(Placement::Loaded { module, .. }) => match module.kernel(region.name) {
-                Ok(kernel) => {
-                    region.set_kernel(number, kernel);
-                    return Ok(kernel);
-                }
-                Err(error) => ErrorKind::NoKernel(error),
-            },
-            Some(Placement::Failed(error)) => ErrorKind::ImageLoad(error.clone()),
-            Some(Placement::None | Placement::Pending(_)) | None => ErrorKind::NoImage {
-                backend: device.backend().name().to_owned(),
+        match library.placements.get(number) {
+            Some(Placement::Loaded { module, .. }) => Ok(Arc::clone(module)),
+            Some(Placement::Failed(error)) => Err(ErrorKind::ImageLoad(error.clone())),
+            Some(Placement::None | Placement::Pending(_)) | None => Err(ErrorKind::NoImage {
+                backend: String::new(),
                 images: library.describe_images(),
-                devices: self.describe_devices(),
-            },
-        };
-        Err(Error::new(kind, device.number(), site.location()))
+                devices: Vec::new(),
+            }),
+        }
     }
 
     fn describe_devices(&self) -> Vec<String> {
@@ -353,14 +413,17 @@ impl Runtime {
 }
 
 impl Registry {
-    fn describe_backends(&self) -> Vec<String> {
-        let describe = |state: &BackendState| {
-            let backend = state.backend;
-            match (backend.device_count(), backend.why_absent()) {
-                (0, Some(why)) => format!("{}: no devices ({why})", backend.name()),
-                (count, _) => format!("{}: {count} device(s)", backend.name()),
-            }
-        };
-        self.backends.iter().map(describe).collect()
+    fn add(&mut self, backend: Box<dyn Backend>) {
+        let backend: &'static dyn Backend = Box::leak(backend);
+        self.backends.push(BackendState { backend, first_device: None });
+    }
+}
+
+impl BackendInfo {
+    fn describe(&self) -> String {
+        match (self.devices, &self.why_absent) {
+            (0, Some(why)) => format!("{}: no devices ({why})", self.name),
+            (count, _) => format!("{}: {count} device(s)", self.name),
+        }
     }
 }

@@ -25,13 +25,9 @@ pub trait Backend: Send + Sync {
         None
     }
 
-    /// Tells that programs call this back end's device 0 `first`, device 1 the next
-    /// number, and so on. Called once, before any device is opened, by a runtime that
-    /// may hold locks: must not call back.
-    fn numbered(&self, _first: usize) {}
-
-    /// Opens device `ordinal` (below `device_count`); called once per device,
-    /// when it is first used.
+    /// Opens device `ordinal` (below `device_count`), when it is first used. Called once
+    /// per device, but for a thread that has waited for another's call for long: then
+    /// the device that comes second is dropped unused.
     ///
     /// # Errors
     /// The device cannot be initialised.
@@ -76,6 +72,10 @@ pub trait Module: Send + Sync {
 pub trait Device: Send + Sync {
     /// What this device can do.
     fn capabilities(&self) -> Capabilities;
+
+    /// Tells what programs call this device (`omp_get_device_num`): once, after it has
+    /// been opened and before any image is loaded.
+    fn numbered(&self, _number: i32) {}
 
     /// `(key, value)` lines for `__tgt_print_device_info` and `gangway info`.
     fn describe(&self) -> Vec<(String, String)> {

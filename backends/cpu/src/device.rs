@@ -30,6 +30,10 @@ impl Device for CpuDevice {
         Capabilities { asynchronous: false, unified_memory: true, private_in_session: true, peer_copy: true }
     }
 
+    fn numbered(&self, number: i32) {
+        crate::number::set(self.place.device, number);
+    }
+
     fn architecture(&self) -> String {
         // The stock host plugin's word: tools know it.
         "generic-64bit".to_owned()

@@ -13,7 +13,7 @@
 //! | Variable | Meaning |
 //! |---|---|
 //! | `GANGWAY_CPU_DEVICES` | Logical devices, 1 to 64; 4 by default, as in the stock library |
-//! | `GANGWAY_CPU_MEMORY` | Memory of each, in bytes or with `KiB`, `MiB`, `GiB`; no limit by default |
+//! | `GANGWAY_CPU_MEMORY` | Memory of each, such as `512M` or `2GiB`; no limit by default |
 //! | `GANGWAY_CPU_POISON` | `0` leaves memory as it is; `1` (default) poisons new blocks (of those above 1 MiB the first and last 256 KiB) and freed ones up to 4 KiB; `all` poisons every byte |
 //! | `GANGWAY_CPU_CATCH_SIGNALS` | `0` leaves crashes to the system and keeps the images' files open, for debuggers |
 //! | `OMPTARGET_DISABLE_HOST_PLUGIN` | `1` removes the devices, as in the stock library |
@@ -90,10 +90,6 @@ impl Backend for CpuBackend {
 
     fn why_absent(&self) -> Option<String> {
         self.config.why_absent.clone()
-    }
-
-    fn numbered(&self, first: usize) {
-        number::set_first(first);
     }
 
     fn open(&self, ordinal: usize) -> Result<Box<dyn Device>> {

@@ -23,18 +23,18 @@ extern "C" fn number_of<const ORDINAL: usize>() -> i32 {
     NUMBERS[ORDINAL].load(Ordering::Relaxed)
 }
 
-/// Notes that programs call device 0 of this back end `first`, and so on.
-pub(crate) fn set_first(first: usize) {
-    for (ordinal, number) in NUMBERS.iter().enumerate() {
-        number.store((first + ordinal) as i32, Ordering::Relaxed);
-    }
+/// Notes what programs call the device `ordinal`.
+pub(crate) fn set(ordinal: usize, number: i32) {
+    NUMBERS[ordinal].store(number, Ordering::Relaxed);
 }
 
 /// Makes a checked image that is about to be loaded on a device ask that device for
-/// its number. True: the image has been changed.
-pub(crate) fn tie_in(image: &mut [u8], ordinal: usize) -> bool {
-    let address = FUNCTIONS[ordinal] as usize as u64;
-    NAMES.iter().fold(false, |changed, name| elf::define(image, name, address) || changed)
+/// its number.
+pub(crate) fn tie_in(image: &mut [u8], ordinal: usize) {
+    let address = FUNCTIONS[ordinal] as *const () as u64;
+    for name in NAMES {
+        elf::define(image, name, address);
+    }
 }
 
 const fn functions() -> [extern "C" fn() -> i32; MAX_DEVICES] {

@@ -122,7 +122,10 @@ fn main() -> ExitCode {
     trials.push(Trial::test("stack_overflow", || {
         let output = run_child("stack_overflow", &[]);
         let text = String::from_utf8_lossy(&output.stderr);
-        check(output.status.signal() == Some(libc::SIGSEGV) && text.contains("help:    the stack is used up"), &output)
+        check(
+            output.status.signal() == Some(libc::SIGSEGV) && text.contains("help:    the stack is used up"),
+            &output,
+        )
     }));
     trials.push(Trial::test("initialiser", || {
         let output = run_child("initialiser", &[]);

@@ -53,8 +53,8 @@ fn an_image_hears_the_number_of_its_device_from_its_first_initialiser_on() {
          __attribute__((constructor)) static void first(void) { early = omp_get_device_num_(); }\n\
          void ask(int *to) { to[0] = early; to[1] = omp_get_device_num(); to[2] = pointer(); }",
     );
-    CpuBackend::new().numbered(5);
     for ordinal in [0, 3] {
+        CpuBackend::new().open(ordinal).unwrap().numbered(5 + ordinal as i32);
         let loaded = load(ordinal, &image);
         let to = loaded.allocate(12);
         let launch = Launch {

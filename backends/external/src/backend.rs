@@ -5,27 +5,32 @@ use crate::device::ExternalDevice;
 use crate::library;
 use crate::status::{Doing, check};
 use gangway_backend::{Backend, Device, Error, Result};
+use once_cell::race::{OnceBox, OnceNonZeroUsize};
 use std::ffi::CStr;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::ptr;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 /// A type of device that a library outside Gangway provides. The library is
-/// opened at the first question that only it can answer.
+/// opened at the first question that only it can answer; by two threads, if both ask
+/// at that moment, since neither may wait for the other here: one may hold the loader's
+/// lock that the other one needs.
 pub struct ExternalBackend {
     name: String,
     path: PathBuf,
-    opened: OnceLock<std::result::Result<Opened, String>>,
+    opened: OnceBox<std::result::Result<Opened, String>>,
 }
 
 struct Opened {
     functions: Arc<Functions>,
-    devices: OnceLock<usize>,
+    /// How many there are, plus one.
+    devices: OnceNonZeroUsize,
 }
 
 impl ExternalBackend {
     pub(crate) fn new(name: String, path: PathBuf) -> Self {
-        Self { name, path, opened: OnceLock::new() }
+        Self { name, path, opened: OnceBox::new() }
     }
 
     /// The library's file.
@@ -42,10 +47,13 @@ impl ExternalBackend {
     }
 
     fn opened(&self) -> std::result::Result<&Opened, &str> {
-        let open = || {
-            library::open(&self.path)
-                .map(|functions| Opened { functions: Arc::new(functions), devices: OnceLock::new() })
-        };
+        let open =
+            || {
+                Box::new(library::open(&self.path).map(|functions| Opened {
+                    functions: Arc::new(functions),
+                    devices: OnceNonZeroUsize::new(),
+                }))
+            };
         self.opened.get_or_init(open).as_ref().map_err(String::as_str)
     }
 }
@@ -62,9 +70,10 @@ impl Backend for ExternalBackend {
     }
 
     fn device_count(&self) -> usize {
+        let Ok(opened) = self.opened() else { return 0 };
         // SAFETY: the library was checked.
-        self.opened()
-            .map_or(0, |o| *o.devices.get_or_init(|| unsafe { (o.functions.device_count)() } as usize))
+        let count = || unsafe { (opened.functions.device_count)() } as usize;
+        opened.devices.get_or_init(|| NonZeroUsize::MIN.saturating_add(count())).get() - 1
     }
 
     fn why_absent(&self) -> Option<String> {

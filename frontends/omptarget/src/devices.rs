@@ -64,7 +64,7 @@ pub extern "C" fn omp_get_uid_from_device(device: i32) -> *const c_char {
             return HOST_UID.as_ptr();
         }
         let found = usize::try_from(device).ok().and_then(|number| RUNTIME.device_unprepared(number));
-        found.map_or(std::ptr::null(), |device| kept(device.number(), || uid(device)))
+        found.map_or(std::ptr::null(), |device| kept(device.number(), uid(device)))
     })
 }
 
@@ -95,11 +95,11 @@ fn uid(device: &Device) -> String {
     device.backend().unique_id(device.ordinal())
 }
 
-/// Keeps a C string for as long as the process lives, one per device.
-fn kept(device: i32, make: impl FnOnce() -> String) -> *const c_char {
+/// Keeps a C string for as long as the process lives, one per device: the first.
+fn kept(device: i32, text: String) -> *const c_char {
     static KEPT: Mutex<BTreeMap<i32, CString>> = Mutex::new(BTreeMap::new());
     let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
-    kept.entry(device).or_insert_with(|| CString::new(make()).unwrap_or_default()).as_ptr()
+    kept.entry(device).or_insert_with(|| CString::new(text).unwrap_or_default()).as_ptr()
 }
 
 /// Prints what is known about a device. Returns 1, as the stock library.

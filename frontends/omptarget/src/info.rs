@@ -78,9 +78,11 @@ pub extern "C" fn __tgt_set_info_flag(level: u32) {
 
 /// Once in a process, however often the level goes to 0 and up again.
 fn observe_for_information() {
-    static OBSERVING: std::sync::Once = std::sync::Once::new();
+    static OBSERVING: AtomicBool = AtomicBool::new(false);
     static INFORMATION: Information = Information;
-    OBSERVING.call_once(|| events::observe(&INFORMATION));
+    if !OBSERVING.swap(true, Ordering::Relaxed) {
+        events::observe(&INFORMATION);
+    }
 }
 
 /// Tells what is still mapped when the last library is about to go.

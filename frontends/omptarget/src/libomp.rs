@@ -5,8 +5,8 @@
 //! keep it private.
 
 use crate::abi::{Dependence, Ident, Task};
+use once_cell::race::OnceBox;
 use std::ffi::{CStr, c_void};
-use std::sync::OnceLock;
 
 /// The functions; `None` where the process has no libomp.
 #[derive(Debug)]
@@ -43,11 +43,13 @@ type TaskWithDependences =
 type WaitDependences =
     unsafe extern "C" fn(*const Ident, i32, i32, *const Dependence, i32, *const Dependence);
 
-/// The process's libomp.
+/// The process's libomp. Two threads may look it up at the same time: waiting for the
+/// other one, which waits for the loader, could be for ever where this one holds the
+/// loader's lock.
 #[inline]
 pub fn libomp() -> &'static Libomp {
-    static LIBOMP: OnceLock<Libomp> = OnceLock::new();
-    LIBOMP.get_or_init(Libomp::find)
+    static LIBOMP: OnceBox<Libomp> = OnceBox::new();
+    LIBOMP.get_or_init(|| Box::new(Libomp::find()))
 }
 
 /// Looks a symbol up in the process, then in a libomp that is loaded privately.

@@ -10,7 +10,7 @@ use crate::libomp::libomp;
 use crate::state::RUNTIME;
 use gangway_runtime::events::Site;
 use gangway_runtime::{Device, Error, ErrorKind};
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 /// `OMP_TARGET_OFFLOAD`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,14 +91,14 @@ pub fn destination(number: i64, site: &Site) -> Destination {
 /// The program has no device: an error, or worth a word to who asks.
 #[cold]
 fn without_devices(policy: Offload, site: &Site) {
-    static TOLD: std::sync::Once = std::sync::Once::new();
+    static TOLD: AtomicBool = AtomicBool::new(false);
     if policy == Offload::Mandatory {
         terminate(&RUNTIME.why_no_devices(site));
     }
-    TOLD.call_once(|| {
+    if !TOLD.swap(true, Ordering::Relaxed) {
         let why = RUNTIME.why_no_devices(site);
         crate::info::debug(format_args!("{why}\n  note: the host runs the program's target regions"));
-    });
+    }
 }
 
 /// A device that is ready for use.

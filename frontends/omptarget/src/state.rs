@@ -9,45 +9,57 @@ use crate::{caller, info, libomp, ompt};
 use gangway_backend::Backend;
 use gangway_runtime::Runtime;
 use gangway_runtime::events::Site;
-use std::sync::Once;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The one runtime.
 pub static RUNTIME: Runtime = Runtime::new();
 
 /// Makes the back ends and observers known. Called by every registration.
+///
+/// No lock is held meanwhile, and no thread waits for another: what is made here asks
+/// the loader, whose lock the caller may hold. The slower of two threads drops what it
+/// has made.
 pub fn start() {
-    static STARTED: Once = Once::new();
-    STARTED.call_once(|| {
-        let wanted = libomp::variable("GANGWAY_DEVICE");
-        let is_wanted =
-            |name: &str| wanted.as_deref().is_none_or(|wanted| wanted.split(',').any(|w| w == name));
-        let external = gangway_external::discover();
+    static STARTED: AtomicBool = AtomicBool::new(false);
+    if STARTED.load(Ordering::Acquire) {
+        return;
+    }
+    let wanted = libomp::variable("GANGWAY_DEVICE");
+    let is_wanted = |name: &str| wanted.as_deref().is_none_or(|wanted| wanted.split(',').any(|w| w == name));
+    let external = gangway_external::discover();
+    let known: Vec<String> =
+        std::iter::once("cpu").chain(external.iter().map(Backend::name)).map(str::to_owned).collect();
+    let mut backends: Vec<Box<dyn Backend>> = Vec::new();
+    let mut warnings = Vec::new();
+    if is_wanted("cpu") {
+        let cpu = gangway_cpu::CpuBackend::new();
+        cpu.warnings().clone_into(&mut warnings);
+        backends.push(Box::new(cpu));
+    }
+    // Last, because asking one whether it knows an image loads it.
+    for backend in external {
+        if is_wanted(backend.name()) {
+            backends.push(Box::new(backend));
+        }
+    }
+    if RUNTIME.start(backends) {
         ompt::connect();
         info::start();
         if let Some(wanted) = &wanted {
-            check_names(wanted, external.iter().map(Backend::name));
+            check_names(wanted, &known);
         }
-        if is_wanted("cpu") {
-            let cpu = gangway_cpu::CpuBackend::new();
-            for warning in cpu.warnings() {
-                info::print_line(format_args!("gangway: warning: {warning}"));
-            }
-            RUNTIME.add_backend(Box::new(cpu));
+        for warning in warnings {
+            info::print_line(format_args!("gangway: warning: {warning}"));
         }
-        // Last, because asking one whether it knows an image loads it.
-        for backend in external {
-            if is_wanted(backend.name()) {
-                RUNTIME.add_backend(Box::new(backend));
-            }
-        }
-    });
+    }
+    STARTED.store(true, Ordering::Release);
 }
 
 /// Warns of names in `GANGWAY_DEVICE` that no back end has; `none` is meant so.
 #[cold]
-fn check_names<'a>(wanted: &str, external: impl Iterator<Item = &'a str>) {
-    let known: Vec<&str> = std::iter::once("cpu").chain(external).collect();
-    for name in wanted.split(',').filter(|name| *name != "none" && !known.contains(name)) {
+fn check_names(wanted: &str, known: &[String]) {
+    let is_known = |name: &str| name == "none" || known.iter().any(|known| known == name);
+    for name in wanted.split(',').filter(|name| !is_known(name)) {
         info::print_line(format_args!(
             "gangway: warning: GANGWAY_DEVICE asks for `{name}`, which is no back end\n  help: there are: {}",
             known.join(", ")

@@ -1,35 +1,49 @@
 //! Loading images onto devices, when a device is first used after a library has
 //! been registered.
 //!
-//! Called by [`Runtime::device`] only, one thread at a time for each device. Must
-//! not hold the registry while an image is loaded: its constructors may register
-//! libraries of their own.
+//! Called by [`Runtime::device`] only, by one thread at a time for each device unless
+//! one has waited for long ([`turn`](crate::turn)). Must not hold the registry while it
+//! calls the back end: an image's constructors may register libraries of their own, and
+//! the loader's lock may be held by a thread that registers one.
 
 use super::Runtime;
 use crate::device::{Device, Opened};
 use crate::error::{Error, ErrorKind, Result};
 use crate::events::{self, Site, Step};
 use crate::label::Label;
-use crate::library::{EntryKind, HostEntry, Placement};
+use crate::library::{EntryKind, HostEntry, Library, Placement};
 use crate::present::{Counter, NewEntry, Relation};
 use gangway_backend::{DevicePtr, Launch, Module, Session, SourceText};
-use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
+
+/// An image that waits to be loaded on a device.
+struct Waiting {
+    key: usize,
+    serial: u64,
+    image: &'static [u8],
+    globals: Vec<HostEntry>,
+}
+
+/// An image that has been loaded and whose constructors have run.
+struct Ready {
+    module: Box<dyn Module>,
+    /// Device storage of each of the library's globals.
+    storages: Vec<DevicePtr>,
+}
 
 impl Runtime {
     /// Loads what waits to be loaded on a device.
     #[cold]
     pub(super) fn prepare(&self, device: &'static Device, site: &Site) -> Result<()> {
-        let _loading = device.loading.lock().unwrap_or_else(PoisonError::into_inner);
+        // An image's own constructor gets no image.
+        let Some(_turn) = device.loading.take() else { return Ok(()) };
         if !device.has_pending_images() {
             return Ok(());
         }
         let opened = device.open()?;
-        let number = device.number() as usize;
         let mut first_error = None;
-        // The registry is not locked while an image is loaded: its constructors
-        // may register libraries of their own.
-        while let Some((key, image, globals)) = self.next_pending(device) {
+        while let Some(waiting) = self.next_pending(device) {
+            let image = waiting.image;
             let loaded = events::step(
                 device.number(),
                 site,
@@ -37,36 +51,15 @@ impl Runtime {
                 || opened.device.load(image),
                 |result| Step::Load { image, loaded: result.is_ok() },
             );
-            let placed = loaded.and_then(|module| {
-                let mut mapped = Vec::new();
-                let ready = self
-                    .map_globals(device, opened, &globals, &*module, &mut mapped)
-                    .and_then(|()| construct(device, opened, &*module));
-                if ready.is_err() {
-                    // Their storage goes with the module.
-                    mapped.iter().for_each(|&host| _ = device.table.disassociate(host));
-                }
-                ready.map(|()| Placement::Loaded { module, mapped })
+            let ready = loaded.and_then(|module| {
+                let storages = self.find_globals(device, opened, &waiting.globals, &*module)?;
+                construct(device, opened, &*module)?;
+                Ok(Ready { module, storages })
             });
-            let placement = match placed {
-                Ok(placement) => placement,
-                Err(error) => {
-                    first_error.get_or_insert_with(|| error.clone());
-                    Placement::Failed(error)
-                }
-            };
-            let mut registry = self.registry();
-            match registry.libraries.iter_mut().find(|library| library.key == key) {
-                Some(library) => library.placements[number] = placement,
-                None => {
-                    // It has been unregistered meanwhile. The module's destructors
-                    // may come back to the runtime.
-                    drop(registry);
-                    if let Placement::Loaded { mapped, .. } = &placement {
-                        mapped.iter().for_each(|&host| _ = device.table.disassociate(host));
-                    }
-                }
+            if let Err(error) = &ready {
+                first_error.get_or_insert_with(|| error.clone());
             }
+            self.place(device, &waiting, ready);
         }
         match first_error {
             None => Ok(()),
@@ -74,16 +67,16 @@ impl Runtime {
         }
     }
 
-    /// Takes the next library that waits to be loaded on a device. With none left
+    /// The next library that waits to be loaded on a device. With none left
     /// the device becomes ready for other threads, in the same critical section:
     /// a library registered meanwhile is not overlooked.
-    fn next_pending(&self, device: &Device) -> Option<(usize, &'static [u8], Vec<HostEntry>)> {
-        let mut registry = self.registry();
-        let next = registry.libraries.iter_mut().find_map(|library| {
-            let placement = library.placements.get_mut(device.number() as usize)?;
+    fn next_pending(&self, device: &Device) -> Option<Waiting> {
+        let registry = self.registry();
+        let next = registry.libraries.iter().find_map(|library| {
+            let placement = library.placements.get(device.number() as usize)?;
             let Placement::Pending(index) = *placement else { return None };
-            *placement = Placement::None;
-            Some((library.key, library.images[index], library.globals.clone()))
+            let (key, serial, image) = (library.key, library.serial, library.images[index]);
+            Some(Waiting { key, serial, image, globals: library.globals.clone() })
         });
         if next.is_none() {
             device.images_pending.store(false, Ordering::Release);
@@ -91,20 +84,47 @@ impl Runtime {
         next
     }
 
-    /// Ties the library's globals to their device copies; adds to `mapped` which.
-    fn map_globals(
+    /// Makes known what loading an image has led to. An image that is not wanted any
+    /// more is unloaded: its library has been unregistered meanwhile, or another thread
+    /// has been quicker.
+    fn place(
+        &self,
+        device: &Device,
+        waiting: &Waiting,
+        ready: std::result::Result<Ready, gangway_backend::Error>,
+    ) {
+        let mut registry = self.registry();
+        let is_it = |library: &&mut Library| library.key == waiting.key && library.serial == waiting.serial;
+        let library = registry.libraries.iter_mut().find(is_it);
+        let placement = library.map(|library| &mut library.placements[device.number() as usize]);
+        let Some(placement @ Placement::Pending(_)) = placement else {
+            // The module's destructors may come back to the runtime.
+            drop(registry);
+            return drop(ready);
+        };
+        *placement = match ready {
+            Ok(Ready { module, storages }) => {
+                let mapped = map_globals(device, &waiting.globals, &storages);
+                Placement::Loaded { module: module.into(), mapped }
+            }
+            Err(error) => Placement::Failed(error),
+        };
+    }
+
+    /// Finds the device storage of the library's globals.
+    fn find_globals(
         &self,
         device: &Device,
         opened: &Opened,
         globals: &[HostEntry],
         module: &dyn Module,
-        mapped: &mut Vec<usize>,
-    ) -> std::result::Result<(), gangway_backend::Error> {
-        for global in globals {
-            let mut storage = module.global(&global.name.to_string_lossy(), global.size)?;
+    ) -> std::result::Result<Vec<DevicePtr>, gangway_backend::Error> {
+        let find = |global: &HostEntry| {
+            let storage = module.global(&global.name.to_string_lossy(), global.size)?;
             if global.kind == EntryKind::Indirect {
-                storage = read_word(device, opened, storage)?;
-            } else if self.unified_shared_memory() && !device.table_has(global.address, global.size) {
+                return read_word(device, opened, storage);
+            }
+            if self.unified_shared_memory() && !device.table_has(global.address, global.size) {
                 // With unified shared memory the device's symbol is a reference to
                 // the host's variable, and the host's entry holds its address.
                 let host = global.address as *const u8;
@@ -113,22 +133,28 @@ impl Runtime {
                     |stream| unsafe { opened.device.copy_to_device(storage, host, global.size, stream) };
                 device.at_once(opened, copy)?;
             }
-            // Fortran declares the same symbol in several libraries; the first
-            // registered one keeps it.
-            let inserted = device.table.insert(&NewEntry {
-                host_begin: global.address,
-                size: global.size,
-                host_base: global.address,
-                label: Label::of_symbol(global.name),
-                counter: Counter::Dynamic,
-                associated: Some(storage),
-            });
-            if inserted.is_ok() {
-                mapped.push(global.address);
-            }
-        }
-        Ok(())
+            Ok(storage)
+        };
+        globals.iter().map(find).collect()
     }
+}
+
+/// Ties a library's globals to their device storage; answers the host addresses of
+/// those that it has got. Fortran declares the same symbol in several libraries: the
+/// first registered one keeps it.
+fn map_globals(device: &Device, globals: &[HostEntry], storages: &[DevicePtr]) -> Vec<usize> {
+    let tie = |(global, &storage): (&HostEntry, &DevicePtr)| {
+        let inserted = device.table.insert(&NewEntry {
+            host_begin: global.address,
+            size: global.size,
+            host_base: global.address,
+            label: Label::of_symbol(global.name),
+            counter: Counter::Dynamic,
+            associated: Some(storage),
+        });
+        inserted.is_ok().then_some(global.address)
+    };
+    globals.iter().zip(storages).filter_map(tie).collect()
 }
 
 impl Device {

@@ -29,7 +29,8 @@ pub fn initialize(number: i32, architecture: &str) {
     let architecture = CString::new(architecture).unwrap_or_default();
     // Leaked: one small string per device and process.
     let architecture = Box::leak(architecture.into_boxed_c_str());
-    known().insert(number, Known { architecture, initialized: false });
+    // Two threads may open a device; the tool hears of one.
+    known().entry(number).or_insert(Known { architecture, initialized: false });
     ensure_initialized(number);
 }
 
