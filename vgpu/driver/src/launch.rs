@@ -25,6 +25,12 @@ pub struct Shape {
     pub cooperative: bool,
 }
 
+impl Shape {
+    fn is_empty(&self) -> bool {
+        self.grid.contains(&0) || self.block.contains(&0)
+    }
+}
+
 /// A launch that has been checked, with its own copy of the parameters.
 #[derive(Clone, Debug)]
 pub struct Launch {
@@ -64,14 +70,30 @@ impl Launch {
     pub fn prepare(function: CUfunction, shape: Shape, arguments: Arguments) -> Result<Launch> {
         let function = Function::find(function)?;
         check(&function, &shape)?;
+        Launch::collect(function, shape, arguments)
+    }
+
+    fn collect(function: Arc<Function>, shape: Shape, arguments: Arguments) -> Result<Launch> {
         let parameters = arguments.collect(function.described())?;
         let engine = Arc::clone(function.context()?.device.engine());
         Ok(Launch { engine, function, shape, parameters })
     }
 
-    /// The launch, if it is within the limits: for those who have changed its shape.
+    /// A launch as the node of a graph. It may be empty as yet: programs give it its size before the
+    /// graph is launched, and [`Payload::ready`] looks for that.
+    pub fn of_node(function: CUfunction, shape: Shape, arguments: Arguments) -> Result<Launch> {
+        let function = Function::find(function)?;
+        if !shape.is_empty() {
+            check(&function, &shape)?;
+        }
+        Launch::collect(function, shape, arguments)
+    }
+
+    /// The launch of a node, if it is empty or within the limits: for those who have changed its shape.
     pub fn checked(self) -> Result<Launch> {
-        check(&self.function, &self.shape)?;
+        if !self.shape.is_empty() {
+            check(&self.function, &self.shape)?;
+        }
         Ok(self)
     }
 
@@ -99,6 +121,11 @@ impl Payload for Launch {
             report!("{fault}");
             Failure::known(Status::from(fault.reason).0)
         })
+    }
+
+    /// What is not empty was checked when the node got its parameters.
+    fn ready(&self) -> std::result::Result<(), gangway_streams::Error> {
+        if self.shape.is_empty() { Err(gangway_streams::Error::InvalidValue) } else { Ok(()) }
     }
 
     fn sort(&self) -> u32 {

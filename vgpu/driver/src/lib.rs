@@ -44,6 +44,7 @@ mod report;
 mod state;
 mod stream;
 mod symbols;
+mod tables;
 mod trace;
 mod types;
 

@@ -9,7 +9,7 @@ use crate::context::Context;
 use crate::error::{Result, Status};
 use crate::handle::object;
 use crate::jit::Options;
-use crate::module::complain;
+use crate::module::{complain, with_advice};
 
 /// A link that is going on.
 #[derive(Debug)]
@@ -59,7 +59,7 @@ impl Link {
         match gangway_linker::read(name, bytes, self.capability) {
             Ok(inputs) => state.inputs.extend(inputs),
             Err(error) => {
-                complain(&state.options, &error.to_string());
+                complain(&state.options, &with_advice(error.to_string(), self.capability));
                 return Err(Status(error.code() as u32));
             }
         }
@@ -82,7 +82,7 @@ impl Link {
         let linked = gangway_linker::link(inputs);
         state.options.finish();
         let mut module = linked.map_err(|errors| {
-            complain(&state.options, &errors.to_string());
+            complain(&state.options, &with_advice(errors.to_string(), self.capability));
             Status(errors.code() as u32)
         })?;
         state.options.limit_registers(&mut module);

@@ -74,6 +74,19 @@ impl Driver {
         (word, status)
     }
 
+    /// Asks for a table of private functions by its number.
+    fn export_table(&self, id: u128) -> u32 {
+        let (mut table, id) = (1_u64, id.to_be_bytes());
+        // SAFETY: the type that cuda.h has.
+        let status = unsafe {
+            std::mem::transmute::<*mut c_void, extern "C" fn(*mut u64, *const u8) -> u32>(
+                self.address(c"cuGetExportTable"),
+            )(&mut table, id.as_ptr())
+        };
+        assert_eq!(table, 0);
+        status
+    }
+
     fn create_context(&self) -> u32 {
         let mut context = 0_u64;
         // SAFETY: the type that cuda.h has.
@@ -263,6 +276,37 @@ fn a_cache_that_others_can_write_to_is_left_alone() {
     assert_eq!(told.matches(&line).count(), 1, "{told}");
     // It is still empty.
     std::fs::remove_dir(&folder).unwrap();
+}
+
+/// Who asks for private tables, whether that process has a context, and how often it is told of them.
+const ASKING: &[(&str, u128, bool, usize)] = &[
+    ("libcudart", 0x6bd5fb6c5bf4e74a8987d93912fd9df9, false, 1),
+    ("libcudart, first", 0xf8cff95121468b4eb9e2fb469e7c0dd9, true, 1),
+    ("NVRTC", 0xda9151d33ae6cc41a5c04f26d533e328, false, 0),
+    ("somebody who fails", 1, false, 1),
+    ("somebody who goes on", 1, true, 0),
+];
+
+#[test]
+fn missing_tables_are_told_to_those_who_need_them() {
+    for (number, &(who, id, context, told)) in ASKING.iter().enumerate() {
+        let number = number.to_string();
+        let test = "missing_tables_are_told_to_those_who_need_them";
+        let Some(output) = child(test, &[("GANGWAY_TEST_NUMBER", &number)]) else {
+            let number: usize = std::env::var("GANGWAY_TEST_NUMBER").unwrap().parse().unwrap();
+            let (_, id, context, _) = ASKING[number];
+            let driver = Driver::open();
+            assert_eq!((driver.export_table(id), driver.init(0), driver.export_table(id)), (801, 0, 801));
+            if context {
+                assert_eq!(driver.create_context(), 0);
+            }
+            return;
+        };
+        succeeded(&output);
+        let text = String::from_utf8_lossy(&output.stderr);
+        let line = "does not support cuGetExportTable: it runs programs that use the driver API";
+        assert_eq!(text.matches(line).count(), told, "{who} ({id:x}, {context}): {text}");
+    }
 }
 
 #[test]

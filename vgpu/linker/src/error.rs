@@ -71,6 +71,43 @@ impl From<gangway_image::Error> for ImageError {
     }
 }
 
+/// Faults of a text as its author wants to read them: each feature that is not supported is shown where it comes
+/// first and counted elsewhere. Compilers repeat an instruction by the dozen.
+struct Condensed<'a>(&'a Errors);
+
+impl fmt::Display for Condensed<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut counts: Vec<(&str, usize)> = Vec::new();
+        let mut shown = Vec::new();
+        for error in &self.0.0 {
+            let feature = feature(error);
+            match feature.and_then(|feature| counts.iter_mut().find(|(known, _)| *known == feature)) {
+                Some((_, count)) => *count += 1,
+                None => {
+                    counts.extend(feature.map(|feature| (feature, 0)));
+                    shown.push(error);
+                }
+            }
+        }
+        for (index, error) in shown.into_iter().enumerate() {
+            write!(f, "{}{error}", if index > 0 { "\n" } else { "" })?;
+        }
+        for (feature, more) in counts.into_iter().filter(|&(_, more)| more > 0) {
+            let times = if more == 1 { "once more".to_owned() } else { format!("{more} times more") };
+            write!(f, "\n{feature}: {times} in this module")?;
+        }
+        Ok(())
+    }
+}
+
+/// What is not supported, without the spelling of the instruction that wants it.
+fn feature(error: &gangway_ptx::Error) -> Option<&str> {
+    if error.code != gangway_ptx::Code::NotSupported {
+        return None;
+    }
+    Some(error.message.rsplit_once("': ").map_or(&*error.message, |(_, feature)| feature))
+}
+
 /// One thing that does not fit between modules.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LinkError {
@@ -98,7 +135,7 @@ impl fmt::Display for LinkError {
             LinkError::Mismatch { name, what, first, second } => {
                 write!(f, "{what} of '{name}' in '{second}' does not match that in '{first}'")
             }
-            LinkError::Ptx { module, faults } => write!(f, "{module}: {faults}"),
+            LinkError::Ptx { module, faults } => write!(f, "{module}: {}", Condensed(faults)),
             LinkError::AddressSize { first, second } => {
                 write!(f, "the size of addresses in '{second}' does not match that in '{first}'")
             }
@@ -157,7 +194,7 @@ impl fmt::Display for LoadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             LoadError::Image(error) => error.fmt(f),
-            LoadError::Ptx(name, errors) => write!(f, "{name}: {errors}"),
+            LoadError::Ptx(name, errors) => write!(f, "{name}: {}", Condensed(errors)),
             LoadError::Link(errors) => errors.fmt(f),
         }
     }

@@ -74,6 +74,12 @@ impl GraphExec {
             return stream.capture(NodeKind::Child(inner.as_graph()?)).map(drop);
         }
         stream.check_submit()?;
+        // Before anything is submitted or recorded.
+        for step in inner.steps.iter().filter(|step| step.enabled) {
+            if let NodeKind::Work(payload) = &step.kind {
+                payload.ready()?;
+            }
+        }
         let mut operations = Vec::with_capacity(inner.steps.len() + 1);
         if let Some(last) = inner.last.take()
             && !last.reached()

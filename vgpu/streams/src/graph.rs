@@ -15,6 +15,11 @@ pub trait Payload: Any + fmt::Debug + Send + Sync {
     /// Does it.
     fn run(&self) -> Outcome;
 
+    /// Whether it can run as it is. A graph may hold what is to be completed before a launch.
+    fn ready(&self) -> Result<(), Error> {
+        Ok(())
+    }
+
     /// It calls a function of the program, so no thread that waits for a stream may run it.
     fn on_host(&self) -> bool {
         false

@@ -1,15 +1,14 @@
 //! The driver itself: starting it, its version, errors, looking functions up, profiling.
 
 use std::ffi::c_char;
-use std::sync::Once;
 
 use crate::device::DRIVER_VERSION;
 use crate::entry::entries;
 use crate::error::Status;
 use crate::pointer::{Memory, Out, Text};
-use crate::report::report;
 use crate::state;
 use crate::symbols::{self, Missing};
+use crate::tables;
 
 /// `CUdriverProcAddressQueryResult`
 const FOUND: u32 = 0;
@@ -83,17 +82,9 @@ entries! {
 
     /// Tables of functions that are not public; NVIDIA's own libraries are made of them.
     before init fn cuGetExportTable(_, table: Out<*const ()>, id: Memory) {
-        static TOLD: Once = Once::new();
-        if id.is_null() {
-            return Err(Status::INVALID_VALUE);
-        }
+        let id = id.at::<[u8; 16]>(0).get()?;
         table.set(std::ptr::null())?;
-        TOLD.call_once(|| {
-            report!(
-                "the virtual GPU does not support cuGetExportTable: it runs programs that use the driver \
-                 API, not those that use the CUDA runtime (libcudart)"
-            );
-        });
+        tables::refused(&id);
         Err(Status::NOT_SUPPORTED)
     }
 

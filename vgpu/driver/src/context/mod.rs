@@ -71,6 +71,14 @@ pub const API_VERSION: u32 = 3020;
 
 object!(Context, 1, invalid: Status::INVALID_CONTEXT);
 
+/// Numbers of contexts, from 1.
+static NEXT_ID: AtomicU64 = AtomicU64::new(1);
+
+/// Whether this process has had a context at all.
+pub fn has_been_created() -> bool {
+    NEXT_ID.load(Ordering::Relaxed) > 1
+}
+
 impl Context {
     /// A new context, current nowhere.
     pub fn create(
@@ -97,12 +105,11 @@ impl Context {
         primary: bool,
         api_version: u32,
     ) -> Context {
-        static NEXT: AtomicU64 = AtomicU64::new(1);
         Context {
             handle,
             device,
             primary,
-            id: NEXT.fetch_add(1, Ordering::Relaxed),
+            id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
             api_version,
             queues: gangway_streams::Context::new(),
             flags: AtomicU32::new(flags),

@@ -139,7 +139,7 @@ pub fn kind_of(kind: &NodeKind) -> u32 {
 pub fn launch(given: KernelParameters) -> Result<NodeKind> {
     let KernelParameters { function, grid, block, shared, each, extra } = given;
     let shape = Shape { grid, block, shared, cooperative: false };
-    Ok(NodeKind::Work(Arc::new(Launch::prepare(function, shape, Arguments { each, extra })?)))
+    Ok(NodeKind::Work(Arc::new(Launch::of_node(function, shape, Arguments { each, extra })?)))
 }
 
 /// A kernel of a library may be named in place of a function.

@@ -134,6 +134,43 @@ int main(void) {
     launch_graph(exec);
     for (unsigned i = 0; i < N; i++) CHECK(host[i] == 2 * (1 + 7) + i);
     EXPECT(INVALID_VALUE, cuGraphExecMemsetNodeSetParams(exec, add, &fill_node, context));
+    // A node without a size cannot run, and gets one before a launch: grid or block, in the executable graph or before.
+    KernelNode sizes[] = {add_node, add_node};
+    sizes[0].gridDimX = 0;
+    sizes[1].blockDimX = 0;
+    for (int i = 0; i < 2; i++) {
+        CUgraph unsized_graph;
+        CUgraphNode unsized_node;
+        CUgraphExec unsized_exec;
+        EXPECT(INVALID_VALUE, cuLaunchKernel(kernels.add, sizes[i].gridDimX, 1, 1, sizes[i].blockDimX, 1, 1, 0, stream,
+                                             add_parameters, NULL));
+        OK(cuGraphCreate(&unsized_graph, 0));
+        OK(cuGraphAddKernelNode_v2(&unsized_node, unsized_graph, NULL, 0, &sizes[i]));
+        OK(cuGraphInstantiateWithFlags(&unsized_exec, unsized_graph, 0));
+        EXPECT(INVALID_VALUE, cuGraphLaunch(unsized_exec, stream));
+        OK(cuGraphNodeSetEnabled(unsized_exec, unsized_node, 0));
+        OK(cuGraphLaunch(unsized_exec, stream));
+        OK(cuGraphNodeSetEnabled(unsized_exec, unsized_node, 1));
+        OK(cuGraphExecKernelNodeSetParams_v2(unsized_exec, unsized_node, &add_node));
+        OK(cuMemsetD32_v2(memory, 1, N));
+        launch_graph(unsized_exec);
+        OK(cuMemcpyDtoH_v2(host, memory, N * 4));
+        for (unsigned j = 0; j < N; j++) CHECK(host[j] == 1 + value);
+        // Back to nothing, and another size in the graph itself.
+        OK(cuGraphExecKernelNodeSetParams_v2(unsized_exec, unsized_node, &sizes[i]));
+        EXPECT(INVALID_VALUE, cuGraphLaunch(unsized_exec, stream));
+        OK(cuGraphKernelNodeSetParams_v2(unsized_node, &add_node));
+        OK(cuGraphExecUpdate_v2(unsized_exec, unsized_graph, &(struct { int result; CUgraphNode node, from; }){0}));
+        OK(cuGraphLaunch(unsized_exec, stream));
+        OK(cuStreamSynchronize(stream));
+        // What is too large is refused at once.
+        KernelNode large = add_node;
+        large.blockDimX = 1025;
+        EXPECT(INVALID_VALUE, cuGraphKernelNodeSetParams_v2(unsized_node, &large));
+        OK(cuGraphExecDestroy(unsized_exec));
+        OK(cuGraphDestroy(unsized_graph));
+    }
+
     unsigned enabled;
     OK(cuGraphNodeSetEnabled(exec, twice, 0));
     OK(cuGraphNodeGetEnabled(exec, twice, &enabled));
