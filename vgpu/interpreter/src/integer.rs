@@ -90,11 +90,14 @@ pub fn evaluate(opcode: &Opcode, inputs: &[u64], carry: &mut bool) -> Option<u64
             note_carry(opcode, carry, sum >> bits != 0);
             Some(sum as u64 & mask(bits))
         }
+        // The carry of the addition that a subtraction is on hardware: set when nothing
+        // was borrowed. The ISA calls it "borrow", and only the code that NVIDIA's
+        // assembler makes tells what `addc` sees after `sub.cc`.
         Op::Sub | Op::Subc => {
-            let (a, b) = (i128::from(a & mask(bits)), i128::from(b & mask(bits)));
-            let difference = a - b - i128::from(opcode.op == Op::Subc && *carry);
-            note_carry(opcode, carry, difference < 0);
-            fit(difference)
+            let (a, b) = (a & mask(bits), !b & mask(bits));
+            let sum = u128::from(a) + u128::from(b) + u128::from(opcode.op == Op::Sub || *carry);
+            note_carry(opcode, carry, sum >> bits != 0);
+            Some(sum as u64 & mask(bits))
         }
         Op::Mul if has(Word::Wide) => Some(product() as u64 & mask(bits * 2)),
         Op::Mul => fit(part(product())),

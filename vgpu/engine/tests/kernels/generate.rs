@@ -442,6 +442,8 @@ impl Generator<'_> {
         let (first, second) = self.choices.pick(&[
             ("add.cc.u32", "addc.u32"),
             ("sub.cc.u32", "subc.u32"),
+            ("sub.cc.u32", "addc.u32"),
+            ("add.cc.u32", "subc.u32"),
             ("add.cc.s32", "addc.cc.s32"),
         ]);
         emit!(self, "  {first} {a}, {b}, {c}; {second} {d}, {d}, {b};");
