@@ -89,6 +89,8 @@ struct Slot {
 pub struct Form {
     pub row: &'static Row,
     slots: Vec<Slot>,
+    /// How many of the slots, the first ones, keep their places.
+    fixed: usize,
     operands: Vec<(Expected, TypeOf)>,
 }
 
@@ -96,7 +98,7 @@ pub struct Form {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Opcode {
     pub op: Op,
-    /// In the order of the source text, which is the order of the form.
+    /// In the order of the form, whatever order the source text has.
     pub modifiers: Box<[Modifier]>,
     /// What the operands must be, one for each position.
     pub expected: Box<[Expected]>,
@@ -169,27 +171,30 @@ impl std::fmt::Display for Opcode {
 impl Form {
     fn compile(row: &'static Row) -> Form {
         let mut slots = Vec::new();
+        let mut fixed = 0;
         for word in expand(row.modifiers).split_whitespace() {
-            slots.push(slot(word));
+            match word {
+                "/" => fixed = slots.len(),
+                word => slots.push(slot(word)),
+            }
         }
         let operands = row.operands.split_whitespace().map(operand).collect();
-        Form { row, slots, operands }
+        Form { row, slots, fixed, operands }
     }
 
-    /// The opcode, when the modifiers are as the row says.
+    /// The opcode, when the modifiers are as the row says, in any order that PTX allows.
     fn matches(&self, modifiers: &[Modifier]) -> Option<Opcode> {
+        let chosen = assign(&self.slots, self.fixed, modifiers)?;
         let (mut since, mut processor) = (self.row.since, self.row.processor);
-        if !take(&self.slots, modifiers, &mut |slot| {
-            if let Some((version, sm)) = slot.requires {
+        for (slot, choice) in self.slots.iter().zip(&chosen) {
+            if let (Some((version, sm)), Some(_)) = (slot.requires, choice) {
                 since = since.max(version);
                 processor = processor.max(sm);
             }
-        }) {
-            return None;
         }
         let mut opcode = Opcode {
             op: self.row.op,
-            modifiers: modifiers.into(),
+            modifiers: chosen.into_iter().flatten().collect(),
             expected: Box::default(),
             since,
             processor,
@@ -246,17 +251,65 @@ impl Form {
     }
 }
 
-/// Matches `modifiers` against `slots` in order; tells `used` of each slot that is used.
-fn take(slots: &[Slot], modifiers: &[Modifier], used: &mut dyn FnMut(&Slot)) -> bool {
-    let Some((slot, rest)) = slots.split_first() else { return modifiers.is_empty() };
-    if let Some((first, others)) = modifiers.split_first()
-        && slot.choices.contains(first)
-        && take(rest, others, used)
-    {
-        used(slot);
-        return true;
+/// More modifiers than any form has.
+const MOST_MODIFIERS: usize = 16;
+
+/// Gives each slot its modifier, or none; `None` when not all modifiers find a slot or a
+/// slot finds no modifier.
+///
+/// The first `fixed` slots take what stands first. Otherwise the order is free, as it is
+/// for NVIDIA's assembler, but for types and spaces: the first type is the first slot's.
+fn assign(slots: &[Slot], fixed: usize, modifiers: &[Modifier]) -> Option<Vec<Option<Modifier>>> {
+    if modifiers.len() > MOST_MODIFIERS {
+        return None;
     }
-    slot.optional && take(rest, modifiers, used)
+    let mut chosen = Vec::with_capacity(slots.len());
+    search(slots, fixed, modifiers, 0, &mut chosen).then_some(chosen)
+}
+
+/// Fills the slots after those in `chosen`. The bits of `used` say which modifiers have a
+/// slot already.
+fn search(
+    slots: &[Slot],
+    fixed: usize,
+    modifiers: &[Modifier],
+    used: u32,
+    chosen: &mut Vec<Option<Modifier>>,
+) -> bool {
+    let Some(slot) = slots.get(chosen.len()) else {
+        return used.count_ones() as usize == modifiers.len();
+    };
+    let in_place = chosen.len() < fixed;
+    let unused = |at: &usize| used & (1 << at) == 0;
+    // Of a kind whose order counts only the first may be taken.
+    let mut passed = [false; 2];
+    for at in (0..modifiers.len()).filter(unused) {
+        let ordered = match modifiers[at] {
+            Modifier::Type(_) => Some(0),
+            Modifier::Space(_) => Some(1),
+            Modifier::Word(_) => None,
+        };
+        let first = !ordered.is_some_and(|kind| std::mem::replace(&mut passed[kind], true));
+        if first && slot.choices.contains(&modifiers[at]) {
+            chosen.push(Some(modifiers[at]));
+            if search(slots, fixed, modifiers, used | 1 << at, chosen) {
+                return true;
+            }
+            chosen.pop();
+        }
+        if in_place {
+            break;
+        }
+    }
+    if !slot.optional {
+        return false;
+    }
+    chosen.push(None);
+    let found = search(slots, fixed, modifiers, used, chosen);
+    if !found {
+        chosen.pop();
+    }
+    found
 }
 
 fn expand(text: &str) -> String {

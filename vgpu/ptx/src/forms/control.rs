@@ -27,8 +27,6 @@ pub const ROWS: &[Row] = &[
     row(Membar, "sys", "").since(20, 20),
     row(Fence, "sc|acq_rel? cta|gpu|sys", "").since(60, 70),
     row(Fence, "acquire|release cta|gpu|sys", "").since(86, 90),
-    // ... and the scope first, as libcu++ does
-    row(Fence, "cta|gpu|sys sc|acq_rel", "").since(60, 70),
     // Warps
     row(Shfl, "up|down|bfly|idx b32", "=t_ |pred t b32 b32").since(30, 30).until(70),
     row(Shfl, "sync up|down|bfly|idx b32", "=t_ |pred t b32 b32 b32").since(60, 30),

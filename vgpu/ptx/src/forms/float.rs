@@ -76,7 +76,6 @@ pub const ROWS: &[Row] = &[
     row(Set, "@fcmp u32|s32|f32 f64", "=t u u"),
     row(Set, "@fcmp and|or|xor ftz? u32|s32|f32 f32", "=t u u pred!"),
     row(Set, "@fcmp and|or|xor u32|s32|f32 f64", "=t u u pred!"),
-    row(Set, "u32|s32|f32 @fcmp f32|f64", "=t u u"),
     row(Set, "@fcmp ftz? f16|u16|s16|u32|s32 f16", "=t u u").since(42, 53),
     row(Set, "@fcmp ftz? f16x2|u32|s32 f16x2", "=t u u").since(42, 53),
     row(Set, "@fcmp bf16|u16|s16|u32|s32 bf16", "=t u u").since(78, 90),

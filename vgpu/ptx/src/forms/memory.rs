@@ -11,8 +11,8 @@ pub const ROWS: &[Row] = &[
     row(Mov, "v2|v4 b8|u8|s8|b16|b32|b64|u16|u32|u64|s16|s32|s64|f32|f64", "=mov mov"),
     row(Cvta, "const|global|local|shared|shared::cta u32|u64", "=t mov").since(20, 20),
     row(Cvta, "param|param::entry u32|u64", "=t mov").since(77, 70),
-    row(Cvta, "to const|global|local|shared|shared::cta u32|u64", "=t mov").since(20, 20),
-    row(Cvta, "to param|param::entry u32|u64", "=t mov").since(77, 70),
+    row(Cvta, "to / const|global|local|shared|shared::cta u32|u64", "=t mov").since(20, 20),
+    row(Cvta, "to / param|param::entry u32|u64", "=t mov").since(77, 70),
     row(Isspacep, "const|global|local|shared|shared::cta", "=pred mov").since(20, 20),
     row(Isspacep, "param|param::entry", "=pred mov").since(77, 70),
     // Loads
@@ -32,7 +32,7 @@ pub const ROWS: &[Row] = &[
     row(Prefetch, "global|local? L1|L2", "[]").since(20, 20),
     row(Prefetch, "global L2::evict_last|L2::evict_normal", "[]").since(74, 80),
     row(Prefetchu, "L1", "[]").since(20, 20),
-    // Atomics: order, scope and space before the operation, as the ISA writes them
+    // Atomics
     row(Atom, "@order_? @scope_? @atomspace? and|or|xor|exch b32|b64", "=t_ [] t").since(11, 0),
     row(Atom, "@order_? @scope_? @atomspace? cas b32|b64", "=t_ [] t t").since(11, 0),
     row(Atom, "@order_? @scope_? @atomspace? cas b16", "=t_ [] t t").since(63, 70),
@@ -43,18 +43,6 @@ pub const ROWS: &[Row] = &[
     row(Atom, "@order_? @scope_? @atomspace? add noftz bf16|bf16x2", "=t_ [] t").since(78, 90),
     row(Atom, "@order_? @scope_? @atomspace? inc|dec u32", "=t_ [] t").since(11, 0),
     row(Atom, "@order_? @scope_? @atomspace? min|max u32|s32|u64|s64", "=t_ [] t").since(11, 0),
-    // ... and the operation first, as libcu++ does
-    row(Atom, "and|or|xor|exch @order_ @scope_? @atomspace? b32|b64", "=t_ [] t").since(60, 70),
-    row(Atom, "cas @order_ @scope_? @atomspace? b16|b32|b64", "=t_ [] t t").since(63, 70),
-    row(Atom, "add @order_ @scope_? @atomspace? u32|s32|u64|f32|f64", "=t_ [] t").since(60, 70),
-    row(Atom, "min|max @order_ @scope_? @atomspace? u32|s32|u64|s64", "=t_ [] t").since(60, 70),
-    // ... and the space before the scope, as NVRTC does
-    row(Atom, "@atomspace @scope_ and|or|xor|exch b32|b64", "=t_ [] t").since(50, 60),
-    row(Atom, "@atomspace @scope_ cas b32|b64", "=t_ [] t t").since(50, 60),
-    row(Atom, "@atomspace @scope_ cas b16", "=t_ [] t t").since(63, 70),
-    row(Atom, "@atomspace @scope_ add u32|s32|u64|f32|f64", "=t_ [] t").since(50, 60),
-    row(Atom, "@atomspace @scope_ inc|dec u32", "=t_ [] t").since(50, 60),
-    row(Atom, "@atomspace @scope_ min|max u32|s32|u64|s64", "=t_ [] t").since(50, 60),
     row(Red, "relaxed|release?^60:70 @scope_? @atomspace? and|or|xor b32|b64", "[] t").since(12, 0),
     row(Red, "relaxed|release?^60:70 @scope_? @atomspace? add u32|s32|u64|f32", "[] t").since(12, 0),
     row(Red, "relaxed|release?^60:70 @scope_? @atomspace? add f64", "[] t").since(50, 60),
@@ -63,13 +51,9 @@ pub const ROWS: &[Row] = &[
     row(Red, "relaxed|release?^60:70 @scope_? @atomspace? add noftz bf16|bf16x2", "[] t").since(78, 90),
     row(Red, "relaxed|release?^60:70 @scope_? @atomspace? inc|dec u32", "[] t").since(12, 0),
     row(Red, "relaxed|release?^60:70 @scope_? @atomspace? min|max u32|s32|u64|s64", "[] t").since(12, 0),
-    row(Red, "@atomspace @scope_ and|or|xor b32|b64", "[] t").since(50, 60),
-    row(Red, "@atomspace @scope_ add u32|s32|u64|f32|f64", "[] t").since(50, 60),
-    row(Red, "@atomspace @scope_ inc|dec u32", "[] t").since(50, 60),
-    row(Red, "@atomspace @scope_ min|max u32|s32|u64|s64", "[] t").since(50, 60),
     // Asynchronous copies to shared memory
-    row(Cp, "async ca|cg shared|shared::cta global @ahead?^74:75", "[] [] #u32 u32?").since(70, 80),
-    row(Cp, "async commit_group", "").since(70, 80),
+    row(Cp, "async / ca|cg shared|shared::cta global @ahead?^74:75", "[] [] #u32 u32?").since(70, 80),
+    row(Cp, "async / commit_group", "").since(70, 80),
     row(Cp, "async wait_group", "#u32").since(70, 80),
     row(Cp, "async wait_all", "").since(70, 80),
     // The stack

@@ -6,7 +6,9 @@
 //!
 //! Modifiers are separated by blanks: `a|b` is a choice, `?` makes it optional,
 //! `^60:70` adds a requirement (PTX 6.0, sm_70) when the choice is used, and `@name`
-//! stands for a list in [`compile::ALIASES`].
+//! stands for a list in [`compile::ALIASES`]. A program may write them in any order, but
+//! types and spaces keep theirs, and what stands before `/` belongs to the name: it
+//! comes first.
 //!
 //! Operands are separated by blanks as well:
 //!

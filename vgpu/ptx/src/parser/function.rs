@@ -33,6 +33,7 @@ pub(super) enum Binding {
 
 /// A body in the making.
 pub(super) struct Frame<'a> {
+    pub function: FunctionId,
     pub body: Body,
     pub labels: Labels<'a>,
     pub location: Option<LocationId>,
@@ -45,8 +46,9 @@ pub(super) struct Frame<'a> {
 }
 
 impl<'a> Frame<'a> {
-    fn new() -> Frame<'a> {
+    fn new(function: FunctionId) -> Frame<'a> {
         Frame {
+            function,
             body: Body::default(),
             labels: Labels::new(),
             location: None,
@@ -146,6 +148,16 @@ impl<'a> Frame<'a> {
             None => self.body.registers.push(register),
             Some(count) => self.body.registers.extend(std::iter::repeat_n(register, count as usize)),
         }
+    }
+
+    /// A register that no text names, for a value between two instructions.
+    pub fn make_register(&mut self, name: &str, ty: Type) -> RegisterId {
+        let first = RegisterId(self.body.registers.len() as u32);
+        let name = self.invent(name);
+        let group = self.body.groups.len() as u32;
+        self.body.groups.push(RegisterGroup { name, count: None, first });
+        self.body.registers.push(Register { ty, vector: 1, group });
+        first
     }
 
     /// Renames what would be taken for a register of a counted declaration once scopes
@@ -308,7 +320,7 @@ impl<'a> Parser<'a> {
 
     pub(super) fn body(&mut self, id: FunctionId) -> Result<()> {
         self.advance();
-        let mut frame = Frame::new();
+        let mut frame = Frame::new(id);
         let function = &self.module.functions[id.index()];
         let lists = [(&function.returns, true), (&function.parameters, false)];
         for (list, returned) in lists {

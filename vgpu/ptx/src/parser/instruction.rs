@@ -8,6 +8,7 @@ use crate::modifier::Modifier;
 use crate::special::SpecialRegister;
 use crate::types::{Class, StateSpace, Type, Version};
 
+use super::composed::Sum;
 use super::function::{Binding, Frame};
 use super::{Parser, shorten};
 
@@ -16,6 +17,7 @@ use super::{Parser, shorten};
 pub(super) struct Scratch {
     operands: Vec<Operand>,
     elements: Vec<Operand>,
+    pub(super) sums: Vec<Sum>,
 }
 
 impl<'a> Parser<'a> {
@@ -71,6 +73,7 @@ impl<'a> Parser<'a> {
         let operands = self.operands(frame, kind, &opcode);
         self.module.opcodes[id.index()].expected = opcode;
         let operands = operands?;
+        self.add_up(frame, span)?;
         let id = match self.named_space(frame, id, &operands) {
             Some(space) => self.opcode_in(id, space, span)?,
             None => id,
@@ -91,7 +94,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Looks an opcode up in the form table and checks that the module may use it.
-    fn opcode(&mut self, text: &str, span: Span) -> Result<OpcodeId> {
+    pub(super) fn opcode(&mut self, text: &str, span: Span) -> Result<OpcodeId> {
         let mut words = text.split('.');
         let name = words.next().unwrap_or_default();
         let table = forms::table();
@@ -224,6 +227,7 @@ impl<'a> Parser<'a> {
         let start = self.token.span;
         let mut given = std::mem::take(&mut self.scratch.operands);
         given.clear();
+        self.scratch.sums.clear();
         let mut labels = [None; 2];
         let result = if op == Op::Call {
             self.call(frame, &mut given, &mut labels)
@@ -266,8 +270,11 @@ impl<'a> Parser<'a> {
                 }
                 Role::Address => given.push(self.address(frame)?),
                 _ => {
-                    let ty = want.and_then(|want| want.ty);
-                    given.push(self.operand(frame, ty)?);
+                    let start = self.token.span;
+                    let operand = self.operand(frame, want.and_then(|want| want.ty))?;
+                    // Nearly always it is one token.
+                    let more = self.last_end > start.end || self.at(b'+');
+                    given.push(if more { self.composed(frame, operand, want, start)? } else { operand });
                 }
             }
             if expected.get(given.len()).is_some_and(|next| next.role == Role::SecondDestination) {
@@ -359,7 +366,11 @@ impl<'a> Parser<'a> {
             return self.special(&full, span);
         }
         let symbol = self.symbol(frame, name, span)?;
-        let offset = if self.at(b'+') || self.at(b'-') { self.constant()? } else { 0 };
+        let offset = match self.token.kind {
+            kind if kind == sign(b'+') || kind == sign(b'-') => self.constant()?,
+            kind if kind == sign(b'[') => self.index(frame, symbol, name)?,
+            _ => 0,
+        };
         Ok(Operand::Symbol(symbol, offset))
     }
 
@@ -408,8 +419,15 @@ impl<'a> Parser<'a> {
         symbol.ok_or_else(|| Fault::invalid(span, format!("'{}' has not been declared", shorten(name))))
     }
 
-    /// `[base]`, `[base+offset]`, `[offset]`
+    /// `[base]`, `[base+offset]`, `[offset]`, and `array[index]`
     fn address(&mut self, frame: &mut Frame<'a>) -> Result<Operand> {
+        if self.token.kind == Kind::Name && self.lexer.clone().next().kind == sign(b'[') {
+            let span = self.token.span;
+            return match self.named(frame)? {
+                Operand::Symbol(symbol, offset) => Ok(Operand::Address(Base::Symbol(symbol), offset)),
+                _ => Err(Fault::invalid(span, "an address stands in brackets, or is an array's element")),
+            };
+        }
         self.expect(b'[', "before an address")?;
         let operand = if self.token.kind == Kind::Name {
             let span = self.token.span;
@@ -417,6 +435,9 @@ impl<'a> Parser<'a> {
                 Operand::Register(id) => {
                     let offset = if self.at(b'+') || self.at(b'-') { self.constant()? } else { 0 };
                     Operand::Address(Base::Register(id), offset)
+                }
+                Operand::Symbol(..) if self.source.as_bytes()[self.last_end as usize - 1] == b']' => {
+                    return Err(Fault::invalid(span, "an array's element has no other brackets around it"));
                 }
                 Operand::Symbol(symbol, offset) => Operand::Address(Base::Symbol(symbol), offset),
                 Operand::Integer(offset) => Operand::Address(Base::Absolute, offset),

@@ -6,12 +6,14 @@
 //! - `function`: signatures, bodies, scopes
 //! - `labels`: from labels to blocks, when a body is complete
 //! - `instruction`: opcodes and operands
+//! - `composed`: operands that are made of others: elements and sums
 //! - `constant`: constant expressions
 //! - `outline`: declarations without bodies, for the linker
 //!
 //! A fault in an instruction does not end the parse: the parser goes on after the next
 //! semicolon, so that a programmer sees all faults at once, up to [`MOST_FAULTS`].
 
+mod composed;
 mod constant;
 mod declaration;
 mod function;
