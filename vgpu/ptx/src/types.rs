@@ -130,7 +130,9 @@ impl Type {
         if wanted == Class::Predicate || got == Class::Predicate || self.size() != register.size() {
             return false;
         }
-        wanted == Class::Bits || got == Class::Bits || (self.is_integer() && register.is_integer())
+        // Two halves of a word are bits where an integer is wanted, as for NVIDIA's assembler.
+        let bits = got == Class::Bits || register == Type::F16x2 && self.is_integer();
+        wanted == Class::Bits || bits || (self.is_integer() && register.is_integer())
     }
 
     /// [`accepts`](Type::accepts) with the relaxed rules of `ld`, `st` and `cvt`: an
@@ -147,7 +149,7 @@ impl Type {
         match wanted {
             Class::Bits if source => true,
             Class::Float => got == Class::Bits,
-            _ => got != Class::Float,
+            _ => got != Class::Float || register == Type::F16x2,
         }
     }
 }
@@ -182,7 +184,7 @@ pub struct Version {
 
 impl Version {
     /// The newest version that the form table describes.
-    pub const NEWEST: Version = Version { major: 8, minor: 8 };
+    pub const NEWEST: Version = Version { major: 9, minor: 5 };
 
     pub const fn new(major: u16, minor: u16) -> Version {
         Version { major, minor }
@@ -216,6 +218,8 @@ mod tests {
             !Type::U32.accepts(Type::F32) && !Type::F32.accepts(Type::U32) && !Type::U32.accepts(Type::U64)
         );
         assert!(!Type::Pred.accepts(Type::B8) && !Type::B8.accepts(Type::Pred));
+        assert!(Type::S32.accepts(Type::F16x2) && !Type::F32.accepts(Type::F16x2));
+        assert!(!Type::F16x2.accepts(Type::S32) && !Type::U64.accepts(Type::F16x2));
         assert!(Type::Bf16.accepts(Type::B16) && Type::Bf16x2.accepts(Type::B32));
     }
 
