@@ -6,6 +6,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::sync::OnceLock;
 
 use gangway_engine::file_variable;
 
@@ -147,6 +148,35 @@ impl Config {
     }
 }
 
+/// What `cuDriverGetVersion` answers when nothing else is asked for: CUDA 13.5, whose PTX is
+/// the newest that `gangway-ptx` reads.
+const DEFAULT_DRIVER: i32 = 13_050;
+
+/// The version that the driver says it has, 13050 for 13.5: `GANGWAY_VGPU_DRIVER`, read once.
+/// Programs ask for it before they start the driver.
+pub fn driver_version() -> i32 {
+    static VERSION: OnceLock<i32> = OnceLock::new();
+    *VERSION.get_or_init(|| {
+        let text = std::env::var("GANGWAY_VGPU_DRIVER").unwrap_or_default();
+        match text.trim() {
+            "" => DEFAULT_DRIVER,
+            version => version_of(version).unwrap_or_else(|| {
+                report!(
+                    "GANGWAY_VGPU_DRIVER={version} is not a version from 12.8 to 13.5; the default is used"
+                );
+                DEFAULT_DRIVER
+            }),
+        }
+    })
+}
+
+/// `12.8` as the driver API numbers it, if the driver can be of that version.
+fn version_of(text: &str) -> Option<i32> {
+    let (major, minor) = text.split_once('.')?;
+    let (major, minor): (i32, i32) = (major.parse().ok()?, minor.parse().ok()?);
+    matches!((major, minor), (12, 8..=9) | (13, 0..=5)).then_some(major * 1000 + minor * 10)
+}
+
 /// The folder for compiled code of those who name none.
 fn default_cache(file: &impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
     let set = |name: &str| file(name).filter(|value| value.starts_with('/')).map(PathBuf::from);
@@ -254,6 +284,15 @@ mod tests {
         assert_eq!(config.devices, 1);
         assert!(config.workers >= 1);
         assert_eq!(config.cache, None);
+    }
+
+    #[test]
+    fn versions_of_the_driver() {
+        assert_eq!(version_of("12.8"), Some(12_080));
+        assert_eq!(version_of("13.5"), Some(13_050));
+        for wrong in ["", "12", "12.7", "13.6", "14.0", "13.", "13.0.1", "-13.0", "4294967309.0"] {
+            assert_eq!(version_of(wrong), None, "{wrong}");
+        }
     }
 
     #[test]

@@ -14,9 +14,6 @@ use crate::report::report;
 use crate::trace;
 use crate::types::CUdevice;
 
-/// What `cuDriverGetVersion` answers: CUDA 12.8, whose PTX is what `gangway-ptx` reads.
-pub const DRIVER_VERSION: i32 = 12_080;
-
 /// Bytes of local memory that a thread has at least. Lanes touch what they use of it, the rest is not backed.
 const LOCAL_MEMORY: u64 = 128 << 10;
 /// The most that a program may ask for, as on hardware.

@@ -52,10 +52,13 @@ pub fn lines(list: &'static str) -> impl Iterator<Item = &'static str> {
     list.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'))
 }
 
-/// The address of the newest symbol that a program of this version may use for a name.
-pub fn find(name: &str, version: i32, per_thread: bool) -> Result<*const (), Missing> {
+/// The address of the newest symbol that a program of this version may use for a name, of
+/// those that a driver of version `driver` has.
+pub fn find(name: &str, version: i32, driver: i32, per_thread: bool) -> Result<*const (), Missing> {
     let symbols = symbols();
     let versions = symbols.names.get(name).ok_or(Missing::Name)?;
+    let known = versions.iter().take_while(|known| known.since <= driver).count();
+    let versions = versions.get(..known).filter(|versions| !versions.is_empty()).ok_or(Missing::Name)?;
     let version = versions.iter().rev().find(|known| known.since <= version).ok_or(Missing::Version)?;
     let symbol = version.per_thread.filter(|_| per_thread).unwrap_or(version.symbol);
     symbols.addresses.get(symbol).map(|&address| address as *const ()).ok_or(Missing::Name)
@@ -114,13 +117,26 @@ mod tests {
             let export = crate::api::exports().find(|export| export.entry.name == name);
             Ok(export.unwrap_or_else(|| panic!("no {name}")).address)
         };
-        assert_eq!(find("cuMemAlloc", 12_000, false), address("cuMemAlloc_v2"));
-        assert_eq!(find("cuMemAlloc", 3_010, false), address("cuMemAlloc"));
-        assert_eq!(find("cuMemcpyHtoD", 12_000, true), address("cuMemcpyHtoD_v2_ptds"));
-        assert_eq!(find("cuMemcpyHtoD", 12_000, false), address("cuMemcpyHtoD_v2"));
-        assert_eq!(find("cuInit", 12_000, true), address("cuInit"));
-        assert_eq!(find("cuLaunchKernelEx", 11_000, false), Err(Missing::Version));
-        assert_eq!(find("cuMemAlloc_v2", 12_000, false), Err(Missing::Name));
-        assert_eq!(find("cuNothing", 12_000, false), Err(Missing::Name));
+        assert_eq!(find("cuMemAlloc", 12_000, 13_050, false), address("cuMemAlloc_v2"));
+        assert_eq!(find("cuMemAlloc", 3_010, 13_050, false), address("cuMemAlloc"));
+        assert_eq!(find("cuMemcpyHtoD", 12_000, 13_050, true), address("cuMemcpyHtoD_v2_ptds"));
+        assert_eq!(find("cuMemcpyHtoD", 12_000, 13_050, false), address("cuMemcpyHtoD_v2"));
+        assert_eq!(find("cuInit", 12_000, 13_050, true), address("cuInit"));
+        assert_eq!(find("cuLaunchKernelEx", 11_000, 13_050, false), Err(Missing::Version));
+        assert_eq!(find("cuMemAlloc_v2", 12_000, 13_050, false), Err(Missing::Name));
+        assert_eq!(find("cuNothing", 12_000, 13_050, false), Err(Missing::Name));
+        assert_eq!(find("cuCtxSynchronize", 13_000, 13_050, false), address("cuCtxSynchronize_v2"));
+    }
+
+    /// What an older driver does not have is not there, whatever a program asks for.
+    #[test]
+    fn an_older_driver_has_older_symbols() {
+        let address = |name: &str| {
+            let export = crate::api::exports().find(|export| export.entry.name == name);
+            Ok(export.unwrap_or_else(|| panic!("no {name}")).address)
+        };
+        assert_eq!(find("cuCtxSynchronize", 13_000, 12_080, false), address("cuCtxSynchronize"));
+        assert_eq!(find("cuMemGetMemPool", 13_000, 12_080, false), Err(Missing::Name));
+        assert_eq!(find("cuMemGetMemPool", 12_080, 13_050, false), Err(Missing::Version));
     }
 }

@@ -126,13 +126,34 @@ impl Driver {
 }
 
 #[test]
+fn the_version_of_the_driver_can_be_chosen() {
+    for (name, set, version) in [
+        ("an older one", "12.8", 12_080),
+        ("the newest", "13.5", 13_050),
+        ("nothing", "", 13_050),
+        ("nonsense", "11.0", 13_050),
+    ] {
+        let variables = [("GANGWAY_VGPU_DRIVER", set), ("GANGWAY_TEST_VERSION", &*version.to_string())];
+        let Some(output) = child("the_version_of_the_driver_can_be_chosen", &variables) else {
+            let wanted: i32 = std::env::var("GANGWAY_TEST_VERSION").unwrap().parse().unwrap();
+            assert_eq!(Driver::open().word(c"cuDriverGetVersion"), (wanted as _, 0));
+            return;
+        };
+        succeeded(&output);
+        let told =
+            String::from_utf8_lossy(&output.stderr).contains("GANGWAY_VGPU_DRIVER=11.0 is not a version");
+        assert_eq!(told, name == "nonsense");
+    }
+}
+
+#[test]
 fn nothing_works_before_it_is_started() {
     let Some(output) = child("nothing_works_before_it_is_started", &[]) else {
         let driver = Driver::open();
         assert_eq!(driver.word(c"cuDeviceGetCount").1, 3);
         assert_eq!(driver.allocate(4), 3);
         assert_eq!(driver.word(c"cuCtxGetCurrent").1, 3);
-        assert_eq!(driver.word(c"cuDriverGetVersion"), (12_080, 0));
+        assert_eq!(driver.word(c"cuDriverGetVersion"), (13_050, 0));
         assert_eq!(driver.init(1), 1);
         assert_eq!(driver.word(c"cuDeviceGetCount").1, 3);
         assert_eq!(driver.init(0), 0);

@@ -83,6 +83,12 @@ entries! {
         out.set(context::current().ok_or(Status::INVALID_CONTEXT)?.device.number())
     }
 
+    /// CUDA 13: of a context that the caller names, or of the current one.
+    fn cuCtxGetDevice_v2(_, out: Out<CUdevice>, context: CUcontext) {
+        out.check()?;
+        out.set(named(context)?.device.number())
+    }
+
     fn cuCtxGetId(_, context: CUcontext, out: Out<u64>) {
         out.check()?;
         out.set(named(context)?.id)
@@ -108,6 +114,13 @@ entries! {
 
     fn cuCtxSynchronize(call) {
         Ok(call.context()?.queues.synchronize()?)
+    }
+
+    /// CUDA 13: a context that the caller names, or the current one.
+    fn cuCtxSynchronize_v2(_, context: CUcontext) {
+        let context = named(context)?;
+        context.usable()?;
+        Ok(context.queues.synchronize()?)
     }
 
     fn cuCtxGetLimit(call, out: Out<usize>, limit: u32) {

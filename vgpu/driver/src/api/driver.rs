@@ -2,7 +2,7 @@
 
 use std::ffi::c_char;
 
-use crate::device::DRIVER_VERSION;
+use crate::config::driver_version;
 use crate::entry::entries;
 use crate::error::Status;
 use crate::pointer::{Memory, Out, Text};
@@ -26,7 +26,7 @@ fn find(name: Text, version: i32, flags: u64) -> Result<Result<*const (), Missin
     }
     let name = name.bytes()?;
     let name = std::str::from_utf8(name).unwrap_or_default();
-    Ok(symbols::find(name, version, flags & PER_THREAD != 0))
+    Ok(symbols::find(name, version, driver_version(), flags & PER_THREAD != 0))
 }
 
 entries! {
@@ -38,7 +38,7 @@ entries! {
     }
 
     before init fn cuDriverGetVersion(_, version: Out<i32>) {
-        version.set(DRIVER_VERSION)
+        version.set(driver_version())
     }
 
     before init fn cuGetErrorName(_, error: u32, text: Out<*const c_char>) {

@@ -6,6 +6,22 @@ fn current() -> Handle {
     get!(cuCtxGetCurrent for Handle;)
 }
 
+/// CUDA 13 lets programs name the context.
+#[test]
+fn contexts_are_asked_by_name() {
+    let first = Context::new();
+    let second = Context::on(1);
+    assert_eq!(get!(cuCtxGetDevice_v2(first.0)), 0);
+    assert_eq!(get!(cuCtxGetDevice_v2(second.0)), 1);
+    assert_eq!(get!(cuCtxGetDevice_v2(std::ptr::null_mut())), 1);
+    check!(cuCtxSynchronize_v2(first.0));
+    check!(cuCtxSynchronize_v2(std::ptr::null_mut()));
+    check!(cuCtxDestroy_v2(second.0));
+    check!(cuCtxSynchronize_v2(second.0), INVALID_CONTEXT);
+    std::thread::spawn(|| check!(cuCtxSynchronize_v2(std::ptr::null_mut()), INVALID_CONTEXT)).join().unwrap();
+    std::mem::forget(second);
+}
+
 #[test]
 fn contexts_are_stacked_per_thread() {
     let first = Context::new();

@@ -91,7 +91,9 @@ unsafe extern "C" {
     pub fn cuCtxSetCurrent(context: Handle) -> u32;
     pub fn cuCtxGetCurrent(context: *mut Handle) -> u32;
     pub fn cuCtxGetDevice(device: *mut i32) -> u32;
+    pub fn cuCtxGetDevice_v2(device: *mut i32, context: Handle) -> u32;
     pub fn cuCtxSynchronize() -> u32;
+    pub fn cuCtxSynchronize_v2(context: Handle) -> u32;
     pub fn cuCtxGetLimit(value: *mut usize, limit: u32) -> u32;
     pub fn cuCtxSetLimit(limit: u32, value: usize) -> u32;
     pub fn cuCtxEnablePeerAccess(peer: Handle, flags: u32) -> u32;

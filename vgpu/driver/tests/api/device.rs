@@ -56,7 +56,7 @@ fn bus_numbers_lead_back_to_devices() {
 
 #[test]
 fn the_version_is_of_cuda_12_8() {
-    assert_eq!(get!(cuDriverGetVersion()), 12_080);
+    assert_eq!(get!(cuDriverGetVersion()), 13_050);
     check!(cuDriverGetVersion(std::ptr::null_mut()), INVALID_VALUE);
 }
 
