@@ -32,9 +32,9 @@ fn library() -> Result<PathBuf, Failed> {
     Ok(folder)
 }
 
-fn compile(source: &Path, library: &Path) -> Result<PathBuf, Failed> {
-    let stem = source.file_stem().unwrap_or_default();
-    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(stem);
+fn compile(source: &Path, library: &Path, engine: &str) -> Result<PathBuf, Failed> {
+    let stem = source.file_stem().unwrap_or_default().to_string_lossy();
+    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{stem}-{engine}"));
     let compiler = std::env::var_os("CC").unwrap_or_else(|| "cc".into());
     let output = Command::new(compiler)
         .args(["-std=gnu11", "-O1", "-g", "-Wall", "-Werror", "-pthread", "-o"])
@@ -47,9 +47,13 @@ fn compile(source: &Path, library: &Path) -> Result<PathBuf, Failed> {
     if output.status.success() { Ok(program) } else { Err(String::from_utf8_lossy(&output.stderr).into()) }
 }
 
-fn run(source: &Path, library: &Path) -> Result<(), Failed> {
-    let program = compile(source, library)?;
+/// Programs that are run with the interpreter as well: what they do to kernels depends on who runs those.
+const INTERPRETED: [&str; 1] = ["vanishing"];
+
+fn run(source: &Path, library: &Path, engine: &str) -> Result<(), Failed> {
+    let program = compile(source, library, engine)?;
     let mut child = Command::new(program)
+        .env("GANGWAY_VGPU_ENGINE", engine)
         .env("LD_LIBRARY_PATH", library)
         .env("GANGWAY_VGPU_DEVICES", "2")
         .stdin(Stdio::null())
@@ -83,8 +87,12 @@ fn main() {
         let path = entry.expect("an entry of the folder of programs").path();
         if path.extension().is_some_and(|extension| extension == "c") {
             let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-            let library = library.clone();
-            trials.push(Trial::test(name, move || run(&path, &library)));
+            let interpreted = INTERPRETED.contains(&&*name);
+            for engine in if interpreted { &["compiler", "interpreter"][..] } else { &["compiler"] } {
+                let (path, library, name) = (path.clone(), library.clone(), name.clone());
+                let name = if *engine == "compiler" { name } else { format!("{name}::{engine}") };
+                trials.push(Trial::test(name, move || run(&path, &library, engine)));
+            }
         }
     }
     assert!(!trials.is_empty(), "no programs in {}", folder.display());

@@ -1,14 +1,15 @@
 //! The device's memory, as loading and the interpreter use it.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use gangway_device_memory::{DeviceHeap, Error, Fault as Violation, Kind, Request, Space};
+use gangway_device_memory::{DeviceHeap, Error, Fault as Violation, Hold, Kind, Request, Space};
 use gangway_interpreter::Kind as Failure;
 
 use crate::load::{Class, Piece};
 use crate::output;
 use crate::program::LoadError;
+use crate::run::guard;
 
 /// Function addresses are this far apart.
 const FUNCTION_STEP: u64 = 16;
@@ -83,7 +84,7 @@ impl Device {
     /// Memory as kernels may use it.
     pub fn checked(&self) -> Result<Checked<'_>, Failure> {
         let space = self.space().map_err(|error| Failure::Launch(error.to_string()))?;
-        Ok(Checked { space, device: self })
+        Ok(Checked { space, device: self, stop: None })
     }
 
     pub fn space(&self) -> Result<&'static Space, Error> {
@@ -154,22 +155,23 @@ impl Device {
 pub(crate) struct Checked<'a> {
     space: &'static Space,
     device: &'a Device,
+    /// Ends the launch when it becomes true.
+    pub stop: Option<&'a AtomicBool>,
 }
 
 impl gangway_interpreter::Memory for Checked<'_> {
     fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Failure> {
-        self.check(address, bytes.len(), false)?;
-        // SAFETY: the check says that a kernel may read all of it. Who frees memory that a kernel uses
-        // breaks a rule of CUDA's; such a kernel fails by a signal, as compiled ones do.
-        unsafe { std::ptr::copy(pointer(address), bytes.as_mut_ptr(), bytes.len()) };
-        Ok(())
+        let _held = self.hold(address, bytes.len(), false)?;
+        // SAFETY: a kernel may read all of it, and it is held.
+        let there = unsafe { guard::copy(bytes.as_mut_ptr(), pointer(address), bytes.len()) };
+        if there { Ok(()) } else { Err(outside(address, bytes.len(), false)) }
     }
 
     fn write(&mut self, address: u64, bytes: &[u8]) -> Result<(), Failure> {
-        self.check(address, bytes.len(), true)?;
+        let _held = self.hold(address, bytes.len(), true)?;
         // SAFETY: as in `read`.
-        unsafe { std::ptr::copy(bytes.as_ptr(), pointer(address), bytes.len()) };
-        Ok(())
+        let there = unsafe { guard::copy(pointer(address), bytes.as_ptr(), bytes.len()) };
+        if there { Ok(()) } else { Err(outside(address, bytes.len(), true)) }
     }
 
     fn allocate(&mut self, size: u64, _align: u64) -> Result<u64, Failure> {
@@ -185,6 +187,10 @@ impl gangway_interpreter::Memory for Checked<'_> {
         self.device.heap_free(address)
     }
 
+    fn is_stopped(&self) -> bool {
+        self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
+    }
+
     fn print(&mut self, text: &[u8]) {
         output::print(text);
     }
@@ -195,10 +201,16 @@ impl gangway_interpreter::Memory for Checked<'_> {
 }
 
 impl Checked<'_> {
-    fn check(&self, address: u64, size: usize, write: bool) -> Result<(), Failure> {
-        let wrong = |_| Failure::OutOfBounds { address, size, write };
-        self.space.check(address, size as u64, write).map_err(wrong)
+    /// Holds what a kernel may access: the program may free it at any time.
+    fn hold(&self, address: u64, size: usize, write: bool) -> Result<Hold<'static>, Failure> {
+        let wrong = || outside(address, size, write);
+        self.space.check(address, size as u64, write).map_err(|_| wrong())?;
+        self.space.hold(address, size as u64).ok_or_else(wrong)
     }
+}
+
+fn outside(address: u64, size: usize, write: bool) -> Failure {
+    Failure::OutOfBounds { address, size, write }
 }
 
 fn pointer(address: u64) -> *mut u8 {

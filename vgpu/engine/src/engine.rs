@@ -95,8 +95,7 @@ impl Engine {
         self.launch_until(launch, None)
     }
 
-    /// As [`launch`](Engine::launch), but ends early, without a fault, when `stop` becomes true. The interpreter does not
-    /// ask.
+    /// As [`launch`](Engine::launch), but ends early, without a fault, when `stop` becomes true.
     pub fn launch_until(&self, launch: &Launch<'_>, stop: Option<Arc<AtomicBool>>) -> Result<(), Box<Fault>> {
         let result = self.run(launch, stop);
         output::flush();
@@ -105,11 +104,12 @@ impl Engine {
 
     fn run(&self, launch: &Launch<'_>, stop: Option<Arc<AtomicBool>>) -> Result<(), Box<Fault>> {
         if self.options.interpret {
-            return self.interpreter.launch(&self.device, launch);
+            return self.interpreter.launch(&self.device, launch, stop.as_deref());
         }
-        let mut job = Job::new(launch, self.stack.load(Ordering::Relaxed), self.options.workers as u32, stop);
+        let mut job =
+            Job::new(launch, self.stack.load(Ordering::Relaxed), self.options.workers as u32, stop.clone());
         if job.compile().is_err() {
-            return self.interpreter.launch(&self.device, launch);
+            return self.interpreter.launch(&self.device, launch, stop.as_deref());
         }
         if launch.cooperative {
             let failed =

@@ -67,6 +67,9 @@ pub(crate) struct Lane {
     ran: u64,
 }
 
+/// After so many instructions it is asked whether the launch is to end.
+const LOOK: u64 = 4096;
+
 #[derive(Debug)]
 pub(crate) struct Warp {
     pub lanes: Vec<Lane>,
@@ -231,7 +234,8 @@ impl Block<'_> {
                 lane.ran = warp.clock;
             }
         }
-        if self.time > self.launch.limit {
+        let stopped = self.time.is_multiple_of(LOOK) && self.memory.is_stopped();
+        if self.time > self.launch.limit || stopped {
             let lane = &warp.lanes[active.trailing_zeros() as usize];
             return Err(self.fault(lane, Kind::TooLong));
         }

@@ -30,6 +30,11 @@ pub trait Memory {
         Err(Kind::Unsupported("free without a heap".to_owned()))
     }
 
+    /// Whether the launch is to end early: asked every few thousand instructions. It fails with [`Kind::TooLong`] then.
+    fn is_stopped(&self) -> bool {
+        false
+    }
+
     /// What `vprintf` writes, to the standard output.
     fn print(&mut self, text: &[u8]) {
         // There is nobody to tell when the output is closed.

@@ -327,6 +327,13 @@ static CUresult copy_large(CUdeviceptr memory) {
     return cuMemcpyDtoDAsync_v2(memory + LARGE / 2, memory, LARGE / 2, stream);
 }
 
+// The part of it that its blocks have.
+static CUresult add_to_much(CUdeviceptr memory) {
+    unsigned one = 1;
+    void *parameters[] = {&memory, &one};
+    return cuLaunchKernel(kernels.add, 1024, 1, 1, 256, 1, 1, 0, stream, parameters, NULL);
+}
+
 static void running(const Way *way, CUresult (*submit)(CUdeviceptr)) {
     begin();
     CUdeviceptr memory = way->get(LARGE);
@@ -352,6 +359,9 @@ int main(void) {
         running(&DEVICE_WAYS[3], fill_words);
         running(&DEVICE_WAYS[4], copy_large);
         running(&DEVICE_WAYS[9], fill_large);
+        running(&DEVICE_WAYS[0], add_to_much);
+        running(&DEVICE_WAYS[3], add_to_much);
+        running(&DEVICE_WAYS[4], add_to_much);
     }
     return 0;
 }

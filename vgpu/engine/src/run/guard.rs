@@ -1,7 +1,8 @@
 //! Copies of the host's memory that may go away meanwhile.
 //!
-//! The program may unmap what it has registered while a copy of it is queued or runs. The driver's copies of host
-//! memory go through [`copy`], which a fault ends with an answer and not the process.
+//! The program may unmap what it has registered while a copy of it is queued or runs, or a kernel uses it. The driver's copies
+//! of host memory and the accesses of the interpreter go through [`copy`], which a fault ends with an answer and not
+//! the process.
 
 use std::cell::Cell;
 use std::ffi::c_int;
@@ -27,7 +28,7 @@ thread_local! {
 
 /// Copies bytes; ranges may overlap. `false` if a part of them is not mapped, after a part has been copied.
 ///
-/// A thread outside of kernels calls it. Nothing is caught before the first kernel of the process or
+/// Nothing is caught before the first kernel of the process or
 /// [`catch_faults`] has had the handlers installed.
 ///
 /// # Safety

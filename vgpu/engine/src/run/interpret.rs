@@ -1,11 +1,13 @@
 //! Launches that the interpreter runs: all of them when the user wants so, otherwise those
 //! of kernels that the compiler does not take.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use gangway_interpreter as interpreter;
 use gangway_interpreter::Kind;
 
+use super::guard;
 use crate::device::Device;
 use crate::engine::Launch;
 use crate::fault::{Fault, Place, Threads};
@@ -17,10 +19,18 @@ pub(crate) struct Interpreter {
 }
 
 impl Interpreter {
-    pub fn launch(&self, device: &Device, launch: &Launch<'_>) -> Result<(), Box<Fault>> {
+    /// Ends early, without a fault, when `stop` becomes true.
+    pub fn launch(
+        &self,
+        device: &Device,
+        launch: &Launch<'_>,
+        stop: Option<&AtomicBool>,
+    ) -> Result<(), Box<Fault>> {
+        guard::catch_faults();
         let kernel = launch.program.describe(launch.kernel);
         let failed = |kind: &Kind| Fault::new(device, &kernel.name, kind, &Place::default());
         let mut memory = device.checked().map_err(|kind| failed(&kind))?;
+        memory.stop = stop;
         let mut arguments = Vec::with_capacity(kernel.parameters.len());
         for parameter in &kernel.parameters {
             let (start, size) = (parameter.offset as usize, parameter.size as usize);
@@ -41,6 +51,10 @@ impl Interpreter {
         };
         let _alone = self.alone.lock().unwrap_or_else(PoisonError::into_inner);
         let ended = interpreter::launch(launch.program.interpreted(), &request, &mut memory);
+        let stopped = stop.is_some_and(|stop| stop.load(Ordering::Relaxed));
+        if stopped && ended.as_ref().is_err_and(|fault| fault.kind == Kind::TooLong) {
+            return Ok(());
+        }
         ended.map_err(|fault| {
             let place = Place {
                 function: Some(fault.function),

@@ -103,6 +103,12 @@ unsafe extern "C" fn handle(signal: c_int, info: *mut libc::siginfo_t, context: 
     unsafe {
         let general = &mut (*registers).uc_mcontext.gregs;
         let stack = general[libc::REG_RSP as usize] as usize;
+        // First: a copy may be a kernel's, and hold memory that it has to let go.
+        if let Some((address, stack)) = guard::landing(signal, stack) {
+            general[libc::REG_RIP as usize] = address as i64;
+            general[libc::REG_RSP as usize] = stack as i64;
+            return;
+        }
         if !running.is_null() && (*running).handler.stack_ptr_in_bounds(stack) {
             let pc = general[libc::REG_RIP as usize] as usize;
             let trap = Trap { signal, address: (*info).si_addr() as usize, pc };
@@ -118,11 +124,6 @@ unsafe extern "C" fn handle(signal: c_int, info: *mut libc::siginfo_t, context: 
             ] {
                 general[register as usize] = value as i64;
             }
-            return;
-        }
-        if let Some((address, stack)) = guard::landing(signal, stack) {
-            general[libc::REG_RIP as usize] = address as i64;
-            general[libc::REG_RSP as usize] = stack as i64;
             return;
         }
         pass_on(signal, info, context);

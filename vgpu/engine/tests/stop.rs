@@ -1,0 +1,63 @@
+//! A launch that is told to end does, whoever runs it: compiled code or the interpreter.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use gangway_device_memory::{Kind, Request, Space};
+use gangway_engine::{Engine, Launch, Options};
+
+/// Says that it runs, and does so for ever.
+const TEXT: &str = ".version 7.0\n.target sm_70\n.address_size 64\n
+    .visible .entry spin(.param .u64 p) {
+      .reg .u64 %p; .reg .u32 %x;
+      ld.param.u64 %p, [p]; st.global.u32 [%p], 1;
+    again: ld.volatile.global.u32 %x, [%p+4]; st.volatile.global.u32 [%p+8], %x; bra again; }";
+
+fn ends_when_told(interpret: bool) {
+    let engine = Engine::new(Options {
+        device: 0,
+        workers: 2,
+        check: false,
+        interpret,
+        cache: None,
+        stack: 1 << 14,
+        heap: 0,
+    });
+    let program = engine.load(gangway_ptx::parse(TEXT).expect("a module")).expect("memory");
+    let space = Space::get().expect("the addresses of device memory");
+    let place = space.allocate(&Request::new(0, 64, Kind::Device)).expect("memory");
+    let stop = Arc::new(AtomicBool::new(false));
+    std::thread::scope(|scope| {
+        let launched = scope.spawn(|| {
+            let launch = Launch {
+                program: &program,
+                kernel: program.kernel("spin").expect("the kernel"),
+                grid: [4, 1, 1],
+                block: [64, 1, 1],
+                shared: 0,
+                parameters: &place.to_le_bytes(),
+                cooperative: false,
+            };
+            engine.launch_until(&launch, Some(stop.clone()))
+        });
+        let mut runs = [0; 4];
+        while runs == [0; 4] {
+            // SAFETY: the memory is this test's.
+            unsafe { space.read(place, &mut runs) }.expect("it is allocated");
+            std::thread::yield_now();
+        }
+        stop.store(true, Ordering::Release);
+        assert!(launched.join().expect("no panic").is_ok(), "that is no fault");
+    });
+    space.free(place).expect("it is allocated");
+}
+
+#[test]
+fn compiled_code_ends_when_told() {
+    ends_when_told(false);
+}
+
+#[test]
+fn the_interpreter_ends_when_told() {
+    ends_when_told(true);
+}
