@@ -53,6 +53,10 @@ bench-vgpu: build ## Compare the virtual GPU with native code; writes docs/bench
 fuzz: bootstrap ## Fuzz the readers and the interpreter; SECONDS=60 for each target
 	scripts/fuzz.sh $(or $(SECONDS),60)
 
+.PHONY: stress
+stress: build ## Attack the staged libraries; SECONDS=60 for each attack, SEED=..., ATTACKS=...
+	SEED=$(SEED) scripts/stress.sh $(or $(SECONDS),60) $(ATTACKS)
+
 .PHONY: loom
 loom: bootstrap ## Model-check the concurrent table
 	scripts/loom.sh

@@ -91,6 +91,7 @@ phase libgomp cargo run "${locked[@]}" -p gangway-libgomp-suite -- --tenth
 phase clients scripts/clients.sh --library build/stage/lib/gangway/vgpu
 phase loom scripts/loom.sh
 phase fuzz scripts/fuzz.sh 10
+phase stress scripts/stress.sh 10
 phase demo scripts/demo.sh
 phase install scripts/install-test.sh
 

@@ -1,0 +1,86 @@
+//! Which attacks there are: the C files of `attacks/driver` and `attacks/openmp`.
+//!
+//! A file says at its beginning, in comments, what it does, and with `// environment: NAME=VALUE` what it wants to run
+//! in. Files in `attacks/openmp/libraries` are shared libraries that attacks open.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+
+/// What an attack attacks, which decides how it is built.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// The driver API of the virtual GPU: an ordinary C program, linked with `libcuda.so.1`.
+    Driver,
+    /// The OpenMP runtime: compiled by clang with offloading to the CPU devices.
+    OpenMp,
+}
+
+impl Target {
+    pub const ALL: [Target; 2] = [Target::Driver, Target::OpenMp];
+
+    pub fn folder(self) -> &'static str {
+        match self {
+            Target::Driver => "driver",
+            Target::OpenMp => "openmp",
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct Attack {
+    pub target: Target,
+    pub source: PathBuf,
+    stem: String,
+    /// Names and values.
+    pub environment: Vec<(String, String)>,
+}
+
+impl Attack {
+    fn read(target: Target, source: PathBuf) -> Result<Attack> {
+        let text = fs::read_to_string(&source).with_context(|| source.display().to_string())?;
+        let stem = source.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let environment = text
+            .lines()
+            .filter_map(|line| line.strip_prefix("// environment: ")?.split_once('='))
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .collect();
+        Ok(Attack { target, source, stem, environment })
+    }
+
+    /// As it is told and chosen: `driver/vanishing`.
+    pub fn name(&self) -> String {
+        format!("{}/{}", self.target.folder(), self.stem)
+    }
+
+    /// Whether one of the names is its own, or that of what it attacks. No names mean all.
+    pub fn is_chosen(&self, names: &[String]) -> bool {
+        let own = self.name();
+        names.is_empty() || names.iter().any(|name| *name == own || name == self.target.folder())
+    }
+}
+
+/// The C files of a folder, in order of their names.
+pub fn sources(folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).with_context(|| folder.display().to_string())? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == "c") {
+            found.push(path);
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// All attacks, in order of their names.
+pub fn all(folder: &Path) -> Result<Vec<Attack>> {
+    let mut attacks = Vec::new();
+    for target in Target::ALL {
+        for source in sources(&folder.join(target.folder()))? {
+            attacks.push(Attack::read(target, source)?);
+        }
+    }
+    Ok(attacks)
+}

@@ -1,0 +1,66 @@
+//! Compiles an attack, and the libraries that attacks on the OpenMP runtime open.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+use crate::attack::{self, Attack, Target};
+
+/// Where the staged installation has the virtual GPU's library.
+pub const DRIVER: &str = "lib/gangway/vgpu";
+/// What the offload compiler is told besides the source.
+const OFFLOAD: [&str; 2] = ["-fopenmp", "-fopenmp-targets=x86_64-pc-linux-gnu"];
+
+/// The program of an attack, in a folder of its own with what it opens.
+pub fn compile(attack: &Attack, folder: &Path, stage: &Path, place: &Path) -> Result<PathBuf> {
+    let own = place.join(attack.name());
+    fs::create_dir_all(&own)?;
+    let program = own.join("attack");
+    match attack.target {
+        Target::Driver => {
+            let headers = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vgpu/driver/tests/programs");
+            let compiler = std::env::var_os("CC").unwrap_or_else(|| "cc".into());
+            let mut command = Command::new(compiler);
+            command.args(["-std=gnu11", "-O1", "-g", "-Wall", "-Werror", "-fwrapv", "-pthread"]);
+            command.arg("-I").arg(folder).arg("-I").arg(headers).arg(&attack.source).arg("-o").arg(&program);
+            command.arg("-L").arg(stage.join(DRIVER)).args(["-lcuda", "-lm", "-ldl"]);
+            build(command)?;
+        }
+        Target::OpenMp => {
+            for library in attack::sources(&folder.join("openmp/libraries"))? {
+                let stem = library.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+                let mut command = offload_compiler(folder);
+                command.args(["-fPIC", "-shared"]).arg(&library).arg("-o");
+                build({
+                    command.arg(own.join(format!("lib{stem}.so")));
+                    command
+                })?;
+            }
+            let mut command = offload_compiler(folder);
+            command.arg(&attack.source).arg("-o").arg(&program).args(["-pthread", "-lm", "-ldl"]);
+            build(command)?;
+        }
+    }
+    Ok(program)
+}
+
+fn offload_compiler(folder: &Path) -> Command {
+    let mut command = Command::new("clang-22");
+    command
+        .args(["-std=gnu11", "-O1", "-g", "-Wall", "-Werror", "-fwrapv"])
+        .args(OFFLOAD)
+        .arg("-I")
+        .arg(folder);
+    command
+}
+
+fn build(mut command: Command) -> Result<()> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let output = command.output().with_context(|| format!("{program} cannot be run; `make bootstrap`"))?;
+    if !output.status.success() {
+        bail!("{program} fails:\n{}", String::from_utf8_lossy(&output.stderr));
+    }
+    Ok(())
+}

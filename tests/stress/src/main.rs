@@ -1,0 +1,88 @@
+//! `make stress`: hostile use of what Gangway offers to programs.
+//!
+//! Each attack is a C program in `attacks/`, compiled and run here against the staged libraries, in a process of
+//! its own and with a limit of time. What is found is a crash, a hang, a wrong result or a missing error. The same
+//! seed makes the same calls again; threads may still meet differently. `README.md` tells what each attack does.
+
+mod attack;
+mod compile;
+mod run;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use anyhow::{Context, Result, bail};
+use clap::Parser;
+
+use attack::Attack;
+use run::{Ended, Report};
+
+/// Hostile use of the virtual GPU and of the OpenMP runtime.
+#[derive(Debug, Parser)]
+struct Arguments {
+    /// Seconds for each attack.
+    #[arg(long, default_value_t = 60)]
+    seconds: u32,
+    /// Repeats a run; chosen by the time otherwise.
+    #[arg(long)]
+    seed: Option<u64>,
+    /// The staged installation.
+    #[arg(long, default_value = "build/stage")]
+    stage: PathBuf,
+    /// Attacks to run, such as `driver/vanishing` or `openmp`; all of them if none is named.
+    attacks: Vec<String>,
+}
+
+fn main() -> ExitCode {
+    match stress(&Arguments::parse()) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("stress: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// A seed that nobody has chosen.
+fn seed_of_now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |since| since.as_millis() as u64)
+}
+
+/// Runs the attacks; whether none of them found anything.
+fn stress(arguments: &Arguments) -> Result<bool> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("attacks");
+    let all = attack::all(&folder)?;
+    let chosen: Vec<&Attack> = all.iter().filter(|attack| attack.is_chosen(&arguments.attacks)).collect();
+    if chosen.is_empty() {
+        let names: Vec<_> = all.iter().map(Attack::name).collect();
+        bail!("no attack is called {}; they are: {}", arguments.attacks.join(" or "), names.join(", "));
+    }
+    let stage = arguments.stage.canonicalize().with_context(|| {
+        format!("{} holds no installation; `make build` makes one", arguments.stage.display())
+    })?;
+    let place = tempfile::tempdir().context("a temporary folder")?;
+    let seed = arguments.seed.unwrap_or_else(seed_of_now);
+    println!("stress: seed {seed}, {} s for each of {} attacks", arguments.seconds, chosen.len());
+
+    let (mut calls, mut failed) = (0, Vec::new());
+    for attack in &chosen {
+        let Report { ended, calls: made, output } =
+            compile::compile(attack, &folder, &stage, place.path())
+                .and_then(|program| run::run(attack, &program, &stage, seed, arguments.seconds))?;
+        calls += made;
+        println!("test {} ({made} calls) ... {ended}", attack.name());
+        if ended != Ended::Ok {
+            println!("--- what {} said\n{output}---", attack.name());
+            let seconds = arguments.seconds;
+            println!("repeat with: make stress SEED={seed} SECONDS={seconds} ATTACKS={}", attack.name());
+            failed.push(attack.name());
+        }
+    }
+    let verdict = if failed.is_empty() { "ok" } else { "FAILED" };
+    println!("\n{calls} calls in {} attacks; seed {seed}", chosen.len());
+    let passed = chosen.len() - failed.len();
+    println!("test result: {verdict}. {passed} passed; {} failed; 0 ignored", failed.len());
+    Ok(failed.is_empty())
+}
