@@ -1,6 +1,9 @@
-//! Runs the C programs in `tests/programs` on the library as programs find it: compiled with the
-//! system's compiler, linked against `libcuda.so.1`, each in a process of its own. A
-//! program passes if it ends with 0 within a minute.
+//! Runs the C programs in `tests/programs` and `tests/offload` on the library as programs find it: the
+//! former compiled with the system's compiler and linked against `libcuda.so.1`, the latter
+//! OpenMP programs of GCC's, which libgomp brings to it. Each has a process of its own, and
+//! passes if it ends with 0 within a minute.
+//!
+//! Without the compiler for offloading its programs are reported as ignored, and a line says so.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -32,6 +35,20 @@ fn library() -> Result<PathBuf, Failed> {
     Ok(folder)
 }
 
+/// What GCC needs to offload.
+const OFFLOADING: &str = "/usr/lib/gcc/x86_64-linux-gnu/12/accel/nvptx-none";
+
+fn offload(source: &Path, library: &Path) -> Result<(), Failed> {
+    let stem = source.file_stem().unwrap_or_default();
+    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(stem);
+    let arguments = ["-std=gnu11", "-O2", "-Wall", "-Werror", "-fopenmp", "-foffload=nvptx-none", "-o"];
+    let output = Command::new("gcc-12").args(arguments).arg(&program).arg(source).output()?;
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).into());
+    }
+    run(Command::new(program).env("OMP_TARGET_OFFLOAD", "MANDATORY"), library, "compiler")
+}
+
 fn compile(source: &Path, library: &Path, engine: &str) -> Result<PathBuf, Failed> {
     let stem = source.file_stem().unwrap_or_default().to_string_lossy();
     let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{stem}-{engine}"));
@@ -50,9 +67,8 @@ fn compile(source: &Path, library: &Path, engine: &str) -> Result<PathBuf, Faile
 /// Programs that are run with the interpreter as well: what they do to kernels depends on who runs those.
 const INTERPRETED: [&str; 1] = ["vanishing"];
 
-fn run(source: &Path, library: &Path, engine: &str) -> Result<(), Failed> {
-    let program = compile(source, library, engine)?;
-    let mut child = Command::new(program)
+fn run(program: &mut Command, library: &Path, engine: &str) -> Result<(), Failed> {
+    let mut child = program
         .env("GANGWAY_VGPU_ENGINE", engine)
         .env("LD_LIBRARY_PATH", library)
         .env("GANGWAY_VGPU_DEVICES", "2")
@@ -77,24 +93,41 @@ fn run(source: &Path, library: &Path, engine: &str) -> Result<(), Failed> {
     Err(format!("{status}\n{}", String::from_utf8_lossy(&output.stderr)).into())
 }
 
+/// The C programs in a folder, by name.
+fn programs(folder: &str) -> Vec<(String, PathBuf)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+    let entries = std::fs::read_dir(&folder).expect("the folder of programs");
+    let paths = entries.map(|entry| entry.expect("an entry of the folder of programs").path());
+    let sources = paths.filter(|path| path.extension().is_some_and(|extension| extension == "c"));
+    let name = |path: &Path| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let programs: Vec<_> = sources.map(|path| (name(&path), path)).collect();
+    assert!(!programs.is_empty(), "no programs in {}", folder.display());
+    programs
+}
+
 fn main() {
     let arguments = Arguments::from_args();
     // Once, before the programs run side by side.
     let library = library().unwrap_or_else(|error| panic!("{}", error.message().unwrap_or("no library")));
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs");
     let mut trials = Vec::new();
-    for entry in std::fs::read_dir(&folder).expect("the folder of programs") {
-        let path = entry.expect("an entry of the folder of programs").path();
-        if path.extension().is_some_and(|extension| extension == "c") {
-            let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-            let interpreted = INTERPRETED.contains(&&*name);
-            for engine in if interpreted { &["compiler", "interpreter"][..] } else { &["compiler"] } {
-                let (path, library, name) = (path.clone(), library.clone(), name.clone());
-                let name = if *engine == "compiler" { name } else { format!("{name}::{engine}") };
-                trials.push(Trial::test(name, move || run(&path, &library, engine)));
-            }
+    for (name, path) in programs("tests/programs") {
+        let interpreted = INTERPRETED.contains(&&*name);
+        for engine in if interpreted { &["compiler", "interpreter"][..] } else { &["compiler"] } {
+            let (path, library, name) = (path.clone(), library.clone(), name.clone());
+            let name = if *engine == "compiler" { name } else { format!("{name}::{engine}") };
+            trials.push(Trial::test(name, move || {
+                run(&mut Command::new(compile(&path, &library, engine)?), &library, engine)
+            }));
         }
     }
-    assert!(!trials.is_empty(), "no programs in {}", folder.display());
+    let offloads = Path::new(OFFLOADING).is_dir();
+    if !offloads {
+        println!("ignored: GCC's programs, because there is no {OFFLOADING}");
+    }
+    for (name, path) in programs("tests/offload") {
+        let library = library.clone();
+        let name = format!("offload/{name}");
+        trials.push(Trial::test(name, move || offload(&path, &library)).with_ignored_flag(!offloads));
+    }
     libtest_mimic::run(&arguments, trials).exit();
 }

@@ -72,7 +72,7 @@ fn reason(kind: &Kind) -> Reason {
         Kind::OutOfBounds { .. } | Kind::BadFree { .. } => Reason::IllegalAddress,
         Kind::Assert(_) => Reason::Assert,
         Kind::Misaligned { .. } => Reason::MisalignedAddress,
-        Kind::NotInMask(_) => Reason::IllegalInstruction,
+        Kind::NotInMask(_) | Kind::BadCount { .. } => Reason::IllegalInstruction,
         Kind::BadTarget(_) => Reason::InvalidPc,
         Kind::TooLong => Reason::Timeout,
         Kind::Undefined(_) | Kind::Unsupported(_) => Reason::NotSupported,

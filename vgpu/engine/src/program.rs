@@ -21,6 +21,8 @@ pub struct Program {
     functions: Vec<u32>,
     /// Whether each kernel is one that never gives way.
     straight: Vec<bool>,
+    /// Whether the warps of a block are kept abreast.
+    abreast: bool,
     /// What [`crate::abi::Warp::symbols`] points to: the variables of the module, then those of each function.
     symbols: Vec<u64>,
     /// Where the variables of each function begin in `symbols`.
@@ -142,6 +144,7 @@ impl Program {
             interpreted,
             functions,
             straight,
+            abreast,
             symbols,
             bodies,
             targets,
@@ -182,6 +185,11 @@ impl Program {
     /// Whether a kernel runs to its end without ever giving way.
     pub(crate) fn is_straight(&self, id: KernelId) -> bool {
         self.straight[id.0 as usize]
+    }
+
+    /// Whether the warps of a block are kept abreast, by time that compiled code counts.
+    pub(crate) fn keeps_abreast(&self) -> bool {
+        self.abreast
     }
 
     /// The addresses of variables, for compiled code.

@@ -317,11 +317,92 @@ fn misaligned_null_and_unknown_host_addresses() {
 fn barriers_that_nobody_completes_end() {
     let bench = Bench::new(
         options(),
-        &kernel("setp.lt.u32 %p, %i, 32; @%p bra other; bar.sync 1, 96; ret; other: bar.sync 2, 64; ret;"),
+        &kernel("setp.lt.u32 %p, %i, 32; @%p bra other; bar.sync 1, 64; ret; other: bar.sync 2, 64; ret;"),
     );
     let fault = bench.launch(2, [64, 1, 1], false).expect_err("a deadlock");
     assert_eq!(fault.reason, Reason::Failed);
     assert!(fault.report.contains("wait for each other") && fault.report.contains("bar.sync"), "{fault}");
+}
+
+#[test]
+fn barriers_that_nobody_completes_end_beside_a_warp_that_spins() {
+    let spins = "setp.ge.u32 %p, %i, 64; @%p bra spin;";
+    let spin = "spin: ld.volatile.global.u32 %x, [%base]; setp.eq.u32 %p, %x, 0; @%p bra spin; ret;";
+    for waits in [
+        // Two warps at different barriers; two at a barrier for four, of which one has exited.
+        "setp.lt.u32 %p, %i, 32; @%p bra other; bar.sync 1, 128; ret; other: bar.sync 2, 128; ret;",
+        "bar.sync 1, 128; ret;",
+    ] {
+        let exits = "setp.ge.u32 %p, %i, 96; @%p exit;";
+        let bench = Bench::new(options(), &kernel(&format!("{exits} {spins} {waits} {spin}")));
+        let fault = bench.launch(2, [128, 1, 1], false).expect_err("a deadlock");
+        assert_eq!(fault.reason, Reason::Failed, "{fault}");
+        assert!(fault.report.contains("wait for each other") && fault.report.contains("bar.sync"), "{fault}");
+    }
+}
+
+#[test]
+fn barriers_for_threads_that_there_are_not() {
+    let all = &kernel("ld.global.u32 %x, [%base]; bar.sync 1, %x; st.global.u32 [%at+4], %i; ret;");
+    let some =
+        &kernel("ld.global.u32 %x, [%base]; setp.eq.u32 %p, %i, 7; @%p bra skip; bar.sync 1, %x; skip: ret;");
+    for interpret in [false, true] {
+        for (text, threads, count) in [
+            (all, 64, 96),
+            (all, 64, 33),
+            (all, 64, 1),
+            (all, 40, 96),
+            (all, 1024, 1056),
+            (all, 64, 0xffff_ffe0),
+            (all, 64, u32::MAX),
+            (some, 64, 96),
+        ] {
+            let bench = Bench::new(Options { interpret, ..options() }, text);
+            bench.fill(|_| count);
+            let fault = bench.launch(1, [threads, 1, 1], false).expect_err("a wrong count");
+            assert_eq!(fault.reason, Reason::IllegalInstruction, "{fault}");
+            let most = threads.next_multiple_of(32);
+            let what = format!(
+                "a barrier for {count} threads; in this block it has to be a multiple of 32 up to {most}"
+            );
+            assert!(fault.report.contains(&what), "{fault}");
+        }
+        // None, which is all, as in the code that ptxas makes of it; and as many as there are.
+        for (threads, count) in [(64, 0), (40, 0), (64, 64), (1024, 1024)] {
+            let bench = Bench::new(Options { interpret, ..options() }, all);
+            bench.fill(|_| count);
+            bench.launch(1, [threads, 1, 1], false).expect("no fault");
+            assert_eq!(bench.words()[threads as usize], threads - 1);
+        }
+    }
+}
+
+#[test]
+fn warps_of_which_some_meet_advance_evenly() {
+    // The first warp works for as long as on hardware the others need by far to meet 20 times, two and two,
+    // and to say that they have.
+    let body = |work: &str| {
+        kernel(&format!(
+            "bar.sync 0, 256; mov.u32 %z, 0; setp.ge.u32 %p, %i, 64; @%p bra others;
+             setp.ge.u32 %p, %i, 32; @%p bra behind;
+             again: {work} add.u32 %z, %z, 1; setp.lt.u32 %q, %z, 900; @%q bra again;
+             ld.volatile.global.u32 %x, [%base]; bar.sync 0, 256; st.global.u32 [%at+4], %x; ret;
+             others: shr.u32 %y, %i, 6; add.u32 %y, %y, 1;
+             meet: bar.sync %y, 64; add.u32 %z, %z, 1; setp.lt.u32 %q, %z, 20; @%q bra meet;
+             atom.global.add.u32 %x, [%base], 1;
+             behind: bar.sync 0, 256; ret;"
+        ))
+    };
+    let call = ".func f(.param .u32 a) { .reg .u32 %a; ld.param.u32 %a, [a]; ret; }\n".to_owned()
+        + &body("{ .param .b32 p; st.param.b32 [p], %z; call f, (p); }");
+    for text in [body("add.u32 %x, %z, 1;"), call] {
+        let bench = Bench::new(options(), &text);
+        for _ in 0..20 {
+            bench.clear();
+            bench.launch(1, [256, 1, 1], false).expect("no fault");
+            assert!(bench.words()[1] == 192, "{}", bench.words()[1]);
+        }
+    }
 }
 
 #[test]

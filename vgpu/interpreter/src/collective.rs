@@ -3,7 +3,7 @@
 use gangway_ptx::{Body, Instruction, Op, Type, Word};
 
 use crate::exchange::{LANES, exchange, lanes};
-use crate::fault::{Fault, Kind};
+use crate::fault::{Fault, Kind, barrier_count};
 use crate::machine::{Block, Lane, Status, Warp};
 use crate::operands::Step;
 
@@ -133,6 +133,9 @@ impl Block<'_> {
                 };
                 Ok((number, count, predicate))
             })();
+            let read = read.and_then(|(number, count, predicate)| {
+                Ok((number, barrier_count(count, self.launch.block.iter().product())?, predicate))
+            });
             let (number, count, predicate) = read.map_err(|kind| self.fault(&warp.lanes[index], kind))?;
             let Some(barrier) = self.barriers.get_mut(number) else {
                 return Err(self.fault(&warp.lanes[index], Kind::BadTarget(number as u64)));

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::exchange::LANES;
+
 /// Why it failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -44,6 +46,19 @@ pub struct Fault {
     pub thread: [u32; 3],
     /// File, line and column of the program's own source, where `.loc` tells them.
     pub source: Option<(String, u32, u32)>,
+}
+
+/// For how many threads a barrier is: all of the block where no count is given, or zero.
+///
+/// # Errors
+/// A count that the threads of a block, which come in whole warps, can never make up.
+pub fn barrier_count(count: Option<u32>, block: u32) -> Result<Option<u32>, Kind> {
+    let threads = block.next_multiple_of(LANES as u32);
+    match count {
+        None | Some(0) => Ok(None),
+        Some(count) if count.is_multiple_of(LANES as u32) && count <= threads => Ok(Some(count)),
+        Some(count) => Err(Kind::BadCount { count, threads }),
+    }
 }
 
 impl fmt::Display for Kind {

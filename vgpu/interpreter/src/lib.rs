@@ -39,7 +39,7 @@ mod video;
 pub use builtins::{Builtin, Caller, GRID_HANDLE, Host, call};
 pub use evaluate::{Results, combine, evaluate};
 pub use exchange::{LANES, Lanes, exchange, is_collective, lanes};
-pub use fault::{Fault, Kind};
+pub use fault::{Fault, Kind, barrier_count};
 pub use machine::{Launch, launch};
 pub use memory::{Flat, Memory};
 pub use program::{Placement, Program};

@@ -15,6 +15,7 @@ mod dominance;
 mod emit;
 mod exchange;
 pub(crate) mod frame;
+mod fuel;
 mod graph;
 mod instructions;
 mod layout;

@@ -32,6 +32,7 @@ fn all_tests_of_the_interpreter_compile() {
                     flavour,
                     shape: BlockShape { row },
                     check: false,
+                    abreast: false,
                 };
                 let code = compile(&request);
                 assert!(code.is_ok(), "{}, '{}', {flavour:?}: {code:?}", name.display(), function.name);
@@ -53,6 +54,7 @@ fn what_is_only_declared_is_refused_by_name() {
         flavour: Flavour::Masked,
         shape: BlockShape { row: 32 },
         check: false,
+        abreast: false,
     };
     assert_eq!(compile(&request), Err(Refused("'absent' is declared and not defined".to_owned())));
 }

@@ -3,6 +3,7 @@
 use cranelift_codegen::isa::TargetFrontendConfig;
 use gangway_ptx::{Body, Function, Module, Op, Opcode, Operand, Type, Word};
 
+use super::fuel::Fuel;
 use super::graph::{End, Graph};
 use super::liveness::{Liveness, Slots};
 use super::shape::Shapes;
@@ -26,6 +27,8 @@ pub struct Request<'a> {
     pub shape: BlockShape,
     /// Check every access to the byte.
     pub check: bool,
+    /// Fuel is time, because warps are kept abreast by it.
+    pub abreast: bool,
 }
 
 /// How `%tid` runs through the lanes of a warp: what code may be specialised for.
@@ -57,6 +60,7 @@ pub(crate) struct Unit<'a> {
     pub slots: Slots,
     pub shapes: Shapes,
     pub graph: Graph,
+    pub fuel: Fuel,
     pub liveness: Liveness,
     pub features: Features,
     pub frontend: TargetFrontendConfig,
@@ -102,6 +106,7 @@ impl<'a> Unit<'a> {
             shapes.is_speculative(&slots, module.opcode(instruction), body.operands(instruction))
         });
         let liveness = Liveness::new(module, body, &slots, &graph);
+        let fuel = Fuel::new(module, body, &graph, request.abreast);
         let mut frame = super::frame::size(graph.blocks.len());
         let mut homes = vec![0; slots.len()];
         for slot in liveness.across.iter() {
@@ -123,6 +128,7 @@ impl<'a> Unit<'a> {
             slots,
             shapes,
             graph,
+            fuel,
             liveness,
             features,
             frontend,

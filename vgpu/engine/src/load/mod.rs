@@ -1,12 +1,14 @@
 //! From a linked module to a [`Program`](crate::Program): what kernels reach, where
 //! variables go, what the driver tells of kernels.
 
+mod abreast;
 mod graph;
 mod place;
 mod straight;
 
 use gangway_ptx::{Function, Module, StateSpace};
 
+pub(crate) use abreast::keeps_abreast;
 pub(crate) use graph::Graph;
 use place::SHARED_START;
 pub(crate) use place::{Class, Piece, Places, pieces};

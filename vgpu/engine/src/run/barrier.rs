@@ -46,6 +46,11 @@ impl Barrier {
         complete
     }
 
+    /// How many threads are missing, if somebody has come.
+    pub fn missing(&self, alive: u32) -> Option<u32> {
+        (self.arrived > 0).then(|| self.count.unwrap_or(alive).saturating_sub(self.arrived))
+    }
+
     /// The result of a generation that has passed.
     pub fn crossed(&self, generation: u32) -> Option<Arrivals> {
         (self.generation != generation).then(|| self.results[generation as usize % KEPT])

@@ -1,11 +1,13 @@
 //! A block that runs: its warps, who of them goes next, and what became of it.
 
 use gangway_interpreter::Kind;
+use gangway_ptx::{Op, Opcode, Word};
 
 use super::job::Job;
+use super::pace::Pace;
 use super::report;
 use super::slot::{Member, Part, Slot, Step};
-use super::warp::BlockState;
+use super::warp::{BlockState, FUEL};
 use crate::device::{Device, Held};
 
 /// What a round among the warps of a block came to.
@@ -32,6 +34,9 @@ pub(crate) struct Block {
     job: u64,
     warps: usize,
     left: usize,
+    /// Keeps the warps abreast, where that is asked for.
+    pace: Pace,
+    abreast: bool,
     /// Whether a barrier has been completed.
     met: bool,
     shared: Option<Held>,
@@ -50,6 +55,8 @@ impl Block {
             job: 0,
             warps: 0,
             left: 0,
+            pace: Pace::default(),
+            abreast: false,
             met: false,
             shared: None,
             capacity: 0,
@@ -78,6 +85,7 @@ impl Block {
         }
         self.members.clear();
         self.members.extend(self.slots[..self.warps].iter().map(Slot::member));
+        self.abreast = job.program().keeps_abreast();
         self.job = job.id;
         Ok(())
     }
@@ -105,6 +113,9 @@ impl Block {
             unsafe { slot.start(Part { block, blocks, members, shared, worker }) };
         }
         self.met = false;
+        if self.abreast {
+            self.pace.start(self.warps);
+        }
         Ok(())
     }
 
@@ -115,11 +126,13 @@ impl Block {
         let mut round = Round::default();
         let first = usize::from(self.met);
         for number in (first..self.warps).chain(0..first) {
+            let Some((number, fuel)) = self.next(number) else { continue };
             let slot = &mut self.slots[number];
-            if !slot.is_ready() {
-                continue;
+            let step = slot.step(fuel);
+            if self.abreast {
+                self.pace.ran(number, slot.used(), slot.host().met.take());
             }
-            match slot.step() {
+            match step {
                 Step::Turn => round.turned = true,
                 Step::Waits => round.progress = true,
                 Step::Done => {
@@ -136,6 +149,10 @@ impl Block {
             }
             if self.state.completed.take() {
                 self.met = true;
+                if self.abreast {
+                    let slots = &self.slots;
+                    self.pace.release(number, |number| slots[number].host().waits.get());
+                }
                 for slot in &self.slots[..self.warps] {
                     slot.host().waits.set(false);
                 }
@@ -147,6 +164,16 @@ impl Block {
         }
         round.done = self.left == 0;
         round
+    }
+
+    /// Whether a warp goes next, with so much fuel: the one whose turn it is, or, where warps are
+    /// kept abreast, the one that is behind.
+    fn next(&mut self, turn: usize) -> Option<(usize, i64)> {
+        if self.abreast {
+            let slots = &self.slots;
+            return self.pace.next(|number| slots[number].is_ready());
+        }
+        self.slots[turn].is_ready().then_some((turn, FUEL))
     }
 
     /// Whether a warp waits for the whole grid. When none can run, it decides whether one
@@ -166,9 +193,28 @@ impl Block {
         self.slots[..self.warps].iter().any(Slot::is_ready)
     }
 
+    /// Whether warps wait for ever although others run: those are too few to complete any barrier. Where
+    /// threads come to barriers without waiting, they may come again, and it is not known.
+    pub fn is_stuck(&self, job: &Job) -> bool {
+        let mut free = 0;
+        let mut waiting = false;
+        for slot in self.slots[..self.warps].iter().filter(|slot| !slot.done) {
+            if slot.host().waits.get() {
+                waiting = true;
+            } else {
+                // SAFETY: the fiber does not run.
+                free += unsafe { (*slot.warp()).exited }.count_zeros();
+            }
+        }
+        let arrives =
+            |opcode: &Opcode| matches!(opcode.op, Op::Bar | Op::Barrier) && opcode.has(Word::Arrive);
+        waiting && self.state.is_stuck(free) && !job.program().module().opcodes.iter().any(arrives)
+    }
+
     /// The fault of a block of which no warp will ever run again.
     pub fn deadlock(&self, device: &Device, job: &Job) {
-        if let Some(slot) = self.slots[..self.warps].iter().find(|slot| !slot.done) {
+        let left = || self.slots[..self.warps].iter().filter(|slot| !slot.done);
+        if let Some(slot) = left().find(|slot| slot.host().waits.get()).or_else(|| left().next()) {
             job.fail(report::deadlock(device, job, slot));
         }
     }

@@ -16,6 +16,10 @@ use crate::device::Device;
 use crate::output;
 use crate::support::Host;
 
+/// What a function of the driver's takes, in the time of warps that are kept abreast: on hardware, `malloc`
+/// takes some thousand instructions.
+const SERVICE: i64 = 1024;
+
 /// `cudaErrorNotPermitted`: the launch is not cooperative.
 const NOT_PERMITTED: u64 = 800;
 
@@ -109,6 +113,7 @@ unsafe fn run(builtin: Builtin, warp: *mut Warp, arguments: *const *mut c_void, 
                 // SAFETY: as the caller promises.
                 *parameter = unsafe { values(arguments, index, size) };
             }
+            host.meet(warp, SERVICE);
             let mut failed = None;
             for lane in (0..LANES).filter(|lane| lanes >> lane & 1 != 0) {
                 let caller = Caller { block: warp.block, thread: warp.thread.map(|side| side[lane]) };

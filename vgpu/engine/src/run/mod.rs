@@ -18,6 +18,7 @@ pub mod guard;
 mod interpret;
 mod job;
 mod local;
+mod pace;
 mod pool;
 mod report;
 mod slot;

@@ -14,7 +14,7 @@ use super::fiber::{End, Fiber, FiberStack, FiberYielder, Pause};
 use super::job::Job;
 use super::local::{LOCAL_START, LocalMemory};
 use super::trap::{self, Running};
-use super::warp::{BlockState, FUEL, WarpHost};
+use super::warp::{BlockState, WarpHost};
 use crate::abi::{ALL, Converged, Flavour, LANES, Masked, Warp};
 use crate::support::{HELPERS, Host};
 
@@ -106,7 +106,7 @@ fn prepare(host: &WarpHost, warp: &mut Warp, block: [u32; 3], shared: u64, worke
     warp.worker = worker;
     warp.exited = missing;
     warp.local_top = LOCAL_START;
-    warp.fuel = FUEL;
+    warp.fuel = host.ration.get();
     warp.carry = 0;
     host.start(missing);
 }
@@ -240,8 +240,15 @@ impl Slot {
         }
     }
 
-    /// Lets it run until it gives back control.
-    pub fn step(&mut self) -> Step {
+    /// What it has used of the fuel that it was last let run with.
+    pub fn used(&self) -> i64 {
+        // SAFETY: the fiber does not run.
+        self.host().ration.get() - unsafe { (*self.warp()).fuel }
+    }
+
+    /// Lets it run until it gives back control, with so much fuel.
+    pub fn step(&mut self, fuel: i64) -> Step {
+        self.host().ration.set(fuel);
         let (Some(fiber), Some(running)) = (self.fiber.as_mut(), self.running.as_ref()) else {
             return Step::Done;
         };

@@ -116,6 +116,7 @@ impl Table {
             flavour,
             shape,
             check: program.device().check,
+            abreast: program.keeps_abreast(),
         };
         let refused = |compile::Refused(what)| Kind::Unsupported(what);
         let compiled = cache::compile(self.cached(program), &request).map_err(refused)?;

@@ -9,20 +9,24 @@ use std::ffi::c_void;
 use std::ptr;
 use std::sync::Arc;
 
-use gangway_interpreter::Kind;
+use gangway_interpreter::{Kind, barrier_count};
 use gangway_ptx::Module;
 
 use super::barrier::{BARRIERS, Barrier};
 use super::clock;
 use super::fiber::{FiberYielder, Pause};
 use super::job::Job;
+use super::pace::SHORT;
 use super::trap::Trap;
 use crate::abi::{Flavour, Warp};
 use crate::program::Program;
 use crate::support::{Arrivals, Host, Ticket};
 
-/// Steps back until a warp gives way.
+/// Steps back until a warp gives way, where warps are not kept abreast.
 pub(crate) const FUEL: i64 = 1024;
+
+/// What a barrier takes, in the time of warps that are kept abreast.
+const BARRIER: i64 = 16;
 
 /// The state of a block that its warps share.
 #[derive(Debug, Default)]
@@ -45,6 +49,13 @@ impl BlockState {
         }
         self.alive.set(threads);
         self.completed.set(false);
+    }
+
+    /// Whether none of the barriers that threads have come to will ever be complete, as only `free`
+    /// threads do not wait, and each comes to a barrier, which it waits at, or exits.
+    pub fn is_stuck(&self, free: u32) -> bool {
+        let (barriers, alive) = (self.barriers.borrow(), self.alive.get());
+        barriers.iter().filter_map(|barrier| barrier.missing(alive)).all(|missing| missing > free)
     }
 }
 
@@ -69,6 +80,12 @@ pub(crate) struct WarpHost {
     pub waits: Cell<bool>,
     /// The generation of the grid's barrier that it waits in.
     pub grid: Cell<Option<u64>>,
+    /// The fuel that it goes on with when it is resumed.
+    pub ration: Cell<i64>,
+    /// Whether fuel is time, because the warps of the block are kept abreast.
+    abreast: Cell<bool>,
+    /// Whether it has met others since the scheduler last looked.
+    pub met: Cell<bool>,
     /// Lanes whose exit is already counted in [`BlockState::alive`].
     counted: Cell<u32>,
     pub failure: RefCell<Option<Failure>>,
@@ -84,6 +101,9 @@ impl Default for WarpHost {
             yielder: Cell::new(ptr::null()),
             waits: Cell::new(false),
             grid: Cell::new(None),
+            ration: Cell::new(FUEL),
+            abreast: Cell::new(false),
+            met: Cell::new(false),
             counted: Cell::new(0),
             failure: RefCell::new(None),
             trap: Cell::new(None),
@@ -98,6 +118,10 @@ impl WarpHost {
         self.block.set(block);
         self.waits.set(false);
         self.grid.set(None);
+        self.ration.set(FUEL);
+        // SAFETY: the launch outlives its warps.
+        self.abreast.set(unsafe { &*job }.program().keeps_abreast());
+        self.met.set(false);
         self.failure.replace(None);
         self.trap.set(None);
     }
@@ -122,9 +146,23 @@ impl WarpHost {
         self.job().program()
     }
 
-    fn suspend(&self, pause: Pause) {
+    /// Gives control to the scheduler. The warp goes on with new fuel.
+    fn suspend(&self, warp: &mut Warp, pause: Pause) {
         // SAFETY: the fiber has set it when it started, and it is the fiber that runs.
         unsafe { (*self.yielder.get()).suspend(pause) }
+        warp.fuel = self.ration.get();
+    }
+
+    /// The warp does what others may wait for: at a barrier, or with the device's heap. Where warps
+    /// are kept abreast, that takes so much time, and no long slice goes on behind it.
+    pub fn meet(&self, warp: &mut Warp, time: i64) {
+        if !self.abreast.get() {
+            return;
+        }
+        self.met.set(true);
+        let cut = (warp.fuel - SHORT).max(0);
+        self.ration.set(self.ration.get() - cut);
+        warp.fuel -= cut + time;
     }
 
     /// Brings the count of living threads up to date; barriers may be complete by that.
@@ -153,9 +191,8 @@ impl WarpHost {
         let generation = grid.arrive(lanes.count_ones());
         while !grid.passed(generation) {
             self.grid.set(Some(generation));
-            self.suspend(Pause::Waits);
+            self.suspend(warp, Pause::Waits);
         }
-        warp.fuel = FUEL;
     }
 }
 
@@ -169,14 +206,13 @@ impl Host for WarpHost {
         self.failure.replace(Some(Failure { kind, lanes, pc }));
         loop {
             // The scheduler does not come back to a warp that has failed.
-            self.suspend(Pause::Fault);
+            self.suspend(warp, Pause::Fault);
         }
     }
 
     fn turn(&self, warp: &mut Warp) {
-        warp.fuel = FUEL;
         self.note_exits(warp.exited);
-        self.suspend(Pause::Turn);
+        self.suspend(warp, Pause::Turn);
     }
 
     fn arrive(&self, warp: &mut Warp, barrier: u32, count: Option<u32>, lanes: u32, holds: u32) -> Ticket {
@@ -184,8 +220,13 @@ impl Host for WarpHost {
         if barrier as usize >= BARRIERS {
             self.fault(warp, lanes, Kind::BadTarget(barrier.into()));
         }
+        let count = match barrier_count(count, self.job().threads) {
+            Ok(count) => count,
+            Err(kind) => self.fault(warp, lanes, kind),
+        };
         let block = self.block();
         block.used.set(true);
+        self.meet(warp, BARRIER);
         let (generation, complete) = {
             let state = &mut block.barriers.borrow_mut()[barrier as usize];
             let generation = state.arrive(lanes.count_ones(), holds, count, block.alive.get());
@@ -197,7 +238,7 @@ impl Host for WarpHost {
             // warp broadcast through memory that the others may still be reading from: with
             // hardware's warps side by side they have always read it by then.
             if self.job().warps() > 1 {
-                self.suspend(Pause::Turn);
+                self.suspend(warp, Pause::Turn);
             }
         }
         Ticket { barrier, generation }
@@ -210,8 +251,7 @@ impl Host for WarpHost {
     fn wait(&self, warp: &mut Warp, _lanes: u32) {
         self.note_exits(warp.exited);
         self.waits.set(true);
-        self.suspend(Pause::Waits);
-        warp.fuel = FUEL;
+        self.suspend(warp, Pause::Waits);
     }
 
     fn code(&self, warp: &mut Warp, function: u32, flavour: Flavour, lanes: u32) -> *const c_void {

@@ -86,6 +86,9 @@ impl Worker {
                 quiet += 1;
                 since.get_or_insert_with(Instant::now);
                 if quiet.is_multiple_of(ROUNDS) {
+                    if let Some(stuck) = self.blocks[..running].iter().find(|block| block.is_stuck(job)) {
+                        stuck.deadlock(device, job);
+                    }
                     thread::yield_now();
                 }
             } else if running > 0 && !job.is_cancelled() {

@@ -3,13 +3,12 @@
 use std::ops::Range;
 
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{Block as Label, BlockCall, InstBuilder, JumpTableData, Value};
 use gangway_ptx::{Guard, Operand, Type};
 
 use super::Converged;
 use crate::abi::ALL;
-use crate::compile::emit::{Known, field};
+use crate::compile::emit::Known;
 use crate::compile::region::Region;
 use crate::compile::shape::Shape;
 use crate::lower::Input;
@@ -191,11 +190,8 @@ impl Converged<'_, '_> {
         for block in 0..self.labels.len() {
             let Some(label) = self.returns[block] else { continue };
             self.switch(label);
-            let fuel = self.emit.load_field(I64, field!(fuel));
-            let fuel = self.emit.builder.ins().iadd_imm_s(fuel, -1);
-            self.emit.store_field(fuel, field!(fuel));
+            let negative = self.emit.spend(self.emit.unit.fuel.step(block as u32));
             let spent = self.cold_label();
-            let negative = self.emit.builder.ins().icmp_imm_s(IntCC::SignedLessThan, fuel, 0);
             let to = self.labels[block];
             self.emit.builder.ins().brif(negative, spent, &[], to, &[]);
             self.switch(spent);

@@ -194,6 +194,7 @@ impl Converged<'_, '_> {
         self.emit.mask = self.emit.builder.ins().iconst(I32, i64::from(ALL));
         let saved = self.emit.enter_local();
         self.store(saved, in_frame!(saved_top));
+        self.emit.spend_entry();
         let base = self.emit.local_base;
         self.store(base, in_frame!(local_base));
         let converges = self.emit.builder.ins().iconst(I32, 1);

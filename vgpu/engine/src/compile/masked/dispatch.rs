@@ -21,13 +21,10 @@ impl Masked<'_, '_> {
         self.emit.store_at(waiting, self.frame, in_frame!(waiting));
     }
 
-    /// Takes one from the fuel, and does what has to be done when it is spent.
-    pub(super) fn spend(&mut self, spent: impl FnOnce(&mut Self)) {
-        let fuel = self.emit.load_field(I64, field!(fuel));
-        let fuel = self.emit.builder.ins().iadd_imm_s(fuel, -1);
-        self.emit.store_field(fuel, field!(fuel));
+    /// Takes what a step back to a block takes from the fuel, and does what has to be done when it is spent.
+    pub(super) fn spend(&mut self, block: u32, spent: impl FnOnce(&mut Self)) {
+        let negative = self.emit.spend(self.emit.unit.fuel.step(block));
         let (empty, some) = (self.emit.builder.create_block(), self.emit.builder.create_block());
-        let negative = self.emit.builder.ins().icmp_imm_s(IntCC::SignedLessThan, fuel, 0);
         self.emit.builder.set_cold_block(empty);
         self.emit.builder.ins().brif(negative, empty, &[], some, &[]);
         self.switch(empty);
@@ -44,7 +41,7 @@ impl Masked<'_, '_> {
                 self.switch(label);
                 let lanes = self.emit.builder.block_params(label)[0];
                 let frame = self.frame;
-                self.spend(|masked| {
+                self.spend(block, |masked| {
                     let block = masked.emit.number(block.into());
                     let chosen = masked.emit.call(Helper::StepBack, &[frame, block, lanes]);
                     masked.jump(masked.chosen, chosen);

@@ -155,6 +155,7 @@ impl Masked<'_, '_> {
         let count = self.emit.builder.ins().iconst(I32, blocks as i64);
         self.store(count, in_frame!(blocks));
         self.emit.mask = lanes;
+        self.emit.spend_entry();
         let saved = self.emit.enter_local();
         self.emit.store_at(saved, self.frame, in_frame!(saved_top));
         let base = self.emit.local_base;
@@ -351,11 +352,11 @@ impl Masked<'_, '_> {
             self.emit.builder.ins().jump(done, &[]);
             self.switch(done);
         }
-        if targets.iter().any(|&target| target <= number) {
+        if let Some(&back) = targets.iter().filter(|&&target| target <= number).min() {
             // Also a step back, whoever takes it.
             let none = self.emit.number(i64::from(u32::MAX));
             let nobody = self.emit.number(0);
-            self.spend(|masked| {
+            self.spend(back, |masked| {
                 let chosen = masked.emit.call(Helper::StepBack, &[frame, none, nobody]);
                 masked.jump(masked.chosen, chosen);
             });

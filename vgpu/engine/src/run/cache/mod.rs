@@ -93,8 +93,8 @@ fn key(module: &Key, request: &Request<'_>) -> Result<Key, Refused> {
     hasher.write(env!("GANGWAY_ENGINE_SOURCES").as_bytes());
     hasher.write(compile::processor()?.as_bytes());
     hasher.write(module);
-    let Request { module: _, function, symbols, flavour, shape, check } = request;
-    (function, symbols, flavour, shape, check).hash(&mut hasher);
+    let Request { module: _, function, symbols, flavour, shape, check, abreast } = request;
+    (function, symbols, flavour, shape, check, abreast).hash(&mut hasher);
     Ok(hasher.0.finalize().into())
 }
 

@@ -1,0 +1,111 @@
+//! What code takes from the fuel, and where.
+//!
+//! In most modules a step back takes one, whatever it repeats: fuel is only there so that warps
+//! which wait in a loop give way. Where the warps of a block are kept abreast (`load::abreast`),
+//! fuel is time: a step back takes what the loop's instructions would take on hardware, and an
+//! entered function what it takes without its loops.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::types::I64;
+use cranelift_codegen::ir::{InstBuilder, Value};
+use gangway_ptx::{Body, Module, Op, Opcode, StateSpace};
+
+use super::emit::{Emitter, field};
+use super::graph::{Block, End, Graph};
+use crate::support::Helper;
+
+/// What an instruction takes in units of the simplest; only the proportions matter.
+const MEMORY: u32 = 8;
+const EXCHANGE: u32 = 16;
+const CALL: u32 = 4;
+/// A function's body takes at most this when it is entered: of a long one, only a part runs.
+const MOST_ENTRY: u32 = 128;
+
+#[derive(Debug)]
+pub(crate) struct Fuel {
+    /// What it takes to enter the function. Nothing is taken, or looked at, where it is none.
+    pub entry: Option<i64>,
+    /// What a step back to each block takes; empty where all take one.
+    steps: Vec<i64>,
+}
+
+impl Fuel {
+    pub fn new(module: &Module, body: &Body, graph: &Graph, abreast: bool) -> Fuel {
+        if !abreast {
+            return Fuel { entry: None, steps: Vec::new() };
+        }
+        let weights: Vec<u32> = graph.blocks.iter().map(|block| weight(module, body, block)).collect();
+        // Every loop is in one piece, with its head first: it ends where the last step back is made.
+        let mut ends = vec![None; graph.blocks.len()];
+        for (block, number) in graph.blocks.iter().zip(0u32..) {
+            for to in block.end.successors().into_iter().filter(|&to| to <= number) {
+                ends[to as usize] = Some(number as usize);
+            }
+        }
+        let (mut entry, mut behind) = (0u32, 0);
+        for (number, (&weight, &end)) in weights.iter().zip(&ends).enumerate() {
+            behind = behind.max(end.map_or(0, |end| end + 1));
+            if number >= behind {
+                entry = entry.saturating_add(weight);
+            }
+        }
+        let mut sums = Vec::with_capacity(weights.len() + 1);
+        sums.push(0i64);
+        sums.extend(weights.iter().scan(0i64, |sum, &weight| {
+            *sum += i64::from(weight);
+            Some(*sum)
+        }));
+        let steps = ends.iter().enumerate();
+        let steps = steps.map(|(head, &end)| end.map_or(1, |end| (sums[end + 1] - sums[head]).max(1)));
+        Fuel { entry: Some(entry.clamp(1, MOST_ENTRY).into()), steps: steps.collect() }
+    }
+
+    /// What a step back to a block takes.
+    pub fn step(&self, block: u32) -> i64 {
+        self.steps.get(block as usize).copied().unwrap_or(1)
+    }
+}
+
+fn weight(module: &Module, body: &Body, block: &Block) -> u32 {
+    let instructions = &body.instructions[block.instructions.start as usize..block.instructions.end as usize];
+    let inside: u32 = instructions.iter().map(|instruction| cost(module.opcode(instruction))).sum();
+    let end = match block.end {
+        End::Call { .. } => CALL,
+        _ => 1,
+    };
+    inside + end
+}
+
+fn cost(opcode: &Opcode) -> u32 {
+    match opcode.op {
+        Op::Ld | Op::Ldu | Op::St | Op::Cp => match opcode.space() {
+            StateSpace::Global | StateSpace::Generic => MEMORY,
+            _ => 1,
+        },
+        Op::Atom | Op::Red => EXCHANGE,
+        _ => 1,
+    }
+}
+
+impl Emitter<'_, '_> {
+    /// Takes some of the fuel; whether that was the last of it.
+    pub fn spend(&mut self, amount: i64) -> Value {
+        let fuel = self.load_field(I64, field!(fuel));
+        let fuel = self.builder.ins().iadd_imm_s(fuel, -amount);
+        self.store_field(fuel, field!(fuel));
+        self.builder.ins().icmp_imm_s(IntCC::SignedLessThan, fuel, 0)
+    }
+
+    /// Takes what it costs to enter the function, and gives way when that was the last.
+    pub fn spend_entry(&mut self) {
+        let Some(cost) = self.unit.fuel.entry else { return };
+        let negative = self.spend(cost);
+        let (spent, go_on) = (self.builder.create_block(), self.builder.create_block());
+        self.builder.set_cold_block(spent);
+        self.builder.ins().brif(negative, spent, &[], go_on, &[]);
+        self.builder.switch_to_block(spent);
+        self.call(Helper::Turn, &[]);
+        self.builder.ins().jump(go_on, &[]);
+        self.builder.switch_to_block(go_on);
+    }
+}

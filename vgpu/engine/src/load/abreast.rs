@@ -1,0 +1,52 @@
+//! In which modules the warps of a block are kept abreast.
+//!
+//! Whoever has barriers for some of a block's threads has to know who will come. On hardware the
+//! warps of a block advance evenly, and programs have come to rely on it: libgomp wakes
+//! as many threads as will have work, without a look at how many have begun to wait. Barriers
+//! for all threads tell all that there is to know; with those alone, warps run as they like.
+
+use gangway_ptx::{Module, Op, Operand, Word};
+
+/// Whether a function of the module has a barrier that says for how many threads it is.
+pub(crate) fn keeps_abreast(module: &Module) -> bool {
+    let barrier = |op: Op| matches!(op, Op::Bar | Op::Barrier);
+    if !module.opcodes.iter().any(|opcode| barrier(opcode.op) && !opcode.has(Word::Warp)) {
+        return false;
+    }
+    module.functions.iter().filter_map(|function| function.body.as_ref()).any(|body| {
+        body.instructions.iter().any(|instruction| {
+            let opcode = module.opcode(instruction);
+            if !barrier(opcode.op) || opcode.has(Word::Warp) {
+                return false;
+            }
+            let count = body.operands(instruction).get(1 + usize::from(opcode.has(Word::Red)));
+            !matches!(count, None | Some(Operand::Absent))
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::keeps_abreast;
+
+    fn judge(text: &str) -> bool {
+        let head = ".version 8.0 .target sm_90 .address_size 64 .entry k() { .reg .pred p; .reg .u32 r; ";
+        keeps_abreast(&gangway_ptx::parse(&format!("{head} {text} ret; }}")).expect("PTX"))
+    }
+
+    #[test]
+    fn barriers_for_some() {
+        for text in ["bar.sync 0, 64;", "bar.sync 1, r;", "bar.arrive 1, 32;", "barrier.sync 2, r;"] {
+            assert!(judge(text), "{text}");
+        }
+        assert!(judge("setp.eq.u32 p, r, 0; bar.red.popc.u32 r, 1, 64, p;"));
+    }
+
+    #[test]
+    fn barriers_for_all() {
+        for text in ["", "bar.sync 0;", "barrier.sync 1;", "bar.warp.sync 7;"] {
+            assert!(!judge(text), "{text}");
+        }
+        assert!(!judge("setp.eq.u32 p, r, 0; bar.red.popc.u32 r, 1, p;"));
+    }
+}
