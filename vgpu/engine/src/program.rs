@@ -3,7 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use gangway_ptx::{Linkage, Module, StateSpace};
+use gangway_interpreter::signature;
+use gangway_ptx::{Function, Linkage, Module, StateSpace};
 use rustc_hash::FxHashMap;
 
 use crate::device::{Device, Held, function_address};
@@ -27,6 +28,8 @@ pub struct Program {
     symbols: Vec<u64>,
     /// Where the variables of each function begin in `symbols`.
     bodies: Vec<u32>,
+    /// What each function takes and returns, as [`gangway_interpreter::signature`] says; none of kernels.
+    signatures: Vec<Option<u64>>,
     /// What each function runs: itself, or what it is an alias of.
     targets: Vec<u32>,
     /// Where dynamic shared memory begins in a block's.
@@ -135,6 +138,10 @@ impl Program {
         for alias in &module.aliases {
             targets[alias.alias.index()] = alias.target.0;
         }
+        let abreast = load::keeps_abreast(&module);
+        let passed = |function: &Function| signature(&function.parameters, &function.returns);
+        let signatures = module.functions.iter();
+        let signatures = signatures.map(|function| (!function.entry).then(|| passed(function))).collect();
         let interpreted = gangway_interpreter::Program::placed(module.clone(), &places.placement);
         Ok(Program {
             module,
@@ -147,6 +154,7 @@ impl Program {
             abreast,
             symbols,
             bodies,
+            signatures,
             targets,
             shared: places.placement.shared,
             device: device.clone(),
@@ -200,6 +208,11 @@ impl Program {
     /// The place of a function's first variable among [`symbols`](Program::symbols).
     pub(crate) fn first_symbol(&self, function: u32) -> u32 {
         self.bodies[function as usize]
+    }
+
+    /// What a function takes and returns, as a number. None where there is no function that can be called.
+    pub(crate) fn signature(&self, function: usize) -> Option<u64> {
+        self.signatures.get(function).copied().flatten()
     }
 
     /// What a function runs: itself, or what it is an alias of.

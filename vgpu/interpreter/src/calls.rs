@@ -6,6 +6,7 @@ use crate::builtins::{self, Builtin, Caller, Host};
 use crate::fault::Kind;
 use crate::machine::{Block, Frame, Lane, Status};
 use crate::operands::Step;
+use crate::signature::{bad_prototype, signature};
 
 impl Block<'_> {
     pub(crate) fn call(&mut self, step: &mut Step<'_>) -> Result<(), Kind> {
@@ -19,6 +20,16 @@ impl Block<'_> {
         let program = self.program;
         let function = program.resolve(function);
         let callee = &program.module.functions[function];
+        if let Operand::Prototype(id) = step.operands[3] {
+            let prototype = &step.body.prototypes[id.index()];
+            let passed = signature(&prototype.parameters, &prototype.returns);
+            if callee.entry {
+                return Err(Kind::BadTarget(self.value(step, 1, Type::B64)?));
+            }
+            if passed != signature(&callee.parameters, &callee.returns) {
+                return Err(bad_prototype(callee));
+            }
+        }
         let arguments = step.body.elements(step.operands[2]);
         let results = step.body.elements(step.operands[0]);
         if arguments.len() != callee.parameters.len() || results.len() != callee.returns.len() {

@@ -23,6 +23,10 @@ pub enum Kind {
     StackOverflow,
     /// An indirect call or branch goes nowhere.
     BadTarget(u64),
+    /// An indirect call's prototype and the function that it gets to differ in what is passed.
+    BadPrototype { function: String, takes: String, returns: String },
+    /// A barrier is for so many threads, which is no multiple of a warp, or more than the block has in whole warps.
+    BadCount { count: u32, threads: u32 },
     /// A lane executes a `.sync` instruction whose mask it is not part of.
     NotInMask(u32),
     /// The launch has run as many instructions as it may.
@@ -77,6 +81,18 @@ impl fmt::Display for Kind {
             Kind::Deadlock => f.write_str("all threads of the block wait for each other"),
             Kind::StackOverflow => f.write_str("the stack is full"),
             Kind::BadTarget(target) => write!(f, "{target:#x} is no target of this call or branch"),
+            Kind::BadPrototype { function, takes, returns } => {
+                write!(
+                    f,
+                    "the prototype of the call is not that of '{function}', which takes ({takes}) and returns ({returns})"
+                )
+            }
+            Kind::BadCount { count, threads } => {
+                write!(
+                    f,
+                    "a barrier for {count} threads; in this block it has to be a multiple of 32 up to {threads}"
+                )
+            }
             Kind::NotInMask(mask) => write!(f, "the lane is not in its own member mask {mask:#010x}"),
             Kind::TooLong => f.write_str("the limit of instructions is reached"),
             Kind::Undefined(name) => write!(f, "'{name}' is declared and not defined"),

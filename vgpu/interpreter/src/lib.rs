@@ -34,6 +34,7 @@ mod machine;
 mod memory;
 mod operands;
 mod program;
+mod signature;
 mod video;
 
 pub use builtins::{Builtin, Caller, GRID_HANDLE, Host, call};
@@ -43,3 +44,4 @@ pub use fault::{Fault, Kind, barrier_count};
 pub use machine::{Launch, launch};
 pub use memory::{Flat, Memory};
 pub use program::{Placement, Program};
+pub use signature::{bad_prototype, signature};

@@ -6,6 +6,7 @@ use cranelift_codegen::ir::{
     AbiParam, BlockArg, InstBuilder, SigRef, Signature, StackSlot, StackSlotData, StackSlotKind, Value,
 };
 use cranelift_codegen::isa::CallConv;
+use gangway_interpreter::signature;
 use gangway_ptx::{Operand, Type, Variable};
 
 use super::emit::{Emitter, field};
@@ -72,7 +73,7 @@ impl Emitter<'_, '_> {
                 let code = self.code_for_lanes(target.0);
                 self.enter(code, area, self.mask)
             }
-            operand => self.call_indirect(operand, area, pointers, parameters.len(), returns.len()),
+            operand => self.call_indirect(operand, area, pointers, signature(parameters, returns)),
         };
         for ((&result, variable), &place) in results.iter().zip(returns).zip(&places[parameters.len()..]) {
             self.take_result(result, variable, area, place);
@@ -226,14 +227,7 @@ impl Emitter<'_, '_> {
     }
 
     /// Calls each of the functions that the lanes' registers name, for the lanes that name it.
-    fn call_indirect(
-        &mut self,
-        operand: Operand,
-        area: Value,
-        targets: i32,
-        parameters: usize,
-        returns: usize,
-    ) -> Value {
+    fn call_indirect(&mut self, operand: Operand, area: Value, targets: i32, signature: u64) -> Value {
         let addresses = self.value(operand, Type::B64);
         addresses.store(&mut self.builder, area, targets);
         let (again, call, done) =
@@ -249,8 +243,8 @@ impl Emitter<'_, '_> {
         self.builder.ins().brif(over, done, &[], call, &[]);
         self.builder.switch_to_block(call);
         let pointer = self.builder.ins().iadd_imm_s(area, i64::from(targets));
-        let shape = self.number((parameters << 16 | returns) as i64);
-        let code = self.call(Helper::Target, &[rest, pointer, shape]);
+        let signature = self.number(signature as i64);
+        let code = self.call(Helper::Target, &[rest, pointer, signature]);
         // The lanes that go there.
         let lanes = self.load_field(I32, field!(results));
         let came = self.enter(code, area, lanes);

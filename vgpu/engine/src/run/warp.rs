@@ -201,6 +201,10 @@ impl Host for WarpHost {
         self.program().module()
     }
 
+    fn signature(&self, function: usize) -> Option<u64> {
+        self.program().signature(function)
+    }
+
     fn fault(&self, warp: &mut Warp, lanes: u32, kind: Kind) -> ! {
         let pc = warp.called_from as usize;
         self.failure.replace(Some(Failure { kind, lanes, pc }));

@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 
 use gangway_device_memory::FUNCTIONS;
-use gangway_interpreter::Kind;
+use gangway_interpreter::{Kind, bad_prototype};
 
 use super::{fault, lanes, narrow, run};
 use crate::abi::{Flavour, Warp};
@@ -61,12 +61,12 @@ pub(super) unsafe extern "C" fn code(
 }
 
 /// The code of the function that the first lane of `mask` names in `targets`, and in `results` the lanes that
-/// name the same one. `shape` is how many parameters and results it must have.
+/// name the same one. `signature` says what it must take and return.
 pub(super) unsafe extern "C" fn target(
     warp: *mut Warp,
     mask: u64,
     targets: *const [u64; 32],
-    shape: u64,
+    signature: u64,
 ) -> *const c_void {
     // SAFETY: compiled code passes its warp and its own frame.
     unsafe {
@@ -76,16 +76,15 @@ pub(super) unsafe extern "C" fn target(
             let same = lanes(mask).filter(|&lane| targets[lane] == address);
             let same = same.fold(0u32, |mask, lane| mask | 1 << lane);
             let host = warp.host();
-            let functions = &host.module().functions;
             let index = address.wrapping_sub(FUNCTIONS) / FUNCTION_STEP;
             let known = address >= FUNCTIONS && address.is_multiple_of(FUNCTION_STEP);
-            let function = usize::try_from(index).ok().and_then(|index| functions.get(index));
-            let fits = function.is_some_and(|function| {
-                let own = (function.parameters.len() as u64) << 16 | function.returns.len() as u64;
-                !function.entry && own == shape
-            });
-            if !known || !fits {
-                fault(warp, same, Kind::BadTarget(address));
+            let own = host.signature(index as usize).filter(|_| known);
+            if own != Some(signature) {
+                let kind = match own {
+                    Some(_) => bad_prototype(&host.module().functions[index as usize]),
+                    None => Kind::BadTarget(address),
+                };
+                fault(warp, same, kind);
             }
             warp.results[0][0] = same.into();
             let flavour = if same == u32::MAX { Flavour::Converged } else { Flavour::Masked };

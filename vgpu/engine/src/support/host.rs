@@ -30,6 +30,9 @@ pub trait Host {
     /// The module that runs.
     fn module(&self) -> &Module;
 
+    /// What a function takes and returns, as a number. None where there is no function that can be called.
+    fn signature(&self, function: usize) -> Option<u64>;
+
     /// Ends the launch because of what `lanes` did. Never returns to who calls it, and
     /// nothing on the stack is dropped.
     fn fault(&self, warp: &mut Warp, lanes: u32, kind: Kind) -> !;
