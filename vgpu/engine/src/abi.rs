@@ -63,6 +63,9 @@ pub struct Warp {
     pub local_stride: u64,
     /// Offset in local memory where the next frame begins, the same for all lanes.
     pub local_top: u64,
+    /// Functions are entered with their frame above this address of the stack only: what they call of the
+    /// engine's, which may hold locks, needs not look.
+    pub stack_limit: u64,
     /// Where the kernel's parameters end in local memory, at whose beginning they are if their address is taken.
     pub local_parameters: u64,
     /// Steps back until the warp has to give way; compiled code counts it down at back edges.

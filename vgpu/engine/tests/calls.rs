@@ -1,6 +1,9 @@
-//! Calls that go wrong.
+//! Calls that go wrong: other prototypes, full stacks, and what must be left as it was behind them.
 
 mod bench;
+
+use std::sync::mpsc;
+use std::time::Duration;
 
 use bench::{Bench, options};
 use gangway_engine::{Options, Reason};
@@ -61,4 +64,51 @@ fn prototypes_that_differ_are_faults() {
             }
         }
     }
+}
+
+/// A kernel that calls itself as often as the buffer's second word says, noting how deep it is in the first, and
+/// then allocates memory and calls a function that nobody has called before. Its stack is full soon.
+fn deep(size: u32) -> String {
+    format!(
+        ".extern .func (.param .b64 r) malloc(.param .b64 n);
+         .func g(.param .align 8 .b8 p[{size}]) {{ .reg .u32 %x; ld.param.u32 %x, [p]; ret; }}
+         .func f(.param .u32 d, .param .u64 b) {{
+            .reg .u32 %d, %most; .reg .u64 %b, %n; .reg .pred %p;
+            .param .align 8 .b8 big[{size}]; .param .b64 n; .param .b64 r;
+            ld.param.u32 %d, [d]; ld.param.u64 %b, [b]; st.global.u32 [%b], %d;
+            ld.global.u32 %most, [%b+4]; add.u32 %d, %d, 1; setp.lt.u32 %p, %d, %most; @!%p bra last;
+            call f, (%d, %b); bra end;
+            last: mov.u64 %n, 8; st.param.b64 [n], %n; call (r), malloc, (n); call g, (big);
+            end: ret; }}
+         .visible .entry k(.param .u64 buffer) {{
+            .reg .u64 %b; .reg .u32 %z; ld.param.u64 %b, [buffer]; mov.u32 %z, 0; call f, (%z, %b); ret; }}"
+    )
+}
+
+#[test]
+fn what_a_full_stack_abandons_is_not_locked() {
+    let (done, ended) = mpsc::channel();
+    std::thread::spawn(move || {
+        for size in [16384u32, 15360, 14336, 12288, 9216] {
+            let make = || Bench::new(Options { stack: 8 << 20, ..options() }, &deep(size));
+            let bench = make();
+            bench.fill(|_| u32::MAX);
+            let fault = bench.launch(1, [1, 1, 1], false).expect_err("the stack is full");
+            assert!(fault.report.contains("the stack is full"), "{fault}");
+            let deepest = bench.words()[0];
+            assert!(deepest > 10, "{deepest}");
+            for depth in [deepest + 1, deepest, deepest - 1] {
+                let bench = make();
+                bench.fill(|_| depth);
+                if let Err(fault) = bench.launch(1, [1, 1, 1], false) {
+                    assert!(fault.report.contains("the stack is full"), "{fault}");
+                }
+                // Who comes later needs the same code and the same heap.
+                bench.fill(|_| 1);
+                bench.launch(1, [1, 1, 1], false).expect("there is room");
+            }
+        }
+        let _ = done.send(());
+    });
+    assert_eq!(ended.recv_timeout(Duration::from_secs(120)), Ok(()), "it hangs, or has failed");
 }

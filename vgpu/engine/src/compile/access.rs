@@ -264,6 +264,23 @@ impl Emitter<'_, '_> {
         self.call(Helper::Copy, &[running, size, check]);
     }
 
+    /// A function may be called so deeply that its stack is full; a kernel may fill it with what it passes.
+    pub fn check_stack(&mut self, lanes: Value) {
+        if !self.unit.checks_stack() {
+            return;
+        }
+        let top = self.builder.ins().get_stack_pointer(I64);
+        let least = self.load_field(I64, field!(stack_limit));
+        let below = self.builder.ins().icmp(IntCC::UnsignedLessThan, top, least);
+        let (full, fits) = (self.builder.create_block(), self.builder.create_block());
+        self.builder.set_cold_block(full);
+        self.builder.ins().brif(below, full, &[], fits, &[]);
+        self.builder.switch_to_block(full);
+        self.call(Helper::StackOverflow, &[lanes]);
+        self.builder.ins().jump(fits, &[]);
+        self.builder.switch_to_block(fits);
+    }
+
     /// Makes a frame in local memory and copies parameters to it. What the top was before.
     pub fn enter_local(&mut self) -> Value {
         let layout = &self.unit.slots.layout;

@@ -162,6 +162,11 @@ impl<'a> Unit<'a> {
         Ok(())
     }
 
+    /// Whether it may use so much of the stack that too little is left. A kernel that calls nothing has only its frame.
+    pub fn checks_stack(&self) -> bool {
+        !self.function.entry || self.graph.blocks.iter().any(|block| matches!(block.end, End::Call { .. }))
+    }
+
     /// The blocks that end with a barrier.
     pub fn barriers(&self) -> Vec<u32> {
         let ends = self.graph.blocks.iter().zip(0u32..);

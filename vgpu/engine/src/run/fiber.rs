@@ -17,6 +17,10 @@ const SIZE: usize = 64 << 20;
 /// Bytes without access below it.
 const GUARD: usize = 1 << 20;
 
+/// Bytes of a stack that compiled functions leave to what they call of the engine's. That takes locks, of the
+/// allocator and of the output if not of the engine, and must not be abandoned with one of them.
+pub(crate) const RESERVE: usize = 256 << 10;
+
 /// Why a fiber gives control back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pause {

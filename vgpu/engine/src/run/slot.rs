@@ -10,7 +10,7 @@ use std::ptr::{self, NonNull};
 use corosensei::CoroutineResult;
 use gangway_interpreter::Kind;
 
-use super::fiber::{End, Fiber, FiberStack, FiberYielder, Pause};
+use super::fiber::{End, Fiber, FiberStack, FiberYielder, Pause, RESERVE};
 use super::job::Job;
 use super::local::{LOCAL_START, LocalMemory};
 use super::trap::{self, Running};
@@ -144,7 +144,9 @@ impl Slot {
         };
         slot.state().interface.set(slot.host());
         // SAFETY: nobody else has the warp yet.
-        unsafe { (*slot.warp()).host = slot.state().interface.as_ptr().cast() };
+        let warp = unsafe { &mut *slot.warp() };
+        warp.host = slot.state().interface.as_ptr().cast();
+        warp.stack_limit = (slot.guard.end + RESERVE) as u64;
         Ok(slot)
     }
 

@@ -259,7 +259,12 @@ impl Host for WarpHost {
     }
 
     fn code(&self, warp: &mut Warp, function: u32, flavour: Flavour, lanes: u32) -> *const c_void {
-        match self.job().code(function, flavour) {
+        // The compiler may need more of the stack than the warp has left, and its locks must not be left
+        // behind: it runs on the worker's own.
+        // SAFETY: the fiber has set it when it started, and it is the fiber that runs.
+        let yielder = unsafe { &*self.yielder.get() };
+        let job = self.job();
+        match yielder.on_parent_stack(|| job.code(function, flavour)) {
             Ok(code) => code,
             Err(kind) => self.fault(warp, lanes, kind),
         }

@@ -192,6 +192,8 @@ impl Converged<'_, '_> {
     fn begin(&mut self) {
         let unit = self.emit.unit;
         self.emit.mask = self.emit.builder.ins().iconst(I32, i64::from(ALL));
+        let lanes = self.emit.mask;
+        self.emit.check_stack(lanes);
         let saved = self.emit.enter_local();
         self.store(saved, in_frame!(saved_top));
         self.emit.spend_entry();

@@ -97,12 +97,20 @@ pub(crate) fn emit(unit: &Unit, mut builder: FunctionBuilder) {
     let passed = unit.barriers().into_iter().map(|block| (block, label(true))).collect();
     let (dispatch, chosen, finish, begin) = (label(false), label(false), label(false), label(false));
     builder.append_block_param(chosen, I64);
-    builder.ins().brif(given, dispatch, &[], begin, &[]);
+    // The frame is another one's, but the stack is as deep as in a call.
+    let resume = if unit.checks_stack() { builder.create_block() } else { dispatch };
+    builder.ins().brif(given, resume, &[], begin, &[]);
     let registers = Box::new(Homes { homes: &unit.homes, frame });
     let emit = Emitter::new(unit, builder, warp, arguments, registers);
     let returns = vec![None; blocks];
     let mut masked = Masked { emit, frame, labels, arrivals, returns, passed, dispatch, chosen, finish };
+    if resume != dispatch {
+        masked.switch(resume);
+        masked.emit.check_stack(lanes);
+        masked.emit.builder.ins().jump(dispatch, &[]);
+    }
     masked.switch(begin);
+    masked.emit.check_stack(lanes);
     masked.begin(lanes);
     for block in 0..blocks as u32 {
         masked.block(block);
