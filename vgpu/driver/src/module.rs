@@ -86,6 +86,10 @@ impl Module {
                 complain(options, &format!("nothing defines {}", names.join(", ")));
                 Status::INVALID_IMAGE
             }
+            LoadError::TooLarge(what) => {
+                complain(options, &what);
+                Status::INVALID_PTX
+            }
             LoadError::OutOfMemory(reason) => {
                 complain(options, &format!("no memory for the module: {reason}"));
                 Status::OUT_OF_MEMORY

@@ -85,6 +85,8 @@ pub enum LoadError {
     /// Names that nothing defines: `CUDA_ERROR_INVALID_IMAGE` or what the linker says.
     Undefined(Vec<Box<str>>),
     OutOfMemory(String),
+    /// More than a device has of something: `CUDA_ERROR_INVALID_PTX`, as the driver's assembler says.
+    TooLarge(String),
 }
 
 impl Program {
@@ -94,6 +96,7 @@ impl Program {
         device: &Arc<Device>,
         cache: Option<Arc<Cache>>,
     ) -> Result<Program, LoadError> {
+        gangway_ptx::check_sizes(&module).map_err(LoadError::TooLarge)?;
         let module = Arc::new(module);
         let graph = Graph::new(&module);
         let mut places = Places::empty(&module);
@@ -112,6 +115,9 @@ impl Program {
             device.initialize(address, &bytes)?;
         }
 
+        for &index in &functions {
+            load::check_shared(&module.functions[index as usize], places.shared_end[index as usize])?;
+        }
         let describe = |&index: &u32| {
             let end = places.shared_end[index as usize];
             load::describe(&graph, index, &module.functions[index as usize], end)

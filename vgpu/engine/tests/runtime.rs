@@ -6,7 +6,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use bench::{Bench, options};
-use gangway_engine::{Options, Reason};
+use gangway_engine::{Engine, LoadError, Options, Reason};
 
 /// The start of a kernel: `%i` is the thread's number in its block, `%at` the address of its word.
 const START: &str = "
@@ -310,6 +310,39 @@ fn misaligned_null_and_unknown_host_addresses() {
             let fault = bench.launch_at(1, [threads, 1, 1], false, address).expect_err("a wrong address");
             assert_eq!(fault.reason, reason, "{address:#x}: {fault}");
         }
+    }
+}
+
+#[test]
+fn an_access_below_local_memory_is_named() {
+    let body = ".local .b8 l[64]; mov.u64 %wide, l; cvta.local.u64 %wide, %wide; sub.u64 %wide, %wide, 4096;
+                ld.u32 %x, [%wide]; st.global.u32 [%at], %x; ret;";
+    for check in [false, true] {
+        let bench = Bench::new(Options { check, ..options() }, &kernel(body));
+        for threads in [1, 64] {
+            let fault = bench.launch(1, [threads, 1, 1], false).expect_err("nothing is there");
+            assert_eq!(fault.reason, Reason::IllegalAddress);
+            assert!(fault.report.contains("bytes below the thread's local memory"), "{fault}");
+        }
+    }
+}
+
+#[test]
+fn more_than_a_device_has_is_not_loaded() {
+    let engine = Engine::new(options());
+    for text in [
+        ".visible .entry e(.param .b32 p[4294967295]) { ret; }",
+        ".func f(.param .b32 p[4294967295]) { ret; }",
+        ".entry e() { .local .b8 l[4294967280]; ret; }",
+        ".entry e() { .local .b8 a[300000]; .local .b8 b[300000]; ret; }",
+        ".const .b8 c[65537];",
+        ".entry e() { .shared .b8 s[4294967296]; ret; }",
+        ".shared .b8 s[30000]; .shared .b8 t[30000];
+         .entry e() { st.shared.u8 [s], 1; st.shared.u8 [t], 1; ret; }",
+    ] {
+        let module = gangway_ptx::parse(&format!(".version 7.8 .target sm_80 .address_size 64 {text}"));
+        let ended = engine.load(module.expect("PTX"));
+        assert!(matches!(&ended, Err(LoadError::TooLarge(_))), "{text}: {ended:?}");
     }
 }
 

@@ -70,6 +70,7 @@ impl Layout {
 impl Program {
     /// Places variables and writes their initial values.
     pub fn load(module: Module, memory: &mut dyn Memory) -> Result<Program, Kind> {
+        gangway_ptx::check_sizes(&module).map_err(Kind::Launch)?;
         // Address 0 stays invalid in shared memory as in the others.
         let module = Arc::new(module);
         let mut program = Program { module, variables: Vec::new(), layouts: Vec::new(), shared: 16 };

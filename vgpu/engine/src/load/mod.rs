@@ -6,7 +6,7 @@ mod graph;
 mod place;
 mod straight;
 
-use gangway_ptx::{Function, Module, StateSpace};
+use gangway_ptx::{Function, MOST_STATIC_SHARED, Module, StateSpace};
 
 pub(crate) use abreast::keeps_abreast;
 pub(crate) use graph::Graph;
@@ -14,7 +14,7 @@ use place::SHARED_START;
 pub(crate) use place::{Class, Piece, Places, pieces};
 pub(crate) use straight::is_straight;
 
-use crate::program::{Kernel, Parameter};
+use crate::program::{Kernel, LoadError, Parameter};
 
 /// Threads of a block where the kernel says nothing.
 const MAX_THREADS: u32 = 1024;
@@ -22,7 +22,18 @@ const MAX_THREADS: u32 = 1024;
 /// what we tell must not make clients launch less than they would like.
 const MAX_REGISTERS: u32 = 64;
 
-/// What the driver tells of a kernel.
+/// Whether the shared memory that a kernel and what it reaches declare is there.
+pub(crate) fn check_shared(kernel: &Function, end: u64) -> Result<(), LoadError> {
+    let size = end - SHARED_START;
+    if size <= MOST_STATIC_SHARED {
+        return Ok(());
+    }
+    let most = MOST_STATIC_SHARED;
+    let what = format!("the shared variables of the kernel '{}' need {size} bytes", kernel.name);
+    Err(LoadError::TooLarge(format!("{what}, and there are {most} at most")))
+}
+
+/// What the driver tells of a kernel. Its sizes are within the device's limits.
 pub(crate) fn describe(graph: &Graph, index: u32, function: &Function, shared_end: u64) -> Kernel {
     let mut size = 0;
     let mut parameters = Vec::with_capacity(function.parameters.len());
