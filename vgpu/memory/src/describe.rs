@@ -15,6 +15,9 @@ const NEIGHBOURS: u32 = 256;
 /// An access so many bytes outside of shared or local memory may have been meant for it.
 const CLOSE: u64 = 4096;
 
+/// The same for addresses below local memory, where nothing else is.
+const BELOW_LOCAL: u64 = 1 << 20;
+
 impl Allocation {
     /// The function that allocated it, as a program's text calls it: the usual one of its kind where
     /// the request named none.
@@ -66,6 +69,9 @@ impl Space {
         }
         if address >= WINDOWS {
             return describe_window(address).to_owned();
+        }
+        if WINDOWS - address <= BELOW_LOCAL {
+            return format!("{} below the thread's local memory", bytes(WINDOWS - address));
         }
         match self.nearest(address) {
             Some((State::Freed, allocation)) if allocation.covers(address, 1) => {
