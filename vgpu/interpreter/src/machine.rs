@@ -1,5 +1,7 @@
 //! Blocks, warps and lanes: their state, and who runs next.
 
+use gangway_ptx::{Op, Word};
+
 use crate::collective::Barrier;
 use crate::exchange::LANES;
 use crate::fault::{Fault, Kind};
@@ -11,6 +13,10 @@ const TURN: u32 = 256;
 
 /// After so many instructions of a warp the lane that has waited longest goes first...
 const PATIENCE: u64 = 8192;
+
+/// ...of which an instruction that a lane may wait with for another one counts for so many: those
+/// who spin for a lock find out soon that its holder does not run.
+const SPIN: u64 = 512;
 
 /// ...for so many, which is enough to let go of a lock. Seldom and then long, because lanes that wait
 /// where branches join should be found there by the others.
@@ -75,8 +81,10 @@ pub(crate) struct Warp {
     pub lanes: Vec<Lane>,
     pub index: u32,
     clock: u64,
-    /// The lane that goes first now because it has waited for long.
-    favoured: Option<usize>,
+    /// What counts against [`PATIENCE`].
+    impatience: u64,
+    /// The lane that goes first now because it has waited for long, and until when.
+    favoured: Option<(usize, u64)>,
 }
 
 pub(crate) struct Block<'a> {
@@ -157,7 +165,7 @@ impl Block<'_> {
         let mut warps = Vec::new();
         while !lanes.is_empty() {
             let rest = lanes.split_off(lanes.len().min(LANES));
-            warps.push(Warp { lanes, index: warps.len() as u32, clock: 0, favoured: None });
+            warps.push(Warp { lanes, index: warps.len() as u32, clock: 0, impatience: 0, favoured: None });
             lanes = rest;
         }
         loop {
@@ -213,18 +221,18 @@ impl Block<'_> {
             let frame = lane.frames.last();
             (usize::MAX - lane.frames.len(), frame.map(|frame| (frame.function, frame.at)))
         };
-        match warp.clock % (PATIENCE + FAVOUR) {
-            0 => warp.favoured = None,
-            PATIENCE => {
-                let waiting = warp.lanes.iter().enumerate().filter(|(_, lane)| runs(lane));
-                warp.favoured = waiting.min_by_key(|(_, lane)| lane.ran).map(|(index, _)| index);
-            }
-            _ => {}
+        if warp.favoured.is_some_and(|(_, until)| until <= warp.clock) {
+            (warp.favoured, warp.impatience) = (None, 0);
+        } else if warp.favoured.is_none() && warp.impatience >= PATIENCE {
+            let waiting = warp.lanes.iter().enumerate().filter(|(_, lane)| runs(lane));
+            let longest = waiting.min_by_key(|(_, lane)| lane.ran);
+            warp.favoured = longest.map(|(index, _)| (index, warp.clock + FAVOUR));
         }
-        let favoured = warp.favoured.map(|index| &warp.lanes[index]).filter(runs);
+        let favoured = warp.favoured.map(|(index, _)| &warp.lanes[index]).filter(runs);
         let chosen = favoured.or_else(|| warp.lanes.iter().filter(runs).min_by_key(|lane| order(lane)));
         let Some(chosen) = chosen else { return Ok(false) };
         let place = order(chosen);
+        warp.impatience += if self.may_spin(chosen) { SPIN } else { 1 };
         warp.clock += 1;
         self.time += 1;
         let mut active = 0u32;
@@ -241,6 +249,19 @@ impl Block<'_> {
         }
         self.execute(warp, active)?;
         Ok(true)
+    }
+
+    /// Whether a lane may be waiting for another one with the instruction that it stands at.
+    fn may_spin(&self, lane: &Lane) -> bool {
+        let Some(frame) = lane.frames.last() else { return false };
+        let body = self.program.body(frame.function).map(|(_, body)| body);
+        let Some(instruction) = body.and_then(|body| body.instructions.get(frame.at)) else { return false };
+        let opcode = self.program.module.opcode(instruction);
+        match opcode.op {
+            Op::Atom => opcode.first_of(&[Word::Cas, Word::Exch]).is_some(),
+            Op::Ld => opcode.first_of(&[Word::Volatile, Word::Relaxed, Word::Acquire, Word::Mmio]).is_some(),
+            _ => false,
+        }
     }
 
     pub(crate) fn fault(&self, lane: &Lane, kind: Kind) -> Box<Fault> {
