@@ -7,7 +7,8 @@ use crate::present::PresentTable;
 use crate::turn::Turn;
 use gangway_backend::{AllocationKind, Backend, Capabilities, DevicePtr, StreamHandle};
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::ThreadId;
 
 /// A device the program can name. Devices are made when the first image for
 /// their type is registered and live as long as the process.
@@ -21,6 +22,8 @@ pub struct Device {
     /// What opening has led to; null before. Leaked, like the device.
     opened: AtomicPtr<std::result::Result<Opened, gangway_backend::Error>>,
     opening: Turn,
+    /// It was open when the process was forked, which it does not survive.
+    lost: AtomicBool,
     /// Set when a library has been registered whose image is not loaded here yet.
     pub(crate) images_pending: AtomicBool,
     /// Whose turn it is to load images.
@@ -50,6 +53,7 @@ impl Device {
             backend_index,
             opened: AtomicPtr::new(std::ptr::null_mut()),
             opening: Turn::default(),
+            lost: AtomicBool::new(false),
             images_pending: AtomicBool::new(false),
             loading: Turn::default(),
             idle_streams: Mutex::new(Vec::new()),
@@ -75,6 +79,11 @@ impl Device {
         self.backend
     }
 
+    /// Index of its back end in the runtime.
+    pub(crate) fn backend_index(&self) -> usize {
+        self.backend_index
+    }
+
     /// Whether the other device is one of the same back end.
     pub(crate) fn shares_backend(&self, other: &Self) -> bool {
         self.backend_index == other.backend_index
@@ -90,7 +99,11 @@ impl Device {
             Some(opened) => opened,
             None => self.open_now(),
         };
-        opened.as_ref().map_err(|error| Error::new(ErrorKind::DeviceOpen(error.clone()), self.number, None))
+        opened.as_ref().map_err(|error| {
+            let lost = self.lost.load(Ordering::Relaxed);
+            let kind = if lost { ErrorKind::Forked } else { ErrorKind::DeviceOpen(error.clone()) };
+            Error::new(kind, self.number, None)
+        })
     }
 
     #[inline]
@@ -127,6 +140,38 @@ impl Device {
         };
         // SAFETY: what has been published is never freed.
         unsafe { &*current }
+    }
+
+    /// Takes all locks of the device, for a fork.
+    #[cfg(not(loom))]
+    pub(crate) fn lock_all(&self) -> DeviceLocks<'_> {
+        DeviceLocks {
+            opening: self.opening.lock(),
+            loading: self.loading.lock(),
+            idle_streams: self.idle_streams.lock().unwrap_or_else(PoisonError::into_inner),
+            table: self.table.lock_all(),
+        }
+    }
+
+    /// In a forked child: makes the device usable for the only thread there is. False: it
+    /// is open and its back end does not survive a fork, so it cannot be used here. What
+    /// it was opened with is left alone, as nothing of it may be called.
+    #[cfg(not(loom))]
+    pub(crate) fn after_fork(&self, locks: DeviceLocks<'_>, survives: bool) -> bool {
+        let DeviceLocks { mut opening, mut loading, mut idle_streams, table } = locks;
+        let this = std::thread::current().id();
+        opening.retain(|taker| *taker == this);
+        loading.retain(|taker| *taker == this);
+        self.table.forget_other_threads(table);
+        if survives || !self.is_open() {
+            return true;
+        }
+        idle_streams.clear();
+        self.lost.store(true, Ordering::Relaxed);
+        let message = "it was open when the process was forked".to_owned();
+        let error = Err(gangway_backend::Error::Device { code: 0, message });
+        self.opened.store(Box::into_raw(Box::new(error)), Ordering::Release);
+        false
     }
 
     /// Whether it has been used.
@@ -275,6 +320,15 @@ impl Device {
     pub fn has_pending_images(&self) -> bool {
         self.images_pending.load(Ordering::Acquire)
     }
+}
+
+/// The locks of a device, in the order in which they are taken.
+#[cfg(not(loom))]
+pub(crate) struct DeviceLocks<'d> {
+    opening: MutexGuard<'d, Vec<ThreadId>>,
+    loading: MutexGuard<'d, Vec<ThreadId>>,
+    idle_streams: MutexGuard<'d, Vec<StreamHandle>>,
+    table: crate::present::TableLocks<'d>,
 }
 
 /// What [`Device::allocate`] is asked for.

@@ -63,6 +63,8 @@ pub enum ErrorKind {
     },
     /// The device could not be opened.
     DeviceOpen(gangway_backend::Error),
+    /// The device was open when the process was forked; this is the child.
+    Forked,
     /// An image could not be loaded.
     ImageLoad(gangway_backend::Error),
     /// The region's address is in no registered library.
@@ -209,6 +211,10 @@ impl fmt::Display for ErrorKind {
                 list(f, "devices", devices)?;
                 f.write_str("\n  help: add the device's type to -fopenmp-targets=, or choose another device")
             }
+            Self::Forked => f.write_str(
+                "the device was in use when the process was forked, and its back end does not work in the \
+                 child\n  help: fork before the device is used, or start another program in the child (exec)",
+            ),
             Self::DeviceOpen(source) => write!(f, "the device cannot be opened: {source}"),
             Self::ImageLoad(gangway_backend::Error::InvalidImage { reason }) => write!(
                 f,

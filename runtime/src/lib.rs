@@ -44,5 +44,7 @@ pub use environment::{Dimension, report_never_mapped};
 pub use error::{Error, ErrorKind, HostRange, Result};
 pub use label::Label;
 pub use library::{EntryKind, HostEntry, Registration};
+#[cfg(not(loom))]
+pub use runtime::Forking;
 pub use runtime::{BackendInfo, Runtime, requirement};
 pub use target::{DataOperation, Job, Shape};

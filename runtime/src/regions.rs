@@ -111,6 +111,11 @@ impl Regions {
         regions.for_each(|region| table.insert(region.host, region));
     }
 
+    /// Keeps others from changing the table.
+    pub(crate) fn hold(&self) -> impl Sized + use<'_> {
+        lock(&self.tables)
+    }
+
     /// Removes regions by host address.
     pub fn remove(&self, hosts: impl Iterator<Item = usize>) {
         let tables = lock(&self.tables);

@@ -18,7 +18,12 @@ use gangway_backend::{Backend, KernelHandle, Module};
 use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+#[cfg(not(loom))]
+mod fork;
 mod loading;
+
+#[cfg(not(loom))]
+pub use fork::Forking;
 
 /// `requires` clauses (OpenMP 6.0 section 10.5), with LLVM's bits.
 pub mod requirement {

@@ -147,6 +147,7 @@ impl Job {
         arguments: &Arguments<'_>,
         shape: &Shape,
     ) -> Result<()> {
+        self.work.is_for_region();
         self.work.enter(arguments)?;
         let launched =
             self.fill_table(arguments, shape).and_then(|slots| self.launch(region, kernel, shape, slots));

@@ -33,6 +33,13 @@ pub trait Backend: Send + Sync {
     /// The device cannot be initialised.
     fn open(&self, ordinal: usize) -> Result<Box<dyn Device>>;
 
+    /// Called in the child of a fork, on its only thread, before anything else: whether
+    /// devices that were open before can be used there. A back end that says so has put
+    /// its own state in order. It must not wait for other threads, which are gone.
+    fn survives_fork(&self) -> bool {
+        false
+    }
+
     /// A name that stays the same across runs (OpenMP 6.0, `omp_get_uid_from_device`).
     fn unique_id(&self, ordinal: usize) -> String {
         format!("gangway-{}-{ordinal}", self.name())

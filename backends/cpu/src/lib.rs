@@ -92,6 +92,12 @@ impl Backend for CpuBackend {
         self.config.why_absent.clone()
     }
 
+    fn survives_fork(&self) -> bool {
+        thread::forget_others();
+        memory::arena::after_fork();
+        true
+    }
+
     fn open(&self, ordinal: usize) -> Result<Box<dyn Device>> {
         if ordinal >= self.config.devices {
             let devices = self.config.devices;

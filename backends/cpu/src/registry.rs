@@ -54,6 +54,11 @@ impl<T: Default + Sync> Registry<T> {
         self.nodes().filter(|node| node.taken.load(Ordering::Acquire)).map(|node| &node.value)
     }
 
+    /// The entries that are taken.
+    pub fn taken(&self) -> impl Iterator<Item = &'static Node<T>> {
+        self.nodes().filter(|node| node.taken.load(Ordering::Acquire))
+    }
+
     fn nodes(&self) -> impl Iterator<Item = &'static Node<T>> {
         let mut at = self.head.load(Ordering::Acquire);
         std::iter::from_fn(move || {

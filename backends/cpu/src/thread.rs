@@ -95,6 +95,19 @@ pub(crate) fn interrupted() -> Option<&'static Thread> {
     THREADS.iter().find(|thread| thread.pointer.load(Ordering::Acquire) == pointer)
 }
 
+/// In a forked child: gives up the entries of the threads that are not there, without
+/// the blocks in their caches, as they may have been about to hand those on.
+pub(crate) fn forget_others() {
+    let this = CURRENT.get().map_or(ptr::null(), ptr::from_ref);
+    for node in THREADS.taken().filter(|node| !ptr::eq(node.value(), this)) {
+        let thread = node.value();
+        thread.pointer.store(0, Ordering::Relaxed);
+        thread.activity.store(ptr::null_mut(), Ordering::Relaxed);
+        thread.cache.clear();
+        node.give_up();
+    }
+}
+
 /// All entries.
 pub(crate) fn all() -> impl Iterator<Item = &'static Thread> {
     THREADS.iter()

@@ -7,7 +7,7 @@ use gangway_runtime::Device;
 use gangway_runtime::events::Site;
 use std::collections::BTreeMap;
 use std::ffi::{CStr, CString, c_char};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// `omp_initial_device`.
 const INITIAL_DEVICE: i32 = -1;
@@ -95,11 +95,20 @@ fn uid(device: &Device) -> String {
     device.backend().unique_id(device.ordinal())
 }
 
+static KEPT: Mutex<BTreeMap<i32, CString>> = Mutex::new(BTreeMap::new());
+
+fn locked() -> MutexGuard<'static, BTreeMap<i32, CString>> {
+    KEPT.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Takes the lock of this module, for a fork.
+pub fn hold() -> impl Sized + 'static {
+    locked()
+}
+
 /// Keeps a C string for as long as the process lives, one per device: the first.
 fn kept(device: i32, text: String) -> *const c_char {
-    static KEPT: Mutex<BTreeMap<i32, CString>> = Mutex::new(BTreeMap::new());
-    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
-    kept.entry(device).or_insert_with(|| CString::new(text).unwrap_or_default()).as_ptr()
+    locked().entry(device).or_insert_with(|| CString::new(text).unwrap_or_default()).as_ptr()
 }
 
 /// Prints what is known about a device. Returns 1, as the stock library.

@@ -13,6 +13,7 @@ use gangway_runtime::{Arguments, Device, Label, map_type};
 use std::cell::RefCell;
 use std::fmt;
 use std::io::Write;
+use std::os::fd::FromRawFd;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 /// Bits of `LIBOMPTARGET_INFO`.
@@ -104,9 +105,15 @@ fn wanted(bits: u32) -> bool {
 }
 
 /// Prints one line (or message of several) to standard error in one piece.
+///
+/// Straight to the descriptor: the standard library's lock could stay locked for a forked
+/// child, if another thread was printing at the fork.
 pub fn print_line(text: fmt::Arguments<'_>) {
+    let text = format!("{text}\n");
+    // SAFETY: the descriptor is the process's for as long as it has one; it is not closed here.
+    let mut error = std::mem::ManuallyDrop::new(unsafe { std::fs::File::from_raw_fd(libc::STDERR_FILENO) });
     // Nothing can be done about a closed standard error.
-    let _ = std::io::stderr().lock().write_all(format!("{text}\n").as_bytes());
+    let _ = error.write_all(text.as_bytes());
 }
 
 /// Prints with `GANGWAY_DEBUG` only.

@@ -30,6 +30,7 @@ mod caller;
 pub mod data;
 pub mod devices;
 pub mod ending;
+mod fork;
 pub mod guard;
 pub mod info;
 pub mod interop;

@@ -142,6 +142,7 @@ pub const DEFAULT_DEVICE: i64 = -1;
 /// if not.
 #[cold]
 pub fn settle(error: &Error, device: Option<&Device>) {
+    let device = device.or_else(|| RUNTIME.device_unprepared(usize::try_from(error.device).ok()?));
     let nothing_lost = device.is_none_or(|device| !has_mapped_data(device));
     let host_may = match error.kind {
         ErrorKind::NoDevices { .. }
@@ -150,11 +151,11 @@ pub fn settle(error: &Error, device: Option<&Device>) {
         | ErrorKind::ImageLoad(_)
         | ErrorKind::NoKernel(_) => true,
         // The host version would work on stale data if anything is mapped.
-        ErrorKind::OutOfMemory { .. } => nothing_lost,
+        ErrorKind::OutOfMemory { .. } | ErrorKind::Forked => nothing_lost,
         _ => false,
     };
     if offload() == Offload::Mandatory || !host_may {
-        if matches!(error.kind, ErrorKind::OutOfMemory { .. }) && !nothing_lost {
+        if matches!(error.kind, ErrorKind::OutOfMemory { .. } | ErrorKind::Forked) && !nothing_lost {
             end(error, "\n  note: the host cannot take over, as the device holds data of the program");
         }
         terminate(error);

@@ -5,7 +5,7 @@
 //! the environment; devices are opened at first use.
 
 use crate::abi::Ident;
-use crate::{caller, info, libomp, ompt};
+use crate::{caller, fork, info, libomp, ompt};
 use gangway_backend::Backend;
 use gangway_runtime::Runtime;
 use gangway_runtime::events::Site;
@@ -43,6 +43,7 @@ pub fn start() {
         }
     }
     if RUNTIME.start(backends) {
+        fork::install();
         ompt::connect();
         info::start();
         if let Some(wanted) = &wanted {

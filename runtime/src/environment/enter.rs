@@ -222,6 +222,9 @@ impl Work {
                 Some(counts) => counts,
             }
         };
+        if !self.is_region {
+            entry.set_region_of(0);
+        }
         let mut created_here = false;
         if counts.phase != crate::present::Phase::Live {
             if !entry.wait_allocated() {
@@ -281,6 +284,9 @@ impl Work {
             associated: None,
         };
         let Ok(entry) = self.device.table.insert(&new) else { return Ok(None) };
+        if self.is_region {
+            entry.set_region_of(crate::present::this_thread());
+        }
         let copy = wanted.map_type & bit::TO != 0;
         let request = AllocationRequest {
             host: wanted.begin,

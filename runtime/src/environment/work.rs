@@ -19,6 +19,8 @@ pub struct Work {
     pub(super) site: Site,
     pub(super) stream: Option<StreamHandle>,
     pub(super) unified_shared_memory: bool,
+    /// A target region, whose data nobody else has when it ends.
+    pub(super) is_region: bool,
     pub(super) recent: Recent,
     /// Set while a failed construct is undone: nothing is copied back.
     pub(super) discarding: bool,
@@ -95,6 +97,7 @@ impl Work {
             site,
             stream: device.take_stream(opened)?,
             unified_shared_memory,
+            is_region: false,
             recent: Recent::default(),
             discarding: false,
             seen: 0,
@@ -123,10 +126,17 @@ impl Work {
         self.site = site;
         self.stream = device.take_stream(self.opened)?;
         self.unified_shared_memory = unified_shared_memory;
+        self.is_region = false;
         self.held.clear();
         self.pointers.clear();
         self.created.clear();
         Ok(())
+    }
+
+    /// Says that the construct is a target region.
+    #[inline]
+    pub(crate) fn is_for_region(&mut self) {
+        self.is_region = true;
     }
 
     /// The device it is for.

@@ -45,6 +45,9 @@ pub struct Entry {
     /// pointer; and whether it has looked for the last time.
     left_to_filler: Mutex<Vec<usize>>,
     sealed: AtomicBool,
+    /// The thread whose target region made the entry and alone has it so far; 0 if a data
+    /// construct made or used it. What is left of such a region in a forked child goes.
+    region_of: AtomicUsize,
 }
 
 /// What is left to do about an attachment that has been remembered.
@@ -113,6 +116,7 @@ impl Entry {
             attachments: Mutex::new(Vec::new()),
             left_to_filler: Mutex::new(Vec::new()),
             sealed: AtomicBool::new(false),
+            region_of: AtomicUsize::new(0),
         }
     }
 
@@ -126,6 +130,7 @@ impl Entry {
         self.allocation.store(0, Ordering::Relaxed);
         self.ready_event.store(0, Ordering::Relaxed);
         self.sealed.store(false, Ordering::Relaxed);
+        self.region_of.store(0, Ordering::Relaxed);
         let phase = match new.associated {
             Some(device) => {
                 self.device_begin.store(device.0, Ordering::Relaxed);
@@ -162,6 +167,21 @@ impl Entry {
 
     pub(super) fn host_base(&self) -> usize {
         self.host_base.load(Ordering::Relaxed)
+    }
+}
+
+/// The locks of an entry.
+#[cfg(not(loom))]
+pub(super) struct Locked<'t> {
+    _attachments: crate::sync::MutexGuard<'t, Vec<Attachment>>,
+    _left_to_filler: crate::sync::MutexGuard<'t, Vec<usize>>,
+}
+
+#[cfg(not(loom))]
+impl Entry {
+    /// Takes the entry's locks, for a fork. Nobody holds both at any other time.
+    pub(super) fn lock_all(&self) -> Locked<'_> {
+        Locked { _attachments: lock(&self.attachments), _left_to_filler: lock(&self.left_to_filler) }
     }
 }
 
@@ -248,6 +268,27 @@ impl<'t> EntryRef<'t> {
     pub fn translate(self, host: usize) -> DevicePtr {
         let delta = host.wrapping_sub(self.entry.host_begin()) as isize;
         DevicePtr(self.entry.device_begin.load(Ordering::Acquire)).offset(delta)
+    }
+
+    /// Says whose target region has made the entry; 0 that it is not one's alone.
+    pub fn set_region_of(self, thread: usize) {
+        self.entry.region_of.store(thread, Ordering::Relaxed);
+    }
+
+    /// In a forked child: takes away what other threads had to do with the entry. True:
+    /// nothing is left of it, and it has to leave the table.
+    #[cfg(not(loom))]
+    pub(super) fn forget_other_threads(self, this: usize) -> bool {
+        let Some(snapshot) = self.snapshot() else { return true };
+        let maker = self.entry.region_of.load(Ordering::Relaxed);
+        if snapshot.is_infinite() || maker == this {
+            return false;
+        }
+        if maker != 0 || snapshot.phase != Phase::Live || snapshot.total() == 0 {
+            return true;
+        }
+        self.update(|snapshot| Some((Snapshot { unmapping: 0, ..snapshot }, ())));
+        false
     }
 
     /// Waits until the device address is known. False: the allocation failed and

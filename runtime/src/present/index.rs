@@ -68,7 +68,7 @@ pub enum NotAssociated {
 
 /// What only the holder of the lock touches.
 #[derive(Default)]
-struct Writer {
+pub(super) struct Writer {
     // The boxes are what makes addresses stable; clippy cannot see the raw
     // pointers kept into them.
     #[allow(clippy::vec_box)]
@@ -89,7 +89,7 @@ unsafe impl Send for Writer {}
 pub struct PresentTable {
     version: AtomicUsize,
     directory: AtomicPtr<Directory>,
-    writer: Mutex<Writer>,
+    pub(super) writer: Mutex<Writer>,
 }
 
 /// Position of a range: leaf number and place in the leaf.
@@ -285,6 +285,11 @@ impl PresentTable {
     #[must_use]
     pub fn entries(&self) -> Vec<EntryRef<'_>> {
         let _writer = lock(&self.writer);
+        self.locked_entries()
+    }
+
+    /// As [`entries`](Self::entries), for who has the lock.
+    pub(super) fn locked_entries(&self) -> Vec<EntryRef<'_>> {
         let mut all = Vec::new();
         for leaf in self.locked_leaves() {
             for slot in 0..leaf.len.load(Ordering::Relaxed) {
@@ -330,6 +335,22 @@ impl PresentTable {
         }
         entry.entry().drop_attachments();
         writer.free_entries.push_back(NonNull::from(entry.entry()));
+    }
+
+    /// All entries there have ever been, in use or not.
+    #[cfg(not(loom))]
+    pub(super) fn entries_ever(&self, writer: &Writer) -> impl Iterator<Item = &Entry> {
+        let chunks: Vec<NonNull<[Entry]>> =
+            writer.all_entries.iter().map(|chunk| NonNull::from(&**chunk)).collect();
+        // SAFETY: entries live as long as their table.
+        chunks.into_iter().flat_map(|chunk| unsafe { chunk.as_ref() })
+    }
+
+    /// Ends the life of an entry, whoever has references to it.
+    #[cfg(not(loom))]
+    pub(super) fn remove(&self, writer: &mut MutexGuard<'_, Writer>, entry: EntryRef<'_>) {
+        entry.entry().end_life();
+        self.take_out(writer, entry);
     }
 
     fn position_of(&self, begin: usize) -> Option<Position> {

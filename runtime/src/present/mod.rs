@@ -18,6 +18,8 @@
 //! OpenACC 3.3's structured reference counter (section 2.6.7).
 
 mod entry;
+#[cfg(not(loom))]
+mod fork;
 mod index;
 mod leaves;
 #[cfg(all(test, loom))]
@@ -26,6 +28,8 @@ mod recent;
 mod state;
 
 pub use entry::{Attached, Attachment, Entry, EntryRef, NewEntry};
+#[cfg(not(loom))]
+pub(crate) use fork::{TableLocks, this_thread};
 pub use index::{NotAssociated, PresentTable, Relation, Removed};
 pub(crate) use recent::Recent;
 pub use state::{Counter, Phase, Release, Snapshot};

@@ -21,8 +21,7 @@ use report::Crash;
 use std::cell::UnsafeCell;
 use std::mem;
 use std::ptr;
-use std::sync::Once;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 const SIGNALS: [i32; 4] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL];
 
@@ -40,8 +39,11 @@ static BEFORE: Before = Before(UnsafeCell::new([const { mem::MaybeUninit::zeroed
 /// Makes crashes on the calling thread reported. Called once per thread.
 #[cold]
 pub(crate) fn watch(thread: &Thread) {
-    static INSTALLED: Once = Once::new();
-    INSTALLED.call_once(install);
+    // Nobody waits for who installs them: a forked child could not.
+    static INSTALLED: AtomicBool = AtomicBool::new(false);
+    if !INSTALLED.swap(true, Ordering::AcqRel) {
+        install();
+    }
     stack::enable(thread.signal_stack());
 }
 

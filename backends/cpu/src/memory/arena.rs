@@ -13,9 +13,9 @@
 //! and on which device, free in a thread's cache, or free in the class's shared
 //! stack, where it holds the link to the next.
 
+use once_cell::race::OnceBox;
 use std::cell::Cell;
 use std::ptr;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 /// Blocks are multiples of this and aligned to it: a cache line.
@@ -68,6 +68,11 @@ impl Cache {
             blocks: [const { [const { Cell::new(0) }; CACHED] }; CLASSES],
         }
     }
+
+    /// Forgets all blocks; they are lost.
+    pub fn clear(&self) {
+        self.count.iter().for_each(|count| count.set(0));
+    }
 }
 
 /// The address range and what is known of its blocks.
@@ -92,8 +97,17 @@ unsafe impl Sync for Arena {}
 
 /// The arena of this process; `None` where not even 8 MiB of addresses can be had.
 pub(crate) fn arena() -> Option<&'static Arena> {
-    static ARENA: OnceLock<Option<Arena>> = OnceLock::new();
-    ARENA.get_or_init(|| RESERVATIONS.iter().find_map(|length| Arena::reserve(*length))).as_ref()
+    ARENA.get_or_init(|| Box::new(RESERVATIONS.iter().find_map(|length| Arena::reserve(*length)))).as_ref()
+}
+
+/// Not made under a lock, which a fork could leave locked for the child.
+static ARENA: OnceBox<Option<Arena>> = OnceBox::new();
+
+/// In a forked child: see [`Arena::after_fork`].
+pub(crate) fn after_fork() {
+    if let Some(Some(arena)) = ARENA.get() {
+        arena.after_fork();
+    }
 }
 
 /// The class of blocks that hold `size` bytes (1 to [`LARGEST`]).
@@ -223,6 +237,15 @@ impl Arena {
         Some(block(0))
     }
 
+    /// In a forked child, whose only thread this is. A fork copies pages one after another
+    /// while other threads write to them, so what they did last may be there in part: the
+    /// shared stacks are given up, and spans begin behind all that have a class.
+    fn after_fork(&self) {
+        self.heads.iter().for_each(|head| head.store(0, Ordering::Relaxed));
+        let used = (0..self.length / SPAN).rev().find(|&i| self.span(i * SPAN).load(Ordering::Relaxed) != 0);
+        self.cursor.fetch_max(used.map_or(0, |last| (last + 1) * SPAN), Ordering::Relaxed);
+    }
+
     fn push(&self, class: usize, granule: u32) {
         let head = &self.heads[class];
         let mut old = head.load(Ordering::Relaxed);
@@ -267,6 +290,21 @@ impl Arena {
 
     fn class_at(&self, offset: usize) -> usize {
         usize::from(self.span(offset).load(Ordering::Relaxed) - 1)
+    }
+}
+
+impl Drop for Arena {
+    /// Gives the addresses back: two threads may have reserved some at the same time.
+    fn drop(&mut self) {
+        let parts = [
+            (self.base.cast(), self.length),
+            (self.states.cast_mut().cast(), self.length / GRANULE * 4),
+            (self.spans.cast_mut().cast(), self.length / SPAN),
+        ];
+        for (start, length) in parts {
+            // SAFETY: reserved by this arena, whose blocks nobody has.
+            unsafe { libc::munmap(start, length) };
+        }
     }
 }
 

@@ -11,7 +11,7 @@
 mod object;
 mod property;
 
-pub use object::synchronize_implicit;
+pub use object::{hold, synchronize_implicit};
 pub use property::{
     omp_get_interop_int, omp_get_interop_name, omp_get_interop_ptr, omp_get_interop_str,
     omp_get_interop_type_desc,

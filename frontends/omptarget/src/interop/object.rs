@@ -50,6 +50,11 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Takes the lock of the objects that the runtime keeps, for a fork.
+pub fn hold() -> impl Sized + 'static {
+    lock(&IMPLICIT)
+}
+
 impl Interop {
     /// Makes an object; `stream` says whether it owns one.
     ///

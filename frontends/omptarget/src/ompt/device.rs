@@ -24,6 +24,11 @@ fn known() -> MutexGuard<'static, BTreeMap<i32, Known>> {
     KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Takes the lock of this module, for a fork.
+pub fn hold() -> impl Sized + 'static {
+    known()
+}
+
 /// A device has been opened.
 pub fn initialize(number: i32, architecture: &str) {
     let architecture = CString::new(architecture).unwrap_or_default();

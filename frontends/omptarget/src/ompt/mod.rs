@@ -26,7 +26,7 @@ mod device;
 mod operation;
 mod region;
 
-pub use device::finalize_all as finalize_devices;
+pub use device::{finalize_all as finalize_devices, hold as hold_devices};
 pub use region::{Construct, Region, Suspended, begin, suspend};
 
 use crate::libomp;

@@ -1,0 +1,48 @@
+//! The present table across `fork`.
+//!
+//! The forking thread takes the table's locks before, so that the child finds nothing
+//! locked and no change half made. What the other threads were doing cannot go on in the
+//! child: [`PresentTable::forget_other_threads`] ends it there.
+
+use super::entry::{EntryRef, Locked};
+use super::index::{PresentTable, Writer};
+use crate::sync::{MutexGuard, lock};
+
+/// The locks of a table.
+pub(crate) struct TableLocks<'t> {
+    writer: MutexGuard<'t, Writer>,
+    entries: Vec<Locked<'t>>,
+}
+
+/// A number for the calling thread, the same in a forked child and never 0.
+pub(crate) fn this_thread() -> usize {
+    thread_local! {
+        static HERE: u8 = const { 0 };
+    }
+    HERE.with(|here| std::ptr::from_ref(here).addr())
+}
+
+impl PresentTable {
+    /// Takes all locks: first the writers', as whoever has that may want an entry's.
+    pub(crate) fn lock_all(&self) -> TableLocks<'_> {
+        let writer = lock(&self.writer);
+        let entries = self.entries_ever(&writer).map(super::entry::Entry::lock_all).collect();
+        TableLocks { writer, entries }
+    }
+
+    /// In a forked child, whose only thread this is: what target regions of other threads
+    /// have made leaves the table, and so does what others were mapping or unmapping. The
+    /// host storage may be on stacks that new threads will use. Device memory is given up
+    /// for lost, since the other threads may have been about to free it. References that
+    /// other threads' constructs had on older data stay.
+    pub(crate) fn forget_other_threads(&self, locks: TableLocks<'_>) {
+        let TableLocks { mut writer, entries } = locks;
+        drop(entries);
+        let this = this_thread();
+        let gone: Vec<EntryRef<'_>> =
+            self.locked_entries().into_iter().filter(|entry| entry.forget_other_threads(this)).collect();
+        for entry in gone {
+            self.remove(&mut writer, entry);
+        }
+    }
+}
