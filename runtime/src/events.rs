@@ -70,8 +70,10 @@ pub enum MappingChange {
         /// By `delete`.
         delete: bool,
     },
-    /// Found; its count was left alone.
+    /// Found for an item of the construct; its count was left alone.
     Seen,
+    /// Looked up by address, for a kernel's argument, an attachment or an update.
+    Found,
     /// Gone.
     Removed,
 }

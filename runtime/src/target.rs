@@ -149,6 +149,9 @@ impl Job {
     ) -> Result<()> {
         self.work.is_for_region();
         self.work.enter(arguments)?;
+        if events::observed() {
+            self.work.tell_kernel_arguments(arguments);
+        }
         let launched =
             self.fill_table(arguments, shape).and_then(|slots| self.launch(region, kernel, shape, slots));
         match launched {

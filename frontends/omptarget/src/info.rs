@@ -5,7 +5,7 @@
 //! eyes trained on it keep working. All of it goes to standard error, a line at a
 //! time, so that lines of several threads do not mix.
 
-use crate::libomp::variable;
+use crate::libomp::{self, variable};
 use crate::state::RUNTIME;
 use gangway_backend::{DevicePtr, SourceLocation};
 use gangway_runtime::events::{self, MappingChange, MappingEvent, Observer, Site, Step};
@@ -52,6 +52,9 @@ pub fn start() {
         if gangway_trace::enabled() {
             events::observe(&TRACE);
         }
+    }
+    if variable("LIBOMPTARGET_TREAT_ATTACH_AUTO_AS_ALWAYS").is_some_and(|value| libomp::is_true(&value)) {
+        gangway_runtime::treat_attach_auto_as_always();
     }
     if variable("GANGWAY_CHECK").is_some_and(|value| value != "0") {
         gangway_runtime::report_never_mapped(|error| print_line(format_args!("gangway: warning: {error}")));
@@ -206,13 +209,17 @@ fn tell_table(device: &Device, place: &str, print: &dyn Fn(&str)) {
     }
 }
 
-/// A place in the source, or the stock library's way to say that there is none.
+/// A place in the source without its folder, or the stock library's way to say that there is
+/// none.
 struct Place<'a>(Option<SourceLocation<'a>>);
 
 impl fmt::Display for Place<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            Some(at) => write!(f, "{}:{}:{}", at.file, at.line, at.column),
+            Some(at) => {
+                let file = at.file.rsplit('/').next().unwrap_or(at.file);
+                write!(f, "{file}:{}:{}", at.line, at.column)
+            }
             None => f.write_str("unknown:0:0"),
         }
     }
@@ -292,7 +299,7 @@ impl Observer for Information {
             }
             MappingChange::Created | MappingChange::Removed => return,
             MappingChange::Acquired => " (incremented)",
-            MappingChange::Seen => " (update suppressed)",
+            MappingChange::Seen | MappingChange::Found => " (update suppressed)",
             MappingChange::Released { last: true, delete: true } => " (reset, delayed deletion)",
             MappingChange::Released { last: true, delete: false } => " (decremented, delayed deletion)",
             MappingChange::Released { last: false, .. } => " (decremented)",
@@ -303,11 +310,14 @@ impl Observer for Information {
         let (dynamic, hold) = counts(event);
         let (on_dynamic, on_hold) = if event.hold { ("", suffix) } else { (suffix, "") };
         let implicit = if event.implicit { " (implicit)" } else { "" };
+        // The stock library names what a construct maps, not what it looks up or gives up.
+        let named = matches!(event.change, MappingChange::Acquired | MappingChange::Seen);
+        let name = if named { format!(", Name={name}") } else { String::new() };
         tell(
             device,
             format_args!(
                 "Mapping exists{implicit} with HstPtrBegin={host:#018x}, TgtPtrBegin={target:#018x}, Size={size}, \
-                 DynRefCount={dynamic}{on_dynamic}, HoldRefCount={hold}{on_hold}, Name={name}"
+                 DynRefCount={dynamic}{on_dynamic}, HoldRefCount={hold}{on_hold}{name}"
             ),
         );
     }

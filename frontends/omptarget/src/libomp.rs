@@ -120,3 +120,9 @@ pub unsafe fn wait_dependences(location: *const Ident, thread: i32, lists: [(i32
 pub fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
+
+/// Whether a value of a variable of the stock library switches it on.
+#[must_use]
+pub fn is_true(value: &str) -> bool {
+    ["1", "true", "yes", "on"].iter().any(|word| value.eq_ignore_ascii_case(word))
+}

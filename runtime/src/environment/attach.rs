@@ -6,8 +6,18 @@
 
 use super::work::{AttachRequest, Work};
 use crate::error::Result;
+use crate::events;
 use crate::present::{Attached, Attachment, EntryRef, Phase, Relation};
 use gangway_backend::DevicePtr;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+static AUTO_AS_ALWAYS: AtomicBool = AtomicBool::new(false);
+
+/// For the rest of the process pointers are attached whenever they and their pointees are
+/// present, new or not (`LIBOMPTARGET_TREAT_ATTACH_AUTO_AS_ALWAYS`).
+pub fn treat_attach_auto_as_always() {
+    AUTO_AS_ALWAYS.store(true, Ordering::Relaxed);
+}
 
 impl Work {
     /// Attaches what the construct's items asked for.
@@ -26,7 +36,8 @@ impl Work {
 
     fn attach(&mut self, request: &AttachRequest) -> Result<()> {
         let new = |host| self.created.iter().any(|&(begin, end)| (begin..end).contains(&host));
-        if !(request.always || new(request.pointee) || new(request.pointer)) {
+        let always = request.always || AUTO_AS_ALWAYS.load(Ordering::Relaxed);
+        if !(always || new(request.pointee) || new(request.pointer)) {
             return Ok(());
         }
         let (Some(pointee), Some(pointer)) =
@@ -40,7 +51,12 @@ impl Work {
     /// The entry that contains a range, with its storage known.
     fn present(&self, host: usize, size: usize) -> Option<EntryRef<'static>> {
         match self.device.table.lookup(host, size) {
-            Relation::Contained(entry) if entry.wait_allocated() => Some(entry),
+            Relation::Contained(entry) if entry.wait_allocated() => {
+                if events::observed() {
+                    self.tell_found(entry, host, size);
+                }
+                Some(entry)
+            }
             _ => None,
         }
     }

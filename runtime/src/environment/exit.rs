@@ -180,7 +180,7 @@ impl Work {
     fn tell_exit(&self, item: &Item, entry: EntryRef<'static>, counts: Snapshot, counted: bool, last: bool) {
         let delete = item.map_type & bit::DELETE != 0;
         self.tell_mapping(&MappingEvent {
-            change: if counted { MappingChange::Released { last, delete } } else { MappingChange::Seen },
+            change: if counted { MappingChange::Released { last, delete } } else { MappingChange::Found },
             implicit: false,
             hold: item.map_type & bit::HOLD != 0,
             host_base: item.base,

@@ -17,10 +17,12 @@ mod attach;
 mod enter;
 mod exit;
 mod private;
+mod tell;
 mod transfer;
 mod update;
 mod work;
 
+pub use attach::treat_attach_auto_as_always;
 pub use exit::report_never_mapped;
 pub(crate) use private::PrivateCopies;
 pub(crate) use private::room_for;

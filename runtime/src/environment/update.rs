@@ -3,9 +3,9 @@
 use super::work::Work;
 use crate::arguments::{Arguments, Components, Item};
 use crate::error::{ErrorKind, HostRange, Result};
-use crate::events::{self, MappingChange, MappingEvent};
+use crate::events;
 use crate::map_type as bit;
-use crate::present::{EntryRef, Relation};
+use crate::present::Relation;
 
 /// One dimension of a non-contiguous section, as LLVM's compilers describe it.
 /// Units: `offset` and `count` in steps of `stride`, `stride` in bytes.
@@ -65,7 +65,7 @@ impl Work {
         }
         self.wait_for_event(entry)?;
         if events::observed() {
-            self.tell_update(item, entry, host, size);
+            self.tell_found(entry, host, size);
         }
         if size == 0 {
             return Ok(());
@@ -87,22 +87,6 @@ impl Work {
         }
         let wanted = HostRange { begin: host, size, label: item.label };
         Err(self.fail(ErrorKind::NotPresent { wanted, near: self.device.near(host) }))
-    }
-
-    #[cold]
-    fn tell_update(&self, item: &Item, entry: EntryRef<'static>, host: usize, size: usize) {
-        self.tell_mapping(&MappingEvent {
-            change: MappingChange::Seen,
-            implicit: false,
-            hold: false,
-            host_base: item.base,
-            host,
-            size,
-            allocation: entry.allocation(),
-            device: entry.translate(host),
-            counts: entry.snapshot(),
-            label: Default::default(),
-        });
     }
 }
 

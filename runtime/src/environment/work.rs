@@ -211,10 +211,12 @@ impl Work {
             result = waited.map_err(|error| self.fail(ErrorKind::Transfer(error)));
         }
         self.staging.clear();
-        while let Some(entry) = self.unmapping.pop() {
-            let unmapped = self.unmap(entry);
+        // First come, first gone, as observers expect it.
+        for index in 0..self.unmapping.len() {
+            let unmapped = self.unmap(self.unmapping[index]);
             result = result.and(unmapped);
         }
+        self.unmapping.clear();
         while let Some(memory) = self.temporaries.pop() {
             // SAFETY: allocated by this work, whose operations are done.
             let freed =
@@ -293,9 +295,5 @@ impl Work {
     pub(super) fn settle(&self) -> Result<()> {
         let Some(stream) = self.stream else { return Ok(()) };
         self.opened.device.synchronize(stream).map_err(|error| self.device.backend_error(error))
-    }
-
-    pub(super) fn tell_mapping(&self, event: &MappingEvent) {
-        events::tell(|observer| observer.mapping(self.device.number(), event));
     }
 }
