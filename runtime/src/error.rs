@@ -3,6 +3,7 @@
 //! A message says what was asked for, what was found, where in the source, which
 //! variable, and what to do next. It is only put together when it is shown.
 
+use crate::allocations::WrongFree;
 use crate::label::Label;
 use gangway_backend::SourceLocation;
 use std::fmt;
@@ -122,6 +123,8 @@ pub enum ErrorKind {
         /// What the back end says.
         source: gangway_backend::Error,
     },
+    /// Memory was to be freed by the wrong call, or twice.
+    WrongFree(Box<WrongFree>),
     /// Another operation of the back end failed.
     Backend(gangway_backend::Error),
     /// The compiler asked for something this runtime does not know.
@@ -266,6 +269,7 @@ impl fmt::Display for ErrorKind {
             }
             Self::Transfer(source) => write!(f, "copying failed: {source}"),
             Self::Launch { kernel, source } => write!(f, "kernel {kernel} failed: {source}"),
+            Self::WrongFree(mistake) => mistake.fmt(f),
             Self::Backend(source) => source.fmt(f),
             Self::UnknownMapType { label, map_type, unknown, argument } => {
                 match label.name() {

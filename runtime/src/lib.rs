@@ -21,6 +21,7 @@
 //! registration, for loading images and for changing (not for reading) the
 //! present table; never across an allocation, a copy or a kernel.
 
+pub mod allocations;
 mod arguments;
 mod device;
 mod environment;

@@ -3,6 +3,7 @@
 //!
 //! Front ends give the host as `None`. Sizes are bytes throughout.
 
+use crate::allocations;
 use crate::device::{AllocationRequest, Device, Opened};
 use crate::error::{Error, ErrorKind, HostRange, Result};
 use crate::events::{self, Site, Step};
@@ -40,7 +41,9 @@ pub fn allocate(
     site: &Site,
 ) -> Result<DevicePtr> {
     let request = AllocationRequest { host: 0, size, kind, overwritten: false, label: Label::NONE };
-    device.allocate(device.open()?, site, &request)
+    let pointer = device.allocate(device.open()?, site, &request)?;
+    allocations::allocated(device.number(), pointer.0, size, kind);
+    Ok(pointer)
 }
 
 /// Frees what [`allocate`] returned.
@@ -50,13 +53,15 @@ pub fn allocate(
 /// error where the back end can tell.)
 ///
 /// # Errors
-/// What the back end says.
+/// It is known to be other memory, or what the back end says.
 pub unsafe fn free(
     device: &'static Device,
     pointer: DevicePtr,
     kind: AllocationKind,
     site: &Site,
 ) -> Result<()> {
+    allocations::freeing(device.number(), pointer.0, kind)
+        .map_err(|mistake| Error::new(ErrorKind::WrongFree(mistake), device.number(), site.location()))?;
     // SAFETY: the caller's promise.
     unsafe { device.deallocate(device.open()?, site, pointer, kind) }
 }

@@ -56,6 +56,9 @@ pub fn start() {
     if variable("LIBOMPTARGET_TREAT_ATTACH_AUTO_AS_ALWAYS").is_some_and(|value| libomp::is_true(&value)) {
         gangway_runtime::treat_attach_auto_as_always();
     }
+    if variable("OFFLOAD_TRACK_ALLOCATION_TRACES").is_some_and(|value| libomp::is_true(&value)) {
+        gangway_runtime::allocations::track_allocations();
+    }
     if variable("GANGWAY_CHECK").is_some_and(|value| value != "0") {
         gangway_runtime::report_never_mapped(|error| print_line(format_args!("gangway: warning: {error}")));
     }

@@ -6,9 +6,9 @@ use crate::guard::guard;
 use crate::state::routine;
 use crate::{info, policy};
 use gangway_backend::{AllocationKind, DevicePtr};
-use gangway_runtime::Device;
 use gangway_runtime::memory::{self, Place, Volume};
 use gangway_runtime::present::NotAssociated;
+use gangway_runtime::{Device, Error, ErrorKind, allocations};
 use std::ffi::c_void;
 
 /// What the routines return on success.
@@ -44,8 +44,13 @@ unsafe fn free(pointer: *mut c_void, device: i32, kind: AllocationKind) {
             return;
         }
         match named(device) {
-            // SAFETY: the caller's promise.
-            Named::Host => unsafe { libc::free(pointer) },
+            Named::Host => {
+                if let Err(mistake) = allocations::freeing_on_host(pointer.addr()) {
+                    policy::terminate(&Error::new(ErrorKind::WrongFree(mistake), -1, None));
+                }
+                // SAFETY: the caller's promise.
+                unsafe { libc::free(pointer) }
+            }
             Named::Device(device) => {
                 // SAFETY: the caller's promise.
                 let freed = unsafe { memory::free(device, DevicePtr(pointer.addr()), kind, &routine()) };

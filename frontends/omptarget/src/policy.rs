@@ -179,7 +179,9 @@ pub fn terminate(error: &Error) -> ! {
 fn end(error: &Error, reason: &str) -> ! {
     let note = if offload() == Offload::Mandatory { "\n  note: OMP_TARGET_OFFLOAD=MANDATORY" } else { "" };
     let debug = match error.construct {
-        None if error.device >= 0 && !matches!(error.kind, ErrorKind::Backend(_)) => {
+        None if error.device >= 0
+            && !matches!(error.kind, ErrorKind::Backend(_) | ErrorKind::WrongFree(_)) =>
+        {
             "\n  note: compile with -g to see source lines and variable names"
         }
         _ => "",
