@@ -6,7 +6,7 @@ use crate::caller::entry_points;
 use crate::guard::guard;
 use crate::policy::{Destination, destination, settle, several};
 use crate::state::{RUNTIME, site};
-use crate::{info, ompt, tasks};
+use crate::{info, ompt, profile, tasks};
 use gangway_runtime::{DataOperation, Label, MapperFunction};
 
 impl Arrays {
@@ -33,6 +33,8 @@ impl Arrays {
         // SAFETY: the compiler's arrays live until the call returns.
         let arguments = unsafe { self.arguments() };
         info::construct(device, &site, title(operation), &arguments);
+        let _profile =
+            profile::Construct::begin("Runtime: Data Copy", &site, || format!("NumArgs={}", arguments.len()));
         let _region = ompt::begin(construct(operation), device, &site);
         let done =
             RUNTIME.data(device, site, operation, &arguments).and_then(|job| tasks::finish(job, nowait));

@@ -6,6 +6,7 @@
 //! time, so that lines of several threads do not mix.
 
 use crate::libomp::{self, variable};
+use crate::profile;
 use crate::state::RUNTIME;
 use gangway_backend::{DevicePtr, SourceLocation};
 use gangway_runtime::events::{self, MappingChange, MappingEvent, Observer, Site, Step};
@@ -47,6 +48,7 @@ pub fn start() {
     if LEVEL.load(Ordering::Relaxed) != 0 {
         observe_for_information();
     }
+    profile::start();
     if variable("GANGWAY_TRACE").is_some() || variable("GANGWAY_REPORT").is_some() {
         gangway_trace::configure_from_env();
         if gangway_trace::enabled() {
@@ -104,6 +106,7 @@ pub fn before_end() {
 /// Writes what is to be written when the last library has gone.
 pub fn finish() {
     gangway_trace::finish();
+    profile::finish();
 }
 
 fn wanted(bits: u32) -> bool {

@@ -6,7 +6,7 @@ use crate::caller::entry_points;
 use crate::guard::guard;
 use crate::policy::{Destination, destination, settle, several};
 use crate::state::{RUNTIME, site};
-use crate::{info, ompt, tasks};
+use crate::{info, ompt, profile, tasks};
 use gangway_runtime::{Label, MapperFunction, Shape};
 use std::ffi::c_void;
 
@@ -67,6 +67,9 @@ unsafe fn run(
     let arguments = unsafe { Arrays::of(kernel).arguments() };
     info::construct(device, &site, "Entering OpenMP kernel", &arguments);
     let nowait = kernel.flags & flags::NOWAIT != 0;
+    let _profile = profile::Construct::begin("Runtime: target exe", &site, || {
+        format!("NumTeams={};NumArgs={}", shape.teams[0], arguments.len())
+    });
     let _region = ompt::begin(ompt::Construct::Target, device, &site);
     let finished =
         RUNTIME.run(device, site, host.addr(), &arguments, &shape).and_then(|job| tasks::finish(job, nowait));

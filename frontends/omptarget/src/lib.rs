@@ -40,6 +40,7 @@ pub mod mapper;
 pub mod memory;
 pub mod ompt;
 pub mod policy;
+pub mod profile;
 pub mod register;
 pub mod replay;
 pub mod state;

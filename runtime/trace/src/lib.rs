@@ -47,6 +47,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
+pub use json::Quoted;
 pub use name::pretty as pretty_kernel_name;
 pub use recorder::DEFAULT_EVENT_LIMIT;
 
