@@ -1,7 +1,11 @@
 //! Whether the driver has been started in this process.
+//!
+//! A child that is forked before that may start it. One that is forked later gets `CUDA_ERROR_NOT_INITIALIZED`
+//! from every call that needs a started driver, and may exit or execute another program. Locks that other
+//! threads held at the time stay locked in it: what is called there takes none.
 
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 
 use crate::device::Device;
 use crate::error::{Result, Status};
@@ -26,9 +30,21 @@ pub fn is_forked() -> bool {
     STATE.load(Ordering::Acquire) == FORKED
 }
 
+/// Whether this process may start the driver, or has. Another thread may have been starting it when
+/// the process was forked, with no handler for that yet and a lock that nobody gives back.
+fn is_ours() -> bool {
+    static OWNER: AtomicU32 = AtomicU32::new(0);
+    let process = std::process::id();
+    let owner = OWNER.compare_exchange(0, process, Ordering::AcqRel, Ordering::Acquire);
+    if owner.is_err_and(|owner| owner != process) {
+        STATE.store(FORKED, Ordering::Release);
+    }
+    !is_forked()
+}
+
 /// `cuInit`
 pub fn initialise() -> Result {
-    if is_forked() {
+    if !is_ours() {
         return Err(Status::NOT_INITIALIZED);
     }
     static ONCE: OnceLock<()> = OnceLock::new();

@@ -2,7 +2,7 @@
 //! built for: `cuGetProcAddress`.
 
 use std::collections::HashMap;
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicPtr, Ordering};
 
 /// Name, version since, symbol, and perhaps the symbol for per-thread default streams.
 const VERSIONS: &str = include_str!("../symbols/versions.txt");
@@ -30,8 +30,21 @@ pub enum Missing {
 }
 
 fn symbols() -> &'static Symbols {
-    static SYMBOLS: OnceLock<Symbols> = OnceLock::new();
-    SYMBOLS.get_or_init(|| {
+    // No lock: a forked child, which may ask as well, would wait for a thread that it does not have.
+    static SYMBOLS: AtomicPtr<Symbols> = AtomicPtr::new(std::ptr::null_mut());
+    let known = SYMBOLS.load(Ordering::Acquire);
+    // SAFETY: what has been published stays for ever.
+    if let Some(known) = unsafe { known.as_ref() } {
+        return known;
+    }
+    let made: &'static Symbols = Box::leak(Box::new(Symbols::read()));
+    // Several threads may get here; whichever of their tables is kept, all are alike.
+    SYMBOLS.store(std::ptr::from_ref(made).cast_mut(), Ordering::Release);
+    made
+}
+
+impl Symbols {
+    fn read() -> Symbols {
         let mut names: HashMap<_, Vec<Version>> = HashMap::new();
         for line in lines(VERSIONS) {
             let mut fields = line.split(' ');
@@ -44,7 +57,7 @@ fn symbols() -> &'static Symbols {
         }
         let addresses = crate::api::exports().map(|export| (export.entry.name, export.address as usize));
         Symbols { names, addresses: addresses.collect() }
-    })
+    }
 }
 
 /// The lines of a list that are no comments.

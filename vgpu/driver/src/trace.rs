@@ -104,7 +104,10 @@ pub fn enter(entry: &'static Entry) -> Timed {
 impl Drop for Timed {
     #[inline]
     fn drop(&mut self) {
-        if let Some((entry, begin)) = self.0 {
+        // It has been switched off when a function of the program has forked within the call.
+        if let Some((entry, begin)) = self.0
+            && ON.load(Ordering::Relaxed)
+        {
             leave(entry, begin);
         }
     }

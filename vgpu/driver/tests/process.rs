@@ -199,6 +199,56 @@ fn a_forked_child_has_no_driver() {
     succeeded(&output);
 }
 
+/// Those that need no started driver; they work in a child as well.
+const ALWAYS: &[&CStr] = &[
+    c"cuDriverGetVersion",
+    c"cuGetErrorName",
+    c"cuGetErrorString",
+    c"cuGetExportTable",
+    c"cuGetProcAddress",
+    c"cuGetProcAddress_v2",
+];
+
+#[test]
+fn every_function_answers_in_a_forked_child() {
+    type Any = extern "C" fn(u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64) -> u32;
+    let Some(output) = child("every_function_answers_in_a_forked_child", &[]) else {
+        let driver = Driver::open();
+        assert_eq!((driver.init(0), driver.create_context(), driver.allocate(4)), (0, 0, 0));
+        // SAFETY: the child only calls functions that answer at once, and ends.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            let unsupported: Vec<_> = include_str!("../symbols/unsupported.txt").lines().collect();
+            let list = include_str!("../symbols/versions.txt").lines().filter(|line| !line.starts_with('#'));
+            for name in list.flat_map(|line| line.split(' ').skip(2)) {
+                let name = CString::new(name).unwrap();
+                // SAFETY: C functions of at most twelve words, which only look at what they take.
+                let function = unsafe { std::mem::transmute::<*mut c_void, Any>(driver.address(&name)) };
+                let status = function(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+                let wanted = match &*name {
+                    name if name == c"cuDriverGetVersion" => status,
+                    name if ALWAYS.contains(&name) => 1,
+                    name if unsupported.contains(&name.to_str().unwrap()) => 801,
+                    _ => 3,
+                };
+                if status != wanted {
+                    eprintln!("{name:?} answers {status}");
+                    // SAFETY: ends the child without anything of its parent's.
+                    unsafe { libc::_exit(1) };
+                }
+            }
+            // SAFETY: as above.
+            unsafe { libc::_exit(0) };
+        }
+        let mut status = -1;
+        // SAFETY: our own child.
+        assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
+        assert_eq!(status, 0);
+        return;
+    };
+    succeeded(&output);
+}
+
 #[test]
 fn a_forked_child_tells_nothing_of_its_parents() {
     let variables = [("GANGWAY_VGPU_TRACE", "1"), ("GANGWAY_VGPU_CHECK", "memory")];

@@ -19,7 +19,18 @@ pub struct Context {
 
 thread_local! {
     /// The calling thread's default streams.
-    static PER_THREAD: RefCell<Vec<Arc<Stream>>> = const { RefCell::new(Vec::new()) };
+    static PER_THREAD: OwnStreams = const { OwnStreams(RefCell::new(Vec::new())) };
+}
+
+struct OwnStreams(RefCell<Vec<Arc<Stream>>>);
+
+impl Drop for OwnStreams {
+    fn drop(&mut self) {
+        if process::forked() {
+            // What is dropped with them may want locks that nobody gives back in a child.
+            std::mem::forget(self.0.take());
+        }
+    }
 }
 
 impl Context {
@@ -43,7 +54,7 @@ impl Context {
 
     /// The calling thread's own default stream, a blocking one: `CU_STREAM_PER_THREAD`.
     pub fn per_thread(&self) -> Arc<Stream> {
-        let find = |streams: &RefCell<Vec<Arc<Stream>>>| {
+        let find = |OwnStreams(streams): &OwnStreams| {
             let mut streams = streams.borrow_mut();
             if let Some(stream) = streams.iter().find(|stream| Arc::ptr_eq(&stream.domain, &self.domain)) {
                 return stream.clone();
