@@ -28,6 +28,7 @@ const NOT_HERE: &[(&str, &str)] = &[
 /// Tests that do not run on a real card, and why.
 const NOT_ON_CARDS: &[(&str, &str)] = &[
     ("fault-deadlock.ptx", "a card waits for ever"),
+    ("fault-barrier-count.ptx", "a card waits for ever"),
     ("fault-shared.ptx", "a card finds no wrong access that is inside of a block's shared memory"),
     ("fault-mask.ptx", "the ISA leaves open what it does"),
 ];
@@ -95,6 +96,7 @@ fn codes(fault: &str) -> &'static [u32] {
         ("stack is full", &[719, 700]),
         ("trap", &[719, 715]),
         ("member mask", &[719, 715]),
+        ("a barrier for", &[719, 715]),
     ];
     let found = kinds.iter().find(|(words, _)| fault.contains(words));
     found.map_or(&[719], |(_, codes)| codes)
