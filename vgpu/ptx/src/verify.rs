@@ -94,7 +94,9 @@ impl Verifier<'_> {
         match operand {
             Operand::Absent if expected.optional => Ok(()),
             Operand::Absent => Err("is missing".to_owned()),
-            Operand::Sink if expected.sink => Ok(()),
+            Operand::Sink if expected.sink && !(takes_vectors(expected.role) && opcode.vector() > 1) => {
+                Ok(())
+            }
             Operand::Sink => Err("'_' is not allowed".to_owned()),
             Operand::Block(_) if expected.role == Role::Label => Ok(()),
             Operand::Targets(_) if expected.role == Role::Targets => Ok(()),
@@ -116,6 +118,9 @@ impl Verifier<'_> {
                 self.register(register, expected, opcode)
             }
             Operand::Vector { .. } => self.vector(operand, expected, opcode),
+            _ if takes_vectors(expected.role) && opcode.vector() > 1 => {
+                Err(format!("one value where a vector of {} is expected", opcode.vector()))
+            }
             _ if writes => Err("must be a register".to_owned()),
             Operand::Special(special) => match expected.ty {
                 Some(ty)
@@ -381,6 +386,11 @@ impl Verifier<'_> {
             _ => Err("this cannot be passed".to_owned()),
         }
     }
+}
+
+const fn takes_vectors(role: Role) -> bool {
+    use Role::*;
+    matches!(role, VectorDestination | VectorSource | MoveDestination | MoveSource)
 }
 
 /// A constant in a range; anything that is not constant passes.

@@ -26,7 +26,7 @@ pub const ROWS: &[Row] = &[
     row(Membar, "cta|gl", "").since(14, 0),
     row(Membar, "sys", "").since(20, 20),
     row(Fence, "sc|acq_rel? cta|gpu|sys", "").since(60, 70),
-    row(Fence, "acquire|release cta|gpu|sys", "").since(86, 90),
+    row(Fence, "acquire|release cta|gpu|sys", "").since(86, 70),
     // Warps
     row(Shfl, "up|down|bfly|idx b32", "=t_ |pred t b32 b32").since(30, 30).until(70),
     row(Shfl, "sync up|down|bfly|idx b32", "=t_ |pred t b32 b32 b32").since(60, 30),
