@@ -37,6 +37,10 @@ conformance-libgomp: build ## Run libgomp's own tests on the virtual GPU; ARGS=-
 clients: build ## Run numba-cuda, cudarc and Taichi programs on the virtual GPU; downloads them once
 	scripts/clients.sh --library $(STAGE)/lib/gangway/vgpu
 
+.PHONY: ptxas
+ptxas: bootstrap ## Compare what is read as PTX with what NVIDIA's assembler takes; downloads it once
+	scripts/ptxas.sh
+
 .PHONY: demo
 demo: build ## Compile the examples, run them on Gangway, check them, draw one
 	@scripts/demo.sh

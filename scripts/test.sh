@@ -89,6 +89,7 @@ phase device cargo test "${locked[@]}" --manifest-path device/host-openmp/Cargo.
 phase conformance cargo test "${locked[@]}" -p gangway-conformance --no-fail-fast
 phase libgomp cargo run "${locked[@]}" -p gangway-libgomp-suite -- --tenth
 phase clients scripts/clients.sh --library build/stage/lib/gangway/vgpu
+phase ptxas scripts/ptxas.sh
 phase loom scripts/loom.sh
 phase fuzz scripts/fuzz.sh 10
 phase stress scripts/stress.sh 10
