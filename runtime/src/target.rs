@@ -11,7 +11,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::events::{self, Site, Step};
 use crate::map_type as bit;
 use crate::regions::Region;
-use gangway_backend::{KernelHandle, Launch, Session};
+use gangway_backend::{ArgumentTable, KernelHandle, Launch, Session, TableRequest};
 use std::cell::RefCell;
 
 /// What a front end says about a launch besides its arguments.
@@ -152,9 +152,7 @@ impl Job {
         if events::observed() {
             self.work.tell_kernel_arguments(arguments);
         }
-        let launched =
-            self.fill_table(arguments, shape).and_then(|slots| self.launch(region, kernel, shape, slots));
-        match launched {
+        match self.launch(region, kernel, arguments, shape) {
             Ok(()) => {
                 let exited = self.work.exit_entered(arguments);
                 self.end_if_failed(exited)
@@ -195,57 +193,18 @@ impl Job {
         result
     }
 
-    /// Writes the device addresses into the session's argument table; returns
-    /// the number of slots.
+    /// Builds the table of arguments and launches the kernel with it.
     #[inline]
-    fn fill_table(&mut self, arguments: &Arguments<'_>, shape: &Shape) -> Result<usize> {
-        let Self { work, session, private, positions, .. } = self;
+    fn launch(
+        &mut self,
+        region: &Region,
+        kernel: KernelHandle,
+        arguments: &Arguments<'_>,
+        shape: &Shape,
+    ) -> Result<()> {
+        let Self { work, session, private, positions, launched } = self;
         session.restart(work.stream());
-        let captures = work.has_seen(bit::LAMBDA_CAPTURE);
-        let room = if work.has_seen(bit::PRIVATE) { room_for_private(arguments) } else { 0 };
-        private.reserve(work, room)?;
-        let backend = work.backend();
-        let table = backend
-            .argument_table(session, shape.leading_slots + arguments.len())
-            .map_err(|error| work.device().backend_error(error))?;
-        table[..shape.leading_slots].fill(0);
-        let mut slots = shape.leading_slots;
-        positions.clear();
-        for index in 0..arguments.len() {
-            let map_type = arguments.map_type(index);
-            if captures {
-                positions.push(slots);
-            }
-            if map_type & bit::TARGET_PARAM == 0 {
-                if captures && bit::is_lambda_capture(map_type) {
-                    capture(work, private, &arguments.item(index), arguments, positions, table)?;
-                }
-                continue;
-            }
-            let item = arguments.item(index);
-            table[slots] = if item.map_type & bit::LITERAL != 0 {
-                item.base as u64
-            } else if item.map_type & bit::PRIVATE != 0 {
-                let copy = private.add(work, &item)?;
-                let begin = if item.map_type & bit::ATTACH != 0 { item.base } else { item.begin };
-                copy.0.wrapping_sub(begin.wrapping_sub(item.base)) as u64
-            } else {
-                let base = if item.map_type & bit::PTR_AND_OBJ != 0 {
-                    // SAFETY: the compiler says that the base is the address of a pointer.
-                    unsafe { *(item.base as *const usize) }
-                } else {
-                    item.base
-                };
-                work.held(index).device.0.wrapping_sub(item.begin.wrapping_sub(base)) as u64
-            };
-            slots += 1;
-        }
-        Ok(slots)
-    }
-
-    #[inline]
-    fn launch(&mut self, region: &Region, kernel: KernelHandle, shape: &Shape, slots: usize) -> Result<()> {
-        let Self { work, session, launched, .. } = self;
+        let table = fill_table(work, session, private, positions, arguments, shape)?;
         let site = work.site();
         let launch = Launch {
             kernel,
@@ -261,7 +220,7 @@ impl Job {
         let run = || {
             // SAFETY: the table holds what the compiler says the kernel takes, and
             // every pointer in it is kept valid by `work` until it completes.
-            unsafe { backend.launch(&launch, session, slots) }
+            unsafe { backend.launch(&launch, table) }
         };
         let step = || Step::Launch(&launch);
         events::step(device.number(), &site, step, run, |_| step()).map_err(|source| {
@@ -270,6 +229,55 @@ impl Job {
         *launched = Some(region.name);
         Ok(())
     }
+}
+
+/// Writes the device addresses of the kernel's parameters into a table of the session.
+#[inline]
+fn fill_table<'s>(
+    work: &mut Work,
+    session: &'s mut Session,
+    private: &mut PrivateCopies,
+    positions: &mut Vec<usize>,
+    arguments: &Arguments<'_>,
+    shape: &Shape,
+) -> Result<ArgumentTable<'s>> {
+    let captures = work.has_seen(bit::LAMBDA_CAPTURE);
+    let room = if work.has_seen(bit::PRIVATE) { room_for_private(arguments) } else { 0 };
+    private.reserve(work, room)?;
+    // Not every list item is a parameter: this is how many there may be.
+    let request = TableRequest { leading: shape.leading_slots, arguments: arguments.len() };
+    let table = work.backend().argument_table(session, request);
+    let mut table = table.map_err(|error| work.device().backend_error(error))?;
+    positions.clear();
+    for index in 0..arguments.len() {
+        let map_type = arguments.map_type(index);
+        if captures {
+            positions.push(table.len());
+        }
+        if map_type & bit::TARGET_PARAM == 0 {
+            if captures && bit::is_lambda_capture(map_type) {
+                capture(work, private, &arguments.item(index), arguments, positions, table.slots())?;
+            }
+            continue;
+        }
+        let item = arguments.item(index);
+        table.push(if item.map_type & bit::LITERAL != 0 {
+            item.base as u64
+        } else if item.map_type & bit::PRIVATE != 0 {
+            let copy = private.add(work, &item)?;
+            let begin = if item.map_type & bit::ATTACH != 0 { item.base } else { item.begin };
+            copy.0.wrapping_sub(begin.wrapping_sub(item.base)) as u64
+        } else {
+            let base = if item.map_type & bit::PTR_AND_OBJ != 0 {
+                // SAFETY: the compiler says that the base is the address of a pointer.
+                unsafe { *(item.base as *const usize) }
+            } else {
+                item.base
+            };
+            work.held(index).device.0.wrapping_sub(item.begin.wrapping_sub(base)) as u64
+        });
+    }
+    Ok(table)
 }
 
 #[cold]
@@ -293,17 +301,18 @@ fn capture(
     item: &crate::arguments::Item,
     arguments: &Arguments<'_>,
     positions: &[usize],
-    table: &[u64],
+    slots: &[u64],
 ) -> Result<()> {
     let Some(parent) = bit::parent(item.map_type) else { return Ok(()) };
-    let Some(&slot) = positions.get(parent) else { return Ok(()) };
+    // Nothing, if the lambda itself is no parameter that stands before its captures.
+    let Some(&parameter) = positions.get(parent).and_then(|&slot| slots.get(slot)) else { return Ok(()) };
     let Held { entry: Some(_), device, .. } = work.find(item.begin, item.size as usize) else {
         // Not mapped: the lambda keeps the host's reference.
         return Ok(());
     };
     let lambda = arguments.item(parent);
     let field = item.base.wrapping_sub(lambda.base);
-    let target = gangway_backend::DevicePtr((table[slot] as usize).wrapping_add(field));
+    let target = gangway_backend::DevicePtr((parameter as usize).wrapping_add(field));
     if arguments.map_type(parent) & bit::PRIVATE != 0 {
         private.write(work, target, &device.0.to_ne_bytes())
     } else {

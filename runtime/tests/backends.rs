@@ -4,8 +4,8 @@
 mod support;
 
 use gangway_backend::{
-    AllocationKind, Backend, Capabilities, Device, DevicePtr, KernelHandle, Launch, Module, Result, Session,
-    StreamHandle,
+    AllocationKind, ArgumentTable, Backend, Capabilities, Device, DevicePtr, KernelHandle, Launch, Module,
+    Result, StreamHandle,
 };
 use gangway_runtime::events::Site;
 use gangway_runtime::memory::{self, Place};
@@ -161,7 +161,7 @@ macro_rules! device_without_memory {
             Ok(())
         }
 
-        unsafe fn launch(&self, _launch: &Launch<'_>, _session: &mut Session, _slots: usize) -> Result<()> {
+        unsafe fn launch(&self, _launch: &Launch<'_>, _table: ArgumentTable<'_>) -> Result<()> {
             Ok(())
         }
     };

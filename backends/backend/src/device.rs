@@ -1,8 +1,9 @@
 //! The two traits of a back end, and the loaded image between them.
 
+use crate::arguments::{ArgumentTable, TableRequest};
 use crate::error::{Error, Result};
 use crate::foreign::ForeignRuntime;
-use crate::session::{ArgumentTable, Session};
+use crate::session::Session;
 use crate::types::{
     AllocationKind, Capabilities, DevicePtr, EventHandle, KernelHandle, Launch, StreamHandle,
 };
@@ -196,24 +197,30 @@ pub trait Device: Send + Sync {
         Err(Error::Unsupported { operation: "memory fill" })
     }
 
-    /// Memory for `slots` kernel arguments of this session; the runtime writes all of them.
+    /// Memory for the kernel arguments of this session's launch.
     ///
     /// # Errors
     /// No kernel-argument memory left.
     #[inline]
-    fn argument_table<'s>(&self, session: &'s mut Session, slots: usize) -> Result<ArgumentTable<'s>> {
-        Ok(session.host_table(slots))
+    fn argument_table<'s>(
+        &self,
+        session: &'s mut Session,
+        request: TableRequest,
+    ) -> Result<ArgumentTable<'s>> {
+        Ok(session.host_table(request))
     }
 
-    /// Runs a kernel with the first `slots` arguments of the session's table.
+    /// Runs a kernel with the arguments in `table`, in the stream of its session. The
+    /// table's memory is the session's again when this returns.
     ///
     /// # Safety
-    /// The arguments are what the kernel expects; pointers among them are valid
-    /// on the device until the kernel is done.
+    /// The table came from this device's [`argument_table`](Self::argument_table). The
+    /// arguments are what the kernel expects; pointers among them are valid on the
+    /// device until the kernel is done.
     ///
     /// # Errors
     /// The kernel could not be started, or (synchronous devices) failed.
-    unsafe fn launch(&self, launch: &Launch<'_>, session: &mut Session, slots: usize) -> Result<()>;
+    unsafe fn launch(&self, launch: &Launch<'_>, table: ArgumentTable<'_>) -> Result<()>;
 
     /// Creates a stream.
     ///

@@ -25,16 +25,18 @@
 //! real one; a back end outside this repository implements the C interface in
 //! `gangway/rtl.h` instead, which `backends/external` adapts to these traits.
 
+mod arguments;
 mod device;
 mod error;
 mod foreign;
 mod session;
 mod types;
 
+pub use arguments::{ArgumentTable, TableRequest};
 pub use device::{Backend, Device, Module};
 pub use error::{Error, Result};
 pub use foreign::{ForeignRuntime, ForeignRuntimeKind, Vendor};
-pub use session::{ArgumentTable, Session};
+pub use session::{Session, SessionState};
 pub use types::{
     AllocationKind, Capabilities, DevicePtr, EventHandle, KernelHandle, Launch, SourceLocation, SourceText,
     StreamHandle,

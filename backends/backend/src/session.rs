@@ -1,35 +1,58 @@
-//! One offload job and the memory its kernel arguments live in.
+//! One offload job as a back end sees it: its stream, the words that a back end
+//! keeps from one call to the next, and host memory for kernel arguments.
 //!
-//! The runtime translates each argument straight into the session's
-//! [`ArgumentTable`]; the back end passes that very memory to the kernel. So a
-//! launch allocates nothing and copies nothing extra (the idea of the offload
-//! sessions proposed for libgomp, see `ARCHITECTURE.md`). A back end whose
-//! kernels read arguments from memory of its own hands that memory out in
-//! [`Device::argument_table`](crate::Device::argument_table).
+//! A session is part of the runtime's job: it is on the heap, goes from thread to
+//! thread with a job that a task waits for, and serves one construct after
+//! another. The arguments of a launch are built in its memory, in the
+//! [`ArgumentTable`] that [`Device::argument_table`] makes and [`Device::launch`]
+//! takes, so a launch allocates nothing and copies nothing extra (the idea of the
+//! offload sessions proposed for libgomp, see `ARCHITECTURE.md`).
+//!
+//! [`Device::argument_table`]: crate::Device::argument_table
+//! [`Device::launch`]: crate::Device::launch
 
+use crate::arguments::{ArgumentTable, Slots, TableRequest};
 use crate::types::StreamHandle;
+use std::ptr::NonNull;
 
-/// Arguments kept inside the session itself. Compiler-made kernels rarely have
-/// more; those that do use the thread's spare table.
+/// Arguments that have room in the session itself: compiler-made kernels rarely
+/// have more.
 const INLINE_SLOTS: usize = 32;
 
-/// The words a back end may keep in a session from one call to the next (its
-/// kernel-argument allocation, say).
-const BACKEND_WORDS: usize = 4;
+/// The words a back end may keep in a session from one call to the next.
+const BACKEND_WORDS: usize = 3;
 
-/// State of one map–launch–unmap job. Lives on the stack of the launching host
-/// thread and never moves while an [`ArgumentTable`] into it is alive.
+/// State of one map–launch–unmap job.
 #[derive(Debug)]
 pub struct Session {
     inline: [u64; INLINE_SLOTS],
+    /// Larger tables; grows and is kept.
     overflow: Vec<u64>,
+    state: SessionState,
+}
+
+/// What of a session a back end may look at and change.
+#[derive(Debug)]
+pub struct SessionState {
     stream: Option<StreamHandle>,
-    /// Free for the back end; zero at the start.
+    /// Those of the table that is being built.
+    pub(crate) slots: Slots,
+    /// Free for the back end; zero at the start of each job.
     pub backend_words: [u64; BACKEND_WORDS],
 }
 
-/// The kernel's arguments, one 64-bit slot each, in order.
-pub type ArgumentTable<'s> = &'s mut [u64];
+impl SessionState {
+    const fn new(stream: Option<StreamHandle>) -> Self {
+        Self { stream, slots: Slots::NONE, backend_words: [0; BACKEND_WORDS] }
+    }
+
+    /// The stream that the job's operations go to; `None` on synchronous devices.
+    #[must_use]
+    #[inline]
+    pub const fn stream(&self) -> Option<StreamHandle> {
+        self.stream
+    }
+}
 
 impl Default for Session {
     fn default() -> Self {
@@ -42,51 +65,57 @@ impl Session {
     #[must_use]
     #[inline]
     pub const fn new(stream: Option<StreamHandle>) -> Self {
-        Self { inline: [0; INLINE_SLOTS], overflow: Vec::new(), stream, backend_words: [0; BACKEND_WORDS] }
-    }
-
-    /// The stream this session's operations go to.
-    #[must_use]
-    #[inline]
-    pub const fn stream(&self) -> Option<StreamHandle> {
-        self.stream
+        Self { inline: [0; INLINE_SLOTS], overflow: Vec::new(), state: SessionState::new(stream) }
     }
 
     /// Makes the session ready for the next job. Its memory stays.
     #[inline]
-    pub fn restart(&mut self, stream: Option<StreamHandle>) {
-        self.stream = stream;
-        self.backend_words = [0; BACKEND_WORDS];
+    pub const fn restart(&mut self, stream: Option<StreamHandle>) {
+        self.state.stream = stream;
+        self.state.backend_words = [0; BACKEND_WORDS];
     }
 
-    /// A table of `slots` slots in host memory, with what the last job left in
-    /// them. Allocates only beyond the inline capacity.
+    /// The session without its memory.
     #[inline]
-    pub fn host_table(&mut self, slots: usize) -> ArgumentTable<'_> {
-        if slots <= INLINE_SLOTS {
+    pub const fn state(&mut self) -> &mut SessionState {
+        &mut self.state
+    }
+
+    /// A table in host memory of the session. Allocates only for more slots than
+    /// the session has had before.
+    #[inline]
+    pub fn host_table(&mut self, request: TableRequest) -> ArgumentTable<'_> {
+        let slots = request.slots();
+        let memory = if slots <= INLINE_SLOTS {
             &mut self.inline[..slots]
         } else {
-            self.overflow.clear();
-            self.overflow.resize(slots, 0);
-            &mut self.overflow
-        }
+            if self.overflow.len() < slots {
+                self.overflow.resize(slots, 0);
+            }
+            &mut self.overflow[..slots]
+        };
+        ArgumentTable::new(&mut self.state, memory, request)
     }
 
-    /// The first `slots` arguments as they were left in the table that
-    /// [`host_table`](Self::host_table) handed out: what a back end launches with.
+    /// A table in memory of the back end's.
     ///
-    /// # Panics
-    /// No table of that many slots has been handed out.
-    #[must_use]
+    /// # Safety
+    /// `memory` has room for the slots that are requested, is written by the host as
+    /// plain memory, and belongs to the table alone for as long as that lives.
     #[inline]
-    pub fn arguments(&self, slots: usize) -> &[u64] {
-        if slots <= INLINE_SLOTS { &self.inline[..slots] } else { &self.overflow[..slots] }
+    pub unsafe fn table_at(&mut self, memory: NonNull<u64>, request: TableRequest) -> ArgumentTable<'_> {
+        // SAFETY: the caller's promise.
+        unsafe { ArgumentTable::at(&mut self.state, memory, request) }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const fn request(arguments: usize) -> TableRequest {
+        TableRequest { leading: 0, arguments }
+    }
 
     #[test]
     fn small_tables_stay_inside_the_session() {
@@ -95,16 +124,43 @@ mod tests {
             let start = std::ptr::from_ref(&session).addr();
             start..start + size_of::<Session>()
         };
-        assert!(range.contains(&session.host_table(INLINE_SLOTS).as_ptr().addr()));
+        let mut table = session.host_table(request(INLINE_SLOTS));
+        table.push(1);
+        assert!(range.contains(&table.slots().as_ptr().addr()));
         assert_eq!(session.overflow.capacity(), 0);
     }
 
+    /// Where a table is follows from what was requested, whatever is then used.
     #[test]
-    fn any_number_of_arguments_fits() {
+    fn what_is_used_is_read_where_it_was_written() {
+        for requested in [0, 1, 31, 32, 33, 34, 64, 1000] {
+            for used in [0, 1, 31, 32, 33, requested] {
+                for leading in [0, 1, 2] {
+                    let mut session = Session::default();
+                    if used > requested {
+                        continue;
+                    }
+                    // An earlier launch has left its arguments in both places.
+                    for earlier in [INLINE_SLOTS, 1000] {
+                        let mut table = session.host_table(request(earlier));
+                        table.extend(std::iter::repeat_n(u64::MAX, earlier));
+                    }
+                    let mut table = session.host_table(TableRequest { leading, arguments: requested });
+                    table.extend(7..used as u64 + 7);
+                    let expected: Vec<u64> =
+                        std::iter::repeat_n(0, leading).chain(7..used as u64 + 7).collect();
+                    assert_eq!(table.slots(), expected, "{leading} + {used} of {requested}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_new_job_begins_with_zero_words() {
         let mut session = Session::default();
-        let table = session.host_table(1000);
-        assert_eq!(table.len(), 1000);
-        table[999] = 7;
-        assert_eq!(session.arguments(1000)[999], 7);
+        session.state().backend_words = [1; BACKEND_WORDS];
+        session.restart(Some(StreamHandle(5)));
+        assert_eq!(session.state().backend_words, [0; BACKEND_WORDS]);
+        assert_eq!(session.state().stream(), Some(StreamHandle(5)));
     }
 }

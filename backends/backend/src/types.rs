@@ -143,8 +143,8 @@ impl Launch<'_> {
     }
 }
 
-/// One kernel launch: everything but the arguments, which stand in the
-/// [`Session`](crate::Session)'s table.
+/// One kernel launch: everything but the arguments, which stand in an
+/// [`ArgumentTable`](crate::ArgumentTable).
 #[derive(Debug, Clone, Copy)]
 pub struct Launch<'a> {
     /// The kernel.

@@ -6,7 +6,7 @@
 
 use divan::{Bencher, black_box};
 use gangway_backend::{
-    AllocationKind, Backend, Device, DevicePtr, KernelHandle, Launch, Session, SourceText,
+    AllocationKind, Backend, Device, DevicePtr, KernelHandle, Launch, Session, SourceText, TableRequest,
 };
 use gangway_cpu::CpuBackend;
 use std::process::Command;
@@ -53,9 +53,13 @@ fn launch(bencher: Bencher, arguments: usize) {
         dynamic_group_memory: 0,
     };
     let mut session = Session::default();
-    device.argument_table(&mut session, arguments).unwrap().fill(1);
-    // SAFETY: the kernel takes as many arguments as it is given.
-    bencher.bench_local(|| unsafe { device.launch(&launch, &mut session, arguments) }.unwrap());
+    let request = TableRequest { leading: 0, arguments };
+    bencher.bench_local(|| {
+        let mut table = device.argument_table(&mut session, request).unwrap();
+        table.extend(std::iter::repeat_n(black_box(1), arguments));
+        // SAFETY: the kernel takes as many arguments as it is given.
+        unsafe { device.launch(&launch, table) }.unwrap();
+    });
 }
 
 fn allocate_and_free(device: &dyn Device, size: usize, overwritten: bool) {

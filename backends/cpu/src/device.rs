@@ -5,7 +5,7 @@ use crate::launch::{self, Place};
 use crate::memory::DeviceMemory;
 use crate::module::CpuModule;
 use gangway_backend::{
-    AllocationKind, Capabilities, Device, DevicePtr, Launch, Module, Result, Session, StreamHandle,
+    AllocationKind, ArgumentTable, Capabilities, Device, DevicePtr, Launch, Module, Result, StreamHandle,
 };
 use std::ptr;
 
@@ -125,11 +125,11 @@ impl Device for CpuDevice {
     }
 
     #[inline]
-    unsafe fn launch(&self, launch: &Launch<'_>, session: &mut Session, slots: usize) -> Result<()> {
+    unsafe fn launch(&self, launch: &Launch<'_>, table: ArgumentTable<'_>) -> Result<()> {
         // Teams and thread limits need nothing here: the compiler puts them into
         // the kernel, which asks the host's OpenMP library for them.
         // SAFETY: the caller's promise.
-        unsafe { launch::run(self.place, launch, session.arguments(slots)) };
+        unsafe { launch::run(self.place, launch, table.slots()) };
         Ok(())
     }
 

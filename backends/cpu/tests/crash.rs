@@ -285,6 +285,8 @@ fn run_named(loaded: &Loaded, name: &str) {
         trip_count: 0,
         dynamic_group_memory: 0,
     };
+    let mut session = gangway_backend::Session::default();
+    let table = loaded.device.argument_table(&mut session, gangway_backend::TableRequest::EMPTY).unwrap();
     // SAFETY: the kernel takes nothing.
-    unsafe { loaded.device.launch(&launch, &mut gangway_backend::Session::default(), 0) }.unwrap();
+    unsafe { loaded.device.launch(&launch, table) }.unwrap();
 }

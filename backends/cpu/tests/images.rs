@@ -2,7 +2,7 @@
 
 mod support;
 
-use gangway_backend::{AllocationKind, Backend, Error, Launch, Session, SourceText};
+use gangway_backend::{AllocationKind, Backend, Error, Launch, Session, SourceText, TableRequest};
 use gangway_cpu::CpuBackend;
 use std::fmt::Write as _;
 use support::{image, load, shared_object};
@@ -67,9 +67,11 @@ fn an_image_hears_the_number_of_its_device_from_its_first_initialiser_on() {
             dynamic_group_memory: 0,
         };
         let mut session = Session::default();
-        loaded.device.argument_table(&mut session, 1).unwrap().copy_from_slice(&[to.0 as u64]);
+        let request = TableRequest { leading: 0, arguments: 1 };
+        let mut table = loaded.device.argument_table(&mut session, request).unwrap();
+        table.push(to.0 as u64);
         // SAFETY: the kernel takes one pointer to three numbers.
-        unsafe { loaded.device.launch(&launch, &mut session, 1) }.unwrap();
+        unsafe { loaded.device.launch(&launch, table) }.unwrap();
         assert_eq!(loaded.get::<[i32; 3]>(to), [5 + ordinal as i32; 3]);
     }
 }
@@ -141,9 +143,12 @@ fn any_number_of_arguments_arrives() {
         };
         let expected: Vec<u64> = (0..count).map(|i| (i as u64 + 1) * 0x1_0000_0001).collect();
         let mut session = Session::default();
-        loaded.device.argument_table(&mut session, count).unwrap().copy_from_slice(&expected);
+        // A construct may ask for more than its kernel takes.
+        let request = TableRequest { leading: 0, arguments: count + 40 * (count % 2) };
+        let mut table = loaded.device.argument_table(&mut session, request).unwrap();
+        table.extend(expected.iter().copied());
         // SAFETY: the kernel has `count` parameters.
-        unsafe { loaded.device.launch(&launch, &mut session, count) }.unwrap();
+        unsafe { loaded.device.launch(&launch, table) }.unwrap();
         for (i, value) in expected.iter().enumerate() {
             assert_eq!(loaded.get::<u64>(got.offset(8 * i as isize)), *value, "argument {i} of {count}");
         }

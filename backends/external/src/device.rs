@@ -7,16 +7,13 @@ use crate::abi::{self, Functions, Handle, RtlError, RtlForeign, RtlLaunch, RtlSe
 use crate::status::{Doing, check};
 use gangway_backend::{
     AllocationKind, ArgumentTable, Capabilities, Device, DevicePtr, Error, EventHandle, ForeignRuntime,
-    ForeignRuntimeKind, KernelHandle, Launch, Module, Result, Session, StreamHandle, Vendor,
+    ForeignRuntimeKind, KernelHandle, Launch, Module, Result, Session, SessionState, StreamHandle,
+    TableRequest, Vendor,
 };
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::path::Path;
-use std::ptr;
+use std::ptr::{self, NonNull};
 use std::sync::Arc;
-
-/// Words of a [`Session`] that the library has; the one behind them holds the
-/// argument table that it gave.
-const LIBRARY_WORDS: usize = 3;
 
 /// An opened device. Closed when the last of it and its images goes.
 struct Opened {
@@ -250,37 +247,36 @@ impl Device for ExternalDevice {
         })
     }
 
-    fn argument_table<'s>(&self, session: &'s mut Session, slots: usize) -> Result<ArgumentTable<'s>> {
-        let Some(function) = self.functions().argument_table else { return Ok(session.host_table(slots)) };
-        let mut table = ptr::null_mut();
-        with_session(session, |state| {
+    fn argument_table<'s>(
+        &self,
+        session: &'s mut Session,
+        request: TableRequest,
+    ) -> Result<ArgumentTable<'s>> {
+        let Some(function) = self.functions().argument_table else { return Ok(session.host_table(request)) };
+        let mut memory = ptr::null_mut();
+        with_session(session.state(), |state| {
             check(Doing::Operation("kernel-argument memory"), |error| {
                 // SAFETY: the session is valid during the call.
-                unsafe { function(self.handle(), state, slots as u32, &mut table, error) }
+                unsafe { function(self.handle(), state, request.slots() as u32, &mut memory, error) }
             })
         })?;
-        if table.is_null() {
+        let Some(memory) = NonNull::new(memory) else {
             let message = "the back end gave no memory for kernel arguments".to_owned();
             return Err(Error::Device { code: 0, message });
-        }
-        session.backend_words[LIBRARY_WORDS] = table.expose_provenance() as u64;
+        };
         // SAFETY: the library gave room for that many arguments, for this session
-        // alone and until its launch. Written before use, as slots hold what was left.
+        // alone and until its launch. Slots that the kernel does not take are null.
         Ok(unsafe {
-            table.write_bytes(0, slots);
-            std::slice::from_raw_parts_mut(table, slots)
+            memory.write_bytes(0, request.slots());
+            session.table_at(memory, request)
         })
     }
 
-    unsafe fn launch(&self, launch: &Launch<'_>, session: &mut Session, slots: usize) -> Result<()> {
-        let arguments = match session.backend_words[LIBRARY_WORDS] {
-            0 => session.arguments(slots).as_ptr(),
-            table => ptr::with_exposed_provenance(table as usize),
-        };
+    unsafe fn launch(&self, launch: &Launch<'_>, mut table: ArgumentTable<'_>) -> Result<()> {
         let described = RtlLaunch {
             size: size_of::<RtlLaunch>() as u32,
-            argument_count: slots as u32,
-            arguments,
+            argument_count: table.len() as u32,
+            arguments: table.slots().as_ptr(),
             kernel: handle(launch.kernel.0),
             name: launch.name.as_ptr().cast(),
             name_length: launch.name.len() as u64,
@@ -291,7 +287,7 @@ impl Device for ExternalDevice {
             dynamic_group_memory: launch.dynamic_group_memory,
             reserved: 0,
         };
-        with_session(session, |state| {
+        with_session(table.session(), |state| {
             check(Doing::Operation("this launch"), |error| {
                 // SAFETY: the caller's promise; all that is passed is valid during the call.
                 unsafe { (self.functions().launch_kernel)(self.handle(), &described, state, error) }
@@ -403,11 +399,10 @@ impl ExternalDevice {
 
 /// Lends the session to the library in the form that it knows.
 #[inline]
-fn with_session<R>(session: &mut Session, body: impl FnOnce(*mut RtlSession) -> R) -> R {
-    let words = session.backend_words;
-    let mut state = RtlSession { stream: raw(session.stream()), words: [words[0], words[1], words[2]] };
+fn with_session<R>(session: &mut SessionState, body: impl FnOnce(*mut RtlSession) -> R) -> R {
+    let mut state = RtlSession { stream: raw(session.stream()), words: session.backend_words };
     let result = body(&mut state);
-    session.backend_words[..LIBRARY_WORDS].copy_from_slice(&state.words);
+    session.backend_words = state.words;
     result
 }
 

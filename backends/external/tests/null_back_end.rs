@@ -2,6 +2,7 @@
 
 use gangway_backend::{
     AllocationKind, Backend, Device, DevicePtr, Error, Launch, Module, Session, SourceText, StreamHandle,
+    TableRequest,
 };
 use gangway_external::{ExternalBackend, discover_in};
 use std::path::{Path, PathBuf};
@@ -54,6 +55,19 @@ fn run(
     arguments: &[u64],
     stream: Option<StreamHandle>,
 ) -> Result<(), Error> {
+    let request = TableRequest { leading: 0, arguments: arguments.len() };
+    run_in(&mut Session::new(stream), request, device, module, name, arguments)
+}
+
+/// As [`run`], in a session that may have had other jobs, and with room for more.
+fn run_in(
+    session: &mut Session,
+    request: TableRequest,
+    device: &dyn Device,
+    module: &dyn Module,
+    name: &str,
+    arguments: &[u64],
+) -> Result<(), Error> {
     let launch = Launch {
         kernel: module.kernel(name)?,
         name,
@@ -63,12 +77,10 @@ fn run(
         trip_count: 0,
         dynamic_group_memory: 0,
     };
-    let mut session = Session::new(stream);
-    let table = device.argument_table(&mut session, arguments.len())?;
-    assert!(table.iter().all(|slot| *slot == 0));
-    table.copy_from_slice(arguments);
+    let mut table = device.argument_table(session, request)?;
+    table.extend(arguments.iter().copied());
     // SAFETY: the tests pass what the kernels expect.
-    unsafe { device.launch(&launch, &mut session, arguments.len()) }
+    unsafe { device.launch(&launch, table) }
 }
 
 fn allocate(device: &dyn Device, size: usize) -> DevicePtr {
@@ -234,11 +246,39 @@ fn a_synchronous_device_runs_kernels() {
     }
 }
 
+/// A kernel that takes fewer arguments than its construct has list items gets its own,
+/// and not those of an earlier launch, wherever they are kept.
+#[test]
+fn a_launch_may_use_less_than_it_has_asked_for() {
+    for variant in [&["-DMANDATORY_ONLY"][..], &["-DOWN_ARGUMENTS"]] {
+        let null = null(variant);
+        let device = null.backend.open(0).unwrap();
+        let module = device.load(IMAGE).unwrap();
+        let result = allocate(&*device, 8);
+        let mut session = Session::default();
+        for requested in [31, 32, 33, 64, 500] {
+            for used in [2, 31, 32, 33].into_iter().filter(|&used| used <= requested) {
+                for (arguments, count) in [(600, 600), (32, 32), (requested, used)] {
+                    let request = TableRequest { leading: 0, arguments };
+                    let mut values: Vec<u64> = (1..=count as u64).collect();
+                    values[0] = result.0 as u64;
+                    run_in(&mut session, request, &*device, &*module, "sum", &values).unwrap();
+                    let sum = (2..=count as u64).sum();
+                    assert_eq!(get::<u64>(&*device, result, None), sum, "{used} of {requested}");
+                    session.restart(None);
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn a_launch_for_which_there_is_no_argument_memory_fails() {
     let null = null(&["-DOWN_ARGUMENTS"]);
     let device = null.backend.open(0).unwrap();
-    let error = device.argument_table(&mut Session::default(), 1001).unwrap_err();
+    let mut session = Session::default();
+    let error =
+        device.argument_table(&mut session, TableRequest { leading: 1, arguments: 1000 }).unwrap_err();
     assert_eq!(error, Error::Device { code: 11, message: "too many arguments".to_owned() });
 }
 

@@ -2,8 +2,8 @@
 //! runtime, through the functions that compilers and programs call.
 
 use gangway_backend::{
-    AllocationKind, Backend, Capabilities, Device, DevicePtr, Error, ForeignRuntime, ForeignRuntimeKind,
-    Launch, Module, Result, Session, StreamHandle, Vendor,
+    AllocationKind, ArgumentTable, Backend, Capabilities, Device, DevicePtr, Error, ForeignRuntime,
+    ForeignRuntimeKind, Launch, Module, Result, StreamHandle, Vendor,
 };
 use gangway_omptarget::interop::*;
 use gangway_omptarget::state::RUNTIME;
@@ -113,7 +113,7 @@ impl Device for FakeDevice {
         Err(Error::Unsupported { operation: "copies" })
     }
 
-    unsafe fn launch(&self, _launch: &Launch<'_>, _session: &mut Session, _slots: usize) -> Result<()> {
+    unsafe fn launch(&self, _launch: &Launch<'_>, _table: ArgumentTable<'_>) -> Result<()> {
         Err(Error::Unsupported { operation: "launches" })
     }
 }

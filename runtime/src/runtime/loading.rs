@@ -13,7 +13,7 @@ use crate::events::{self, Site, Step};
 use crate::label::Label;
 use crate::library::{EntryKind, HostEntry, Library, Placement};
 use crate::present::{Counter, NewEntry, Relation};
-use gangway_backend::{DevicePtr, Launch, Module, Session, SourceText};
+use gangway_backend::{DevicePtr, Launch, Module, Session, SourceText, TableRequest};
 use std::sync::atomic::Ordering;
 
 /// An image that waits to be loaded on a device.
@@ -197,9 +197,9 @@ fn construct(
         };
         device.at_once(opened, |stream| {
             let mut session = Session::new(stream);
-            opened.device.argument_table(&mut session, 0)?;
+            let table = opened.device.argument_table(&mut session, TableRequest::EMPTY)?;
             // SAFETY: constructors take no arguments.
-            unsafe { opened.device.launch(&launch, &mut session, 0) }
+            unsafe { opened.device.launch(&launch, table) }
         })
     })
 }

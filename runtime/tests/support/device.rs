@@ -3,8 +3,8 @@
 use super::memory::DeviceMemory;
 use super::streams::{Access, Operation, Queues};
 use gangway_backend::{
-    AllocationKind, Backend, Capabilities, Device, DevicePtr, Error, EventHandle, KernelHandle, Launch,
-    Module, Result, Session, StreamHandle,
+    AllocationKind, ArgumentTable, Backend, Capabilities, Device, DevicePtr, Error, EventHandle,
+    KernelHandle, Launch, Module, Result, StreamHandle,
 };
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, Weak};
@@ -329,15 +329,16 @@ impl Device for MockDevice {
         Ok(())
     }
 
-    unsafe fn launch(&self, launch: &Launch<'_>, session: &mut Session, slots: usize) -> Result<()> {
+    unsafe fn launch(&self, launch: &Launch<'_>, mut table: ArgumentTable<'_>) -> Result<()> {
+        let stream = table.session().stream();
         if launch.kernel == CONSTRUCTOR {
             self.0.calls.lock().unwrap().constructed += 1;
-            self.0.issue(Operation::Kernel { accesses: Vec::new() }, session.stream());
+            self.0.issue(Operation::Kernel { accesses: Vec::new() }, stream);
             return Ok(());
         }
         self.0.call(Call::Launch)?;
         // First the addresses, then the extents, see `ListItem::extent`.
-        let (addresses, extents) = session.arguments(slots).split_at(slots / 2);
+        let (addresses, extents) = table.slots().split_at(table.len() / 2);
         let range = |(&address, &extent): (&u64, &u64)| {
             let offset = (extent >> 24) as u32 as i32 as isize;
             let access = Access {
@@ -348,7 +349,7 @@ impl Device for MockDevice {
             (extent != 0).then_some(access)
         };
         let accesses = addresses.iter().zip(extents).filter_map(range).collect();
-        self.0.issue(Operation::Kernel { accesses }, session.stream());
+        self.0.issue(Operation::Kernel { accesses }, stream);
         Ok(())
     }
 

@@ -1,8 +1,8 @@
 //! A back end that does nothing but count: what a launch costs besides the device.
 
 use gangway_backend::{
-    AllocationKind, Backend, Capabilities, Device, DevicePtr, KernelHandle, Launch, Module, Result, Session,
-    StreamHandle,
+    AllocationKind, ArgumentTable, Backend, Capabilities, Device, DevicePtr, KernelHandle, Launch, Module,
+    Result, StreamHandle,
 };
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -114,9 +114,9 @@ impl Device for NullDevice {
         Ok(())
     }
 
-    unsafe fn launch(&self, _launch: &Launch<'_>, session: &mut Session, slots: usize) -> Result<()> {
+    unsafe fn launch(&self, _launch: &Launch<'_>, table: ArgumentTable<'_>) -> Result<()> {
         count(&self.0.launches);
-        self.0.arguments.fetch_add(std::hint::black_box(session.arguments(slots)).len(), Ordering::Relaxed);
+        self.0.arguments.fetch_add(std::hint::black_box(table.slots()).len(), Ordering::Relaxed);
         Ok(())
     }
 }

@@ -2,7 +2,9 @@
 
 #![allow(dead_code, reason = "each test program uses its part")]
 
-use gangway_backend::{AllocationKind, Backend, Device, DevicePtr, Launch, Module, Session, SourceText};
+use gangway_backend::{
+    AllocationKind, Backend, Device, DevicePtr, Launch, Module, Session, SourceText, TableRequest,
+};
 use gangway_cpu::CpuBackend;
 use std::ffi::CStr;
 use std::path::{Path, PathBuf};
@@ -100,9 +102,11 @@ impl Loaded {
             dynamic_group_memory: 0,
         };
         let mut session = Session::default();
-        self.device.argument_table(&mut session, arguments.len()).unwrap().copy_from_slice(arguments);
+        let request = TableRequest { leading: 0, arguments: arguments.len() };
+        let mut table = self.device.argument_table(&mut session, request).unwrap();
+        table.extend(arguments.iter().copied());
         // SAFETY: the tests pass what their kernels expect.
-        unsafe { self.device.launch(&launch, &mut session, arguments.len()) }.unwrap();
+        unsafe { self.device.launch(&launch, table) }.unwrap();
     }
 
     pub fn allocate(&self, size: usize) -> DevicePtr {

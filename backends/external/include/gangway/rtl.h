@@ -138,7 +138,8 @@ typedef struct gangway_rtl_session {
 typedef struct gangway_rtl_launch {
   /* Size of this structure as Gangway knows it. */
   uint32_t size;
-  /* Number of arguments. */
+  /* Number of arguments: no more than gangway_rtl_argument_table was asked for, and
+   * fewer if not all variables of a construct are arguments of its kernel. */
   uint32_t argument_count;
   /* The arguments, 8 bytes each: device addresses, or values passed by copy. This
    * is the memory that gangway_rtl_argument_table gave, if that is defined. */
@@ -298,7 +299,7 @@ GANGWAY_RTL_API gangway_rtl_status gangway_rtl_fill(gangway_rtl_device device, g
                                                     uint8_t byte, size_t size, gangway_rtl_stream stream,
                                                     gangway_rtl_error *error);
 
-/* Memory for `count` arguments of the session's launch, as the host writes it. For
+/* Memory for up to `count` arguments of the session's launch, as the host writes it. For
  * devices whose kernels read arguments from special memory: they are then built in
  * place and not copied. The memory stays the back end's; it must be valid until
  * the launch, and is asked for again in the next job. Without it, arguments are in
