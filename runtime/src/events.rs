@@ -20,6 +20,12 @@ pub struct Site {
     pub return_address: *const std::ffi::c_void,
 }
 
+// SAFETY: the return address is a number that tools are told; nothing is read or
+// written through it.
+unsafe impl Send for Site {}
+// SAFETY: as above.
+unsafe impl Sync for Site {}
+
 impl Site {
     /// A call that is not a construct of the program.
     pub const NONE: Self = Self { source: SourceText::NONE, return_address: std::ptr::null() };

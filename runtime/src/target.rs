@@ -53,6 +53,13 @@ pub struct Job {
     launched: Option<&'static str>,
 }
 
+// A job that a task waits for is ended by whichever thread asks about the task, and
+// is then a spare one of that thread.
+const _: () = {
+    const fn goes_to_another_thread<T: Send>() {}
+    goes_to_another_thread::<Job>();
+};
+
 thread_local! {
     /// Finished jobs of this thread. More than one only when constructs nest
     /// (host functions called back, mappers) or wait in tasks.

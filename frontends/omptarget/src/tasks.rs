@@ -24,6 +24,13 @@ struct Pending {
     region: Option<ompt::Suspended>,
 }
 
+// The thread that asks about a task need not be the one that has begun it: libomp
+// carries the pointer from one to the other.
+const _: () = {
+    const fn goes_to_another_thread<T: Send>() {}
+    goes_to_another_thread::<Pending>();
+};
+
 /// Ends a job, or leaves it to the current task.
 ///
 /// # Errors

@@ -119,6 +119,10 @@ fn end(state: *mut State) {
 #[derive(Debug)]
 pub struct Suspended(*mut State);
 
+// SAFETY: the state is on the heap and this alone leads to it. What it points to is
+// libomp's data of the task, which goes from thread to thread with the task.
+unsafe impl Send for Suspended {}
+
 /// Takes the innermost construct off this thread, to be ended by another call.
 pub fn suspend() -> Option<Suspended> {
     let state = INNERMOST.get();
