@@ -47,6 +47,12 @@ impl Components {
         self.0.is_empty()
     }
 
+    /// Those there are so far.
+    #[must_use]
+    pub fn items(&self) -> &[Item] {
+        &self.0
+    }
+
     /// Runs an item's mapper.
     pub(crate) fn of(item: &Item, mapper: MapperFunction) -> Vec<Item> {
         let mut components = Self::default();

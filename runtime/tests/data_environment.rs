@@ -6,179 +6,11 @@ mod support;
 use gangway_runtime::map_type as bit;
 use gangway_runtime::{DataOperation, ErrorKind};
 use proptest::prelude::*;
-use support::construct::{Access, ListItem, World};
+use support::cases;
+use support::clauses::{Addresses, Arena, Step, any_step, compute};
+use support::construct::{ListItem, World};
 use support::device::Options;
 use support::model::{Failure, Model};
-
-/// The host's memory: four variables of 64 bytes with gaps, and a structure of a
-/// pointer, a field `x` of 8 bytes and a field `y` of 16.
-#[repr(align(64))]
-struct Arena([u8; 448]);
-
-const VARIABLE: usize = 64;
-const SPACING: usize = 96;
-const STRUCTURE: usize = 384;
-const STRUCTURE_SIZE: usize = 32;
-const POINTEE_VARIABLE: usize = 3;
-
-/// Offset and size in a variable. The last one reaches into what follows.
-const SECTIONS: [(usize, usize); 8] =
-    [(0, 64), (0, 32), (32, 32), (16, 16), (0, 0), (20, 0), (64, 0), (48, 64)];
-
-/// Something a map clause says.
-#[derive(Debug, Clone)]
-enum Clause {
-    /// A section of a variable.
-    Section { variable: usize, section: usize, bits: u64 },
-    /// A variable as a structure of which one part is mapped too.
-    Member { variable: usize, section: usize, whole: u64, part: u64 },
-    /// The structure, its `x`, and what its pointer points to.
-    Structure { bits: u64, x: u64, pointee: usize, pointee_bits: u64, form: PointerForm },
-    /// A map type from the future.
-    Unknown { variable: usize },
-}
-
-#[derive(Debug, Clone, Copy)]
-enum PointerForm {
-    None,
-    Attach,
-    AttachAlways,
-    PointerAndPointee,
-}
-
-#[derive(Debug, Clone)]
-enum Step {
-    Begin(Vec<Clause>),
-    End(Vec<Clause>),
-    Update(Vec<Clause>),
-    Launch(Vec<Clause>),
-    /// The host computes: changes a variable, the structure's fields, the pointer.
-    Host {
-        variable: usize,
-        value: u8,
-    },
-}
-
-/// Where the parts of the arena are.
-#[derive(Clone, Copy)]
-struct Addresses(usize);
-
-impl Addresses {
-    fn variable(self, number: usize) -> usize {
-        self.0 + number * SPACING
-    }
-
-    fn items(self, clauses: &[Clause], allowed: u64, kernel: bool) -> Vec<ListItem> {
-        let mut items = Vec::new();
-        for clause in clauses {
-            self.add(clause, allowed, kernel, &mut items);
-        }
-        items
-    }
-
-    fn add(self, clause: &Clause, allowed: u64, kernel: bool, items: &mut Vec<ListItem>) {
-        let member_of = ((items.len() + 1) as u64) << 48;
-        let section = |variable: usize, section: usize, bits: u64| {
-            let ((offset, size), base) = (SECTIONS[section], self.variable(variable));
-            ListItem { base, ..ListItem::section(base + offset, size, bits & allowed) }
-        };
-        // A kernel that keeps to what is mapped: implicit maps may be larger than that.
-        let parameter = |item: ListItem| {
-            let reachable = item.map_type & bit::IMPLICIT == 0;
-            match (kernel, reachable) {
-                (false, _) => item,
-                (true, true) => item.parameter(Access::Increment),
-                (true, false) => item.parameter(Access::None),
-            }
-        };
-        match *clause {
-            Clause::Section { variable, section: number, bits } => {
-                items.push(parameter(section(variable, number, bits)));
-            }
-            Clause::Member { variable, section: number, whole, part } => {
-                items.push(section(variable, 0, whole));
-                let part = section(variable, number, part);
-                items.push(parameter(ListItem { map_type: part.map_type | member_of, ..part }));
-            }
-            Clause::Structure { bits, x, pointee, pointee_bits, form } => {
-                let structure = self.0 + STRUCTURE;
-                items.push(ListItem::section(structure, STRUCTURE_SIZE, bits & allowed));
-                let x = ListItem::section(structure + 8, 8, x & allowed | member_of);
-                items.push(parameter(ListItem { base: structure, ..x }));
-                let target = section(POINTEE_VARIABLE, pointee, pointee_bits);
-                match form {
-                    PointerForm::None => {}
-                    PointerForm::PointerAndPointee => {
-                        let map_type = target.map_type | bit::PTR_AND_OBJ | member_of;
-                        let pair = ListItem { base: structure, map_type, ..target };
-                        // SAFETY: the structure begins with the pointer.
-                        let pointer = unsafe { *(structure as *const usize) };
-                        // Copying back what was never written leaves no good pointer.
-                        let good = (self.0..structure).contains(&pointer);
-                        items.push(if good { parameter(pair) } else { pair });
-                    }
-                    PointerForm::Attach | PointerForm::AttachAlways => {
-                        items.push(parameter(target));
-                        let always = if matches!(form, PointerForm::AttachAlways) { bit::ALWAYS } else { 0 };
-                        let attach = ListItem::section(target.begin, 8, bit::ATTACH | always);
-                        items.push(ListItem { base: structure, ..attach });
-                    }
-                }
-            }
-            Clause::Unknown { variable } => {
-                let item = section(variable, 0, bit::TO);
-                items.push(ListItem { map_type: item.map_type | 1 << 20, ..item });
-            }
-        }
-    }
-}
-
-/// Map types: some bits often, some rarely.
-fn any_bits() -> impl Strategy<Value = u64> {
-    let rare = |bit: u64| prop_oneof![7 => Just(0), 1 => Just(bit)];
-    let common = prop_oneof![
-        Just(0),
-        Just(bit::TO),
-        Just(bit::FROM),
-        Just(bit::TO | bit::FROM),
-        Just(bit::TO | bit::FROM)
-    ];
-    let rest =
-        (rare(bit::ALWAYS), rare(bit::PRESENT), rare(bit::HOLD), rare(bit::IMPLICIT), rare(bit::DELETE));
-    (common, rest).prop_map(|(a, (b, c, d, e, f))| a | b | c | d | e | f)
-}
-
-fn any_clause() -> impl Strategy<Value = Clause> {
-    let variable = 0..4usize;
-    let form = prop_oneof![
-        Just(PointerForm::None),
-        Just(PointerForm::Attach),
-        Just(PointerForm::AttachAlways),
-        Just(PointerForm::PointerAndPointee)
-    ];
-    prop_oneof![
-        12 => (variable.clone(), 0..SECTIONS.len(), any_bits())
-            .prop_map(|(variable, section, bits)| Clause::Section { variable, section, bits }),
-        3 => (variable.clone(), 1..4usize, any_bits(), any_bits())
-            .prop_map(|(variable, section, whole, part)| Clause::Member { variable, section, whole, part }),
-        4 => (any_bits(), any_bits(), 0..5usize, any_bits(), form)
-            .prop_map(|(bits, x, pointee, pointee_bits, form)| {
-                Clause::Structure { bits, x, pointee, pointee_bits, form }
-            }),
-        1 => variable.prop_map(|variable| Clause::Unknown { variable }),
-    ]
-}
-
-fn any_step() -> impl Strategy<Value = Step> {
-    let clauses = || prop::collection::vec(any_clause(), 1..4);
-    prop_oneof![
-        4 => clauses().prop_map(Step::Begin),
-        4 => clauses().prop_map(Step::End),
-        2 => clauses().prop_map(Step::Update),
-        3 => clauses().prop_map(Step::Launch),
-        3 => (0..6usize, any::<u8>()).prop_map(|(variable, value)| Step::Host { variable, value }),
-    ]
-}
 
 fn failure(kind: &ErrorKind) -> Failure {
     match kind {
@@ -186,22 +18,6 @@ fn failure(kind: &ErrorKind) -> Failure {
         ErrorKind::NotPresent { .. } => Failure::NotPresent,
         ErrorKind::UnknownMapType { .. } => Failure::UnknownMapType,
         other => panic!("not an error of the specification's: {other}"),
-    }
-}
-
-/// What the host does between constructs.
-fn compute(host: &mut [u8], address: usize, variable: usize, value: u8) {
-    match variable {
-        0..4 => {
-            let begin = variable * SPACING;
-            host[begin..begin + VARIABLE].fill(value);
-            host[begin] = value.wrapping_add(17);
-        }
-        4 => host[STRUCTURE + 8..STRUCTURE + STRUCTURE_SIZE].fill(value),
-        _ => {
-            let target = address + POINTEE_VARIABLE * SPACING + usize::from(value % 2) * 16;
-            host[STRUCTURE..STRUCTURE + 8].copy_from_slice(&target.to_ne_bytes());
-        }
     }
 }
 
@@ -280,7 +96,7 @@ fn compare_with_model(options: Options, steps: &[Step]) -> Result<(), TestCaseEr
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, max_shrink_iters: 3000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(400), max_shrink_iters: 3000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn synchronous_device(steps in prop::collection::vec(any_step(), 1..24)) {
@@ -299,7 +115,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(60), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn device_with_a_thread(steps in prop::collection::vec(any_step(), 1..24)) {

@@ -81,7 +81,7 @@ impl Work {
             host_content,
             device_content: device_content.clone(),
         };
-        let own = self.filling.contains(&pointer);
+        let own = self.filling.iter().any(|filling| filling.entry == pointer);
         let live = pointer.snapshot().is_some_and(|counts| counts.phase == Phase::Live);
         let attached = pointer.attach(attachment, own);
         if !own && !live && !self.awaited.contains(&pointer) {
@@ -103,7 +103,7 @@ impl Work {
     /// fills, now that it will not copy over it any more.
     pub(super) fn write_left(&mut self) -> Result<()> {
         for index in 0..self.filling.len() {
-            let entry = self.filling[index];
+            let entry = self.filling[index].entry;
             loop {
                 let left = entry.seal();
                 if left.is_empty() {

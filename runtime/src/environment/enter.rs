@@ -1,6 +1,6 @@
 //! Making list items present.
 
-use super::work::{AttachRequest, Held, Work};
+use super::work::{AttachRequest, Filling, Held, Work};
 use crate::arguments::{Arguments, Components, Item};
 use crate::device::AllocationRequest;
 use crate::error::{Error, ErrorKind, HostRange, Result};
@@ -225,13 +225,13 @@ impl Work {
         if !self.is_region {
             entry.set_region_of(0);
         }
-        let mut created_here = false;
+        let mut filling = None;
         if counts.phase != crate::present::Phase::Live {
             if !entry.wait_allocated() {
                 return Ok(None);
             }
-            created_here = self.filling.contains(&entry);
-            if !created_here {
+            filling = self.filling.iter().position(|filling| filling.entry == entry);
+            if filling.is_none() {
                 self.awaited.push(entry);
             }
         }
@@ -246,16 +246,28 @@ impl Work {
             self.tell_entry(change, entry, wanted, counts);
         }
         let copy = wanted.map_type & bit::TO != 0
-            && (created_here || wanted.map_type & bit::ALWAYS != 0)
+            && (filling.is_some() || wanted.map_type & bit::ALWAYS != 0)
             && wanted.size != 0;
         if copy {
             let (begin, size) = entry.part_of(wanted.begin, wanted.size);
-            if let Err(error) = self.copy_in(entry, begin, size, wanted.label) {
+            let new = filling.is_none_or(|index| self.is_new_to(index, begin, size));
+            if new && let Err(error) = self.copy_in(entry, begin, size, wanted.label) {
                 self.drop_held(held);
                 return Err(error);
             }
         }
         Ok(Some(held))
+    }
+
+    /// Whether part of an entry that this construct fills has not been copied yet. It
+    /// will have been.
+    fn is_new_to(&mut self, filling: usize, begin: usize, size: usize) -> bool {
+        let Filling { entry, whole } = &mut self.filling[filling];
+        if *whole {
+            return false;
+        }
+        *whole = begin == entry.host_begin() && begin + size == entry.host_end();
+        self.copied.insert(begin, begin + size)
     }
 
     /// The cases in which an absent item gets no entry.
@@ -303,7 +315,7 @@ impl Work {
             }
         };
         entry.set_allocation(allocation, wanted.padding);
-        self.filling.push(entry);
+        self.filling.push(Filling { entry, whole: copy });
         self.created.push((wanted.begin, wanted.begin + wanted.size));
         if events::observed()
             && let Some(counts) = entry.snapshot()
@@ -360,7 +372,7 @@ impl Work {
         for index in 0..self.filling.len() {
             match self.opened.device.record_event(stream) {
                 Ok(event) => {
-                    if let Some(old) = self.filling[index].set_ready_event(Some(event)) {
+                    if let Some(old) = self.filling[index].entry.set_ready_event(Some(event)) {
                         let _ = self.opened.device.destroy_event(old);
                     }
                 }
@@ -378,8 +390,8 @@ impl Work {
     }
 
     fn publish_filling(&mut self) {
-        for entry in self.filling.drain(..) {
-            entry.publish();
+        for filling in self.filling.drain(..) {
+            filling.entry.publish();
         }
     }
 

@@ -1,12 +1,21 @@
 //! Giving list items up.
+//!
+//! Items of one construct may share an entry. It is copied back if the construct gives
+//! up its last reference, whichever of the items does that: what an earlier one was
+//! mapped for (`from`) holds all the same (OpenMP 6.0 section 7.9.6: the count is
+//! compared when all items of the construct have been seen). So there are two passes.
+//! The first gives up references and copies what is known to be the last; the second
+//! copies the rest, and is left out unless there may be some.
 
 use super::enter::counter;
 use super::work::Work;
 use crate::arguments::{Arguments, Components, Item};
 use crate::error::{ErrorKind, HostRange, Result};
 use crate::events::{self, MappingChange, MappingEvent};
+use crate::label::Label;
 use crate::map_type as bit;
 use crate::present::{EntryRef, Relation, Release, Snapshot};
+use std::cmp::Reverse;
 
 /// Reports items that were to be unmapped and are not mapped. OpenMP 5.2 section
 /// 5.8.6 has them ignored, so this is only done on request (`GANGWAY_CHECK`).
@@ -19,6 +28,52 @@ pub fn report_never_mapped(report: NeverMappedReport) {
     let _ = NEVER_MAPPED.set(report);
 }
 
+/// What a construct has given up so far.
+#[derive(Default)]
+pub(super) struct Exit {
+    /// Entries of which it has given up the last reference.
+    released: Vec<EntryRef<'static>>,
+    /// Host ranges that it has copied back.
+    copied: Vec<(usize, usize)>,
+    /// Items that were not copied back, as their entries had other references.
+    declined: Vec<Declined>,
+}
+
+/// An item that is copied back if another one takes the entry's last reference.
+#[derive(Clone, Copy)]
+struct Declined {
+    entry: EntryRef<'static>,
+    begin: usize,
+    size: usize,
+    label: Label,
+    /// Its place among the others.
+    order: usize,
+}
+
+impl Declined {
+    fn new(item: &Item, entry: EntryRef<'static>) -> Self {
+        Self { entry, begin: item.begin, size: item.size as usize, label: item.label, order: 0 }
+    }
+}
+
+/// What has become of an item.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Outcome {
+    /// Nothing is left to do.
+    Done,
+    /// It would have been copied back from an entry without other references.
+    Declined,
+}
+
+impl Exit {
+    #[inline]
+    fn begin(&mut self) {
+        self.released.clear();
+        self.copied.clear();
+        self.declined.clear();
+    }
+}
+
 impl Work {
     /// Gives up the references of a region whose items `enter` made present.
     ///
@@ -26,7 +81,9 @@ impl Work {
     /// A copy back failed; the remaining items are given up all the same.
     #[inline]
     pub(crate) fn exit_entered(&mut self, arguments: &Arguments<'_>) -> Result<()> {
+        self.exit.begin();
         let mut result = Ok(());
+        let mut declined = false;
         for index in (0..arguments.len()).rev() {
             if arguments.map_type(index) & NOT_MAPPED != 0 {
                 continue;
@@ -34,11 +91,74 @@ impl Work {
             let item = arguments.item(index);
             let done = match (item.mapper, self.held[index].entry) {
                 (Some(mapper), _) => self.exit_mapped(&item, mapper),
-                (None, Some(entry)) => self.exit_entry(&item, entry),
+                (None, Some(entry)) => {
+                    self.exit_entry(&item, entry).map(|outcome| declined |= outcome == Outcome::Declined)
+                }
                 (None, None) => Ok(()),
             };
             result = result.and(done);
         }
+        // Found again here, so that a launch need not write them down.
+        if declined && !self.exit.released.is_empty() {
+            self.note_declined(arguments);
+        }
+        result.and(self.copy_released())
+    }
+
+    /// Adds a region's items that may have been declined.
+    #[cold]
+    fn note_declined(&mut self, arguments: &Arguments<'_>) {
+        for index in (0..arguments.len()).rev() {
+            let item = arguments.item(index);
+            if item.map_type & (bit::FROM | bit::ALWAYS | NOT_MAPPED) == bit::FROM
+                && item.size != 0
+                && item.mapper.is_none()
+                && let Some(entry) = self.held[index].entry
+            {
+                self.exit.declined.push(Declined::new(&item, entry));
+            }
+        }
+    }
+
+    /// Copies back what was declined, of entries whose last reference has been given
+    /// up after all, and what has not been copied for another item.
+    #[inline]
+    fn copy_released(&mut self) -> Result<()> {
+        if self.exit.declined.is_empty() || self.exit.released.is_empty() {
+            return Ok(());
+        }
+        self.copy_declined()
+    }
+
+    #[cold]
+    fn copy_declined(&mut self) -> Result<()> {
+        let mut exit = std::mem::take(&mut self.exit);
+        exit.released.sort_unstable_by_key(|entry| entry.key());
+        self.copied.clear();
+        // In order, as a set of ranges is made fastest.
+        exit.copied.sort_unstable();
+        for &(begin, end) in &exit.copied {
+            self.copied.insert(begin, end);
+        }
+        exit.declined.retain(|item| {
+            exit.released.binary_search_by_key(&item.entry.key(), |entry| entry.key()).is_ok()
+        });
+        for (order, item) in exit.declined.iter_mut().enumerate() {
+            (item.begin, item.size) = item.entry.part_of(item.begin, item.size);
+            item.order = order;
+        }
+        // Larger ones first, so that what they contain is found to be there; then as the
+        // items come.
+        exit.declined.sort_unstable_by_key(|item| (item.begin, Reverse(item.size)));
+        exit.declined.retain(|item| item.size != 0 && self.copied.insert(item.begin, item.begin + item.size));
+        exit.declined.sort_unstable_by_key(|item| item.order);
+        let mut result = Ok(());
+        for &Declined { entry, begin, size, label, .. } in &exit.declined {
+            let done = self.wait_for_event(entry).and_then(|()| self.copy_out(entry, begin, size, label));
+            result = result.and(done);
+        }
+        // Keeps the memory for the next construct.
+        self.exit = exit;
         result
     }
 
@@ -48,6 +168,7 @@ impl Work {
     /// `present` and not present, or a copy back failed; the remaining items are
     /// given up all the same.
     pub(crate) fn exit(&mut self, arguments: &Arguments<'_>) -> Result<()> {
+        self.exit.begin();
         let mut result = Ok(());
         for index in (0..arguments.len()).rev() {
             let item = arguments.item(index);
@@ -62,7 +183,7 @@ impl Work {
             };
             result = result.and(done);
         }
-        result
+        result.and(self.copy_released())
     }
 
     #[cold]
@@ -91,7 +212,13 @@ impl Work {
     /// An entry that another thread is still making is given up when it is made:
     /// it has no storage to copy from or to free before.
     fn exit_found(&mut self, item: &Item, entry: EntryRef<'static>) -> Result<()> {
-        if entry.wait_filled() { self.exit_entry(item, entry) } else { self.nothing_to_exit(item) }
+        if !entry.wait_filled() {
+            return self.nothing_to_exit(item);
+        }
+        if self.exit_entry(item, entry)? == Outcome::Declined {
+            self.exit.declined.push(Declined::new(item, entry));
+        }
+        Ok(())
     }
 
     /// OpenMP 5.2 section 5.8.6: an item that is not present is ignored, unless
@@ -117,63 +244,72 @@ impl Work {
     }
 
     #[inline]
-    fn exit_entry(&mut self, item: &Item, entry: EntryRef<'static>) -> Result<()> {
+    fn exit_entry(&mut self, item: &Item, entry: EntryRef<'static>) -> Result<Outcome> {
         let map_type = item.map_type;
         let (counter, delete) = (counter(map_type), map_type & bit::DELETE != 0);
         let counts = bit::parent(map_type).is_none() || map_type & bit::PTR_AND_OBJ != 0;
         let (snapshot, last) = if counts {
             match entry.release(counter, delete, self.stream.is_some()) {
                 // Another thread has deleted it: ignored, as if never mapped.
-                None => return Ok(()),
+                None => return Ok(Outcome::Done),
                 Some((_, Release::Crowded)) => return self.exit_crowded(item, entry),
                 Some((snapshot, release)) => {
                     if release != Release::Shared {
                         self.unmapping.push(entry);
+                    }
+                    if release == Release::Last {
+                        self.exit.released.push(entry);
                     }
                     (snapshot, release == Release::Last)
                 }
             }
         } else {
             match entry.snapshot() {
-                None => return Ok(()),
-                Some(snapshot) => (snapshot, snapshot.would_be_last(counter, delete)),
+                None => return Ok(Outcome::Done),
+                // What becomes of the entry is decided by the item it is part of.
+                Some(snapshot) => (snapshot, false),
             }
         };
         if events::observed() {
+            let last = if counts { last } else { snapshot.would_be_last(counter, delete) };
             self.tell_exit(item, entry, snapshot, counts, last);
         }
-        let copy = map_type & bit::FROM != 0 && (last || map_type & bit::ALWAYS != 0) && item.size != 0;
+        let wanted = map_type & bit::FROM != 0 && item.size != 0;
+        let copy = wanted && (last || map_type & bit::ALWAYS != 0);
         if last || copy {
             // Neither copied back nor freed before it has been filled.
             self.wait_for_event(entry)?;
         }
-        if !copy || self.discarding {
-            return Ok(());
+        if !wanted || self.discarding {
+            return Ok(Outcome::Done);
         }
+        if !copy {
+            return Ok(Outcome::Declined);
+        }
+        self.copy_back(item, entry).map(|()| Outcome::Done)
+    }
+
+    fn copy_back(&mut self, item: &Item, entry: EntryRef<'static>) -> Result<()> {
         let (begin, size) = entry.part_of(item.begin, item.size as usize);
+        self.exit.copied.push((begin, begin + size));
         self.copy_out(entry, begin, size, item.label)
     }
 
     /// Gives an item up that more constructs in flight use than can be counted:
     /// copies back, waits, and then needs the entry no more.
     #[cold]
-    fn exit_crowded(&mut self, item: &Item, entry: EntryRef<'static>) -> Result<()> {
+    fn exit_crowded(&mut self, item: &Item, entry: EntryRef<'static>) -> Result<Outcome> {
         let (counter, delete) = (counter(item.map_type), item.map_type & bit::DELETE != 0);
         let last = entry.snapshot().is_some_and(|counts| counts.would_be_last(counter, delete));
-        let copy = item.map_type & bit::FROM != 0
-            && (last || item.map_type & bit::ALWAYS != 0)
-            && item.size != 0
-            && !self.discarding;
-        let mut result = Ok(());
-        if copy {
-            let (begin, size) = entry.part_of(item.begin, item.size as usize);
-            result = self.copy_out(entry, begin, size, item.label);
-        }
+        let wanted = item.map_type & bit::FROM != 0 && item.size != 0 && !self.discarding;
+        let copy = wanted && (last || item.map_type & bit::ALWAYS != 0);
+        let mut result = if copy { self.copy_back(item, entry) } else { Ok(()) };
         result = result.and(self.settle());
         if let Some((_, Release::Last)) = entry.release(counter, delete, false) {
             self.unmapping.push(entry);
+            self.exit.released.push(entry);
         }
-        result
+        result.map(|()| if wanted && !copy { Outcome::Declined } else { Outcome::Done })
     }
 
     #[cold]

@@ -17,6 +17,7 @@ mod attach;
 mod enter;
 mod exit;
 mod private;
+mod ranges;
 mod tell;
 mod transfer;
 mod update;

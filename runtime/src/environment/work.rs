@@ -1,6 +1,8 @@
 //! The state of one construct, and what is left to do when its device operations
 //! are done.
 
+use super::exit::Exit;
+use super::ranges::Ranges;
 use crate::arguments::Arguments;
 use crate::device::{Device, Opened};
 use crate::error::{ErrorKind, Result};
@@ -34,10 +36,15 @@ pub struct Work {
     /// Host ranges this construct has made present.
     pub(super) created: Vec<(usize, usize)>,
     /// Entries it created and has not published.
-    pub(super) filling: Vec<EntryRef<'static>>,
+    pub(super) filling: Vec<Filling>,
     /// Entries of others that are not published yet.
     pub(super) awaited: Vec<EntryRef<'static>>,
     pub(super) attachments: Vec<AttachRequest>,
+    /// Parts of the entries in `filling` that have been copied to the device; while
+    /// the construct ends, what has been copied back.
+    pub(super) copied: Ranges,
+    /// What its end is about, see [`Exit`].
+    pub(super) exit: Exit,
     /// Entries that this construct has released and still uses, as it was the
     /// last or has device operations under way.
     pub(super) unmapping: Vec<EntryRef<'static>>,
@@ -74,6 +81,13 @@ impl Held {
 // No holes, see `Phase`.
 const _: () = assert!(size_of::<Held>() == 32 || size_of::<Held>() == 24);
 
+/// An entry that the construct fills.
+pub(super) struct Filling {
+    pub(super) entry: EntryRef<'static>,
+    /// All of it has been copied to the device.
+    pub(super) whole: bool,
+}
+
 /// A pointer to be attached when all items are present.
 #[derive(Clone, Copy)]
 pub(super) struct AttachRequest {
@@ -107,6 +121,8 @@ impl Work {
             filling: Vec::new(),
             awaited: Vec::new(),
             attachments: Vec::new(),
+            copied: Ranges::default(),
+            exit: Exit::default(),
             unmapping: Vec::new(),
             temporaries: Vec::new(),
             failure: None,
@@ -130,6 +146,7 @@ impl Work {
         self.held.clear();
         self.pointers.clear();
         self.created.clear();
+        self.copied.clear();
         Ok(())
     }
 

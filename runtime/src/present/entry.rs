@@ -199,6 +199,12 @@ impl<'t> EntryRef<'t> {
         self.entry
     }
 
+    /// Orders handles; equal for two of the same life.
+    #[must_use]
+    pub(crate) fn key(self) -> (usize, u32) {
+        (std::ptr::from_ref(self.entry).addr(), self.generation)
+    }
+
     /// The state, if this is still the same life.
     #[inline]
     #[must_use]

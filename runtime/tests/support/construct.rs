@@ -5,8 +5,8 @@ use gangway_backend::Backend;
 use gangway_runtime::events::Site;
 use gangway_runtime::map_type as bit;
 use gangway_runtime::{
-    Arguments, DataOperation, Device, EntryKind, HostEntry, Job, MapperFunction, Registration, Result,
-    Runtime, Shape,
+    Arguments, Components, DataOperation, Device, EntryKind, HostEntry, Item, Job, Label, MapperFunction,
+    Registration, Result, Runtime, Shape,
 };
 use std::sync::Arc;
 
@@ -27,6 +27,8 @@ pub struct ListItem {
     /// What the kernel does with it, if it is a parameter.
     pub access: Access,
     pub mapper: Option<MapperFunction>,
+    /// Whether it came out of a mapper.
+    pub is_component: bool,
 }
 
 /// What a kernel does with a parameter.
@@ -39,12 +41,29 @@ pub enum Access {
 
 impl ListItem {
     pub fn section(begin: usize, size: usize, map_type: u64) -> Self {
-        Self { base: begin, begin, size, map_type, access: Access::None, mapper: None }
+        Self { base: begin, begin, size, map_type, access: Access::None, mapper: None, is_component: false }
     }
 
     /// A parameter of the kernel.
     pub fn parameter(self, access: Access) -> Self {
         Self { map_type: self.map_type | bit::TARGET_PARAM, access, ..self }
+    }
+
+    /// What a construct makes of it: what its mapper says, or itself.
+    pub fn components(&self) -> Vec<Self> {
+        let Some(mapper) = self.mapper else { return vec![*self] };
+        let mut components = Components::default();
+        let Self { base, begin, size, map_type, .. } = *self;
+        // SAFETY: mappers of the tests call nothing but `push` on what they are given.
+        unsafe {
+            mapper((&raw mut components).cast(), base, begin, size as i64, map_type, Label::NONE);
+        }
+        let component = |item: &Item| Self {
+            base: item.base,
+            is_component: true,
+            ..Self::section(item.begin, item.size as usize, item.map_type)
+        };
+        components.items().iter().map(component).collect()
     }
 
     /// The same item, to be given up altogether.

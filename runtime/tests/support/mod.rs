@@ -6,12 +6,14 @@
 //! | [`memory`] | device memory, and the rules of the back-end interface |
 //! | [`streams`] | asynchronous execution: as late as possible, or on a thread of its own |
 //! | [`device`] | the back end itself |
+//! | [`clauses`] | random programs of map clauses |
 //! | [`construct`] | list items and constructs, as a front end passes them |
 //! | [`model`] | what the specification says should happen |
 //! | [`null`] | a back end that only counts |
 
 #![allow(dead_code, reason = "each test program uses its part")]
 
+pub mod clauses;
 pub mod construct;
 pub mod device;
 pub mod memory;
@@ -21,6 +23,14 @@ pub mod streams;
 
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
+
+/// How many cases a property test tries: `PROPTEST_CASES`, if it is set, or `usual`.
+pub fn cases(usual: u32) -> u32 {
+    match std::env::var("PROPTEST_CASES") {
+        Ok(cases) => cases.parse().expect("PROPTEST_CASES is a number"),
+        Err(_) => usual,
+    }
+}
 
 /// Runs a test that could hang, on a thread, with a limit.
 ///

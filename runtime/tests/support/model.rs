@@ -42,6 +42,11 @@ pub struct Model {
     next_id: usize,
 }
 
+/// List items with those that have a mapper expanded.
+fn expanded(items: &[ListItem]) -> Vec<ListItem> {
+    items.iter().flat_map(|item| item.components()).collect()
+}
+
 const POINTER: usize = size_of::<usize>();
 
 impl Range {
@@ -49,9 +54,8 @@ impl Range {
         self.dynamic + self.hold
     }
 
-    /// Gives up a reference; true if it was the last.
-    fn release(&mut self, map_type: u64) -> bool {
-        let before = self.total();
+    /// Gives up a reference.
+    fn release(&mut self, map_type: u64) {
         if map_type & bit::HOLD != 0 {
             self.hold = self.hold.saturating_sub(1);
         } else if map_type & bit::DELETE != 0 {
@@ -59,7 +63,6 @@ impl Range {
         } else {
             self.dynamic = self.dynamic.saturating_sub(1);
         }
-        before > 0 && self.total() == 0
     }
 
     /// The part of a section that is in the range and no attached pointer, byte by byte.
@@ -141,6 +144,7 @@ impl Model {
     /// `target enter data`, the beginning of `target data`. Answers per item the
     /// identity of its range.
     pub fn enter(&mut self, items: &[ListItem]) -> Result<Vec<Option<usize>>, Failure> {
+        let items = &expanded(items);
         let before = self.ranges.clone();
         let entered = self.enter_items(items);
         if entered.is_err() {
@@ -229,7 +233,11 @@ impl Model {
     /// `target exit data`, the end of `target data`; of a target region if
     /// `entered` says what its beginning found.
     pub fn exit(&mut self, items: &[ListItem], entered: Option<&[Option<usize>]>) -> Result<(), Failure> {
+        let items = &expanded(items);
         let mut result = Ok(());
+        // To be copied back when all items have been seen, whichever of them takes the
+        // last reference.
+        let mut wanted = Vec::new();
         for (number, item) in items.iter().enumerate().rev() {
             let has = |bits| item.map_type & bits != 0;
             if has(!bit::KNOWN) {
@@ -240,25 +248,30 @@ impl Model {
                 continue;
             }
             let found = match entered {
-                Some(entered) => self.ranges.iter().position(|range| Some(range.id) == entered[number]),
-                None => match self.find(item.begin, item.size) {
+                Some(entered) if !item.is_component => {
+                    self.ranges.iter().position(|range| Some(range.id) == entered[number])
+                }
+                _ => match self.find(item.begin, item.size) {
                     Ok(found) => found,
                     Err(index) => has(bit::IMPLICIT).then_some(index),
                 },
             };
             let Some(index) = found else {
-                if entered.is_none() && has(bit::PRESENT) {
+                if (entered.is_none() || item.is_component) && has(bit::PRESENT) {
                     result = result.and(Err(Failure::NotPresent));
                 }
                 continue;
             };
             let counted = has(bit::PTR_AND_OBJ) || bit::parent(item.map_type).is_none();
-            let last = if counted {
-                self.ranges[index].release(item.map_type)
-            } else {
-                self.ranges[index].clone().release(item.map_type)
-            };
-            if has(bit::FROM) && (last || has(bit::ALWAYS)) {
+            if counted {
+                self.ranges[index].release(item.map_type);
+            }
+            if has(bit::FROM) {
+                wanted.push((index, item));
+            }
+        }
+        for (index, item) in wanted {
+            if self.ranges[index].total() == 0 || item.map_type & bit::ALWAYS != 0 {
                 self.copy_out(index, item.begin, item.size);
             }
         }
@@ -268,7 +281,7 @@ impl Model {
 
     /// `target update`.
     pub fn update(&mut self, items: &[ListItem]) -> Result<(), Failure> {
-        for item in items {
+        for item in &expanded(items) {
             if item.map_type & !bit::KNOWN != 0 {
                 return Err(Failure::UnknownMapType);
             }
@@ -291,7 +304,7 @@ impl Model {
     /// `target` with a kernel that adds one to each byte of its parameters.
     pub fn launch(&mut self, items: &[ListItem]) -> Result<(), Failure> {
         let entered = self.enter(items)?;
-        for (item, id) in items.iter().zip(&entered) {
+        for (item, id) in expanded(items).iter().zip(&entered) {
             if item.access == Access::Increment
                 && let Some(range) = self.ranges.iter_mut().find(|range| Some(range.id) == *id)
             {
