@@ -4,6 +4,7 @@
 //! variable, and what to do next. It is only put together when it is shown.
 
 use crate::allocations::WrongFree;
+use crate::environment::Damage;
 use crate::label::Label;
 use gangway_backend::SourceLocation;
 use std::fmt;
@@ -127,6 +128,13 @@ pub enum ErrorKind {
     WrongFree(Box<WrongFree>),
     /// Another operation of the back end failed.
     Backend(gangway_backend::Error),
+    /// The compiler describes a section in a way that makes no sense.
+    DamagedSection {
+        /// The item's name.
+        label: Label,
+        /// What is wrong.
+        reason: Damage,
+    },
     /// The compiler asked for something this runtime does not know.
     UnknownMapType {
         /// The item's name.
@@ -280,6 +288,18 @@ impl fmt::Display for ErrorKind {
                     f,
                     " is mapped in a way that is not known: map type {map_type:#x} has bits {unknown:#x}\n  \
                      help: the program was made by a compiler newer than this runtime"
+                )
+            }
+            Self::DamagedSection { label, reason } => {
+                match label.name() {
+                    Some(name) => write!(f, "the section of `{name}`")?,
+                    None => f.write_str("the section of a list item")?,
+                }
+                write!(
+                    f,
+                    " cannot be updated: the compiler describes it with {reason}\n  \
+                     help: clang 22 does so for sections with a stride and a length that is no constant; \
+                     give it a constant length, or update the elements one by one"
                 )
             }
             Self::TooManyReferences { wanted } => {

@@ -41,7 +41,7 @@ mod turn;
 
 pub use arguments::{Arguments, Components, Item, MapperFunction};
 pub use device::Device;
-pub use environment::{Dimension, report_never_mapped, treat_attach_auto_as_always};
+pub use environment::{Damage, Dimension, report_never_mapped, treat_attach_auto_as_always};
 pub use error::{Error, ErrorKind, HostRange, Result};
 pub use label::Label;
 pub use library::{EntryKind, HostEntry, Registration};

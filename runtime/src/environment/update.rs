@@ -1,26 +1,12 @@
 //! `target update`: moving data of present items (OpenMP 6.0 section 7.9.9).
 
+use super::section::{DIMENSIONS, Damage, Dimension, Section};
 use super::work::Work;
 use crate::arguments::{Arguments, Components, Item};
 use crate::error::{ErrorKind, HostRange, Result};
 use crate::events;
 use crate::map_type as bit;
 use crate::present::Relation;
-
-/// One dimension of a non-contiguous section, as LLVM's compilers describe it.
-/// Units: `offset` and `count` in steps of `stride`, `stride` in bytes.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Dimension {
-    /// First step.
-    pub offset: u64,
-    /// Number of steps.
-    pub count: u64,
-    /// Bytes from one step to the next.
-    pub stride: u64,
-}
-
-const _: () = assert!(size_of::<Dimension>() == 24);
 
 impl Work {
     /// Moves the data of all arguments.
@@ -49,11 +35,36 @@ impl Work {
         if item.map_type & bit::NON_CONTIGUOUS == 0 {
             return self.update_section(item, item.begin, item.size as usize);
         }
-        // SAFETY: for such items the compiler passes the dimensions in place of the
-        // section and their number in place of its size.
-        let dimensions =
-            unsafe { std::slice::from_raw_parts(item.begin as *const Dimension, item.size as usize) };
-        each_run(dimensions, 0, &mut |offset, size| self.update_section(item, item.base + offset, size))
+        if item.size == 0 {
+            return Ok(());
+        }
+        // For such items the compiler passes the dimensions in place of the section and
+        // their number in place of its size.
+        let damaged = |reason| self.fail(ErrorKind::DamagedSection { label: item.label, reason });
+        let count = usize::try_from(item.size).ok().filter(|count| DIMENSIONS.contains(count));
+        let count = count.ok_or_else(|| damaged(Damage::Count(item.size)))?;
+        // SAFETY: so many dimensions a section may have.
+        let dimensions = unsafe { std::slice::from_raw_parts(item.begin as *const Dimension, count) };
+        let section = Section::new(dimensions).map_err(damaged)?;
+        let hull = section.hull();
+        if item.base.checked_add(hull.end).is_none() {
+            return Err(damaged(Damage::TooLarge));
+        }
+        let (begin, size) = (item.base + hull.start, hull.len());
+        if size == 0 {
+            return Ok(());
+        }
+        match self.recent.lookup(&self.device.table, begin, size) {
+            Relation::Contained(_) => {}
+            Relation::Absent => return self.nothing_to_update(item, begin, size),
+            // Rows that are mapped one by one.
+            Relation::Partial(_) => {
+                if section.runs() > self.device.table.bytes_in(begin, begin + size) as u64 {
+                    return self.nothing_to_update(item, begin, size);
+                }
+            }
+        }
+        section.each_run(&mut |offset, size| self.update_section(item, item.base + offset, size))
     }
 
     fn update_section(&mut self, item: &Item, host: usize, size: usize) -> Result<()> {
@@ -87,82 +98,5 @@ impl Work {
         }
         let wanted = HostRange { begin: host, size, label: item.label };
         Err(self.fail(ErrorKind::NotPresent { wanted, near: self.device.near(host) }))
-    }
-}
-
-/// Calls `visit` with byte offset and size of each contiguous run of a section,
-/// in address order. Inner dimensions that are complete are merged into one run.
-fn each_run(
-    dimensions: &[Dimension],
-    offset: usize,
-    visit: &mut impl FnMut(usize, usize) -> Result<()>,
-) -> Result<()> {
-    let Some((first, inner)) = dimensions.split_first() else { return Ok(()) };
-    let start = offset + (first.offset * unit_of(first, inner)) as usize;
-    // The steps of the last dimension are adjacent; so are those of an outer one
-    // whose inner dimensions fill its whole stride.
-    if inner.is_empty() || fills(inner, first.stride) {
-        return visit(start, (first.count * first.stride) as usize);
-    }
-    (0..first.count).try_for_each(|step| each_run(inner, start + (step * first.stride) as usize, visit))
-}
-
-/// Bytes that one step of a dimension's offset stands for: compilers count the
-/// offset in elements, and `stride` is the distance of the elements selected. The
-/// innermost dimension's elements are described by the last one; for outer
-/// dimensions nothing tells a stride from a row, so they are taken as unstrided.
-fn unit_of(first: &Dimension, inner: &[Dimension]) -> u64 {
-    match inner {
-        [Dimension { offset: 0, count: 1, stride }] => *stride,
-        _ => first.stride,
-    }
-}
-
-/// Whether the dimensions select every byte of `stride`.
-fn fills(dimensions: &[Dimension], stride: u64) -> bool {
-    dimensions.split_first().is_none_or(|(first, inner)| {
-        first.offset == 0
-            && first.count.checked_mul(first.stride) == Some(stride)
-            && (inner.is_empty() || fills(inner, first.stride))
-    })
-}
-
-#[cfg(all(test, not(loom)))]
-mod tests {
-    use super::*;
-
-    fn runs(dimensions: &[[u64; 3]]) -> Vec<(usize, usize)> {
-        let dimensions: Vec<Dimension> =
-            dimensions.iter().map(|&[offset, count, stride]| Dimension { offset, count, stride }).collect();
-        let mut runs = Vec::new();
-        each_run(&dimensions, 0, &mut |offset, size| {
-            runs.push((offset, size));
-            Ok(())
-        })
-        .unwrap();
-        runs
-    }
-
-    #[test]
-    fn strided_elements() {
-        // a[0:3:2] of 4-byte elements: three steps of 8 bytes, one element each.
-        assert_eq!(runs(&[[0, 3, 8], [0, 1, 4]]), [(0, 4), (8, 4), (16, 4)]);
-    }
-
-    #[test]
-    fn strided_elements_that_start_later() {
-        // a[2:3:5] of 4-byte elements.
-        assert_eq!(runs(&[[2, 3, 20], [0, 1, 4]]), [(8, 4), (28, 4), (48, 4)]);
-    }
-
-    #[test]
-    fn a_block_of_a_matrix() {
-        // m[1:2][3:4] of an 8-column matrix of 4-byte elements.
-        assert_eq!(runs(&[[1, 2, 32], [3, 4, 4]]), [(32 + 12, 16), (64 + 12, 16)]);
-    }
-
-    #[test]
-    fn whole_rows_are_one_run() {
-        assert_eq!(runs(&[[2, 3, 32], [0, 8, 4]]), [(64, 96)]);
     }
 }

@@ -299,6 +299,13 @@ impl PresentTable {
         all
     }
 
+    /// How many bytes of `[begin, end)` are in mapped ranges.
+    #[must_use]
+    pub fn bytes_in(&self, begin: usize, end: usize) -> usize {
+        let part = |entry: EntryRef<'_>| entry.part_of(begin, end - begin).1;
+        self.entries().into_iter().map(part).sum()
+    }
+
     /// Up to `limit` entries closest to `host` in the address order, for messages.
     #[must_use]
     pub fn neighbours(&self, host: usize, limit: usize) -> Vec<EntryRef<'_>> {

@@ -1,0 +1,249 @@
+//! Sections that are not contiguous, as LLVM's compilers describe them.
+//!
+//! The description comes from outside and is walked only when it has been found to
+//! make sense: clang 22 passes a size in bytes where the number of dimensions belongs
+//! if the length of a strided section is not constant.
+
+use crate::error::Result;
+use std::fmt;
+use std::ops::{Range, RangeInclusive};
+
+/// One dimension of a non-contiguous section. Units: `offset` and `count` in steps of
+/// `stride`, `stride` in bytes.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Dimension {
+    /// First step.
+    pub offset: u64,
+    /// Number of steps.
+    pub count: u64,
+    /// Bytes from one step to the next.
+    pub stride: u64,
+}
+
+const _: () = assert!(size_of::<Dimension>() == 24);
+
+/// How many dimensions a section has: one alone would be contiguous, and no language
+/// has arrays of more than these.
+pub(super) const DIMENSIONS: RangeInclusive<usize> = 2..=32;
+
+/// What is wrong with the description of a section.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Damage {
+    /// It cannot have that many dimensions.
+    Count(i64),
+    /// A dimension, by its number from 0, does not fit into a step of the one around
+    /// it, or has no size.
+    Dimension {
+        /// Its number.
+        number: usize,
+        /// How many there are.
+        of: usize,
+        /// What the compiler says.
+        dimension: Dimension,
+    },
+    /// It reaches beyond the address space.
+    TooLarge,
+}
+
+impl fmt::Display for Damage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Count(count) => {
+                write!(f, "{count} dimensions, {} to {} are possible", DIMENSIONS.start(), DIMENSIONS.end())
+            }
+            Self::Dimension { number, of, dimension: Dimension { offset, count, stride } } => write!(
+                f,
+                "{of} dimensions, of which number {} does not fit into the others: \
+                 {count} steps of {stride} bytes, from step {offset}",
+                number + 1
+            ),
+            Self::TooLarge => f.write_str("a last element that is beyond the address space"),
+        }
+    }
+}
+
+/// A section whose description makes sense: each dimension is inside one step of the
+/// dimension around it, and no offset overflows.
+pub(super) struct Section<'a> {
+    dimensions: &'a [Dimension],
+    hull: Range<usize>,
+}
+
+impl<'a> Section<'a> {
+    /// Checks a description.
+    pub(super) fn new(dimensions: &'a [Dimension]) -> std::result::Result<Self, Damage> {
+        let of = dimensions.len();
+        let mut hull = 0..0;
+        for number in (0..of).rev() {
+            let (dimension, inner) = (dimensions[number], &dimensions[number + 1..]);
+            let outer = number.checked_sub(1).map_or(isize::MAX as u64, |outer| dimensions[outer].stride);
+            let inner_hull = if inner.is_empty() { 0..dimension.stride } else { hull };
+            hull = hull_of(dimension, inner, inner_hull)
+                .filter(|hull| hull.end <= outer && (dimension.stride <= outer || dimension.count == 1))
+                .ok_or(Damage::Dimension { number, of, dimension })?;
+        }
+        Ok(Self { dimensions, hull: hull.start as usize..hull.end as usize })
+    }
+
+    /// Byte offsets of the first and behind the last byte; nothing if it is empty.
+    pub(super) fn hull(&self) -> Range<usize> {
+        self.hull.clone()
+    }
+
+    /// Upper bound of the contiguous runs.
+    pub(super) fn runs(&self) -> u64 {
+        let outer = &self.dimensions[..self.dimensions.len().saturating_sub(1)];
+        outer.iter().fold(1, |runs: u64, dimension| runs.saturating_mul(dimension.count))
+    }
+
+    /// Calls `visit` with byte offset and size of each contiguous run, in address order.
+    /// Inner dimensions that are complete are merged into one run.
+    pub(super) fn each_run(&self, visit: &mut impl FnMut(usize, usize) -> Result<()>) -> Result<()> {
+        if self.hull.is_empty() { Ok(()) } else { each_run(self.dimensions, 0, visit) }
+    }
+}
+
+/// The bytes that a dimension selects, if those of its elements are in `element`;
+/// `None` if that is no part of the address space.
+fn hull_of(dimension: Dimension, inner: &[Dimension], element: Range<u64>) -> Option<Range<u64>> {
+    let Dimension { offset, count, stride } = dimension;
+    let begin = offset.checked_mul(unit_of(&dimension, inner))?;
+    if stride == 0 || element.end > stride {
+        return None;
+    }
+    let Some(last) = count.checked_sub(1).filter(|_| !element.is_empty()) else { return Some(begin..begin) };
+    let last = begin.checked_add(last.checked_mul(stride)?)?;
+    Some(begin.checked_add(element.start)?..last.checked_add(element.end)?)
+}
+
+fn each_run(
+    dimensions: &[Dimension],
+    offset: usize,
+    visit: &mut impl FnMut(usize, usize) -> Result<()>,
+) -> Result<()> {
+    let Some((first, inner)) = dimensions.split_first() else { return Ok(()) };
+    let start = offset + (first.offset * unit_of(first, inner)) as usize;
+    // The steps of the last dimension are adjacent; so are those of an outer one
+    // whose inner dimensions fill its whole stride.
+    if inner.is_empty() || fills(inner, first.stride) {
+        return visit(start, (first.count * first.stride) as usize);
+    }
+    (0..first.count).try_for_each(|step| each_run(inner, start + (step * first.stride) as usize, visit))
+}
+
+/// Bytes that one step of a dimension's offset stands for: compilers count the
+/// offset in elements, and `stride` is the distance of the elements selected. The
+/// innermost dimension's elements are described by the last one; for outer
+/// dimensions nothing tells a stride from a row, so they are taken as unstrided.
+fn unit_of(first: &Dimension, inner: &[Dimension]) -> u64 {
+    match inner {
+        [Dimension { offset: 0, count: 1, stride }] => *stride,
+        _ => first.stride,
+    }
+}
+
+/// Whether the dimensions select every byte of `stride`.
+fn fills(dimensions: &[Dimension], stride: u64) -> bool {
+    dimensions.split_first().is_none_or(|(first, inner)| {
+        first.offset == 0
+            && first.count.checked_mul(first.stride) == Some(stride)
+            && (inner.is_empty() || fills(inner, first.stride))
+    })
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    fn runs(dimensions: &[[u64; 3]]) -> Vec<(usize, usize)> {
+        let dimensions: Vec<Dimension> =
+            dimensions.iter().map(|&[offset, count, stride]| Dimension { offset, count, stride }).collect();
+        let mut runs = Vec::new();
+        let section = Section::new(&dimensions).unwrap();
+        section
+            .each_run(&mut |offset, size| {
+                runs.push((offset, size));
+                Ok(())
+            })
+            .unwrap();
+        if let (Some(first), Some(last)) = (runs.first(), runs.last()) {
+            assert_eq!(section.hull(), first.0..last.0 + last.1);
+        }
+        assert!(section.runs() >= runs.len() as u64);
+        runs
+    }
+
+    fn damage(dimensions: &[[u64; 3]]) -> Option<Damage> {
+        let dimensions: Vec<Dimension> =
+            dimensions.iter().map(|&[offset, count, stride]| Dimension { offset, count, stride }).collect();
+        Section::new(&dimensions).err()
+    }
+
+    #[test]
+    fn strided_elements() {
+        // a[0:3:2] of 4-byte elements: three steps of 8 bytes, one element each.
+        assert_eq!(runs(&[[0, 3, 8], [0, 1, 4]]), [(0, 4), (8, 4), (16, 4)]);
+    }
+
+    #[test]
+    fn strided_elements_that_start_later() {
+        // a[2:3:5] of 4-byte elements.
+        assert_eq!(runs(&[[2, 3, 20], [0, 1, 4]]), [(8, 4), (28, 4), (48, 4)]);
+    }
+
+    #[test]
+    fn a_block_of_a_matrix() {
+        // m[1:2][3:4] of an 8-column matrix of 4-byte elements.
+        assert_eq!(runs(&[[1, 2, 32], [3, 4, 4]]), [(32 + 12, 16), (64 + 12, 16)]);
+    }
+
+    #[test]
+    fn whole_rows_are_one_run() {
+        assert_eq!(runs(&[[2, 3, 32], [0, 8, 4]]), [(64, 96)]);
+    }
+
+    #[test]
+    fn sections_without_elements() {
+        assert_eq!(runs(&[[0, 0, 16], [0, 1, 8]]), []);
+        assert_eq!(runs(&[[1, 3, 32], [2, 0, 8], [0, 1, 4]]), []);
+    }
+
+    #[test]
+    fn what_lies_behind_the_dimensions_is_no_dimension() {
+        let real = [[0, 8, 16], [0, 1, 8]];
+        assert_eq!(damage(&real), None);
+        let address = 0x7ffd_1234_5678;
+        for behind in [[0, 0, 0], [address, 8, address], [0, 0, address], [1, 2, 3], [u64::MAX; 3], [0, 2, 8]]
+        {
+            let found = damage(&[real[0], real[1], behind]);
+            assert!(matches!(found, Some(Damage::Dimension { number: 1 | 2, of: 3, .. })), "{found:?}");
+        }
+    }
+
+    #[test]
+    fn offsets_that_overflow() {
+        for damaged in [
+            [[0, u64::MAX, 16], [0, 1, 8]],
+            [[u64::MAX, 1, 16], [0, 1, 8]],
+            [[1 << 60, 1, 16], [0, 1, 8]],
+            [[1, 1 << 59, 16], [0, 1, 8]],
+            [[0, 2, u64::MAX], [0, 1, 8]],
+            [[0, 2, 16], [u64::MAX, 2, 8]],
+            [[0, 2, 16], [1, 2, 8]],
+        ] {
+            assert!(matches!(damage(&damaged), Some(Damage::Dimension { of: 2, .. })), "{damaged:?}");
+        }
+        assert_eq!(damage(&[[0, 1 << 58, 16], [0, 1, 8]]), None);
+    }
+
+    #[test]
+    fn damage_in_words() {
+        assert_eq!(Damage::Count(64).to_string(), "64 dimensions, 2 to 32 are possible");
+        let dimension = Dimension { offset: 1, count: 2, stride: 0 };
+        assert_eq!(
+            Damage::Dimension { number: 2, of: 8, dimension }.to_string(),
+            "8 dimensions, of which number 3 does not fit into the others: 2 steps of 0 bytes, from step 1"
+        );
+    }
+}
