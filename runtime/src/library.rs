@@ -13,8 +13,8 @@ pub enum EntryKind {
     Kernel,
     /// A variable with a device copy.
     Global,
-    /// A function pointer variable of the device that holds the device address of
-    /// a host function (`declare target indirect`).
+    /// A pointer variable of the device that holds the device address of what is at
+    /// the host address: a function (`declare target indirect`) or a virtual table.
     Indirect,
 }
 

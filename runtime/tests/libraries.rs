@@ -6,11 +6,11 @@ mod support;
 use gangway_runtime::events::Site;
 use gangway_runtime::memory::mapped_address;
 use gangway_runtime::{
-    Arguments, Device, EntryKind, ErrorKind, HostEntry, Registration, Result, Runtime, Shape,
+    Arguments, Device, EntryKind, ErrorKind, HostEntry, Registration, Result, Runtime, Shape, requirement,
 };
 use std::ffi::CStr;
 use std::sync::Arc;
-use support::device::{COUNTER, FUNCTION, INCREMENT, Mock, MockBackend, Options};
+use support::device::{CONSTANT, COUNTER, FUNCTION, INCREMENT, Mock, MockBackend, Options};
 use support::null::{Counts, NullBackend};
 use support::within;
 
@@ -73,6 +73,33 @@ fn globals_live_as_long_as_their_library() {
         // Opened again.
         runtime.register(library(1, b"MOCK", &entries));
         launch(runtime, runtime.device(0, &Site::NONE).unwrap(), KERNEL.address).unwrap();
+        runtime.unregister(1);
+        mock.assert_all_freed();
+    }
+}
+
+/// With unified shared memory the device's variables refer to the host's. What must
+/// not be written is left alone.
+#[test]
+fn globals_under_unified_shared_memory() {
+    for options in Options::ALL {
+        let (runtime, mock) = runtime(options);
+        runtime.require(requirement::UNIFIED_SHARED_MEMORY).unwrap();
+        let (reference, constant) = (Box::new(0x7000u64), Box::new(0u64));
+        let address = |variable: &u64| std::ptr::from_ref(variable).addr();
+        let entries = [
+            KERNEL,
+            global(EntryKind::Global, address(&reference), c"counter"),
+            global(EntryKind::Global, address(&constant), c"constant"),
+            global(EntryKind::Indirect, 0x9000, c"function"),
+        ];
+        runtime.register(library(1, b"MOCK", &entries));
+        let device = device(runtime).unwrap();
+        let on_device = |variable| mock.read(mapped_address(device, address(variable)).unwrap(), 8);
+        assert_eq!(on_device(&reference), reference.to_ne_bytes());
+        assert_eq!(on_device(&constant), CONSTANT.to_ne_bytes());
+        assert_eq!(mapped_address(device, 0x9000).unwrap().0, FUNCTION);
+        launch(runtime, device, KERNEL.address).unwrap();
         runtime.unregister(1);
         mock.assert_all_freed();
     }

@@ -61,6 +61,12 @@ pub trait Module: Send + Sync {
     /// [`Error::NoSuchSymbol`], or what the driver says.
     fn global(&self, name: &str, size: usize) -> Result<DevicePtr>;
 
+    /// Whether the host may write this global, which [`global`](Self::global) has found:
+    /// not a constant that stands in protected memory.
+    fn is_writable(&self, _global: DevicePtr, _size: usize) -> bool {
+        true
+    }
+
     /// Kernels to run once after loading, in this order, for back ends whose
     /// loader does not do it itself. They take no arguments, and are launched
     /// with one thread and without a name.

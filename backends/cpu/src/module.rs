@@ -88,6 +88,10 @@ impl Module for CpuModule {
         }
         Ok(DevicePtr(address))
     }
+
+    fn is_writable(&self, global: DevicePtr, size: usize) -> bool {
+        self.record.value().is_writable(global.0, size)
+    }
 }
 
 impl Drop for CpuModule {

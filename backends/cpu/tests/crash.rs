@@ -111,6 +111,11 @@ fn main() -> ExitCode {
         let output = run_child("fault_outside_a_kernel", &[]);
         check(output.status.signal() == Some(libc::SIGSEGV) && output.stderr.is_empty(), &output)
     }));
+    // Whoever has the address of a device's variable need not have been called by a kernel.
+    trials.push(Trial::test("fault_with_a_device_address_on_the_stack", || {
+        let output = run_child("fault_with_a_device_address", &[]);
+        check(output.status.signal() == Some(libc::SIGSEGV) && output.stderr.is_empty(), &output)
+    }));
     trials.push(Trial::test("fault_of_another_thread_while_a_kernel_has_run", || {
         let output = run_child("fault_on_another_thread", &[]);
         check(output.status.signal() == Some(libc::SIGSEGV) && output.stderr.is_empty(), &output)
@@ -227,6 +232,13 @@ fn child(name: &str) {
         "handler_of_the_program" => crash.run(0, &[0, 0]),
         // SAFETY: not safe; the fault is what is wanted.
         "fault_outside_a_kernel" => unsafe { (MISSING as *mut u8).write_volatile(1) },
+        "fault_with_a_device_address" => {
+            let global = crash.module.global("table", 16).unwrap();
+            let stack = std::hint::black_box([global.0; 16]);
+            // SAFETY: not safe; the fault is what is wanted.
+            unsafe { (MISSING as *mut u8).write_volatile(1) };
+            std::hint::black_box(stack);
+        }
         "fault_on_another_thread" => {
             // SAFETY: as above.
             let thread = std::thread::spawn(|| unsafe { (MISSING as *mut u8).write_volatile(1) });

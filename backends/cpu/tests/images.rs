@@ -45,6 +45,31 @@ fn every_device_and_every_load_has_its_own_globals() {
     assert_eq!(loads[0].get::<[f64; 4]>(loads[0].module.global("table", 32).unwrap()), [1.0, 2.0, 3.0, 4.0]);
 }
 
+/// Constants cannot be written, nor can tables that the loader has filled in.
+#[test]
+fn constants_are_told_from_variables() {
+    let loaded = load(
+        0,
+        &shared_object(
+            "int variable = 1, zero; const int constant = 2; int *const table[2] = {&variable, &zero};
+             int *list[2] = {&variable, &zero};
+             int code(void) { return variable; }",
+        ),
+    );
+    for (name, size, expected) in [
+        ("variable", 4, true),
+        ("zero", 4, true),
+        ("list", 16, true),
+        ("constant", 4, false),
+        ("table", 16, false),
+        ("code", 1, false),
+    ] {
+        let global = loaded.module.global(name, size).unwrap();
+        assert_eq!(loaded.module.is_writable(global, size), expected, "{name}");
+    }
+    assert!(!loaded.module.is_writable(loaded.module.global("list", 16).unwrap(), usize::MAX));
+}
+
 #[test]
 fn an_image_hears_the_number_of_its_device_from_its_first_initialiser_on() {
     let image = shared_object(

@@ -140,6 +140,8 @@ pub mod entry_flags {
     pub const INDIRECT: u32 = 8;
     /// Not a symbol: the `requires` clauses, in `data`.
     pub const REQUIRES: u32 = 0x10;
+    /// The virtual table of a class that is used in a target region.
+    pub const INDIRECT_VTABLE: u32 = 0x20;
 }
 
 /// A device image and the entries that go with it.

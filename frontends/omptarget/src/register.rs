@@ -157,7 +157,7 @@ unsafe fn read_entries(descriptor: &BinaryDescriptor) -> (Vec<HostEntry>, Vec<u6
         let name: &'static CStr = unsafe { CStr::from_ptr(name) };
         let kind = if size == 0 {
             EntryKind::Kernel
-        } else if flags & entry_flags::INDIRECT != 0 {
+        } else if flags & (entry_flags::INDIRECT | entry_flags::INDIRECT_VTABLE) != 0 {
             EntryKind::Indirect
         } else {
             EntryKind::Global

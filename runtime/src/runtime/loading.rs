@@ -120,13 +120,20 @@ impl Runtime {
         module: &dyn Module,
     ) -> std::result::Result<Vec<DevicePtr>, gangway_backend::Error> {
         let find = |global: &HostEntry| {
-            let storage = module.global(&global.name.to_string_lossy(), global.size)?;
-            if global.kind == EntryKind::Indirect {
+            // What is indirect is a pointer, whatever the size of what it leads to.
+            let indirect = global.kind == EntryKind::Indirect;
+            let size = if indirect { size_of::<usize>() } else { global.size };
+            let storage = module.global(&global.name.to_string_lossy(), size)?;
+            if indirect {
                 return read_word(device, opened, storage);
             }
-            if self.unified_shared_memory() && !device.table_has(global.address, global.size) {
+            if self.unified_shared_memory()
+                && !device.table_has(global.address, global.size)
+                && module.is_writable(storage, global.size)
+            {
                 // With unified shared memory the device's symbol is a reference to
-                // the host's variable, and the host's entry holds its address.
+                // the host's variable, and the host's entry holds its address. A constant
+                // has its value already.
                 let host = global.address as *const u8;
                 // SAFETY: both are `size` bytes by the compiler's table.
                 let copy =

@@ -226,7 +226,8 @@ impl Backend for MockBackend {
 struct MockDevice(Arc<Mock>);
 
 /// A loaded image: the kernel, a global `counter` of 8 bytes that holds [`COUNTER`],
-/// and a global `function` that holds the address of a function.
+/// a global `function` that holds the address of a function, and a `constant` that
+/// must not be written.
 struct MockModule {
     mock: Arc<Mock>,
     globals: DevicePtr,
@@ -234,6 +235,9 @@ struct MockModule {
 
 /// What the device's `counter` begins with.
 pub const COUNTER: u64 = 0x1234_5678;
+
+/// What the device's `constant` holds.
+pub const CONSTANT: u64 = 0x8765_4321;
 
 /// What the device's `function` holds.
 pub const FUNCTION: usize = 0xf00d_0000;
@@ -244,10 +248,11 @@ const CONSTRUCTOR: KernelHandle = KernelHandle(2);
 impl MockModule {
     fn load(mock: &Arc<Mock>) -> Self {
         let mut queues = mock.queues();
-        let globals = queues.memory.place(16);
-        let bytes = queues.memory.bytes(globals, 16, "the image").unwrap();
+        let globals = queues.memory.place(24);
+        let bytes = queues.memory.bytes(globals, 24, "the image").unwrap();
         bytes[..8].copy_from_slice(&COUNTER.to_ne_bytes());
-        bytes[8..].copy_from_slice(&FUNCTION.to_ne_bytes());
+        bytes[8..16].copy_from_slice(&FUNCTION.to_ne_bytes());
+        bytes[16..].copy_from_slice(&CONSTANT.to_ne_bytes());
         drop(queues);
         mock.calls.lock().unwrap().images += 1;
         Self { mock: mock.clone(), globals }
@@ -274,8 +279,13 @@ impl Module for MockModule {
         match name {
             "counter" => Ok(self.globals),
             "function" => Ok(self.globals.offset(8)),
+            "constant" => Ok(self.globals.offset(16)),
             _ => Err(Error::NoSuchSymbol { name: name.to_owned() }),
         }
+    }
+
+    fn is_writable(&self, global: DevicePtr, _size: usize) -> bool {
+        global != self.globals.offset(16)
     }
 
     fn constructors(&self) -> Result<Vec<KernelHandle>> {

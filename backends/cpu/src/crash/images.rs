@@ -75,6 +75,25 @@ impl Image {
     /// The symbol at `address`, and how far into it the address lies. `None` too
     /// if the address is not in this image.
     pub fn symbol(&self, address: usize) -> Option<(&'static [u8], usize)> {
+        let (file, address) = self.in_file(address)?;
+        let (name, into) = elf::symbol_at(file, address)?;
+        Some((name, into as usize))
+    }
+
+    /// Whether `address` is in the image's code, as return addresses are: pointers to
+    /// its variables are on many stacks.
+    pub fn is_code(&self, address: usize) -> bool {
+        self.in_file(address).is_none_or(|(file, address)| elf::is_code(file, address))
+    }
+
+    /// Whether the host may write `size` bytes at `address`.
+    pub fn is_writable(&self, address: usize, size: usize) -> bool {
+        let writable = |(file, address)| elf::is_writable(file, address, size as u64);
+        self.in_file(address).is_some_and(writable)
+    }
+
+    /// The file, if it is known, and an address as the file has it.
+    fn in_file(&self, address: usize) -> Option<(&'static [u8], u64)> {
         let address = address.checked_sub(self.base.load(Ordering::Relaxed))?;
         let file = self.file.load(Ordering::Acquire);
         if file.is_null() {
@@ -83,7 +102,6 @@ impl Image {
         // SAFETY: mapped with this size until the image is left, which does not
         // happen while code of it runs.
         let file = unsafe { std::slice::from_raw_parts(file, self.file_size.load(Ordering::Relaxed)) };
-        let (name, into) = elf::symbol_at(file, address as u64)?;
-        Some((name, into as usize))
+        Some((file, address as u64))
     }
 }

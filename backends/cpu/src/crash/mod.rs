@@ -143,7 +143,8 @@ fn caller_image(sp: usize) -> Option<&'static images::Image> {
         if !copy_memory(at, bytes) {
             break;
         }
-        if let Some(image) = words.iter().find_map(|word| images::find(*word)) {
+        let called_from = |&word: &usize| images::find(word).filter(|image| image.is_code(word));
+        if let Some(image) = words.iter().find_map(called_from) {
             return Some(image);
         }
         at += size_of_val(&words);

@@ -17,6 +17,9 @@ const ET_DYN: u16 = 3;
 const PT_LOAD: u32 = 1;
 const PT_TLS: u32 = 7;
 const PT_GNU_STACK: u32 = 0x6474_e551;
+const PT_GNU_RELRO: u32 = 0x6474_e552;
+const PF_X: u32 = 1;
+const PF_W: u32 = 2;
 const SHT_SYMTAB: u32 = 2;
 const SHT_NOBITS: u32 = 8;
 const SHT_DYNSYM: u32 = 11;
@@ -67,6 +70,14 @@ struct Segment {
     address: u64,
     file_size: u64,
     memory_size: u64,
+}
+
+impl Segment {
+    /// Whether all of `size` bytes at `address` are in it.
+    fn holds(&self, address: u64, size: u64) -> bool {
+        let end = self.address.saturating_add(self.memory_size);
+        address >= self.address && address.checked_add(size).is_some_and(|last| last <= end)
+    }
 }
 
 /// A section header.
@@ -228,6 +239,23 @@ pub fn define(image: &mut [u8], name: &[u8], address: u64) -> bool {
     image[at + 6..at + 8].copy_from_slice(&SHN_ABS.to_le_bytes());
     image[at + 8..at + 16].copy_from_slice(&address.to_le_bytes());
     true
+}
+
+/// Whether `address` (relative to the load address) is in a segment with code.
+pub fn is_code(image: &[u8], address: u64) -> bool {
+    segments(File(image)).any(|s| s.kind == PT_LOAD && s.flags & PF_X != 0 && s.holds(address, 1))
+}
+
+/// Whether all of `size` bytes at `address` (relative to the load address) can be
+/// written once the loader has protected what only it writes.
+pub fn is_writable(image: &[u8], address: u64, size: u64) -> bool {
+    let file = File(image);
+    let protected = |s: &Segment| {
+        let end = address.saturating_add(size);
+        s.kind == PT_GNU_RELRO && address < s.address.saturating_add(s.memory_size) && end > s.address
+    };
+    segments(file).any(|s| s.kind == PT_LOAD && s.flags & PF_W != 0 && s.holds(address, size))
+        && !segments(file).any(|s| protected(&s))
 }
 
 /// The function or variable that `address` (relative to the load address) lies

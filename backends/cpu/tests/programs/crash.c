@@ -24,3 +24,7 @@ int main(void)
   memset(p, 1, 1000000);
   return 0;
 }
+
+/* At the end, so that the regions keep their lines. */
+int table[4];
+#pragma omp declare target(table)
