@@ -165,7 +165,7 @@ impl Job {
                 self.end_if_failed(exited)
             }
             Err(error) => {
-                self.work.abandon(arguments);
+                self.work.abandon();
                 Err(error)
             }
         }

@@ -161,7 +161,7 @@ fn references(device: &'static Device, host: usize) -> u32 {
     }
 }
 
-/// A mapper that returns when another thread has joined in.
+/// A mapper that returns when another thread has joined in; asked again, at once.
 unsafe extern "C" fn meet(
     components: *mut std::ffi::c_void,
     base: usize,
@@ -170,8 +170,8 @@ unsafe extern "C" fn meet(
     map_type: u64,
     label: Label,
 ) {
-    let (device, host) = MEETING.lock().unwrap().expect("a meeting");
-    while references(device, host) < 2 {
+    let meeting = MEETING.lock().unwrap().take();
+    while meeting.is_some_and(|(device, host)| references(device, host) < 2) {
         std::thread::yield_now();
     }
     // SAFETY: the runtime calls mappers with its list of components.

@@ -1,6 +1,6 @@
 //! Making list items present.
 
-use super::work::{AttachRequest, Filling, Held, Work};
+use super::work::{AttachRequest, Component, Filling, Held, Work};
 use crate::arguments::{Arguments, Components, Item};
 use crate::device::AllocationRequest;
 use crate::error::{Error, ErrorKind, HostRange, Result};
@@ -41,7 +41,7 @@ impl Work {
     pub(crate) fn enter(&mut self, arguments: &Arguments<'_>) -> Result<()> {
         let entered = self.enter_all(arguments);
         if entered.is_err() {
-            self.abandon(arguments);
+            self.abandon();
         }
         entered
     }
@@ -56,7 +56,7 @@ impl Work {
                 self.check_map_type(&item, index)?;
                 Held::NOTHING
             } else if let Some(mapper) = item.mapper {
-                self.enter_mapped(&item, mapper)?
+                self.enter_mapped(&item, index, mapper)?
             } else {
                 let next = (index + 1 < arguments.len()).then(|| arguments.map_type(index + 1));
                 self.enter_item(&item, index, next)?
@@ -78,22 +78,22 @@ impl Work {
 
     /// Expands an item by its mapper. The first component stands for the item.
     #[cold]
-    fn enter_mapped(&mut self, item: &Item, mapper: crate::arguments::MapperFunction) -> Result<Held> {
+    fn enter_mapped(
+        &mut self,
+        item: &Item,
+        argument: usize,
+        mapper: crate::arguments::MapperFunction,
+    ) -> Result<Held> {
         let components = Components::of(item, mapper);
-        let mut entered: Vec<Held> = Vec::with_capacity(components.len());
+        let first = self.components.len();
         for (index, component) in components.iter().enumerate() {
             let next = components.get(index + 1).map(|next| next.map_type);
-            match self.enter_item(component, index, next) {
-                Ok(held) => entered.push(held),
-                Err(error) => {
-                    entered.into_iter().rev().for_each(|held| self.drop_held(held));
-                    return Err(error);
-                }
-            }
+            let held = self.enter_item(component, index, next)?;
+            self.components.push(Component { argument, item: *component, held });
         }
-        // Counted references of components are given up by running the mapper
-        // again, so the argument itself must not count.
-        Ok(entered.first().map_or(Held::NOTHING, |held| Held { counted: None, ..*held }))
+        // The references are those of the components, so the argument itself must not count.
+        let first = self.components.get(first);
+        Ok(first.map_or(Held::NOTHING, |component| Held { counted: None, ..component.held }))
     }
 
     #[inline]
@@ -334,10 +334,8 @@ impl Work {
     }
 
     fn drop_held(&mut self, held: Held) {
-        if let Held { entry: Some(entry), counted: Some(counter), .. } = held {
-            self.publish_quietly();
-            self.give_up(entry, counter);
-        }
+        self.publish_quietly();
+        self.give_up_held(held);
     }
 
     /// Orders this work's stream behind the copies that fill the entry.

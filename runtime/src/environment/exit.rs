@@ -90,7 +90,7 @@ impl Work {
             }
             let item = arguments.item(index);
             let done = match (item.mapper, self.held[index].entry) {
-                (Some(mapper), _) => self.exit_mapped(&item, mapper),
+                (Some(_), _) => self.exit_components(index),
                 (None, Some(entry)) => {
                     self.exit_entry(&item, entry).map(|outcome| declined |= outcome == Outcome::Declined)
                 }
@@ -186,12 +186,23 @@ impl Work {
         result.and(self.copy_released())
     }
 
+    /// Gives up what the mapper of an argument has named at the beginning: the kernel
+    /// may have changed what it would name now.
     #[cold]
-    pub(super) fn exit_mapped(
-        &mut self,
-        item: &Item,
-        mapper: crate::arguments::MapperFunction,
-    ) -> Result<()> {
+    fn exit_components(&mut self, argument: usize) -> Result<()> {
+        let mut result = Ok(());
+        while let Some(component) = self.components.pop_if(|component| component.argument == argument) {
+            if component.item.map_type & NOT_MAPPED == 0
+                && let Some(entry) = component.held.entry
+            {
+                result = result.and(self.exit_noting(&component.item, entry));
+            }
+        }
+        result
+    }
+
+    #[cold]
+    fn exit_mapped(&mut self, item: &Item, mapper: crate::arguments::MapperFunction) -> Result<()> {
         let components = Components::of(item, mapper);
         let exit = |result: Result<()>, component: &Item| {
             if component.map_type & NOT_MAPPED != 0 { result } else { result.and(self.exit_item(component)) }
@@ -212,9 +223,11 @@ impl Work {
     /// An entry that another thread is still making is given up when it is made:
     /// it has no storage to copy from or to free before.
     fn exit_found(&mut self, item: &Item, entry: EntryRef<'static>) -> Result<()> {
-        if !entry.wait_filled() {
-            return self.nothing_to_exit(item);
-        }
+        if entry.wait_filled() { self.exit_noting(item, entry) } else { self.nothing_to_exit(item) }
+    }
+
+    /// Gives an item up and notes whether it has been declined.
+    fn exit_noting(&mut self, item: &Item, entry: EntryRef<'static>) -> Result<()> {
         if self.exit_entry(item, entry)? == Outcome::Declined {
             self.exit.declined.push(Declined::new(item, entry));
         }
@@ -225,7 +238,7 @@ impl Work {
     /// `present` says that it is an error.
     #[cold]
     fn nothing_to_exit(&self, item: &Item) -> Result<()> {
-        if self.unified_shared_memory || self.discarding {
+        if self.unified_shared_memory {
             return Ok(());
         }
         let wanted = HostRange { begin: item.begin, size: item.size as usize, label: item.label };
@@ -280,7 +293,7 @@ impl Work {
             // Neither copied back nor freed before it has been filled.
             self.wait_for_event(entry)?;
         }
-        if !wanted || self.discarding {
+        if !wanted {
             return Ok(Outcome::Done);
         }
         if !copy {
@@ -301,7 +314,7 @@ impl Work {
     fn exit_crowded(&mut self, item: &Item, entry: EntryRef<'static>) -> Result<Outcome> {
         let (counter, delete) = (counter(item.map_type), item.map_type & bit::DELETE != 0);
         let last = entry.snapshot().is_some_and(|counts| counts.would_be_last(counter, delete));
-        let wanted = item.map_type & bit::FROM != 0 && item.size != 0 && !self.discarding;
+        let wanted = item.map_type & bit::FROM != 0 && item.size != 0;
         let copy = wanted && (last || item.map_type & bit::ALWAYS != 0);
         let mut result = if copy { self.copy_back(item, entry) } else { Ok(()) };
         result = result.and(self.settle());

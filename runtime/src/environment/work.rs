@@ -3,7 +3,7 @@
 
 use super::exit::Exit;
 use super::ranges::Ranges;
-use crate::arguments::Arguments;
+use crate::arguments::Item;
 use crate::device::{Device, Opened};
 use crate::error::{ErrorKind, Result};
 use crate::events::{self, MappingChange, MappingEvent, Site};
@@ -24,12 +24,12 @@ pub struct Work {
     /// A target region, whose data nobody else has when it ends.
     pub(super) is_region: bool,
     pub(super) recent: Recent,
-    /// Set while a failed construct is undone: nothing is copied back.
-    pub(super) discarding: bool,
     /// All bits of the arguments' map types: what `enter` came across.
     pub(super) seen: u64,
     /// Per argument of the construct, what `enter` found.
     pub(super) held: Vec<Held>,
+    /// What the mappers of arguments have named, in the order of the arguments.
+    pub(super) components: Vec<Component>,
     /// Entries of base pointers this construct has made present. They outlive it,
     /// unless it fails.
     pub(super) pointers: Vec<Held>,
@@ -81,6 +81,14 @@ impl Held {
 // No holes, see `Phase`.
 const _: () = assert!(size_of::<Held>() == 32 || size_of::<Held>() == 24);
 
+/// A component of an argument that has a mapper.
+#[derive(Clone, Copy)]
+pub(super) struct Component {
+    pub(super) argument: usize,
+    pub(super) item: Item,
+    pub(super) held: Held,
+}
+
 /// An entry that the construct fills.
 pub(super) struct Filling {
     pub(super) entry: EntryRef<'static>,
@@ -113,9 +121,9 @@ impl Work {
             unified_shared_memory,
             is_region: false,
             recent: Recent::default(),
-            discarding: false,
             seen: 0,
             held: Vec::new(),
+            components: Vec::new(),
             pointers: Vec::new(),
             created: Vec::new(),
             filling: Vec::new(),
@@ -144,6 +152,7 @@ impl Work {
         self.unified_shared_memory = unified_shared_memory;
         self.is_region = false;
         self.held.clear();
+        self.components.clear();
         self.pointers.clear();
         self.created.clear();
         self.copied.clear();
@@ -272,27 +281,26 @@ impl Work {
 
     /// Undoes `enter` after a failure, so that nothing stays mapped that the
     /// program did not get. Nothing is copied back: the kernel has not run.
-    pub(crate) fn abandon(&mut self, arguments: &Arguments<'_>) {
+    pub(crate) fn abandon(&mut self) {
         self.publish_quietly();
         self.attachments.clear();
-        self.discarding = true;
-        for index in (0..self.held.len()).rev() {
-            let item = arguments.item(index);
-            match (item.mapper, self.held[index]) {
-                // The failure that led here is what the caller reports.
-                (Some(mapper), _) => _ = self.exit_mapped(&item, mapper),
-                (None, Held { entry: Some(entry), counted: Some(counter), .. }) => {
-                    self.give_up(entry, counter)
-                }
-                _ => {}
-            }
+        while let Some(component) = self.components.pop() {
+            self.give_up_held(component.held);
         }
-        while let Some(Held { entry: Some(entry), counted: Some(counter), .. }) = self.pointers.pop() {
+        while let Some(held) = self.held.pop() {
+            self.give_up_held(held);
+        }
+        while let Some(held) = self.pointers.pop() {
+            self.give_up_held(held);
+        }
+        // The failure that led here is what the caller reports.
+        let _ = self.complete();
+    }
+
+    pub(super) fn give_up_held(&mut self, held: Held) {
+        if let Held { entry: Some(entry), counted: Some(counter), .. } = held {
             self.give_up(entry, counter);
         }
-        self.held.clear();
-        let _ = self.complete();
-        self.discarding = false;
     }
 
     pub(super) fn give_up(&mut self, entry: EntryRef<'static>, counter: Counter) {

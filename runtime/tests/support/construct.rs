@@ -27,8 +27,6 @@ pub struct ListItem {
     /// What the kernel does with it, if it is a parameter.
     pub access: Access,
     pub mapper: Option<MapperFunction>,
-    /// Whether it came out of a mapper.
-    pub is_component: bool,
 }
 
 /// What a kernel does with a parameter.
@@ -41,7 +39,7 @@ pub enum Access {
 
 impl ListItem {
     pub fn section(begin: usize, size: usize, map_type: u64) -> Self {
-        Self { base: begin, begin, size, map_type, access: Access::None, mapper: None, is_component: false }
+        Self { base: begin, begin, size, map_type, access: Access::None, mapper: None }
     }
 
     /// A parameter of the kernel.
@@ -60,7 +58,6 @@ impl ListItem {
         }
         let component = |item: &Item| Self {
             base: item.base,
-            is_component: true,
             ..Self::section(item.begin, item.size as usize, item.map_type)
         };
         components.items().iter().map(component).collect()

@@ -248,16 +248,14 @@ impl Model {
                 continue;
             }
             let found = match entered {
-                Some(entered) if !item.is_component => {
-                    self.ranges.iter().position(|range| Some(range.id) == entered[number])
-                }
-                _ => match self.find(item.begin, item.size) {
+                Some(entered) => self.ranges.iter().position(|range| Some(range.id) == entered[number]),
+                None => match self.find(item.begin, item.size) {
                     Ok(found) => found,
                     Err(index) => has(bit::IMPLICIT).then_some(index),
                 },
             };
             let Some(index) = found else {
-                if (entered.is_none() || item.is_component) && has(bit::PRESENT) {
+                if entered.is_none() && has(bit::PRESENT) {
                     result = result.and(Err(Failure::NotPresent));
                 }
                 continue;
