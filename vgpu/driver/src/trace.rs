@@ -179,5 +179,10 @@ fn table() -> String {
             micro(longest)
         );
     }
+    let [full, quick, memory] = gangway_engine::compiled();
+    text += &format!(
+        "gangway: functions compiled: {full} in full, {quick} with registers allocated in one pass, \
+         {memory} so large that their registers are in memory\n"
+    );
     text
 }

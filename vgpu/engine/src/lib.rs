@@ -19,7 +19,9 @@ mod program;
 mod run;
 pub mod support;
 pub mod value;
+mod work;
 
+pub use compile::compiled;
 pub use engine::{Engine, Launch, Options};
 pub use environment::file_variable;
 pub use fault::{Fault, Reason};

@@ -210,7 +210,7 @@ impl Emitter<'_, '_> {
 
     /// Runs code of either flavour, which is told all that the masked one wants to know; the lanes that come
     /// back.
-    fn enter(&mut self, code: Value, arguments: Value, lanes: Value) -> Value {
+    pub fn enter(&mut self, code: Value, arguments: Value, lanes: Value) -> Value {
         let signature = match self.calls.signature {
             Some(signature) => signature,
             None => {

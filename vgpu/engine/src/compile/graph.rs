@@ -56,6 +56,16 @@ impl End {
         }
     }
 
+    /// Whether any of the blocks that may be next is one that `holds`.
+    pub fn leads(&self, holds: impl Fn(u32) -> bool) -> bool {
+        match self {
+            End::Jump(to) | End::Barrier { next: to, .. } | End::Call { next: to, .. } => holds(*to),
+            End::Branch(_, yes, no) => holds(*yes) || holds(*no),
+            End::Table { targets, .. } => targets.iter().any(|&target| holds(target)),
+            End::Return | End::Exit | End::Trap { .. } => false,
+        }
+    }
+
     fn redirect(&mut self, to: impl Fn(u32) -> u32) {
         match self {
             End::Jump(next) | End::Barrier { next, .. } | End::Call { next, .. } => *next = to(*next),
@@ -111,7 +121,7 @@ impl Graph {
         for block in &mut blocks {
             block.end.redirect(|to| if to & SOURCE != 0 { begins[(to & !SOURCE) as usize] } else { to });
         }
-        let forward: Vec<u32> = (0..blocks.len() as u32).map(|block| skip_empty(&blocks, block)).collect();
+        let forward = past_empty(&blocks);
         for block in &mut blocks {
             block.end.redirect(|to| forward[to as usize]);
         }
@@ -148,19 +158,30 @@ impl Graph {
 /// Marks the number of a block of the source.
 const SOURCE: u32 = 1 << 31;
 
-fn skip_empty(blocks: &[Block], mut block: u32) -> u32 {
-    // An empty loop stays a loop: no chain is longer than there are blocks.
-    for _ in 0..blocks.len() {
-        match &blocks[block as usize] {
-            Block { instructions, collective: false, end: End::Jump(to) }
-                if instructions.is_empty() && *to != block =>
-            {
-                block = *to;
+/// Where control really goes that goes to each block: past those that are empty. An empty loop stays a loop.
+fn past_empty(blocks: &[Block]) -> Vec<u32> {
+    const UNKNOWN: u32 = u32::MAX;
+    let mut forward = vec![UNKNOWN; blocks.len()];
+    let mut path = Vec::new();
+    for start in 0..blocks.len() as u32 {
+        let mut block = start;
+        while forward[block as usize] == UNKNOWN {
+            path.push(block);
+            // Whoever comes here again has gone round in a circle.
+            forward[block as usize] = block;
+            match &blocks[block as usize] {
+                Block { instructions, collective: false, end: End::Jump(to) } if instructions.is_empty() => {
+                    block = *to;
+                }
+                _ => break,
             }
-            _ => break,
+        }
+        let end = forward[block as usize];
+        for block in path.drain(..) {
+            forward[block as usize] = end;
         }
     }
-    block
+    forward
 }
 
 struct Cutter {

@@ -115,14 +115,52 @@ impl Set {
     }
 }
 
+/// Slots, each once, in the order in which they came.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Listed {
+    list: Vec<u32>,
+    is_in: Vec<bool>,
+}
+
+impl Listed {
+    pub fn new(slots: usize) -> Listed {
+        Listed { list: Vec::new(), is_in: vec![false; slots] }
+    }
+
+    pub fn insert(&mut self, slot: u32) {
+        if !std::mem::replace(&mut self.is_in[slot as usize], true) {
+            self.list.push(slot);
+        }
+    }
+
+    pub fn contains(&self, slot: u32) -> bool {
+        self.is_in[slot as usize]
+    }
+
+    pub fn as_slice(&self) -> &[u32] {
+        &self.list
+    }
+
+    /// Empties it; what was in it.
+    pub fn take(&mut self) -> Vec<u32> {
+        for &slot in &self.list {
+            self.is_in[slot as usize] = false;
+        }
+        std::mem::take(&mut self.list)
+    }
+}
+
 /// What lives where.
 #[derive(Clone, Debug)]
 pub(crate) struct Liveness {
-    /// The slots whose values each block needs from before.
-    pub entering: Vec<Set>,
+    /// The slots whose values each block needs from before, in their order.
+    entering: Vec<Vec<u32>>,
     /// The slots that live where any block begins.
     pub across: Set,
 }
+
+/// How many slots may live at the beginnings of all blocks together.
+const MOST: usize = 1 << 24;
 
 /// The instructions of a block with the one at its end; that one's guard is a branch elsewhere.
 pub(crate) fn instructions(block: &Block) -> impl Iterator<Item = (u32, bool)> + '_ {
@@ -137,13 +175,17 @@ pub(crate) fn instructions(block: &Block) -> impl Iterator<Item = (u32, bool)> +
     block.instructions.clone().map(move |index| (index, collective && index == first)).chain(last)
 }
 
-impl Liveness {
-    pub fn new(module: &Module, body: &Body, slots: &Slots, graph: &Graph) -> Liveness {
-        let count = slots.len();
-        let mut reads = Vec::with_capacity(graph.blocks.len());
-        let mut writes = Vec::with_capacity(graph.blocks.len());
-        for block in &graph.blocks {
-            let (mut read, mut written) = (Set::new(count), Set::new(count));
+/// What blocks read before they write it, and what they write whatever guards say: pairs of slot and block.
+struct Touched {
+    reads: Vec<(u32, u32)>,
+    writes: Vec<(u32, u32)>,
+}
+
+impl Touched {
+    fn new(module: &Module, body: &Body, slots: &Slots, graph: &Graph) -> Touched {
+        let mut touched = Touched { reads: Vec::new(), writes: Vec::new() };
+        let (mut read, mut written) = (Listed::new(slots.len()), Listed::new(slots.len()));
+        for (block, number) in graph.blocks.iter().zip(0u32..) {
             for (index, unguarded) in instructions(block) {
                 let instruction = &body.instructions[index as usize];
                 let guarded = instruction.guard.is_some() && !unguarded;
@@ -161,52 +203,72 @@ impl Liveness {
                     }
                 });
             }
-            if let End::Branch(guard, ..) = block.end
-                && !written.contains(slots.of(guard.register, 0))
-            {
-                read.insert(slots.of(guard.register, 0));
+            if let End::Branch(guard, ..) = block.end {
+                let slot = slots.of(guard.register, 0);
+                if !written.contains(slot) {
+                    read.insert(slot);
+                }
             }
-            reads.push(read);
-            writes.push(written);
+            touched.reads.extend(read.take().into_iter().map(|slot| (slot, number)));
+            touched.writes.extend(written.take().into_iter().map(|slot| (slot, number)));
         }
-        let mut entering = reads;
+        touched.reads.sort_unstable();
+        touched.writes.sort_unstable();
+        touched
+    }
+}
+
+impl Liveness {
+    /// Goes from each read backwards to where the slot is written: so it costs what it finds. None if that is
+    /// too much.
+    pub fn new(module: &Module, body: &Body, slots: &Slots, graph: &Graph) -> Option<Liveness> {
+        let touched = Touched::new(module, body, slots, graph);
         let predecessors = graph.predecessors();
-        let mut waiting: Vec<u32> = (0..graph.blocks.len() as u32).collect();
-        let mut queued = vec![true; graph.blocks.len()];
-        while let Some(number) = waiting.pop() {
-            queued[number as usize] = false;
-            let successors = graph.blocks[number as usize].end.successors();
-            let mut changed = false;
-            for to in successors {
-                if to == number {
+        let mut entering = vec![Vec::new(); graph.blocks.len()];
+        let mut across = Set::new(slots.len());
+        // By block: one more than the slot that is written there, or found to enter.
+        let (mut writes, mut enters) = (vec![0; graph.blocks.len()], vec![0; graph.blocks.len()]);
+        let mut found = 0;
+        let mut steps = touched.reads.len() + touched.writes.len();
+        let mut writers = touched.writes.iter().peekable();
+        let mut waiting = Vec::new();
+        for &(slot, block) in &touched.reads {
+            while let Some(&(written, writer)) = writers.next_if(|&&(written, _)| written <= slot) {
+                if written == slot {
+                    writes[writer as usize] = slot + 1;
+                }
+            }
+            waiting.push(block);
+            while let Some(block) = waiting.pop() {
+                if std::mem::replace(&mut enters[block as usize], slot + 1) == slot + 1 {
                     continue;
                 }
-                for word in 0..entering[number as usize].words.len() {
-                    let comes = entering[to as usize].words[word] & !writes[number as usize].words[word];
-                    let known = &mut entering[number as usize].words[word];
-                    changed |= comes & !*known != 0;
-                    *known |= comes;
+                entering[block as usize].push(slot);
+                found += 1;
+                steps += predecessors[block as usize].len();
+                if found > MOST {
+                    return None;
                 }
+                let before = predecessors[block as usize].iter().copied();
+                waiting.extend(before.filter(|&from| writes[from as usize] != slot + 1));
             }
-            if changed {
-                for &from in &predecessors[number as usize] {
-                    if !std::mem::replace(&mut queued[from as usize], true) {
-                        waiting.push(from);
-                    }
-                }
-            }
+            across.insert(slot);
         }
-        let mut across = Set::new(count);
-        for set in &entering {
-            for (all, &word) in across.words.iter_mut().zip(&set.words) {
-                *all |= word;
-            }
-        }
-        Liveness { entering, across }
+        crate::work::count(steps);
+        Some(Liveness { entering, across })
+    }
+
+    /// The slots whose values a block needs from before.
+    pub fn entering(&self, block: u32) -> &[u32] {
+        &self.entering[block as usize]
+    }
+
+    pub fn enters(&self, block: u32, slot: u32) -> bool {
+        self.entering[block as usize].binary_search(&slot).is_ok()
     }
 
     /// Whether a slot's value is needed behind a block.
     pub fn leaves(&self, block: &Block, slot: u32) -> bool {
-        block.end.successors().iter().any(|&to| self.entering[to as usize].contains(slot))
+        self.across.contains(slot) && block.end.leads(|to| self.enters(to, slot))
     }
 }

@@ -28,6 +28,7 @@ mod shape;
 mod steps;
 #[cfg(test)]
 mod tests;
+mod tier;
 mod unit;
 
 use std::path::{Path, PathBuf};
@@ -45,22 +46,16 @@ use crate::abi::Flavour;
 use crate::environment::file_variable;
 use crate::lower::Features;
 use crate::run::code::Compiled;
+use tier::Tier;
+pub use tier::compiled;
 use unit::Unit;
 pub use unit::{BlockShape, Refused, Request};
 
-/// How much time is spent on code.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Effort {
-    /// Registers are allocated in one pass: for code that runs through once.
-    Quick,
-    Full,
-}
-
 /// The processor that this process runs on, as code may use it; or why it cannot be used at all.
-fn target(effort: Effort) -> Result<&'static OwnedTargetIsa, Refused> {
-    static TARGETS: [OnceLock<Result<OwnedTargetIsa, String>>; 2] = [OnceLock::new(), OnceLock::new()];
-    let target = TARGETS[usize::from(effort == Effort::Full)].get_or_init(|| {
-        let target = build_target(effort).map_err(|error| error.to_string())?;
+fn target(tier: Tier) -> Result<&'static OwnedTargetIsa, Refused> {
+    static TARGETS: [OnceLock<Result<OwnedTargetIsa, String>>; 3] = [const { OnceLock::new() }; 3];
+    let target = TARGETS[tier as usize].get_or_init(|| {
+        let target = build_target(tier).map_err(|error| error.to_string())?;
         match Features::suffices(&*target) {
             true => Ok(target),
             false => Err("this processor has no SSE4.2".to_owned()),
@@ -69,11 +64,11 @@ fn target(effort: Effort) -> Result<&'static OwnedTargetIsa, Refused> {
     target.as_ref().map_err(|what| Refused(what.clone()))
 }
 
-fn build_target(effort: Effort) -> Result<Arc<dyn TargetIsa>, Box<dyn std::error::Error>> {
+fn build_target(tier: Tier) -> Result<Arc<dyn TargetIsa>, Box<dyn std::error::Error>> {
     let mut flags = settings::builder();
     for (name, value) in [
-        ("opt_level", "speed"),
-        ("regalloc_algorithm", if effort == Effort::Quick { "single_pass" } else { "backtracking" }),
+        ("opt_level", if tier == Tier::Memory { "none" } else { "speed" }),
+        ("regalloc_algorithm", if tier == Tier::Full { "backtracking" } else { "single_pass" }),
         ("is_pic", "true"),
         ("unwind_info", "false"),
         ("enable_verifier", if cfg!(debug_assertions) { "true" } else { "false" }),
@@ -108,33 +103,19 @@ fn build_target(effort: Effort) -> Result<Arc<dyn TargetIsa>, Box<dyn std::error
 
 /// What of the processor code depends on, for the key of a cache.
 pub(crate) fn processor() -> Result<String, Refused> {
-    let target = target(Effort::Full)?;
+    let target = target(Tier::Full)?;
     let flags = target.flags().to_string()
         + &target.isa_flags().iter().map(|flag| flag.to_string() + "\n").collect::<String>();
     Ok(flags)
 }
 
-/// Half of the time that it takes to compile a function goes into registers. It is worth it in
-/// loops, and in kernels, which are a loop over all threads; and under a mask not even there when there are
-/// many blocks, as what lives across them is in memory.
-fn effort(flavour: Flavour, unit: &Unit<'_>) -> Effort {
-    const MANY: usize = 64;
-    let blocks = unit.graph.blocks.iter().zip(0u32..);
-    let loops =
-        blocks.filter(|(block, number)| block.end.successors().iter().any(|next| next <= number)).count();
-    match flavour {
-        Flavour::Converged if unit.function.entry => Effort::Full,
-        _ if loops == 0 => Effort::Quick,
-        Flavour::Masked if unit.graph.blocks.len() > MANY => Effort::Quick,
-        _ => Effort::Full,
-    }
-}
-
 /// Makes machine code of a function.
 pub(crate) fn compile(request: &Request<'_>) -> Result<Compiled, Refused> {
-    let target = target(Effort::Full)?;
+    let target = target(Tier::Full)?;
     let unit = Unit::new(request, Features::of(&**target), target.frontend_config())?;
-    let target = self::target(effort(request.flavour, &unit))?;
+    let tier = tier::tier(request.flavour, &unit);
+    tier::count(tier);
+    let target = self::target(tier)?;
     let mut signature = Signature::new(CallConv::SystemV);
     signature.params.extend([AbiParam::new(I64), AbiParam::new(I64)]);
     match request.flavour {
@@ -150,6 +131,7 @@ pub(crate) fn compile(request: &Request<'_>) -> Result<Compiled, Refused> {
     let builder = FunctionBuilder::new(&mut context.func, &mut scratch);
     match request.flavour {
         Flavour::Masked => masked::emit(&unit, builder),
+        Flavour::Converged if tier == Tier::Memory => converged::emit_in_memory(&unit, builder),
         Flavour::Converged => converged::emit(&unit, builder),
     }
     crate::lower::sink_tests(&mut context.func);

@@ -3,7 +3,7 @@
 
 use super::dominance::post_dominators;
 use super::graph::{Block, End};
-use super::liveness::{Set, accesses};
+use super::liveness::accesses;
 use super::shape::Shape;
 use super::unit::Unit;
 
@@ -14,7 +14,7 @@ pub(crate) struct Region {
     pub no: Vec<u32>,
     pub join: u32,
     /// Slots that keep their values in lanes that do not run: those that somebody needs later.
-    pub kept: Set,
+    pub kept: Vec<u32>,
 }
 
 /// How many instructions a region may have.
@@ -39,18 +39,18 @@ impl Regions {
         if blocks().map(|block| block.instructions.len()).sum::<usize>() > MOST {
             return None;
         }
-        let mut kept = Set::new(unit.slots.len());
+        let mut kept = Vec::new();
         for index in blocks().flat_map(|block| block.instructions.clone()) {
             let instruction = &unit.body.instructions[index as usize];
             accesses(unit.module, unit.body, &unit.slots, instruction, &mut |slot, write| {
-                let later = |&block: &u32| unit.liveness.entering[block as usize].contains(slot);
-                if write && (later(&join) || no.first().is_some_and(later)) {
-                    kept.insert(slot);
+                let later = |&block: &u32| unit.liveness.enters(block, slot);
+                if write && !kept.contains(&slot) && (later(&join) || no.first().is_some_and(later)) {
+                    kept.push(slot);
                 }
             });
         }
         // What some lanes have changed is no longer the same in all.
-        let fits = kept.iter().all(|slot| unit.shapes.slots[slot as usize] == Shape::General);
+        let fits = kept.iter().all(|&slot| unit.shapes.slots[slot as usize] == Shape::General);
         fits.then_some(Region { yes, no, join, kept })
     }
 

@@ -8,12 +8,14 @@
 //!
 //! A row is as many lanes as have consecutive `%tid.x`. Steps are equal within a row.
 
+use std::collections::VecDeque;
+
 use gangway_ptx::{
     Body, Instruction, Module, Op, Opcode, Operand, SpecialRegister, StateSpace, Symbol, Type, Word,
 };
 
 use super::layout::Place;
-use super::liveness::Slots;
+use super::liveness::{Slots, accesses};
 use super::unit::{BlockShape, carries};
 
 /// How a value runs through the lanes. The order is from what says most to what says least.
@@ -50,6 +52,9 @@ impl Shape {
 /// Steps beyond this are treated as any value: offsets have to stay within instructions.
 pub(crate) const MOST_STEP: i64 = 1 << 16;
 
+/// How often all instructions are looked at, before it is only those that something has changed for.
+const PASSES: usize = 4;
+
 pub(crate) struct Shapes {
     /// By slot.
     pub slots: Vec<Shape>,
@@ -70,14 +75,13 @@ impl Shapes {
             local: vec![false; slots.len()],
             rows: 32 / shape.row.max(1),
         };
-        loop {
-            let mut changed = false;
-            for instruction in &body.instructions {
-                changed |= shapes.visit(module, body, slots, instruction);
-            }
-            if !changed {
-                break;
-            }
+        let settled = (0..PASSES).any(|_| {
+            crate::work::count(body.instructions.len());
+            let visit = |changed, instruction| changed | shapes.visit(module, body, slots, instruction);
+            !body.instructions.iter().fold(false, visit)
+        });
+        if !settled {
+            shapes.settle(module, body, slots);
         }
         // Registers that nothing writes are zero.
         for shape in &mut shapes.slots {
@@ -86,6 +90,42 @@ impl Shapes {
             }
         }
         shapes
+    }
+
+    /// Looks again at those instructions only that read something whose shape has changed. A shape changes a few times
+    /// at most.
+    fn settle(&mut self, module: &Module, body: &Body, slots: &Slots) {
+        let access = |index: u32, tell: &mut dyn FnMut(u32, bool)| {
+            accesses(module, body, slots, &body.instructions[index as usize], tell);
+        };
+        let all = 0..body.instructions.len() as u32;
+        let mut readers: Vec<Vec<u32>> = vec![Vec::new(); slots.len()];
+        for index in all.clone() {
+            access(index, &mut |slot, write| {
+                if !write {
+                    readers[slot as usize].push(index);
+                }
+            });
+        }
+        let mut queued = vec![true; body.instructions.len()];
+        let mut waiting: VecDeque<u32> = all.collect();
+        let mut steps = 0;
+        while let Some(index) = waiting.pop_front() {
+            queued[index as usize] = false;
+            steps += 1;
+            if !self.visit(module, body, slots, &body.instructions[index as usize]) {
+                continue;
+            }
+            access(index, &mut |slot, write| {
+                for &reader in readers[slot as usize].iter().filter(|_| write) {
+                    steps += 1;
+                    if !std::mem::replace(&mut queued[reader as usize], true) {
+                        waiting.push_back(reader);
+                    }
+                }
+            });
+        }
+        crate::work::count(steps);
     }
 
     fn steps(&self, step: i64) -> Shape {

@@ -1,8 +1,14 @@
 //! That code is made of whatever the interpreter is tested with, in both flavours and for
 //! all shapes of blocks: what is refused would silently run in the interpreter.
 
-use super::{BlockShape, Refused, Request, compile};
+#[path = "../../tests/shapes/mod.rs"]
+mod shapes;
+
+use super::tier::{Tier, tier};
+use super::unit::Unit;
+use super::{BlockShape, Refused, Request, compile, target};
 use crate::abi::Flavour;
+use crate::lower::Features;
 
 fn symbols(module: &gangway_ptx::Module, function: usize) -> u32 {
     let before = module.functions[..function].iter().filter_map(|function| function.body.as_ref());
@@ -57,4 +63,100 @@ fn what_is_only_declared_is_refused_by_name() {
         abreast: false,
     };
     assert_eq!(compile(&request), Err(Refused("'absent' is declared and not defined".to_owned())));
+}
+
+/// The module of a shape's kernel of this size, which is its last function.
+fn large(name: &str, size: u32) -> gangway_ptx::Module {
+    let shape = shapes::SHAPES.iter().find(|shape| shape.name == name).expect("a shape");
+    gangway_ptx::parse(&(shape.text)(size)).expect("valid PTX")
+}
+
+fn kernel(module: &gangway_ptx::Module, flavour: Flavour) -> Request<'_> {
+    let function = module.functions.len() - 1;
+    Request {
+        module,
+        function: function as u32,
+        symbols: symbols(module, function),
+        flavour,
+        shape: BlockShape { row: 32 },
+        abreast: false,
+        check: false,
+    }
+}
+
+fn with_unit<T>(module: &gangway_ptx::Module, what: impl FnOnce(&Unit<'_>) -> T) -> T {
+    let target = target(Tier::Full).expect("this processor");
+    let request = kernel(module, Flavour::Converged);
+    what(&Unit::new(&request, Features::of(&**target), target.frontend_config()).expect("not refused"))
+}
+
+/// The passes that are ours.
+#[test]
+fn passes_take_n_log_n_steps() {
+    for shape in shapes::SHAPES {
+        // Of this one the result is as large as the square.
+        if shape.name == "blocks with live values" {
+            continue;
+        }
+        let steps = |size| {
+            let module = large(shape.name, size);
+            let joins = |unit: &Unit<'_>| super::converged::joins(unit).len();
+            crate::work::of(|| with_unit(&module, joins)).1
+        };
+        let (few, many) = (steps(shape.size.min(500)), steps(4 * shape.size.min(500)));
+        assert!(many <= 6 * few + 1000, "{}: {few} steps, {many} for four times the size", shape.name);
+    }
+}
+
+#[test]
+fn what_is_large_is_compiled_with_less_care() {
+    let of = |name, size, flavour| with_unit(&large(name, size), |unit| tier(flavour, unit));
+    for shape in shapes::SHAPES {
+        assert_eq!(of(shape.name, 10, Flavour::Converged), Tier::Full, "{}", shape.name);
+    }
+    assert_eq!(of("live values", 200, Flavour::Converged), Tier::Quick);
+    assert_eq!(of("live values", 800, Flavour::Converged), Tier::Memory);
+    assert_eq!(of("accumulators in a loop", 500, Flavour::Converged), Tier::Full);
+    assert_eq!(of("accumulators in a loop", 5000, Flavour::Converged), Tier::Quick);
+    assert_eq!(of("blocks with live values", 500, Flavour::Converged), Tier::Memory);
+    assert_eq!(of("blocks, divergent", 5000, Flavour::Masked), Tier::Memory);
+    assert_eq!(of("loops in a row", 40, Flavour::Masked), Tier::Quick);
+}
+
+/// The processor's time of this thread: others that use the machine do not count.
+fn seconds(what: impl FnOnce()) -> f64 {
+    let now = || {
+        let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+        // SAFETY: the clock exists on Linux, and the time may be written.
+        let read = unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
+        assert_eq!(read, 0);
+        time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
+    };
+    let start = now();
+    what();
+    now() - start
+}
+
+/// Of those shapes that took the square of the size, and more. A square would be 16 times as much.
+#[test]
+fn four_times_the_size_takes_four_times_the_time() {
+    for (name, size, flavour) in [
+        ("live values", 300, Flavour::Converged),
+        ("live values", 200, Flavour::Masked),
+        ("predicated instructions", 400, Flavour::Converged),
+        ("blocks with live values", 200, Flavour::Converged),
+        ("loops in a row", 300, Flavour::Masked),
+        ("branch targets", 500, Flavour::Masked),
+        ("one target many times", 500, Flavour::Masked),
+    ] {
+        let time = |size| {
+            let module = large(name, size);
+            seconds(|| assert!(compile(&kernel(&module, flavour)).is_ok()))
+        };
+        let (few, many) = (time(size), time(4 * size));
+        assert!(
+            many < 10.0 * few + 0.5,
+            "{name}, {flavour:?}: {few:.3} s, {many:.3} s for four times the size"
+        );
+    }
 }

@@ -105,7 +105,9 @@ impl<'a> Unit<'a> {
         let graph = Graph::new(module, body, &|instruction| {
             shapes.is_speculative(&slots, module.opcode(instruction), body.operands(instruction))
         });
-        let liveness = Liveness::new(module, body, &slots, &graph);
+        let Some(liveness) = Liveness::new(module, body, &slots, &graph) else {
+            return refuse("too many registers that live across blocks");
+        };
         let fuel = Fuel::new(module, body, &graph, request.abreast);
         let mut frame = super::frame::size(graph.blocks.len());
         let mut homes = vec![0; slots.len()];
@@ -116,9 +118,9 @@ impl<'a> Unit<'a> {
                 ty if ty.bits() > 32 => 256,
                 _ => 128,
             };
-        }
-        if frame > MOST_FRAME {
-            return refuse("too many registers that live at once");
+            if frame > MOST_FRAME {
+                return refuse("too many registers that live at once");
+            }
         }
         let unit = Unit {
             module,
@@ -175,4 +177,4 @@ impl<'a> Unit<'a> {
 }
 
 /// Bytes of frame that a function may have: a part of a fiber's stack.
-const MOST_FRAME: i32 = 1 << 20;
+const MOST_FRAME: i32 = 1 << 23;

@@ -96,7 +96,7 @@ impl Converged<'_, '_> {
     /// Runs both ways of a region, each for its lanes.
     fn region(&mut self, number: u32, region: &Region, yes: Value, no: Value) {
         let unit = self.emit.unit;
-        let (known, mask) = (self.emit.known.clone(), self.emit.mask);
+        let (known, mask) = (self.emit.snapshot(), self.emit.mask);
         self.emit.partial = Some(region.kept.clone());
         let after_yes = region.no.first().copied().unwrap_or(region.join);
         for (chain, lanes, others, place) in
@@ -109,14 +109,15 @@ impl Converged<'_, '_> {
             }
         }
         self.emit.partial = None;
-        for slot in std::mem::take(&mut self.emit.written) {
-            if unit.liveness.entering[region.join as usize].contains(slot) {
+        for slot in self.emit.written.take() {
+            if unit.liveness.enters(region.join, slot) {
                 let value = self.emit.known(slot);
                 self.keep(slot, value);
             }
         }
         self.go(number, region.join);
-        (self.emit.known, self.emit.mask) = (known, mask);
+        self.emit.restore(known);
+        self.emit.mask = mask;
     }
 
     /// `brx.idx`, which has a block of its own: masked code does it where lanes have different indices.
@@ -160,10 +161,10 @@ impl Converged<'_, '_> {
         let back = self.emit.call_function(instruction);
         // Results that are taken to be the same in all lanes have to be.
         let mut different = None;
-        for slot in self.emit.written.clone() {
+        for slot in self.emit.written.as_slice().to_vec() {
             if unit.shapes.slots[slot as usize] == Shape::Uniform
                 && unit.liveness.leaves(&unit.graph.blocks[number as usize], slot)
-                && let Some(Known::Input(Input::Lanes(lanes))) = self.emit.known[slot as usize].clone()
+                && let Some(Known::Input(Input::Lanes(lanes))) = self.emit.noted(slot).cloned()
             {
                 self.differences(&lanes, &mut different);
             }

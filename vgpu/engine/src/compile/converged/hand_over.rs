@@ -19,10 +19,9 @@ impl Converged<'_, '_> {
     /// Has masked code go on at blocks, for all lanes or for some, with the slots that live in `needed`.
     pub(super) fn leave_for(&mut self, places: &[(u32, Option<Value>)], needed: &[u32]) {
         let unit = self.emit.unit;
-        let mut stored = vec![false; unit.slots.len()];
-        for &block in needed {
-            for slot in unit.liveness.entering[block as usize].iter() {
-                if std::mem::replace(&mut stored[slot as usize], true) {
+        for (index, &block) in needed.iter().enumerate() {
+            for &slot in unit.liveness.entering(block) {
+                if needed[..index].iter().any(|&other| unit.liveness.enters(other, slot)) {
                     continue;
                 }
                 let home = unit.homes[slot as usize];
@@ -99,7 +98,7 @@ impl Converged<'_, '_> {
         let unit = self.emit.unit;
         let mut values = Vec::new();
         let mut different = None;
-        for slot in unit.liveness.entering[block as usize].iter() {
+        for &slot in unit.liveness.entering(block) {
             let (home, ty) = (unit.homes[slot as usize], unit.slots.types[slot as usize]);
             let shape = unit.shapes.slots[slot as usize];
             let input = fetch(&mut self.emit.builder, self.frame, home, ty);

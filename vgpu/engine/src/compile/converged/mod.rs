@@ -18,7 +18,7 @@ use cranelift_codegen::ir::{
 use cranelift_frontend::{FunctionBuilder, Variable};
 use gangway_ptx::{Type, Word};
 
-use crate::abi::{ALL, LANES};
+use crate::abi::{ALL, Flavour, LANES};
 use crate::compile::emit::{Emitter, Known, Registers, Steps, field};
 use crate::compile::frame::in_frame;
 use crate::compile::graph::End;
@@ -166,6 +166,24 @@ pub(crate) fn emit(unit: &Unit, mut builder: FunctionBuilder) {
     converged.emit.builder.finalize(unit.frontend);
 }
 
+/// Emits the function as a call of its masked flavour for all lanes.
+pub(crate) fn emit_in_memory(unit: &Unit, mut builder: FunctionBuilder) {
+    let entry = builder.create_block();
+    builder.append_block_params_for_function_params(entry);
+    builder.switch_to_block(entry);
+    let &[warp, arguments] = builder.block_params(entry) else {
+        unreachable!("the signature has two parameters");
+    };
+    let held = Box::new(Variables { held: &[] });
+    let mut emit = Emitter::new(unit, builder, warp, arguments, held);
+    emit.mask = emit.builder.ins().iconst(I32, i64::from(ALL));
+    let (code, lanes) = (emit.code_of(unit.index, Flavour::Masked), emit.mask);
+    let back = emit.enter(code, arguments, lanes);
+    emit.builder.ins().return_(&[back]);
+    emit.builder.seal_all_blocks();
+    emit.builder.finalize(unit.frontend);
+}
+
 impl Converged<'_, '_> {
     fn switch(&mut self, label: Label) {
         self.emit.builder.switch_to_block(label);
@@ -201,7 +219,7 @@ impl Converged<'_, '_> {
         self.store(base, in_frame!(local_base));
         let converges = self.emit.builder.ins().iconst(I32, 1);
         self.store(converges, in_frame!(converges));
-        for slot in unit.liveness.entering[0].iter() {
+        for &slot in unit.liveness.entering(0) {
             let zero = fetch(&mut self.emit.builder, self.frame, 0, unit.slots.types[slot as usize]);
             self.keep(slot, Known::Input(zero));
         }
@@ -278,8 +296,9 @@ impl Converged<'_, '_> {
     /// Cranelift computes what a jump passes in the order of the parameters: so it is done with
     /// some lanes before it begins with the next, which takes few registers.
     fn order_parameters(&mut self, number: u32) {
-        let entering = &self.emit.unit.liveness.entering[number as usize];
-        let held: Vec<&Held> = entering.iter().filter_map(|slot| self.held[slot as usize].as_ref()).collect();
+        let entering = self.emit.unit.liveness.entering(number);
+        let held: Vec<&Held> =
+            entering.iter().filter_map(|&slot| self.held[slot as usize].as_ref()).collect();
         for quad in 0..QUADS {
             for held in held.iter().filter(|held| held.variables.len() >= QUADS) {
                 let each = held.variables.len() / QUADS;
@@ -345,7 +364,7 @@ impl Converged<'_, '_> {
     fn flush(&mut self, number: u32) {
         let unit = self.emit.unit;
         let block = &unit.graph.blocks[number as usize];
-        for slot in std::mem::take(&mut self.emit.written) {
+        for slot in self.emit.written.take() {
             if unit.liveness.leaves(block, slot) {
                 let value = self.emit.known(slot);
                 self.keep(slot, value);

@@ -12,11 +12,12 @@ use cranelift_codegen::ir::{
 use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::FunctionBuilder;
 use gangway_ptx::{Guard, Instruction, Opcode, Type};
+use rustc_hash::FxHashMap;
 
 use crate::abi::{LANES, Warp};
 use crate::compile::call::CallArea;
-use crate::compile::liveness::Set;
-use crate::compile::memory::Checked;
+use crate::compile::liveness::Listed;
+use crate::compile::memory::CheckedAccesses;
 use crate::compile::unit::Unit;
 use crate::lower::{Input, Output};
 use crate::support::Helper;
@@ -73,18 +74,22 @@ pub(crate) struct Emitter<'a, 'b> {
     /// The lanes that run the block, an `I32`.
     pub mask: Value,
     /// What slots hold in this block, as far as it is known.
-    pub known: Vec<Option<Known>>,
+    known: Vec<Option<Known>>,
+    /// The slots of which something is known.
+    touched: Listed,
     /// All lanes run, and nothing else is the case while this code runs.
     pub converged: bool,
     /// Slots that have been written in this block.
-    pub written: Vec<u32>,
+    pub written: Listed,
     pub registers: Box<dyn Registers + 'a>,
     /// In converged code, that only the lanes of `mask` run, and the slots that others need.
-    pub partial: Option<Set>,
+    pub partial: Option<Vec<u32>>,
     /// The instruction that is being emitted and those behind it in its block.
     pub ahead: Range<u32>,
     /// What of memory this block has checked already.
-    pub checked: Vec<Checked>,
+    pub checked: CheckedAccesses,
+    /// Which instruction of the block with this number reads each slot last.
+    pub last_reads: Option<(u32, FxHashMap<u32, u32>)>,
     pub calls: CallArea,
     /// Where batches of loads put what helpers load for them.
     pub scratch: Option<StackSlot>,
@@ -108,11 +113,13 @@ impl<'a, 'b> Emitter<'a, 'b> {
             mask: warp,
             known: vec![None; unit.slots.len()],
             converged: false,
-            written: Vec::new(),
+            touched: Listed::new(unit.slots.len()),
+            written: Listed::new(unit.slots.len()),
             registers,
             partial: None,
             ahead: 0..0,
-            checked: Vec::new(),
+            checked: CheckedAccesses::default(),
+            last_reads: None,
             calls: CallArea::default(),
             scratch: None,
             signatures: [None; 8],
@@ -121,9 +128,41 @@ impl<'a, 'b> Emitter<'a, 'b> {
 
     /// Forgets what slots hold: another block begins.
     pub fn forget(&mut self) {
-        self.known.fill(None);
-        self.written.clear();
+        for slot in self.touched.take() {
+            self.known[slot as usize] = None;
+        }
+        self.written.take();
         self.checked.clear();
+    }
+
+    /// What is known, to be restored.
+    pub fn snapshot(&self) -> Vec<(u32, Known)> {
+        let known = |&slot: &u32| Some((slot, self.known[slot as usize].clone()?));
+        self.touched.as_slice().iter().filter_map(known).collect()
+    }
+
+    pub fn restore(&mut self, before: Vec<(u32, Known)>) {
+        for slot in self.touched.take() {
+            self.known[slot as usize] = None;
+        }
+        for (slot, value) in before {
+            self.note(slot, value);
+        }
+    }
+
+    /// What is known already.
+    pub fn noted(&self, slot: u32) -> Option<&Known> {
+        self.known[slot as usize].as_ref()
+    }
+
+    pub fn noted_mut(&mut self, slot: u32) -> Option<&mut Known> {
+        self.known[slot as usize].as_mut()
+    }
+
+    /// From here on a slot is known to hold this.
+    pub fn note(&mut self, slot: u32, value: Known) {
+        self.touched.insert(slot);
+        self.known[slot as usize] = Some(value);
     }
 
     pub fn ty(&self, slot: u32) -> Type {
@@ -136,7 +175,7 @@ impl<'a, 'b> Emitter<'a, 'b> {
         }
         let ty = self.ty(slot);
         let value = self.registers.fetch(&mut self.builder, slot, ty);
-        self.known[slot as usize] = Some(value.clone());
+        self.note(slot, value.clone());
         value
     }
 
@@ -183,7 +222,7 @@ impl<'a, 'b> Emitter<'a, 'b> {
 
     /// Replaces what a slot holds, where a guard holds if there is one.
     pub fn set_slot(&mut self, slot: u32, value: Known, guard: Option<&Predicate>) {
-        let kept = self.partial.as_ref().is_some_and(|kept| kept.contains(slot));
+        let kept = self.partial.as_ref().is_some_and(|kept| kept.contains(&slot));
         let running = kept.then(|| Predicate::Bits(self.running(guard)));
         let guard = running.as_ref().or(guard);
         let value = match guard {
@@ -193,11 +232,9 @@ impl<'a, 'b> Emitter<'a, 'b> {
                 Known::Input(self.choose(guard, value, old))
             }
         };
-        if !self.written.contains(&slot) {
-            self.written.push(slot);
-        }
-        self.known[slot as usize] = Some(value);
-        self.checked.retain(|checked| checked.slot != slot);
+        self.written.insert(slot);
+        self.note(slot, value);
+        self.checked.remove(&slot);
     }
 
     fn input(&mut self, known: Known) -> Input {

@@ -39,19 +39,21 @@ impl Masked<'_, '_> {
         for block in 0..self.labels.len() as u32 {
             if let Some(label) = self.returns[block as usize] {
                 self.switch(label);
-                let lanes = self.emit.builder.block_params(label)[0];
+                let lanes = self.received(label);
                 let frame = self.frame;
                 self.spend(block, |masked| {
+                    let lanes = masked.again(lanes);
                     let block = masked.emit.number(block.into());
                     let chosen = masked.emit.call(Helper::StepBack, &[frame, block, lanes]);
                     masked.jump(masked.chosen, chosen);
                 });
-                self.jump(self.arrivals[block as usize], lanes);
+                let lanes = self.again(lanes);
+                self.send(self.arrivals[block as usize], lanes);
             }
             let label = self.arrivals[block as usize];
             self.switch(label);
-            let lanes = self.emit.builder.block_params(label)[0];
-            if let Some(join) = joins.iter().position(|&join| join == block) {
+            let lanes = self.received(label);
+            if let Ok(join) = joins.binary_search(&block) {
                 self.join(join, lanes);
             }
             let waiting = self.emit.load_at(I64, self.frame, in_frame!(waiting));
@@ -59,8 +61,10 @@ impl Masked<'_, '_> {
             let others = self.emit.builder.ins().band_imm_u(waiting, in_front as i64);
             let queue = self.emit.builder.create_block();
             let straight = [BlockArg::Value(lanes)];
-            self.emit.builder.ins().brif(others, queue, &[], self.labels[block as usize], &straight);
+            let straight = if self.apart { &[][..] } else { &straight };
+            self.emit.builder.ins().brif(others, queue, &[], self.labels[block as usize], straight);
             self.switch(queue);
+            let lanes = self.again(lanes);
             self.wait(block, lanes);
             self.emit.builder.ins().jump(self.dispatch, &[]);
         }
@@ -128,20 +132,25 @@ impl Masked<'_, '_> {
         let block = self.emit.builder.ins().ushr_imm_u(chosen, 32);
         let block = self.emit.builder.ins().ireduce(I32, block);
         let argument = [BlockArg::Value(lanes)];
+        let argument = if self.apart { &[][..] } else { &argument };
         let pool = &mut self.emit.builder.func.dfg.value_lists;
         let nobody = BlockCall::new(self.dispatch, [], pool);
         let mut calls: Vec<_> =
-            self.labels.iter().map(|&label| BlockCall::new(label, argument, pool)).collect();
+            self.labels.iter().map(|&label| BlockCall::new(label, argument.iter().copied(), pool)).collect();
         if !self.passed.is_empty() {
             calls.resize(2 * self.labels.len(), nobody);
             for &(block, label) in &self.passed {
-                calls[self.labels.len() + block as usize] = BlockCall::new(label, argument, pool);
+                calls[self.labels.len() + block as usize] =
+                    BlockCall::new(label, argument.iter().copied(), pool);
             }
         }
         let table = self.emit.builder.create_jump_table(JumpTableData::new(nobody, &calls));
         let enter = self.emit.builder.create_block();
         self.emit.builder.ins().brif(lanes, enter, &[], self.dispatch, &[]);
         self.switch(enter);
+        if self.apart {
+            self.pass(lanes);
+        }
         self.emit.builder.ins().br_table(block, table);
     }
 

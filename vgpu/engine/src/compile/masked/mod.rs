@@ -13,10 +13,12 @@ mod dispatch;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{
-    Block as Label, BlockArg, InstBuilder, SourceLoc, StackSlotData, StackSlotKind, Value,
+    Block as Label, BlockArg, BlockCall, InstBuilder, JumpTableData, SourceLoc, StackSlotData, StackSlotKind,
+    Value,
 };
 use cranelift_frontend::FunctionBuilder;
 use gangway_ptx::{Guard, Type, Word};
+use rustc_hash::FxHashMap;
 
 use crate::compile::emit::{Emitter, Known, Registers, field, own_memory};
 use crate::compile::frame::{self, in_frame};
@@ -54,6 +56,10 @@ pub(crate) fn fetch(builder: &mut FunctionBuilder, frame: Value, home: i32, ty: 
 struct Masked<'a, 'b> {
     emit: Emitter<'a, 'b>,
     frame: Value,
+    /// Lanes go from block to block in memory, and not as parameters. Allocating registers in one pass takes a step
+    /// for each value at each block that is between those that make and use it, in an order of Cranelift's: with
+    /// many blocks no value may go from one to another.
+    apart: bool,
     /// Where each block is entered, with the lanes that enter it.
     labels: Vec<Label>,
     /// Where each block is gone to, with the lanes that go.
@@ -68,6 +74,12 @@ struct Masked<'a, 'b> {
     chosen: Label,
     finish: Label,
 }
+
+/// Functions with more blocks pass lanes in memory.
+pub(crate) const MANY_BLOCKS: usize = 64;
+
+/// Where in the warp's state lanes are on their way from block to block: helpers are told nothing meanwhile.
+const PASSED: i32 = field!(addresses);
 
 /// Emits the function with this signature: warp, arguments, frame, lanes.
 pub(crate) fn emit(unit: &Unit, mut builder: FunctionBuilder) {
@@ -85,9 +97,10 @@ pub(crate) fn emit(unit: &Unit, mut builder: FunctionBuilder) {
     let own = builder.ins().stack_addr(I64, slot, 0);
     let frame = builder.ins().select(given, given, own);
     let blocks = unit.graph.blocks.len();
+    let apart = blocks > MANY_BLOCKS;
     let mut label = |with_lanes: bool| {
         let label = builder.create_block();
-        if with_lanes {
+        if with_lanes && !apart {
             builder.append_block_param(label, I32);
         }
         label
@@ -103,7 +116,8 @@ pub(crate) fn emit(unit: &Unit, mut builder: FunctionBuilder) {
     let registers = Box::new(Homes { homes: &unit.homes, frame });
     let emit = Emitter::new(unit, builder, warp, arguments, registers);
     let returns = vec![None; blocks];
-    let mut masked = Masked { emit, frame, labels, arrivals, returns, passed, dispatch, chosen, finish };
+    let mut masked =
+        Masked { emit, frame, apart, labels, arrivals, returns, passed, dispatch, chosen, finish };
     if resume != dispatch {
         masked.switch(resume);
         masked.emit.check_stack(lanes);
@@ -168,7 +182,7 @@ impl Masked<'_, '_> {
         self.emit.store_at(saved, self.frame, in_frame!(saved_top));
         let base = self.emit.local_base;
         self.emit.store_at(base, self.frame, in_frame!(local_base));
-        for slot in unit.liveness.entering[0].iter() {
+        for &slot in unit.liveness.entering(0) {
             let home = unit.homes[slot as usize];
             let size = match unit.slots.types[slot as usize] {
                 Type::Pred => 16,
@@ -179,7 +193,7 @@ impl Masked<'_, '_> {
                 self.store(zero, offset);
             }
         }
-        self.jump(self.labels[0], lanes);
+        self.send(self.labels[0], lanes);
     }
 
     fn block(&mut self, number: u32) {
@@ -187,7 +201,7 @@ impl Masked<'_, '_> {
         let block = &unit.graph.blocks[number as usize];
         let label = self.labels[number as usize];
         self.switch(label);
-        self.emit.mask = self.emit.builder.block_params(label)[0];
+        self.emit.mask = self.received(label);
         self.emit.forget();
         self.emit.local_base = self.emit.load_at(I64, self.frame, in_frame!(local_base));
         for index in block.instructions.clone() {
@@ -216,6 +230,12 @@ impl Masked<'_, '_> {
                 let back = self.emit.call_function(*instruction);
                 self.emit.mask = back;
                 self.flush(number);
+                if self.apart {
+                    self.pass(back);
+                    let label = self.way(number, *next);
+                    self.emit.builder.ins().brif(back, label, &[], self.dispatch, &[]);
+                    return;
+                }
                 let go = self.emit.builder.create_block();
                 self.emit.builder.ins().brif(back, go, &[], self.dispatch, &[]);
                 self.switch(go);
@@ -254,7 +274,7 @@ impl Masked<'_, '_> {
         let block = &unit.graph.blocks[number as usize];
         let mask = Predicate::Bits(self.emit.mask);
         let masks = Predicate::Each(mask.each(&mut self.emit.builder));
-        for slot in std::mem::take(&mut self.emit.written) {
+        for slot in self.emit.written.take() {
             if !unit.liveness.leaves(block, slot) {
                 continue;
             }
@@ -280,25 +300,58 @@ impl Masked<'_, '_> {
 
     /// Goes to a block with lanes, of which there are some.
     fn go(&mut self, from: u32, to: u32, lanes: Value) {
-        let label = if to > from {
-            self.arrivals[to as usize]
-        } else {
-            match self.returns[to as usize] {
-                Some(label) => label,
-                None => {
-                    let label = self.emit.builder.create_block();
+        let label = self.way(from, to);
+        self.send(label, lanes);
+    }
+
+    /// Where lanes go that go from a block to another.
+    fn way(&mut self, from: u32, to: u32) -> Label {
+        if to > from {
+            return self.arrivals[to as usize];
+        }
+        match self.returns[to as usize] {
+            Some(label) => label,
+            None => {
+                let label = self.emit.builder.create_block();
+                if !self.apart {
                     self.emit.builder.append_block_param(label, I32);
-                    *self.returns[to as usize].insert(label)
                 }
+                *self.returns[to as usize].insert(label)
             }
-        };
-        self.jump(label, lanes);
+        }
+    }
+
+    /// Puts lanes where the next block finds them, if they go in memory.
+    fn pass(&mut self, lanes: Value) {
+        self.emit.store_field(lanes, PASSED);
+    }
+
+    fn send(&mut self, to: Label, lanes: Value) {
+        if self.apart {
+            self.pass(lanes);
+            self.emit.builder.ins().jump(to, &[]);
+        } else {
+            self.jump(to, lanes);
+        }
+    }
+
+    /// The lanes that have come to a label, where its code begins.
+    fn received(&mut self, label: Label) -> Value {
+        if self.apart { self.emit.load_field(I32, PASSED) } else { self.emit.builder.block_params(label)[0] }
+    }
+
+    /// Lanes that have come here, in another of the label's blocks; nothing may have been passed since.
+    fn again(&mut self, lanes: Value) -> Value {
+        if self.apart { self.emit.load_field(I32, PASSED) } else { lanes }
     }
 
     fn branch(&mut self, number: u32, guard: Guard, yes: u32, no: u32) {
         let holds = self.emit.guard(guard);
         let mask = self.emit.mask;
         self.flush(number);
+        if self.apart {
+            return self.branch_apart(number, &holds, yes, no);
+        }
         let builder = &mut self.emit.builder;
         if let Predicate::Uniform(holds) = holds {
             let (taken, passed) = (builder.create_block(), builder.create_block());
@@ -329,7 +382,34 @@ impl Masked<'_, '_> {
         self.go(number, first, first_lanes);
     }
 
-    /// `brx.idx`: each target in turn, for the lanes that go there.
+    /// A branch of which nothing but what is in memory is used behind it.
+    fn branch_apart(&mut self, number: u32, holds: &Predicate, yes: u32, no: u32) {
+        let mask = self.emit.mask;
+        let (taken_way, passed_way) = (self.way(number, yes), self.way(number, no));
+        self.pass(mask);
+        if let Predicate::Uniform(holds) = *holds {
+            self.emit.builder.ins().brif(holds, taken_way, &[], passed_way, &[]);
+            return;
+        }
+        let holds = holds.bits(&mut self.emit.builder);
+        let taken = self.emit.builder.ins().band(holds, mask);
+        self.emit.store_field(taken, PASSED + 4);
+        let (some, both) = (self.emit.builder.create_block(), self.emit.builder.create_block());
+        self.emit.builder.ins().brif(taken, some, &[], passed_way, &[]);
+        self.switch(some);
+        let (mask, taken) = (self.emit.load_field(I32, PASSED), self.emit.load_field(I32, PASSED + 4));
+        let passed = self.emit.builder.ins().band_not(mask, taken);
+        self.emit.builder.ins().brif(passed, both, &[], taken_way, &[]);
+        self.switch(both);
+        let (mask, taken) = (self.emit.load_field(I32, PASSED), self.emit.load_field(I32, PASSED + 4));
+        let passed = self.emit.builder.ins().band_not(mask, taken);
+        let (first, first_lanes, later, later_lanes) =
+            if yes < no { (yes, taken, no, passed) } else { (no, passed, yes, taken) };
+        self.wait(later, later_lanes);
+        self.go(number, first, first_lanes);
+    }
+
+    /// `brx.idx`: each index in turn that lanes have, for those that have it.
     fn table(&mut self, number: u32, instruction: u32, targets: &[u32]) {
         self.at(instruction);
         let unit = self.emit.unit;
@@ -340,29 +420,50 @@ impl Masked<'_, '_> {
         self.flush(number);
         let count = self.emit.number(targets.len() as i64);
         self.emit.call(Helper::CheckTargets, &[mask, count]);
-        let mut distinct: Vec<u32> = targets.to_vec();
-        distinct.sort_unstable();
-        distinct.dedup();
-        // For each target block the lanes whose index is one of those that lead to it.
-        let frame = self.frame;
-        for &target in &distinct {
-            let mut lanes = self.emit.builder.ins().iconst(I32, 0);
-            for index in (0..targets.len()).filter(|&index| targets[index] == target) {
-                let wanted = self.emit.number(index as i64);
-                let equal = self.emit.call(Helper::LanesEqual, &[mask, wanted]);
-                let equal = self.emit.builder.ins().ireduce(I32, equal);
-                lanes = self.emit.builder.ins().bor(lanes, equal);
-            }
-            let (some, done) = (self.emit.builder.create_block(), self.emit.builder.create_block());
-            self.emit.builder.ins().brif(lanes, some, &[], done, &[]);
-            self.switch(some);
-            self.wait(target, lanes);
-            self.emit.builder.ins().jump(done, &[]);
-            self.switch(done);
-        }
+        // What goes from one of these blocks to another does so in memory.
+        let (again, each, place, done) = (
+            self.emit.builder.create_block(),
+            self.emit.builder.create_block(),
+            self.emit.builder.create_block(),
+            self.emit.builder.create_block(),
+        );
+        self.pass(mask);
+        self.emit.builder.ins().jump(again, &[]);
+        self.switch(again);
+        let rest = self.emit.load_field(I32, PASSED);
+        self.emit.builder.ins().brif(rest, each, &[], done, &[]);
+        self.switch(each);
+        let rest = self.emit.load_field(I32, PASSED);
+        let lane = self.emit.builder.ins().ctz(rest);
+        let lane = self.emit.builder.ins().uextend(I64, lane);
+        let offset = self.emit.builder.ins().ishl_imm_u(lane, 2);
+        let address = self.emit.builder.ins().iadd(self.emit.warp, offset);
+        let index = self.emit.load_at(I32, address, field!(values));
+        let equal = self.emit.call(Helper::LanesEqual, &[rest, index]);
+        let equal = self.emit.builder.ins().ireduce(I32, equal);
+        self.emit.store_field(equal, PASSED + 4);
+        self.emit.builder.append_block_param(place, I64);
+        self.emit.builder.append_block_param(place, I64);
+        self.targets(targets, index, place);
+        self.switch(place);
+        let parameters = self.emit.builder.block_params(place);
+        let (offset, bit) = (parameters[0], parameters[1]);
+        let (frame, lanes) = (self.frame, self.emit.load_field(I32, PASSED + 4));
+        let address = self.emit.builder.ins().iadd(frame, offset);
+        let others = self.emit.load_at(I32, address, 0);
+        let waits = self.emit.builder.ins().bor(others, lanes);
+        self.emit.store_at(waits, address, 0);
+        let waiting = self.load_waiting();
+        let waiting = self.emit.builder.ins().bor(waiting, bit);
+        self.emit.store_at(waiting, frame, in_frame!(waiting));
+        let rest = self.emit.load_field(I32, PASSED);
+        let rest = self.emit.builder.ins().band_not(rest, lanes);
+        self.pass(rest);
+        self.emit.builder.ins().jump(again, &[]);
+        self.switch(done);
         if let Some(&back) = targets.iter().filter(|&&target| target <= number).min() {
             // Also a step back, whoever takes it.
-            let none = self.emit.number(i64::from(u32::MAX));
+            let (frame, none) = (self.frame, self.emit.number(i64::from(u32::MAX)));
             let nobody = self.emit.number(0);
             self.spend(back, |masked| {
                 let chosen = masked.emit.call(Helper::StepBack, &[frame, none, nobody]);
@@ -370,6 +471,36 @@ impl Masked<'_, '_> {
             });
         }
         self.emit.builder.ins().jump(self.dispatch, &[]);
+    }
+
+    /// Goes by an index to `place`, with where the lanes' mask is that wait for the target block, and the bit of the
+    /// block's group.
+    fn targets(&mut self, targets: &[u32], index: Value, place: Label) {
+        let mut labels = FxHashMap::default();
+        let builder = &mut self.emit.builder;
+        let labelled: Vec<Label> = targets
+            .iter()
+            .map(|&target| *labels.entry(target).or_insert_with(|| builder.create_block()))
+            .collect();
+        let pool = &mut builder.func.dfg.value_lists;
+        let calls: Vec<BlockCall> = labelled.iter().map(|&label| BlockCall::new(label, [], pool)).collect();
+        // The index has been checked.
+        let table = builder.create_jump_table(JumpTableData::new(calls[0], &calls));
+        builder.ins().br_table(index, table);
+        for (&target, label) in targets.iter().zip(labelled) {
+            if labels.remove(&target).is_none() {
+                continue;
+            }
+            self.switch(label);
+            let offset = self.emit.number(frame::pending(target).into());
+            let bit = 1u64 << (target / frame::group(self.labels.len() as u32));
+            let bit = self.emit.number(bit as i64);
+            self.emit.builder.ins().jump(place, &[BlockArg::Value(offset), BlockArg::Value(bit)]);
+        }
+    }
+
+    fn load_waiting(&mut self) -> Value {
+        self.emit.load_at(I64, self.frame, in_frame!(waiting))
     }
 
     /// A collective instruction that lanes wait for each other at.
@@ -429,7 +560,7 @@ impl Masked<'_, '_> {
         let unit = self.emit.unit;
         for (number, label) in self.passed.clone() {
             self.switch(label);
-            let lanes = self.emit.builder.block_params(label)[0];
+            let lanes = self.received(label);
             self.emit.mask = lanes;
             self.emit.forget();
             let End::Barrier { instruction, next } = unit.graph.blocks[number as usize].end else { continue };

@@ -16,6 +16,7 @@ use cranelift_codegen::ir::{
     BlockArg, InstBuilder, SourceLoc, StackSlot, StackSlotData, StackSlotKind, Value,
 };
 use gangway_ptx::{Base, Instruction, Op, Operand, SpecialRegister, StateSpace, Type};
+use rustc_hash::FxHashMap;
 
 use crate::abi::LANES;
 use crate::compile::emit::{Emitter, Known};
@@ -281,11 +282,11 @@ impl Emitter<'_, '_> {
         self.builder.ins().brif(wrong, slow, &[], done, &arguments(&load.pointers));
         self.builder.seal_block(slow);
         self.builder.switch_to_block(slow);
-        let known = self.known.clone();
-        self.known[load.base.0 as usize] = Some(load.base.1.clone());
+        let before = self.known(load.base.0);
+        self.note(load.base.0, load.base.1.clone());
         let address = self.address(operand);
         let lanes = self.load_lanes(&address, opcode, ty, None);
-        self.known = known;
+        self.note(load.base.0, before);
         let scratch = self.scratch();
         let start = self.builder.ins().stack_addr(I64, scratch, (ALL_LANES * number) as i32);
         lanes[0].store(&mut self.builder, start, 0);
@@ -331,27 +332,40 @@ impl Emitter<'_, '_> {
         self.write_lanes(unit.body.operands(instruction)[0], ty, lanes, None);
     }
 
+    /// Finds which instruction reads each slot last in a block, once for all of its batches.
+    fn find_last_reads(&mut self, block: u32) {
+        if self.last_reads.as_ref().is_some_and(|(of, _)| *of == block) {
+            return;
+        }
+        let graph = &self.unit.graph.blocks[block as usize];
+        let mut reads = FxHashMap::default();
+        for (index, _) in instructions(graph) {
+            self.each_access(index, &mut |slot, write| {
+                if !write {
+                    reads.insert(slot, index);
+                }
+            });
+        }
+        if let End::Branch(guard, ..) = graph.end {
+            reads.insert(self.unit.slots.of(guard.register, 0), u32::MAX);
+        }
+        self.last_reads = Some((block, reads));
+    }
+
     /// Has all values computed that somebody needs behind the batch, those of the first lanes first. The
     /// pointer is any of the batch's, which is not null; Cranelift does not know that, and so takes the
     /// parameters for values of their own.
     fn pin(&mut self, block: u32, end: u32, written: &Set, pointer: Value) {
         let unit = self.unit;
         let graph = &unit.graph.blocks[block as usize];
-        let mut needed = Set::new(unit.slots.len());
-        for (index, _) in instructions(graph).filter(|&(index, _)| index >= end) {
-            self.each_access(index, &mut |slot, write| {
-                if !write {
-                    needed.insert(slot);
-                }
-            });
-        }
-        if let End::Branch(guard, ..) = graph.end {
-            needed.insert(unit.slots.of(guard.register, 0));
-        }
+        self.find_last_reads(block);
+        let reads = &self.last_reads.as_ref().expect("they were just found").1;
         let kept: Vec<u32> = written
             .iter()
-            .filter(|&slot| needed.contains(slot) || unit.liveness.leaves(graph, slot))
-            .filter(|&slot| !parts(&self.known[slot as usize]).is_empty())
+            .filter(|slot| {
+                reads.get(slot).is_some_and(|&last| last >= end) || unit.liveness.leaves(graph, *slot)
+            })
+            .filter(|&slot| !parts(self.noted(slot)).is_empty())
             .collect();
         if kept.is_empty() {
             return;
@@ -362,12 +376,12 @@ impl Emitter<'_, '_> {
         let mut order = Vec::new();
         for quad in 0..QUADS {
             for &slot in &kept {
-                let count = parts(&self.known[slot as usize]).len();
+                let count = parts(self.noted(slot)).len();
                 let each = count.div_ceil(QUADS);
-                order.extend((quad * each..count.min((quad + 1) * each)).map(|part| (slot as usize, part)));
+                order.extend((quad * each..count.min((quad + 1) * each)).map(|part| (slot, part)));
             }
         }
-        let values: Vec<Value> = order.iter().map(|&(slot, part)| parts(&self.known[slot])[part]).collect();
+        let values: Vec<Value> = order.iter().map(|&(slot, part)| parts(self.noted(slot))[part]).collect();
         for &value in &values {
             let ty = self.builder.func.dfg.value_type(value);
             self.builder.append_block_param(next, ty);
@@ -384,8 +398,9 @@ impl Emitter<'_, '_> {
         self.builder.ins().jump(next, &arguments(&zeros));
         self.builder.seal_block(next);
         self.builder.switch_to_block(next);
-        for (&(slot, part), &parameter) in order.iter().zip(self.builder.block_params(next)) {
-            parts_mut(&mut self.known[slot])[part] = parameter;
+        let parameters = self.builder.block_params(next).to_vec();
+        for (&(slot, part), parameter) in order.iter().zip(parameters) {
+            parts_mut(self.noted_mut(slot))[part] = parameter;
         }
     }
 }
@@ -395,7 +410,7 @@ fn arguments(values: &[Value]) -> Vec<BlockArg> {
 }
 
 /// The values of which what a slot holds consists, if lanes differ in it.
-fn parts(known: &Option<Known>) -> &[Value] {
+fn parts(known: Option<&Known>) -> &[Value] {
     match known {
         Some(Known::Input(Input::Lanes(Lanes::Vector(parts)))) => parts,
         Some(Known::Input(Input::Predicate(Predicate::Each(parts)))) => &**parts,
@@ -404,7 +419,7 @@ fn parts(known: &Option<Known>) -> &[Value] {
     }
 }
 
-fn parts_mut(known: &mut Option<Known>) -> &mut [Value] {
+fn parts_mut(known: Option<&mut Known>) -> &mut [Value] {
     match known {
         Some(Known::Input(Input::Lanes(Lanes::Vector(parts)))) => parts,
         Some(Known::Input(Input::Predicate(Predicate::Each(parts)))) => &mut **parts,

@@ -10,7 +10,7 @@ use cranelift_codegen::ir::types::{I8, I16, I32, I32X4, I64, I64X2};
 use cranelift_codegen::ir::{Block as Label, BlockArg, InstBuilder, MemFlagsData, Type as Clif, Value};
 use gangway_ptx::{Opcode, Operand, StateSpace, Type};
 
-pub(crate) use reach::Checked;
+pub(crate) use reach::CheckedAccesses;
 use reach::Reach;
 
 use crate::abi::LANES;

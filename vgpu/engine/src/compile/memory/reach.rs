@@ -8,6 +8,7 @@ use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{InstBuilder, Value};
 use gangway_device_memory::{BASE, WINDOWS};
 use gangway_ptx::{Base, Expected, Op, Opcode, Operand, StateSpace, Type};
+use rustc_hash::FxHashMap;
 
 use crate::abi::LANES;
 use crate::compile::emit::{Emitter, Known, Steps, field};
@@ -29,8 +30,6 @@ pub(super) struct Reach {
 /// wrong helpers do all of them, each with its own checks.
 #[derive(Clone, Debug)]
 pub(crate) struct Checked {
-    /// The slot of the register that is the base.
-    pub slot: u32,
     space: StateSpace,
     /// How many each lane moves.
     bytes: i64,
@@ -38,6 +37,9 @@ pub(crate) struct Checked {
     offsets: RangeInclusive<i64>,
     wrong: Value,
 }
+
+/// By the slot of the register that is the base.
+pub(crate) type CheckedAccesses = FxHashMap<u32, Vec<Checked>>;
 
 /// How far apart they may be.
 const MOST_APART: i64 = 1 << 24;
@@ -100,11 +102,11 @@ impl Emitter<'_, '_> {
         };
         let known = slot.and_then(|slot| {
             let same = |checked: &&Checked| {
-                (checked.slot, checked.space, checked.bytes) == (slot, space, bytes)
+                (checked.space, checked.bytes) == (space, bytes)
                     && checked.offsets.contains(&offset)
                     && offset.wrapping_sub(*checked.offsets.start()) % bytes == 0
             };
-            self.checked.iter().find(same).map(|checked| checked.wrong)
+            self.checked.get(&slot)?.iter().find(same).map(|checked| checked.wrong)
         });
         let mut wrong = match known {
             Some(wrong) => wrong,
@@ -115,7 +117,7 @@ impl Emitter<'_, '_> {
                 };
                 let wrong = self.check(&bases, &offsets, space, [least, most + bytes], bytes);
                 if let Some(slot) = slot {
-                    self.checked.push(Checked { slot, space, bytes, offsets, wrong });
+                    self.checked.entry(slot).or_default().push(Checked { space, bytes, offsets, wrong });
                 }
                 wrong
             }
