@@ -161,8 +161,9 @@ impl Step {
     fn run(&self, directory: &Path) -> Result<(), String> {
         let mut command = Command::new(self.program);
         command.args(&self.arguments).arg("-o").arg(directory.join(self.output));
-        // A compiler that crashes leaves its report here, not in the system's directory.
-        command.env("TMPDIR", directory);
+        // A compiler that crashes leaves its report here, not in the system's directory;
+        // one of Fortran writes its modules where it runs, and several run at once.
+        command.env("TMPDIR", directory).current_dir(directory);
         let output = command.output().map_err(|error| format!("{}: {error}", self.program))?;
         if output.status.success() {
             return Ok(());
