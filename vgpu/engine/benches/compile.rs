@@ -1,9 +1,10 @@
-//! What large kernels cost before they run: kernels of many shapes (`tests/shapes`), each in three sizes, a
-//! doubling each. `cargo bench -p gangway-engine --bench compile [SHAPE [SIZE [STEPS]]]`
+//! What large kernels cost before they run: kernels of many shapes (`tests/shapes`), each in three
+//! sizes, a doubling each. `cargo bench -p gangway-engine --bench compile [SHAPE [SIZE [STEPS]]]`
 //!
-//! The columns are milliseconds to read the text, to load the module, to launch a warp with a missing
-//! lane (masked code only), to launch a whole one (converged code, and masked code where lanes
-//! part), and to run it in the interpreter; then the most memory that the process had meanwhile.
+//! The columns are milliseconds to read the text, to load the module, to launch a warp with a
+//! missing lane (masked code only), to launch a whole one (converged code, and masked code where
+//! lanes part), and to run it in the interpreter; then the most memory that the process had
+//! meanwhile.
 
 #[path = "../tests/shapes/mod.rs"]
 mod shapes;

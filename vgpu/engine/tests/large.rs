@@ -1,5 +1,5 @@
-//! Large kernels do what small ones do: those of all shapes leave the same memory as the interpreter, in whole warps
-//! and in a warp of which a lane is missing.
+//! Large kernels do what small ones do: those of all shapes leave the same memory as the
+//! interpreter, in whole warps and in a warp of which a lane is missing.
 
 mod bench;
 mod shapes;

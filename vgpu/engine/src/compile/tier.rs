@@ -1,9 +1,10 @@
 //! How much is spent on a function's code, by what it would cost to compile.
 //!
-//! A register of 32 lanes is eight values and more for Cranelift. Its allocation of registers by backtracking takes
-//! time that grows with the square of what lives at once; the one in a single pass takes a step for each value that
-//! lives where one of its blocks begins. So what is large is compiled with less care, and what is larger still
-//! keeps its registers in memory. The limits are far above what compilers make of most kernels.
+//! A register of 32 lanes is eight values and more for Cranelift. Its allocation of registers by
+//! backtracking takes time that grows with the square of what lives at once; the one in a single
+//! pass takes a step for each value that lives where one of its blocks begins. So what is large is
+//! compiled with less care, and what is larger still keeps its registers in memory. The limits are
+//! far above what compilers make of most kernels.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -25,8 +26,9 @@ pub(crate) enum Tier {
     Full,
     /// Registers are allocated in one pass: for code that runs through once, and for much code.
     Quick,
-    /// Converged code is masked code for all lanes, with registers that live across blocks in memory. That is not optimised:
-    /// values that Cranelift moves to other blocks would live all the time.
+    /// Converged code is masked code for all lanes, with registers that live across blocks in
+    /// memory. That is not optimised: values that Cranelift moves to other blocks would live all
+    /// the time.
     Memory,
 }
 
@@ -91,8 +93,9 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// Counts what lives in a block from its beginning on: a slot does from where it is first named, or from
-    /// before, until the end. That is more than the truth in long blocks, by as much as the block is long.
+    /// Counts what lives in a block from its beginning on: a slot does from where it is first
+    /// named, or from before, until the end. That is more than the truth in long blocks, by as much
+    /// as the block is long.
     fn block(&mut self, block: &Block, number: u32) {
         let unit = self.unit;
         let mut live = 0;
@@ -196,8 +199,8 @@ impl Walk<'_> {
 
 /// How a function's code is made in a flavour.
 ///
-/// It is worth taking care in loops, and in kernels, which are a loop over all threads; and under a mask not
-/// even there when there are many blocks, as what lives across them is in memory.
+/// It is worth taking care in loops, and in kernels, which are a loop over all threads; and under a
+/// mask not even there when there are many blocks, as what lives across them is in memory.
 pub(crate) fn tier(flavour: Flavour, unit: &Unit<'_>) -> Tier {
     let blocks = unit.graph.blocks.iter().zip(0u32..);
     let repeats = || blocks.clone().any(|(block, number)| block.end.leads(|next| next <= number));
@@ -234,8 +237,8 @@ pub(crate) fn count(tier: Tier) {
     COMPILED[tier as usize].fetch_add(1, Ordering::Relaxed);
 }
 
-/// Of how many functions this process has made code, each flavour by itself: with registers allocated by
-/// backtracking, with registers allocated in one pass, and with registers in memory.
+/// Of how many functions this process has made code, each flavour by itself: with registers
+/// allocated by backtracking, with registers allocated in one pass, and with registers in memory.
 pub fn compiled() -> [u64; 3] {
     COMPILED.each_ref().map(|counter| counter.load(Ordering::Relaxed))
 }

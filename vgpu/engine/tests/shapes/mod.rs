@@ -1,6 +1,6 @@
-//! Kernels that are large in one way each: what a compiler has to cope with whose passes must not take more
-//! than n log n steps. All of them are kernels `k` with one pointer for a parameter, which is to
-//! [`BYTES`] of memory, and end after a bounded time.
+//! Kernels that are large in one way each: what a compiler has to cope with whose passes must not
+//! take more than n log n steps. All of them are kernels `k` with one pointer for a parameter,
+//! which is to [`BYTES`] of memory, and end after a bounded time.
 #![allow(dead_code)]
 
 use std::fmt::Write;
@@ -62,8 +62,8 @@ pub const SHAPES: &[Shape] = &[
 /// What every text begins with.
 pub const HEAD: &str = ".version 7.8\n.target sm_80\n.address_size 64\n";
 
-/// A kernel with these statements. `%d` is the lane's own address, `%u` one for all, `%r0` the thread, `%p`
-/// and `%q<n>` predicates, `%a` and `%b` numbers.
+/// A kernel with these statements. `%d` is the lane's own address, `%u` one for all, `%r0` the
+/// thread, `%p` and `%q<n>` predicates, `%a` and `%b` numbers.
 fn kernel(declarations: &str, registers: u32, body: &str) -> String {
     let numbers = lines(registers.min(8).saturating_sub(1), |i| format!("mov.u32 %r{}, {i};", i + 1));
     format!(
