@@ -1,13 +1,14 @@
 //! What every exported function is wrapped in.
 //!
-//! [`entries!`] declares the exported functions of a family: their names, parameters and
-//! bodies. Around each body it puts [`run`], which refuses calls before `cuInit`, counts and times
-//! for the trace, and lets no panic through to C. It also lists the functions, for
-//! `cuGetProcAddress` and for the test of exported names.
+//! The attribute [`macro@entry`] makes an exported function of an ordinary one. Around the body it puts
+//! [`run`], which refuses calls before `cuInit`, counts and times for the trace, and lets no panic
+//! through to C. The table of all of them is in [`exports`](crate::exports).
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+
+pub use gangway_driver_macros::entry;
 
 use crate::context::{self, Context};
 use crate::error::{Result, Status};
@@ -110,69 +111,6 @@ pub fn run(entry: &'static Entry, before_init: bool, body: impl FnOnce(&Call) ->
         }
     }
 }
-
-/// Declares exported functions:
-///
-/// ```ignore
-/// entries! {
-///     /// Starts the driver.
-///     before init fn cuInit(call, flags: u32) { ... }
-///     fn cuMemcpyDtoH_v2 / cuMemcpyDtoH_v2_ptds(call, to: Memory, from: CUdeviceptr, size: usize) { ... }
-/// }
-/// ```
-///
-/// A second name is that of the variant for per-thread default streams. Bodies give a
-/// [`Result`](crate::error::Result). The list of them all is `EXPORTS`.
-macro_rules! entries {
-    ($(
-        $(#[$meta:meta])*
-        $(before $init:ident)? fn $name:ident $(/ $per_thread:ident)? ($($parameters:tt)*) $body:block
-    )+) => {
-        $($crate::entry::entries! {
-            @variants [$(#[$meta])*] [$($init)?] $name [$($per_thread)?] ($($parameters)*) $body
-        })+
-
-        /// The exported functions of this family.
-        pub static EXPORTS: &[$crate::entry::Export] = &[$(
-            $crate::entry::Export { entry: &entry::$name, address: $name as *const () },
-            $($crate::entry::Export { entry: &entry::$per_thread, address: $per_thread as *const () },)?
-        )+];
-
-        /// What is known of each function.
-        #[allow(non_upper_case_globals)]
-        mod entry {
-            use $crate::entry::Entry;
-            $(
-                pub static $name: Entry = Entry::new(stringify!($name), false);
-                $(pub static $per_thread: Entry = Entry::new(stringify!($per_thread), true);)?
-            )+
-        }
-    };
-    (@variants $meta:tt $init:tt $name:ident [] $parameters:tt $body:block) => {
-        $crate::entry::entries! { @define $meta $init $name $parameters $body }
-    };
-    (@variants $meta:tt $init:tt $name:ident [$per_thread:ident] $parameters:tt $body:block) => {
-        $crate::entry::entries! { @define $meta $init $name $parameters $body }
-        $crate::entry::entries! { @define $meta $init $per_thread $parameters $body }
-    };
-    (@define [$($meta:tt)*] [$($init:ident)?] $name:ident
-        ($call:pat_param $(, $parameter:ident: $type:ty)* $(,)?) $body:block) => {
-        $($meta)*
-        ///
-        /// # Safety
-        ///
-        /// Pointers are null or what the CUDA driver API says of them.
-        #[allow(non_snake_case)]
-        #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $name($($parameter: $type),*) -> $crate::error::Status {
-            let before_init = $crate::entry::entries!(@before $($init)?);
-            $crate::entry::run(&entry::$name, before_init, |$call| $body)
-        }
-    };
-    (@before) => { false };
-    (@before init) => { true };
-}
-pub(crate) use entries;
 
 /// The body of an exported function that nothing stands behind.
 pub fn unsupported(entry: &'static Entry) -> Status {

@@ -24,6 +24,7 @@ mod device;
 mod entry;
 mod error;
 mod event;
+mod exports;
 mod fill;
 mod function;
 mod graph;

@@ -13,6 +13,7 @@ use std::time::Instant;
 use gangway_engine::file_variable;
 
 use crate::entry::Entry;
+use crate::exports;
 use crate::report::report;
 
 /// How often a function was called, and how long that took.
@@ -156,7 +157,7 @@ extern "C" fn finish() {
 }
 
 fn table() -> String {
-    let mut rows: Vec<(&'static str, u64, u64, u64)> = crate::api::exports()
+    let mut rows: Vec<(&'static str, u64, u64, u64)> = exports::all()
         .map(|export| {
             let statistics = &export.entry.statistics;
             let value = |counter: &AtomicU64| counter.load(Ordering::Relaxed);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use gangway_streams::{CaptureMode, CaptureStatus, NodeId};
 
-use crate::entry::{Call, entries};
+use crate::entry::{Call, entry};
 use crate::error::{Result, Status};
 use crate::graph::Graph;
 use crate::pointer::{In, Out};
@@ -13,84 +13,116 @@ use crate::types::{CUgraph, CUgraphNode, CUstream};
 
 use super::graph::{EdgeData, check_edges};
 
-entries! {
-    /// Before version 10.1: all captures concern all threads.
-    fn cuStreamBeginCapture / cuStreamBeginCapture_ptsz(call, stream: CUstream) {
-        begin(call, stream, GLOBAL, None)
-    }
+/// Before version 10.1: all captures concern all threads.
+#[entry(per_thread = cuStreamBeginCapture_ptsz)]
+fn cuStreamBeginCapture(call: &Call, stream: CUstream) -> Result {
+    begin(call, stream, GLOBAL, None)
+}
 
-    fn cuStreamBeginCapture_v2 / cuStreamBeginCapture_v2_ptsz(call, stream: CUstream, mode: u32) {
-        begin(call, stream, mode, None)
-    }
+#[entry(per_thread = cuStreamBeginCapture_v2_ptsz)]
+fn cuStreamBeginCapture_v2(call: &Call, stream: CUstream, mode: u32) -> Result {
+    begin(call, stream, mode, None)
+}
 
-    fn cuStreamBeginCaptureToGraph / cuStreamBeginCaptureToGraph_ptsz(
-        call, stream: CUstream, graph: CUgraph, dependencies: In<CUgraphNode>, data: In<EdgeData>,
-        count: usize, mode: u32
-    ) {
-        check_edges(data, count)?;
-        let graph = graph.get()?;
-        let dependencies = graph.ids(dependencies, count)?;
-        begin(call, stream, mode, Some((Arc::clone(&graph.graph), dependencies)))
-    }
+#[entry(per_thread = cuStreamBeginCaptureToGraph_ptsz)]
+fn cuStreamBeginCaptureToGraph(
+    call: &Call,
+    stream: CUstream,
+    graph: CUgraph,
+    dependencies: In<CUgraphNode>,
+    data: In<EdgeData>,
+    count: usize,
+    mode: u32,
+) -> Result {
+    check_edges(data, count)?;
+    let graph = graph.get()?;
+    let dependencies = graph.ids(dependencies, count)?;
+    begin(call, stream, mode, Some((Arc::clone(&graph.graph), dependencies)))
+}
 
-    fn cuStreamEndCapture / cuStreamEndCapture_ptsz(call, stream: CUstream, graph: Out<CUgraph>) {
-        graph.check()?;
-        let stream = call.stream(stream)?;
-        match stream.queue.end_capture() {
-            Ok(captured) => graph.set(Graph::of(&captured)?.handle),
-            Err(error) => {
-                graph.set(CUgraph::NULL)?;
-                Err(error.into())
-            }
+#[entry(per_thread = cuStreamEndCapture_ptsz)]
+fn cuStreamEndCapture(call: &Call, stream: CUstream, graph: Out<CUgraph>) -> Result {
+    graph.check()?;
+    let stream = call.stream(stream)?;
+    match stream.queue.end_capture() {
+        Ok(captured) => graph.set(Graph::of(&captured)?.handle),
+        Err(error) => {
+            graph.set(CUgraph::NULL)?;
+            Err(error.into())
         }
     }
+}
 
-    fn cuStreamIsCapturing / cuStreamIsCapturing_ptsz(call, stream: CUstream, status: Out<u32>) {
-        status.check()?;
-        status.set(number(call.stream(stream)?.queue.capture_info()?.status))
-    }
+#[entry(per_thread = cuStreamIsCapturing_ptsz)]
+fn cuStreamIsCapturing(call: &Call, stream: CUstream, status: Out<u32>) -> Result {
+    status.check()?;
+    status.set(number(call.stream(stream)?.queue.capture_info()?.status))
+}
 
-    fn cuStreamGetCaptureInfo / cuStreamGetCaptureInfo_ptsz(
-        call, stream: CUstream, status: Out<u32>, id: Out<u64>
-    ) {
-        info(call, stream, status, Told { id, ..Told::NOTHING })
-    }
+#[entry(per_thread = cuStreamGetCaptureInfo_ptsz)]
+fn cuStreamGetCaptureInfo(call: &Call, stream: CUstream, status: Out<u32>, id: Out<u64>) -> Result {
+    info(call, stream, status, Told { id, ..Told::NOTHING })
+}
 
-    fn cuStreamGetCaptureInfo_v2 / cuStreamGetCaptureInfo_v2_ptsz(
-        call, stream: CUstream, status: Out<u32>, id: Out<u64>, graph: Out<CUgraph>,
-        dependencies: Out<*const CUgraphNode>, count: Out<usize>
-    ) {
-        info(call, stream, status, Told { id, graph, dependencies, data: Out::NULL, count })
-    }
+#[entry(per_thread = cuStreamGetCaptureInfo_v2_ptsz)]
+fn cuStreamGetCaptureInfo_v2(
+    call: &Call,
+    stream: CUstream,
+    status: Out<u32>,
+    id: Out<u64>,
+    graph: Out<CUgraph>,
+    dependencies: Out<*const CUgraphNode>,
+    count: Out<usize>,
+) -> Result {
+    info(call, stream, status, Told { id, graph, dependencies, data: Out::NULL, count })
+}
 
-    fn cuStreamGetCaptureInfo_v3 / cuStreamGetCaptureInfo_v3_ptsz(
-        call, stream: CUstream, status: Out<u32>, id: Out<u64>, graph: Out<CUgraph>,
-        dependencies: Out<*const CUgraphNode>, data: Out<*const EdgeData>, count: Out<usize>
-    ) {
-        info(call, stream, status, Told { id, graph, dependencies, data, count })
-    }
+#[entry(per_thread = cuStreamGetCaptureInfo_v3_ptsz)]
+fn cuStreamGetCaptureInfo_v3(
+    call: &Call,
+    stream: CUstream,
+    status: Out<u32>,
+    id: Out<u64>,
+    graph: Out<CUgraph>,
+    dependencies: Out<*const CUgraphNode>,
+    data: Out<*const EdgeData>,
+    count: Out<usize>,
+) -> Result {
+    info(call, stream, status, Told { id, graph, dependencies, data, count })
+}
 
-    fn cuStreamUpdateCaptureDependencies / cuStreamUpdateCaptureDependencies_ptsz(
-        call, stream: CUstream, dependencies: In<CUgraphNode>, count: usize, flags: u32
-    ) {
-        update(call, stream, dependencies, count, flags)
-    }
+#[entry(per_thread = cuStreamUpdateCaptureDependencies_ptsz)]
+fn cuStreamUpdateCaptureDependencies(
+    call: &Call,
+    stream: CUstream,
+    dependencies: In<CUgraphNode>,
+    count: usize,
+    flags: u32,
+) -> Result {
+    update(call, stream, dependencies, count, flags)
+}
 
-    fn cuStreamUpdateCaptureDependencies_v2 / cuStreamUpdateCaptureDependencies_v2_ptsz(
-        call, stream: CUstream, dependencies: In<CUgraphNode>, data: In<EdgeData>, count: usize, flags: u32
-    ) {
-        check_edges(data, count)?;
-        update(call, stream, dependencies, count, flags)
-    }
+#[entry(per_thread = cuStreamUpdateCaptureDependencies_v2_ptsz)]
+fn cuStreamUpdateCaptureDependencies_v2(
+    call: &Call,
+    stream: CUstream,
+    dependencies: In<CUgraphNode>,
+    data: In<EdgeData>,
+    count: usize,
+    flags: u32,
+) -> Result {
+    check_edges(data, count)?;
+    update(call, stream, dependencies, count, flags)
+}
 
-    fn cuThreadExchangeStreamCaptureMode(_call, mode: Out<u32>) {
-        let before = gangway_streams::exchange_capture_mode(mode_of(mode.get()?)?);
-        mode.set(match before {
-            CaptureMode::Global => GLOBAL,
-            CaptureMode::ThreadLocal => THREAD_LOCAL,
-            CaptureMode::Relaxed => RELAXED,
-        })
-    }
+#[entry]
+fn cuThreadExchangeStreamCaptureMode(_: &Call, mode: Out<u32>) -> Result {
+    let before = gangway_streams::exchange_capture_mode(mode_of(mode.get()?)?);
+    mode.set(match before {
+        CaptureMode::Global => GLOBAL,
+        CaptureMode::ThreadLocal => THREAD_LOCAL,
+        CaptureMode::Relaxed => RELAXED,
+    })
 }
 
 /// `CUstreamCaptureMode`

@@ -1,7 +1,7 @@
 //! Copies: between host and device, in one to three dimensions, in streams and not.
 
 use crate::copy::{Copy, Side};
-use crate::entry::entries;
+use crate::entry::{Call, entry};
 use crate::error::Result;
 use crate::memory;
 use crate::pointer::{In, Memory};
@@ -18,89 +18,114 @@ fn peers(to: CUcontext, from: CUcontext) -> Result {
     from.get().map(drop)
 }
 
-entries! {
-    fn cuMemcpy / cuMemcpy_ptds(call, to: CUdeviceptr, from: CUdeviceptr, size: usize) {
-        Copy::flat(unified(to), unified(from), size).run_in(&call.default_stream()?)
-    }
+#[entry(per_thread = cuMemcpy_ptds)]
+fn cuMemcpy(call: &Call, to: CUdeviceptr, from: CUdeviceptr, size: usize) -> Result {
+    Copy::flat(unified(to), unified(from), size).run_in(&call.default_stream()?)
+}
 
-    fn cuMemcpyAsync / cuMemcpyAsync_ptsz(call, to: CUdeviceptr, from: CUdeviceptr, size: usize, stream: CUstream) {
-        Copy::flat(unified(to), unified(from), size).submit_to(&call.stream(stream)?)
-    }
+#[entry(per_thread = cuMemcpyAsync_ptsz)]
+fn cuMemcpyAsync(call: &Call, to: CUdeviceptr, from: CUdeviceptr, size: usize, stream: CUstream) -> Result {
+    Copy::flat(unified(to), unified(from), size).submit_to(&call.stream(stream)?)
+}
 
-    fn cuMemcpyHtoD_v2 / cuMemcpyHtoD_v2_ptds(call, to: CUdeviceptr, from: Memory, size: usize) {
-        Copy::flat(Side::device(to), Side::host(from.address()), size).run_in(&call.default_stream()?)
-    }
+#[entry(per_thread = cuMemcpyHtoD_v2_ptds)]
+fn cuMemcpyHtoD_v2(call: &Call, to: CUdeviceptr, from: Memory, size: usize) -> Result {
+    Copy::flat(Side::device(to), Side::host(from.address()), size).run_in(&call.default_stream()?)
+}
 
-    fn cuMemcpyHtoDAsync_v2 / cuMemcpyHtoDAsync_v2_ptsz(
-        call, to: CUdeviceptr, from: Memory, size: usize, stream: CUstream,
-    ) {
-        Copy::flat(Side::device(to), Side::host(from.address()), size).submit_to(&call.stream(stream)?)
-    }
+#[entry(per_thread = cuMemcpyHtoDAsync_v2_ptsz)]
+fn cuMemcpyHtoDAsync_v2(call: &Call, to: CUdeviceptr, from: Memory, size: usize, stream: CUstream) -> Result {
+    Copy::flat(Side::device(to), Side::host(from.address()), size).submit_to(&call.stream(stream)?)
+}
 
-    fn cuMemcpyDtoH_v2 / cuMemcpyDtoH_v2_ptds(call, to: Memory, from: CUdeviceptr, size: usize) {
-        Copy::flat(Side::host(to.address()), Side::device(from), size).run_in(&call.default_stream()?)
-    }
+#[entry(per_thread = cuMemcpyDtoH_v2_ptds)]
+fn cuMemcpyDtoH_v2(call: &Call, to: Memory, from: CUdeviceptr, size: usize) -> Result {
+    Copy::flat(Side::host(to.address()), Side::device(from), size).run_in(&call.default_stream()?)
+}
 
-    fn cuMemcpyDtoHAsync_v2 / cuMemcpyDtoHAsync_v2_ptsz(
-        call, to: Memory, from: CUdeviceptr, size: usize, stream: CUstream,
-    ) {
-        Copy::flat(Side::host(to.address()), Side::device(from), size).submit_to(&call.stream(stream)?)
-    }
+#[entry(per_thread = cuMemcpyDtoHAsync_v2_ptsz)]
+fn cuMemcpyDtoHAsync_v2(call: &Call, to: Memory, from: CUdeviceptr, size: usize, stream: CUstream) -> Result {
+    Copy::flat(Side::host(to.address()), Side::device(from), size).submit_to(&call.stream(stream)?)
+}
 
-    fn cuMemcpyDtoD_v2 / cuMemcpyDtoD_v2_ptds(call, to: CUdeviceptr, from: CUdeviceptr, size: usize) {
-        Copy::flat(Side::device(to), Side::device(from), size).run_in(&call.default_stream()?)
-    }
+#[entry(per_thread = cuMemcpyDtoD_v2_ptds)]
+fn cuMemcpyDtoD_v2(call: &Call, to: CUdeviceptr, from: CUdeviceptr, size: usize) -> Result {
+    Copy::flat(Side::device(to), Side::device(from), size).run_in(&call.default_stream()?)
+}
 
-    fn cuMemcpyDtoDAsync_v2 / cuMemcpyDtoDAsync_v2_ptsz(
-        call, to: CUdeviceptr, from: CUdeviceptr, size: usize, stream: CUstream,
-    ) {
-        Copy::flat(Side::device(to), Side::device(from), size).submit_to(&call.stream(stream)?)
-    }
+#[entry(per_thread = cuMemcpyDtoDAsync_v2_ptsz)]
+fn cuMemcpyDtoDAsync_v2(
+    call: &Call,
+    to: CUdeviceptr,
+    from: CUdeviceptr,
+    size: usize,
+    stream: CUstream,
+) -> Result {
+    Copy::flat(Side::device(to), Side::device(from), size).submit_to(&call.stream(stream)?)
+}
 
-    fn cuMemcpyPeer / cuMemcpyPeer_ptds(
-        call, to: CUdeviceptr, to_context: CUcontext, from: CUdeviceptr, from_context: CUcontext, size: usize,
-    ) {
-        peers(to_context, from_context)?;
-        Copy::flat(Side::device(to), Side::device(from), size).run_in(&call.default_stream()?)
-    }
+#[entry(per_thread = cuMemcpyPeer_ptds)]
+fn cuMemcpyPeer(
+    call: &Call,
+    to: CUdeviceptr,
+    to_context: CUcontext,
+    from: CUdeviceptr,
+    from_context: CUcontext,
+    size: usize,
+) -> Result {
+    peers(to_context, from_context)?;
+    Copy::flat(Side::device(to), Side::device(from), size).run_in(&call.default_stream()?)
+}
 
-    fn cuMemcpyPeerAsync / cuMemcpyPeerAsync_ptsz(
-        call, to: CUdeviceptr, to_context: CUcontext, from: CUdeviceptr, from_context: CUcontext, size: usize,
-        stream: CUstream,
-    ) {
-        peers(to_context, from_context)?;
-        Copy::flat(Side::device(to), Side::device(from), size).submit_to(&call.stream(stream)?)
-    }
+#[entry(per_thread = cuMemcpyPeerAsync_ptsz)]
+fn cuMemcpyPeerAsync(
+    call: &Call,
+    to: CUdeviceptr,
+    to_context: CUcontext,
+    from: CUdeviceptr,
+    from_context: CUcontext,
+    size: usize,
+    stream: CUstream,
+) -> Result {
+    peers(to_context, from_context)?;
+    Copy::flat(Side::device(to), Side::device(from), size).submit_to(&call.stream(stream)?)
+}
 
-    fn cuMemcpy2D_v2 / cuMemcpy2D_v2_ptds(call, copy: In<CUDA_MEMCPY2D>) {
-        Copy::two_dimensional(&copy.get()?)?.run_in(&call.default_stream()?)
-    }
+#[entry(per_thread = cuMemcpy2D_v2_ptds)]
+fn cuMemcpy2D_v2(call: &Call, copy: In<CUDA_MEMCPY2D>) -> Result {
+    Copy::two_dimensional(&copy.get()?)?.run_in(&call.default_stream()?)
+}
 
-    fn cuMemcpy2DUnaligned_v2 / cuMemcpy2DUnaligned_v2_ptds(call, copy: In<CUDA_MEMCPY2D>) {
-        Copy::two_dimensional(&copy.get()?)?.run_in(&call.default_stream()?)
-    }
+#[entry(per_thread = cuMemcpy2DUnaligned_v2_ptds)]
+fn cuMemcpy2DUnaligned_v2(call: &Call, copy: In<CUDA_MEMCPY2D>) -> Result {
+    Copy::two_dimensional(&copy.get()?)?.run_in(&call.default_stream()?)
+}
 
-    fn cuMemcpy2DAsync_v2 / cuMemcpy2DAsync_v2_ptsz(call, copy: In<CUDA_MEMCPY2D>, stream: CUstream) {
-        Copy::two_dimensional(&copy.get()?)?.submit_to(&call.stream(stream)?)
-    }
+#[entry(per_thread = cuMemcpy2DAsync_v2_ptsz)]
+fn cuMemcpy2DAsync_v2(call: &Call, copy: In<CUDA_MEMCPY2D>, stream: CUstream) -> Result {
+    Copy::two_dimensional(&copy.get()?)?.submit_to(&call.stream(stream)?)
+}
 
-    fn cuMemcpy3D_v2 / cuMemcpy3D_v2_ptds(call, copy: In<CUDA_MEMCPY3D>) {
-        Copy::three_dimensional(&copy.get()?)?.run_in(&call.default_stream()?)
-    }
+#[entry(per_thread = cuMemcpy3D_v2_ptds)]
+fn cuMemcpy3D_v2(call: &Call, copy: In<CUDA_MEMCPY3D>) -> Result {
+    Copy::three_dimensional(&copy.get()?)?.run_in(&call.default_stream()?)
+}
 
-    fn cuMemcpy3DAsync_v2 / cuMemcpy3DAsync_v2_ptsz(call, copy: In<CUDA_MEMCPY3D>, stream: CUstream) {
-        Copy::three_dimensional(&copy.get()?)?.submit_to(&call.stream(stream)?)
-    }
+#[entry(per_thread = cuMemcpy3DAsync_v2_ptsz)]
+fn cuMemcpy3DAsync_v2(call: &Call, copy: In<CUDA_MEMCPY3D>, stream: CUstream) -> Result {
+    Copy::three_dimensional(&copy.get()?)?.submit_to(&call.stream(stream)?)
+}
 
-    fn cuMemcpy3DPeer / cuMemcpy3DPeer_ptds(call, copy: In<CUDA_MEMCPY3D>) {
-        let copy = copy.get()?;
-        peers(copy.dst_context, copy.src_context)?;
-        Copy::three_dimensional(&copy)?.run_in(&call.default_stream()?)
-    }
+#[entry(per_thread = cuMemcpy3DPeer_ptds)]
+fn cuMemcpy3DPeer(call: &Call, copy: In<CUDA_MEMCPY3D>) -> Result {
+    let copy = copy.get()?;
+    peers(copy.dst_context, copy.src_context)?;
+    Copy::three_dimensional(&copy)?.run_in(&call.default_stream()?)
+}
 
-    fn cuMemcpy3DPeerAsync / cuMemcpy3DPeerAsync_ptsz(call, copy: In<CUDA_MEMCPY3D>, stream: CUstream) {
-        let copy = copy.get()?;
-        peers(copy.dst_context, copy.src_context)?;
-        Copy::three_dimensional(&copy)?.submit_to(&call.stream(stream)?)
-    }
+#[entry(per_thread = cuMemcpy3DPeerAsync_ptsz)]
+fn cuMemcpy3DPeerAsync(call: &Call, copy: In<CUDA_MEMCPY3D>, stream: CUstream) -> Result {
+    let copy = copy.get()?;
+    peers(copy.dst_context, copy.src_context)?;
+    Copy::three_dimensional(&copy)?.submit_to(&call.stream(stream)?)
 }

@@ -3,8 +3,8 @@
 use std::ffi::c_char;
 
 use crate::config::driver_version;
-use crate::entry::entries;
-use crate::error::Status;
+use crate::entry::{Call, entry};
+use crate::error::{Result, Status};
 use crate::pointer::{Memory, Out, Text};
 use crate::state;
 use crate::symbols::{self, Missing};
@@ -20,7 +20,7 @@ const PER_THREAD: u64 = 2;
 const FLAGS: u64 = 3;
 
 /// The version that `cuGetProcAddress` is asked for, tells apart what it means itself.
-fn find(name: Text, version: i32, flags: u64) -> Result<Result<*const (), Missing>, Status> {
+fn find(name: Text, version: i32, flags: u64) -> Result<std::result::Result<*const (), Missing>> {
     if flags & !FLAGS != 0 || flags == FLAGS {
         return Err(Status::INVALID_VALUE);
     }
@@ -29,75 +29,83 @@ fn find(name: Text, version: i32, flags: u64) -> Result<Result<*const (), Missin
     Ok(symbols::find(name, version, driver_version(), flags & PER_THREAD != 0))
 }
 
-entries! {
-    before init fn cuInit(_, flags: u32) {
-        if flags != 0 {
-            return Err(Status::INVALID_VALUE);
-        }
-        state::initialise()
+#[entry(before_init)]
+fn cuInit(_: &Call, flags: u32) -> Result {
+    if flags != 0 {
+        return Err(Status::INVALID_VALUE);
     }
+    state::initialise()
+}
 
-    before init fn cuDriverGetVersion(_, version: Out<i32>) {
-        version.set(driver_version())
-    }
+#[entry(before_init)]
+fn cuDriverGetVersion(_: &Call, version: Out<i32>) -> Result {
+    version.set(driver_version())
+}
 
-    before init fn cuGetErrorName(_, error: u32, text: Out<*const c_char>) {
-        let name = Status(error).name();
-        text.set(name.map_or(std::ptr::null(), |name| name.as_ptr()))?;
-        name.map(drop).ok_or(Status::INVALID_VALUE)
-    }
+#[entry(before_init)]
+fn cuGetErrorName(_: &Call, error: u32, text: Out<*const c_char>) -> Result {
+    let name = Status(error).name();
+    text.set(name.map_or(std::ptr::null(), |name| name.as_ptr()))?;
+    name.map(drop).ok_or(Status::INVALID_VALUE)
+}
 
-    before init fn cuGetErrorString(_, error: u32, text: Out<*const c_char>) {
-        let description = Status(error).description();
-        text.set(description.map_or(std::ptr::null(), |description| description.as_ptr()))?;
-        description.map(drop).ok_or(Status::INVALID_VALUE)
-    }
+#[entry(before_init)]
+fn cuGetErrorString(_: &Call, error: u32, text: Out<*const c_char>) -> Result {
+    let description = Status(error).description();
+    text.set(description.map_or(std::ptr::null(), |description| description.as_ptr()))?;
+    description.map(drop).ok_or(Status::INVALID_VALUE)
+}
 
-    before init fn cuGetProcAddress(_, name: Text, function: Out<*const ()>, version: i32, flags: u64) {
-        function.check()?;
-        let found = find(name, version, flags)?;
-        function.set(found.unwrap_or(std::ptr::null()))?;
-        found.map(drop).map_err(|_| Status::NOT_FOUND)
-    }
+#[entry(before_init)]
+fn cuGetProcAddress(_: &Call, name: Text, function: Out<*const ()>, version: i32, flags: u64) -> Result {
+    function.check()?;
+    let found = find(name, version, flags)?;
+    function.set(found.unwrap_or(std::ptr::null()))?;
+    found.map(drop).map_err(|_| Status::NOT_FOUND)
+}
 
-    before init fn cuGetProcAddress_v2(
-        _,
-        name: Text,
-        function: Out<*const ()>,
-        version: i32,
-        flags: u64,
-        status: Out<u32>,
-    ) {
-        function.check()?;
-        let found = find(name, version, flags)?;
-        function.set(found.unwrap_or(std::ptr::null()))?;
-        status.set_if_wanted(match found {
-            Ok(_) => FOUND,
-            Err(Missing::Name) => SYMBOL_NOT_FOUND,
-            Err(Missing::Version) => VERSION_NOT_SUFFICIENT,
-        });
-        // Who takes a status looks there; only others are told by the result.
-        if status.is_null() { found.map(drop).map_err(|_| Status::NOT_FOUND) } else { Ok(()) }
-    }
+#[entry(before_init)]
+fn cuGetProcAddress_v2(
+    _: &Call,
+    name: Text,
+    function: Out<*const ()>,
+    version: i32,
+    flags: u64,
+    status: Out<u32>,
+) -> Result {
+    function.check()?;
+    let found = find(name, version, flags)?;
+    function.set(found.unwrap_or(std::ptr::null()))?;
+    status.set_if_wanted(match found {
+        Ok(_) => FOUND,
+        Err(Missing::Name) => SYMBOL_NOT_FOUND,
+        Err(Missing::Version) => VERSION_NOT_SUFFICIENT,
+    });
+    // Who takes a status looks there; only others are told by the result.
+    if status.is_null() { found.map(drop).map_err(|_| Status::NOT_FOUND) } else { Ok(()) }
+}
 
-    /// Tables of functions that are not public; NVIDIA's own libraries are made of them.
-    before init fn cuGetExportTable(_, table: Out<*const ()>, id: Memory) {
-        let id = id.at::<[u8; 16]>(0).get()?;
-        table.set(std::ptr::null())?;
-        tables::refused(&id);
-        Err(Status::NOT_SUPPORTED)
-    }
+/// Tables of functions that are not public; NVIDIA's own libraries are made of them.
+#[entry(before_init)]
+fn cuGetExportTable(_: &Call, table: Out<*const ()>, id: Memory) -> Result {
+    let id = id.at::<[u8; 16]>(0).get()?;
+    table.set(std::ptr::null())?;
+    tables::refused(&id);
+    Err(Status::NOT_SUPPORTED)
+}
 
-    fn cuProfilerInitialize(call, _configuration: Text, _output: Text, _mode: u32) {
-        call.refuse()
-    }
+#[entry]
+fn cuProfilerInitialize(call: &Call, _configuration: Text, _output: Text, _mode: u32) -> Result {
+    call.refuse()
+}
 
-    /// There is no profiler that it could start.
-    fn cuProfilerStart(call) {
-        call.context().map(drop)
-    }
+/// There is no profiler that it could start.
+#[entry]
+fn cuProfilerStart(call: &Call) -> Result {
+    call.context().map(drop)
+}
 
-    fn cuProfilerStop(call) {
-        call.context().map(drop)
-    }
+#[entry]
+fn cuProfilerStop(call: &Call) -> Result {
+    call.context().map(drop)
 }

@@ -2,51 +2,56 @@
 
 use gangway_streams::NodeKind;
 
-use crate::entry::{Call, entries};
+use crate::entry::{Call, entry};
 use crate::error::{Result, Status};
 use crate::event::Event;
 use crate::pointer::Out;
 use crate::types::{CUevent, CUstream};
 
-entries! {
-    fn cuEventCreate(call, event: Out<CUevent>, flags: u32) {
-        event.check()?;
-        event.set(Event::create(&call.context()?, flags)?.handle)
-    }
+#[entry]
+fn cuEventCreate(call: &Call, event: Out<CUevent>, flags: u32) -> Result {
+    event.check()?;
+    event.set(Event::create(&call.context()?, flags)?.handle)
+}
 
-    fn cuEventDestroy(_call, event: CUevent) {
-        event.remove().map(drop)
-    }
+#[entry]
+fn cuEventDestroy(_: &Call, event: CUevent) -> Result {
+    event.remove().map(drop)
+}
 
-    fn cuEventDestroy_v2(_call, event: CUevent) {
-        event.remove().map(drop)
-    }
+#[entry]
+fn cuEventDestroy_v2(_: &Call, event: CUevent) -> Result {
+    event.remove().map(drop)
+}
 
-    fn cuEventRecord / cuEventRecord_ptsz(call, event: CUevent, stream: CUstream) {
-        record(call, event, stream, 0)
-    }
+#[entry(per_thread = cuEventRecord_ptsz)]
+fn cuEventRecord(call: &Call, event: CUevent, stream: CUstream) -> Result {
+    record(call, event, stream, 0)
+}
 
-    fn cuEventRecordWithFlags / cuEventRecordWithFlags_ptsz(
-        call, event: CUevent, stream: CUstream, flags: u32
-    ) {
-        record(call, event, stream, flags)
-    }
+#[entry(per_thread = cuEventRecordWithFlags_ptsz)]
+fn cuEventRecordWithFlags(call: &Call, event: CUevent, stream: CUstream, flags: u32) -> Result {
+    record(call, event, stream, flags)
+}
 
-    fn cuEventQuery(_call, event: CUevent) {
-        Ok(event.get()?.event.query()?)
-    }
+#[entry]
+fn cuEventQuery(_: &Call, event: CUevent) -> Result {
+    Ok(event.get()?.event.query()?)
+}
 
-    fn cuEventSynchronize(_call, event: CUevent) {
-        Ok(event.get()?.event.synchronize()?)
-    }
+#[entry]
+fn cuEventSynchronize(_: &Call, event: CUevent) -> Result {
+    Ok(event.get()?.event.synchronize()?)
+}
 
-    fn cuEventElapsedTime(_call, milliseconds: Out<f32>, start: CUevent, end: CUevent) {
-        elapsed(milliseconds, start, end)
-    }
+#[entry]
+fn cuEventElapsedTime(_: &Call, milliseconds: Out<f32>, start: CUevent, end: CUevent) -> Result {
+    elapsed(milliseconds, start, end)
+}
 
-    fn cuEventElapsedTime_v2(_call, milliseconds: Out<f32>, start: CUevent, end: CUevent) {
-        elapsed(milliseconds, start, end)
-    }
+#[entry]
+fn cuEventElapsedTime_v2(_: &Call, milliseconds: Out<f32>, start: CUevent, end: CUevent) -> Result {
+    elapsed(milliseconds, start, end)
 }
 
 fn record(call: &Call, event: CUevent, stream: CUstream, flags: u32) -> Result {

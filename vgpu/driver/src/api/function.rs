@@ -2,7 +2,7 @@
 
 use std::ffi::c_char;
 
-use crate::entry::{Call, entries};
+use crate::entry::{Call, entry};
 use crate::error::{Result, Status};
 use crate::function::Function;
 use crate::occupancy;
@@ -50,111 +50,153 @@ fn best_block(
     block.set(size as i32)
 }
 
-entries! {
-    fn cuFuncGetAttribute(call, value: Out<i32>, attribute: i32, function: CUfunction) {
-        value.check()?;
-        call.context()?;
-        value.set(Function::find(function)?.attribute(attribute)?)
-    }
+#[entry]
+fn cuFuncGetAttribute(call: &Call, value: Out<i32>, attribute: i32, function: CUfunction) -> Result {
+    value.check()?;
+    call.context()?;
+    value.set(Function::find(function)?.attribute(attribute)?)
+}
 
-    fn cuFuncSetAttribute(call, function: CUfunction, attribute: i32, value: i32) {
-        call.context()?;
-        Function::find(function)?.set_attribute(attribute, value)
-    }
+#[entry]
+fn cuFuncSetAttribute(call: &Call, function: CUfunction, attribute: i32, value: i32) -> Result {
+    call.context()?;
+    Function::find(function)?.set_attribute(attribute, value)
+}
 
-    /// A hint about caches that are not there.
-    fn cuFuncSetCacheConfig(call, function: CUfunction, config: u32) {
-        call.context()?;
-        Function::find(function)?;
-        if config > 3 { Err(Status::INVALID_VALUE) } else { Ok(()) }
-    }
+/// A hint about caches that are not there.
+#[entry]
+fn cuFuncSetCacheConfig(call: &Call, function: CUfunction, config: u32) -> Result {
+    call.context()?;
+    Function::find(function)?;
+    if config > 3 { Err(Status::INVALID_VALUE) } else { Ok(()) }
+}
 
-    /// A hint about banks that are not there.
-    fn cuFuncSetSharedMemConfig(call, function: CUfunction, config: u32) {
-        call.context()?;
-        Function::find(function)?;
-        if config > 2 { Err(Status::INVALID_VALUE) } else { Ok(()) }
-    }
+/// A hint about banks that are not there.
+#[entry]
+fn cuFuncSetSharedMemConfig(call: &Call, function: CUfunction, config: u32) -> Result {
+    call.context()?;
+    Function::find(function)?;
+    if config > 2 { Err(Status::INVALID_VALUE) } else { Ok(()) }
+}
 
-    fn cuFuncGetModule(call, module: Out<CUmodule>, function: CUfunction) {
-        module.check()?;
-        call.context()?;
-        module.set(Function::find(function)?.module)
-    }
+#[entry]
+fn cuFuncGetModule(call: &Call, module: Out<CUmodule>, function: CUfunction) -> Result {
+    module.check()?;
+    call.context()?;
+    module.set(Function::find(function)?.module)
+}
 
-    fn cuFuncGetName(call, name: Out<*const c_char>, function: CUfunction) {
-        name.check()?;
-        call.context()?;
-        // The text lives as long as the function, which goes with its module.
-        name.set(Function::find(function)?.name().as_ptr())
-    }
+#[entry]
+fn cuFuncGetName(call: &Call, name: Out<*const c_char>, function: CUfunction) -> Result {
+    name.check()?;
+    call.context()?;
+    // The text lives as long as the function, which goes with its module.
+    name.set(Function::find(function)?.name().as_ptr())
+}
 
-    fn cuFuncGetParamInfo(call, function: CUfunction, index: usize, offset: Out<usize>, size: Out<usize>) {
-        offset.check()?;
-        call.context()?;
-        let function = Function::find(function)?;
-        let parameter = function.described().parameters.get(index).ok_or(Status::INVALID_VALUE)?;
-        offset.set(parameter.offset as usize)?;
-        size.set_if_wanted(parameter.size as usize);
-        Ok(())
-    }
+#[entry]
+fn cuFuncGetParamInfo(
+    call: &Call,
+    function: CUfunction,
+    index: usize,
+    offset: Out<usize>,
+    size: Out<usize>,
+) -> Result {
+    offset.check()?;
+    call.context()?;
+    let function = Function::find(function)?;
+    let parameter = function.described().parameters.get(index).ok_or(Status::INVALID_VALUE)?;
+    offset.set(parameter.offset as usize)?;
+    size.set_if_wanted(parameter.size as usize);
+    Ok(())
+}
 
-    /// All functions are as loaded as they get: their code is compiled when they are called.
-    fn cuFuncIsLoaded(call, state: Out<u32>, function: CUfunction) {
-        const LOADED: u32 = 1;
-        call.context()?;
-        Function::find(function)?;
-        state.set(LOADED)
-    }
+/// All functions are as loaded as they get: their code is compiled when they are called.
+#[entry]
+fn cuFuncIsLoaded(call: &Call, state: Out<u32>, function: CUfunction) -> Result {
+    const LOADED: u32 = 1;
+    call.context()?;
+    Function::find(function)?;
+    state.set(LOADED)
+}
 
-    fn cuFuncLoad(call, function: CUfunction) {
-        call.context()?;
-        Function::find(function).map(drop)
-    }
+#[entry]
+fn cuFuncLoad(call: &Call, function: CUfunction) -> Result {
+    call.context()?;
+    Function::find(function).map(drop)
+}
 
-    fn cuOccupancyMaxActiveBlocksPerMultiprocessor(
-        call, blocks: Out<i32>, function: CUfunction, threads: i32, shared: usize,
-    ) {
-        active_blocks(call, blocks, function, threads, shared)
-    }
+#[entry]
+fn cuOccupancyMaxActiveBlocksPerMultiprocessor(
+    call: &Call,
+    blocks: Out<i32>,
+    function: CUfunction,
+    threads: i32,
+    shared: usize,
+) -> Result {
+    active_blocks(call, blocks, function, threads, shared)
+}
 
-    fn cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
-        call, blocks: Out<i32>, function: CUfunction, threads: i32, shared: usize, flags: u32,
-    ) {
-        if flags > 1 {
-            return Err(Status::INVALID_VALUE);
-        }
-        active_blocks(call, blocks, function, threads, shared)
+#[entry]
+fn cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+    call: &Call,
+    blocks: Out<i32>,
+    function: CUfunction,
+    threads: i32,
+    shared: usize,
+    flags: u32,
+) -> Result {
+    if flags > 1 {
+        return Err(Status::INVALID_VALUE);
     }
+    active_blocks(call, blocks, function, threads, shared)
+}
 
-    fn cuOccupancyMaxPotentialBlockSize(
-        call, grid: Out<i32>, block: Out<i32>, function: CUfunction,
-        of_block: SharedOfBlock, shared: usize, limit: i32,
-    ) {
-        best_block(call, (grid, block), function, of_block, shared, limit)
-    }
+#[entry]
+fn cuOccupancyMaxPotentialBlockSize(
+    call: &Call,
+    grid: Out<i32>,
+    block: Out<i32>,
+    function: CUfunction,
+    of_block: SharedOfBlock,
+    shared: usize,
+    limit: i32,
+) -> Result {
+    best_block(call, (grid, block), function, of_block, shared, limit)
+}
 
-    fn cuOccupancyMaxPotentialBlockSizeWithFlags(
-        call, grid: Out<i32>, block: Out<i32>, function: CUfunction,
-        of_block: SharedOfBlock, shared: usize, limit: i32, flags: u32,
-    ) {
-        if flags > 1 {
-            return Err(Status::INVALID_VALUE);
-        }
-        best_block(call, (grid, block), function, of_block, shared, limit)
+#[entry]
+fn cuOccupancyMaxPotentialBlockSizeWithFlags(
+    call: &Call,
+    grid: Out<i32>,
+    block: Out<i32>,
+    function: CUfunction,
+    of_block: SharedOfBlock,
+    shared: usize,
+    limit: i32,
+    flags: u32,
+) -> Result {
+    if flags > 1 {
+        return Err(Status::INVALID_VALUE);
     }
+    best_block(call, (grid, block), function, of_block, shared, limit)
+}
 
-    fn cuOccupancyAvailableDynamicSMemPerBlock(
-        call, size: Out<usize>, function: CUfunction, blocks: i32, threads: i32,
-    ) {
-        size.check()?;
-        call.context()?;
-        let function = Function::find(function)?;
-        let (Ok(blocks), Ok(threads)) = (u32::try_from(blocks), u32::try_from(threads)) else {
-            return Err(Status::INVALID_VALUE);
-        };
-        let device = function.context()?.device;
-        let available = occupancy::available_shared(device, function.described(), blocks, threads);
-        size.set(available.ok_or(Status::INVALID_VALUE)? as usize)
-    }
+#[entry]
+fn cuOccupancyAvailableDynamicSMemPerBlock(
+    call: &Call,
+    size: Out<usize>,
+    function: CUfunction,
+    blocks: i32,
+    threads: i32,
+) -> Result {
+    size.check()?;
+    call.context()?;
+    let function = Function::find(function)?;
+    let (Ok(blocks), Ok(threads)) = (u32::try_from(blocks), u32::try_from(threads)) else {
+        return Err(Status::INVALID_VALUE);
+    };
+    let device = function.context()?.device;
+    let available = occupancy::available_shared(device, function.described(), blocks, threads);
+    size.set(available.ok_or(Status::INVALID_VALUE)? as usize)
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use gangway_streams::NodeKind;
 
-use crate::entry::entries;
+use crate::entry::{Call, entry};
 use crate::error::{Result, Status};
 use crate::graph::{Graph, UserObject};
 use crate::host_function::HostFn;
@@ -16,150 +16,221 @@ use crate::types::{CUgraph, CUgraphNode, CUuserObject};
 /// `CUgraphEdgeData`: ports, the type of the edge, and space.
 pub(super) type EdgeData = [u8; 8];
 
-entries! {
-    fn cuGraphCreate(_call, graph: Out<CUgraph>, flags: u32) {
-        graph.check()?;
-        if flags != 0 {
-            return Err(Status::INVALID_VALUE);
+#[entry]
+fn cuGraphCreate(_: &Call, graph: Out<CUgraph>, flags: u32) -> Result {
+    graph.check()?;
+    if flags != 0 {
+        return Err(Status::INVALID_VALUE);
+    }
+    graph.set(Graph::of(&gangway_streams::Graph::new())?.handle)
+}
+
+#[entry]
+fn cuGraphDestroy(_: &Call, graph: CUgraph) -> Result {
+    Graph::destroy(graph)
+}
+
+#[entry]
+fn cuGraphClone(_: &Call, clone: Out<CUgraph>, original: CUgraph) -> Result {
+    clone.check()?;
+    clone.set(original.get()?.duplicate()?.handle)
+}
+
+#[entry]
+fn cuGraphNodeFindInClone(_: &Call, node: Out<CUgraphNode>, original: CUgraphNode, clone: CUgraph) -> Result {
+    node.set(clone.get()?.find_copy(original.get()?.id)?)
+}
+
+#[entry]
+fn cuGraphGetNodes(_: &Call, graph: CUgraph, nodes: Out<CUgraphNode>, count: Out<usize>) -> Result {
+    let graph = graph.get()?;
+    list(nodes, count, graph.nodes(graph.graph.nodes())?)
+}
+
+#[entry]
+fn cuGraphGetRootNodes(_: &Call, graph: CUgraph, nodes: Out<CUgraphNode>, count: Out<usize>) -> Result {
+    let graph = graph.get()?;
+    list(nodes, count, graph.nodes(graph.graph.roots())?)
+}
+
+#[entry]
+fn cuGraphGetEdges(
+    _: &Call,
+    graph: CUgraph,
+    from: Out<CUgraphNode>,
+    to: Out<CUgraphNode>,
+    count: Out<usize>,
+) -> Result {
+    edges(graph, from, to, Out::NULL, count)
+}
+
+#[entry]
+fn cuGraphGetEdges_v2(
+    _: &Call,
+    graph: CUgraph,
+    from: Out<CUgraphNode>,
+    to: Out<CUgraphNode>,
+    data: Out<EdgeData>,
+    count: Out<usize>,
+) -> Result {
+    edges(graph, from, to, data, count)
+}
+
+#[entry]
+fn cuGraphNodeGetDependencies(
+    _: &Call,
+    node: CUgraphNode,
+    nodes: Out<CUgraphNode>,
+    count: Out<usize>,
+) -> Result {
+    dependencies(node, nodes, Out::NULL, count)
+}
+
+#[entry]
+fn cuGraphNodeGetDependencies_v2(
+    _: &Call,
+    node: CUgraphNode,
+    nodes: Out<CUgraphNode>,
+    data: Out<EdgeData>,
+    count: Out<usize>,
+) -> Result {
+    dependencies(node, nodes, data, count)
+}
+
+#[entry]
+fn cuGraphNodeGetDependentNodes(
+    _: &Call,
+    node: CUgraphNode,
+    nodes: Out<CUgraphNode>,
+    count: Out<usize>,
+) -> Result {
+    dependents(node, nodes, Out::NULL, count)
+}
+
+#[entry]
+fn cuGraphNodeGetDependentNodes_v2(
+    _: &Call,
+    node: CUgraphNode,
+    nodes: Out<CUgraphNode>,
+    data: Out<EdgeData>,
+    count: Out<usize>,
+) -> Result {
+    dependents(node, nodes, data, count)
+}
+
+#[entry]
+fn cuGraphAddDependencies(
+    _: &Call,
+    graph: CUgraph,
+    from: In<CUgraphNode>,
+    to: In<CUgraphNode>,
+    count: usize,
+) -> Result {
+    let graph = graph.get()?;
+    Ok(graph.graph.add_dependencies(&pairs(&graph, from, to, count)?)?)
+}
+
+#[entry]
+fn cuGraphAddDependencies_v2(
+    _: &Call,
+    graph: CUgraph,
+    from: In<CUgraphNode>,
+    to: In<CUgraphNode>,
+    data: In<EdgeData>,
+    count: usize,
+) -> Result {
+    check_edges(data, count)?;
+    let graph = graph.get()?;
+    Ok(graph.graph.add_dependencies(&pairs(&graph, from, to, count)?)?)
+}
+
+#[entry]
+fn cuGraphRemoveDependencies(
+    _: &Call,
+    graph: CUgraph,
+    from: In<CUgraphNode>,
+    to: In<CUgraphNode>,
+    count: usize,
+) -> Result {
+    let graph = graph.get()?;
+    Ok(graph.graph.remove_dependencies(&pairs(&graph, from, to, count)?)?)
+}
+
+#[entry]
+fn cuGraphRemoveDependencies_v2(
+    _: &Call,
+    graph: CUgraph,
+    from: In<CUgraphNode>,
+    to: In<CUgraphNode>,
+    data: In<EdgeData>,
+    count: usize,
+) -> Result {
+    check_edges(data, count)?;
+    let graph = graph.get()?;
+    Ok(graph.graph.remove_dependencies(&pairs(&graph, from, to, count)?)?)
+}
+
+#[entry]
+fn cuGraphDestroyNode(_: &Call, node: CUgraphNode) -> Result {
+    node.get()?.destroy()
+}
+
+#[entry]
+fn cuGraphDebugDotPrint(_: &Call, graph: CUgraph, path: Text, _flags: u32) -> Result {
+    let path = path.str().map_err(|_| Status::INVALID_VALUE)?;
+    std::fs::write(path, dot(&*graph.get()?)?).map_err(|_| Status::OPERATING_SYSTEM)
+}
+
+#[entry]
+fn cuUserObjectCreate(
+    _: &Call,
+    object: Out<CUuserObject>,
+    pointer: *mut c_void,
+    destroy: Option<HostFn>,
+    held: u32,
+    flags: u32,
+) -> Result {
+    object.check()?;
+    // CU_USER_OBJECT_NO_DESTRUCTOR_SYNC must be given.
+    if flags != 1 || held == 0 {
+        return Err(Status::INVALID_VALUE);
+    }
+    object.set(UserObject::create(pointer, destroy.ok_or(Status::INVALID_VALUE)?, held)?.handle)
+}
+
+#[entry]
+fn cuUserObjectRetain(_: &Call, object: CUuserObject, count: u32) -> Result {
+    check_count(count)?;
+    object.get()?.retain(count);
+    Ok(())
+}
+
+#[entry]
+fn cuUserObjectRelease(_: &Call, object: CUuserObject, count: u32) -> Result {
+    check_count(count)?;
+    object.get()?.release(count)
+}
+
+#[entry]
+fn cuGraphRetainUserObject(_: &Call, graph: CUgraph, object: CUuserObject, count: u32, flags: u32) -> Result {
+    check_count(count)?;
+    let (graph, object) = (graph.get()?, object.get()?);
+    match flags {
+        0 => graph.retain(&object, count),
+        // CU_GRAPH_USER_OBJECT_MOVE: the program's references become the graph's.
+        1 => {
+            object.release(count)?;
+            graph.retain(&object, count);
         }
-        graph.set(Graph::of(&gangway_streams::Graph::new())?.handle)
+        _ => return Err(Status::INVALID_VALUE),
     }
+    Ok(())
+}
 
-    fn cuGraphDestroy(_call, graph: CUgraph) {
-        Graph::destroy(graph)
-    }
-
-    fn cuGraphClone(_call, clone: Out<CUgraph>, original: CUgraph) {
-        clone.check()?;
-        clone.set(original.get()?.duplicate()?.handle)
-    }
-
-    fn cuGraphNodeFindInClone(_call, node: Out<CUgraphNode>, original: CUgraphNode, clone: CUgraph) {
-        node.set(clone.get()?.find_copy(original.get()?.id)?)
-    }
-
-    fn cuGraphGetNodes(_call, graph: CUgraph, nodes: Out<CUgraphNode>, count: Out<usize>) {
-        let graph = graph.get()?;
-        list(nodes, count, graph.nodes(graph.graph.nodes())?)
-    }
-
-    fn cuGraphGetRootNodes(_call, graph: CUgraph, nodes: Out<CUgraphNode>, count: Out<usize>) {
-        let graph = graph.get()?;
-        list(nodes, count, graph.nodes(graph.graph.roots())?)
-    }
-
-    fn cuGraphGetEdges(
-        _call, graph: CUgraph, from: Out<CUgraphNode>, to: Out<CUgraphNode>, count: Out<usize>
-    ) {
-        edges(graph, from, to, Out::NULL, count)
-    }
-
-    fn cuGraphGetEdges_v2(
-        _call, graph: CUgraph, from: Out<CUgraphNode>, to: Out<CUgraphNode>, data: Out<EdgeData>, count: Out<usize>
-    ) {
-        edges(graph, from, to, data, count)
-    }
-
-    fn cuGraphNodeGetDependencies(_call, node: CUgraphNode, nodes: Out<CUgraphNode>, count: Out<usize>) {
-        dependencies(node, nodes, Out::NULL, count)
-    }
-
-    fn cuGraphNodeGetDependencies_v2(
-        _call, node: CUgraphNode, nodes: Out<CUgraphNode>, data: Out<EdgeData>, count: Out<usize>
-    ) {
-        dependencies(node, nodes, data, count)
-    }
-
-    fn cuGraphNodeGetDependentNodes(_call, node: CUgraphNode, nodes: Out<CUgraphNode>, count: Out<usize>) {
-        dependents(node, nodes, Out::NULL, count)
-    }
-
-    fn cuGraphNodeGetDependentNodes_v2(
-        _call, node: CUgraphNode, nodes: Out<CUgraphNode>, data: Out<EdgeData>, count: Out<usize>
-    ) {
-        dependents(node, nodes, data, count)
-    }
-
-    fn cuGraphAddDependencies(
-        _call, graph: CUgraph, from: In<CUgraphNode>, to: In<CUgraphNode>, count: usize
-    ) {
-        let graph = graph.get()?;
-        Ok(graph.graph.add_dependencies(&pairs(&graph, from, to, count)?)?)
-    }
-
-    fn cuGraphAddDependencies_v2(
-        _call, graph: CUgraph, from: In<CUgraphNode>, to: In<CUgraphNode>, data: In<EdgeData>, count: usize
-    ) {
-        check_edges(data, count)?;
-        let graph = graph.get()?;
-        Ok(graph.graph.add_dependencies(&pairs(&graph, from, to, count)?)?)
-    }
-
-    fn cuGraphRemoveDependencies(
-        _call, graph: CUgraph, from: In<CUgraphNode>, to: In<CUgraphNode>, count: usize
-    ) {
-        let graph = graph.get()?;
-        Ok(graph.graph.remove_dependencies(&pairs(&graph, from, to, count)?)?)
-    }
-
-    fn cuGraphRemoveDependencies_v2(
-        _call, graph: CUgraph, from: In<CUgraphNode>, to: In<CUgraphNode>, data: In<EdgeData>, count: usize
-    ) {
-        check_edges(data, count)?;
-        let graph = graph.get()?;
-        Ok(graph.graph.remove_dependencies(&pairs(&graph, from, to, count)?)?)
-    }
-
-    fn cuGraphDestroyNode(_call, node: CUgraphNode) {
-        node.get()?.destroy()
-    }
-
-    fn cuGraphDebugDotPrint(_call, graph: CUgraph, path: Text, _flags: u32) {
-        let path = path.str().map_err(|_| Status::INVALID_VALUE)?;
-        std::fs::write(path, dot(&*graph.get()?)?).map_err(|_| Status::OPERATING_SYSTEM)
-    }
-
-    fn cuUserObjectCreate(
-        _call, object: Out<CUuserObject>, pointer: *mut c_void, destroy: Option<HostFn>, held: u32, flags: u32
-    ) {
-        object.check()?;
-        // CU_USER_OBJECT_NO_DESTRUCTOR_SYNC must be given.
-        if flags != 1 || held == 0 {
-            return Err(Status::INVALID_VALUE);
-        }
-        object.set(UserObject::create(pointer, destroy.ok_or(Status::INVALID_VALUE)?, held)?.handle)
-    }
-
-    fn cuUserObjectRetain(_call, object: CUuserObject, count: u32) {
-        check_count(count)?;
-        object.get()?.retain(count);
-        Ok(())
-    }
-
-    fn cuUserObjectRelease(_call, object: CUuserObject, count: u32) {
-        check_count(count)?;
-        object.get()?.release(count)
-    }
-
-    fn cuGraphRetainUserObject(_call, graph: CUgraph, object: CUuserObject, count: u32, flags: u32) {
-        check_count(count)?;
-        let (graph, object) = (graph.get()?, object.get()?);
-        match flags {
-            0 => graph.retain(&object, count),
-            // CU_GRAPH_USER_OBJECT_MOVE: the program's references become the graph's.
-            1 => {
-                object.release(count)?;
-                graph.retain(&object, count);
-            }
-            _ => return Err(Status::INVALID_VALUE),
-        }
-        Ok(())
-    }
-
-    fn cuGraphReleaseUserObject(_call, graph: CUgraph, object: CUuserObject, count: u32) {
-        check_count(count)?;
-        graph.get()?.release(object, count)
-    }
+#[entry]
+fn cuGraphReleaseUserObject(_: &Call, graph: CUgraph, object: CUuserObject, count: u32) -> Result {
+    check_count(count)?;
+    graph.get()?.release(object, count)
 }
 
 fn check_count(count: u32) -> Result {

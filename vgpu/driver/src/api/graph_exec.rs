@@ -2,97 +2,124 @@
 
 use std::ffi::c_char;
 
-use crate::entry::entries;
+use crate::entry::{Call, entry};
 use crate::error::{Result, Status};
 use crate::graph::Exec;
 use crate::pointer::Out;
 use crate::report::report;
 use crate::types::{CUgraph, CUgraphExec, CUgraphNode, CUstream};
 
-entries! {
-    /// Before version 12: an error tells in which node, and leaves a text.
-    fn cuGraphInstantiate(
-        _call, exec: Out<CUgraphExec>, graph: CUgraph, node: Out<CUgraphNode>, log: Out<c_char>, size: usize
-    ) {
-        instantiate_with_log(exec, graph, node, log, size)
-    }
+/// Before version 12: an error tells in which node, and leaves a text.
+#[entry]
+fn cuGraphInstantiate(
+    _: &Call,
+    exec: Out<CUgraphExec>,
+    graph: CUgraph,
+    node: Out<CUgraphNode>,
+    log: Out<c_char>,
+    size: usize,
+) -> Result {
+    instantiate_with_log(exec, graph, node, log, size)
+}
 
-    fn cuGraphInstantiate_v2(
-        _call, exec: Out<CUgraphExec>, graph: CUgraph, node: Out<CUgraphNode>, log: Out<c_char>, size: usize
-    ) {
-        instantiate_with_log(exec, graph, node, log, size)
-    }
+#[entry]
+fn cuGraphInstantiate_v2(
+    _: &Call,
+    exec: Out<CUgraphExec>,
+    graph: CUgraph,
+    node: Out<CUgraphNode>,
+    log: Out<c_char>,
+    size: usize,
+) -> Result {
+    instantiate_with_log(exec, graph, node, log, size)
+}
 
-    fn cuGraphInstantiateWithFlags(_call, exec: Out<CUgraphExec>, graph: CUgraph, flags: u64) {
-        exec.set(instantiate(exec, graph, flags)?)
-    }
+#[entry]
+fn cuGraphInstantiateWithFlags(_: &Call, exec: Out<CUgraphExec>, graph: CUgraph, flags: u64) -> Result {
+    exec.set(instantiate(exec, graph, flags)?)
+}
 
-    fn cuGraphInstantiateWithParams / cuGraphInstantiateWithParams_ptsz(
-        call, exec: Out<CUgraphExec>, graph: CUgraph, parameters: Out<InstantiateParameters>
-    ) {
-        let mut given = parameters.get()?;
-        let made = instantiate(exec, graph, given.flags);
-        given.error_node = CUgraphNode::NULL;
-        given.result = match made {
-            Ok(_) => 0,
-            // CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED, INVALID_STRUCTURE
-            Err(Status::NOT_SUPPORTED) => 3,
-            Err(_) => 2,
-        };
-        parameters.set(given)?;
-        let made = made?;
-        if given.flags & UPLOAD != 0 {
-            call.stream(given.upload_stream)?;
-        }
-        exec.set(made)
+#[entry(per_thread = cuGraphInstantiateWithParams_ptsz)]
+fn cuGraphInstantiateWithParams(
+    call: &Call,
+    exec: Out<CUgraphExec>,
+    graph: CUgraph,
+    parameters: Out<InstantiateParameters>,
+) -> Result {
+    let mut given = parameters.get()?;
+    let made = instantiate(exec, graph, given.flags);
+    given.error_node = CUgraphNode::NULL;
+    given.result = match made {
+        Ok(_) => 0,
+        // CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED, INVALID_STRUCTURE
+        Err(Status::NOT_SUPPORTED) => 3,
+        Err(_) => 2,
+    };
+    parameters.set(given)?;
+    let made = made?;
+    if given.flags & UPLOAD != 0 {
+        call.stream(given.upload_stream)?;
     }
+    exec.set(made)
+}
 
-    fn cuGraphExecDestroy(_call, exec: CUgraphExec) {
-        exec.remove().map(drop)
-    }
+#[entry]
+fn cuGraphExecDestroy(_: &Call, exec: CUgraphExec) -> Result {
+    exec.remove().map(drop)
+}
 
-    fn cuGraphExecGetFlags(_call, exec: CUgraphExec, flags: Out<u64>) {
-        flags.set(exec.get()?.flags)
-    }
+#[entry]
+fn cuGraphExecGetFlags(_: &Call, exec: CUgraphExec, flags: Out<u64>) -> Result {
+    flags.set(exec.get()?.flags)
+}
 
-    /// Nothing has to be brought anywhere.
-    fn cuGraphUpload / cuGraphUpload_ptsz(call, exec: CUgraphExec, stream: CUstream) {
-        exec.get()?;
-        call.stream(stream)?;
-        Ok(())
-    }
+/// Nothing has to be brought anywhere.
+#[entry(per_thread = cuGraphUpload_ptsz)]
+fn cuGraphUpload(call: &Call, exec: CUgraphExec, stream: CUstream) -> Result {
+    exec.get()?;
+    call.stream(stream)?;
+    Ok(())
+}
 
-    fn cuGraphLaunch / cuGraphLaunch_ptsz(call, exec: CUgraphExec, stream: CUstream) {
-        exec.get()?.launch(&call.stream(stream)?)
-    }
+#[entry(per_thread = cuGraphLaunch_ptsz)]
+fn cuGraphLaunch(call: &Call, exec: CUgraphExec, stream: CUstream) -> Result {
+    exec.get()?.launch(&call.stream(stream)?)
+}
 
-    fn cuGraphExecUpdate(
-        _call, exec: CUgraphExec, graph: CUgraph, node: Out<CUgraphNode>, result: Out<u32>
-    ) {
-        let outcome = exec.get()?.update(&*graph.get()?);
-        node.set_if_wanted(CUgraphNode::NULL);
-        result.set_if_wanted(update_result(outcome));
-        outcome
-    }
+#[entry]
+fn cuGraphExecUpdate(
+    _: &Call,
+    exec: CUgraphExec,
+    graph: CUgraph,
+    node: Out<CUgraphNode>,
+    result: Out<u32>,
+) -> Result {
+    let outcome = exec.get()?.update(&*graph.get()?);
+    node.set_if_wanted(CUgraphNode::NULL);
+    result.set_if_wanted(update_result(outcome));
+    outcome
+}
 
-    fn cuGraphExecUpdate_v2(_call, exec: CUgraphExec, graph: CUgraph, result: Out<UpdateResult>) {
-        let outcome = exec.get()?.update(&*graph.get()?);
-        let nothing = CUgraphNode::NULL;
-        result.set_if_wanted(UpdateResult {
-            result: update_result(outcome),
-            error_node: nothing,
-            error_from_node: nothing,
-        });
-        outcome
-    }
+#[entry]
+fn cuGraphExecUpdate_v2(_: &Call, exec: CUgraphExec, graph: CUgraph, result: Out<UpdateResult>) -> Result {
+    let outcome = exec.get()?.update(&*graph.get()?);
+    let nothing = CUgraphNode::NULL;
+    result.set_if_wanted(UpdateResult {
+        result: update_result(outcome),
+        error_node: nothing,
+        error_from_node: nothing,
+    });
+    outcome
+}
 
-    fn cuGraphNodeSetEnabled(_call, exec: CUgraphExec, node: CUgraphNode, enabled: u32) {
-        Ok(exec.get()?.exec.set_enabled(node.get()?.id, enabled != 0)?)
-    }
+#[entry]
+fn cuGraphNodeSetEnabled(_: &Call, exec: CUgraphExec, node: CUgraphNode, enabled: u32) -> Result {
+    Ok(exec.get()?.exec.set_enabled(node.get()?.id, enabled != 0)?)
+}
 
-    fn cuGraphNodeGetEnabled(_call, exec: CUgraphExec, node: CUgraphNode, enabled: Out<u32>) {
-        enabled.set(u32::from(exec.get()?.exec.enabled(node.get()?.id)?))
-    }
+#[entry]
+fn cuGraphNodeGetEnabled(_: &Call, exec: CUgraphExec, node: CUgraphNode, enabled: Out<u32>) -> Result {
+    enabled.set(u32::from(exec.get()?.exec.enabled(node.get()?.id)?))
 }
 
 /// `CUDA_GRAPH_INSTANTIATE_PARAMS`

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use gangway_streams::NodeKind;
 
 use crate::copy::Copy;
-use crate::entry::entries;
+use crate::entry::{Call, entry};
 use crate::error::{Result, Status};
 use crate::fill::Fill;
 use crate::graph::parameters::{
@@ -17,262 +17,400 @@ use crate::types::{CUDA_MEMCPY3D, CUcontext, CUevent, CUgraph, CUgraphExec, CUgr
 
 use super::graph::{EdgeData, add, check_edges};
 
-entries! {
-    fn cuGraphNodeGetType(_call, node: CUgraphNode, kind: Out<u32>) {
-        kind.set(parameters::kind_of(&node.get()?.kind()?))
+#[entry]
+fn cuGraphNodeGetType(_: &Call, node: CUgraphNode, kind: Out<u32>) -> Result {
+    kind.set(parameters::kind_of(&node.get()?.kind()?))
+}
+
+#[entry]
+fn cuGraphAddNode(
+    _: &Call,
+    out: Out<CUgraphNode>,
+    graph: CUgraph,
+    dependencies: In<CUgraphNode>,
+    count: usize,
+    given: Memory,
+) -> Result {
+    add(out, graph, dependencies, count, || parameters::any(given))
+}
+
+#[entry]
+fn cuGraphAddNode_v2(
+    _: &Call,
+    out: Out<CUgraphNode>,
+    graph: CUgraph,
+    dependencies: In<CUgraphNode>,
+    data: In<EdgeData>,
+    count: usize,
+    given: Memory,
+) -> Result {
+    check_edges(data, count)?;
+    add(out, graph, dependencies, count, || parameters::any(given))
+}
+
+#[entry]
+fn cuGraphNodeSetParams(_: &Call, node: CUgraphNode, given: Memory) -> Result {
+    node.get()?.set(parameters::any(given)?)
+}
+
+#[entry]
+fn cuGraphExecNodeSetParams(_: &Call, exec: CUgraphExec, node: CUgraphNode, given: Memory) -> Result {
+    change(exec, node, parameters::any(given)?)
+}
+
+// Kernels
+
+#[entry]
+fn cuGraphAddKernelNode(
+    _: &Call,
+    out: Out<CUgraphNode>,
+    graph: CUgraph,
+    dependencies: In<CUgraphNode>,
+    count: usize,
+    given: In<KernelParameters>,
+) -> Result {
+    add(out, graph, dependencies, count, || parameters::launch(given.get()?))
+}
+
+#[entry]
+fn cuGraphAddKernelNode_v2(
+    _: &Call,
+    out: Out<CUgraphNode>,
+    graph: CUgraph,
+    dependencies: In<CUgraphNode>,
+    count: usize,
+    given: In<KernelParameters2>,
+) -> Result {
+    add(out, graph, dependencies, count, || parameters::launch2(given.get()?))
+}
+
+#[entry]
+fn cuGraphKernelNodeGetParams(_: &Call, node: CUgraphNode, out: Out<KernelParameters>) -> Result {
+    out.set(parameters::of_launch(&*node.get()?)?)
+}
+
+#[entry]
+fn cuGraphKernelNodeGetParams_v2(_: &Call, node: CUgraphNode, out: Out<KernelParameters2>) -> Result {
+    out.set(parameters::of_launch2(&*node.get()?)?)
+}
+
+#[entry]
+fn cuGraphKernelNodeSetParams(_: &Call, node: CUgraphNode, given: In<KernelParameters>) -> Result {
+    node.get()?.set(parameters::launch(given.get()?)?)
+}
+
+#[entry]
+fn cuGraphKernelNodeSetParams_v2(_: &Call, node: CUgraphNode, given: In<KernelParameters2>) -> Result {
+    node.get()?.set(parameters::launch2(given.get()?)?)
+}
+
+#[entry]
+fn cuGraphExecKernelNodeSetParams(
+    _: &Call,
+    exec: CUgraphExec,
+    node: CUgraphNode,
+    given: In<KernelParameters>,
+) -> Result {
+    change(exec, node, parameters::launch(given.get()?)?)
+}
+
+#[entry]
+fn cuGraphExecKernelNodeSetParams_v2(
+    _: &Call,
+    exec: CUgraphExec,
+    node: CUgraphNode,
+    given: In<KernelParameters2>,
+) -> Result {
+    change(exec, node, parameters::launch2(given.get()?)?)
+}
+
+#[entry]
+fn cuGraphKernelNodeGetAttribute(
+    _: &Call,
+    node: CUgraphNode,
+    attribute: u32,
+    value: Out<CUstreamAttrValue>,
+) -> Result {
+    let launch = node.get()?.work::<Launch>()?;
+    let mut found = CUstreamAttrValue::default();
+    match attribute {
+        COOPERATIVE => found.value[0] = u64::from(launch.shape.cooperative),
+        0..=LAST_ATTRIBUTE => {}
+        _ => return Err(Status::INVALID_VALUE),
     }
+    value.set(found)
+}
 
-    fn cuGraphAddNode(
-        _call, out: Out<CUgraphNode>, graph: CUgraph, dependencies: In<CUgraphNode>, count: usize, given: Memory
-    ) {
-        add(out, graph, dependencies, count, || parameters::any(given))
+/// The other attributes are hints.
+#[entry]
+fn cuGraphKernelNodeSetAttribute(
+    _: &Call,
+    node: CUgraphNode,
+    attribute: u32,
+    value: In<CUstreamAttrValue>,
+) -> Result {
+    let node = node.get()?;
+    let launch = node.work::<Launch>()?;
+    match attribute {
+        COOPERATIVE => set_cooperative(&node, &launch, value.get()?.value[0] as u32 != 0),
+        0..=LAST_ATTRIBUTE => Ok(()),
+        _ => Err(Status::INVALID_VALUE),
     }
+}
 
-    fn cuGraphAddNode_v2(
-        _call, out: Out<CUgraphNode>, graph: CUgraph, dependencies: In<CUgraphNode>, data: In<EdgeData>,
-        count: usize, given: Memory
-    ) {
-        check_edges(data, count)?;
-        add(out, graph, dependencies, count, || parameters::any(given))
-    }
+#[entry]
+fn cuGraphKernelNodeCopyAttributes(_: &Call, to: CUgraphNode, from: CUgraphNode) -> Result {
+    let (to, from) = (to.get()?, from.get()?.work::<Launch>()?);
+    let launch = to.work::<Launch>()?;
+    set_cooperative(&to, &launch, from.shape.cooperative)
+}
 
-    fn cuGraphNodeSetParams(_call, node: CUgraphNode, given: Memory) {
-        node.get()?.set(parameters::any(given)?)
-    }
+// Copies
 
-    fn cuGraphExecNodeSetParams(_call, exec: CUgraphExec, node: CUgraphNode, given: Memory) {
-        change(exec, node, parameters::any(given)?)
-    }
+#[entry]
+fn cuGraphAddMemcpyNode(
+    _: &Call,
+    out: Out<CUgraphNode>,
+    graph: CUgraph,
+    dependencies: In<CUgraphNode>,
+    count: usize,
+    given: In<CUDA_MEMCPY3D>,
+    context: CUcontext,
+) -> Result {
+    context.get()?;
+    add(out, graph, dependencies, count, || parameters::copy(&given.get()?))
+}
 
-    // Kernels
+#[entry]
+fn cuGraphMemcpyNodeGetParams(_: &Call, node: CUgraphNode, out: Out<CUDA_MEMCPY3D>) -> Result {
+    out.set(node.get()?.work::<Copy>()?.description())
+}
 
-    fn cuGraphAddKernelNode(
-        _call, out: Out<CUgraphNode>, graph: CUgraph, dependencies: In<CUgraphNode>, count: usize,
-        given: In<KernelParameters>
-    ) {
-        add(out, graph, dependencies, count, || parameters::launch(given.get()?))
-    }
+#[entry]
+fn cuGraphMemcpyNodeSetParams(_: &Call, node: CUgraphNode, given: In<CUDA_MEMCPY3D>) -> Result {
+    node.get()?.set(parameters::copy(&given.get()?)?)
+}
 
-    fn cuGraphAddKernelNode_v2(
-        _call, out: Out<CUgraphNode>, graph: CUgraph, dependencies: In<CUgraphNode>, count: usize,
-        given: In<KernelParameters2>
-    ) {
-        add(out, graph, dependencies, count, || parameters::launch2(given.get()?))
-    }
+#[entry]
+fn cuGraphExecMemcpyNodeSetParams(
+    _: &Call,
+    exec: CUgraphExec,
+    node: CUgraphNode,
+    given: In<CUDA_MEMCPY3D>,
+    context: CUcontext,
+) -> Result {
+    context.get()?;
+    change(exec, node, parameters::copy(&given.get()?)?)
+}
 
-    fn cuGraphKernelNodeGetParams(_call, node: CUgraphNode, out: Out<KernelParameters>) {
-        out.set(parameters::of_launch(&*node.get()?)?)
-    }
+// Fills
 
-    fn cuGraphKernelNodeGetParams_v2(_call, node: CUgraphNode, out: Out<KernelParameters2>) {
-        out.set(parameters::of_launch2(&*node.get()?)?)
-    }
+#[entry]
+fn cuGraphAddMemsetNode(
+    _: &Call,
+    out: Out<CUgraphNode>,
+    graph: CUgraph,
+    dependencies: In<CUgraphNode>,
+    count: usize,
+    given: In<FillParameters>,
+    context: CUcontext,
+) -> Result {
+    context.get()?;
+    add(out, graph, dependencies, count, || parameters::fill(given.get()?))
+}
 
-    fn cuGraphKernelNodeSetParams(_call, node: CUgraphNode, given: In<KernelParameters>) {
-        node.get()?.set(parameters::launch(given.get()?)?)
-    }
+#[entry]
+fn cuGraphMemsetNodeGetParams(_: &Call, node: CUgraphNode, out: Out<FillParameters>) -> Result {
+    out.set(node.get()?.work::<Fill>()?.parameters())
+}
 
-    fn cuGraphKernelNodeSetParams_v2(_call, node: CUgraphNode, given: In<KernelParameters2>) {
-        node.get()?.set(parameters::launch2(given.get()?)?)
-    }
+#[entry]
+fn cuGraphMemsetNodeSetParams(_: &Call, node: CUgraphNode, given: In<FillParameters>) -> Result {
+    node.get()?.set(parameters::fill(given.get()?)?)
+}
 
-    fn cuGraphExecKernelNodeSetParams(
-        _call, exec: CUgraphExec, node: CUgraphNode, given: In<KernelParameters>
-    ) {
-        change(exec, node, parameters::launch(given.get()?)?)
-    }
+#[entry]
+fn cuGraphExecMemsetNodeSetParams(
+    _: &Call,
+    exec: CUgraphExec,
+    node: CUgraphNode,
+    given: In<FillParameters>,
+    context: CUcontext,
+) -> Result {
+    context.get()?;
+    change(exec, node, parameters::fill(given.get()?)?)
+}
 
-    fn cuGraphExecKernelNodeSetParams_v2(
-        _call, exec: CUgraphExec, node: CUgraphNode, given: In<KernelParameters2>
-    ) {
-        change(exec, node, parameters::launch2(given.get()?)?)
-    }
+// Host functions
 
-    fn cuGraphKernelNodeGetAttribute(
-        _call, node: CUgraphNode, attribute: u32, value: Out<CUstreamAttrValue>
-    ) {
-        let launch = node.get()?.work::<Launch>()?;
-        let mut found = CUstreamAttrValue::default();
-        match attribute {
-            COOPERATIVE => found.value[0] = u64::from(launch.shape.cooperative),
-            0..=LAST_ATTRIBUTE => {}
-            _ => return Err(Status::INVALID_VALUE),
-        }
-        value.set(found)
-    }
+#[entry]
+fn cuGraphAddHostNode(
+    _: &Call,
+    out: Out<CUgraphNode>,
+    graph: CUgraph,
+    dependencies: In<CUgraphNode>,
+    count: usize,
+    given: In<HostParameters>,
+) -> Result {
+    add(out, graph, dependencies, count, || parameters::host(given.get()?))
+}
 
-    /// The other attributes are hints.
-    fn cuGraphKernelNodeSetAttribute(
-        _call, node: CUgraphNode, attribute: u32, value: In<CUstreamAttrValue>
-    ) {
-        let node = node.get()?;
-        let launch = node.work::<Launch>()?;
-        match attribute {
-            COOPERATIVE => set_cooperative(&node, &launch, value.get()?.value[0] as u32 != 0),
-            0..=LAST_ATTRIBUTE => Ok(()),
-            _ => Err(Status::INVALID_VALUE),
-        }
-    }
+#[entry]
+fn cuGraphHostNodeGetParams(_: &Call, node: CUgraphNode, out: Out<HostParameters>) -> Result {
+    out.set(parameters::of_host(&*node.get()?)?)
+}
 
-    fn cuGraphKernelNodeCopyAttributes(_call, to: CUgraphNode, from: CUgraphNode) {
-        let (to, from) = (to.get()?, from.get()?.work::<Launch>()?);
-        let launch = to.work::<Launch>()?;
-        set_cooperative(&to, &launch, from.shape.cooperative)
-    }
+#[entry]
+fn cuGraphHostNodeSetParams(_: &Call, node: CUgraphNode, given: In<HostParameters>) -> Result {
+    node.get()?.set(parameters::host(given.get()?)?)
+}
 
-    // Copies
+#[entry]
+fn cuGraphExecHostNodeSetParams(
+    _: &Call,
+    exec: CUgraphExec,
+    node: CUgraphNode,
+    given: In<HostParameters>,
+) -> Result {
+    change(exec, node, parameters::host(given.get()?)?)
+}
 
-    fn cuGraphAddMemcpyNode(
-        _call, out: Out<CUgraphNode>, graph: CUgraph, dependencies: In<CUgraphNode>, count: usize,
-        given: In<CUDA_MEMCPY3D>, context: CUcontext
-    ) {
-        context.get()?;
-        add(out, graph, dependencies, count, || parameters::copy(&given.get()?))
-    }
+// Operations on values in memory
 
-    fn cuGraphMemcpyNodeGetParams(_call, node: CUgraphNode, out: Out<CUDA_MEMCPY3D>) {
-        out.set(node.get()?.work::<Copy>()?.description())
-    }
+#[entry]
+fn cuGraphAddBatchMemOpNode(
+    _: &Call,
+    out: Out<CUgraphNode>,
+    graph: CUgraph,
+    dependencies: In<CUgraphNode>,
+    count: usize,
+    given: In<OperationParameters>,
+) -> Result {
+    add(out, graph, dependencies, count, || parameters::operations(given.get()?))
+}
 
-    fn cuGraphMemcpyNodeSetParams(_call, node: CUgraphNode, given: In<CUDA_MEMCPY3D>) {
-        node.get()?.set(parameters::copy(&given.get()?)?)
-    }
+#[entry]
+fn cuGraphBatchMemOpNodeGetParams(_: &Call, node: CUgraphNode, out: Out<OperationParameters>) -> Result {
+    out.set(parameters::of_operations(&*node.get()?)?)
+}
 
-    fn cuGraphExecMemcpyNodeSetParams(
-        _call, exec: CUgraphExec, node: CUgraphNode, given: In<CUDA_MEMCPY3D>, context: CUcontext
-    ) {
-        context.get()?;
-        change(exec, node, parameters::copy(&given.get()?)?)
-    }
+#[entry]
+fn cuGraphBatchMemOpNodeSetParams(_: &Call, node: CUgraphNode, given: In<OperationParameters>) -> Result {
+    node.get()?.set(parameters::operations(given.get()?)?)
+}
 
-    // Fills
+#[entry]
+fn cuGraphExecBatchMemOpNodeSetParams(
+    _: &Call,
+    exec: CUgraphExec,
+    node: CUgraphNode,
+    given: In<OperationParameters>,
+) -> Result {
+    change(exec, node, parameters::operations(given.get()?)?)
+}
 
-    fn cuGraphAddMemsetNode(
-        _call, out: Out<CUgraphNode>, graph: CUgraph, dependencies: In<CUgraphNode>, count: usize,
-        given: In<FillParameters>, context: CUcontext
-    ) {
-        context.get()?;
-        add(out, graph, dependencies, count, || parameters::fill(given.get()?))
-    }
+// Child graphs, nothing at all, and events
 
-    fn cuGraphMemsetNodeGetParams(_call, node: CUgraphNode, out: Out<FillParameters>) {
-        out.set(node.get()?.work::<Fill>()?.parameters())
-    }
+#[entry]
+fn cuGraphAddChildGraphNode(
+    _: &Call,
+    out: Out<CUgraphNode>,
+    graph: CUgraph,
+    dependencies: In<CUgraphNode>,
+    count: usize,
+    child: CUgraph,
+) -> Result {
+    add(out, graph, dependencies, count, || parameters::child(child))
+}
 
-    fn cuGraphMemsetNodeSetParams(_call, node: CUgraphNode, given: In<FillParameters>) {
-        node.get()?.set(parameters::fill(given.get()?)?)
-    }
+#[entry]
+fn cuGraphChildGraphNodeGetGraph(_: &Call, node: CUgraphNode, out: Out<CUgraph>) -> Result {
+    out.set(parameters::of_child(&*node.get()?)?.handle)
+}
 
-    fn cuGraphExecMemsetNodeSetParams(
-        _call, exec: CUgraphExec, node: CUgraphNode, given: In<FillParameters>, context: CUcontext
-    ) {
-        context.get()?;
-        change(exec, node, parameters::fill(given.get()?)?)
-    }
+#[entry]
+fn cuGraphExecChildGraphNodeSetParams(
+    _: &Call,
+    exec: CUgraphExec,
+    node: CUgraphNode,
+    child: CUgraph,
+) -> Result {
+    change(exec, node, parameters::child(child)?)
+}
 
-    // Host functions
+#[entry]
+fn cuGraphAddEmptyNode(
+    _: &Call,
+    out: Out<CUgraphNode>,
+    graph: CUgraph,
+    dependencies: In<CUgraphNode>,
+    count: usize,
+) -> Result {
+    add(out, graph, dependencies, count, || Ok(NodeKind::Empty))
+}
 
-    fn cuGraphAddHostNode(
-        _call, out: Out<CUgraphNode>, graph: CUgraph, dependencies: In<CUgraphNode>, count: usize,
-        given: In<HostParameters>
-    ) {
-        add(out, graph, dependencies, count, || parameters::host(given.get()?))
-    }
+#[entry]
+fn cuGraphAddEventRecordNode(
+    _: &Call,
+    out: Out<CUgraphNode>,
+    graph: CUgraph,
+    dependencies: In<CUgraphNode>,
+    count: usize,
+    event: CUevent,
+) -> Result {
+    add(out, graph, dependencies, count, || parameters::record(event))
+}
 
-    fn cuGraphHostNodeGetParams(_call, node: CUgraphNode, out: Out<HostParameters>) {
-        out.set(parameters::of_host(&*node.get()?)?)
-    }
+#[entry]
+fn cuGraphEventRecordNodeGetEvent(_: &Call, node: CUgraphNode, event: Out<CUevent>) -> Result {
+    event.set(parameters::of_event(&*node.get()?, kind::RECORD)?)
+}
 
-    fn cuGraphHostNodeSetParams(_call, node: CUgraphNode, given: In<HostParameters>) {
-        node.get()?.set(parameters::host(given.get()?)?)
-    }
+#[entry]
+fn cuGraphEventRecordNodeSetEvent(_: &Call, node: CUgraphNode, event: CUevent) -> Result {
+    node.get()?.set(parameters::record(event)?)
+}
 
-    fn cuGraphExecHostNodeSetParams(
-        _call, exec: CUgraphExec, node: CUgraphNode, given: In<HostParameters>
-    ) {
-        change(exec, node, parameters::host(given.get()?)?)
-    }
+#[entry]
+fn cuGraphExecEventRecordNodeSetEvent(
+    _: &Call,
+    exec: CUgraphExec,
+    node: CUgraphNode,
+    event: CUevent,
+) -> Result {
+    change(exec, node, parameters::record(event)?)
+}
 
-    // Operations on values in memory
+#[entry]
+fn cuGraphAddEventWaitNode(
+    _: &Call,
+    out: Out<CUgraphNode>,
+    graph: CUgraph,
+    dependencies: In<CUgraphNode>,
+    count: usize,
+    event: CUevent,
+) -> Result {
+    add(out, graph, dependencies, count, || parameters::wait(event))
+}
 
-    fn cuGraphAddBatchMemOpNode(
-        _call, out: Out<CUgraphNode>, graph: CUgraph, dependencies: In<CUgraphNode>, count: usize,
-        given: In<OperationParameters>
-    ) {
-        add(out, graph, dependencies, count, || parameters::operations(given.get()?))
-    }
+#[entry]
+fn cuGraphEventWaitNodeGetEvent(_: &Call, node: CUgraphNode, event: Out<CUevent>) -> Result {
+    event.set(parameters::of_event(&*node.get()?, kind::WAIT)?)
+}
 
-    fn cuGraphBatchMemOpNodeGetParams(_call, node: CUgraphNode, out: Out<OperationParameters>) {
-        out.set(parameters::of_operations(&*node.get()?)?)
-    }
+#[entry]
+fn cuGraphEventWaitNodeSetEvent(_: &Call, node: CUgraphNode, event: CUevent) -> Result {
+    node.get()?.set(parameters::wait(event)?)
+}
 
-    fn cuGraphBatchMemOpNodeSetParams(_call, node: CUgraphNode, given: In<OperationParameters>) {
-        node.get()?.set(parameters::operations(given.get()?)?)
-    }
-
-    fn cuGraphExecBatchMemOpNodeSetParams(
-        _call, exec: CUgraphExec, node: CUgraphNode, given: In<OperationParameters>
-    ) {
-        change(exec, node, parameters::operations(given.get()?)?)
-    }
-
-    // Child graphs, nothing at all, and events
-
-    fn cuGraphAddChildGraphNode(
-        _call, out: Out<CUgraphNode>, graph: CUgraph, dependencies: In<CUgraphNode>, count: usize, child: CUgraph
-    ) {
-        add(out, graph, dependencies, count, || parameters::child(child))
-    }
-
-    fn cuGraphChildGraphNodeGetGraph(_call, node: CUgraphNode, out: Out<CUgraph>) {
-        out.set(parameters::of_child(&*node.get()?)?.handle)
-    }
-
-    fn cuGraphExecChildGraphNodeSetParams(_call, exec: CUgraphExec, node: CUgraphNode, child: CUgraph) {
-        change(exec, node, parameters::child(child)?)
-    }
-
-    fn cuGraphAddEmptyNode(
-        _call, out: Out<CUgraphNode>, graph: CUgraph, dependencies: In<CUgraphNode>, count: usize
-    ) {
-        add(out, graph, dependencies, count, || Ok(NodeKind::Empty))
-    }
-
-    fn cuGraphAddEventRecordNode(
-        _call, out: Out<CUgraphNode>, graph: CUgraph, dependencies: In<CUgraphNode>, count: usize, event: CUevent
-    ) {
-        add(out, graph, dependencies, count, || parameters::record(event))
-    }
-
-    fn cuGraphEventRecordNodeGetEvent(_call, node: CUgraphNode, event: Out<CUevent>) {
-        event.set(parameters::of_event(&*node.get()?, kind::RECORD)?)
-    }
-
-    fn cuGraphEventRecordNodeSetEvent(_call, node: CUgraphNode, event: CUevent) {
-        node.get()?.set(parameters::record(event)?)
-    }
-
-    fn cuGraphExecEventRecordNodeSetEvent(_call, exec: CUgraphExec, node: CUgraphNode, event: CUevent) {
-        change(exec, node, parameters::record(event)?)
-    }
-
-    fn cuGraphAddEventWaitNode(
-        _call, out: Out<CUgraphNode>, graph: CUgraph, dependencies: In<CUgraphNode>, count: usize, event: CUevent
-    ) {
-        add(out, graph, dependencies, count, || parameters::wait(event))
-    }
-
-    fn cuGraphEventWaitNodeGetEvent(_call, node: CUgraphNode, event: Out<CUevent>) {
-        event.set(parameters::of_event(&*node.get()?, kind::WAIT)?)
-    }
-
-    fn cuGraphEventWaitNodeSetEvent(_call, node: CUgraphNode, event: CUevent) {
-        node.get()?.set(parameters::wait(event)?)
-    }
-
-    fn cuGraphExecEventWaitNodeSetEvent(_call, exec: CUgraphExec, node: CUgraphNode, event: CUevent) {
-        change(exec, node, parameters::wait(event)?)
-    }
+#[entry]
+fn cuGraphExecEventWaitNodeSetEvent(
+    _: &Call,
+    exec: CUgraphExec,
+    node: CUgraphNode,
+    event: CUevent,
+) -> Result {
+    change(exec, node, parameters::wait(event)?)
 }
 
 /// `CU_LAUNCH_ATTRIBUTE_COOPERATIVE`

@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 
-use crate::entry::{Call, entries};
+use crate::entry::{Call, entry};
 use crate::error::Result;
 use crate::launch::{self, Arguments, Launch, Shape};
 use crate::pointer::In;
@@ -15,35 +15,56 @@ fn submit(call: &Call, function: CUfunction, shape: Shape, stream: CUstream, arg
 
 const NO_EXTRA: In<*const c_void> = In::NULL;
 
-entries! {
-    fn cuLaunchKernel / cuLaunchKernel_ptsz(
-        call, function: CUfunction,
-        grid_x: u32, grid_y: u32, grid_z: u32, block_x: u32, block_y: u32, block_z: u32,
-        shared: u32, stream: CUstream, parameters: In<*const c_void>, extra: In<*const c_void>,
-    ) {
-        let (grid, block) = ([grid_x, grid_y, grid_z], [block_x, block_y, block_z]);
-        let shape = Shape { grid, block, shared, cooperative: false };
-        submit(call, function, shape, stream, Arguments { each: parameters, extra })
-    }
+#[entry(per_thread = cuLaunchKernel_ptsz)]
+fn cuLaunchKernel(
+    call: &Call,
+    function: CUfunction,
+    grid_x: u32,
+    grid_y: u32,
+    grid_z: u32,
+    block_x: u32,
+    block_y: u32,
+    block_z: u32,
+    shared: u32,
+    stream: CUstream,
+    parameters: In<*const c_void>,
+    extra: In<*const c_void>,
+) -> Result {
+    let (grid, block) = ([grid_x, grid_y, grid_z], [block_x, block_y, block_z]);
+    let shape = Shape { grid, block, shared, cooperative: false };
+    submit(call, function, shape, stream, Arguments { each: parameters, extra })
+}
 
-    fn cuLaunchKernelEx / cuLaunchKernelEx_ptsz(
-        call, config: In<CUlaunchConfig>, function: CUfunction,
-        parameters: In<*const c_void>, extra: In<*const c_void>,
-    ) {
-        let config = config.get()?;
-        let CUlaunchConfig { grid, block, shared_mem_bytes, .. } = config;
-        let mut shape = Shape { grid, block, shared: shared_mem_bytes, cooperative: false };
-        launch::apply(&config.attributes.array(config.attribute_count as usize)?, &mut shape)?;
-        submit(call, function, shape, config.stream, Arguments { each: parameters, extra })
-    }
+#[entry(per_thread = cuLaunchKernelEx_ptsz)]
+fn cuLaunchKernelEx(
+    call: &Call,
+    config: In<CUlaunchConfig>,
+    function: CUfunction,
+    parameters: In<*const c_void>,
+    extra: In<*const c_void>,
+) -> Result {
+    let config = config.get()?;
+    let CUlaunchConfig { grid, block, shared_mem_bytes, .. } = config;
+    let mut shape = Shape { grid, block, shared: shared_mem_bytes, cooperative: false };
+    launch::apply(&config.attributes.array(config.attribute_count as usize)?, &mut shape)?;
+    submit(call, function, shape, config.stream, Arguments { each: parameters, extra })
+}
 
-    fn cuLaunchCooperativeKernel / cuLaunchCooperativeKernel_ptsz(
-        call, function: CUfunction,
-        grid_x: u32, grid_y: u32, grid_z: u32, block_x: u32, block_y: u32, block_z: u32,
-        shared: u32, stream: CUstream, parameters: In<*const c_void>,
-    ) {
-        let (grid, block) = ([grid_x, grid_y, grid_z], [block_x, block_y, block_z]);
-        let shape = Shape { grid, block, shared, cooperative: true };
-        submit(call, function, shape, stream, Arguments { each: parameters, extra: NO_EXTRA })
-    }
+#[entry(per_thread = cuLaunchCooperativeKernel_ptsz)]
+fn cuLaunchCooperativeKernel(
+    call: &Call,
+    function: CUfunction,
+    grid_x: u32,
+    grid_y: u32,
+    grid_z: u32,
+    block_x: u32,
+    block_y: u32,
+    block_z: u32,
+    shared: u32,
+    stream: CUstream,
+    parameters: In<*const c_void>,
+) -> Result {
+    let (grid, block) = ([grid_x, grid_y, grid_z], [block_x, block_y, block_z]);
+    let shape = Shape { grid, block, shared, cooperative: true };
+    submit(call, function, shape, stream, Arguments { each: parameters, extra: NO_EXTRA })
 }

@@ -4,8 +4,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::entry::Call;
-use crate::entry::entries;
+use crate::entry::{Call, entry};
 use crate::error::{Result, Status};
 use crate::handle::Object;
 use crate::jit::Options;
@@ -31,52 +30,94 @@ fn add_file(link: CUlinkState, kind: u32, path: Text) -> Result {
     link.get()?.add_file(kind, Path::new(std::ffi::OsStr::from_bytes(path.bytes()?)))
 }
 
-entries! {
-    fn cuLinkCreate(call, count: u32, options: In<u32>, values: In<usize>, out: Out<CUlinkState>) {
-        create(call, Options::read(count, options, values)?, out)
-    }
+#[entry]
+fn cuLinkCreate(
+    call: &Call,
+    count: u32,
+    options: In<u32>,
+    values: In<usize>,
+    out: Out<CUlinkState>,
+) -> Result {
+    create(call, Options::read(count, options, values)?, out)
+}
 
-    fn cuLinkCreate_v2(call, count: u32, options: In<u32>, values: In<usize>, out: Out<CUlinkState>) {
-        create(call, Options::read(count, options, values)?, out)
-    }
+#[entry]
+fn cuLinkCreate_v2(
+    call: &Call,
+    count: u32,
+    options: In<u32>,
+    values: In<usize>,
+    out: Out<CUlinkState>,
+) -> Result {
+    create(call, Options::read(count, options, values)?, out)
+}
 
-    fn cuLinkAddData(
-        _, link: CUlinkState, kind: u32, data: Memory, size: usize, name: Text,
-        _count: u32, _options: In<u32>, _values: In<usize>,
-    ) {
-        add_data(link, kind, data, size, name)
-    }
+#[entry]
+fn cuLinkAddData(
+    _: &Call,
+    link: CUlinkState,
+    kind: u32,
+    data: Memory,
+    size: usize,
+    name: Text,
+    _count: u32,
+    _options: In<u32>,
+    _values: In<usize>,
+) -> Result {
+    add_data(link, kind, data, size, name)
+}
 
-    fn cuLinkAddData_v2(
-        _, link: CUlinkState, kind: u32, data: Memory, size: usize, name: Text,
-        _count: u32, _options: In<u32>, _values: In<usize>,
-    ) {
-        add_data(link, kind, data, size, name)
-    }
+#[entry]
+fn cuLinkAddData_v2(
+    _: &Call,
+    link: CUlinkState,
+    kind: u32,
+    data: Memory,
+    size: usize,
+    name: Text,
+    _count: u32,
+    _options: In<u32>,
+    _values: In<usize>,
+) -> Result {
+    add_data(link, kind, data, size, name)
+}
 
-    fn cuLinkAddFile(
-        _, link: CUlinkState, kind: u32, path: Text,
-        _count: u32, _options: In<u32>, _values: In<usize>,
-    ) {
-        add_file(link, kind, path)
-    }
+#[entry]
+fn cuLinkAddFile(
+    _: &Call,
+    link: CUlinkState,
+    kind: u32,
+    path: Text,
+    _count: u32,
+    _options: In<u32>,
+    _values: In<usize>,
+) -> Result {
+    add_file(link, kind, path)
+}
 
-    fn cuLinkAddFile_v2(
-        _, link: CUlinkState, kind: u32, path: Text,
-        _count: u32, _options: In<u32>, _values: In<usize>,
-    ) {
-        add_file(link, kind, path)
-    }
+#[entry]
+fn cuLinkAddFile_v2(
+    _: &Call,
+    link: CUlinkState,
+    kind: u32,
+    path: Text,
+    _count: u32,
+    _options: In<u32>,
+    _values: In<usize>,
+) -> Result {
+    add_file(link, kind, path)
+}
 
-    fn cuLinkComplete(_, link: CUlinkState, image: Out<*mut u8>, size: Out<usize>) {
-        image.check()?;
-        let (address, length) = link.get()?.complete()?;
-        image.set(address)?;
-        size.set_if_wanted(length);
-        Ok(())
-    }
+#[entry]
+fn cuLinkComplete(_: &Call, link: CUlinkState, image: Out<*mut u8>, size: Out<usize>) -> Result {
+    image.check()?;
+    let (address, length) = link.get()?.complete()?;
+    image.set(address)?;
+    size.set_if_wanted(length);
+    Ok(())
+}
 
-    fn cuLinkDestroy(_, link: CUlinkState) {
-        link.remove().map(drop)
-    }
+#[entry]
+fn cuLinkDestroy(_: &Call, link: CUlinkState) -> Result {
+    link.remove().map(drop)
 }

@@ -4,7 +4,7 @@ use gangway_device_memory::Kind;
 
 use crate::attribute::{MAX_PITCH, PITCH_ALIGN};
 use crate::context;
-use crate::entry::{Call, entries};
+use crate::entry::{Call, entry};
 use crate::error::{Result, Status};
 use crate::memory::{self, Found};
 use crate::pointer::{Memory, Out};
@@ -68,107 +68,129 @@ fn host(pointer: Memory) -> Result<Found> {
     memory::find(pointer.address()).filter(Found::is_host).ok_or(Status::INVALID_VALUE)
 }
 
-entries! {
-    fn cuMemGetInfo_v2(call, free: Out<usize>, total: Out<usize>) {
-        let context = call.context()?;
-        if free.is_null() && total.is_null() {
-            return Err(Status::INVALID_VALUE);
-        }
-        free.set_if_wanted(memory::space()?.available(context.device.ordinal())? as usize);
-        total.set_if_wanted(context.device.memory() as usize);
-        Ok(())
+#[entry]
+fn cuMemGetInfo_v2(call: &Call, free: Out<usize>, total: Out<usize>) -> Result {
+    let context = call.context()?;
+    if free.is_null() && total.is_null() {
+        return Err(Status::INVALID_VALUE);
     }
+    free.set_if_wanted(memory::space()?.available(context.device.ordinal())? as usize);
+    total.set_if_wanted(context.device.memory() as usize);
+    Ok(())
+}
 
-    fn cuMemAlloc_v2(call, out: Out<CUdeviceptr>, size: usize) {
-        out.check()?;
-        out.set(allocate(call, Kind::Device, size, 0)?)
-    }
+#[entry]
+fn cuMemAlloc_v2(call: &Call, out: Out<CUdeviceptr>, size: usize) -> Result {
+    out.check()?;
+    out.set(allocate(call, Kind::Device, size, 0)?)
+}
 
-    fn cuMemAllocPitch_v2(
-        call, out: Out<CUdeviceptr>, pitch: Out<usize>, width: usize, height: usize, element: u32,
-    ) {
-        out.check()?;
-        pitch.check()?;
-        if !matches!(element, 4 | 8 | 16) {
-            return Err(Status::INVALID_VALUE);
-        }
-        let row = width.checked_next_multiple_of(PITCH_ALIGN as usize).ok_or(Status::INVALID_VALUE)?;
-        if row as u64 > MAX_PITCH {
-            return Err(Status::INVALID_VALUE);
-        }
-        let size = row.checked_mul(height).ok_or(Status::OUT_OF_MEMORY)?;
-        out.set(allocate(call, Kind::Device, size, 0)?)?;
-        pitch.set(row)
+#[entry]
+fn cuMemAllocPitch_v2(
+    call: &Call,
+    out: Out<CUdeviceptr>,
+    pitch: Out<usize>,
+    width: usize,
+    height: usize,
+    element: u32,
+) -> Result {
+    out.check()?;
+    pitch.check()?;
+    if !matches!(element, 4 | 8 | 16) {
+        return Err(Status::INVALID_VALUE);
     }
+    let row = width.checked_next_multiple_of(PITCH_ALIGN as usize).ok_or(Status::INVALID_VALUE)?;
+    if row as u64 > MAX_PITCH {
+        return Err(Status::INVALID_VALUE);
+    }
+    let size = row.checked_mul(height).ok_or(Status::OUT_OF_MEMORY)?;
+    out.set(allocate(call, Kind::Device, size, 0)?)?;
+    pitch.set(row)
+}
 
-    fn cuMemAllocManaged(call, out: Out<CUdeviceptr>, size: usize, flags: u32) {
-        out.check()?;
-        if !ATTACH.contains(&flags) {
-            return Err(Status::INVALID_VALUE);
-        }
-        out.set(allocate(call, Kind::Managed, size, flags)?)
+#[entry]
+fn cuMemAllocManaged(call: &Call, out: Out<CUdeviceptr>, size: usize, flags: u32) -> Result {
+    out.check()?;
+    if !ATTACH.contains(&flags) {
+        return Err(Status::INVALID_VALUE);
     }
+    out.set(allocate(call, Kind::Managed, size, flags)?)
+}
 
-    fn cuMemFree_v2(_, address: CUdeviceptr) {
-        free(address, &[Kind::Device, Kind::Managed])
-    }
+#[entry]
+fn cuMemFree_v2(_: &Call, address: CUdeviceptr) -> Result {
+    free(address, &[Kind::Device, Kind::Managed])
+}
 
-    fn cuMemGetAddressRange_v2(call, base: Out<CUdeviceptr>, size: Out<usize>, address: CUdeviceptr) {
-        call.context()?;
-        let Some(found @ Found::Allocation(_)) = memory::find(address) else { return Err(Status::NOT_FOUND) };
-        base.set_if_wanted(found.address());
-        size.set_if_wanted(found.size() as usize);
-        Ok(())
-    }
+#[entry]
+fn cuMemGetAddressRange_v2(
+    call: &Call,
+    base: Out<CUdeviceptr>,
+    size: Out<usize>,
+    address: CUdeviceptr,
+) -> Result {
+    call.context()?;
+    let Some(found @ Found::Allocation(_)) = memory::find(address) else { return Err(Status::NOT_FOUND) };
+    base.set_if_wanted(found.address());
+    size.set_if_wanted(found.size() as usize);
+    Ok(())
+}
 
-    fn cuMemAllocHost_v2(call, out: Out<*mut u8>, size: usize) {
-        out.check()?;
-        out.set(allocate(call, Kind::Pinned, size, DEVICE_MAP)? as *mut u8)
-    }
+#[entry]
+fn cuMemAllocHost_v2(call: &Call, out: Out<*mut u8>, size: usize) -> Result {
+    out.check()?;
+    out.set(allocate(call, Kind::Pinned, size, DEVICE_MAP)? as *mut u8)
+}
 
-    fn cuMemHostAlloc(call, out: Out<*mut u8>, size: usize, flags: u32) {
-        out.check()?;
-        if flags & !HOST_FLAGS != 0 {
-            return Err(Status::INVALID_VALUE);
-        }
-        // With unified addresses all host memory is mapped and portable.
-        out.set(allocate(call, Kind::Pinned, size, flags | DEVICE_MAP)? as *mut u8)
+#[entry]
+fn cuMemHostAlloc(call: &Call, out: Out<*mut u8>, size: usize, flags: u32) -> Result {
+    out.check()?;
+    if flags & !HOST_FLAGS != 0 {
+        return Err(Status::INVALID_VALUE);
     }
+    // With unified addresses all host memory is mapped and portable.
+    out.set(allocate(call, Kind::Pinned, size, flags | DEVICE_MAP)? as *mut u8)
+}
 
-    fn cuMemFreeHost(_, pointer: Memory) {
-        free(pointer.address(), &[Kind::Pinned])
-    }
+#[entry]
+fn cuMemFreeHost(_: &Call, pointer: Memory) -> Result {
+    free(pointer.address(), &[Kind::Pinned])
+}
 
-    fn cuMemHostGetDevicePointer_v2(call, out: Out<CUdeviceptr>, pointer: Memory, flags: u32) {
-        out.check()?;
-        call.context()?;
-        if flags != 0 {
-            return Err(Status::INVALID_VALUE);
-        }
-        host(pointer)?;
-        out.set(pointer.address())
+#[entry]
+fn cuMemHostGetDevicePointer_v2(call: &Call, out: Out<CUdeviceptr>, pointer: Memory, flags: u32) -> Result {
+    out.check()?;
+    call.context()?;
+    if flags != 0 {
+        return Err(Status::INVALID_VALUE);
     }
+    host(pointer)?;
+    out.set(pointer.address())
+}
 
-    fn cuMemHostGetFlags(call, flags: Out<u32>, pointer: Memory) {
-        flags.check()?;
-        call.context()?;
-        let start = host(pointer)?.address();
-        flags.set(memory::owner(start).ok_or(Status::INVALID_VALUE)?.flags)
-    }
+#[entry]
+fn cuMemHostGetFlags(call: &Call, flags: Out<u32>, pointer: Memory) -> Result {
+    flags.check()?;
+    call.context()?;
+    let start = host(pointer)?.address();
+    flags.set(memory::owner(start).ok_or(Status::INVALID_VALUE)?.flags)
+}
 
-    fn cuMemHostRegister(call, pointer: Memory, size: usize, flags: u32) {
-        register(call, pointer, size, flags)
-    }
+#[entry]
+fn cuMemHostRegister(call: &Call, pointer: Memory, size: usize, flags: u32) -> Result {
+    register(call, pointer, size, flags)
+}
 
-    fn cuMemHostRegister_v2(call, pointer: Memory, size: usize, flags: u32) {
-        register(call, pointer, size, flags)
-    }
+#[entry]
+fn cuMemHostRegister_v2(call: &Call, pointer: Memory, size: usize, flags: u32) -> Result {
+    register(call, pointer, size, flags)
+}
 
-    fn cuMemHostUnregister(_, pointer: Memory) {
-        if pointer.is_null() {
-            return Err(Status::INVALID_VALUE);
-        }
-        settle(pointer.address())?;
-        memory::unregister(pointer.address())
+#[entry]
+fn cuMemHostUnregister(_: &Call, pointer: Memory) -> Result {
+    if pointer.is_null() {
+        return Err(Status::INVALID_VALUE);
     }
+    settle(pointer.address())?;
+    memory::unregister(pointer.address())
 }

@@ -1,8 +1,7 @@
 //! The exported functions, a module for each family of them.
 //!
-//! They are thin: what they do is in the modules that they call.
-
-use crate::entry::Export;
+//! They are thin: what they do is in the modules that they call. Each stands in the table of
+//! what the library exports, [`exports`](crate::exports).
 
 mod capture;
 mod context;
@@ -26,38 +25,26 @@ mod pointer;
 mod pool;
 mod primary;
 mod stream;
-mod unsupported;
 
-/// Every exported function.
-pub(crate) fn exports() -> impl Iterator<Item = &'static Export> {
-    supported().chain(unsupported::EXPORTS)
-}
-
-/// Those that something stands behind.
-pub(crate) fn supported() -> impl Iterator<Item = &'static Export> {
-    let families = [
-        capture::EXPORTS,
-        context::EXPORTS,
-        copy::EXPORTS,
-        device::EXPORTS,
-        driver::EXPORTS,
-        event::EXPORTS,
-        fill::EXPORTS,
-        function::EXPORTS,
-        graph::EXPORTS,
-        graph_exec::EXPORTS,
-        graph_memory::EXPORTS,
-        graph_node::EXPORTS,
-        launch::EXPORTS,
-        library::EXPORTS,
-        link::EXPORTS,
-        memory::EXPORTS,
-        module::EXPORTS,
-        peer::EXPORTS,
-        pointer::EXPORTS,
-        pool::EXPORTS,
-        primary::EXPORTS,
-        stream::EXPORTS,
-    ];
-    families.into_iter().flatten()
-}
+pub use capture::*;
+pub use context::*;
+pub use copy::*;
+pub use device::*;
+pub use driver::*;
+pub use event::*;
+pub use fill::*;
+pub use function::*;
+pub use graph::*;
+pub use graph_exec::*;
+pub use graph_memory::*;
+pub use graph_node::*;
+pub use launch::*;
+pub use library::*;
+pub use link::*;
+pub use memory::*;
+pub use module::*;
+pub use peer::*;
+pub use pointer::*;
+pub use pool::*;
+pub use primary::*;
+pub use stream::*;

@@ -1,7 +1,7 @@
 //! What is known about a pointer, and hints about managed memory.
 
 use crate::context::Context;
-use crate::entry::entries;
+use crate::entry::{Call, entry};
 use crate::error::{Result, Status};
 use crate::memory::{self, Found};
 use crate::pointer::{In, Memory};
@@ -118,65 +118,91 @@ fn check_advice(advice: u32) -> Result {
     if (1..=6).contains(&advice) { Ok(()) } else { Err(Status::INVALID_VALUE) }
 }
 
-entries! {
-    fn cuPointerGetAttribute(call, value: Memory, attribute: u32, address: CUdeviceptr) {
-        let context = call.context()?;
-        let found = memory::find(address).ok_or(Status::INVALID_VALUE)?;
-        of(attribute, address, &found, &context)?.put(value)
-    }
+#[entry]
+fn cuPointerGetAttribute(call: &Call, value: Memory, attribute: u32, address: CUdeviceptr) -> Result {
+    let context = call.context()?;
+    let found = memory::find(address).ok_or(Status::INVALID_VALUE)?;
+    of(attribute, address, &found, &context)?.put(value)
+}
 
-    fn cuPointerGetAttributes(call, count: u32, attributes: In<u32>, values: In<Memory>, address: CUdeviceptr) {
-        let context = call.context()?;
-        let attributes = attributes.array(count as usize)?;
-        let values = values.array(count as usize)?;
-        let found = memory::find(address);
-        for (attribute, place) in attributes.into_iter().zip(values) {
-            if !(attribute::CONTEXT..=attribute::LAST).contains(&attribute) {
-                return Err(Status::INVALID_VALUE);
-            }
-            // Unlike for the single form, an attribute that does not apply is zero.
-            let value = found.as_ref().and_then(|found| of(attribute, address, found, &context).ok());
-            value.unwrap_or_else(|| Value::of_nothing(attribute, &context)).put(place)?;
-        }
-        Ok(())
-    }
-
-    /// Operations on memory are always synchronised as this asks for.
-    fn cuPointerSetAttribute(call, value: Memory, attribute: u32, address: CUdeviceptr) {
-        call.context()?;
-        if value.is_null() || attribute != attribute::SYNC_MEMOPS {
+#[entry]
+fn cuPointerGetAttributes(
+    call: &Call,
+    count: u32,
+    attributes: In<u32>,
+    values: In<Memory>,
+    address: CUdeviceptr,
+) -> Result {
+    let context = call.context()?;
+    let attributes = attributes.array(count as usize)?;
+    let values = values.array(count as usize)?;
+    let found = memory::find(address);
+    for (attribute, place) in attributes.into_iter().zip(values) {
+        if !(attribute::CONTEXT..=attribute::LAST).contains(&attribute) {
             return Err(Status::INVALID_VALUE);
         }
-        memory::find(address).map(drop).ok_or(Status::INVALID_VALUE)
+        // Unlike for the single form, an attribute that does not apply is zero.
+        let value = found.as_ref().and_then(|found| of(attribute, address, found, &context).ok());
+        value.unwrap_or_else(|| Value::of_nothing(attribute, &context)).put(place)?;
     }
+    Ok(())
+}
 
-    /// Host and devices share the memory, so nothing has to be moved.
-    fn cuMemPrefetchAsync / cuMemPrefetchAsync_ptsz(
-        call, address: CUdeviceptr, size: usize, _device: CUdevice, stream: CUstream,
-    ) {
-        call.stream(stream)?;
-        check_managed(address, size)
+/// Operations on memory are always synchronised as this asks for.
+#[entry]
+fn cuPointerSetAttribute(call: &Call, value: Memory, attribute: u32, address: CUdeviceptr) -> Result {
+    call.context()?;
+    if value.is_null() || attribute != attribute::SYNC_MEMOPS {
+        return Err(Status::INVALID_VALUE);
     }
+    memory::find(address).map(drop).ok_or(Status::INVALID_VALUE)
+}
 
-    fn cuMemPrefetchAsync_v2 / cuMemPrefetchAsync_v2_ptsz(
-        call, address: CUdeviceptr, size: usize, _location: CUmemLocation, flags: u32, stream: CUstream,
-    ) {
-        call.stream(stream)?;
-        if flags != 0 {
-            return Err(Status::INVALID_VALUE);
-        }
-        check_managed(address, size)
-    }
+/// Host and devices share the memory, so nothing has to be moved.
+#[entry(per_thread = cuMemPrefetchAsync_ptsz)]
+fn cuMemPrefetchAsync(
+    call: &Call,
+    address: CUdeviceptr,
+    size: usize,
+    _device: CUdevice,
+    stream: CUstream,
+) -> Result {
+    call.stream(stream)?;
+    check_managed(address, size)
+}
 
-    fn cuMemAdvise(call, address: CUdeviceptr, size: usize, advice: u32, _device: CUdevice) {
-        call.context()?;
-        check_advice(advice)?;
-        check_managed(address, size)
+#[entry(per_thread = cuMemPrefetchAsync_v2_ptsz)]
+fn cuMemPrefetchAsync_v2(
+    call: &Call,
+    address: CUdeviceptr,
+    size: usize,
+    _location: CUmemLocation,
+    flags: u32,
+    stream: CUstream,
+) -> Result {
+    call.stream(stream)?;
+    if flags != 0 {
+        return Err(Status::INVALID_VALUE);
     }
+    check_managed(address, size)
+}
 
-    fn cuMemAdvise_v2(call, address: CUdeviceptr, size: usize, advice: u32, _location: CUmemLocation) {
-        call.context()?;
-        check_advice(advice)?;
-        check_managed(address, size)
-    }
+#[entry]
+fn cuMemAdvise(call: &Call, address: CUdeviceptr, size: usize, advice: u32, _device: CUdevice) -> Result {
+    call.context()?;
+    check_advice(advice)?;
+    check_managed(address, size)
+}
+
+#[entry]
+fn cuMemAdvise_v2(
+    call: &Call,
+    address: CUdeviceptr,
+    size: usize,
+    advice: u32,
+    _location: CUmemLocation,
+) -> Result {
+    call.context()?;
+    check_advice(advice)?;
+    check_managed(address, size)
 }

@@ -1,7 +1,7 @@
 //! Memory pools, and allocations in the order of streams.
 
 use crate::device::Device;
-use crate::entry::{Call, entries};
+use crate::entry::{Call, entry};
 use crate::error::{Result, Status};
 use crate::graph;
 use crate::graph::memory::{Allocate, GraphMemory};
@@ -11,87 +11,102 @@ use crate::types::{
     CUdevice, CUdeviceptr, CUmemAccessDesc, CUmemLocation, CUmemPoolProps, CUmemoryPool, CUstream,
 };
 
-entries! {
-    fn cuMemAllocAsync / cuMemAllocAsync_ptsz(call, out: Out<CUdeviceptr>, size: usize, stream: CUstream) {
-        allocate(call, out, size, None, stream)
-    }
+#[entry(per_thread = cuMemAllocAsync_ptsz)]
+fn cuMemAllocAsync(call: &Call, out: Out<CUdeviceptr>, size: usize, stream: CUstream) -> Result {
+    allocate(call, out, size, None, stream)
+}
 
-    fn cuMemAllocFromPoolAsync / cuMemAllocFromPoolAsync_ptsz(
-        call, out: Out<CUdeviceptr>, size: usize, pool: CUmemoryPool, stream: CUstream
-    ) {
-        allocate(call, out, size, Some(pool), stream)
-    }
+#[entry(per_thread = cuMemAllocFromPoolAsync_ptsz)]
+fn cuMemAllocFromPoolAsync(
+    call: &Call,
+    out: Out<CUdeviceptr>,
+    size: usize,
+    pool: CUmemoryPool,
+    stream: CUstream,
+) -> Result {
+    allocate(call, out, size, Some(pool), stream)
+}
 
-    fn cuMemFreeAsync / cuMemFreeAsync_ptsz(call, address: CUdeviceptr, stream: CUstream) {
-        let stream = call.stream(stream)?;
-        if address == 0 {
-            return Ok(());
-        }
-        if let Some(memory) = GraphMemory::find(address) {
-            return stream.submit(graph::memory::Free(memory));
-        }
-        if stream.queue.is_capturing() {
-            // What no graph has allocated, no graph frees.
-            return Err(Status::INVALID_VALUE);
-        }
-        stream.submit(Free::prepare(address)?).inspect_err(|_| Free::cancel(address))
+#[entry(per_thread = cuMemFreeAsync_ptsz)]
+fn cuMemFreeAsync(call: &Call, address: CUdeviceptr, stream: CUstream) -> Result {
+    let stream = call.stream(stream)?;
+    if address == 0 {
+        return Ok(());
     }
+    if let Some(memory) = GraphMemory::find(address) {
+        return stream.submit(graph::memory::Free(memory));
+    }
+    if stream.queue.is_capturing() {
+        // What no graph has allocated, no graph frees.
+        return Err(Status::INVALID_VALUE);
+    }
+    stream.submit(Free::prepare(address)?).inspect_err(|_| Free::cancel(address))
+}
 
-    fn cuDeviceGetDefaultMemPool(_call, pool: Out<CUmemoryPool>, device: CUdevice) {
-        pool.check()?;
-        pool.set(pool::default_of(Device::get(device)?)?.handle)
-    }
+#[entry]
+fn cuDeviceGetDefaultMemPool(_: &Call, pool: Out<CUmemoryPool>, device: CUdevice) -> Result {
+    pool.check()?;
+    pool.set(pool::default_of(Device::get(device)?)?.handle)
+}
 
-    fn cuDeviceGetMemPool(_call, pool: Out<CUmemoryPool>, device: CUdevice) {
-        pool.check()?;
-        pool.set(pool::current_of(Device::get(device)?)?.handle)
-    }
+#[entry]
+fn cuDeviceGetMemPool(_: &Call, pool: Out<CUmemoryPool>, device: CUdevice) -> Result {
+    pool.check()?;
+    pool.set(pool::current_of(Device::get(device)?)?.handle)
+}
 
-    fn cuDeviceSetMemPool(_call, device: CUdevice, pool: CUmemoryPool) {
-        pool::set_current(Device::get(device)?, pool)
-    }
+#[entry]
+fn cuDeviceSetMemPool(_: &Call, device: CUdevice, pool: CUmemoryPool) -> Result {
+    pool::set_current(Device::get(device)?, pool)
+}
 
-    fn cuMemPoolCreate(_call, pool: Out<CUmemoryPool>, properties: In<CUmemPoolProps>) {
-        pool.check()?;
-        let properties = properties.get()?;
-        let device = Pool::device_of(&properties)?;
-        pool.set(Pool::create(device.number(), properties.max_size as u64)?.handle)
-    }
+#[entry]
+fn cuMemPoolCreate(_: &Call, pool: Out<CUmemoryPool>, properties: In<CUmemPoolProps>) -> Result {
+    pool.check()?;
+    let properties = properties.get()?;
+    let device = Pool::device_of(&properties)?;
+    pool.set(Pool::create(device.number(), properties.max_size as u64)?.handle)
+}
 
-    fn cuMemPoolDestroy(_call, pool: CUmemoryPool) {
-        pool::destroy(pool)
-    }
+#[entry]
+fn cuMemPoolDestroy(_: &Call, pool: CUmemoryPool) -> Result {
+    pool::destroy(pool)
+}
 
-    fn cuMemPoolTrimTo(_call, pool: CUmemoryPool, keep: usize) {
-        pool.get()?.trim(keep as u64);
-        Ok(())
-    }
+#[entry]
+fn cuMemPoolTrimTo(_: &Call, pool: CUmemoryPool, keep: usize) -> Result {
+    pool.get()?.trim(keep as u64);
+    Ok(())
+}
 
-    fn cuMemPoolGetAttribute(_call, pool: CUmemoryPool, attribute: u32, value: Memory) {
-        let found = pool.get()?.attribute(attribute)?;
-        if Pool::is_int(attribute) { value.out().set(found as i32) } else { value.out().set(found) }
-    }
+#[entry]
+fn cuMemPoolGetAttribute(_: &Call, pool: CUmemoryPool, attribute: u32, value: Memory) -> Result {
+    let found = pool.get()?.attribute(attribute)?;
+    if Pool::is_int(attribute) { value.out().set(found as i32) } else { value.out().set(found) }
+}
 
-    fn cuMemPoolSetAttribute(_call, pool: CUmemoryPool, attribute: u32, value: Memory) {
-        let given = if Pool::is_int(attribute) {
-            u64::from(value.out::<i32>().get()? != 0)
-        } else {
-            value.out::<u64>().get()?
-        };
-        pool.get()?.set_attribute(attribute, given)
-    }
+#[entry]
+fn cuMemPoolSetAttribute(_: &Call, pool: CUmemoryPool, attribute: u32, value: Memory) -> Result {
+    let given = if Pool::is_int(attribute) {
+        u64::from(value.out::<i32>().get()? != 0)
+    } else {
+        value.out::<u64>().get()?
+    };
+    pool.get()?.set_attribute(attribute, given)
+}
 
-    fn cuMemPoolGetAccess(_call, flags: Out<u32>, pool: CUmemoryPool, location: In<CUmemLocation>) {
-        flags.set(pool.get()?.access(device(location.get()?)?.number()))
-    }
+#[entry]
+fn cuMemPoolGetAccess(_: &Call, flags: Out<u32>, pool: CUmemoryPool, location: In<CUmemLocation>) -> Result {
+    flags.set(pool.get()?.access(device(location.get()?)?.number()))
+}
 
-    fn cuMemPoolSetAccess(_call, pool: CUmemoryPool, access: In<CUmemAccessDesc>, count: usize) {
-        let pool = pool.get()?;
-        for access in access.array(count)? {
-            pool.set_access(device(access.location)?.number(), access.flags)?;
-        }
-        Ok(())
+#[entry]
+fn cuMemPoolSetAccess(_: &Call, pool: CUmemoryPool, access: In<CUmemAccessDesc>, count: usize) -> Result {
+    let pool = pool.get()?;
+    for access in access.array(count)? {
+        pool.set_access(device(access.location)?.number(), access.flags)?;
     }
+    Ok(())
 }
 
 /// Pools and their access are of devices only.

@@ -2,7 +2,7 @@
 
 use crate::context;
 use crate::device::Device;
-use crate::entry::entries;
+use crate::entry::{Call, entry};
 use crate::error::Result;
 use crate::pointer::Out;
 use crate::types::{CUcontext, CUdevice};
@@ -24,43 +24,49 @@ fn set_flags(device: CUdevice, flags: u32) -> Result {
     Device::get(device)?.primary(|_, primary| primary.set_flags(flags))
 }
 
-entries! {
-    fn cuDevicePrimaryCtxRetain(_, context: Out<CUcontext>, device: CUdevice) {
-        context.check()?;
-        let retained = Device::get(device)?.primary(|device, primary| primary.retain(device))?;
-        context.set(retained)
-    }
+#[entry]
+fn cuDevicePrimaryCtxRetain(_: &Call, context: Out<CUcontext>, device: CUdevice) -> Result {
+    context.check()?;
+    let retained = Device::get(device)?.primary(|device, primary| primary.retain(device))?;
+    context.set(retained)
+}
 
-    fn cuDevicePrimaryCtxRelease(_, device: CUdevice) {
-        release(device)
-    }
+#[entry]
+fn cuDevicePrimaryCtxRelease(_: &Call, device: CUdevice) -> Result {
+    release(device)
+}
 
-    fn cuDevicePrimaryCtxRelease_v2(_, device: CUdevice) {
-        release(device)
-    }
+#[entry]
+fn cuDevicePrimaryCtxRelease_v2(_: &Call, device: CUdevice) -> Result {
+    release(device)
+}
 
-    fn cuDevicePrimaryCtxReset(_, device: CUdevice) {
-        reset(device)
-    }
+#[entry]
+fn cuDevicePrimaryCtxReset(_: &Call, device: CUdevice) -> Result {
+    reset(device)
+}
 
-    fn cuDevicePrimaryCtxReset_v2(_, device: CUdevice) {
-        reset(device)
-    }
+#[entry]
+fn cuDevicePrimaryCtxReset_v2(_: &Call, device: CUdevice) -> Result {
+    reset(device)
+}
 
-    fn cuDevicePrimaryCtxSetFlags(_, device: CUdevice, flags: u32) {
-        set_flags(device, flags)
-    }
+#[entry]
+fn cuDevicePrimaryCtxSetFlags(_: &Call, device: CUdevice, flags: u32) -> Result {
+    set_flags(device, flags)
+}
 
-    fn cuDevicePrimaryCtxSetFlags_v2(_, device: CUdevice, flags: u32) {
-        set_flags(device, flags)
-    }
+#[entry]
+fn cuDevicePrimaryCtxSetFlags_v2(_: &Call, device: CUdevice, flags: u32) -> Result {
+    set_flags(device, flags)
+}
 
-    fn cuDevicePrimaryCtxGetState(_, device: CUdevice, flags: Out<u32>, active: Out<i32>) {
-        flags.check()?;
-        active.check()?;
-        let (set, is_active) =
-            Device::get(device)?.primary(|_, primary| (primary.flags(), primary.active().is_some()));
-        flags.set(set)?;
-        active.set(is_active.into())
-    }
+#[entry]
+fn cuDevicePrimaryCtxGetState(_: &Call, device: CUdevice, flags: Out<u32>, active: Out<i32>) -> Result {
+    flags.check()?;
+    active.check()?;
+    let (set, is_active) =
+        Device::get(device)?.primary(|_, primary| (primary.flags(), primary.active().is_some()));
+    flags.set(set)?;
+    active.set(is_active.into())
 }

@@ -4,7 +4,7 @@ use std::ffi::c_void;
 
 use gangway_streams::{Blocking, NodeKind};
 
-use crate::entry::{Call, entries};
+use crate::entry::{Call, entry};
 use crate::error::{Result, Status};
 use crate::host_function::{Callback, HostFn, HostFunction, StreamCallback, UserData};
 use crate::memory_operation::{MemoryOperations, kind};
@@ -17,190 +17,277 @@ use crate::types::{
 /// `CU_STREAM_NON_BLOCKING`
 const NON_BLOCKING: u32 = 1;
 
-entries! {
-    fn cuStreamCreate(call, stream: Out<CUstream>, flags: u32) {
-        create(call, stream, flags, 0)
-    }
+#[entry]
+fn cuStreamCreate(call: &Call, stream: Out<CUstream>, flags: u32) -> Result {
+    create(call, stream, flags, 0)
+}
 
-    fn cuStreamCreateWithPriority(call, stream: Out<CUstream>, flags: u32, priority: i32) {
-        create(call, stream, flags, priority)
-    }
+#[entry]
+fn cuStreamCreateWithPriority(call: &Call, stream: Out<CUstream>, flags: u32, priority: i32) -> Result {
+    create(call, stream, flags, priority)
+}
 
-    fn cuStreamDestroy(_call, stream: CUstream) {
-        stream::destroy(stream)
-    }
+#[entry]
+fn cuStreamDestroy(_: &Call, stream: CUstream) -> Result {
+    stream::destroy(stream)
+}
 
-    fn cuStreamDestroy_v2(_call, stream: CUstream) {
-        stream::destroy(stream)
-    }
+#[entry]
+fn cuStreamDestroy_v2(_: &Call, stream: CUstream) -> Result {
+    stream::destroy(stream)
+}
 
-    fn cuStreamQuery / cuStreamQuery_ptsz(call, stream: CUstream) {
-        Ok(call.stream(stream)?.queue.query()?)
-    }
+#[entry(per_thread = cuStreamQuery_ptsz)]
+fn cuStreamQuery(call: &Call, stream: CUstream) -> Result {
+    Ok(call.stream(stream)?.queue.query()?)
+}
 
-    fn cuStreamSynchronize / cuStreamSynchronize_ptsz(call, stream: CUstream) {
-        Ok(call.stream(stream)?.queue.synchronize()?)
-    }
+#[entry(per_thread = cuStreamSynchronize_ptsz)]
+fn cuStreamSynchronize(call: &Call, stream: CUstream) -> Result {
+    Ok(call.stream(stream)?.queue.synchronize()?)
+}
 
-    fn cuStreamGetFlags / cuStreamGetFlags_ptsz(call, stream: CUstream, flags: Out<u32>) {
-        flags.set(match call.stream(stream)?.queue.blocking() {
-            Blocking::WithLegacy => 0,
-            Blocking::Independent => NON_BLOCKING,
-        })
-    }
+#[entry(per_thread = cuStreamGetFlags_ptsz)]
+fn cuStreamGetFlags(call: &Call, stream: CUstream, flags: Out<u32>) -> Result {
+    flags.set(match call.stream(stream)?.queue.blocking() {
+        Blocking::WithLegacy => 0,
+        Blocking::Independent => NON_BLOCKING,
+    })
+}
 
-    fn cuStreamGetPriority / cuStreamGetPriority_ptsz(call, stream: CUstream, priority: Out<i32>) {
-        priority.set(call.stream(stream)?.queue.priority())
-    }
+#[entry(per_thread = cuStreamGetPriority_ptsz)]
+fn cuStreamGetPriority(call: &Call, stream: CUstream, priority: Out<i32>) -> Result {
+    priority.set(call.stream(stream)?.queue.priority())
+}
 
-    fn cuStreamGetId / cuStreamGetId_ptsz(call, stream: CUstream, id: Out<u64>) {
-        id.set(call.stream(stream)?.queue.id())
-    }
+#[entry(per_thread = cuStreamGetId_ptsz)]
+fn cuStreamGetId(call: &Call, stream: CUstream, id: Out<u64>) -> Result {
+    id.set(call.stream(stream)?.queue.id())
+}
 
-    fn cuStreamGetDevice / cuStreamGetDevice_ptsz(call, stream: CUstream, device: Out<CUdevice>) {
-        device.set(call.stream(stream)?.context.device.number())
-    }
+#[entry(per_thread = cuStreamGetDevice_ptsz)]
+fn cuStreamGetDevice(call: &Call, stream: CUstream, device: Out<CUdevice>) -> Result {
+    device.set(call.stream(stream)?.context.device.number())
+}
 
-    fn cuStreamGetCtx / cuStreamGetCtx_ptsz(call, stream: CUstream, context: Out<CUcontext>) {
-        context.set(call.stream(stream)?.context.handle)
-    }
+#[entry(per_thread = cuStreamGetCtx_ptsz)]
+fn cuStreamGetCtx(call: &Call, stream: CUstream, context: Out<CUcontext>) -> Result {
+    context.set(call.stream(stream)?.context.handle)
+}
 
-    /// The stream of a green context would have that context, and none of the other sort. There are no green ones.
-    fn cuStreamGetCtx_v2 / cuStreamGetCtx_v2_ptsz(
-        call, stream: CUstream, context: Out<CUcontext>, green: Out<*mut c_void>
-    ) {
-        context.set(call.stream(stream)?.context.handle)?;
-        green.set_if_wanted(std::ptr::null_mut());
-        Ok(())
-    }
+/// The stream of a green context would have that context, and none of the other sort. There are no green ones.
+#[entry(per_thread = cuStreamGetCtx_v2_ptsz)]
+fn cuStreamGetCtx_v2(
+    call: &Call,
+    stream: CUstream,
+    context: Out<CUcontext>,
+    green: Out<*mut c_void>,
+) -> Result {
+    context.set(call.stream(stream)?.context.handle)?;
+    green.set_if_wanted(std::ptr::null_mut());
+    Ok(())
+}
 
-    fn cuStreamWaitEvent / cuStreamWaitEvent_ptsz(call, stream: CUstream, event: CUevent, flags: u32) {
-        let (stream, event) = (call.stream(stream)?, event.get()?);
-        match flags {
-            0 => Ok(stream.queue.wait(&event.event)?),
-            // CU_EVENT_WAIT_EXTERNAL: a node that waits, rather than an edge of the graph.
-            1 if stream.queue.is_capturing() => {
-                stream.queue.capture(NodeKind::Wait(event.event.clone()))?;
-                Ok(())
-            }
-            1 => Ok(stream.queue.wait(&event.event)?),
-            _ => Err(Status::INVALID_VALUE),
+#[entry(per_thread = cuStreamWaitEvent_ptsz)]
+fn cuStreamWaitEvent(call: &Call, stream: CUstream, event: CUevent, flags: u32) -> Result {
+    let (stream, event) = (call.stream(stream)?, event.get()?);
+    match flags {
+        0 => Ok(stream.queue.wait(&event.event)?),
+        // CU_EVENT_WAIT_EXTERNAL: a node that waits, rather than an edge of the graph.
+        1 if stream.queue.is_capturing() => {
+            stream.queue.capture(NodeKind::Wait(event.event.clone()))?;
+            Ok(())
         }
+        1 => Ok(stream.queue.wait(&event.event)?),
+        _ => Err(Status::INVALID_VALUE),
     }
+}
 
-    fn cuLaunchHostFunc / cuLaunchHostFunc_ptsz(
-        call, stream: CUstream, function: Option<HostFn>, user_data: *mut c_void
-    ) {
-        call.stream(stream)?.submit(HostFunction::new(function, user_data)?)
-    }
+#[entry(per_thread = cuLaunchHostFunc_ptsz)]
+fn cuLaunchHostFunc(
+    call: &Call,
+    stream: CUstream,
+    function: Option<HostFn>,
+    user_data: *mut c_void,
+) -> Result {
+    call.stream(stream)?.submit(HostFunction::new(function, user_data)?)
+}
 
-    fn cuStreamAddCallback / cuStreamAddCallback_ptsz(
-        call, stream: CUstream, callback: Option<StreamCallback>, user_data: *mut c_void, flags: u32
-    ) {
-        if flags != 0 {
-            return Err(Status::INVALID_VALUE);
-        }
-        let function = callback.ok_or(Status::INVALID_VALUE)?;
-        let callback = Callback { function, stream, user_data: UserData(user_data) };
-        Ok(call.stream(stream)?.queue.submit_callback(move |outcome| callback.call(outcome))?)
+#[entry(per_thread = cuStreamAddCallback_ptsz)]
+fn cuStreamAddCallback(
+    call: &Call,
+    stream: CUstream,
+    callback: Option<StreamCallback>,
+    user_data: *mut c_void,
+    flags: u32,
+) -> Result {
+    if flags != 0 {
+        return Err(Status::INVALID_VALUE);
     }
+    let function = callback.ok_or(Status::INVALID_VALUE)?;
+    let callback = Callback { function, stream, user_data: UserData(user_data) };
+    Ok(call.stream(stream)?.queue.submit_callback(move |outcome| callback.call(outcome))?)
+}
 
-    /// Managed memory is at hand everywhere, so whom it is attached to makes no difference.
-    fn cuStreamAttachMemAsync / cuStreamAttachMemAsync_ptsz(
-        call, stream: CUstream, address: CUdeviceptr, _length: usize, flags: u32
-    ) {
-        call.stream(stream)?;
-        let found = crate::memory::find(address).filter(|found| found.is_managed());
-        // One of CU_MEM_ATTACH_GLOBAL, HOST, SINGLE.
-        if found.is_none() || !matches!(flags, 1 | 2 | 4) {
-            return Err(Status::INVALID_VALUE);
-        }
-        Ok(())
+/// Managed memory is at hand everywhere, so whom it is attached to makes no difference.
+#[entry(per_thread = cuStreamAttachMemAsync_ptsz)]
+fn cuStreamAttachMemAsync(
+    call: &Call,
+    stream: CUstream,
+    address: CUdeviceptr,
+    _length: usize,
+    flags: u32,
+) -> Result {
+    call.stream(stream)?;
+    let found = crate::memory::find(address).filter(|found| found.is_managed());
+    // One of CU_MEM_ATTACH_GLOBAL, HOST, SINGLE.
+    if found.is_none() || !matches!(flags, 1 | 2 | 4) {
+        return Err(Status::INVALID_VALUE);
     }
+    Ok(())
+}
 
-    fn cuStreamCopyAttributes / cuStreamCopyAttributes_ptsz(call, to: CUstream, from: CUstream) {
-        let (to, from) = (call.stream(to)?, call.stream(from)?);
-        if !std::sync::Arc::ptr_eq(&to.context, &from.context) {
-            return Err(Status::INVALID_VALUE);
-        }
-        stream::attributes(&to).copy_from(&stream::attributes(&from));
-        Ok(())
+#[entry(per_thread = cuStreamCopyAttributes_ptsz)]
+fn cuStreamCopyAttributes(call: &Call, to: CUstream, from: CUstream) -> Result {
+    let (to, from) = (call.stream(to)?, call.stream(from)?);
+    if !std::sync::Arc::ptr_eq(&to.context, &from.context) {
+        return Err(Status::INVALID_VALUE);
     }
+    stream::attributes(&to).copy_from(&stream::attributes(&from));
+    Ok(())
+}
 
-    fn cuStreamGetAttribute / cuStreamGetAttribute_ptsz(
-        call, stream: CUstream, attribute: u32, value: Out<CUstreamAttrValue>
-    ) {
-        let stream = call.stream(stream)?;
-        value.set(stream::attributes(&stream).get(attribute, &stream)?)
-    }
+#[entry(per_thread = cuStreamGetAttribute_ptsz)]
+fn cuStreamGetAttribute(
+    call: &Call,
+    stream: CUstream,
+    attribute: u32,
+    value: Out<CUstreamAttrValue>,
+) -> Result {
+    let stream = call.stream(stream)?;
+    value.set(stream::attributes(&stream).get(attribute, &stream)?)
+}
 
-    /// These attributes are hints, which are remembered.
-    fn cuStreamSetAttribute / cuStreamSetAttribute_ptsz(
-        call, stream: CUstream, attribute: u32, value: In<CUstreamAttrValue>
-    ) {
-        let stream = call.stream(stream)?;
-        stream::attributes(&stream).set(attribute, value.get()?)
-    }
+/// These attributes are hints, which are remembered.
+#[entry(per_thread = cuStreamSetAttribute_ptsz)]
+fn cuStreamSetAttribute(
+    call: &Call,
+    stream: CUstream,
+    attribute: u32,
+    value: In<CUstreamAttrValue>,
+) -> Result {
+    let stream = call.stream(stream)?;
+    stream::attributes(&stream).set(attribute, value.get()?)
+}
 
-    fn cuStreamWaitValue32 / cuStreamWaitValue32_ptsz(
-        call, stream: CUstream, address: CUdeviceptr, value: u32, flags: u32
-    ) {
-        operate(call, stream, kind::WAIT_32, address, value.into(), flags)
-    }
+#[entry(per_thread = cuStreamWaitValue32_ptsz)]
+fn cuStreamWaitValue32(
+    call: &Call,
+    stream: CUstream,
+    address: CUdeviceptr,
+    value: u32,
+    flags: u32,
+) -> Result {
+    operate(call, stream, kind::WAIT_32, address, value.into(), flags)
+}
 
-    fn cuStreamWaitValue32_v2 / cuStreamWaitValue32_v2_ptsz(
-        call, stream: CUstream, address: CUdeviceptr, value: u32, flags: u32
-    ) {
-        operate(call, stream, kind::WAIT_32, address, value.into(), flags)
-    }
+#[entry(per_thread = cuStreamWaitValue32_v2_ptsz)]
+fn cuStreamWaitValue32_v2(
+    call: &Call,
+    stream: CUstream,
+    address: CUdeviceptr,
+    value: u32,
+    flags: u32,
+) -> Result {
+    operate(call, stream, kind::WAIT_32, address, value.into(), flags)
+}
 
-    fn cuStreamWaitValue64 / cuStreamWaitValue64_ptsz(
-        call, stream: CUstream, address: CUdeviceptr, value: u64, flags: u32
-    ) {
-        operate(call, stream, kind::WAIT_64, address, value, flags)
-    }
+#[entry(per_thread = cuStreamWaitValue64_ptsz)]
+fn cuStreamWaitValue64(
+    call: &Call,
+    stream: CUstream,
+    address: CUdeviceptr,
+    value: u64,
+    flags: u32,
+) -> Result {
+    operate(call, stream, kind::WAIT_64, address, value, flags)
+}
 
-    fn cuStreamWaitValue64_v2 / cuStreamWaitValue64_v2_ptsz(
-        call, stream: CUstream, address: CUdeviceptr, value: u64, flags: u32
-    ) {
-        operate(call, stream, kind::WAIT_64, address, value, flags)
-    }
+#[entry(per_thread = cuStreamWaitValue64_v2_ptsz)]
+fn cuStreamWaitValue64_v2(
+    call: &Call,
+    stream: CUstream,
+    address: CUdeviceptr,
+    value: u64,
+    flags: u32,
+) -> Result {
+    operate(call, stream, kind::WAIT_64, address, value, flags)
+}
 
-    fn cuStreamWriteValue32 / cuStreamWriteValue32_ptsz(
-        call, stream: CUstream, address: CUdeviceptr, value: u32, flags: u32
-    ) {
-        operate(call, stream, kind::WRITE_32, address, value.into(), flags)
-    }
+#[entry(per_thread = cuStreamWriteValue32_ptsz)]
+fn cuStreamWriteValue32(
+    call: &Call,
+    stream: CUstream,
+    address: CUdeviceptr,
+    value: u32,
+    flags: u32,
+) -> Result {
+    operate(call, stream, kind::WRITE_32, address, value.into(), flags)
+}
 
-    fn cuStreamWriteValue32_v2 / cuStreamWriteValue32_v2_ptsz(
-        call, stream: CUstream, address: CUdeviceptr, value: u32, flags: u32
-    ) {
-        operate(call, stream, kind::WRITE_32, address, value.into(), flags)
-    }
+#[entry(per_thread = cuStreamWriteValue32_v2_ptsz)]
+fn cuStreamWriteValue32_v2(
+    call: &Call,
+    stream: CUstream,
+    address: CUdeviceptr,
+    value: u32,
+    flags: u32,
+) -> Result {
+    operate(call, stream, kind::WRITE_32, address, value.into(), flags)
+}
 
-    fn cuStreamWriteValue64 / cuStreamWriteValue64_ptsz(
-        call, stream: CUstream, address: CUdeviceptr, value: u64, flags: u32
-    ) {
-        operate(call, stream, kind::WRITE_64, address, value, flags)
-    }
+#[entry(per_thread = cuStreamWriteValue64_ptsz)]
+fn cuStreamWriteValue64(
+    call: &Call,
+    stream: CUstream,
+    address: CUdeviceptr,
+    value: u64,
+    flags: u32,
+) -> Result {
+    operate(call, stream, kind::WRITE_64, address, value, flags)
+}
 
-    fn cuStreamWriteValue64_v2 / cuStreamWriteValue64_v2_ptsz(
-        call, stream: CUstream, address: CUdeviceptr, value: u64, flags: u32
-    ) {
-        operate(call, stream, kind::WRITE_64, address, value, flags)
-    }
+#[entry(per_thread = cuStreamWriteValue64_v2_ptsz)]
+fn cuStreamWriteValue64_v2(
+    call: &Call,
+    stream: CUstream,
+    address: CUdeviceptr,
+    value: u64,
+    flags: u32,
+) -> Result {
+    operate(call, stream, kind::WRITE_64, address, value, flags)
+}
 
-    fn cuStreamBatchMemOp / cuStreamBatchMemOp_ptsz(
-        call, stream: CUstream, count: u32, operations: In<CUstreamBatchMemOpParams>, flags: u32
-    ) {
-        operate_all(call, stream, count, operations, flags)
-    }
+#[entry(per_thread = cuStreamBatchMemOp_ptsz)]
+fn cuStreamBatchMemOp(
+    call: &Call,
+    stream: CUstream,
+    count: u32,
+    operations: In<CUstreamBatchMemOpParams>,
+    flags: u32,
+) -> Result {
+    operate_all(call, stream, count, operations, flags)
+}
 
-    fn cuStreamBatchMemOp_v2 / cuStreamBatchMemOp_v2_ptsz(
-        call, stream: CUstream, count: u32, operations: In<CUstreamBatchMemOpParams>, flags: u32
-    ) {
-        operate_all(call, stream, count, operations, flags)
-    }
+#[entry(per_thread = cuStreamBatchMemOp_v2_ptsz)]
+fn cuStreamBatchMemOp_v2(
+    call: &Call,
+    stream: CUstream,
+    count: u32,
+    operations: In<CUstreamBatchMemOpParams>,
+    flags: u32,
+) -> Result {
+    operate_all(call, stream, count, operations, flags)
 }
 
 fn create(call: &Call, stream: Out<CUstream>, flags: u32, priority: i32) -> Result {
