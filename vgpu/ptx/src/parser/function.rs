@@ -40,6 +40,9 @@ pub(super) struct Frame<'a> {
     names: FxHashMap<&'a str, Binding>,
     /// Names that were made up for what is declared again in another scope.
     invented: FxHashSet<Box<str>>,
+    /// The last number that was put to each name: counting from 1 every time would take steps that
+    /// grow with the square of the scopes, of which compilers open one for every call.
+    numbers: FxHashMap<Box<str>, u32>,
     /// What to restore at the end of scopes, and where each scope's part begins.
     shadowed: Vec<(&'a str, Binding)>,
     open: Vec<usize>,
@@ -54,6 +57,7 @@ impl<'a> Frame<'a> {
             location: None,
             names: FxHashMap::default(),
             invented: FxHashSet::default(),
+            numbers: FxHashMap::default(),
             shadowed: Vec::new(),
             open: Vec::new(),
         }
@@ -104,13 +108,16 @@ impl<'a> Frame<'a> {
     /// A name like `name` that nothing in the body has. It ends in no digit, so it is
     /// no register of a counted declaration either.
     fn invent(&mut self, name: &str) -> Box<str> {
-        let mut number = 1;
+        if !self.numbers.contains_key(name) {
+            self.numbers.insert(name.into(), 0);
+        }
+        let number = self.numbers.get_mut(name).expect("the name has a number");
         loop {
+            *number += 1;
             let fresh = format!("{name}${number}$");
             if !self.names.contains_key(&*fresh) && self.invented.insert(fresh.clone().into()) {
                 return fresh.into();
             }
-            number += 1;
         }
     }
 
