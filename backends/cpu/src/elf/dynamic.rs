@@ -4,34 +4,63 @@
 //! that symbols are found by, versions, relocations, initialisers. The loader
 //! checks none of them. [`check`] follows each as the loader will.
 
-use super::{File, PT_LOAD, Segment, segments};
+use super::relocations::{self, SHN_ABS, SHN_UNDEF, STT_GNU_IFUNC, STT_TLS};
+use super::segments::{EXECUTABLE, Loads, PT_DYNAMIC, WRITABLE};
+use super::{File, SHT_SYMTAB, Section, sections, segments};
 
-const PT_DYNAMIC: u32 = 2;
-const EXECUTABLE: u32 = 1;
-const WRITABLE: u32 = 2;
+/// What the table is called whose first entries may be said to be relative.
+pub(super) const RELOCATIONS: &str = "relocation table";
 
-// Kinds of relocation (psABI for x86-64, table 4.10).
-const R_X86_64_64: u64 = 1;
-const R_X86_64_RELATIVE: u64 = 8;
-const R_X86_64_IRELATIVE: u64 = 37;
-/// Those that shared objects have: none, 64, GLOB_DAT, JUMP_SLOT, RELATIVE, the
-/// four of thread-local storage, and IRELATIVE.
-const KNOWN: [u64; 10] = [0, R_X86_64_64, 6, 7, R_X86_64_RELATIVE, 16, 17, 18, 36, R_X86_64_IRELATIVE];
+// Tags that stand for more than an address or a size.
+const DT_NEEDED: u64 = 1;
+const DT_PREINIT_ARRAY: u64 = 32;
+const DT_FLAGS_1: u64 = 0x6fff_fffb;
+const DT_AUXILIARY: u64 = 0x7fff_fffd;
+const DT_FILTER: u64 = 0x7fff_ffff;
 
-/// Section number of a symbol that another object defines.
-const SHN_UNDEF: u16 = 0;
+/// Flag of an image whose initialisers are to run before all others: the loader would
+/// remember it after it has failed to load it.
+const DF_1_INITFIRST: u64 = 0x20;
 
-/// Symbol type of a function that chooses another one when the image is loaded.
-const STT_GNU_IFUNC: u8 = 10;
+/// Tags of an address, and of the size or count without which the loader cannot use it.
+const PAIRS: [(&str, u64, u64); 8] = [
+    ("string table", 5, 10),
+    (RELOCATIONS, 7, 8),
+    ("jump relocation table", 23, 2),
+    ("packed relocation table", 36, 35),
+    ("initialiser table", 25, 27),
+    ("finaliser table", 26, 28),
+    ("table of wanted versions", 0x6fff_fffe, 0x6fff_ffff),
+    ("table of defined versions", 0x6fff_fffc, 0x6fff_fffd),
+];
 
-type Check = Result<(), String>;
+/// Tags of a table, and of what the loader looks at as soon as there is one: the size of
+/// its entries, their kind, the versions of the symbols.
+const COMPANIONS: [(&str, u64, u64); 5] = [
+    (RELOCATIONS, 7, 9),
+    ("packed relocation table", 36, 37),
+    ("jump relocation table", 23, 20),
+    ("table of wanted versions", 0x6fff_fffe, 0x6fff_fff0),
+    ("table of defined versions", 0x6fff_fffc, 0x6fff_fff0),
+];
+
+/// Tags of an address alone: initialiser, finaliser, symbols, the hash tables, versions.
+const ADDRESSES: [u64; 6] = [12, 13, 6, 4, 0x6fff_fef5, 0x6fff_fff0];
+
+/// Tags whose value the loader insists on with an assertion: the size of entries, and
+/// the kind of jump relocations.
+const FIXED: [(u64, u64); 4] = [(9, 24), (11, 24), (20, 7), (37, 8)];
+
+pub(super) type Check = Result<(), String>;
 
 /// A table's address and size.
-type Table = (u64, u64);
+pub(super) type Table = (u64, u64);
 
-struct Dynamic<'a> {
-    file: File<'a>,
-    loads: Loads,
+pub(super) struct Dynamic<'a> {
+    pub file: File<'a>,
+    pub loads: Loads,
+    /// Where the section itself is.
+    place: Table,
     /// Tags and values, up to the null entry.
     entries: Vec<(u64, u64)>,
     strings: Table,
@@ -44,34 +73,28 @@ struct Dynamic<'a> {
     versions_defined: Table,
     /// The highest version that is wanted or defined.
     last_version: u16,
-    relocations: [(&'static str, Table); 2],
+    pub relocations: [(&'static str, Table); 2],
+    /// How many of the first relocations are said to be relative.
+    pub relative_count: u64,
     /// Relative relocations as bit maps; the addends stand in the data.
-    packed_relocations: Table,
-    initialisers: [(&'static str, Table); 2],
+    pub packed_relocations: Table,
+    pub initialisers: [(&'static str, Table); 2],
     functions: [(&'static str, u64); 2],
+    pub has_thread_locals: bool,
 }
 
 /// Checks all that the dynamic section leads to.
 pub(super) fn check(file: File<'_>) -> Check {
     let mut dynamic = Dynamic::read(file)?;
+    dynamic.check_entries()?;
     dynamic.check_strings()?;
     dynamic.check_versions()?;
     dynamic.check_hash()?;
     for (what, table) in dynamic.initialisers {
         dynamic.offset(what, table)?;
     }
-    let mut made = [0; 2];
-    for (what, table) in dynamic.relocations {
-        dynamic.check_relocations(what, table, &mut made)?;
-    }
-    dynamic.check_packed_relocations(&mut made)?;
-    // An initialiser without a relocation has no address that could be called.
-    for ((what, (_, size)), made) in dynamic.initialisers.into_iter().zip(made) {
-        if made < size / 8 {
-            return Err(format!("{} entries of its {what} lead nowhere", size / 8 - made));
-        }
-    }
-    match dynamic.functions.into_iter().find(|(_, f)| *f != 0 && !dynamic.loads.has(*f, 1, EXECUTABLE)) {
+    relocations::check(&dynamic)?;
+    match dynamic.functions.into_iter().find(|(_, f)| *f != 0 && !dynamic.is_function(*f)) {
         Some((what, address)) => Err(format!("its {what} at {address:#x} is not code")),
         None => Ok(()),
     }
@@ -96,38 +119,12 @@ pub(super) fn wanted_symbol(file: File<'_>, name: &[u8]) -> Option<u64> {
     })
 }
 
-/// The segments that are loaded.
-struct Loads(Vec<Segment>);
-
-impl Loads {
-    /// Whether `size` bytes at `address` lie in a segment with `permission`.
-    fn has(&self, address: u64, size: u64, permission: u32) -> bool {
-        self.0.iter().any(|s| {
-            s.flags & permission != 0
-                && address >= s.address
-                && address.checked_add(size).is_some_and(|end| end <= s.address + s.memory_size)
-        })
-    }
-
-    /// Where the bytes for `address..address + size` stand in the file. An absent
-    /// table (nothing at 0) is in order.
-    fn offset(&self, address: u64, size: u64) -> Option<u64> {
-        if address == 0 && size == 0 {
-            return Some(0);
-        }
-        self.0.iter().find_map(|s| {
-            let skip = address.checked_sub(s.address)?;
-            (skip.checked_add(size)? <= s.file_size).then_some(s.offset + skip)
-        })
-    }
-}
-
 impl<'a> Dynamic<'a> {
     /// Reads what the dynamic section says, unchecked.
     fn read(file: File<'a>) -> Result<Self, String> {
         let segment = segments(file).find(|s| s.kind == PT_DYNAMIC).ok_or("it has no dynamic section")?;
         // The loader reads it through memory, and writes to it.
-        let loads = Loads(segments(file).filter(|s| s.kind == PT_LOAD).collect());
+        let loads = Loads::of(file);
         let writable = loads.has(segment.address, segment.file_size, WRITABLE);
         if loads.offset(segment.address, segment.file_size) != Some(segment.offset) || !writable {
             return Err("its dynamic section is not in a loadable, writable segment".to_owned());
@@ -147,6 +144,7 @@ impl<'a> Dynamic<'a> {
             |wanted: u64| entries.iter().find(|(tag, _)| *tag == wanted).map_or(0, |(_, value)| *value);
         Ok(Self {
             file,
+            place: (segment.address, segment.file_size),
             strings: (value(5), value(10)),
             symbols: value(6),
             hash: value(4),
@@ -156,22 +154,111 @@ impl<'a> Dynamic<'a> {
             versions_defined: (value(0x6fff_fffc), value(0x6fff_fffd)),
             last_version: 1,
             relocations: [
-                ("relocation table", (value(7), value(8))),
+                (RELOCATIONS, (value(7), value(8))),
                 ("jump relocation table", (value(23), value(2))),
             ],
+            relative_count: value(0x6fff_fff9),
             packed_relocations: (value(36), value(35)),
             initialisers: [
                 ("initialiser table", (value(25), value(27))),
                 ("finaliser table", (value(26), value(28))),
             ],
             functions: [("initialiser", value(12)), ("finaliser", value(13))],
+            has_thread_locals: segments(file).any(|s| s.kind == 7 && s.memory_size != 0),
             loads,
             entries,
         })
     }
 
+    fn has(&self, tag: u64) -> bool {
+        self.entries.iter().any(|entry| entry.0 == tag)
+    }
+
+    /// The loader uses what is there, also an address of 0, and takes for granted what
+    /// belongs to it.
+    fn check_entries(&self) -> Check {
+        for (i, (tag, value)) in self.entries.iter().enumerate() {
+            let again = self.entries[..i].iter().any(|before| before.0 == *tag);
+            // The loader takes the last one.
+            if again && !matches!(*tag, DT_NEEDED | DT_AUXILIARY | DT_FILTER) {
+                return Err(format!("its dynamic section has two entries of kind {tag:#x}"));
+            }
+            let is_address = ADDRESSES.contains(tag) || PAIRS.iter().any(|pair| pair.1 == *tag);
+            let is_wrong = FIXED.iter().any(|fixed| fixed.0 == *tag && fixed.1 != *value);
+            if (is_address && *value == 0) || is_wrong {
+                return Err(format!("the entry of kind {tag:#x} in its dynamic section is {value:#x}"));
+            }
+            if *tag == DT_PREINIT_ARRAY || (*tag == DT_FLAGS_1 && value & DF_1_INITFIRST != 0) {
+                return Err("it has initialisers that are to run before all others".to_owned());
+            }
+        }
+        for (what, address, size) in PAIRS {
+            if self.has(address) != self.has(size) {
+                return Err(format!("its {what} has an address or a size, but not both"));
+            }
+        }
+        for (what, tag) in [("string table", 5), ("symbol table", 6)] {
+            if !self.has(tag) {
+                return Err(format!("it has no {what}"));
+            }
+        }
+        for (what, tag, companion) in COMPANIONS {
+            if self.has(tag) && !self.has(companion) {
+                return Err(format!("its {what} comes without the entry of kind {companion:#x}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// What the loader reads also when the image has been relocated.
+    pub fn read_later(&self) -> impl Iterator<Item = (&'static str, Table)> {
+        [
+            ("dynamic section", self.place),
+            ("string table", self.strings),
+            ("symbol table", (self.symbols, 24)),
+            ("symbol hash table", (self.gnu_hash, 16)),
+            ("symbol hash table", (self.hash, 8)),
+            self.relocations[0],
+            self.relocations[1],
+            ("packed relocation table", self.packed_relocations),
+        ]
+        .into_iter()
+        .filter(|(_, (address, _))| *address != 0)
+    }
+
+    /// Whether an initialiser or a finaliser may be at an address: the beginning of a function,
+    /// where the image has the table that names them all. The middle of one is as bad as no code.
+    pub fn is_function(&self, address: u64) -> bool {
+        let is_start = |table: Section| {
+            (0..table.size / 24).any(|i| {
+                let at = table.offset + i * 24;
+                let kind = self.file.bytes(at + 4, 1).map(|info| info[0] & 15);
+                // Assembly text may leave out what a name is.
+                matches!(kind, Some(0 | 2)) && self.file.u64(at + 8) == Some(address)
+            })
+        };
+        let names = sections(self.file).find(|section| section.kind == SHT_SYMTAB);
+        self.loads.has(address, 1, EXECUTABLE) && names.is_none_or(is_start)
+    }
+
+    /// The type of a checked symbol, its section, and its value.
+    pub fn symbol(&self, index: u64) -> (u8, u16, u64) {
+        let read = || {
+            let at = self.loads.offset(self.symbols.checked_add(index.checked_mul(24)?)?, 24)?;
+            Some((self.file.bytes(at + 4, 1)?[0] & 15, self.file.u16(at + 6)?, self.file.u64(at + 8)?))
+        };
+        read().unwrap_or_default()
+    }
+
+    /// The bytes of a name, up to its end.
+    fn text(&self, name: u64) -> Option<&'a [u8]> {
+        let at = self.loads.offset(self.strings.0, self.strings.1)?;
+        let text = self.file.bytes(at + name, self.strings.1.checked_sub(name)?)?;
+        text.split(|byte| *byte == 0).next()
+    }
+
     /// Where a table stands in the file.
-    fn offset(&self, what: &str, (address, size): Table) -> Result<u64, String> {
+    pub fn offset(&self, what: &str, (address, size): Table) -> Result<u64, String> {
         self.loads
             .offset(address, size)
             .ok_or_else(|| format!("its {what} ({size} bytes at {address:#x}) is not in a loadable segment"))
@@ -184,7 +271,9 @@ impl<'a> Dynamic<'a> {
             return Err("its string table has no end".to_owned());
         }
         // Needed libraries, the image's own name, and search paths.
-        let is_name = |&&(tag, name): &&(u64, u64)| matches!(tag, 1 | 14 | 15 | 29) && name >= size;
+        let is_name = |&&(tag, name): &&(u64, u64)| {
+            matches!(tag, DT_NEEDED | 14 | 15 | 29 | DT_AUXILIARY | DT_FILTER) && name >= size
+        };
         match self.entries.iter().find(is_name) {
             Some((_, name)) => Err(format!("a library name at {name:#x} is outside the string table")),
             None => Ok(()),
@@ -214,6 +303,10 @@ impl<'a> Dynamic<'a> {
                     last = last.max(half(entry, 4).ok_or_else(damaged)? & 0x7fff);
                 } else if word(entry, 4).is_none_or(|name| name >= self.strings.1) {
                     return Err(damaged());
+                } else if !word(entry, 4).is_some_and(|name| self.is_needed(name)) {
+                    return Err(
+                        "it wants versions of symbols from a library that it does not need".to_owned()
+                    );
                 }
                 let mut part = entry + word(entry, parts_at).ok_or_else(damaged)?;
                 for j in 0..parts {
@@ -240,6 +333,13 @@ impl<'a> Dynamic<'a> {
         }
         self.last_version = last;
         Ok(())
+    }
+
+    /// Whether the library called that is one of those that the loader brings.
+    fn is_needed(&self, name: u64) -> bool {
+        let wanted = self.text(name);
+        let mut needed = self.entries.iter().filter(|entry| entry.0 == DT_NEEDED);
+        wanted.is_some() && needed.any(|(_, needed)| self.text(*needed) == wanted)
     }
 
     /// Symbols are found through one of the two hash tables.
@@ -306,7 +406,7 @@ impl<'a> Dynamic<'a> {
         Ok(())
     }
 
-    fn check_symbol(&self, index: u64) -> Check {
+    pub fn check_symbol(&self, index: u64) -> Check {
         let at = index
             .checked_mul(24)
             .and_then(|at| self.symbols.checked_add(at))
@@ -316,10 +416,14 @@ impl<'a> Dynamic<'a> {
         if name.is_none_or(|name| name >= self.strings.1) {
             return Err(format!("the name of symbol {index} is outside the string table"));
         }
-        let kind = self.file.bytes(at + 4, 1).map_or(0, |b| b[0] & 15);
-        let (section, value) = (self.file.u16(at + 6), self.file.u64(at + 8).unwrap_or(0));
-        if kind == STT_GNU_IFUNC && section != Some(0) && !self.loads.has(value, 1, EXECUTABLE) {
+        let (kind, section, value) = self.symbol(index);
+        let is_own = section != SHN_UNDEF;
+        let is_code = section != SHN_ABS && self.loads.has(value, 1, EXECUTABLE);
+        if is_own && kind == STT_GNU_IFUNC && !is_code {
             return Err(format!("symbol {index} is to be called and is not code"));
+        }
+        if is_own && kind == STT_TLS && !self.has_thread_locals {
+            return Err(format!("symbol {index} is thread-local, and the image has no such variables"));
         }
         if self.versions != 0 {
             let version = self.versions.checked_add(index * 2).and_then(|a| self.loads.offset(a, 2));
@@ -329,81 +433,5 @@ impl<'a> Dynamic<'a> {
             }
         }
         Ok(())
-    }
-
-    fn check_relocations(&self, what: &str, table: Table, made: &mut [u64; 2]) -> Check {
-        let at = self.offset(what, table)?;
-        for i in 0..table.1 / 24 {
-            let word = |j: u64| self.file.u64(at + i * 24 + j * 8).unwrap_or(0);
-            let (target, info, addend) = (word(0), word(1), word(2));
-            let kind = info & 0xffff_ffff;
-            let wrong = |why: String| format!("entry {i} of its {what} {why}");
-            if !KNOWN.contains(&kind) {
-                return Err(wrong(format!("is of unknown kind {kind}")));
-            }
-            if kind == R_X86_64_RELATIVE {
-                self.check_relative(target, addend, made).map_err(wrong)?;
-            } else if !self.loads.has(target, 8, WRITABLE) {
-                return Err(wrong(format!("writes to {target:#x}, outside its data")));
-            } else if let Some(i) = self.initialiser_at(target) {
-                // The address of a function, wherever that is.
-                made[i] += u64::from(kind == R_X86_64_64);
-            }
-            if kind == R_X86_64_IRELATIVE && !self.loads.has(addend, 1, EXECUTABLE) {
-                return Err(wrong(format!("calls {addend:#x}, which is not code")));
-            }
-            self.check_symbol(info >> 32).map_err(|why| wrong(format!("is wrong: {why}")))?;
-        }
-        Ok(())
-    }
-
-    /// Each word is an address, or (lowest bit set) says which of the 63 words
-    /// behind the last are relocated as well.
-    fn check_packed_relocations(&self, made: &mut [u64; 2]) -> Check {
-        let what = "packed relocation table";
-        let at = self.offset(what, self.packed_relocations)?;
-        let mut next = 0_u64;
-        for i in 0..self.packed_relocations.1 / 8 {
-            let wrong = |why: String| format!("entry {i} of its {what} {why}");
-            let word = self.file.u64(at + i * 8).unwrap_or(0);
-            let mut relocate = |target: u64| {
-                let addend = self.loads.offset(target, 8).and_then(|at| self.file.u64(at));
-                self.check_relative(target, addend.unwrap_or(u64::MAX), made).map_err(wrong)
-            };
-            if word & 1 == 0 {
-                relocate(word)?;
-                next = word.wrapping_add(8);
-            } else {
-                for bit in (0..63).filter(|bit| word >> (bit + 1) & 1 == 1) {
-                    relocate(next.wrapping_add(bit * 8))?;
-                }
-                next = next.wrapping_add(63 * 8);
-            }
-        }
-        Ok(())
-    }
-
-    /// A relocation that stores the address of a part of the image.
-    fn check_relative(&self, target: u64, addend: u64, made: &mut [u64; 2]) -> Check {
-        if !self.loads.has(target, 8, WRITABLE) {
-            return Err(format!("writes to {target:#x}, outside its data"));
-        }
-        // One byte behind a segment is where arrays end.
-        let inside = self.loads.0.iter().any(|s| addend >= s.address && addend <= s.address + s.memory_size);
-        if !inside {
-            return Err(format!("leads to {addend:#x}, outside the image"));
-        }
-        if let Some(i) = self.initialiser_at(target) {
-            if !self.loads.has(addend, 1, EXECUTABLE) {
-                return Err(format!("makes {addend:#x} an initialiser, which is not code"));
-            }
-            made[i] += 1;
-        }
-        Ok(())
-    }
-
-    /// Which table of initialisers `address` is in.
-    fn initialiser_at(&self, address: u64) -> Option<usize> {
-        self.initialisers.iter().position(|(_, (start, size))| address.wrapping_sub(*start) < *size)
     }
 }

@@ -9,17 +9,15 @@
 #![forbid(unsafe_code)]
 
 mod dynamic;
+mod relocations;
+mod segments;
 
+use segments::{EXECUTABLE, PT_GNU_RELRO, WRITABLE};
 use std::ops::Range;
 
 const EM_X86_64: u16 = 62;
 const ET_DYN: u16 = 3;
 const PT_LOAD: u32 = 1;
-const PT_TLS: u32 = 7;
-const PT_GNU_STACK: u32 = 0x6474_e551;
-const PT_GNU_RELRO: u32 = 0x6474_e552;
-const PF_X: u32 = 1;
-const PF_W: u32 = 2;
 const SHT_SYMTAB: u32 = 2;
 const SHT_NOBITS: u32 = 8;
 const SHT_DYNSYM: u32 = 11;
@@ -70,6 +68,7 @@ struct Segment {
     address: u64,
     file_size: u64,
     memory_size: u64,
+    align: u64,
 }
 
 impl Segment {
@@ -100,6 +99,7 @@ fn segments(file: File<'_>) -> impl Iterator<Item = Segment> {
             address: file.u64(at + 16)?,
             file_size: file.u64(at + 32)?,
             memory_size: file.u64(at + 40)?,
+            align: file.u64(at + 48)?,
         })
     })
 }
@@ -126,7 +126,7 @@ fn sections(file: File<'_>) -> impl Iterator<Item = Section> {
 pub fn check(image: &[u8]) -> Result<Range<u64>, String> {
     let file = File(image);
     check_header(file)?;
-    let extent = check_segments(file)?;
+    let extent = segments::check(file)?;
     check_sections(file)?;
     dynamic::check(file)?;
     Ok(extent)
@@ -155,55 +155,6 @@ fn check_header(file: File<'_>) -> Result<(), String> {
         return Err(format!("its ELF type is {kind}, a device image has {ET_DYN} (shared object)"));
     }
     Ok(())
-}
-
-fn check_segments(file: File<'_>) -> Result<Range<u64>, String> {
-    let size = file.0.len() as u64;
-    let count = file.u16(56).unwrap_or(0);
-    if file.u16(54) != Some(56) || count == 0 || segments(file).count() != usize::from(count) {
-        return Err(format!(
-            "its program header table ({count} entries) is damaged or beyond its {size} bytes"
-        ));
-    }
-    let mut extent: Option<Range<u64>> = None;
-    for (i, segment) in segments(file).enumerate() {
-        let Segment { offset, address, file_size, memory_size, .. } = segment;
-        if file.bytes(offset, file_size).is_none() {
-            let end = offset.saturating_add(file_size);
-            return Err(format!("segment {i} ends at byte {end}, but the image has only {size} bytes"));
-        }
-        if segment.kind != PT_LOAD {
-            continue;
-        }
-        let start = extent.as_ref().map_or(0, |e| e.end);
-        let end = address.checked_add(memory_size).filter(|end| *end < 1 << 40);
-        let (Some(end), true) =
-            (end, file_size <= memory_size && offset % PAGE == address % PAGE && address >= start)
-        else {
-            return Err(format!(
-                "segment {i} asks for {memory_size} bytes at {address:#x} from byte {offset}, which cannot be loaded"
-            ));
-        };
-        extent = Some(extent.map_or(address, |e| e.start)..end);
-    }
-    // The loader changes the protection of some, copies others and searches them
-    // when an exception is thrown: all must be parts of what is loaded.
-    for (i, segment) in segments(file).enumerate() {
-        let Segment { kind, address, file_size, memory_size, .. } = segment;
-        // Thread-local variables without a value have a size only in their copies.
-        let size = if kind == PT_TLS { file_size } else { memory_size };
-        if matches!(kind, 0 | PT_LOAD | PT_GNU_STACK) || size == 0 {
-            continue;
-        }
-        let inside = segments(file).filter(|s| s.kind == PT_LOAD).any(|s| {
-            let end = (s.address + s.memory_size).next_multiple_of(PAGE);
-            address >= s.address && address.checked_add(size).is_some_and(|e| e <= end)
-        });
-        if !inside {
-            return Err(format!("segment {i} is at {address:#x}, outside what is loaded"));
-        }
-    }
-    extent.ok_or_else(|| "it has no loadable segment".to_owned())
 }
 
 fn check_sections(file: File<'_>) -> Result<(), String> {
@@ -243,7 +194,7 @@ pub fn define(image: &mut [u8], name: &[u8], address: u64) -> bool {
 
 /// Whether `address` (relative to the load address) is in a segment with code.
 pub fn is_code(image: &[u8], address: u64) -> bool {
-    segments(File(image)).any(|s| s.kind == PT_LOAD && s.flags & PF_X != 0 && s.holds(address, 1))
+    segments(File(image)).any(|s| s.kind == PT_LOAD && s.flags & EXECUTABLE != 0 && s.holds(address, 1))
 }
 
 /// Whether all of `size` bytes at `address` (relative to the load address) can be
@@ -254,7 +205,7 @@ pub fn is_writable(image: &[u8], address: u64, size: u64) -> bool {
         let end = address.saturating_add(size);
         s.kind == PT_GNU_RELRO && address < s.address.saturating_add(s.memory_size) && end > s.address
     };
-    segments(file).any(|s| s.kind == PT_LOAD && s.flags & PF_W != 0 && s.holds(address, size))
+    segments(file).any(|s| s.kind == PT_LOAD && s.flags & WRITABLE != 0 && s.holds(address, size))
         && !segments(file).any(|s| protected(&s))
 }
 
@@ -297,8 +248,13 @@ mod tests {
     /// What fuzzing has found: a table of versions where addresses end.
     #[test]
     fn tables_at_the_end_of_memory_are_refused() {
-        let image = include_bytes!("../../../../fuzz/seeds/cpu_image/versions-at-the-end-of-memory");
-        assert!(check(image).unwrap_err().contains("symbol versions"));
+        let found = include_bytes!("../../../../fuzz/seeds/cpu_image/versions-at-the-end-of-memory");
+        assert!(check(found).is_err());
+        let mut image = include_bytes!("../../../../fuzz/seeds/cpu_image/full.so").to_vec();
+        let wanted_versions = 0x6fff_fffe_u64.to_le_bytes();
+        let at = image.windows(8).position(|bytes| bytes == wanted_versions).unwrap();
+        image[at + 8..at + 16].fill(0xff);
+        assert!(check(&image).unwrap_err().contains("symbol versions"));
     }
 
     /// Fuzzing that starts from images which are refused would only see refusals.

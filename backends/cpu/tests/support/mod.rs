@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test program uses its part")]
 
+pub mod mutants;
+
 use gangway_backend::{
     AllocationKind, Backend, Device, DevicePtr, Launch, Module, Session, SourceText, TableRequest,
 };
@@ -31,10 +33,18 @@ pub fn image(source: &str, flags: &[&str]) -> Vec<u8> {
     image_of(&source, flags)
 }
 
+fn compiler(source: &Path) -> &'static str {
+    match source.extension().and_then(|e| e.to_str()) {
+        Some("cpp") => "clang++-22",
+        Some("f90") => "flang-22",
+        _ => "clang-22",
+    }
+}
+
 fn image_of(source: &Path, flags: &[&str]) -> Vec<u8> {
     let directory = tempfile::tempdir().unwrap();
     let path = |name: &str| directory.path().join(name).to_str().unwrap().to_owned();
-    let compiler = if source.extension().is_some_and(|e| e == "cpp") { "clang++-22" } else { "clang-22" };
+    let compiler = compiler(source);
     let mut arguments = vec!["-O1", "-g", "-fopenmp", "-fopenmp-targets=x86_64-pc-linux-gnu"];
     arguments.extend(flags);
     let (program, binary, image) = (path("program"), path("offload"), path("image"));
@@ -46,13 +56,26 @@ fn image_of(source: &Path, flags: &[&str]) -> Vec<u8> {
     std::fs::read(image).unwrap()
 }
 
+/// A shared object made from `tests/programs/<source>`, for what regions cannot say.
+pub fn object(source: &str, flags: &[&str]) -> Vec<u8> {
+    let source = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/programs").join(source);
+    shared_object_of(&source, flags)
+}
+
 /// A shared object made from C text: as good an image, for kernels that no region gives.
 pub fn shared_object(text: &str) -> Vec<u8> {
     let directory = tempfile::tempdir().unwrap();
-    let path = |name: &str| directory.path().join(name).to_str().unwrap().to_owned();
-    let (source, object) = (path("source.c"), path("object.so"));
+    let source = directory.path().join("source.c");
     std::fs::write(&source, text).unwrap();
-    tool("clang-22", &["-O2", "-fPIC", "-shared", &source, "-o", &object]);
+    shared_object_of(&source, &["-O2"])
+}
+
+fn shared_object_of(source: &Path, flags: &[&str]) -> Vec<u8> {
+    let directory = tempfile::tempdir().unwrap();
+    let object = directory.path().join("object.so").to_str().unwrap().to_owned();
+    let mut arguments = vec!["-fPIC", "-shared", source.to_str().unwrap(), "-o", &object];
+    arguments.extend(flags);
+    tool(compiler(source), &arguments);
     std::fs::read(object).unwrap()
 }
 
