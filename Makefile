@@ -61,6 +61,10 @@ fuzz: bootstrap ## Fuzz the readers and the interpreter; SECONDS=60 for each tar
 stress: build ## Attack the staged libraries; SECONDS=60 for each attack, SEED=..., ATTACKS=...
 	SEED=$(SEED) scripts/stress.sh $(or $(SECONDS),60) $(ATTACKS)
 
+.PHONY: sanitize
+sanitize: bootstrap ## Run programs on libraries with AddressSanitizer; SUITES="conformance programs stress numba"
+	scripts/sanitize.sh $(SUITES)
+
 .PHONY: loom
 loom: bootstrap ## Model-check the concurrent table
 	scripts/loom.sh

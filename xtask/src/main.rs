@@ -13,6 +13,9 @@ cargo xtask <command>
            build everything (in release mode, or with another of cargo's
            profiles: `dev` builds faster) and lay it out under build/stage as it
            is to be installed
+  stage --sanitize
+           build the libraries with AddressSanitizer and lay them out under
+           build/asan; `make sanitize` runs programs on them
   help     this text
 ";
 
@@ -21,6 +24,7 @@ fn main() -> ExitCode {
     let done = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["stage"] => stage::run("release"),
         ["stage", "--profile", profile] => stage::run(profile),
+        ["stage", "--sanitize"] => stage::run_sanitized(),
         ["help"] | [] => {
             print!("{HELP}");
             Ok(())

@@ -3,6 +3,8 @@
 //! The runtime library is built as a static library and linked by the C compiler:
 //! rustc cannot give a shared library's symbols a version, and programs built
 //! with the stock compilers ask for theirs with one.
+//!
+//! With `--sanitize` only the libraries, and with AddressSanitizer in them.
 
 use crate::{Result, exports, tree};
 use std::ffi::OsStr;
@@ -17,27 +19,59 @@ const SONAME: &str = "libomptarget.so.22.1";
 /// told apart by their first word.
 const ALIASES: [&str; 2] = ["libomptarget.so", "libomptarget.so.19.1"];
 
+/// The target that the libraries with AddressSanitizer are built for. It is the host's, but
+/// named: cargo then leaves build scripts and macros without the sanitizer.
+const SANITIZED: &str = "x86_64-unknown-linux-gnu";
+
 /// Builds everything with one of cargo's profiles, and lays it out.
 pub fn run(profile: &str) -> Result<()> {
     let root = &tree::root()?;
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
     let stage = root.join("build/stage");
-    let library = stage.join("lib/gangway");
-    for directory in [&library, &stage.join("bin"), &stage.join("include/gangway")] {
-        tree::create_folder(directory)?;
-    }
     let packages = ["-p", "gangway-omptarget-artifact", "-p", "gangway", "-p", "gangway-driver"];
-    cargo(root, &[&["build", "--profile", profile], &packages[..]].concat())?;
+    cargo(root, &[&["build", "--profile", profile], &packages[..]].concat(), &[])?;
     // Cargo's folder for the profile `dev` has another name.
     let target = target.join(if profile == "dev" { "debug" } else { profile });
-    link(root, &target.join("libgangway_omptarget_so.a"), &library)?;
+    for directory in ["bin", "include/gangway"] {
+        tree::create_folder(&stage.join(directory))?;
+    }
     tree::copy(&target.join("gangway"), &stage.join("bin/gangway"))?;
     tree::copy(&root.join("backends/external/include/gangway/rtl.h"), &stage.join("include/gangway/rtl.h"))?;
-    virtual_gpu(&target, &library)?;
-    device_archive(root, &library)?;
+    libraries(root, &target, &stage)?;
     documents(&stage)?;
     println!("staged under {}", stage.display());
     Ok(())
+}
+
+/// Builds the libraries with AddressSanitizer in them, and lays them out under
+/// `build/asan`. The sanitizer's runtime is not linked: programs find it in
+/// `LD_PRELOAD`, since they are not instrumented themselves.
+pub fn run_sanitized() -> Result<()> {
+    let root = &tree::root()?;
+    let (target, stage) = (root.join("target/asan"), root.join("build/asan"));
+    let directory = target.display().to_string();
+    let arguments = ["build", "--target", SANITIZED, "--target-dir", &directory];
+    let packages = ["-p", "gangway-omptarget-artifact", "-p", "gangway-driver"];
+    let environment = [
+        // A stable compiler comes with the sanitizer, but not with the right to name it.
+        ("RUSTC_BOOTSTRAP", "1"),
+        ("RUSTFLAGS", "-Zsanitizer=address"),
+        // The lines that reports show; the rest of the debug information is large.
+        ("CARGO_PROFILE_DEV_DEBUG", "line-tables-only"),
+    ];
+    cargo(root, &[&arguments, &packages[..]].concat(), &environment)?;
+    libraries(root, &target.join(SANITIZED).join("debug"), &stage)?;
+    println!("staged under {}", stage.display());
+    Ok(())
+}
+
+/// The libraries of one build, laid out in a stage.
+fn libraries(root: &Path, target: &Path, stage: &Path) -> Result<()> {
+    let library = stage.join("lib/gangway");
+    tree::create_folder(&library)?;
+    link(root, &target.join("libgangway_omptarget_so.a"), &library)?;
+    virtual_gpu(target, &library)?;
+    device_archive(root, &library)
 }
 
 /// Links the shared library from the static one.
@@ -89,7 +123,7 @@ fn virtual_gpu(target: &Path, library: &Path) -> Result<()> {
 /// one needs nothing beside it.
 fn device_archive(root: &Path, library: &Path) -> Result<()> {
     let directory = root.join("device/host-openmp");
-    cargo(&directory, &["build", "--release"])?;
+    cargo(&directory, &["build", "--release"], &[])?;
     tree::copy(
         &directory.join("target/release/libgangway_host_openmp.rlib"),
         &library.join("libgangway-host-openmp.a"),
@@ -120,13 +154,14 @@ fn documents(stage: &Path) -> Result<()> {
     Ok(())
 }
 
-fn cargo(directory: &Path, arguments: &[&str]) -> Result<()> {
+fn cargo(directory: &Path, arguments: &[&str], environment: &[(&str, &str)]) -> Result<()> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
     command.current_dir(directory).args(arguments);
     // Set for this program by the cargo that runs it; they would confuse another
     // workspace's build.
     command.env_remove("CARGO_MANIFEST_DIR").env_remove("CARGO_PKG_NAME");
+    command.envs(environment.iter().copied());
     checked(&mut command)
 }
 

@@ -8,6 +8,7 @@
 //! Never waits for ever: a program that is not done in time is killed with all
 //! the processes that it started.
 
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
@@ -38,6 +39,10 @@ pub struct OffloadLibrary {
     /// Whether files that a run leaves in the temporary directory are an error.
     /// The stock library writes its own to `/tmp` whatever `TMPDIR` says.
     pub leaves_no_files: bool,
+    /// Libraries that are loaded before all others, as a sanitizer's runtime.
+    pub preloaded: Vec<PathBuf>,
+    /// Variables of the programs' environment beside those that their headers name.
+    pub environment: Vec<(&'static str, OsString)>,
 }
 
 /// What a run did, as far as programs are compared.
@@ -121,9 +126,16 @@ impl Run<'_> {
         let (ours, libomp) = (self.library.directory.display(), self.library.libomp.display());
         command.env("LD_LIBRARY_PATH", format!("{ours}:{libomp}"));
         command.env("LD_DEBUG", "libs").env("LD_DEBUG_OUTPUT", self.place.join("loader"));
+        let mut preloaded = self.library.preloaded.clone();
         if self.header.preload {
-            command.env("LD_PRELOAD", self.library.directory.join(OFFLOAD_LIBRARY));
+            preloaded.push(self.library.directory.join(OFFLOAD_LIBRARY));
         }
+        if !preloaded.is_empty() {
+            let preloaded =
+                std::env::join_paths(preloaded).expect("a library to preload whose path has no colon");
+            command.env("LD_PRELOAD", preloaded);
+        }
+        command.envs(self.library.environment.iter().map(|(name, value)| (name, value)));
         if let Some(library) = &self.built.library {
             command.env("CONFORMANCE_LIBRARY", library);
         }

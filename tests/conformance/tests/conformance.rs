@@ -7,6 +7,8 @@
 //!   which `cargo xtask stage` fills).
 //! - `GANGWAY_CONFORMANCE_ONLY=stock`: run the programs under the stock library
 //!   only. For writing programs; it says nothing about Gangway and says so.
+//! - `GANGWAY_CONFORMANCE_PRELOAD`: a sanitizer's runtime, which the programs load first
+//!   when they run under Gangway. Its own options reach them, too.
 
 use std::collections::HashMap;
 use std::env;
@@ -22,6 +24,9 @@ use gangway_conformance::header::Reference;
 use gangway_conformance::toolchain::Toolchain;
 use gangway_conformance::verdict::{self, Side};
 use libtest_mimic::{Arguments, Failed, Trial};
+
+/// The variables from which the runtimes of sanitizers take their options.
+const SANITIZER_OPTIONS: [&str; 2] = ["ASAN_OPTIONS", "LSAN_OPTIONS"];
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
@@ -153,7 +158,14 @@ impl Suite {
 
     fn stock_library(&self) -> Result<OffloadLibrary, String> {
         let directory = self.toolchain.stock_libraries()?.to_owned();
-        Ok(OffloadLibrary { name: "stock", libomp: directory.clone(), directory, leaves_no_files: false })
+        Ok(OffloadLibrary {
+            name: "stock",
+            libomp: directory.clone(),
+            directory,
+            leaves_no_files: false,
+            preloaded: Vec::new(),
+            environment: Vec::new(),
+        })
     }
 
     fn gangway_library(&self) -> Result<OffloadLibrary, String> {
@@ -169,6 +181,11 @@ impl Suite {
             directory,
             libomp: self.toolchain.stock_libraries()?.to_owned(),
             leaves_no_files: true,
+            preloaded: env::var_os("GANGWAY_CONFORMANCE_PRELOAD").map(PathBuf::from).into_iter().collect(),
+            environment: SANITIZER_OPTIONS
+                .iter()
+                .filter_map(|name| Some((*name, env::var_os(name)?)))
+                .collect(),
         })
     }
 }

@@ -16,7 +16,7 @@ use anyhow::{Context, Result, bail};
 use clap::Parser;
 
 use attack::Attack;
-use run::{Ended, Report};
+use run::{Ended, Libraries, Report};
 
 /// Hostile use of the virtual GPU and of the OpenMP runtime.
 #[derive(Debug, Parser)]
@@ -30,6 +30,9 @@ struct Arguments {
     /// The staged installation.
     #[arg(long, default_value = "build/stage")]
     stage: PathBuf,
+    /// A library that the attacks load before all others: the runtime of a sanitizer.
+    #[arg(long)]
+    preload: Option<PathBuf>,
     /// Attacks to run, such as `driver/vanishing` or `openmp`; all of them if none is named.
     attacks: Vec<String>,
 }
@@ -63,14 +66,15 @@ fn stress(arguments: &Arguments) -> Result<bool> {
         format!("{} holds no installation; `make build` makes one", arguments.stage.display())
     })?;
     let place = tempfile::tempdir().context("a temporary folder")?;
+    let libraries = Libraries { stage, preloaded: arguments.preload.clone() };
     let seed = arguments.seed.unwrap_or_else(seed_of_now);
     println!("stress: seed {seed}, {} s for each of {} attacks", arguments.seconds, chosen.len());
 
     let (mut calls, mut failed) = (0, Vec::new());
     for attack in &chosen {
         let Report { ended, calls: made, output } =
-            compile::compile(attack, &folder, &stage, place.path())
-                .and_then(|program| run::run(attack, &program, &stage, seed, arguments.seconds))?;
+            compile::compile(attack, &folder, &libraries.stage, place.path())
+                .and_then(|program| run::run(attack, &program, &libraries, seed, arguments.seconds))?;
         calls += made;
         println!("test {} ({made} calls) ... {ended}", attack.name());
         if ended != Ended::Ok {

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::fmt;
 use std::fs::{self, File};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
@@ -53,7 +53,23 @@ pub struct Report {
     pub output: String,
 }
 
-pub fn run(attack: &Attack, program: &Path, stage: &Path, seed: u64, seconds: u32) -> Result<Report> {
+/// What attacks run with.
+#[derive(Debug)]
+pub struct Libraries {
+    /// The staged installation.
+    pub stage: PathBuf,
+    /// A library that is loaded before all others.
+    pub preloaded: Option<PathBuf>,
+}
+
+pub fn run(
+    attack: &Attack,
+    program: &Path,
+    installed: &Libraries,
+    seed: u64,
+    seconds: u32,
+) -> Result<Report> {
+    let stage = &installed.stage;
     let place = program.parent().context("a program is in a folder")?;
     let (stdout, stderr) = (place.join("stdout"), place.join("stderr"));
     let mut command = Command::new(program);
@@ -73,6 +89,9 @@ pub fn run(attack: &Attack, program: &Path, stage: &Path, seed: u64, seconds: u3
     check_library(program, &libraries, stage)?;
     command.env("LD_LIBRARY_PATH", libraries).env("GANGWAY_VGPU_DEVICES", "2");
     command.env("GANGWAY_VGPU_CACHE", place.join("cache"));
+    if let Some(preloaded) = &installed.preloaded {
+        command.env("LD_PRELOAD", preloaded);
+    }
     command.envs(attack.environment.iter().map(|(name, value)| (name, value)));
     // Files, not pipes: a grandchild that lives on would keep a pipe open.
     command.stdout(File::create(&stdout)?).stderr(File::create(&stderr)?);
