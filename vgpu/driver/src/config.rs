@@ -6,7 +6,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::str::FromStr;
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicI32, Ordering};
 
 use gangway_engine::file_variable;
 
@@ -153,21 +153,25 @@ impl Config {
 const DEFAULT_DRIVER: i32 = 13_050;
 
 /// The version that the driver says it has, 13050 for 13.5: `GANGWAY_VGPU_DRIVER`, read once.
-/// Programs ask for it before they start the driver.
+/// Programs ask for it before they start the driver. Nobody waits for who asks first: a child that
+/// is forked meanwhile asks, too, and does not have that thread.
 pub fn driver_version() -> i32 {
-    static VERSION: OnceLock<i32> = OnceLock::new();
-    *VERSION.get_or_init(|| {
-        let text = std::env::var("GANGWAY_VGPU_DRIVER").unwrap_or_default();
-        match text.trim() {
-            "" => DEFAULT_DRIVER,
-            version => version_of(version).unwrap_or_else(|| {
-                report!(
-                    "GANGWAY_VGPU_DRIVER={version} is not a version from 12.8 to 13.5; the default is used"
-                );
-                DEFAULT_DRIVER
-            }),
-        }
-    })
+    static VERSION: AtomicI32 = AtomicI32::new(0);
+    let known = VERSION.load(Ordering::Relaxed);
+    if known != 0 {
+        return known;
+    }
+    let text = std::env::var("GANGWAY_VGPU_DRIVER").unwrap_or_default();
+    let wanted = match text.trim() {
+        "" => Some(DEFAULT_DRIVER),
+        version => version_of(version),
+    };
+    let version = wanted.unwrap_or(DEFAULT_DRIVER);
+    let first = VERSION.compare_exchange(0, version, Ordering::Relaxed, Ordering::Relaxed).is_ok();
+    if first && wanted.is_none() {
+        report!("GANGWAY_VGPU_DRIVER={text} is not a version from 12.8 to 13.5; the default is used");
+    }
+    version
 }
 
 /// `12.8` as the driver API numbers it, if the driver can be of that version.
