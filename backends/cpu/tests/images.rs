@@ -70,6 +70,23 @@ fn constants_are_told_from_variables() {
     assert!(!loaded.module.is_writable(loaded.module.global("list", 16).unwrap(), usize::MAX));
 }
 
+/// An image need not name its initialisers.
+#[test]
+fn stripped_images_are_as_good_as_others() {
+    let text = "static int count; int *counter(void) { return &count; }
+                int twice; __attribute__((constructor)) static void begin(void) { count = 7; twice = 14; }
+                __attribute__((destructor)) static void end(void) { count = 0; }";
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("image.so");
+    for how in ["--strip-debug", "--discard-all", "--strip-unneeded", "--strip-all"] {
+        std::fs::write(&path, shared_object(text)).unwrap();
+        support::tool("llvm-strip-22", &[how, path.to_str().unwrap()]);
+        let loaded = load(0, &std::fs::read(&path).unwrap());
+        let twice = loaded.module.global("twice", 4).unwrap();
+        assert_eq!(loaded.get::<i32>(twice), 14, "{how}");
+    }
+}
+
 #[test]
 fn an_image_hears_the_number_of_its_device_from_its_first_initialiser_on() {
     let image = shared_object(

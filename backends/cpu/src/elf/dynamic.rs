@@ -6,7 +6,7 @@
 
 use super::relocations::{self, SHN_ABS, SHN_UNDEF, STT_GNU_IFUNC, STT_TLS};
 use super::segments::{EXECUTABLE, Loads, PT_DYNAMIC, WRITABLE};
-use super::{File, SHT_SYMTAB, Section, sections, segments};
+use super::{File, segments};
 
 /// What the table is called whose first entries may be said to be relative.
 pub(super) const RELOCATIONS: &str = "relocation table";
@@ -226,19 +226,10 @@ impl<'a> Dynamic<'a> {
         .filter(|(_, (address, _))| *address != 0)
     }
 
-    /// Whether an initialiser or a finaliser may be at an address: the beginning of a function,
-    /// where the image has the table that names them all. The middle of one is as bad as no code.
+    /// Whether an initialiser or a finaliser may be at an address. The table of symbols cannot tell
+    /// more: a stripped image is as good as any, and has no names or some of them.
     pub fn is_function(&self, address: u64) -> bool {
-        let is_start = |table: Section| {
-            (0..table.size / 24).any(|i| {
-                let at = table.offset + i * 24;
-                let kind = self.file.bytes(at + 4, 1).map(|info| info[0] & 15);
-                // Assembly text may leave out what a name is.
-                matches!(kind, Some(0 | 2)) && self.file.u64(at + 8) == Some(address)
-            })
-        };
-        let names = sections(self.file).find(|section| section.kind == SHT_SYMTAB);
-        self.loads.has(address, 1, EXECUTABLE) && names.is_none_or(is_start)
+        self.loads.has(address, 1, EXECUTABLE)
     }
 
     /// The type of a checked symbol, its section, and its value.
