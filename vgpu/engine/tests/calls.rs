@@ -112,3 +112,27 @@ fn what_a_full_stack_abandons_is_not_locked() {
     });
     assert_eq!(ended.recv_timeout(Duration::from_secs(120)), Ok(()), "it hangs, or has failed");
 }
+
+/// The function whose frame has no room is the one at fault, and not its caller, which has called the
+/// runtime before.
+#[test]
+fn a_full_stack_names_the_function_that_fills_it() {
+    let text = "
+        .extern .func (.param .b64 r) malloc(.param .b64 n);
+        .func f(.param .b64 b);
+        .func h(.param .align 8 .b8 p[40000], .param .b64 b) {
+            .reg .u64 %x, %b; ld.param.u64 %b, [b]; ld.param.u64 %x, [p+39992]; st.global.u64 [%b], %x; ret; }
+        .func g(.param .b64 b) {
+            .reg .u64 %b; .param .align 8 .b8 big[40000]; ld.param.u64 %b, [b];
+            st.param.b64 [big+39992], %b; call h, (big, %b); call f, (%b); ret; }
+        .func f(.param .b64 b) {
+            .reg .u64 %b; .param .b64 n; .param .b64 r; ld.param.u64 %b, [b];
+            st.param.b64 [n], 8; call (r), malloc, (n); call g, (%b); ret; }
+        .visible .entry k(.param .u64 buffer) { .reg .u64 %b; ld.param.u64 %b, [buffer]; call f, (%b); ret; }";
+    for threads in [1, 32] {
+        let bench = Bench::new(Options { stack: 8 << 20, ..options() }, text);
+        let fault = bench.launch(1, [threads, 1, 1], false).expect_err("the stack is full");
+        assert!(fault.report.contains("the stack is full"), "{fault}");
+        assert!(fault.report.contains("in function 'g'"), "{fault}");
+    }
+}

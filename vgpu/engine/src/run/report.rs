@@ -5,6 +5,7 @@ use gangway_ptx::{Instruction, Module, Op, Opcode};
 
 use super::job::Job;
 use super::slot::Slot;
+use super::table::Position;
 use super::trap::Trap;
 use crate::abi::{LANES, Warp};
 use crate::device::Device;
@@ -47,7 +48,7 @@ pub(crate) fn deadlock(device: &Device, job: &Job, slot: &Slot) -> Box<Fault> {
     Fault::new(device, &job.kernel, &Kind::Deadlock, &place(job, warp, at, 0))
 }
 
-fn kind(module: &Module, trap: &Trap, at: Option<(u32, u32)>, slot: &Slot) -> Kind {
+fn kind(module: &Module, trap: &Trap, at: Option<Position>, slot: &Slot) -> Kind {
     if slot.guard.contains(&trap.address) {
         return Kind::StackOverflow;
     }
@@ -81,16 +82,16 @@ fn lanes_at(warp: &Warp, address: u64) -> u32 {
     (0..LANES).find(near).map_or(0, |lane| 1 << lane)
 }
 
-fn instruction(module: &Module, (function, index): (u32, u32)) -> Option<(&Instruction, &gangway_ptx::Body)> {
-    let body = module.functions.get(function as usize)?.body.as_ref()?;
-    Some((body.instructions.get(index as usize)?, body))
+fn instruction(module: &Module, at: Position) -> Option<(&Instruction, &gangway_ptx::Body)> {
+    let body = module.functions.get(at.function as usize)?.body.as_ref()?;
+    Some((body.instructions.get(at.instruction? as usize)?, body))
 }
 
-fn place(job: &Job, warp: &Warp, at: Option<(u32, u32)>, lanes: u32) -> Place {
+fn place(job: &Job, warp: &Warp, at: Option<Position>, lanes: u32) -> Place {
     let module = job.program().module();
     let mut place = Place { block: Some(warp.block), threads: threads(warp, lanes), ..Place::default() };
     let Some(at) = at else { return place };
-    place.function = Some(module.functions[at.0 as usize].name.to_string());
+    place.function = Some(module.functions[at.function as usize].name.to_string());
     let Some((instruction, body)) = instruction(module, at) else { return place };
     place.instruction = Some(module.opcode(instruction).to_string());
     let location = instruction.location.and_then(|id| body.locations.get(id.index()));

@@ -45,6 +45,14 @@ fn index(function: u32, flavour: Flavour) -> usize {
     2 * function as usize + usize::from(flavour == Flavour::Masked)
 }
 
+/// Where in the program a piece of compiled code comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Position {
+    pub function: u32,
+    /// None where the function is entered: its frame is made there.
+    pub instruction: Option<u32>,
+}
+
 impl Table {
     /// What `Warp::functions` points to in launches with blocks of this shape.
     pub fn entries(&self, program: &Program, shape: BlockShape) -> &[AtomicPtr<c_void>] {
@@ -139,10 +147,10 @@ impl Table {
         self.entries(program, shape)[index(function, flavour)].store(code.cast_mut(), Ordering::Release);
     }
 
-    /// The function, and the instruction of it, whose code is at an address.
-    pub fn find(&self, pc: usize) -> Option<(u32, u32)> {
+    /// What the code at an address is of; `None` if the program has no code there.
+    pub fn find(&self, pc: usize) -> Option<Position> {
         let objects = self.objects.read().unwrap_or_else(PoisonError::into_inner);
         let object = objects.iter().find(|object| object.contains(pc))?;
-        Some((object.function, object.instruction(pc)?))
+        Some(Position { function: object.function, instruction: object.instruction(pc) })
     }
 }
