@@ -19,13 +19,15 @@ mod status;
 
 pub use backend::ExternalBackend;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// The external back ends of this process: those in the directories of
-/// `GANGWAY_RTL_PATH`, then those beside the library this code is linked into.
+/// The external back ends of this process: those in the directories of `path`, which is
+/// the value of `GANGWAY_RTL_PATH`, then those beside the library this code is linked
+/// into.
 #[must_use]
-pub fn discover() -> Vec<ExternalBackend> {
-    discover_in(&discovery::directories(std::env::var_os("GANGWAY_RTL_PATH")))
+pub fn discover(path: Option<OsString>) -> Vec<ExternalBackend> {
+    discover_in(&discovery::directories(path))
 }
 
 /// The external back ends in `directories`; of each name the first.

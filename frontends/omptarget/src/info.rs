@@ -5,7 +5,7 @@
 //! eyes trained on it keep working. All of it goes to standard error, a line at a
 //! time, so that lines of several threads do not mix.
 
-use crate::libomp::{self, variable};
+use crate::libomp::{self, file_variable, variable};
 use crate::profile;
 use crate::state::RUNTIME;
 use gangway_backend::{DevicePtr, SourceLocation};
@@ -49,7 +49,7 @@ pub fn start() {
         observe_for_information();
     }
     profile::start();
-    if variable("GANGWAY_TRACE").is_some() || variable("GANGWAY_REPORT").is_some() {
+    if file_variable("GANGWAY_TRACE").or_else(|| file_variable("GANGWAY_REPORT")).is_some() {
         gangway_trace::configure_from_env();
         if gangway_trace::enabled() {
             events::observe(&TRACE);

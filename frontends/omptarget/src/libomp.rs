@@ -121,6 +121,16 @@ pub fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
+/// As [`variable`], of one that names files to be loaded or written. A program with more
+/// rights than its user (set-user-ID, file capabilities) must not do that where the user
+/// says, so it has no such variable.
+#[must_use]
+pub fn file_variable(name: &str) -> Option<String> {
+    // SAFETY: the call only asks, and answers 0 for what it does not know.
+    let privileged = unsafe { libc::getauxval(libc::AT_SECURE) } != 0;
+    if privileged { None } else { variable(name) }
+}
+
 /// Whether a value of a variable of the stock library switches it on.
 #[must_use]
 pub fn is_true(value: &str) -> bool {

@@ -6,7 +6,7 @@
 //! of its own insides has no counterpart here. `GANGWAY_TRACE` has more, and costs less.
 
 use crate::info;
-use crate::libomp::variable;
+use crate::libomp::{file_variable, variable};
 use gangway_runtime::events::{self, Observer, Site, Step};
 use gangway_trace::Quoted;
 use std::cell::RefCell;
@@ -54,7 +54,7 @@ thread_local! {
 /// Reads the environment; called once at start-up.
 pub fn start() {
     static STEPS: Steps = Steps;
-    let Some(file) = variable("LIBOMPTARGET_PROFILE") else { return };
+    let Some(file) = file_variable("LIBOMPTARGET_PROFILE") else { return };
     let granularity = variable("LIBOMPTARGET_PROFILE_GRANULARITY").and_then(|text| text.trim().parse().ok());
     let profile = Profile {
         file,

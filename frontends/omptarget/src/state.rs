@@ -26,7 +26,7 @@ pub fn start() {
     }
     let wanted = libomp::variable("GANGWAY_DEVICE");
     let is_wanted = |name: &str| wanted.as_deref().is_none_or(|wanted| wanted.split(',').any(|w| w == name));
-    let external = gangway_external::discover();
+    let external = gangway_external::discover(libomp::file_variable("GANGWAY_RTL_PATH").map(Into::into));
     let known: Vec<String> =
         std::iter::once("cpu").chain(external.iter().map(Backend::name)).map(str::to_owned).collect();
     let mut backends: Vec<Box<dyn Backend>> = Vec::new();
