@@ -297,7 +297,7 @@ impl Work {
         };
         let Ok(entry) = self.device.table.insert(&new) else { return Ok(None) };
         if self.is_region {
-            entry.set_region_of(crate::present::this_thread());
+            entry.set_region_of(crate::sync::this_thread());
         }
         let copy = wanted.map_type & bit::TO != 0;
         let request = AllocationRequest {

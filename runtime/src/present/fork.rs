@@ -6,20 +6,12 @@
 
 use super::entry::{EntryRef, Locked};
 use super::index::{PresentTable, Writer};
-use crate::sync::{MutexGuard, lock};
+use crate::sync::{MutexGuard, lock, this_thread};
 
 /// The locks of a table.
 pub(crate) struct TableLocks<'t> {
     writer: MutexGuard<'t, Writer>,
     entries: Vec<Locked<'t>>,
-}
-
-/// A number for the calling thread, the same in a forked child and never 0.
-pub(crate) fn this_thread() -> usize {
-    thread_local! {
-        static HERE: u8 = const { 0 };
-    }
-    HERE.with(|here| std::ptr::from_ref(here).addr())
 }
 
 impl PresentTable {

@@ -29,7 +29,7 @@ mod state;
 
 pub use entry::{Attached, Attachment, Entry, EntryRef, NewEntry};
 #[cfg(not(loom))]
-pub(crate) use fork::{TableLocks, this_thread};
+pub(crate) use fork::TableLocks;
 pub use index::{NotAssociated, PresentTable, Relation, Removed};
 pub(crate) use recent::Recent;
 pub use state::{Counter, Phase, Release, Snapshot};
