@@ -1,5 +1,5 @@
 //! Gives the library the name that programs load it by, and writes the table of what it
-//! exports (`src/exports.rs`) from `symbols/versions.txt` and `symbols/unsupported.txt`.
+//! exports (`src/api/exports.rs`) from `symbols/versions.txt` and `symbols/unsupported.txt`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;

@@ -15,38 +15,8 @@
 //! * What is not supported exists, answers `CUDA_ERROR_NOT_SUPPORTED` and says so on stderr.
 //! * All functions may be called from any thread at any time.
 
+mod abi;
 pub mod api;
-mod attribute;
-mod config;
-mod context;
-mod copy;
-mod device;
-mod entry;
-mod error;
-mod event;
-mod exports;
-mod fill;
-mod function;
-mod graph;
-mod handle;
-mod host_function;
-mod jit;
-mod launch;
-mod leaks;
-mod library;
-mod link;
-mod memory;
-mod memory_operation;
-mod module;
-mod occupancy;
-mod pointer;
-mod pool;
-mod report;
-mod state;
-mod stream;
-mod symbols;
-mod tables;
-mod trace;
-mod types;
+mod objects;
 
-pub use error::Status;
+pub use abi::status::Status;

@@ -8,7 +8,7 @@ use quote::quote;
 use syn::parse::{Parse, ParseStream};
 use syn::{Error, FnArg, Ident, ItemFn, Pat, Result, Token, parse_macro_input};
 
-/// Exports a function to C under its own name, inside the guard `entry::run`:
+/// Exports a function to C under its own name, inside the guard `api::entry::run`:
 ///
 /// ```ignore
 /// /// Starts the driver.
@@ -70,11 +70,11 @@ fn exports(options: &Options, mut function: ItemFn) -> Result<TokenStream> {
             /// Pointers are null or what the CUDA driver API says of them.
             #[allow(non_snake_case)]
             #[unsafe(no_mangle)]
-            pub unsafe extern "C" fn #export(#(#parameters),*) -> crate::error::Status {
+            pub unsafe extern "C" fn #export(#(#parameters),*) -> crate::abi::status::Status {
                 #[allow(clippy::too_many_arguments, reason = "the ABI's signature")]
                 #[inline]
                 #function
-                crate::entry::run(&crate::exports::entry::#export, #before_init, |call| {
+                crate::api::entry::run(&crate::api::exports::entry::#export, #before_init, |call| {
                     #name(call, #(#arguments),*)
                 })
             }

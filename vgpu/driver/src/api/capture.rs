@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use gangway_streams::{CaptureMode, CaptureStatus, NodeId};
 
-use crate::entry::{Call, entry};
-use crate::error::{Result, Status};
-use crate::graph::Graph;
-use crate::pointer::{In, Out};
-use crate::types::{CUgraph, CUgraphNode, CUstream};
+use crate::abi::pointer::{In, Out};
+use crate::abi::status::{Result, Status};
+use crate::abi::types::{CUgraph, CUgraphNode, CUstream};
+use crate::api::entry::{Call, entry};
+use crate::objects::graph::Graph;
 
 use super::graph::{EdgeData, check_edges};
 

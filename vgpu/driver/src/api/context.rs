@@ -1,12 +1,12 @@
 //! Contexts: making and destroying them, the stack of each thread, limits and settings.
 
-use crate::context::{self, API_VERSION};
-use crate::device::Device;
-use crate::entry::{Call, entry};
-use crate::error::{Result, Status};
-use crate::pointer::{Memory, Out};
-use crate::report::report;
-use crate::types::{CUcontext, CUdevice};
+use crate::abi::pointer::{Memory, Out};
+use crate::abi::status::{Result, Status};
+use crate::abi::types::{CUcontext, CUdevice};
+use crate::api::entry::{Call, entry};
+use crate::objects::context::{self, API_VERSION};
+use crate::objects::device::Device;
+use crate::objects::process::report::report;
 
 fn create(out: Out<CUcontext>, flags: u32, device: CUdevice, version: u32) -> Result {
     out.check()?;

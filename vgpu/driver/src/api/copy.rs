@@ -1,11 +1,11 @@
 //! Copies: between host and device, in one to three dimensions, in streams and not.
 
-use crate::copy::{Copy, Side};
-use crate::entry::{Call, entry};
-use crate::error::Result;
-use crate::memory;
-use crate::pointer::{In, Memory};
-use crate::types::{CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUcontext, CUdeviceptr, CUstream};
+use crate::abi::pointer::{In, Memory};
+use crate::abi::status::Result;
+use crate::abi::types::{CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUcontext, CUdeviceptr, CUstream};
+use crate::api::entry::{Call, entry};
+use crate::objects::memory;
+use crate::objects::work::copy::{Copy, Side};
 
 /// A side of a copy whose direction follows from the addresses.
 fn unified(address: CUdeviceptr) -> Side {

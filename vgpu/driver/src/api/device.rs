@@ -1,11 +1,11 @@
 //! Devices and what they are like.
 
-use crate::attribute::{self, number};
-use crate::device::Device;
-use crate::entry::{Call, entry};
-use crate::error::{Result, Status};
-use crate::pointer::{Out, Text};
-use crate::types::{CUdevice, CUdevprop, CUuuid};
+use crate::abi::pointer::{Out, Text};
+use crate::abi::status::{Result, Status};
+use crate::abi::types::{CUdevice, CUdevprop, CUuuid};
+use crate::api::entry::{Call, entry};
+use crate::objects::device::Device;
+use crate::objects::device::attribute::{self, number};
 
 /// Puts a text into a buffer, cut to its size, with a terminator.
 fn put_text(text: &str, buffer: Out<u8>, size: i32) -> Result {

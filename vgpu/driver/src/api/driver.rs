@@ -2,13 +2,13 @@
 
 use std::ffi::c_char;
 
-use crate::config::driver_version;
-use crate::entry::{Call, entry};
-use crate::error::{Result, Status};
-use crate::pointer::{Memory, Out, Text};
-use crate::state;
-use crate::symbols::{self, Missing};
-use crate::tables;
+use crate::abi::pointer::{Memory, Out, Text};
+use crate::abi::status::{Result, Status};
+use crate::api::entry::{Call, entry};
+use crate::api::private_tables;
+use crate::api::symbols::{self, Missing};
+use crate::objects::process::config::driver_version;
+use crate::objects::process::state;
 
 /// `CUdriverProcAddressQueryResult`
 const FOUND: u32 = 0;
@@ -90,7 +90,7 @@ fn cuGetProcAddress_v2(
 fn cuGetExportTable(_: &Call, table: Out<*const ()>, id: Memory) -> Result {
     let id = id.at::<[u8; 16]>(0).get()?;
     table.set(std::ptr::null())?;
-    tables::refused(&id);
+    private_tables::refused(&id);
     Err(Status::NOT_SUPPORTED)
 }
 

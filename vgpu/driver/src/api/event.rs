@@ -2,11 +2,11 @@
 
 use gangway_streams::NodeKind;
 
-use crate::entry::{Call, entry};
-use crate::error::{Result, Status};
-use crate::event::Event;
-use crate::pointer::Out;
-use crate::types::{CUevent, CUstream};
+use crate::abi::pointer::Out;
+use crate::abi::status::{Result, Status};
+use crate::abi::types::{CUevent, CUstream};
+use crate::api::entry::{Call, entry};
+use crate::objects::stream::event::Event;
 
 #[entry]
 fn cuEventCreate(call: &Call, event: Out<CUevent>, flags: u32) -> Result {

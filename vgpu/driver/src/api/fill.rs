@@ -1,9 +1,9 @@
 //! Filling memory with a value.
 
-use crate::entry::{Call, entry};
-use crate::error::Result;
-use crate::fill::Fill;
-use crate::types::{CUdeviceptr, CUstream};
+use crate::abi::status::Result;
+use crate::abi::types::{CUdeviceptr, CUstream};
+use crate::api::entry::{Call, entry};
+use crate::objects::work::fill::Fill;
 
 #[entry(per_thread = cuMemsetD8_v2_ptds)]
 fn cuMemsetD8_v2(call: &Call, to: CUdeviceptr, value: u8, count: usize) -> Result {

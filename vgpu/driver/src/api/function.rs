@@ -2,12 +2,12 @@
 
 use std::ffi::c_char;
 
-use crate::entry::{Call, entry};
-use crate::error::{Result, Status};
-use crate::function::Function;
-use crate::occupancy;
-use crate::pointer::Out;
-use crate::types::{CUfunction, CUmodule};
+use crate::abi::pointer::Out;
+use crate::abi::status::{Result, Status};
+use crate::abi::types::{CUfunction, CUmodule};
+use crate::api::entry::{Call, entry};
+use crate::objects::program::function::Function;
+use crate::objects::program::occupancy;
 
 /// `CUoccupancyB2DSize`: how much dynamic shared memory a block of a size needs.
 type SharedOfBlock = Option<unsafe extern "C" fn(i32) -> usize>;

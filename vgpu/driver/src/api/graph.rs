@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use gangway_streams::NodeKind;
 
-use crate::entry::{Call, entry};
-use crate::error::{Result, Status};
-use crate::graph::{Graph, UserObject};
-use crate::host_function::HostFn;
-use crate::pointer::{In, Out, Text};
-use crate::report::report;
-use crate::types::{CUgraph, CUgraphNode, CUuserObject};
+use crate::abi::pointer::{In, Out, Text};
+use crate::abi::status::{Result, Status};
+use crate::abi::types::{CUgraph, CUgraphNode, CUuserObject};
+use crate::api::entry::{Call, entry};
+use crate::objects::graph::{Graph, UserObject};
+use crate::objects::process::report::report;
+use crate::objects::work::host_function::HostFn;
 
 /// `CUgraphEdgeData`: ports, the type of the edge, and space.
 pub(super) type EdgeData = [u8; 8];

@@ -2,12 +2,12 @@
 
 use std::ffi::c_char;
 
-use crate::entry::{Call, entry};
-use crate::error::{Result, Status};
-use crate::graph::Exec;
-use crate::pointer::Out;
-use crate::report::report;
-use crate::types::{CUgraph, CUgraphExec, CUgraphNode, CUstream};
+use crate::abi::pointer::Out;
+use crate::abi::status::{Result, Status};
+use crate::abi::types::{CUgraph, CUgraphExec, CUgraphNode, CUstream};
+use crate::api::entry::{Call, entry};
+use crate::objects::graph::Exec;
+use crate::objects::process::report::report;
 
 /// Before version 12: an error tells in which node, and leaves a text.
 #[entry]

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use gangway_streams::NodeKind;
 
-use crate::device::Device;
-use crate::entry::{Call, entry};
-use crate::error::{Result, Status};
-use crate::graph::memory::{self, Allocate, Free, GraphMemory};
-use crate::graph::parameters::AllocationParameters;
-use crate::pointer::{In, Memory, Out};
-use crate::types::{CUdevice, CUdeviceptr, CUgraph, CUgraphNode};
+use crate::abi::pointer::{In, Memory, Out};
+use crate::abi::status::{Result, Status};
+use crate::abi::types::{CUdevice, CUdeviceptr, CUgraph, CUgraphNode};
+use crate::api::entry::{Call, entry};
+use crate::api::node_parameters::AllocationParameters;
+use crate::objects::device::Device;
+use crate::objects::pool::graph::{self as allocations, Allocate, Free, GraphMemory};
 
 use super::graph::add;
 
@@ -55,12 +55,12 @@ fn cuGraphMemFreeNodeGetParams(_: &Call, node: CUgraphNode, address: Out<CUdevic
 
 #[entry]
 fn cuDeviceGetGraphMemAttribute(_: &Call, device: CUdevice, attribute: u32, value: Memory) -> Result {
-    value.out().set(memory::attribute_of(Device::get(device)?, attribute)?)
+    value.out().set(allocations::attribute_of(Device::get(device)?, attribute)?)
 }
 
 #[entry]
 fn cuDeviceSetGraphMemAttribute(_: &Call, device: CUdevice, attribute: u32, value: Memory) -> Result {
-    memory::set_attribute(Device::get(device)?, attribute, value.out::<u64>().get()?)
+    allocations::set_attribute(Device::get(device)?, attribute, value.out::<u64>().get()?)
 }
 
 /// Nothing is kept that no graph refers to.

@@ -4,16 +4,19 @@ use std::sync::Arc;
 
 use gangway_streams::NodeKind;
 
-use crate::copy::Copy;
-use crate::entry::{Call, entry};
-use crate::error::{Result, Status};
-use crate::fill::Fill;
-use crate::graph::parameters::{
-    self, FillParameters, HostParameters, KernelParameters, KernelParameters2, OperationParameters, kind,
+use crate::abi::pointer::{In, Memory, Out};
+use crate::abi::status::{Result, Status};
+use crate::abi::types::{
+    CUDA_MEMCPY3D, CUcontext, CUevent, CUgraph, CUgraphExec, CUgraphNode, CUstreamAttrValue,
 };
-use crate::launch::Launch;
-use crate::pointer::{In, Memory, Out};
-use crate::types::{CUDA_MEMCPY3D, CUcontext, CUevent, CUgraph, CUgraphExec, CUgraphNode, CUstreamAttrValue};
+use crate::api::entry::{Call, entry};
+use crate::api::node_parameters::{
+    self as parameters, FillParameters, HostParameters, KernelParameters, KernelParameters2,
+    OperationParameters, kind,
+};
+use crate::objects::work::copy::Copy;
+use crate::objects::work::fill::Fill;
+use crate::objects::work::launch::Launch;
 
 use super::graph::{EdgeData, add, check_edges};
 
@@ -422,7 +425,7 @@ fn change(exec: CUgraphExec, node: CUgraphNode, kind: NodeKind) -> Result {
     Ok(exec.get()?.exec.set(node.get()?.id, kind)?)
 }
 
-fn set_cooperative(node: &crate::graph::Node, launch: &Launch, cooperative: bool) -> Result {
+fn set_cooperative(node: &crate::objects::graph::Node, launch: &Launch, cooperative: bool) -> Result {
     let mut changed = launch.clone();
     changed.shape.cooperative = cooperative;
     node.set(NodeKind::Work(Arc::new(changed.checked()?)))

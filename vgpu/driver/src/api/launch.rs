@@ -2,11 +2,11 @@
 
 use std::ffi::c_void;
 
-use crate::entry::{Call, entry};
-use crate::error::Result;
-use crate::launch::{self, Arguments, Launch, Shape};
-use crate::pointer::In;
-use crate::types::{CUfunction, CUlaunchConfig, CUstream};
+use crate::abi::pointer::In;
+use crate::abi::status::Result;
+use crate::abi::types::{CUfunction, CUlaunchConfig, CUstream};
+use crate::api::entry::{Call, entry};
+use crate::objects::work::launch::{self, Arguments, Launch, Shape};
 
 fn submit(call: &Call, function: CUfunction, shape: Shape, stream: CUstream, arguments: Arguments) -> Result {
     let stream = call.stream(stream)?;

@@ -4,14 +4,14 @@ use std::ffi::c_char;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use crate::device::Device;
-use crate::entry::{Call, entry};
-use crate::error::{Result, Status};
-use crate::jit::Options;
-use crate::library::Library;
-use crate::module;
-use crate::pointer::{In, Memory, Out, Text};
-use crate::types::{CUdevice, CUdeviceptr, CUfunction, CUkernel, CUlibrary, CUmodule};
+use crate::abi::pointer::{In, Memory, Out, Text};
+use crate::abi::status::{Result, Status};
+use crate::abi::types::{CUdevice, CUdeviceptr, CUfunction, CUkernel, CUlibrary, CUmodule};
+use crate::api::entry::{Call, entry};
+use crate::objects::device::Device;
+use crate::objects::program::jit::Options;
+use crate::objects::program::library::Library;
+use crate::objects::program::module;
 
 #[entry]
 fn cuLibraryLoadData(

@@ -4,13 +4,13 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::entry::{Call, entry};
-use crate::error::{Result, Status};
-use crate::handle::Object;
-use crate::jit::Options;
-use crate::link::Link;
-use crate::pointer::{In, Memory, Out, Text};
-use crate::types::CUlinkState;
+use crate::abi::pointer::{In, Memory, Out, Text};
+use crate::abi::status::{Result, Status};
+use crate::abi::types::CUlinkState;
+use crate::api::entry::{Call, entry};
+use crate::objects::program::jit::Options;
+use crate::objects::program::link::Link;
+use crate::objects::table::Object;
 
 fn create(call: &Call, options: Options, out: Out<CUlinkState>) -> Result {
     out.check()?;

@@ -2,14 +2,14 @@
 
 use gangway_device_memory::Kind;
 
-use crate::attribute::{MAX_PITCH, PITCH_ALIGN};
-use crate::context;
-use crate::entry::{Call, entry};
-use crate::error::{Result, Status};
-use crate::memory::{self, Found};
-use crate::pointer::{Memory, Out};
-use crate::pool;
-use crate::types::CUdeviceptr;
+use crate::abi::pointer::{Memory, Out};
+use crate::abi::status::{Result, Status};
+use crate::abi::types::CUdeviceptr;
+use crate::api::entry::{Call, entry};
+use crate::objects::context;
+use crate::objects::device::attribute::{MAX_PITCH, PITCH_ALIGN};
+use crate::objects::memory::{self, Found};
+use crate::objects::pool;
 
 /// `CU_MEMHOSTALLOC_*`
 const HOST_FLAGS: u32 = 0x7;

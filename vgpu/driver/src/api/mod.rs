@@ -1,14 +1,16 @@
 //! The exported functions, a module for each family of them.
 //!
 //! They are thin: what they do is in the modules that they call. Each stands in the table of
-//! what the library exports, [`exports`](crate::exports).
+//! what the library exports, [`exports`](crate::api::exports).
 
 mod capture;
 mod context;
 mod copy;
 mod device;
 mod driver;
+pub(crate) mod entry;
 mod event;
+pub(crate) mod exports;
 mod fill;
 mod function;
 mod graph;
@@ -20,11 +22,14 @@ mod library;
 mod link;
 mod memory;
 mod module;
+pub(crate) mod node_parameters;
 mod peer;
 mod pointer;
 mod pool;
 mod primary;
+mod private_tables;
 mod stream;
+mod symbols;
 
 pub use capture::*;
 pub use context::*;

@@ -3,13 +3,13 @@
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use crate::context::Context;
-use crate::entry::{Call, entry};
-use crate::error::{Result, Status};
-use crate::jit::Options;
-use crate::module::{self, Module};
-use crate::pointer::{In, Memory, Out, Text};
-use crate::types::{CUdeviceptr, CUfunction, CUmodule};
+use crate::abi::pointer::{In, Memory, Out, Text};
+use crate::abi::status::{Result, Status};
+use crate::abi::types::{CUdeviceptr, CUfunction, CUmodule};
+use crate::api::entry::{Call, entry};
+use crate::objects::context::Context;
+use crate::objects::program::jit::Options;
+use crate::objects::program::module::{self, Module};
 
 fn load(context: &std::sync::Arc<Context>, out: Out<CUmodule>, image: Memory, options: &Options) -> Result {
     out.check()?;

@@ -1,12 +1,12 @@
 //! Memory of other devices and other processes. Devices of one process reach each other's
 //! memory, it is all in one range of addresses; processes do not share any.
 
-use crate::device::Device;
-use crate::entry::{Call, entry};
-use crate::error::{Result, Status};
-use crate::memory;
-use crate::pointer::{Memory, Out};
-use crate::types::{CUcontext, CUdevice, CUdeviceptr, CUipcHandle};
+use crate::abi::pointer::{Memory, Out};
+use crate::abi::status::{Result, Status};
+use crate::abi::types::{CUcontext, CUdevice, CUdeviceptr, CUipcHandle};
+use crate::api::entry::{Call, entry};
+use crate::objects::device::Device;
+use crate::objects::memory;
 
 #[entry]
 fn cuDeviceGetP2PAttribute(

@@ -1,12 +1,12 @@
 //! What is known about a pointer, and hints about managed memory.
 
-use crate::context::Context;
-use crate::entry::{Call, entry};
-use crate::error::{Result, Status};
-use crate::memory::{self, Found};
-use crate::pointer::{In, Memory};
-use crate::pool;
-use crate::types::{CUdevice, CUdeviceptr, CUmemLocation, CUstream, memory_type};
+use crate::abi::pointer::{In, Memory};
+use crate::abi::status::{Result, Status};
+use crate::abi::types::{CUdevice, CUdeviceptr, CUmemLocation, CUstream, memory_type};
+use crate::api::entry::{Call, entry};
+use crate::objects::context::Context;
+use crate::objects::memory::{self, Found};
+use crate::objects::pool;
 
 /// `CUpointer_attribute`
 mod attribute {

@@ -1,15 +1,14 @@
 //! Memory pools, and allocations in the order of streams.
 
-use crate::device::Device;
-use crate::entry::{Call, entry};
-use crate::error::{Result, Status};
-use crate::graph;
-use crate::graph::memory::{Allocate, GraphMemory};
-use crate::pointer::{In, Memory, Out};
-use crate::pool::{self, Free, LOCATION_DEVICE, Pool};
-use crate::types::{
+use crate::abi::pointer::{In, Memory, Out};
+use crate::abi::status::{Result, Status};
+use crate::abi::types::{
     CUdevice, CUdeviceptr, CUmemAccessDesc, CUmemLocation, CUmemPoolProps, CUmemoryPool, CUstream,
 };
+use crate::api::entry::{Call, entry};
+use crate::objects::device::Device;
+use crate::objects::pool::graph::{self, Allocate, GraphMemory};
+use crate::objects::pool::{self, Free, LOCATION_DEVICE, Pool};
 
 #[entry(per_thread = cuMemAllocAsync_ptsz)]
 fn cuMemAllocAsync(call: &Call, out: Out<CUdeviceptr>, size: usize, stream: CUstream) -> Result {
@@ -34,7 +33,7 @@ fn cuMemFreeAsync(call: &Call, address: CUdeviceptr, stream: CUstream) -> Result
         return Ok(());
     }
     if let Some(memory) = GraphMemory::find(address) {
-        return stream.submit(graph::memory::Free(memory));
+        return stream.submit(graph::Free(memory));
     }
     if stream.queue.is_capturing() {
         // What no graph has allocated, no graph frees.

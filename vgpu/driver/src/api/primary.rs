@@ -1,11 +1,11 @@
 //! Primary contexts: the one of a device that everything in a process shares.
 
-use crate::context;
-use crate::device::Device;
-use crate::entry::{Call, entry};
-use crate::error::Result;
-use crate::pointer::Out;
-use crate::types::{CUcontext, CUdevice};
+use crate::abi::pointer::Out;
+use crate::abi::status::Result;
+use crate::abi::types::{CUcontext, CUdevice};
+use crate::api::entry::{Call, entry};
+use crate::objects::context;
+use crate::objects::device::Device;
 
 fn release(device: CUdevice) -> Result {
     // Destroyed outside of the lock: it waits for work, whose callbacks may ask for the device.

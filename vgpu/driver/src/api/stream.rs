@@ -4,15 +4,15 @@ use std::ffi::c_void;
 
 use gangway_streams::{Blocking, NodeKind};
 
-use crate::entry::{Call, entry};
-use crate::error::{Result, Status};
-use crate::host_function::{Callback, HostFn, HostFunction, StreamCallback, UserData};
-use crate::memory_operation::{MemoryOperations, kind};
-use crate::pointer::{In, Out};
-use crate::stream;
-use crate::types::{
+use crate::abi::pointer::{In, Out};
+use crate::abi::status::{Result, Status};
+use crate::abi::types::{
     CUcontext, CUdevice, CUdeviceptr, CUevent, CUstream, CUstreamAttrValue, CUstreamBatchMemOpParams,
 };
+use crate::api::entry::{Call, entry};
+use crate::objects::stream;
+use crate::objects::work::host_function::{Callback, HostFn, HostFunction, StreamCallback, UserData};
+use crate::objects::work::memory_operation::{MemoryOperations, kind};
 
 /// `CU_STREAM_NON_BLOCKING`
 const NON_BLOCKING: u32 = 1;
@@ -139,7 +139,7 @@ fn cuStreamAttachMemAsync(
     flags: u32,
 ) -> Result {
     call.stream(stream)?;
-    let found = crate::memory::find(address).filter(|found| found.is_managed());
+    let found = crate::objects::memory::find(address).filter(|found| found.is_managed());
     // One of CU_MEM_ATTACH_GLOBAL, HOST, SINGLE.
     if found.is_none() || !matches!(flags, 1 | 2 | 4) {
         return Err(Status::INVALID_VALUE);

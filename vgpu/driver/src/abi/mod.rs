@@ -1,0 +1,5 @@
+//! CUDA's types, structures and error codes.
+
+pub mod pointer;
+pub mod status;
+pub mod types;

@@ -1,0 +1,47 @@
+//! Tables of private functions, `cuGetExportTable`: there are none, and who is told so.
+//!
+//! The CUDA runtime cannot do without them, so the program is about to fail and its user is told at once.
+//! NVRTC asks for one and works as well without it, which is nothing to tell. What others do
+//! is not known; they are told at the end of a process that has not used a device in any other way.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::objects::context;
+use crate::objects::process::report::report;
+use crate::objects::process::state;
+
+/// What libcudart asks for before anything else, and after `cuInit`.
+const RUNTIME: [u128; 2] = [0xf8cff95121468b4eb9e2fb469e7c0dd9, 0x6bd5fb6c5bf4e74a8987d93912fd9df9];
+/// What NVRTC asks for after `cuInit`.
+const NVRTC: u128 = 0xda9151d33ae6cc41a5c04f26d533e328;
+
+/// No lock: a forked child may ask, too.
+static TOLD: AtomicBool = AtomicBool::new(false);
+
+fn tell() {
+    if !TOLD.swap(true, Ordering::Relaxed) {
+        report!(
+            "the virtual GPU does not support cuGetExportTable: it runs programs that use the driver API, not those \
+             that use the CUDA runtime (libcudart)"
+        );
+    }
+}
+
+/// A table was asked for, by its number.
+pub fn refused(id: &[u8; 16]) {
+    static AT_EXIT: AtomicBool = AtomicBool::new(false);
+    extern "C" fn at_exit() {
+        if !state::is_forked() && !context::has_been_created() {
+            tell();
+        }
+    }
+    match u128::from_be_bytes(*id) {
+        NVRTC => {}
+        id if RUNTIME.contains(&id) => tell(),
+        _ if AT_EXIT.swap(true, Ordering::Relaxed) => {}
+        // SAFETY: a function without parameters that may run at any exit.
+        _ => unsafe {
+            libc::atexit(at_exit);
+        },
+    }
+}

@@ -1,0 +1,34 @@
+//! Memory that a program has not freed: told in check mode, `GANGWAY_VGPU_CHECK=memory`, when its
+//! context is destroyed and when the process ends.
+
+use std::io::Write;
+use std::sync::Once;
+
+use gangway_device_memory::{Allocation, Space};
+
+use crate::objects::process::state;
+
+/// Has what is left at the end of the process told.
+pub fn watch() {
+    static ONCE: Once = Once::new();
+    extern "C" fn at_exit() {
+        // What a forked child has is its parent's.
+        if !state::is_forked()
+            && let Ok(space) = Space::get()
+        {
+            tell(space, &space.leaks());
+        }
+    }
+    // SAFETY: a function without parameters that may run at any exit.
+    ONCE.call_once(|| unsafe {
+        libc::atexit(at_exit);
+    });
+}
+
+/// Tells of allocations that nobody can free any more.
+pub fn tell(space: &Space, left: &[Allocation]) {
+    if let Some(report) = space.leak_report(left) {
+        // The end of a process is no place to fail in.
+        let _ = std::io::stderr().write_all(format!("gangway: {report}").as_bytes());
+    }
+}

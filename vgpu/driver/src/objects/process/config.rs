@@ -1,0 +1,311 @@
+//! The environment variables that describe the virtual devices, `GANGWAY_VGPU_*`.
+//!
+//! They are read once, by `cuInit`. A value that makes no sense is reported on stderr and
+//! the default is used: a program must not run on something else than what was asked for without a word.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::sync::atomic::{AtomicI32, Ordering};
+
+use gangway_engine::file_variable;
+
+use crate::objects::process::report::report;
+
+/// A compute capability, 9.0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Capability {
+    pub major: u8,
+    pub minor: u8,
+}
+
+impl Capability {
+    /// 90 for 9.0, as `sm_90` has it.
+    pub const fn number(self) -> u16 {
+        self.major as u16 * 10 + self.minor as u16
+    }
+}
+
+impl FromStr for Capability {
+    type Err = ();
+
+    /// `9.0`, `90` or `sm_90`. Kernels must have been made for this processor or an older one.
+    fn from_str(text: &str) -> Result<Capability, ()> {
+        let text = text.strip_prefix("sm_").unwrap_or(text);
+        let (major, minor) = match text.split_once('.') {
+            Some(parts) => parts,
+            None if text.len() >= 2 && text.is_ascii() => text.split_at(text.len() - 1),
+            None => return Err(()),
+        };
+        let (major, minor) = (major.parse().map_err(|_| ())?, minor.parse().map_err(|_| ())?);
+        if (3..=12).contains(&major) && minor <= 9 { Ok(Capability { major, minor }) } else { Err(()) }
+    }
+}
+
+/// What the virtual devices are like; all are alike.
+#[derive(Clone, Debug)]
+pub struct Config {
+    pub name: String,
+    pub capability: Capability,
+    /// Bytes of memory of each device.
+    pub memory: u64,
+    pub devices: u32,
+    pub workers: usize,
+    /// Check accesses to the byte, `GANGWAY_VGPU_CHECK=memory`.
+    pub check: bool,
+    /// Run kernels in the interpreter, `GANGWAY_VGPU_ENGINE=interpreter`.
+    pub interpret: bool,
+    /// Where compiled code is kept.
+    pub cache: Option<PathBuf>,
+}
+
+const DEFAULT_NAME: &str = "Gangway Virtual GPU";
+const DEFAULT_CAPABILITY: Capability = Capability { major: 9, minor: 0 };
+const GIB: u64 = 1 << 30;
+const MOST_DEVICES: u32 = 16;
+const MOST_WORKERS: usize = 1024;
+
+impl Config {
+    pub fn from_environment() -> Config {
+        let text = |value: Option<OsString>| value?.into_string().ok();
+        Config::new(|name| text(std::env::var_os(name)), |name| text(file_variable(name)))
+    }
+
+    /// `file` is asked for the variables that name files.
+    fn new(variable: impl Fn(&str) -> Option<String>, file: impl Fn(&str) -> Option<String>) -> Config {
+        let value = |name: &str| {
+            let full = format!("GANGWAY_VGPU_{name}");
+            variable(&full).filter(|value| !value.is_empty())
+        };
+        fn read<T>(
+            name: &str,
+            text: Option<String>,
+            parse: impl Fn(&str) -> Option<T>,
+            wanted: &str,
+        ) -> Option<T> {
+            let text = text?;
+            let parsed = parse(text.trim());
+            if parsed.is_none() {
+                report!("GANGWAY_VGPU_{name}={text} is not {wanted}; the default is used");
+            }
+            parsed
+        }
+        let in_range = |text: &str, most: usize| text.parse().ok().filter(|count| (1..=most).contains(count));
+        let cache = file("GANGWAY_VGPU_CACHE").filter(|value| !value.is_empty());
+        Config {
+            name: value("NAME").unwrap_or_else(|| DEFAULT_NAME.into()),
+            capability: read(
+                "CAPABILITY",
+                value("CAPABILITY"),
+                |text| text.parse().ok(),
+                "a compute capability such as 9.0",
+            )
+            .unwrap_or(DEFAULT_CAPABILITY),
+            memory: read("MEMORY", value("MEMORY"), size, "a size such as 16G")
+                .unwrap_or_else(default_memory),
+            devices: read(
+                "DEVICES",
+                value("DEVICES"),
+                |text| text.parse().ok().filter(|&count| count <= MOST_DEVICES),
+                "a number of devices up to 16",
+            )
+            .unwrap_or(1),
+            workers: read(
+                "WORKERS",
+                value("WORKERS"),
+                |text| in_range(text, MOST_WORKERS),
+                "a number of threads from 1 to 1024",
+            )
+            .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, |count| count.get())),
+            check: read(
+                "CHECK",
+                value("CHECK"),
+                |text| match text {
+                    "memory" => Some(true),
+                    "none" | "0" => Some(false),
+                    _ => None,
+                },
+                "a check; there is only `memory` yet",
+            )
+            .unwrap_or(false),
+            interpret: read(
+                "ENGINE",
+                value("ENGINE"),
+                |text| match text {
+                    "interpreter" => Some(true),
+                    "compiler" => Some(false),
+                    _ => None,
+                },
+                "`compiler` or `interpreter`",
+            )
+            .unwrap_or(false),
+            cache: match cache.as_deref() {
+                Some("off" | "none" | "0") => None,
+                Some(path) => Some(path.into()),
+                None => default_cache(&file),
+            },
+        }
+    }
+}
+
+/// What `cuDriverGetVersion` answers when nothing else is asked for: CUDA 13.5, whose PTX is
+/// the newest that `gangway-ptx` reads.
+const DEFAULT_DRIVER: i32 = 13_050;
+
+/// The version that the driver says it has, 13050 for 13.5: `GANGWAY_VGPU_DRIVER`, read once.
+/// Programs ask for it before they start the driver. Nobody waits for who asks first: a child that
+/// is forked meanwhile asks, too, and does not have that thread.
+pub fn driver_version() -> i32 {
+    static VERSION: AtomicI32 = AtomicI32::new(0);
+    let known = VERSION.load(Ordering::Relaxed);
+    if known != 0 {
+        return known;
+    }
+    let text = std::env::var("GANGWAY_VGPU_DRIVER").unwrap_or_default();
+    let wanted = match text.trim() {
+        "" => Some(DEFAULT_DRIVER),
+        version => version_of(version),
+    };
+    let version = wanted.unwrap_or(DEFAULT_DRIVER);
+    let first = VERSION.compare_exchange(0, version, Ordering::Relaxed, Ordering::Relaxed).is_ok();
+    if first && wanted.is_none() {
+        report!("GANGWAY_VGPU_DRIVER={text} is not a version from 12.8 to 13.5; the default is used");
+    }
+    version
+}
+
+/// `12.8` as the driver API numbers it, if the driver can be of that version.
+fn version_of(text: &str) -> Option<i32> {
+    let (major, minor) = text.split_once('.')?;
+    let (major, minor): (i32, i32) = (major.parse().ok()?, minor.parse().ok()?);
+    matches!((major, minor), (12, 8..=9) | (13, 0..=5)).then_some(major * 1000 + minor * 10)
+}
+
+/// The folder for compiled code of those who name none.
+fn default_cache(file: &impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
+    let set = |name: &str| file(name).filter(|value| value.starts_with('/')).map(PathBuf::from);
+    let base = set("XDG_CACHE_HOME").or_else(|| Some(set("HOME")?.join(".cache")))?;
+    Some(base.join("gangway/vgpu"))
+}
+
+/// `512M`, `16g`, `16GiB`, `1.5 GiB`; units are powers of 1024, as in `GANGWAY_CPU_MEMORY`.
+/// Less than 1 MiB is no device.
+fn size(text: &str) -> Option<u64> {
+    let bytes = parse_size::Config::new().with_binary().parse_size(text).ok()?;
+    (bytes >= 1 << 20).then_some(bytes)
+}
+
+/// Three quarters of the machine's memory, in whole GiB: pages are only taken when they are used.
+fn default_memory() -> u64 {
+    // SAFETY: these calls have no preconditions.
+    let (pages, page) = unsafe { (libc::sysconf(libc::_SC_PHYS_PAGES), libc::sysconf(libc::_SC_PAGESIZE)) };
+    let total = u64::try_from(pages).unwrap_or(0).saturating_mul(u64::try_from(page).unwrap_or(0));
+    (total / 4 * 3 / GIB).max(1) * GIB
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(pairs: &[(&str, &str)]) -> Config {
+        let variable = |name: &str| pairs.iter().find(|pair| pair.0 == name).map(|pair| pair.1.to_owned());
+        Config::new(variable, variable)
+    }
+
+    #[test]
+    fn defaults() {
+        let config = with(&[]);
+        assert_eq!(config.capability, DEFAULT_CAPABILITY);
+        assert_eq!((config.devices, config.check, config.interpret), (1, false, false));
+        assert_eq!(config.memory % GIB, 0);
+        assert_eq!(config.cache, None);
+        assert!(config.workers >= 1);
+    }
+
+    #[test]
+    fn values_are_read() {
+        let config = with(&[
+            ("GANGWAY_VGPU_NAME", "Card"),
+            ("GANGWAY_VGPU_CAPABILITY", "sm_75"),
+            ("GANGWAY_VGPU_MEMORY", "512MiB"),
+            ("GANGWAY_VGPU_DEVICES", "3"),
+            ("GANGWAY_VGPU_WORKERS", "5"),
+            ("GANGWAY_VGPU_CHECK", "memory"),
+            ("GANGWAY_VGPU_ENGINE", "interpreter"),
+            ("GANGWAY_VGPU_CACHE", "/tmp/x"),
+        ]);
+        assert_eq!(config.name, "Card");
+        assert_eq!(config.capability.number(), 75);
+        assert_eq!(config.memory, 512 << 20);
+        assert_eq!((config.devices, config.workers, config.check, config.interpret), (3, 5, true, true));
+        assert_eq!(config.cache, Some("/tmp/x".into()));
+    }
+
+    #[test]
+    fn compiled_code_is_kept_below_the_users_own_folder() {
+        let cache = |pairs: &[(&str, &str)]| with(pairs).cache;
+        assert_eq!(cache(&[("HOME", "/home/x")]), Some("/home/x/.cache/gangway/vgpu".into()));
+        let both = [("HOME", "/home/x"), ("XDG_CACHE_HOME", "/var/x")];
+        assert_eq!(cache(&both), Some("/var/x/gangway/vgpu".into()));
+        // The specification says that what is not absolute is to be ignored.
+        assert_eq!(cache(&[("XDG_CACHE_HOME", "x")]), None);
+    }
+
+    #[test]
+    fn a_program_with_more_rights_than_its_user_keeps_nothing_where_that_user_says() {
+        let set = |name: &str| match name {
+            "GANGWAY_VGPU_CACHE" | "XDG_CACHE_HOME" | "HOME" => Some("/home/x".to_owned()),
+            "GANGWAY_VGPU_NAME" => Some("Card".to_owned()),
+            _ => None,
+        };
+        assert_eq!(Config::new(set, set).cache, Some("/home/x".into()));
+        let config = Config::new(set, |_| None);
+        assert_eq!((config.cache, config.name.as_str()), (None, "Card"));
+    }
+
+    #[test]
+    fn sizes() {
+        for (text, bytes) in [("1048576", 1 << 20), ("8M", 8 << 20), ("16g", 16 << 30), ("1.5 GiB", 3 << 29)]
+        {
+            assert_eq!(size(text), Some(bytes), "{text}");
+        }
+        for wrong in ["", "lots", "-1", "1023K", "8Q", "99999999999999999999"] {
+            assert_eq!(size(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn nonsense_is_not_taken() {
+        let config = with(&[
+            ("GANGWAY_VGPU_CAPABILITY", "fast"),
+            ("GANGWAY_VGPU_MEMORY", "lots"),
+            ("GANGWAY_VGPU_DEVICES", "-1"),
+            ("GANGWAY_VGPU_WORKERS", "0"),
+            ("GANGWAY_VGPU_CACHE", "off"),
+        ]);
+        assert_eq!(config.capability, DEFAULT_CAPABILITY);
+        assert_eq!(config.memory, default_memory());
+        assert_eq!(config.devices, 1);
+        assert!(config.workers >= 1);
+        assert_eq!(config.cache, None);
+    }
+
+    #[test]
+    fn versions_of_the_driver() {
+        assert_eq!(version_of("12.8"), Some(12_080));
+        assert_eq!(version_of("13.5"), Some(13_050));
+        for wrong in ["", "12", "12.7", "13.6", "14.0", "13.", "13.0.1", "-13.0", "4294967309.0"] {
+            assert_eq!(version_of(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn capabilities() {
+        assert_eq!("12.0".parse(), Ok(Capability { major: 12, minor: 0 }));
+        assert_eq!("120".parse(), Ok(Capability { major: 12, minor: 0 }));
+        assert_eq!("86".parse(), Ok(Capability { major: 8, minor: 6 }));
+        for wrong in ["", "9", "9.", ".5", "1.0", "99.9", "9.10"] {
+            assert_eq!(wrong.parse::<Capability>(), Err(()), "{wrong}");
+        }
+    }
+}

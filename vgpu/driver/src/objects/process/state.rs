@@ -1,0 +1,65 @@
+//! Whether the driver has been started in this process.
+//!
+//! A child that is forked before that may start it. One that is forked later gets `CUDA_ERROR_NOT_INITIALIZED`
+//! from every call that needs a started driver, and may exit or execute another program. Locks that other
+//! threads held at the time stay locked in it: what is called there takes none.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
+
+use crate::abi::status::{Result, Status};
+use crate::objects::device::Device;
+use crate::objects::process::trace;
+
+const NOT_STARTED: u8 = 0;
+const STARTED: u8 = 1;
+/// A child of a process that had started the driver: none of its threads came along, so
+/// nothing works, as with a real driver.
+const FORKED: u8 = 2;
+
+static STATE: AtomicU8 = AtomicU8::new(NOT_STARTED);
+
+/// What every call asks first.
+#[inline]
+pub fn check_initialised() -> Result {
+    if STATE.load(Ordering::Acquire) == STARTED { Ok(()) } else { Err(Status::NOT_INITIALIZED) }
+}
+
+/// Whether this is a child of a process that had started the driver.
+pub fn is_forked() -> bool {
+    STATE.load(Ordering::Acquire) == FORKED
+}
+
+/// Whether this process may start the driver, or has. Another thread may have been starting it when
+/// the process was forked, with no handler for that yet and a lock that nobody gives back.
+fn is_ours() -> bool {
+    static OWNER: AtomicU32 = AtomicU32::new(0);
+    let process = std::process::id();
+    let owner = OWNER.compare_exchange(0, process, Ordering::AcqRel, Ordering::Acquire);
+    if owner.is_err_and(|owner| owner != process) {
+        STATE.store(FORKED, Ordering::Release);
+    }
+    !is_forked()
+}
+
+/// `cuInit`
+pub fn initialise() -> Result {
+    if !is_ours() {
+        return Err(Status::NOT_INITIALIZED);
+    }
+    static ONCE: OnceLock<()> = OnceLock::new();
+    ONCE.get_or_init(|| {
+        extern "C" fn in_child() {
+            STATE.store(FORKED, Ordering::Release);
+            trace::stop();
+        }
+        trace::start();
+        // SAFETY: the handler only stores to an atomic.
+        unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
+    });
+    if Device::all().is_empty() {
+        return Err(Status::NO_DEVICE);
+    }
+    STATE.store(STARTED, Ordering::Release);
+    Ok(())
+}

@@ -1,0 +1,226 @@
+//! Waiting for values in memory and writing them, in the order of a stream: `cuStreamWaitValue*`,
+//! `cuStreamWriteValue*`, `cuStreamBatchMemOp`.
+
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use gangway_streams::{Outcome, Payload};
+
+use crate::abi::status::{Result, Status};
+use crate::abi::types::CUstreamBatchMemOpParams;
+use crate::objects::context::Context;
+use crate::objects::memory;
+use crate::objects::stream::sort;
+
+/// `CUstreamBatchMemOpType`
+pub mod kind {
+    pub const WAIT_32: u32 = 1;
+    pub const WRITE_32: u32 = 2;
+    pub const FLUSH_REMOTE_WRITES: u32 = 3;
+    pub const WAIT_64: u32 = 4;
+    pub const WRITE_64: u32 = 5;
+    pub const BARRIER: u32 = 6;
+}
+
+/// `CU_STREAM_WAIT_VALUE_FLUSH`
+const FLUSH: u32 = 1 << 30;
+/// `CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER`
+const NO_BARRIER: u32 = 1;
+/// The most operations of one batch, as the driver API has it.
+const MOST: usize = 256;
+
+/// `CUstreamWaitValue_flags`: what a wait waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Condition {
+    /// Not behind `value`, for values that wrap around.
+    AtLeast,
+    Equal,
+    And,
+    Nor,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Width {
+    Four,
+    Eight,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Operation {
+    Wait(Width, u64, u64, Condition),
+    Write(Width, u64, u64),
+    Barrier,
+}
+
+impl Width {
+    /// A value of memory as an unsigned number, read so that what was written before it is seen.
+    fn load(self, address: u64) -> u64 {
+        // SAFETY: the caller holds the memory, and has seen that the address is aligned.
+        unsafe {
+            match self {
+                Width::Four => u64::from(AtomicU32::from_ptr(address as *mut u32).load(Ordering::SeqCst)),
+                Width::Eight => AtomicU64::from_ptr(address as *mut u64).load(Ordering::SeqCst),
+            }
+        }
+    }
+
+    fn store(self, address: u64, value: u64) {
+        let address = memory::host_address(address);
+        // SAFETY: as in `load`.
+        unsafe {
+            match self {
+                Width::Four => AtomicU32::from_ptr(address as *mut u32).store(value as u32, Ordering::SeqCst),
+                Width::Eight => AtomicU64::from_ptr(address as *mut u64).store(value, Ordering::SeqCst),
+            }
+        }
+    }
+
+    const fn size(self) -> u64 {
+        match self {
+            Width::Four => 4,
+            Width::Eight => 8,
+        }
+    }
+
+    fn check(self, address: u64) -> Result {
+        if !address.is_multiple_of(self.size()) {
+            return Err(Status::INVALID_VALUE);
+        }
+        memory::check_device_range(address, self.size())
+    }
+
+    fn holds(self, now: u64, value: u64, condition: Condition) -> bool {
+        match (condition, self) {
+            (Condition::AtLeast, Width::Four) => (now as u32).wrapping_sub(value as u32) as i32 >= 0,
+            (Condition::AtLeast, Width::Eight) => now.wrapping_sub(value) as i64 >= 0,
+            (Condition::Equal, _) => now == value,
+            (Condition::And, _) => now & value != 0,
+            (Condition::Nor, Width::Four) => !((now | value) as u32) != 0,
+            (Condition::Nor, Width::Eight) => !(now | value) != 0,
+        }
+    }
+}
+
+impl Operation {
+    fn new(given: &CUstreamBatchMemOpParams) -> Result<Operation> {
+        let width = match given.operation {
+            kind::WAIT_32 | kind::WRITE_32 => Width::Four,
+            _ => Width::Eight,
+        };
+        let value = if width == Width::Four { u64::from(given.value as u32) } else { given.value };
+        Ok(match given.operation {
+            kind::WAIT_32 | kind::WAIT_64 => {
+                let condition = match given.flags & !FLUSH {
+                    0 => Condition::AtLeast,
+                    1 => Condition::Equal,
+                    2 => Condition::And,
+                    3 => Condition::Nor,
+                    _ => return Err(Status::INVALID_VALUE),
+                };
+                width.check(given.address)?;
+                Operation::Wait(width, given.address, value, condition)
+            }
+            kind::WRITE_32 | kind::WRITE_64 if given.flags & !NO_BARRIER == 0 => {
+                width.check(given.address)?;
+                Operation::Write(width, given.address, value)
+            }
+            kind::FLUSH_REMOTE_WRITES | kind::BARRIER => Operation::Barrier,
+            _ => return Err(Status::INVALID_VALUE),
+        })
+    }
+
+    /// Waits give up when the context fails or goes. Memory is held while it is looked at, not while it is waited for.
+    fn run(self, context: &Weak<Context>) -> Outcome {
+        match self {
+            Operation::Barrier => fence(Ordering::SeqCst),
+            Operation::Write(width, address, value) => {
+                let _held = memory::hold(address, width.size(), true)?;
+                width.store(address, value);
+            }
+            Operation::Wait(width, address, value, condition) => {
+                for attempt in 0_u32.. {
+                    let held = memory::hold(address, width.size(), false)?;
+                    let now = width.load(address);
+                    drop(held);
+                    if width.holds(now, value, condition) {
+                        break;
+                    }
+                    if context.upgrade().is_none_or(|context| context.usable().is_err()) {
+                        break;
+                    }
+                    match attempt {
+                        0..100 => std::hint::spin_loop(),
+                        100..200 => std::thread::yield_now(),
+                        _ => std::thread::sleep(Duration::from_micros(50)),
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Operations that are done one after another.
+#[derive(Clone, Debug)]
+pub struct MemoryOperations {
+    operations: Vec<Operation>,
+    /// As they were given, for those who ask a node.
+    pub given: Vec<CUstreamBatchMemOpParams>,
+    context: Weak<Context>,
+}
+
+impl MemoryOperations {
+    pub fn new(context: &Arc<Context>, given: Vec<CUstreamBatchMemOpParams>) -> Result<MemoryOperations> {
+        if given.is_empty() || given.len() > MOST {
+            return Err(Status::INVALID_VALUE);
+        }
+        let operations = given.iter().map(Operation::new).collect::<Result<_>>()?;
+        Ok(MemoryOperations { operations, given, context: Arc::downgrade(context) })
+    }
+
+    pub fn context(&self) -> Option<Arc<Context>> {
+        self.context.upgrade()
+    }
+}
+
+impl Payload for MemoryOperations {
+    fn run(&self) -> Outcome {
+        self.operations.iter().try_for_each(|operation| operation.run(&self.context))
+    }
+
+    /// Waits may be for what the program does, and the program may be waiting for the stream.
+    fn on_host(&self) -> bool {
+        self.operations.iter().any(|operation| matches!(operation, Operation::Wait(..)))
+    }
+
+    fn sort(&self) -> u32 {
+        sort::MEMORY_OPERATIONS
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn conditions_wrap_around_and_keep_their_width() {
+        let four = |now, value, condition| Width::Four.holds(now, value, condition);
+        assert!(four(5, 5, Condition::AtLeast) && four(6, 5, Condition::AtLeast));
+        assert!(!four(4, 5, Condition::AtLeast));
+        assert!(four(3, 0xffff_fff0, Condition::AtLeast), "wrapped around");
+        assert!(!Width::Eight.holds(3, 0xffff_fff0, Condition::AtLeast));
+        assert!(four(6, 2, Condition::And) && !four(4, 2, Condition::And));
+        assert!(!four(0xffff_0000, 0xffff, Condition::Nor) && four(0, 1, Condition::Nor));
+        assert!(Width::Eight.holds(0xffff_0000, 0xffff, Condition::Nor));
+        assert!(four(7, 7, Condition::Equal) && !four(7, 8, Condition::Equal));
+    }
+
+    #[test]
+    fn nonsense_is_refused() {
+        let given = |operation, flags| CUstreamBatchMemOpParams { operation, flags, ..Default::default() };
+        for wrong in [given(0, 0), given(99, 0), given(kind::WAIT_32, 4), given(kind::WRITE_64, 2)] {
+            assert_eq!(Operation::new(&wrong), Err(Status::INVALID_VALUE), "{wrong:?}");
+        }
+    }
+}
