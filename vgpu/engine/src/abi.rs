@@ -45,58 +45,75 @@ pub enum Flavour {
 }
 
 /// The state of a warp that compiled code sees.
+///
+/// A kernel of short blocks starts a warp every few dozen nanoseconds, while the data that it
+/// works on drives everything else out of the cache. So what is written for each block
+/// stands in one cache line, the second; the first is what a launch writes and code reads most.
 #[repr(C, align(64))]
 pub struct Warp {
     /// Two entries per function, converged and masked; null until it is compiled.
     pub functions: *const AtomicPtr<c_void>,
     /// The helpers, in the order of [`crate::support::HELPERS`].
     pub helpers: *const *const c_void,
-    /// The address of each variable of the module, in its own space, then those of each function's static ones.
+    /// The address of each variable of the module, in its own space, then those of each
+    /// function's static ones.
     pub symbols: *const u64,
     /// The kernel's parameters, as the launch gave them.
     pub parameters: *const u8,
-    /// The block's shared memory: static, then dynamic.
-    pub shared: *mut u8,
-    pub shared_size: u64,
     /// Lane 0's local memory; the next lane's is `local_stride` bytes after.
     pub local: *mut u8,
     pub local_stride: u64,
+    /// Functions are entered with their frame above this address of the stack only: what they
+    /// call of the engine's, which may hold locks, needs not look.
+    pub stack_limit: u64,
+    /// The engine's own side of this warp.
+    pub host: *mut c_void,
+
+    /// The block's shared memory: static, then dynamic.
+    pub shared: *mut u8,
     /// Offset in local memory where the next frame begins, the same for all lanes.
     pub local_top: u64,
-    /// Functions are entered with their frame above this address of the stack only: what they call of the
-    /// engine's, which may hold locks, needs not look.
-    pub stack_limit: u64,
-    /// Where the kernel's parameters end in local memory, at whose beginning they are if their address is taken.
-    pub local_parameters: u64,
     /// Steps back until the warp has to give way; compiled code counts it down at back edges.
     pub fuel: i64,
-    /// Lanes that have executed `exit`, or were never there.
-    pub exited: u32,
     /// Where compiled code last called a helper: the return address, which helpers' entries
     /// ([`helper!`]) write. Faults find the instruction by it.
     pub called_from: u64,
+    /// Lanes that have executed `exit`, or were never there.
+    pub exited: u32,
+    /// The carry flags of `add.cc` and its kin, one bit per lane.
+    pub carry: u32,
     pub block: [u32; 3],
+    pub worker: u32,
+    pub warp_index: u32,
+
     pub grid: [u32; 3],
     pub threads: [u32; 3],
-    pub warp_index: u32,
     pub warps: u32,
-    pub worker: u32,
     pub workers: u32,
     pub dynamic_shared: u32,
     pub grid_id: u64,
+    pub shared_size: u64,
+    /// Where the kernel's parameters end in local memory, at whose beginning they are if their
+    /// address is taken.
+    pub local_parameters: u64,
     /// The address of the grid's workspace, of which `%envreg1` and `%envreg2` are the halves;
     /// 0 when the launch is not cooperative.
     pub workspace: u64,
     pub thread: [[u32; LANES]; 3],
-    /// The carry flags of `add.cc` and its kin, one bit per lane.
-    pub carry: u32,
     /// Where compiled code puts addresses and values for helpers, and finds results.
     pub addresses: Lanes64,
     pub values: [Lanes64; 5],
     pub results: [Lanes64; 2],
-    /// The engine's own side of this warp.
-    pub host: *mut c_void,
 }
+
+// See the description of the structure.
+const _: () = {
+    use std::mem::offset_of;
+    const LINE: usize = 64;
+    let line = offset_of!(Warp, shared);
+    assert!(line % LINE == 0 && offset_of!(Warp, warp_index) < line + LINE);
+    assert!(offset_of!(Warp, thread) % LINE == 0 && offset_of!(Warp, addresses) % LINE == 0);
+};
 
 /// Makes the entry of a helper: it notes where in compiled code it was called from, so that
 /// a fault inside finds its instruction, and goes on to the helper itself. `helper!(enter_load =>
