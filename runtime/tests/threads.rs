@@ -88,11 +88,10 @@ fn everybody_maps_the_same_item() {
 
 /// One thread deletes what others map: whoever maps it afterwards gets it anew.
 /// Such a program is in error if it relies on the data; it must do no harm all the
-/// same. (With events it may make a stream wait for one that has gone, so those
-/// devices are left out.)
+/// same.
 #[test]
 fn deleting_what_others_map() {
-    for options in [Options::SYNCHRONOUS, Options::LAZY_WITHOUT_EVENTS, Options::WORKER_WITHOUT_EVENTS] {
+    for options in Options::ALL {
         within(60, move || {
             let (world, mock) = World::mock(options);
             let shared = vec![EXPECTED; 64];

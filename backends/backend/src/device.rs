@@ -264,7 +264,7 @@ pub trait Device: Send + Sync {
     /// Records an event at the end of the stream.
     ///
     /// # Errors
-    /// [`Error::Unsupported`]: the runtime then synchronises the stream instead.
+    /// What the driver says. Only called if [`Capabilities::events`] is set.
     fn record_event(&self, _stream: StreamHandle) -> Result<EventHandle> {
         Err(Error::Unsupported { operation: "events" })
     }

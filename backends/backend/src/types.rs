@@ -57,6 +57,10 @@ pub struct Capabilities {
     /// Copies and launches return before they are done and need a stream to be
     /// waited for. When false the runtime never creates a stream.
     pub asynchronous: bool,
+    /// [`Device::record_event`](crate::Device::record_event) and
+    /// [`Device::wait_event`](crate::Device::wait_event) work. Where they do not, a
+    /// construct waits for its copies before other streams may use what it has copied.
+    pub events: bool,
     /// Kernels can dereference host addresses.
     pub unified_memory: bool,
     /// Private and first-private copies may live in host memory of the session:

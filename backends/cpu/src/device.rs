@@ -27,7 +27,12 @@ impl CpuDevice {
 
 impl Device for CpuDevice {
     fn capabilities(&self) -> Capabilities {
-        Capabilities { asynchronous: false, unified_memory: true, private_in_session: true, peer_copy: true }
+        Capabilities {
+            unified_memory: true,
+            private_in_session: true,
+            peer_copy: true,
+            ..Capabilities::default()
+        }
     }
 
     fn numbered(&self, number: i32) {

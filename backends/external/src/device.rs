@@ -77,6 +77,10 @@ impl ExternalDevice {
         }
         let capabilities = Capabilities {
             asynchronous: has(abi::ASYNCHRONOUS),
+            // Events are of use only together.
+            events: functions.record_event.is_some()
+                && functions.wait_event.is_some()
+                && functions.destroy_event.is_some(),
             unified_memory: has(abi::UNIFIED_MEMORY),
             private_in_session: has(abi::PRIVATE_IN_SESSION),
             peer_copy: has(abi::PEER_COPY),
@@ -320,9 +324,8 @@ impl Device for ExternalDevice {
     }
 
     fn record_event(&self, stream: StreamHandle) -> Result<EventHandle> {
-        let function = self.functions().record_event.filter(|_| self.has_events());
         let operation = "events";
-        let function = function.ok_or(Error::Unsupported { operation })?;
+        let function = self.functions().record_event.ok_or(Error::Unsupported { operation })?;
         let mut event = ptr::null_mut();
         check(Doing::Operation(operation), |error| {
             // SAFETY: the stream is live.
@@ -388,12 +391,6 @@ impl ExternalDevice {
             // SAFETY: the runtime passes live handles of this device.
             unsafe { function(self.handle(), handle, error) }
         })
-    }
-
-    /// Events are of use only together.
-    fn has_events(&self) -> bool {
-        let functions = self.functions();
-        functions.wait_event.is_some() && functions.destroy_event.is_some()
     }
 }
 

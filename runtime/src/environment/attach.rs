@@ -94,7 +94,7 @@ impl Work {
             Attached::Write => {}
         }
         if !own && !live {
-            self.wait_for_event(pointer)?;
+            self.wait_until_ready(pointer)?;
         }
         self.copy_bytes_to(device_content, device_pointer, pointer.label())
     }

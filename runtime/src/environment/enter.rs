@@ -237,7 +237,7 @@ impl Work {
         }
         let device = entry.translate(wanted.begin);
         let held = Held { entry: Some(entry), device, counted: wanted.count.then_some(counter) };
-        if let Err(error) = self.wait_for_event(entry) {
+        if let Err(error) = self.wait_until_ready(entry) {
             self.drop_held(held);
             return Err(error);
         }
@@ -338,13 +338,6 @@ impl Work {
         self.give_up_held(held);
     }
 
-    /// Orders this work's stream behind the copies that fill the entry.
-    #[inline]
-    pub(super) fn wait_for_event(&self, entry: EntryRef<'static>) -> Result<()> {
-        let (Some(stream), Some(event)) = (self.stream, entry.ready_event()) else { return Ok(()) };
-        self.opened.device.wait_event(stream, event).map_err(|error| self.device.backend_error(error))
-    }
-
     /// Publishes what this construct created, then waits for what others have not.
     #[inline]
     fn publish(&mut self) -> Result<()> {
@@ -357,31 +350,7 @@ impl Work {
             // False means that another thread deleted it; the item stays usable
             // as far as the program's own order of constructs makes it so.
             if entry.wait_filled() {
-                self.wait_for_event(entry)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Makes the copies of new entries visible to other streams: by an event, or
-    /// by waiting where the back end has none.
-    fn settle_copies(&mut self) -> Result<()> {
-        let Some(stream) = self.stream else { return Ok(()) };
-        for index in 0..self.filling.len() {
-            match self.opened.device.record_event(stream) {
-                Ok(event) => {
-                    if let Some(old) = self.filling[index].entry.set_ready_event(Some(event)) {
-                        let _ = self.opened.device.destroy_event(old);
-                    }
-                }
-                Err(gangway_backend::Error::Unsupported { .. }) => {
-                    return self
-                        .opened
-                        .device
-                        .synchronize(stream)
-                        .map_err(|error| self.device.backend_error(error));
-                }
-                Err(error) => return Err(self.device.backend_error(error)),
+                self.wait_until_ready(entry)?;
             }
         }
         Ok(())

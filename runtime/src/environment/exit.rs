@@ -154,7 +154,7 @@ impl Work {
         exit.declined.sort_unstable_by_key(|item| item.order);
         let mut result = Ok(());
         for &Declined { entry, begin, size, label, .. } in &exit.declined {
-            let done = self.wait_for_event(entry).and_then(|()| self.copy_out(entry, begin, size, label));
+            let done = self.wait_until_ready(entry).and_then(|()| self.copy_out(entry, begin, size, label));
             result = result.and(done);
         }
         // Keeps the memory for the next construct.
@@ -291,7 +291,7 @@ impl Work {
         let copy = wanted && (last || map_type & bit::ALWAYS != 0);
         if last || copy {
             // Neither copied back nor freed before it has been filled.
-            self.wait_for_event(entry)?;
+            self.wait_until_ready(entry)?;
         }
         if !wanted {
             return Ok(Outcome::Done);

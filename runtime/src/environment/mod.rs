@@ -16,6 +16,7 @@
 mod attach;
 mod enter;
 mod exit;
+mod order;
 mod private;
 mod ranges;
 mod section;

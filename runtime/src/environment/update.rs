@@ -74,7 +74,7 @@ impl Work {
         if !entry.wait_allocated() {
             return self.nothing_to_update(item, host, size);
         }
-        self.wait_for_event(entry)?;
+        self.wait_until_ready(entry)?;
         if events::observed() {
             self.tell_found(entry, host, size);
         }

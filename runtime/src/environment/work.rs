@@ -2,6 +2,7 @@
 //! are done.
 
 use super::exit::Exit;
+use super::order::Order;
 use super::ranges::Ranges;
 use crate::arguments::Item;
 use crate::device::{Device, Opened};
@@ -40,6 +41,7 @@ pub struct Work {
     /// Entries of others that are not published yet.
     pub(super) awaited: Vec<EntryRef<'static>>,
     pub(super) attachments: Vec<AttachRequest>,
+    pub(super) order: Order,
     /// Parts of the entries in `filling` that have been copied to the device; while
     /// the construct ends, what has been copied back.
     pub(super) copied: Ranges,
@@ -129,6 +131,7 @@ impl Work {
             filling: Vec::new(),
             awaited: Vec::new(),
             attachments: Vec::new(),
+            order: Order::default(),
             copied: Ranges::default(),
             exit: Exit::default(),
             unmapping: Vec::new(),
@@ -235,6 +238,7 @@ impl Work {
             let waited = self.device.finish_stream(self.opened, stream);
             let waited = self.failure.take().map_or(waited, Err);
             result = waited.map_err(|error| self.fail(ErrorKind::Transfer(error)));
+            self.retire();
         }
         self.staging.clear();
         // First come, first gone, as observers expect it.
@@ -269,8 +273,8 @@ impl Work {
                 label: removed.label,
             });
         }
-        if let Some(event) = removed.event {
-            let _ = self.opened.device.destroy_event(event);
+        if let Some(ready) = removed.ready {
+            self.leave(ready, 1);
         }
         if removed.allocation == DevicePtr::NULL {
             return Ok(());

@@ -4,10 +4,11 @@
 //! readers may still look at it. They find out by the generation in the state
 //! word, which a handle carries and every operation checks.
 
+use super::ready::{Ready, ReadyRef};
 use super::state::{Counter, Phase, Release, Snapshot};
 use crate::label::Label;
 use crate::sync::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Mutex, Ordering, back_off, lock};
-use gangway_backend::{DevicePtr, EventHandle};
+use gangway_backend::DevicePtr;
 use std::ptr::NonNull;
 
 /// A device pointer that has been attached: which host pointer it stands for,
@@ -38,8 +39,8 @@ pub struct Entry {
     allocation: AtomicUsize,
     label: AtomicPtr<libc::c_char>,
     has_attachments: AtomicBool,
-    /// Event after which the contents are valid; 0 if they are.
-    ready_event: AtomicUsize,
+    /// From when on the contents are valid; null if they are. A point of the same table.
+    ready: AtomicPtr<Ready>,
     attachments: Mutex<Vec<Attachment>>,
     /// Attachments that the construct which fills the entry has to write, by host
     /// pointer; and whether it has looked for the last time.
@@ -112,7 +113,7 @@ impl Entry {
             allocation: AtomicUsize::new(0),
             label: AtomicPtr::new(std::ptr::null_mut()),
             has_attachments: AtomicBool::new(false),
-            ready_event: AtomicUsize::new(0),
+            ready: AtomicPtr::new(std::ptr::null_mut()),
             attachments: Mutex::new(Vec::new()),
             left_to_filler: Mutex::new(Vec::new()),
             sealed: AtomicBool::new(false),
@@ -128,7 +129,7 @@ impl Entry {
         self.host_base.store(new.host_base, Ordering::Relaxed);
         self.label.store(new.label.as_ptr().cast_mut(), Ordering::Relaxed);
         self.allocation.store(0, Ordering::Relaxed);
-        self.ready_event.store(0, Ordering::Relaxed);
+        self.ready.store(std::ptr::null_mut(), Ordering::Relaxed);
         self.sealed.store(false, Ordering::Relaxed);
         self.region_of.store(0, Ordering::Relaxed);
         let phase = match new.associated {
@@ -380,22 +381,54 @@ impl<'t> EntryRef<'t> {
         Label::from_ptr(self.entry.label.load(Ordering::Relaxed))
     }
 
-    /// The event after which the contents are valid.
+    /// Whether the contents are valid, and not only issued. One load.
+    #[inline]
     #[must_use]
-    pub fn ready_event(self) -> Option<EventHandle> {
-        match self.entry.ready_event.load(Ordering::Acquire) {
-            0 => None,
-            event => Some(EventHandle(event)),
+    pub fn is_ready(self) -> bool {
+        self.entry.ready.load(Ordering::Acquire).is_null()
+    }
+
+    /// The point from which on the contents are valid, with one more user: the caller
+    /// gives that up by [`PresentTable::leave`](super::PresentTable::leave). `None`: they
+    /// are valid. Another construct's point, if the contents have become valid meanwhile:
+    /// to wait for that does no harm.
+    #[must_use]
+    pub fn pin_ready(self) -> Option<ReadyRef<'t>> {
+        loop {
+            let place = self.entry.ready.load(Ordering::Acquire);
+            // SAFETY: points live as long as their table, which `'t` borrows.
+            let ready: &'t Ready = unsafe { place.as_ref() }?;
+            // One without users has left the entry, which then has another or none.
+            if ready.pin() {
+                return Some(ready.current());
+            }
         }
     }
 
-    /// Replaces the event; the caller destroys the one returned.
-    #[must_use]
-    pub fn set_ready_event(self, event: Option<EventHandle>) -> Option<EventHandle> {
-        match self.entry.ready_event.swap(event.map_or(0, |e| e.0), Ordering::AcqRel) {
-            0 => None,
-            old => Some(EventHandle(old)),
-        }
+    /// Says from when on the contents are valid. The entry becomes a user, as has been
+    /// counted before. The construct that fills the entry calls this before it publishes.
+    pub fn set_ready(self, ready: ReadyRef<'t>) {
+        self.entry.ready.store(std::ptr::from_ref(ready.of()).cast_mut(), Ordering::Release);
+    }
+
+    /// The contents are valid now. True: the entry was a user of the point and is none
+    /// any more, for which the caller answers.
+    pub fn retire(self, ready: ReadyRef<'t>) -> bool {
+        let mine = std::ptr::from_ref(ready.of()).cast_mut();
+        let retired = self.entry.ready.compare_exchange(
+            mine,
+            std::ptr::null_mut(),
+            Ordering::AcqRel,
+            Ordering::Relaxed,
+        );
+        retired.is_ok()
+    }
+
+    /// Takes the point from an entry that leaves the table.
+    pub(super) fn take_ready(self) -> Option<ReadyRef<'t>> {
+        let place = self.entry.ready.swap(std::ptr::null_mut(), Ordering::AcqRel);
+        // SAFETY: points live as long as their table, which `'t` borrows.
+        unsafe { place.as_ref() }.map(Ready::current)
     }
 
     /// Whether any pointer in the range is attached. One load.

@@ -6,12 +6,14 @@
 
 use super::entry::{EntryRef, Locked};
 use super::index::{PresentTable, Writer};
+use super::ready::Stock;
 use crate::sync::{MutexGuard, lock, this_thread};
 
 /// The locks of a table.
 pub(crate) struct TableLocks<'t> {
     writer: MutexGuard<'t, Writer>,
     entries: Vec<Locked<'t>>,
+    _points: MutexGuard<'t, Stock>,
 }
 
 impl PresentTable {
@@ -19,7 +21,7 @@ impl PresentTable {
     pub(crate) fn lock_all(&self) -> TableLocks<'_> {
         let writer = lock(&self.writer);
         let entries = self.entries_ever(&writer).map(super::entry::Entry::lock_all).collect();
-        TableLocks { writer, entries }
+        TableLocks { writer, entries, _points: self.points.lock_all() }
     }
 
     /// In a forked child, whose only thread this is: what target regions of other threads
@@ -28,7 +30,7 @@ impl PresentTable {
     /// for lost, since the other threads may have been about to free it. References that
     /// other threads' constructs had on older data stay.
     pub(crate) fn forget_other_threads(&self, locks: TableLocks<'_>) {
-        let TableLocks { mut writer, entries } = locks;
+        let TableLocks { mut writer, entries, .. } = locks;
         drop(entries);
         let this = this_thread();
         let gone: Vec<EntryRef<'_>> =

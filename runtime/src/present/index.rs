@@ -12,10 +12,11 @@
 
 use super::entry::{Entry, EntryRef, NewEntry};
 use super::leaves::{Directory, LEAF, Leaf, Torn};
+use super::ready::{Points, ReadyRef};
 use super::state::Phase;
 use crate::label::Label;
 use crate::sync::{AtomicPtr, AtomicUsize, Mutex, MutexGuard, Ordering, fence, lock, spin_hint};
-use gangway_backend::{DevicePtr, EventHandle};
+use gangway_backend::DevicePtr;
 use std::collections::VecDeque;
 use std::ptr::NonNull;
 
@@ -39,12 +40,12 @@ pub enum Relation<'t> {
 }
 
 /// What is left to do for an entry that has been removed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Removed {
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Removed<'t> {
     /// Device memory to free; null for associated storage.
     pub allocation: DevicePtr,
-    /// Event to destroy.
-    pub event: Option<EventHandle>,
+    /// Its point, of which one use is the caller's to give up.
+    pub ready: Option<ReadyRef<'t>>,
     /// First host byte of the range.
     pub host_begin: usize,
     /// One past the last host byte.
@@ -90,6 +91,7 @@ pub struct PresentTable {
     version: AtomicUsize,
     directory: AtomicPtr<Directory>,
     pub(super) writer: Mutex<Writer>,
+    pub(super) points: Points,
 }
 
 /// Position of a range: leaf number and place in the leaf.
@@ -113,6 +115,7 @@ impl PresentTable {
             version: AtomicUsize::new(0),
             directory: AtomicPtr::new(std::ptr::null_mut()),
             writer: Mutex::new(Writer::default()),
+            points: Points::default(),
         }
     }
 
@@ -221,7 +224,7 @@ impl PresentTable {
     /// [`Release::Last`](super::Release::Last) or
     /// [`Release::InUse`](super::Release::InUse). `Some`: the entry has left the
     /// table and the caller frees its memory. Locks only if that may be so.
-    pub fn finish_unmapping(&self, entry: EntryRef<'_>) -> Option<Removed> {
+    pub fn finish_unmapping<'t>(&'t self, entry: EntryRef<'t>) -> Option<Removed<'t>> {
         if entry.leave() {
             return None;
         }
@@ -230,6 +233,7 @@ impl PresentTable {
         if !entry.finish_unmapping() {
             return None;
         }
+        let removed = Removed { ready: entry.take_ready(), ..removed };
         self.take_out(&mut writer, entry);
         Some(removed)
     }
@@ -247,7 +251,7 @@ impl PresentTable {
     ///
     /// # Errors
     /// There is none there; see [`NotAssociated`].
-    pub fn disassociate(&self, host: usize) -> Result<Removed, NotAssociated> {
+    pub fn disassociate(&self, host: usize) -> Result<Removed<'_>, NotAssociated> {
         let mut writer = lock(&self.writer);
         let Relation::Contained(entry) = self.search_locked(host, 1) else {
             return Err(NotAssociated::Absent);
@@ -445,11 +449,11 @@ impl PresentTable {
     }
 }
 
-impl Removed {
+impl Removed<'_> {
     fn of(entry: EntryRef<'_>) -> Self {
         Self {
             allocation: entry.allocation(),
-            event: entry.ready_event(),
+            ready: None,
             host_begin: entry.host_begin(),
             host_end: entry.host_end(),
             device_begin: entry.translate(entry.host_begin()),

@@ -11,9 +11,9 @@
 //! is not ordered after its creation or before its release.
 
 use super::index::plain;
-use super::{Counter, EntryRef, Phase, PresentTable, Recent, Relation, Release};
+use super::{Counter, EntryRef, Phase, Point, PresentTable, ReadyRef, Recent, Relation, Release};
 use crate::sync::back_off;
-use gangway_backend::DevicePtr;
+use gangway_backend::{DevicePtr, EventHandle};
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicUsize, Ordering};
@@ -26,6 +26,8 @@ struct World {
     memory: Vec<UnsafeCell<usize>>,
     allocated: AtomicUsize,
     freed: AtomicUsize,
+    /// Events: true while one exists.
+    events: Vec<UnsafeCell<bool>>,
 }
 
 // SAFETY: the cells are what loom checks the synchronisation of.
@@ -44,6 +46,7 @@ impl World {
             memory: (0..6).map(|_| UnsafeCell::new(0)).collect(),
             allocated: AtomicUsize::new(0),
             freed: AtomicUsize::new(0),
+            events: (0..2).map(|_| UnsafeCell::new(false)).collect(),
         }
     }
 
@@ -126,6 +129,50 @@ impl World {
         self.cell(removed.allocation).with_mut(|cell| unsafe { *cell = 0 });
         self.freed.fetch_add(1, Ordering::Relaxed);
         true
+    }
+
+    /// A region on an asynchronous device maps 8 bytes: it publishes the entry before
+    /// its copy is done, with an event behind that.
+    fn begin(&self, host: usize, event: usize) -> (EntryRef<'_>, ReadyRef<'_>) {
+        let entry = self.table.insert(&plain(host, 8)).unwrap();
+        entry.set_allocation(self.allocate(), 0);
+        // SAFETY: nobody else knows the event; loom checks that.
+        self.events[event].with_mut(|exists| unsafe { *exists = true });
+        let ready = self.table.begin_ready(Point::Event(EventHandle(event)), 1);
+        entry.set_ready(ready);
+        entry.publish();
+        (entry, ready)
+    }
+
+    /// The operations of such a region are done: the copy, too.
+    fn complete(&self, entry: EntryRef<'_>, ready: ReadyRef<'_>) {
+        let host = entry.host_begin();
+        // SAFETY: nobody uses the contents before they are ready; loom checks that.
+        self.cell(entry.translate(host)).with_mut(|cell| unsafe { *cell = host });
+        let uses = 1 + usize::from(entry.retire(ready));
+        self.leave(ready, uses);
+    }
+
+    fn leave(&self, ready: ReadyRef<'_>, uses: usize) {
+        if let Some(Point::Event(EventHandle(event))) = self.table.leave(ready, uses) {
+            self.events[event].with_mut(|exists| {
+                // SAFETY: nobody waits for it any more; loom checks that.
+                assert!(std::mem::replace(unsafe { &mut *exists }, false), "destroyed twice");
+            });
+        }
+    }
+
+    /// Uses an entry on another stream: waits for its event, or finds its contents.
+    fn use_when_ready(&self, entry: EntryRef<'_>, host: usize) {
+        match entry.pin_ready() {
+            None => self.check(entry, host),
+            Some(ready) => {
+                let Point::Event(EventHandle(event)) = ready.point() else { panic!("an event was set") };
+                // SAFETY: it is not destroyed while it is pinned; loom checks that.
+                assert!(self.events[event].with(|exists| unsafe { *exists }), "not destroyed");
+                self.leave(ready, 1);
+            }
+        }
     }
 
     fn find(&self, host: usize) -> EntryRef<'_> {
@@ -404,6 +451,64 @@ fn loom_readers_see_published_contents() {
             },
             |world| world.check(world.find(100), 100),
         );
+    });
+}
+
+/// An event lives as long as somebody may wait for it, and an entry without one has its
+/// contents.
+#[test]
+fn loom_events_retire() {
+    loom::model(|| {
+        let world: &'static World = Box::leak(Box::new(World::empty()));
+        let (entry, ready) = world.begin(100, 0);
+        let thread = thread::spawn(move || world.use_when_ready(world.find(100), 100));
+        world.complete(entry, ready);
+        thread.join().unwrap();
+        assert!(entry.is_ready());
+        // SAFETY: the other thread is done.
+        assert!(!world.events[0].with(|exists| unsafe { *exists }), "destroyed");
+    });
+}
+
+/// The entry may leave the table before the construct that filled it is done.
+#[test]
+fn loom_events_of_entries_that_leave() {
+    loom::model(|| {
+        let world: &'static World = Box::leak(Box::new(World::empty()));
+        let (entry, ready) = world.begin(100, 0);
+        let thread = thread::spawn(move || {
+            let entry = world.find(100);
+            let released = entry.release(Counter::Dynamic, true, false).unwrap().1;
+            assert_eq!(released, Release::Last);
+            let removed = world.table.finish_unmapping(entry).unwrap();
+            if let Some(ready) = removed.ready {
+                world.leave(ready, 1);
+            }
+        });
+        let uses = 1 + usize::from(entry.retire(ready));
+        world.leave(ready, uses);
+        thread.join().unwrap();
+        // SAFETY: the other thread is done.
+        assert!(!world.events[0].with(|exists| unsafe { *exists }), "destroyed");
+    });
+}
+
+/// A point is recycled for another construct while a thread still looks at it.
+#[test]
+fn loom_points_are_recycled() {
+    model_with_two_preemptions(|| {
+        let world: &'static World = Box::leak(Box::new(World::empty()));
+        let (entry, ready) = world.begin(100, 0);
+        let thread = thread::spawn(move || world.use_when_ready(world.find(100), 100));
+        world.complete(entry, ready);
+        let (entry, ready) = world.begin(500, 1);
+        world.use_when_ready(entry, 500);
+        world.complete(entry, ready);
+        thread.join().unwrap();
+        for event in &world.events {
+            // SAFETY: the other thread is done.
+            assert!(!event.with(|exists| unsafe { *exists }), "destroyed");
+        }
     });
 }
 

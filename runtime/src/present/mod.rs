@@ -11,6 +11,8 @@
 //! * [`entry`] is one mapped range. Entries are recycled but never freed while
 //!   the table lives, so a reader that raced with a removal looks at an entry of
 //!   the wrong generation, not at freed memory.
+//! * [`ready`] is the point in a stream from which on the contents of new entries are
+//!   valid. It retires when the construct that made them is done.
 //! * [`state`] is the one word that decides an entry's fate: both reference
 //!   counts, the threads that are unmapping it, its phase and its generation.
 //!
@@ -24,6 +26,7 @@ mod index;
 mod leaves;
 #[cfg(all(test, loom))]
 mod loom_tests;
+mod ready;
 mod recent;
 mod state;
 
@@ -31,5 +34,6 @@ pub use entry::{Attached, Attachment, Entry, EntryRef, NewEntry};
 #[cfg(not(loom))]
 pub(crate) use fork::TableLocks;
 pub use index::{NotAssociated, PresentTable, Relation, Removed};
+pub use ready::{Point, ReadyRef};
 pub(crate) use recent::Recent;
 pub use state::{Counter, Phase, Release, Snapshot};

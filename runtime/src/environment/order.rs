@@ -1,0 +1,102 @@
+//! The order between a construct's stream and those of other constructs.
+//!
+//! What a construct creates is published when its copies have been issued, not when they
+//! are done. Other streams wait for one point in its stream, see
+//! [`Ready`](crate::present::ReadyRef), until the construct is done and takes the point
+//! back. From then on an entry costs its users one load.
+
+use super::work::Work;
+use crate::error::Result;
+use crate::present::{EntryRef, Point, ReadyRef};
+use gangway_backend::StreamHandle;
+
+/// The points that a construct has to do with.
+#[derive(Default)]
+pub(super) struct Order {
+    /// The point of the entries that it has created.
+    own: Option<ReadyRef<'static>>,
+    /// Those entries.
+    entries: Vec<EntryRef<'static>>,
+    /// Points of others that its stream waits for already.
+    awaited: Vec<ReadyRef<'static>>,
+}
+
+impl Work {
+    /// Orders this work's stream behind the copies that fill the entry.
+    #[inline]
+    pub(super) fn wait_until_ready(&mut self, entry: EntryRef<'static>) -> Result<()> {
+        match self.stream {
+            Some(stream) if !entry.is_ready() => self.wait_in(stream, entry),
+            _ => Ok(()),
+        }
+    }
+
+    #[cold]
+    fn wait_in(&mut self, stream: StreamHandle, entry: EntryRef<'static>) -> Result<()> {
+        let Some(ready) = entry.pin_ready() else { return Ok(()) };
+        let known = self.order.own == Some(ready) || self.order.awaited.contains(&ready);
+        let waited = if known { Ok(()) } else { self.wait_for(stream, ready.point()) };
+        if !known && waited.is_ok() {
+            self.order.awaited.push(ready);
+        }
+        self.leave(ready, 1);
+        waited
+    }
+
+    fn wait_for(&self, stream: StreamHandle, point: Point) -> Result<()> {
+        let device = &*self.opened.device;
+        let waited = match point {
+            Point::Event(event) => device.wait_event(stream, event),
+            Point::EndOf(other) => device.record_event(other).and_then(|event| {
+                let waited = device.wait_event(stream, event);
+                waited.and(device.destroy_event(event))
+            }),
+        };
+        waited.map_err(|error| self.device.backend_error(error))
+    }
+
+    /// Says from when on other streams may use what this construct has created, or waits
+    /// for its copies where the device has no events.
+    ///
+    /// Behind the copies of a region its kernel follows, for which nobody else should have
+    /// to wait: they end in an event. Nothing follows the copies of a data construct in its
+    /// stream, so whoever needs an event records one there; usually nobody does.
+    pub(super) fn settle_copies(&mut self) -> Result<()> {
+        let Some(stream) = self.stream else { return Ok(()) };
+        if !self.opened.capabilities.events {
+            return self.settle();
+        }
+        let point = if self.is_region {
+            let event = self.opened.device.record_event(stream);
+            Point::Event(event.map_err(|error| self.device.backend_error(error))?)
+        } else {
+            Point::EndOf(stream)
+        };
+        let ready = self.device.table.begin_ready(point, self.filling.len());
+        self.order.own = Some(ready);
+        for filling in &self.filling {
+            filling.entry.set_ready(ready);
+            self.order.entries.push(filling.entry);
+        }
+        Ok(())
+    }
+
+    /// The operations are done: nobody has to wait for them any more.
+    #[inline]
+    pub(super) fn retire(&mut self) {
+        if let Some(ready) = self.order.own.take() {
+            let entries = self.order.entries.drain(..).filter(|entry| entry.retire(ready)).count();
+            self.leave(ready, entries + 1);
+        }
+        self.order.awaited.clear();
+    }
+
+    /// Gives up so many uses of a point.
+    #[cold]
+    pub(super) fn leave(&self, ready: ReadyRef<'static>, uses: usize) {
+        if let Some(Point::Event(event)) = self.device.table.leave(ready, uses) {
+            // Nothing can be done about an event that cannot be destroyed.
+            let _ = self.opened.device.destroy_event(event);
+        }
+    }
+}

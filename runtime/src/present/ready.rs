@@ -1,0 +1,166 @@
+//! When the contents of new entries are valid.
+//!
+//! On an asynchronous device a construct publishes what it creates before its copies
+//! are done. All its entries share one [`Ready`]: the point in a stream that other
+//! streams have to wait for. The construct takes it back from its entries when its
+//! operations are done, so that an entry whose copy is long done costs one load.
+//!
+//! A point is recycled but never freed while the table lives, like an entry. Whoever
+//! wants to wait pins it first, so that its event is not destroyed meanwhile; whoever
+//! gives up the last use destroys the event.
+
+use super::index::PresentTable;
+use crate::sync::{AtomicBool, AtomicUsize, Mutex, Ordering, lock};
+use gangway_backend::{EventHandle, StreamHandle};
+use std::ptr::NonNull;
+
+/// A point in a stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Point {
+    /// Where this event was recorded.
+    Event(EventHandle),
+    /// The end of what has been issued to this stream so far. Streams are not destroyed
+    /// while entries have such a point.
+    EndOf(StreamHandle),
+}
+
+/// The point of the entries that one construct fills.
+#[derive(Debug)]
+pub(super) struct Ready {
+    /// The construct, its entries and the threads that are about to wait. 0: not in use.
+    users: AtomicUsize,
+    /// Counts the uses of this object, so that two points at one address differ.
+    serial: AtomicUsize,
+    is_event: AtomicBool,
+    handle: AtomicUsize,
+}
+
+/// A point in one of its uses. Copying it does not count.
+#[derive(Clone, Copy)]
+pub struct ReadyRef<'t> {
+    ready: &'t Ready,
+    serial: usize,
+}
+
+impl PartialEq for ReadyRef<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self.ready, other.ready) && self.serial == other.serial
+    }
+}
+
+impl std::fmt::Debug for ReadyRef<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ReadyRef").field("serial", &self.serial).field("ready", &self.ready).finish()
+    }
+}
+
+impl Ready {
+    fn unused() -> Self {
+        Self {
+            users: AtomicUsize::new(0),
+            serial: AtomicUsize::new(0),
+            is_event: AtomicBool::new(false),
+            handle: AtomicUsize::new(0),
+        }
+    }
+
+    /// Begins a use. The caller alone has the object.
+    fn begin(&self, point: Point, users: usize) -> ReadyRef<'_> {
+        let (is_event, handle) = match point {
+            Point::Event(event) => (true, event.0),
+            Point::EndOf(stream) => (false, stream.0),
+        };
+        let serial = self.serial.load(Ordering::Relaxed).wrapping_add(1);
+        self.serial.store(serial, Ordering::Relaxed);
+        self.is_event.store(is_event, Ordering::Relaxed);
+        self.handle.store(handle, Ordering::Relaxed);
+        self.users.store(users, Ordering::Release);
+        ReadyRef { ready: self, serial }
+    }
+
+    /// Counts one more user; false if there is none, and the object may be recycled.
+    pub(super) fn pin(&self) -> bool {
+        let mut users = self.users.load(Ordering::Acquire);
+        while users != 0 {
+            match self.users.compare_exchange_weak(users, users + 1, Ordering::AcqRel, Ordering::Acquire) {
+                Ok(_) => return true,
+                Err(seen) => users = seen,
+            }
+        }
+        false
+    }
+
+    /// The use that a user is part of.
+    pub(super) fn current(&self) -> ReadyRef<'_> {
+        ReadyRef { ready: self, serial: self.serial.load(Ordering::Relaxed) }
+    }
+}
+
+impl<'t> ReadyRef<'t> {
+    pub(super) fn of(self) -> &'t Ready {
+        self.ready
+    }
+
+    /// Where contents become valid. The caller is a user.
+    #[must_use]
+    pub fn point(self) -> Point {
+        let handle = self.ready.handle.load(Ordering::Relaxed);
+        if self.ready.is_event.load(Ordering::Relaxed) {
+            Point::Event(EventHandle(handle))
+        } else {
+            Point::EndOf(StreamHandle(handle))
+        }
+    }
+}
+
+/// The points of a table.
+#[derive(Debug, Default)]
+pub(super) struct Points(Mutex<Stock>);
+
+#[derive(Debug, Default)]
+pub(super) struct Stock {
+    // The boxes are what makes addresses stable; clippy cannot see the pointers into them.
+    #[allow(clippy::vec_box)]
+    all: Vec<Box<Ready>>,
+    unused: Vec<NonNull<Ready>>,
+}
+
+// SAFETY: the pointers lead into the boxes of the same struct.
+unsafe impl Send for Stock {}
+
+#[cfg(not(loom))]
+impl Points {
+    pub(super) fn lock_all(&self) -> crate::sync::MutexGuard<'_, Stock> {
+        lock(&self.0)
+    }
+}
+
+impl PresentTable {
+    /// A point for a construct and so many entries of its own. Allocates only if more
+    /// points are in use than ever before.
+    #[must_use]
+    pub fn begin_ready(&self, point: Point, entries: usize) -> ReadyRef<'_> {
+        let mut stock = lock(&self.points.0);
+        let ready = stock.unused.pop().unwrap_or_else(|| {
+            let ready = Box::new(Ready::unused());
+            let place = NonNull::from(&*ready);
+            stock.all.push(ready);
+            place
+        });
+        drop(stock);
+        // SAFETY: points are only freed with the table, which the result borrows.
+        unsafe { ready.as_ref() }.begin(point, entries + 1)
+    }
+
+    /// Ends so many uses. The point is returned if they were the last: nobody waits for it
+    /// any more, and its event is the caller's to destroy.
+    pub fn leave(&self, ready: ReadyRef<'_>, uses: usize) -> Option<Point> {
+        // Read before the use ends: then it may be recycled.
+        let point = ready.point();
+        if ready.ready.users.fetch_sub(uses, Ordering::AcqRel) != uses {
+            return None;
+        }
+        lock(&self.points.0).unused.push(NonNull::from(ready.ready));
+        Some(point)
+    }
+}
