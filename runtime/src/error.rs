@@ -124,6 +124,26 @@ pub enum ErrorKind {
         /// What the back end says.
         source: gangway_backend::Error,
     },
+    /// A construct has another number of arguments than its kernel.
+    ArgumentCount {
+        /// The kernel.
+        kernel: String,
+        /// How many the construct has, with those of the runtime.
+        given: usize,
+        /// How many the image says.
+        taken: usize,
+    },
+    /// A launch wants more group memory than its kernel can have.
+    GroupMemory {
+        /// The kernel.
+        kernel: String,
+        /// Bytes per team that the construct wants.
+        wanted: u32,
+        /// Bytes per team that it can have.
+        most: u32,
+        /// Bytes per team that the kernel has besides.
+        fixed: u32,
+    },
     /// Memory was to be freed by the wrong call, or twice.
     WrongFree(Box<WrongFree>),
     /// Another operation of the back end failed.
@@ -277,6 +297,17 @@ impl fmt::Display for ErrorKind {
             }
             Self::Transfer(source) => write!(f, "copying failed: {source}"),
             Self::Launch { kernel, source } => write!(f, "kernel {kernel} failed: {source}"),
+            Self::ArgumentCount { kernel, given, taken } => write!(
+                f,
+                "kernel {kernel} takes {taken} arguments, but the construct passes {given}\n  \
+                 help: program and image do not belong together; build the program again"
+            ),
+            Self::GroupMemory { kernel, wanted, most, fixed } => write!(
+                f,
+                "kernel {kernel} cannot have {wanted} bytes of dynamic group memory per team: the device has \
+                 {most} for it, besides {fixed} of its own\n  \
+                 help: ask for less in the ompx_dyn_cgroup_mem clause"
+            ),
             Self::WrongFree(mistake) => mistake.fmt(f),
             Self::Backend(source) => source.fmt(f),
             Self::UnknownMapType { label, map_type, unknown, argument } => {

@@ -27,6 +27,7 @@ mod device;
 mod environment;
 mod error;
 pub mod events;
+mod kernel;
 mod label;
 mod library;
 pub mod map_type;

@@ -4,7 +4,8 @@
 //! runtime's registration lock. Grown tables are kept: each is twice its
 //! predecessor, so the old ones together are smaller than the present one.
 
-use gangway_backend::KernelHandle;
+use gangway_backend::Kernel;
+use once_cell::race::OnceBox;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -19,30 +20,28 @@ pub struct Region {
     pub host: usize,
     /// Kernel symbol.
     pub name: &'static str,
-    /// Kernel per device, 0 where it has not been looked up. Filled on first launch.
-    kernels: Box<[AtomicUsize]>,
+    /// Kernel per device, looked up on first launch.
+    kernels: Box<[OnceBox<Kernel>]>,
 }
 
 impl Region {
     /// A region not yet looked up on any device.
     #[must_use]
     pub fn new(host: usize, name: &'static str) -> Self {
-        Self { host, name, kernels: (0..MAX_DEVICES).map(|_| AtomicUsize::new(0)).collect() }
+        Self { host, name, kernels: (0..MAX_DEVICES).map(|_| OnceBox::new()).collect() }
     }
 
     /// Its kernel on a device, if it has been looked up.
     #[inline]
     #[must_use]
-    pub fn kernel(&self, device: usize) -> Option<KernelHandle> {
-        match self.kernels[device].load(Ordering::Acquire) {
-            0 => None,
-            handle => Some(KernelHandle(handle)),
-        }
+    pub fn kernel(&self, device: usize) -> Option<&Kernel> {
+        self.kernels[device].get()
     }
 
-    /// Remembers what looking it up found.
-    pub fn set_kernel(&self, device: usize, kernel: KernelHandle) {
-        self.kernels[device].store(kernel.0, Ordering::Release);
+    /// Remembers what looking it up found, unless another thread has been quicker; answers
+    /// what is remembered.
+    pub fn set_kernel(&self, device: usize, kernel: Kernel) -> &Kernel {
+        self.kernels[device].get_or_init(|| Box::new(kernel))
     }
 }
 
@@ -178,6 +177,7 @@ impl Table {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
+    use gangway_backend::KernelHandle;
 
     #[test]
     fn regions_come_and_go() {
@@ -214,8 +214,11 @@ mod tests {
     fn kernels_are_remembered_per_device() {
         let region = Region::new(8, "kernel");
         assert_eq!(region.kernel(3), None);
-        region.set_kernel(3, KernelHandle(77));
-        assert_eq!(region.kernel(3), Some(KernelHandle(77)));
+        // A handle may be any number.
+        for handle in [0, 77] {
+            assert_eq!(region.set_kernel(3, Kernel::new(KernelHandle(handle))).handle, KernelHandle(0));
+        }
+        assert_eq!(region.kernel(3), Some(&Kernel::new(KernelHandle(0))));
         assert_eq!(region.kernel(2), None);
     }
 }

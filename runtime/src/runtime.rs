@@ -14,7 +14,7 @@ use crate::events::Site;
 use crate::library::{Library, Placement, Registration};
 use crate::regions::{MAX_DEVICES, Region, Regions};
 use crate::target::{DataOperation, Job, Shape};
-use gangway_backend::{Backend, KernelHandle, Module};
+use gangway_backend::{Backend, Kernel, Module};
 use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -320,7 +320,7 @@ impl Runtime {
 
     /// The region at a host address and its kernel on a device.
     #[inline]
-    fn region(&self, device: &'static Device, host: usize, site: &Site) -> Result<(&Region, KernelHandle)> {
+    fn region(&self, device: &'static Device, host: usize, site: &Site) -> Result<(&Region, &Kernel)> {
         if let Some(region) = self.regions.find(host) {
             if let Some(kernel) = region.kernel(device.number() as usize) {
                 return Ok((region, kernel));
@@ -332,17 +332,14 @@ impl Runtime {
 
     /// Looks a region's kernel up in the image that its library has on the device.
     #[cold]
-    fn resolve(&self, device: &'static Device, region: &Region, site: &Site) -> Result<KernelHandle> {
+    fn resolve<'r>(&self, device: &'static Device, region: &'r Region, site: &Site) -> Result<&'r Kernel> {
         let number = device.number() as usize;
         let found = self.module_of(region, number).and_then(|module| {
             // Without the lock: the back end may ask the loader.
             module.kernel(region.name).map_err(ErrorKind::NoKernel)
         });
         match found {
-            Ok(kernel) => {
-                region.set_kernel(number, kernel);
-                Ok(kernel)
-            }
+            Ok(kernel) => Ok(region.set_kernel(number, kernel)),
             Err(mut kind) => {
                 if let ErrorKind::NoImage { backend, devices, .. } = &mut kind {
                     device.backend().name().clone_into(backend);

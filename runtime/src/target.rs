@@ -9,9 +9,10 @@ use crate::device::Device;
 use crate::environment::{Held, PrivateCopies, Work, room_for};
 use crate::error::{Error, ErrorKind, Result};
 use crate::events::{self, Site, Step};
+use crate::kernel::{check_limits, close_table};
 use crate::map_type as bit;
 use crate::regions::Region;
-use gangway_backend::{ArgumentTable, KernelHandle, Launch, Session, TableRequest};
+use gangway_backend::{ArgumentTable, Kernel, Launch, Session, TableRequest};
 use std::cell::RefCell;
 
 /// What a front end says about a launch besides its arguments.
@@ -25,8 +26,8 @@ pub struct Shape {
     pub trip_count: u64,
     /// Bytes of dynamic group memory per team.
     pub dynamic_group_memory: u32,
-    /// Slots before the program's arguments that the kernel expects the runtime
-    /// to fill; they are null.
+    /// Slots before the program's arguments that the compiler's kernels expect the
+    /// runtime to fill, unless the image says it; they are null.
     pub leading_slots: usize,
 }
 
@@ -150,7 +151,7 @@ impl Job {
     pub(crate) fn run(
         &mut self,
         region: &Region,
-        kernel: KernelHandle,
+        kernel: &Kernel,
         arguments: &Arguments<'_>,
         shape: &Shape,
     ) -> Result<()> {
@@ -205,20 +206,22 @@ impl Job {
     fn launch(
         &mut self,
         region: &Region,
-        kernel: KernelHandle,
+        kernel: &Kernel,
         arguments: &Arguments<'_>,
         shape: &Shape,
     ) -> Result<()> {
         let Self { work, session, private, positions, launched } = self;
         session.restart(work.stream());
-        let table = fill_table(work, session, private, positions, arguments, shape)?;
         let site = work.site();
+        check_limits(work, region.name, kernel, shape)?;
+        let mut table = fill_table(work, session, private, positions, kernel, arguments, shape)?;
+        close_table(work, region.name, kernel, &mut table)?;
         let launch = Launch {
             kernel,
             name: region.name,
             source: site.source,
             teams: shape.teams,
-            thread_limit: shape.thread_limit,
+            thread_limit: kernel.limits.bound(shape.thread_limit),
             trip_count: shape.trip_count,
             dynamic_group_memory: shape.dynamic_group_memory,
         };
@@ -245,6 +248,7 @@ fn fill_table<'s>(
     session: &'s mut Session,
     private: &mut PrivateCopies,
     positions: &mut Vec<usize>,
+    kernel: &Kernel,
     arguments: &Arguments<'_>,
     shape: &Shape,
 ) -> Result<ArgumentTable<'s>> {
@@ -252,8 +256,8 @@ fn fill_table<'s>(
     let room = if work.has_seen(bit::PRIVATE) { room_for_private(arguments) } else { 0 };
     private.reserve(work, room)?;
     // Not every list item is a parameter: this is how many there may be.
-    let request = TableRequest { leading: shape.leading_slots, arguments: arguments.len() };
-    let table = work.backend().argument_table(session, request);
+    let request = TableRequest::of(&kernel.convention, shape.leading_slots, arguments.len());
+    let table = work.backend().argument_table(session, kernel, request);
     let mut table = table.map_err(|error| work.device().backend_error(error))?;
     positions.clear();
     for index in 0..arguments.len() {

@@ -4,8 +4,8 @@
 mod support;
 
 use gangway_backend::{
-    AllocationKind, ArgumentTable, Backend, Capabilities, Device, DevicePtr, KernelHandle, Launch, Module,
-    Result, StreamHandle,
+    AllocationKind, ArgumentTable, Backend, Capabilities, Device, DevicePtr, Kernel, KernelHandle, Launch,
+    Module, Result, StreamHandle,
 };
 use gangway_runtime::events::Site;
 use gangway_runtime::memory::{self, Place};
@@ -108,9 +108,9 @@ impl Backend for Loading {
 }
 
 impl Module for LoadingModule {
-    fn kernel(&self, _name: &str) -> Result<KernelHandle> {
+    fn kernel(&self, _name: &str) -> Result<Kernel> {
         self.0.visit(Call::Kernel);
-        Ok(KernelHandle(1))
+        Ok(Kernel::new(KernelHandle(1)))
     }
 
     fn global(&self, _name: &str, _size: usize) -> Result<DevicePtr> {
@@ -118,7 +118,7 @@ impl Module for LoadingModule {
         Ok(DevicePtr(0x1000))
     }
 
-    fn constructors(&self) -> Result<Vec<KernelHandle>> {
+    fn constructors(&self) -> Result<Vec<Kernel>> {
         self.0.visit(Call::Constructors);
         Ok(Vec::new())
     }

@@ -1,17 +1,23 @@
 //! The arguments of one launch, from the memory they are built in to the kernel.
 //!
 //! The runtime asks for room for the arguments that a construct may have, adds
-//! those that the kernel takes one after the other, and gives the table to the
-//! launch, which consumes it. How many there are, and where they stand, nobody
-//! has to tell anybody: the table knows.
+//! those that the kernel takes one after the other, puts them into the form that the
+//! kernel's calling convention wants, and gives the table to the launch, which consumes
+//! it. How many there are, and where they stand, nobody has to tell anybody: the table
+//! knows.
 //!
-//! Where a table is, is decided by what was requested, once. Back ends see the
-//! slots as they were added; in which form a kernel gets them (one register or
-//! stack slot each, one packed buffer, a pointer to the table) is the back end's
-//! affair, so another form is another way to read the same table.
+//! Where a table is, is decided by what was requested, once. Back ends see it in the
+//! form of the kernel's [`ArgumentForm`](crate::ArgumentForm): as
+//! [`slots`](ArgumentTable::slots), as one buffer that they [`pack`](ArgumentTable::pack), or
+//! with the device address of the program's arguments as the only one of them.
 
+use crate::kernel::{ArgumentForm, CallingConvention, Parameter, Parameters};
 use crate::session::SessionState;
+use crate::types::DevicePtr;
 use std::ptr::NonNull;
+
+/// Slots that a kernel which takes a pointer to a table can have, the pointer included.
+pub const SEPARATE_SLOTS: usize = 8;
 
 /// How large a table has to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -21,17 +27,31 @@ pub struct TableRequest {
     pub leading: usize,
     /// The program's arguments, at most.
     pub arguments: usize,
+    /// Slots behind the program's arguments, likewise the back end's.
+    pub trailing: usize,
 }
 
 impl TableRequest {
     /// A table without any slots.
-    pub const EMPTY: Self = Self { leading: 0, arguments: 0 };
+    pub const EMPTY: Self = Self { leading: 0, arguments: 0, trailing: 0 };
+
+    /// The table of a launch with at most `arguments` arguments; `leading` slots stand
+    /// before them unless the kernel's image knows better. A table for device memory has
+    /// the program's arguments alone.
+    #[must_use]
+    #[inline]
+    pub fn of(convention: &CallingConvention, leading: usize, arguments: usize) -> Self {
+        if matches!(convention.form, ArgumentForm::DeviceTable) {
+            return Self { leading: 0, arguments, trailing: 0 };
+        }
+        Self { leading: convention.leading.unwrap_or(leading), arguments, trailing: convention.trailing }
+    }
 
     /// All slots together.
     #[must_use]
     #[inline]
     pub const fn slots(self) -> usize {
-        self.leading + self.arguments
+        self.leading + self.arguments + self.trailing
     }
 }
 
@@ -53,8 +73,12 @@ pub(crate) struct Slots {
     capacity: usize,
     /// Slots before the program's arguments.
     leading: usize,
+    /// Slots behind them, which are written when the table is closed.
+    trailing: usize,
     /// Slots in use, the leading ones included. All of them have been written.
     used: usize,
+    /// Where the device sees them, if it does.
+    visible: Option<DevicePtr>,
 }
 
 // SAFETY: the memory is only reached through a table, which lives no longer than the
@@ -64,7 +88,8 @@ unsafe impl Send for Slots {}
 unsafe impl Sync for Slots {}
 
 impl Slots {
-    pub(crate) const NONE: Self = Self { memory: NonNull::dangling(), capacity: 0, leading: 0, used: 0 };
+    pub(crate) const NONE: Self =
+        Self { memory: NonNull::dangling(), capacity: 0, leading: 0, trailing: 0, used: 0, visible: None };
 }
 
 impl<'s> ArgumentTable<'s> {
@@ -72,7 +97,7 @@ impl<'s> ArgumentTable<'s> {
     pub(crate) fn new(session: &'s mut SessionState, memory: &'s mut [u64], request: TableRequest) -> Self {
         debug_assert!(memory.len() >= request.slots());
         // SAFETY: the slice is borrowed for as long as the table lives.
-        unsafe { Self::at(session, NonNull::from(memory).cast(), request) }
+        unsafe { Self::at(session, NonNull::from(memory).cast(), None, request) }
     }
 
     /// See [`Session::table_at`](crate::Session::table_at).
@@ -83,14 +108,16 @@ impl<'s> ArgumentTable<'s> {
     pub(crate) unsafe fn at(
         session: &'s mut SessionState,
         memory: NonNull<u64>,
+        visible: Option<DevicePtr>,
         request: TableRequest,
     ) -> Self {
-        let TableRequest { leading, .. } = request;
+        let TableRequest { leading, trailing, .. } = request;
         for slot in 0..leading {
             // SAFETY: there is room, by the caller's promise.
             unsafe { memory.add(slot).write(0) };
         }
-        session.slots = Slots { memory, capacity: request.slots(), leading, used: leading };
+        let capacity = request.slots() - trailing;
+        session.slots = Slots { memory, capacity, leading, trailing, used: leading, visible };
         Self(session)
     }
 
@@ -121,7 +148,71 @@ impl<'s> ArgumentTable<'s> {
         self.0.slots.used == 0
     }
 
-    /// What the kernel gets: the leading slots, then the arguments.
+    /// The program's arguments that have been added.
+    #[must_use]
+    #[inline]
+    pub const fn arguments(&self) -> &[u64] {
+        self.slots().split_at(self.0.slots.leading).1
+    }
+
+    /// The device address of the arguments, if they stand where the device sees them.
+    #[must_use]
+    pub const fn visible(&self) -> Option<DevicePtr> {
+        self.0.slots.visible
+    }
+
+    /// Has the kernel get the device address of the arguments instead of them, between
+    /// the slots that the convention wants besides. The arguments stay where they are.
+    ///
+    /// # Panics
+    /// The convention wants more slots than [`SEPARATE_SLOTS`].
+    pub fn replace_arguments(&mut self, address: DevicePtr, convention: &CallingConvention) {
+        let (leading, trailing) = (convention.leading.unwrap_or(0), convention.trailing);
+        let used = leading + 1 + trailing;
+        assert!(used <= SEPARATE_SLOTS, "{used} slots besides a table, of at most {SEPARATE_SLOTS}");
+        self.0.separate = [0; SEPARATE_SLOTS];
+        self.0.separate[leading] = address.0 as u64;
+        let memory = NonNull::from(&mut self.0.separate).cast();
+        self.0.slots = Slots { memory, capacity: used, leading, trailing, used, visible: None };
+    }
+
+    /// Ends the list of arguments: the trailing slots, null so far, come next.
+    #[inline]
+    pub fn close(&mut self) {
+        let slots = &mut self.0.slots;
+        for _ in 0..slots.trailing {
+            // SAFETY: there is room for the trailing slots beyond the capacity.
+            unsafe { slots.memory.add(slots.used).write(0) };
+            slots.used += 1;
+        }
+    }
+
+    /// One buffer with each slot in its parameter's place, instead of the slots. The back
+    /// end calls it when it has written what is its own among them.
+    ///
+    /// # Panics
+    /// There are not as many slots as parameters, which the runtime has checked.
+    #[must_use]
+    pub fn pack(&mut self, parameters: &Parameters) -> &[u8] {
+        let Slots { memory, used, .. } = self.0.slots;
+        assert!(used == parameters.len(), "{used} slots for {} parameters", parameters.len());
+        let bytes = memory.cast::<u8>();
+        for (index, &Parameter { offset, size }) in parameters.iter().enumerate() {
+            // SAFETY: no parameter stands behind its slot, see `Parameters`, so both places
+            // are among the slots in use, and no slot is overwritten before it is read.
+            unsafe {
+                let value = memory.add(index).read().to_le_bytes();
+                bytes
+                    .add(offset as usize)
+                    .copy_from_nonoverlapping(NonNull::from(&value).cast(), size as usize);
+            }
+        }
+        // SAFETY: the buffer lies in the slots in use.
+        unsafe { std::slice::from_raw_parts(bytes.as_ptr(), parameters.bytes()) }
+    }
+
+    /// What the kernel gets, unless it takes one packed buffer: the leading slots, the
+    /// arguments, the trailing slots.
     #[must_use]
     #[inline]
     pub const fn slots(&self) -> &[u64] {
@@ -137,6 +228,16 @@ impl<'s> ArgumentTable<'s> {
         let Slots { memory, leading, .. } = self.0.slots;
         // SAFETY: the leading slots were written first; the table alone has them.
         unsafe { std::slice::from_raw_parts_mut(memory.as_ptr(), leading) }
+    }
+
+    /// The slots behind the program's arguments, in a closed table.
+    #[must_use]
+    #[inline]
+    pub fn trailing(&mut self) -> &mut [u64] {
+        let Slots { memory, trailing, used, leading, .. } = self.0.slots;
+        let trailing = trailing.min(used - leading);
+        // SAFETY: the slots in use have been written; the table alone has them.
+        unsafe { std::slice::from_raw_parts_mut(memory.as_ptr().add(used - trailing), trailing) }
     }
 
     /// The session the launch belongs to.
@@ -163,7 +264,7 @@ mod tests {
     #[test]
     fn leading_slots_are_null_until_the_back_end_writes_them() {
         let mut session = Session::default();
-        let mut table = session.host_table(TableRequest { leading: 2, arguments: 1 });
+        let mut table = session.host_table(TableRequest { leading: 2, arguments: 1, trailing: 0 });
         table.push(7);
         assert_eq!(table.slots(), [0, 0, 7]);
         table.leading()[1] = 9;
@@ -177,7 +278,8 @@ mod tests {
         let start = NonNull::from(&mut *memory).cast::<u64>();
         let mut session = Session::new(Some(StreamHandle(3)));
         // SAFETY: the array has 40 slots, which nobody else uses.
-        let mut table = unsafe { session.table_at(start, TableRequest { leading: 1, arguments: 39 }) };
+        let mut table =
+            unsafe { session.table_at(start, TableRequest { leading: 1, arguments: 39, trailing: 0 }) };
         table.push(5);
         assert_eq!(table.slots(), [0, 5]);
         assert_eq!(table.slots().as_ptr(), start.as_ptr().cast_const());
@@ -188,7 +290,73 @@ mod tests {
     #[should_panic(expected = "room for 33 kernel arguments and no more")]
     fn more_arguments_than_requested_are_our_own_mistake() {
         let mut session = Session::default();
-        let mut table = session.host_table(TableRequest { leading: 1, arguments: 32 });
+        let mut table = session.host_table(TableRequest { leading: 1, arguments: 32, trailing: 0 });
         table.extend(0..33);
+    }
+
+    #[test]
+    fn trailing_slots_follow_what_was_added() {
+        let mut session = Session::default();
+        let mut table = session.host_table(TableRequest { leading: 1, arguments: 5, trailing: 2 });
+        table.extend([7, 8]);
+        table.close();
+        table.trailing().copy_from_slice(&[3, 4]);
+        assert_eq!(table.slots(), [0, 7, 8, 3, 4]);
+    }
+
+    #[test]
+    fn arguments_give_way_to_the_address_of_their_table() {
+        let convention =
+            CallingConvention { leading: Some(1), trailing: 2, ..CallingConvention::DEVICE_TABLE };
+        let mut memory = [0; 6];
+        let visible = NonNull::from(&mut memory).cast();
+        for count in [0, 1, 6] {
+            let arguments: Vec<u64> = (10..10 + count as u64).collect();
+            let request = TableRequest::of(&convention, 7, count);
+            assert_eq!(request.slots(), count);
+            let mut session = Session::default();
+            for address in [None, Some(DevicePtr(0x1000))] {
+                let mut table = match address {
+                    None => session.host_table(request),
+                    // SAFETY: the array has room for the slots, and nobody else uses it.
+                    Some(address) => unsafe { session.visible_table_at(visible, address, request) },
+                };
+                table.extend(arguments.iter().copied());
+                assert_eq!((table.arguments(), table.visible()), (&*arguments, address));
+                table.replace_arguments(DevicePtr(0x700), &convention);
+                table.leading()[0] = 1;
+                table.trailing()[1] = 2;
+                assert_eq!(table.slots(), [1, 0x700, 0, 2]);
+            }
+            assert_eq!(memory[..count], arguments);
+        }
+    }
+
+    #[test]
+    fn parameters_are_packed_where_the_kernel_wants_them() {
+        let parameter = |(offset, size)| Parameter { offset, size };
+        let parameters = [(0, 8), (8, 4), (12, 1), (14, 2), (16, 8)].map(parameter);
+        let parameters = Parameters::new(parameters).unwrap();
+        let mut session = Session::default();
+        let mut table = session.host_table(TableRequest { leading: 1, arguments: 3, trailing: 1 });
+        table.extend([0x1_2233_4455, 0x66, 0x1_7788]);
+        table.close();
+        table.leading()[0] = 5;
+        table.trailing()[0] = u64::MAX - 1;
+        let packed = table.pack(&parameters);
+        assert_eq!(packed[..8], 5_u64.to_le_bytes());
+        assert_eq!(packed[8..12], 0x2233_4455_u32.to_le_bytes());
+        assert_eq!((packed[12], &packed[14..16]), (0x66, &0x7788_u16.to_le_bytes()[..]));
+        assert_eq!(packed[16..], (u64::MAX - 1).to_le_bytes());
+    }
+
+    #[test]
+    #[should_panic(expected = "1 slots for 2 parameters")]
+    fn another_number_of_parameters_is_our_own_mistake() {
+        let parameters = [0, 8].map(|offset| Parameter { offset, size: 8 });
+        let mut session = Session::default();
+        let mut table = session.host_table(TableRequest { leading: 0, arguments: 4, trailing: 0 });
+        table.push(1);
+        let _ = table.pack(&Parameters::new(parameters).unwrap());
     }
 }

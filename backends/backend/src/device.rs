@@ -3,10 +3,9 @@
 use crate::arguments::{ArgumentTable, TableRequest};
 use crate::error::{Error, Result};
 use crate::foreign::ForeignRuntime;
+use crate::kernel::Kernel;
 use crate::session::Session;
-use crate::types::{
-    AllocationKind, Capabilities, DevicePtr, EventHandle, KernelHandle, Launch, StreamHandle,
-};
+use crate::types::{AllocationKind, Capabilities, DevicePtr, EventHandle, Launch, StreamHandle};
 
 /// One type of device.
 pub trait Backend: Send + Sync {
@@ -49,11 +48,12 @@ pub trait Backend: Send + Sync {
 
 /// An image loaded on a device. Dropping it unloads the image.
 pub trait Module: Send + Sync {
-    /// The kernel called `name`.
+    /// The kernel called `name`, with all that the image says about it. Asked when the
+    /// program first launches it; the runtime keeps the answer while the module is loaded.
     ///
     /// # Errors
     /// [`Error::NoSuchSymbol`], or what the driver says.
-    fn kernel(&self, name: &str) -> Result<KernelHandle>;
+    fn kernel(&self, name: &str) -> Result<Kernel>;
 
     /// The global called `name`, of which `size` bytes are wanted.
     ///
@@ -73,7 +73,7 @@ pub trait Module: Send + Sync {
     ///
     /// # Errors
     /// What the driver says.
-    fn constructors(&self) -> Result<Vec<KernelHandle>> {
+    fn constructors(&self) -> Result<Vec<Kernel>> {
         Ok(Vec::new())
     }
 }
@@ -203,7 +203,7 @@ pub trait Device: Send + Sync {
         Err(Error::Unsupported { operation: "memory fill" })
     }
 
-    /// Memory for the kernel arguments of this session's launch.
+    /// Memory for the arguments of this session's launch of `kernel`.
     ///
     /// # Errors
     /// No kernel-argument memory left.
@@ -211,13 +211,15 @@ pub trait Device: Send + Sync {
     fn argument_table<'s>(
         &self,
         session: &'s mut Session,
+        _kernel: &Kernel,
         request: TableRequest,
     ) -> Result<ArgumentTable<'s>> {
         Ok(session.host_table(request))
     }
 
-    /// Runs a kernel with the arguments in `table`, in the stream of its session. The
-    /// table's memory is the session's again when this returns.
+    /// Runs a kernel with the arguments in `table`, in the stream of its session. They
+    /// have the form of the kernel's calling convention. The table's memory is the
+    /// session's again when this returns.
     ///
     /// # Safety
     /// The table came from this device's [`argument_table`](Self::argument_table). The

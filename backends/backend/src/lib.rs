@@ -29,13 +29,17 @@ mod arguments;
 mod device;
 mod error;
 mod foreign;
+mod kernel;
 mod session;
 mod types;
 
-pub use arguments::{ArgumentTable, TableRequest};
+pub use arguments::{ArgumentTable, SEPARATE_SLOTS, TableRequest};
 pub use device::{Backend, Device, Module};
 pub use error::{Error, Result};
 pub use foreign::{ForeignRuntime, ForeignRuntimeKind, Vendor};
+pub use kernel::{
+    ArgumentForm, CallingConvention, ExecutionMode, Kernel, KernelLimits, Parameter, Parameters,
+};
 pub use session::{Session, SessionState};
 pub use types::{
     AllocationKind, Capabilities, DevicePtr, EventHandle, KernelHandle, Launch, SourceLocation, SourceText,

@@ -11,8 +11,8 @@
 //! [`Device::argument_table`]: crate::Device::argument_table
 //! [`Device::launch`]: crate::Device::launch
 
-use crate::arguments::{ArgumentTable, Slots, TableRequest};
-use crate::types::StreamHandle;
+use crate::arguments::{ArgumentTable, SEPARATE_SLOTS, Slots, TableRequest};
+use crate::types::{DevicePtr, StreamHandle};
 use std::ptr::NonNull;
 
 /// Arguments that have room in the session itself: compiler-made kernels rarely
@@ -37,13 +37,15 @@ pub struct SessionState {
     stream: Option<StreamHandle>,
     /// Those of the table that is being built.
     pub(crate) slots: Slots,
+    /// What a kernel gets that takes a pointer to its arguments.
+    pub(crate) separate: [u64; SEPARATE_SLOTS],
     /// Free for the back end; zero at the start of each job.
     pub backend_words: [u64; BACKEND_WORDS],
 }
 
 impl SessionState {
     const fn new(stream: Option<StreamHandle>) -> Self {
-        Self { stream, slots: Slots::NONE, backend_words: [0; BACKEND_WORDS] }
+        Self { stream, slots: Slots::NONE, separate: [0; SEPARATE_SLOTS], backend_words: [0; BACKEND_WORDS] }
     }
 
     /// The stream that the job's operations go to; `None` on synchronous devices.
@@ -105,7 +107,24 @@ impl Session {
     #[inline]
     pub unsafe fn table_at(&mut self, memory: NonNull<u64>, request: TableRequest) -> ArgumentTable<'_> {
         // SAFETY: the caller's promise.
-        unsafe { ArgumentTable::at(&mut self.state, memory, request) }
+        unsafe { ArgumentTable::at(&mut self.state, memory, None, request) }
+    }
+
+    /// A table in memory that the host writes and the device sees at `address`: kernels
+    /// that take a pointer to a table get that address, and nothing is copied.
+    ///
+    /// # Safety
+    /// As [`table_at`](Self::table_at); the device sees what the host has written before
+    /// the launch, and may read it until the kernel is done.
+    #[inline]
+    pub unsafe fn visible_table_at(
+        &mut self,
+        memory: NonNull<u64>,
+        address: DevicePtr,
+        request: TableRequest,
+    ) -> ArgumentTable<'_> {
+        // SAFETY: the caller's promise.
+        unsafe { ArgumentTable::at(&mut self.state, memory, Some(address), request) }
     }
 }
 
@@ -114,7 +133,7 @@ mod tests {
     use super::*;
 
     const fn request(arguments: usize) -> TableRequest {
-        TableRequest { leading: 0, arguments }
+        TableRequest { leading: 0, arguments, trailing: 0 }
     }
 
     #[test]
@@ -145,7 +164,8 @@ mod tests {
                         let mut table = session.host_table(request(earlier));
                         table.extend(std::iter::repeat_n(u64::MAX, earlier));
                     }
-                    let mut table = session.host_table(TableRequest { leading, arguments: requested });
+                    let mut table =
+                        session.host_table(TableRequest { leading, arguments: requested, trailing: 0 });
                     table.extend(7..used as u64 + 7);
                     let expected: Vec<u64> =
                         std::iter::repeat_n(0, leading).chain(7..used as u64 + 7).collect();

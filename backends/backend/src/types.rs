@@ -1,5 +1,6 @@
 //! Plain values that cross the back-end interface.
 
+use crate::kernel::Kernel;
 use std::ffi::{CStr, c_char};
 
 /// An address in a device's memory. The runtime adds offsets to it and compares
@@ -152,7 +153,7 @@ impl Launch<'_> {
 #[derive(Debug, Clone, Copy)]
 pub struct Launch<'a> {
     /// The kernel.
-    pub kernel: KernelHandle,
+    pub kernel: &'a Kernel,
     /// Its symbol name.
     pub name: &'a str,
     /// The construct, for messages; see [`Launch::location`].

@@ -6,7 +6,8 @@
 
 use divan::{Bencher, black_box};
 use gangway_backend::{
-    AllocationKind, Backend, Device, DevicePtr, KernelHandle, Launch, Session, SourceText, TableRequest,
+    AllocationKind, Backend, Device, DevicePtr, Kernel, KernelHandle, Launch, Session, SourceText,
+    TableRequest,
 };
 use gangway_cpu::CpuBackend;
 use std::process::Command;
@@ -44,7 +45,7 @@ fn launch(bencher: Bencher, arguments: usize) {
         _ => ten as *const () as usize,
     };
     let launch = Launch {
-        kernel: KernelHandle(kernel),
+        kernel: &Kernel::new(KernelHandle(kernel)),
         name: "bench",
         source: SourceText::NONE,
         teams: [1, 1, 1],
@@ -53,9 +54,9 @@ fn launch(bencher: Bencher, arguments: usize) {
         dynamic_group_memory: 0,
     };
     let mut session = Session::default();
-    let request = TableRequest { leading: 0, arguments };
+    let request = TableRequest { leading: 0, arguments, trailing: 0 };
     bencher.bench_local(|| {
-        let mut table = device.argument_table(&mut session, request).unwrap();
+        let mut table = device.argument_table(&mut session, launch.kernel, request).unwrap();
         table.extend(std::iter::repeat_n(black_box(1), arguments));
         // SAFETY: the kernel takes as many arguments as it is given.
         unsafe { device.launch(&launch, table) }.unwrap();

@@ -55,7 +55,7 @@ pub(crate) unsafe fn run(place: Place, launch: &Launch<'_>, arguments: &[u64]) {
     during(place, ActivityKind::Kernel(launch), || {
         let escape = Escape(launch);
         // SAFETY: the caller's promise.
-        unsafe { call(arguments.as_ptr(), arguments.len(), launch.kernel.0) };
+        unsafe { call(arguments.as_ptr(), arguments.len(), launch.kernel.handle.0) };
         std::mem::forget(escape);
     });
 }

@@ -10,7 +10,7 @@ use crate::elf;
 use crate::launch::{ActivityKind, Place, during};
 use crate::number;
 use crate::registry::Node;
-use gangway_backend::{DevicePtr, Error, KernelHandle, Module, Result};
+use gangway_backend::{DevicePtr, Error, Kernel, KernelHandle, Module, Result};
 use std::ffi::{CStr, CString};
 use std::fmt::Write as _;
 use std::fs::File;
@@ -75,8 +75,8 @@ impl CpuModule {
 }
 
 impl Module for CpuModule {
-    fn kernel(&self, name: &str) -> Result<KernelHandle> {
-        self.symbol(name).map(KernelHandle)
+    fn kernel(&self, name: &str) -> Result<Kernel> {
+        self.symbol(name).map(|address| Kernel::new(KernelHandle(address)))
     }
 
     fn global(&self, name: &str, size: usize) -> Result<DevicePtr> {

@@ -283,13 +283,13 @@ fn exception() {
     let catcher = loaded.module.kernel("catcher").unwrap();
     // SAFETY: that is its type.
     let catcher: extern "C-unwind" fn(extern "C-unwind" fn(*const Loaded), *const Loaded) =
-        unsafe { std::mem::transmute(catcher.0) };
+        unsafe { std::mem::transmute(catcher.handle.0) };
     catcher(below, &raw const loaded);
 }
 
 fn run_named(loaded: &Loaded, name: &str) {
     let launch = gangway_backend::Launch {
-        kernel: loaded.module.kernel(name).unwrap(),
+        kernel: &loaded.module.kernel(name).unwrap(),
         name,
         source: gangway_backend::SourceText::NONE,
         teams: [0; 3],
@@ -298,7 +298,9 @@ fn run_named(loaded: &Loaded, name: &str) {
         dynamic_group_memory: 0,
     };
     let mut session = gangway_backend::Session::default();
-    let table = loaded.device.argument_table(&mut session, gangway_backend::TableRequest::EMPTY).unwrap();
+    let table =
+        loaded.device.argument_table(&mut session, launch.kernel, gangway_backend::TableRequest::EMPTY);
+    let table = table.unwrap();
     // SAFETY: the kernel takes nothing.
     unsafe { loaded.device.launch(&launch, table) }.unwrap();
 }

@@ -100,7 +100,7 @@ fn an_image_hears_the_number_of_its_device_from_its_first_initialiser_on() {
         let loaded = load(ordinal, &image);
         let to = loaded.allocate(12);
         let launch = Launch {
-            kernel: loaded.module.kernel("ask").unwrap(),
+            kernel: &loaded.module.kernel("ask").unwrap(),
             name: "ask",
             source: SourceText::NONE,
             teams: [1; 3],
@@ -109,8 +109,8 @@ fn an_image_hears_the_number_of_its_device_from_its_first_initialiser_on() {
             dynamic_group_memory: 0,
         };
         let mut session = Session::default();
-        let request = TableRequest { leading: 0, arguments: 1 };
-        let mut table = loaded.device.argument_table(&mut session, request).unwrap();
+        let request = TableRequest { leading: 0, arguments: 1, trailing: 0 };
+        let mut table = loaded.device.argument_table(&mut session, launch.kernel, request).unwrap();
         table.push(to.0 as u64);
         // SAFETY: the kernel takes one pointer to three numbers.
         unsafe { loaded.device.launch(&launch, table) }.unwrap();
@@ -175,7 +175,7 @@ fn any_number_of_arguments_arrives() {
     for count in (0..=40).chain([63, 64, 200, 1000]) {
         let name = format!("k{count}");
         let launch = Launch {
-            kernel: loaded.module.kernel(&name).unwrap(),
+            kernel: &loaded.module.kernel(&name).unwrap(),
             name: &name,
             source: SourceText::NONE,
             teams: [0; 3],
@@ -186,8 +186,8 @@ fn any_number_of_arguments_arrives() {
         let expected: Vec<u64> = (0..count).map(|i| (i as u64 + 1) * 0x1_0000_0001).collect();
         let mut session = Session::default();
         // A construct may ask for more than its kernel takes.
-        let request = TableRequest { leading: 0, arguments: count + 40 * (count % 2) };
-        let mut table = loaded.device.argument_table(&mut session, request).unwrap();
+        let request = TableRequest { leading: 0, arguments: count + 40 * (count % 2), trailing: 0 };
+        let mut table = loaded.device.argument_table(&mut session, launch.kernel, request).unwrap();
         table.extend(expected.iter().copied());
         // SAFETY: the kernel has `count` parameters.
         unsafe { loaded.device.launch(&launch, table) }.unwrap();

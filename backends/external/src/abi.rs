@@ -62,6 +62,44 @@ pub(crate) struct RtlLaunch {
     pub trip_count: u64,
     pub dynamic_group_memory: u32,
     pub reserved: u32,
+    pub argument_bytes: u64,
+    pub leading_slots: u32,
+    pub trailing_slots: u32,
+}
+
+pub(crate) const ARGUMENTS_SLOTS: i32 = 0;
+pub(crate) const ARGUMENTS_PACKED: i32 = 1;
+pub(crate) const ARGUMENTS_DEVICE_TABLE: i32 = 2;
+
+pub(crate) const MODE_UNKNOWN: i32 = 0;
+pub(crate) const MODE_GENERIC: i32 = 1;
+pub(crate) const MODE_SPMD: i32 = 2;
+pub(crate) const MODE_GENERIC_SPMD: i32 = 3;
+pub(crate) const MODE_BARE: i32 = 4;
+
+/// `gangway_rtl_parameter`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct RtlParameter {
+    pub offset: u32,
+    pub size: u32,
+}
+
+/// `gangway_rtl_kernel_properties`.
+#[repr(C)]
+pub(crate) struct RtlKernelProperties {
+    pub size: u32,
+    pub convention: i32,
+    pub leading_slots: i32,
+    pub trailing_slots: u32,
+    pub mode: i32,
+    pub max_threads: u32,
+    pub static_group_memory: u32,
+    pub max_dynamic_group_memory: u32,
+    pub environment: Address,
+    pub has_environment: u32,
+    pub parameter_count: u32,
+    pub parameters: *const RtlParameter,
 }
 
 /// `gangway_rtl_foreign`.
@@ -80,7 +118,10 @@ pub(crate) struct RtlForeign {
 const _: () = {
     assert!(size_of::<RtlError>() == 256 && offset_of!(RtlError, message) == 8);
     assert!(size_of::<RtlSession>() == 32 && offset_of!(RtlSession, words) == 8);
-    assert!(size_of::<RtlLaunch>() == 88);
+    assert!(size_of::<RtlLaunch>() == 104 && offset_of!(RtlLaunch, argument_bytes) == 88);
+    assert!(size_of::<RtlParameter>() == 8);
+    assert!(size_of::<RtlKernelProperties>() == 56 && offset_of!(RtlKernelProperties, parameters) == 48);
+    assert!(offset_of!(RtlKernelProperties, environment) == 32);
     assert!(offset_of!(RtlLaunch, arguments) == 8 && offset_of!(RtlLaunch, kernel) == 16);
     assert!(offset_of!(RtlLaunch, name) == 24 && offset_of!(RtlLaunch, source) == 40);
     assert!(offset_of!(RtlLaunch, teams) == 48 && offset_of!(RtlLaunch, thread_limit) == 60);
@@ -170,6 +211,13 @@ functions! {
         unique_id: c"gangway_rtl_unique_id" (u32, *mut c_char, usize, *mut RtlError) -> Status;
         describe: c"gangway_rtl_describe"
             (Handle, unsafe extern "C" fn(*mut c_void, *const c_char, *const c_char), *mut c_void);
+        describe_kernel: c"gangway_rtl_describe_kernel"
+            (Handle, Handle, Handle, *mut RtlKernelProperties, *mut RtlError) -> Status;
+        fill_slots: c"gangway_rtl_fill_slots"
+            (Handle, Handle, *mut RtlSession, *mut u64, u32, *mut u64, u32, *mut RtlError) -> Status;
+        kernel_table: c"gangway_rtl_kernel_table"
+            (Handle, Handle, *mut RtlSession, u32, *mut *mut u64, *mut i32, *mut Address, *mut RtlError)
+            -> Status;
         constructors: c"gangway_rtl_constructors" (Handle, Handle, *mut Handle, usize) -> usize;
         copy_between: c"gangway_rtl_copy_between"
             (Handle, u32, Address, Address, usize, Handle, *mut RtlError) -> Status;
@@ -216,5 +264,8 @@ mod tests {
     fn version_is_the_headers() {
         let header = include_str!("../include/gangway/rtl.h");
         assert!(header.contains(&format!("#define GANGWAY_RTL_VERSION_MAJOR {VERSION_MAJOR}\n")));
+        // The header of version 1.0, which the tests compile against, stays as it is.
+        let first = include_str!("../tests/null/v1/gangway/rtl.h");
+        assert!(first.contains("#define GANGWAY_RTL_VERSION_MINOR 0\n"));
     }
 }

@@ -1,24 +1,25 @@
-//! A device and a loaded image of an external library, behind the traits.
+//! A device of an external library, behind the trait.
 //!
 //! Each method is one call into the library; what is optional and absent answers
 //! as the trait's default does. No policy, no state but the handles.
 
 use crate::abi::{self, Functions, Handle, RtlError, RtlForeign, RtlLaunch, RtlSession, Status};
+use crate::module::ExternalModule;
 use crate::status::{Doing, check};
 use gangway_backend::{
-    AllocationKind, ArgumentTable, Capabilities, Device, DevicePtr, Error, EventHandle, ForeignRuntime,
-    ForeignRuntimeKind, KernelHandle, Launch, Module, Result, Session, SessionState, StreamHandle,
+    AllocationKind, ArgumentForm, ArgumentTable, Capabilities, Device, DevicePtr, Error, EventHandle,
+    ForeignRuntime, ForeignRuntimeKind, Kernel, Launch, Module, Result, Session, SessionState, StreamHandle,
     TableRequest, Vendor,
 };
-use std::ffi::{CStr, CString, c_char, c_void};
+use std::ffi::{CStr, c_char, c_void};
 use std::path::Path;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
 /// An opened device. Closed when the last of it and its images goes.
-struct Opened {
-    functions: Arc<Functions>,
-    handle: Handle,
+pub(crate) struct Opened {
+    pub functions: Arc<Functions>,
+    pub handle: Handle,
 }
 
 // SAFETY: the header lets any thread call any function.
@@ -178,7 +179,7 @@ impl Device for ExternalDevice {
                 (self.functions().load)(self.handle(), image.as_ptr().cast(), image.len(), &mut module, error)
             }
         })?;
-        Ok(Box::new(ExternalModule { device: Arc::clone(&self.device), module }))
+        Ok(Box::new(ExternalModule::new(Arc::clone(&self.device), module)))
     }
 
     fn allocate(&self, size: usize, kind: AllocationKind, _overwritten: bool) -> Result<DevicePtr> {
@@ -254,14 +255,27 @@ impl Device for ExternalDevice {
     fn argument_table<'s>(
         &self,
         session: &'s mut Session,
+        kernel: &Kernel,
         request: TableRequest,
     ) -> Result<ArgumentTable<'s>> {
-        let Some(function) = self.functions().argument_table else { return Ok(session.host_table(request)) };
-        let mut memory = ptr::null_mut();
+        let Functions { argument_table, kernel_table, .. } = *self.functions();
+        if argument_table.is_none() && kernel_table.is_none() {
+            return Ok(session.host_table(request));
+        }
+        let (mut memory, mut visible, mut address) = (ptr::null_mut(), 0, 0);
+        let count = request.slots() as u32;
         with_session(session.state(), |state| {
-            check(Doing::Operation("kernel-argument memory"), |error| {
-                // SAFETY: the session is valid during the call.
-                unsafe { function(self.handle(), state, request.slots() as u32, &mut memory, error) }
+            // SAFETY: kernel and session are valid during the call.
+            check(Doing::Operation("kernel-argument memory"), |error| unsafe {
+                match (kernel_table, argument_table) {
+                    (Some(function), _) => {
+                        let kernel = handle(kernel.handle.0);
+                        let (visible, address) = (&mut visible, &mut address);
+                        function(self.handle(), kernel, state, count, &mut memory, visible, address, error)
+                    }
+                    (None, Some(function)) => function(self.handle(), state, count, &mut memory, error),
+                    (None, None) => abi::UNSUPPORTED,
+                }
             })
         })?;
         let Some(memory) = NonNull::new(memory) else {
@@ -272,16 +286,30 @@ impl Device for ExternalDevice {
         // alone and until its launch. Slots that the kernel does not take are null.
         Ok(unsafe {
             memory.write_bytes(0, request.slots());
-            session.table_at(memory, request)
+            match visible {
+                0 => session.table_at(memory, request),
+                _ => session.visible_table_at(memory, DevicePtr(address as usize), request),
+            }
         })
     }
 
     unsafe fn launch(&self, launch: &Launch<'_>, mut table: ArgumentTable<'_>) -> Result<()> {
+        let (leading_slots, trailing_slots) = self.fill_slots(launch.kernel, &mut table)?;
+        let argument_count = table.len() as u32;
+        let (arguments, argument_bytes) = match &launch.kernel.convention.form {
+            ArgumentForm::Packed(parameters) => {
+                let packed = table.pack(parameters);
+                (packed.as_ptr().cast(), packed.len() as u64)
+            }
+            ArgumentForm::Slots | ArgumentForm::DeviceTable => {
+                (table.slots().as_ptr(), size_of_val(table.slots()) as u64)
+            }
+        };
         let described = RtlLaunch {
             size: size_of::<RtlLaunch>() as u32,
-            argument_count: table.len() as u32,
-            arguments: table.slots().as_ptr(),
-            kernel: handle(launch.kernel.0),
+            argument_count,
+            arguments,
+            kernel: handle(launch.kernel.handle.0),
             name: launch.name.as_ptr().cast(),
             name_length: launch.name.len() as u64,
             source: launch.source.as_ptr(),
@@ -290,6 +318,9 @@ impl Device for ExternalDevice {
             trip_count: launch.trip_count,
             dynamic_group_memory: launch.dynamic_group_memory,
             reserved: 0,
+            argument_bytes,
+            leading_slots,
+            trailing_slots,
         };
         with_session(table.session(), |state| {
             check(Doing::Operation("this launch"), |error| {
@@ -364,6 +395,27 @@ impl Device for ExternalDevice {
 }
 
 impl ExternalDevice {
+    /// Has the library write the slots of a launch that are its own; answers how many
+    /// stand before and behind the program's.
+    fn fill_slots(&self, kernel: &Kernel, table: &mut ArgumentTable<'_>) -> Result<(u32, u32)> {
+        let (leading, trailing) = (table.leading().len(), table.trailing().len());
+        let counts = (leading as u32, trailing as u32);
+        let Some(function) = self.functions().fill_slots.filter(|_| leading + trailing > 0) else {
+            return Ok(counts);
+        };
+        let (leading, trailing) = (table.leading().as_mut_ptr(), table.trailing().as_mut_ptr());
+        with_session(table.session(), |state| {
+            check(Doing::Operation("this launch"), |error| {
+                let kernel = handle(kernel.handle.0);
+                // SAFETY: both lists have so many slots, which are the table's alone.
+                unsafe {
+                    function(self.handle(), kernel, state, leading, counts.0, trailing, counts.1, error)
+                }
+            })
+        })?;
+        Ok(counts)
+    }
+
     /// Calls a function that makes a handle.
     fn made(
         &self,
@@ -401,68 +453,4 @@ fn with_session<R>(session: &mut SessionState, body: impl FnOnce(*mut RtlSession
     let result = body(&mut state);
     session.backend_words = state.words;
     result
-}
-
-/// A loaded image.
-struct ExternalModule {
-    device: Arc<Opened>,
-    module: Handle,
-}
-
-// SAFETY: the header lets any thread call any function.
-unsafe impl Send for ExternalModule {}
-// SAFETY: as above.
-unsafe impl Sync for ExternalModule {}
-
-impl Module for ExternalModule {
-    fn kernel(&self, name: &str) -> Result<KernelHandle> {
-        let spelled = symbol_name(name)?;
-        let mut kernel = ptr::null_mut();
-        check(Doing::Symbol(name), |error| {
-            let function = self.device.functions.kernel_named;
-            // SAFETY: device and module are live, the name ends in a zero byte.
-            unsafe { function(self.device.handle, self.module, spelled.as_ptr(), &mut kernel, error) }
-        })?;
-        Ok(KernelHandle(kernel.expose_provenance()))
-    }
-
-    fn global(&self, name: &str, size: usize) -> Result<DevicePtr> {
-        let spelled = symbol_name(name)?;
-        let mut address = 0;
-        check(Doing::Symbol(name), |error| {
-            let function = self.device.functions.global_named;
-            // SAFETY: as for `kernel`.
-            unsafe { function(self.device.handle, self.module, spelled.as_ptr(), size, &mut address, error) }
-        })?;
-        Ok(DevicePtr(address as usize))
-    }
-
-    fn constructors(&self) -> Result<Vec<KernelHandle>> {
-        let Some(function) = self.device.functions.constructors else { return Ok(Vec::new()) };
-        let mut kernels: Vec<Handle> = Vec::new();
-        // Once for the number, once for the kernels.
-        for _ in 0..2 {
-            // SAFETY: device and module are live; the vector has that many places.
-            let count =
-                unsafe { function(self.device.handle, self.module, kernels.as_mut_ptr(), kernels.len()) };
-            if count <= kernels.len() {
-                kernels.truncate(count);
-                break;
-            }
-            kernels.resize(count, ptr::null_mut());
-        }
-        Ok(kernels.into_iter().map(|kernel| KernelHandle(kernel.expose_provenance())).collect())
-    }
-}
-
-impl Drop for ExternalModule {
-    fn drop(&mut self) {
-        // SAFETY: device and module are live, and nobody uses the module any more.
-        unsafe { (self.device.functions.unload)(self.device.handle, self.module) };
-    }
-}
-
-/// A symbol's name for C; one with a zero byte inside names nothing.
-fn symbol_name(name: &str) -> Result<CString> {
-    CString::new(name).map_err(|_| Error::NoSuchSymbol { name: name.to_owned() })
 }

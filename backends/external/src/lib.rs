@@ -15,6 +15,7 @@ mod backend;
 mod device;
 mod discovery;
 mod library;
+mod module;
 mod status;
 
 pub use backend::ExternalBackend;

@@ -1,10 +1,11 @@
 //! The null back end, written in C against the header, driven through the traits.
 
 use gangway_backend::{
-    AllocationKind, Backend, Device, DevicePtr, Error, Launch, Module, Session, SourceText, StreamHandle,
-    TableRequest,
+    AllocationKind, ArgumentForm, Backend, Device, DevicePtr, Error, ExecutionMode, Kernel, Launch, Module,
+    Session, SourceText, StreamHandle, TableRequest,
 };
 use gangway_external::{ExternalBackend, discover_in};
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,9 +16,13 @@ fn crate_file(path: &str) -> PathBuf {
 
 /// Runs a compiler on files of `tests/null` and insists on success.
 fn compile(compiler: &str, arguments: &[&str], files: &[&str]) {
+    compile_with("include", compiler, arguments, files);
+}
+
+fn compile_with(header: &str, compiler: &str, arguments: &[&str], files: &[&str]) {
     let output = Command::new(compiler)
         .args(["-Wall", "-Wextra", "-Werror", "-I"])
-        .arg(crate_file("include"))
+        .arg(crate_file(header))
         .args(arguments)
         .args(files.iter().map(|file| crate_file("tests/null").join(file)))
         .output()
@@ -32,13 +37,18 @@ struct Null {
 }
 
 fn null(variant: &[&str]) -> Null {
+    null_with("include", variant)
+}
+
+/// Built with the header in a folder of the crate.
+fn null_with(header: &str, variant: &[&str]) -> Null {
     let directory = tempfile::tempdir().unwrap();
     let library = directory.path().join("libgangway-rtl-null.so");
     let mut arguments = vec!["-std=c11", "-O1", "-g", "-shared", "-fPIC", "-fvisibility=hidden", "-pthread"];
     arguments.extend(variant);
     arguments.extend(["-o", library.to_str().unwrap()]);
     let streams = variant.contains(&"-DASYNCHRONOUS");
-    compile("cc", &arguments, if streams { &["null.c", "async.c"] } else { &["null.c"] });
+    compile_with(header, "cc", &arguments, if streams { &["null.c", "async.c"] } else { &["null.c"] });
     let mut found = discover_in(&[directory.path().to_owned()]);
     assert_eq!(found.len(), 1);
     Null { backend: found.remove(0), directory }
@@ -55,7 +65,7 @@ fn run(
     arguments: &[u64],
     stream: Option<StreamHandle>,
 ) -> Result<(), Error> {
-    let request = TableRequest { leading: 0, arguments: arguments.len() };
+    let request = TableRequest { leading: 0, arguments: arguments.len(), trailing: 0 };
     run_in(&mut Session::new(stream), request, device, module, name, arguments)
 }
 
@@ -69,7 +79,7 @@ fn run_in(
     arguments: &[u64],
 ) -> Result<(), Error> {
     let launch = Launch {
-        kernel: module.kernel(name)?,
+        kernel: &module.kernel(name)?,
         name,
         source: SourceText::NONE,
         teams: [1, 1, 1],
@@ -77,7 +87,7 @@ fn run_in(
         trip_count: 0,
         dynamic_group_memory: 0,
     };
-    let mut table = device.argument_table(session, request)?;
+    let mut table = device.argument_table(session, launch.kernel, request)?;
     table.extend(arguments.iter().copied());
     // SAFETY: the tests pass what the kernels expect.
     unsafe { device.launch(&launch, table) }
@@ -259,7 +269,7 @@ fn a_launch_may_use_less_than_it_has_asked_for() {
         for requested in [31, 32, 33, 64, 500] {
             for used in [2, 31, 32, 33].into_iter().filter(|&used| used <= requested) {
                 for (arguments, count) in [(600, 600), (32, 32), (requested, used)] {
-                    let request = TableRequest { leading: 0, arguments };
+                    let request = TableRequest { leading: 0, arguments, trailing: 0 };
                     let mut values: Vec<u64> = (1..=count as u64).collect();
                     values[0] = result.0 as u64;
                     run_in(&mut session, request, &*device, &*module, "sum", &values).unwrap();
@@ -276,9 +286,10 @@ fn a_launch_may_use_less_than_it_has_asked_for() {
 fn a_launch_for_which_there_is_no_argument_memory_fails() {
     let null = null(&["-DOWN_ARGUMENTS"]);
     let device = null.backend.open(0).unwrap();
+    let module = device.load(IMAGE).unwrap();
     let mut session = Session::default();
-    let error =
-        device.argument_table(&mut session, TableRequest { leading: 1, arguments: 1000 }).unwrap_err();
+    let request = TableRequest { leading: 1, arguments: 1000, trailing: 0 };
+    let error = device.argument_table(&mut session, &module.kernel("sum").unwrap(), request).unwrap_err();
     assert_eq!(error, Error::Device { code: 11, message: "too many arguments".to_owned() });
 }
 
@@ -302,6 +313,96 @@ fn images_and_symbols_are_checked() {
     // The device stays open for the image that is left.
     drop(device);
     module.kernel("sum").unwrap();
+}
+
+/// Runs `kernel` of an image that has it, through what the runtime does for its calling
+/// convention.
+fn run_by_convention(device: &dyn Device, image: &[u8], name: &str, arguments: &[u64]) -> Result<(), Error> {
+    let module = device.load(image)?;
+    let kernel = module.kernel(name)?;
+    let stream = if device.capabilities().asynchronous { Some(device.create_stream()?) } else { None };
+    let mut session = Session::new(stream);
+    let request = TableRequest::of(&kernel.convention, 0, arguments.len());
+    let mut table = device.argument_table(&mut session, &kernel, request)?;
+    table.extend(arguments.iter().copied());
+    if kernel.convention.form == ArgumentForm::DeviceTable {
+        let address = table.visible().unwrap_or_else(|| {
+            let copy = allocate(device, size_of_val(table.arguments()));
+            // SAFETY: allocated with that size.
+            unsafe {
+                let from = table.arguments().as_ptr().cast();
+                device.copy_to_device(copy, from, size_of_val(table.arguments()), stream).unwrap();
+            }
+            copy
+        });
+        table.replace_arguments(address, &kernel.convention);
+    } else {
+        table.close();
+    }
+    let launch = Launch {
+        kernel: &kernel,
+        name,
+        source: SourceText::NONE,
+        teams: [1; 3],
+        thread_limit: [0; 3],
+        trip_count: 0,
+        dynamic_group_memory: 0,
+    };
+    // SAFETY: the tests pass what the kernels expect.
+    unsafe { device.launch(&launch, table) }?;
+    stream.map_or(Ok(()), |stream| device.synchronize(stream))
+}
+
+const CONVENTIONS: &[u8] = b"GWNULL\0kernel packed\nkernel table\nkernel sum\n";
+
+#[test]
+fn kernels_say_how_they_take_their_arguments() {
+    let variants: [&[&str]; 4] =
+        [&[], &["-DVISIBLE_TABLES"], &["-DASYNCHRONOUS"], &["-DASYNCHRONOUS", "-DVISIBLE_TABLES"]];
+    for variant in variants {
+        let null = null(variant);
+        let device = null.backend.open(0).unwrap();
+        let result = allocate(&*device, 8);
+        let stream = device.capabilities().asynchronous.then(|| device.create_stream().unwrap());
+        let first = result.0 as u64;
+        for (name, arguments, expected) in [
+            ("packed", [first, 0xff_0000_0007, 0x1_09], 7009),
+            ("table", [first, 40, 2], 42),
+            ("sum", [first, 30, 3], 33),
+        ] {
+            run_by_convention(&*device, CONVENTIONS, name, &arguments).unwrap();
+            assert_eq!(get::<u64>(&*device, result, stream), expected, "{name} {variant:?}");
+        }
+    }
+    let null = null(&[]);
+    let device = null.backend.open(0).unwrap();
+    let module = device.load(CONVENTIONS).unwrap();
+    let packed = module.kernel("packed").unwrap();
+    assert_eq!((packed.mode, packed.limits.threads), (Some(ExecutionMode::Spmd), NonZeroU32::new(128)));
+    assert_eq!(packed.environment, None);
+    let table = module.kernel("table").unwrap();
+    // An environment may stand anywhere.
+    assert_eq!((table.mode, table.environment), (None, Some(DevicePtr(0))));
+    assert_eq!(table.limits.dynamic_group_memory, Some(4096));
+    let sum = module.kernel("sum").unwrap();
+    assert_eq!(sum, Kernel::new(sum.handle));
+}
+
+/// Its devices do what they did: what version 1.1 has added is left out.
+#[test]
+fn a_library_of_version_1_0_works_as_before() {
+    for variant in [&[][..], &["-DASYNCHRONOUS"], &["-DASYNCHRONOUS", "-DOWN_ARGUMENTS"]] {
+        let null = null_with("tests/null/v1", variant);
+        assert_eq!((null.backend.refusal(), null.backend.device_count()), (None, 1));
+        let device = null.backend.open(0).unwrap();
+        let module = device.load(IMAGE).unwrap();
+        let kernel = module.kernel("sum").unwrap();
+        assert_eq!(kernel, Kernel::new(kernel.handle));
+        let result = allocate(&*device, 8);
+        run_by_convention(&*device, IMAGE, "sum", &[result.0 as u64, 30, 3]).unwrap();
+        let stream = device.capabilities().asynchronous.then(|| device.create_stream().unwrap());
+        assert_eq!(get::<u64>(&*device, result, stream), 33);
+    }
 }
 
 #[test]

@@ -391,7 +391,7 @@ impl Work {
     }
 
     #[cold]
-    pub(super) fn fail(&self, kind: ErrorKind) -> Box<Error> {
+    pub(crate) fn fail(&self, kind: ErrorKind) -> Box<Error> {
         Error::new(kind, self.device.number(), self.site.location())
     }
 

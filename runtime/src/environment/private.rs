@@ -114,6 +114,26 @@ pub(crate) fn room_for(item: &Item) -> usize {
 }
 
 impl Work {
+    /// Puts a launch's arguments into device memory, for kernels that take a pointer to
+    /// them; answers where they are.
+    pub(crate) fn copy_table(&mut self, arguments: &[u64]) -> Result<DevicePtr> {
+        if arguments.is_empty() {
+            return Ok(DevicePtr::NULL);
+        }
+        let request = AllocationRequest {
+            host: 0,
+            size: size_of_val(arguments),
+            kind: AllocationKind::Device,
+            overwritten: true,
+            label: Label::NONE,
+        };
+        let memory = self.device.allocate(self.opened, &self.site, &request)?;
+        self.temporaries.push(memory);
+        let bytes: Vec<u8> = arguments.iter().flat_map(|argument| argument.to_ne_bytes()).collect();
+        self.copy_bytes_to(bytes.into(), memory, Label::NONE)?;
+        Ok(memory)
+    }
+
     /// OpenMP 6.0 section 7.9.6, corresponding-pointer initialisation: the private pointer
     /// points to the pointee's storage if it has any, else where the host's does.
     fn corresponding_pointer(&self, item: &Item) -> Box<[u8]> {

@@ -194,7 +194,7 @@ fn construct(
 ) -> std::result::Result<(), gangway_backend::Error> {
     module.constructors()?.into_iter().try_for_each(|kernel| {
         let launch = Launch {
-            kernel,
+            kernel: &kernel,
             name: "",
             source: SourceText::NONE,
             teams: [1; 3],
@@ -204,7 +204,7 @@ fn construct(
         };
         device.at_once(opened, |stream| {
             let mut session = Session::new(stream);
-            let table = opened.device.argument_table(&mut session, TableRequest::EMPTY)?;
+            let table = opened.device.argument_table(&mut session, &kernel, TableRequest::EMPTY)?;
             // SAFETY: constructors take no arguments.
             unsafe { opened.device.launch(&launch, table) }
         })

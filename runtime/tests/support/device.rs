@@ -3,10 +3,13 @@
 use super::memory::DeviceMemory;
 use super::streams::{Access, Operation, Queues};
 use gangway_backend::{
-    AllocationKind, ArgumentTable, Backend, Capabilities, Device, DevicePtr, Error, EventHandle,
-    KernelHandle, Launch, Module, Result, StreamHandle,
+    AllocationKind, ArgumentForm, ArgumentTable, Backend, CallingConvention, Capabilities, Device, DevicePtr,
+    Error, EventHandle, Kernel, KernelHandle, KernelLimits, Launch, Module, Parameter, Parameters, Result,
+    Session, StreamHandle, TableRequest,
 };
 use std::collections::BTreeMap;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, Weak};
 use std::time::Duration;
 
@@ -21,19 +24,47 @@ pub enum Timing {
     Worker,
 }
 
+/// How the device's kernel takes its arguments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Passing {
+    /// One slot each.
+    Slots,
+    /// One buffer with parameters at these places, of these sizes.
+    Packed(&'static [(u32, u32)]),
+    /// A pointer to a table of so many slots in device memory, between one slot and two
+    /// that are the back end's.
+    Table(usize),
+    /// The same, in memory of the back end that the device sees.
+    VisibleTable(usize),
+}
+
+/// What the back end writes into the slots that are its own.
+const OWN_SLOTS: [u64; 3] = [0xe0, 0xe1, 0xe2];
+
 /// A kind of device.
 #[derive(Debug, Clone, Copy)]
 pub struct Options {
     pub timing: Timing,
     pub events: bool,
     pub memory: usize,
+    pub passing: Passing,
+    pub limits: KernelLimits,
 }
 
+/// What holds unless a test says otherwise.
+const USUAL: Options = Options {
+    timing: Timing::Synchronous,
+    events: true,
+    memory: usize::MAX,
+    passing: Passing::Slots,
+    limits: KernelLimits { threads: None, static_group_memory: 0, dynamic_group_memory: None },
+};
+
 impl Options {
-    pub const SYNCHRONOUS: Self = Self { timing: Timing::Synchronous, events: false, memory: usize::MAX };
-    pub const LAZY: Self = Self { timing: Timing::Lazy, events: true, memory: usize::MAX };
+    pub const SYNCHRONOUS: Self = Self { events: false, ..USUAL };
+    pub const LAZY: Self = Self { timing: Timing::Lazy, ..USUAL };
     pub const LAZY_WITHOUT_EVENTS: Self = Self { events: false, ..Self::LAZY };
-    pub const WORKER: Self = Self { timing: Timing::Worker, events: true, memory: usize::MAX };
+    pub const WORKER: Self = Self { timing: Timing::Worker, ..USUAL };
     pub const WORKER_WITHOUT_EVENTS: Self = Self { events: false, ..Self::WORKER };
 
     pub const ALL: [Self; 5] =
@@ -90,6 +121,10 @@ struct Calls {
     images: usize,
     /// Images whose constructor has run.
     constructed: usize,
+    /// Upper bounds of threads that the last launch came with.
+    thread_limit: [u32; 3],
+    /// Tables that kernels read from memory of the back end, by device address.
+    tables: BTreeMap<usize, &'static [AtomicU64]>,
 }
 
 impl Mock {
@@ -140,6 +175,11 @@ impl Mock {
         self.calls.lock().unwrap().constructed
     }
 
+    /// Upper bounds of threads that the last launch came with.
+    pub fn thread_limit(&self) -> [u32; 3] {
+        self.calls.lock().unwrap().thread_limit
+    }
+
     /// The contents of device memory.
     pub fn read(&self, pointer: DevicePtr, size: usize) -> Vec<u8> {
         self.queues().memory.bytes(pointer, size, "the test's reading").expect("allocated memory").to_vec()
@@ -176,6 +216,17 @@ impl Mock {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Writes the slots that are the back end's; answers the only one that is not.
+    fn own_slots_around(&self, table: &mut ArgumentTable<'_>) -> u64 {
+        table.leading().copy_from_slice(&OWN_SLOTS[..1]);
+        table.trailing().copy_from_slice(&OWN_SLOTS[1..]);
+        let &[first, arguments, second, third] = table.slots() else {
+            panic!("a kernel that takes a pointer to a table got {:?}", table.slots())
+        };
+        assert_eq!([first, second, third], OWN_SLOTS);
+        arguments
     }
 
     fn issue(&self, operation: Operation, stream: Option<StreamHandle>) {
@@ -236,6 +287,9 @@ struct MockModule {
     globals: DevicePtr,
 }
 
+/// What tells the address at which the device sees memory of the host.
+const VISIBLE: usize = 1 << 62;
+
 /// What the device's `counter` begins with.
 pub const COUNTER: u64 = 0x1234_5678;
 
@@ -270,9 +324,22 @@ impl Drop for MockModule {
 }
 
 impl Module for MockModule {
-    fn kernel(&self, name: &str) -> Result<KernelHandle> {
+    fn kernel(&self, name: &str) -> Result<Kernel> {
         if name.as_bytes() == INCREMENT.to_bytes() {
-            Ok(KernelHandle(1))
+            let convention = match self.mock.options.passing {
+                Passing::Slots => CallingConvention::SLOTS,
+                Passing::Packed(places) => {
+                    let parameter = |&(offset, size)| Parameter { offset, size };
+                    let list: Vec<Parameter> = places.iter().map(parameter).collect();
+                    CallingConvention::packed(Parameters::new(list).unwrap())
+                }
+                Passing::Table(_) | Passing::VisibleTable(_) => {
+                    CallingConvention { leading: Some(1), trailing: 2, ..CallingConvention::DEVICE_TABLE }
+                }
+            };
+            let limits = self.mock.options.limits;
+            // Any number is a handle.
+            Ok(Kernel { convention, limits, ..Kernel::new(KernelHandle(0)) })
         } else {
             Err(Error::NoSuchSymbol { name: name.to_owned() })
         }
@@ -291,8 +358,8 @@ impl Module for MockModule {
         global != self.globals.offset(16)
     }
 
-    fn constructors(&self) -> Result<Vec<KernelHandle>> {
-        Ok(vec![CONSTRUCTOR])
+    fn constructors(&self) -> Result<Vec<Kernel>> {
+        Ok(vec![Kernel::new(CONSTRUCTOR)])
     }
 }
 
@@ -343,27 +410,59 @@ impl Device for MockDevice {
         Ok(())
     }
 
+    fn argument_table<'s>(
+        &self,
+        session: &'s mut Session,
+        kernel: &Kernel,
+        request: TableRequest,
+    ) -> Result<ArgumentTable<'s>> {
+        if kernel.handle == CONSTRUCTOR || !matches!(self.0.options.passing, Passing::VisibleTable(_)) {
+            return Ok(session.host_table(request));
+        }
+        let memory: &'static [AtomicU64] =
+            (0..request.slots()).map(|_| AtomicU64::new(0)).collect::<Vec<_>>().leak();
+        let address = DevicePtr(memory.as_ptr().addr() ^ VISIBLE);
+        self.0.calls.lock().unwrap().tables.insert(address.0, memory);
+        let first = NonNull::from(memory).cast();
+        // SAFETY: the memory is never used for anything else, and is never freed.
+        Ok(unsafe { session.visible_table_at(first, address, request) })
+    }
+
     unsafe fn launch(&self, launch: &Launch<'_>, mut table: ArgumentTable<'_>) -> Result<()> {
         let stream = table.session().stream();
-        if launch.kernel == CONSTRUCTOR {
+        if launch.kernel.handle == CONSTRUCTOR {
             self.0.calls.lock().unwrap().constructed += 1;
             self.0.issue(Operation::Kernel { accesses: Vec::new() }, stream);
             return Ok(());
         }
         self.0.call(Call::Launch)?;
-        // First the addresses, then the extents, see `ListItem::extent`.
-        let (addresses, extents) = table.slots().split_at(table.len() / 2);
-        let range = |(&address, &extent): (&u64, &u64)| {
-            let offset = (extent >> 24) as u32 as i32 as isize;
-            let access = Access {
-                begin: DevicePtr(address as usize).offset(offset),
-                size: (extent & 0xff_ffff) as usize,
-                check: extent >> 63 != 0,
-            };
-            (extent != 0).then_some(access)
+        self.0.calls.lock().unwrap().thread_limit = launch.thread_limit;
+        let operation = match self.0.options.passing {
+            Passing::Slots => Operation::Kernel { accesses: Access::list(table.slots()) },
+            Passing::Packed(places) => {
+                let ArgumentForm::Packed(parameters) = &launch.kernel.convention.form else {
+                    panic!("another kernel: {launch:?}")
+                };
+                let buffer = table.pack(parameters);
+                let value = |&(offset, size): &(u32, u32)| {
+                    let mut bytes = [0; 8];
+                    bytes[..size as usize].copy_from_slice(&buffer[offset as usize..][..size as usize]);
+                    u64::from_le_bytes(bytes)
+                };
+                Operation::Kernel { accesses: Access::list(&places.iter().map(value).collect::<Vec<_>>()) }
+            }
+            Passing::Table(count) => {
+                let arguments = self.0.own_slots_around(&mut table);
+                Operation::TableKernel { table: DevicePtr(arguments as usize), count }
+            }
+            Passing::VisibleTable(count) => {
+                let address = self.0.own_slots_around(&mut table) as usize;
+                let memory = self.0.calls.lock().unwrap().tables[&address];
+                let slots = memory[..count].iter().map(|slot| slot.load(Ordering::Relaxed));
+                Operation::Kernel { accesses: Access::list(&slots.collect::<Vec<_>>()) }
+            }
         };
-        let accesses = addresses.iter().zip(extents).filter_map(range).collect();
-        self.0.issue(Operation::Kernel { accesses }, stream);
+        self.0.issue(operation, stream);
         Ok(())
     }
 

@@ -1,8 +1,8 @@
 //! A back end that does nothing but count: what a launch costs besides the device.
 
 use gangway_backend::{
-    AllocationKind, ArgumentTable, Backend, Capabilities, Device, DevicePtr, KernelHandle, Launch, Module,
-    Result, StreamHandle,
+    AllocationKind, ArgumentTable, Backend, Capabilities, Device, DevicePtr, Kernel, KernelHandle, Launch,
+    Module, Result, StreamHandle,
 };
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -64,8 +64,8 @@ impl Backend for NullBackend {
 }
 
 impl Module for NullModule {
-    fn kernel(&self, _name: &str) -> Result<KernelHandle> {
-        Ok(KernelHandle(1))
+    fn kernel(&self, _name: &str) -> Result<Kernel> {
+        Ok(Kernel::new(KernelHandle(1)))
     }
 
     fn global(&self, _name: &str, _size: usize) -> Result<DevicePtr> {

@@ -19,12 +19,56 @@ pub struct Access {
     pub check: bool,
 }
 
+impl Access {
+    /// What the arguments of a kernel say: first the addresses, then the extents, see
+    /// `ListItem::extent`.
+    pub fn list(slots: &[u64]) -> Vec<Self> {
+        let (addresses, extents) = slots.split_at(slots.len() / 2);
+        let range = |(&address, &extent): (&u64, &u64)| {
+            let offset = (extent >> 24) as u32 as i32 as isize;
+            let access = Self {
+                begin: DevicePtr(address as usize).offset(offset),
+                size: (extent & 0xff_ffff) as usize,
+                check: extent >> 63 != 0,
+            };
+            (extent != 0).then_some(access)
+        };
+        addresses.iter().zip(extents).filter_map(range).collect()
+    }
+
+    fn perform(self, memory: &mut DeviceMemory) {
+        let Self { begin, size, check } = self;
+        let Some(bytes) = memory.bytes(begin, size, "kernel's access") else { return };
+        if !check {
+            bytes.iter_mut().for_each(|byte| *byte = byte.wrapping_add(1));
+        } else if bytes.iter().any(|byte| *byte != EXPECTED) {
+            let found = format!("a kernel found wrong data at {:#x}: {bytes:?}", begin.0);
+            memory.violations.push(found);
+        }
+    }
+}
+
 /// A device operation, done or to be done.
 #[derive(Debug, Clone)]
 pub enum Operation {
-    ToDevice { to: DevicePtr, from: usize, size: usize },
-    FromDevice { to: usize, from: DevicePtr, size: usize },
-    Kernel { accesses: Vec<Access> },
+    ToDevice {
+        to: DevicePtr,
+        from: usize,
+        size: usize,
+    },
+    FromDevice {
+        to: usize,
+        from: DevicePtr,
+        size: usize,
+    },
+    Kernel {
+        accesses: Vec<Access>,
+    },
+    /// A kernel that reads its arguments from device memory when it runs.
+    TableKernel {
+        table: DevicePtr,
+        count: usize,
+    },
     Record(usize),
     Wait(usize),
 }
@@ -46,15 +90,16 @@ impl Operation {
                 }
             }
             Self::Kernel { accesses } => {
-                for Access { begin, size, check } in accesses {
-                    let Some(bytes) = memory.bytes(begin, size, "kernel's access") else { continue };
-                    if !check {
-                        bytes.iter_mut().for_each(|byte| *byte = byte.wrapping_add(1));
-                    } else if bytes.iter().any(|byte| *byte != EXPECTED) {
-                        let found = format!("a kernel found wrong data at {:#x}: {bytes:?}", begin.0);
-                        memory.violations.push(found);
-                    }
-                }
+                accesses.into_iter().for_each(|access| access.perform(memory));
+            }
+            Self::TableKernel { table, count: 0 } => assert_eq!(table, DevicePtr::NULL),
+            Self::TableKernel { table, count } => {
+                let Some(bytes) = memory.bytes(table, count * 8, "kernel's table of arguments") else {
+                    return;
+                };
+                let slot = |slot: &[u8]| u64::from_ne_bytes(slot.try_into().unwrap());
+                let slots: Vec<u64> = bytes.chunks_exact(8).map(slot).collect();
+                Access::list(&slots).into_iter().for_each(|access| access.perform(memory));
             }
             Self::Record(_) | Self::Wait(_) => {}
         }
@@ -66,6 +111,7 @@ impl Operation {
             Self::ToDevice { to, .. } => inside(*to),
             Self::FromDevice { from, .. } => inside(*from),
             Self::Kernel { accesses } => accesses.iter().any(|access| inside(access.begin)),
+            Self::TableKernel { table, .. } => inside(*table),
             Self::Record(_) | Self::Wait(_) => false,
         }
     }

@@ -224,7 +224,8 @@ fn launching(image: &Image, symbol: Option<&[u8]>) -> Option<&'static Activity<'
         // that thread does. Others may, and would at worst crash the report.
         let activity = unsafe { thread.activity().as_ref() }?;
         let ActivityKind::Kernel(launch) = activity.kind else { return None };
-        let same = super::images::find(launch.kernel.0).is_some_and(|other| std::ptr::eq(other, image));
+        let same =
+            super::images::find(launch.kernel.handle.0).is_some_and(|other| std::ptr::eq(other, image));
         same.then_some((activity, launch.name.as_bytes()))
     });
     let first = candidates.next()?;

@@ -115,7 +115,7 @@ impl Loaded {
     pub fn run_at(&self, index: usize, arguments: &[u64], location: Option<&'static CStr>) {
         let name = &self.kernels[index];
         let launch = Launch {
-            kernel: self.module.kernel(name).unwrap(),
+            kernel: &self.module.kernel(name).unwrap(),
             name,
             // SAFETY: a constant.
             source: location.map_or(SourceText::NONE, |text| unsafe { SourceText::new(text.as_ptr()) }),
@@ -125,8 +125,8 @@ impl Loaded {
             dynamic_group_memory: 0,
         };
         let mut session = Session::default();
-        let request = TableRequest { leading: 0, arguments: arguments.len() };
-        let mut table = self.device.argument_table(&mut session, request).unwrap();
+        let request = TableRequest { leading: 0, arguments: arguments.len(), trailing: 0 };
+        let mut table = self.device.argument_table(&mut session, launch.kernel, request).unwrap();
         table.extend(arguments.iter().copied());
         // SAFETY: the tests pass what their kernels expect.
         unsafe { self.device.launch(&launch, table) }.unwrap();

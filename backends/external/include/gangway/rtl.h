@@ -17,6 +17,9 @@
  * What an optional function does is left out, or done another way, if it is not
  * defined.
  *
+ * Version 1.1 adds functions and members, marked with "since version 1.1". A library
+ * that was built for version 1.0 works as before.
+ *
  * GENERAL RULES
  *
  * Threads   Any function may be called by any thread at any time, also at the same
@@ -52,7 +55,7 @@ extern "C" {
 #endif
 
 #define GANGWAY_RTL_VERSION_MAJOR 1
-#define GANGWAY_RTL_VERSION_MINOR 0
+#define GANGWAY_RTL_VERSION_MINOR 1
 
 /* What gangway_rtl_version returns. */
 #define GANGWAY_RTL_VERSION \
@@ -160,7 +163,70 @@ typedef struct gangway_rtl_launch {
   /* Bytes of memory shared by the threads of each team. */
   uint32_t dynamic_group_memory;
   uint32_t reserved;
+  /* Since version 1.1: bytes of the arguments. For a kernel with
+   * GANGWAY_RTL_ARGUMENTS_PACKED, `arguments` is its buffer. */
+  uint64_t argument_bytes;
+  /* Of the arguments, those before and behind the program's own. They are what
+   * gangway_rtl_fill_slots has written, or null. */
+  uint32_t leading_slots;
+  uint32_t trailing_slots;
 } gangway_rtl_launch;
+
+/* How a kernel takes its arguments. */
+enum {
+  /* One slot of 8 bytes per argument. */
+  GANGWAY_RTL_ARGUMENTS_SLOTS = 0,
+  /* One buffer in which each parameter has its own place and size. */
+  GANGWAY_RTL_ARGUMENTS_PACKED = 1,
+  /* One slot with the address of a table in device memory, which has a slot per
+   * argument. Gangway copies the table to the device. With leading and trailing slots
+   * the kernel has at most 8. */
+  GANGWAY_RTL_ARGUMENTS_DEVICE_TABLE = 2
+};
+
+/* How a kernel's threads begin. */
+enum {
+  GANGWAY_RTL_MODE_UNKNOWN = 0,
+  GANGWAY_RTL_MODE_GENERIC = 1,      /* one thread begins, the others wait */
+  GANGWAY_RTL_MODE_SPMD = 2,         /* all threads begin */
+  GANGWAY_RTL_MODE_GENERIC_SPMD = 3, /* generic, made to begin with all threads */
+  GANGWAY_RTL_MODE_BARE = 4          /* all begin, and there is no OpenMP on the device */
+};
+
+/* A parameter in a packed buffer: bytes from its beginning, and bytes (1 to 8). They
+ * stand in order, do not overlap, and parameter i begins at offset 8 * i at the latest. */
+typedef struct gangway_rtl_parameter {
+  uint32_t offset;
+  uint32_t size;
+} gangway_rtl_parameter;
+
+/* What an image says about a kernel. */
+typedef struct gangway_rtl_kernel_properties {
+  /* Size of this structure as Gangway knows it. */
+  uint32_t size;
+  /* One of GANGWAY_RTL_ARGUMENTS_*. */
+  int32_t convention;
+  /* Slots before the program's arguments; -1 if the image does not say. */
+  int32_t leading_slots;
+  /* Slots behind the program's arguments. */
+  uint32_t trailing_slots;
+  /* One of GANGWAY_RTL_MODE_*. */
+  int32_t mode;
+  /* Most threads of a team; 0 if there is no limit of the kernel's. */
+  uint32_t max_threads;
+  /* Bytes of group memory that each team has without asking. */
+  uint32_t static_group_memory;
+  /* Most bytes of group memory that a launch may ask for besides; UINT32_MAX if the
+   * back end does not say. */
+  uint32_t max_dynamic_group_memory;
+  /* Where the kernel's environment stands on the device, if `has_environment` is 1. */
+  gangway_rtl_address environment;
+  uint32_t has_environment;
+  /* The parameters of a packed buffer, leading and trailing slots included. They stay
+   * valid while the module is loaded. */
+  uint32_t parameter_count;
+  const gangway_rtl_parameter *parameters;
+} gangway_rtl_kernel_properties;
 
 /* ---- The type of device: mandatory -------------------------------------- */
 
@@ -279,6 +345,33 @@ GANGWAY_RTL_API gangway_rtl_status gangway_rtl_unique_id(uint32_t ordinal, char 
 GANGWAY_RTL_API void gangway_rtl_describe(gangway_rtl_device device,
                                           void (*line)(void *context, const char *key, const char *value),
                                           void *context);
+
+/* Since version 1.1. What the image says about a kernel, which is asked once, after
+ * gangway_rtl_kernel_named. `properties` comes filled with what holds without this
+ * function: slots, and nothing known. */
+GANGWAY_RTL_API gangway_rtl_status gangway_rtl_describe_kernel(gangway_rtl_device device,
+                                                               gangway_rtl_module module,
+                                                               gangway_rtl_kernel kernel,
+                                                               gangway_rtl_kernel_properties *properties,
+                                                               gangway_rtl_error *error);
+
+/* Since version 1.1. Called before gangway_rtl_launch_kernel for kernels that have
+ * leading or trailing slots, to write them. Not kept beyond the call. */
+GANGWAY_RTL_API gangway_rtl_status gangway_rtl_fill_slots(gangway_rtl_device device, gangway_rtl_kernel kernel,
+                                                          gangway_rtl_session *session, uint64_t *leading,
+                                                          uint32_t leading_count, uint64_t *trailing,
+                                                          uint32_t trailing_count, gangway_rtl_error *error);
+
+/* Since version 1.1. As gangway_rtl_argument_table, for the launch of this kernel, and
+ * asked instead of it. If the device sees the memory, `visible` is set to 1 and `address`
+ * to where; a kernel with GANGWAY_RTL_ARGUMENTS_DEVICE_TABLE then gets that address, and
+ * no table is copied. Both come as 0. */
+GANGWAY_RTL_API gangway_rtl_status gangway_rtl_kernel_table(gangway_rtl_device device,
+                                                            gangway_rtl_kernel kernel,
+                                                            gangway_rtl_session *session, uint32_t count,
+                                                            uint64_t **arguments, int32_t *visible,
+                                                            gangway_rtl_address *address,
+                                                            gangway_rtl_error *error);
 
 /* Kernels to run once after loading an image, in this order; they take no
  * arguments, and are launched with one thread and an empty name. Stores at most

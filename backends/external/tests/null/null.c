@@ -17,10 +17,13 @@
  *     -DFAILING_OPEN        its devices cannot be opened
  *     -DMEMORY=n            bytes that a device has (default 1 MiB)
  *     -DOWN_ARGUMENTS       kernel arguments are in memory of the back end
+ *     -DVISIBLE_TABLES      tables of arguments are in memory that the device sees
  *     -DASYNCHRONOUS        with streams and events (and async.c)
  *     -DSLOW=n              copies take n microseconds, and longer if they are large
  *     -DCODE                images may be machine code behind a line "elf" (and code.c)
  *     -DWATCH               calls are written down (and watch.c)
+ *
+ * Built with the header of version 1.0, it lacks what later versions have added.
  */
 #define _GNU_SOURCE
 #include "null.h"
@@ -42,6 +45,7 @@
 #ifndef MEMORY
 #define MEMORY (1 << 20)
 #endif
+#define OWN_SLOT 0x0E0E
 
 /* ---- Failing ------------------------------------------------------------ */
 
@@ -301,7 +305,51 @@ static gangway_rtl_status prepare(uint32_t count, const uint64_t *arguments, gan
                     : null_fail(error, GANGWAY_RTL_FAILED, 15, "%s", "a constructor got arguments");
 }
 
+#if GANGWAY_RTL_VERSION_MINOR >= 1
+/* packed(uint64_t *result, uint32_t first, uint8_t second, uint64_t own): its arguments
+ * are one buffer, and the last of them is the back end's. */
+static gangway_rtl_status packed(uint32_t count, const uint64_t *arguments, gangway_rtl_error *error)
+{
+  struct { uint64_t *result; uint32_t first; uint8_t second; uint64_t own; } buffer;
+  memcpy(&buffer, arguments, sizeof buffer);
+  if (count != 4 || buffer.own != OWN_SLOT)
+    return null_fail(error, GANGWAY_RTL_FAILED, 16, "%s takes three arguments and one of its own", "packed");
+  *buffer.result = buffer.first * 1000ull + buffer.second;
+  return GANGWAY_RTL_OK;
+}
+
+static const gangway_rtl_parameter packed_parameters[] = {{0, 8}, {8, 4}, {12, 1}, {16, 8}};
+
+/* table(uint64_t own, uint64_t *table), where the table has the arguments of `sum`: as
+ * GCC's kernels take them. */
+static gangway_rtl_status table(uint32_t count, const uint64_t *arguments, gangway_rtl_error *error)
+{
+  if (count != 2 || arguments[0] != OWN_SLOT)
+    return null_fail(error, GANGWAY_RTL_FAILED, 17, "%s takes a slot of its own and a table", "table");
+  const uint64_t *slots = (const uint64_t *)null_pointer(arguments[1]);
+  return sum(3, slots, error);
+}
+#endif
+
 static struct gangway_rtl_kernel_s kernels[] = {
+#if GANGWAY_RTL_VERSION_MINOR >= 1
+    {.name = "packed",
+     .run = packed,
+     .properties = {.convention = GANGWAY_RTL_ARGUMENTS_PACKED,
+                    .leading_slots = -1,
+                    .trailing_slots = 1,
+                    .parameters = packed_parameters,
+                    .parameter_count = 4,
+                    .max_threads = 128,
+                    .mode = GANGWAY_RTL_MODE_SPMD}},
+    {.name = "table",
+     .run = table,
+     .properties = {.convention = GANGWAY_RTL_ARGUMENTS_DEVICE_TABLE,
+                    .leading_slots = 1,
+                    .max_dynamic_group_memory = 4096,
+                    .environment = 0,
+                    .has_environment = 1}},
+#endif
     {.name = "scale", .run = scale},   {.name = "sum", .run = sum},           {.name = "fail", .run = fail},
     {.name = "append", .run = append}, {.name = "wait_for", .run = wait_for}, {.name = "prepare", .run = prepare},
 };
@@ -411,6 +459,39 @@ gangway_rtl_status gangway_rtl_global_named(gangway_rtl_device device, gangway_r
   return GANGWAY_RTL_NO_SUCH_SYMBOL;
 }
 
+#if GANGWAY_RTL_VERSION_MINOR >= 1
+gangway_rtl_status gangway_rtl_describe_kernel(gangway_rtl_device device, gangway_rtl_module module,
+                                               gangway_rtl_kernel kernel,
+                                               gangway_rtl_kernel_properties *properties,
+                                               gangway_rtl_error *error)
+{
+  (void)device, (void)module;
+  if (properties->size < sizeof *properties)
+    return null_fail(error, GANGWAY_RTL_FAILED, 18, "no room for what is known about %s", kernel->name);
+  if (kernel->properties.convention != GANGWAY_RTL_ARGUMENTS_SLOTS) {
+    uint32_t size = properties->size;
+    *properties = kernel->properties;
+    properties->size = size;
+  }
+  return GANGWAY_RTL_OK;
+}
+
+/* What stands in a slot of the back end's own: a real one puts the address of a launch
+ * environment or of stacks there. */
+gangway_rtl_status gangway_rtl_fill_slots(gangway_rtl_device device, gangway_rtl_kernel kernel,
+                                          gangway_rtl_session *session, uint64_t *leading,
+                                          uint32_t leading_count, uint64_t *trailing, uint32_t trailing_count,
+                                          gangway_rtl_error *error)
+{
+  (void)device, (void)kernel, (void)session, (void)error;
+  for (uint32_t i = 0; i < leading_count; i++)
+    leading[i] = OWN_SLOT;
+  for (uint32_t i = 0; i < trailing_count; i++)
+    trailing[i] = OWN_SLOT;
+  return GANGWAY_RTL_OK;
+}
+#endif
+
 size_t gangway_rtl_constructors(gangway_rtl_device device, gangway_rtl_module module,
                                 gangway_rtl_kernel *list, size_t capacity)
 {
@@ -427,7 +508,7 @@ size_t gangway_rtl_constructors(gangway_rtl_device device, gangway_rtl_module mo
 
 /* ---- Launch ---------------------------------------------------------------- */
 
-#ifdef OWN_ARGUMENTS
+#if defined OWN_ARGUMENTS || defined VISIBLE_TABLES
 gangway_rtl_status gangway_rtl_argument_table(gangway_rtl_device device, gangway_rtl_session *session,
                                               uint32_t count, uint64_t **arguments, gangway_rtl_error *error)
 {
@@ -443,6 +524,21 @@ gangway_rtl_status gangway_rtl_argument_table(gangway_rtl_device device, gangway
     ;
   session->words[0] = (uint64_t)(uintptr_t)table;
   *arguments = table->slots;
+  return GANGWAY_RTL_OK;
+}
+#endif
+
+#ifdef VISIBLE_TABLES
+gangway_rtl_status gangway_rtl_kernel_table(gangway_rtl_device device, gangway_rtl_kernel kernel,
+                                            gangway_rtl_session *session, uint32_t count, uint64_t **arguments,
+                                            int32_t *visible, gangway_rtl_address *address,
+                                            gangway_rtl_error *error)
+{
+  gangway_rtl_status status = gangway_rtl_argument_table(device, session, count, arguments, error);
+  if (status != GANGWAY_RTL_OK)
+    return status;
+  *visible = kernel->properties.convention == GANGWAY_RTL_ARGUMENTS_DEVICE_TABLE;
+  *address = (gangway_rtl_address)(uintptr_t)*arguments;
   return GANGWAY_RTL_OK;
 }
 #endif
@@ -464,10 +560,15 @@ gangway_rtl_status gangway_rtl_launch_kernel(gangway_rtl_device device, const ga
   operation.arguments = table->slots;
 #elif defined ASYNCHRONOUS
   /* The arguments are the caller's again once this has returned. */
-  uint64_t *copy = malloc((launch->argument_count + 1) * sizeof *copy);
+#if GANGWAY_RTL_VERSION_MINOR >= 1
+  size_t bytes = launch->argument_bytes;
+#else
+  size_t bytes = launch->argument_count * sizeof *launch->arguments;
+#endif
+  uint64_t *copy = malloc(bytes + 1);
   if (!copy)
     return GANGWAY_RTL_OUT_OF_MEMORY;
-  memcpy(copy, launch->arguments, launch->argument_count * sizeof *copy);
+  memcpy(copy, launch->arguments, bytes);
   operation.arguments = copy;
   operation.owned = copy;
 #else

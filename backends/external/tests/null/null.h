@@ -24,6 +24,9 @@ struct gangway_rtl_kernel_s {
   const char *name;
   gangway_rtl_status (*run)(uint32_t count, const uint64_t *arguments, gangway_rtl_error *error);
   void *code;              /* of the image's own, instead of `run` */
+#if GANGWAY_RTL_VERSION_MINOR >= 1
+  gangway_rtl_kernel_properties properties; /* zero: one slot per argument */
+#endif
   gangway_rtl_kernel next; /* of the image's own */
 };
 
@@ -52,7 +55,7 @@ struct operation {
   uint8_t byte;
   gangway_rtl_kernel kernel;
   uint32_t count;
-  const uint64_t *arguments;
+  const uint64_t *arguments; /* or a packed buffer */
   uint64_t *owned;      /* freed when done; null if none */
   gangway_rtl_event event; /* of a WAIT */
 };

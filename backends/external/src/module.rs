@@ -1,0 +1,165 @@
+//! A loaded image of an external library, and its kernels.
+
+use crate::abi::{self, Handle, RtlKernelProperties};
+use crate::device::Opened;
+use crate::status::{Doing, check};
+use gangway_backend::{
+    ArgumentForm, CallingConvention, DevicePtr, Error, ExecutionMode, Kernel, KernelHandle, KernelLimits,
+    Module, Parameter, Parameters, Result, SEPARATE_SLOTS,
+};
+use std::ffi::CString;
+use std::num::NonZeroU32;
+use std::ptr;
+use std::sync::Arc;
+
+/// A loaded image.
+pub(crate) struct ExternalModule {
+    device: Arc<Opened>,
+    module: Handle,
+}
+
+impl ExternalModule {
+    /// Takes over a module that has just been loaded.
+    pub fn new(device: Arc<Opened>, module: Handle) -> Self {
+        Self { device, module }
+    }
+
+    /// A kernel of the library's with what it says about it.
+    fn describe(&self, name: &str, kernel: Handle) -> Result<Kernel> {
+        let known = Kernel::new(KernelHandle(kernel.expose_provenance()));
+        let Some(describe) = self.device.functions.describe_kernel else { return Ok(known) };
+        let mut properties = RtlKernelProperties {
+            size: size_of::<RtlKernelProperties>() as u32,
+            convention: abi::ARGUMENTS_SLOTS,
+            leading_slots: -1,
+            trailing_slots: 0,
+            mode: abi::MODE_UNKNOWN,
+            max_threads: 0,
+            static_group_memory: 0,
+            max_dynamic_group_memory: u32::MAX,
+            environment: 0,
+            has_environment: 0,
+            parameter_count: 0,
+            parameters: ptr::null(),
+        };
+        check(Doing::Symbol(name), |error| {
+            // SAFETY: device, module and kernel are live.
+            unsafe { describe(self.device.handle, self.module, kernel, &mut properties, error) }
+        })?;
+        let convention = convention(&properties).map_err(|wrong| Error::InvalidImage {
+            reason: format!("the back end describes the kernel `{name}` with {wrong}"),
+        })?;
+        Ok(Kernel {
+            convention,
+            mode: mode(properties.mode),
+            environment: (properties.has_environment != 0)
+                .then_some(DevicePtr(properties.environment as usize)),
+            limits: KernelLimits {
+                threads: NonZeroU32::new(properties.max_threads),
+                static_group_memory: properties.static_group_memory,
+                dynamic_group_memory: Some(properties.max_dynamic_group_memory)
+                    .filter(|&most| most != u32::MAX),
+            },
+            ..known
+        })
+    }
+}
+
+fn convention(properties: &RtlKernelProperties) -> std::result::Result<CallingConvention, String> {
+    let form = match properties.convention {
+        abi::ARGUMENTS_SLOTS => ArgumentForm::Slots,
+        abi::ARGUMENTS_DEVICE_TABLE => ArgumentForm::DeviceTable,
+        abi::ARGUMENTS_PACKED => {
+            let listed = if properties.parameters.is_null() || properties.parameter_count == 0 {
+                &[]
+            } else {
+                // SAFETY: the library says that so many are there.
+                unsafe {
+                    std::slice::from_raw_parts(properties.parameters, properties.parameter_count as usize)
+                }
+            };
+            let list = listed.iter().map(|&abi::RtlParameter { offset, size }| Parameter { offset, size });
+            let parameters = Parameters::new(list.collect::<Vec<_>>());
+            ArgumentForm::Packed(parameters.ok_or("parameters that overlap or are out of place")?)
+        }
+        other => return Err(format!("the calling convention {other}, which is not known")),
+    };
+    let leading = usize::try_from(properties.leading_slots).ok();
+    let besides = leading.unwrap_or(0) + properties.trailing_slots as usize;
+    if form == ArgumentForm::DeviceTable && besides >= SEPARATE_SLOTS {
+        return Err(format!(
+            "{besides} slots besides the address of a table, of at most {}",
+            SEPARATE_SLOTS - 1
+        ));
+    }
+    Ok(CallingConvention { form, leading, trailing: properties.trailing_slots as usize })
+}
+
+fn mode(number: i32) -> Option<ExecutionMode> {
+    match number {
+        abi::MODE_GENERIC => Some(ExecutionMode::Generic),
+        abi::MODE_SPMD => Some(ExecutionMode::Spmd),
+        abi::MODE_GENERIC_SPMD => Some(ExecutionMode::GenericSpmd),
+        abi::MODE_BARE => Some(ExecutionMode::Bare),
+        _ => None,
+    }
+}
+
+// SAFETY: the header lets any thread call any function.
+unsafe impl Send for ExternalModule {}
+// SAFETY: as above.
+unsafe impl Sync for ExternalModule {}
+
+impl Module for ExternalModule {
+    fn kernel(&self, name: &str) -> Result<Kernel> {
+        let spelled = symbol_name(name)?;
+        let mut kernel = ptr::null_mut();
+        check(Doing::Symbol(name), |error| {
+            let function = self.device.functions.kernel_named;
+            // SAFETY: device and module are live, the name ends in a zero byte.
+            unsafe { function(self.device.handle, self.module, spelled.as_ptr(), &mut kernel, error) }
+        })?;
+        self.describe(name, kernel)
+    }
+
+    fn global(&self, name: &str, size: usize) -> Result<DevicePtr> {
+        let spelled = symbol_name(name)?;
+        let mut address = 0;
+        check(Doing::Symbol(name), |error| {
+            let function = self.device.functions.global_named;
+            // SAFETY: as for `kernel`.
+            unsafe { function(self.device.handle, self.module, spelled.as_ptr(), size, &mut address, error) }
+        })?;
+        Ok(DevicePtr(address as usize))
+    }
+
+    fn constructors(&self) -> Result<Vec<Kernel>> {
+        let Some(function) = self.device.functions.constructors else { return Ok(Vec::new()) };
+        let mut kernels: Vec<Handle> = Vec::new();
+        // Once for the number, once for the kernels.
+        for _ in 0..2 {
+            // SAFETY: device and module are live; the vector has that many places.
+            let count =
+                unsafe { function(self.device.handle, self.module, kernels.as_mut_ptr(), kernels.len()) };
+            if count <= kernels.len() {
+                kernels.truncate(count);
+                break;
+            }
+            kernels.resize(count, ptr::null_mut());
+        }
+        let kernel = |kernel: Handle| Kernel::new(KernelHandle(kernel.expose_provenance()));
+        Ok(kernels.into_iter().map(kernel).collect())
+    }
+}
+
+impl Drop for ExternalModule {
+    fn drop(&mut self) {
+        // SAFETY: device and module are live, and nobody uses the module any more.
+        unsafe { (self.device.functions.unload)(self.device.handle, self.module) };
+    }
+}
+
+/// A symbol's name for C; one with a zero byte inside names nothing.
+fn symbol_name(name: &str) -> Result<CString> {
+    CString::new(name).map_err(|_| Error::NoSuchSymbol { name: name.to_owned() })
+}

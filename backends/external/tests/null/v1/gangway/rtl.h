@@ -1,0 +1,372 @@
+/* gangway/rtl.h - the interface of an external Gangway back end.
+ *
+ * SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * A back end makes one type of device usable by OpenMP and OpenACC programs that
+ * run on Gangway. It is a shared library named
+ *
+ *     libgangway-rtl-<name>.so          <name>: a-z, 0-9, '-' and '_'
+ *
+ * that defines functions declared below and is found in the directories of
+ * GANGWAY_RTL_PATH (separated by colons), then beside Gangway's own library. The
+ * first library of a name is taken. It is opened when something must be asked of
+ * it, not before, and stays open until the process ends.
+ *
+ * Functions are mandatory or optional. A library that lacks a mandatory one, or
+ * was built for another major version, is refused, and `gangway info` says why.
+ * What an optional function does is left out, or done another way, if it is not
+ * defined.
+ *
+ * GENERAL RULES
+ *
+ * Threads   Any function may be called by any thread at any time, also at the same
+ *           time for the same device, unless it says otherwise. Gangway holds no
+ *           lock of its own while it is inside a back end.
+ * Order     Devices are opened before anything else is asked of them, once per
+ *           process, on first use. Handles belong to the device they came from.
+ *           Gangway checks what it passes: sizes are not zero, handles are live,
+ *           ordinals are below the device count.
+ * Units     Sizes are in bytes.
+ * Errors    Most functions return a gangway_rtl_status and take a pointer to a
+ *           gangway_rtl_error, never null, which they may fill when they fail: a
+ *           code of the driver's own and a message of one line without a final
+ *           full stop. Gangway adds which device and which part of the program.
+ *           A back end prints nothing and never ends the process.
+ * Waiting   A device with GANGWAY_RTL_ASYNCHRONOUS gets a stream with every copy,
+ *           fill and launch, and may return before the operation is done; the
+ *           operations of one stream take effect in order. Host memory that is
+ *           named in an operation stays valid until the stream is synchronised.
+ *           On all other devices the stream is null, and an operation is done when
+ *           its function returns.
+ * Changes   Functions, flags and trailing structure members may be added with a
+ *           new minor version; everything else changes the major version.
+ */
+#ifndef GANGWAY_RTL_H
+#define GANGWAY_RTL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define GANGWAY_RTL_VERSION_MAJOR 1
+#define GANGWAY_RTL_VERSION_MINOR 0
+
+/* What gangway_rtl_version returns. */
+#define GANGWAY_RTL_VERSION \
+  ((uint32_t)GANGWAY_RTL_VERSION_MAJOR << 16 | (uint32_t)GANGWAY_RTL_VERSION_MINOR)
+
+/* The functions are exported even if the library is built with hidden visibility. */
+#if defined(__GNUC__)
+#define GANGWAY_RTL_API __attribute__((visibility("default")))
+#else
+#define GANGWAY_RTL_API
+#endif
+
+/* ---- Types ------------------------------------------------------------- */
+
+/* An opened device, a loaded image, a kernel, a stream and an event, in the back
+ * end's own terms. Gangway passes them back and never looks inside. A handle that
+ * a function returns is not null. */
+typedef struct gangway_rtl_device_s *gangway_rtl_device;
+typedef struct gangway_rtl_module_s *gangway_rtl_module;
+typedef struct gangway_rtl_kernel_s *gangway_rtl_kernel;
+typedef struct gangway_rtl_stream_s *gangway_rtl_stream;
+typedef struct gangway_rtl_event_s *gangway_rtl_event;
+
+/* An address in the device's memory. Gangway adds offsets to it; 0 is no address. */
+typedef uint64_t gangway_rtl_address;
+
+/* How a function ended. Any other value is taken as GANGWAY_RTL_FAILED. */
+typedef int32_t gangway_rtl_status;
+enum {
+  GANGWAY_RTL_OK = 0,
+  /* The device has no room for an allocation. */
+  GANGWAY_RTL_OUT_OF_MEMORY = 1,
+  /* The image cannot be loaded; the message says what is wrong with it. */
+  GANGWAY_RTL_INVALID_IMAGE = 2,
+  /* The image has no such kernel or global. */
+  GANGWAY_RTL_NO_SUCH_SYMBOL = 3,
+  /* The device does not do this; Gangway looks for another way. */
+  GANGWAY_RTL_UNSUPPORTED = 4,
+  /* The device or its driver failed; code and message say how. */
+  GANGWAY_RTL_FAILED = 5
+};
+
+/* What went wrong. Both members are zero when a function is called. */
+typedef struct gangway_rtl_error {
+  /* The driver's code; 0 where it has none. */
+  int64_t code;
+  /* The driver's words, in UTF-8, ending in a zero byte. */
+  char message[248];
+} gangway_rtl_error;
+
+/* What a device can do (gangway_rtl_capabilities). */
+enum {
+  /* Operations are put into streams. The functions of streams are mandatory then. */
+  GANGWAY_RTL_ASYNCHRONOUS = 1,
+  /* Kernels can use addresses of host memory. */
+  GANGWAY_RTL_UNIFIED_MEMORY = 2,
+  /* Kernels run in the host's address space, and no longer than the call that
+   * launches them: private copies may stay in the host memory of the job. */
+  GANGWAY_RTL_PRIVATE_IN_SESSION = 4,
+  /* gangway_rtl_copy_between works among the devices of this back end. */
+  GANGWAY_RTL_PEER_COPY = 8
+};
+
+/* Which memory an allocation wants. */
+enum {
+  GANGWAY_RTL_MEMORY_DEVICE = 0, /* the host need not be able to touch it */
+  GANGWAY_RTL_MEMORY_HOST = 1,   /* host memory that the device can use */
+  GANGWAY_RTL_MEMORY_SHARED = 2  /* moves between host and device */
+};
+
+/* One offload job: from the mapping of its variables to the end of its kernel.
+ * Belongs to one thread. */
+typedef struct gangway_rtl_session {
+  /* The stream of the job; null on synchronous devices. */
+  gangway_rtl_stream stream;
+  /* The back end's own, zero at the start of each job. A job may end without a
+   * launch (and nothing says so): what the words lead to must be owned elsewhere. */
+  uint64_t words[3];
+} gangway_rtl_session;
+
+/* One launch. Valid, with all that it points to, during the call only, except
+ * where it says otherwise. */
+typedef struct gangway_rtl_launch {
+  /* Size of this structure as Gangway knows it. */
+  uint32_t size;
+  /* Number of arguments: no more than gangway_rtl_argument_table was asked for, and
+   * fewer if not all variables of a construct are arguments of its kernel. */
+  uint32_t argument_count;
+  /* The arguments, 8 bytes each: device addresses, or values passed by copy. This
+   * is the memory that gangway_rtl_argument_table gave, if that is defined. */
+  const uint64_t *arguments;
+  gangway_rtl_kernel kernel;
+  /* The kernel's symbol name; not ended by a zero byte. */
+  const char *name;
+  uint64_t name_length;
+  /* Where the construct stands, ";file;function;line;column;;", or null. Stays
+   * valid as long as the program's code is loaded. */
+  const char *source;
+  /* Number of teams in each dimension; 0 leaves it to the device. */
+  uint32_t teams[3];
+  /* Upper bound of threads per team in each dimension; 0 leaves it to the device. */
+  uint32_t thread_limit[3];
+  /* Iterations of the associated loop; 0 if unknown. */
+  uint64_t trip_count;
+  /* Bytes of memory shared by the threads of each team. */
+  uint32_t dynamic_group_memory;
+  uint32_t reserved;
+} gangway_rtl_launch;
+
+/* ---- The type of device: mandatory -------------------------------------- */
+
+/* GANGWAY_RTL_VERSION of the header that the library was built with. Called
+ * first; nothing else is called if the major version is not Gangway's. */
+GANGWAY_RTL_API uint32_t gangway_rtl_version(void);
+
+/* 1 if the image could run on a device of this type, else 0. Asked at the start
+ * of programs, for every image: it looks at the image's first bytes and must not
+ * initialise a driver. */
+GANGWAY_RTL_API int gangway_rtl_recognises(const void *image, size_t size);
+
+/* Number of devices of this type. May look for hardware. Absent hardware, or an
+ * absent driver, is 0 and no error. Called once. */
+GANGWAY_RTL_API uint32_t gangway_rtl_device_count(void);
+
+/* Opens device `ordinal`. Called once for each device, when it is first used. */
+GANGWAY_RTL_API gangway_rtl_status gangway_rtl_open(uint32_t ordinal, gangway_rtl_device *device,
+                                                    gangway_rtl_error *error);
+
+/* Closes a device that is idle and has no images. */
+GANGWAY_RTL_API void gangway_rtl_close(gangway_rtl_device device);
+
+/* ---- Images: mandatory --------------------------------------------------- */
+
+/* Loads an image, whose bytes are valid during the call only.
+ * GANGWAY_RTL_INVALID_IMAGE with what is wrong with it. */
+GANGWAY_RTL_API gangway_rtl_status gangway_rtl_load(gangway_rtl_device device, const void *image, size_t size,
+                                                    gangway_rtl_module *module, gangway_rtl_error *error);
+
+/* Unloads an image of which no kernel is running. */
+GANGWAY_RTL_API void gangway_rtl_unload(gangway_rtl_device device, gangway_rtl_module module);
+
+/* The kernel called `name`. GANGWAY_RTL_NO_SUCH_SYMBOL if there is none. */
+GANGWAY_RTL_API gangway_rtl_status gangway_rtl_kernel_named(gangway_rtl_device device,
+                                                            gangway_rtl_module module, const char *name,
+                                                            gangway_rtl_kernel *kernel,
+                                                            gangway_rtl_error *error);
+
+/* The address of the global called `name`, of which `size` bytes are wanted.
+ * GANGWAY_RTL_NO_SUCH_SYMBOL if there is none. */
+GANGWAY_RTL_API gangway_rtl_status gangway_rtl_global_named(gangway_rtl_device device,
+                                                            gangway_rtl_module module, const char *name,
+                                                            size_t size, gangway_rtl_address *address,
+                                                            gangway_rtl_error *error);
+
+/* ---- Memory: mandatory --------------------------------------------------- */
+
+/* Allocates memory, aligned at least to 16. `kind` is one of GANGWAY_RTL_MEMORY_*.
+ * GANGWAY_RTL_OUT_OF_MEMORY; GANGWAY_RTL_UNSUPPORTED for a kind it lacks. */
+GANGWAY_RTL_API gangway_rtl_status gangway_rtl_allocate(gangway_rtl_device device, size_t size, int32_t kind,
+                                                        gangway_rtl_address *address, gangway_rtl_error *error);
+
+/* Frees memory that no operation uses any more; `kind` is that of its allocation. */
+GANGWAY_RTL_API gangway_rtl_status gangway_rtl_deallocate(gangway_rtl_device device,
+                                                          gangway_rtl_address address, int32_t kind,
+                                                          gangway_rtl_error *error);
+
+/* Copies from host memory to the device. */
+GANGWAY_RTL_API gangway_rtl_status gangway_rtl_copy_to_device(gangway_rtl_device device,
+                                                              gangway_rtl_address to, const void *from,
+                                                              size_t size, gangway_rtl_stream stream,
+                                                              gangway_rtl_error *error);
+
+/* Copies from the device to host memory. */
+GANGWAY_RTL_API gangway_rtl_status gangway_rtl_copy_from_device(gangway_rtl_device device, void *to,
+                                                                gangway_rtl_address from, size_t size,
+                                                                gangway_rtl_stream stream,
+                                                                gangway_rtl_error *error);
+
+/* ---- Launch: mandatory --------------------------------------------------- */
+
+/* Runs a kernel. An asynchronous device must have read or copied the arguments
+ * before it returns, unless they are in memory of its own. */
+GANGWAY_RTL_API gangway_rtl_status gangway_rtl_launch_kernel(gangway_rtl_device device,
+                                                             const gangway_rtl_launch *launch,
+                                                             gangway_rtl_session *session,
+                                                             gangway_rtl_error *error);
+
+/* ---- Streams: mandatory for devices with GANGWAY_RTL_ASYNCHRONOUS --------- */
+
+/* Creates an empty stream. Gangway keeps streams and uses them again. */
+GANGWAY_RTL_API gangway_rtl_status gangway_rtl_create_stream(gangway_rtl_device device,
+                                                             gangway_rtl_stream *stream,
+                                                             gangway_rtl_error *error);
+
+/* Destroys a stream that has nothing to do. */
+GANGWAY_RTL_API gangway_rtl_status gangway_rtl_destroy_stream(gangway_rtl_device device,
+                                                              gangway_rtl_stream stream,
+                                                              gangway_rtl_error *error);
+
+/* Waits until all operations of the stream are done. If one has failed since the
+ * last time, returns that failure, the first if there are several; the stream can
+ * then be used again. */
+GANGWAY_RTL_API gangway_rtl_status gangway_rtl_synchronize(gangway_rtl_device device,
+                                                           gangway_rtl_stream stream,
+                                                           gangway_rtl_error *error);
+
+/* ---- Optional ------------------------------------------------------------ */
+
+/* What the device can do: GANGWAY_RTL_ASYNCHRONOUS and so on, joined by |.
+ * Without it, nothing of that. */
+GANGWAY_RTL_API uint64_t gangway_rtl_capabilities(gangway_rtl_device device);
+
+/* Why there are no devices, in words, or null. The text stays valid. */
+GANGWAY_RTL_API const char *gangway_rtl_why_absent(void);
+
+/* Writes a name of the device that stays the same across runs, ending in a zero
+ * byte, to `name`, which has room for `size` bytes. Without it, the back end's
+ * name and the ordinal serve. */
+GANGWAY_RTL_API gangway_rtl_status gangway_rtl_unique_id(uint32_t ordinal, char *name, size_t size,
+                                                         gangway_rtl_error *error);
+
+/* Calls `line` with `context` for each property of the device that a person may
+ * want to know. */
+GANGWAY_RTL_API void gangway_rtl_describe(gangway_rtl_device device,
+                                          void (*line)(void *context, const char *key, const char *value),
+                                          void *context);
+
+/* Kernels to run once after loading an image, in this order; they take no
+ * arguments, and are launched with one thread and an empty name. Stores at most
+ * `capacity` of them and returns how many there are. Only for images whose loader
+ * does not do it. */
+GANGWAY_RTL_API size_t gangway_rtl_constructors(gangway_rtl_device device, gangway_rtl_module module,
+                                                gangway_rtl_kernel *kernels, size_t capacity);
+
+/* Copies within the device, or to device `to_ordinal` of this back end. Without
+ * it, Gangway goes through host memory. */
+GANGWAY_RTL_API gangway_rtl_status gangway_rtl_copy_between(gangway_rtl_device device, uint32_t to_ordinal,
+                                                            gangway_rtl_address to, gangway_rtl_address from,
+                                                            size_t size, gangway_rtl_stream stream,
+                                                            gangway_rtl_error *error);
+
+/* Sets memory to a byte. Without it, Gangway copies from a filled buffer. */
+GANGWAY_RTL_API gangway_rtl_status gangway_rtl_fill(gangway_rtl_device device, gangway_rtl_address to,
+                                                    uint8_t byte, size_t size, gangway_rtl_stream stream,
+                                                    gangway_rtl_error *error);
+
+/* Memory for up to `count` arguments of the session's launch, as the host writes it. For
+ * devices whose kernels read arguments from special memory: they are then built in
+ * place and not copied. The memory stays the back end's; it must be valid until
+ * the launch, and is asked for again in the next job. Without it, arguments are in
+ * host memory of the session. */
+GANGWAY_RTL_API gangway_rtl_status gangway_rtl_argument_table(gangway_rtl_device device,
+                                                              gangway_rtl_session *session, uint32_t count,
+                                                              uint64_t **arguments, gangway_rtl_error *error);
+
+/* Whether all operations of the stream are done: sets `idle` to 1 or 0. Must not
+ * wait. Without it, Gangway synchronises the stream instead. */
+GANGWAY_RTL_API gangway_rtl_status gangway_rtl_is_idle(gangway_rtl_device device, gangway_rtl_stream stream,
+                                                       int32_t *idle, gangway_rtl_error *error);
+
+/* Records an event behind the operations that are in the stream. Without the three
+ * functions of events, Gangway synchronises streams instead. */
+GANGWAY_RTL_API gangway_rtl_status gangway_rtl_record_event(gangway_rtl_device device,
+                                                            gangway_rtl_stream stream,
+                                                            gangway_rtl_event *event,
+                                                            gangway_rtl_error *error);
+
+/* Lets later operations of the stream wait for an event of any stream of the
+ * device. Returns at once. */
+GANGWAY_RTL_API gangway_rtl_status gangway_rtl_wait_event(gangway_rtl_device device,
+                                                          gangway_rtl_stream stream, gangway_rtl_event event,
+                                                          gangway_rtl_error *error);
+
+/* Destroys an event; waits that have been asked for still take place. */
+GANGWAY_RTL_API gangway_rtl_status gangway_rtl_destroy_event(gangway_rtl_device device,
+                                                             gangway_rtl_event event,
+                                                             gangway_rtl_error *error);
+
+/* Pins host memory and gives the address by which the device uses it. */
+GANGWAY_RTL_API gangway_rtl_status gangway_rtl_pin_host(gangway_rtl_device device, void *host, size_t size,
+                                                        gangway_rtl_address *address,
+                                                        gangway_rtl_error *error);
+
+/* Undoes gangway_rtl_pin_host. */
+GANGWAY_RTL_API gangway_rtl_status gangway_rtl_unpin_host(gangway_rtl_device device, void *host,
+                                                          gangway_rtl_error *error);
+
+/* The kind of processor, as compilers name it ("sm_90", "gfx90a"): tools are told.
+ * The text stays valid as long as the device is open. */
+GANGWAY_RTL_API const char *gangway_rtl_architecture(gangway_rtl_device device);
+
+/* The runtime underneath the back end, which programs reach through OpenMP's
+ * interop constructs. Handles that it does not have are null. */
+typedef struct gangway_rtl_foreign {
+  int32_t kind;       /* foreign runtime and */
+  int32_t vendor;     /* vendor, by their numbers in the OpenMP Additional Definitions */
+  int32_t has_device; /* 1 if `device` is a handle, which may be 0 */
+  uint32_t reserved;
+  void *platform;
+  void *device;
+  void *context;
+} gangway_rtl_foreign;
+
+/* Fills in `foreign`, which comes zeroed. Returns GANGWAY_RTL_UNSUPPORTED if this
+ * device has no runtime that programs could call. Without it, none has. */
+GANGWAY_RTL_API gangway_rtl_status gangway_rtl_foreign_runtime(gangway_rtl_device device,
+                                                               gangway_rtl_foreign *foreign,
+                                                               gangway_rtl_error *error);
+
+/* The foreign runtime's handle of a stream. Without it, gangway_rtl_stream is one. */
+GANGWAY_RTL_API void *gangway_rtl_foreign_stream(gangway_rtl_device device, gangway_rtl_stream stream);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
