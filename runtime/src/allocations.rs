@@ -199,11 +199,7 @@ impl fmt::Display for Trace {
         let text = trace.to_string();
         let frames = frames(&text);
         // The innermost calls are this library's own; what is outside of `main` is the C library's.
-        let ours = |(function, _): &(&str, &str)| {
-            ["gangway_omptarget::", "omp_target_", "llvm_omp_target_"]
-                .iter()
-                .any(|start| function.starts_with(start))
-        };
+        let ours = |(function, _): &(&str, &str)| function.starts_with("gangway_") && function.contains("::");
         let first = frames.iter().rposition(ours).map_or(0, |at| at + 1);
         for (function, place) in &frames[first..] {
             write!(f, "\n    {function}{}{place}", if place.is_empty() { "" } else { " " })?;

@@ -3,6 +3,9 @@
 //! Checked against what clang-22 emits; `tests/abi.rs` compares them with a
 //! compiled program, the assertions here pin them.
 
+use gangway_backend::SourceText;
+use gangway_openmp::caller;
+use gangway_runtime::events::Site;
 use gangway_runtime::{Label, MapperFunction};
 use std::ffi::{c_char, c_void};
 
@@ -25,6 +28,23 @@ pub struct Ident {
 }
 
 const _: () = assert!(size_of::<Ident>() == 24 && std::mem::offset_of!(Ident, source) == 16);
+
+/// The place a construct was called from.
+///
+/// # Safety
+/// `location` is null or the compiler's.
+#[inline]
+#[must_use]
+pub unsafe fn site(location: *const Ident) -> Site {
+    // SAFETY: the caller's promise; the text is a constant of the program.
+    let source = unsafe {
+        match location.as_ref() {
+            None => SourceText::NONE,
+            Some(ident) => SourceText::new(ident.source),
+        }
+    };
+    Site { source, return_address: caller::noted() }
+}
 
 /// `KernelArgsTy`, version 3 (clang 17 and later). Versions 1 and 2 end before
 /// `teams`.

@@ -1,12 +1,15 @@
 //! Data constructs: `target data`, `enter data`, `exit data`, `update`.
 
-use crate::abi::Ident;
+use crate::abi::{Ident, site};
 use crate::arrays::Arrays;
-use crate::caller::entry_points;
-use crate::guard::guard;
-use crate::policy::{Destination, destination, settle, several};
-use crate::state::{RUNTIME, site};
-use crate::{info, ompt, profile, tasks};
+use crate::devices::several;
+use crate::libomp::Libomp;
+use crate::{ompt, tasks};
+use gangway_openmp::devices::{Destination, destination};
+use gangway_openmp::guard::guard;
+use gangway_openmp::policy::settle;
+use gangway_openmp::state::RUNTIME;
+use gangway_openmp::{information, profile};
 use gangway_runtime::{DataOperation, Label, MapperFunction};
 
 impl Arrays {
@@ -29,17 +32,17 @@ impl Arrays {
     unsafe fn perform_on(&self, location: *const Ident, device: i64, operation: DataOperation, nowait: bool) {
         // SAFETY: the caller's promise.
         let site = unsafe { site(location) };
-        let Destination::Device(device) = destination(device, &site) else { return };
+        let Destination::Device(device) = destination::<Libomp>(device, &site) else { return };
         // SAFETY: the compiler's arrays live until the call returns.
         let arguments = unsafe { self.arguments() };
-        info::construct(device, &site, title(operation), &arguments);
+        information::construct(device, &site, title(operation), &arguments);
         let _profile =
             profile::Construct::begin("Runtime: Data Copy", &site, || format!("NumArgs={}", arguments.len()));
         let _region = ompt::begin(construct(operation), device, &site);
         let done =
             RUNTIME.data(device, site, operation, &arguments).and_then(|job| tasks::finish(job, nowait));
         match done {
-            Ok(()) => info::construct_done(&site),
+            Ok(()) => information::construct_done(&site),
             Err(error) => settle(&error, Some(device)),
         }
     }
@@ -67,36 +70,34 @@ fn construct(operation: DataOperation) -> ompt::Construct {
 /// names and mappers (`_mapper`), waiting or not (`_nowait`).
 macro_rules! data_functions {
     ($($name:ident = $operation:ident, nowait: $nowait:literal ($($location:ident)?; $($names:ident, $mappers:ident)?; $($dependence:ident)*);)*) => {$(
-        entry_points! {
-            /// Compiler's entry point of a data construct.
-            ///
-            /// # Safety
-            /// Called by compiler-made code: the arguments are what it emitted.
-            pub unsafe extern "C" fn $name(
-                $($location: *const Ident,)?
-                device: i64,
-                count: i32,
-                bases: *mut usize,
-                begins: *mut usize,
-                sizes: *mut i64,
-                types: *mut u64,
-                $($names: *mut Label, $mappers: *mut Option<MapperFunction>,)?
-                $($dependence: usize,)*
-            ) {
-                #[allow(unused_mut, unused_assignments, reason = "only some forms have it")]
-                let mut location_or_none = std::ptr::null();
-                $(location_or_none = $location;)?
-                let mut arrays = Arrays {
-                    count, bases, begins, sizes, types,
-                    names: std::ptr::null_mut(),
-                    mappers: std::ptr::null_mut(),
-                };
-                $(arrays.names = $names; arrays.mappers = $mappers;)?
-                let _ = &mut arrays;
-                $(let _ = $dependence;)*
-                // SAFETY: the caller's promise.
-                unsafe { arrays.perform(location_or_none, device, DataOperation::$operation, $nowait) }
-            }
+        /// Compiler's entry point of a data construct.
+        ///
+        /// # Safety
+        /// Called by compiler-made code: the arguments are what it emitted.
+        pub unsafe extern "C" fn $name(
+            $($location: *const Ident,)?
+            device: i64,
+            count: i32,
+            bases: *mut usize,
+            begins: *mut usize,
+            sizes: *mut i64,
+            types: *mut u64,
+            $($names: *mut Label, $mappers: *mut Option<MapperFunction>,)?
+            $($dependence: usize,)*
+        ) {
+            #[allow(unused_mut, unused_assignments, reason = "only some forms have it")]
+            let mut location_or_none = std::ptr::null();
+            $(location_or_none = $location;)?
+            let mut arrays = Arrays {
+                count, bases, begins, sizes, types,
+                names: std::ptr::null_mut(),
+                mappers: std::ptr::null_mut(),
+            };
+            $(arrays.names = $names; arrays.mappers = $mappers;)?
+            let _ = &mut arrays;
+            $(let _ = $dependence;)*
+            // SAFETY: the caller's promise.
+            unsafe { arrays.perform(location_or_none, device, DataOperation::$operation, $nowait) }
         }
     )*};
 }

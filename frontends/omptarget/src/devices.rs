@@ -1,122 +1,35 @@
-//! Device numbers and names (OpenMP 6.0 chapter 24, device information routines).
+//! Device numbers that only this ABI has, and what a device is.
 
-use crate::guard::guard;
-use crate::policy::{self, Offload};
-use crate::state::{RUNTIME, start};
+use crate::front_end::start;
+use gangway_openmp::guard::guard;
+use gangway_openmp::state::RUNTIME;
+use gangway_openmp::{devices, policy};
 use gangway_runtime::Device;
 use gangway_runtime::events::Site;
-use std::collections::BTreeMap;
-use std::ffi::{CStr, CString, c_char};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// `omp_initial_device`.
-const INITIAL_DEVICE: i32 = -1;
-/// `omp_invalid_device`.
-const INVALID_DEVICE: i32 = -2;
-/// The host's UID, as in the stock library.
-const HOST_UID: &CStr = c"HOST";
-
-/// Number of devices; the host is not one of them.
-#[unsafe(no_mangle)]
-pub extern "C" fn omp_get_num_devices() -> i32 {
-    guard(0, || if policy::offload() == Offload::Disabled { 0 } else { RUNTIME.device_count() as i32 })
-}
-
-/// Number of the device the caller runs on: the host's.
-#[unsafe(no_mangle)]
-pub extern "C" fn omp_get_device_num() -> i32 {
-    omp_get_initial_device()
-}
-
-/// Number of the host.
-#[unsafe(no_mangle)]
-pub extern "C" fn omp_get_initial_device() -> i32 {
-    omp_get_num_devices()
-}
-
-/// What a device number in a routine call means.
-pub enum Named {
-    /// The host.
-    Host,
-    /// A device that is ready.
-    Device(&'static Device),
-}
-
-/// Resolves a device number of a routine call. A number that names nothing ends
-/// the program, as in the stock library: the routines have no other way to say so.
+/// Numbers of the devices that a special device number stands for: all, or those
+/// in use. `None` for ordinary numbers.
+#[inline]
 #[must_use]
-pub fn named(number: i32) -> Named {
-    if number == INITIAL_DEVICE || number == omp_get_initial_device() {
-        return Named::Host;
+pub fn several(number: i64) -> Option<Vec<i64>> {
+    if number != ALL_DEVICES && number != USED_DEVICES {
+        return None;
     }
-    match policy::ready(i64::from(number), &Site::NONE) {
-        Ok(device) => Named::Device(device),
-        Err(error) => policy::terminate(&error),
-    }
+    let used = |device: &&Device| number == ALL_DEVICES || device.is_open();
+    let devices = RUNTIME.devices();
+    Some(devices.filter(used).map(|device| i64::from(device.number())).collect())
 }
 
-/// A string that identifies a device across runs. Null for an invalid number.
-#[unsafe(no_mangle)]
-pub extern "C" fn omp_get_uid_from_device(device: i32) -> *const c_char {
-    guard(std::ptr::null(), || {
-        start();
-        if device == INITIAL_DEVICE || device == omp_get_initial_device() {
-            return HOST_UID.as_ptr();
-        }
-        let found = usize::try_from(device).ok().and_then(|number| RUNTIME.device_unprepared(number));
-        found.map_or(std::ptr::null(), |device| kept(device.number(), uid(device)))
-    })
-}
-
-/// The device a UID identifies; `omp_invalid_device` if there is none.
-///
-/// # Safety
-/// `wanted` is null or a string.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn omp_get_device_from_uid(wanted: *const c_char) -> i32 {
-    guard(INVALID_DEVICE, || {
-        start();
-        if wanted.is_null() {
-            return INVALID_DEVICE;
-        }
-        // SAFETY: the caller's promise.
-        let wanted = unsafe { CStr::from_ptr(wanted) };
-        if wanted == HOST_UID {
-            return omp_get_initial_device();
-        }
-        RUNTIME
-            .devices()
-            .find(|device| wanted.to_bytes() == uid(device).as_bytes())
-            .map_or(INVALID_DEVICE, Device::number)
-    })
-}
-
-fn uid(device: &Device) -> String {
-    device.backend().unique_id(device.ordinal())
-}
-
-static KEPT: Mutex<BTreeMap<i32, CString>> = Mutex::new(BTreeMap::new());
-
-fn locked() -> MutexGuard<'static, BTreeMap<i32, CString>> {
-    KEPT.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Takes the lock of this module, for a fork.
-pub fn hold() -> impl Sized + 'static {
-    locked()
-}
-
-/// Keeps a C string for as long as the process lives, one per device: the first.
-fn kept(device: i32, text: String) -> *const c_char {
-    locked().entry(device).or_insert_with(|| CString::new(text).unwrap_or_default()).as_ptr()
-}
+/// What compilers pass for an action on every device (global constructors).
+const ALL_DEVICES: i64 = -2;
+/// What compilers pass for an action on every device in use (global destructors).
+const USED_DEVICES: i64 = -3;
 
 /// Prints what is known about a device. Returns 1, as the stock library.
-#[unsafe(no_mangle)]
 pub extern "C" fn __tgt_print_device_info(device: i64) -> i32 {
     guard(0, || {
         start();
-        let lines = policy::ready(device, &Site::NONE).and_then(Device::describe);
+        let lines = devices::ready(device, &Site::NONE).and_then(Device::describe);
         match lines {
             Ok(lines) => {
                 for (key, value) in lines {

@@ -1,40 +1,41 @@
 //! Launching target regions: the present function and its older forms.
 
-use crate::abi::{FAIL, Ident, KernelArguments, SUCCESS, VERSION_WITH_IMPLICIT_POINTER, flags};
+use crate::abi::{FAIL, Ident, KernelArguments, SUCCESS, VERSION_WITH_IMPLICIT_POINTER, flags, site};
 use crate::arrays::Arrays;
-use crate::caller::entry_points;
-use crate::guard::guard;
-use crate::policy::{Destination, destination, settle, several};
-use crate::state::{RUNTIME, site};
-use crate::{info, ompt, profile, tasks};
+use crate::devices::several;
+use crate::libomp::Libomp;
+use crate::{ompt, tasks};
+use gangway_openmp::devices::{Destination, destination};
+use gangway_openmp::guard::guard;
+use gangway_openmp::policy::settle;
+use gangway_openmp::state::RUNTIME;
+use gangway_openmp::{information, profile};
 use gangway_runtime::{Label, MapperFunction, Shape};
 use std::ffi::c_void;
 
 /// What compilers pass as the number of teams of a region without `teams`.
 const NO_TEAMS: i32 = -1;
 
-entry_points! {
-    /// Runs a target region on a device. Nonzero: the host version is to run.
-    ///
-    /// # Safety
-    /// Called by compiler-made code: the arguments are what it emitted.
-    pub unsafe extern "C" fn __tgt_target_kernel(
-        location: *const Ident,
-        device: i64,
-        teams: i32,
-        thread_limit: i32,
-        host: *const c_void,
-        arguments: *mut KernelArguments,
-    ) -> i32 {
-        guard(FAIL, || {
-            // SAFETY: the caller's promise.
-            let run_on = |device| unsafe { run(location, device, teams, thread_limit, host, &*arguments) };
-            match several(device) {
-                None => run_on(device),
-                Some(devices) => devices.into_iter().fold(SUCCESS, |result, device| result | run_on(device)),
-            }
-        })
-    }
+/// Runs a target region on a device. Nonzero: the host version is to run.
+///
+/// # Safety
+/// Called by compiler-made code: the arguments are what it emitted.
+pub unsafe extern "C" fn __tgt_target_kernel(
+    location: *const Ident,
+    device: i64,
+    teams: i32,
+    thread_limit: i32,
+    host: *const c_void,
+    arguments: *mut KernelArguments,
+) -> i32 {
+    guard(FAIL, || {
+        // SAFETY: the caller's promise.
+        let run_on = |device| unsafe { run(location, device, teams, thread_limit, host, &*arguments) };
+        match several(device) {
+            None => run_on(device),
+            Some(devices) => devices.into_iter().fold(SUCCESS, |result, device| result | run_on(device)),
+        }
+    })
 }
 
 /// # Safety
@@ -50,7 +51,7 @@ unsafe fn run(
 ) -> i32 {
     // SAFETY: the caller's promise.
     let site = unsafe { site(location) };
-    let Destination::Device(device) = destination(device, &site) else { return FAIL };
+    let Destination::Device(device) = destination::<Libomp>(device, &site) else { return FAIL };
     let full = kernel.version >= VERSION_WITH_IMPLICIT_POINTER;
     let shape = Shape {
         teams: if full { dimensions(kernel.teams, teams) } else { dimensions([0; 3], teams) },
@@ -65,7 +66,7 @@ unsafe fn run(
     };
     // SAFETY: the compiler's arrays live until the call returns.
     let arguments = unsafe { Arrays::of(kernel).arguments() };
-    info::construct(device, &site, "Entering OpenMP kernel", &arguments);
+    information::construct(device, &site, "Entering OpenMP kernel", &arguments);
     let nowait = kernel.flags & flags::NOWAIT != 0;
     let _profile = profile::Construct::begin("Runtime: target exe", &site, || {
         format!("NumTeams={};NumArgs={}", shape.teams[0], arguments.len())
@@ -75,7 +76,7 @@ unsafe fn run(
         RUNTIME.run(device, site, host.addr(), &arguments, &shape).and_then(|job| tasks::finish(job, nowait));
     match finished {
         Ok(()) => {
-            info::construct_done(&site);
+            information::construct_done(&site);
             SUCCESS
         }
         Err(error) => {
@@ -98,26 +99,24 @@ fn dimensions(stated: [u32; 3], first: i32) -> [u32; 3] {
     [first, stated[1].max(1), stated[2].max(1)]
 }
 
-entry_points! {
-    /// As [`__tgt_target_kernel`]; libomp has waited for the dependences.
-    ///
-    /// # Safety
-    /// As [`__tgt_target_kernel`].
-    pub unsafe extern "C" fn __tgt_target_kernel_nowait(
-        location: *const Ident,
-        device: i64,
-        teams: i32,
-        thread_limit: i32,
-        host: *const c_void,
-        arguments: *mut KernelArguments,
-        _dependences: i32,
-        _dependence_list: *const c_void,
-        _no_alias_dependences: i32,
-        _no_alias_list: *const c_void,
-    ) -> i32 {
-        // SAFETY: the caller's promise.
-        unsafe { __tgt_target_kernel::body(location, device, teams, thread_limit, host, arguments) }
-    }
+/// As [`__tgt_target_kernel`]; libomp has waited for the dependences.
+///
+/// # Safety
+/// As [`__tgt_target_kernel`].
+pub unsafe extern "C" fn __tgt_target_kernel_nowait(
+    location: *const Ident,
+    device: i64,
+    teams: i32,
+    thread_limit: i32,
+    host: *const c_void,
+    arguments: *mut KernelArguments,
+    _dependences: i32,
+    _dependence_list: *const c_void,
+    _no_alias_dependences: i32,
+    _no_alias_list: *const c_void,
+) -> i32 {
+    // SAFETY: the caller's promise.
+    unsafe { __tgt_target_kernel(location, device, teams, thread_limit, host, arguments) }
 }
 
 impl Arrays {
@@ -150,7 +149,7 @@ impl Arrays {
             dynamic_group_memory: 0,
         };
         // SAFETY: the caller's promise.
-        unsafe { __tgt_target_kernel::body(location, device, teams, threads, host, &raw mut arguments) }
+        unsafe { __tgt_target_kernel(location, device, teams, threads, host, &raw mut arguments) }
     }
 }
 
@@ -159,39 +158,37 @@ impl Arrays {
 /// libomp has waited for).
 macro_rules! older_forms {
     ($($name:ident($($location:ident)?; $($names:ident, $mappers:ident)?; $($teams:ident, $threads:ident)?; $($dependence:ident)*);)*) => {$(
-        entry_points! {
-            /// An older form of [`__tgt_target_kernel`].
-            ///
-            /// # Safety
-            /// Called by compiler-made code: the arguments are what it emitted.
-            pub unsafe extern "C" fn $name(
-                $($location: *const Ident,)?
-                device: i64,
-                host: *const c_void,
-                count: i32,
-                bases: *mut usize,
-                begins: *mut usize,
-                sizes: *mut i64,
-                types: *mut u64,
-                $($names: *mut Label, $mappers: *mut Option<MapperFunction>,)?
-                $($teams: i32, $threads: i32,)?
-                $($dependence: usize,)*
-            ) -> i32 {
-                #[allow(unused_mut, unused_assignments, reason = "only some forms have them")]
-                let (mut location_or_none, mut teams_or_none) = (std::ptr::null(), (NO_TEAMS, 0));
-                $(location_or_none = $location;)?
-                $(teams_or_none = ($teams, $threads);)?
-                let mut arrays = Arrays {
-                    count, bases, begins, sizes, types,
-                    names: std::ptr::null_mut(),
-                    mappers: std::ptr::null_mut(),
-                };
-                $(arrays.names = $names; arrays.mappers = $mappers;)?
-                let _ = &mut arrays;
-                $(let _ = $dependence;)*
-                // SAFETY: the caller's promise.
-                unsafe { arrays.launch(location_or_none, device, teams_or_none.0, teams_or_none.1, host) }
-            }
+        /// An older form of [`__tgt_target_kernel`].
+        ///
+        /// # Safety
+        /// Called by compiler-made code: the arguments are what it emitted.
+        pub unsafe extern "C" fn $name(
+            $($location: *const Ident,)?
+            device: i64,
+            host: *const c_void,
+            count: i32,
+            bases: *mut usize,
+            begins: *mut usize,
+            sizes: *mut i64,
+            types: *mut u64,
+            $($names: *mut Label, $mappers: *mut Option<MapperFunction>,)?
+            $($teams: i32, $threads: i32,)?
+            $($dependence: usize,)*
+        ) -> i32 {
+            #[allow(unused_mut, unused_assignments, reason = "only some forms have them")]
+            let (mut location_or_none, mut teams_or_none) = (std::ptr::null(), (NO_TEAMS, 0));
+            $(location_or_none = $location;)?
+            $(teams_or_none = ($teams, $threads);)?
+            let mut arrays = Arrays {
+                count, bases, begins, sizes, types,
+                names: std::ptr::null_mut(),
+                mappers: std::ptr::null_mut(),
+            };
+            $(arrays.names = $names; arrays.mappers = $mappers;)?
+            let _ = &mut arrays;
+            $(let _ = $dependence;)*
+            // SAFETY: the caller's promise.
+            unsafe { arrays.launch(location_or_none, device, teams_or_none.0, teams_or_none.1, host) }
         }
     )*};
 }
@@ -209,11 +206,9 @@ older_forms! {
 
 /// Trip counts now come with the launch; kept for old programs, as in the stock
 /// library.
-#[unsafe(no_mangle)]
 pub extern "C" fn __kmpc_push_target_tripcount(_device: i64, _count: u64) {}
 
 /// See [`__kmpc_push_target_tripcount`].
-#[unsafe(no_mangle)]
 pub extern "C" fn __kmpc_push_target_tripcount_mapper(_location: *const Ident, _device: i64, _count: u64) {}
 
 #[cfg(test)]

@@ -25,23 +25,16 @@
 
 pub mod abi;
 mod arrays;
-pub mod asynchronous;
-mod caller;
 pub mod data;
 pub mod devices;
-pub mod ending;
-mod fork;
-pub mod guard;
-pub mod info;
+mod exports;
+pub mod extensions;
+mod front_end;
 pub mod interop;
 pub mod launch;
 pub mod libomp;
 pub mod mapper;
-pub mod memory;
 pub mod ompt;
-pub mod policy;
-pub mod profile;
 pub mod register;
 pub mod replay;
-pub mod state;
 pub mod tasks;

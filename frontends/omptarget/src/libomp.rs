@@ -4,7 +4,9 @@
 //! parallelism may come without it, and one that loaded us through `dlopen` may
 //! keep it private.
 
-use crate::abi::{Dependence, Ident, Task};
+use crate::abi::{Dependence, FAIL, Ident, SUCCESS, Task};
+use gangway_openmp::guard::guard;
+use gangway_openmp::host::{Dependences, Host, Offload, Work};
 use once_cell::race::OnceBox;
 use std::ffi::{CStr, c_void};
 
@@ -93,12 +95,60 @@ unsafe fn function<F>(name: &CStr) -> Option<F> {
     if found.is_null() { None } else { Some(unsafe { std::mem::transmute_copy(&found) }) }
 }
 
-/// The default device (`OMP_DEFAULT_DEVICE`, `omp_set_default_device`).
-#[inline]
-#[must_use]
-pub fn default_device() -> i64 {
-    // SAFETY: takes nothing, always callable.
-    libomp().default_device.map_or(0, |f| i64::from(unsafe { f() }))
+impl Host for Libomp {
+    #[inline]
+    fn default_device() -> i64 {
+        // SAFETY: takes nothing, always callable.
+        libomp().default_device.map_or(0, |f| i64::from(unsafe { f() }))
+    }
+
+    fn target_offload() -> Option<Offload> {
+        // SAFETY: takes nothing, always callable.
+        match libomp().target_offload.map(|f| unsafe { f() })? {
+            0 => Some(Offload::Disabled),
+            2 => Some(Offload::Mandatory),
+            _ => Some(Offload::Default),
+        }
+    }
+
+    unsafe fn spawn(work: Work, dependences: Dependences) -> bool {
+        let omp = libomp();
+        let (Some(thread), Some(allocate), Some(enqueue)) =
+            (omp.global_thread_num, omp.target_task_alloc, omp.task_with_dependences)
+        else {
+            // No libomp, no tasks: the routine may as well be done when it returns.
+            work();
+            return true;
+        };
+        let count = dependences.count.max(0) as usize;
+        let objects = dependences.objects.cast::<*const Dependence>();
+        // SAFETY: libomp's functions, called as compilers call them; a depend object
+        // is a pointer to its dependence.
+        unsafe {
+            let dependences: Vec<Dependence> = (0..count).map(|index| **objects.add(index)).collect();
+            let thread = thread(std::ptr::null());
+            let task = allocate(std::ptr::null(), thread, HIDDEN_HELPER, size_of::<Task>(), 0, run_task, -1);
+            if task.is_null() {
+                return false;
+            }
+            (*task).shared = Box::into_raw(Box::new(work)).cast();
+            enqueue(std::ptr::null(), thread, task, count as i32, dependences.as_ptr(), 0, std::ptr::null());
+        }
+        true
+    }
+}
+
+/// `kmp_tasking_flags_t` with only `hidden_helper` set.
+const HIDDEN_HELPER: i32 = 1 << 7;
+
+/// What a task of [`Host::spawn`] runs.
+unsafe extern "C" fn run_task(_thread: i32, task: *mut Task) -> i32 {
+    guard(FAIL, || {
+        // SAFETY: `spawn` put a boxed closure there, for this one call.
+        let work = unsafe { Box::from_raw((*task).shared.cast::<Work>()) };
+        work();
+        SUCCESS
+    })
 }
 
 /// Waits for the dependences of a construct.
@@ -113,26 +163,4 @@ pub unsafe fn wait_dependences(location: *const Ident, thread: i32, lists: [(i32
         // SAFETY: the caller's promise.
         unsafe { wait(location, thread, count, list, no_alias_count, no_alias_list) };
     }
-}
-
-/// The text of an environment variable that is set and not empty.
-#[must_use]
-pub fn variable(name: &str) -> Option<String> {
-    std::env::var(name).ok().filter(|value| !value.is_empty())
-}
-
-/// As [`variable`], of one that names files to be loaded or written. A program with more
-/// rights than its user (set-user-ID, file capabilities) must not do that where the user
-/// says, so it has no such variable.
-#[must_use]
-pub fn file_variable(name: &str) -> Option<String> {
-    // SAFETY: the call only asks, and answers 0 for what it does not know.
-    let privileged = unsafe { libc::getauxval(libc::AT_SECURE) } != 0;
-    if privileged { None } else { variable(name) }
-}
-
-/// Whether a value of a variable of the stock library switches it on.
-#[must_use]
-pub fn is_true(value: &str) -> bool {
-    ["1", "true", "yes", "on"].iter().any(|word| value.eq_ignore_ascii_case(word))
 }

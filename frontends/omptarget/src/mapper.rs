@@ -1,6 +1,6 @@
 //! What a user-defined mapper calls to name its components.
 
-use crate::guard::guard;
+use gangway_openmp::guard::guard;
 use gangway_runtime::{Components, Item, Label};
 use std::ffi::c_void;
 
@@ -8,7 +8,6 @@ use std::ffi::c_void;
 ///
 /// # Safety
 /// `components` is the handle the mapper was called with.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn __tgt_push_mapper_component(
     components: *mut c_void,
     base: usize,
@@ -28,7 +27,6 @@ pub unsafe extern "C" fn __tgt_push_mapper_component(
 ///
 /// # Safety
 /// As [`__tgt_push_mapper_component`].
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn __tgt_mapper_num_components(components: *const c_void) -> i64 {
     // SAFETY: the handle is the runtime's component list.
     guard(0, || unsafe { &*components.cast::<Components>() }.len() as i64)

@@ -1,22 +1,17 @@
 //! Libraries come and go; the runtime starts and ends with them.
 
 use crate::abi::{BinaryDescriptor, DeviceImage, KIND_OPENMP, LegacyOffloadEntry, OffloadEntry, entry_flags};
-use crate::ending;
-use crate::guard::guard;
-use crate::policy::{self, Offload};
-use crate::state::{RUNTIME, start};
+use crate::front_end::start;
+use gangway_openmp::guard::guard;
+use gangway_openmp::state::RUNTIME;
+use gangway_openmp::{libraries, policy};
 use gangway_runtime::{EntryKind, HostEntry, Registration};
 use std::ffi::CStr;
-use std::sync::atomic::{AtomicIsize, Ordering};
-
-/// Libraries registered and not yet unregistered, by the program's account.
-static REGISTERED: AtomicIsize = AtomicIsize::new(0);
 
 /// Registers the images of a program or shared library; called by a constructor.
 ///
 /// # Safety
 /// The descriptor is the linker wrapper's, and stays until it is unregistered.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn __tgt_register_lib(descriptor: *const BinaryDescriptor) {
     guard((), || {
         start();
@@ -30,18 +25,10 @@ pub unsafe extern "C" fn __tgt_register_lib(descriptor: *const BinaryDescriptor)
                 policy::terminate(&error);
             }
         }
-        let images = if policy::offload() == Offload::Disabled {
-            // As if there were no devices: no back end is even asked.
-            Vec::new()
-        } else {
-            // SAFETY: as above.
-            unsafe { read_images(descriptor) }
-        };
+        // SAFETY: as above.
+        let images = unsafe { read_images(descriptor) };
         let key = std::ptr::from_ref(descriptor).addr();
-        REGISTERED.fetch_add(1, Ordering::AcqRel);
-        ending::expect_unregistration();
-        let strangers = RUNTIME.register(Registration { key, images, entries });
-        strangers.iter().for_each(|image| warn_if_unreadable(image));
+        libraries::register(Registration { key, images, entries });
     });
 }
 
@@ -50,54 +37,30 @@ pub unsafe extern "C" fn __tgt_register_lib(descriptor: *const BinaryDescriptor)
 ///
 /// # Safety
 /// The descriptor was registered.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn __tgt_unregister_lib(descriptor: *const BinaryDescriptor) {
-    guard((), || {
-        let last = REGISTERED.fetch_sub(1, Ordering::AcqRel) == 1;
-        if last {
-            crate::info::before_end();
-        }
-        if !ending::is_ending() {
-            RUNTIME.unregister(descriptor.addr());
-        }
-        if last {
-            crate::ompt::finalize_devices();
-            crate::info::finish();
-        }
-    });
+    guard((), || libraries::unregister(descriptor.addr()));
 }
 
 /// Starts the runtime without a library.
-#[unsafe(no_mangle)]
 pub extern "C" fn __tgt_rtl_init() {
     guard((), start);
 }
 
 /// Ends what [`__tgt_rtl_init`] began. The runtime itself stays usable: libraries
 /// may still be registered.
-#[unsafe(no_mangle)]
 pub extern "C" fn __tgt_rtl_deinit() {
-    guard((), || {
-        if REGISTERED.load(Ordering::Acquire) == 0 {
-            crate::ompt::finalize_devices();
-            crate::info::finish();
-        }
-    });
+    guard((), libraries::finish_without);
 }
 
 /// Makes the devices of all back ends available, images or not.
-#[unsafe(no_mangle)]
 pub extern "C" fn __tgt_init_all_rtls() {
     guard((), || {
         start();
-        if policy::offload() != Offload::Disabled {
-            RUNTIME.number_all_devices();
-        }
+        libraries::number_all_devices();
     });
 }
 
 /// The way compilers before clang 17 passed `requires` clauses.
-#[unsafe(no_mangle)]
 pub extern "C" fn __tgt_register_requires(flags: i64) {
     guard((), || {
         start();
@@ -122,17 +85,6 @@ unsafe fn read_images(descriptor: &BinaryDescriptor) -> Vec<&'static [u8]> {
         if image.start.is_null() { &[] } else { unsafe { std::slice::from_raw_parts(image.start, size) } }
     };
     images.iter().map(bytes).collect()
-}
-
-/// An image that is damaged is no reason to stop a program that can run on the
-/// host, but none to keep quiet either.
-fn warn_if_unreadable(image: &[u8]) {
-    if let Err(error) = gangway_image::recognise(image) {
-        crate::info::print_line(format_args!(
-            "gangway: warning: a device image of the program is damaged: {error}\n  \
-             help: build the program again"
-        ));
-    }
 }
 
 /// Reads the entry table in either layout; also answers the `requires` clauses of

@@ -1,10 +1,11 @@
 //! Record and replay, and CUDA-style launches: parts of the stock ABI that have
 //! no meaning without its plugins. Each says so by name and fails as the ABI
 //! defines; none is called by code that `-fopenmp` compiles.
+#![allow(non_snake_case, reason = "the ABI's names")]
 
 use crate::abi::FAIL;
-use crate::guard::guard;
-use crate::info::print_line;
+use gangway_openmp::guard::guard;
+use gangway_openmp::message::print_line;
 use std::ffi::c_void;
 
 fn refuse(name: &str, instead: &str) {
@@ -12,7 +13,6 @@ fn refuse(name: &str, instead: &str) {
 }
 
 /// Refused: recording needs the stock plugins' memory manager.
-#[unsafe(no_mangle)]
 pub extern "C" fn __tgt_activate_record_replay(
     _device: i64,
     _size: u64,
@@ -26,7 +26,6 @@ pub extern "C" fn __tgt_activate_record_replay(
 }
 
 /// Refused, see [`__tgt_activate_record_replay`].
-#[unsafe(no_mangle)]
 pub extern "C" fn __tgt_target_kernel_replay(
     _location: *const c_void,
     _device: i64,
@@ -57,7 +56,6 @@ pub struct Dimensions {
 }
 
 /// Refused: offloaded CUDA (`-foffload-via-llvm`) needs a GPU back end.
-#[unsafe(no_mangle)]
 pub extern "C" fn __llvmPushCallConfiguration(
     _grid: Dimensions,
     _block: Dimensions,
@@ -69,7 +67,6 @@ pub extern "C" fn __llvmPushCallConfiguration(
 }
 
 /// Refused, see [`__llvmPushCallConfiguration`].
-#[unsafe(no_mangle)]
 pub extern "C" fn __llvmPopCallConfiguration(
     _grid: *mut Dimensions,
     _block: *mut Dimensions,
@@ -81,8 +78,6 @@ pub extern "C" fn __llvmPopCallConfiguration(
 }
 
 /// Refused, see [`__llvmPushCallConfiguration`].
-#[unsafe(no_mangle)]
-#[allow(non_snake_case, reason = "the ABI's name")]
 pub extern "C" fn llvmLaunchKernel(
     _function: *const c_void,
     _grid: Dimensions,

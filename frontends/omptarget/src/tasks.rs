@@ -7,9 +7,10 @@
 //! is null.
 
 use crate::abi::{Ident, Task};
-use crate::guard::guard;
 use crate::libomp::libomp;
-use crate::{ompt, policy};
+use crate::ompt;
+use gangway_openmp::guard::guard;
+use gangway_openmp::{interop, policy};
 use gangway_runtime::{Error, ErrorKind, Job, Result};
 use std::ffi::c_void;
 
@@ -71,7 +72,6 @@ fn task_handle() -> Option<*mut *mut c_void> {
 ///
 /// # Safety
 /// `handle` is null or what libomp keeps for the task.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn __tgt_target_nowait_query(handle: *mut *mut c_void) {
     guard((), || {
         // SAFETY: the caller's promise; the handle was set by `leave`.
@@ -105,12 +105,11 @@ pub unsafe extern "C" fn __tgt_target_nowait_query(handle: *mut *mut c_void) {
 
 /// Called by libomp at synchronisation points: what was enqueued implicitly for
 /// the thread's interop objects has to be done.
-#[unsafe(no_mangle)]
 pub extern "C" fn __tgt_target_sync(
     _location: *const Ident,
     thread: i32,
     _task: *mut Task,
     _event: *mut c_void,
 ) {
-    guard((), || crate::interop::synchronize_implicit(thread));
+    guard((), || interop::synchronize_implicit(thread));
 }

@@ -6,7 +6,8 @@ use gangway_backend::{
     ForeignRuntimeKind, Launch, Module, Result, StreamHandle, Vendor,
 };
 use gangway_omptarget::interop::*;
-use gangway_omptarget::state::RUNTIME;
+use gangway_openmp::interop::*;
+use gangway_openmp::state::RUNTIME;
 use std::collections::BTreeSet;
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr::{null, null_mut};

@@ -100,7 +100,7 @@ impl End {
 
 /// A step in OMPT's terms: what, from where, to where, how many bytes.
 fn describe(number: i32, step: &Step<'_>) -> Option<(DataOperation, End, End, usize)> {
-    let on_host = |address| End { address, device: crate::devices::omp_get_initial_device() };
+    let on_host = |address| End { address, device: gangway_openmp::devices::omp_get_initial_device() };
     let on_device = |address: gangway_backend::DevicePtr| End { address: address.0, device: number };
     Some(match *step {
         Step::Allocate { host, device, size, .. } => {

@@ -1,31 +1,19 @@
-//! Interoperability objects (OpenMP 6.0 chapter 16 and the interoperability
-//! routines): a program gets hold of the foreign runtime under a device, and of a
-//! stream of it that OpenMP waits for where the program says so.
-//!
-//! A device whose back end has no foreign runtime gives `omp_interop_none`, as the
-//! stock library does for the host's processors.
+//! Interoperability objects: `interop` and `dispatch` constructs, as compilers call them.
 //!
 //! Layouts and numbers are those of the stock library 22.1, found in its code:
 //! its headers changed them since.
 
-mod object;
-mod property;
-
-pub use object::{hold, synchronize_implicit};
-pub use property::{
-    omp_get_interop_int, omp_get_interop_name, omp_get_interop_ptr, omp_get_interop_str,
-    omp_get_interop_type_desc,
-};
-
 use crate::abi::{Dependence, FAIL, Ident, SUCCESS};
-use crate::guard::guard;
-use crate::policy::{DEFAULT_DEVICE, Offload, offload};
-use crate::state::RUNTIME;
-use crate::{info, libomp};
+use crate::libomp::{self, Libomp};
+use gangway_openmp::devices::DEFAULT_DEVICE;
+use gangway_openmp::guard::guard;
+use gangway_openmp::host::{Host, Offload};
+use gangway_openmp::interop::{self, Completion, Interop, Kind};
+use gangway_openmp::message;
+use gangway_openmp::policy::offload;
+use gangway_openmp::state::RUNTIME;
 use gangway_runtime::Device;
 use gangway_runtime::events::Site;
-use object::Kind;
-pub use object::{Completion, Interop};
 use std::ffi::c_void;
 
 /// An item of a `prefer_type` modifier (`interop_spec_t`).
@@ -90,7 +78,6 @@ const CLANG_TARGETSYNC: i32 = 2;
 ///
 /// # Safety
 /// Called by compiler-made code: the arguments are what it emitted.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn __tgt_interop_get(
     location: *const Ident,
     kind: i32,
@@ -142,7 +129,7 @@ unsafe fn get(
         preferences.iter().find(fits).map_or(0, |preference| preference.implementation_attributes);
     let owner = (context.flags & flag::IMPLICIT != 0).then_some(context.thread);
     if let Some(owner) = owner
-        && let Some(found) = object::find_implicit(owner, device, kind, attributes)
+        && let Some(found) = interop::find_implicit(owner, device, kind, attributes)
     {
         return found;
     }
@@ -155,20 +142,20 @@ unsafe fn get(
 /// An object that cannot be made is none: the interface has no other way to say
 /// so, but people may ask why.
 fn refused(error: &gangway_runtime::Error) -> *mut Interop {
-    info::debug(format_args!("no interoperability object: {error}"));
+    message::debug(format_args!("no interoperability object: {error}"));
     std::ptr::null_mut()
 }
 
 /// The device of a number, unless it is the host or nothing.
 fn device(number: i64) -> Option<&'static Device> {
-    let number = if number == DEFAULT_DEVICE { libomp::default_device() } else { number };
+    let number = if number == DEFAULT_DEVICE { Libomp::default_device() } else { number };
     if number == RUNTIME.device_count() as i64 {
         return None;
     }
     match RUNTIME.device(number, &Site::NONE) {
         Ok(device) => Some(device),
         Err(error) => {
-            info::debug(format_args!("no interoperability object: {error}"));
+            message::debug(format_args!("no interoperability object: {error}"));
             None
         }
     }
@@ -196,7 +183,6 @@ unsafe fn wait(location: *const Ident, context: &Context, dependences: *const De
 ///
 /// # Safety
 /// As [`__tgt_interop_get`]; `interop` is `omp_interop_none` or an object.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn __tgt_interop_use60(
     location: *const Ident,
     interop: *mut Interop,
@@ -224,7 +210,6 @@ pub unsafe extern "C" fn __tgt_interop_use60(
 ///
 /// # Safety
 /// As [`__tgt_interop_use60`]; the object is not used again.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn __tgt_interop_release(
     location: *const Ident,
     interop: *mut Interop,
@@ -248,18 +233,17 @@ pub unsafe extern "C" fn __tgt_interop_release(
 /// # Safety
 /// `interop` is `omp_interop_none` or an object; the function may be called with
 /// `data` until the object is destroyed.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn ompx_interop_add_completion_callback(
     interop: *mut Interop,
     function: Option<Completion>,
     data: *mut c_void,
 ) -> i32 {
-    guard(property::OTHER, || {
+    guard(interop::OTHER, || {
         // SAFETY: the caller's promise.
         let interop = unsafe { interop.as_ref() }.filter(|_| offload() != Offload::Disabled);
-        let (Some(interop), Some(function)) = (interop, function) else { return property::OTHER };
+        let (Some(interop), Some(function)) = (interop, function) else { return interop::OTHER };
         interop.add_completion(function, data);
-        property::SUCCESS
+        interop::SUCCESS
     })
 }
 
@@ -283,7 +267,6 @@ unsafe fn with_circumstances<R>(
 ///
 /// # Safety
 /// Called by compiler-made code: the arguments are what it emitted.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn __tgt_interop_init(
     location: *const Ident,
     thread: i32,
@@ -310,7 +293,6 @@ pub unsafe extern "C" fn __tgt_interop_init(
 ///
 /// # Safety
 /// Called by compiler-made code: the arguments are what it emitted.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn __tgt_interop_use(
     location: *const Ident,
     thread: i32,
@@ -332,7 +314,6 @@ pub unsafe extern "C" fn __tgt_interop_use(
 ///
 /// # Safety
 /// Called by compiler-made code: the arguments are what it emitted.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn __tgt_interop_destroy(
     location: *const Ident,
     thread: i32,

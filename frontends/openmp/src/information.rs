@@ -1,20 +1,16 @@
-//! What users ask to be told: `LIBOMPTARGET_INFO`, `GANGWAY_DEBUG`,
-//! `GANGWAY_CHECK`, the trace and the report.
+//! `LIBOMPTARGET_INFO`: what is mapped, copied and launched.
 //!
 //! The information lines have the stock library's wording, so that scripts and
 //! eyes trained on it keep working. All of it goes to standard error, a line at a
 //! time, so that lines of several threads do not mix.
 
-use crate::libomp::{self, file_variable, variable};
-use crate::profile;
+use crate::environment::variable;
+use crate::message::print_line;
 use crate::state::RUNTIME;
-use gangway_backend::{DevicePtr, SourceLocation};
+use gangway_backend::SourceLocation;
 use gangway_runtime::events::{self, MappingChange, MappingEvent, Observer, Site, Step};
 use gangway_runtime::{Arguments, Device, Label, map_type};
-use std::cell::RefCell;
 use std::fmt;
-use std::io::Write;
-use std::os::fd::FromRawFd;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 /// Bits of `LIBOMPTARGET_INFO`.
@@ -36,33 +32,11 @@ mod bit {
 }
 
 static LEVEL: AtomicU32 = AtomicU32::new(0);
-static DEBUG: AtomicBool = AtomicBool::new(false);
 
 /// Reads the environment; called once at start-up.
-pub fn start() {
-    static TRACE: Trace = Trace;
+pub(crate) fn start() {
     if let Some(level) = variable("LIBOMPTARGET_INFO").and_then(|text| parse_level(&text)) {
-        LEVEL.store(level, Ordering::Relaxed);
-    }
-    DEBUG.store(variable("GANGWAY_DEBUG").is_some_and(|value| value != "0"), Ordering::Relaxed);
-    if LEVEL.load(Ordering::Relaxed) != 0 {
-        observe_for_information();
-    }
-    profile::start();
-    if file_variable("GANGWAY_TRACE").or_else(|| file_variable("GANGWAY_REPORT")).is_some() {
-        gangway_trace::configure_from_env();
-        if gangway_trace::enabled() {
-            events::observe(&TRACE);
-        }
-    }
-    if variable("LIBOMPTARGET_TREAT_ATTACH_AUTO_AS_ALWAYS").is_some_and(|value| libomp::is_true(&value)) {
-        gangway_runtime::treat_attach_auto_as_always();
-    }
-    if variable("OFFLOAD_TRACK_ALLOCATION_TRACES").is_some_and(|value| libomp::is_true(&value)) {
-        gangway_runtime::allocations::track_allocations();
-    }
-    if variable("GANGWAY_CHECK").is_some_and(|value| value != "0") {
-        gangway_runtime::report_never_mapped(|error| print_line(format_args!("gangway: warning: {error}")));
+        set_level(level);
     }
 }
 
@@ -76,13 +50,10 @@ fn parse_level(text: &str) -> Option<u32> {
 }
 
 /// Changes what is told while the program runs.
-#[unsafe(no_mangle)]
-pub extern "C" fn __tgt_set_info_flag(level: u32) {
-    crate::guard::guard((), || {
-        if LEVEL.swap(level, Ordering::Relaxed) == 0 && level != 0 {
-            observe_for_information();
-        }
-    });
+pub fn set_level(level: u32) {
+    if LEVEL.swap(level, Ordering::Relaxed) == 0 && level != 0 {
+        observe_for_information();
+    }
 }
 
 /// Once in a process, however often the level goes to 0 and up again.
@@ -103,33 +74,8 @@ pub fn before_end() {
     }
 }
 
-/// Writes what is to be written when the last library has gone.
-pub fn finish() {
-    gangway_trace::finish();
-    profile::finish();
-}
-
 fn wanted(bits: u32) -> bool {
     LEVEL.load(Ordering::Relaxed) & bits != 0
-}
-
-/// Prints one line (or message of several) to standard error in one piece.
-///
-/// Straight to the descriptor: the standard library's lock could stay locked for a forked
-/// child, if another thread was printing at the fork.
-pub fn print_line(text: fmt::Arguments<'_>) {
-    let text = format!("{text}\n");
-    // SAFETY: the descriptor is the process's for as long as it has one; it is not closed here.
-    let mut error = std::mem::ManuallyDrop::new(unsafe { std::fs::File::from_raw_fd(libc::STDERR_FILENO) });
-    // Nothing can be done about a closed standard error.
-    let _ = error.write_all(text.as_bytes());
-}
-
-/// Prints with `GANGWAY_DEBUG` only.
-pub fn debug(text: fmt::Arguments<'_>) {
-    if DEBUG.load(Ordering::Relaxed) {
-        print_line(format_args!("gangway: debug: {text}"));
-    }
 }
 
 fn tell(device: i32, text: fmt::Arguments<'_>) {
@@ -349,59 +295,6 @@ fn counts(event: &MappingEvent) -> (String, u32) {
         .counts
         .as_ref()
         .map_or_else(|| ("0".to_owned(), 0), |counts| (Count(counts).to_string(), counts.hold))
-}
-
-/// Records steps for the trace and the report.
-struct Trace;
-
-thread_local! {
-    /// Start times of the steps this thread is in.
-    static STARTS: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
-}
-
-impl Observer for Trace {
-    fn begin(&self, _device: i32, _site: &Site, _step: &Step<'_>) {
-        let _ = STARTS.try_with(|starts| starts.borrow_mut().push(gangway_trace::now()));
-    }
-
-    fn end(&self, device: i32, site: &Site, step: &Step<'_>) {
-        let end = gangway_trace::now();
-        let Ok(Some(start)) = STARTS.try_with(|starts| starts.borrow_mut().pop()) else { return };
-        let Some((kind, name, bytes)) = span(step) else { return };
-        let location = site.location().map(|at| gangway_trace::Location {
-            file: at.file,
-            function: at.function,
-            line: at.line,
-            column: at.column,
-        });
-        gangway_trace::record(&gangway_trace::Span {
-            kind,
-            device,
-            name,
-            location,
-            bytes: bytes as u64,
-            start,
-            end,
-        });
-    }
-}
-
-/// What a step is in the trace's terms.
-fn span<'a>(step: &Step<'a>) -> Option<(gangway_trace::Kind, &'a str, usize)> {
-    use gangway_trace::Kind;
-    Some(match *step {
-        Step::Launch(launch) => (Kind::Kernel, launch.name, 0),
-        Step::ToDevice { size, label, .. } => (Kind::ToDevice, label.name().unwrap_or(""), size),
-        Step::FromDevice { size, label, .. } => (Kind::FromDevice, label.name().unwrap_or(""), size),
-        Step::BetweenDevices { size, .. } => (Kind::DeviceToDevice, "", size),
-        Step::Allocate { size, label, device, .. } if device != DevicePtr::NULL => {
-            (Kind::Allocate, label.name().unwrap_or(""), size)
-        }
-        Step::Deallocate { .. } => (Kind::Free, "", 0),
-        Step::Fill { size, .. } => (Kind::ToDevice, "fill", size),
-        Step::Load { image, .. } => (Kind::LoadImage, "", image.len()),
-        Step::Allocate { .. } | Step::Associate { .. } | Step::Disassociate { .. } => return None,
-    })
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The objects themselves, and those that the runtime keeps for threads.
 
-use crate::{info, policy};
+use crate::{message, policy};
 use gangway_backend::ForeignRuntime;
 use gangway_runtime::streams::Stream;
 use gangway_runtime::{Device, Result};
@@ -149,7 +149,7 @@ impl Interop {
             (*object).synchronize();
             let object = Box::from_raw(object);
             if let Some(Err(error)) = object.stream.map(Stream::destroy) {
-                info::debug(format_args!("destroying an interoperability object: {error}"));
+                message::debug(format_args!("destroying an interoperability object: {error}"));
             }
         }
     }

@@ -5,10 +5,11 @@
 //! runtime put in order there what the other threads were doing.
 
 use crate::state::RUNTIME;
-use crate::{devices, interop, ompt};
+use crate::{devices, interop, message};
 use gangway_runtime::Forking;
 use std::any::Any;
 use std::cell::UnsafeCell;
+use std::sync::OnceLock;
 
 /// What is held during a fork. The locks themselves see to it that one thread at a time
 /// is between `before` and `in_parent` or `in_child`.
@@ -21,23 +22,28 @@ static SLOT: Slot = Slot(UnsafeCell::new(None));
 
 struct Held {
     runtime: Forking,
-    _front_end: [Box<dyn Any>; 3],
+    _locks: [Box<dyn Any>; 3],
 }
 
-/// Installs the handlers; called once, at start-up.
-pub fn install() {
+/// Takes the locks of the front ends.
+static FRONT_ENDS: OnceLock<fn() -> Box<dyn Any>> = OnceLock::new();
+
+/// Installs the handlers; called once, at start-up. `front_ends` takes the locks of the
+/// front ends.
+pub fn install(front_ends: fn() -> Box<dyn Any>) {
+    let _ = FRONT_ENDS.set(front_ends);
     // SAFETY: the handlers are functions of this library, which stays loaded.
     let failed = unsafe { libc::pthread_atfork(Some(before), Some(in_parent), Some(in_child)) };
     if failed != 0 {
-        crate::info::debug(format_args!("out of memory: a forked child may not be able to use devices"));
+        message::debug(format_args!("out of memory: a forked child may not be able to use devices"));
     }
 }
 
 extern "C" fn before() {
     crate::guard::guard((), || {
-        let front_end: [Box<dyn Any>; 3] =
-            [Box::new(devices::hold()), Box::new(interop::hold()), Box::new(ompt::hold_devices())];
-        let held = Held { runtime: RUNTIME.before_fork(), _front_end: front_end };
+        let front_ends = FRONT_ENDS.get().map_or_else(|| Box::new(()) as Box<dyn Any>, |hold| hold());
+        let locks: [Box<dyn Any>; 3] = [front_ends, Box::new(devices::hold()), Box::new(interop::hold())];
+        let held = Held { runtime: RUNTIME.before_fork(), _locks: locks };
         // SAFETY: this thread has the locks.
         unsafe { *SLOT.0.get() = Some(held) };
     });

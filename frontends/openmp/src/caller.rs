@@ -3,12 +3,12 @@
 //! Rust has no stable way to ask for a function's return address, and unwinding
 //! would cost a tool's user as much as the construct the tool looks at. So each
 //! entry point whose caller tools are told is four instructions in front of the
-//! function proper: they note the return address in a thread-local word and jump
-//! on. It takes well under a nanosecond whether or not a tool is there, which is
-//! less than it would take to ask.
+//! function proper ([`export!`](crate::export)): they note the return address in a
+//! thread-local word and jump on. It takes well under a nanosecond whether or not
+//! a tool is there, which is less than it would take to ask.
 //!
 //! The word is read once, at the beginning of a call ([`noted`]); calls from
-//! within the library go to the function proper, `name::body`, and leave it alone.
+//! within the library go to the function proper and leave it alone.
 
 use std::ffi::c_void;
 
@@ -71,62 +71,58 @@ pub fn noted() -> *const c_void {
 #[cfg(not(target_arch = "x86_64"))]
 pub fn note(_address: *const c_void) {}
 
-/// Makes exported functions that note their caller. What it is given looks like
-/// the function; other code of the crate calls it as `name::body`.
-macro_rules! entry_points {
-    ($(
-        $(#[$attribute:meta])*
-        pub unsafe extern "C" fn $name:ident($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)? $body:block
-    )*) => {$(
-        #[allow(non_snake_case, reason = "the ABI's names")]
-        pub(crate) mod $name {
-            #[allow(unused_imports, reason = "not every function needs them")]
-            use super::*;
-
-            /// The function proper.
-            ///
-            /// # Safety
-            /// As the entry point.
-            #[allow(clippy::too_many_arguments, reason = "the ABI's signature")]
-            pub(crate) unsafe extern "C" fn body($($argument: $type),*) $(-> $result)? $body
-        }
-
-        $(#[$attribute])*
+/// Exports functions under their C names: a front end's table, by module.
+///
+/// The functions proper are ordinary ones with the C calling convention and names of Rust, so
+/// that code of ours calls them directly. What is exported is a jump in front of each, which
+/// takes its arguments as they come. Those after `noting` note their caller on the way.
+///
+/// ```ignore
+/// export! { noting memory: omp_target_alloc, omp_target_free; }
+/// export! { devices: omp_get_num_devices; }
+/// ```
+#[macro_export]
+macro_rules! export {
+    (noting $($module:ident: $($name:ident $(<$host:ty>)?),+;)+) => {$($(
         // Registers r10 and r11 are free at a call in the System V ABI.
         #[cfg(target_arch = "x86_64")]
         #[unsafe(naked)]
         #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $name($($argument: $type),*) $(-> $result)? {
+        unsafe extern "C" fn $name() {
             core::arch::naked_asm!(
                 "mov r10, qword ptr [rsp]",
                 "mov r11, qword ptr [rip + gangway_caller@GOTTPOFF]",
                 "mov qword ptr fs:[r11], r10",
                 "jmp {body}",
-                body = sym $name::body,
+                body = sym $module::$name $(::<$host>)?,
             )
         }
-
-        $(#[$attribute])*
         #[cfg(not(target_arch = "x86_64"))]
+        $crate::export! { $module: $name $(<$host>)?; }
+    )+)+};
+    ($($module:ident: $($name:ident $(<$host:ty>)?),+;)+) => {$($(
+        #[cfg(target_arch = "x86_64")]
+        #[unsafe(naked)]
         #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $name($($argument: $type),*) $(-> $result)? {
-            // SAFETY: the caller's promise.
-            unsafe { $name::body($($argument),*) }
+        unsafe extern "C" fn $name() {
+            core::arch::naked_asm!("jmp {body}", body = sym $module::$name $(::<$host>)?)
         }
-    )*};
+        #[cfg(target_arch = "aarch64")]
+        #[unsafe(naked)]
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $name() {
+            core::arch::naked_asm!("b {body}", body = sym $module::$name $(::<$host>)?)
+        }
+    )+)+};
 }
-pub(crate) use entry_points;
 
 #[cfg(all(test, target_arch = "x86_64"))]
 mod tests {
     use super::*;
 
-    entry_points! {
+    mod proper {
         /// Answers its caller's address, and its arguments in order.
-        ///
-        /// # Safety
-        /// None is needed.
-        pub unsafe extern "C" fn gangway_test_caller(
+        pub extern "C" fn gangway_test_caller(
             a: usize,
             b: usize,
             c: usize,
@@ -137,16 +133,26 @@ mod tests {
             address: *mut usize,
         ) -> usize {
             // SAFETY: the test passes its own variable.
-            unsafe { *address = noted().addr() };
+            unsafe { *address = super::noted().addr() };
             [a, b, c, d, e, f, g].into_iter().fold(0, |all, digit| all * 10 + digit)
         }
     }
 
+    crate::export! { noting proper: gangway_test_caller; }
+
+    /// The exported function, with its type.
+    type Exported =
+        unsafe extern "C" fn(usize, usize, usize, usize, usize, usize, usize, *mut usize) -> usize;
+
     #[inline(never)]
     fn call() -> usize {
         let mut address = 0;
-        // SAFETY: no conditions but a valid pointer.
-        let digits = unsafe { gangway_test_caller(1, 2, 3, 4, 5, 6, 7, &raw mut address) };
+        // SAFETY: the export jumps to the function proper, whose type this is; the only
+        // condition is a valid pointer.
+        let digits = unsafe {
+            let exported: Exported = std::mem::transmute(gangway_test_caller as *const ());
+            exported(1, 2, 3, 4, 5, 6, 7, &raw mut address)
+        };
         assert_eq!(digits, 1_234_567);
         address
     }

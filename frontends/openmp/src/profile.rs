@@ -5,8 +5,8 @@
 //! microseconds (default 500), and the sum of all of each name. What the stock library tells
 //! of its own insides has no counterpart here. `GANGWAY_TRACE` has more, and costs less.
 
-use crate::info;
-use crate::libomp::{file_variable, variable};
+use crate::environment::{file_variable, variable};
+use crate::message;
 use gangway_runtime::events::{self, Observer, Site, Step};
 use gangway_trace::Quoted;
 use std::cell::RefCell;
@@ -214,7 +214,7 @@ pub fn finish() {
         return;
     }
     if let Err(error) = std::fs::write(&profile.file, profile.text()) {
-        info::print_line(format_args!(
+        message::print_line(format_args!(
             "gangway: warning: cannot write the profile {}: {error}\n  \
              help: LIBOMPTARGET_PROFILE names the file",
             profile.file

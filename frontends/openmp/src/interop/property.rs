@@ -131,7 +131,6 @@ unsafe fn answer<R>(
 ///
 /// # Safety
 /// `interop` is `omp_interop_none` or an object, `code` null or a variable.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn omp_get_interop_int(interop: *const Interop, number: i32, code: *mut i32) -> isize {
     let take = |value| if let Value::Int(value) = value { Some(value) } else { None };
     // SAFETY: the caller's promise.
@@ -142,7 +141,6 @@ pub unsafe extern "C" fn omp_get_interop_int(interop: *const Interop, number: i3
 ///
 /// # Safety
 /// As [`omp_get_interop_int`].
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn omp_get_interop_ptr(
     interop: *const Interop,
     number: i32,
@@ -157,7 +155,6 @@ pub unsafe extern "C" fn omp_get_interop_ptr(
 ///
 /// # Safety
 /// As [`omp_get_interop_int`].
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn omp_get_interop_str(
     interop: *const Interop,
     number: i32,
@@ -172,7 +169,6 @@ pub unsafe extern "C" fn omp_get_interop_str(
 ///
 /// # Safety
 /// As [`omp_get_interop_int`].
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn omp_get_interop_name(interop: *const Interop, number: i32) -> *const c_char {
     guard(std::ptr::null(), || match property(number) {
         Some((_, name)) if !interop.is_null() => name.as_ptr(),
@@ -185,7 +181,6 @@ pub unsafe extern "C" fn omp_get_interop_name(interop: *const Interop, number: i
 ///
 /// # Safety
 /// As [`omp_get_interop_int`].
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn omp_get_interop_type_desc(interop: *const Interop, number: i32) -> *const c_char {
     guard(std::ptr::null(), || {
         // SAFETY: the caller's promise.

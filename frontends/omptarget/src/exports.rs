@@ -1,0 +1,59 @@
+//! The exported functions: which name is which function.
+//!
+//! `exports.txt` is what the linker takes, and a test compares the two.
+
+use crate::libomp::Libomp;
+use crate::{data, devices, extensions, interop, launch, mapper, register, replay, tasks};
+use gangway_openmp::{asynchronous, devices as device_routines, export, interop as properties, memory};
+
+export! {
+    noting launch:
+        __tgt_target_kernel, __tgt_target_kernel_nowait,
+        __tgt_target, __tgt_target_mapper, __tgt_target_nowait, __tgt_target_nowait_mapper,
+        __tgt_target_teams, __tgt_target_teams_mapper, __tgt_target_teams_nowait,
+        __tgt_target_teams_nowait_mapper;
+    data:
+        __tgt_target_data_begin, __tgt_target_data_begin_mapper,
+        __tgt_target_data_begin_nowait, __tgt_target_data_begin_nowait_mapper,
+        __tgt_target_data_end, __tgt_target_data_end_mapper,
+        __tgt_target_data_end_nowait, __tgt_target_data_end_nowait_mapper,
+        __tgt_target_data_update, __tgt_target_data_update_mapper,
+        __tgt_target_data_update_nowait, __tgt_target_data_update_nowait_mapper;
+    memory:
+        omp_target_alloc, omp_target_free, omp_target_memcpy, omp_target_memcpy_rect,
+        omp_target_memset, omp_target_associate_ptr, omp_target_disassociate_ptr;
+    asynchronous:
+        omp_target_memcpy_async<Libomp>, omp_target_memcpy_rect_async<Libomp>,
+        omp_target_memset_async<Libomp>;
+    extensions:
+        llvm_omp_target_alloc_device, llvm_omp_target_free_device,
+        llvm_omp_target_alloc_host, llvm_omp_target_free_host,
+        llvm_omp_target_alloc_shared, llvm_omp_target_free_shared;
+}
+
+export! {
+    launch: __kmpc_push_target_tripcount, __kmpc_push_target_tripcount_mapper;
+    mapper: __tgt_push_mapper_component, __tgt_mapper_num_components;
+    register:
+        __tgt_register_lib, __tgt_unregister_lib, __tgt_rtl_init, __tgt_rtl_deinit,
+        __tgt_init_all_rtls, __tgt_register_requires;
+    tasks: __tgt_target_nowait_query, __tgt_target_sync;
+    device_routines:
+        omp_get_num_devices, omp_get_device_num, omp_get_initial_device,
+        omp_get_uid_from_device, omp_get_device_from_uid;
+    devices: __tgt_print_device_info;
+    memory: omp_target_is_present, omp_target_is_accessible, omp_get_mapped_ptr;
+    extensions:
+        llvm_omp_target_dynamic_shared_alloc, llvm_omp_target_lock_mem, llvm_omp_target_unlock_mem,
+        ompx_dump_mapping_tables, __tgt_set_info_flag;
+    interop:
+        __tgt_interop_get, __tgt_interop_use60, __tgt_interop_release,
+        __tgt_interop_init, __tgt_interop_use, __tgt_interop_destroy,
+        ompx_interop_add_completion_callback;
+    properties:
+        omp_get_interop_int, omp_get_interop_ptr, omp_get_interop_str, omp_get_interop_name,
+        omp_get_interop_type_desc;
+    replay:
+        __tgt_activate_record_replay, __tgt_target_kernel_replay,
+        __llvmPushCallConfiguration, __llvmPopCallConfiguration, llvmLaunchKernel;
+}

@@ -1,0 +1,172 @@
+//! Device numbers and names (OpenMP 6.0 chapter 24, device information routines).
+
+use crate::guard::guard;
+use crate::host::{Host, Offload};
+use crate::state::RUNTIME;
+use crate::{ending, message, policy};
+use gangway_runtime::Device;
+use gangway_runtime::events::Site;
+use std::collections::BTreeMap;
+use std::ffi::{CStr, CString, c_char};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// `omp_initial_device`.
+const INITIAL_DEVICE: i32 = -1;
+/// `omp_invalid_device`.
+const INVALID_DEVICE: i32 = -2;
+/// The host's UID, as in the stock library.
+const HOST_UID: &CStr = c"HOST";
+
+/// Number of devices; the host is not one of them.
+pub extern "C" fn omp_get_num_devices() -> i32 {
+    guard(0, || if policy::offload() == Offload::Disabled { 0 } else { RUNTIME.device_count() as i32 })
+}
+
+/// Number of the device the caller runs on: the host's.
+pub extern "C" fn omp_get_device_num() -> i32 {
+    omp_get_initial_device()
+}
+
+/// Number of the host.
+pub extern "C" fn omp_get_initial_device() -> i32 {
+    omp_get_num_devices()
+}
+
+/// Where a construct is to run.
+pub enum Destination {
+    /// On a device that is ready.
+    Device(&'static Device),
+    /// On the host.
+    Host,
+}
+
+/// Resolves a construct's device number: -1 is the default device, the number of
+/// devices is the host, and so is everything if there are no devices.
+#[inline]
+pub fn destination<H: Host>(number: i64, site: &Site) -> Destination {
+    let offload = policy::offload();
+    if offload == Offload::Disabled {
+        return Destination::Host;
+    }
+    let number = if number == DEFAULT_DEVICE { H::default_device() } else { number };
+    let count = RUNTIME.device_count() as i64;
+    if number == count || count == 0 {
+        if count == 0 {
+            without_devices(offload, site);
+        }
+        return Destination::Host;
+    }
+    match ready(number, site) {
+        Ok(device) => Destination::Device(device),
+        Err(error) => {
+            policy::settle(&error, None);
+            Destination::Host
+        }
+    }
+}
+
+/// The program has no device: an error, or worth a word to who asks.
+#[cold]
+fn without_devices(offload: Offload, site: &Site) {
+    static TOLD: AtomicBool = AtomicBool::new(false);
+    if offload == Offload::Mandatory {
+        policy::terminate(&RUNTIME.why_no_devices(site));
+    }
+    if !TOLD.swap(true, Ordering::Relaxed) {
+        let why = RUNTIME.why_no_devices(site);
+        message::debug(format_args!("{why}\n  note: the host runs the program's target regions"));
+    }
+}
+
+/// A device that is ready for use.
+///
+/// # Errors
+/// There is none of that number, or it cannot be made ready.
+#[inline]
+pub fn ready(number: i64, site: &Site) -> gangway_runtime::Result<&'static Device> {
+    let device = usize::try_from(number).ok().and_then(|index| RUNTIME.device_unprepared(index));
+    match device {
+        Some(device) if !device.has_pending_images() => Ok(device),
+        _ => {
+            ending::watch();
+            RUNTIME.device(number, site)
+        }
+    }
+}
+
+/// What compilers pass for "the default device".
+pub const DEFAULT_DEVICE: i64 = -1;
+
+/// What a device number in a routine call means.
+pub enum Named {
+    /// The host.
+    Host,
+    /// A device that is ready.
+    Device(&'static Device),
+}
+
+/// Resolves a device number of a routine call. A number that names nothing ends
+/// the program, as in the stock library: the routines have no other way to say so.
+#[must_use]
+pub fn named(number: i32) -> Named {
+    if number == INITIAL_DEVICE || number == omp_get_initial_device() {
+        return Named::Host;
+    }
+    match ready(i64::from(number), &Site::NONE) {
+        Ok(device) => Named::Device(device),
+        Err(error) => policy::terminate(&error),
+    }
+}
+
+/// A string that identifies a device across runs. Null for an invalid number.
+pub extern "C" fn omp_get_uid_from_device(device: i32) -> *const c_char {
+    guard(std::ptr::null(), || {
+        if device == INITIAL_DEVICE || device == omp_get_initial_device() {
+            return HOST_UID.as_ptr();
+        }
+        let found = usize::try_from(device).ok().and_then(|number| RUNTIME.device_unprepared(number));
+        found.map_or(std::ptr::null(), |device| kept(device.number(), uid(device)))
+    })
+}
+
+/// The device a UID identifies; `omp_invalid_device` if there is none.
+///
+/// # Safety
+/// `wanted` is null or a string.
+pub unsafe extern "C" fn omp_get_device_from_uid(wanted: *const c_char) -> i32 {
+    guard(INVALID_DEVICE, || {
+        if wanted.is_null() {
+            return INVALID_DEVICE;
+        }
+        // SAFETY: the caller's promise.
+        let wanted = unsafe { CStr::from_ptr(wanted) };
+        if wanted == HOST_UID {
+            return omp_get_initial_device();
+        }
+        RUNTIME
+            .devices()
+            .find(|device| wanted.to_bytes() == uid(device).as_bytes())
+            .map_or(INVALID_DEVICE, Device::number)
+    })
+}
+
+fn uid(device: &Device) -> String {
+    device.backend().unique_id(device.ordinal())
+}
+
+static KEPT: Mutex<BTreeMap<i32, CString>> = Mutex::new(BTreeMap::new());
+
+fn locked() -> MutexGuard<'static, BTreeMap<i32, CString>> {
+    KEPT.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Takes the lock of this module, for a fork.
+pub fn hold() -> impl Sized + 'static {
+    locked()
+}
+
+/// Keeps a C string for as long as the process lives, one per device: the first.
+fn kept(device: i32, text: String) -> *const c_char {
+    locked().entry(device).or_insert_with(|| CString::new(text).unwrap_or_default()).as_ptr()
+}

@@ -1,0 +1,48 @@
+//! The library that runs the program's host threads: libomp, libgomp.
+//!
+//! It has the internal control variables that the program can set, and the tasks. Each
+//! front end says how its own is asked ([`Host`]).
+
+use std::ffi::c_void;
+
+/// `OMP_TARGET_OFFLOAD` (OpenMP 6.0 section 4.3.8).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Offload {
+    /// As if there were no devices.
+    Disabled,
+    /// Devices where possible.
+    Default,
+    /// Devices or nothing.
+    Mandatory,
+}
+
+/// What a task is to do, on whichever thread.
+pub type Work = Box<dyn FnOnce() + Send>;
+
+/// What a task waits for: depend objects in the layout of the front end's compiler.
+#[derive(Debug, Clone, Copy)]
+pub struct Dependences {
+    /// How many.
+    pub count: i32,
+    /// The objects.
+    pub objects: *const *const c_void,
+}
+
+/// What a front end's host library answers. The functions are called directly: a launch
+/// asks for the default device.
+pub trait Host {
+    /// The default device of the current task (`omp_set_default_device`,
+    /// `OMP_DEFAULT_DEVICE`).
+    fn default_device() -> i64;
+
+    /// `OMP_TARGET_OFFLOAD` as the library has read it; `None` if the process has no such
+    /// library.
+    fn target_offload() -> Option<Offload>;
+
+    /// Makes a task of `work` that runs when `dependences` are fulfilled. Answers whether
+    /// there is one, or the work has been done at once for want of tasks.
+    ///
+    /// # Safety
+    /// `dependences` has as many objects as it says, in the compiler's layout.
+    unsafe fn spawn(work: Work, dependences: Dependences) -> bool;
+}

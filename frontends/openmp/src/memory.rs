@@ -1,0 +1,274 @@
+//! Device memory routines (OpenMP 6.0 chapter 25).
+
+use crate::devices::{Named, named};
+use crate::guard::guard;
+use crate::state::routine;
+use crate::{message, policy};
+use gangway_backend::{AllocationKind, DevicePtr};
+use gangway_runtime::memory::{self, Place, Volume};
+use gangway_runtime::present::NotAssociated;
+use gangway_runtime::{Device, Error, ErrorKind, allocations};
+use std::ffi::c_void;
+
+/// What the routines return on success.
+pub const SUCCESS: i32 = 0;
+/// What they return on failure: nonzero.
+pub const FAILURE: i32 = !0;
+
+/// Allocates `size` bytes of a kind of memory on a device or the host; null if there is no
+/// room.
+pub fn allocate(size: usize, device: i32, kind: AllocationKind) -> *mut c_void {
+    guard(std::ptr::null_mut(), || {
+        if size == 0 {
+            return std::ptr::null_mut();
+        }
+        match named(device) {
+            // SAFETY: plain allocation.
+            Named::Host => unsafe { libc::malloc(size) },
+            Named::Device(device) => match memory::allocate(device, size, kind, &routine()) {
+                Ok(pointer) => pointer.0 as *mut c_void,
+                // The routine's way to say so is null; why is said on request.
+                Err(error) => {
+                    message::debug(format_args!("{error}"));
+                    std::ptr::null_mut()
+                }
+            },
+        }
+    })
+}
+
+/// Frees what [`allocate`] allocated.
+///
+/// # Safety
+/// The pointer came from [`allocate`] for the same device and kind, or is null.
+pub unsafe fn free(pointer: *mut c_void, device: i32, kind: AllocationKind) {
+    guard((), || {
+        if pointer.is_null() {
+            return;
+        }
+        match named(device) {
+            Named::Host => {
+                if let Err(mistake) = allocations::freeing_on_host(pointer.addr()) {
+                    policy::terminate(&Error::new(ErrorKind::WrongFree(mistake), -1, None));
+                }
+                // SAFETY: the caller's promise.
+                unsafe { libc::free(pointer) }
+            }
+            Named::Device(device) => {
+                // SAFETY: the caller's promise.
+                let freed = unsafe { memory::free(device, DevicePtr(pointer.addr()), kind, &routine()) };
+                if let Err(error) = freed {
+                    policy::terminate(&error);
+                }
+            }
+        }
+    });
+}
+
+/// Allocates `size` bytes of device memory; null if there is no room.
+pub extern "C" fn omp_target_alloc(size: usize, device: i32) -> *mut c_void {
+    allocate(size, device, AllocationKind::Device)
+}
+
+/// Frees what [`omp_target_alloc`] allocated.
+///
+/// # Safety
+/// The memory is not in use.
+pub unsafe extern "C" fn omp_target_free(pointer: *mut c_void, device: i32) {
+    // SAFETY: the caller's promise.
+    unsafe { free(pointer, device, AllocationKind::Device) }
+}
+
+/// Whether a host address has storage on a device (on the host: always).
+pub extern "C" fn omp_target_is_present(pointer: *const c_void, device: i32) -> i32 {
+    guard(0, || {
+        if pointer.is_null() {
+            return 0;
+        }
+        match named(device) {
+            Named::Host => 1,
+            Named::Device(device) => i32::from(memory::mapped_address(device, pointer.addr()).is_some()),
+        }
+    })
+}
+
+/// Whether a device can access host memory directly.
+pub extern "C" fn omp_target_is_accessible(pointer: *const c_void, _size: usize, device: i32) -> i32 {
+    guard(0, || {
+        if pointer.is_null() {
+            return 0;
+        }
+        match named(device) {
+            Named::Host => 1,
+            Named::Device(device) => i32::from(device.capabilities().is_ok_and(|can| can.unified_memory)),
+        }
+    })
+}
+
+/// Device address of a mapped host address; null if it is not mapped.
+pub extern "C" fn omp_get_mapped_ptr(pointer: *const c_void, device: i32) -> *mut c_void {
+    guard(std::ptr::null_mut(), || {
+        if pointer.is_null() || device > crate::devices::omp_get_initial_device() {
+            return std::ptr::null_mut();
+        }
+        match named(device) {
+            Named::Host => pointer.cast_mut(),
+            Named::Device(device) => memory::mapped_address(device, pointer.addr())
+                .map_or(std::ptr::null_mut(), |address| address.0 as *mut c_void),
+        }
+    })
+}
+
+fn place(pointer: *const c_void, device: i32) -> Place {
+    let device: Option<&'static Device> = match named(device) {
+        Named::Host => None,
+        Named::Device(device) => Some(device),
+    };
+    Place { device, address: pointer.addr() }
+}
+
+fn report(result: gangway_runtime::Result<()>) -> i32 {
+    match result {
+        Ok(()) => SUCCESS,
+        Err(error) => {
+            message::print_line(format_args!("gangway: error: {error}"));
+            FAILURE
+        }
+    }
+}
+
+/// Copies `length` bytes between any two devices (or the host).
+///
+/// # Safety
+/// Both ranges are valid where they are.
+pub unsafe extern "C" fn omp_target_memcpy(
+    to: *mut c_void,
+    from: *const c_void,
+    length: usize,
+    to_offset: usize,
+    from_offset: usize,
+    to_device: i32,
+    from_device: i32,
+) -> i32 {
+    guard(FAILURE, || {
+        if length == 0 {
+            return SUCCESS;
+        }
+        if to.is_null() || from.is_null() {
+            return FAILURE;
+        }
+        let (to, from) = (place(to, to_device), place(from, from_device));
+        let to = Place { address: to.address.wrapping_add(to_offset), ..to };
+        let from = Place { address: from.address.wrapping_add(from_offset), ..from };
+        // SAFETY: the caller's promise.
+        report(unsafe { memory::copy(to, from, length, &routine()) })
+    })
+}
+
+/// Copies a rectangular subvolume. Called with both pointers null it answers the
+/// number of dimensions it can do: any.
+///
+/// # Safety
+/// Both volumes are valid where they are; the arrays have `dimensions` elements.
+pub unsafe extern "C" fn omp_target_memcpy_rect(
+    to: *mut c_void,
+    from: *const c_void,
+    element: usize,
+    dimensions: i32,
+    extent: *const usize,
+    to_offset: *const usize,
+    from_offset: *const usize,
+    to_dimensions: *const usize,
+    from_dimensions: *const usize,
+    to_device: i32,
+    from_device: i32,
+) -> i32 {
+    guard(FAILURE, || {
+        if to.is_null() && from.is_null() {
+            return i32::MAX;
+        }
+        let arrays = [extent, to_offset, from_offset, to_dimensions, from_dimensions];
+        let null = to.is_null() || from.is_null() || arrays.iter().any(|array| array.is_null());
+        if null || element == 0 || dimensions < 1 {
+            return FAILURE;
+        }
+        // SAFETY: the caller's promise.
+        let slice = |array: *const usize| unsafe { std::slice::from_raw_parts(array, dimensions as usize) };
+        let volume = Volume {
+            element,
+            extent: slice(extent),
+            to_offset: slice(to_offset),
+            from_offset: slice(from_offset),
+            to_dimensions: slice(to_dimensions),
+            from_dimensions: slice(from_dimensions),
+        };
+        let (to, from) = (place(to, to_device), place(from, from_device));
+        // SAFETY: the caller's promise.
+        report(unsafe { memory::copy_volume(to, from, &volume, &routine()) })
+    })
+}
+
+/// Sets `count` bytes to the low byte of `value`; returns `pointer`.
+///
+/// # Safety
+/// The range is valid on the device.
+pub unsafe extern "C" fn omp_target_memset(
+    pointer: *mut c_void,
+    value: i32,
+    count: usize,
+    device: i32,
+) -> *mut c_void {
+    guard(pointer, || {
+        if !pointer.is_null() && count != 0 {
+            // SAFETY: the caller's promise.
+            report(unsafe { memory::fill(place(pointer, device), value as u8, count, &routine()) });
+        }
+        pointer
+    })
+}
+
+/// Ties a host range to device storage the program has allocated.
+///
+/// # Safety
+/// None is needed.
+pub unsafe extern "C" fn omp_target_associate_ptr(
+    host: *const c_void,
+    storage: *const c_void,
+    size: usize,
+    offset: usize,
+    device: i32,
+) -> i32 {
+    guard(FAILURE, || {
+        let Named::Device(device) = named(device) else { return FAILURE };
+        if host.is_null() || storage.is_null() || size == 0 {
+            return FAILURE;
+        }
+        let storage = DevicePtr(storage.addr().wrapping_add(offset));
+        report(memory::associate(device, host.addr(), storage, size, &routine()))
+    })
+}
+
+/// Undoes [`omp_target_associate_ptr`].
+///
+/// # Safety
+/// None is needed.
+pub unsafe extern "C" fn omp_target_disassociate_ptr(host: *const c_void, device: i32) -> i32 {
+    guard(FAILURE, || {
+        let Named::Device(device) = named(device) else { return FAILURE };
+        if host.is_null() {
+            return FAILURE;
+        }
+        let why = match memory::disassociate(device, host.addr(), &routine()) {
+            Ok(()) => return SUCCESS,
+            Err(NotAssociated::Absent) => "nothing is associated with it",
+            Err(NotAssociated::Mapped) => "it was mapped, not associated",
+            Err(NotAssociated::Held) => "a structured data region holds it",
+        };
+        message::print_line(format_args!(
+            "gangway: error: device {}: host address {host:p} cannot be disassociated: {why}\n  \
+             help: disassociate the address that was given to omp_target_associate_ptr",
+            device.number()
+        ));
+        FAILURE
+    })
+}

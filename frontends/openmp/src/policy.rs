@@ -1,0 +1,110 @@
+//! When the host takes over, and when the program ends.
+//!
+//! OpenMP 6.0 section 4.3.8 (`OMP_TARGET_OFFLOAD`): `MANDATORY` makes every failure to
+//! offload an error that terminates; `DISABLED` behaves as if there were no
+//! devices; with the default the host runs what no device can. "Cannot" is meant
+//! strictly: a wrong map clause or a failed copy has left data in a state that
+//! the host version knows nothing about, so it terminates under the default too.
+
+use crate::host::{Host, Offload};
+use crate::message;
+use crate::state::RUNTIME;
+use gangway_runtime::{Device, Error, ErrorKind};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+static KNOWN: AtomicU8 = AtomicU8::new(0);
+
+/// The policy, asked of the host's library once.
+#[inline]
+#[must_use]
+pub fn offload() -> Offload {
+    match KNOWN.load(Ordering::Relaxed) {
+        1 => Offload::Disabled,
+        2 => Offload::Default,
+        3 => Offload::Mandatory,
+        _ => ask(),
+    }
+}
+
+/// What the first front end has given.
+static HOST: OnceLock<fn() -> Option<Offload>> = OnceLock::new();
+
+/// Has the policy asked of a front end's host library from now on, unless another front
+/// end came first.
+pub(crate) fn ask_of<H: Host>() {
+    let _ = HOST.set(H::target_offload);
+}
+
+#[cold]
+fn ask() -> Offload {
+    let Some(host) = HOST.get() else { return in_environment() };
+    let policy = host().unwrap_or_else(in_environment);
+    KNOWN.store(policy as u8 + 1, Ordering::Relaxed);
+    policy
+}
+
+fn in_environment() -> Offload {
+    match std::env::var("OMP_TARGET_OFFLOAD").as_deref().map(str::trim) {
+        Ok(value) if value.eq_ignore_ascii_case("disabled") => Offload::Disabled,
+        Ok(value) if value.eq_ignore_ascii_case("mandatory") => Offload::Mandatory,
+        _ => Offload::Default,
+    }
+}
+
+/// Decides about a failure: returns if the host may take over, ends the program
+/// if not.
+#[cold]
+pub fn settle(error: &Error, device: Option<&Device>) {
+    let device = device.or_else(|| RUNTIME.device_unprepared(usize::try_from(error.device).ok()?));
+    let nothing_lost = device.is_none_or(|device| !has_mapped_data(device));
+    let host_may = match error.kind {
+        ErrorKind::NoDevices { .. }
+        | ErrorKind::NoImage { .. }
+        | ErrorKind::DeviceOpen(_)
+        | ErrorKind::ImageLoad(_)
+        | ErrorKind::NoKernel(_) => true,
+        // The host version would work on stale data if anything is mapped.
+        ErrorKind::OutOfMemory { .. } | ErrorKind::Forked => nothing_lost,
+        _ => false,
+    };
+    if offload() == Offload::Mandatory || !host_may {
+        if matches!(error.kind, ErrorKind::OutOfMemory { .. } | ErrorKind::Forked) && !nothing_lost {
+            end(error, "\n  note: the host cannot take over, as the device holds data of the program");
+        }
+        terminate(error);
+    }
+    message::print_line(format_args!("gangway: warning: {error}\n  note: the host takes over"));
+}
+
+/// Whether the device holds data of the program's that is not a global's.
+fn has_mapped_data(device: &Device) -> bool {
+    device.table.entries().iter().any(|entry| entry.snapshot().is_some_and(|counts| !counts.is_infinite()))
+}
+
+/// Ends the program with an error message, as the stock library does: by
+/// `abort`, after everything buffered has been written.
+#[cold]
+pub fn terminate(error: &Error) -> ! {
+    end(error, "")
+}
+
+#[cold]
+fn end(error: &Error, reason: &str) -> ! {
+    let note = if offload() == Offload::Mandatory { "\n  note: OMP_TARGET_OFFLOAD=MANDATORY" } else { "" };
+    let debug = match error.construct {
+        None if error.device >= 0
+            && !matches!(error.kind, ErrorKind::Backend(_) | ErrorKind::WrongFree(_)) =>
+        {
+            "\n  note: compile with -g to see source lines and variable names"
+        }
+        _ => "",
+    };
+    message::print_line(format_args!("gangway: error: {error}{reason}{note}{debug}"));
+    gangway_trace::finish();
+    // SAFETY: flushes the program's own streams; then ends it.
+    unsafe {
+        libc::fflush(std::ptr::null_mut());
+        libc::abort()
+    }
+}
