@@ -5,11 +5,11 @@
 mod support;
 
 use divan::{Bencher, black_box, counter::ItemsCount};
+use gangway_runtime::MapKind;
 use gangway_runtime::events::Site;
-use gangway_runtime::map_type as bit;
 use gangway_runtime::present::{Counter, NewEntry, PresentTable, Relation, Release};
 use gangway_runtime::{DataOperation, Label, Shape};
-use support::construct::{Access, Arrays, ListItem, REGION, World};
+use support::construct::{Access, List, ListItem, REGION, World};
 use support::null::{Counts, NullBackend};
 
 fn main() {
@@ -79,8 +79,8 @@ fn launch_with_present_arguments(bencher: Bencher<'_, '_>, arguments: usize) {
     let memory = vec![[0u8; 64]; arguments];
     let items = items(&memory);
     world.data(DataOperation::Begin, &items).unwrap();
-    let mut arrays = Arrays::of(&items, false);
-    bencher.bench_local(|| run(&world, &mut arrays));
+    let list = List::of(&items, false);
+    bencher.bench_local(|| run(&world, &list));
 }
 
 /// Two threads, each with arguments of its own.
@@ -92,11 +92,11 @@ fn launch_on_threads(bencher: Bencher<'_, '_>) {
             let memory = vec![[0u8; 64]; 5];
             let items = items(&memory);
             world.data(DataOperation::Begin, &items).unwrap();
-            (Arrays::of(&items, false), items, memory)
+            (List::of(&items, false), items, memory)
         })
-        .bench_refs(|(arrays, ..)| {
+        .bench_refs(|(list, ..)| {
             for _ in 0..100 {
-                run(&world, arrays);
+                run(&world, list);
             }
         });
 }
@@ -108,11 +108,11 @@ fn launch_with_a_fresh_map(bencher: Bencher<'_, '_>) {
     bencher
         .with_inputs(|| {
             let memory = vec![[0u8; 64]; 1];
-            (Arrays::of(&items(&memory), false), memory)
+            (List::of(&items(&memory), false), memory)
         })
-        .bench_refs(|(arrays, _)| {
+        .bench_refs(|(list, _)| {
             for _ in 0..100 {
-                run(&world, arrays);
+                run(&world, list);
             }
         });
 }
@@ -124,14 +124,12 @@ fn null_world() -> World {
 
 fn items(memory: &[[u8; 64]]) -> Vec<ListItem> {
     let item = |array: &[u8; 64]| {
-        ListItem::section(array.as_ptr().addr(), 64, bit::TO | bit::FROM).parameter(Access::None)
+        ListItem::section(array.as_ptr().addr(), 64, MapKind::TO | MapKind::FROM).parameter(Access::None)
     };
     memory.iter().map(item).collect()
 }
 
-fn run(world: &World, arrays: &mut Arrays) {
-    arrays.with(|arguments| {
-        let job = world.runtime.run(world.device, Site::NONE, REGION, arguments, &Shape::default());
-        job.unwrap().complete().unwrap();
-    });
+fn run(world: &World, list: &List) {
+    let job = world.runtime.run(world.device, Site::NONE, REGION, list, &Shape::default());
+    job.unwrap().complete().unwrap();
 }

@@ -4,7 +4,7 @@
 //! variable, and what to do next. It is only put together when it is shown.
 
 use crate::allocations::WrongFree;
-use crate::environment::Damage;
+use crate::items::Damage;
 use crate::label::Label;
 use gangway_backend::SourceLocation;
 use std::fmt;
@@ -156,14 +156,12 @@ pub enum ErrorKind {
         reason: Damage,
     },
     /// The compiler asked for something this runtime does not know.
-    UnknownMapType {
+    UnknownKind {
         /// The item's name.
         label: Label,
-        /// The whole map type.
-        map_type: u64,
-        /// The bits in question.
-        unknown: u64,
-        /// Position among the arguments.
+        /// What of the compiler's encoding is not known.
+        encoding: String,
+        /// Position among the items.
         argument: usize,
     },
     /// The reference count is at its limit.
@@ -310,28 +308,23 @@ impl fmt::Display for ErrorKind {
             ),
             Self::WrongFree(mistake) => mistake.fmt(f),
             Self::Backend(source) => source.fmt(f),
-            Self::UnknownMapType { label, map_type, unknown, argument } => {
+            Self::UnknownKind { label, encoding, argument } => {
                 match label.name() {
                     Some(name) => write!(f, "`{name}`")?,
                     None => write!(f, "argument {argument}")?,
                 }
                 write!(
                     f,
-                    " is mapped in a way that is not known: map type {map_type:#x} has bits {unknown:#x}\n  \
+                    " is mapped in a way that is not known: {encoding}\n  \
                      help: the program was made by a compiler newer than this runtime"
                 )
             }
-            Self::DamagedSection { label, reason } => {
+            Self::DamagedSection { label, reason: Damage(reason) } => {
                 match label.name() {
                     Some(name) => write!(f, "the section of `{name}`")?,
                     None => f.write_str("the section of a list item")?,
                 }
-                write!(
-                    f,
-                    " cannot be updated: the compiler describes it with {reason}\n  \
-                     help: clang 22 does so for sections with a stride and a length that is no constant; \
-                     give it a constant length, or update the elements one by one"
-                )
+                write!(f, " cannot be updated: the compiler describes it with {reason}")
             }
             Self::TooManyReferences { wanted } => {
                 write!(

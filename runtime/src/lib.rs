@@ -22,15 +22,15 @@
 //! present table; never across an allocation, a copy or a kernel.
 
 pub mod allocations;
-mod arguments;
 mod device;
 mod environment;
 mod error;
 pub mod events;
+mod items;
 mod kernel;
 mod label;
 mod library;
-pub mod map_type;
+mod map_kind;
 pub mod memory;
 pub mod present;
 pub mod regions;
@@ -40,12 +40,13 @@ mod sync;
 mod target;
 mod turn;
 
-pub use arguments::{Arguments, Components, Item, MapperFunction};
 pub use device::Device;
-pub use environment::{Damage, Dimension, report_never_mapped, treat_attach_auto_as_always};
+pub use environment::{report_never_mapped, treat_attach_auto_as_always};
 pub use error::{Error, ErrorKind, HostRange, Result};
+pub use items::{Components, Damage, Item, Items, NoItems, Section};
 pub use label::Label;
 pub use library::{EntryKind, HostEntry, Registration};
+pub use map_kind::MapKind;
 #[cfg(not(loom))]
 pub use runtime::Forking;
 pub use runtime::{BackendInfo, Runtime, requirement};

@@ -7,10 +7,10 @@
 //! wait for the system's loader, whose lock another thread may hold that waits here
 //! (libraries register themselves while they are loaded).
 
-use crate::arguments::Arguments;
 use crate::device::Device;
 use crate::error::{Error, ErrorKind, Result};
 use crate::events::Site;
+use crate::items::Items;
 use crate::library::{Library, Placement, Registration};
 use crate::regions::{MAX_DEVICES, Region, Regions};
 use crate::target::{DataOperation, Job, Shape};
@@ -385,12 +385,12 @@ impl Runtime {
         device: &'static Device,
         site: Site,
         host: usize,
-        arguments: &Arguments<'_>,
+        items: &impl Items,
         shape: &Shape,
     ) -> Result<Box<Job>> {
         let (region, kernel) = self.region(device, host, &site)?;
         let mut job = Job::start(device, site, self.unified_shared_memory())?;
-        job.run(region, kernel, arguments, shape)?;
+        job.run(region, kernel, items, shape)?;
         Ok(job)
     }
 
@@ -406,10 +406,10 @@ impl Runtime {
         device: &'static Device,
         site: Site,
         operation: DataOperation,
-        arguments: &Arguments<'_>,
+        items: &impl Items,
     ) -> Result<Box<Job>> {
         let mut job = Job::start(device, site, self.unified_shared_memory())?;
-        job.move_data(operation, arguments)?;
+        job.move_data(operation, items)?;
         Ok(job)
     }
 }

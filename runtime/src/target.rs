@@ -4,13 +4,13 @@
 //! compare-and-swap before and one after the kernel; per launch one hash look-up
 //! of the region. No lock, no allocation, no copy.
 
-use crate::arguments::Arguments;
 use crate::device::Device;
 use crate::environment::{Held, PrivateCopies, Work, room_for};
 use crate::error::{Error, ErrorKind, Result};
 use crate::events::{self, Site, Step};
+use crate::items::{Item, Items};
 use crate::kernel::{check_limits, close_table};
-use crate::map_type as bit;
+use crate::map_kind::MapKind;
 use crate::regions::Region;
 use gangway_backend::{ArgumentTable, Kernel, Launch, Session, TableRequest};
 use std::cell::RefCell;
@@ -152,17 +152,17 @@ impl Job {
         &mut self,
         region: &Region,
         kernel: &Kernel,
-        arguments: &Arguments<'_>,
+        items: &impl Items,
         shape: &Shape,
     ) -> Result<()> {
         self.work.is_for_region();
-        self.work.enter(arguments)?;
+        self.work.enter(items)?;
         if events::observed() {
-            self.work.tell_kernel_arguments(arguments);
+            self.work.tell_kernel_arguments(items);
         }
-        match self.launch(region, kernel, arguments, shape) {
+        match self.launch(region, kernel, items, shape) {
             Ok(()) => {
-                let exited = self.work.exit_entered(arguments);
+                let exited = self.work.exit_entered(items);
                 self.end_if_failed(exited)
             }
             Err(error) => {
@@ -177,15 +177,15 @@ impl Job {
     /// # Errors
     /// It failed; what had to be ended has been.
     #[inline]
-    pub(crate) fn move_data(&mut self, operation: DataOperation, arguments: &Arguments<'_>) -> Result<()> {
+    pub(crate) fn move_data(&mut self, operation: DataOperation, items: &impl Items) -> Result<()> {
         match operation {
-            DataOperation::Begin => self.work.enter(arguments),
+            DataOperation::Begin => self.work.enter(items),
             DataOperation::End => {
-                let exited = self.work.exit(arguments);
+                let exited = self.work.exit(items);
                 self.end_if_failed(exited)
             }
             DataOperation::Update => {
-                let updated = self.work.update(arguments);
+                let updated = self.work.update(items);
                 self.end_if_failed(updated)
             }
         }
@@ -203,18 +203,12 @@ impl Job {
 
     /// Builds the table of arguments and launches the kernel with it.
     #[inline]
-    fn launch(
-        &mut self,
-        region: &Region,
-        kernel: &Kernel,
-        arguments: &Arguments<'_>,
-        shape: &Shape,
-    ) -> Result<()> {
+    fn launch(&mut self, region: &Region, kernel: &Kernel, items: &impl Items, shape: &Shape) -> Result<()> {
         let Self { work, session, private, positions, launched } = self;
         session.restart(work.stream());
         let site = work.site();
         check_limits(work, region.name, kernel, shape)?;
-        let mut table = fill_table(work, session, private, positions, kernel, arguments, shape)?;
+        let mut table = fill_table(work, session, private, positions, kernel, items, shape)?;
         close_table(work, region.name, kernel, &mut table)?;
         let launch = Launch {
             kernel,
@@ -249,37 +243,37 @@ fn fill_table<'s>(
     private: &mut PrivateCopies,
     positions: &mut Vec<usize>,
     kernel: &Kernel,
-    arguments: &Arguments<'_>,
+    items: &impl Items,
     shape: &Shape,
 ) -> Result<ArgumentTable<'s>> {
-    let captures = work.has_seen(bit::LAMBDA_CAPTURE);
-    let room = if work.has_seen(bit::PRIVATE) { room_for_private(arguments) } else { 0 };
+    let captures = work.has_seen(MapKind::LAMBDA_CAPTURE);
+    let room = if work.has_seen(MapKind::PRIVATE) { room_for_private(items) } else { 0 };
     private.reserve(work, room)?;
     // Not every list item is a parameter: this is how many there may be.
-    let request = TableRequest::of(&kernel.convention, shape.leading_slots, arguments.len());
+    let request = TableRequest::of(&kernel.convention, shape.leading_slots, items.len());
     let table = work.backend().argument_table(session, kernel, request);
     let mut table = table.map_err(|error| work.device().backend_error(error))?;
     positions.clear();
-    for index in 0..arguments.len() {
-        let map_type = arguments.map_type(index);
+    for index in 0..items.len() {
+        let kind = items.kind(index);
         if captures {
             positions.push(table.len());
         }
-        if map_type & bit::TARGET_PARAM == 0 {
-            if captures && bit::is_lambda_capture(map_type) {
-                capture(work, private, &arguments.item(index), arguments, positions, table.slots())?;
+        if !kind.has(MapKind::PARAMETER) {
+            if captures && kind.has_all(MapKind::LAMBDA_CAPTURE) {
+                capture(work, private, &items.item(index), items, positions, table.slots())?;
             }
             continue;
         }
-        let item = arguments.item(index);
-        table.push(if item.map_type & bit::LITERAL != 0 {
+        let item = items.item(index);
+        table.push(if item.kind.has(MapKind::LITERAL) {
             item.base as u64
-        } else if item.map_type & bit::PRIVATE != 0 {
+        } else if item.kind.has(MapKind::PRIVATE) {
             let copy = private.add(work, &item)?;
-            let begin = if item.map_type & bit::ATTACH != 0 { item.base } else { item.begin };
+            let begin = if item.kind.has(MapKind::ATTACH) { item.base } else { item.begin };
             copy.0.wrapping_sub(begin.wrapping_sub(item.base)) as u64
         } else {
-            let base = if item.map_type & bit::PTR_AND_OBJ != 0 {
+            let base = if item.kind.has(MapKind::POINTER_AND_POINTEE) {
                 // SAFETY: the compiler says that the base is the address of a pointer.
                 unsafe { *(item.base as *const usize) }
             } else {
@@ -297,10 +291,10 @@ fn launch_failure(kernel: &str, source: gangway_backend::Error) -> ErrorKind {
 }
 
 /// Bytes that the private copies of a launch take.
-fn room_for_private(arguments: &Arguments<'_>) -> usize {
-    const KIND: u64 = bit::TARGET_PARAM | bit::PRIVATE | bit::LITERAL;
-    let is_private = |item: &crate::arguments::Item| item.map_type & KIND == bit::TARGET_PARAM | bit::PRIVATE;
-    arguments.iter().filter(is_private).map(|item| room_for(&item)).sum()
+fn room_for_private(items: &impl Items) -> usize {
+    let form = MapKind::PARAMETER | MapKind::PRIVATE | MapKind::LITERAL;
+    let is_private = |item: &Item| item.kind.only(form) == MapKind::PARAMETER | MapKind::PRIVATE;
+    items.iter().filter(is_private).map(|item| room_for(&item)).sum()
 }
 
 /// Writes the device address of a variable captured by reference into the
@@ -309,22 +303,22 @@ fn room_for_private(arguments: &Arguments<'_>) -> usize {
 fn capture(
     work: &mut Work,
     private: &PrivateCopies,
-    item: &crate::arguments::Item,
-    arguments: &Arguments<'_>,
+    item: &Item,
+    items: &impl Items,
     positions: &[usize],
     slots: &[u64],
 ) -> Result<()> {
-    let Some(parent) = bit::parent(item.map_type) else { return Ok(()) };
+    let Some(parent) = item.kind.parent() else { return Ok(()) };
     // Nothing, if the lambda itself is no parameter that stands before its captures.
     let Some(&parameter) = positions.get(parent).and_then(|&slot| slots.get(slot)) else { return Ok(()) };
-    let Held { entry: Some(_), device, .. } = work.find(item.begin, item.size as usize) else {
+    let Held { entry: Some(_), device, .. } = work.find(item.begin, item.size) else {
         // Not mapped: the lambda keeps the host's reference.
         return Ok(());
     };
-    let lambda = arguments.item(parent);
+    let lambda = items.item(parent);
     let field = item.base.wrapping_sub(lambda.base);
     let target = gangway_backend::DevicePtr((parameter as usize).wrapping_add(field));
-    if arguments.map_type(parent) & bit::PRIVATE != 0 {
+    if items.kind(parent).has(MapKind::PRIVATE) {
         private.write(work, target, &device.0.to_ne_bytes())
     } else {
         work.write_word(target, device.0)

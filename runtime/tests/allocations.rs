@@ -3,12 +3,12 @@
 
 mod support;
 
+use gangway_runtime::MapKind;
 use gangway_runtime::events::Site;
-use gangway_runtime::map_type as bit;
 use gangway_runtime::{DataOperation, Shape};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
-use support::construct::{Access, Arrays, ListItem, REGION, World};
+use support::construct::{Access, List, ListItem, REGION, World};
 use support::null::{Counts, NullBackend};
 
 /// Counts the allocations of each thread.
@@ -47,13 +47,11 @@ unsafe impl GlobalAlloc for Counting {
 static ALLOCATOR: Counting = Counting;
 
 /// Launches with these items; answers the allocations it took.
-fn launch(world: &World, arrays: &mut Arrays) -> usize {
-    arrays.with(|arguments| {
-        let before = ALLOCATIONS.get();
-        let job = world.runtime.run(world.device, Site::NONE, REGION, arguments, &Shape::default());
-        job.unwrap().complete().unwrap();
-        ALLOCATIONS.get() - before
-    })
+fn launch(world: &World, list: &List) -> usize {
+    let before = ALLOCATIONS.get();
+    let job = world.runtime.run(world.device, Site::NONE, REGION, list, &Shape::default());
+    job.unwrap().complete().unwrap();
+    ALLOCATIONS.get() - before
 }
 
 /// `count` present arrays, a third of them by an interior section, and as many
@@ -63,12 +61,12 @@ fn items(memory: &[[u8; 64]], count: usize) -> Vec<ListItem> {
     for (number, array) in memory.iter().take(count).enumerate() {
         let begin = array.as_ptr().addr();
         let item = match number % 3 {
-            0 => ListItem::section(begin, 64, bit::TO | bit::FROM),
-            1 => ListItem { base: begin, ..ListItem::section(begin + 16, 8, bit::TO) },
-            _ => ListItem::section(begin, 0, bit::IMPLICIT),
+            0 => ListItem::section(begin, 64, MapKind::TO | MapKind::FROM),
+            1 => ListItem { base: begin, ..ListItem::section(begin + 16, 8, MapKind::TO) },
+            _ => ListItem::section(begin, 0, MapKind::IMPLICIT),
         };
         items.push(item.parameter(Access::Check));
-        items.push(ListItem::section(begin, 16, bit::PRIVATE | bit::TO).parameter(Access::None));
+        items.push(ListItem::section(begin, 16, MapKind::PRIVATE | MapKind::TO).parameter(Access::None));
     }
     items
 }
@@ -79,14 +77,14 @@ fn launches_with_present_arguments_allocate_nothing() {
     let world = World::with(Box::new(NullBackend(&COUNTS)));
     let memory = vec![[0u8; 64]; 100];
     let all: Vec<_> =
-        memory.iter().map(|array| ListItem::section(array.as_ptr().addr(), 64, bit::TO)).collect();
+        memory.iter().map(|array| ListItem::section(array.as_ptr().addr(), 64, MapKind::TO)).collect();
     world.data(DataOperation::Begin, &all).unwrap();
     // The largest one once: it makes the thread's room.
-    launch(&world, &mut Arrays::of(&items(&memory, 100), true));
+    launch(&world, &List::of(&items(&memory, 100), true));
     for count in 0..=100 {
-        let mut arrays = Arrays::of(&items(&memory, count), true);
+        let list = List::of(&items(&memory, count), true);
         let before = COUNTS.all();
-        assert_eq!(launch(&world, &mut arrays), 0, "{count} arguments");
+        assert_eq!(launch(&world, &list), 0, "{count} arguments");
         let [allocations, deallocations, copies, launches] = before;
         assert_eq!(COUNTS.all(), [allocations, deallocations, copies, launches + 1], "{count} arguments");
     }
@@ -100,14 +98,14 @@ fn other_threads_allocate_nothing_either() {
     let world = World::with(Box::new(NullBackend(&COUNTS)));
     let memory = vec![[0u8; 64]; 30];
     let all: Vec<_> =
-        memory.iter().map(|array| ListItem::section(array.as_ptr().addr(), 64, bit::TO)).collect();
+        memory.iter().map(|array| ListItem::section(array.as_ptr().addr(), 64, MapKind::TO)).collect();
     world.data(DataOperation::Begin, &all).unwrap();
     std::thread::scope(|scope| {
         for _ in 0..3 {
             scope.spawn(|| {
-                let mut arrays = Arrays::of(&items(&memory, 30), true);
-                launch(&world, &mut arrays);
-                let allocations: usize = (0..500).map(|_| launch(&world, &mut arrays)).sum();
+                let list = List::of(&items(&memory, 30), true);
+                launch(&world, &list);
+                let allocations: usize = (0..500).map(|_| launch(&world, &list)).sum();
                 assert_eq!(allocations, 0);
             });
         }
@@ -121,12 +119,13 @@ fn fresh_maps_ask_for_what_they_need() {
     static COUNTS: Counts = Counts::new();
     let world = World::with(Box::new(NullBackend(&COUNTS)));
     let memory = [0u8; 64];
-    let item = ListItem::section(memory.as_ptr().addr(), 64, bit::TO | bit::FROM).parameter(Access::Check);
-    let mut arrays = Arrays::of(&[item], true);
+    let item =
+        ListItem::section(memory.as_ptr().addr(), 64, MapKind::TO | MapKind::FROM).parameter(Access::Check);
+    let list = List::of(&[item], true);
     for _ in 0..100 {
-        launch(&world, &mut arrays);
+        launch(&world, &list);
     }
     let [allocations, deallocations, copies, launches] = COUNTS.all();
-    assert_eq!(launch(&world, &mut arrays), 0);
+    assert_eq!(launch(&world, &list), 0);
     assert_eq!(COUNTS.all(), [allocations + 1, deallocations + 1, copies + 2, launches + 1]);
 }

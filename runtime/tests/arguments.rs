@@ -3,14 +3,14 @@
 
 mod support;
 
-use gangway_runtime::map_type as bit;
+use gangway_runtime::MapKind;
 use support::construct::{Access, ListItem, World};
 use support::device::Options;
 
-const BOTH: u64 = bit::TO | bit::FROM;
+const BOTH: MapKind = MapKind::TO.with(MapKind::FROM);
 
-fn section(memory: &[u8], map_type: u64) -> ListItem {
-    ListItem::section(memory.as_ptr().addr(), memory.len(), map_type)
+fn section(memory: &[u8], kind: MapKind) -> ListItem {
+    ListItem::section(memory.as_ptr().addr(), memory.len(), kind)
 }
 
 /// Each parameter of a test's kernel takes two slots: address and extent.
@@ -47,7 +47,7 @@ fn kernels_get_their_own_arguments() {
                     .collect();
                 world.launch(&list).unwrap();
                 for (item, array) in list.iter().zip(&memory) {
-                    let expected = if item.map_type & bit::TARGET_PARAM != 0 { 2 } else { 1 };
+                    let expected = if item.kind.has(MapKind::PARAMETER) { 2 } else { 1 };
                     assert_eq!(*array, [expected; 16], "{options:?}: {slots} of {requested} slots");
                 }
             }
@@ -69,12 +69,8 @@ fn many_members_of_one_structure() {
                 others.iter().map(|other| section(other, BOTH).parameter(Access::Increment)).collect();
             world.launch(&earlier).unwrap();
             let structure = vec![5u8; members * 4];
-            let mut items = vec![section(&structure, 0).parameter(Access::Increment)];
-            items.extend(
-                structure
-                    .chunks(4)
-                    .map(|member| section(member, BOTH | 1 << bit::MEMBER_OF.trailing_zeros())),
-            );
+            let mut items = vec![section(&structure, MapKind::ALLOC).parameter(Access::Increment)];
+            items.extend(structure.chunks(4).map(|member| section(member, BOTH.member_of(0))));
             world.launch(&items).unwrap();
             assert!(structure.iter().all(|&byte| byte == 6), "{options:?}: {members} members");
             mock.assert_all_freed();

@@ -9,7 +9,7 @@ use gangway_backend::{
 };
 use gangway_runtime::events::Site;
 use gangway_runtime::memory::{self, Place};
-use gangway_runtime::{Arguments, EntryKind, HostEntry, Registration, Runtime, Shape};
+use gangway_runtime::{EntryKind, HostEntry, NoItems, Registration, Runtime, Shape};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
@@ -190,7 +190,7 @@ fn library(key: usize) -> Registration {
 
 fn launch(runtime: &'static Runtime, key: usize) {
     let device = runtime.device(0, &Site::NONE).unwrap();
-    let job = runtime.run(device, Site::NONE, 0x4000 + key * 16, &Arguments::NONE, &Shape::default());
+    let job = runtime.run(device, Site::NONE, 0x4000 + key * 16, &NoItems, &Shape::default());
     job.unwrap().complete().unwrap();
 }
 

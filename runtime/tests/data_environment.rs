@@ -3,8 +3,7 @@
 
 mod support;
 
-use gangway_runtime::map_type as bit;
-use gangway_runtime::{DataOperation, ErrorKind};
+use gangway_runtime::{DataOperation, ErrorKind, MapKind};
 use proptest::prelude::*;
 use support::cases;
 use support::clauses::{Addresses, Arena, Step, any_step, compute};
@@ -16,7 +15,7 @@ fn failure(kind: &ErrorKind) -> Failure {
     match kind {
         ErrorKind::PartlyPresent { .. } => Failure::PartlyPresent,
         ErrorKind::NotPresent { .. } => Failure::NotPresent,
-        ErrorKind::UnknownMapType { .. } => Failure::UnknownMapType,
+        ErrorKind::UnknownKind { .. } => Failure::UnknownKind,
         other => panic!("not an error of the specification's: {other}"),
     }
 }
@@ -33,7 +32,7 @@ fn compare_with_model(options: Options, steps: &[Step]) -> Result<(), TestCaseEr
     let mut model = Model::new(host());
     let addresses = Addresses(address);
     // Beginnings do not delete.
-    let (begin, any) = (!bit::DELETE, !0);
+    let (begin, any) = (MapKind::DELETE, MapKind::ALLOC);
     for (number, step) in steps.iter().enumerate() {
         let (got, expected) = match step {
             Step::Host { variable, value } => {
@@ -87,8 +86,8 @@ fn compare_with_model(options: Options, steps: &[Step]) -> Result<(), TestCaseEr
     }
     for (begin, end, dynamic, hold) in world.mapped() {
         let item = |bits| ListItem::section(begin, end - begin, bits);
-        let mut items = vec![item(bit::HOLD); hold as usize];
-        items.extend((dynamic > 0).then_some(item(bit::DELETE)));
+        let mut items = vec![item(MapKind::HOLD); hold as usize];
+        items.extend((dynamic > 0).then_some(item(MapKind::DELETE)));
         world.data(DataOperation::End, &items).unwrap();
     }
     mock.assert_all_freed();
@@ -132,9 +131,9 @@ fn attached_pointers() {
             let data = [7u8; 64];
             let mut pointer = Box::new(data.as_ptr().addr());
             let place = (&raw const *pointer).addr();
-            let section = ListItem { base: *pointer, ..ListItem::section(*pointer + 16, 32, bit::TO) };
-            let holder = ListItem::section(place, 8, bit::TO | bit::FROM);
-            let attach = ListItem { base: place, ..ListItem::section(section.begin, 8, bit::ATTACH) };
+            let section = ListItem { base: *pointer, ..ListItem::section(*pointer + 16, 32, MapKind::TO) };
+            let holder = ListItem::section(place, 8, MapKind::TO | MapKind::FROM);
+            let attach = ListItem { base: place, ..ListItem::section(section.begin, 8, MapKind::ATTACH) };
             if pointee_first {
                 world.data(DataOperation::Begin, &[section]).unwrap();
                 world.data(DataOperation::Begin, &[holder, section, attach]).unwrap();
@@ -146,7 +145,7 @@ fn attached_pointers() {
             let on_device = || usize::from_ne_bytes(mock.read(address(place), 8).try_into().unwrap());
             assert_eq!(on_device(), address(section.begin).0 - 16, "{options:?}");
             // Copies carry no addresses, in neither direction.
-            let update = ListItem { map_type: bit::TO | bit::FROM, ..holder };
+            let update = ListItem { kind: MapKind::TO | MapKind::FROM, ..holder };
             world.data(DataOperation::Update, &[update]).unwrap();
             assert_eq!(on_device(), address(section.begin).0 - 16);
             assert_eq!(*pointer, data.as_ptr().addr());
@@ -154,7 +153,7 @@ fn attached_pointers() {
             *pointer += 8;
             world.data(DataOperation::Begin, &[section, attach]).unwrap();
             assert_eq!(on_device(), address(section.begin).0 - 16);
-            let always = ListItem { map_type: bit::ATTACH | bit::ALWAYS, ..attach };
+            let always = ListItem { kind: MapKind::ATTACH | MapKind::ALWAYS, ..attach };
             world.data(DataOperation::Begin, &[always]).unwrap();
             assert_eq!(on_device(), address(section.begin).0 - 8);
             let expected = *pointer;
@@ -172,22 +171,21 @@ fn returned_addresses() {
     let data = [7u8; 64];
     let pointer = Box::new(data.as_ptr().addr());
     let place = (&raw const *pointer).addr();
-    let holder = ListItem::section(place, 8, bit::TO);
-    let section = ListItem::section(*pointer + 16, 32, bit::TO);
+    let holder = ListItem::section(place, 8, MapKind::TO);
+    let section = ListItem::section(*pointer + 16, 32, MapKind::TO);
     world.data(DataOperation::Begin, &[holder, section]).unwrap();
     let address = gangway_runtime::memory::mapped_address(world.device, section.begin).unwrap().0;
     let absent = [0u8; 16];
     let items = [
-        ListItem { base: *pointer, map_type: bit::RETURN_PARAM, ..section },
-        ListItem { base: place, map_type: bit::RETURN_PARAM | bit::PTR_AND_OBJ, ..section },
-        ListItem::section(absent.as_ptr().addr(), 0, bit::RETURN_PARAM),
+        ListItem { base: *pointer, kind: MapKind::RETURN_ADDRESS, ..section },
+        ListItem { base: place, kind: MapKind::RETURN_ADDRESS | MapKind::POINTER_AND_POINTEE, ..section },
+        ListItem::section(absent.as_ptr().addr(), 0, MapKind::RETURN_ADDRESS),
     ];
-    let mut arrays = support::construct::Arrays::of(&items, false);
+    let list = support::construct::List::of(&items, false);
     let site = gangway_runtime::events::Site::NONE;
-    let job =
-        arrays.with(|arguments| world.runtime.data(world.device, site, DataOperation::Begin, arguments));
+    let job = world.runtime.data(world.device, site, DataOperation::Begin, &list);
     job.unwrap().complete().unwrap();
-    assert_eq!(arrays.bases(), [address - 16, address - 16, absent.as_ptr().addr()]);
+    assert_eq!(list.bases(), [address - 16, address - 16, absent.as_ptr().addr()]);
     world.data(DataOperation::End, &[holder.deleted(), section.deleted()]).unwrap();
     mock.assert_all_freed();
 }

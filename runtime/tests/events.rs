@@ -4,20 +4,19 @@
 
 mod support;
 
-use gangway_runtime::map_type as bit;
-use gangway_runtime::{DataOperation, Job};
+use gangway_runtime::{DataOperation, Job, MapKind};
 use support::construct::{Access, EXPECTED, ListItem, World};
 use support::device::{Call, Mock, Options};
 
 const ASYNCHRONOUS: [Options; 2] = [Options::LAZY, Options::WORKER];
 
-fn sections(arrays: &[[u8; 64]], map_type: u64) -> Vec<ListItem> {
-    let section = |array: &[u8; 64]| ListItem::section(array.as_ptr().addr(), 64, map_type);
+fn sections(arrays: &[[u8; 64]], kind: MapKind) -> Vec<ListItem> {
+    let section = |array: &[u8; 64]| ListItem::section(array.as_ptr().addr(), 64, kind);
     arrays.iter().map(section).collect()
 }
 
 fn checked(arrays: &[[u8; 64]]) -> Vec<ListItem> {
-    sections(arrays, bit::TO).into_iter().map(|item| item.parameter(Access::Check)).collect()
+    sections(arrays, MapKind::TO).into_iter().map(|item| item.parameter(Access::Check)).collect()
 }
 
 /// Events recorded, waited for and destroyed.
@@ -43,14 +42,14 @@ fn data_that_has_been_on_the_device_for_long_has_no_events() {
         let (world, mock) = World::mock(options);
         let arrays = [[EXPECTED; 64]; 5];
         let (made, ()) =
-            during(&mock, || world.data(DataOperation::Begin, &sections(&arrays, bit::TO)).unwrap());
+            during(&mock, || world.data(DataOperation::Begin, &sections(&arrays, MapKind::TO)).unwrap());
         assert_eq!(made, [0, 0, 0], "{options:?}: nobody has to wait");
         for _ in 0..3 {
             assert_eq!(during(&mock, || world.launch(&checked(&arrays)).unwrap()).0, [0, 0, 0]);
-            let update = sections(&arrays, bit::TO);
+            let update = sections(&arrays, MapKind::TO);
             assert_eq!(during(&mock, || world.data(DataOperation::Update, &update).unwrap()).0, [0, 0, 0]);
         }
-        let end = sections(&arrays, bit::FROM);
+        let end = sections(&arrays, MapKind::FROM);
         assert_eq!(during(&mock, || world.data(DataOperation::End, &end).unwrap()).0, [0, 0, 0]);
         mock.assert_all_freed();
     }
@@ -84,7 +83,7 @@ fn users_of_a_data_construct_in_flight_record_its_event() {
     for options in ASYNCHRONOUS {
         let (world, mock) = World::mock(options);
         let arrays = [[EXPECTED; 64]; 5];
-        let begin = sections(&arrays, bit::TO);
+        let begin = sections(&arrays, MapKind::TO);
         let (made, job) = during(&mock, || world.issue_data(DataOperation::Begin, &begin).unwrap());
         assert_eq!(made, [0, 0, 0], "{options:?}");
         let (made, region) = during(&mock, || world.issue(&checked(&arrays)).unwrap());
@@ -93,7 +92,7 @@ fn users_of_a_data_construct_in_flight_record_its_event() {
         let (made, other) = during(&mock, || world.issue(&checked(&arrays)).unwrap());
         assert_eq!(made, [0, 0, 0], "{options:?}");
         complete([region, other]);
-        world.data(DataOperation::End, &sections(&arrays, 0)).unwrap();
+        world.data(DataOperation::End, &sections(&arrays, MapKind::ALLOC)).unwrap();
         mock.assert_all_freed();
     }
 }
@@ -106,7 +105,7 @@ fn events_of_what_is_deleted() {
         let (world, mock) = World::mock(options);
         let arrays = [[EXPECTED; 64]; 3];
         let job = world.issue(&checked(&arrays)).unwrap();
-        world.data(DataOperation::End, &sections(&arrays[..1], bit::DELETE)).unwrap();
+        world.data(DataOperation::End, &sections(&arrays[..1], MapKind::DELETE)).unwrap();
         let (made, other) = during(&mock, || world.issue(&checked(&arrays[1..])).unwrap());
         assert_eq!(made, [0, 1, 0], "{options:?}");
         complete([other, job]);

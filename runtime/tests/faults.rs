@@ -4,7 +4,7 @@
 
 mod support;
 
-use gangway_runtime::map_type as bit;
+use gangway_runtime::{Components, Item, MapKind};
 use gangway_runtime::{DataOperation, ErrorKind};
 use support::construct::{Access, ListItem, World};
 use support::device::{Call, Mock, Options};
@@ -25,28 +25,30 @@ impl Program {
         Self { a: vec![1; 64], b: vec![2; 48], c, holder }
     }
 
-    fn section(memory: &[u8], map_type: u64) -> ListItem {
-        ListItem::section(memory.as_ptr().addr(), memory.len(), map_type)
+    fn section(memory: &[u8], kind: MapKind) -> ListItem {
+        ListItem::section(memory.as_ptr().addr(), memory.len(), kind)
     }
 
-    fn holder(&self, map_type: u64) -> ListItem {
-        ListItem::section((&raw const *self.holder).addr(), 8, map_type)
+    fn holder(&self, kind: MapKind) -> ListItem {
+        ListItem::section((&raw const *self.holder).addr(), 8, kind)
     }
 
     fn everything(&self) -> [ListItem; 4] {
-        let all = [&self.a, &self.b, &self.c].map(|memory| Self::section(memory, bit::DELETE));
-        [all[0], all[1], all[2], self.holder(bit::DELETE)]
+        let all = [&self.a, &self.b, &self.c].map(|memory| Self::section(memory, MapKind::DELETE));
+        [all[0], all[1], all[2], self.holder(MapKind::DELETE)]
     }
 
     /// Runs the constructs, going on after a failure; answers the failures.
     fn run(&self, world: &World) -> Vec<ErrorKind> {
-        let both = bit::TO | bit::FROM;
+        let both = MapKind::TO | MapKind::FROM;
         let mut failures = Vec::new();
-        let attach =
-            ListItem { base: self.holder(0).base, ..ListItem::section(*self.holder, 8, bit::ATTACH) };
+        let attach = ListItem {
+            base: self.holder(MapKind::ALLOC).base,
+            ..ListItem::section(*self.holder, 8, MapKind::ATTACH)
+        };
         let pair = ListItem {
-            base: self.holder(0).base,
-            ..ListItem::section(*self.holder, 24, both | bit::PTR_AND_OBJ)
+            base: self.holder(MapKind::ALLOC).base,
+            ..ListItem::section(*self.holder, 24, both | MapKind::POINTER_AND_POINTEE)
         };
         // What failed to begin has changed nothing; what failed to end has ended.
         let mut begin = |items: &[ListItem]| {
@@ -57,25 +59,28 @@ impl Program {
             }
             failures.extend(issued.and_then(|job| job.complete()).err().map(|error| error.kind));
         };
-        begin(&[Self::section(&self.a, both), Self::section(&self.b, bit::TO)]);
+        begin(&[Self::section(&self.a, both), Self::section(&self.b, MapKind::TO)]);
         begin(&[self.holder(both), Self::section(&self.c, both), attach]);
         begin(&[pair]);
         begin(&[self.holder(both), pair]);
         begin(&[
-            Self::section(&self.a, bit::TO | bit::ALWAYS),
-            Self::section(&self.b, bit::TO | bit::ALWAYS),
+            Self::section(&self.a, MapKind::TO | MapKind::ALWAYS),
+            Self::section(&self.b, MapKind::TO | MapKind::ALWAYS),
         ]);
         let launch = [
-            Self::section(&self.a, both | bit::ALWAYS).parameter(Access::Increment),
-            Self::section(&self.b, bit::TO).parameter(Access::None),
+            Self::section(&self.a, both | MapKind::ALWAYS).parameter(Access::Increment),
+            Self::section(&self.b, MapKind::TO).parameter(Access::None),
             Self::section(&self.c, both).parameter(Access::Increment),
         ];
         failures.extend(world.launch(&launch).err().map(|error| error.kind));
         failures.extend(world.launch(&launch).err().map(|error| error.kind));
-        let update = [Self::section(&self.a, bit::FROM), Self::section(&self.b, bit::TO)];
+        let update = [Self::section(&self.a, MapKind::FROM), Self::section(&self.b, MapKind::TO)];
         failures.extend(world.data(DataOperation::Update, &update).err().map(|error| error.kind));
-        let end =
-            [Self::section(&self.a, bit::FROM), Self::section(&self.b, bit::FROM), self.holder(bit::FROM)];
+        let end = [
+            Self::section(&self.a, MapKind::FROM),
+            Self::section(&self.b, MapKind::FROM),
+            self.holder(MapKind::FROM),
+        ];
         failures.extend(world.data(DataOperation::End, &end).err().map(|error| error.kind));
         failures
     }
@@ -123,18 +128,9 @@ fn every_call_fails_once() {
 }
 
 /// Maps the first 16 and the last 16 of 64 bytes.
-unsafe extern "C" fn map_ends(
-    components: *mut std::ffi::c_void,
-    base: usize,
-    begin: usize,
-    size: i64,
-    map_type: u64,
-    label: gangway_runtime::Label,
-) {
-    // SAFETY: the runtime calls mappers with its list of components.
-    let components = unsafe { &mut *components.cast::<gangway_runtime::Components>() };
-    for begin in [begin, begin + size as usize - 16] {
-        components.push(gangway_runtime::Item { base, begin, size: 16, map_type, label, mapper: None });
+fn map_ends(item: &Item, components: &mut Components) {
+    for begin in [item.begin, item.begin + item.size - 16] {
+        components.push(Item { begin, size: 16, ..*item });
     }
 }
 
@@ -148,7 +144,7 @@ fn mappers_that_fail() {
                 for successes in 0.. {
                     let (world, mock) = World::mock(options);
                     let (mapped, other) = ([1u8; 64], [2u8; 8]);
-                    let both = bit::TO | bit::FROM;
+                    let both = MapKind::TO | MapKind::FROM;
                     let item = ListItem { mapper: Some(map_ends), ..Program::section(&mapped, both) };
                     let items =
                         [item, Program::section(&other, both), ListItem { mapper: item.mapper, ..item }];
@@ -192,7 +188,7 @@ fn waiting_for_an_allocation_that_fails() {
                 for _ in 0..4 {
                     scope.spawn(|| {
                         for _ in 0..100 {
-                            let error = world.launch(&[Program::section(&shared, bit::TO)]).unwrap_err();
+                            let error = world.launch(&[Program::section(&shared, MapKind::TO)]).unwrap_err();
                             assert!(matches!(error.kind, ErrorKind::OutOfMemory { .. }));
                         }
                     });

@@ -4,7 +4,7 @@
 mod support;
 
 use gangway_runtime::events::Site;
-use gangway_runtime::{Arguments, EntryKind, ErrorKind, HostEntry, Registration, Runtime, Shape};
+use gangway_runtime::{EntryKind, ErrorKind, HostEntry, NoItems, Registration, Runtime, Shape};
 use support::null::{Counts, NullBackend};
 
 fn library(key: usize, address: usize) -> Registration {
@@ -40,7 +40,7 @@ fn an_open_device_is_refused_in_the_child_and_one_that_is_not_open_works() {
     runtime.register(library(1, 0x4000));
     let launch = || {
         let device = runtime.device(0, &Site::NONE)?;
-        runtime.run(device, Site::NONE, 0x4000, &Arguments::NONE, &Shape::default())?.complete()
+        runtime.run(device, Site::NONE, 0x4000, &NoItems, &Shape::default())?.complete()
     };
     assert!(in_child(runtime, || launch().unwrap()), "not open before the fork");
 

@@ -5,8 +5,7 @@ mod support;
 
 use gangway_backend::KernelLimits;
 use gangway_runtime::events::Site;
-use gangway_runtime::map_type as bit;
-use gangway_runtime::{Arguments, ErrorKind, Shape};
+use gangway_runtime::{ErrorKind, MapKind, NoItems, Shape};
 use std::num::NonZeroU32;
 use support::construct::{Access, ListItem, REGION, World};
 use support::device::{Options, Passing};
@@ -17,7 +16,7 @@ const PACKED: &[(u32, u32)] = &[(0, 8), (8, 8), (16, 4), (20, 4)];
 const ARGUMENTS: usize = PACKED.len();
 
 fn items(memory: &[Vec<u8>; 2]) -> [ListItem; 2] {
-    let both = bit::TO | bit::FROM;
+    let both = MapKind::TO | MapKind::FROM;
     memory
         .each_ref()
         .map(|part| ListItem::section(part.as_ptr().addr(), part.len(), both).parameter(Access::Increment))
@@ -83,7 +82,7 @@ fn a_launch_keeps_within_the_limits_of_its_kernel() {
     };
     let (world, mock) = World::mock(Options { limits, ..Options::LAZY });
     let launch = |shape: &Shape| {
-        let job = world.runtime.run(world.device, Site::NONE, REGION, &Arguments::NONE, shape);
+        let job = world.runtime.run(world.device, Site::NONE, REGION, &NoItems, shape);
         job.and_then(|job| job.complete())
     };
     for (wanted, given) in [([0; 3], [0; 3]), ([1000, 1, 1], [256, 1, 1]), ([16, 32, 2], [16, 16, 1])] {

@@ -6,7 +6,7 @@ mod support;
 use gangway_runtime::events::Site;
 use gangway_runtime::memory::mapped_address;
 use gangway_runtime::{
-    Arguments, Device, EntryKind, ErrorKind, HostEntry, Registration, Result, Runtime, Shape, requirement,
+    Device, EntryKind, ErrorKind, HostEntry, NoItems, Registration, Result, Runtime, Shape, requirement,
 };
 use std::ffi::CStr;
 use std::sync::Arc;
@@ -37,7 +37,7 @@ fn device(runtime: &'static Runtime) -> Result<&'static Device> {
 }
 
 fn launch(runtime: &Runtime, device: &'static Device, region: usize) -> Result<()> {
-    let job = runtime.run(device, Site::NONE, region, &Arguments::NONE, &Shape::default());
+    let job = runtime.run(device, Site::NONE, region, &NoItems, &Shape::default());
     job.and_then(|job| job.complete())
 }
 

@@ -5,21 +5,19 @@
 mod support;
 
 use gangway_runtime::DataOperation::{Begin, End};
-use gangway_runtime::map_type as bit;
-use gangway_runtime::{Components, Item, Label};
-use std::ffi::c_void;
+use gangway_runtime::{Components, Item, MapKind};
 use support::construct::{Access, ListItem, World};
 use support::device::{Call, Options};
 
-const BOTH: u64 = bit::TO | bit::FROM;
+const BOTH: MapKind = MapKind::TO.with(MapKind::FROM);
 
 /// Bytes of the variable, and of a half of it.
 const SIZE: usize = 32;
 const HALF: usize = SIZE / 2;
 
-fn part(memory: &[u8], range: std::ops::Range<usize>, map_type: u64) -> ListItem {
+fn part(memory: &[u8], range: std::ops::Range<usize>, kind: MapKind) -> ListItem {
     let part = &memory[range];
-    ListItem::section(part.as_ptr().addr(), part.len(), map_type)
+    ListItem::section(part.as_ptr().addr(), part.len(), kind)
 }
 
 /// Copies to the device and back that `construct` leads to.
@@ -35,8 +33,8 @@ fn copies(mock: &support::device::Mock, construct: impl FnOnce()) -> (usize, usi
 fn after_end(options: Options, items: impl FnOnce(&[u8]) -> Vec<ListItem>) -> (Vec<u8>, usize) {
     let (world, mock) = World::mock(options);
     let memory = vec![1u8; SIZE];
-    world.data(Begin, &[part(&memory, 0..SIZE, bit::TO)]).unwrap();
-    world.launch(&[part(&memory, 0..SIZE, 0).parameter(Access::Increment)]).unwrap();
+    world.data(Begin, &[part(&memory, 0..SIZE, MapKind::TO)]).unwrap();
+    world.launch(&[part(&memory, 0..SIZE, MapKind::ALLOC).parameter(Access::Increment)]).unwrap();
     assert!(memory.iter().all(|&byte| byte == 1));
     let (_, back) = copies(&mock, || world.data(End, &items(&memory)).unwrap());
     assert_eq!(world.mapped(), []);
@@ -45,26 +43,29 @@ fn after_end(options: Options, items: impl FnOnce(&[u8]) -> Vec<ListItem>) -> (V
 }
 
 /// Pushes the second half of what it is given.
-unsafe extern "C" fn second_half(to: *mut c_void, base: usize, begin: usize, size: i64, bits: u64, _: Label) {
-    // SAFETY: the runtime's own components.
-    let components = unsafe { &mut *to.cast::<Components>() };
-    let (begin, size) = (begin + size as usize / 2, size / 2);
-    components.push(Item { base, begin, size, map_type: bits, label: Label::NONE, mapper: None });
+fn second_half(item: &Item, components: &mut Components) {
+    components.push(Item { begin: item.begin + item.size / 2, size: item.size / 2, ..*item });
 }
 
 #[test]
 fn the_last_reference_may_go_with_another_item() {
     type Case = (&'static str, fn(&[u8]) -> Vec<ListItem>);
     let whole: [Case; 7] = [
-        ("from, delete", |m| vec![part(m, 0..SIZE, bit::FROM), part(m, 0..SIZE, bit::DELETE)]),
-        ("delete, from", |m| vec![part(m, 0..SIZE, bit::DELETE), part(m, 0..SIZE, bit::FROM)]),
-        ("from, release", |m| vec![part(m, 0..SIZE, bit::FROM), part(m, 0..SIZE, 0)]),
-        ("release, from", |m| vec![part(m, 0..SIZE, 0), part(m, 0..SIZE, bit::FROM)]),
-        ("from, from", |m| vec![part(m, 0..SIZE, bit::FROM); 2]),
-        ("one byte, from", |m| vec![part(m, 3..4, 0), part(m, 0..SIZE, bit::FROM), part(m, 9..9, 0)]),
+        ("from, delete", |m| vec![part(m, 0..SIZE, MapKind::FROM), part(m, 0..SIZE, MapKind::DELETE)]),
+        ("delete, from", |m| vec![part(m, 0..SIZE, MapKind::DELETE), part(m, 0..SIZE, MapKind::FROM)]),
+        ("from, release", |m| vec![part(m, 0..SIZE, MapKind::FROM), part(m, 0..SIZE, MapKind::ALLOC)]),
+        ("release, from", |m| vec![part(m, 0..SIZE, MapKind::ALLOC), part(m, 0..SIZE, MapKind::FROM)]),
+        ("from, from", |m| vec![part(m, 0..SIZE, MapKind::FROM); 2]),
+        ("one byte, from", |m| {
+            vec![
+                part(m, 3..4, MapKind::ALLOC),
+                part(m, 0..SIZE, MapKind::FROM),
+                part(m, 9..9, MapKind::ALLOC),
+            ]
+        }),
         ("member before its structure", |m| {
-            let member = part(m, 0..SIZE, bit::FROM | 1 << bit::MEMBER_OF.trailing_zeros());
-            vec![part(m, 0..SIZE, 0), member, part(m, 0..4, 0)]
+            let member = part(m, 0..SIZE, MapKind::FROM.member_of(0));
+            vec![part(m, 0..SIZE, MapKind::ALLOC), member, part(m, 0..4, MapKind::ALLOC)]
         }),
     ];
     for options in Options::ALL {
@@ -74,14 +75,14 @@ fn the_last_reference_may_go_with_another_item() {
         }
         // Two sections, both copied once.
         let (memory, back) = after_end(options, |m| {
-            let sections = [part(m, 0..HALF, bit::FROM), part(m, HALF..SIZE, bit::FROM)];
+            let sections = [part(m, 0..HALF, MapKind::FROM), part(m, HALF..SIZE, MapKind::FROM)];
             vec![sections[0], sections[1], sections[0], sections[1]]
         });
         assert_eq!((memory, back), (vec![2; SIZE], 2), "{options:?}: two sections");
         // A mapper's component and the whole, in either order.
         for mapper_first in [false, true] {
             let (memory, back) = after_end(options, |m| {
-                let whole = part(m, 0..SIZE, bit::FROM);
+                let whole = part(m, 0..SIZE, MapKind::FROM);
                 let mapped = ListItem { mapper: Some(second_half), ..whole };
                 if mapper_first { vec![mapped, whole] } else { vec![whole, mapped] }
             });
@@ -91,7 +92,7 @@ fn the_last_reference_may_go_with_another_item() {
         }
         // What is not asked for is not copied.
         let (memory, back) =
-            after_end(options, |m| vec![part(m, 0..HALF, bit::FROM), part(m, 0..SIZE, bit::DELETE)]);
+            after_end(options, |m| vec![part(m, 0..HALF, MapKind::FROM), part(m, 0..SIZE, MapKind::DELETE)]);
         assert_eq!((&memory[..HALF], &memory[HALF..], back), (&[2; HALF][..], &[1; HALF][..], 1));
     }
 }
@@ -115,13 +116,13 @@ fn what_others_keep_is_not_copied_back() {
 /// One item makes the entry, another says what is to be copied.
 #[test]
 fn a_region_whose_items_share_what_it_makes() {
-    let regions: [(&str, &[u64], (usize, usize)); 6] = [
+    let regions: [(&str, &[MapKind], (usize, usize)); 6] = [
         ("tofrom twice", &[BOTH, BOTH], (1, 1)),
         ("tofrom three times", &[BOTH, BOTH, BOTH], (1, 1)),
-        ("alloc, to, from", &[0, bit::TO, bit::FROM], (1, 1)),
-        ("from, to", &[bit::FROM, bit::TO], (1, 1)),
-        ("always twice", &[BOTH | bit::ALWAYS, BOTH | bit::ALWAYS], (1, 2)),
-        ("nothing", &[0, 0], (0, 0)),
+        ("alloc, to, from", &[MapKind::ALLOC, MapKind::TO, MapKind::FROM], (1, 1)),
+        ("from, to", &[MapKind::FROM, MapKind::TO], (1, 1)),
+        ("always twice", &[BOTH | MapKind::ALWAYS, BOTH | MapKind::ALWAYS], (1, 2)),
+        ("nothing", &[MapKind::ALLOC; 2], (0, 0)),
     ];
     for options in Options::ALL {
         for (name, types, expected) in regions {
@@ -131,12 +132,12 @@ fn a_region_whose_items_share_what_it_makes() {
             items[0] = items[0].parameter(Access::Increment);
             let found = copies(&mock, || world.launch(&items).unwrap());
             assert_eq!(found, expected, "{options:?}: {name}");
-            let copied_back = types.iter().any(|bits| bits & bit::FROM != 0);
+            let copied_back = types.iter().any(|bits| bits.has(MapKind::FROM));
             assert_eq!(memory, [if copied_back { 2 } else { 1 }; SIZE], "{options:?}: {name}");
             // The same as `target data` around a region.
             let found = copies(&mock, || {
                 world.data(Begin, &items).unwrap();
-                world.launch(&[part(&memory, 0..SIZE, 0).parameter(Access::Increment)]).unwrap();
+                world.launch(&[part(&memory, 0..SIZE, MapKind::ALLOC).parameter(Access::Increment)]).unwrap();
                 world.data(End, &items).unwrap();
             });
             assert_eq!(found, expected, "{options:?}: {name}");
@@ -149,13 +150,12 @@ fn a_region_whose_items_share_what_it_makes() {
 /// Sections of a structure are copied once each, and no byte of it is left out.
 #[test]
 fn parts_of_what_a_construct_makes() {
-    let member_of_first = 1 << bit::MEMBER_OF.trailing_zeros();
     for options in Options::ALL {
         let (world, mock) = World::mock(options);
         let memory = vec![1u8; SIZE];
-        let member = |range| part(&memory, range, BOTH | member_of_first);
+        let member = |range| part(&memory, range, BOTH.member_of(0));
         let items = [
-            part(&memory, 0..SIZE, 0).parameter(Access::Increment),
+            part(&memory, 0..SIZE, MapKind::ALLOC).parameter(Access::Increment),
             member(0..8),
             member(0..8),
             member(8..HALF),

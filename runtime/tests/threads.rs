@@ -3,9 +3,8 @@
 
 mod support;
 
-use gangway_runtime::map_type as bit;
 use gangway_runtime::present::Relation;
-use gangway_runtime::{Components, DataOperation, Device, Item, Label};
+use gangway_runtime::{Components, DataOperation, Device, Item, MapKind};
 use std::sync::Mutex;
 use support::construct::{Access, EXPECTED, ListItem, World};
 use support::device::Options;
@@ -14,8 +13,8 @@ use support::within;
 const THREADS: usize = 4;
 const ROUNDS: usize = 60;
 
-fn section(memory: &[u8], map_type: u64) -> ListItem {
-    ListItem::section(memory.as_ptr().addr(), memory.len(), map_type)
+fn section(memory: &[u8], kind: MapKind) -> ListItem {
+    ListItem::section(memory.as_ptr().addr(), memory.len(), kind)
 }
 
 /// Private arrays come and go; everybody maps the same read-only one, so that one
@@ -35,12 +34,10 @@ fn private_and_shared_data() {
                         for round in 0..ROUNDS {
                             // Many of its own after the shared one, so that others find
                             // that while it is being made.
-                            let mut items = vec![section(shared, bit::TO).parameter(Access::Check)];
-                            items.extend(
-                                own.chunks(4).map(|part| {
-                                    section(part, bit::TO | bit::FROM).parameter(Access::Increment)
-                                }),
-                            );
+                            let mut items = vec![section(shared, MapKind::TO).parameter(Access::Check)];
+                            items.extend(own.chunks(4).map(|part| {
+                                section(part, MapKind::TO | MapKind::FROM).parameter(Access::Increment)
+                            }));
                             world.launch(&items).unwrap();
                             assert!(own.iter().all(|&byte| byte == (round + 1) as u8));
                         }
@@ -67,13 +64,13 @@ fn everybody_maps_the_same_item() {
                         for round in 0..ROUNDS {
                             // The whole or an interior part: both are inside what is mapped
                             // once the whole is, and exclude each other never.
-                            let whole = section(shared, bit::TO);
+                            let whole = section(shared, MapKind::TO);
                             world.data(DataOperation::Begin, &[whole]).unwrap();
-                            let part = section(&shared[16 * (round % 4)..][..32], bit::TO);
+                            let part = section(&shared[16 * (round % 4)..][..32], MapKind::TO);
                             world.launch(&[part.parameter(Access::Check)]).unwrap();
-                            let present = ListItem { map_type: bit::PRESENT, ..part };
+                            let present = ListItem { kind: MapKind::PRESENT, ..part };
                             world.data(DataOperation::Update, &[present]).unwrap();
-                            let counter = if thread == 0 { bit::FROM } else { 0 };
+                            let counter = if thread == 0 { MapKind::FROM } else { MapKind::ALLOC };
                             world.data(DataOperation::End, &[section(shared, counter)]).unwrap();
                         }
                     });
@@ -100,8 +97,8 @@ fn deleting_what_others_map() {
                     let (world, shared) = (&world, &shared);
                     scope.spawn(move || {
                         for _ in 0..ROUNDS {
-                            let operation = if thread == 0 { bit::DELETE } else { 0 };
-                            world.data(DataOperation::Begin, &[section(shared, bit::TO)]).unwrap();
+                            let operation = if thread == 0 { MapKind::DELETE } else { MapKind::ALLOC };
+                            world.data(DataOperation::Begin, &[section(shared, MapKind::TO)]).unwrap();
                             world.data(DataOperation::End, &[section(shared, operation)]).unwrap();
                         }
                     });
@@ -111,7 +108,7 @@ fn deleting_what_others_map() {
             // or found a new life: what is left is one entry with what they gave too much.
             for (begin, end, ..) in world.mapped() {
                 world
-                    .data(DataOperation::End, &[ListItem::section(begin, end - begin, bit::DELETE)])
+                    .data(DataOperation::End, &[ListItem::section(begin, end - begin, MapKind::DELETE)])
                     .unwrap();
             }
             mock.assert_all_freed();
@@ -130,8 +127,8 @@ fn constructs_in_flight() {
                 let shared = vec![EXPECTED; 64];
                 let own: Vec<Vec<u8>> = (0..10).map(|i| vec![i; 32]).collect();
                 let issue = |own: &Vec<u8>| {
-                    let shared = section(&shared, bit::TO).parameter(Access::Check);
-                    let own = section(own, bit::TO | bit::FROM).parameter(Access::Increment);
+                    let shared = section(&shared, MapKind::TO).parameter(Access::Check);
+                    let own = section(own, MapKind::TO | MapKind::FROM).parameter(Access::Increment);
                     world.issue(&[shared, own]).unwrap()
                 };
                 let mut jobs: Vec<_> = own.iter().map(issue).collect();
@@ -161,21 +158,12 @@ fn references(device: &'static Device, host: usize) -> u32 {
 }
 
 /// A mapper that returns when another thread has joined in; asked again, at once.
-unsafe extern "C" fn meet(
-    components: *mut std::ffi::c_void,
-    base: usize,
-    begin: usize,
-    size: i64,
-    map_type: u64,
-    label: Label,
-) {
+fn meet(item: &Item, components: &mut Components) {
     let meeting = MEETING.lock().unwrap().take();
     while meeting.is_some_and(|(device, host)| references(device, host) < 2) {
         std::thread::yield_now();
     }
-    // SAFETY: the runtime calls mappers with its list of components.
-    let components = unsafe { &mut *components.cast::<Components>() };
-    components.push(Item { base, begin, size, map_type, label, mapper: None });
+    components.push(*item);
 }
 
 /// Who finds what another thread is still making waits for the contents, even if
@@ -186,7 +174,7 @@ fn waiting_for_what_another_thread_makes() {
         within(60, move || {
             let (world, mock) = World::mock(options);
             let (shared, other) = ([EXPECTED; 64], [0u8; 8]);
-            let shared = section(&shared, bit::TO).parameter(Access::Check);
+            let shared = section(&shared, MapKind::TO).parameter(Access::Check);
             *MEETING.lock().unwrap() = Some((world.device, shared.begin));
             std::thread::scope(|scope| {
                 let joining = scope.spawn(|| {
@@ -195,7 +183,7 @@ fn waiting_for_what_another_thread_makes() {
                     }
                     world.launch(&[shared]).unwrap();
                 });
-                let mapped = ListItem { mapper: Some(meet), ..section(&other, bit::TO) };
+                let mapped = ListItem { mapper: Some(meet), ..section(&other, MapKind::TO) };
                 let job = world.issue(&[shared, mapped]).unwrap();
                 joining.join().unwrap();
                 job.complete().unwrap();
@@ -216,7 +204,7 @@ fn private_copies_in_flight() {
             let mut jobs = Vec::new();
             for _ in 0..5 {
                 let items = values.each_ref().map(|value| {
-                    let private = bit::PRIVATE | bit::TO;
+                    let private = MapKind::PRIVATE | MapKind::TO;
                     ListItem { base: value.as_ptr().addr() - 40, ..section(value, private) }
                         .parameter(Access::Check)
                 });
@@ -239,7 +227,7 @@ fn thousands_of_constructs_in_flight() {
         within(60, move || {
             let (world, mock) = World::mock(options);
             let shared = vec![EXPECTED; 16];
-            let item = section(&shared, bit::TO).parameter(Access::Check);
+            let item = section(&shared, MapKind::TO).parameter(Access::Check);
             let jobs: Vec<_> = (0..3000).map(|_| world.issue(&[item]).unwrap()).collect();
             jobs.into_iter().for_each(|job| job.complete().unwrap());
             assert_eq!(world.mapped(), []);

@@ -3,10 +3,11 @@
 //! Checked against what clang-22 emits; `tests/abi.rs` compares them with a
 //! compiled program, the assertions here pin them.
 
+use crate::mapper::MapperFunction;
 use gangway_backend::SourceText;
 use gangway_openmp::caller;
+use gangway_runtime::Label;
 use gangway_runtime::events::Site;
-use gangway_runtime::{Label, MapperFunction};
 use std::ffi::{c_char, c_void};
 
 /// What the `__tgt_target_*` functions return on success.

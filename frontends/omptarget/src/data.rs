@@ -4,13 +4,14 @@ use crate::abi::{Ident, site};
 use crate::arrays::Arrays;
 use crate::devices::several;
 use crate::libomp::Libomp;
+use crate::mapper::MapperFunction;
 use crate::{ompt, tasks};
 use gangway_openmp::devices::{Destination, destination};
 use gangway_openmp::guard::guard;
 use gangway_openmp::policy::settle;
 use gangway_openmp::state::RUNTIME;
 use gangway_openmp::{information, profile};
-use gangway_runtime::{DataOperation, Label, MapperFunction};
+use gangway_runtime::{DataOperation, Items, Label};
 
 impl Arrays {
     /// # Safety

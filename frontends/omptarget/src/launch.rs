@@ -4,13 +4,14 @@ use crate::abi::{FAIL, Ident, KernelArguments, SUCCESS, VERSION_WITH_IMPLICIT_PO
 use crate::arrays::Arrays;
 use crate::devices::several;
 use crate::libomp::Libomp;
+use crate::mapper::MapperFunction;
 use crate::{ompt, tasks};
 use gangway_openmp::devices::{Destination, destination};
 use gangway_openmp::guard::guard;
 use gangway_openmp::policy::settle;
 use gangway_openmp::state::RUNTIME;
 use gangway_openmp::{information, profile};
-use gangway_runtime::{Label, MapperFunction, Shape};
+use gangway_runtime::{Items, Label, Shape};
 use std::ffi::c_void;
 
 /// What compilers pass as the number of teams of a region without `teams`.

@@ -1,8 +1,20 @@
-//! What a user-defined mapper calls to name its components.
+//! User-defined mappers: functions of the compiler's that name the components of an item.
 
+use crate::map_type;
 use gangway_openmp::guard::guard;
 use gangway_runtime::{Components, Item, Label};
 use std::ffi::c_void;
+
+/// A mapper as the compiler emits it: it calls [`__tgt_push_mapper_component`] once per
+/// component, with `components` as the handle.
+pub type MapperFunction = unsafe extern "C" fn(
+    components: *mut c_void,
+    base: usize,
+    begin: usize,
+    size: i64,
+    map_type: u64,
+    label: Label,
+);
 
 /// Adds a component.
 ///
@@ -19,7 +31,8 @@ pub unsafe extern "C" fn __tgt_push_mapper_component(
     guard((), || {
         // SAFETY: the handle is the runtime's component list.
         let components = unsafe { &mut *components.cast::<Components>() };
-        components.push(Item { base, begin, size, map_type, label, mapper: None });
+        let kind = map_type::kind(map_type);
+        components.push(Item { base, begin, size: size as usize, kind, label });
     });
 }
 

@@ -9,7 +9,7 @@ use crate::message::print_line;
 use crate::state::RUNTIME;
 use gangway_backend::SourceLocation;
 use gangway_runtime::events::{self, MappingChange, MappingEvent, Observer, Site, Step};
-use gangway_runtime::{Arguments, Device, Label, map_type};
+use gangway_runtime::{Device, Items, Label, MapKind};
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
@@ -84,31 +84,31 @@ fn tell(device: i32, text: fmt::Arguments<'_>) {
 
 /// Tells the arguments of a construct.
 #[inline]
-pub fn construct(device: &Device, site: &Site, title: &str, arguments: &Arguments<'_>) {
+pub fn construct(device: &Device, site: &Site, title: &str, items: &impl Items) {
     if events::observed() && wanted(bit::ARGUMENTS) {
-        tell_arguments(device.number(), site, title, arguments);
+        tell_arguments(device.number(), site, title, items);
     }
 }
 
 #[cold]
-fn tell_arguments(device: i32, site: &Site, title: &str, arguments: &Arguments<'_>) {
+fn tell_arguments(device: i32, site: &Site, title: &str, items: &impl Items) {
     let place = Place(site.location());
-    tell(device, format_args!("{title} at {place} with {} arguments:", arguments.len()));
-    for item in arguments.iter() {
-        let implicit = if item.map_type & map_type::IMPLICIT != 0 { "(implicit)" } else { "" };
+    tell(device, format_args!("{title} at {place} with {} arguments:", items.len()));
+    for item in items.iter() {
+        let implicit = if item.kind.has(MapKind::IMPLICIT) { "(implicit)" } else { "" };
         let name = item.label.name().unwrap_or("unknown");
-        tell(device, format_args!("{}({name})[{}] {implicit}", kind(item.map_type, item.size), item.size));
+        tell(device, format_args!("{}({name})[{}] {implicit}", kind(item.kind, item.size), item.size));
     }
 }
 
-fn kind(map: u64, size: i64) -> &'static str {
-    match (map & map_type::TO != 0, map & map_type::FROM != 0) {
+fn kind(kind: MapKind, size: usize) -> &'static str {
+    match (kind.has(MapKind::TO), kind.has(MapKind::FROM)) {
         (true, true) => "tofrom",
         (true, false) => "to",
         (false, true) => "from",
-        _ if map & map_type::ATTACH != 0 => "attach",
-        _ if map & map_type::PRIVATE != 0 => "private",
-        _ if map & map_type::LITERAL != 0 => "firstprivate",
+        _ if kind.has(MapKind::ATTACH) => "attach",
+        _ if kind.has(MapKind::PRIVATE) => "private",
+        _ if kind.has(MapKind::LITERAL) => "firstprivate",
         _ if size != 0 => "alloc",
         _ => "use_address",
     }

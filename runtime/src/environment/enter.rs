@@ -1,13 +1,13 @@
 //! Making list items present.
 
 use super::work::{AttachRequest, Component, Filling, Held, Work};
-use crate::arguments::{Arguments, Components, Item};
 use crate::device::AllocationRequest;
 use crate::error::{Error, ErrorKind, HostRange, Result};
 use crate::events::{self, MappingChange, MappingEvent};
+use crate::items::{Components, Item, Items};
 use crate::label::Label;
-use crate::map_type as bit;
-use crate::present::{Counter, EntryRef, NewEntry, Relation, Snapshot};
+use crate::map_kind::MapKind;
+use crate::present::{EntryRef, NewEntry, Relation, Snapshot};
 use crate::sync::back_off;
 use gangway_backend::AllocationKind;
 
@@ -26,20 +26,20 @@ struct Wanted {
     size: usize,
     padding: usize,
     label: Label,
-    map_type: u64,
+    kind: MapKind,
     /// Whether the construct's reference is counted on the entry.
     count: bool,
 }
 
 impl Work {
-    /// Makes all arguments present, copies and attaches as their map types say.
+    /// Makes all items present, copies and attaches as their kinds say.
     /// On failure everything done so far is undone.
     ///
     /// # Errors
     /// See [`ErrorKind`]; the device data environment is as before.
     #[inline]
-    pub(crate) fn enter(&mut self, arguments: &Arguments<'_>) -> Result<()> {
-        let entered = self.enter_all(arguments);
+    pub(crate) fn enter(&mut self, items: &impl Items) -> Result<()> {
+        let entered = self.enter_all(items);
         if entered.is_err() {
             self.abandon();
         }
@@ -47,28 +47,28 @@ impl Work {
     }
 
     #[inline]
-    fn enter_all(&mut self, arguments: &Arguments<'_>) -> Result<()> {
-        self.seen = 0;
-        for index in 0..arguments.len() {
-            let item = arguments.item(index);
-            self.seen |= item.map_type;
-            let held = if item.map_type & (bit::LITERAL | bit::PRIVATE) != 0 {
-                self.check_map_type(&item, index)?;
+    fn enter_all(&mut self, items: &impl Items) -> Result<()> {
+        self.seen = MapKind::ALLOC;
+        for index in 0..items.len() {
+            let item = items.item(index);
+            self.seen |= item.kind;
+            self.check_kind(items, &item, index)?;
+            let held = if item.kind.has(MapKind::LITERAL | MapKind::PRIVATE) {
                 Held::NOTHING
-            } else if let Some(mapper) = item.mapper {
-                self.enter_mapped(&item, index, mapper)?
+            } else if items.has_mapper(index) {
+                self.enter_mapped(items, index)?
             } else {
-                let next = (index + 1 < arguments.len()).then(|| arguments.map_type(index + 1));
+                let next = (index + 1 < items.len()).then(|| items.kind(index + 1));
                 self.enter_item(&item, index, next)?
             };
-            if item.map_type & bit::RETURN_PARAM != 0 {
-                let base = if item.map_type & bit::PTR_AND_OBJ != 0 {
+            if item.kind.has(MapKind::RETURN_ADDRESS) {
+                let base = if item.kind.has(MapKind::POINTER_AND_POINTEE) {
                     // SAFETY: the compiler says that the base is the address of a pointer.
                     unsafe { *(item.base as *const usize) }
                 } else {
                     item.base
                 };
-                arguments.return_base(index, held.device.0.wrapping_sub(item.begin.wrapping_sub(base)));
+                items.return_address(index, held.device.0.wrapping_sub(item.begin.wrapping_sub(base)));
             }
             self.held.push(held);
         }
@@ -78,16 +78,12 @@ impl Work {
 
     /// Expands an item by its mapper. The first component stands for the item.
     #[cold]
-    fn enter_mapped(
-        &mut self,
-        item: &Item,
-        argument: usize,
-        mapper: crate::arguments::MapperFunction,
-    ) -> Result<Held> {
-        let components = Components::of(item, mapper);
+    fn enter_mapped(&mut self, items: &impl Items, argument: usize) -> Result<Held> {
+        let components = Components::of(items, argument);
         let first = self.components.len();
         for (index, component) in components.iter().enumerate() {
-            let next = components.get(index + 1).map(|next| next.map_type);
+            let next = components.get(index + 1).map(|next| next.kind);
+            self.check_kind(items, component, index)?;
             let held = self.enter_item(component, index, next)?;
             self.components.push(Component { argument, item: *component, held });
         }
@@ -97,32 +93,30 @@ impl Work {
     }
 
     #[inline]
-    fn enter_item(&mut self, item: &Item, index: usize, next: Option<u64>) -> Result<Held> {
-        let map_type = item.map_type;
-        self.check_map_type(item, index)?;
-        if map_type & bit::ATTACH != 0 {
+    fn enter_item(&mut self, item: &Item, index: usize, next: Option<MapKind>) -> Result<Held> {
+        let kind = item.kind;
+        if kind.has(MapKind::ATTACH) {
             self.attachments.push(AttachRequest {
                 pointer: item.base,
                 pointee: item.begin,
-                size: item.size as usize,
-                always: map_type & bit::ALWAYS != 0,
+                size: item.size,
+                always: kind.has(MapKind::ALWAYS),
             });
             return Ok(Held::NOTHING);
         }
-        let is_structure =
-            bit::parent(map_type).is_none() && next.is_some_and(|next| bit::parent(next) == Some(index));
+        let is_structure = kind.parent().is_none() && next.is_some_and(|next| next.parent() == Some(index));
         let padding = if is_structure { structure_padding(item) } else { 0 };
         let mut wanted = Wanted {
             begin: item.begin,
             base: item.base,
-            size: item.size as usize,
+            size: item.size,
             padding,
             label: item.label,
-            map_type,
-            count: bit::parent(map_type).is_none(),
+            kind,
+            count: kind.parent().is_none(),
         };
         let mut pointer = None;
-        if map_type & bit::PTR_AND_OBJ != 0 {
+        if kind.has(MapKind::POINTER_AND_POINTEE) {
             pointer = self.enter_pointer(item)?;
             // SAFETY: the compiler says that the base is the address of a host pointer.
             wanted.base = unsafe { *(item.base as *const usize) };
@@ -141,7 +135,7 @@ impl Work {
                 return Err(error);
             }
         }
-        if events::observed() && held.entry.is_none() && bit::parent(map_type).is_none() {
+        if events::observed() && held.entry.is_none() && kind.parent().is_none() {
             self.tell_missing(item);
         }
         Ok(held)
@@ -150,14 +144,14 @@ impl Work {
     /// The pointer of a pointer-and-pointee pair: usually present already, as
     /// part of its structure or as a declare-target global.
     fn enter_pointer(&mut self, item: &Item) -> Result<Option<EntryRef<'static>>> {
-        let modifiers = item.map_type & (bit::IMPLICIT | bit::CLOSE | bit::PRESENT | bit::HOLD);
+        let modifiers = MapKind::IMPLICIT | MapKind::CLOSE | MapKind::PRESENT | MapKind::HOLD;
         let wanted = Wanted {
             begin: item.base,
             base: item.base,
             size: size_of::<usize>(),
             padding: 0,
             label: Label::NONE,
-            map_type: modifiers,
+            kind: item.kind.only(modifiers),
             count: false,
         };
         let held = self.make_present(&wanted)?;
@@ -170,7 +164,7 @@ impl Work {
     /// The heart of it: finds the range's entry or makes one.
     #[inline]
     fn make_present(&mut self, wanted: &Wanted) -> Result<Held> {
-        let implicit = wanted.map_type & bit::IMPLICIT != 0;
+        let implicit = wanted.kind.has(MapKind::IMPLICIT);
         for attempt in 0.. {
             match self.recent.lookup(&self.device.table, wanted.begin, wanted.size) {
                 Relation::Contained(entry) => {
@@ -209,7 +203,7 @@ impl Work {
     /// Uses an entry that is there. `None`: it has gone meanwhile.
     #[inline]
     fn use_entry(&mut self, entry: EntryRef<'static>, wanted: &Wanted) -> Result<Option<Held>> {
-        let counter = counter(wanted.map_type);
+        let counter = wanted.kind.counter();
         let counts = if wanted.count {
             match entry.acquire(counter) {
                 None => return Ok(None),
@@ -245,8 +239,8 @@ impl Work {
             let change = if wanted.count { MappingChange::Acquired } else { MappingChange::Seen };
             self.tell_entry(change, entry, wanted, counts);
         }
-        let copy = wanted.map_type & bit::TO != 0
-            && (filling.is_some() || wanted.map_type & bit::ALWAYS != 0)
+        let copy = wanted.kind.has(MapKind::TO)
+            && (filling.is_some() || wanted.kind.has(MapKind::ALWAYS))
             && wanted.size != 0;
         if copy {
             let (begin, size) = entry.part_of(wanted.begin, wanted.size);
@@ -272,13 +266,13 @@ impl Work {
 
     /// The cases in which an absent item gets no entry.
     fn without_entry(&mut self, wanted: &Wanted) -> Result<Option<Held>> {
-        if self.unified_shared_memory && wanted.map_type & bit::CLOSE == 0 && wanted.size != 0 {
+        if self.unified_shared_memory && !wanted.kind.has(MapKind::CLOSE) && wanted.size != 0 {
             if events::observed() {
                 events::tell(|o| o.host_address_used(self.device.number(), wanted.begin, wanted.size));
             }
             return Ok(Some(Held::host(wanted.begin)));
         }
-        if wanted.map_type & bit::PRESENT != 0 {
+        if wanted.kind.has(MapKind::PRESENT) {
             let near = self.device.near(wanted.begin);
             return Err(self.fail(ErrorKind::NotPresent { wanted: wanted.range(), near }));
         }
@@ -292,14 +286,14 @@ impl Work {
             size: wanted.size,
             host_base: wanted.base,
             label: wanted.label,
-            counter: counter(wanted.map_type),
+            counter: wanted.kind.counter(),
             associated: None,
         };
         let Ok(entry) = self.device.table.insert(&new) else { return Ok(None) };
         if self.is_region {
             entry.set_region_of(crate::sync::this_thread());
         }
-        let copy = wanted.map_type & bit::TO != 0;
+        let copy = wanted.kind.has(MapKind::TO);
         let request = AllocationRequest {
             host: wanted.begin,
             size: wanted.padding + wanted.size,
@@ -371,13 +365,16 @@ impl Work {
     }
 
     #[inline]
-    pub(super) fn check_map_type(&self, item: &Item, argument: usize) -> Result<()> {
-        let unknown = item.map_type & !bit::KNOWN;
-        if unknown == 0 {
+    pub(super) fn check_kind(&self, items: &impl Items, item: &Item, argument: usize) -> Result<()> {
+        if items.knows(item.kind) {
             return Ok(());
         }
-        let Item { label, map_type, .. } = *item;
-        Err(self.fail(ErrorKind::UnknownMapType { label, map_type, unknown, argument }))
+        Err(self.unknown_kind(item, items.explain_unknown(item.kind), argument))
+    }
+
+    #[cold]
+    fn unknown_kind(&self, item: &Item, encoding: String, argument: usize) -> Box<Error> {
+        self.fail(ErrorKind::UnknownKind { label: item.label, encoding, argument })
     }
 
     #[cold]
@@ -397,8 +394,8 @@ impl Work {
 
     #[cold]
     fn tell_missing(&self, item: &Item) {
-        let quiet = bit::IMPLICIT;
-        if item.map_type != 0 && item.map_type & quiet == 0 && !self.unified_shared_memory {
+        let said = item.kind != MapKind::ALLOC && !item.kind.has(MapKind::IMPLICIT);
+        if said && !self.unified_shared_memory {
             events::tell(|observer| observer.without_counterpart(self.device.number(), item.label));
         }
     }
@@ -407,8 +404,8 @@ impl Work {
     fn tell_entry(&self, change: MappingChange, entry: EntryRef<'static>, wanted: &Wanted, counts: Snapshot) {
         self.tell_mapping(&MappingEvent {
             change,
-            implicit: wanted.map_type & bit::IMPLICIT != 0,
-            hold: wanted.map_type & bit::HOLD != 0,
+            implicit: wanted.kind.has(MapKind::IMPLICIT),
+            hold: wanted.kind.has(MapKind::HOLD),
             host_base: wanted.base,
             host: wanted.begin,
             size: wanted.size,
@@ -424,12 +421,6 @@ impl Wanted {
     fn range(&self) -> HostRange {
         HostRange { begin: self.begin, size: self.size, label: self.label }
     }
-}
-
-/// The count a map type works on.
-#[inline]
-pub(super) fn counter(map_type: u64) -> Counter {
-    if map_type & bit::HOLD != 0 { Counter::Hold } else { Counter::Dynamic }
 }
 
 /// Bytes to put before a structure's mapped part, so that its members keep the

@@ -7,13 +7,12 @@
 //! The first gives up references and copies what is known to be the last; the second
 //! copies the rest, and is left out unless there may be some.
 
-use super::enter::counter;
 use super::work::Work;
-use crate::arguments::{Arguments, Components, Item};
 use crate::error::{ErrorKind, HostRange, Result};
 use crate::events::{self, MappingChange, MappingEvent};
+use crate::items::{Components, Item, Items};
 use crate::label::Label;
-use crate::map_type as bit;
+use crate::map_kind::MapKind;
 use crate::present::{EntryRef, Relation, Release, Snapshot};
 use std::cmp::Reverse;
 
@@ -52,7 +51,7 @@ struct Declined {
 
 impl Declined {
     fn new(item: &Item, entry: EntryRef<'static>) -> Self {
-        Self { entry, begin: item.begin, size: item.size as usize, label: item.label, order: 0 }
+        Self { entry, begin: item.begin, size: item.size, label: item.label, order: 0 }
     }
 }
 
@@ -80,39 +79,40 @@ impl Work {
     /// # Errors
     /// A copy back failed; the remaining items are given up all the same.
     #[inline]
-    pub(crate) fn exit_entered(&mut self, arguments: &Arguments<'_>) -> Result<()> {
+    pub(crate) fn exit_entered(&mut self, items: &impl Items) -> Result<()> {
         self.exit.begin();
         let mut result = Ok(());
         let mut declined = false;
-        for index in (0..arguments.len()).rev() {
-            if arguments.map_type(index) & NOT_MAPPED != 0 {
+        for index in (0..items.len()).rev() {
+            if items.kind(index).has(MapKind::NOT_MAPPED) {
                 continue;
             }
-            let item = arguments.item(index);
-            let done = match (item.mapper, self.held[index].entry) {
-                (Some(_), _) => self.exit_components(index),
-                (None, Some(entry)) => {
+            let item = items.item(index);
+            let done = match (items.has_mapper(index), self.held[index].entry) {
+                (true, _) => self.exit_components(index),
+                (false, Some(entry)) => {
                     self.exit_entry(&item, entry).map(|outcome| declined |= outcome == Outcome::Declined)
                 }
-                (None, None) => Ok(()),
+                (false, None) => Ok(()),
             };
             result = result.and(done);
         }
         // Found again here, so that a launch need not write them down.
         if declined && !self.exit.released.is_empty() {
-            self.note_declined(arguments);
+            self.note_declined(items);
         }
         result.and(self.copy_released())
     }
 
     /// Adds a region's items that may have been declined.
     #[cold]
-    fn note_declined(&mut self, arguments: &Arguments<'_>) {
-        for index in (0..arguments.len()).rev() {
-            let item = arguments.item(index);
-            if item.map_type & (bit::FROM | bit::ALWAYS | NOT_MAPPED) == bit::FROM
+    fn note_declined(&mut self, items: &impl Items) {
+        for index in (0..items.len()).rev() {
+            let item = items.item(index);
+            let copied = MapKind::FROM | MapKind::ALWAYS | MapKind::NOT_MAPPED;
+            if item.kind.only(copied) == MapKind::FROM
                 && item.size != 0
-                && item.mapper.is_none()
+                && !items.has_mapper(index)
                 && let Some(entry) = self.held[index].entry
             {
                 self.exit.declined.push(Declined::new(&item, entry));
@@ -167,20 +167,18 @@ impl Work {
     /// # Errors
     /// `present` and not present, or a copy back failed; the remaining items are
     /// given up all the same.
-    pub(crate) fn exit(&mut self, arguments: &Arguments<'_>) -> Result<()> {
+    pub(crate) fn exit(&mut self, items: &impl Items) -> Result<()> {
         self.exit.begin();
         let mut result = Ok(());
-        for index in (0..arguments.len()).rev() {
-            let item = arguments.item(index);
-            let known = self.check_map_type(&item, index);
-            if known.is_err() || item.map_type & NOT_MAPPED != 0 {
+        for index in (0..items.len()).rev() {
+            let item = items.item(index);
+            let known = self.check_kind(items, &item, index);
+            if known.is_err() || item.kind.has(MapKind::NOT_MAPPED) {
                 result = result.and(known);
                 continue;
             }
-            let done = match item.mapper {
-                Some(mapper) => self.exit_mapped(&item, mapper),
-                None => self.exit_item(&item),
-            };
+            let mapped = items.has_mapper(index);
+            let done = if mapped { self.exit_mapped(items, index) } else { self.exit_item(&item) };
             result = result.and(done);
         }
         result.and(self.copy_released())
@@ -192,7 +190,7 @@ impl Work {
     fn exit_components(&mut self, argument: usize) -> Result<()> {
         let mut result = Ok(());
         while let Some(component) = self.components.pop_if(|component| component.argument == argument) {
-            if component.item.map_type & NOT_MAPPED == 0
+            if !component.item.kind.has(MapKind::NOT_MAPPED)
                 && let Some(entry) = component.held.entry
             {
                 result = result.and(self.exit_noting(&component.item, entry));
@@ -202,18 +200,22 @@ impl Work {
     }
 
     #[cold]
-    fn exit_mapped(&mut self, item: &Item, mapper: crate::arguments::MapperFunction) -> Result<()> {
-        let components = Components::of(item, mapper);
+    fn exit_mapped(&mut self, items: &impl Items, argument: usize) -> Result<()> {
+        let components = Components::of(items, argument);
         let exit = |result: Result<()>, component: &Item| {
-            if component.map_type & NOT_MAPPED != 0 { result } else { result.and(self.exit_item(component)) }
+            if component.kind.has(MapKind::NOT_MAPPED) {
+                result
+            } else {
+                result.and(self.exit_item(component))
+            }
         };
         components.iter().rev().fold(Ok(()), exit)
     }
 
     /// Looks the item up and gives it up.
     fn exit_item(&mut self, item: &Item) -> Result<()> {
-        let implicit = item.map_type & bit::IMPLICIT != 0;
-        match self.recent.lookup(&self.device.table, item.begin, item.size as usize) {
+        let implicit = item.kind.has(MapKind::IMPLICIT);
+        match self.recent.lookup(&self.device.table, item.begin, item.size) {
             Relation::Contained(entry) => self.exit_found(item, entry),
             Relation::Partial(entry) if implicit => self.exit_found(item, entry),
             Relation::Partial(_) | Relation::Absent => self.nothing_to_exit(item),
@@ -241,15 +243,15 @@ impl Work {
         if self.unified_shared_memory {
             return Ok(());
         }
-        let wanted = HostRange { begin: item.begin, size: item.size as usize, label: item.label };
-        if item.map_type & bit::PRESENT != 0 {
+        let wanted = HostRange { begin: item.begin, size: item.size, label: item.label };
+        if item.kind.has(MapKind::PRESENT) {
             let near = self.device.near(item.begin);
             return Err(self.fail(ErrorKind::NotPresent { wanted, near }));
         }
         if let Some(report) = NEVER_MAPPED.get()
             && item.size != 0
         {
-            let delete = item.map_type & bit::DELETE != 0;
+            let delete = item.kind.has(MapKind::DELETE);
             let near = self.device.near(item.begin);
             report(self.fail(ErrorKind::NeverMapped { wanted, delete, near }));
         }
@@ -258,9 +260,8 @@ impl Work {
 
     #[inline]
     fn exit_entry(&mut self, item: &Item, entry: EntryRef<'static>) -> Result<Outcome> {
-        let map_type = item.map_type;
-        let (counter, delete) = (counter(map_type), map_type & bit::DELETE != 0);
-        let counts = bit::parent(map_type).is_none() || map_type & bit::PTR_AND_OBJ != 0;
+        let (counter, delete) = (item.kind.counter(), item.kind.has(MapKind::DELETE));
+        let counts = item.kind.counts();
         let (snapshot, last) = if counts {
             match entry.release(counter, delete, self.stream.is_some()) {
                 // Another thread has deleted it: ignored, as if never mapped.
@@ -287,8 +288,8 @@ impl Work {
             let last = if counts { last } else { snapshot.would_be_last(counter, delete) };
             self.tell_exit(item, entry, snapshot, counts, last);
         }
-        let wanted = map_type & bit::FROM != 0 && item.size != 0;
-        let copy = wanted && (last || map_type & bit::ALWAYS != 0);
+        let wanted = item.kind.has(MapKind::FROM) && item.size != 0;
+        let copy = wanted && (last || item.kind.has(MapKind::ALWAYS));
         if last || copy {
             // Neither copied back nor freed before it has been filled.
             self.wait_until_ready(entry)?;
@@ -303,7 +304,7 @@ impl Work {
     }
 
     fn copy_back(&mut self, item: &Item, entry: EntryRef<'static>) -> Result<()> {
-        let (begin, size) = entry.part_of(item.begin, item.size as usize);
+        let (begin, size) = entry.part_of(item.begin, item.size);
         self.exit.copied.push((begin, begin + size));
         self.copy_out(entry, begin, size, item.label)
     }
@@ -312,10 +313,10 @@ impl Work {
     /// copies back, waits, and then needs the entry no more.
     #[cold]
     fn exit_crowded(&mut self, item: &Item, entry: EntryRef<'static>) -> Result<Outcome> {
-        let (counter, delete) = (counter(item.map_type), item.map_type & bit::DELETE != 0);
+        let (counter, delete) = (item.kind.counter(), item.kind.has(MapKind::DELETE));
         let last = entry.snapshot().is_some_and(|counts| counts.would_be_last(counter, delete));
-        let wanted = item.map_type & bit::FROM != 0 && item.size != 0;
-        let copy = wanted && (last || item.map_type & bit::ALWAYS != 0);
+        let wanted = item.kind.has(MapKind::FROM) && item.size != 0;
+        let copy = wanted && (last || item.kind.has(MapKind::ALWAYS));
         let mut result = if copy { self.copy_back(item, entry) } else { Ok(()) };
         result = result.and(self.settle());
         if let Some((_, Release::Last)) = entry.release(counter, delete, false) {
@@ -327,14 +328,14 @@ impl Work {
 
     #[cold]
     fn tell_exit(&self, item: &Item, entry: EntryRef<'static>, counts: Snapshot, counted: bool, last: bool) {
-        let delete = item.map_type & bit::DELETE != 0;
+        let delete = item.kind.has(MapKind::DELETE);
         self.tell_mapping(&MappingEvent {
             change: if counted { MappingChange::Released { last, delete } } else { MappingChange::Found },
             implicit: false,
-            hold: item.map_type & bit::HOLD != 0,
+            hold: item.kind.has(MapKind::HOLD),
             host_base: item.base,
             host: item.begin,
-            size: item.size as usize,
+            size: item.size,
             allocation: entry.allocation(),
             device: entry.translate(item.begin),
             counts: Some(counts),
@@ -342,6 +343,3 @@ impl Work {
         });
     }
 }
-
-/// Items that have no entry of their own at the end of a construct.
-const NOT_MAPPED: u64 = bit::LITERAL | bit::PRIVATE | bit::ATTACH;

@@ -6,11 +6,11 @@
 
 use super::attach::pointer_image;
 use super::work::Work;
-use crate::arguments::Item;
 use crate::device::AllocationRequest;
 use crate::error::Result;
+use crate::items::Item;
 use crate::label::Label;
-use crate::map_type as bit;
+use crate::map_kind::MapKind;
 use crate::present::Relation;
 use gangway_backend::{AllocationKind, DevicePtr};
 
@@ -70,11 +70,11 @@ impl PrivateCopies {
 
     /// Makes the private copy of one argument; returns its device address.
     pub(crate) fn add(&mut self, work: &mut Work, item: &Item) -> Result<DevicePtr> {
-        let attach = item.map_type & bit::ATTACH != 0;
+        let attach = item.kind.has(MapKind::ATTACH);
         // A pointer to be initialised with the device address of its pointee comes
         // like an attachment: base is the pointer, begin the pointee.
         let host = if attach { item.base } else { item.begin };
-        let size = item.size as usize;
+        let size = item.size;
         let skew = host % BLOCK_ALIGNMENT;
         let device = self.device.offset((self.used + skew) as isize);
         self.used = (self.used + skew + size).next_multiple_of(BLOCK_ALIGNMENT);
@@ -83,7 +83,7 @@ impl PrivateCopies {
         }
         if attach {
             self.write(work, device, &work.corresponding_pointer(item))?;
-        } else if item.map_type & bit::TO != 0 {
+        } else if item.kind.has(MapKind::TO) {
             if !self.on_host && size > STAGING_LIMIT {
                 work.copy_to(host, device, size, item.label)?;
             } else {
@@ -110,7 +110,7 @@ impl PrivateCopies {
 /// Upper bound of the block space one private argument takes.
 #[inline]
 pub(crate) fn room_for(item: &Item) -> usize {
-    (item.size as usize).next_multiple_of(BLOCK_ALIGNMENT) + BLOCK_ALIGNMENT
+    (item.size).next_multiple_of(BLOCK_ALIGNMENT) + BLOCK_ALIGNMENT
 }
 
 impl Work {
@@ -138,7 +138,7 @@ impl Work {
     /// points to the pointee's storage if it has any, else where the host's does.
     fn corresponding_pointer(&self, item: &Item) -> Box<[u8]> {
         // SAFETY: the compiler says that a pointer or descriptor of this size is there.
-        let host = unsafe { std::slice::from_raw_parts(item.base as *const u8, item.size as usize) };
+        let host = unsafe { std::slice::from_raw_parts(item.base as *const u8, item.size) };
         if item.begin == 0 {
             return host.into();
         }

@@ -3,10 +3,10 @@
 //! Called only where somebody watches; nothing here changes the data environment.
 
 use super::work::Work;
-use crate::arguments::Arguments;
 use crate::events::{self, MappingChange, MappingEvent};
+use crate::items::Items;
 use crate::label::Label;
-use crate::map_type as bit;
+use crate::map_kind::MapKind;
 use crate::present::EntryRef;
 
 impl Work {
@@ -33,13 +33,13 @@ impl Work {
 
     /// The entries whose device addresses the kernel is given.
     #[cold]
-    pub(crate) fn tell_kernel_arguments(&self, arguments: &Arguments<'_>) {
-        const KIND: u64 = bit::TARGET_PARAM | bit::LITERAL | bit::PRIVATE;
-        for (index, item) in arguments.iter().enumerate() {
-            if item.map_type & KIND == bit::TARGET_PARAM
+    pub(crate) fn tell_kernel_arguments(&self, items: &impl Items) {
+        let form = MapKind::PARAMETER | MapKind::LITERAL | MapKind::PRIVATE;
+        for (index, item) in items.iter().enumerate() {
+            if item.kind.only(form) == MapKind::PARAMETER
                 && let Some(entry) = self.held(index).entry
             {
-                self.tell_found(entry, item.begin, item.size.max(0) as usize);
+                self.tell_found(entry, item.begin, item.size);
             }
         }
     }

@@ -1,56 +1,44 @@
 //! `target update`: moving data of present items (OpenMP 6.0 section 7.9.9).
 
-use super::section::{DIMENSIONS, Damage, Dimension, Section};
 use super::work::Work;
-use crate::arguments::{Arguments, Components, Item};
 use crate::error::{ErrorKind, HostRange, Result};
 use crate::events;
-use crate::map_type as bit;
+use crate::items::{Components, Item, Items};
+use crate::map_kind::MapKind;
 use crate::present::Relation;
 
 impl Work {
-    /// Moves the data of all arguments.
+    /// Moves the data of all items.
     ///
     /// # Errors
     /// `present` and not present, or a copy failed.
-    pub(crate) fn update(&mut self, arguments: &Arguments<'_>) -> Result<()> {
-        for (index, item) in arguments.iter().enumerate() {
-            self.check_map_type(&item, index)?;
-            if item.map_type & (bit::LITERAL | bit::PRIVATE) != 0 {
+    pub(crate) fn update(&mut self, items: &impl Items) -> Result<()> {
+        for (index, item) in items.iter().enumerate() {
+            self.check_kind(items, &item, index)?;
+            if item.kind.has(MapKind::LITERAL | MapKind::PRIVATE) {
                 continue;
             }
-            match item.mapper {
-                Some(mapper) => {
-                    for component in &Components::of(&item, mapper) {
-                        self.update_item(component)?;
-                    }
-                }
-                None => self.update_item(&item)?,
+            if !items.has_mapper(index) {
+                self.update_item(items, &item)?;
+                continue;
+            }
+            for component in &Components::of(items, index) {
+                self.update_item(items, component)?;
             }
         }
         Ok(())
     }
 
-    fn update_item(&mut self, item: &Item) -> Result<()> {
-        if item.map_type & bit::NON_CONTIGUOUS == 0 {
-            return self.update_section(item, item.begin, item.size as usize);
+    fn update_item(&mut self, items: &impl Items, item: &Item) -> Result<()> {
+        if !item.kind.has(MapKind::IN_PIECES) {
+            return self.update_section(item, item.begin, item.size);
         }
         if item.size == 0 {
             return Ok(());
         }
-        // For such items the compiler passes the dimensions in place of the section and
-        // their number in place of its size.
         let damaged = |reason| self.fail(ErrorKind::DamagedSection { label: item.label, reason });
-        let count = usize::try_from(item.size).ok().filter(|count| DIMENSIONS.contains(count));
-        let count = count.ok_or_else(|| damaged(Damage::Count(item.size)))?;
-        // SAFETY: so many dimensions a section may have.
-        let dimensions = unsafe { std::slice::from_raw_parts(item.begin as *const Dimension, count) };
-        let section = Section::new(dimensions).map_err(damaged)?;
-        let hull = section.hull();
-        if item.base.checked_add(hull.end).is_none() {
-            return Err(damaged(Damage::TooLarge));
-        }
-        let (begin, size) = (item.base + hull.start, hull.len());
+        let section = items.section(item).map_err(damaged)?;
+        let (begin, size) = (section.hull().start, section.hull().len());
         if size == 0 {
             return Ok(());
         }
@@ -64,7 +52,7 @@ impl Work {
                 }
             }
         }
-        section.each_run(&mut |offset, size| self.update_section(item, item.base + offset, size))
+        section.each_run(&mut |begin, size| self.update_section(item, begin, size))
     }
 
     fn update_section(&mut self, item: &Item, host: usize, size: usize) -> Result<()> {
@@ -81,10 +69,10 @@ impl Work {
         if size == 0 {
             return Ok(());
         }
-        if item.map_type & bit::TO != 0 {
+        if item.kind.has(MapKind::TO) {
             self.copy_in(entry, host, size, item.label)?;
         }
-        if item.map_type & bit::FROM != 0 {
+        if item.kind.has(MapKind::FROM) {
             self.copy_out(entry, host, size, item.label)?;
         }
         Ok(())
@@ -93,7 +81,7 @@ impl Work {
     /// OpenMP 5.2 section 5.9: no assignment for an item that is not present, an error
     /// with `present`.
     fn nothing_to_update(&self, item: &Item, host: usize, size: usize) -> Result<()> {
-        if item.map_type & bit::PRESENT == 0 || self.unified_shared_memory {
+        if !item.kind.has(MapKind::PRESENT) || self.unified_shared_memory {
             return Ok(());
         }
         let wanted = HostRange { begin: host, size, label: item.label };

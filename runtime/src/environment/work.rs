@@ -4,11 +4,12 @@
 use super::exit::Exit;
 use super::order::Order;
 use super::ranges::Ranges;
-use crate::arguments::Item;
 use crate::device::{Device, Opened};
 use crate::error::{ErrorKind, Result};
 use crate::events::{self, MappingChange, MappingEvent, Site};
+use crate::items::Item;
 use crate::label::Label;
+use crate::map_kind::MapKind;
 use crate::present::{Counter, EntryRef, Recent, Relation, Release};
 use gangway_backend::{AllocationKind, DevicePtr, StreamHandle};
 
@@ -25,8 +26,8 @@ pub struct Work {
     /// A target region, whose data nobody else has when it ends.
     pub(super) is_region: bool,
     pub(super) recent: Recent,
-    /// All bits of the arguments' map types: what `enter` came across.
-    pub(super) seen: u64,
+    /// The meanings of all items together: what `enter` came across.
+    pub(super) seen: MapKind,
     /// Per argument of the construct, what `enter` found.
     pub(super) held: Vec<Held>,
     /// What the mappers of arguments have named, in the order of the arguments.
@@ -123,7 +124,7 @@ impl Work {
             unified_shared_memory,
             is_region: false,
             recent: Recent::default(),
-            seen: 0,
+            seen: MapKind::ALLOC,
             held: Vec::new(),
             components: Vec::new(),
             pointers: Vec::new(),
@@ -191,11 +192,10 @@ impl Work {
         self.stream
     }
 
-    /// Whether an argument had all these bits of its map type, or several
-    /// arguments between them.
+    /// Whether an item had all these meanings, or several items between them.
     #[inline]
-    pub(crate) fn has_seen(&self, bits: u64) -> bool {
-        self.seen & bits == bits
+    pub(crate) fn has_seen(&self, meanings: MapKind) -> bool {
+        self.seen.has_all(meanings)
     }
 
     /// What `enter` found for an argument.

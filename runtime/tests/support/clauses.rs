@@ -1,11 +1,9 @@
 //! Random programs of map clauses: constructs whose items overlap, nest, share
 //! entries, come out of mappers, and are more than a launch has inline slots for.
 
-use super::construct::{Access, ListItem};
-use gangway_runtime::map_type as bit;
-use gangway_runtime::{Components, Item, Label, MapperFunction};
+use super::construct::{Access, Expand, FROM_THE_FUTURE, ListItem};
+use gangway_runtime::{Components, Item, MapKind};
 use proptest::prelude::*;
-use std::ffi::c_void;
 
 /// The host's memory: four variables of 64 bytes with gaps, and a structure of a
 /// pointer, a field `x` of 8 bytes and a field `y` of 16.
@@ -42,18 +40,18 @@ const MEMBERS: usize = 32;
 #[derive(Debug, Clone)]
 pub enum Clause {
     /// A section of a variable.
-    Section { variable: usize, section: usize, bits: u64 },
+    Section { variable: usize, section: usize, bits: MapKind },
     /// A variable as a structure of which one part is mapped too.
-    Member { variable: usize, section: usize, whole: u64, part: u64 },
+    Member { variable: usize, section: usize, whole: MapKind, part: MapKind },
     /// The structure, its `x`, and what its pointer points to.
-    Structure { bits: u64, x: u64, pointee: usize, pointee_bits: u64, form: PointerForm },
+    Structure { bits: MapKind, x: MapKind, pointee: usize, pointee_bits: MapKind, form: PointerForm },
     /// A variable as a structure of which many members are mapped singly: one
     /// parameter, many list items.
-    Members { variable: usize, count: usize, bits: u64 },
+    Members { variable: usize, count: usize, bits: MapKind },
     /// Many parts of a variable, each a parameter.
-    Parts { variable: usize, count: usize, bits: u64 },
+    Parts { variable: usize, count: usize, bits: MapKind },
     /// A section with a user-defined mapper.
-    Mapped { variable: usize, section: usize, bits: u64, mapper: Mapper },
+    Mapped { variable: usize, section: usize, bits: MapKind, mapper: Mapper },
     /// A map type from the future.
     Unknown { variable: usize },
 }
@@ -69,7 +67,7 @@ pub enum Mapper {
 }
 
 impl Mapper {
-    fn function(self) -> MapperFunction {
+    fn function(self) -> Expand {
         match self {
             Self::Halves => halves,
             Self::FirstHalf => first_half,
@@ -78,37 +76,25 @@ impl Mapper {
     }
 }
 
-/// Adds a component as the compiler's mappers do.
-///
-/// # Safety
-/// `components` is what the runtime has given to a mapper.
-unsafe fn push(components: *mut c_void, base: usize, begin: usize, size: i64, map_type: u64) {
-    // SAFETY: the caller's promise.
-    let components = unsafe { &mut *components.cast::<Components>() };
-    components.push(Item { base, begin, size, map_type, label: Label::NONE, mapper: None });
+fn halves(item: &Item, to: &mut Components) {
+    let half = item.size / 2;
+    to.push(Item { size: half, ..*item });
+    to.push(Item { begin: item.begin + half, size: item.size - half, ..*item });
 }
 
-unsafe extern "C" fn halves(to: *mut c_void, base: usize, begin: usize, size: i64, bits: u64, _: Label) {
-    // SAFETY: the runtime's own components.
-    unsafe {
-        push(to, base, begin, size / 2, bits);
-        push(to, base, begin + size as usize / 2, size - size / 2, bits);
-    }
+fn first_half(item: &Item, to: &mut Components) {
+    to.push(Item { size: item.size / 2, ..*item });
 }
 
-unsafe extern "C" fn first_half(to: *mut c_void, base: usize, begin: usize, size: i64, bits: u64, _: Label) {
-    // SAFETY: the runtime's own components.
-    unsafe { push(to, base, begin, size / 2, bits) };
+fn member(item: &Item, to: &mut Components) {
+    let half = item.size / 2;
+    to.push(Item { kind: item.kind.without(COPIES), ..*item });
+    let kind = item.kind.member_of(0);
+    to.push(Item { begin: item.begin + half, size: item.size - half, kind, ..*item });
 }
 
-unsafe extern "C" fn member(to: *mut c_void, base: usize, begin: usize, size: i64, bits: u64, _: Label) {
-    let (whole, half) = (bits & !(bit::TO | bit::FROM | bit::ALWAYS), size / 2);
-    // SAFETY: the runtime's own components.
-    unsafe {
-        push(to, base, begin, size, whole);
-        push(to, base, begin + half as usize, size - half, bits | 1 << bit::MEMBER_OF.trailing_zeros());
-    }
-}
+/// What says that data is moved.
+const COPIES: MapKind = MapKind::TO.with(MapKind::FROM).with(MapKind::ALWAYS);
 
 #[derive(Debug, Clone, Copy)]
 pub enum PointerForm {
@@ -140,23 +126,23 @@ impl Addresses {
         self.0 + number * SPACING
     }
 
-    pub fn items(self, clauses: &[Clause], allowed: u64, kernel: bool) -> Vec<ListItem> {
+    pub fn items(self, clauses: &[Clause], less: MapKind, kernel: bool) -> Vec<ListItem> {
         let mut items = Vec::new();
         for clause in clauses {
-            self.add(clause, allowed, kernel, &mut items);
+            self.add(clause, less, kernel, &mut items);
         }
         items
     }
 
-    fn add(self, clause: &Clause, allowed: u64, kernel: bool, items: &mut Vec<ListItem>) {
-        let member_of = ((items.len() + 1) as u64) << 48;
-        let section = |variable: usize, section: usize, bits: u64| {
+    fn add(self, clause: &Clause, less: MapKind, kernel: bool, items: &mut Vec<ListItem>) {
+        let structure_number = items.len();
+        let section = |variable: usize, section: usize, bits: MapKind| {
             let ((offset, size), base) = (SECTIONS[section], self.variable(variable));
-            ListItem { base, ..ListItem::section(base + offset, size, bits & allowed) }
+            ListItem { base, ..ListItem::section(base + offset, size, bits.without(less)) }
         };
         // A kernel that keeps to what is mapped: implicit maps may be larger than that.
         let parameter = |item: ListItem| {
-            let reachable = item.map_type & bit::IMPLICIT == 0;
+            let reachable = !item.kind.has(MapKind::IMPLICIT);
             match (kernel, reachable) {
                 (false, _) => item,
                 (true, true) => item.parameter(Access::Increment),
@@ -170,19 +156,19 @@ impl Addresses {
             Clause::Member { variable, section: number, whole, part } => {
                 items.push(section(variable, 0, whole));
                 let part = section(variable, number, part);
-                items.push(parameter(ListItem { map_type: part.map_type | member_of, ..part }));
+                items.push(parameter(ListItem { kind: part.kind.member_of(structure_number), ..part }));
             }
             Clause::Structure { bits, x, pointee, pointee_bits, form } => {
                 let structure = self.0 + STRUCTURE;
-                items.push(ListItem::section(structure, STRUCTURE_SIZE, bits & allowed));
-                let x = ListItem::section(structure + 8, 8, x & allowed | member_of);
+                items.push(ListItem::section(structure, STRUCTURE_SIZE, bits.without(less)));
+                let x = ListItem::section(structure + 8, 8, x.without(less).member_of(structure_number));
                 items.push(parameter(ListItem { base: structure, ..x }));
                 let target = section(POINTEE_VARIABLE, pointee, pointee_bits);
                 match form {
                     PointerForm::None => {}
                     PointerForm::PointerAndPointee => {
-                        let map_type = target.map_type | bit::PTR_AND_OBJ | member_of;
-                        let pair = ListItem { base: structure, map_type, ..target };
+                        let kind = (target.kind | MapKind::POINTER_AND_POINTEE).member_of(structure_number);
+                        let pair = ListItem { base: structure, kind, ..target };
                         // SAFETY: the structure begins with the pointer.
                         let pointer = unsafe { *(structure as *const usize) };
                         // Copying back what was never written leaves no good pointer.
@@ -191,19 +177,23 @@ impl Addresses {
                     }
                     PointerForm::Attach | PointerForm::AttachAlways => {
                         items.push(parameter(target));
-                        let always = if matches!(form, PointerForm::AttachAlways) { bit::ALWAYS } else { 0 };
-                        let attach = ListItem::section(target.begin, 8, bit::ATTACH | always);
+                        let always = if matches!(form, PointerForm::AttachAlways) {
+                            MapKind::ALWAYS
+                        } else {
+                            MapKind::ALLOC
+                        };
+                        let attach = ListItem::section(target.begin, 8, MapKind::ATTACH | always);
                         items.push(ListItem { base: structure, ..attach });
                     }
                 }
             }
             Clause::Members { variable, count, bits } => {
-                let whole = section(variable, 0, bits & !(bit::TO | bit::FROM | bit::ALWAYS));
+                let whole = section(variable, 0, bits.without(COPIES));
                 items.push(parameter(whole));
                 let size = VARIABLE / MEMBERS;
                 items.extend((0..count).map(|number| {
                     let member = whole.begin + number * size;
-                    let bits = bits & allowed | member_of;
+                    let bits = bits.without(less).member_of(structure_number);
                     ListItem { base: whole.base, ..ListItem::section(member, size, bits) }
                 }));
             }
@@ -212,7 +202,7 @@ impl Addresses {
                 items.extend((0..count).map(|number| {
                     parameter(ListItem {
                         base,
-                        ..ListItem::section(base + 2 * number, 2, bits & allowed & !bit::PRESENT)
+                        ..ListItem::section(base + 2 * number, 2, bits.without(less | MapKind::PRESENT))
                     })
                 }));
             }
@@ -222,25 +212,30 @@ impl Addresses {
                 items.push(if kernel { item.parameter(Access::None) } else { item });
             }
             Clause::Unknown { variable } => {
-                let item = section(variable, 0, bit::TO);
-                items.push(ListItem { map_type: item.map_type | 1 << 20, ..item });
+                let item = section(variable, 0, MapKind::TO);
+                items.push(ListItem { kind: item.kind | FROM_THE_FUTURE, ..item });
             }
         }
     }
 }
 
 /// Map types: some bits often, some rarely.
-fn any_bits() -> impl Strategy<Value = u64> {
-    let rare = |bit: u64| prop_oneof![7 => Just(0), 1 => Just(bit)];
+fn any_bits() -> impl Strategy<Value = MapKind> {
+    let rare = |kind: MapKind| prop_oneof![7 => Just(MapKind::ALLOC), 1 => Just(kind)];
     let common = prop_oneof![
-        Just(0),
-        Just(bit::TO),
-        Just(bit::FROM),
-        Just(bit::TO | bit::FROM),
-        Just(bit::TO | bit::FROM)
+        Just(MapKind::ALLOC),
+        Just(MapKind::TO),
+        Just(MapKind::FROM),
+        Just(MapKind::TO | MapKind::FROM),
+        Just(MapKind::TO | MapKind::FROM)
     ];
-    let rest =
-        (rare(bit::ALWAYS), rare(bit::PRESENT), rare(bit::HOLD), rare(bit::IMPLICIT), rare(bit::DELETE));
+    let rest = (
+        rare(MapKind::ALWAYS),
+        rare(MapKind::PRESENT),
+        rare(MapKind::HOLD),
+        rare(MapKind::IMPLICIT),
+        rare(MapKind::DELETE),
+    );
     (common, rest).prop_map(|(a, (b, c, d, e, f))| a | b | c | d | e | f)
 }
 

@@ -2,12 +2,13 @@
 
 use super::device::{INCREMENT, Mock, MockBackend, Options};
 use gangway_backend::Backend;
+use gangway_runtime::MapKind;
 use gangway_runtime::events::Site;
-use gangway_runtime::map_type as bit;
 use gangway_runtime::{
-    Arguments, Components, DataOperation, Device, EntryKind, HostEntry, Item, Job, Label, MapperFunction,
-    Registration, Result, Runtime, Shape,
+    Components, Damage, DataOperation, Device, EntryKind, HostEntry, Item, Items, Job, Label, Registration,
+    Result, Runtime, Section, Shape,
 };
+use std::cell::Cell;
 use std::sync::Arc;
 
 /// Host address of the one target region: adds one to each byte of its arguments,
@@ -17,16 +18,22 @@ pub const REGION: usize = 0x4000;
 /// What a section is checked for.
 pub const EXPECTED: u8 = 0x5a;
 
+/// Names the components of an item.
+pub type Expand = fn(&Item, &mut Components);
+
+/// A meaning that the runtime does not have, of the tests' own.
+pub const FROM_THE_FUTURE: MapKind = MapKind::from_bits(1 << 20);
+
 /// One list item.
 #[derive(Debug, Clone, Copy)]
 pub struct ListItem {
     pub base: usize,
     pub begin: usize,
     pub size: usize,
-    pub map_type: u64,
+    pub kind: MapKind,
     /// What the kernel does with it, if it is a parameter.
     pub access: Access,
-    pub mapper: Option<MapperFunction>,
+    pub mapper: Option<Expand>,
 }
 
 /// What a kernel does with a parameter.
@@ -38,39 +45,38 @@ pub enum Access {
 }
 
 impl ListItem {
-    pub fn section(begin: usize, size: usize, map_type: u64) -> Self {
-        Self { base: begin, begin, size, map_type, access: Access::None, mapper: None }
+    pub fn section(begin: usize, size: usize, kind: MapKind) -> Self {
+        Self { base: begin, begin, size, kind, access: Access::None, mapper: None }
     }
 
     /// A parameter of the kernel.
     pub fn parameter(self, access: Access) -> Self {
-        Self { map_type: self.map_type | bit::TARGET_PARAM, access, ..self }
+        Self { kind: self.kind | MapKind::PARAMETER, access, ..self }
     }
 
     /// What a construct makes of it: what its mapper says, or itself.
     pub fn components(&self) -> Vec<Self> {
         let Some(mapper) = self.mapper else { return vec![*self] };
         let mut components = Components::default();
-        let Self { base, begin, size, map_type, .. } = *self;
-        // SAFETY: mappers of the tests call nothing but `push` on what they are given.
-        unsafe {
-            mapper((&raw mut components).cast(), base, begin, size as i64, map_type, Label::NONE);
-        }
-        let component = |item: &Item| Self {
-            base: item.base,
-            ..Self::section(item.begin, item.size as usize, item.map_type)
-        };
+        mapper(&self.item(), &mut components);
+        let component =
+            |item: &Item| Self { base: item.base, ..Self::section(item.begin, item.size, item.kind) };
         components.items().iter().map(component).collect()
+    }
+
+    fn item(&self) -> Item {
+        let Self { base, begin, size, kind, .. } = *self;
+        Item { base, begin, size, kind, label: Label::NONE }
     }
 
     /// The same item, to be given up altogether.
     pub fn deleted(self) -> Self {
-        Self { map_type: bit::DELETE, ..self }
+        Self { kind: MapKind::DELETE, ..self }
     }
 
     /// How the kernel gets its extent: size, distance from the base, whether to check.
     fn extent(&self) -> usize {
-        let base = if self.map_type & bit::PTR_AND_OBJ != 0 {
+        let base = if self.kind.has(MapKind::POINTER_AND_POINTEE) {
             // SAFETY: tests give the address of a pointer.
             unsafe { *(self.base as *const usize) }
         } else {
@@ -115,8 +121,7 @@ impl World {
     }
 
     pub fn issue_data(&self, operation: DataOperation, items: &[ListItem]) -> Result<Box<Job>> {
-        Arrays::of(items, false)
-            .with(|arguments| self.runtime.data(self.device, Site::NONE, operation, arguments))
+        self.runtime.data(self.device, Site::NONE, operation, &List::of(items, false))
     }
 
     /// A target region, waited for.
@@ -126,8 +131,7 @@ impl World {
 
     pub fn issue(&self, items: &[ListItem]) -> Result<Box<Job>> {
         let shape = Shape::default();
-        Arrays::of(items, true)
-            .with(|arguments| self.runtime.run(self.device, Site::NONE, REGION, arguments, &shape))
+        self.runtime.run(self.device, Site::NONE, REGION, &List::of(items, true), &shape)
     }
 
     /// Begin, end, dynamic count (`u32::MAX` without end) and hold count of what is mapped.
@@ -143,54 +147,98 @@ impl World {
     }
 }
 
-/// The compiler's arrays.
-pub struct Arrays {
-    bases: Vec<usize>,
-    begins: Vec<usize>,
-    sizes: Vec<i64>,
-    types: Vec<u64>,
-    mappers: Vec<Option<MapperFunction>>,
+/// The items of a construct.
+pub struct List {
+    items: Vec<ListItem>,
+    returned: Vec<Cell<usize>>,
 }
 
-impl Arrays {
+impl List {
     /// The items; for a kernel, followed by the extents of its parameters.
     pub fn of(items: &[ListItem], kernel: bool) -> Self {
-        let mut arrays =
-            Self { bases: vec![], begins: vec![], sizes: vec![], types: vec![], mappers: vec![] };
-        let mut push = |base, begin, size, map_type, mapper| {
-            arrays.bases.push(base);
-            arrays.begins.push(begin);
-            arrays.sizes.push(size);
-            arrays.types.push(map_type);
-            arrays.mappers.push(mapper);
-        };
-        for item in items {
-            push(item.base, item.begin, item.size as i64, item.map_type, item.mapper);
-        }
-        for item in items.iter().filter(|item| kernel && item.map_type & bit::TARGET_PARAM != 0) {
-            push(item.extent(), 0, 8, bit::LITERAL | bit::TARGET_PARAM, None);
-        }
-        arrays
-    }
-
-    pub fn with<R>(&mut self, use_them: impl FnOnce(&Arguments<'_>) -> R) -> R {
-        // SAFETY: the arrays have the same length and outlive the call.
-        let arguments = unsafe {
-            Arguments::from_raw(
-                self.bases.len(),
-                self.bases.as_mut_ptr(),
-                self.begins.as_ptr(),
-                self.sizes.as_ptr(),
-                self.types.as_ptr(),
-                std::ptr::null(),
-                self.mappers.as_ptr(),
-            )
-        };
-        use_them(&arguments)
+        let mut all = items.to_vec();
+        let parameters = items.iter().filter(|item| kernel && item.kind.has(MapKind::PARAMETER));
+        let form = MapKind::LITERAL | MapKind::PARAMETER;
+        all.extend(parameters.map(|item| ListItem { base: item.extent(), ..ListItem::section(0, 8, form) }));
+        let returned = all.iter().map(|item| Cell::new(item.base)).collect();
+        Self { items: all, returned }
     }
 
     /// The bases, as the construct left them.
-    pub fn bases(&self) -> &[usize] {
-        &self.bases
+    pub fn bases(&self) -> Vec<usize> {
+        self.returned.iter().map(Cell::get).collect()
+    }
+}
+
+impl Items for List {
+    #[inline]
+    fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    #[inline]
+    fn kind(&self, index: usize) -> MapKind {
+        self.items[index].kind
+    }
+
+    #[inline]
+    fn item(&self, index: usize) -> Item {
+        self.items[index].item()
+    }
+
+    #[inline]
+    fn knows(&self, kind: MapKind) -> bool {
+        !kind.has(FROM_THE_FUTURE)
+    }
+
+    fn explain_unknown(&self, kind: MapKind) -> String {
+        format!("{kind:?}")
+    }
+
+    #[inline]
+    fn has_mapper(&self, index: usize) -> bool {
+        self.items[index].mapper.is_some()
+    }
+
+    fn expand(&self, index: usize, components: &mut Components) {
+        if let Some(mapper) = self.items[index].mapper {
+            mapper(&self.item(index), components);
+        }
+    }
+
+    fn section<'i>(&'i self, item: &'i Item) -> std::result::Result<Box<dyn Section + 'i>, Damage> {
+        // SAFETY: tests give the address of a description.
+        let rows = unsafe { *(item.begin as *const Rows) };
+        if rows.size > rows.distance {
+            return Err(Damage("rows that overlap\n  help: put them apart".to_owned()));
+        }
+        Ok(Box::new(rows))
+    }
+
+    fn return_address(&self, index: usize, address: usize) {
+        self.returned[index].set(address);
+    }
+}
+
+/// A section in pieces: rows at some distance.
+#[derive(Debug, Clone, Copy)]
+pub struct Rows {
+    pub first: usize,
+    pub count: usize,
+    pub distance: usize,
+    pub size: usize,
+}
+
+impl Section for Rows {
+    fn hull(&self) -> std::ops::Range<usize> {
+        self.first..self.first + (self.count - 1) * self.distance + self.size
+    }
+
+    fn runs(&self) -> u64 {
+        self.count as u64
+    }
+
+    fn each_run(&self, visit: &mut dyn FnMut(usize, usize) -> Result<()>) -> Result<()> {
+        (0..self.count).try_for_each(|row| visit(self.first + row * self.distance, self.size))
     }
 }

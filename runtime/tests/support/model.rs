@@ -5,16 +5,16 @@
 //! and for the list's form clang's argument arrays. The model answers what the
 //! host's and the device's memory, the reference counts and the outcome have to be.
 
-use super::construct::{Access, ListItem};
+use super::construct::{Access, FROM_THE_FUTURE, ListItem};
 use super::memory::POISON;
-use gangway_runtime::map_type as bit;
+use gangway_runtime::MapKind;
 
 /// Why a construct is in error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Failure {
     PartlyPresent,
     NotPresent,
-    UnknownMapType,
+    UnknownKind,
 }
 
 /// A range with storage on the device.
@@ -55,10 +55,10 @@ impl Range {
     }
 
     /// Gives up a reference.
-    fn release(&mut self, map_type: u64) {
-        if map_type & bit::HOLD != 0 {
+    fn release(&mut self, kind: MapKind) {
+        if kind.has(MapKind::HOLD) {
             self.hold = self.hold.saturating_sub(1);
-        } else if map_type & bit::DELETE != 0 {
+        } else if kind.has(MapKind::DELETE) {
             self.dynamic = 0;
         } else {
             self.dynamic = self.dynamic.saturating_sub(1);
@@ -125,8 +125,8 @@ impl Model {
         }
     }
 
-    fn create(&mut self, begin: usize, size: usize, base: usize, map_type: u64) -> usize {
-        let held = u32::from(map_type & bit::HOLD != 0);
+    fn create(&mut self, begin: usize, size: usize, base: usize, kind: MapKind) -> usize {
+        let held = u32::from(kind.has(MapKind::HOLD));
         self.next_id += 1;
         self.ranges.push(Range {
             id: self.next_id,
@@ -163,14 +163,14 @@ impl Model {
         let first_new = self.next_id + 1;
         let mut found = Vec::new();
         for item in items {
-            if item.map_type & !bit::KNOWN != 0 {
-                return Err(Failure::UnknownMapType);
+            if item.kind.has(FROM_THE_FUTURE) {
+                return Err(Failure::UnknownKind);
             }
             let entered =
-                if item.map_type & bit::ATTACH != 0 { None } else { self.enter_item(item, first_new)? };
+                if item.kind.has(MapKind::ATTACH) { None } else { self.enter_item(item, first_new)? };
             found.push(entered.map(|index| self.ranges[index].id));
         }
-        for item in items.iter().filter(|item| item.map_type & bit::ATTACH != 0) {
+        for item in items.iter().filter(|item| item.kind.has(MapKind::ATTACH)) {
             let (Ok(Some(pointer)), Ok(Some(pointee))) =
                 (self.find(item.base, POINTER), self.find(item.begin, 0))
             else {
@@ -179,7 +179,7 @@ impl Model {
             let new = |index: usize| self.ranges[index].id >= first_new;
             // A zero-length pointee in front of a section is not part of what is new.
             let pointee_new = new(pointee) && self.ranges[pointee].begin <= item.begin;
-            if item.map_type & bit::ALWAYS != 0 || new(pointer) || pointee_new {
+            if item.kind.has(MapKind::ALWAYS) || new(pointer) || pointee_new {
                 self.attach(pointer, item.base);
             }
         }
@@ -193,32 +193,32 @@ impl Model {
     }
 
     fn enter_item(&mut self, item: &ListItem, first_new: usize) -> Result<Option<usize>, Failure> {
-        let has = |bits| item.map_type & bits != 0;
-        let pointer = has(bit::PTR_AND_OBJ);
+        let has = |bits| item.kind.has(bits);
+        let pointer = has(MapKind::POINTER_AND_POINTEE);
         let base = if pointer { self.word(item.base) } else { item.base };
-        let counted = pointer || bit::parent(item.map_type).is_none();
+        let counted = pointer || item.kind.parent().is_none();
         let index = match self.find(item.begin, item.size) {
-            Err(index) if has(bit::IMPLICIT) => Some(index),
+            Err(index) if has(MapKind::IMPLICIT) => Some(index),
             Err(_) => return Err(Failure::PartlyPresent),
             Ok(found) => found,
         };
         let index = match index {
             Some(index) => {
-                if counted && has(bit::HOLD) {
+                if counted && has(MapKind::HOLD) {
                     self.ranges[index].hold += 1;
                 } else if counted {
                     self.ranges[index].dynamic += 1;
                 }
-                if has(bit::TO) && (has(bit::ALWAYS) || self.ranges[index].id >= first_new) {
+                if has(MapKind::TO) && (has(MapKind::ALWAYS) || self.ranges[index].id >= first_new) {
                     self.copy_in(index, item.begin, item.size);
                 }
                 index
             }
-            None if has(bit::PRESENT) => return Err(Failure::NotPresent),
+            None if has(MapKind::PRESENT) => return Err(Failure::NotPresent),
             None if item.size == 0 => return Ok(None),
             None => {
-                let index = self.create(item.begin, item.size, base, item.map_type);
-                if has(bit::TO) {
+                let index = self.create(item.begin, item.size, base, item.kind);
+                if has(MapKind::TO) {
                     self.copy_in(index, item.begin, item.size);
                 }
                 index
@@ -239,37 +239,37 @@ impl Model {
         // last reference.
         let mut wanted = Vec::new();
         for (number, item) in items.iter().enumerate().rev() {
-            let has = |bits| item.map_type & bits != 0;
-            if has(!bit::KNOWN) {
-                result = result.and(Err(Failure::UnknownMapType));
+            let has = |bits| item.kind.has(bits);
+            if has(FROM_THE_FUTURE) {
+                result = result.and(Err(Failure::UnknownKind));
                 continue;
             }
-            if has(bit::ATTACH) {
+            if has(MapKind::ATTACH) {
                 continue;
             }
             let found = match entered {
                 Some(entered) => self.ranges.iter().position(|range| Some(range.id) == entered[number]),
                 None => match self.find(item.begin, item.size) {
                     Ok(found) => found,
-                    Err(index) => has(bit::IMPLICIT).then_some(index),
+                    Err(index) => has(MapKind::IMPLICIT).then_some(index),
                 },
             };
             let Some(index) = found else {
-                if entered.is_none() && has(bit::PRESENT) {
+                if entered.is_none() && has(MapKind::PRESENT) {
                     result = result.and(Err(Failure::NotPresent));
                 }
                 continue;
             };
-            let counted = has(bit::PTR_AND_OBJ) || bit::parent(item.map_type).is_none();
+            let counted = has(MapKind::POINTER_AND_POINTEE) || item.kind.parent().is_none();
             if counted {
-                self.ranges[index].release(item.map_type);
+                self.ranges[index].release(item.kind);
             }
-            if has(bit::FROM) {
+            if has(MapKind::FROM) {
                 wanted.push((index, item));
             }
         }
         for (index, item) in wanted {
-            if self.ranges[index].total() == 0 || item.map_type & bit::ALWAYS != 0 {
+            if self.ranges[index].total() == 0 || item.kind.has(MapKind::ALWAYS) {
                 self.copy_out(index, item.begin, item.size);
             }
         }
@@ -280,19 +280,19 @@ impl Model {
     /// `target update`.
     pub fn update(&mut self, items: &[ListItem]) -> Result<(), Failure> {
         for item in &expanded(items) {
-            if item.map_type & !bit::KNOWN != 0 {
-                return Err(Failure::UnknownMapType);
+            if item.kind.has(FROM_THE_FUTURE) {
+                return Err(Failure::UnknownKind);
             }
             match self.find(item.begin, item.size) {
                 Ok(Some(index)) => {
-                    if item.map_type & bit::TO != 0 {
+                    if item.kind.has(MapKind::TO) {
                         self.copy_in(index, item.begin, item.size);
                     }
-                    if item.map_type & bit::FROM != 0 {
+                    if item.kind.has(MapKind::FROM) {
                         self.copy_out(index, item.begin, item.size);
                     }
                 }
-                Ok(None) | Err(_) if item.map_type & bit::PRESENT != 0 => return Err(Failure::NotPresent),
+                Ok(None) | Err(_) if item.kind.has(MapKind::PRESENT) => return Err(Failure::NotPresent),
                 Ok(None) | Err(_) => {}
             }
         }

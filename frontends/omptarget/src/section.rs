@@ -4,15 +4,31 @@
 //! make sense: clang 22 passes a size in bytes where the number of dimensions belongs
 //! if the length of a strided section is not constant.
 
-use crate::error::Result;
+use gangway_runtime::{Item, Result, Section};
 use std::fmt;
 use std::ops::{Range, RangeInclusive};
+
+/// The section of an item: the compiler passes the dimensions in place of the section and
+/// their number in place of its size.
+///
+/// # Safety
+/// So many dimensions are there, if a section may have as many.
+pub(crate) unsafe fn of(item: &Item) -> std::result::Result<Box<dyn Section + '_>, gangway_runtime::Damage> {
+    // SAFETY: the caller's promise.
+    let section = unsafe { SectionAt::of(item) };
+    section.map(|section| Box::new(section) as Box<dyn Section>).map_err(|damage| {
+        gangway_runtime::Damage(format!(
+            "{damage}\n  help: clang 22 does so for sections with a stride and a length that is no constant; \
+             give it a constant length, or update the elements one by one"
+        ))
+    })
+}
 
 /// One dimension of a non-contiguous section. Units: `offset` and `count` in steps of
 /// `stride`, `stride` in bytes.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Dimension {
+pub(crate) struct Dimension {
     /// First step.
     pub offset: u64,
     /// Number of steps.
@@ -25,11 +41,11 @@ const _: () = assert!(size_of::<Dimension>() == 24);
 
 /// How many dimensions a section has: one alone would be contiguous, and no language
 /// has arrays of more than these.
-pub(super) const DIMENSIONS: RangeInclusive<usize> = 2..=32;
+const DIMENSIONS: RangeInclusive<usize> = 2..=32;
 
 /// What is wrong with the description of a section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Damage {
+pub(crate) enum Damage {
     /// It cannot have that many dimensions.
     Count(i64),
     /// A dimension, by its number from 0, does not fit into a step of the one around
@@ -63,16 +79,54 @@ impl fmt::Display for Damage {
     }
 }
 
+/// The section of an item.
+struct SectionAt<'a> {
+    base: usize,
+    steps: Steps<'a>,
+}
+
+impl<'a> SectionAt<'a> {
+    /// # Safety
+    /// As [`of`].
+    unsafe fn of(item: &'a Item) -> std::result::Result<Self, Damage> {
+        let count = item.size;
+        if !DIMENSIONS.contains(&count) {
+            return Err(Damage::Count(count as i64));
+        }
+        // SAFETY: the caller's promise.
+        let dimensions = unsafe { std::slice::from_raw_parts(item.begin as *const Dimension, count) };
+        let steps = Steps::new(dimensions)?;
+        match item.base.checked_add(steps.hull.end) {
+            Some(_) => Ok(Self { base: item.base, steps }),
+            None => Err(Damage::TooLarge),
+        }
+    }
+}
+
+impl Section for SectionAt<'_> {
+    fn hull(&self) -> Range<usize> {
+        self.base + self.steps.hull.start..self.base + self.steps.hull.end
+    }
+
+    fn runs(&self) -> u64 {
+        self.steps.runs()
+    }
+
+    fn each_run(&self, visit: &mut dyn FnMut(usize, usize) -> Result<()>) -> Result<()> {
+        self.steps.each_run(&mut |offset, size| visit(self.base + offset, size))
+    }
+}
+
 /// A section whose description makes sense: each dimension is inside one step of the
 /// dimension around it, and no offset overflows.
-pub(super) struct Section<'a> {
+struct Steps<'a> {
     dimensions: &'a [Dimension],
     hull: Range<usize>,
 }
 
-impl<'a> Section<'a> {
+impl<'a> Steps<'a> {
     /// Checks a description.
-    pub(super) fn new(dimensions: &'a [Dimension]) -> std::result::Result<Self, Damage> {
+    fn new(dimensions: &'a [Dimension]) -> std::result::Result<Self, Damage> {
         let of = dimensions.len();
         let mut hull = 0..0;
         for number in (0..of).rev() {
@@ -86,20 +140,15 @@ impl<'a> Section<'a> {
         Ok(Self { dimensions, hull: hull.start as usize..hull.end as usize })
     }
 
-    /// Byte offsets of the first and behind the last byte; nothing if it is empty.
-    pub(super) fn hull(&self) -> Range<usize> {
-        self.hull.clone()
-    }
-
     /// Upper bound of the contiguous runs.
-    pub(super) fn runs(&self) -> u64 {
+    fn runs(&self) -> u64 {
         let outer = &self.dimensions[..self.dimensions.len().saturating_sub(1)];
         outer.iter().fold(1, |runs: u64, dimension| runs.saturating_mul(dimension.count))
     }
 
     /// Calls `visit` with byte offset and size of each contiguous run, in address order.
     /// Inner dimensions that are complete are merged into one run.
-    pub(super) fn each_run(&self, visit: &mut impl FnMut(usize, usize) -> Result<()>) -> Result<()> {
+    fn each_run(&self, visit: &mut impl FnMut(usize, usize) -> Result<()>) -> Result<()> {
         if self.hull.is_empty() { Ok(()) } else { each_run(self.dimensions, 0, visit) }
     }
 }
@@ -155,12 +204,13 @@ fn fills(dimensions: &[Dimension], stride: u64) -> bool {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
+    use gangway_runtime::{Label, MapKind};
 
     fn runs(dimensions: &[[u64; 3]]) -> Vec<(usize, usize)> {
         let dimensions: Vec<Dimension> =
             dimensions.iter().map(|&[offset, count, stride]| Dimension { offset, count, stride }).collect();
         let mut runs = Vec::new();
-        let section = Section::new(&dimensions).unwrap();
+        let section = Steps::new(&dimensions).unwrap();
         section
             .each_run(&mut |offset, size| {
                 runs.push((offset, size));
@@ -168,7 +218,7 @@ mod tests {
             })
             .unwrap();
         if let (Some(first), Some(last)) = (runs.first(), runs.last()) {
-            assert_eq!(section.hull(), first.0..last.0 + last.1);
+            assert_eq!(section.hull, first.0..last.0 + last.1);
         }
         assert!(section.runs() >= runs.len() as u64);
         runs
@@ -177,7 +227,7 @@ mod tests {
     fn damage(dimensions: &[[u64; 3]]) -> Option<Damage> {
         let dimensions: Vec<Dimension> =
             dimensions.iter().map(|&[offset, count, stride]| Dimension { offset, count, stride }).collect();
-        Section::new(&dimensions).err()
+        Steps::new(&dimensions).err()
     }
 
     #[test]
@@ -235,6 +285,40 @@ mod tests {
             assert!(matches!(damage(&damaged), Some(Damage::Dimension { of: 2, .. })), "{damaged:?}");
         }
         assert_eq!(damage(&[[0, 1 << 58, 16], [0, 1, 8]]), None);
+    }
+
+    /// What `of` makes of an item that has `count` of many dimensions, the first two good.
+    fn damage_of(base: usize, count: i64) -> Option<String> {
+        let mut dimensions =
+            vec![Dimension { offset: 0x7ffd_0000_1000, count: 3, stride: 0x7ffd_0000_2000 }; 4096];
+        dimensions[0] = Dimension { offset: 0, count: 8, stride: 16 };
+        dimensions[1] = Dimension { offset: 0, count: 1, stride: 8 };
+        let begin = dimensions.as_ptr().addr();
+        let kind = MapKind::FROM | MapKind::IN_PIECES;
+        let item = Item { base, begin, size: count as usize, kind, label: Label::NONE };
+        // SAFETY: there are more dimensions than a section may have.
+        unsafe { of(&item) }.err().map(|damage| damage.0)
+    }
+
+    #[test]
+    fn descriptions_that_make_no_sense_are_refused() {
+        assert_eq!(damage_of(4096, 2), None);
+        for count in [0, 1, 33, 64, 4096, -1, i64::MIN, i64::MAX] {
+            let damage = damage_of(4096, count).unwrap();
+            assert!(damage.starts_with(&format!("{count} dimensions, 2 to 32 are")), "{damage}");
+        }
+        for count in [3, 8, 32] {
+            let damage = damage_of(4096, count).unwrap();
+            assert!(damage.starts_with(&format!("{count} dimensions, of which")), "{damage}");
+        }
+        let damage = damage_of(usize::MAX - 8, 2).unwrap();
+        assert!(damage.starts_with("a last element that is beyond the address space"), "{damage}");
+        assert_eq!(
+            damage_of(4096, 64).unwrap(),
+            "64 dimensions, 2 to 32 are possible\n  \
+             help: clang 22 does so for sections with a stride and a length that is no constant; \
+             give it a constant length, or update the elements one by one"
+        );
     }
 
     #[test]

@@ -1,0 +1,160 @@
+//! What a construct wants done with one list item.
+//!
+//! A [`MapKind`] is a set of meanings. Front ends translate their compilers' encodings
+//! into it when an item is read ([`Items::item`](crate::Items::item)). The numbers of the
+//! meanings are this runtime's own; where LLVM's offload ABI has the same meaning its
+//! number was taken over, so that the translation of its map types is the identity.
+
+use crate::present::Counter;
+use std::fmt;
+use std::ops::{BitOr, BitOrAssign};
+
+/// A set of meanings of a list item.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[repr(transparent)]
+pub struct MapKind(u64);
+
+impl MapKind {
+    /// No meaning but that the item is to be present.
+    pub const ALLOC: Self = Self(0);
+    /// Copy to the device when the item becomes present; with `target update` at once.
+    pub const TO: Self = Self(0x1);
+    /// Copy from the device when the item ceases to be present; with `target update` at once.
+    pub const FROM: Self = Self(0x2);
+    /// Copy whether or not the presence changes; attach whether or not something is new.
+    pub const ALWAYS: Self = Self(0x4);
+    /// Set the dynamic reference count to zero.
+    pub const DELETE: Self = Self(0x8);
+    /// The base is the address of a pointer, which is to be attached to the section.
+    pub const POINTER_AND_POINTEE: Self = Self(0x10);
+    /// The item is a parameter of the kernel.
+    pub const PARAMETER: Self = Self(0x20);
+    /// The device address goes back to the caller (`use_device_ptr`, `use_device_addr`).
+    pub const RETURN_ADDRESS: Self = Self(0x40);
+    /// A private copy (first-private with [`TO`](Self::TO)).
+    pub const PRIVATE: Self = Self(0x80);
+    /// The base is the value itself.
+    pub const LITERAL: Self = Self(0x100);
+    /// Implicitly determined by the compiler.
+    pub const IMPLICIT: Self = Self(0x200);
+    /// Near the device even under unified shared memory.
+    pub const CLOSE: Self = Self(0x400);
+    /// It is an error if the item is not present.
+    pub const PRESENT: Self = Self(0x1000);
+    /// Counts on the hold counter.
+    pub const HOLD: Self = Self(0x2000);
+    /// A pointer attachment: base is the pointer, begin the pointee.
+    pub const ATTACH: Self = Self(0x4000);
+    /// The section is no one range, see [`Items::section`](crate::Items::section).
+    pub const IN_PIECES: Self = Self(1 << 44);
+
+    /// A variable captured by reference in a lambda that is itself a first-private
+    /// argument has all of these.
+    pub const LAMBDA_CAPTURE: Self = Self::POINTER_AND_POINTEE.with(Self::LITERAL).with(Self::IMPLICIT);
+
+    /// Items that have no entry of their own at the end of a construct.
+    pub(crate) const NOT_MAPPED: Self = Self::LITERAL.with(Self::PRIVATE).with(Self::ATTACH);
+
+    const PARENT_SHIFT: u32 = 48;
+
+    /// The set as a number, for front ends whose encodings resemble it.
+    #[inline]
+    #[must_use]
+    pub const fn from_bits(bits: u64) -> Self {
+        Self(bits)
+    }
+
+    /// See [`from_bits`](Self::from_bits).
+    #[inline]
+    #[must_use]
+    pub const fn bits(self) -> u64 {
+        self.0
+    }
+
+    /// Whether it has any of these meanings.
+    #[inline]
+    #[must_use]
+    pub const fn has(self, any: Self) -> bool {
+        self.0 & any.0 != 0
+    }
+
+    /// Whether it has all of these meanings.
+    #[inline]
+    #[must_use]
+    pub const fn has_all(self, all: Self) -> bool {
+        self.0 & all.0 == all.0
+    }
+
+    /// The set and these meanings.
+    #[inline]
+    #[must_use]
+    pub const fn with(self, these: Self) -> Self {
+        Self(self.0 | these.0)
+    }
+
+    /// Those of its meanings that are among these.
+    #[inline]
+    #[must_use]
+    pub const fn only(self, these: Self) -> Self {
+        Self(self.0 & these.0)
+    }
+
+    /// The set less these meanings.
+    #[inline]
+    #[must_use]
+    pub const fn without(self, these: Self) -> Self {
+        Self(self.0 & !these.0)
+    }
+
+    /// As a member of the structure that is the item of that index: the structure's
+    /// reference counts, the member's does not.
+    #[must_use]
+    pub const fn member_of(self, index: usize) -> Self {
+        Self(self.0 | (index as u64 + 1) << Self::PARENT_SHIFT)
+    }
+
+    /// Index of the structure the item is a member of.
+    #[inline]
+    #[must_use]
+    pub const fn parent(self) -> Option<usize> {
+        match self.0 >> Self::PARENT_SHIFT {
+            0 => None,
+            index => Some(index as usize - 1),
+        }
+    }
+
+    /// Whether the construct's reference to the item's entry counts: a structure's does
+    /// for its members, except that what their pointers point to is no part of it.
+    #[inline]
+    pub(crate) const fn counts(self) -> bool {
+        self.parent().is_none() || self.has(Self::POINTER_AND_POINTEE)
+    }
+
+    /// The reference count it works on.
+    #[inline]
+    pub(crate) const fn counter(self) -> Counter {
+        if self.has(Self::HOLD) { Counter::Hold } else { Counter::Dynamic }
+    }
+}
+
+impl BitOr for MapKind {
+    type Output = Self;
+
+    #[inline]
+    fn bitor(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+impl BitOrAssign for MapKind {
+    #[inline]
+    fn bitor_assign(&mut self, other: Self) {
+        self.0 |= other.0;
+    }
+}
+
+impl fmt::Debug for MapKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "MapKind({:#x})", self.0)
+    }
+}
