@@ -13,7 +13,7 @@ use divan::counter::ItemsCount;
 use gangway_engine::lower::{Features, Input, Output, pure};
 use gangway_engine::value::{Lanes, Predicate, is_wide};
 use gangway_ptx::forms::{Opcode, table};
-use gangway_ptx::{Modifier, Type};
+use gangway_ptx::{Meaning, Modifier, Type};
 
 /// Instructions in one function.
 const REPEATED: usize = 8;
@@ -142,10 +142,12 @@ fn emit(
         })
         .collect();
     let same = opcode.expected.first().and_then(|expected| expected.ty) == types.first().copied();
+    let Meaning::Compute(compute) = opcode.meaning else { panic!("{opcode} computes nothing") };
     let mut collected: Option<Lanes> = None;
     let mut holds: Option<Predicate> = None;
     for _ in 0..REPEATED {
-        match pure(builder, opcode, &operands, features).expect("a fast path").first {
+        let outputs = pure(builder, compute, &opcode.expected, &operands, features);
+        match outputs.expect("a fast path").first {
             Output::Lanes(result) if same => {
                 operands[0] = Input::Lanes(result.clone());
                 collected = Some(result);

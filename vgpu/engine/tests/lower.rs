@@ -18,7 +18,7 @@ use std::fmt::Write;
 use compile::{Compiled, Host, Shape};
 use gangway_interpreter::evaluate;
 use gangway_ptx::forms::{Form, Op, Opcode, Role, table};
-use gangway_ptx::{Type, Word};
+use gangway_ptx::{Compute, Meaning, Type};
 use values::{Random, edges, random};
 
 const LANES: usize = 32;
@@ -37,10 +37,14 @@ fn results(opcode: &Opcode) -> Vec<Type> {
 
 /// Whether it computes from values alone, as the interpreter sees it.
 fn is_pure(opcode: &Opcode) -> bool {
-    let carries = opcode.has(Word::Cc) || matches!(opcode.op, Op::Addc | Op::Subc | Op::Madc);
-    let memory = opcode.expected.iter().any(|expected| matches!(expected.role, Role::Address));
-    let inputs = vec![0; sources(opcode).len()];
-    !carries && !memory && evaluate(opcode, &inputs, &mut false).is_some()
+    matches!(opcode.meaning, Meaning::Compute(_)) && !opcode.meaning.carries()
+}
+
+fn computed(opcode: &Opcode) -> Compute {
+    match opcode.meaning {
+        Meaning::Compute(compute) => compute,
+        other => panic!("{opcode} is {other:?}"),
+    }
 }
 
 /// Operands that instructions want to be constants: those are what fast paths look at.
@@ -114,7 +118,7 @@ fn difference(opcode: &Opcode, compiled: &Compiled, shape: Shape, rows: &[Vec<u6
             let got = compiled.run(&types, &inputs, &outputs);
             for lane in 0..LANES {
                 let row: Vec<u64> = inputs.iter().map(|operand| operand[lane]).collect();
-                let wanted = evaluate(opcode, &row, &mut false)?;
+                let wanted = evaluate(computed(opcode), &row, &mut false);
                 let second = wanted.second.map(u64::from);
                 for (number, wanted) in [Some(wanted.first), second].into_iter().flatten().enumerate() {
                     let Some(values) = got.get(number) else { continue };

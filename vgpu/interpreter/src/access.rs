@@ -3,9 +3,11 @@
 //! Every access is checked here for alignment and, in shared and local memory, for its
 //! bounds; the [`Memory`](crate::Memory) of the launch checks the rest.
 
-use gangway_ptx::{Base, Op, Operand, StateSpace, Type, Word};
+use gangway_ptx::meaning::{Atomic, MemoryAccess};
+use gangway_ptx::{Base, Operand, StateSpace, Type};
 
 use crate::evaluate::combine;
+use crate::execute::Next;
 use crate::fault::Kind;
 use crate::machine::{Block, Lane};
 use crate::memory::{Window, window};
@@ -90,12 +92,11 @@ impl Block<'_> {
         Ok(())
     }
 
-    pub(crate) fn load(&mut self, step: &mut Step<'_>) -> Result<(), Kind> {
-        let ty = step.ty();
-        let (size, count) = (ty.size() as usize, step.opcode.vector());
+    pub(crate) fn load(&mut self, step: &mut Step<'_>, access: MemoryAccess) -> Result<Next, Kind> {
+        let (size, count) = (access.ty.size() as usize, usize::from(access.vector));
         let mut bytes = [0; 16];
         let address = self.address(step.lane(), step.operands[1]);
-        self.get(step.lane(), step.opcode.space(), address, &mut bytes[..size * count])?;
+        self.get(step.lane(), access.space, address, &mut bytes[..size * count])?;
         for (number, part) in bytes[..size * count].chunks(size).enumerate() {
             let target = match step.operands[0] {
                 vector @ Operand::Vector { .. } => step.body.elements(vector)[number],
@@ -104,27 +105,26 @@ impl Block<'_> {
             };
             let mut wide = [0; 8];
             wide[..size].copy_from_slice(part);
-            step.put(target, ty, u64::from_le_bytes(wide));
+            step.put(target, access.ty, u64::from_le_bytes(wide));
         }
-        Ok(())
+        Ok(Next::Following)
     }
 
-    pub(crate) fn store(&mut self, step: &mut Step<'_>) -> Result<(), Kind> {
-        let ty = step.ty();
-        let size = ty.size() as usize;
+    pub(crate) fn store(&mut self, step: &mut Step<'_>, access: MemoryAccess) -> Result<Next, Kind> {
+        let size = access.ty.size() as usize;
         let mut bytes = Vec::with_capacity(16);
-        for value in self.parts(step, 1, ty)? {
+        for value in self.parts(step, 1, access.ty)? {
             bytes.extend_from_slice(&value.to_le_bytes()[..size]);
         }
         let address = self.address(step.lane(), step.operands[0]);
-        let space = step.opcode.space();
-        self.put(step.lane_mut(), space, address, &bytes)
+        self.put(step.lane_mut(), access.space, address, &bytes)?;
+        Ok(Next::Following)
     }
 
-    pub(crate) fn atomic(&mut self, step: &mut Step<'_>) -> Result<(), Kind> {
-        let (ty, space) = (step.ty(), step.opcode.space());
+    pub(crate) fn atomic(&mut self, step: &mut Step<'_>, atomic: Atomic) -> Result<Next, Kind> {
+        let Atomic { ty, space, returns, .. } = atomic;
         let size = ty.size() as usize;
-        let first = usize::from(step.opcode.op == Op::Atom);
+        let first = usize::from(returns);
         let b = self.value(step, first + 1, ty)?;
         let c = if step.operands.len() > first + 2 { self.value(step, first + 2, ty)? } else { 0 };
         let address = self.address(step.lane(), step.operands[first]);
@@ -135,19 +135,16 @@ impl Block<'_> {
             other => other,
         })?;
         let old = u64::from_le_bytes(bytes);
-        let new = combine(step.opcode, old, b, c).ok_or_else(|| step.unsupported())?;
+        let new = combine(atomic, old, b, c);
         self.put(step.lane_mut(), space, address, &new.to_le_bytes()[..size])?;
-        if step.opcode.op == Op::Atom {
+        if returns {
             step.write(0, ty, old);
         }
-        Ok(())
+        Ok(Next::Following)
     }
 
     /// `cp.async`: the copy is done at once, so there is nothing to wait for later.
-    pub(crate) fn copy(&mut self, step: &mut Step<'_>) -> Result<(), Kind> {
-        if step.operands.len() != 4 {
-            return if step.opcode.has(Word::Async) { Ok(()) } else { Err(step.unsupported()) };
-        }
+    pub(crate) fn copy(&mut self, step: &mut Step<'_>) -> Result<Next, Kind> {
         let size = self.value(step, 2, Type::U32)? as usize;
         let taken = match step.operands[3] {
             Operand::Absent => size,
@@ -161,6 +158,7 @@ impl Block<'_> {
         if taken > 0 {
             self.memory.read(from, &mut bytes[..taken])?;
         }
-        self.put(step.lane_mut(), StateSpace::Shared, to, &bytes[..size])
+        self.put(step.lane_mut(), StateSpace::Shared, to, &bytes[..size])?;
+        Ok(Next::Following)
     }
 }

@@ -1,6 +1,7 @@
 //! How lanes wait for each other: for those of a mask, and at barriers of the block.
 
-use gangway_ptx::{Body, Instruction, Op, Type, Word};
+use gangway_ptx::meaning::{self, BarrierReduction, ExchangeOperation};
+use gangway_ptx::{Body, Instruction, Meaning, Type};
 
 use crate::exchange::{LANES, exchange, lanes};
 use crate::fault::{Fault, Kind, barrier_count};
@@ -68,7 +69,11 @@ impl Block<'_> {
             for index in lanes(together) {
                 warp.lanes[index].status = Status::Running;
             }
-            self.together(warp, body, instruction, together)?;
+            // Lanes wait for those of a mask in nothing else.
+            let Meaning::Exchange(exchange) = program.module.opcode(instruction).meaning else {
+                return Ok(());
+            };
+            self.together(warp, body, instruction, exchange.op, together)?;
         }
     }
 
@@ -78,24 +83,21 @@ impl Block<'_> {
         warp: &mut Warp,
         body: &Body,
         instruction: &Instruction,
+        op: ExchangeOperation,
         set: u32,
     ) -> Result<(), Box<Fault>> {
         let opcode = self.program.module.opcode(instruction);
         let operands = body.operands(instruction);
         let mut results = [[0; LANES]; 2];
-        if opcode.op != Op::Bar {
-            let mut inputs = [[0; LANES]; 4];
-            let mut count = 0;
-            for index in lanes(set) {
-                let sources = self.inputs(&Step::new(self.program, warp, index, body, instruction));
-                let sources = sources.map_err(|kind| self.fault(&warp.lanes[index], kind))?;
-                count = sources.len();
-                inputs.iter_mut().zip(sources.iter()).for_each(|(input, &value)| input[index] = value);
-            }
-            let done = exchange(opcode, set, &inputs[..count], &mut results);
-            let first = &warp.lanes[set.trailing_zeros() as usize];
-            done.ok_or_else(|| self.fault(first, Kind::Unsupported(opcode.to_string())))?;
+        let mut inputs = [[0; LANES]; 4];
+        let mut count = 0;
+        for index in lanes(set) {
+            let sources = self.inputs(&Step::new(self.program, warp, index, body, instruction));
+            let sources = sources.map_err(|kind| self.fault(&warp.lanes[index], kind))?;
+            count = sources.len();
+            inputs.iter_mut().zip(sources.iter()).for_each(|(input, &value)| input[index] = value);
         }
+        exchange(op, set, &inputs[..count], &mut results);
         for index in lanes(set) {
             let frame = warp.lanes[index].frame_mut();
             let written =
@@ -114,11 +116,16 @@ impl Block<'_> {
         warp: &mut Warp,
         body: &Body,
         instruction: &Instruction,
+        barrier: meaning::Barrier,
         run: u32,
     ) -> Result<(), Box<Fault>> {
-        let opcode = self.program.module.opcode(instruction);
         let operands = body.operands(instruction);
-        let first = usize::from(opcode.has(Word::Red));
+        let (reduces, waits) = match barrier {
+            meaning::Barrier::Wait => (false, true),
+            meaning::Barrier::Arrive => (false, false),
+            meaning::Barrier::Reduce(_) => (true, true),
+        };
+        let first = usize::from(reduces);
         for index in lanes(run) {
             let read = |operand| self.read(warp, index, operand, Type::U32);
             let read = (|| -> Result<_, Kind> {
@@ -127,7 +134,7 @@ impl Block<'_> {
                     Some(gangway_ptx::Operand::Absent) | None => None,
                     Some(&operand) => Some(read(operand)? as u32),
                 };
-                let predicate = match opcode.has(Word::Red) {
+                let predicate = match reduces {
                     true => self.read(warp, index, operands[operands.len() - 1], Type::Pred)? != 0,
                     false => false,
                 };
@@ -145,7 +152,7 @@ impl Block<'_> {
             barrier.holds += u32::from(predicate);
             let lane = &mut warp.lanes[index];
             lane.frame_mut().at += 1;
-            if !opcode.has(Word::Arrive) {
+            if waits {
                 lane.status = Status::Barrier(number);
             }
         }
@@ -174,11 +181,11 @@ impl Block<'_> {
                 let (_, body) = program.body(frame.function).expect("a running body");
                 let instruction = &body.instructions[frame.at - 1];
                 let opcode = program.module.opcode(instruction);
-                if opcode.has(Word::Red) {
-                    let value = match opcode.first_of(&[Word::Popc, Word::And, Word::Or]) {
-                        Some(Word::Popc) => barrier.holds.into(),
-                        Some(Word::And) => u64::from(barrier.holds == barrier.arrived),
-                        _ => u64::from(barrier.holds > 0),
+                if let Meaning::Barrier(meaning::Barrier::Reduce(reduction)) = opcode.meaning {
+                    let value = match reduction {
+                        BarrierReduction::Count => barrier.holds.into(),
+                        BarrierReduction::And => u64::from(barrier.holds == barrier.arrived),
+                        BarrierReduction::Or => u64::from(barrier.holds > 0),
                     };
                     let ty = opcode.expected[0].ty.unwrap_or(Type::U32);
                     frame.write(body, body.operands(instruction)[0], ty, value);

@@ -2,49 +2,49 @@
 
 use std::cmp::Ordering;
 
-use gangway_ptx::{Opcode, Type, Word};
+use gangway_ptx::Type;
+use gangway_ptx::meaning::{Combine, Compare, Comparison, FloatOrder, Order};
 
 use crate::float::{flush, to_f64};
 use crate::integer::extend;
 
-/// Whether the comparison of an opcode holds between two values of `ty`, before it is
+/// Whether a comparison holds between two values of `ty`, the element of its type, before it is
 /// combined with a predicate.
-pub fn holds(opcode: &Opcode, ty: Type, a: u64, b: u64) -> Option<bool> {
-    use Word::*;
-    let comparisons = [Eq, Ne, Lt, Le, Gt, Ge, Lo, Ls, Hi, Hs, Equ, Neu, Ltu, Leu, Gtu, Geu, Num, IsNan];
-    let comparison = opcode.first_of(&comparisons)?;
-    let order = if ty.is_float() {
-        let value = |bits| to_f64(if opcode.has(Ftz) { flush(bits, ty) } else { bits }, ty);
-        value(a).partial_cmp(&value(b))
-    } else {
-        Some(extend(a, ty).cmp(&extend(b, ty)))
-    };
-    // Ordered comparisons are false with a NaN, unordered ones are true.
-    Some(match comparison {
-        Num => order.is_some(),
-        IsNan => order.is_none(),
-        Eq => order == Some(Ordering::Equal),
-        Ne => order.is_some_and(Ordering::is_ne),
-        Lt | Lo => order.is_some_and(Ordering::is_lt),
-        Le | Ls => order.is_some_and(Ordering::is_le),
-        Gt | Hi => order.is_some_and(Ordering::is_gt),
-        Ge | Hs => order.is_some_and(Ordering::is_ge),
-        Equ => order.is_none_or(Ordering::is_eq),
-        Neu => order.is_none_or(Ordering::is_ne),
-        Ltu => order.is_none_or(Ordering::is_lt),
-        Leu => order.is_none_or(Ordering::is_le),
-        Gtu => order.is_none_or(Ordering::is_gt),
-        _ => order.is_none_or(Ordering::is_ge),
-    })
+pub fn holds(compare: Compare, ty: Type, a: u64, b: u64) -> bool {
+    match compare.comparison {
+        Comparison::Integers(order) => is_in_order(order, extend(a, ty).cmp(&extend(b, ty))),
+        Comparison::Floats(order) => {
+            let value = |bits| to_f64(if compare.ftz { flush(bits, ty) } else { bits }, ty);
+            let found = value(a).partial_cmp(&value(b));
+            match order {
+                FloatOrder::Ordered(order) => found.is_some_and(|found| is_in_order(order, found)),
+                FloatOrder::Unordered(order) => found.is_none_or(|found| is_in_order(order, found)),
+                FloatOrder::Numbers => found.is_some(),
+                FloatOrder::Nan => found.is_none(),
+            }
+        }
+    }
 }
 
-/// Combines the result of a comparison with a predicate by `.and`, `.or` or `.xor`.
-pub fn combine(opcode: &Opcode, holds: bool, with: Option<bool>) -> bool {
-    match (opcode.first_of(&[Word::And, Word::Or, Word::Xor]), with) {
-        (Some(Word::And), Some(with)) => holds && with,
-        (Some(Word::Or), Some(with)) => holds || with,
-        (Some(Word::Xor), Some(with)) => holds != with,
-        _ => holds,
+/// Whether values that compare as `found` are in this order.
+pub fn is_in_order(order: Order, found: Ordering) -> bool {
+    match order {
+        Order::Equal => found.is_eq(),
+        Order::NotEqual => found.is_ne(),
+        Order::Less => found.is_lt(),
+        Order::LessEqual => found.is_le(),
+        Order::Greater => found.is_gt(),
+        Order::GreaterEqual => found.is_ge(),
+    }
+}
+
+/// Combines the result of a comparison with a predicate, where there is one.
+pub fn combine(combine: Option<Combine>, holds: bool, with: Option<bool>) -> bool {
+    match (combine, with) {
+        (Some(Combine::And), Some(with)) => holds && with,
+        (Some(Combine::Or), Some(with)) => holds || with,
+        (Some(Combine::Xor), Some(with)) => holds != with,
+        (None, _) | (_, None) => holds,
     }
 }
 
@@ -60,9 +60,9 @@ pub fn set_value(ty: Type, holds: bool) -> u64 {
 }
 
 /// Whether `slct` takes its first value: the third operand is at least zero.
-pub fn selects_first(opcode: &Opcode, ty: Type, c: u64) -> bool {
+pub fn selects_first(ty: Type, ftz: bool, c: u64) -> bool {
     if ty == Type::F32 {
-        let c = if opcode.has(Word::Ftz) { flush(c, ty) } else { c };
+        let c = if ftz { flush(c, ty) } else { c };
         // -0 counts as zero, NaN does not.
         return f32::from_bits(c as u32) >= 0.0;
     }

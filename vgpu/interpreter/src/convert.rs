@@ -1,75 +1,71 @@
 //! `cvt` for one lane: between all integer and floating-point types, in every rounding
 //! mode, saturating or not.
 
-use gangway_ptx::{Opcode, Type, Word};
+use gangway_ptx::Type;
+use gangway_ptx::meaning::{Conversion, Convert};
 use rustc_apfloat::ieee::{BFloat, Double, Half, Single};
 use rustc_apfloat::{Float, FloatConvert, Round};
 
 use crate::float::{canonical_nan, element, flush, from_f64, is_nan, rounding, saturate, to_f64};
 use crate::integer::{extend, limits, mask};
 
-/// The bits in the width of the result's type, or `None` for what is not `cvt` of known
-/// types. Two inputs are the two halves of a packed result, the upper first.
-pub fn evaluate(opcode: &Opcode, inputs: &[u64]) -> Option<u64> {
-    let (to, from) = (opcode.ty(0)?, opcode.ty(1)?);
-    let each = element(to);
-    if each != to {
-        let &[high, low] = inputs else { return None };
-        return Some(lane(opcode, each, from, high)? << 16 | lane(opcode, each, from, low)?);
+/// The bits in the width of the result's type. Of a packed result `a` is the upper half and `b`
+/// the lower.
+pub fn evaluate(convert: Convert, a: u64, b: u64) -> u64 {
+    let each = element(convert.to);
+    if each != convert.to {
+        let convert = Convert { to: each, ..convert };
+        return lane(convert, a) << 16 | lane(convert, b);
     }
-    lane(opcode, to, from, *inputs.first()?)
+    lane(convert, a)
 }
 
-fn lane(opcode: &Opcode, to: Type, from: Type, value: u64) -> Option<u64> {
+fn lane(convert: Convert, value: u64) -> u64 {
+    let Convert { to, from, mode, .. } = convert;
     let value = value & mask(from.bits());
-    let ftz = opcode.has(Word::Ftz);
-    match (from.is_float(), to.is_float()) {
-        (false, false) => {
+    match convert.between {
+        Conversion::Integers => {
             let value = extend(value, from);
             let (least, most) = limits(to);
-            let fitted = if opcode.has(Word::Sat) { value.clamp(least, most) } else { value };
-            Some(fitted as u64 & mask(to.bits()))
+            let fitted = if mode.sat { value.clamp(least, most) } else { value };
+            fitted as u64 & mask(to.bits())
         }
-        (false, true) => {
+        Conversion::IntegerToFloat => {
             let exact = extend(value, from);
-            let round = rounding(opcode);
+            let round = rounding(mode.rounding);
             let bits = match to {
                 Type::F16 => Half::from_i128_r(exact, round).value.to_bits(),
                 Type::Bf16 => BFloat::from_i128_r(exact, round).value.to_bits(),
                 Type::F32 => Single::from_i128_r(exact, round).value.to_bits(),
                 _ => Double::from_i128_r(exact, round).value.to_bits(),
             } as u64;
-            Some(if opcode.has(Word::Sat) { saturate(bits, to) } else { bits })
+            if mode.sat { saturate(bits, to) } else { bits }
         }
-        (true, false) => {
-            let value = if ftz { flush(value, from) } else { value };
-            Some(to_integer(opcode, to, from, value))
-        }
-        (true, true) => Some(between(opcode, to, from, value, ftz)),
+        Conversion::FloatToInteger => to_integer(convert, if mode.ftz { flush(value, from) } else { value }),
+        Conversion::Floats => between(convert, value),
     }
 }
 
-fn to_integer(opcode: &Opcode, to: Type, from: Type, value: u64) -> u64 {
+fn to_integer(Convert { to, from, mode, .. }: Convert, value: u64) -> u64 {
     if is_nan(value, from) {
         // Zero, unless one side is 64 bits wide: then only the top bit is set.
         let wide = from == Type::F64 || to.bits() == 64;
         return if wide { 1 << (to.bits() - 1) } else { 0 };
     }
     let exact = Double::from_bits(u128::from(to_f64(value, from).to_bits()));
-    let integral = exact.round_to_integral(rounding(opcode)).value;
+    let integral = exact.round_to_integral(rounding(mode.rounding)).value;
     let integral = f64::from_bits(integral.to_bits() as u64);
     let (least, most) = limits(to);
     // A cast from f64 saturates by itself; no limit exceeds an i128.
     (integral as i128).clamp(least, most) as u64 & mask(to.bits())
 }
 
-fn between(opcode: &Opcode, to: Type, from: Type, value: u64, ftz: bool) -> u64 {
+fn between(Convert { to, from, mode, integral, .. }: Convert, value: u64) -> u64 {
     // Flushing is about single and half precision, not about double.
-    let flushed = |bits: u64, ty: Type| if ftz && ty != Type::F64 { flush(bits, ty) } else { bits };
+    let flushed = |bits: u64, ty: Type| if mode.ftz && ty != Type::F64 { flush(bits, ty) } else { bits };
     let value = flushed(value, from);
-    let integral = opcode.first_of(&[Word::Rni, Word::Rzi, Word::Rmi, Word::Rpi]).is_some();
     if is_nan(value, from) {
-        return match (opcode.has(Word::Sat), to) {
+        return match (mode.sat, to) {
             (true, _) => 0,
             // A double keeps its payload, made quiet, when it stays a double.
             (_, Type::F64) if from == Type::F64 => value | 0x0008_0000_0000_0000,
@@ -81,15 +77,15 @@ fn between(opcode: &Opcode, to: Type, from: Type, value: u64, ftz: bool) -> u64 
         tf32(value)
     } else if integral {
         let wide = Double::from_bits(u128::from(exact.to_bits()));
-        let rounded = f64::from_bits(wide.round_to_integral(rounding(opcode)).value.to_bits() as u64);
+        let rounded = f64::from_bits(wide.round_to_integral(rounding(mode.rounding)).value.to_bits() as u64);
         from_f64(rounded, to, Round::NearestTiesToEven)
     } else {
-        narrow(exact, to, rounding(opcode))
+        narrow(exact, to, rounding(mode.rounding))
     };
     let result = flushed(result, to);
-    if opcode.has(Word::Sat) {
+    if mode.sat {
         saturate(result, to)
-    } else if opcode.has(Word::Relu) && to_f64(result, to).is_sign_negative() {
+    } else if mode.relu && to_f64(result, to).is_sign_negative() {
         0
     } else {
         result

@@ -3,7 +3,8 @@
 //! The interpreter and the engine hand in the values of all lanes and which of them take
 //! part; who waits for whom is their business. Nothing here panics, whatever the values are.
 
-use gangway_ptx::{Op, Opcode, Word};
+use gangway_ptx::Type;
+use gangway_ptx::meaning::{ExchangeOperation, Reduction, Shuffle, Vote};
 
 use crate::integer::{extend, mask};
 
@@ -13,71 +14,67 @@ pub const LANES: usize = 32;
 /// A value for each lane.
 pub type Lanes = [u64; LANES];
 
-/// Whether the lanes of a mask execute an instruction together.
-pub const fn is_collective(op: Op) -> bool {
-    matches!(op, Op::Shfl | Op::Vote | Op::Match | Op::Redux | Op::Elect)
-}
-
-/// Computes a collective instruction for the lanes in `members`.
+/// Computes what lanes exchange, for those in `members`.
 ///
-/// `inputs` are the source operands in their order, as for [`evaluate`](crate::evaluate), the member
-/// mask last; it is not looked at. `results` gets the destination's value and the predicate of
-/// a pair `d|p`, 0 or 1, for those lanes; other lanes keep what they have. `None` means that
-/// this is no such instruction.
-pub fn exchange(opcode: &Opcode, members: u32, inputs: &[Lanes], results: &mut [Lanes; 2]) -> Option<()> {
+/// `inputs` are the source operands in their order, as for [`evaluate`](crate::evaluate), the
+/// member mask last; it is not looked at. `results` gets the destination's value and the
+/// predicate of a pair `d|p`, 0 or 1, for those lanes; other lanes keep what they have.
+pub fn exchange(op: ExchangeOperation, members: u32, inputs: &[Lanes], results: &mut [Lanes; 2]) {
     if members == 0 {
-        return is_collective(opcode.op).then_some(());
+        return;
     }
-    let values = inputs.first()?;
+    let input = |index: usize| inputs.get(index).unwrap_or(&[0; LANES]);
+    let values = input(0);
     let all = |value: u64, predicate: bool, results: &mut [Lanes; 2]| {
         for lane in lanes(members) {
             (results[0][lane], results[1][lane]) = (value, predicate.into());
         }
     };
-    match opcode.op {
-        Op::Shfl => {
-            let (b, c) = (inputs.get(1)?, inputs.get(2)?);
+    match op {
+        ExchangeOperation::Shuffle(mode) => {
+            let (b, c) = (input(1), input(2));
             for lane in lanes(members) {
-                let (source, inside) = shuffle(opcode, lane as i32, b[lane] as u32, c[lane] as u32);
+                let (source, inside) = shuffle_source(mode, lane as i32, b[lane] as u32, c[lane] as u32);
                 // What comes from a lane that does not take part is undefined: its own.
                 let source = if members >> source & 1 != 0 { source } else { lane };
                 results[0][lane] = values[source] & mask(32);
                 results[1][lane] = inside.into();
             }
         }
-        Op::Vote => {
+        ExchangeOperation::Vote(vote) => {
             let ballot = lanes(members).filter(|&lane| values[lane] & 1 != 0).fold(0u32, with);
-            let value = match opcode.first_of(&[Word::Ballot, Word::All, Word::Any, Word::Uni])? {
-                Word::Ballot => ballot.into(),
-                Word::All => u64::from(ballot == members),
-                Word::Any => u64::from(ballot != 0),
-                _ => u64::from(ballot == members || ballot == 0),
+            let value = match vote {
+                Vote::Ballot => ballot.into(),
+                Vote::All => u64::from(ballot == members),
+                Vote::Any => u64::from(ballot != 0),
+                Vote::Uniform => u64::from(ballot == members || ballot == 0),
             };
             all(value, false, results);
         }
-        Op::Match => {
-            let bits = mask(opcode.ty(0)?.bits());
+        ExchangeOperation::MatchAll(ty) => {
+            let bits = mask(ty.bits());
             let first = values[members.trailing_zeros() as usize] & bits;
             let equal = lanes(members).all(|lane| values[lane] & bits == first);
-            if opcode.has(Word::All) {
-                all(if equal { members.into() } else { 0 }, equal, results);
-                return Some(());
-            }
+            all(if equal { members.into() } else { 0 }, equal, results);
+        }
+        ExchangeOperation::MatchAny(ty) => {
+            let bits = mask(ty.bits());
             for lane in lanes(members) {
                 let same = lanes(members).filter(|&other| (values[other] ^ values[lane]) & bits == 0);
                 results[0][lane] = same.fold(0u32, with).into();
             }
         }
-        Op::Redux => all(reduce(opcode, members, values)?, false, results),
-        Op::Elect => {
+        ExchangeOperation::Reduce(reduction, ty) => {
+            all(reduce(reduction, ty, members, values), false, results);
+        }
+        ExchangeOperation::Elect => {
             let leader = members.trailing_zeros();
             for lane in lanes(members) {
                 (results[0][lane], results[1][lane]) = (leader.into(), u64::from(lane as u32 == leader));
             }
         }
-        _ => return None,
+        ExchangeOperation::Meet => {}
     }
-    Some(())
 }
 
 /// The lanes of a mask, in order.
@@ -89,38 +86,38 @@ fn with(mask: u32, lane: usize) -> u32 {
     mask | 1 << lane
 }
 
-fn reduce(opcode: &Opcode, members: u32, values: &Lanes) -> Option<u64> {
-    let ty = opcode.ty(0)?;
+fn reduce(reduction: Reduction, ty: Type, members: u32, values: &Lanes) -> u64 {
     let values = || lanes(members).map(|lane| values[lane] & mask(ty.bits()));
-    let words = [Word::Add, Word::Min, Word::Max, Word::And, Word::Or, Word::Xor];
-    let value = match opcode.first_of(&words)? {
-        Word::Add => values().fold(0, u64::wrapping_add),
-        Word::Min => values().min_by_key(|&value| extend(value, ty))?,
-        Word::Max => values().max_by_key(|&value| extend(value, ty))?,
-        Word::And => values().fold(u64::MAX, |all, value| all & value),
-        Word::Or => values().fold(0, |all, value| all | value),
-        _ => values().fold(0, |all, value| all ^ value),
+    let value = match reduction {
+        Reduction::Add => values().fold(0, u64::wrapping_add),
+        Reduction::Min => values().min_by_key(|&value| extend(value, ty)).unwrap_or(0),
+        Reduction::Max => values().max_by_key(|&value| extend(value, ty)).unwrap_or(0),
+        Reduction::And => values().fold(u64::MAX, |all, value| all & value),
+        Reduction::Or => values().fold(0, |all, value| all | value),
+        Reduction::Xor => values().fold(0, |all, value| all ^ value),
     };
-    Some(value & mask(ty.bits()))
+    value & mask(ty.bits())
 }
 
-/// The lane that `shfl` reads, and whether it is inside the segment (PTX ISA 9.7.9.6).
-fn shuffle(opcode: &Opcode, lane: i32, b: u32, c: u32) -> (usize, bool) {
+/// The lane that `shfl` reads, and whether it is inside the segment (PTX ISA 9.7.9.6). `b` and
+/// `c` are the instruction's operands.
+#[must_use]
+pub fn shuffle_source(mode: Shuffle, lane: i32, b: u32, c: u32) -> (usize, bool) {
     let (distance, segments, bound) = ((b & 31) as i32, (c >> 8 & 31) as i32, (c & 31) as i32);
     let last = (lane & segments) | (bound & !segments);
     let first = lane & segments;
-    let (source, inside) = match opcode.first_of(&[Word::Up, Word::Down, Word::Bfly, Word::Idx]) {
-        Some(Word::Up) => (lane - distance, lane - distance >= last),
-        Some(Word::Down) => (lane + distance, lane + distance <= last),
-        Some(Word::Bfly) => (lane ^ distance, (lane ^ distance) <= last),
-        _ => (first | (distance & !segments), (first | (distance & !segments)) <= last),
+    let (source, inside) = match mode {
+        Shuffle::Up => (lane - distance, lane - distance >= last),
+        Shuffle::Down => (lane + distance, lane + distance <= last),
+        Shuffle::Butterfly => (lane ^ distance, (lane ^ distance) <= last),
+        Shuffle::Index => (first | (distance & !segments), (first | (distance & !segments)) <= last),
     };
     if inside { (source as usize & 31, true) } else { (lane as usize, false) }
 }
 
 #[cfg(test)]
 mod tests {
-    use gangway_ptx::{Modifier, Type};
+    use gangway_ptx::{Meaning, Modifier, Word};
 
     use super::*;
 
@@ -129,7 +126,8 @@ mod tests {
         let modifiers: Vec<Modifier> = words.chain(ty.map(Modifier::Type)).collect();
         let opcode = gangway_ptx::forms::table().find(op, &modifiers).expect("a form");
         let mut results = [[77; LANES]; 2];
-        exchange(&opcode, members, inputs, &mut results).expect("a collective instruction");
+        let Meaning::Exchange(found) = opcode.meaning else { panic!("{opcode} exchanges nothing") };
+        exchange(found.op, members, inputs, &mut results);
         results
     }
 

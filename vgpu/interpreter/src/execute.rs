@@ -1,14 +1,32 @@
 //! One instruction for the lanes of a warp that stand at it.
 
-use gangway_ptx::{Op, Operand, Role, StateSpace, Type, Word};
+use gangway_ptx::meaning::{AsyncCopy, Compute, Control, Hint, Stack};
+use gangway_ptx::{BlockId, Body, Instruction, Meaning, Operand, Role, StateSpace, Type};
 
 use crate::evaluate::evaluate;
-use crate::exchange::{is_collective, lanes};
+use crate::exchange::lanes;
 use crate::fault::{Fault, Kind};
 use crate::integer::mask;
 use crate::machine::{Block, STACK, Status, Warp};
 use crate::memory::{Window, window};
 use crate::operands::Step;
+
+/// Where a lane goes on after an instruction.
+pub(crate) enum Next {
+    Following,
+    /// At an instruction of the same body.
+    At(usize),
+    /// In another frame, or not at all: the lane has been moved already.
+    Elsewhere,
+}
+
+/// An instruction that each lane runs by itself, and the lanes that do.
+struct Alone<'a> {
+    warp: &'a mut Warp,
+    body: &'a Body,
+    instruction: &'a Instruction,
+    run: u32,
+}
 
 impl Block<'_> {
     /// Runs the next instruction of the lanes in `active`, which stand at one place.
@@ -40,79 +58,113 @@ impl Block<'_> {
         if run == 0 {
             return Ok(());
         }
-        let warp_barrier = opcode.op == Op::Bar && opcode.has(Word::Warp);
-        if is_collective(opcode.op) || warp_barrier {
-            if opcode.has(Word::Sync) {
+        if let Meaning::Barrier(_) = opcode.meaning {
+            self.pause = true;
+        }
+        let mut alone = Alone { warp: &mut *warp, body, instruction, run };
+        match opcode.meaning {
+            Meaning::Exchange(exchange) if exchange.sync => {
                 self.meet(warp, instruction, run)?;
                 return self.gather(warp);
             }
-            // The old forms are for whoever happens to be there.
-            return self.together(warp, body, instruction, run);
-        }
-        if matches!(opcode.op, Op::Bar | Op::Barrier) {
-            self.pause = true;
-            return self.arrive(warp, body, instruction, run);
-        }
+            // The old forms are for whichever lanes happen to be there.
+            Meaning::Exchange(exchange) => {
+                return self.together(warp, body, instruction, exchange.op, run);
+            }
+            Meaning::Barrier(barrier) => return self.arrive(warp, body, instruction, barrier, run),
+            Meaning::Compute(compute) => self.each(&mut alone, |block, step| block.compute(step, compute)),
+            Meaning::Move { ty, vector } => self.each(&mut alone, |block, step| block.mov(step, ty, vector)),
+            Meaning::ConvertAddress { ty, space, to_space } => self.each(&mut alone, |block, step| {
+                let address = block.value(step, 1, ty)?;
+                let (base, _) = window(space);
+                let add = if to_space { base.wrapping_neg() } else { base };
+                step.write(0, ty, address.wrapping_add(add));
+                Ok(Next::Following)
+            }),
+            Meaning::IsInSpace(space) => self.each(&mut alone, |block, step| {
+                let address = block.value(step, 1, Type::B64)?;
+                let holds = block.is_in_space(step, space, address);
+                step.write(0, Type::Pred, holds.into());
+                Ok(Next::Following)
+            }),
+            Meaning::Load(access) => self.each(&mut alone, |block, step| block.load(step, access)),
+            Meaning::Store(access) => self.each(&mut alone, |block, step| block.store(step, access)),
+            Meaning::Atomic(atomic) => self.each(&mut alone, |block, step| block.atomic(step, atomic)),
+            Meaning::Copy(AsyncCopy::Start) => self.each(&mut alone, |block, step| block.copy(step)),
+            Meaning::Stack(stack, ty) => self.each(&mut alone, |block, step| block.stack(step, stack, ty)),
+            Meaning::Control(control) => self.each(&mut alone, |block, step| block.control(step, control)),
+            Meaning::ActiveMask => self.each(&mut alone, |_, step| {
+                step.write(0, Type::B32, run.into());
+                Ok(Next::Following)
+            }),
+            // Copies are done when they start, and one lane runs at a time, so that memory is
+            // always in order.
+            Meaning::Copy(AsyncCopy::Group)
+            | Meaning::Fence
+            | Meaning::Hint(Hint::Prefetch | Hint::Sleep | Hint::Breakpoint) => {
+                self.each(&mut alone, |_, _| Ok(Next::Following))
+            }
+        }?;
+        self.gather(warp)
+    }
+
+    /// Runs an instruction that lanes do not wait in, for one lane after the other.
+    fn each(
+        &mut self,
+        alone: &mut Alone<'_>,
+        run: impl Fn(&mut Self, &mut Step<'_>) -> Result<Next, Kind>,
+    ) -> Result<(), Box<Fault>> {
+        let Alone { ref mut warp, body, instruction, run: active } = *alone;
+        let program = self.program;
         let mut failed = None;
-        for index in lanes(run) {
-            let ended = self.instruction(&mut Step::new(program, warp, index, body, instruction), run);
-            if let Err(kind) = ended {
-                // All lanes whose assertion fails tell so, as on hardware.
-                let last = !matches!(kind, Kind::Assert(_));
-                failed.get_or_insert(self.fault(&warp.lanes[index], kind));
-                if last {
-                    break;
+        for index in lanes(active) {
+            let mut step = Step::new(program, warp, index, body, instruction);
+            match run(self, &mut step) {
+                Ok(Next::Following) => step.lane_mut().frame_mut().at += 1,
+                Ok(Next::At(at)) => step.lane_mut().frame_mut().at = at,
+                Ok(Next::Elsewhere) => {}
+                Err(kind) => {
+                    // All lanes whose assertion fails tell so, as on hardware.
+                    let last = !matches!(kind, Kind::Assert(_));
+                    failed.get_or_insert(self.fault(&warp.lanes[index], kind));
+                    if last {
+                        break;
+                    }
                 }
             }
         }
-        failed.map_or_else(|| self.gather(warp), Err)
+        failed.map_or(Ok(()), Err)
     }
 
-    fn instruction(&mut self, step: &mut Step<'_>, run: u32) -> Result<(), Kind> {
-        let ty = step.ty();
-        let mut next = step.frame().at + 1;
-        let start = |block: gangway_ptx::BlockId| step.body.blocks[block.index()].instructions.start as usize;
-        match step.opcode.op {
-            Op::Bra => {
+    fn control(&mut self, step: &mut Step<'_>, control: Control) -> Result<Next, Kind> {
+        let start = |block: BlockId| step.body.blocks[block.index()].instructions.start as usize;
+        match control {
+            Control::Branch => {
                 let Operand::Block(block) = step.operands[0] else { return Err(Kind::BadTarget(0)) };
-                next = start(block);
+                Ok(Next::At(start(block)))
             }
-            Op::Brx => {
+            Control::BranchIndexed => {
                 let chosen = self.value(step, 0, Type::U32)?;
                 let Operand::Targets(targets) = step.operands[1] else { return Err(Kind::BadTarget(chosen)) };
                 let target = step.body.targets[targets.index()].blocks.get(chosen as usize);
-                next = start(*target.ok_or(Kind::BadTarget(chosen))?);
+                Ok(Next::At(start(*target.ok_or(Kind::BadTarget(chosen))?)))
             }
-            Op::Call => return self.call(step),
-            Op::Ret => {
+            Control::Call => self.call(step).map(|()| Next::Elsewhere),
+            Control::Return => {
                 self.leave(step.lane_mut());
-                return Ok(());
+                Ok(Next::Elsewhere)
             }
-            Op::Exit => {
+            Control::Exit => {
                 step.lane_mut().status = Status::Exited;
-                return Ok(());
+                Ok(Next::Elsewhere)
             }
-            Op::Trap => return Err(Kind::Trap),
-            // One lane runs at a time, so memory is always in order.
-            Op::Membar | Op::Fence | Op::Prefetch | Op::Prefetchu | Op::Nanosleep | Op::Brkpt => {}
-            Op::Activemask => step.write(0, Type::B32, run.into()),
-            Op::Mov => self.mov(step)?,
-            Op::Ld | Op::Ldu => self.load(step)?,
-            Op::St => self.store(step)?,
-            Op::Atom | Op::Red => self.atomic(step)?,
-            Op::Cp => self.copy(step)?,
-            Op::Cvta => {
-                let address = self.value(step, 1, ty)?;
-                let (base, _) = window(step.opcode.space());
-                let to = step.opcode.has(Word::To);
-                step.write(0, ty, if to { address.wrapping_sub(base) } else { address.wrapping_add(base) });
-            }
-            Op::Isspacep => {
-                let address = self.value(step, 1, Type::B64)?;
-                let holds = self.is_in_space(step, address);
-                step.write(0, Type::Pred, holds.into());
-            }
-            Op::Alloca => {
+            Control::Trap => Err(Kind::Trap),
+        }
+    }
+
+    fn stack(&mut self, step: &mut Step<'_>, stack: Stack, ty: Type) -> Result<Next, Kind> {
+        match stack {
+            Stack::Allocate => {
                 let size = self.value(step, 1, ty)?;
                 let align = match step.operands[2] {
                     Operand::Integer(align) => (align as u64).max(8),
@@ -127,8 +179,8 @@ impl Block<'_> {
                 lane.frame_mut().top = top;
                 step.write(0, ty, start);
             }
-            Op::Stacksave => step.write(0, ty, step.frame().top),
-            Op::Stackrestore => {
+            Stack::Save => step.write(0, ty, step.frame().top),
+            Stack::Restore => {
                 let top = self.value(step, 0, ty)?;
                 let frame = step.lane_mut().frame_mut();
                 if top < frame.base || top > frame.top {
@@ -136,29 +188,26 @@ impl Block<'_> {
                 }
                 frame.top = top;
             }
-            _ => self.compute(step)?,
         }
-        step.lane_mut().frame_mut().at = next;
-        Ok(())
+        Ok(Next::Following)
     }
 
     /// Instructions that compute results from values alone.
-    fn compute(&mut self, step: &mut Step<'_>) -> Result<(), Kind> {
+    fn compute(&mut self, step: &mut Step<'_>, compute: Compute) -> Result<Next, Kind> {
         let inputs = self.inputs(step)?;
         let mut carry = step.lane().carry;
-        let results = evaluate(step.opcode, &inputs, &mut carry);
-        let results = results.ok_or_else(|| step.unsupported())?;
+        let results = evaluate(compute, &inputs, &mut carry);
         step.lane_mut().carry = carry;
         step.write(0, step.opcode.expected[0].ty.unwrap_or(Type::B64), results.first);
         if step.opcode.expected.get(1).is_some_and(|expected| expected.role == Role::SecondDestination) {
             step.write(1, Type::Pred, results.second.unwrap_or(false).into());
         }
-        Ok(())
+        Ok(Next::Following)
     }
 
     /// Whether a generic address lies in the space that an `isspacep` names. A kernel's parameters
     /// count as global memory as well, constants do not.
-    fn is_in_space(&self, step: &Step<'_>, address: u64) -> bool {
+    fn is_in_space(&self, step: &Step<'_>, space: StateSpace, address: u64) -> bool {
         let inside = |space| {
             let (base, size) = window(space);
             address.wrapping_sub(base) < size
@@ -168,7 +217,7 @@ impl Block<'_> {
             let offset = address - window(StateSpace::Param).0;
             offset.wrapping_sub(frame.base) < self.program.layouts[frame.function].parameter_size
         };
-        match step.opcode.space() {
+        match space {
             StateSpace::Param => parameter,
             StateSpace::Local => inside(StateSpace::Local) && !parameter,
             StateSpace::Shared => inside(StateSpace::Shared),
@@ -181,23 +230,22 @@ impl Block<'_> {
         }
     }
 
-    fn mov(&mut self, step: &mut Step<'_>) -> Result<(), Kind> {
-        let ty = step.ty();
+    fn mov(&mut self, step: &mut Step<'_>, ty: Type, vector: u8) -> Result<Next, Kind> {
         let source = self.parts(step, 1, ty)?;
         let mut targets: Vec<Operand> = step.body.elements(step.operands[0]).to_vec();
         if let Operand::Register(id) = step.operands[0] {
-            let vector = step.body.register(id).vector;
+            let elements = step.body.register(id).vector;
             let element =
-                |element| if vector == 1 { step.operands[0] } else { Operand::Component(id, element) };
-            targets = (0..vector).map(element).collect();
+                |element| if elements == 1 { step.operands[0] } else { Operand::Component(id, element) };
+            targets = (0..elements).map(element).collect();
         } else if targets.is_empty() {
             targets.push(step.operands[0]);
         }
-        if step.opcode.vector() > 1 || (source.len() == 1 && targets.len() == 1) {
+        if vector > 1 || (source.len() == 1 && targets.len() == 1) {
             for (&target, value) in targets.iter().zip(source) {
                 step.put(target, ty, value);
             }
-            return Ok(());
+            return Ok(Next::Following);
         }
         // Packing and unpacking, the least significant part first.
         let width = ty.bits() / source.len() as u32;
@@ -215,6 +263,6 @@ impl Block<'_> {
         for (number, &target) in targets.iter().enumerate() {
             step.put(target, part, packed >> (width * number as u32) & mask(width));
         }
-        Ok(())
+        Ok(Next::Following)
     }
 }

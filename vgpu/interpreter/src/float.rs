@@ -7,20 +7,21 @@
 //! NaN results are canonical as on hardware: `0x7fffffff` in single, `0x7fff` in half
 //! precision; in double precision an operand's payload stays, made quiet.
 
-use gangway_ptx::{Op, Opcode, Type, Word};
+use gangway_ptx::Type;
+use gangway_ptx::meaning::{self, Approximate, Mode, Rounding, Test};
 use rustc_apfloat::ieee::{BFloat, Double, Half, Single};
 use rustc_apfloat::{Float, FloatConvert, Round};
 
-/// The rounding mode among an opcode's modifiers.
-pub fn rounding(opcode: &Opcode) -> Round {
-    let modes =
-        [Word::Rn, Word::Rz, Word::Rm, Word::Rp, Word::Rni, Word::Rzi, Word::Rmi, Word::Rpi, Word::Rna];
-    match opcode.first_of(&modes) {
-        Some(Word::Rz | Word::Rzi) => Round::TowardZero,
-        Some(Word::Rm | Word::Rmi) => Round::TowardNegative,
-        Some(Word::Rp | Word::Rpi) => Round::TowardPositive,
-        Some(Word::Rna) => Round::NearestTiesToAway,
-        _ => Round::NearestTiesToEven,
+use crate::integer::mask;
+
+/// The rounding mode, as software arithmetic calls it.
+pub const fn rounding(rounding: Rounding) -> Round {
+    match rounding {
+        Rounding::NearestEven => Round::NearestTiesToEven,
+        Rounding::NearestAway => Round::NearestTiesToAway,
+        Rounding::Zero => Round::TowardZero,
+        Rounding::Down => Round::TowardNegative,
+        Rounding::Up => Round::TowardPositive,
     }
 }
 
@@ -106,102 +107,135 @@ pub fn saturate(bits: u64, ty: Type) -> u64 {
     }
 }
 
-/// The result, or `None` for an instruction that is not a floating-point one.
-pub fn evaluate(opcode: &Opcode, inputs: &[u64]) -> Option<u64> {
-    let ty = opcode.ty(0)?;
-    if !ty.is_float() || opcode.op == Op::Cvt {
-        return None;
-    }
-    let input = |index: usize| inputs.get(index).copied().unwrap_or(0);
-    let each = element(ty);
-    if each == ty {
-        return lane(opcode, ty, [input(0), input(1), input(2)]);
-    }
-    let low = lane(opcode, each, [0, 1, 2].map(|index| input(index) & 0xffff))?;
-    let high = lane(opcode, each, [0, 1, 2].map(|index| input(index) >> 16 & 0xffff))?;
-    Some(high << 16 | low)
+/// What `lane` makes of a value, or of each element of a packed one.
+pub fn each(ty: Type, inputs: [u64; 3], lane: impl Fn(Type, [u64; 3]) -> u64) -> u64 {
+    let element = element(ty);
+    let part = |shift: u32| lane(element, inputs.map(|input| input >> shift & mask(element.bits())));
+    if element == ty { part(0) } else { part(16) << 16 | part(0) }
 }
 
-fn lane(opcode: &Opcode, ty: Type, inputs: [u64; 3]) -> Option<u64> {
-    let ftz = opcode.has(Word::Ftz);
-    let [a, b, c] = inputs.map(|bits| if ftz { flush(bits, ty) } else { bits });
+/// Arithmetic on values of one type that is not packed.
+pub fn evaluate(op: meaning::Float, ty: Type, mode: Mode, inputs: [u64; 3]) -> u64 {
+    use meaning::Float::*;
+    let [a, b, c] = flushed(ty, mode.ftz, inputs);
     let magnitude = sign_bit(ty) - 1;
-    // These move bits and do not look at the value.
-    match opcode.op {
-        Op::Copysign => return Some(b & magnitude | a & sign_bit(ty)),
-        Op::Abs | Op::Neg if !is_nan(a, ty) || ty == Type::F64 => {
-            return Some(if opcode.op == Op::Abs { a & magnitude } else { a ^ sign_bit(ty) });
-        }
-        Op::Abs | Op::Neg => return Some(canonical_nan(ty)),
-        Op::Min | Op::Max => return Some(extreme(opcode, ty, a, b)),
-        Op::Testp => return Some(test(opcode, ty, a).into()),
-        _ => {}
-    }
-    let result = match approximation(opcode, ty, a, b) {
-        Some(value) => from_f64(value, ty, Round::NearestTiesToEven),
-        None => match ty {
-            Type::F16 => exact::<Half>(opcode, a, b, c),
-            Type::Bf16 => exact::<BFloat>(opcode, a, b, c),
-            Type::F32 => exact::<Single>(opcode, a, b, c),
-            _ => exact::<Double>(opcode, a, b, c),
-        }
-        .or_else(|| square_root(opcode, ty, a))?,
+    let moved = |bits: u64| if is_nan(a, ty) && ty != Type::F64 { canonical_nan(ty) } else { bits };
+    let exact = |op: Exact| {
+        let result = match ty {
+            Type::F16 => op.of::<Half>(mode.rounding, a, b, c),
+            Type::Bf16 => op.of::<BFloat>(mode.rounding, a, b, c),
+            Type::F32 => op.of::<Single>(mode.rounding, a, b, c),
+            _ => op.of::<Double>(mode.rounding, a, b, c),
+        };
+        finished(ty, mode, [a, b, c], result)
     };
+    match op {
+        // These move bits and do not look at the value.
+        Copysign => b & magnitude | a & sign_bit(ty),
+        Abs => moved(a & magnitude),
+        Neg => moved(a ^ sign_bit(ty)),
+        Min { nan } => extreme(true, nan, ty, a, b),
+        Max { nan } => extreme(false, nan, ty, a, b),
+        Add => exact(Exact::Add),
+        Sub => exact(Exact::Sub),
+        Mul => exact(Exact::Mul),
+        Fma => exact(Exact::Fma),
+        Div => exact(Exact::Div),
+        Rcp => exact(Exact::Rcp),
+        Sqrt => finished(ty, mode, [a, b, c], square_root(rounding(mode.rounding), ty, a)),
+    }
+}
+
+/// What the ISA lets be approximate, in double precision.
+pub fn approximate(op: Approximate, ty: Type, ftz: bool, inputs: [u64; 3]) -> u64 {
+    let inputs = flushed(ty, ftz, inputs);
+    let (x, y) = (to_f64(inputs[0], ty), to_f64(inputs[1], ty));
+    let value = match op {
+        Approximate::Ex2 => x.exp2(),
+        Approximate::Lg2 => x.log2(),
+        Approximate::Sin => x.sin(),
+        Approximate::Cos => x.cos(),
+        Approximate::Tanh => x.tanh(),
+        Approximate::Sqrt => x.sqrt(),
+        Approximate::Rsqrt => 1.0 / x.sqrt(),
+        Approximate::Rcp => 1.0 / x,
+        Approximate::Div => x / y,
+    };
+    let mode = Mode { rounding: Rounding::NearestEven, ftz, sat: false, relu: false };
+    finished(ty, mode, inputs, from_f64(value, ty, Round::NearestTiesToEven))
+}
+
+/// `.ftz` for operands.
+fn flushed(ty: Type, ftz: bool, inputs: [u64; 3]) -> [u64; 3] {
+    inputs.map(|bits| if ftz { flush(bits, ty) } else { bits })
+}
+
+/// A result with the NaN that it has on hardware, flushed, and inside what the mode asks for.
+fn finished(ty: Type, mode: Mode, inputs: [u64; 3], result: u64) -> u64 {
     let result = match is_nan(result, ty) {
         true if ty == Type::F64 => {
-            let operand = [a, b, c].into_iter().find(|&bits| is_nan(bits, ty));
+            let operand = inputs.into_iter().find(|&bits| is_nan(bits, ty));
             operand.map_or(canonical_nan(ty), |bits| bits | 0x0008_0000_0000_0000)
         }
         true => canonical_nan(ty),
-        false if ftz => flush(result, ty),
+        false if mode.ftz => flush(result, ty),
         false => result,
     };
-    Some(if opcode.has(Word::Sat) {
+    if mode.sat {
         saturate(result, ty)
-    } else if opcode.has(Word::Relu) && !is_nan(result, ty) && result & sign_bit(ty) != 0 {
+    } else if mode.relu && !is_nan(result, ty) && result & sign_bit(ty) != 0 {
         0
     } else {
         result
-    })
+    }
 }
 
-fn exact<F: Float>(opcode: &Opcode, a: u64, b: u64, c: u64) -> Option<u64> {
-    let [a, b, c] = [a, b, c].map(|bits| F::from_bits(u128::from(bits)));
-    let round = rounding(opcode);
-    let result = match opcode.op {
-        Op::Add => a.add_r(b, round),
-        Op::Sub => a.sub_r(b, round),
-        Op::Mul => a.mul_r(b, round),
-        Op::Fma | Op::Mad => a.mul_add_r(b, c, round),
-        Op::Div => a.div_r(b, round),
-        Op::Rcp => F::from_u128(1).value.div_r(a, round),
-        _ => return None,
-    };
-    Some(result.value.to_bits() as u64)
+/// What software arithmetic does exactly.
+#[derive(Clone, Copy)]
+enum Exact {
+    Add,
+    Sub,
+    Mul,
+    Fma,
+    Div,
+    Rcp,
+}
+
+impl Exact {
+    fn of<F: Float>(self, mode: Rounding, a: u64, b: u64, c: u64) -> u64 {
+        let [a, b, c] = [a, b, c].map(|bits| F::from_bits(u128::from(bits)));
+        let round = rounding(mode);
+        let result = match self {
+            Exact::Add => a.add_r(b, round),
+            Exact::Sub => a.sub_r(b, round),
+            Exact::Mul => a.mul_r(b, round),
+            Exact::Fma => a.mul_add_r(b, c, round),
+            Exact::Div => a.div_r(b, round),
+            Exact::Rcp => F::from_u128(1).value.div_r(a, round),
+        };
+        result.value.to_bits() as u64
+    }
 }
 
 /// The root in any rounding mode: the nearest one, corrected by the sign of its exact
 /// error.
-fn square_root(opcode: &Opcode, ty: Type, a: u64) -> Option<u64> {
-    if opcode.op != Op::Sqrt {
-        return None;
-    }
+fn square_root(round: Round, ty: Type, a: u64) -> u64 {
     let value = to_f64(a, ty);
     if ty == Type::F32 {
         // The double root of a single is nearest to even a tie's distance from any single.
         let root = value.sqrt();
         let single = from_f64(root, ty, Round::NearestTiesToEven);
-        return Some(corrected(single, ty, rounding(opcode), |root| (root * root).total_cmp(&value)));
+        return corrected(single, ty, round, |root| (root * root).total_cmp(&value));
     }
     // Scaled by an even power of two, so that the error does not vanish.
     let scale = if value < 1e-200 { 2f64.powi(600) } else { 1.0 };
     let (scaled, unscale) = (value * scale, 1.0 / scale.sqrt());
     let root = scaled.sqrt();
     let nearest = (root * unscale).to_bits();
-    Some(corrected(nearest, ty, rounding(opcode), |root| {
+    corrected(nearest, ty, round, |root| {
         let root = root / unscale;
         root.mul_add(root, -scaled).partial_cmp(&0.0).unwrap_or(std::cmp::Ordering::Equal)
-    }))
+    })
 }
 
 /// Moves a nearest root to the neighbour that a directed mode asks for. `compare` tells
@@ -218,37 +252,17 @@ fn corrected(bits: u64, ty: Type, round: Round, compare: impl Fn(f64) -> std::cm
     }
 }
 
-/// What the ISA lets be approximate, in double precision.
-fn approximation(opcode: &Opcode, ty: Type, a: u64, b: u64) -> Option<f64> {
-    if !opcode.has(Word::Approx) && !opcode.has(Word::Full) {
-        return None;
-    }
-    let (x, y) = (to_f64(a, ty), to_f64(b, ty));
-    Some(match opcode.op {
-        Op::Ex2 => x.exp2(),
-        Op::Lg2 => x.log2(),
-        Op::Sin => x.sin(),
-        Op::Cos => x.cos(),
-        Op::Tanh => x.tanh(),
-        Op::Sqrt => x.sqrt(),
-        Op::Rsqrt => 1.0 / x.sqrt(),
-        Op::Rcp => 1.0 / x,
-        Op::Div => x / y,
-        _ => return None,
-    })
-}
-
-fn extreme(opcode: &Opcode, ty: Type, a: u64, b: u64) -> u64 {
+fn extreme(least: bool, nan: bool, ty: Type, a: u64, b: u64) -> u64 {
     match (is_nan(a, ty), is_nan(b, ty)) {
         (true, true) => return canonical_nan(ty),
-        (true, _) | (_, true) if opcode.has(Word::Nan) => return canonical_nan(ty),
+        (true, _) | (_, true) if nan => return canonical_nan(ty),
         (true, false) => return b,
         (false, true) => return a,
         (false, false) => {}
     }
     // Of equal values only the zeros differ: -0 is the smaller.
     let less = to_f64(a, ty).total_cmp(&to_f64(b, ty)).is_lt();
-    if less == (opcode.op == Op::Min) { a } else { b }
+    if less == least { a } else { b }
 }
 
 /// The nearest sum, of each element of packed types.
@@ -280,17 +294,15 @@ pub fn sum(ty: Type, a: u64, b: u64) -> u64 {
     add(a >> 16 & 0xffff, b >> 16 & 0xffff) << 16 | add(a & 0xffff, b & 0xffff)
 }
 
-pub fn test(opcode: &Opcode, ty: Type, a: u64) -> bool {
+pub fn test(test: Test, ty: Type, a: u64) -> bool {
     let magnitude = a & (sign_bit(ty) - 1);
-    let subnormal = magnitude != 0 && magnitude & exponent(ty) == 0;
-    let kinds = [Word::Finite, Word::Infinite, Word::Number, Word::NotANumber, Word::Normal, Word::Subnormal];
-    match opcode.first_of(&kinds) {
-        Some(Word::Finite) => magnitude < exponent(ty),
-        Some(Word::Infinite) => magnitude == exponent(ty),
-        Some(Word::Number) => !is_nan(a, ty),
-        Some(Word::NotANumber) => is_nan(a, ty),
+    match test {
+        Test::Finite => magnitude < exponent(ty),
+        Test::Infinite => magnitude == exponent(ty),
+        Test::Number => !is_nan(a, ty),
+        Test::NotANumber => is_nan(a, ty),
         // As the ISA has it, zero is neither normal nor subnormal.
-        Some(Word::Normal) => magnitude < exponent(ty) && magnitude & exponent(ty) != 0,
-        _ => subnormal,
+        Test::Normal => magnitude < exponent(ty) && magnitude & exponent(ty) != 0,
+        Test::Subnormal => magnitude != 0 && magnitude & exponent(ty) == 0,
     }
 }

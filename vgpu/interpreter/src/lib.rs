@@ -19,6 +19,7 @@
 #![forbid(unsafe_code)]
 
 mod access;
+mod bits;
 mod builtins;
 mod calls;
 mod collective;
@@ -39,7 +40,7 @@ mod video;
 
 pub use builtins::{Builtin, Caller, GRID_HANDLE, Host, call};
 pub use evaluate::{Results, combine, evaluate};
-pub use exchange::{LANES, Lanes, exchange, is_collective, lanes};
+pub use exchange::{LANES, Lanes, exchange, lanes, shuffle_source};
 pub use fault::{Fault, Kind, barrier_count};
 pub use machine::{Launch, launch};
 pub use memory::{Flat, Memory};

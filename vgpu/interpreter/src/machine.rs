@@ -1,6 +1,6 @@
 //! Blocks, warps and lanes: their state, and who runs next.
 
-use gangway_ptx::{Op, Word};
+use gangway_ptx::Meaning;
 
 use crate::collective::Barrier;
 use crate::exchange::LANES;
@@ -256,10 +256,9 @@ impl Block<'_> {
         let Some(frame) = lane.frames.last() else { return false };
         let body = self.program.body(frame.function).map(|(_, body)| body);
         let Some(instruction) = body.and_then(|body| body.instructions.get(frame.at)) else { return false };
-        let opcode = self.program.module.opcode(instruction);
-        match opcode.op {
-            Op::Atom => opcode.first_of(&[Word::Cas, Word::Exch]).is_some(),
-            Op::Ld => opcode.first_of(&[Word::Volatile, Word::Relaxed, Word::Acquire, Word::Mmio]).is_some(),
+        match self.program.module.opcode(instruction).meaning {
+            Meaning::Atomic(atomic) => atomic.returns && atomic.op.may_spin(),
+            Meaning::Load(access) => access.strong,
             _ => false,
         }
     }

@@ -43,7 +43,7 @@ impl<'a> Step<'a> {
         index: usize,
         body: &'a Body,
         instruction: &Instruction,
-    ) -> Step<'a> {
+    ) -> Self {
         let (operands, opcode) = (body.operands(instruction), program.module.opcode(instruction));
         Step { warp, index, body, operands, opcode }
     }
@@ -60,11 +60,6 @@ impl<'a> Step<'a> {
         self.lane().frame()
     }
 
-    /// The type of the instruction, its first.
-    pub fn ty(&self) -> Type {
-        self.opcode.ty(0).unwrap_or(Type::B32)
-    }
-
     /// Writes the operand at a position.
     pub fn write(&mut self, position: usize, ty: Type, value: u64) {
         self.put(self.operands[position], ty, value);
@@ -74,10 +69,6 @@ impl<'a> Step<'a> {
     pub fn put(&mut self, operand: Operand, ty: Type, value: u64) {
         let body = self.body;
         self.lane_mut().frame_mut().write(body, operand, ty, value);
-    }
-
-    pub fn unsupported(&self) -> Kind {
-        Kind::Unsupported(self.opcode.to_string())
     }
 }
 

@@ -4,9 +4,10 @@
 //! out, or all [`Errors`] with their places and the driver's error codes. What the
 //! engines cannot run is refused here, by name, so that nothing is ever run wrongly.
 //!
-//! The instructions are described in one table, [`forms`]; everything else in this
-//! crate works from it. Which operands an instruction takes is read there, what they
-//! do is the engines' business.
+//! The instructions are described in two tables. [`forms`] says which there are and which
+//! operands they take; everything else in this crate works from it. [`meaning`] says to which
+//! class each operation belongs; the engines work from it, and what a class computes is their
+//! business.
 //!
 //! The text is of unknown origin: no panic, no unbounded memory, no endless loop. The
 //! fuzz target `ptx` holds the crate to that, and to this: what is printed reads back
@@ -18,6 +19,7 @@ pub mod forms;
 mod ir;
 mod lexer;
 mod limits;
+pub mod meaning;
 mod modifier;
 mod parser;
 mod print;
@@ -29,6 +31,7 @@ pub use error::{Code, Error, Errors, Span};
 pub use forms::{Expected, Op, Opcode, Role};
 pub use ir::*;
 pub use limits::{MOST_LOCAL, MOST_STATIC_SHARED, check_sizes};
+pub use meaning::{Compute, Meaning};
 pub use modifier::{Modifier, Word};
 pub use parser::{Outline, Reader, parse, parse_bytes, parse_linked};
 pub use special::SpecialRegister;

@@ -3,16 +3,16 @@
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{InstBuilder, Value};
-use gangway_ptx::{Base, Instruction, Op, Opcode, Operand, StateSpace, Type};
+use gangway_ptx::meaning::{Atomic, MemoryAccess};
+use gangway_ptx::{Base, Instruction, Operand, StateSpace, Type};
 
 use super::emit::{Emitter, Known, field};
 use super::instructions::binary;
 use super::layout::Place;
 use super::shape::Shape;
-use super::unit::is_strong;
 use crate::abi::LANES;
 use crate::lower::Input;
-use crate::support::{Access, Helper, Operation};
+use crate::support::{Access, Helper, Operation, Space};
 use crate::value::{Lanes, Predicate, is_wide};
 
 /// A frame in local memory begins at a multiple of this.
@@ -49,28 +49,22 @@ impl Emitter<'_, '_> {
     }
 
     /// What helpers are told about an access.
-    pub fn access(&mut self, opcode: &Opcode, size: u32, count: usize) -> Value {
+    fn described(&mut self, access: MemoryAccess) -> Value {
         let access = Access {
-            size: size as u8,
-            count: count as u8,
-            space: crate::support::Space::of(opcode.space()),
-            strong: is_strong(opcode),
+            size: access.ty.size() as u8,
+            count: access.vector,
+            space: Space::of(access.space),
+            strong: access.strong,
             check: self.unit.check,
-            operation: Operation::of(opcode),
+            operation: None,
         };
         self.number(access.bits())
     }
 
-    pub fn load_memory(
-        &mut self,
-        operands: &[Operand],
-        opcode: &Opcode,
-        ty: Type,
-        guard: Option<&Predicate>,
-    ) {
-        let count = opcode.vector();
+    pub fn load_memory(&mut self, operands: &[Operand], access: MemoryAccess, guard: Option<&Predicate>) {
+        let ty = access.ty;
         let targets = match operands[0] {
-            Operand::Sink if count == 1 => Vec::new(),
+            Operand::Sink if access.vector == 1 => Vec::new(),
             other => self.parts(other),
         };
         if let Some((place, offset)) = self.named(operands[1]) {
@@ -80,17 +74,17 @@ impl Emitter<'_, '_> {
             }
             return;
         }
-        let uniform = opcode.space() != StateSpace::Generic
-            || self.unit.shapes.is_speculative(&self.unit.slots, opcode, operands)
+        let uniform = access.space != StateSpace::Generic
+            || self.unit.shapes.is_speculative_load(&self.unit.slots, access, operands)
             || matches!(operands[1], Operand::Address(Base::Symbol(_), _));
-        if let Some(values) = self.load_shaped(operands[1], opcode, ty, guard, uniform) {
+        if let Some(values) = self.load_shaped(operands[1], access, guard, uniform) {
             for (&target, value) in targets.iter().zip(values) {
                 self.write_known(target, ty, value, guard);
             }
             return;
         }
         let address = self.address(operands[1]);
-        let values = self.load_lanes(&address, opcode, ty, guard);
+        let values = self.load_lanes(&address, access, guard);
         for (&target, value) in targets.iter().zip(values) {
             let slot = self.destination(target);
             let uniform = slot.is_some_and(|slot| self.unit.shapes.slots[slot as usize] == Shape::Uniform);
@@ -153,54 +147,47 @@ impl Emitter<'_, '_> {
     pub fn load_lanes(
         &mut self,
         address: &Lanes,
-        opcode: &Opcode,
-        ty: Type,
+        access: MemoryAccess,
         guard: Option<&Predicate>,
     ) -> Vec<Lanes> {
         address.store(&mut self.builder, self.warp, field!(addresses));
-        let access = self.access(opcode, ty.size(), opcode.vector());
+        let described = self.described(access);
         let running = self.running(guard);
-        self.call(Helper::Load, &[running, access]);
+        self.call(Helper::Load, &[running, described]);
         let element = |index: usize| field!(values) + (8 * LANES * index) as i32;
-        (0..opcode.vector())
-            .map(|index| Lanes::load(&mut self.builder, is_wide(ty), self.warp, element(index)))
+        (0..usize::from(access.vector))
+            .map(|index| Lanes::load(&mut self.builder, is_wide(access.ty), self.warp, element(index)))
             .collect()
     }
 
-    pub fn store_memory(
-        &mut self,
-        operands: &[Operand],
-        opcode: &Opcode,
-        ty: Type,
-        guard: Option<&Predicate>,
-    ) {
+    pub fn store_memory(&mut self, operands: &[Operand], access: MemoryAccess, guard: Option<&Predicate>) {
+        let ty = access.ty;
         let values: Vec<Lanes> = self.parts(operands[1]).iter().map(|&part| self.value(part, ty)).collect();
         if let Some((place, _)) = self.named(operands[0]) {
             self.store_named(place, ty, values[0].clone(), guard);
             return;
         }
         let known: Vec<Known> = values.iter().cloned().map(Known::lanes).collect();
-        if self.store_shaped(operands[0], &known, opcode, ty, guard) {
+        if self.store_shaped(operands[0], &known, access, guard) {
             return;
         }
         let address = self.address(operands[0]);
-        self.store_lanes(&address, &values, opcode, ty, guard);
+        self.store_lanes(&address, &values, access, guard);
     }
 
     pub fn store_lanes(
         &mut self,
         address: &Lanes,
         values: &[Lanes],
-        opcode: &Opcode,
-        ty: Type,
+        access: MemoryAccess,
         guard: Option<&Predicate>,
     ) {
         address.store(&mut self.builder, self.warp, field!(addresses));
         let inputs: Vec<Input> = values.iter().cloned().map(Input::Lanes).collect();
         self.pass(&inputs);
-        let access = self.access(opcode, ty.size(), values.len());
+        let described = self.described(MemoryAccess { vector: values.len() as u8, ..access });
         let running = self.running(guard);
-        self.call(Helper::Store, &[running, access]);
+        self.call(Helper::Store, &[running, described]);
     }
 
     /// Stores to a scalar `.param` variable; values of the caller's are replaced only in the lanes that run.
@@ -222,18 +209,25 @@ impl Emitter<'_, '_> {
         &mut self,
         instruction: &Instruction,
         operands: &[Operand],
-        opcode: &Opcode,
-        ty: Type,
+        atomic: Atomic,
         guard: Option<&Predicate>,
     ) {
-        let returns = opcode.op == Op::Atom;
+        let Atomic { ty, returns, .. } = atomic;
         let first = usize::from(returns);
         let values: Vec<Input> =
             operands[first + 1..].iter().map(|&operand| Input::Lanes(self.value(operand, ty))).collect();
         let address = self.address(operands[first]);
         address.store(&mut self.builder, self.warp, field!(addresses));
         self.pass(&values);
-        let access = self.access(opcode, ty.size(), 1);
+        let access = Access {
+            size: ty.size() as u8,
+            count: 1,
+            space: Space::of(atomic.space),
+            strong: false,
+            check: self.unit.check,
+            operation: Operation::of(atomic),
+        };
+        let access = self.number(access.bits());
         let running = self.running(guard);
         let index = self.number(i64::from(instruction.opcode.0));
         self.call(Helper::Atomic, &[running, access, index]);
@@ -245,9 +239,6 @@ impl Emitter<'_, '_> {
 
     /// `cp.async`: the copy is done at once, so there is nothing to wait for later.
     pub fn copy_async(&mut self, operands: &[Operand], guard: Option<&Predicate>) {
-        if operands.len() != 4 {
-            return;
-        }
         let size = match operands[2] {
             Operand::Integer(size) => size,
             _ => unreachable!("the verifier has seen to it that the size is a constant"),

@@ -7,12 +7,13 @@
 use cranelift_codegen::ir::condcodes::{CondCode, IntCC};
 use cranelift_codegen::ir::types::I32;
 use cranelift_codegen::ir::{BlockArg, InstBuilder, Value};
-use gangway_ptx::{Op, Opcode, Operand, Type, Word};
+use gangway_ptx::meaning::{Compare, Comparison, Compute};
+use gangway_ptx::{Expected, Opcode, Operand, Type};
 
 use super::emit::{Emitter, Known, Steps};
 use super::steps::beyond;
 use crate::abi::LANES;
-use crate::lower::{self, Input, Output};
+use crate::lower::{self, Input, Output, integer_code};
 use crate::value::{Lanes, Predicate};
 
 /// What is asked of each lane: whether its value, which steps, is in this order with another.
@@ -20,26 +21,6 @@ struct Question {
     steps: Steps,
     other: Value,
     condition: IntCC,
-}
-
-/// The order that an instruction asks for.
-fn order(opcode: &Opcode, ty: Type) -> Option<IntCC> {
-    let orders =
-        [Word::Eq, Word::Ne, Word::Lt, Word::Le, Word::Gt, Word::Ge, Word::Lo, Word::Ls, Word::Hi, Word::Hs];
-    let order = opcode.first_of(&orders)?;
-    let condition = match (order, ty.is_signed()) {
-        (Word::Eq, _) => IntCC::Equal,
-        (Word::Ne, _) => IntCC::NotEqual,
-        (Word::Lt, true) => IntCC::SignedLessThan,
-        (Word::Le, true) => IntCC::SignedLessThanOrEqual,
-        (Word::Gt, true) => IntCC::SignedGreaterThan,
-        (Word::Ge, true) => IntCC::SignedGreaterThanOrEqual,
-        (Word::Lt | Word::Lo, _) => IntCC::UnsignedLessThan,
-        (Word::Le | Word::Ls, _) => IntCC::UnsignedLessThanOrEqual,
-        (Word::Gt | Word::Hi, _) => IntCC::UnsignedGreaterThan,
-        _ => IntCC::UnsignedGreaterThanOrEqual,
-    };
-    Some(condition)
 }
 
 fn is_upper(condition: IntCC) -> bool {
@@ -62,14 +43,15 @@ impl Emitter<'_, '_> {
     pub fn compare_steps(
         &mut self,
         opcode: &Opcode,
+        compute: Compute,
         operands: &[Operand],
         guard: Option<&Predicate>,
     ) -> bool {
-        let Some(question) = self.question(opcode, operands) else { return false };
+        let Some(question) = self.question(compute, operands) else { return false };
         let (bits, unclear) = self.answer(&question);
         let bits = match unclear {
             None => bits,
-            Some(unclear) => self.answer_slowly(opcode, operands, bits, unclear),
+            Some(unclear) => self.answer_slowly(compute, &opcode.expected, operands, bits, unclear),
         };
         let holds = Predicate::Bits(bits);
         let opposite = holds.not(&mut self.builder);
@@ -78,13 +60,17 @@ impl Emitter<'_, '_> {
         true
     }
 
-    fn question(&mut self, opcode: &Opcode, operands: &[Operand]) -> Option<Question> {
-        let ty = opcode.ty(0)?;
-        let number = !ty.is_float() && matches!(ty.bits(), 32 | 64);
-        if opcode.op != Op::Setp || opcode.expected.len() != 4 || !number || !self.converged {
+    fn question(&mut self, compute: Compute, operands: &[Operand]) -> Option<Question> {
+        let Compute::SetPredicate(Compare {
+            comparison: Comparison::Integers(order), ty, combine: None, ..
+        }) = compute
+        else {
+            return None;
+        };
+        if !matches!(ty.bits(), 32 | 64) || !self.converged {
             return None;
         }
-        let condition = order(opcode, ty)?;
+        let condition = integer_code(order, ty);
         let (a, b) = (self.known_source(operands[2], ty), self.known_source(operands[3], ty));
         let (steps, other, condition) = match (self.narrowed(a, ty)?, self.narrowed(b, ty)?) {
             (Known::Steps(steps), Known::Input(Input::Lanes(Lanes::Uniform(other)))) => {
@@ -182,16 +168,24 @@ impl Emitter<'_, '_> {
     }
 
     /// These bits, or those of a comparison lane by lane where they are unclear.
-    fn answer_slowly(&mut self, opcode: &Opcode, operands: &[Operand], bits: Value, unclear: Value) -> Value {
+    fn answer_slowly(
+        &mut self,
+        compute: Compute,
+        expected: &[Expected],
+        operands: &[Operand],
+        bits: Value,
+        unclear: Value,
+    ) -> Value {
         let (slow, done) = (self.builder.create_block(), self.builder.create_block());
         self.builder.append_block_param(done, I32);
         self.builder.set_cold_block(slow);
         self.builder.ins().brif(unclear, slow, &[], done, &[BlockArg::Value(bits)]);
         self.builder.seal_block(slow);
         self.builder.switch_to_block(slow);
-        let ty = opcode.ty(0).unwrap_or(Type::B32);
-        let inputs = [self.source(operands[2], ty), self.source(operands[3], ty)];
-        let outputs = lower::pure(&mut self.builder, opcode, &inputs, self.unit.features);
+        let inputs = [2, 3].map(|position: usize| {
+            self.source(operands[position], expected[position].ty.unwrap_or(Type::B32))
+        });
+        let outputs = lower::pure(&mut self.builder, compute, expected, &inputs, self.unit.features);
         let Some(Output::Predicate(each)) = outputs.map(|outputs| outputs.first) else {
             unreachable!("integers are compared by code of their own");
         };

@@ -128,7 +128,7 @@ mod tests {
     use gangway_ptx::{Guard, RegisterId};
 
     fn graph(ends: Vec<End>) -> Graph {
-        let block = |end| Block { instructions: 0..0, collective: false, end };
+        let block = |end| Block { instructions: 0..0, collective: None, end };
         Graph { blocks: ends.into_iter().map(block).collect() }
     }
 

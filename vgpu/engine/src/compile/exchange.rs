@@ -3,7 +3,9 @@
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{InstBuilder, Value};
-use gangway_ptx::{Op, Opcode, Operand, Type, Word};
+use gangway_interpreter::shuffle_source;
+use gangway_ptx::meaning::{Shuffle, Vote};
+use gangway_ptx::{Operand, Type};
 
 use super::emit::{Emitter, field};
 use crate::abi::LANES;
@@ -14,45 +16,41 @@ use crate::value::{Lanes, Predicate, shuffle_words};
 const QUAD: usize = 4;
 
 impl Emitter<'_, '_> {
-    /// `vote`, for the lanes that run; whether it is one.
-    pub fn vote(&mut self, operands: &[Operand], opcode: &Opcode, guard: Option<&Predicate>) -> bool {
-        if opcode.op != Op::Vote {
-            return false;
-        }
+    /// `vote`, for the lanes that run.
+    pub fn vote(&mut self, operands: &[Operand], vote: Vote, guard: Option<&Predicate>) {
         let holds = self.predicate(operands[1]).bits(&mut self.builder);
         let running = self.running(guard);
         let ballot = self.builder.ins().band(holds, running);
-        if opcode.has(Word::Ballot) {
-            self.write_lanes(operands[0], Type::B32, Lanes::Uniform(ballot), guard);
-            return true;
-        }
-        let all = self.builder.ins().icmp(IntCC::Equal, ballot, running);
-        let any = self.builder.ins().icmp_imm_s(IntCC::NotEqual, ballot, 0);
-        let truth = if opcode.has(Word::All) {
-            all
-        } else if opcode.has(Word::Any) {
-            any
-        } else {
-            let none = self.builder.ins().icmp_imm_s(IntCC::Equal, ballot, 0);
-            self.builder.ins().bor(all, none)
+        let all = |emitter: &mut Self| emitter.builder.ins().icmp(IntCC::Equal, ballot, running);
+        let compared = |emitter: &mut Self, to| emitter.builder.ins().icmp_imm_s(to, ballot, 0);
+        let truth = match vote {
+            Vote::Ballot => {
+                self.write_lanes(operands[0], Type::B32, Lanes::Uniform(ballot), guard);
+                return;
+            }
+            Vote::All => all(self),
+            Vote::Any => compared(self, IntCC::NotEqual),
+            Vote::Uniform => {
+                let (all, none) = (all(self), compared(self, IntCC::Equal));
+                self.builder.ins().bor(all, none)
+            }
         };
         let truth = self.builder.ins().uextend(I32, truth);
         self.write(operands[0], Type::Pred, Output::Predicate(Predicate::Uniform(truth)), guard);
-        true
     }
 
-    /// `shfl` of all lanes by constants, or from one lane; whether it is one.
-    pub fn shuffle(&mut self, operands: &[Operand], opcode: &Opcode, guard: Option<&Predicate>) -> bool {
-        if opcode.op != Op::Shfl || !self.converged || self.partial.is_some() || guard.is_some() {
+    /// `shfl` of all lanes by constants, or from one lane; whether it is one of those.
+    pub fn shuffle(&mut self, operands: &[Operand], mode: Shuffle, guard: Option<&Predicate>) -> bool {
+        if !self.converged || self.partial.is_some() || guard.is_some() {
             return false;
         }
         let &[value, pair, from, by, bounds] = &operands[..5] else { return false };
         let Operand::Integer(bounds) = bounds else { return false };
         let Operand::Integer(by) = by else {
-            return bounds == 31 && opcode.has(Word::Idx) && self.broadcast(value, pair, from, by);
+            return bounds == 31 && mode == Shuffle::Index && self.broadcast(value, pair, from, by);
         };
         let table: Vec<(usize, bool)> =
-            (0..LANES as i32).map(|lane| source(opcode, lane, by as u32, bounds as u32)).collect();
+            (0..LANES as i32).map(|lane| shuffle_source(mode, lane, by as u32, bounds as u32)).collect();
         let lanes = self.value(from, Type::B32);
         let result = match lanes {
             Lanes::Uniform(_) => lanes,
@@ -104,18 +102,4 @@ impl Emitter<'_, '_> {
         self.write(pair, Type::Pred, Output::Predicate(Predicate::Uniform(inside)), None);
         true
     }
-}
-
-/// The lane that a lane reads, and whether it is inside of its segment (PTX ISA 9.7.9.6).
-fn source(opcode: &Opcode, lane: i32, by: u32, bounds: u32) -> (usize, bool) {
-    let (distance, segments, bound) = ((by & 31) as i32, (bounds >> 8 & 31) as i32, (bounds & 31) as i32);
-    let last = (lane & segments) | (bound & !segments);
-    let first = lane & segments;
-    let (source, inside) = match opcode.first_of(&[Word::Up, Word::Down, Word::Bfly, Word::Idx]) {
-        Some(Word::Up) => (lane - distance, lane - distance >= last),
-        Some(Word::Down) => (lane + distance, lane + distance <= last),
-        Some(Word::Bfly) => (lane ^ distance, (lane ^ distance) <= last),
-        _ => (first | (distance & !segments), (first | (distance & !segments)) <= last),
-    };
-    if inside { (source as usize & 31, true) } else { (lane as usize, false) }
 }

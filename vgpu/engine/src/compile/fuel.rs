@@ -8,7 +8,7 @@
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{InstBuilder, Value};
-use gangway_ptx::{Body, Module, Op, Opcode, StateSpace};
+use gangway_ptx::{Body, Meaning, Module, Opcode, StateSpace};
 
 use super::emit::{Emitter, field};
 use super::graph::{Block, End, Graph};
@@ -77,13 +77,24 @@ fn weight(module: &Module, body: &Body, block: &Block) -> u32 {
 }
 
 fn cost(opcode: &Opcode) -> u32 {
-    match opcode.op {
-        Op::Ld | Op::Ldu | Op::St | Op::Cp => match opcode.space() {
+    match opcode.meaning {
+        Meaning::Load(access) | Meaning::Store(access) => match access.space {
             StateSpace::Global | StateSpace::Generic => MEMORY,
             _ => 1,
         },
-        Op::Atom | Op::Red => EXCHANGE,
-        _ => 1,
+        Meaning::Atomic(_) => EXCHANGE,
+        Meaning::Compute(_)
+        | Meaning::Move { .. }
+        | Meaning::ConvertAddress { .. }
+        | Meaning::IsInSpace(_)
+        | Meaning::Copy(_)
+        | Meaning::Stack(..)
+        | Meaning::Control(_)
+        | Meaning::Barrier(_)
+        | Meaning::Exchange(_)
+        | Meaning::ActiveMask
+        | Meaning::Fence
+        | Meaning::Hint(_) => 1,
     }
 }
 

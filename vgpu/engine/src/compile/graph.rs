@@ -8,7 +8,8 @@
 //! Blocks are numbered in the order in which masked code prefers them: topological, with
 //! every loop in one piece, so that lanes that wait behind a loop wait for all that are in it.
 
-use gangway_ptx::{Body, Guard, Instruction, Module, Op, Opcode, Operand, Word};
+use gangway_ptx::meaning::{self, Control, Exchange, ExchangeOperation};
+use gangway_ptx::{Body, Guard, Instruction, Meaning, Module, Operand};
 
 /// A straight line of instructions.
 #[derive(Clone, Debug)]
@@ -16,7 +17,7 @@ pub(crate) struct Block {
     /// Instructions that run here, by index. Guards are still to be observed.
     pub instructions: std::ops::Range<u32>,
     /// The first instruction is a collective one that lanes have to wait at, without regard to its guard.
-    pub collective: bool,
+    pub collective: Option<ExchangeOperation>,
     pub end: End,
 }
 
@@ -33,6 +34,7 @@ pub(crate) enum End {
     },
     Barrier {
         instruction: u32,
+        barrier: meaning::Barrier,
         next: u32,
     },
     Call {
@@ -82,21 +84,6 @@ pub(crate) struct Graph {
     pub blocks: Vec<Block>,
 }
 
-/// Whether lanes exchange something in this instruction.
-pub(crate) fn is_collective(opcode: &Opcode) -> bool {
-    matches!(opcode.op, Op::Shfl | Op::Vote | Op::Match | Op::Redux | Op::Elect)
-        || (opcode.op == Op::Bar && opcode.has(Word::Warp))
-}
-
-/// Whether lanes wait for each other in it.
-fn meets(opcode: &Opcode) -> bool {
-    is_collective(opcode) && opcode.has(Word::Sync)
-}
-
-fn is_barrier(opcode: &Opcode) -> bool {
-    matches!(opcode.op, Op::Bar | Op::Barrier) && !opcode.has(Word::Warp)
-}
-
 impl Graph {
     /// A block begins with each instruction that is `speculative`.
     pub fn new(module: &Module, body: &Body, speculative: &dyn Fn(&Instruction) -> bool) -> Graph {
@@ -108,7 +95,9 @@ impl Graph {
             begins.push(number);
             for index in block.instructions.clone() {
                 let instruction = &body.instructions[index as usize];
-                if speculative(instruction) || module.opcode(instruction).op == Op::Brx {
+                if speculative(instruction)
+                    || module.opcode(instruction).meaning == Meaning::Control(Control::BranchIndexed)
+                {
                     cutter.begin(index);
                 }
                 cutter.add(module, body, index);
@@ -170,7 +159,7 @@ fn past_empty(blocks: &[Block]) -> Vec<u32> {
             // Whoever comes here again has gone round in a circle.
             forward[block as usize] = block;
             match &blocks[block as usize] {
-                Block { instructions, collective: false, end: End::Jump(to) } if instructions.is_empty() => {
+                Block { instructions, collective: None, end: End::Jump(to) } if instructions.is_empty() => {
                     block = *to;
                 }
                 _ => break,
@@ -186,8 +175,8 @@ fn past_empty(blocks: &[Block]) -> Vec<u32> {
 
 struct Cutter {
     blocks: Vec<Block>,
-    /// The instructions of the block that is being filled, and whether it begins with a collective one.
-    open: Option<(std::ops::Range<u32>, bool)>,
+    /// The instructions of the block that is being filled, and the collective one that it begins with.
+    open: Option<(std::ops::Range<u32>, Option<ExchangeOperation>)>,
 }
 
 impl Cutter {
@@ -197,7 +186,7 @@ impl Cutter {
         if self.open.is_some() {
             self.finish(End::Jump(next));
         }
-        self.open = Some((at..at, false));
+        self.open = Some((at..at, None));
         next
     }
 
@@ -214,7 +203,7 @@ impl Cutter {
 
     fn add(&mut self, module: &Module, body: &Body, index: u32) {
         let instruction: &Instruction = &body.instructions[index as usize];
-        let opcode = module.opcode(instruction);
+        let meaning = module.opcode(instruction).meaning;
         if self.open.is_none() {
             self.begin(index);
         }
@@ -223,55 +212,77 @@ impl Cutter {
             Operand::Block(block) => block.0 | SOURCE,
             _ => unreachable!("the verifier has seen to it that a branch goes to a block"),
         };
-        if opcode.op == Op::Bra {
-            let (yes, next) = (to(operands[0]), self.next());
-            self.finish(match instruction.guard {
-                Some(guard) => End::Branch(guard, yes, next),
-                None => End::Jump(yes),
-            });
-            self.begin(index + 1);
-            return;
+        match meaning {
+            Meaning::Control(control) => {
+                // A branch under a guard is a way to part, all else is one way of it.
+                if control != Control::Branch {
+                    self.own_block(instruction, index);
+                }
+                let next = self.next();
+                let end = match control {
+                    Control::Branch => match instruction.guard {
+                        Some(guard) => End::Branch(guard, to(operands[0]), next),
+                        None => End::Jump(to(operands[0])),
+                    },
+                    Control::BranchIndexed => {
+                        let Operand::Targets(targets) = operands[1] else {
+                            unreachable!("the verifier has seen to it that brx has targets");
+                        };
+                        let blocks = &body.targets[targets.index()].blocks;
+                        End::Table {
+                            instruction: index,
+                            targets: blocks.iter().map(|block| block.0 | SOURCE).collect(),
+                        }
+                    }
+                    Control::Call => End::Call { instruction: index, next },
+                    Control::Return => End::Return,
+                    Control::Exit => End::Exit,
+                    Control::Trap => End::Trap { instruction: index },
+                };
+                self.finish(end);
+                self.begin(index + 1);
+            }
+            Meaning::Barrier(barrier) => {
+                self.own_block(instruction, index);
+                let next = self.next();
+                self.finish(End::Barrier { instruction: index, barrier, next });
+                self.begin(index + 1);
+            }
+            // Lanes wait for each other in it.
+            Meaning::Exchange(Exchange { sync: true, op }) => {
+                self.own_block(instruction, index);
+                if instruction.guard.is_none() {
+                    self.begin(index);
+                }
+                self.open = Some((index..index + 1, Some(op)));
+                if instruction.guard.is_some() {
+                    self.begin(index + 1);
+                }
+            }
+            Meaning::Exchange(Exchange { sync: false, .. })
+            | Meaning::Compute(_)
+            | Meaning::Move { .. }
+            | Meaning::ConvertAddress { .. }
+            | Meaning::IsInSpace(_)
+            | Meaning::Load(_)
+            | Meaning::Store(_)
+            | Meaning::Atomic(_)
+            | Meaning::Copy(_)
+            | Meaning::Stack(..)
+            | Meaning::ActiveMask
+            | Meaning::Fence
+            | Meaning::Hint(_) => {
+                self.open.as_mut().expect("it was just begun").0.end = index + 1;
+            }
         }
-        let ends =
-            matches!(opcode.op, Op::Brx | Op::Call | Op::Ret | Op::Exit | Op::Trap) || is_barrier(opcode);
-        if !ends && !meets(opcode) {
-            self.open.as_mut().expect("it was just begun").0.end = index + 1;
-            return;
-        }
+    }
+
+    /// Gives an instruction with a guard a block of its own, which is the next one.
+    fn own_block(&mut self, instruction: &Instruction, index: u32) {
         if let Some(guard) = instruction.guard {
-            // The instruction has a block of its own, which is the next one.
             let own = self.next();
             self.finish(End::Branch(guard, own, own + 1));
             self.begin(index);
         }
-        if meets(opcode) {
-            if instruction.guard.is_none() {
-                self.begin(index);
-            }
-            self.open = Some((index..index + 1, true));
-            if instruction.guard.is_some() {
-                self.begin(index + 1);
-            }
-            return;
-        }
-        let next = self.next();
-        self.finish(match opcode.op {
-            Op::Brx => {
-                let Operand::Targets(targets) = operands[1] else {
-                    unreachable!("the verifier has seen to it that brx has targets");
-                };
-                let blocks = &body.targets[targets.index()].blocks;
-                End::Table {
-                    instruction: index,
-                    targets: blocks.iter().map(|block| block.0 | SOURCE).collect(),
-                }
-            }
-            Op::Call => End::Call { instruction: index, next },
-            Op::Ret => End::Return,
-            Op::Exit => End::Exit,
-            Op::Trap => End::Trap { instruction: index },
-            _ => End::Barrier { instruction: index, next },
-        });
-        self.begin(index + 1);
     }
 }

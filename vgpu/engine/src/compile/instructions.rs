@@ -5,10 +5,10 @@ use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{InstBuilder, Value};
 use cranelift_frontend::FunctionBuilder;
 use gangway_device_memory::LOCAL_WINDOW;
-use gangway_ptx::{Instruction, Op, Opcode, Operand, StateSpace, Type, Word};
+use gangway_ptx::meaning::{AsyncCopy, Barrier, BarrierReduction, Compute, ExchangeOperation, Hint, Stack};
+use gangway_ptx::{Instruction, Meaning, Opcode, Operand, StateSpace, Type};
 
 use super::emit::{Emitter, Known, Steps, field};
-use super::graph::is_collective;
 use crate::abi::LANES;
 use crate::lower::{self, Input, Output};
 use crate::support::{Helper, IsIn};
@@ -24,64 +24,85 @@ impl Emitter<'_, '_> {
         let guard = self.instruction_guard(instruction);
         let guard = guard.as_ref();
         self.ahead.start = index;
-        let ty = opcode.ty(0).unwrap_or(Type::B32);
-        match opcode.op {
-            Op::Membar | Op::Fence => {
+        match opcode.meaning {
+            Meaning::Compute(compute) => self.compute(instruction, operands, opcode, compute, guard),
+            Meaning::Move { ty, vector } => self.mov(operands, vector, ty, guard),
+            Meaning::Load(access) => self.load_memory(operands, access, guard),
+            Meaning::Store(access) => self.store_memory(operands, access, guard),
+            Meaning::Atomic(atomic) => self.atomic(instruction, operands, atomic, guard),
+            Meaning::Copy(AsyncCopy::Start) => self.copy_async(operands, guard),
+            Meaning::ConvertAddress { ty, space, to_space } => {
+                self.convert_address(operands, ty, space, to_space, guard);
+            }
+            Meaning::IsInSpace(space) => self.is_in_space(operands, space, guard),
+            Meaning::Stack(stack, ty) => self.stack(operands, stack, ty, guard),
+            Meaning::Exchange(exchange) => self.collective(index, exchange.op, guard),
+            Meaning::ActiveMask => {
+                let running = self.running(guard);
+                self.write_lanes(operands[0], Type::B32, Lanes::Uniform(running), guard);
+            }
+            Meaning::Fence => {
                 self.builder.ins().fence();
             }
-            Op::Prefetch | Op::Prefetchu | Op::Brkpt => {}
-            Op::Nanosleep => {
+            Meaning::Hint(Hint::Sleep) => {
                 // Others have their turn at the next step back.
                 let none = self.number(0);
                 self.store_field(none, field!(fuel));
             }
-            Op::Activemask => {
+            // Copies are done when they start.
+            Meaning::Hint(Hint::Prefetch | Hint::Breakpoint) | Meaning::Copy(AsyncCopy::Group) => {}
+            Meaning::Control(_) | Meaning::Barrier(_) => {
+                unreachable!("the graph ends blocks with these");
+            }
+        }
+    }
+
+    fn convert_address(
+        &mut self,
+        operands: &[Operand],
+        ty: Type,
+        space: StateSpace,
+        to_space: bool,
+        guard: Option<&Predicate>,
+    ) {
+        if let (Known::Steps(steps), true) = (self.known_source(operands[1], ty), is_wide(ty))
+            && let Some(slot) = self.destination(operands[0])
+        {
+            let steps = self.convert_steps(steps, space, to_space);
+            self.set_slot(slot, Known::Steps(steps), guard);
+            return;
+        }
+        let address = self.value(operands[1], ty);
+        let window = self.window(space);
+        let address = self.fit(address, Type::B64);
+        let value = match window {
+            None => address,
+            Some(window) => binary(&mut self.builder, &address, &Lanes::Uniform(window), |builder, a, b| {
+                if to_space { builder.ins().isub(a, b) } else { builder.ins().iadd(a, b) }
+            }),
+        };
+        let value = self.fit(value, ty);
+        self.write_lanes(operands[0], ty, value, guard);
+    }
+
+    fn is_in_space(&mut self, operands: &[Operand], space: StateSpace, guard: Option<&Predicate>) {
+        let address = self.value(operands[1], Type::B64);
+        let holds = match space {
+            StateSpace::Shared => self.is_shared(&address),
+            other => {
+                self.pass(&[Input::Lanes(address)]);
                 let running = self.running(guard);
-                self.write_lanes(operands[0], Type::B32, Lanes::Uniform(running), guard);
+                let space = self.number(IsIn::of(other) as i64);
+                let bits = self.call(Helper::IsSpace, &[running, space]);
+                Predicate::Bits(self.builder.ins().ireduce(I32, bits))
             }
-            Op::Mov => self.mov(operands, opcode, ty, guard),
-            Op::Ld | Op::Ldu => self.load_memory(operands, opcode, ty, guard),
-            Op::St => self.store_memory(operands, opcode, ty, guard),
-            Op::Atom | Op::Red => self.atomic(instruction, operands, opcode, ty, guard),
-            Op::Cp => self.copy_async(operands, guard),
-            Op::Cvta => {
-                if let (Known::Steps(steps), true) = (self.known_source(operands[1], ty), is_wide(ty))
-                    && let Some(slot) = self.destination(operands[0])
-                {
-                    let steps = self.convert_steps(steps, opcode);
-                    self.set_slot(slot, Known::Steps(steps), guard);
-                    return;
-                }
-                let address = self.value(operands[1], ty);
-                let window = self.window(opcode.space());
-                let subtracts = opcode.has(Word::To);
-                let address = self.fit(address, Type::B64);
-                let value = match window {
-                    None => address,
-                    Some(window) => {
-                        binary(&mut self.builder, &address, &Lanes::Uniform(window), |builder, a, b| {
-                            if subtracts { builder.ins().isub(a, b) } else { builder.ins().iadd(a, b) }
-                        })
-                    }
-                };
-                let value = self.fit(value, ty);
-                self.write_lanes(operands[0], ty, value, guard);
-            }
-            Op::Isspacep => {
-                let address = self.value(operands[1], Type::B64);
-                let holds = match opcode.space() {
-                    StateSpace::Shared => self.is_shared(&address),
-                    other => {
-                        self.pass(&[Input::Lanes(address)]);
-                        let running = self.running(guard);
-                        let space = self.number(IsIn::of(other) as i64);
-                        let bits = self.call(Helper::IsSpace, &[running, space]);
-                        Predicate::Bits(self.builder.ins().ireduce(I32, bits))
-                    }
-                };
-                self.write(operands[0], Type::Pred, Output::Predicate(holds), guard);
-            }
-            Op::Alloca => {
+        };
+        self.write(operands[0], Type::Pred, Output::Predicate(holds), guard);
+    }
+
+    fn stack(&mut self, operands: &[Operand], stack: Stack, ty: Type, guard: Option<&Predicate>) {
+        match stack {
+            Stack::Allocate => {
                 let size = self.value(operands[1], ty);
                 self.pass(&[Input::Lanes(size.clone())]);
                 let align = match operands[2] {
@@ -95,20 +116,18 @@ impl Emitter<'_, '_> {
                 let start = self.fit(Lanes::Uniform(start), ty);
                 self.write_lanes(operands[0], ty, start, guard);
             }
-            Op::Stacksave => {
+            Stack::Save => {
                 let top = self.load_field(I64, field!(local_top));
                 let top = self.fit(Lanes::Uniform(top), ty);
                 self.write_lanes(operands[0], ty, top, guard);
             }
-            Op::Stackrestore => {
+            Stack::Restore => {
                 let top = self.value(operands[0], ty);
                 let wide = i64::from(top.wide(&self.builder));
                 self.pass(&[Input::Lanes(top)]);
                 let (running, base, wide) = (self.running(guard), self.local_base, self.number(wide));
                 self.call(Helper::StackRestore, &[running, base, wide]);
             }
-            _ if is_collective(opcode) => self.collective(index, guard),
-            _ => self.compute(instruction, operands, opcode, guard),
         }
     }
 
@@ -118,12 +137,13 @@ impl Emitter<'_, '_> {
         instruction: &Instruction,
         operands: &[Operand],
         opcode: &Opcode,
+        compute: Compute,
         guard: Option<&Predicate>,
     ) {
-        if self.compare_steps(opcode, operands, guard) {
+        if self.compare_steps(opcode, compute, operands, guard) {
             return;
         }
-        if let Some(known) = self.compute_steps(opcode, operands) {
+        if let Some(known) = self.compute_steps(opcode, compute, operands) {
             if let Some(slot) = self.destination(operands[0]) {
                 self.set_slot(slot, known, guard);
             }
@@ -135,7 +155,9 @@ impl Emitter<'_, '_> {
                 inputs.push(self.source(operand, expected.ty.unwrap_or(Type::B64)));
             }
         }
-        let Some(outputs) = lower::pure(&mut self.builder, opcode, &inputs, self.unit.features) else {
+        let Some(outputs) =
+            lower::pure(&mut self.builder, compute, &opcode.expected, &inputs, self.unit.features)
+        else {
             self.evaluate(instruction, opcode, &inputs, guard);
             return;
         };
@@ -148,7 +170,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    fn mov(&mut self, operands: &[Operand], opcode: &Opcode, ty: Type, guard: Option<&Predicate>) {
+    fn mov(&mut self, operands: &[Operand], vector: u8, ty: Type, guard: Option<&Predicate>) {
         if ty == Type::Pred {
             let value = self.predicate(operands[1]);
             self.write(operands[0], ty, Output::Predicate(value), guard);
@@ -163,7 +185,7 @@ impl Emitter<'_, '_> {
             self.set_slot(slot, Known::Steps(steps), guard);
             return;
         }
-        if opcode.vector() > 1 || (sources.len() == 1 && targets.len() == 1) {
+        if vector > 1 || (sources.len() == 1 && targets.len() == 1) {
             let values: Vec<Lanes> = sources.iter().map(|&source| self.value(source, ty)).collect();
             for (&target, value) in targets.iter().zip(values) {
                 self.write_lanes(target, ty, value, guard);
@@ -200,10 +222,9 @@ impl Emitter<'_, '_> {
     }
 
     /// `cvta` of addresses in equal steps.
-    fn convert_steps(&mut self, steps: Steps, opcode: &Opcode) -> Steps {
-        let Some(window) = self.window(opcode.space()) else { return steps };
-        let subtracts = opcode.has(Word::To);
-        let convert = |&base: &Value| match subtracts {
+    fn convert_steps(&mut self, steps: Steps, space: StateSpace, to_space: bool) -> Steps {
+        let Some(window) = self.window(space) else { return steps };
+        let convert = |&base: &Value| match to_space {
             true => self.builder.ins().isub(base, window),
             false => self.builder.ins().iadd(base, window),
         };
@@ -261,16 +282,21 @@ impl Emitter<'_, '_> {
     }
 
     /// Instructions in which lanes exchange something, for those that run the block.
-    pub fn collective(&mut self, index: u32, guard: Option<&Predicate>) {
+    pub fn collective(&mut self, index: u32, op: ExchangeOperation, guard: Option<&Predicate>) {
         let unit = self.unit;
         let instruction = &unit.body.instructions[index as usize];
         let opcode = unit.module.opcode(instruction);
-        if opcode.op == Op::Bar {
-            return;
-        }
         let operands = unit.body.operands(instruction);
-        if self.vote(operands, opcode, guard) || self.shuffle(operands, opcode, guard) {
-            return;
+        match op {
+            ExchangeOperation::Meet => return,
+            ExchangeOperation::Vote(vote) => return self.vote(operands, vote, guard),
+            ExchangeOperation::Shuffle(mode) if self.shuffle(operands, mode, guard) => return,
+            // A helper has the values of all lanes.
+            ExchangeOperation::Shuffle(_)
+            | ExchangeOperation::MatchAny(_)
+            | ExchangeOperation::MatchAll(_)
+            | ExchangeOperation::Reduce(..)
+            | ExchangeOperation::Elect => {}
         }
         let mut inputs = Vec::with_capacity(4);
         for (&operand, expected) in operands.iter().zip(&opcode.expected) {
@@ -301,12 +327,10 @@ impl Emitter<'_, '_> {
 
     /// Puts what a barrier is about where helpers look for it: its number, how many threads it is for, the
     /// predicate. A bit each for those of the last two that are there.
-    pub fn pass_barrier(&mut self, index: u32) -> i64 {
+    pub fn pass_barrier(&mut self, index: u32, barrier: Barrier) -> i64 {
         let unit = self.unit;
-        let instruction = &unit.body.instructions[index as usize];
-        let opcode = unit.module.opcode(instruction);
-        let operands = unit.body.operands(instruction);
-        let reduces = opcode.has(Word::Red);
+        let operands = unit.body.operands(&unit.body.instructions[index as usize]);
+        let reduces = matches!(barrier, Barrier::Reduce(_));
         let first = usize::from(reduces);
         let number = Input::Lanes(self.value(operands[first], Type::U32));
         let (count, counted) = match operands.get(first + 1) {
@@ -323,28 +347,28 @@ impl Emitter<'_, '_> {
 
     /// Writes what a barrier has reduced to; helpers leave for each lane how many came with a true predicate,
     /// and how many came.
-    pub fn barrier_result(&mut self, index: u32) {
+    pub fn barrier_result(&mut self, index: u32, barrier: Barrier) {
         let unit = self.unit;
-        let instruction = &unit.body.instructions[index as usize];
-        let opcode = unit.module.opcode(instruction);
-        if !opcode.has(Word::Red) {
-            return;
-        }
+        let Barrier::Reduce(reduction) = barrier else { return };
         let offset = field!(results);
         let holds = Lanes::load(&mut self.builder, false, self.warp, offset);
         let arrived = Lanes::load(&mut self.builder, false, self.warp, offset + 8 * LANES as i32);
-        let destination = unit.body.operands(instruction)[0];
-        if opcode.has(Word::Popc) {
-            self.write_lanes(destination, Type::U32, holds, None);
-            return;
-        }
+        let destination = unit.body.operands(&unit.body.instructions[index as usize])[0];
+        let all = match reduction {
+            BarrierReduction::Count => {
+                self.write_lanes(destination, Type::U32, holds, None);
+                return;
+            }
+            BarrierReduction::And => true,
+            BarrierReduction::Or => false,
+        };
         let builder = &mut self.builder;
-        let compared = if opcode.has(Word::And) { arrived } else { Lanes::constant(builder, Type::U32, 0) };
+        let compared = if all { arrived } else { Lanes::constant(builder, Type::U32, 0) };
         let (holds, compared) = (holds.vectors(builder), compared.vectors(builder));
         let equal = |(&a, &b)| builder.ins().icmp(IntCC::Equal, a, b);
         let masks: Vec<Value> = holds.iter().zip(&compared).map(equal).collect();
         let equal = Predicate::Each(masks.into_boxed_slice().try_into().expect("eight groups of four lanes"));
-        let holds = if opcode.has(Word::And) { equal } else { equal.not(builder) };
+        let holds = if all { equal } else { equal.not(builder) };
         self.write(destination, Type::Pred, Output::Predicate(holds), None);
     }
 }

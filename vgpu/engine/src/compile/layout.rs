@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use gangway_ptx::{Base, Body, Function, Module, Op, Operand, StateSpace, Symbol, Variable};
+use gangway_ptx::meaning::{Control, MemoryAccess};
+use gangway_ptx::{Base, Body, Function, Meaning, Module, Operand, StateSpace, Symbol, Variable};
 
 /// Where a named thing is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,24 +69,22 @@ impl Uses {
         };
         for instruction in &body.instructions {
             let opcode = module.opcode(instruction);
-            if opcode.op == Op::Call {
+            if opcode.meaning == Meaning::Control(Control::Call) {
                 uses.call(module, body, body.operands(instruction));
             }
             for &operand in body.operands(instruction) {
                 match operand {
                     Operand::Symbol(symbol, _) => uses.taken(symbol),
                     Operand::Address(Base::Symbol(symbol), offset) => {
-                        let size = opcode.ty(0).map_or(0, |ty| ty.size());
-                        let whole = module.variable_of(function, symbol).is_some_and(|variable| {
-                            offset == 0 && opcode.vector() == 1 && variable.ty.size() == size
-                        });
-                        let plain = matches!(opcode.op, Op::Ld | Op::St);
-                        if !whole || !plain {
+                        let plain =
+                            |access: &&MemoryAccess| !access.uniform && access.vector == 1 && offset == 0;
+                        let size = opcode.meaning.access().filter(plain).map(|access| access.ty.size());
+                        let variable = module.variable_of(function, symbol);
+                        if variable.is_none_or(|variable| Some(variable.ty.size()) != size) {
                             uses.partly(symbol);
                         }
-                        if opcode.op != Op::Ld
-                            && let Symbol::Parameter(index) = symbol
-                        {
+                        let loads = matches!(opcode.meaning, Meaning::Load(access) if !access.uniform);
+                        if !loads && let Symbol::Parameter(index) = symbol {
                             uses.loaded[index as usize] = false;
                         }
                     }

@@ -3,7 +3,8 @@
 //! A register with several elements is as many *slots*. A slot is written under a guard
 //! without ending the life of what was in it.
 
-use gangway_ptx::{Base, Body, Function, Instruction, Module, Op, Operand, RegisterId, Type};
+use gangway_ptx::meaning::Control;
+use gangway_ptx::{Base, Body, Function, Instruction, Meaning, Module, Operand, RegisterId, Type};
 
 use super::graph::{Block, End, Graph};
 use super::layout::{Layout, Place};
@@ -51,12 +52,12 @@ pub(crate) fn accesses(
     }
     let opcode = module.opcode(instruction);
     for (position, &operand) in body.operands(instruction).iter().enumerate() {
-        let writes = match opcode.op {
-            Op::Call => position == 0,
+        let writes = match opcode.meaning {
+            // A store may be to a variable that is a slot.
+            Meaning::Control(Control::Call) | Meaning::Store(_) => position == 0,
             _ => opcode.expected.get(position).is_some_and(|expected| expected.role.writes()),
         };
-        let stores = opcode.op == Op::St && position == 0;
-        visit(body, slots, operand, writes || stores, tell);
+        visit(body, slots, operand, writes, tell);
     }
 }
 
@@ -170,7 +171,7 @@ pub(crate) fn instructions(block: &Block) -> impl Iterator<Item = (u32, bool)> +
         }
         _ => None,
     };
-    let collective = block.collective;
+    let collective = block.collective.is_some();
     let first = block.instructions.start;
     block.instructions.clone().map(move |index| (index, collective && index == first)).chain(last)
 }

@@ -62,7 +62,7 @@ impl Regions {
             if block <= before || self.predecessors[block as usize] != [before] {
                 return None;
             }
-            let Block { collective: false, end: End::Jump(next), .. } = &unit.graph.blocks[block as usize]
+            let Block { collective: None, end: End::Jump(next), .. } = &unit.graph.blocks[block as usize]
             else {
                 return None;
             };

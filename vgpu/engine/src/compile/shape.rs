@@ -10,13 +10,17 @@
 
 use std::collections::VecDeque;
 
+use gangway_ptx::meaning::{
+    Atomic, Bits, Compute, Conversion, Convert, ExchangeOperation, Integer, MemoryAccess, Part, Shuffle,
+    Stack,
+};
 use gangway_ptx::{
-    Body, Instruction, Module, Op, Opcode, Operand, SpecialRegister, StateSpace, Symbol, Type, Word,
+    Body, Instruction, Meaning, Module, Opcode, Operand, SpecialRegister, StateSpace, Symbol, Type,
 };
 
 use super::layout::Place;
 use super::liveness::{Slots, accesses};
-use super::unit::{BlockShape, carries};
+use super::unit::BlockShape;
 
 /// How a value runs through the lanes. The order is from what says most to what says least.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -183,10 +187,10 @@ impl Shapes {
         let guard = instruction
             .guard
             .map_or(Shape::Uniform, |guard| self.slots[slots.of(guard.register, 0) as usize]);
-        let local = match opcode.op {
-            Op::Ld | Op::Ldu | Op::Atom => false,
-            Op::Alloca | Op::Stacksave => true,
-            Op::Cvta if opcode.space() == StateSpace::Local => true,
+        let local = match opcode.meaning {
+            Meaning::Load(_) | Meaning::Atomic(Atomic { returns: true, .. }) => false,
+            Meaning::Stack(Stack::Allocate | Stack::Save, _) => true,
+            Meaning::ConvertAddress { space: StateSpace::Local, .. } => true,
             _ => operands.iter().any(|&operand| self.is_local(slots, operand)),
         };
         let mut changed = false;
@@ -221,8 +225,8 @@ impl Shapes {
             }
         });
         let all = |shape: Shape| written.iter().map(|&slot| (slot, shape)).collect::<Vec<_>>();
-        match opcode.op {
-            Op::St => match operands[1] {
+        match opcode.meaning {
+            Meaning::Store(_) => match operands[1] {
                 operand @ (Operand::Register(_) | Operand::Component(..)) => {
                     let shape = self.of(slots, operand);
                     let whole = written.first().is_some_and(|&slot| {
@@ -233,36 +237,17 @@ impl Shapes {
                 }
                 _ => all(Shape::Uniform),
             },
-            Op::Ld | Op::Ldu => all(self.loaded(body, slots, opcode, operands)),
-            Op::Atom => all(Shape::General),
-            Op::Call => written.iter().map(|&slot| (slot, self.given(slots.types[slot as usize]))).collect(),
-            Op::Activemask | Op::Vote | Op::Redux | Op::Stacksave => all(Shape::Uniform),
-            Op::Alloca => all(Shape::Uniform),
-            Op::Elect => written
-                .iter()
-                .zip([Shape::Uniform, Shape::General])
-                .map(|(&slot, shape)| (slot, shape))
-                .collect(),
-            Op::Match => all(if opcode.has(Word::All) { Shape::Uniform } else { Shape::General }),
-            Op::Shfl => {
-                // From one lane to all.
-                let broadcast = opcode.has(Word::Idx)
-                    && self.of(slots, operands[3]) == Shape::Uniform
-                    && matches!(operands[4], Operand::Integer(31));
-                let same = self.of(slots, operands[2]) == Shape::Uniform;
-                let first = if broadcast || same { Shape::Uniform } else { Shape::General };
-                // The predicate is no less than general: it depends on the lane.
-                let mut results = Vec::new();
-                for &slot in &written {
-                    let predicate = slots.types[slot as usize] == Type::Pred;
-                    let shape = if predicate && !broadcast { Shape::General } else { first };
-                    results.push((slot, shape));
-                }
-                results
+            Meaning::Load(access) => all(self.loaded(body, slots, access, operands)),
+            Meaning::Atomic(_) => all(Shape::General),
+            Meaning::Control(_) => {
+                // Only a call writes anything.
+                written.iter().map(|&slot| (slot, self.given(slots.types[slot as usize]))).collect()
             }
-            Op::Bar | Op::Barrier => all(Shape::Uniform),
-            Op::Mov => self.moved(body, slots, opcode, operands, &written),
-            _ => {
+            Meaning::ActiveMask | Meaning::Stack(..) | Meaning::Barrier(_) => all(Shape::Uniform),
+            Meaning::Exchange(exchange) => self.exchanged(slots, exchange.op, operands, &written),
+            Meaning::Move { vector, .. } => self.moved(body, slots, vector, operands, &written),
+            Meaning::Copy(_) | Meaning::Fence | Meaning::Hint(_) => Vec::new(),
+            Meaning::Compute(_) | Meaning::ConvertAddress { .. } | Meaning::IsInSpace(_) => {
                 let shape = self.computed(slots, opcode, operands);
                 written
                     .iter()
@@ -273,6 +258,42 @@ impl Shapes {
                     })
                     .collect()
             }
+        }
+    }
+
+    /// What lanes get from each other.
+    fn exchanged(
+        &self,
+        slots: &Slots,
+        op: ExchangeOperation,
+        operands: &[Operand],
+        written: &[u32],
+    ) -> Vec<(u32, Shape)> {
+        let all = |shape: Shape| written.iter().map(|&slot| (slot, shape)).collect();
+        match op {
+            ExchangeOperation::Shuffle(mode) => {
+                // From one lane to all.
+                let broadcast = mode == Shuffle::Index
+                    && self.of(slots, operands[3]) == Shape::Uniform
+                    && matches!(operands[4], Operand::Integer(31));
+                let same = self.of(slots, operands[2]) == Shape::Uniform;
+                let first = if broadcast || same { Shape::Uniform } else { Shape::General };
+                // The predicate is no less than general: it depends on the lane.
+                let shape = |slot: u32| match slots.types[slot as usize] {
+                    Type::Pred if !broadcast => Shape::General,
+                    _ => first,
+                };
+                written.iter().map(|&slot| (slot, shape(slot))).collect()
+            }
+            // The leader is the same for all, whether it is itself is not.
+            ExchangeOperation::Elect => {
+                written.iter().copied().zip([Shape::Uniform, Shape::General]).collect()
+            }
+            ExchangeOperation::MatchAny(_) => all(Shape::General),
+            ExchangeOperation::MatchAll(_)
+            | ExchangeOperation::Vote(_)
+            | ExchangeOperation::Reduce(..)
+            | ExchangeOperation::Meet => all(Shape::Uniform),
         }
     }
 
@@ -293,13 +314,13 @@ impl Shapes {
         &self,
         body: &Body,
         slots: &Slots,
-        opcode: &Opcode,
+        vector: u8,
         operands: &[Operand],
         written: &[u32],
     ) -> Vec<(u32, Shape)> {
         let sources: Vec<Operand> = elements(body, operands[1]);
         let shapes: Vec<Shape> = sources.iter().map(|&source| self.of(slots, source)).collect();
-        if sources.len() == written.len() && (opcode.vector() > 1 || sources.len() == 1) {
+        if sources.len() == written.len() && (vector > 1 || sources.len() == 1) {
             return written.iter().copied().zip(shapes).collect();
         }
         let uniform = shapes.iter().all(|&shape| matches!(shape, Shape::Uniform | Shape::Nothing));
@@ -314,7 +335,7 @@ impl Shapes {
     }
 
     /// What a load gives: the same where the address is.
-    fn loaded(&self, body: &Body, slots: &Slots, opcode: &Opcode, operands: &[Operand]) -> Shape {
+    fn loaded(&self, body: &Body, slots: &Slots, access: MemoryAccess, operands: &[Operand]) -> Shape {
         match operands[1] {
             Operand::Address(gangway_ptx::Base::Symbol(symbol), _) => match slots.layout.place(symbol) {
                 Some(Place::Slot(slot)) => {
@@ -327,12 +348,12 @@ impl Shapes {
                 }
                 Some(Place::Parameter(_)) => Shape::Uniform,
                 Some(Place::Symbol(_)) => Shape::Uniform,
-                Some(Place::Argument(_)) => self.given(opcode.ty(0).unwrap_or(Type::B64)),
+                Some(Place::Argument(_)) => self.given(access.ty),
                 Some(Place::Local(_)) | None => Shape::General,
             },
             Operand::Address(gangway_ptx::Base::Register(id), _) => {
                 let shape = self.slots[slots.of(id, 0) as usize];
-                match (shape, opcode.space()) {
+                match (shape, access.space) {
                     (Shape::Nothing, _) => Shape::Nothing,
                     (_, StateSpace::Local | StateSpace::Param) => Shape::General,
                     (Shape::Uniform, StateSpace::Generic) if self.is_local(slots, operands[1]) => {
@@ -359,10 +380,10 @@ impl Shapes {
         if shapes.contains(&Shape::Nothing) {
             return Shape::Nothing;
         }
-        if shapes.iter().all(|&shape| shape == Shape::Uniform) && !carries(opcode) {
+        if shapes.iter().all(|&shape| shape == Shape::Uniform) && !opcode.meaning.carries() {
             return Shape::Uniform;
         }
-        if shapes.contains(&Shape::General) || carries(opcode) {
+        if shapes.contains(&Shape::General) || opcode.meaning.carries() {
             return Shape::General;
         }
         if shapes.iter().all(|&shape| matches!(shape, Shape::Uniform | Shape::Steps(0))) {
@@ -370,7 +391,7 @@ impl Shapes {
             let predicates = opcode.expected.iter().any(|expected| expected.ty == Some(Type::Pred));
             return if predicates { Shape::General } else { Shape::Steps(0) };
         }
-        match steps_of(opcode, operands, &shapes) {
+        match steps_of(opcode.meaning, operands, &shapes) {
             Some(step) => self.steps(step),
             None => Shape::General,
         }
@@ -378,17 +399,22 @@ impl Shapes {
 
     /// Whether an instruction has the shape that is said of it only if something holds that has to be checked.
     pub fn is_speculative(&self, slots: &Slots, opcode: &Opcode, operands: &[Operand]) -> bool {
-        match opcode.op {
-            Op::Ld | Op::Ldu => match operands[1] {
-                Operand::Address(gangway_ptx::Base::Register(id), _) => {
-                    opcode.space() == StateSpace::Generic
-                        && self.slots[slots.of(id, 0) as usize] == Shape::Uniform
-                        && !self.is_local(slots, operands[1])
-                }
-                _ => false,
-            },
-            _ if widens(opcode) => {
+        match opcode.meaning {
+            Meaning::Load(access) => self.is_speculative_load(slots, access, operands),
+            Meaning::Compute(compute) if widens(compute) => {
                 matches!(self.computed(slots, opcode, operands), Shape::Steps(step) if step != 0)
+            }
+            _ => false,
+        }
+    }
+
+    /// The same for a load, whose generic address must not be one of local memory.
+    pub fn is_speculative_load(&self, slots: &Slots, access: MemoryAccess, operands: &[Operand]) -> bool {
+        match operands[1] {
+            Operand::Address(gangway_ptx::Base::Register(id), _) => {
+                access.space == StateSpace::Generic
+                    && self.slots[slots.of(id, 0) as usize] == Shape::Uniform
+                    && !self.is_local(slots, operands[1])
             }
             _ => false,
         }
@@ -417,30 +443,31 @@ fn register_type(body: &Body, operand: Operand) -> Option<Type> {
 }
 
 /// Whether an instruction makes 64 bits of 32: steps stay equal if no lane is beyond the limit of 32 bits.
-pub(crate) fn widens(opcode: &Opcode) -> bool {
-    let types = (opcode.ty(0).map(Type::bits), opcode.ty(1).map(Type::bits));
-    match opcode.op {
-        Op::Cvt => types == (Some(64), Some(32)),
-        Op::Mul | Op::Mad => opcode.has(Word::Wide) && types.0 == Some(32),
-        _ => false,
+pub(crate) fn widens(compute: Compute) -> bool {
+    widened(compute).is_some()
+}
+
+/// The type of what an instruction widens from 32 bits to 64, and how many of its sources have it.
+pub(crate) fn widened(compute: Compute) -> Option<(Type, usize)> {
+    match compute {
+        Compute::Convert(Convert { to, from, .. }) => {
+            (to.bits() == 64 && from.bits() == 32).then_some((from, 1))
+        }
+        Compute::Integer { op: Integer::Mul(Part::Wide) | Integer::Mad { part: Part::Wide, .. }, ty } => {
+            (ty.bits() == 32).then_some((ty, 2))
+        }
+        _ => None,
     }
 }
 
 /// The steps of a result whose operands have steps, given the shapes of the sources; `None` where
 /// they are not equal in general.
-pub(crate) fn steps_of(opcode: &Opcode, operands: &[Operand], shapes: &[Shape]) -> Option<i64> {
-    let ty = opcode.ty(0)?;
+pub(crate) fn steps_of(meaning: Meaning, operands: &[Operand], shapes: &[Shape]) -> Option<i64> {
     let step = |index: usize| shapes.get(index).and_then(|shape| shape.step());
     let constant = |index: usize| match operands.get(index) {
         Some(&Operand::Integer(value)) => Some(value),
         _ => None,
     };
-    let integer =
-        !ty.is_float() && matches!(ty.bits(), 32 | 64) && !opcode.has(Word::Sat) && !opcode.has(Word::Hi);
-    let packed = matches!(ty, Type::U16x2 | Type::S16x2);
-    if !integer || packed || carries(opcode) {
-        return None;
-    }
     // A product has equal steps if one factor is the same constant in all lanes.
     let product = || match (constant(1), constant(2)) {
         _ if step(0) == Some(0) && step(1) == Some(0) => Some(0),
@@ -448,22 +475,35 @@ pub(crate) fn steps_of(opcode: &Opcode, operands: &[Operand], shapes: &[Shape]) 
         (Some(by), _) => step(1)?.checked_mul(by),
         _ => None,
     };
-    match opcode.op {
-        Op::Add => step(0)?.checked_add(step(1)?),
-        Op::Sub => step(0)?.checked_sub(step(1)?),
-        Op::Neg => step(0)?.checked_neg(),
-        Op::Mul => product(),
-        Op::Mad => product()?.checked_add(step(2)?),
-        Op::Shl => {
+    let fits = |ty: Type| matches!(ty.bits(), 32 | 64);
+    match meaning {
+        Meaning::ConvertAddress { .. } => step(0),
+        Meaning::Compute(Compute::Integer { op, ty }) if fits(ty) => match op {
+            Integer::Add { sat: false } => step(0)?.checked_add(step(1)?),
+            Integer::Sub { sat: false } => step(0)?.checked_sub(step(1)?),
+            Integer::Neg => step(0)?.checked_neg(),
+            Integer::Mul(Part::Low | Part::Wide) => product(),
+            Integer::Mad { part: Part::Low | Part::Wide, sat: false } => product()?.checked_add(step(2)?),
+            Integer::Add { sat: true }
+            | Integer::Sub { sat: true }
+            | Integer::Mul(Part::High)
+            | Integer::Mad { .. }
+            | Integer::Mul24 { .. }
+            | Integer::Mad24 { .. }
+            | Integer::Sad
+            | Integer::Div
+            | Integer::Rem
+            | Integer::Abs
+            | Integer::Min { .. }
+            | Integer::Max { .. } => None,
+        },
+        Meaning::Compute(Compute::Bits { op: Bits::ShiftLeft, ty }) if fits(ty) => {
             let by = constant(2).filter(|&by| (0..32).contains(&by))?;
             step(0)?.checked_mul(1 << by)
         }
-        Op::Cvt => {
-            let from = opcode.ty(1)?;
-            let integers = from.is_integer() && ty.is_integer() && from.bits() >= 32;
-            (integers && ty.bits() >= 32).then(|| step(0))?
-        }
-        Op::Cvta => step(0),
+        Meaning::Compute(Compute::Convert(Convert {
+            between: Conversion::Integers, to, from, mode, ..
+        })) => (fits(to) && fits(from) && !mode.sat).then(|| step(0))?,
         _ => None,
     }
 }

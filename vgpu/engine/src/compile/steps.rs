@@ -4,10 +4,11 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{InstBuilder, Value};
 use gangway_device_memory::{BASE, WINDOWS};
-use gangway_ptx::{Instruction, Op, Opcode, Operand, Type};
+use gangway_ptx::meaning::MemoryAccess;
+use gangway_ptx::{Compute, Instruction, Meaning, Opcode, Operand, Type};
 
 use super::emit::{Emitter, Known, Steps};
-use super::shape::{Shape, steps_of, widens};
+use super::shape::{Shape, steps_of, widened, widens};
 use crate::abi::LANES;
 use crate::lower::{self, Input, Output};
 use crate::value::{Lanes, is_wide};
@@ -36,7 +37,12 @@ impl Emitter<'_, '_> {
 
     /// Computes an instruction whose sources have equal steps, if its result has some too. Those
     /// that are speculative have been checked.
-    pub fn compute_steps(&mut self, opcode: &Opcode, operands: &[Operand]) -> Option<Known> {
+    pub fn compute_steps(
+        &mut self,
+        opcode: &Opcode,
+        compute: Compute,
+        operands: &[Operand],
+    ) -> Option<Known> {
         if !self.converged || opcode.expected.iter().any(|expected| expected.ty == Some(Type::Pred)) {
             return None;
         }
@@ -63,10 +69,11 @@ impl Emitter<'_, '_> {
             return None;
         } else if shapes.iter().all(|&shape| matches!(shape, Shape::Uniform | Shape::Steps(0))) {
             0
-        } else if widens(opcode) && !self.unit.shapes.is_speculative(&self.unit.slots, opcode, operands) {
+        } else if widens(compute) && !self.unit.shapes.is_speculative(&self.unit.slots, opcode, operands) {
             return None;
         } else {
-            steps_of(opcode, operands, &shapes).filter(|step| step.abs() <= super::shape::MOST_STEP)?
+            steps_of(opcode.meaning, operands, &shapes)
+                .filter(|step| step.abs() <= super::shape::MOST_STEP)?
         };
         let mut bases = Vec::with_capacity(rows);
         for row in 0..rows {
@@ -77,7 +84,8 @@ impl Emitter<'_, '_> {
                     Known::Input(input) => input.clone(),
                 })
                 .collect();
-            let outputs = lower::pure(&mut self.builder, opcode, &inputs, self.unit.features)?;
+            let outputs =
+                lower::pure(&mut self.builder, compute, &opcode.expected, &inputs, self.unit.features)?;
             let Output::Lanes(lanes) = outputs.first else { return None };
             bases.push(lanes.lane(&mut self.builder, 0));
         }
@@ -96,11 +104,11 @@ impl Emitter<'_, '_> {
         let unit = self.unit;
         let opcode = unit.module.opcode(instruction);
         let operands = unit.body.operands(instruction);
-        if matches!(opcode.op, Op::Ld | Op::Ldu) {
-            return self.expect_memory(opcode, operands[1]);
-        }
-        let ty = opcode.ty(if opcode.op == Op::Cvt { 1 } else { 0 }).unwrap_or(Type::B32);
-        let last = if opcode.op == Op::Cvt { 1 } else { 2 };
+        let (ty, last) = match opcode.meaning {
+            Meaning::Load(access) => return self.expect_memory(access, operands[1]),
+            Meaning::Compute(compute) => widened(compute)?,
+            _ => return None,
+        };
         let mut wrong = None;
         for &operand in &operands[1..=last] {
             let Known::Steps(steps) = self.known_source(operand, ty) else { continue };
@@ -120,9 +128,9 @@ impl Emitter<'_, '_> {
 
     /// A generic address that is the same in all lanes leads to the same memory in all lanes, and not to each
     /// lane's own.
-    fn expect_memory(&mut self, opcode: &Opcode, operand: Operand) -> Option<Value> {
+    fn expect_memory(&mut self, access: MemoryAccess, operand: Operand) -> Option<Value> {
         let Lanes::Uniform(address) = self.address(operand) else { return None };
-        let bytes = u64::from(opcode.ty(0).unwrap_or(Type::B32).size()) * opcode.vector() as u64;
+        let bytes = u64::from(access.size());
         let offset = self.builder.ins().iadd_imm_s(address, (BASE as i64).wrapping_neg());
         let limit = self.number((WINDOWS - BASE - bytes) as i64);
         let outside = self.builder.ins().icmp(IntCC::UnsignedGreaterThan, offset, limit);

@@ -8,7 +8,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use gangway_ptx::{Op, Operand, Type};
+use gangway_ptx::meaning::{Control, Integer};
+use gangway_ptx::{Compute, Meaning, Operand, Type};
 
 use super::graph::{Block, End};
 use super::layout::Place;
@@ -143,7 +144,7 @@ impl Walk<'_> {
         let unit = self.unit;
         let whole = |&slot: &u32| width(unit.slots.types[slot as usize], Shape::General, 1);
         let entering = |block: u32| unit.liveness.entering(block).iter().map(whole).sum::<u64>();
-        let own = block.collective
+        let own = block.collective.is_some()
             || block.instructions.clone().next().is_some_and(|index| {
                 let instruction = &unit.body.instructions[index as usize];
                 let opcode = unit.module.opcode(instruction);
@@ -171,8 +172,8 @@ impl Walk<'_> {
         const ACCESS: u64 = 24;
         const DIVISION: u64 = 256;
         let opcode = self.unit.module.opcode(&self.unit.body.instructions[index as usize]);
-        match opcode.op {
-            Op::Div | Op::Rem if opcode.ty(0).is_some_and(|ty| !ty.is_float()) => DIVISION,
+        match opcode.meaning {
+            Meaning::Compute(Compute::Integer { op: Integer::Div | Integer::Rem, .. }) => DIVISION,
             _ if self.parts(index) => ACCESS,
             _ => 0,
         }
@@ -182,8 +183,8 @@ impl Walk<'_> {
     fn parts(&self, index: u32) -> bool {
         let unit = self.unit;
         let instruction = &unit.body.instructions[index as usize];
-        match unit.module.opcode(instruction).op {
-            Op::Ld | Op::Ldu | Op::St => {
+        match unit.module.opcode(instruction).meaning {
+            Meaning::Load(_) | Meaning::Store(_) => {
                 unit.body.operands(instruction).iter().all(|operand| match operand {
                     Operand::Address(gangway_ptx::Base::Symbol(symbol), _) => {
                         matches!(unit.slots.layout.place(*symbol), Some(Place::Local(_) | Place::Symbol(_)))
@@ -191,8 +192,18 @@ impl Walk<'_> {
                     _ => true,
                 })
             }
-            Op::Atom | Op::Red | Op::Cp | Op::Call => true,
-            _ => false,
+            Meaning::Atomic(_) | Meaning::Copy(_) | Meaning::Control(Control::Call) => true,
+            Meaning::Compute(_)
+            | Meaning::Move { .. }
+            | Meaning::ConvertAddress { .. }
+            | Meaning::IsInSpace(_)
+            | Meaning::Stack(..)
+            | Meaning::Control(_)
+            | Meaning::Barrier(_)
+            | Meaning::Exchange(_)
+            | Meaning::ActiveMask
+            | Meaning::Fence
+            | Meaning::Hint(_) => false,
         }
     }
 }

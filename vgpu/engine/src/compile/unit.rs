@@ -1,7 +1,7 @@
 //! What is known of a function before code is made of it, and what is refused.
 
 use cranelift_codegen::isa::TargetFrontendConfig;
-use gangway_ptx::{Body, Function, Module, Op, Opcode, Operand, Type, Word};
+use gangway_ptx::{Body, Function, Module, Operand, Type};
 
 use super::fuel::Fuel;
 use super::graph::{End, Graph};
@@ -69,17 +69,6 @@ pub(crate) struct Unit<'a> {
     /// Where slots that live across blocks are in the frame, by slot; 0 for others.
     pub homes: Vec<i32>,
     pub frame: i32,
-}
-
-/// Whether an instruction reads or writes the carry flag.
-pub(crate) fn carries(opcode: &Opcode) -> bool {
-    opcode.has(Word::Cc) || matches!(opcode.op, Op::Addc | Op::Subc | Op::Madc)
-}
-
-/// Whether others may be waited for with an access: it is done as it stands there, and is no part of anything else.
-pub(crate) fn is_strong(opcode: &Opcode) -> bool {
-    let strong = [Word::Volatile, Word::Relaxed, Word::Acquire, Word::Release, Word::Mmio];
-    opcode.first_of(&strong).is_some()
 }
 
 impl<'a> Unit<'a> {

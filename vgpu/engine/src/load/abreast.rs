@@ -5,21 +5,19 @@
 //! as many threads as will have work, without a look at how many have begun to wait. Barriers
 //! for all threads tell all that there is to know; with those alone, warps run as they like.
 
-use gangway_ptx::{Module, Op, Operand, Word};
+use gangway_ptx::meaning::Barrier;
+use gangway_ptx::{Meaning, Module, Operand};
 
 /// Whether a function of the module has a barrier that says for how many threads it is.
 pub(crate) fn keeps_abreast(module: &Module) -> bool {
-    let barrier = |op: Op| matches!(op, Op::Bar | Op::Barrier);
-    if !module.opcodes.iter().any(|opcode| barrier(opcode.op) && !opcode.has(Word::Warp)) {
+    if !module.opcodes.iter().any(|opcode| matches!(opcode.meaning, Meaning::Barrier(_))) {
         return false;
     }
     module.functions.iter().filter_map(|function| function.body.as_ref()).any(|body| {
         body.instructions.iter().any(|instruction| {
-            let opcode = module.opcode(instruction);
-            if !barrier(opcode.op) || opcode.has(Word::Warp) {
-                return false;
-            }
-            let count = body.operands(instruction).get(1 + usize::from(opcode.has(Word::Red)));
+            let Meaning::Barrier(barrier) = module.opcode(instruction).meaning else { return false };
+            let reduces = matches!(barrier, Barrier::Reduce(_));
+            let count = body.operands(instruction).get(1 + usize::from(reduces));
             !matches!(count, None | Some(Operand::Absent))
         })
     })

@@ -4,7 +4,8 @@
 //! for the layout of shared memory. It reads every operand once, and no more: a
 //! module of GCC's is all of libgomp.
 
-use gangway_ptx::{Base, Body, FunctionId, Module, Op, Operand, StateSpace, Symbol, Variable};
+use gangway_ptx::meaning::Control;
+use gangway_ptx::{Base, Body, FunctionId, Meaning, Module, Operand, StateSpace, Symbol, Variable};
 
 /// The calls of a module.
 #[derive(Debug, Default)]
@@ -85,7 +86,7 @@ impl Graph {
 
     fn scan(&mut self, module: &Module, body: &Body, node: &mut Node, taken: &mut [bool]) {
         for instruction in &body.instructions {
-            if module.opcode(instruction).op != Op::Call {
+            if module.opcode(instruction).meaning != Meaning::Control(Control::Call) {
                 continue;
             }
             match body.operands(instruction).get(1) {

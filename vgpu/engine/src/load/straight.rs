@@ -1,21 +1,36 @@
 //! Which kernels run from their top to their end without ever giving way. All warps of a
 //! block of such a kernel can share a fiber, one after the other.
 
-use gangway_ptx::{Body, Module, Op, Operand};
+use gangway_ptx::meaning::{Control, Hint};
+use gangway_ptx::{Body, Meaning, Module, Operand};
 
 /// Whether a body has no loop, no call, and nothing that waits for other threads.
 pub(crate) fn is_straight(module: &Module, body: &Body) -> bool {
-    use Op::*;
     body.blocks.iter().enumerate().all(|(number, block)| {
         let range = block.instructions.start as usize..block.instructions.end as usize;
-        body.instructions[range].iter().all(|instruction| match module.opcode(instruction).op {
-            Bra => match body.operands(instruction)[0] {
+        body.instructions[range].iter().all(|instruction| match module.opcode(instruction).meaning {
+            Meaning::Control(Control::Branch) => match body.operands(instruction)[0] {
                 // Blocks are in the order of the source.
                 Operand::Block(target) => target.index() > number,
                 _ => false,
             },
-            Call | Brx | Bar | Barrier | Nanosleep | Shfl | Vote | Match | Redux | Elect => false,
-            _ => true,
+            Meaning::Control(Control::Call | Control::BranchIndexed)
+            | Meaning::Barrier(_)
+            | Meaning::Exchange(_)
+            | Meaning::Hint(Hint::Sleep) => false,
+            Meaning::Control(Control::Return | Control::Exit | Control::Trap)
+            | Meaning::Compute(_)
+            | Meaning::Move { .. }
+            | Meaning::ConvertAddress { .. }
+            | Meaning::IsInSpace(_)
+            | Meaning::Load(_)
+            | Meaning::Store(_)
+            | Meaning::Atomic(_)
+            | Meaning::Copy(_)
+            | Meaning::Stack(..)
+            | Meaning::ActiveMask
+            | Meaning::Fence
+            | Meaning::Hint(Hint::Prefetch | Hint::Breakpoint) => true,
         })
     })
 }

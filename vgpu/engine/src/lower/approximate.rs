@@ -8,7 +8,8 @@
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::types::{F32, F32X4, I32, I32X4};
 use cranelift_codegen::ir::{InstBuilder, Value};
-use gangway_ptx::{Op, Opcode, Type, Word};
+use gangway_ptx::Type;
+use gangway_ptx::meaning::Approximate;
 
 use super::emit::{Emit, Quad, Source};
 use super::{convert, float, half};
@@ -37,49 +38,51 @@ const SINE: [f64; 3] = [-1.950390433e-4, 8.332035504e-3, -1.666665077e-1];
 /// (cos(x) - 1) / x^2 by x^2.
 const COSINE: [f64; 4] = [2.446378858e-5, -1.388758887e-3, 4.166664928e-2, -0.5];
 
-pub(super) fn compute(e: &mut Emit, opcode: &Opcode, sources: &[Source]) -> Option<Quad> {
-    let ty = opcode.ty(0)?;
-    if !matches!(opcode.op, Op::Ex2 | Op::Lg2 | Op::Sin | Op::Cos | Op::Tanh) || !opcode.has(Word::Approx) {
-        return None;
-    }
+pub(super) fn compute(
+    e: &mut Emit,
+    op: Approximate,
+    ty: Type,
+    ftz: bool,
+    sources: &[Source],
+) -> Option<Quad> {
+    let function: fn(&mut Emit, Value) -> Value = match op {
+        Approximate::Div | Approximate::Rcp | Approximate::Sqrt | Approximate::Rsqrt => {
+            return float::quotient(e, op, ty, ftz, sources);
+        }
+        Approximate::Ex2 => exponential,
+        Approximate::Lg2 => logarithm,
+        Approximate::Sin => |e, x| sine(e, x, 0),
+        Approximate::Cos => |e, x| sine(e, x, 1),
+        Approximate::Tanh => tangent,
+    };
     let a = sources.first()?.quad.first();
     let each = half::element(ty);
     Some(Quad::One(match each {
         Type::F32 => {
-            let a = float::flushed_input(e, opcode, ty, a);
+            let a = float::flushed(e, ty, ftz, a);
             let x = e.float(a);
-            let result = of_single(e, opcode.op, x);
+            let result = function(e, x);
             let result = e.register(result);
-            if opcode.has(Word::Ftz) { float::flush(e, ty, result) } else { result }
+            float::flushed(e, ty, ftz, result)
         }
-        Type::F16 | Type::Bf16 if each == ty => of_half(e, opcode, each, a),
+        Type::F16 | Type::Bf16 if each == ty => of_half(e, function, each, ftz, a),
         Type::F16 | Type::Bf16 => {
             let (low, high) = (e.and_bits(a, 0xffff), e.shr_by(a, 16));
-            let (low, high) = (of_half(e, opcode, each, low), of_half(e, opcode, each, high));
+            let (low, high) = (of_half(e, function, each, ftz, low), of_half(e, function, each, ftz, high));
             let high = e.shl_by(high, 16);
             e.or(low, high)
         }
+        // No form is about doubles.
         _ => return None,
     }))
 }
 
-fn of_half(e: &mut Emit, opcode: &Opcode, ty: Type, a: Value) -> Value {
-    let ftz = opcode.has(Word::Ftz);
+fn of_half(e: &mut Emit, function: fn(&mut Emit, Value) -> Value, ty: Type, ftz: bool, a: Value) -> Value {
     let a = if ftz { half::flush(e, ty, a) } else { a };
     let x = half::to_float(e, ty, a);
-    let result = of_single(e, opcode.op, x);
+    let result = function(e, x);
     let result = half::from_float(e, ty, result);
     if ftz { half::flush(e, ty, result) } else { result }
-}
-
-fn of_single(e: &mut Emit, op: Op, x: Value) -> Value {
-    match op {
-        Op::Ex2 => exponential(e, x),
-        Op::Lg2 => logarithm(e, x),
-        Op::Sin => sine(e, x, 0),
-        Op::Cos => sine(e, x, 1),
-        _ => tangent(e, x),
-    }
 }
 
 fn polynomial(e: &mut Emit, x: Value, coefficients: &[f64]) -> Value {

@@ -3,43 +3,57 @@
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{F32X4, I8X16, I32, I32X4, I64X2};
 use cranelift_codegen::ir::{InstBuilder, Value};
-use gangway_ptx::{Op, Opcode, Type, Word};
+use gangway_ptx::Type;
+use gangway_ptx::meaning::{Bits, Logic, Permute};
 
 use super::emit::{Emit, Quad, Source};
 use super::fields;
 use super::integer::signed;
 
-/// The result; `None` for what is no such instruction, or one with operands that are
-/// mostly constants and here are not.
-pub(super) fn compute(e: &mut Emit, opcode: &Opcode, sources: &[Source]) -> Option<Quad> {
-    let ty = opcode.ty(0)?;
+pub(super) fn logic(e: &mut Emit, op: Logic, ty: Type, sources: &[Source]) -> Option<Quad> {
+    let a = sources.first()?.quad;
+    let b = || sources.get(1).map(|source| source.quad);
+    Some(match op {
+        Logic::And => e.each([a, b()?], |e, [a, b]| e.and(a, b)),
+        Logic::Or => e.each([a, b()?], |e, [a, b]| e.or(a, b)),
+        Logic::Xor => e.each([a, b()?], |e, [a, b]| e.xor(a, b)),
+        Logic::Not => e.each([a], |e, [a]| {
+            let inverse = e.not(a);
+            e.extend(inverse, ty.bits(), false)
+        }),
+    })
+}
+
+/// `lop3`, whose table is a constant.
+pub(super) fn table(e: &mut Emit, sources: &[Source]) -> Option<Quad> {
+    let [a, b, c, rows] = sources.first_chunk()?;
+    Some(Quad::One(by_table(e, [a, b, c].map(|source| source.quad.first()), rows.constant?)))
+}
+
+/// The result; `None` where operands that are mostly constants are not.
+pub(super) fn compute(e: &mut Emit, op: Bits, ty: Type, sources: &[Source]) -> Option<Quad> {
     let bits = ty.bits();
     let quad = |index: usize| sources.get(index).map(|source| source.quad);
     let a = quad(0)?;
-    Some(match opcode.op {
-        Op::And => e.each([a, quad(1)?], |e, [a, b]| e.and(a, b)),
-        Op::Or => e.each([a, quad(1)?], |e, [a, b]| e.or(a, b)),
-        Op::Xor => e.each([a, quad(1)?], |e, [a, b]| e.xor(a, b)),
-        Op::Not => e.each([a], |e, [a]| {
-            let inverse = e.not(a);
-            e.extend(inverse, bits, false)
-        }),
-        Op::Cnot => e.each([a], |e, [a]| {
+    Some(match op {
+        Bits::IsZero => e.each([a], |e, [a]| {
             let zero = e.like(a, 0);
             let one = e.like(a, 1);
             let is_zero = e.compare(IntCC::Equal, a, zero);
             e.keep(is_zero, one)
         }),
-        Op::Lop3 => Quad::One(table(e, [a, quad(1)?, quad(2)?].map(Quad::first), sources.get(3)?.constant?)),
-        Op::Shl | Op::Shr => shift(e, opcode.op, ty, a, sources.get(1)?),
-        Op::Shf => funnel(e, opcode, [a, quad(1)?].map(Quad::first), sources.get(2)?)?,
-        Op::Bfe => fields::extract(e, ty, a, sources.get(1)?, sources.get(2)?),
-        Op::Bfi => fields::insert(e, ty, a, quad(1)?, sources.get(2)?, sources.get(3)?),
-        Op::Bmsk => fields::mask(e, sources.first()?, sources.get(1)?, opcode.has(Word::Clamp)),
-        Op::Szext => fields::extend(e, ty, a, sources.get(1)?, opcode.has(Word::Clamp)),
-        Op::Popc => Quad::One(population(e, a)),
-        Op::Clz => Quad::One(leading_zeros(e, a)),
-        Op::Bfind => {
+        Bits::ShiftLeft => shift(e, Direction::Left, ty, a, sources.get(1)?),
+        Bits::ShiftRight => shift(e, Direction::Right, ty, a, sources.get(1)?),
+        Bits::Funnel { left, wrap } => {
+            funnel(e, left, wrap, [a, quad(1)?].map(Quad::first), sources.get(2)?)?
+        }
+        Bits::Extract => fields::extract(e, ty, a, sources.get(1)?, sources.get(2)?),
+        Bits::Insert => fields::insert(e, ty, a, quad(1)?, sources.get(2)?, sources.get(3)?),
+        Bits::Mask { clamp } => fields::mask(e, sources.first()?, sources.get(1)?, clamp),
+        Bits::Extend { clamp } => fields::extend(e, ty, a, sources.get(1)?, clamp),
+        Bits::Population => Quad::One(population(e, a)),
+        Bits::LeadingZeros => Quad::One(leading_zeros(e, a)),
+        Bits::Find { from_top } => {
             let a = if ty.is_signed() {
                 e.each([a], |e, [a]| {
                     let sign = e.sar_by(a, bits - 1);
@@ -53,17 +67,28 @@ pub(super) fn compute(e: &mut Emit, opcode: &Opcode, sources: &[Source]) -> Opti
             let all = e.like(zeros, 0xffff_ffff);
             let empty = e.compare(IntCC::Equal, zeros, none);
             let last = e.like(zeros, u64::from(bits - 1));
-            let position = if opcode.has(Word::Shiftamt) { zeros } else { e.sub(last, zeros) };
+            let position = if from_top { zeros } else { e.sub(last, zeros) };
             Quad::One(e.select(empty, all, position))
         }
-        Op::Brev => reverse(e, a),
-        Op::Prmt => Quad::One(permute(e, opcode, [a, quad(1)?].map(Quad::first), sources.get(2)?)?),
-        _ => return None,
+        Bits::Reverse => reverse(e, a),
+        Bits::Permute(Permute::Nibbles) => {
+            Quad::One(permute(e, [a, quad(1)?].map(Quad::first), sources.get(2)?))
+        }
+        // The helper does what compilers do not emit.
+        Bits::FindNth
+        | Bits::Permute(
+            Permute::Forward
+            | Permute::Backward
+            | Permute::ReplicateByte
+            | Permute::ClampLeft
+            | Permute::ClampRight
+            | Permute::ReplicateHalf,
+        ) => return None,
     })
 }
 
 /// Any function of three bits: by the first of them, one of two functions of the others.
-fn table(e: &mut Emit, [a, b, c]: [Value; 3], rows: u64) -> Value {
+fn by_table(e: &mut Emit, [a, b, c]: [Value; 3], rows: u64) -> Value {
     match rows & 0xff {
         0x96 => {
             let ab = e.xor(a, b);
@@ -138,32 +163,38 @@ fn pair_table(e: &mut Emit, b: Value, c: Value, rows: u64) -> Value {
     }
 }
 
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Direction {
+    Left,
+    Right,
+}
+
 /// `shl` and `shr`: amounts of the width and more shift everything out.
-pub(super) fn shift(e: &mut Emit, op: Op, ty: Type, a: Quad, amount: &Source) -> Quad {
-    let (bits, arithmetic) = (ty.bits(), op == Op::Shr && ty.is_signed());
-    let a = e.each([a], |e, [a]| if op == Op::Shr { signed(e, a, ty) } else { a });
+pub(super) fn shift(e: &mut Emit, to: Direction, ty: Type, a: Quad, amount: &Source) -> Quad {
+    let (bits, arithmetic) = (ty.bits(), to == Direction::Right && ty.is_signed());
+    let a = e.each([a], |e, [a]| if to == Direction::Right { signed(e, a, ty) } else { a });
     let fitted = |e: &mut Emit, quad: Quad| e.each([quad], |e, [value]| e.extend(value, bits, false));
     if let Some(amount) = amount.constant {
         let amount = amount as u32;
-        let shifted = e.each([a], |e, [a]| match (op, arithmetic) {
+        let shifted = e.each([a], |e, [a]| match (to, arithmetic) {
             (_, true) => e.sar_by(a, amount.min(bits - 1)),
             _ if amount >= bits => e.like(a, 0),
-            (Op::Shl, _) => e.shl_by(a, amount),
-            _ => e.shr_by(a, amount),
+            (Direction::Left, _) => e.shl_by(a, amount),
+            (Direction::Right, false) => e.shr_by(a, amount),
         });
         return fitted(e, shifted);
     }
     // What a register of 32 bits shifts out of a 16-bit value is cut off in the end.
     let width = bits.max(32);
     let shifted = match amount.uniform {
-        Some(amount) => e.each([a], |e, [a]| shift_by(e, op, arithmetic, a, amount)),
-        None if width == 32 => Quad::One(shift_lanes(e, op, arithmetic, a.first(), amount.quad.first())),
+        Some(amount) => e.each([a], |e, [a]| shift_by(e, to, arithmetic, a, amount)),
+        None if width == 32 => Quad::One(shift_lanes(e, to, arithmetic, a.first(), amount.quad.first())),
         None => {
             let amounts = e.widen(amount.quad.first(), false);
             e.each([a, amounts], |e, [a, amounts]| {
                 e.scalars(&[a, amounts], |e, scalars| {
                     let amount = e.builder.ins().ireduce(I32, scalars[1]);
-                    shift_by(e, op, arithmetic, scalars[0], amount)
+                    shift_by(e, to, arithmetic, scalars[0], amount)
                 })
             })
         }
@@ -172,7 +203,7 @@ pub(super) fn shift(e: &mut Emit, op: Op, ty: Type, a: Quad, amount: &Source) ->
 }
 
 /// All by one amount, a scalar.
-fn shift_by(e: &mut Emit, op: Op, arithmetic: bool, a: Value, amount: Value) -> Value {
+fn shift_by(e: &mut Emit, to: Direction, arithmetic: bool, a: Value, amount: Value) -> Value {
     let ty = e.ty(a);
     let width = u64::from(ty.lane_bits());
     if arithmetic {
@@ -180,9 +211,9 @@ fn shift_by(e: &mut Emit, op: Op, arithmetic: bool, a: Value, amount: Value) -> 
         let amount = e.umin(amount, most);
         return e.builder.ins().sshr(a, amount);
     }
-    let shifted = match op {
-        Op::Shl => e.builder.ins().ishl(a, amount),
-        _ => e.builder.ins().ushr(a, amount),
+    let shifted = match to {
+        Direction::Left => e.builder.ins().ishl(a, amount),
+        Direction::Right => e.builder.ins().ushr(a, amount),
     };
     let limit = e.constant(I32, width);
     let inside = e.compare(IntCC::UnsignedLessThan, amount, limit);
@@ -193,7 +224,7 @@ fn shift_by(e: &mut Emit, op: Op, arithmetic: bool, a: Value, amount: Value) -> 
 
 /// Four lanes by an amount each, which the processor has not before AVX2 and Cranelift not at
 /// all: by products with powers of two, which the conversion from floats makes.
-fn shift_lanes(e: &mut Emit, op: Op, arithmetic: bool, a: Value, amounts: Value) -> Value {
+fn shift_lanes(e: &mut Emit, to: Direction, arithmetic: bool, a: Value, amounts: Value) -> Value {
     let ones = |e: &mut Emit| e.constant(I32X4, 0x3f80_0000);
     let power = |e: &mut Emit, exponents: Value| {
         let (exponents, bias) = (e.shl_by(exponents, 23), ones(e));
@@ -204,7 +235,7 @@ fn shift_lanes(e: &mut Emit, op: Op, arithmetic: bool, a: Value, amounts: Value)
     };
     let limit = e.constant(I32X4, 31);
     let inside = e.compare(IntCC::UnsignedLessThanOrEqual, amounts, limit);
-    if op == Op::Shl {
+    if to == Direction::Left {
         let factor = power(e, amounts);
         let shifted = e.mul(a, factor);
         return e.and(shifted, inside);
@@ -225,8 +256,7 @@ fn shift_lanes(e: &mut Emit, op: Op, arithmetic: bool, a: Value, amounts: Value)
 }
 
 /// `shf`: 32 bits of the 64 that `b` and `a` make.
-fn funnel(e: &mut Emit, opcode: &Opcode, [a, b]: [Value; 2], count: &Source) -> Option<Quad> {
-    let (left, wraps) = (opcode.has(Word::L), opcode.has(Word::Wrap));
+fn funnel(e: &mut Emit, left: bool, wraps: bool, [a, b]: [Value; 2], count: &Source) -> Option<Quad> {
     if let Some(count) = count.constant {
         let count = if wraps { count as u32 & 31 } else { (count as u32).min(32) };
         return Some(Quad::One(match (left, count) {
@@ -365,19 +395,15 @@ const fn reversed(shift: u32) -> [u8; 16] {
     table
 }
 
-/// `prmt`: bytes of two words by the nibbles of a selector. The modes are kept for the helper.
-fn permute(e: &mut Emit, opcode: &Opcode, [a, b]: [Value; 2], selector: &Source) -> Option<Value> {
-    let modes = [Word::F4e, Word::B4e, Word::Rc8, Word::Ecl, Word::Ecr, Word::Rc16];
-    if opcode.first_of(&modes).is_some() {
-        return None;
-    }
+/// `prmt`: bytes of two words by the nibbles of a selector.
+fn permute(e: &mut Emit, [a, b]: [Value; 2], selector: &Source) -> Value {
     let by = selector.quad.first();
     if !e.is_vector(a) {
         let [a, b, by] = [a, b, by].map(|value| e.builder.ins().splat(I32X4, value));
         let permuted = permute_lanes(e, a, b, by, selector.constant);
-        return Some(e.builder.ins().extractlane(permuted, 0));
+        return e.builder.ins().extractlane(permuted, 0);
     }
-    Some(permute_lanes(e, a, b, by, selector.constant))
+    permute_lanes(e, a, b, by, selector.constant)
 }
 
 fn permute_lanes(e: &mut Emit, a: Value, b: Value, by: Value, known: Option<u64>) -> Value {

@@ -2,87 +2,78 @@
 
 use cranelift_codegen::ir::Value;
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
-use gangway_ptx::{Opcode, Type, Word};
+use gangway_ptx::Type;
+use gangway_ptx::meaning::{Compare, Comparison, FloatOrder, Order};
 
 use super::emit::{Emit, Quad};
 use super::integer::signed;
 use super::{float, half};
 
-/// Where the comparison of an opcode holds between values of type `ty`.
-pub(super) fn holds(e: &mut Emit, opcode: &Opcode, ty: Type, a: Quad, b: Quad) -> Option<Value> {
-    use Word::*;
-    let comparisons = [Eq, Ne, Lt, Le, Gt, Ge, Lo, Ls, Hi, Hs, Equ, Neu, Ltu, Leu, Gtu, Geu, Num, IsNan];
-    let comparison = opcode.first_of(&comparisons)?;
-    let mask = match ty {
-        Type::F32 | Type::F64 => {
-            let cc = float_code(comparison)?;
-            e.each([a, b], |e, [a, b]| {
-                let [a, b] = [a, b].map(|value| {
-                    let value = float::flushed_input(e, opcode, ty, value);
-                    e.float(value)
-                });
-                e.compare_floats(cc, a, b)
-            })
-        }
-        Type::F16 | Type::Bf16 => {
-            let cc = float_code(comparison)?;
+/// Where a comparison holds between values of type `ty`, the element of its type.
+pub(super) fn holds(e: &mut Emit, compare: Compare, ty: Type, a: Quad, b: Quad) -> Value {
+    let ftz = compare.ftz;
+    let mask = match compare.comparison {
+        Comparison::Floats(order) if ty.bits() == 16 => {
             let [a, b] = [a, b].map(|quad| {
                 let value = quad.first();
-                let value = if opcode.has(Ftz) { half::flush(e, ty, value) } else { value };
+                let value = if ftz { half::flush(e, ty, value) } else { value };
                 half::to_float(e, ty, value)
             });
-            Quad::One(e.compare_floats(cc, a, b))
+            Quad::One(e.compare_floats(float_code(order), a, b))
         }
-        _ if ty.is_float() => return None,
-        _ => {
-            let cc = integer_code(comparison, ty)?;
-            e.each([a, b], |e, [a, b]| {
-                let (a, b) = match cc {
-                    IntCC::Equal | IntCC::NotEqual => (a, b),
-                    _ => (signed(e, a, ty), signed(e, b, ty)),
-                };
-                e.compare(cc, a, b)
-            })
-        }
+        Comparison::Floats(order) => e.each([a, b], |e, [a, b]| {
+            let [a, b] = [a, b].map(|value| {
+                let value = float::flushed(e, ty, ftz, value);
+                e.float(value)
+            });
+            e.compare_floats(float_code(order), a, b)
+        }),
+        Comparison::Integers(order) => e.each([a, b], |e, [a, b]| {
+            let (a, b) = match order {
+                Order::Equal | Order::NotEqual => (a, b),
+                Order::Less | Order::LessEqual | Order::Greater | Order::GreaterEqual => {
+                    (signed(e, a, ty), signed(e, b, ty))
+                }
+            };
+            e.compare(integer_code(order, ty), a, b)
+        }),
     };
-    Some(e.narrow_mask(mask))
+    e.narrow_mask(mask)
 }
 
-fn float_code(comparison: Word) -> Option<FloatCC> {
-    Some(match comparison {
-        Word::Eq => FloatCC::Equal,
-        Word::Ne => FloatCC::OrderedNotEqual,
-        Word::Lt => FloatCC::LessThan,
-        Word::Le => FloatCC::LessThanOrEqual,
-        Word::Gt => FloatCC::GreaterThan,
-        Word::Ge => FloatCC::GreaterThanOrEqual,
-        Word::Equ => FloatCC::UnorderedOrEqual,
-        Word::Neu => FloatCC::NotEqual,
-        Word::Ltu => FloatCC::UnorderedOrLessThan,
-        Word::Leu => FloatCC::UnorderedOrLessThanOrEqual,
-        Word::Gtu => FloatCC::UnorderedOrGreaterThan,
-        Word::Geu => FloatCC::UnorderedOrGreaterThanOrEqual,
-        Word::Num => FloatCC::Ordered,
-        Word::IsNan => FloatCC::Unordered,
-        _ => return None,
-    })
+fn float_code(order: FloatOrder) -> FloatCC {
+    match order {
+        FloatOrder::Ordered(Order::Equal) => FloatCC::Equal,
+        FloatOrder::Ordered(Order::NotEqual) => FloatCC::OrderedNotEqual,
+        FloatOrder::Ordered(Order::Less) => FloatCC::LessThan,
+        FloatOrder::Ordered(Order::LessEqual) => FloatCC::LessThanOrEqual,
+        FloatOrder::Ordered(Order::Greater) => FloatCC::GreaterThan,
+        FloatOrder::Ordered(Order::GreaterEqual) => FloatCC::GreaterThanOrEqual,
+        FloatOrder::Unordered(Order::Equal) => FloatCC::UnorderedOrEqual,
+        FloatOrder::Unordered(Order::NotEqual) => FloatCC::NotEqual,
+        FloatOrder::Unordered(Order::Less) => FloatCC::UnorderedOrLessThan,
+        FloatOrder::Unordered(Order::LessEqual) => FloatCC::UnorderedOrLessThanOrEqual,
+        FloatOrder::Unordered(Order::Greater) => FloatCC::UnorderedOrGreaterThan,
+        FloatOrder::Unordered(Order::GreaterEqual) => FloatCC::UnorderedOrGreaterThanOrEqual,
+        FloatOrder::Numbers => FloatCC::Ordered,
+        FloatOrder::Nan => FloatCC::Unordered,
+    }
 }
 
-fn integer_code(comparison: Word, ty: Type) -> Option<IntCC> {
-    let signed = ty.is_signed();
-    Some(match comparison {
-        Word::Eq => IntCC::Equal,
-        Word::Ne => IntCC::NotEqual,
-        Word::Lt if signed => IntCC::SignedLessThan,
-        Word::Le if signed => IntCC::SignedLessThanOrEqual,
-        Word::Gt if signed => IntCC::SignedGreaterThan,
-        Word::Ge if signed => IntCC::SignedGreaterThanOrEqual,
-        Word::Lt | Word::Lo => IntCC::UnsignedLessThan,
-        Word::Le | Word::Ls => IntCC::UnsignedLessThanOrEqual,
-        Word::Gt | Word::Hi => IntCC::UnsignedGreaterThan,
-        Word::Ge | Word::Hs => IntCC::UnsignedGreaterThanOrEqual,
-        _ => return None,
-    })
+/// The condition of an order of integers, by the signedness of their type.
+pub(crate) const fn integer_code(order: Order, ty: Type) -> IntCC {
+    match (order, ty.is_signed()) {
+        (Order::Equal, _) => IntCC::Equal,
+        (Order::NotEqual, _) => IntCC::NotEqual,
+        (Order::Less, true) => IntCC::SignedLessThan,
+        (Order::LessEqual, true) => IntCC::SignedLessThanOrEqual,
+        (Order::Greater, true) => IntCC::SignedGreaterThan,
+        (Order::GreaterEqual, true) => IntCC::SignedGreaterThanOrEqual,
+        (Order::Less, false) => IntCC::UnsignedLessThan,
+        (Order::LessEqual, false) => IntCC::UnsignedLessThanOrEqual,
+        (Order::Greater, false) => IntCC::UnsignedGreaterThan,
+        (Order::GreaterEqual, false) => IntCC::UnsignedGreaterThanOrEqual,
+    }
 }
 
 /// What `set` writes: all ones or 1.0 for true.
@@ -97,10 +88,10 @@ pub(super) fn set_value(e: &mut Emit, ty: Type, mask: Value) -> Value {
 }
 
 /// Where `slct` takes its first value: where the third is at least zero.
-pub(super) fn selects_first(e: &mut Emit, opcode: &Opcode, ty: Type, c: Quad) -> Value {
+pub(super) fn selects_first(e: &mut Emit, ty: Type, ftz: bool, c: Quad) -> Value {
     let c = c.first();
     if ty == Type::F32 {
-        let c = float::flushed_input(e, opcode, ty, c);
+        let c = float::flushed(e, ty, ftz, c);
         let c = e.float(c);
         let zero = e.float_like(c, 0.0);
         return e.compare_floats(FloatCC::GreaterThanOrEqual, c, zero);

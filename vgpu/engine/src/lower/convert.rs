@@ -5,19 +5,19 @@
 
 use cranelift_codegen::ir::types::{F32, F32X4, F64, F64X2, I32, I32X4, I64};
 use cranelift_codegen::ir::{InstBuilder, Value};
-use gangway_ptx::{Opcode, Type, Word};
+use gangway_ptx::Type;
+use gangway_ptx::meaning::{Conversion, Convert, Rounding};
 
 use super::emit::{Emit, Quad, Source};
 use super::{divide, float, half};
 
-pub(super) fn compute(e: &mut Emit, opcode: &Opcode, sources: &[Source]) -> Option<Quad> {
-    let (to, from) = (opcode.ty(0)?, opcode.ty(1)?);
+pub(super) fn compute(e: &mut Emit, convert: Convert, sources: &[Source]) -> Option<Quad> {
     let a = sources.first()?.quad;
-    match (from.is_float(), to.is_float()) {
-        (false, false) => Some(between_integers(e, opcode, to, from, a)),
-        (false, true) => from_integer(e, opcode, to, from, a),
-        (true, false) => to_integer(e, opcode, to, from, a),
-        (true, true) => between_floats(e, opcode, to, from, sources),
+    match convert.between {
+        Conversion::Integers => Some(between_integers(e, convert, a)),
+        Conversion::IntegerToFloat => from_integer(e, convert, a),
+        Conversion::FloatToInteger => Some(to_integer(e, convert, a)),
+        Conversion::Floats => between_floats(e, convert, sources),
     }
 }
 
@@ -27,10 +27,10 @@ fn limits(ty: Type) -> (i128, i128) {
     if ty.is_signed() { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) }
 }
 
-fn between_integers(e: &mut Emit, opcode: &Opcode, to: Type, from: Type, a: Quad) -> Quad {
+fn between_integers(e: &mut Emit, Convert { to, from, mode, .. }: Convert, a: Quad) -> Quad {
     let signed = from.is_signed();
     let value = e.each([a], |e, [a]| e.extend(a, from.bits(), signed));
-    let value = if opcode.has(Word::Sat) { clamp(e, value, to, from) } else { value };
+    let value = if mode.sat { clamp(e, value, to, from) } else { value };
     match (to.bits() == 64, from.bits() == 64) {
         (true, true) => value,
         (true, false) => e.widen(value.first(), signed),
@@ -57,10 +57,10 @@ fn clamp(e: &mut Emit, value: Quad, to: Type, from: Type) -> Quad {
     })
 }
 
-fn from_integer(e: &mut Emit, opcode: &Opcode, to: Type, from: Type, a: Quad) -> Option<Quad> {
+fn from_integer(e: &mut Emit, Convert { to, from, mode, .. }: Convert, a: Quad) -> Option<Quad> {
     let exact =
         from.bits() <= 16 && to != Type::F16 && to != Type::Bf16 || from.bits() <= 32 && to == Type::F64;
-    if !exact && !float::is_nearest(opcode) {
+    if !exact && mode.rounding != Rounding::NearestEven {
         return None;
     }
     let signed = from.is_signed();
@@ -72,7 +72,7 @@ fn from_integer(e: &mut Emit, opcode: &Opcode, to: Type, from: Type, a: Quad) ->
     let value = e.each([a], |e, [a]| e.extend(a, from.bits(), signed));
     let first = value.first();
     let vector = e.is_vector(first);
-    let saturates = opcode.has(Word::Sat);
+    let saturates = mode.sat;
     if to == Type::F64 {
         let floats = match (wide, vector) {
             (false, true) => {
@@ -119,35 +119,32 @@ fn float_of_integer(e: &mut Emit, lane: cranelift_codegen::ir::Type, value: Valu
     }
 }
 
-/// Rounds to an integral value as the opcode says.
-fn integral(e: &mut Emit, opcode: &Opcode, value: Value) -> Value {
-    match opcode.first_of(&[Word::Rni, Word::Rzi, Word::Rmi, Word::Rpi]) {
-        Some(Word::Rzi) => e.trunc(value),
-        Some(Word::Rmi) => e.floor(value),
-        Some(Word::Rpi) => e.ceil(value),
-        _ => e.nearest(value),
+/// Rounds to an integral value; no form rounds ties away from zero here.
+fn integral(e: &mut Emit, rounding: Rounding, value: Value) -> Value {
+    match rounding {
+        Rounding::Zero => e.trunc(value),
+        Rounding::Down => e.floor(value),
+        Rounding::Up => e.ceil(value),
+        Rounding::NearestEven | Rounding::NearestAway => e.nearest(value),
     }
 }
 
-fn to_integer(e: &mut Emit, opcode: &Opcode, to: Type, from: Type, a: Quad) -> Option<Quad> {
-    if !matches!(from, Type::F16 | Type::Bf16 | Type::F32 | Type::F64) {
-        return None;
-    }
+fn to_integer(e: &mut Emit, Convert { to, from, mode, .. }: Convert, a: Quad) -> Quad {
     if from == Type::F64 {
-        return Some(from_doubles(e, opcode, to, a));
+        return from_doubles(e, mode.rounding, to, a);
     }
     let value = a.first();
     let float = if from == Type::F32 {
-        let value = float::flushed_input(e, opcode, from, value);
+        let value = float::flushed(e, from, mode.ftz, value);
         e.float(value)
     } else {
         let value = e.and_bits(value, 0xffff);
-        let value = if opcode.has(Word::Ftz) { half::flush(e, from, value) } else { value };
+        let value = if mode.ftz { half::flush(e, from, value) } else { value };
         half::to_float(e, from, value)
     };
-    let whole = integral(e, opcode, float);
+    let whole = integral(e, mode.rounding, float);
     if to.bits() == 64 {
-        return Some(wide_integers(e, to, whole));
+        return wide_integers(e, to, whole);
     }
     let integer = if e.is_vector(whole) { I32X4 } else { I32 };
     let converted = match to {
@@ -156,7 +153,7 @@ fn to_integer(e: &mut Emit, opcode: &Opcode, to: Type, from: Type, a: Quad) -> O
     };
     let clamped =
         if to.bits() < 32 { clamp(e, Quad::One(converted), to, Type::S32).first() } else { converted };
-    Some(Quad::One(e.extend(clamped, to.bits(), false)))
+    Quad::One(e.extend(clamped, to.bits(), false))
 }
 
 /// 64-bit integers from singles, lane by lane; NaN gives the top bit alone.
@@ -187,10 +184,10 @@ fn wide_integer(e: &mut Emit, to: Type, float: Value) -> Value {
     e.select(nan, top, converted)
 }
 
-fn from_doubles(e: &mut Emit, opcode: &Opcode, to: Type, a: Quad) -> Quad {
+fn from_doubles(e: &mut Emit, rounding: Rounding, to: Type, a: Quad) -> Quad {
     let whole = e.each([a], |e, [a]| {
         let value = e.float(a);
-        integral(e, opcode, value)
+        integral(e, rounding, value)
     });
     if to.bits() == 64 {
         return e.each([whole], |e, [whole]| e.scalars(&[whole], |e, scalar| wide_integer(e, to, scalar[0])));
@@ -213,26 +210,27 @@ fn from_doubles(e: &mut Emit, opcode: &Opcode, to: Type, a: Quad) -> Quad {
     Quad::One(e.extend(integers, to.bits(), false))
 }
 
-fn between_floats(e: &mut Emit, opcode: &Opcode, to: Type, from: Type, sources: &[Source]) -> Option<Quad> {
-    let each = half::element(to);
-    if each != to {
+fn between_floats(e: &mut Emit, convert: Convert, sources: &[Source]) -> Option<Quad> {
+    let each = half::element(convert.to);
+    if each != convert.to {
+        let convert = Convert { to: each, ..convert };
         // Two singles become the halves of one word, the first the upper.
         let [high, low] = [sources.first()?, sources.get(1)?].map(|source| source.quad);
-        let (high, low) = (narrowed(e, opcode, each, from, high)?, narrowed(e, opcode, each, from, low)?);
+        let (high, low) = (narrowed(e, convert, high)?, narrowed(e, convert, low)?);
         let high = e.shl_by(high.first(), 16);
         return Some(Quad::One(e.or(high, low.first())));
     }
-    narrowed(e, opcode, to, from, sources.first()?.quad)
+    narrowed(e, convert, sources.first()?.quad)
 }
 
-fn narrowed(e: &mut Emit, opcode: &Opcode, to: Type, from: Type, a: Quad) -> Option<Quad> {
+fn narrowed(e: &mut Emit, convert: Convert, a: Quad) -> Option<Quad> {
+    let Convert { to, from, mode, integral: integral_mode, .. } = convert;
     let known = |ty| matches!(ty, Type::F16 | Type::Bf16 | Type::F32 | Type::F64);
     if !known(to) || !known(from) {
         return None;
     }
-    let integral_mode = opcode.first_of(&[Word::Rni, Word::Rzi, Word::Rmi, Word::Rpi]).is_some();
     let exact = integral_mode || to.bits() > from.bits() || to == from;
-    if !exact && !float::is_nearest(opcode) {
+    if !exact && mode.rounding != Rounding::NearestEven {
         return None;
     }
     // Through singles, a double would be rounded twice.
@@ -240,9 +238,9 @@ fn narrowed(e: &mut Emit, opcode: &Opcode, to: Type, from: Type, a: Quad) -> Opt
     if twice || from == Type::F64 && to == Type::F64 && !integral_mode {
         return None;
     }
-    let ftz = opcode.has(Word::Ftz);
+    let ftz = mode.ftz;
     if from == Type::F64 {
-        return Some(from_double(e, opcode, to, a, integral_mode));
+        return Some(from_double(e, convert, a));
     }
     let value = a.first();
     let single = if from == Type::F32 {
@@ -253,8 +251,8 @@ fn narrowed(e: &mut Emit, opcode: &Opcode, to: Type, from: Type, a: Quad) -> Opt
         let value = if ftz { half::flush(e, from, value) } else { value };
         half::to_float(e, from, value)
     };
-    let single = if integral_mode { integral(e, opcode, single) } else { single };
-    let single = if opcode.has(Word::Sat) { float::saturated(e, single) } else { single };
+    let single = if integral_mode { integral(e, mode.rounding, single) } else { single };
+    let single = if mode.sat { float::saturated(e, single) } else { single };
     Some(match to {
         Type::F64 => to_doubles(e, single),
         Type::F32 => {
@@ -264,7 +262,7 @@ fn narrowed(e: &mut Emit, opcode: &Opcode, to: Type, from: Type, a: Quad) -> Opt
         _ => {
             let result = half::from_float(e, to, single);
             let result = if ftz { half::flush(e, to, result) } else { result };
-            Quad::One(if opcode.has(Word::Relu) { half::positive(e, result) } else { result })
+            Quad::One(if mode.relu { half::positive(e, result) } else { result })
         }
     })
 }
@@ -279,18 +277,18 @@ fn to_doubles(e: &mut Emit, single: Value) -> Quad {
     })
 }
 
-fn from_double(e: &mut Emit, opcode: &Opcode, to: Type, a: Quad, integral_mode: bool) -> Quad {
+fn from_double(e: &mut Emit, Convert { to, mode, integral: integral_mode, .. }: Convert, a: Quad) -> Quad {
     let value = e.each([a], |e, [a]| {
         let value = e.float(a);
-        let value = if integral_mode { integral(e, opcode, value) } else { value };
-        if opcode.has(Word::Sat) { float::saturated(e, value) } else { value }
+        let value = if integral_mode { integral(e, mode.rounding, value) } else { value };
+        if mode.sat { float::saturated(e, value) } else { value }
     });
     if to == Type::F64 {
         return e.each([value], |e, [value]| e.integer(value));
     }
     let single = demote(e, value);
     let result = e.register(single);
-    Quad::One(if opcode.has(Word::Ftz) { float::flush(e, to, result) } else { result })
+    Quad::One(if mode.ftz { float::flush(e, to, result) } else { result })
 }
 
 /// Singles as doubles, NaNs with any payload.

@@ -8,18 +8,14 @@
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::F64X2;
 use cranelift_codegen::ir::{InstBuilder, Value};
-use gangway_ptx::{Op, Opcode, Type};
+use gangway_ptx::Type;
 
 use super::emit::{Emit, Quad, Source};
 use super::integer::signed;
 
-pub(super) fn compute(e: &mut Emit, opcode: &Opcode, sources: &[Source]) -> Option<Quad> {
-    let ty = opcode.ty(0)?;
-    if !ty.is_integer() || !matches!(opcode.op, Op::Div | Op::Rem) {
-        return None;
-    }
+/// The quotient, or the remainder.
+pub(super) fn compute(e: &mut Emit, ty: Type, remainder: bool, sources: &[Source]) -> Option<Quad> {
     let [a, b] = [sources.first()?, sources.get(1)?];
-    let remainder = opcode.op == Op::Rem;
     let shared = b.uniform.is_some();
     if let Some(divisor) = b.constant
         && let Some(power) = power_of_two(divisor, ty)

@@ -4,9 +4,9 @@
 
 use cranelift_codegen::ir::Value;
 use cranelift_codegen::ir::condcodes::IntCC;
-use gangway_ptx::{Op, Type};
+use gangway_ptx::Type;
 
-use super::bits::shift;
+use super::bits::{Direction, shift};
 use super::emit::{Emit, Quad, Source};
 
 /// An operand that is computed from others: as scalars, where they are uniform.
@@ -44,8 +44,8 @@ pub(super) fn extract(e: &mut Emit, ty: Type, a: Quad, position: &Source, length
         let position = e.and_bits(position, 0xff);
         e.add(up, position)
     });
-    let high = shift(e, Op::Shl, unsigned(ty), a, &up);
-    let field = shift(e, Op::Shr, if ty.is_signed() { ty } else { unsigned(ty) }, high, &down);
+    let high = shift(e, Direction::Left, unsigned(ty), a, &up);
+    let field = shift(e, Direction::Right, if ty.is_signed() { ty } else { unsigned(ty) }, high, &down);
     if !ty.is_signed() {
         return field;
     }
@@ -108,9 +108,9 @@ pub(super) fn insert(
             let [position, length] =
                 [position, length].map(|source| amount(e, [source], |e, [value]| e.and_bits(value, 0xff)));
             let ones = e.each([from], |e, [from]| e.like(from, u64::MAX));
-            let above = shift(e, Op::Shl, ty, ones, &length);
+            let above = shift(e, Direction::Left, ty, ones, &length);
             let field = e.each([above], |e, [above]| e.not(above));
-            (shift(e, Op::Shl, ty, from, &position), shift(e, Op::Shl, ty, field, &position))
+            (shift(e, Direction::Left, ty, from, &position), shift(e, Direction::Left, ty, field, &position))
         }
     };
     e.each([placed, into, field], |e, [placed, into, field]| {
@@ -135,9 +135,9 @@ fn bounded(e: &mut Emit, source: &Source, clamps: bool) -> Source {
 pub(super) fn mask(e: &mut Emit, position: &Source, width: &Source, clamps: bool) -> Quad {
     let (position, width) = (bounded(e, position, clamps), bounded(e, width, clamps));
     let ones = Quad::One(e.like(position.quad.first(), u64::MAX));
-    let above = shift(e, Op::Shl, Type::B32, ones, &width);
+    let above = shift(e, Direction::Left, Type::B32, ones, &width);
     let ones = e.each([above], |e, [above]| e.not(above));
-    shift(e, Op::Shl, Type::B32, ones, &position)
+    shift(e, Direction::Left, Type::B32, ones, &position)
 }
 
 /// `szext`: the low bits, by their sign or not.
@@ -147,8 +147,8 @@ pub(super) fn extend(e: &mut Emit, ty: Type, a: Quad, width: &Source, clamps: bo
         let all = e.like(width, 32);
         e.sub(all, width)
     });
-    let high = shift(e, Op::Shl, Type::B32, a, &up);
-    let low = shift(e, Op::Shr, ty, high, &up);
+    let high = shift(e, Direction::Left, Type::B32, a, &up);
+    let low = shift(e, Direction::Right, ty, high, &up);
     if ty.is_signed() {
         return low;
     }

@@ -6,7 +6,8 @@
 
 use cranelift_codegen::ir::Value;
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
-use gangway_ptx::{Op, Opcode, Type, Word};
+use gangway_ptx::Type;
+use gangway_ptx::meaning::{Approximate, Float, Mode, Rounding, Test};
 
 use super::emit::{Emit, Quad, Source};
 
@@ -21,71 +22,119 @@ pub(super) const fn exponent(ty: Type) -> u64 {
     if ty.bits() == 64 { 0x7ff0_0000_0000_0000 } else { 0x7f80_0000 }
 }
 
-/// The result, or `None` for other types, rounding modes and instructions.
-pub(super) fn compute(e: &mut Emit, opcode: &Opcode, sources: &[Source]) -> Option<Quad> {
-    let ty = opcode.ty(0)?;
-    if !matches!(ty, Type::F32 | Type::F64) || !is_nearest(opcode) {
+/// The result, or `None` for rounding modes that the processor has not by itself.
+pub(super) fn compute(e: &mut Emit, op: Float, ty: Type, mode: Mode, sources: &[Source]) -> Option<Quad> {
+    if mode.rounding != Rounding::NearestEven || op == Float::Fma && !e.features.fma {
         return None;
     }
-    if matches!(opcode.op, Op::Fma | Op::Mad) && !e.features.fma {
-        return None;
-    }
-    let approximate = opcode.has(Word::Approx) || opcode.has(Word::Full);
-    if !is_known(opcode.op, approximate) {
-        return None;
-    }
-    let quad = |index: usize| sources.get(index.min(sources.len() - 1)).map(|source| source.quad);
     let bound = sources.get(1).and_then(|source| source.constant);
-    let (a, b, c) = (quad(0)?, quad(1)?, quad(2)?);
-    Some(e.each([a, b, c], |e, [a, b, c]| {
-        let [a, b, c] = [a, b, c].map(|value| flushed_input(e, opcode, ty, value));
-        match opcode.op {
-            Op::Abs => return magnitude(e, ty, a),
-            Op::Neg => {
+    lanes(e, ty, mode.ftz, sources, |e, [a, b, c]| {
+        let floats = |e: &mut Emit| (e.float(a), e.float(b), e.float(c));
+        let result = match op {
+            Float::Abs => return magnitude(e, ty, a),
+            Float::Neg => {
                 let negative = xor_bits(e, a, sign_bit(ty));
                 return if ty == Type::F32 { canonical(e, negative) } else { negative };
             }
-            Op::Copysign => {
+            Float::Copysign => {
                 let (magnitude, sign) = (e.and_bits(b, !sign_bit(ty)), e.and_bits(a, sign_bit(ty)));
                 return e.or(magnitude, sign);
             }
-            Op::Min | Op::Max => return extreme(e, opcode, ty, a, b, bound),
-            _ => {}
-        }
-        let (x, y, z) = (e.float(a), e.float(b), e.float(c));
-        let result = match opcode.op {
-            Op::Add => e.fadd(x, y),
-            Op::Sub => e.fsub(x, y),
-            Op::Mul => e.fmul(x, y),
-            // Of two factors that are NaN the processor takes the second's payload.
-            Op::Fma | Op::Mad => e.fma(y, x, z),
-            Op::Div => e.fdiv(x, y),
-            Op::Sqrt => e.sqrt(x),
-            // `Rcp` and `Rsqrt`, the latter with half a unit more of error than `sqrt` and `div`
-            // would have together, well inside the 2^-22.9 that it may have.
-            _ => {
-                let one = e.float_like(x, 1.0);
-                let divisor = if opcode.op == Op::Rsqrt { e.sqrt(x) } else { x };
-                e.fdiv(one, divisor)
+            Float::Min { nan } => {
+                return extreme(e, Extreme { least: true, nan, ftz: mode.ftz }, ty, a, b, bound);
+            }
+            Float::Max { nan } => {
+                return extreme(e, Extreme { least: false, nan, ftz: mode.ftz }, ty, a, b, bound);
+            }
+            Float::Add => {
+                let (x, y, _) = floats(e);
+                e.fadd(x, y)
+            }
+            Float::Sub => {
+                let (x, y, _) = floats(e);
+                e.fsub(x, y)
+            }
+            Float::Mul => {
+                let (x, y, _) = floats(e);
+                e.fmul(x, y)
+            }
+            Float::Fma => {
+                let (x, y, z) = floats(e);
+                // Of two factors that are NaN the processor takes the second's payload.
+                e.fma(y, x, z)
+            }
+            Float::Div => {
+                let (x, y, _) = floats(e);
+                e.fdiv(x, y)
+            }
+            Float::Sqrt => {
+                let x = e.float(a);
+                e.sqrt(x)
+            }
+            Float::Rcp => {
+                let x = e.float(a);
+                reciprocal(e, x)
             }
         };
-        let result = if opcode.has(Word::Sat) { saturated(e, result) } else { result };
-        let result = e.register(result);
-        flushed(e, opcode, ty, result)
+        let result = if mode.sat { saturated(e, result) } else { result };
+        finished(e, ty, mode.ftz, result)
+    })
+}
+
+/// The approximations that are roots and quotients.
+pub(super) fn quotient(
+    e: &mut Emit,
+    op: Approximate,
+    ty: Type,
+    ftz: bool,
+    sources: &[Source],
+) -> Option<Quad> {
+    let operation: fn(&mut Emit, Value, Value) -> Value = match op {
+        Approximate::Div => |e, x, y| e.fdiv(x, y),
+        Approximate::Sqrt => |e, x, _| e.sqrt(x),
+        Approximate::Rcp => |e, x, _| reciprocal(e, x),
+        // With half a unit more of error than `sqrt` and `div` would have together, well inside
+        // the 2^-22.9 that it may have.
+        Approximate::Rsqrt => |e, x, _| {
+            let root = e.sqrt(x);
+            reciprocal(e, root)
+        },
+        Approximate::Sin | Approximate::Cos | Approximate::Lg2 | Approximate::Ex2 | Approximate::Tanh => {
+            return None;
+        }
+    };
+    lanes(e, ty, ftz, sources, |e, [a, b, _]| {
+        let (x, y) = (e.float(a), e.float(b));
+        let result = operation(e, x, y);
+        finished(e, ty, ftz, result)
+    })
+}
+
+/// What `lane` makes of up to three operands, flushed; where there are fewer, the last one stands
+/// for the others.
+fn lanes(
+    e: &mut Emit,
+    ty: Type,
+    ftz: bool,
+    sources: &[Source],
+    lane: impl Fn(&mut Emit, [Value; 3]) -> Value,
+) -> Option<Quad> {
+    let quad = |index: usize| sources.get(index.min(sources.len() - 1)).map(|source| source.quad);
+    let (a, b, c) = (quad(0)?, quad(1)?, quad(2)?);
+    Some(e.each([a, b, c], |e, operands| {
+        let operands = operands.map(|value| flushed(e, ty, ftz, value));
+        lane(e, operands)
     }))
 }
 
-fn is_known(op: Op, approximate: bool) -> bool {
-    match op {
-        Op::Add | Op::Sub | Op::Mul | Op::Fma | Op::Mad | Op::Div | Op::Sqrt | Op::Rcp => true,
-        Op::Abs | Op::Neg | Op::Copysign | Op::Min | Op::Max => true,
-        Op::Rsqrt => approximate,
-        _ => false,
-    }
+fn reciprocal(e: &mut Emit, x: Value) -> Value {
+    let one = e.float_like(x, 1.0);
+    e.fdiv(one, x)
 }
 
-pub(super) fn is_nearest(opcode: &Opcode) -> bool {
-    opcode.first_of(&[Word::Rz, Word::Rm, Word::Rp, Word::Rna]).is_none()
+fn finished(e: &mut Emit, ty: Type, ftz: bool, result: Value) -> Value {
+    let result = e.register(result);
+    flushed(e, ty, ftz, result)
 }
 
 fn xor_bits(e: &mut Emit, a: Value, bits: u64) -> Value {
@@ -104,13 +153,9 @@ fn magnitude(e: &mut Emit, ty: Type, a: Value) -> Value {
     if ty == Type::F32 { canonical(e, magnitude) } else { magnitude }
 }
 
-/// `.ftz`: subnormal operands are zeros of their sign.
-pub(super) fn flushed_input(e: &mut Emit, opcode: &Opcode, ty: Type, value: Value) -> Value {
-    if opcode.has(Word::Ftz) { flush(e, ty, value) } else { value }
-}
-
-fn flushed(e: &mut Emit, opcode: &Opcode, ty: Type, value: Value) -> Value {
-    if opcode.has(Word::Ftz) { flush(e, ty, value) } else { value }
+/// With `.ftz`, subnormal values are zeros of their sign.
+pub(super) fn flushed(e: &mut Emit, ty: Type, ftz: bool, value: Value) -> Value {
+    if ftz { flush(e, ty, value) } else { value }
 }
 
 pub(super) fn flush(e: &mut Emit, ty: Type, value: Value) -> Value {
@@ -128,10 +173,19 @@ pub(super) fn saturated(e: &mut Emit, float: Value) -> Value {
     e.lesser(positive, one)
 }
 
+/// Which of two values `min` or `max` takes.
+#[derive(Clone, Copy)]
+pub(super) struct Extreme {
+    pub least: bool,
+    /// Whether the result is a NaN where one operand is.
+    pub nan: bool,
+    pub ftz: bool,
+}
+
 /// `min` and `max`: a NaN gives way to a number, and -0 is below +0. `bound` is the second
 /// operand where it is a constant, mostly one that the processor's own instruction does right.
-fn extreme(e: &mut Emit, opcode: &Opcode, ty: Type, a: Value, b: Value, bound: Option<u64>) -> Value {
-    let least = opcode.op == Op::Min;
+fn extreme(e: &mut Emit, which: Extreme, ty: Type, a: Value, b: Value, bound: Option<u64>) -> Value {
+    let least = which.least;
     let (x, y) = (e.float(a), e.float(b));
     let pick = |e: &mut Emit, x: Value, y: Value| if least { e.lesser(x, y) } else { e.greater(x, y) };
     let number = |bits: u64| bits & (sign_bit(ty) - 1) <= exponent(ty);
@@ -140,8 +194,8 @@ fn extreme(e: &mut Emit, opcode: &Opcode, ty: Type, a: Value, b: Value, bound: O
     if let Some(bits) = bound
         && number(bits)
         && zero_is_right(bits)
-        && !opcode.has(Word::Nan)
-        && !opcode.has(Word::Ftz)
+        && !which.nan
+        && !which.ftz
     {
         let chosen = pick(e, x, y);
         return e.integer(chosen);
@@ -154,7 +208,7 @@ fn extreme(e: &mut Emit, opcode: &Opcode, ty: Type, a: Value, b: Value, bound: O
     let (a, b) = (e.integer(x), e.integer(y));
     let bits = if ty == Type::F32 { super::emit::NAN_32 } else { 0xfff8_0000_0000_0000 };
     let canonical = e.like(a, bits);
-    if opcode.has(Word::Nan) {
+    if which.nan {
         let either = e.compare_floats(FloatCC::Unordered, x, y);
         return e.select(either, canonical, chosen);
     }
@@ -164,8 +218,8 @@ fn extreme(e: &mut Emit, opcode: &Opcode, ty: Type, a: Value, b: Value, bound: O
 }
 
 /// `min` and `max` of singles that nothing is known about.
-pub(super) fn extreme_32(e: &mut Emit, opcode: &Opcode, a: Value, b: Value) -> Value {
-    extreme(e, opcode, Type::F32, a, b, None)
+pub(super) fn extreme_32(e: &mut Emit, which: Extreme, a: Value, b: Value) -> Value {
+    extreme(e, which, Type::F32, a, b, None)
 }
 
 pub(super) fn nan(e: &mut Emit, float: Value) -> Value {
@@ -173,29 +227,23 @@ pub(super) fn nan(e: &mut Emit, float: Value) -> Value {
 }
 
 /// `testp`, by the bits without the sign.
-pub(super) fn test(e: &mut Emit, opcode: &Opcode, a: Quad) -> Option<Value> {
-    let ty = opcode.ty(0)?;
-    let kinds = [Word::Finite, Word::Infinite, Word::Number, Word::NotANumber, Word::Normal, Word::Subnormal];
-    let kind = opcode.first_of(&kinds)?;
-    if !matches!(ty, Type::F32 | Type::F64) {
-        return None;
-    }
+pub(super) fn test(e: &mut Emit, test: Test, ty: Type, a: Quad) -> Value {
     let mask = e.each([a], |e, [a]| {
         let magnitude = e.and_bits(a, sign_bit(ty) - 1);
         let infinity = e.like(a, exponent(ty));
         let compare = |e: &mut Emit, cc| e.compare(cc, magnitude, infinity);
-        match kind {
-            Word::Finite => compare(e, IntCC::SignedLessThan),
-            Word::Infinite => compare(e, IntCC::Equal),
-            Word::Number => compare(e, IntCC::SignedLessThanOrEqual),
-            Word::NotANumber => compare(e, IntCC::SignedGreaterThan),
-            Word::Normal => {
+        match test {
+            Test::Finite => compare(e, IntCC::SignedLessThan),
+            Test::Infinite => compare(e, IntCC::Equal),
+            Test::Number => compare(e, IntCC::SignedLessThanOrEqual),
+            Test::NotANumber => compare(e, IntCC::SignedGreaterThan),
+            Test::Normal => {
                 let finite = compare(e, IntCC::SignedLessThan);
                 let least = e.like(a, exponent(ty) & exponent(ty).wrapping_neg());
                 let large = e.compare(IntCC::SignedGreaterThanOrEqual, magnitude, least);
                 e.and(finite, large)
             }
-            _ => {
+            Test::Subnormal => {
                 let (zero, least) = (e.like(a, 0), e.like(a, exponent(ty) & exponent(ty).wrapping_neg()));
                 let some = e.compare(IntCC::SignedGreaterThan, magnitude, zero);
                 let small = e.compare(IntCC::SignedLessThan, magnitude, least);
@@ -203,5 +251,5 @@ pub(super) fn test(e: &mut Emit, opcode: &Opcode, a: Quad) -> Option<Value> {
             }
         }
     });
-    Some(e.narrow_mask(mask))
+    e.narrow_mask(mask)
 }

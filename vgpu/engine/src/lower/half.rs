@@ -5,7 +5,8 @@
 use cranelift_codegen::ir::Value;
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::types::{F32, F32X4};
-use gangway_ptx::{Op, Opcode, Type, Word};
+use gangway_ptx::Type;
+use gangway_ptx::meaning::{Half, Mode, Rounding};
 
 use super::emit::{Emit, Quad, Source};
 use super::float;
@@ -26,60 +27,72 @@ pub(super) const fn element(ty: Type) -> Type {
     }
 }
 
-pub(super) fn compute(e: &mut Emit, opcode: &Opcode, sources: &[Source]) -> Option<Quad> {
-    let ty = opcode.ty(0)?;
+/// The result, or `None` for rounding modes, and for fused products of `bf16`, which are not
+/// exact in single precision.
+pub(super) fn compute(e: &mut Emit, op: Half, ty: Type, mode: Mode, sources: &[Source]) -> Option<Quad> {
     let each = element(ty);
-    let fused = opcode.op == Op::Fma && each == Type::F16;
-    let known =
-        fused || matches!(opcode.op, Op::Add | Op::Sub | Op::Mul | Op::Abs | Op::Neg | Op::Min | Op::Max);
-    if !matches!(each, Type::F16 | Type::Bf16) || !float::is_nearest(opcode) || !known {
+    if mode.rounding != Rounding::NearestEven || op == Half::Fma && each == Type::Bf16 {
         return None;
     }
     let a = sources.first()?.quad.first();
     let [b, c] = [1, 2].map(|index| sources.get(index).map_or(a, |source| source.quad.first()));
     if each == ty {
-        return Some(Quad::One(lane(e, opcode, each, [a, b, c])));
+        return Some(Quad::One(lane(e, op, each, mode, [a, b, c])));
     }
     let lows = [a, b, c].map(|value| e.and_bits(value, 0xffff));
-    let low = lane(e, opcode, each, lows);
+    let low = lane(e, op, each, mode, lows);
     let highs = [a, b, c].map(|value| e.shr_by(value, 16));
-    let high = lane(e, opcode, each, highs);
+    let high = lane(e, op, each, mode, highs);
     let high = e.shl_by(high, 16);
     Some(Quad::One(e.or(low, high)))
 }
 
-fn lane(e: &mut Emit, opcode: &Opcode, ty: Type, operands: [Value; 3]) -> Value {
-    let ftz = opcode.has(Word::Ftz);
+fn lane(e: &mut Emit, op: Half, ty: Type, mode: Mode, operands: [Value; 3]) -> Value {
+    let ftz = mode.ftz;
     let [a, b, c] = operands.map(|value| if ftz { flush(e, ty, value) } else { value });
-    if matches!(opcode.op, Op::Abs | Op::Neg) {
-        let moved = if opcode.op == Op::Abs {
-            e.and_bits(a, SIGN - 1)
-        } else {
+    let extreme = |e: &mut Emit, least: bool, nan: bool| {
+        let [x, y] = [a, b].map(|value| {
+            let float = to_float(e, ty, value);
+            e.integer(float)
+        });
+        let chosen = float::extreme_32(e, float::Extreme { least, nan, ftz }, x, y);
+        e.float(chosen)
+    };
+    let result = match op {
+        Half::Abs => {
+            let magnitude = e.and_bits(a, SIGN - 1);
+            return canonical(e, ty, a, magnitude);
+        }
+        Half::Neg => {
             let sign = e.like(a, SIGN);
-            e.xor(a, sign)
-        };
-        return canonical(e, ty, a, moved);
-    }
-    let (x, y) = (to_float(e, ty, a), to_float(e, ty, b));
-    let result = match opcode.op {
-        Op::Add => e.fadd(x, y),
-        Op::Sub => e.fsub(x, y),
-        Op::Mul => e.fmul(x, y),
-        Op::Fma => {
+            let negative = e.xor(a, sign);
+            return canonical(e, ty, a, negative);
+        }
+        Half::Add => {
+            let (x, y) = (to_float(e, ty, a), to_float(e, ty, b));
+            e.fadd(x, y)
+        }
+        Half::Sub => {
+            let (x, y) = (to_float(e, ty, a), to_float(e, ty, b));
+            e.fsub(x, y)
+        }
+        Half::Mul => {
+            let (x, y) = (to_float(e, ty, a), to_float(e, ty, b));
+            e.fmul(x, y)
+        }
+        Half::Fma => {
+            let (x, y) = (to_float(e, ty, a), to_float(e, ty, b));
             let product = e.fmul(x, y);
             let z = to_float(e, ty, c);
             sum_to_odd(e, product, z)
         }
-        _ => {
-            let (x, y) = (e.integer(x), e.integer(y));
-            let chosen = float::extreme_32(e, opcode, x, y);
-            e.float(chosen)
-        }
+        Half::Min { nan } => extreme(e, true, nan),
+        Half::Max { nan } => extreme(e, false, nan),
     };
-    let result = if opcode.has(Word::Sat) { float::saturated(e, result) } else { result };
+    let result = if mode.sat { float::saturated(e, result) } else { result };
     let result = from_float(e, ty, result);
     let result = if ftz { flush(e, ty, result) } else { result };
-    if opcode.has(Word::Relu) { positive(e, result) } else { result }
+    if mode.relu { positive(e, result) } else { result }
 }
 
 /// `.relu`: zero instead of negative values. The only NaN has no sign.

@@ -5,43 +5,35 @@
 
 use cranelift_codegen::ir::types::{I16X8, I32X4, I64};
 use cranelift_codegen::ir::{InstBuilder, Value};
-use gangway_ptx::{Op, Opcode, Type, Word};
+use gangway_ptx::Type;
+use gangway_ptx::meaning::{Dot, DotShape, Integer, Packed, Part};
 
+use super::divide;
 use super::emit::{Emit, Quad, Source};
 
-/// The result, for a value of one type throughout or a product twice as wide. `None` for
-/// what is no integer arithmetic, and for carry chains.
-pub(super) fn compute(e: &mut Emit, opcode: &Opcode, sources: &[Source]) -> Option<Quad> {
-    let ty = opcode.ty(0)?;
-    if opcode.has(Word::Cc) || matches!(opcode.op, Op::Addc | Op::Subc | Op::Madc) {
-        return None;
-    }
-    if matches!(ty, Type::U16x2 | Type::S16x2) {
-        return packed(e, opcode, ty, sources);
-    }
-    if matches!(opcode.op, Op::Dp4a | Op::Dp2a) {
-        return dot(e, opcode, sources);
-    }
-    if !ty.is_integer() {
-        return None;
-    }
+/// The result, for a value of one type throughout or a product twice as wide.
+pub(super) fn compute(e: &mut Emit, op: Integer, ty: Type, sources: &[Source]) -> Option<Quad> {
     let quad = |index: usize| sources.get(index).map(|source| source.quad);
     let a = quad(0)?;
     let fitted = |e: &mut Emit, value: Value| e.extend(value, ty.bits().max(16), false);
-    Some(match opcode.op {
-        Op::Add if opcode.has(Word::Sat) => e.each([a, quad(1)?], |e, [a, b]| saturating_add(e, a, b)),
-        Op::Sub if opcode.has(Word::Sat) => e.each([a, quad(1)?], |e, [a, b]| saturating_sub(e, a, b)),
-        Op::Add => e.each([a, quad(1)?], |e, [a, b]| {
+    Some(match op {
+        Integer::Add { sat: true } => e.each([a, quad(1)?], |e, [a, b]| saturating_add(e, a, b)),
+        Integer::Sub { sat: true } => e.each([a, quad(1)?], |e, [a, b]| saturating_sub(e, a, b)),
+        Integer::Add { sat: false } => e.each([a, quad(1)?], |e, [a, b]| {
             let sum = e.add(a, b);
             fitted(e, sum)
         }),
-        Op::Sub => e.each([a, quad(1)?], |e, [a, b]| {
+        Integer::Sub { sat: false } => e.each([a, quad(1)?], |e, [a, b]| {
             let difference = e.sub(a, b);
             fitted(e, difference)
         }),
-        Op::Mul | Op::Mad => product(e, opcode, ty, sources)?,
-        Op::Mul24 | Op::Mad24 => product_24(e, opcode, ty, a, quad(1)?, quad(2)),
-        Op::Sad => e.each([a, quad(1)?, quad(2)?], |e, [a, b, c]| {
+        Integer::Mul(part) => product(e, ty, part, false, sources)?,
+        Integer::Mad { part, sat } => product(e, ty, part, sat, sources)?,
+        Integer::Mul24 { high } => product_24(e, ty, high, false, a, quad(1)?, None),
+        Integer::Mad24 { high, sat } => product_24(e, ty, high, sat, a, quad(1)?, Some(quad(2)?)),
+        Integer::Div => divide::compute(e, ty, false, sources)?,
+        Integer::Rem => divide::compute(e, ty, true, sources)?,
+        Integer::Sad => e.each([a, quad(1)?, quad(2)?], |e, [a, b, c]| {
             let (a, b) = (signed(e, a, ty), signed(e, b, ty));
             let (most, least) = match ty.is_signed() {
                 true => (e.smax(a, b), e.smin(a, b)),
@@ -51,28 +43,32 @@ pub(super) fn compute(e: &mut Emit, opcode: &Opcode, sources: &[Source]) -> Opti
             let sum = e.add(c, distance);
             fitted(e, sum)
         }),
-        Op::Abs => e.each([a], |e, [a]| {
+        Integer::Abs => e.each([a], |e, [a]| {
             let a = signed(e, a, ty);
             let magnitude = e.abs(a);
             fitted(e, magnitude)
         }),
-        Op::Neg => e.each([a], |e, [a]| {
+        Integer::Neg => e.each([a], |e, [a]| {
             let negative = e.neg(a);
             fitted(e, negative)
         }),
-        Op::Min | Op::Max => e.each([a, quad(1)?], |e, [a, b]| {
-            let (a, b) = (signed(e, a, ty), signed(e, b, ty));
-            let chosen = match (opcode.op, ty.is_signed()) {
-                (Op::Min, true) => e.smin(a, b),
-                (Op::Min, false) => e.umin(a, b),
-                (_, true) => e.smax(a, b),
-                (_, false) => e.umax(a, b),
-            };
-            let zero = e.like(chosen, 0);
-            let chosen = if opcode.has(Word::Relu) { e.smax(chosen, zero) } else { chosen };
-            fitted(e, chosen)
-        }),
-        _ => return None,
+        Integer::Min { relu } => extreme(e, ty, true, relu, a, quad(1)?),
+        Integer::Max { relu } => extreme(e, ty, false, relu, a, quad(1)?),
+    })
+}
+
+fn extreme(e: &mut Emit, ty: Type, least: bool, relu: bool, a: Quad, b: Quad) -> Quad {
+    e.each([a, b], |e, [a, b]| {
+        let (a, b) = (signed(e, a, ty), signed(e, b, ty));
+        let chosen = match (least, ty.is_signed()) {
+            (true, true) => e.smin(a, b),
+            (true, false) => e.umin(a, b),
+            (false, true) => e.smax(a, b),
+            (false, false) => e.umax(a, b),
+        };
+        let zero = e.like(chosen, 0);
+        let chosen = if relu { e.smax(chosen, zero) } else { chosen };
+        e.extend(chosen, ty.bits().max(16), false)
     })
 }
 
@@ -106,28 +102,24 @@ fn saturated(e: &mut Emit, a: Value, value: Value, overflow: Value) -> Value {
     e.select(overflows, limit, value)
 }
 
-fn product(e: &mut Emit, opcode: &Opcode, ty: Type, sources: &[Source]) -> Option<Quad> {
+fn product(e: &mut Emit, ty: Type, part: Part, saturates: bool, sources: &[Source]) -> Option<Quad> {
     let [a, b] = [sources.first()?, sources.get(1)?];
-    let product = if opcode.has(Word::Hi) {
-        high(e, ty, a.quad, b.quad)
-    } else if let Some((factor, power)) = power_of_two(ty, a, b) {
-        shifted(e, ty, factor, power, opcode.has(Word::Wide))
-    } else if opcode.has(Word::Wide) {
-        wide(e, ty, a.quad, b.quad)
-    } else {
-        e.each([a.quad, b.quad], |e, [a, b]| {
+    let product = match (part, power_of_two(ty, a, b)) {
+        (Part::High, _) => high(e, ty, a.quad, b.quad),
+        (Part::Low | Part::Wide, Some((factor, power))) => shifted(e, ty, factor, power, part == Part::Wide),
+        (Part::Wide, None) => wide(e, ty, a.quad, b.quad),
+        (Part::Low, None) => e.each([a.quad, b.quad], |e, [a, b]| {
             let product = e.mul(a, b);
             e.extend(product, ty.bits(), false)
-        })
+        }),
     };
     let Some(c) = sources.get(2) else { return Some(product) };
-    let saturates = opcode.has(Word::Sat);
     Some(e.each([product, c.quad], |e, [product, c]| {
         if saturates {
             return saturating_add(e, product, c);
         }
         let sum = e.add(product, c);
-        if opcode.has(Word::Wide) { sum } else { e.extend(sum, ty.bits(), false) }
+        if part == Part::Wide { sum } else { e.extend(sum, ty.bits(), false) }
     }))
 }
 
@@ -185,9 +177,17 @@ fn high(e: &mut Emit, ty: Type, a: Quad, b: Quad) -> Quad {
 }
 
 /// Of 24-bit factors: the low 32 bits of the product, or those from bit 16 on.
-fn product_24(e: &mut Emit, opcode: &Opcode, ty: Type, a: Quad, b: Quad, c: Option<Quad>) -> Quad {
+fn product_24(
+    e: &mut Emit,
+    ty: Type,
+    high: bool,
+    saturates: bool,
+    a: Quad,
+    b: Quad,
+    c: Option<Quad>,
+) -> Quad {
     let [a, b] = [a, b].map(|quad| e.extend(quad.first(), 24, ty.is_signed()));
-    let product = if opcode.has(Word::Hi) {
+    let product = if high {
         let product = wide(e, ty, Quad::One(a), Quad::One(b));
         let shifted = e.each([product], |e, [product]| e.shr_by(product, 16));
         e.low_words(shifted)
@@ -195,18 +195,21 @@ fn product_24(e: &mut Emit, opcode: &Opcode, ty: Type, a: Quad, b: Quad, c: Opti
         e.mul(a, b)
     };
     Quad::One(match c {
-        Some(c) if opcode.has(Word::Sat) => saturating_add(e, product, c.first()),
+        Some(c) if saturates => saturating_add(e, product, c.first()),
         Some(c) => e.add(product, c.first()),
         None => product,
     })
 }
 
 /// `dp4a` and `dp2a`: products of bytes, or of halves with bytes, and their sum.
-fn dot(e: &mut Emit, opcode: &Opcode, sources: &[Source]) -> Option<Quad> {
+pub(super) fn dot(e: &mut Emit, dot: Dot, sources: &[Source]) -> Option<Quad> {
     let [a, b, c] = [sources.first()?, sources.get(1)?, sources.get(2)?].map(|source| source.quad.first());
-    let signed = [0, 1].map(|index| opcode.ty(index) == Some(Type::S32));
-    let (count, bits) = if opcode.op == Op::Dp4a { (4, 8) } else { (2, 16) };
-    let offset = if opcode.has(Word::Hi) { 2 } else { 0 };
+    let (count, bits, offset) = match dot.shape {
+        DotShape::Four => (4, 8, 0),
+        DotShape::TwoLow => (2, 16, 0),
+        DotShape::TwoHigh => (2, 16, 2),
+    };
+    let signed = dot.signed;
     // An element, moved to the top and down again.
     let element = |e: &mut Emit, value: Value, index: u32, bits: u32, signed: bool| {
         let high = e.shl_by(value, 32 - bits * (index + 1));
@@ -220,25 +223,22 @@ fn dot(e: &mut Emit, opcode: &Opcode, sources: &[Source]) -> Option<Quad> {
 }
 
 /// Two 16-bit values in each 32-bit lane.
-fn packed(e: &mut Emit, opcode: &Opcode, ty: Type, sources: &[Source]) -> Option<Quad> {
+pub(super) fn packed(e: &mut Emit, op: Packed, ty: Type, relu: bool, sources: &[Source]) -> Option<Quad> {
     let [a, b] = [sources.first()?, sources.get(1)?].map(|source| source.quad.first());
-    if !matches!(opcode.op, Op::Add | Op::Min | Op::Max) {
-        return None;
-    }
     let halves = |e: &mut Emit, value: Value| {
         let vector = if e.is_vector(value) { value } else { e.builder.ins().splat(I32X4, value) };
         e.cast(I16X8, vector)
     };
     let (x, y) = (halves(e, a), halves(e, b));
-    let chosen = match (opcode.op, ty == Type::S16x2) {
-        (Op::Add, _) => e.add(x, y),
-        (Op::Min, true) => e.smin(x, y),
-        (Op::Min, false) => e.umin(x, y),
-        (_, true) => e.smax(x, y),
-        (_, false) => e.umax(x, y),
+    let chosen = match (op, ty == Type::S16x2) {
+        (Packed::Add, _) => e.add(x, y),
+        (Packed::Min, true) => e.smin(x, y),
+        (Packed::Min, false) => e.umin(x, y),
+        (Packed::Max, true) => e.smax(x, y),
+        (Packed::Max, false) => e.umax(x, y),
     };
     let zero = e.constant(I16X8, 0);
-    let chosen = if opcode.has(Word::Relu) { e.smax(chosen, zero) } else { chosen };
+    let chosen = if relu { e.smax(chosen, zero) } else { chosen };
     let words = e.cast(I32X4, chosen);
     Some(Quad::One(if e.is_vector(a) { words } else { e.builder.ins().extractlane(words, 0) }))
 }

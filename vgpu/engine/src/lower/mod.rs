@@ -22,8 +22,10 @@ mod nan;
 use cranelift_codegen::ir::Value;
 use cranelift_codegen::isa::TargetIsa;
 use cranelift_frontend::FunctionBuilder;
-use gangway_ptx::{Op, Opcode, Type, Word};
+use gangway_ptx::meaning::{Combine, Compare, Compute, Logic};
+use gangway_ptx::{Expected, Type};
 
+pub(crate) use self::compare::integer_code;
 use self::emit::{Emit, Quad, Source};
 pub use self::nan::sink_tests;
 use crate::value::{self, Lanes, Predicate, QUADS, is_wide};
@@ -76,77 +78,54 @@ pub struct Outputs {
 }
 
 /// Computes an instruction whose results depend on nothing but `inputs`, its source
-/// operands in order. `None` where there is no fast path: then nothing that matters has been
-/// emitted. All results are uniform if all inputs are.
+/// operands in order; `expected` is what the opcode says of all operands. `None` where there is no fast path:
+/// then nothing that matters has been emitted. All results are uniform if all inputs are.
 pub fn pure(
     builder: &mut FunctionBuilder,
-    opcode: &Opcode,
+    compute: Compute,
+    expected: &[Expected],
     inputs: &[Input],
     features: Features,
 ) -> Option<Outputs> {
-    let uniform = inputs.iter().all(Input::is_uniform);
-    let predicate = |index: usize| match inputs.get(index)? {
-        Input::Predicate(predicate) => Some(predicate),
-        Input::Lanes(_) => None,
+    let mut values = |lane: &dyn Fn(&mut Emit, &[Source]) -> Option<Quad>| {
+        Some(Outputs::lanes(values(builder, expected, inputs, features, lane)?))
     };
-    let ty = opcode.ty(0)?;
-    match opcode.op {
-        Op::And | Op::Or | Op::Xor | Op::Not if ty == Type::Pred => {
-            let a = predicate(0)?;
-            Some(Outputs::predicate(match opcode.op {
-                Op::Not => a.not(builder),
-                Op::And => a.and(builder, predicate(1)?),
-                Op::Or => a.or(builder, predicate(1)?),
-                _ => a.xor(builder, predicate(1)?),
-            }))
-        }
-        Op::Selp => {
+    match compute {
+        Compute::Truth(op) => truth(builder, op, inputs),
+        Compute::Select(_) => {
             let [Input::Lanes(yes), Input::Lanes(no), Input::Predicate(mask)] = inputs else { return None };
             Some(Outputs::lanes(Lanes::select(builder, mask, yes, no)))
         }
-        Op::Slct => {
+        Compute::SelectBySign { by, ftz, .. } => {
             let [Input::Lanes(yes), Input::Lanes(no), Input::Lanes(_)] = inputs else { return None };
-            let by = opcode.ty(1)?;
-            let first = masks(builder, opcode, inputs, features, |e, sources| {
-                Some([compare::selects_first(e, opcode, by, sources[2].quad)])
-            })?;
+            let first = masks(builder, expected, inputs, features, |e, sources| {
+                [compare::selects_first(e, by, ftz, sources[2].quad)]
+            });
             Some(Outputs::lanes(Lanes::select(builder, &first[0], yes, no)))
         }
-        Op::Setp => set_predicates(builder, opcode, inputs, features),
-        Op::Set => {
-            let with = predicate(2);
-            let compared = opcode.ty(1)?;
-            if half::element(compared) != compared {
-                return None;
-            }
-            let holds = masks(builder, opcode, inputs, features, |e, sources| {
-                Some([compare::holds(e, opcode, compared, sources[0].quad, sources[1].quad)?])
-            })?;
-            let holds = combine(builder, opcode, &holds[0], with);
-            let mut e = Emit::new(builder, features);
-            if uniform {
-                let mask = holds.uniform(e.builder);
-                return Some(Outputs::lanes(Lanes::Uniform(compare::set_value(&mut e, ty, mask))));
-            }
-            let each = holds.each(e.builder);
-            let values = each.iter().map(|&mask| compare::set_value(&mut e, ty, mask)).collect();
-            Some(Outputs::lanes(Lanes::Vector(values)))
-        }
-        Op::Testp => {
-            let [holds] = masks(builder, opcode, inputs, features, |e, sources| {
-                Some([float::test(e, opcode, sources[0].quad)?])
-            })?;
+        Compute::SetPredicate(compare) => Some(set_predicates(builder, expected, compare, inputs, features)),
+        Compute::Set(compare, to) => set(builder, expected, compare, to, inputs, features),
+        Compute::Test { test, ty } => {
+            let [holds] = masks(builder, expected, inputs, features, |e, sources| {
+                [float::test(e, test, ty, sources[0].quad)]
+            });
             Some(Outputs::predicate(holds))
         }
-        Op::Lop3 if opcode.expected.len() > 5 => {
-            let result = values(builder, opcode, &inputs[..4], features)?;
-            let [some] = masks(builder, opcode, &[Input::Lanes(result.clone())], features, |e, sources| {
-                Some([e.differs_from_zero(sources[0].quad.first())])
-            })?;
-            let holds = combine(builder, opcode, &some, predicate(4));
-            Some(Outputs { first: Output::Lanes(result), second: Some(Output::Predicate(holds)) })
+        Compute::Table(how) if inputs.len() > 4 => table(builder, expected, how, inputs, features),
+        Compute::Table(_) => values(&bits::table),
+        Compute::Logic { op, ty } => values(&|e, sources| bits::logic(e, op, ty, sources)),
+        Compute::Bits { op, ty } => values(&|e, sources| bits::compute(e, op, ty, sources)),
+        Compute::Integer { op, ty } => values(&|e, sources| integer::compute(e, op, ty, sources)),
+        Compute::Packed { op, ty, relu } => values(&|e, sources| integer::packed(e, op, ty, relu, sources)),
+        Compute::Dot(dot) => values(&|e, sources| integer::dot(e, dot, sources)),
+        Compute::Float { op, ty, mode } => values(&|e, sources| float::compute(e, op, ty, mode, sources)),
+        Compute::Half { op, ty, mode } => values(&|e, sources| half::compute(e, op, ty, mode, sources)),
+        Compute::Approximate { op, ty, ftz } => {
+            values(&|e, sources| approximate::compute(e, op, ty, ftz, sources))
         }
-        _ => Some(Outputs::lanes(values(builder, opcode, inputs, features)?)),
+        Compute::Convert(convert) => values(&|e, sources| convert::compute(e, convert, sources)),
+        // The condition code is the warp's, and video instructions are seldom.
+        Compute::Carry(_) | Compute::Video(_) | Compute::VideoMad(_) => None,
     }
 }
 
@@ -166,53 +145,108 @@ impl Outputs {
     }
 }
 
-fn set_predicates(
+fn predicate(inputs: &[Input], index: usize) -> Option<&Predicate> {
+    match inputs.get(index)? {
+        Input::Predicate(predicate) => Some(predicate),
+        Input::Lanes(_) => None,
+    }
+}
+
+/// Logic of predicates.
+fn truth(builder: &mut FunctionBuilder, op: Logic, inputs: &[Input]) -> Option<Outputs> {
+    let a = predicate(inputs, 0)?;
+    Some(Outputs::predicate(match op {
+        Logic::Not => a.not(builder),
+        Logic::And => a.and(builder, predicate(inputs, 1)?),
+        Logic::Or => a.or(builder, predicate(inputs, 1)?),
+        Logic::Xor => a.xor(builder, predicate(inputs, 1)?),
+    }))
+}
+
+/// `lop3` with a predicate: whether any bit is set, combined with another one.
+fn table(
     builder: &mut FunctionBuilder,
-    opcode: &Opcode,
+    expected: &[Expected],
+    how: Option<Combine>,
     inputs: &[Input],
     features: Features,
 ) -> Option<Outputs> {
-    let ty = opcode.ty(0)?;
-    let each = half::element(ty);
-    let [first, second] = masks(builder, opcode, inputs, features, |e, sources| {
-        let (a, b) = (sources[0].quad, sources[1].quad);
-        if each == ty {
-            let holds = compare::holds(e, opcode, ty, a, b)?;
-            return Some([holds, e.mask_not(holds)]);
-        }
-        let low = compare::holds(e, opcode, each, a, b)?;
-        let [a, b] = [a, b].map(|quad| Quad::One(e.shr_by(quad.first(), 16)));
-        Some([low, compare::holds(e, opcode, each, a, b)?])
-    })?;
-    let with = match inputs.get(2) {
-        Some(Input::Predicate(with)) => Some(with),
-        _ => None,
-    };
-    let first = combine(builder, opcode, &first, with);
-    let second = combine(builder, opcode, &second, with);
-    Some(Outputs { first: Output::Predicate(first), second: Some(Output::Predicate(second)) })
+    let result = values(builder, expected, &inputs[..4], features, &bits::table)?;
+    let [some] = masks(builder, expected, &[Input::Lanes(result.clone())], features, |e, sources| {
+        [e.differs_from_zero(sources[0].quad.first())]
+    });
+    let holds = combine(builder, how, &some, predicate(inputs, 4));
+    Some(Outputs { first: Output::Lanes(result), second: Some(Output::Predicate(holds)) })
 }
 
-/// Combines the result of a comparison with a predicate by `.and`, `.or` or `.xor`.
+fn set(
+    builder: &mut FunctionBuilder,
+    expected: &[Expected],
+    compare: Compare,
+    to: Type,
+    inputs: &[Input],
+    features: Features,
+) -> Option<Outputs> {
+    if half::element(compare.ty) != compare.ty {
+        return None;
+    }
+    let [holds] = masks(builder, expected, inputs, features, |e, sources| {
+        [compare::holds(e, compare, compare.ty, sources[0].quad, sources[1].quad)]
+    });
+    let holds = combine(builder, compare.combine, &holds, predicate(inputs, 2));
+    let uniform = inputs.iter().all(Input::is_uniform);
+    let mut e = Emit::new(builder, features);
+    if uniform {
+        let mask = holds.uniform(e.builder);
+        return Some(Outputs::lanes(Lanes::Uniform(compare::set_value(&mut e, to, mask))));
+    }
+    let each = holds.each(e.builder);
+    let values = each.iter().map(|&mask| compare::set_value(&mut e, to, mask)).collect();
+    Some(Outputs::lanes(Lanes::Vector(values)))
+}
+
+fn set_predicates(
+    builder: &mut FunctionBuilder,
+    expected: &[Expected],
+    compare: Compare,
+    inputs: &[Input],
+    features: Features,
+) -> Outputs {
+    let each = half::element(compare.ty);
+    let [first, second] = masks(builder, expected, inputs, features, |e, sources| {
+        let (a, b) = (sources[0].quad, sources[1].quad);
+        let low = compare::holds(e, compare, each, a, b);
+        if each == compare.ty {
+            return [low, e.mask_not(low)];
+        }
+        let [a, b] = [a, b].map(|quad| Quad::One(e.shr_by(quad.first(), 16)));
+        [low, compare::holds(e, compare, each, a, b)]
+    });
+    let with = predicate(inputs, 2);
+    let first = combine(builder, compare.combine, &first, with);
+    let second = combine(builder, compare.combine, &second, with);
+    Outputs { first: Output::Predicate(first), second: Some(Output::Predicate(second)) }
+}
+
+/// Combines the result of a comparison with a predicate, where there is one.
 fn combine(
     builder: &mut FunctionBuilder,
-    opcode: &Opcode,
+    how: Option<Combine>,
     holds: &Predicate,
     with: Option<&Predicate>,
 ) -> Predicate {
-    match (opcode.first_of(&[Word::And, Word::Or, Word::Xor]), with) {
-        (Some(Word::And), Some(with)) => holds.and(builder, with),
-        (Some(Word::Or), Some(with)) => holds.or(builder, with),
-        (Some(Word::Xor), Some(with)) => holds.xor(builder, with),
-        _ => holds.clone(),
+    match (how, with) {
+        (Some(Combine::And), Some(with)) => holds.and(builder, with),
+        (Some(Combine::Or), Some(with)) => holds.or(builder, with),
+        (Some(Combine::Xor), Some(with)) => holds.xor(builder, with),
+        (None, _) | (_, None) => holds.clone(),
     }
 }
 
 /// The inputs that are values, cut to the types that the opcode asks for, as quads: one
 /// if all are uniform.
-fn sources(builder: &mut FunctionBuilder, opcode: &Opcode, inputs: &[Input]) -> Vec<Vec<Source>> {
-    let types: Vec<Type> = opcode
-        .expected
+fn sources(builder: &mut FunctionBuilder, expected: &[Expected], inputs: &[Input]) -> Vec<Vec<Source>> {
+    let types: Vec<Type> = expected
         .iter()
         .filter(|expected| !expected.role.writes())
         .map(|expected| expected.ty.unwrap_or(Type::B64))
@@ -267,17 +301,17 @@ impl Operand {
     }
 }
 
-/// The result of an instruction whose operands are values.
+/// The result of an instruction whose operands are values; `lane` computes it for a quad.
 fn values(
     builder: &mut FunctionBuilder,
-    opcode: &Opcode,
+    expected: &[Expected],
     inputs: &[Input],
     features: Features,
+    lane: &dyn Fn(&mut Emit, &[Source]) -> Option<Quad>,
 ) -> Option<Lanes> {
-    let quads = sources(builder, opcode, inputs);
+    let quads = sources(builder, expected, inputs);
     let mut e = Emit::new(builder, features);
-    let results =
-        quads.iter().map(|sources| value_of(&mut e, opcode, sources)).collect::<Option<Vec<Quad>>>()?;
+    let results = quads.iter().map(|sources| lane(&mut e, sources)).collect::<Option<Vec<Quad>>>()?;
     if let (1, Quad::One(value)) = (results.len(), results[0]) {
         return Some(Lanes::Uniform(value));
     }
@@ -288,31 +322,19 @@ fn values(
     Some(Lanes::Vector(results.into_iter().flat_map(parts).collect()))
 }
 
-fn value_of(e: &mut Emit, opcode: &Opcode, sources: &[Source]) -> Option<Quad> {
-    if opcode.op == Op::Cvt {
-        return convert::compute(e, opcode, sources);
-    }
-    float::compute(e, opcode, sources)
-        .or_else(|| approximate::compute(e, opcode, sources))
-        .or_else(|| half::compute(e, opcode, sources))
-        .or_else(|| bits::compute(e, opcode, sources))
-        .or_else(|| divide::compute(e, opcode, sources))
-        .or_else(|| integer::compute(e, opcode, sources))
-}
-
 /// Predicates that values decide.
 fn masks<const N: usize>(
     builder: &mut FunctionBuilder,
-    opcode: &Opcode,
+    expected: &[Expected],
     inputs: &[Input],
     features: Features,
-    decide: impl Fn(&mut Emit, &[Source]) -> Option<[Value; N]>,
-) -> Option<[Predicate; N]> {
-    let quads = sources(builder, opcode, inputs);
+    decide: impl Fn(&mut Emit, &[Source]) -> [Value; N],
+) -> [Predicate; N] {
+    let quads = sources(builder, expected, inputs);
     let mut e = Emit::new(builder, features);
-    let masks = quads.iter().map(|sources| decide(&mut e, sources)).collect::<Option<Vec<_>>>()?;
-    Some(std::array::from_fn(|index| match <[_; QUADS]>::try_from(masks.as_slice()) {
+    let masks: Vec<_> = quads.iter().map(|sources| decide(&mut e, sources)).collect();
+    std::array::from_fn(|index| match <[_; QUADS]>::try_from(masks.as_slice()) {
         Ok(quads) => Predicate::Each(Box::new(quads.map(|masks| masks[index]))),
         Err(_) => Predicate::Uniform(e.truth(masks[0][index])),
-    }))
+    })
 }

@@ -1,7 +1,8 @@
 //! A block that runs: its warps, who of them goes next, and what became of it.
 
 use gangway_interpreter::Kind;
-use gangway_ptx::{Op, Opcode, Word};
+use gangway_ptx::meaning::Barrier;
+use gangway_ptx::{Meaning, Opcode};
 
 use super::job::Job;
 use super::pace::Pace;
@@ -206,8 +207,7 @@ impl Block {
                 free += unsafe { (*slot.warp()).exited }.count_zeros();
             }
         }
-        let arrives =
-            |opcode: &Opcode| matches!(opcode.op, Op::Bar | Op::Barrier) && opcode.has(Word::Arrive);
+        let arrives = |opcode: &Opcode| opcode.meaning == Meaning::Barrier(Barrier::Arrive);
         waiting && self.state.is_stuck(free) && !job.program().module().opcodes.iter().any(arrives)
     }
 

@@ -1,7 +1,7 @@
 //! From a warp that cannot go on to the fault that the launch ends with.
 
 use gangway_interpreter::Kind;
-use gangway_ptx::{Instruction, Module, Op, Opcode};
+use gangway_ptx::{Instruction, Meaning, Module, Opcode};
 
 use super::job::Job;
 use super::slot::Slot;
@@ -68,9 +68,12 @@ fn kind(module: &Module, trap: &Trap, at: Option<Position>, slot: &Slot) -> Kind
 
 /// How many bytes an instruction accesses, and whether it writes.
 fn access(opcode: &Opcode) -> (usize, bool) {
-    let element = opcode.ty(0).map_or(1, |ty| ty.size() as usize);
-    let size = element * opcode.vector().max(1);
-    (size, matches!(opcode.op, Op::St | Op::Atom | Op::Red))
+    match opcode.meaning {
+        Meaning::Load(access) => (access.size() as usize, false),
+        Meaning::Store(access) => (access.size() as usize, true),
+        Meaning::Atomic(atomic) => (atomic.ty.size() as usize, true),
+        _ => (opcode.ty(0).map_or(1, |ty| ty.size() as usize), false),
+    }
 }
 
 /// The lanes whose access begins at an address, or just before it.

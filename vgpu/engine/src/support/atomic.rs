@@ -6,7 +6,8 @@
 use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 use gangway_interpreter::{Kind, combine};
-use gangway_ptx::{Op, Opcode, Type, Word};
+use gangway_ptx::meaning::{Atomic, AtomicOperation};
+use gangway_ptx::{Meaning, Type};
 
 use super::access::{Access, FIRST_SHARED, Space, each_lane, place};
 use super::pointers::{Pointers, Seen, pointers};
@@ -27,10 +28,13 @@ pub(super) unsafe extern "C" fn atomic(warp: *mut Warp, mask: u64, access: u64, 
             }
             let module = warp.host().module();
             let opcode = &module.opcodes[opcode as usize];
-            if opcode.first_of(&[Word::Exch, Word::Cas]).is_some() {
+            let Meaning::Atomic(atomic) = opcode.meaning else {
+                fault(warp, mask, Kind::Unsupported(opcode.to_string()))
+            };
+            if atomic.op.may_spin() {
                 warp.fuel -= SPIN;
             }
-            if pointers(warp, mask, access).is_some_and(|places| all(warp, mask, access, opcode, &places)) {
+            if pointers(warp, mask, access).is_some_and(|places| all(warp, mask, access, atomic, &places)) {
                 return;
             }
             let wide = access.size == 8;
@@ -41,9 +45,7 @@ pub(super) unsafe extern "C" fn atomic(warp: *mut Warp, mask: u64, access: u64, 
                 };
                 let b = value(&warp.values[0], wide, lane);
                 let c = value(&warp.values[1], wide, lane);
-                let Some(old) = one(to, access.size, opcode, b, c) else {
-                    fault(warp, 1 << lane, Kind::Unsupported(opcode.to_string()))
-                };
+                let old = one(to, atomic, b, c);
                 if wide {
                     warp.results[0][lane] = old;
                 } else {
@@ -82,26 +84,26 @@ const OPERATING: [Operating; 9] = {
 };
 
 impl Operation {
-    pub fn of(opcode: &Opcode) -> Option<Operation> {
-        use Word::*;
-        let ty = opcode.ty(0)?;
+    pub fn of(atomic: Atomic) -> Option<Self> {
+        let ty = atomic.ty;
         let plain = matches!(ty, Type::F32 | Type::F64) || !ty.is_float() && ty.bits() >= 32;
-        if !matches!(opcode.op, Op::Atom | Op::Red) || !plain {
+        if !plain {
             return None;
         }
-        let kind = match opcode.first_of(&[Exch, Cas, Add, And, Or, Xor, Min, Max, Inc, Dec])? {
-            Add if ty.is_float() => Operating::AddFloat,
-            Add => Operating::Add,
-            Exch => Operating::Exchange,
-            And => Operating::And,
-            Or => Operating::Or,
-            Xor => Operating::Xor,
-            Min => Operating::Minimum,
-            Max => Operating::Maximum,
-            Cas => Operating::CompareExchange,
-            _ => return None,
+        let kind = match atomic.op {
+            AtomicOperation::AddFloat => Operating::AddFloat,
+            AtomicOperation::Add => Operating::Add,
+            AtomicOperation::Exchange => Operating::Exchange,
+            AtomicOperation::And => Operating::And,
+            AtomicOperation::Or => Operating::Or,
+            AtomicOperation::Xor => Operating::Xor,
+            AtomicOperation::Min => Operating::Minimum,
+            AtomicOperation::Max => Operating::Maximum,
+            AtomicOperation::CompareAndSwap => Operating::CompareExchange,
+            // The processor has no such instruction either.
+            AtomicOperation::Increment | AtomicOperation::Decrement => return None,
         };
-        Some(Operation { kind, signed: ty.is_signed(), keeps: opcode.op == Op::Atom })
+        Some(Operation { kind, signed: ty.is_signed(), keeps: atomic.returns })
     }
 
     /// Never zero, which stands for none.
@@ -156,7 +158,7 @@ unsafe fn all(
     warp: &mut Warp,
     mask: u32,
     access: Access,
-    opcode: &Opcode,
+    atomic: Atomic,
     Pointers { each, shared }: &Pointers,
 ) -> bool {
     let Some(Operation { kind, signed, keeps }) = access.operation else { return false };
@@ -196,7 +198,7 @@ unsafe fn all(
                 let b = &first[0];
                 each_lane(mask, |lane| {
                     let at = AtomicU64::from_ptr(each[lane].cast());
-                    let new = |old| add64(old, b[lane]).or_else(|| combine(opcode, old, b[lane], 0));
+                    let new = |old| add64(old, b[lane]).or_else(|| Some(combine(atomic, old, b[lane], 0)));
                     results[lane] = at.fetch_update(ORDER, ORDER, new).unwrap_or_else(|old| old);
                 });
             }
@@ -278,21 +280,26 @@ on_words!(on64, AtomicU64, u64, i64);
 /// # Safety
 ///
 /// The pointer is aligned to the size, and may be written.
-unsafe fn one(to: *mut u8, size: u8, opcode: &Opcode, b: u64, c: u64) -> Option<u64> {
-    // SAFETY: as the caller says.
+unsafe fn one(to: *mut u8, atomic: Atomic, b: u64, c: u64) -> u64 {
+    let new = |old: u64| combine(atomic, old, b, c);
+    // SAFETY: as the caller says. The closures never refuse to update.
     unsafe {
-        match size {
+        match atomic.ty.size() {
             2 => {
-                let new = |old: u16| combine(opcode, old.into(), b, c).map(|new| new as u16);
-                AtomicU16::from_ptr(to.cast()).fetch_update(ORDER, ORDER, new).ok().map(u64::from)
+                let at = AtomicU16::from_ptr(to.cast());
+                at.fetch_update(ORDER, ORDER, |old| Some(new(old.into()) as u16))
+                    .unwrap_or_else(|old| old)
+                    .into()
             }
             4 => {
-                let new = |old: u32| combine(opcode, old.into(), b, c).map(|new| new as u32);
-                AtomicU32::from_ptr(to.cast()).fetch_update(ORDER, ORDER, new).ok().map(u64::from)
+                let at = AtomicU32::from_ptr(to.cast());
+                at.fetch_update(ORDER, ORDER, |old| Some(new(old.into()) as u32))
+                    .unwrap_or_else(|old| old)
+                    .into()
             }
             _ => {
-                let new = |old: u64| combine(opcode, old, b, c);
-                AtomicU64::from_ptr(to.cast()).fetch_update(ORDER, ORDER, new).ok()
+                let at = AtomicU64::from_ptr(to.cast());
+                at.fetch_update(ORDER, ORDER, |old| Some(new(old))).unwrap_or_else(|old| old)
             }
         }
     }

@@ -1,7 +1,8 @@
 //! Instructions that have no fast path, evaluated lane by lane as the interpreter does it.
 
 use gangway_interpreter::{Kind, evaluate as evaluate_lane, exchange};
-use gangway_ptx::{Opcode, Type};
+use gangway_ptx::meaning::Exchange;
+use gangway_ptx::{Meaning, Opcode, Type};
 
 use super::{fault, lanes, narrow_mut, quick, run, value};
 use crate::abi::Warp;
@@ -21,6 +22,9 @@ pub(super) unsafe extern "C" fn evaluate(warp: *mut Warp, opcode: u64, mask: u64
         run(warp, |warp| {
             let module = warp.host().module();
             let opcode = &module.opcodes[opcode as usize];
+            let Meaning::Compute(compute) = opcode.meaning else {
+                fault(warp, mask as u32, Kind::Unsupported(opcode.to_string()))
+            };
             let count = (wide >> 32) as usize;
             let types: [Type; 5] = {
                 let mut types = [Type::B64; 5];
@@ -41,9 +45,7 @@ pub(super) unsafe extern "C" fn evaluate(warp: *mut Warp, opcode: u64, mask: u64
                     };
                 }
                 let mut carry = warp.carry >> lane & 1 != 0;
-                let Some(results) = evaluate_lane(opcode, &inputs[..count], &mut carry) else {
-                    fault(warp, 1 << lane, Kind::Unsupported(opcode.to_string()))
-                };
+                let results = evaluate_lane(compute, &inputs[..count], &mut carry);
                 warp.carry = warp.carry & !(1 << lane) | u32::from(carry) << lane;
                 if predicate {
                     first_bits |= ((results.first & 1) as u32) << lane;
@@ -69,7 +71,10 @@ pub(super) unsafe extern "C" fn collective(warp: *mut Warp, opcode: u64, mask: u
         run(warp, |warp| {
             let module = warp.host().module();
             let opcode = &module.opcodes[opcode as usize];
-            if quick::exchange(opcode, mask as u32, wide as u32, warp) {
+            let Meaning::Exchange(Exchange { op, .. }) = opcode.meaning else {
+                fault(warp, mask as u32, Kind::Unsupported(opcode.to_string()))
+            };
+            if quick::exchange(op, mask as u32, wide as u32, warp) {
                 return;
             }
             let count = (wide >> 32) as usize;
@@ -84,9 +89,7 @@ pub(super) unsafe extern "C" fn collective(warp: *mut Warp, opcode: u64, mask: u
                 }
             }
             let mut results = [[0u64; 32]; 2];
-            if exchange(opcode, mask as u32, &inputs[..count.min(4)], &mut results).is_none() {
-                fault(warp, mask as u32, Kind::Unsupported(opcode.to_string()));
-            }
+            exchange(op, mask as u32, &inputs[..count.min(4)], &mut results);
             let written = opcode.expected.iter().filter(|expected| expected.role.writes());
             for (number, expected) in written.enumerate().take(2) {
                 match expected.ty.unwrap_or(Type::B32) {

@@ -1,40 +1,44 @@
 //! Shuffles and votes, which GCC's code is full of, without the detour over 64-bit values for each
 //! lane. What they mean is the interpreter's `exchange`, which the tests compare with.
 
-use gangway_ptx::{Op, Opcode, Word};
+use gangway_ptx::meaning::{ExchangeOperation, Shuffle, Vote};
 
 use super::{narrow, narrow_mut};
 use crate::abi::Warp;
 
 /// Computes a collective instruction for the lanes of `members` if it is one of the frequent ones. `wide` says which
 /// values have 64 bits.
-pub(super) fn exchange(opcode: &Opcode, members: u32, wide: u32, warp: &mut Warp) -> bool {
-    match opcode.op {
-        Op::Shfl if wide & 7 == 0 => shuffle(opcode, members, warp),
-        Op::Vote => vote(opcode, members, warp),
-        _ => false,
+pub(super) fn exchange(op: ExchangeOperation, members: u32, wide: u32, warp: &mut Warp) -> bool {
+    match op {
+        ExchangeOperation::Shuffle(mode) if wide & 7 == 0 => shuffle(mode, members, warp),
+        ExchangeOperation::Vote(mode) => vote(mode, members, warp),
+        ExchangeOperation::Shuffle(_)
+        | ExchangeOperation::MatchAny(_)
+        | ExchangeOperation::MatchAll(_)
+        | ExchangeOperation::Reduce(..)
+        | ExchangeOperation::Elect
+        | ExchangeOperation::Meet => return false,
     }
+    true
 }
 
 /// PTX ISA 9.7.9.6.
-fn shuffle(opcode: &Opcode, members: u32, warp: &mut Warp) -> bool {
-    match opcode.first_of(&[Word::Idx, Word::Down, Word::Up, Word::Bfly]) {
-        Some(Word::Idx) => take(members, warp, |lane, distance, segments, bound| {
+fn shuffle(mode: Shuffle, members: u32, warp: &mut Warp) {
+    match mode {
+        Shuffle::Index => take(members, warp, |lane, distance, segments, bound| {
             let source = (lane & segments) | (distance & !segments);
             (source, source <= bound)
         }),
-        Some(Word::Down) => {
+        Shuffle::Down => {
             take(members, warp, |lane, distance, _, bound| (lane + distance, lane + distance <= bound));
         }
-        Some(Word::Up) => {
+        Shuffle::Up => {
             take(members, warp, |lane, distance, _, bound| (lane - distance, lane - distance >= bound));
         }
-        Some(Word::Bfly) => {
+        Shuffle::Butterfly => {
             take(members, warp, |lane, distance, _, bound| (lane ^ distance, (lane ^ distance) <= bound));
         }
-        _ => return false,
     }
-    true
 }
 
 /// Takes each lane's value from the one that `source` tells, by the lane, the distance, the mask of the
@@ -59,27 +63,24 @@ fn take(members: u32, warp: &mut Warp, source: impl Fn(i32, i32, i32, i32) -> (i
     warp.results[1][0] = inside.into();
 }
 
-fn vote(opcode: &Opcode, members: u32, warp: &mut Warp) -> bool {
-    let Some(mode) = opcode.first_of(&[Word::Ballot, Word::All, Word::Any, Word::Uni]) else { return false };
+fn vote(mode: Vote, members: u32, warp: &mut Warp) {
     let ballot = warp.values[0][0] as u32 & members;
     let holds = match mode {
-        Word::Ballot => {
+        Vote::Ballot => {
             *narrow_mut(&mut warp.results[0]) = [ballot; 32];
-            return true;
+            return;
         }
-        Word::All => ballot == members,
-        Word::Any => ballot != 0,
-        _ => ballot == members || ballot == 0,
+        Vote::All => ballot == members,
+        Vote::Any => ballot != 0,
+        Vote::Uniform => ballot == members || ballot == 0,
     };
     // A predicate, a bit per lane.
     warp.results[0][0] = if holds { u32::MAX.into() } else { 0 };
-    true
 }
 
 #[cfg(test)]
 mod tests {
     use gangway_interpreter::{Lanes, exchange as slow};
-    use gangway_ptx::{Modifier, Type};
 
     use super::*;
 
@@ -90,12 +91,6 @@ mod tests {
         })
     }
 
-    fn opcode(op: &str, words: &[Word], ty: Type) -> Opcode {
-        let words = words.iter().map(|&word| Modifier::Word(word));
-        let modifiers: Vec<Modifier> = words.chain([Modifier::Type(ty)]).collect();
-        gangway_ptx::forms::table().find(op, &modifiers).expect("a form")
-    }
-
     #[test]
     fn shuffles_and_votes_are_those_of_the_interpreter() {
         let mut seed = 42;
@@ -103,45 +98,40 @@ mod tests {
         let mut warp: Box<Warp> = Box::new(unsafe { std::mem::zeroed() });
         for round in 0..2000 {
             let members = numbers(&mut seed)[0] as u32 | if round % 3 == 0 { u32::MAX } else { 0 };
-            for mode in [Word::Idx, Word::Up, Word::Down, Word::Bfly] {
-                let opcode = opcode("shfl", &[Word::Sync, mode], Type::B32);
+            for mode in [Shuffle::Index, Shuffle::Up, Shuffle::Down, Shuffle::Butterfly] {
+                let op = ExchangeOperation::Shuffle(mode);
                 let mut inputs =
                     [numbers(&mut seed), numbers(&mut seed), numbers(&mut seed), [members.into(); 32]];
                 if round % 2 == 0 {
                     // As compilers write it: segments of 32 lanes.
-                    inputs[2] = [if mode == Word::Up { 0 } else { 31 }; 32];
+                    inputs[2] = [if mode == Shuffle::Up { 0 } else { 31 }; 32];
                 }
                 let mut expected = [[0; 32]; 2];
-                slow(&opcode, members, &inputs, &mut expected).expect("a shuffle");
+                slow(op, members, &inputs, &mut expected);
                 for (values, input) in warp.values.iter_mut().zip(&inputs) {
                     *narrow_mut(values) = input.map(|value| value as u32);
                 }
-                assert!(exchange(&opcode, members, 0, &mut warp));
+                assert!(exchange(op, members, 0, &mut warp));
                 for lane in (0..32).filter(|lane| members >> lane & 1 != 0) {
                     let found = (narrow(&warp.results[0])[lane], warp.results[1][0] >> lane & 1);
                     assert_eq!(found, (expected[0][lane] as u32, expected[1][lane]), "{mode:?}, lane {lane}");
                 }
             }
-            for (mode, ty) in [
-                (Word::Ballot, Type::B32),
-                (Word::All, Type::Pred),
-                (Word::Any, Type::Pred),
-                (Word::Uni, Type::Pred),
-            ] {
-                let opcode = opcode("vote", &[Word::Sync, mode], ty);
+            for mode in [Vote::Ballot, Vote::All, Vote::Any, Vote::Uniform] {
+                let op = ExchangeOperation::Vote(mode);
                 let bits = if round % 4 == 0 { members } else { numbers(&mut seed)[1] as u32 };
                 let inputs = [std::array::from_fn(|lane| u64::from(bits >> lane & 1)), [members.into(); 32]];
                 let mut expected = [[0; 32]; 2];
                 if members == 0 {
                     continue;
                 }
-                slow(&opcode, members, &inputs, &mut expected).expect("a vote");
+                slow(op, members, &inputs, &mut expected);
                 warp.values[0][0] = bits.into();
-                assert!(exchange(&opcode, members, 0, &mut warp));
+                assert!(exchange(op, members, 0, &mut warp));
                 for lane in (0..32).filter(|lane| members >> lane & 1 != 0) {
-                    let found = match ty {
-                        Type::Pred => warp.results[0][0] >> lane & 1,
-                        _ => narrow(&warp.results[0])[lane].into(),
+                    let found = match mode {
+                        Vote::Ballot => narrow(&warp.results[0])[lane].into(),
+                        Vote::All | Vote::Any | Vote::Uniform => warp.results[0][0] >> lane & 1,
                     };
                     assert_eq!(found, expected[0][lane], "{mode:?}");
                 }

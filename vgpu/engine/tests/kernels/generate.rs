@@ -9,9 +9,9 @@
 use std::fmt::Write;
 use std::sync::LazyLock;
 
-use gangway_interpreter::evaluate;
-use gangway_ptx::forms::{Expected, Op, Opcode, Role, table};
-use gangway_ptx::{Type, Word};
+use gangway_ptx::forms::{Expected, Opcode, Role, table};
+use gangway_ptx::meaning::Approximate;
+use gangway_ptx::{Compute, Meaning, Type};
 
 /// Bytes of `out` for each thread.
 pub const OUT: usize = 256;
@@ -80,15 +80,17 @@ fn pure_opcodes() -> &'static [Vec<Opcode>] {
 }
 
 fn is_usable(opcode: &Opcode) -> bool {
-    let sources = opcode.expected.iter().filter(|expected| !expected.role.writes()).count();
-    let approximate = matches!(opcode.op, Op::Ex2 | Op::Lg2 | Op::Sin | Op::Cos | Op::Tanh | Op::Rsqrt);
-    let carries = opcode.has(Word::Cc) || matches!(opcode.op, Op::Addc | Op::Subc | Op::Madc);
-    let address = opcode.expected.iter().any(|expected| expected.ty.is_none());
-    opcode.until.is_none()
-        && !approximate
-        && !carries
-        && !address
-        && evaluate(opcode, &vec![0; sources], &mut false).is_some()
+    use Approximate::*;
+    match opcode.meaning {
+        // Links of carry chains are generated together.
+        Meaning::Compute(Compute::Carry(_)) => false,
+        Meaning::Compute(Compute::Approximate { op, .. }) => match op {
+            Ex2 | Lg2 | Sin | Cos | Tanh | Rsqrt => false,
+            Div | Rcp | Sqrt => opcode.until.is_none(),
+        },
+        Meaning::Compute(_) => opcode.until.is_none(),
+        _ => false,
+    }
 }
 
 struct Generator<'a> {

@@ -9,8 +9,8 @@ use cranelift_codegen::{Context, control::ControlPlane};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use gangway_engine::lower::{Features, Input, Output, pure, sink_tests};
 use gangway_engine::value::{Lanes, Predicate, is_wide};
-use gangway_ptx::Type;
 use gangway_ptx::forms::Opcode;
+use gangway_ptx::{Meaning, Type};
 
 /// In what form operands come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,7 +88,8 @@ impl Host {
                     operand(builder, ty, inputs, index, shape, constant.map(|(_, value)| *value))
                 })
                 .collect();
-            let Some(results) = pure(builder, opcode, &operands, self.features) else {
+            let Meaning::Compute(compute) = opcode.meaning else { panic!("{opcode} computes nothing") };
+            let Some(results) = pure(builder, compute, &opcode.expected, &operands, self.features) else {
                 fast = false;
                 return;
             };

@@ -9,14 +9,16 @@ use gangway_engine::lower::{Features, Input, Output, pure};
 use gangway_engine::value::{Lanes, QUADS, constant};
 use gangway_interpreter::evaluate;
 use gangway_ptx::forms::{Opcode, table};
-use gangway_ptx::{Modifier, Type};
+use gangway_ptx::{Compute, Meaning, Modifier, Type};
 
 use super::compile::{Host, Level, SLOT, Slots};
 use super::values::{Random, edges};
 
-fn add() -> Opcode {
+fn add() -> (Compute, Opcode) {
     let modifiers = ["f32"].map(|word| Modifier::from_text(word).expect("a modifier"));
-    table().find("add", &modifiers).expect("add.f32")
+    let add = table().find("add", &modifiers).expect("add.f32");
+    let Meaning::Compute(compute) = add.meaning else { panic!("a sum is computed") };
+    (compute, add)
 }
 
 /// Adds the slots of input, as often as asked, to zero or to what the last slot holds; `also` stores
@@ -47,8 +49,9 @@ fn emit(
     let address = builder.ins().iadd(inputs, offset);
     let term = Lanes::load(builder, false, address, 0);
     let operands = [Input::Lanes(Lanes::Vector(sums.clone().into())), Input::Lanes(term)];
-    let Some(Output::Lanes(next)) = pure(builder, &add(), &operands, features).map(|outputs| outputs.first)
-    else {
+    let (compute, add) = add();
+    let added = pure(builder, compute, &add.expected, &operands, features);
+    let Some(Output::Lanes(next)) = added.map(|outputs| outputs.first) else {
         panic!("add.f32 has a fast path");
     };
     if also {
@@ -97,7 +100,7 @@ fn sums_of_loops_are_what_they_are_without_moving_tests() {
                 for turn in 0..turns as usize {
                     last = sum;
                     let term = at(&inputs, turn, lane);
-                    sum = evaluate(&add(), &[sum, term], &mut false).expect("add.f32").first;
+                    sum = evaluate(add().0, &[sum, term], &mut false).first;
                 }
                 assert_eq!(at(&outputs, 0, lane), sum, "the sum of {turns} turns");
                 if also {

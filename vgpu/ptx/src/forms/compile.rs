@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 use rustc_hash::FxHashMap;
 
 use super::{Op, Row, rows};
+use crate::meaning::{self, Meaning};
 use crate::modifier::{Modifier, Word};
 use crate::types::{StateSpace, Type, Version};
 
@@ -98,6 +99,8 @@ pub struct Form {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Opcode {
     pub op: Op,
+    /// What it does, by the name and the modifiers.
+    pub meaning: Meaning,
     /// In the order of the form, whatever order the source text has.
     pub modifiers: Box<[Modifier]>,
     /// What the operands must be, one for each position.
@@ -182,7 +185,8 @@ impl Form {
         Form { row, slots, fixed, operands }
     }
 
-    /// The opcode, when the modifiers are as the row says, in any order that PTX allows.
+    /// The opcode, when the modifiers are as the row says, in any order that PTX allows. A row
+    /// that the table of meanings does not know matches nothing, which a test finds.
     fn matches(&self, modifiers: &[Modifier]) -> Option<Opcode> {
         let chosen = assign(&self.slots, self.fixed, modifiers)?;
         let (mut since, mut processor) = (self.row.since, self.row.processor);
@@ -192,9 +196,11 @@ impl Form {
                 processor = processor.max(sm);
             }
         }
+        let modifiers: Box<[Modifier]> = chosen.into_iter().flatten().collect();
         let mut opcode = Opcode {
             op: self.row.op,
-            modifiers: chosen.into_iter().flatten().collect(),
+            meaning: meaning::of(self.row.op, &modifiers)?,
+            modifiers,
             expected: Box::default(),
             since,
             processor,

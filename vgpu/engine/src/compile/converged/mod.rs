@@ -16,7 +16,8 @@ use cranelift_codegen::ir::{
     Block as Label, InstBuilder, SigRef, SourceLoc, StackSlotData, StackSlotKind, Type as Clif, Value,
 };
 use cranelift_frontend::{FunctionBuilder, Variable};
-use gangway_ptx::{Type, Word};
+use gangway_ptx::Type;
+use gangway_ptx::meaning::Barrier;
 
 use crate::abi::{ALL, Flavour, LANES};
 use crate::compile::emit::{Emitter, Known, Registers, Steps, field};
@@ -282,10 +283,10 @@ impl Converged<'_, '_> {
             self.order_parameters(number);
         }
         let Range { mut start, end } = block.instructions;
-        if block.collective {
+        if let Some(op) = block.collective {
             self.at(start);
             self.meet(number, start);
-            self.emit.collective(start, None);
+            self.emit.collective(start, op, None);
             start += 1;
         }
         self.straight(number, start..end, &[(number, None)]);
@@ -317,16 +318,15 @@ impl Converged<'_, '_> {
             }
             End::Branch(guard, yes, no) => self.branch(number, *guard, *yes, *no),
             End::Table { instruction, targets } => self.table(number, *instruction, targets),
-            End::Barrier { instruction, next } => {
+            End::Barrier { instruction, barrier, next } => {
                 self.at(*instruction);
-                let opcode = unit_opcode(self.emit.unit, *instruction);
-                let flags = self.emit.pass_barrier(*instruction);
+                let flags = self.emit.pass_barrier(*instruction, *barrier);
                 let (mask, flags) = (self.emit.mask, self.emit.number(flags));
-                if opcode.has(Word::Arrive) {
+                if *barrier == Barrier::Arrive {
                     self.emit.call(Helper::Arrive, &[mask, flags]);
                 } else {
                     self.emit.call(Helper::BarrierAll, &[flags]);
-                    self.emit.barrier_result(*instruction);
+                    self.emit.barrier_result(*instruction, *barrier);
                 }
                 self.flush(number);
                 self.go(number, *next);
@@ -401,8 +401,4 @@ impl Converged<'_, '_> {
             (_, Known::Input(Input::Lanes(value))) => value.vectors(&mut self.emit.builder),
         }
     }
-}
-
-fn unit_opcode<'a>(unit: &Unit<'a>, instruction: u32) -> &'a gangway_ptx::Opcode {
-    unit.module.opcode(&unit.body.instructions[instruction as usize])
 }

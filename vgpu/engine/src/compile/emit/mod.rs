@@ -372,7 +372,7 @@ impl<'a, 'b> Emitter<'a, 'b> {
         let wide = self.pass(inputs);
         let running = self.running(guard);
         let (index, wide) = (self.number(i64::from(instruction.opcode.0)), self.number(wide));
-        let carries = super::unit::carries(opcode);
+        let carries = opcode.meaning.carries();
         let alike = !carries && inputs.iter().all(is_uniform);
         let lanes = if alike { self.builder.ins().iconst(I32, 1) } else { running };
         self.call(Helper::Evaluate, &[index, lanes, wide]);

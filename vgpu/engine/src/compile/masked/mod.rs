@@ -17,7 +17,8 @@ use cranelift_codegen::ir::{
     Value,
 };
 use cranelift_frontend::FunctionBuilder;
-use gangway_ptx::{Guard, Type, Word};
+use gangway_ptx::meaning::{Barrier, ExchangeOperation};
+use gangway_ptx::{Guard, Type};
 use rustc_hash::FxHashMap;
 
 use crate::compile::emit::{Emitter, Known, Registers, field, own_memory};
@@ -206,8 +207,10 @@ impl Masked<'_, '_> {
         self.emit.local_base = self.emit.load_at(I64, self.frame, in_frame!(local_base));
         for index in block.instructions.clone() {
             self.at(index);
-            if block.collective && index == block.instructions.start {
-                self.meet(number, index);
+            if let Some(op) = block.collective
+                && index == block.instructions.start
+            {
+                self.meet(number, index, op);
             } else {
                 self.emit.instruction(index);
             }
@@ -224,7 +227,9 @@ impl Masked<'_, '_> {
             }
             End::Branch(guard, yes, no) => self.branch(number, *guard, *yes, *no),
             End::Table { instruction, targets } => self.table(number, *instruction, targets),
-            End::Barrier { instruction, next } => self.barrier(number, *instruction, *next),
+            End::Barrier { instruction, barrier, next } => {
+                self.barrier(number, *instruction, *barrier, *next);
+            }
             End::Call { instruction, next } => {
                 self.at(*instruction);
                 let back = self.emit.call_function(*instruction);
@@ -504,7 +509,7 @@ impl Masked<'_, '_> {
     }
 
     /// A collective instruction that lanes wait for each other at.
-    fn meet(&mut self, number: u32, index: u32) {
+    fn meet(&mut self, number: u32, index: u32, op: ExchangeOperation) {
         let unit = self.emit.unit;
         let instruction = &unit.body.instructions[index as usize];
         let operands = unit.body.operands(instruction);
@@ -532,19 +537,16 @@ impl Masked<'_, '_> {
         self.switch(ready);
         self.emit.mask = self.emit.builder.block_params(ready)[0];
         // What has been read so far holds for all lanes.
-        self.emit.collective(index, None);
+        self.emit.collective(index, op, None);
     }
 
-    fn barrier(&mut self, number: u32, index: u32, next: u32) {
+    fn barrier(&mut self, number: u32, index: u32, barrier: Barrier, next: u32) {
         self.at(index);
-        let unit = self.emit.unit;
-        let instruction = &unit.body.instructions[index as usize];
-        let opcode = unit.module.opcode(instruction);
-        let flags = self.emit.pass_barrier(index);
+        let flags = self.emit.pass_barrier(index, barrier);
         let mask = self.emit.mask;
         self.flush(number);
         let flags = self.emit.number(flags);
-        if opcode.has(Word::Arrive) {
+        if barrier == Barrier::Arrive {
             self.emit.call(Helper::Arrive, &[mask, flags]);
             self.go(number, next, mask);
             return;
@@ -563,9 +565,11 @@ impl Masked<'_, '_> {
             let lanes = self.received(label);
             self.emit.mask = lanes;
             self.emit.forget();
-            let End::Barrier { instruction, next } = unit.graph.blocks[number as usize].end else { continue };
+            let End::Barrier { instruction, barrier, next } = unit.graph.blocks[number as usize].end else {
+                continue;
+            };
             self.at(instruction);
-            self.emit.barrier_result(instruction);
+            self.emit.barrier_result(instruction, barrier);
             self.flush(number);
             self.go(number, next, lanes);
         }

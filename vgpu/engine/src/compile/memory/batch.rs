@@ -15,16 +15,16 @@ use cranelift_codegen::ir::types::{I32X4, I64, I64X2};
 use cranelift_codegen::ir::{
     BlockArg, InstBuilder, SourceLoc, StackSlot, StackSlotData, StackSlotKind, Value,
 };
-use gangway_ptx::{Base, Instruction, Op, Operand, SpecialRegister, StateSpace, Type};
+use gangway_ptx::meaning::MemoryAccess;
+use gangway_ptx::{Base, Instruction, Meaning, Operand, SpecialRegister, StateSpace};
 use rustc_hash::FxHashMap;
 
 use crate::abi::LANES;
 use crate::compile::emit::{Emitter, Known};
-use crate::compile::graph::{End, is_collective};
+use crate::compile::graph::End;
 use crate::compile::layout::Place;
 use crate::compile::liveness::{Set, accesses, instructions};
 use crate::compile::shape::Shape;
-use crate::compile::unit::is_strong;
 use crate::lower::Input;
 use crate::value::{Lanes, Predicate, QUADS, cast, constant};
 
@@ -38,6 +38,7 @@ const ALL_LANES: usize = 8 * LANES;
 /// A load of a batch.
 struct Load {
     index: u32,
+    access: MemoryAccess,
     /// The register with the address, and what was in it at that place.
     base: (u32, Known),
     /// The first address of each row; while the batch is done, as parameters of the block in which that begins.
@@ -140,6 +141,15 @@ impl Emitter<'_, '_> {
         (loads > 1).then_some(instructions.start..end)
     }
 
+    /// The load that an instruction is, and its address.
+    fn load_of(&self, index: u32) -> Option<(MemoryAccess, Operand)> {
+        let (_, opcode, operands) = self.of(index);
+        match opcode.meaning {
+            Meaning::Load(access) => Some((access, operands[1])),
+            _ => None,
+        }
+    }
+
     fn of(&self, index: u32) -> (&Instruction, &gangway_ptx::Opcode, &[Operand]) {
         let unit = self.unit;
         let instruction = &unit.body.instructions[index as usize];
@@ -157,52 +167,47 @@ impl Emitter<'_, '_> {
         };
         if instruction.guard.is_some()
             || unit.shapes.is_speculative(&unit.slots, opcode, operands)
-            || is_collective(opcode)
             || operands.iter().any(time)
         {
             return false;
         }
-        match opcode.op {
-            Op::Ld => match operands[1] {
+        match opcode.meaning {
+            Meaning::Compute(_) | Meaning::Move { .. } | Meaning::ConvertAddress { .. } => true,
+            Meaning::Load(MemoryAccess { uniform: false, .. }) => match operands[1] {
                 Operand::Address(Base::Symbol(symbol), _) => {
                     matches!(unit.slots.layout.place(symbol), Some(Place::Slot(_) | Place::Parameter(_)))
                 }
                 _ => false,
             },
-            Op::Membar
-            | Op::Fence
-            | Op::Prefetch
-            | Op::Prefetchu
-            | Op::Brkpt
-            | Op::Nanosleep
-            | Op::Activemask
-            | Op::Ldu
-            | Op::St
-            | Op::Atom
-            | Op::Red
-            | Op::Cp
-            | Op::Isspacep
-            | Op::Alloca
-            | Op::Stacksave
-            | Op::Stackrestore => false,
-            _ => true,
+            Meaning::Load(_)
+            | Meaning::Store(_)
+            | Meaning::Atomic(_)
+            | Meaning::Copy(_)
+            | Meaning::IsInSpace(_)
+            | Meaning::Stack(..)
+            | Meaning::Control(_)
+            | Meaning::Barrier(_)
+            | Meaning::Exchange(_)
+            | Meaning::ActiveMask
+            | Meaning::Fence
+            | Meaning::Hint(_) => false,
         }
     }
 
     /// Whether an instruction looks like a load of consecutive elements, one for each lane.
     fn is_candidate(&self, index: u32) -> bool {
         let unit = self.unit;
-        let (instruction, opcode, operands) = self.of(index);
-        let size = opcode.ty(0).map_or(0, Type::size);
-        let Operand::Address(Base::Register(base), _) = *operands.get(1).unwrap_or(&Operand::Absent) else {
+        let (instruction, ..) = self.of(index);
+        let Some((access, Operand::Address(Base::Register(base), _))) = self.load_of(index) else {
             return false;
         };
-        opcode.op == Op::Ld
+        let size = access.ty.size();
+        !access.uniform
             && instruction.guard.is_none()
-            && opcode.vector() == 1
+            && access.vector == 1
             && matches!(size, 4 | 8)
-            && !is_strong(opcode)
-            && !matches!(opcode.space(), StateSpace::Local | StateSpace::Param)
+            && !access.strong
+            && !matches!(access.space, StateSpace::Local | StateSpace::Param)
             && unit.shapes.slots[unit.slots.of(base, 0) as usize] == Shape::Steps(size.into())
             && self.has_general_result(index)
     }
@@ -210,18 +215,16 @@ impl Emitter<'_, '_> {
     /// Finds where a load goes.
     fn begin(&mut self, index: u32) -> Option<Load> {
         let unit = self.unit;
-        let instruction = &unit.body.instructions[index as usize];
-        let (opcode, operand) = (unit.module.opcode(instruction), unit.body.operands(instruction)[1]);
+        let (access, operand) = self.load_of(index)?;
         let Operand::Address(Base::Register(register), _) = operand else { return None };
         let slot = unit.slots.of(register, 0);
         let base = (slot, self.known(slot));
-        let ty = opcode.ty(0)?;
         self.ahead.start = index;
-        let reach = self.reach(operand, opcode, ty, None)?;
-        let size = i64::from(ty.size());
-        let stretches = self.stretches(&reach, opcode, size)?;
+        let reach = self.reach(operand, access, None)?;
+        let size = i64::from(access.ty.size());
+        let stretches = self.stretches(&reach, access.space, size)?;
         let stretch = stretches.then(|| self.stretch(reach.pointers[0], size, size));
-        let load = Load { index, base, pointers: reach.pointers, wrong: reach.wrong, stretch };
+        let load = Load { index, access, base, pointers: reach.pointers, wrong: reach.wrong, stretch };
         (reach.step == size).then_some(load)
     }
 
@@ -262,10 +265,8 @@ impl Emitter<'_, '_> {
 
     /// Has a helper do one of the loads, if it is that one that something is wrong with: where its values are.
     fn load_slowly(&mut self, load: &Load, number: usize) -> Vec<Value> {
-        let unit = self.unit;
-        let instruction = &unit.body.instructions[load.index as usize];
-        let (opcode, operand) = (unit.module.opcode(instruction), unit.body.operands(instruction)[1]);
-        let ty = opcode.ty(0).unwrap_or(Type::B32);
+        let ty = load.access.ty;
+        let operand = self.of(load.index).2[1];
         let (slow, done) = (self.builder.create_block(), self.builder.create_block());
         self.builder.set_cold_block(slow);
         self.builder.set_cold_block(done);
@@ -285,7 +286,7 @@ impl Emitter<'_, '_> {
         let before = self.known(load.base.0);
         self.note(load.base.0, load.base.1.clone());
         let address = self.address(operand);
-        let lanes = self.load_lanes(&address, opcode, ty, None);
+        let lanes = self.load_lanes(&address, load.access, None);
         self.note(load.base.0, before);
         let scratch = self.scratch();
         let start = self.builder.ins().stack_addr(I64, scratch, (ALL_LANES * number) as i32);
@@ -316,7 +317,7 @@ impl Emitter<'_, '_> {
     fn finish(&mut self, load: &Load) {
         let unit = self.unit;
         let instruction = &unit.body.instructions[load.index as usize];
-        let ty = unit.module.opcode(instruction).ty(0).unwrap_or(Type::B32);
+        let ty = load.access.ty;
         // What is loaded stays as it is until the batch ends; what is not there is a signal all the same.
         let flags = crate::compile::emit::own_memory().with_readonly().with_can_move();
         // Loaded as a type that no instruction computes with: a load that is part of an instruction of the processor

@@ -8,7 +8,8 @@ mod reach;
 
 use cranelift_codegen::ir::types::{I8, I16, I32, I32X4, I64, I64X2};
 use cranelift_codegen::ir::{Block as Label, BlockArg, InstBuilder, MemFlagsData, Type as Clif, Value};
-use gangway_ptx::{Opcode, Operand, StateSpace, Type};
+use gangway_ptx::meaning::MemoryAccess;
+use gangway_ptx::{Operand, StateSpace, Type};
 
 pub(crate) use reach::CheckedAccesses;
 use reach::Reach;
@@ -42,23 +43,23 @@ impl Emitter<'_, '_> {
     pub fn load_shaped(
         &mut self,
         operand: Operand,
-        opcode: &Opcode,
-        ty: Type,
+        access: MemoryAccess,
         guard: Option<&Predicate>,
         uniform: bool,
     ) -> Option<Vec<Known>> {
-        let mut reach = self.reach(operand, opcode, ty, guard)?;
+        let ty = access.ty;
+        let mut reach = self.reach(operand, access, guard)?;
         let one = reach.pointers.len() == 1 && reach.step == 0;
-        let bytes = i64::from(ty.size()) * opcode.vector() as i64;
-        if self.stretches(&reach, opcode, bytes)? {
+        let bytes = i64::from(access.size());
+        if self.stretches(&reach, access.space, bytes)? {
             let elsewhere = self.elsewhere(reach.pointers[0], reach.step, bytes);
             reach.wrong = self.builder.ins().bor(reach.wrong, elsewhere);
         }
         let (slow, done) = self.part(reach.wrong);
-        let count = opcode.vector();
+        let count = usize::from(access.vector);
         // Generic addresses may be of each lane's own memory where that has not been ruled out.
         let scalars = one && uniform;
-        let rows = !one && reach.step == 0 && opcode.space() == StateSpace::Shared && self.partial.is_none();
+        let rows = !one && reach.step == 0 && access.space == StateSpace::Shared && self.partial.is_none();
         let mut values = Vec::new();
         for element in 0..count {
             let offset = element as i32 * ty.size() as i32;
@@ -83,7 +84,7 @@ impl Emitter<'_, '_> {
         self.builder.ins().jump(done, &arguments);
         self.builder.switch_to_block(slow);
         let address = self.address(operand);
-        let lanes = self.load_lanes(&address, opcode, ty, guard);
+        let lanes = self.load_lanes(&address, access, guard);
         let mut slow_values = Vec::new();
         for lanes in &lanes {
             if scalars {
@@ -182,11 +183,11 @@ impl Emitter<'_, '_> {
         &mut self,
         operand: Operand,
         values: &[Known],
-        opcode: &Opcode,
-        ty: Type,
+        access: MemoryAccess,
         guard: Option<&Predicate>,
     ) -> bool {
-        let Some(reach) = self.reach(operand, opcode, ty, guard) else { return false };
+        let ty = access.ty;
+        let Some(reach) = self.reach(operand, access, guard) else { return false };
         let size = i64::from(ty.size());
         if self.partial.is_some() {
             // Other lanes' memory may be read where that harms nobody, never written.
@@ -196,7 +197,7 @@ impl Emitter<'_, '_> {
             self.pass(&[Input::Lanes(lanes)]);
             let (step, size) = (self.number(reach.step), self.number(size));
             self.call(Helper::StoreRow, &[self.mask, pointer, step, size]);
-            self.store_slowly(slow, done, operand, values, opcode, ty, guard);
+            self.store_slowly(slow, done, operand, values, access, guard);
             return true;
         }
         let (slow, done) = self.part(reach.wrong);
@@ -233,27 +234,25 @@ impl Emitter<'_, '_> {
                 }
             }
         }
-        self.store_slowly(slow, done, operand, values, opcode, ty, guard);
+        self.store_slowly(slow, done, operand, values, access, guard);
         true
     }
 
     /// Ends the fast way of a store, and has a helper do it on the slow way.
-    #[allow(clippy::too_many_arguments)]
     fn store_slowly(
         &mut self,
         slow: Label,
         done: Label,
         operand: Operand,
         values: &[Known],
-        opcode: &Opcode,
-        ty: Type,
+        access: MemoryAccess,
         guard: Option<&Predicate>,
     ) {
         self.builder.ins().jump(done, &[]);
         self.builder.switch_to_block(slow);
         let address = self.address(operand);
         let lanes: Vec<Lanes> = values.iter().map(|value| self.lanes_of(value)).collect();
-        self.store_lanes(&address, &lanes, opcode, ty, guard);
+        self.store_lanes(&address, &lanes, access, guard);
         self.builder.ins().jump(done, &[]);
         self.builder.seal_block(done);
         self.builder.switch_to_block(done);

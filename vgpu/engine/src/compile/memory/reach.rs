@@ -7,12 +7,12 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{InstBuilder, Value};
 use gangway_device_memory::{BASE, WINDOWS};
-use gangway_ptx::{Base, Expected, Op, Opcode, Operand, StateSpace, Type};
+use gangway_ptx::meaning::MemoryAccess;
+use gangway_ptx::{Base, Expected, Meaning, Operand, StateSpace};
 use rustc_hash::FxHashMap;
 
 use crate::abi::LANES;
 use crate::compile::emit::{Emitter, Known, Steps, field};
-use crate::compile::unit::is_strong;
 use crate::lower::Input;
 use crate::value::{Lanes, Predicate};
 
@@ -63,17 +63,16 @@ impl Emitter<'_, '_> {
     pub(super) fn reach(
         &mut self,
         operand: Operand,
-        opcode: &Opcode,
-        ty: Type,
+        access: MemoryAccess,
         guard: Option<&Predicate>,
     ) -> Option<Reach> {
-        if !self.converged || self.unit.check || is_strong(opcode) {
+        if !self.converged || self.unit.check || access.strong {
             return None;
         }
         if self.partial.is_some() && guard.is_some() {
             return None;
         }
-        let space = opcode.space();
+        let space = access.space;
         if matches!(space, StateSpace::Local | StateSpace::Param) {
             return None;
         }
@@ -83,7 +82,7 @@ impl Emitter<'_, '_> {
             Known::Steps(Steps { bases, step }) => (bases.into_vec(), step),
             Known::Input(_) => return None,
         };
-        let bytes = i64::from(ty.size()) * opcode.vector() as i64;
+        let bytes = i64::from(access.size());
         let narrow = self.builder.func.dfg.value_type(bases[0]) == I32;
         // Addresses of 32 bits could wrap around; offsets in shared memory are too small for that.
         if step % bytes != 0 || narrow && space != StateSpace::Shared && step != 0 {
@@ -150,16 +149,16 @@ impl Emitter<'_, '_> {
             let instruction = &unit.body.instructions[index as usize];
             let other = unit.module.opcode(instruction);
             let operands = unit.body.operands(instruction);
-            let address = match other.op {
-                Op::Ld | Op::Ldu => operands[1],
-                Op::St => operands[0],
-                _ => Operand::Absent,
+            let (access, address) = match other.meaning {
+                Meaning::Load(access) => (Some(access), operands[1]),
+                Meaning::Store(access) => (Some(access), operands[0]),
+                _ => (None, Operand::Absent),
             };
-            if let Operand::Address(same, offset) = address
+            if let (Some(access), Operand::Address(same, offset)) = (access, address)
                 && same == base
                 && instruction.guard.is_none()
-                && other.space() == space
-                && other.ty(0).map(|ty| i64::from(ty.size()) * other.vector() as i64) == Some(bytes)
+                && access.space == space
+                && i64::from(access.size()) == bytes
                 && offset.checked_sub(least).is_some_and(|distance| distance % bytes == 0)
                 && offset.max(most).saturating_sub(offset.min(least)) < MOST_APART
             {
@@ -228,8 +227,8 @@ impl Emitter<'_, '_> {
 
     /// Whether lanes that do not run might touch memory in a load that is not there; none if that could not be
     /// found out.
-    pub(super) fn stretches(&self, reach: &Reach, opcode: &Opcode, bytes: i64) -> Option<bool> {
-        if self.partial.is_none() || reach.step == 0 || opcode.space() == StateSpace::Shared {
+    pub(super) fn stretches(&self, reach: &Reach, space: StateSpace, bytes: i64) -> Option<bool> {
+        if self.partial.is_none() || reach.step == 0 || space == StateSpace::Shared {
             return Some(false);
         }
         let within = reach.step > 0 && reach.step * (LANES as i64 - 1) + bytes <= PAGE;
