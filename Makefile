@@ -62,7 +62,7 @@ stress: build ## Attack the staged libraries; SECONDS=60 for each attack, SEED=.
 	SEED=$(SEED) scripts/stress.sh $(or $(SECONDS),60) $(ATTACKS)
 
 .PHONY: sanitize
-sanitize: bootstrap ## Run programs on libraries with AddressSanitizer; SUITES="conformance programs stress numba"
+sanitize: bootstrap ## Run programs on libraries with AddressSanitizer; SUITES="conformance programs stress clients"
 	scripts/sanitize.sh $(SUITES)
 
 .PHONY: loom

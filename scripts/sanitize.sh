@@ -2,9 +2,9 @@
 # Runs programs on libraries that were built with AddressSanitizer, and fails if it
 # reports anything.
 #
-#   scripts/sanitize.sh [conformance] [programs] [stress] [numba]
+#   scripts/sanitize.sh [conformance] [programs] [stress] [clients]
 #
-# All but numba, whose packages are a large download, if none is named. The programs
+# All but the clients, whose packages are a large download, if none is named. The programs
 # themselves are not instrumented: they load the sanitizer's runtime first, and what
 # it sees is the libraries' own reads and writes, and everybody's calls of malloc,
 # free, memcpy and their like. Reports are left in build/asan/reports.
@@ -122,11 +122,12 @@ for suite in "${wanted[@]}"; do
         driver/{checked,limits,loader} openmp ||
         failed+=("$suite")
       ;;
-    numba)
-      LD_PRELOAD=$runtime scripts/clients.sh --library "$stage/lib/gangway/vgpu" numba || failed+=("$suite")
+    clients)
+      GANGWAY_CLIENTS_PRELOAD=$runtime scripts/clients.sh --library "$stage/lib/gangway/vgpu" ||
+        failed+=("$suite")
       ;;
     *)
-      echo "sanitize: there is no suite '$suite', only conformance, programs, stress and numba" >&2
+      echo "sanitize: there is no suite '$suite', only conformance, programs, stress and clients" >&2
       exit 2
       ;;
   esac
