@@ -1,15 +1,13 @@
 //! The compilers' descriptions of mapped variables.
 //!
-//! clang passes `";name;file;line;column;;"` for each mapped variable, flang
-//! `";file;name;line;column;;"`
-//! (only with debug information; without it the text is `;unknown;unknown;0;0;;`).
-//! A label is carried as the pointer it came as and only decoded when somebody
-//! wants to read it, so that it costs a launch nothing.
+//! A label is carried as the pointer it came as and only decoded when somebody wants to
+//! read it, so that it costs a launch nothing. The front ends say how.
 
-use gangway_backend::SourceLocation;
+use gangway_backend::{Readers, SourceLocation};
 use std::ffi::{CStr, c_char};
 
-/// A variable's description; null where the compiler gave none.
+/// A variable's description: a constant of the program in its compiler's form; null where
+/// the compiler gave none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(transparent)]
 pub struct Label(*const c_char);
@@ -23,6 +21,26 @@ impl Default for Label {
     fn default() -> Self {
         Self::NONE
     }
+}
+
+/// What a description says of a variable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Described {
+    /// Its name as the user wrote it, if known.
+    pub name: Option<&'static str>,
+    /// Where it (or its map clause) stands, if known.
+    pub location: Option<SourceLocation<'static>>,
+}
+
+/// Reads a variable's description; `None` if it is in another compiler's form.
+pub type ReadLabel = fn(&'static str) -> Option<Described>;
+
+static READERS: Readers<ReadLabel> = Readers::new();
+
+/// Adds a form of description for the rest of the process; called by front ends at their
+/// start.
+pub fn read_labels_with(reader: ReadLabel) {
+    READERS.add(reader);
 }
 
 impl Label {
@@ -47,62 +65,28 @@ impl Label {
         self.0
     }
 
-    fn text(self) -> Option<&'static str> {
+    /// A text that no front end knows is the variable's name: a global's symbol.
+    fn decode(self) -> Option<Described> {
         if self.0.is_null() {
             return None;
         }
         // SAFETY: a non-null label points to a NUL-terminated constant of the program.
-        unsafe { CStr::from_ptr(self.0) }.to_str().ok()
+        let text: &'static str = unsafe { CStr::from_ptr(self.0) }.to_str().ok()?;
+        let symbol = || Described { name: (!text.is_empty()).then_some(text), location: None };
+        Some(READERS.read(text, |reader, text| reader(text)).unwrap_or_else(symbol))
     }
 
-    /// The variable's name as the user wrote it, if known. A text that is not in
-    /// the `;`-form (a symbol name of a global) is the name itself.
+    /// The variable's name as the user wrote it, if known.
     #[must_use]
     pub fn name(self) -> Option<&'static str> {
-        let text = self.text()?;
-        let name = if text.starts_with(';') { Fields::of(text)?.name } else { text };
-        (!name.is_empty() && name != "unknown").then_some(name)
+        self.decode()?.name
     }
 
     /// Where the variable (or its map clause) stands.
     #[must_use]
     pub fn location(self) -> Option<SourceLocation<'static>> {
-        let Fields { file, line, column, .. } = Fields::of(self.text()?)?;
-        (line != 0).then_some(SourceLocation { file, function: "", line, column })
+        self.decode()?.location
     }
-}
-
-/// A description taken apart.
-struct Fields<'a> {
-    name: &'a str,
-    file: &'a str,
-    line: u32,
-    column: u32,
-}
-
-impl<'a> Fields<'a> {
-    fn of(text: &'a str) -> Option<Self> {
-        let mut fields = text.strip_prefix(';')?.split(';');
-        let (first, second) = (fields.next()?, fields.next()?);
-        let line = fields.next()?.parse().ok()?;
-        let column = fields.next()?.parse().ok()?;
-        // flang puts the file first, clang the variable.
-        let (name, file) = if is_fortran_file(first) && !is_fortran_file(second) && !second.contains('/') {
-            (second, first)
-        } else {
-            (first, second)
-        };
-        Some(Self { name, file, line, column })
-    }
-}
-
-/// Whether a field of a description names a Fortran source file: no variable of C
-/// or Fortran ends like that, except a member called `f`, which C++ programs have.
-fn is_fortran_file(field: &str) -> bool {
-    const SUFFIXES: [&str; 8] = ["f90", "f95", "f03", "f08", "f18", "for", "ftn", "cuf"];
-    let Some((stem, suffix)) = field.rsplit_once('.') else { return false };
-    let suffix = suffix.to_ascii_lowercase();
-    SUFFIXES.contains(&suffix.as_str()) || (suffix == "f" && stem.contains('/'))
 }
 
 #[cfg(all(test, not(loom)))]
@@ -110,23 +94,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn variable_descriptions() {
-        let label = Label::from_ptr(c";s.p[0:s.n];m.c;4;32;;".as_ptr());
-        assert_eq!(label.name(), Some("s.p[0:s.n]"));
-        let location = label.location().unwrap();
-        assert_eq!((location.file, location.line, location.column), ("m.c", 4, 32));
-        assert_eq!(Label::from_ptr(c"global".as_ptr()).name(), Some("global"));
-        assert_eq!(Label::from_ptr(c";unknown;unknown;0;0;;".as_ptr()).name(), None);
+    fn a_text_is_a_symbol_unless_a_front_end_knows_it() {
+        let (symbol, described) = (Label::of_symbol(c"global"), Label::of_symbol(c"x at a.c"));
+        assert_eq!(described.name(), Some("x at a.c"));
+        read_labels_with(|text| {
+            let (name, file) = text.split_once(" at ")?;
+            let location = SourceLocation { file, ..SourceLocation::default() };
+            Some(Described { name: Some(name), location: Some(location) })
+        });
+        assert_eq!((described.name(), described.location().unwrap().file), (Some("x"), "a.c"));
+        assert_eq!((symbol.name(), symbol.location()), (Some("global"), None));
         assert_eq!(Label::NONE.name(), None);
-    }
-
-    #[test]
-    fn flang_puts_the_file_first() {
-        let label = Label::from_ptr(c";/home/user/cg.F90;matrix;12;7;;".as_ptr());
-        assert_eq!(label.name(), Some("matrix"));
-        let location = label.location().unwrap();
-        assert_eq!((location.file, location.line), ("/home/user/cg.F90", 12));
-        assert_eq!(Label::from_ptr(c";sub/old.f;x;3;1;;".as_ptr()).name(), Some("x"));
-        assert_eq!(Label::from_ptr(c";s.f;main.cpp;3;1;;".as_ptr()).name(), Some("s.f"));
     }
 }

@@ -13,9 +13,10 @@ use crate::events::Site;
 use crate::items::Items;
 use crate::library::{Library, Placement, Registration};
 use crate::regions::{MAX_DEVICES, Region, Regions};
+use crate::requirements::{Required, Requirements};
 use crate::target::{DataOperation, Job, Shape};
 use gangway_backend::{Backend, Kernel, Module};
-use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 #[cfg(not(loom))]
@@ -25,21 +26,11 @@ mod loading;
 #[cfg(not(loom))]
 pub use fork::Forking;
 
-/// `requires` clauses (OpenMP 6.0 section 10.5), with LLVM's bits.
-pub mod requirement {
-    /// `reverse_offload`.
-    pub const REVERSE_OFFLOAD: u64 = 2;
-    /// `unified_address`.
-    pub const UNIFIED_ADDRESS: u64 = 4;
-    /// `unified_shared_memory`.
-    pub const UNIFIED_SHARED_MEMORY: u64 = 8;
-}
-
 /// The offload runtime of a process.
 pub struct Runtime {
     devices: [AtomicPtr<Device>; MAX_DEVICES],
     device_count: AtomicUsize,
-    requirements: AtomicU64,
+    required: Required,
     regions: Regions,
     registry: Mutex<Registry>,
 }
@@ -91,7 +82,7 @@ impl Runtime {
         Self {
             devices: [const { AtomicPtr::new(std::ptr::null_mut()) }; MAX_DEVICES],
             device_count: AtomicUsize::new(0),
-            requirements: AtomicU64::new(0),
+            required: Required::new(),
             regions: Regions::new(),
             registry: Mutex::new(Registry {
                 started: false,
@@ -196,36 +187,27 @@ impl Runtime {
         self.no_such_device(0, site)
     }
 
-    /// Adds a `requires` clause.
+    /// Adds what a translation unit with target regions requires.
     ///
     /// # Errors
-    /// An earlier translation unit with target regions did not have it.
-    pub fn require(&self, flags: u64) -> Result<()> {
-        const CHECKED: [(u64, &str); 3] = [
-            (requirement::REVERSE_OFFLOAD, "reverse_offload"),
-            (requirement::UNIFIED_ADDRESS, "unified_address"),
-            (requirement::UNIFIED_SHARED_MEMORY, "unified_shared_memory"),
-        ];
-        let before = self.requirements.fetch_or(flags, Ordering::AcqRel);
-        let disagree = |&&(bit, _): &&(u64, &str)| before != 0 && (before ^ flags) & bit != 0;
-        match CHECKED.iter().find(disagree) {
-            None => Ok(()),
-            Some(&(_, clause)) => Err(Error::new(ErrorKind::Requires { clause }, -1, None)),
-        }
+    /// An earlier one requires something else.
+    pub fn require(&self, unit: Requirements) -> Result<()> {
+        let disagree = |clause| Error::new(ErrorKind::Requires { clause }, -1, None);
+        self.required.add(unit).map_err(disagree)
     }
 
-    /// The `requires` clauses of the program.
+    /// What the program requires.
     #[inline]
     #[must_use]
-    pub fn requirements(&self) -> u64 {
-        self.requirements.load(Ordering::Relaxed)
+    pub fn requirements(&self) -> Requirements {
+        self.required.all()
     }
 
     /// Whether the program requires unified shared memory.
     #[inline]
     #[must_use]
     pub fn unified_shared_memory(&self) -> bool {
-        self.requirements() & requirement::UNIFIED_SHARED_MEMORY != 0
+        self.requirements().has(Requirements::UNIFIED_SHARED_MEMORY)
     }
 
     /// Registers a library: decides which device takes which image, and numbers

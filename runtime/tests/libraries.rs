@@ -6,7 +6,7 @@ mod support;
 use gangway_runtime::events::Site;
 use gangway_runtime::memory::mapped_address;
 use gangway_runtime::{
-    Device, EntryKind, ErrorKind, HostEntry, NoItems, Registration, Result, Runtime, Shape, requirement,
+    Device, EntryKind, ErrorKind, HostEntry, NoItems, Registration, Requirements, Result, Runtime, Shape,
 };
 use std::ffi::CStr;
 use std::sync::Arc;
@@ -84,7 +84,7 @@ fn globals_live_as_long_as_their_library() {
 fn globals_under_unified_shared_memory() {
     for options in Options::ALL {
         let (runtime, mock) = runtime(options);
-        runtime.require(requirement::UNIFIED_SHARED_MEMORY).unwrap();
+        runtime.require(Requirements::UNIFIED_SHARED_MEMORY).unwrap();
         let (reference, constant) = (Box::new(0x7000u64), Box::new(0u64));
         let address = |variable: &u64| std::ptr::from_ref(variable).addr();
         let entries = [

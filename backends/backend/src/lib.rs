@@ -31,6 +31,7 @@ mod error;
 mod foreign;
 mod kernel;
 mod session;
+mod source;
 mod types;
 
 pub use arguments::{ArgumentTable, SEPARATE_SLOTS, TableRequest};
@@ -41,7 +42,5 @@ pub use kernel::{
     ArgumentForm, CallingConvention, ExecutionMode, Kernel, KernelLimits, Parameter, Parameters,
 };
 pub use session::{Session, SessionState};
-pub use types::{
-    AllocationKind, Capabilities, DevicePtr, EventHandle, KernelHandle, Launch, SourceLocation, SourceText,
-    StreamHandle,
-};
+pub use source::{ReadSource, Readers, SourceLocation, SourceText, read_sources_with};
+pub use types::{AllocationKind, Capabilities, DevicePtr, EventHandle, KernelHandle, Launch, StreamHandle};

@@ -1,7 +1,7 @@
 //! Plain values that cross the back-end interface.
 
 use crate::kernel::Kernel;
-use std::ffi::{CStr, c_char};
+use crate::source::{SourceLocation, SourceText};
 
 /// An address in a device's memory. The runtime adds offsets to it and compares
 /// it; only the device may dereference it.
@@ -72,74 +72,6 @@ pub struct Capabilities {
     pub peer_copy: bool,
 }
 
-/// Where a construct stands in the user's program, as the compiler told.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct SourceLocation<'a> {
-    /// Source file, as spelled on the compiler's command line.
-    pub file: &'a str,
-    /// Function that contains the construct.
-    pub function: &'a str,
-    /// 1-based line; 0 if unknown.
-    pub line: u32,
-    /// 1-based column; 0 if unknown.
-    pub column: u32,
-}
-
-/// A construct's description as LLVM's compilers pass it: a constant of the
-/// program of the form `";file;function;line;column;;"`, or null. It is only
-/// decoded when somebody wants to read it, so that it costs a launch nothing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(transparent)]
-pub struct SourceText(*const c_char);
-
-// SAFETY: the text is a constant of the program (or absent) and only read.
-unsafe impl Send for SourceText {}
-// SAFETY: as above.
-unsafe impl Sync for SourceText {}
-
-impl SourceText {
-    /// No description.
-    pub const NONE: Self = Self(std::ptr::null());
-
-    /// Wraps a description.
-    ///
-    /// # Safety
-    /// `text` is null or a NUL-terminated constant of the program.
-    #[must_use]
-    pub const unsafe fn new(text: *const c_char) -> Self {
-        Self(text)
-    }
-
-    /// The pointer it came as, for back ends that pass it on.
-    #[must_use]
-    pub const fn as_ptr(self) -> *const c_char {
-        self.0
-    }
-
-    /// The place in the source; `None` without debug information. Neither
-    /// allocates nor locks: signal handlers may call it.
-    #[must_use]
-    pub fn decode(self) -> Option<SourceLocation<'static>> {
-        if self.0.is_null() {
-            return None;
-        }
-        // SAFETY: the promise of `new`.
-        let text: &'static CStr = unsafe { CStr::from_ptr(self.0) };
-        SourceLocation::parse(text.to_str().ok()?)
-    }
-}
-
-impl<'a> SourceLocation<'a> {
-    fn parse(text: &'a str) -> Option<Self> {
-        let mut fields = text.strip_prefix(';')?.split(';');
-        let file = fields.next()?;
-        let function = fields.next()?;
-        let line = fields.next()?.parse().ok()?;
-        let column = fields.next()?.parse().ok()?;
-        (line != 0).then_some(Self { file, function, line, column })
-    }
-}
-
 impl Launch<'_> {
     /// Where the construct stands, if the program has debug information.
     #[must_use]
@@ -166,23 +98,4 @@ pub struct Launch<'a> {
     pub trip_count: u64,
     /// Bytes of dynamic group memory each team wants.
     pub dynamic_group_memory: u32,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn construct_descriptions() {
-        let text = c";t/a.c;main;7;1;;";
-        // SAFETY: a constant.
-        let location = unsafe { SourceText::new(text.as_ptr()) }.decode().unwrap();
-        assert_eq!(
-            (location.file, location.function, location.line, location.column),
-            ("t/a.c", "main", 7, 1)
-        );
-        assert_eq!(SourceLocation::parse(";unknown;unknown;0;0;;"), None);
-        assert_eq!(SourceLocation::parse("nonsense"), None);
-        assert_eq!(SourceText::NONE.decode(), None);
-    }
 }

@@ -23,7 +23,7 @@ const NOTE: &str = "  note:    GANGWAY_CPU_CATCH_SIGNALS=0 lets a debugger read 
 const CASES: &[Case] = &[
     Case {
         name: "null_pointer",
-        crash: |crash| crash.run_at(0, &[0, 0], Some(c";crash.c;main;11;1;;")),
+        crash: |crash| crash.run_at(0, &[0, 0], Some(c"crash.c main 11")),
         signal: libc::SIGSEGV,
         report: "gangway: kernel `main:11` crashed on cpu device 2\n  \
                  region:  crash.c:11:1 in main\n  \
@@ -34,7 +34,7 @@ const CASES: &[Case] = &[
     },
     Case {
         name: "poisoned_pointer",
-        crash: |crash| crash.run_at(1, &[0, crash.allocate(16).0 as u64], Some(c";crash.c;main;13;1;;")),
+        crash: |crash| crash.run_at(1, &[0, crash.allocate(16).0 as u64], Some(c"crash.c main 13")),
         signal: libc::SIGSEGV,
         report: "gangway: kernel `main:13` crashed on cpu device 2\n  \
                  region:  crash.c:13:1 in main\n  \
@@ -57,7 +57,7 @@ const CASES: &[Case] = &[
     },
     Case {
         name: "trap",
-        crash: |crash| crash.run_at(3, &[0, 0], Some(c";crash.c;main;17;1;;")),
+        crash: |crash| crash.run_at(3, &[0, 0], Some(c"crash.c main 17")),
         signal: libc::SIGILL,
         report: "gangway: kernel `main:17` crashed on cpu device 2\n  \
                  region:  crash.c:17:1 in main\n  \
@@ -66,7 +66,7 @@ const CASES: &[Case] = &[
     },
     Case {
         name: "worker_thread",
-        crash: |crash| crash.run_at(4, &[0, MISSING as u64], Some(c";crash.c;main;19;1;;")),
+        crash: |crash| crash.run_at(4, &[0, MISSING as u64], Some(c"crash.c main 19")),
         signal: libc::SIGSEGV,
         report: "gangway: kernel `main:19` crashed on cpu device 2\n  \
                  region:  crash.c:19:1 in main\n  \
@@ -77,7 +77,7 @@ const CASES: &[Case] = &[
     },
     Case {
         name: "in_a_library_function",
-        crash: |crash| crash.run_at(5, &[0, MISSING as u64], Some(c";crash.c;main;23;1;;")),
+        crash: |crash| crash.run_at(5, &[0, MISSING as u64], Some(c"crash.c main 23")),
         signal: libc::SIGSEGV,
         report: "gangway: kernel `main:23` crashed on cpu device 2\n  \
                  region:  crash.c:23:1 in main\n  \

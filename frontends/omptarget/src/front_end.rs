@@ -1,13 +1,18 @@
 //! This front end's part in the start and end of the process.
 
 use crate::libomp::Libomp;
-use crate::ompt;
+use crate::{ompt, source};
 use gangway_openmp::process::{self, FrontEnd};
 
 static FRONT_END: FrontEnd =
-    FrontEnd::new(ompt::connect, || Box::new(ompt::hold_devices()), ompt::finalize_devices);
+    FrontEnd::new(connect, || Box::new(ompt::hold_devices()), ompt::finalize_devices);
 
 /// Makes the back ends and observers known. Called by every registration.
 pub fn start() {
     process::start::<Libomp>(&FRONT_END);
+}
+
+fn connect() {
+    source::start();
+    ompt::connect();
 }

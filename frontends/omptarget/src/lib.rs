@@ -38,5 +38,7 @@ pub mod mapper;
 pub mod ompt;
 pub mod register;
 pub mod replay;
+mod requires;
 mod section;
+mod source;
 pub mod tasks;

@@ -2,9 +2,9 @@
 
 use crate::abi::{BinaryDescriptor, DeviceImage, KIND_OPENMP, LegacyOffloadEntry, OffloadEntry, entry_flags};
 use crate::front_end::start;
+use crate::requires::require;
 use gangway_openmp::guard::guard;
-use gangway_openmp::state::RUNTIME;
-use gangway_openmp::{libraries, policy};
+use gangway_openmp::libraries;
 use gangway_runtime::{EntryKind, HostEntry, Registration};
 use std::ffi::CStr;
 
@@ -20,11 +20,7 @@ pub unsafe extern "C" fn __tgt_register_lib(descriptor: *const BinaryDescriptor)
         // SAFETY: as above.
         let (entries, requires) = unsafe { read_entries(descriptor) };
         // One for each translation unit: they have to agree.
-        for clauses in requires {
-            if let Err(error) = RUNTIME.require(clauses) {
-                policy::terminate(&error);
-            }
-        }
+        requires.into_iter().for_each(require);
         // SAFETY: as above.
         let images = unsafe { read_images(descriptor) };
         let key = std::ptr::from_ref(descriptor).addr();
@@ -64,9 +60,7 @@ pub extern "C" fn __tgt_init_all_rtls() {
 pub extern "C" fn __tgt_register_requires(flags: i64) {
     guard((), || {
         start();
-        if let Err(error) = RUNTIME.require(flags as u64) {
-            policy::terminate(&error);
-        }
+        require(flags as u64);
     });
 }
 

@@ -5,7 +5,8 @@
 pub mod mutants;
 
 use gangway_backend::{
-    AllocationKind, Backend, Device, DevicePtr, Launch, Module, Session, SourceText, TableRequest,
+    AllocationKind, Backend, Device, DevicePtr, Launch, Module, Session, SourceLocation, SourceText,
+    TableRequest, read_sources_with,
 };
 use gangway_cpu::CpuBackend;
 use std::ffi::CStr;
@@ -112,7 +113,13 @@ impl Loaded {
         self.run_at(index, arguments, None);
     }
 
+    /// As [`run`](Self::run), for a construct at `"file function line"`.
     pub fn run_at(&self, index: usize, arguments: &[u64], location: Option<&'static CStr>) {
+        read_sources_with(|text| {
+            let mut words = text.split(' ');
+            let (file, function) = (words.next()?, words.next()?);
+            Some(SourceLocation { file, function, line: words.next()?.parse().ok()?, column: 1 })
+        });
         let name = &self.kernels[index];
         let launch = Launch {
             kernel: &self.module.kernel(name).unwrap(),

@@ -151,8 +151,9 @@ typedef struct gangway_rtl_launch {
   /* The kernel's symbol name; not ended by a zero byte. */
   const char *name;
   uint64_t name_length;
-  /* Where the construct stands, ";file;function;line;column;;", or null. Stays
-   * valid as long as the program's code is loaded. */
+  /* Where the construct stands, in the words of the program's compiler (clang's and
+   * flang's: ";file;function;line;column;;"), or null. Stays valid as long as the
+   * program's code is loaded. */
   const char *source;
   /* Number of teams in each dimension; 0 leaves it to the device. */
   uint32_t teams[3];
