@@ -12,7 +12,7 @@ mod shapes;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use gangway_device_memory::{Kind, Request, Space};
+use gangway_device_memory::{AllocationKind, Request, Space};
 use gangway_engine::{Engine, Launch, Options, Program};
 
 /// A shape's next size is left out when one has taken this long.
@@ -55,7 +55,7 @@ fn status(name: &str) -> u64 {
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with("--")).collect();
     let number = |index: usize| arguments.get(index).and_then(|word| word.parse().ok());
-    let request = Request::new(0, shapes::BYTES, Kind::Device);
+    let request = Request::new(0, shapes::BYTES, AllocationKind::Device);
     let buffer = Space::get().and_then(|space| space.allocate(&request)).expect("memory");
     println!(
         "{:26} {:>8} {:>9} {:>9} {:>9} {:>9} {:>9} {:>7}",

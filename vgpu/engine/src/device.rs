@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use gangway_device_memory::{DeviceHeap, Error, Fault as Violation, Hold, Kind, Request, Space};
+use gangway_device_memory::{AllocationKind, DeviceHeap, Error, Fault as Violation, Hold, Request, Space};
 use gangway_interpreter::Kind as Failure;
 
 use crate::load::{Class, Piece};
@@ -94,9 +94,9 @@ impl Device {
     /// Memory for variables of a module.
     pub fn allocate(&self, piece: &Piece) -> Result<Held, LoadError> {
         let kind = match piece.class {
-            Class::Constant => Kind::Constant,
-            Class::Managed => Kind::Managed,
-            Class::Global => Kind::Module,
+            Class::Constant => AllocationKind::Constant,
+            Class::Managed => AllocationKind::Managed,
+            Class::Global => AllocationKind::Module,
         };
         let mut request = Request::new(self.number, piece.size, kind).align(piece.align);
         request.name = piece.name.as_deref();
@@ -105,7 +105,7 @@ impl Device {
 
     /// Memory that a worker divides by itself.
     pub fn arena(&self, size: u64) -> Result<Held, String> {
-        self.hold(&Request::new(self.number, size, Kind::Arena)).map_err(|error| error.to_string())
+        self.hold(&Request::new(self.number, size, AllocationKind::Arena)).map_err(|error| error.to_string())
     }
 
     /// What cooperative groups keep about a grid: the size of this, and the counter of the

@@ -8,7 +8,7 @@
 use std::process::Command;
 use std::sync::Arc;
 
-use gangway_device_memory::{Kind, Request, Space};
+use gangway_device_memory::{AllocationKind, Request, Space};
 use gangway_engine::{Engine, Launch, Options};
 use gangway_filetests::{Parameter, Test, render};
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -115,7 +115,7 @@ struct Buffer {
 
 impl Buffer {
     fn new(bytes: &[u8], width: usize) -> Result<Buffer, Failed> {
-        let request = Request::new(0, bytes.len() as u64, Kind::Device);
+        let request = Request::new(0, bytes.len() as u64, AllocationKind::Device);
         let mut buffer = Buffer { address: Space::get()?.allocate(&request)?, length: bytes.len(), width };
         buffer.bytes().copy_from_slice(bytes);
         Ok(buffer)

@@ -1,7 +1,7 @@
 //! A compiled C program on compiled kernels: the engine must get what the host gets, to the
 //! bit. Without clang-22 the tests are reported as ignored.
 
-use gangway_device_memory::{Kind, Request, Space};
+use gangway_device_memory::{AllocationKind, Request, Space};
 use gangway_engine::{Engine, Launch, Options};
 use gangway_filetests::compiled::{self, BLOCK, GRID, KERNEL, RESULTS, Variant};
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -34,7 +34,7 @@ fn compare(variant: Variant, check: bool) -> Result<(), Failed> {
     };
     let engine = Engine::new(options);
     let program = engine.load(module).map_err(|error| format!("{error:?}"))?;
-    let out = Space::get()?.allocate(&Request::new(0, 8 * RESULTS as u64, Kind::Device))?;
+    let out = Space::get()?.allocate(&Request::new(0, 8 * RESULTS as u64, AllocationKind::Device))?;
     let launch = Launch {
         program: &program,
         kernel: program.kernel(KERNEL).ok_or("no kernel")?,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use gangway_device_memory::{Kind, Request, Space};
+use gangway_device_memory::{AllocationKind, Request, Space};
 use gangway_engine::{Engine, Launch, Options};
 
 /// Says that it runs, and does so for ever.
@@ -25,7 +25,7 @@ fn ends_when_told(interpret: bool) {
     });
     let program = engine.load(gangway_ptx::parse(TEXT).expect("a module")).expect("memory");
     let space = Space::get().expect("the addresses of device memory");
-    let place = space.allocate(&Request::new(0, 64, Kind::Device)).expect("memory");
+    let place = space.allocate(&Request::new(0, 64, AllocationKind::Device)).expect("memory");
     let stop = Arc::new(AtomicBool::new(false));
     std::thread::scope(|scope| {
         let launched = scope.spawn(|| {

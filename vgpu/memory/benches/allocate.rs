@@ -3,7 +3,7 @@
 use std::hint::black_box;
 
 use divan::Bencher;
-use gangway_device_memory::{DeviceHeap, Kind, Request, Space};
+use gangway_device_memory::{AllocationKind, DeviceHeap, Request, Space};
 
 fn main() {
     divan::main();
@@ -16,7 +16,7 @@ fn space() -> &'static Space {
 /// Allocates and frees without touching the memory.
 #[divan::bench(args = [400, 64 << 10, 1 << 20, 256 << 20, 4u64 << 30], threads = [1, 2])]
 fn allocate_and_free(bencher: Bencher, size: u64) {
-    let request = Request::new(0, size, Kind::Device);
+    let request = Request::new(0, size, AllocationKind::Device);
     bencher.bench(|| {
         let address = space().allocate(&request).expect("memory");
         space().free(address).expect("allocated above");
@@ -26,7 +26,7 @@ fn allocate_and_free(bencher: Bencher, size: u64) {
 /// The same, with memory that is written once: what page faults cost.
 #[divan::bench(args = [64 << 10, 1 << 20, 64u64 << 20])]
 fn allocate_fill_and_free(bencher: Bencher, size: u64) {
-    let request = Request::new(0, size, Kind::Device);
+    let request = Request::new(0, size, AllocationKind::Device);
     bencher.counter(divan::counter::BytesCount::new(size)).bench(|| {
         let address = space().allocate(&request).expect("memory");
         // SAFETY: nobody else knows the allocation.
@@ -38,7 +38,7 @@ fn allocate_fill_and_free(bencher: Bencher, size: u64) {
 /// An access check among a thousand allocations.
 #[divan::bench(threads = [1, 2])]
 fn check(bencher: Bencher) {
-    let request = Request::new(0, 400, Kind::Device);
+    let request = Request::new(0, 400, AllocationKind::Device);
     let addresses: Vec<u64> = (0..1000).map(|_| space().allocate(&request).expect("memory")).collect();
     let middle = addresses[500];
     bencher.bench(|| space().check(black_box(middle + 4), 4, false));

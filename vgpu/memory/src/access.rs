@@ -5,7 +5,7 @@ use std::fmt;
 use crate::error::Error;
 use crate::hold::Hold;
 use crate::is_device_address;
-use crate::records::{Kind, State};
+use crate::records::{AllocationKind, State};
 use crate::space::Space;
 
 /// What is wrong with an access.
@@ -80,8 +80,8 @@ impl Space {
         match state {
             State::Freed if allocation.covers(address, 1) => Some(Fault::Freed),
             State::Live if !allocation.covers(address, size) => Some(Fault::OutOfBounds),
-            State::Live if write && allocation.kind == Kind::Constant => Some(Fault::ReadOnly),
-            State::Live if allocation.kind == Kind::Heap => {
+            State::Live if write && allocation.kind == AllocationKind::Constant => Some(Fault::ReadOnly),
+            State::Live if allocation.kind == AllocationKind::Heap => {
                 // Without a heap object the memory is the caller's own to divide.
                 self.heap(address).and_then(|heap| heap.fault_of(address, size))
             }

@@ -1,6 +1,6 @@
 //! What an address is, in words, for reports of faults and refused calls.
 
-use crate::records::{Allocation, EXTENT, Kind, State};
+use crate::records::{Allocation, AllocationKind, EXTENT, State};
 use crate::space::Space;
 use crate::{
     BASE, FUNCTIONS, LOCAL_SIZE, LOCAL_WINDOW, SHARED_SIZE, SHARED_WINDOW, WINDOWS, is_device_address,
@@ -23,8 +23,8 @@ impl Allocation {
     /// the request named none.
     pub(crate) fn origin(&self) -> &'static str {
         let name = self.name.unwrap_or(match self.kind {
-            Kind::Pinned => "cuMemHostAlloc",
-            Kind::Managed => "cuMemAllocManaged",
+            AllocationKind::Pinned => "cuMemHostAlloc",
+            AllocationKind::Managed => "cuMemAllocManaged",
             _ => "cuMemAlloc",
         });
         // Versions and stream flavours are in the names of entry points only.
@@ -36,14 +36,14 @@ impl Allocation {
     pub fn describe(&self) -> String {
         let Allocation { address, size, device, kind, .. } = self;
         match (kind, self.name) {
-            (Kind::Constant | Kind::Module, Some(name)) => {
-                let what = if *kind == Kind::Constant { "constant" } else { "variable" };
+            (AllocationKind::Constant | AllocationKind::Module, Some(name)) => {
+                let what = if *kind == AllocationKind::Constant { "constant" } else { "variable" };
                 format!("the {size}-byte {what} '{name}' at {address:#x} on device {device}")
             }
-            (Kind::Constant | Kind::Module | Kind::Arena, _) => {
+            (AllocationKind::Constant | AllocationKind::Module | AllocationKind::Arena, _) => {
                 format!("{size} bytes of {kind} at {address:#x} on device {device}")
             }
-            (Kind::Heap, _) => format!("the heap of device {device} at {address:#x}, {size} bytes"),
+            (AllocationKind::Heap, _) => format!("the heap of device {device} at {address:#x}, {size} bytes"),
             _ => {
                 let by = self.origin();
                 format!("the {size}-byte allocation at {address:#x}, allocated by {by} on device {device}")
@@ -78,7 +78,9 @@ impl Space {
                 let into = inside(address, &allocation);
                 format!("{into}freed memory of {}", allocation.describe())
             }
-            Some((_, allocation)) if allocation.kind == Kind::Heap && allocation.covers(address, 1) => {
+            Some((_, allocation))
+                if allocation.kind == AllocationKind::Heap && allocation.covers(address, 1) =>
+            {
                 let block = self.heap(address).and_then(|heap| heap.describe(address));
                 block.unwrap_or_else(|| format!("{}{}", inside(address, &allocation), allocation.describe()))
             }
@@ -131,7 +133,7 @@ impl Space {
         };
         slots.min_by_key(|(state, allocation)| {
             let away = away(allocation);
-            (*state != State::Live, allocation.kind == Kind::Arena && away > CLOSE, away)
+            (*state != State::Live, allocation.kind == AllocationKind::Arena && away > CLOSE, away)
         })
     }
 }

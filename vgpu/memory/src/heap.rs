@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::access::Fault;
 use crate::describe::distance;
 use crate::error::Error;
-use crate::records::Kind;
+use crate::records::AllocationKind;
 use crate::reserve::PAGE;
 use crate::space::{POISON, Request, Space};
 
@@ -74,7 +74,8 @@ impl DeviceHeap {
         let none = || Error::OutOfMemory { size, reason: "no heap is that large".to_owned() };
         let size = size.checked_next_multiple_of(PAGE).filter(|size| size / PAGE < u64::from(u32::MAX));
         let size = size.ok_or_else(none)?;
-        let base = space.allocate(&Request::new(device, size, Kind::Heap).align(PAGE).name("malloc"))?;
+        let base =
+            space.allocate(&Request::new(device, size, AllocationKind::Heap).align(PAGE).name("malloc"))?;
         let pages = (size / PAGE) as u32;
         let mut state = State {
             pages: vec![Page::Free; pages as usize],

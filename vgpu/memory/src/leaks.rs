@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use crate::records::{Allocation, Kind};
+use crate::records::{Allocation, AllocationKind};
 use crate::space::Space;
 
 /// How many lines a report has at most.
@@ -22,7 +22,7 @@ impl Space {
     /// its kernels have left blocks.
     pub fn leaks(&self) -> Vec<Allocation> {
         let leaked = |allocation: &Allocation| match allocation.kind {
-            Kind::Heap => self.heap(allocation.address).is_some_and(|heap| heap.used() > 0),
+            AllocationKind::Heap => self.heap(allocation.address).is_some_and(|heap| heap.used() > 0),
             kind => kind.is_the_programs(),
         };
         self.allocations().filter(leaked).collect()
@@ -40,7 +40,7 @@ impl Space {
         let mut groups: BTreeMap<(u64, &str, u32), Group> = BTreeMap::new();
         for leak in leaks {
             let blocks = match leak.kind {
-                Kind::Heap => self.heap(leak.address).map_or(Vec::new(), |heap| heap.blocks()),
+                AllocationKind::Heap => self.heap(leak.address).map_or(Vec::new(), |heap| heap.blocks()),
                 _ => vec![crate::Block { address: leak.address, size: leak.size }],
             };
             for block in blocks {

@@ -42,7 +42,7 @@ pub use access::{Fault, Violation};
 pub use error::Error;
 pub use heap::{Block, DeviceHeap};
 pub use hold::Hold;
-pub use records::{Allocation, Kind};
+pub use records::{Allocation, AllocationKind};
 pub use space::{MAX_DEVICES, Request, Space};
 
 /// Where the range begins; aligned to its size, so that one mask tells what is inside. It is

@@ -20,7 +20,7 @@ pub(crate) const EXTENTS: usize = ((WINDOWS - BASE) / EXTENT) as usize;
 /// What an allocation is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
-pub enum Kind {
+pub enum AllocationKind {
     /// `cuMemAlloc` and its kin.
     Device,
     /// A constant variable of a module: kernels must not write it.
@@ -37,31 +37,38 @@ pub enum Kind {
     Heap,
 }
 
-impl Kind {
-    const ALL: [Kind; 7] =
-        [Kind::Device, Kind::Constant, Kind::Module, Kind::Pinned, Kind::Managed, Kind::Arena, Kind::Heap];
+impl AllocationKind {
+    const ALL: [AllocationKind; 7] = [
+        AllocationKind::Device,
+        AllocationKind::Constant,
+        AllocationKind::Module,
+        AllocationKind::Pinned,
+        AllocationKind::Managed,
+        AllocationKind::Arena,
+        AllocationKind::Heap,
+    ];
 
     /// Whether it counts towards the device's memory.
     pub const fn is_counted(self) -> bool {
-        !matches!(self, Kind::Pinned | Kind::Arena)
+        !matches!(self, AllocationKind::Pinned | AllocationKind::Arena)
     }
 
     /// Whether the program itself allocates and should free it.
     pub const fn is_the_programs(self) -> bool {
-        matches!(self, Kind::Device | Kind::Pinned | Kind::Managed)
+        matches!(self, AllocationKind::Device | AllocationKind::Pinned | AllocationKind::Managed)
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for AllocationKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Kind::Device => "device memory",
-            Kind::Constant => "constant memory",
-            Kind::Module => "a variable",
-            Kind::Pinned => "pinned host memory",
-            Kind::Managed => "managed memory",
-            Kind::Arena => "shared or local memory",
-            Kind::Heap => "the device's heap",
+            AllocationKind::Device => "device memory",
+            AllocationKind::Constant => "constant memory",
+            AllocationKind::Module => "a variable",
+            AllocationKind::Pinned => "pinned host memory",
+            AllocationKind::Managed => "managed memory",
+            AllocationKind::Arena => "shared or local memory",
+            AllocationKind::Heap => "the device's heap",
         })
     }
 }
@@ -72,7 +79,7 @@ pub struct Allocation {
     pub address: u64,
     /// In bytes, as asked for.
     pub size: u64,
-    pub kind: Kind,
+    pub kind: AllocationKind,
     pub device: u32,
     /// A variable's name, or the function that allocated.
     pub name: Option<&'static str>,
@@ -129,7 +136,7 @@ pub(crate) enum Retired {
     Held,
 }
 
-fn status(state: u64, kind: Kind, device: u32) -> u64 {
+fn status(state: u64, kind: AllocationKind, device: u32) -> u64 {
     state | (kind as u64) << 8 | u64::from(device) << 16
 }
 
@@ -155,7 +162,7 @@ impl Record {
             let allocation = Allocation {
                 address: self.start.load(Ordering::Relaxed),
                 size: self.size.load(Ordering::Relaxed),
-                kind: Kind::ALL[(status >> 8 & 0xff) as usize % Kind::ALL.len()],
+                kind: AllocationKind::ALL[(status >> 8 & 0xff) as usize % AllocationKind::ALL.len()],
                 device: (status >> 16 & 0xffff) as u32,
                 name: None,
                 id: self.id.load(Ordering::Relaxed),

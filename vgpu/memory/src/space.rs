@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::heap::DeviceHeap;
 use crate::host::HostRanges;
 use crate::is_device_address;
-use crate::records::{Allocation, EXTENT, EXTENTS, Kind, Records, Retired, State};
+use crate::records::{Allocation, AllocationKind, EXTENT, EXTENTS, Records, Retired, State};
 use crate::reserve::{self, HUGE, PAGE};
 
 /// Devices are numbered from 0 to one less.
@@ -32,13 +32,13 @@ pub struct Request<'a> {
     pub size: u64,
     /// A power of two of at most 1 GiB; less than 256 means 256.
     pub align: u64,
-    pub kind: Kind,
+    pub kind: AllocationKind,
     /// For reports: the variable's name, or the function that the program called.
     pub name: Option<&'a str>,
 }
 
 impl<'a> Request<'a> {
-    pub fn new(device: u32, size: u64, kind: Kind) -> Request<'a> {
+    pub fn new(device: u32, size: u64, kind: AllocationKind) -> Request<'a> {
         Request { device, size, align: ALIGN, kind, name: None }
     }
 
@@ -95,7 +95,7 @@ impl Sizes {
     fn of(request: &Request<'_>, align: u64) -> Option<Sizes> {
         let pages = request.size.checked_next_multiple_of(PAGE)?;
         // Arenas are used here and there.
-        let huge = request.kind != Kind::Arena && pages % HUGE >= HUGE / 2;
+        let huge = request.kind != AllocationKind::Arena && pages % HUGE >= HUGE / 2;
         let open = if huge { pages.checked_next_multiple_of(HUGE)? } else { pages };
         Some(Sizes { pages, open, slot: open.checked_add(PAGE + align.saturating_sub(PAGE))? })
     }
@@ -144,7 +144,10 @@ impl Space {
             Some(size) if align <= PAGE => start + sizes.open - size,
             _ => start,
         };
-        let poisoned = matches!(request.kind, Kind::Device | Kind::Managed | Kind::Pinned | Kind::Heap);
+        let poisoned = matches!(
+            request.kind,
+            AllocationKind::Device | AllocationKind::Managed | AllocationKind::Pinned | AllocationKind::Heap
+        );
         if poisoned && self.poison.load(Ordering::Relaxed) {
             // SAFETY: the pages were just opened, and nobody knows of them.
             unsafe {
@@ -175,16 +178,16 @@ impl Space {
             let slot = slot.ok_or_else(|| full("no addresses are left".to_owned()))?;
             let start = slot.start.next_multiple_of(align.max(PAGE));
             let opened = match request.kind {
-                Kind::Constant => reserve::open_constant(start, sizes.open),
+                AllocationKind::Constant => reserve::open_constant(start, sizes.open),
                 _ if slot.dense => Ok(()),
-                kind => reserve::open(start, sizes.open, kind != Kind::Arena),
+                kind => reserve::open(start, sizes.open, kind != AllocationKind::Arena),
             };
             match opened {
                 Ok(()) => return Ok((slot, start)),
                 Err(error) => reason = error.to_string(),
             }
             // As it was, or nobody gets it any more.
-            if request.kind != Kind::Constant
+            if request.kind != AllocationKind::Constant
                 || reserve::close_constant(slot.start, slot.length, slot.dense).is_ok()
             {
                 self.classes.give(&slot);
@@ -219,7 +222,7 @@ impl Space {
         let slot = self.slot(place);
         let given_back = match allocation.kind {
             // On failure its pages are mapped twice still: nobody else can have them.
-            Kind::Constant => reserve::close_constant(slot.start, slot.length, slot.dense).is_ok(),
+            AllocationKind::Constant => reserve::close_constant(slot.start, slot.length, slot.dense).is_ok(),
             // Closing fails only when the kernel has no mapping left for it.
             _ => {
                 if slot.dense || reserve::close(slot.start, slot.length).is_err() {
@@ -255,7 +258,7 @@ impl Space {
         // Whoever holds it may still write it when somebody else has freed it.
         let constant = record.is_some_and(|record| {
             let (_, allocation, _) = record.read();
-            allocation.kind == Kind::Constant && allocation.covers(address, 1)
+            allocation.kind == AllocationKind::Constant && allocation.covers(address, 1)
         });
         if constant { address + reserve::MIRROR } else { address }
     }
@@ -311,7 +314,7 @@ impl Space {
         charged.map(|_| ()).map_err(|used| Error::LimitExceeded { device: number, size, used, limit })
     }
 
-    fn discharge(&self, device: u32, kind: Kind, bytes: u64) {
+    fn discharge(&self, device: u32, kind: AllocationKind, bytes: u64) {
         if kind.is_counted()
             && let Ok(device) = self.device(device)
         {

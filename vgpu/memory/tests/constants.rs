@@ -1,7 +1,7 @@
 //! Constants: read-only where kernels read them, writable for the host, with and without
 //! inaccessible pages around them.
 
-use gangway_device_memory::{Kind, Request, Space};
+use gangway_device_memory::{AllocationKind, Request, Space};
 
 const SIZE: u64 = 5000;
 
@@ -18,7 +18,7 @@ fn access(address: u64) -> String {
 }
 
 fn works(space: &Space, freed: &str) {
-    let constant = space.allocate(&Request::new(0, SIZE, Kind::Constant)).expect("memory");
+    let constant = space.allocate(&Request::new(0, SIZE, AllocationKind::Constant)).expect("memory");
     assert_eq!((access(constant), access(constant + SIZE - 1)), ("r--s".to_owned(), "r--s".to_owned()));
     let mut bytes = vec![1; SIZE as usize];
     // SAFETY: nobody else knows of it.
@@ -48,7 +48,7 @@ fn works(space: &Space, freed: &str) {
 fn constants_are_read_only_where_kernels_read_them() {
     let space = Space::get().expect("addresses");
     works(space, "---p");
-    let other = space.allocate(&Request::new(0, SIZE, Kind::Device)).expect("memory");
+    let other = space.allocate(&Request::new(0, SIZE, AllocationKind::Device)).expect("memory");
     assert_eq!(space.host_address(other), other);
     assert_eq!((space.host_address(0), space.host_address(u64::MAX)), (0, u64::MAX));
 
@@ -56,13 +56,13 @@ fn constants_are_read_only_where_kernels_read_them() {
     let mut last = other;
     while access((last + SIZE).next_multiple_of(4096)) != "rw-p" {
         for _ in 0..8192 {
-            last = space.allocate(&Request::new(0, SIZE, Kind::Device)).expect("memory");
+            last = space.allocate(&Request::new(0, SIZE, AllocationKind::Device)).expect("memory");
         }
     }
     works(space, "rw-p");
     // Whoever gets its pages next can write them.
     for _ in 0..1000 {
-        let next = space.allocate(&Request::new(0, SIZE, Kind::Device)).expect("memory");
+        let next = space.allocate(&Request::new(0, SIZE, AllocationKind::Device)).expect("memory");
         // SAFETY: nobody else knows of it.
         unsafe { space.write(next, &[1; SIZE as usize]) }.expect("allocated");
         space.free(next).expect("allocated");

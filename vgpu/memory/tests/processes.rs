@@ -6,7 +6,7 @@
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Output};
 
-use gangway_device_memory::{BASE, Error, Kind, Request, Space};
+use gangway_device_memory::{AllocationKind, BASE, Error, Request, Space};
 
 const CASE: &str = "GANGWAY_TEST_CASE";
 
@@ -79,7 +79,7 @@ fn a_forked_child_has_a_copy() {
         return succeeded(&again(case).output().expect("the same program runs"));
     }
     let space = Space::get().expect("the addresses of device memory");
-    let request = Request::new(0, 8, Kind::Device);
+    let request = Request::new(0, 8, AllocationKind::Device);
     let address = space.allocate(&request).expect("memory");
     // SAFETY: the test owns the allocation; the child only uses memory, allocates and ends, and no other
     // thread of this process allocates.
@@ -125,7 +125,7 @@ fn freed_memory_and_what_is_behind_an_end_fault() {
         }
     };
     for size in [1, 256, 400, 4096, 100_000, 3 << 20, 5 << 20, 700 << 20] {
-        let address = space.allocate(&Request::new(0, size, Kind::Device)).expect("memory");
+        let address = space.allocate(&Request::new(0, size, AllocationKind::Device)).expect("memory");
         assert!(!faults(address) && !faults(address + size - 1), "{size} bytes");
         assert!(faults(address + size.next_multiple_of(256)), "behind {size} bytes");
         space.free(address).expect("it is allocated");

@@ -4,7 +4,9 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use gangway_device_memory::{Allocation, DeviceHeap, Error, Fault, Kind, Request, Space, is_device_address};
+use gangway_device_memory::{
+    Allocation, AllocationKind, DeviceHeap, Error, Fault, Request, Space, is_device_address,
+};
 use proptest::prelude::*;
 
 fn space() -> &'static Space {
@@ -12,7 +14,7 @@ fn space() -> &'static Space {
 }
 
 fn allocate(device: u32, size: u64) -> u64 {
-    space().allocate(&Request::new(device, size, Kind::Device)).expect("memory")
+    space().allocate(&Request::new(device, size, AllocationKind::Device)).expect("memory")
 }
 
 /// Fills an allocation and reads it back.
@@ -60,7 +62,7 @@ proptest! {
             };
             match step {
                 Step::Allocate { size, align } => {
-                    let request = Request::new(DEVICE, size, Kind::Device).align(align);
+                    let request = Request::new(DEVICE, size, AllocationKind::Device).align(align);
                     let address = space().allocate(&request).expect("memory");
                     prop_assert!(address.is_multiple_of(align.max(256)) && is_device_address(address));
                     let before = model.range(..=address).next_back();
@@ -137,11 +139,11 @@ fn limits_are_kept() {
     let space = space();
     space.set_limit(3, 1 << 20).expect("there is a device 3");
     let half = allocate(3, 1 << 19);
-    let refused = space.allocate(&Request::new(3, (1 << 19) + 1, Kind::Device));
+    let refused = space.allocate(&Request::new(3, (1 << 19) + 1, AllocationKind::Device));
     let expected = Error::LimitExceeded { device: 3, size: (1 << 19) + 1, used: 1 << 19, limit: 1 << 20 };
     assert_eq!(refused, Err(expected));
     assert_eq!((space.used(3), space.available(3)), (Ok(1 << 19), Ok(1 << 19)));
-    let pinned = space.allocate(&Request::new(3, 1 << 20, Kind::Pinned)).expect("not counted");
+    let pinned = space.allocate(&Request::new(3, 1 << 20, AllocationKind::Pinned)).expect("not counted");
     let rest = allocate(3, 1 << 19);
     assert_eq!(space.available(3), Ok(0));
     [half, pinned, rest].into_iter().for_each(|address| space.free(address).expect("it is allocated"));
@@ -151,12 +153,12 @@ fn limits_are_kept() {
 
 #[test]
 fn what_cannot_be_allocated_is_refused() {
-    let request = Request::new(4, 8, Kind::Device);
+    let request = Request::new(4, 8, AllocationKind::Device);
     for align in [3, 384, 1 << 31] {
         assert_eq!(space().allocate(&request.align(align)), Err(Error::BadAlignment(align)));
     }
     for size in [1 << 42, 1 << 62, u64::MAX] {
-        let refused = space().allocate(&Request::new(4, size, Kind::Device));
+        let refused = space().allocate(&Request::new(4, size, AllocationKind::Device));
         assert!(matches!(refused, Err(Error::OutOfMemory { .. })), "{refused:?}");
     }
     assert_eq!(space().used(4), Ok(0));
@@ -185,7 +187,7 @@ fn large_memory_is_used_and_given_back() {
 
 #[test]
 fn more_allocations_than_the_kernel_has_mappings() {
-    let request = Request::new(6, 1000, Kind::Device);
+    let request = Request::new(6, 1000, AllocationKind::Device);
     let addresses: Vec<u64> = (0..70_000).map(|_| space().allocate(&request).expect("memory")).collect();
     for (index, &address) in addresses.iter().enumerate().step_by(7) {
         let bytes = index.to_le_bytes();
@@ -210,7 +212,7 @@ fn reports_say_what_is_near() {
     let named = |size, kind, name| space.allocate(&Request::new(7, size, kind).name(name)).expect("memory");
     let near = |address| space.describe(address);
 
-    let a = named(400, Kind::Device, "cuMemAlloc_v2");
+    let a = named(400, AllocationKind::Device, "cuMemAlloc_v2");
     let of_a = format!("the 400-byte allocation at {a:#x}, allocated by cuMemAlloc on device 7");
     assert_eq!(near(a), of_a);
     assert_eq!(near(a + 8), format!("8 bytes into {of_a}"));
@@ -229,7 +231,7 @@ fn reports_say_what_is_near() {
     let twice = space.free(a).expect_err("it is freed").to_string();
     assert_eq!(twice, format!("{a:#x} is not the start of an allocation; it is freed memory of {of_a}"));
 
-    let table = named(64, Kind::Constant, "table");
+    let table = named(64, AllocationKind::Constant, "table");
     let wrong = space.check(table + 4, 4, true).expect_err("it is constant").to_string();
     let of_table = format!("the 64-byte constant 'table' at {table:#x} on device 7");
     let text =
@@ -262,16 +264,17 @@ fn reports_say_what_is_near() {
 
 #[test]
 fn leaks_are_what_the_program_has_not_freed() {
-    let module = space().allocate(&Request::new(8, 10, Kind::Module).name("x")).expect("memory");
-    let kept =
-        space().allocate(&Request::new(8, 20, Kind::Managed).name("cuMemAllocManaged")).expect("memory");
+    let module = space().allocate(&Request::new(8, 10, AllocationKind::Module).name("x")).expect("memory");
+    let kept = space()
+        .allocate(&Request::new(8, 20, AllocationKind::Managed).name("cuMemAllocManaged"))
+        .expect("memory");
     let freed = allocate(8, 30);
     space().free(freed).expect("it is allocated");
     let leaks: Vec<Allocation> = space().leaks().into_iter().filter(|leak| leak.device == 8).collect();
     let [leak] = &leaks[..] else { panic!("{leaks:?}") };
     assert_eq!(
         (leak.address, leak.size, leak.kind, leak.name),
-        (kept, 20, Kind::Managed, Some("cuMemAllocManaged"))
+        (kept, 20, AllocationKind::Managed, Some("cuMemAllocManaged"))
     );
     let more = [allocate(8, 400), allocate(8, 400)];
     let heap = DeviceHeap::new(space(), 8, 1 << 16).expect("memory");

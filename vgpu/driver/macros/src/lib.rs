@@ -70,7 +70,7 @@ fn exports(options: &Options, mut function: ItemFn) -> Result<TokenStream> {
             /// Pointers are null or what the CUDA driver API says of them.
             #[allow(non_snake_case)]
             #[unsafe(no_mangle)]
-            pub unsafe extern "C" fn #export(#(#parameters),*) -> crate::abi::status::Status {
+            pub unsafe extern "C" fn #export(#(#parameters),*) -> crate::abi::Status {
                 #[allow(clippy::too_many_arguments, reason = "the ABI's signature")]
                 #[inline]
                 #function

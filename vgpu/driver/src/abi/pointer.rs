@@ -1,23 +1,25 @@
 //! The pointers that callers pass in. Here, and nowhere else, they become values.
 //!
 //! These types are the parameters of exported functions. A null pointer is refused with
-//! `CUDA_ERROR_INVALID_VALUE`; any other is, by the contract of the C API, what its type says, for as long
-//! as the call lasts. Only a C caller makes them, so the contract is its promise. None of
-//! them may be kept after the call.
+//! `CUDA_ERROR_INVALID_VALUE`. Any other is what its type says, for as long as the call lasts:
+//! that is the contract of the C API. Only a C caller makes them, so the contract is its
+//! promise. None of them may be kept after the call, but for the logs of a link, which
+//! `cuda.h` lets the driver write until the link is destroyed.
 
 use std::ffi::{CStr, c_char, c_void};
 
-use crate::abi::status::{Result, Status};
+use super::{Result, Status};
 
 /// Where a call puts a result.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 #[repr(transparent)]
 pub struct Out<T>(*mut T);
 
 impl<T> Out<T> {
     /// For results that nobody wants.
-    pub const NULL: Out<T> = Out(std::ptr::null_mut());
+    pub const NULL: Self = Self(std::ptr::null_mut());
 
+    #[must_use]
     pub fn is_null(&self) -> bool {
         self.0.is_null()
     }
@@ -48,7 +50,7 @@ impl<T> Out<T> {
         T: Copy,
     {
         self.check()?;
-        // SAFETY: as in `set`, and initialised by the caller where a call both reads and writes.
+        // SAFETY: as in `set`; a call that reads as well gets a place that is initialised.
         Ok(unsafe { self.0.read_unaligned() })
     }
 
@@ -67,22 +69,24 @@ impl<T> Out<T> {
 }
 
 /// What a call reads.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 #[repr(transparent)]
 pub struct In<T>(*const T);
 
 impl<T: Copy> In<T> {
-    pub const NULL: In<T> = In(std::ptr::null());
+    pub const NULL: Self = Self(std::ptr::null());
 
     /// A pointer that a caller is given to read.
     ///
     /// # Safety
     ///
     /// It is null or points to what the call promises, for as long as the call promises that.
-    pub unsafe fn from_ptr(pointer: *const T) -> In<T> {
-        In(pointer)
+    #[must_use]
+    pub unsafe fn from_ptr(pointer: *const T) -> Self {
+        Self(pointer)
     }
 
+    #[must_use]
     pub fn is_null(&self) -> bool {
         self.0.is_null()
     }
@@ -107,17 +111,25 @@ impl<T: Copy> In<T> {
         Ok((0..count).map(|index| unsafe { self.0.add(index).read_unaligned() }).collect())
     }
 
+    #[must_use]
     pub fn as_ptr(&self) -> *const T {
         self.0
+    }
+
+    /// The place of an element, for arrays that a call both reads and answers in.
+    #[must_use]
+    pub fn place<U>(&self, index: usize) -> Out<U> {
+        Out(self.0.wrapping_add(index).cast_mut().cast())
     }
 }
 
 /// A C string.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 #[repr(transparent)]
 pub struct Text(*const c_char);
 
 impl Text {
+    #[must_use]
     pub fn is_null(&self) -> bool {
         self.0.is_null()
     }
@@ -140,28 +152,33 @@ impl Text {
 /// Memory without a type.
 #[derive(Clone, Copy, Debug)]
 #[repr(transparent)]
-pub struct Memory(pub *mut c_void);
+pub struct Untyped(pub *mut c_void);
 
-impl Memory {
+impl Untyped {
+    #[must_use]
     pub fn is_null(&self) -> bool {
         self.0.is_null()
     }
 
+    #[must_use]
     pub fn address(&self) -> u64 {
         self.0 as u64
     }
 
     /// A value of the type that the call implies, so many bytes further on.
+    #[must_use]
     pub fn at<T>(&self, offset: usize) -> In<T> {
         if self.0.is_null() { In(std::ptr::null()) } else { In(self.0.wrapping_byte_add(offset).cast()) }
     }
 
     /// A place for one.
+    #[must_use]
     pub fn at_out<T>(&self, offset: usize) -> Out<T> {
         if self.0.is_null() { Out::NULL } else { Out(self.0.wrapping_byte_add(offset).cast()) }
     }
 
     /// A place for a value of the type that the call implies.
+    #[must_use]
     pub fn out<T>(&self) -> Out<T> {
         Out(self.0.cast())
     }

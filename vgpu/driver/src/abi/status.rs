@@ -1,8 +1,8 @@
 //! The driver API's results: their numbers, names and descriptions.
 //!
 //! Everything in this crate that can fail returns [`Result`]; a [`Status`] is what the C caller
-//! gets. The numbers are those of `cuda.h`, the descriptions those that programs know from
-//! hardware (test suites compare them).
+//! gets. The numbers are those of `cuda.h`. The descriptions are those that programs know from
+//! hardware, as test suites compare them.
 
 /// What a call of the driver API returns, `CUresult`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -14,10 +14,10 @@ pub type Result<T = ()> = std::result::Result<T, Status>;
 macro_rules! statuses {
     ($($constant:ident = $number:literal, $name:literal, $description:literal;)+) => {
         impl Status {
-            $(pub const $constant: Status = Status($number);)+
+            $(pub const $constant: Self = Self($number);)+
 
             /// Every result that there is.
-            pub const ALL: &'static [Status] = &[$(Status::$constant),+];
+            pub const ALL: &'static [Self] = &[$(Self::$constant),+];
 
             /// The name in `cuda.h` and the description, both with their terminators.
             fn texts(self) -> Option<(&'static std::ffi::CStr, &'static std::ffi::CStr)> {
@@ -141,33 +141,13 @@ statuses! {
 
 impl Status {
     /// The name in `cuda.h`; `None` for a number that is no result.
+    #[must_use]
     pub fn name(self) -> Option<&'static std::ffi::CStr> {
         self.texts().map(|(name, _)| name)
     }
 
+    #[must_use]
     pub fn description(self) -> Option<&'static std::ffi::CStr> {
         self.texts().map(|(_, description)| description)
-    }
-}
-
-impl From<gangway_ptx::Code> for Status {
-    fn from(code: gangway_ptx::Code) -> Status {
-        Status(code as u32)
-    }
-}
-
-impl From<gangway_engine::Reason> for Status {
-    fn from(reason: gangway_engine::Reason) -> Status {
-        use gangway_engine::Reason;
-        match reason {
-            Reason::IllegalAddress => Status::ILLEGAL_ADDRESS,
-            Reason::MisalignedAddress => Status::MISALIGNED_ADDRESS,
-            Reason::IllegalInstruction => Status::ILLEGAL_INSTRUCTION,
-            Reason::InvalidPc => Status::INVALID_PC,
-            Reason::Assert => Status::ASSERT,
-            Reason::Failed => Status::LAUNCH_FAILED,
-            Reason::Timeout => Status::LAUNCH_TIMEOUT,
-            Reason::NotSupported => Status::NOT_SUPPORTED,
-        }
     }
 }

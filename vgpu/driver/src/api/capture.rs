@@ -5,18 +5,16 @@ use std::sync::Arc;
 
 use gangway_streams::{CaptureMode, CaptureStatus, NodeId};
 
-use crate::abi::pointer::{In, Out};
-use crate::abi::status::{Result, Status};
-use crate::abi::types::{CUgraph, CUgraphNode, CUstream};
-use crate::api::entry::{Call, entry};
+use super::entry::{Call, entry};
+use super::graph::check_edges;
+use crate::abi::number::{capture_dependencies, capture_mode, capture_status};
+use crate::abi::{CUgraph, CUgraphEdgeData, CUgraphNode, CUstream, In, Out, Result, Status};
 use crate::objects::graph::Graph;
-
-use super::graph::{EdgeData, check_edges};
 
 /// Before version 10.1: all captures concern all threads.
 #[entry(per_thread = cuStreamBeginCapture_ptsz)]
 fn cuStreamBeginCapture(call: &Call, stream: CUstream) -> Result {
-    begin(call, stream, GLOBAL, None)
+    begin(call, stream, capture_mode::GLOBAL, None)
 }
 
 #[entry(per_thread = cuStreamBeginCapture_v2_ptsz)]
@@ -30,13 +28,13 @@ fn cuStreamBeginCaptureToGraph(
     stream: CUstream,
     graph: CUgraph,
     dependencies: In<CUgraphNode>,
-    data: In<EdgeData>,
+    data: In<CUgraphEdgeData>,
     count: usize,
     mode: u32,
 ) -> Result {
     check_edges(data, count)?;
     let graph = graph.get()?;
-    let dependencies = graph.ids(dependencies, count)?;
+    let dependencies = graph.ids(dependencies.array(count)?)?;
     begin(call, stream, mode, Some((Arc::clone(&graph.graph), dependencies)))
 }
 
@@ -85,7 +83,7 @@ fn cuStreamGetCaptureInfo_v3(
     id: Out<u64>,
     graph: Out<CUgraph>,
     dependencies: Out<*const CUgraphNode>,
-    data: Out<*const EdgeData>,
+    data: Out<*const CUgraphEdgeData>,
     count: Out<usize>,
 ) -> Result {
     info(call, stream, status, Told { id, graph, dependencies, data, count })
@@ -107,7 +105,7 @@ fn cuStreamUpdateCaptureDependencies_v2(
     call: &Call,
     stream: CUstream,
     dependencies: In<CUgraphNode>,
-    data: In<EdgeData>,
+    data: In<CUgraphEdgeData>,
     count: usize,
     flags: u32,
 ) -> Result {
@@ -119,22 +117,17 @@ fn cuStreamUpdateCaptureDependencies_v2(
 fn cuThreadExchangeStreamCaptureMode(_: &Call, mode: Out<u32>) -> Result {
     let before = gangway_streams::exchange_capture_mode(mode_of(mode.get()?)?);
     mode.set(match before {
-        CaptureMode::Global => GLOBAL,
-        CaptureMode::ThreadLocal => THREAD_LOCAL,
-        CaptureMode::Relaxed => RELAXED,
+        CaptureMode::Global => capture_mode::GLOBAL,
+        CaptureMode::ThreadLocal => capture_mode::THREAD_LOCAL,
+        CaptureMode::Relaxed => capture_mode::RELAXED,
     })
 }
 
-/// `CUstreamCaptureMode`
-const GLOBAL: u32 = 0;
-const THREAD_LOCAL: u32 = 1;
-const RELAXED: u32 = 2;
-
 fn mode_of(mode: u32) -> Result<CaptureMode> {
     match mode {
-        GLOBAL => Ok(CaptureMode::Global),
-        THREAD_LOCAL => Ok(CaptureMode::ThreadLocal),
-        RELAXED => Ok(CaptureMode::Relaxed),
+        capture_mode::GLOBAL => Ok(CaptureMode::Global),
+        capture_mode::THREAD_LOCAL => Ok(CaptureMode::ThreadLocal),
+        capture_mode::RELAXED => Ok(CaptureMode::Relaxed),
         _ => Err(Status::INVALID_VALUE),
     }
 }
@@ -142,9 +135,9 @@ fn mode_of(mode: u32) -> Result<CaptureMode> {
 /// `CUstreamCaptureStatus`
 fn number(status: CaptureStatus) -> u32 {
     match status {
-        CaptureStatus::None => 0,
-        CaptureStatus::Active => 1,
-        CaptureStatus::Invalidated => 2,
+        CaptureStatus::None => capture_status::NONE,
+        CaptureStatus::Active => capture_status::ACTIVE,
+        CaptureStatus::Invalidated => capture_status::INVALIDATED,
     }
 }
 
@@ -163,18 +156,19 @@ struct Told {
     id: Out<u64>,
     graph: Out<CUgraph>,
     dependencies: Out<*const CUgraphNode>,
-    data: Out<*const EdgeData>,
+    data: Out<*const CUgraphEdgeData>,
     count: Out<usize>,
 }
 
 impl Told {
-    const NOTHING: Told =
-        Told { id: Out::NULL, graph: Out::NULL, dependencies: Out::NULL, data: Out::NULL, count: Out::NULL };
+    const NOTHING: Self =
+        Self { id: Out::NULL, graph: Out::NULL, dependencies: Out::NULL, data: Out::NULL, count: Out::NULL };
 }
 
 thread_local! {
     /// The arrays that the thread was told last. The program may look at them until its next call.
-    static ARRAYS: RefCell<(Vec<CUgraphNode>, Vec<EdgeData>)> = const { RefCell::new((Vec::new(), Vec::new())) };
+    static ARRAYS: RefCell<(Vec<CUgraphNode>, Vec<CUgraphEdgeData>)> =
+        const { RefCell::new((Vec::new(), Vec::new())) };
 }
 
 fn info(call: &Call, stream: CUstream, status: Out<u32>, told: Told) -> Result {
@@ -203,12 +197,12 @@ fn info(call: &Call, stream: CUstream, status: Out<u32>, told: Told) -> Result {
 
 fn update(call: &Call, stream: CUstream, dependencies: In<CUgraphNode>, count: usize, flags: u32) -> Result {
     let replace = match flags {
-        0 => false,
-        1 => true,
+        capture_dependencies::ADD => false,
+        capture_dependencies::SET => true,
         _ => return Err(Status::INVALID_VALUE),
     };
     let stream = call.stream(stream)?;
     let graph = stream.queue.capture_info()?.graph.ok_or(Status::ILLEGAL_STATE)?;
-    let nodes = Graph::of(&graph)?.ids(dependencies, count)?;
+    let nodes = Graph::of(&graph)?.ids(dependencies.array(count)?)?;
     Ok(stream.queue.set_capture_dependencies(&nodes, replace)?)
 }

@@ -1,10 +1,11 @@
 //! Contexts: making and destroying them, the stack of each thread, limits and settings.
 
-use crate::abi::pointer::{Memory, Out};
-use crate::abi::status::{Result, Status};
-use crate::abi::types::{CUcontext, CUdevice};
-use crate::api::entry::{Call, entry};
-use crate::objects::context::{self, API_VERSION};
+use std::sync::Arc;
+
+use super::entry::{Call, entry};
+use crate::abi::number::context_flags;
+use crate::abi::{CUcontext, CUdevice, Out, Result, Status, Untyped};
+use crate::objects::context::{self, API_VERSION, Context};
 use crate::objects::device::Device;
 use crate::objects::process::report::report;
 
@@ -18,7 +19,7 @@ fn pop(out: Out<CUcontext>) -> Result {
     Ok(())
 }
 
-fn named(handle: CUcontext) -> Result<std::sync::Arc<context::Context>> {
+fn named(handle: CUcontext) -> Result<Arc<Context>> {
     if handle.is_null() { context::current().ok_or(Status::INVALID_CONTEXT) } else { context::find(handle) }
 }
 
@@ -36,7 +37,7 @@ fn cuCtxCreate_v2(_: &Call, out: Out<CUcontext>, flags: u32, device: CUdevice) -
 fn cuCtxCreate_v3(
     _: &Call,
     out: Out<CUcontext>,
-    affinities: Memory,
+    affinities: Untyped,
     count: i32,
     flags: u32,
     device: CUdevice,
@@ -48,7 +49,13 @@ fn cuCtxCreate_v3(
 }
 
 #[entry]
-fn cuCtxCreate_v4(_: &Call, out: Out<CUcontext>, parameters: Memory, flags: u32, device: CUdevice) -> Result {
+fn cuCtxCreate_v4(
+    _: &Call,
+    out: Out<CUcontext>,
+    parameters: Untyped,
+    flags: u32,
+    device: CUdevice,
+) -> Result {
     if !parameters.is_null() {
         report!("the virtual GPU does not support parameters of cuCtxCreate");
         return Err(Status::NOT_SUPPORTED);
@@ -129,7 +136,7 @@ fn cuCtxGetFlags(call: &Call, out: Out<u32>) -> Result {
 
 #[entry]
 fn cuCtxSetFlags(call: &Call, flags: u32) -> Result {
-    if flags & !context::FLAGS != 0 {
+    if flags & !context_flags::ALL != 0 {
         return Err(Status::INVALID_VALUE);
     }
     call.context()?.set_flags(flags);
@@ -198,7 +205,7 @@ fn cuCtxResetPersistingL2Cache(call: &Call) -> Result {
 }
 
 #[entry]
-fn cuCtxGetExecAffinity(call: &Call, _out: Memory, _kind: u32) -> Result {
+fn cuCtxGetExecAffinity(call: &Call, _out: Untyped, _kind: u32) -> Result {
     call.context()?;
     Err(Status::UNSUPPORTED_EXEC_AFFINITY)
 }

@@ -1,16 +1,9 @@
 //! Copies: between host and device, in one to three dimensions, in streams and not.
 
-use crate::abi::pointer::{In, Memory};
-use crate::abi::status::Result;
-use crate::abi::types::{CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUcontext, CUdeviceptr, CUstream};
-use crate::api::entry::{Call, entry};
-use crate::objects::memory;
+use super::copy_structure::{three_dimensional, two_dimensional};
+use super::entry::{Call, entry};
+use crate::abi::{CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUcontext, CUdeviceptr, CUstream, In, Result, Untyped};
 use crate::objects::work::copy::{Copy, Side};
-
-/// A side of a copy whose direction follows from the addresses.
-fn unified(address: CUdeviceptr) -> Side {
-    if memory::find(address).is_some() { Side::device(address) } else { Side::host(address) }
-}
 
 /// Copies between devices name the contexts too, which the addresses make redundant.
 fn peers(to: CUcontext, from: CUcontext) -> Result {
@@ -20,31 +13,43 @@ fn peers(to: CUcontext, from: CUcontext) -> Result {
 
 #[entry(per_thread = cuMemcpy_ptds)]
 fn cuMemcpy(call: &Call, to: CUdeviceptr, from: CUdeviceptr, size: usize) -> Result {
-    Copy::flat(unified(to), unified(from), size).run_in(&call.default_stream()?)
+    Copy::flat(Side::unified(to), Side::unified(from), size).run_in(&call.default_stream()?)
 }
 
 #[entry(per_thread = cuMemcpyAsync_ptsz)]
 fn cuMemcpyAsync(call: &Call, to: CUdeviceptr, from: CUdeviceptr, size: usize, stream: CUstream) -> Result {
-    Copy::flat(unified(to), unified(from), size).submit_to(&call.stream(stream)?)
+    Copy::flat(Side::unified(to), Side::unified(from), size).submit_to(&call.stream(stream)?)
 }
 
 #[entry(per_thread = cuMemcpyHtoD_v2_ptds)]
-fn cuMemcpyHtoD_v2(call: &Call, to: CUdeviceptr, from: Memory, size: usize) -> Result {
+fn cuMemcpyHtoD_v2(call: &Call, to: CUdeviceptr, from: Untyped, size: usize) -> Result {
     Copy::flat(Side::device(to), Side::host(from.address()), size).run_in(&call.default_stream()?)
 }
 
 #[entry(per_thread = cuMemcpyHtoDAsync_v2_ptsz)]
-fn cuMemcpyHtoDAsync_v2(call: &Call, to: CUdeviceptr, from: Memory, size: usize, stream: CUstream) -> Result {
+fn cuMemcpyHtoDAsync_v2(
+    call: &Call,
+    to: CUdeviceptr,
+    from: Untyped,
+    size: usize,
+    stream: CUstream,
+) -> Result {
     Copy::flat(Side::device(to), Side::host(from.address()), size).submit_to(&call.stream(stream)?)
 }
 
 #[entry(per_thread = cuMemcpyDtoH_v2_ptds)]
-fn cuMemcpyDtoH_v2(call: &Call, to: Memory, from: CUdeviceptr, size: usize) -> Result {
+fn cuMemcpyDtoH_v2(call: &Call, to: Untyped, from: CUdeviceptr, size: usize) -> Result {
     Copy::flat(Side::host(to.address()), Side::device(from), size).run_in(&call.default_stream()?)
 }
 
 #[entry(per_thread = cuMemcpyDtoHAsync_v2_ptsz)]
-fn cuMemcpyDtoHAsync_v2(call: &Call, to: Memory, from: CUdeviceptr, size: usize, stream: CUstream) -> Result {
+fn cuMemcpyDtoHAsync_v2(
+    call: &Call,
+    to: Untyped,
+    from: CUdeviceptr,
+    size: usize,
+    stream: CUstream,
+) -> Result {
     Copy::flat(Side::host(to.address()), Side::device(from), size).submit_to(&call.stream(stream)?)
 }
 
@@ -93,39 +98,39 @@ fn cuMemcpyPeerAsync(
 
 #[entry(per_thread = cuMemcpy2D_v2_ptds)]
 fn cuMemcpy2D_v2(call: &Call, copy: In<CUDA_MEMCPY2D>) -> Result {
-    Copy::two_dimensional(&copy.get()?)?.run_in(&call.default_stream()?)
+    two_dimensional(&copy.get()?)?.run_in(&call.default_stream()?)
 }
 
 #[entry(per_thread = cuMemcpy2DUnaligned_v2_ptds)]
 fn cuMemcpy2DUnaligned_v2(call: &Call, copy: In<CUDA_MEMCPY2D>) -> Result {
-    Copy::two_dimensional(&copy.get()?)?.run_in(&call.default_stream()?)
+    two_dimensional(&copy.get()?)?.run_in(&call.default_stream()?)
 }
 
 #[entry(per_thread = cuMemcpy2DAsync_v2_ptsz)]
 fn cuMemcpy2DAsync_v2(call: &Call, copy: In<CUDA_MEMCPY2D>, stream: CUstream) -> Result {
-    Copy::two_dimensional(&copy.get()?)?.submit_to(&call.stream(stream)?)
+    two_dimensional(&copy.get()?)?.submit_to(&call.stream(stream)?)
 }
 
 #[entry(per_thread = cuMemcpy3D_v2_ptds)]
 fn cuMemcpy3D_v2(call: &Call, copy: In<CUDA_MEMCPY3D>) -> Result {
-    Copy::three_dimensional(&copy.get()?)?.run_in(&call.default_stream()?)
+    three_dimensional(&copy.get()?)?.run_in(&call.default_stream()?)
 }
 
 #[entry(per_thread = cuMemcpy3DAsync_v2_ptsz)]
 fn cuMemcpy3DAsync_v2(call: &Call, copy: In<CUDA_MEMCPY3D>, stream: CUstream) -> Result {
-    Copy::three_dimensional(&copy.get()?)?.submit_to(&call.stream(stream)?)
+    three_dimensional(&copy.get()?)?.submit_to(&call.stream(stream)?)
 }
 
 #[entry(per_thread = cuMemcpy3DPeer_ptds)]
 fn cuMemcpy3DPeer(call: &Call, copy: In<CUDA_MEMCPY3D>) -> Result {
     let copy = copy.get()?;
     peers(copy.dst_context, copy.src_context)?;
-    Copy::three_dimensional(&copy)?.run_in(&call.default_stream()?)
+    three_dimensional(&copy)?.run_in(&call.default_stream()?)
 }
 
 #[entry(per_thread = cuMemcpy3DPeerAsync_ptsz)]
 fn cuMemcpy3DPeerAsync(call: &Call, copy: In<CUDA_MEMCPY3D>, stream: CUstream) -> Result {
     let copy = copy.get()?;
     peers(copy.dst_context, copy.src_context)?;
-    Copy::three_dimensional(&copy)?.submit_to(&call.stream(stream)?)
+    three_dimensional(&copy)?.submit_to(&call.stream(stream)?)
 }

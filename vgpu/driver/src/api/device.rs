@@ -1,11 +1,9 @@
 //! Devices and what they are like.
 
-use crate::abi::pointer::{Out, Text};
-use crate::abi::status::{Result, Status};
-use crate::abi::types::{CUdevice, CUdevprop, CUuuid};
-use crate::api::entry::{Call, entry};
+use super::entry::{Call, entry};
+use crate::abi::{CUdevice, CUdevprop, CUuuid, DeviceAttribute, Out, Result, Status, Text};
 use crate::objects::device::Device;
-use crate::objects::device::attribute::{self, number};
+use crate::objects::device::attribute;
 
 /// Puts a text into a buffer, cut to its size, with a terminator.
 fn put_text(text: &str, buffer: Out<u8>, size: i32) -> Result {
@@ -63,33 +61,35 @@ fn cuDeviceTotalMem_v2(_: &Call, bytes: Out<usize>, device: CUdevice) -> Result 
 #[entry]
 fn cuDeviceGetAttribute(_: &Call, value: Out<i32>, id: i32, device: CUdevice) -> Result {
     value.check()?;
-    value.set(attribute::value(Device::get(device)?, id).ok_or(Status::INVALID_VALUE)?)
+    let device = Device::get(device)?;
+    let attribute = DeviceAttribute::of(id).ok_or(Status::INVALID_VALUE)?;
+    value.set(attribute::value(device, attribute))
 }
 
 #[entry]
 fn cuDeviceGetProperties(_: &Call, properties: Out<CUdevprop>, device: CUdevice) -> Result {
     properties.check()?;
     let device = Device::get(device)?;
-    let value = |number| attribute::value(device, number).ok_or(Status::UNKNOWN);
+    let value = |attribute| attribute::value(device, attribute);
     properties.set(CUdevprop {
-        max_threads_per_block: value(number::MAX_THREADS_PER_BLOCK)?,
+        max_threads_per_block: value(DeviceAttribute::MAX_THREADS_PER_BLOCK),
         max_threads_dim: [
-            value(number::MAX_BLOCK_DIM_X)?,
-            value(number::MAX_BLOCK_DIM_Y)?,
-            value(number::MAX_BLOCK_DIM_Z)?,
+            value(DeviceAttribute::MAX_BLOCK_DIM_X),
+            value(DeviceAttribute::MAX_BLOCK_DIM_Y),
+            value(DeviceAttribute::MAX_BLOCK_DIM_Z),
         ],
         max_grid_size: [
-            value(number::MAX_GRID_DIM_X)?,
-            value(number::MAX_GRID_DIM_Y)?,
-            value(number::MAX_GRID_DIM_Z)?,
+            value(DeviceAttribute::MAX_GRID_DIM_X),
+            value(DeviceAttribute::MAX_GRID_DIM_Y),
+            value(DeviceAttribute::MAX_GRID_DIM_Z),
         ],
-        shared_mem_per_block: value(number::MAX_SHARED_MEMORY_PER_BLOCK)?,
-        total_constant_memory: value(number::TOTAL_CONSTANT_MEMORY)?,
-        simd_width: value(number::WARP_SIZE)?,
-        mem_pitch: value(number::MAX_PITCH)?,
-        regs_per_block: value(number::MAX_REGISTERS_PER_BLOCK)?,
-        clock_rate: value(number::CLOCK_RATE)?,
-        texture_align: value(number::TEXTURE_ALIGNMENT)?,
+        shared_mem_per_block: value(DeviceAttribute::MAX_SHARED_MEMORY_PER_BLOCK),
+        total_constant_memory: value(DeviceAttribute::TOTAL_CONSTANT_MEMORY),
+        simd_width: value(DeviceAttribute::WARP_SIZE),
+        mem_pitch: value(DeviceAttribute::MAX_PITCH),
+        regs_per_block: value(DeviceAttribute::MAX_REGISTERS_PER_BLOCK),
+        clock_rate: value(DeviceAttribute::CLOCK_RATE),
+        texture_align: value(DeviceAttribute::TEXTURE_ALIGNMENT),
     })
 }
 

@@ -2,31 +2,24 @@
 
 use std::ffi::c_char;
 
-use crate::abi::pointer::{Memory, Out, Text};
-use crate::abi::status::{Result, Status};
-use crate::api::entry::{Call, entry};
-use crate::api::private_tables;
-use crate::api::symbols::{self, Missing};
+use super::entry::{Call, entry};
+use super::symbols::{self, Missing};
+use super::{exports, private_tables};
+use crate::abi::number::{proc_address, proc_address_result};
+use crate::abi::{Out, Result, Status, Text, Untyped};
+use crate::objects::device::Device;
 use crate::objects::process::config::driver_version;
 use crate::objects::process::state;
 
-/// `CUdriverProcAddressQueryResult`
-const FOUND: u32 = 0;
-const SYMBOL_NOT_FOUND: u32 = 1;
-const VERSION_NOT_SUFFICIENT: u32 = 2;
-
-/// `CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM`, and all flags that there are.
-const PER_THREAD: u64 = 2;
-const FLAGS: u64 = 3;
-
-/// The version that `cuGetProcAddress` is asked for, tells apart what it means itself.
+/// Looks a symbol up. What is missing is no error yet: the two functions tell it differently.
 fn find(name: Text, version: i32, flags: u64) -> Result<std::result::Result<*const (), Missing>> {
-    if flags & !FLAGS != 0 || flags == FLAGS {
+    if flags & !proc_address::ALL != 0 || flags == proc_address::ALL {
         return Err(Status::INVALID_VALUE);
     }
     let name = name.bytes()?;
     let name = std::str::from_utf8(name).unwrap_or_default();
-    Ok(symbols::find(name, version, driver_version(), flags & PER_THREAD != 0))
+    let per_thread = flags & proc_address::PER_THREAD_DEFAULT_STREAM != 0;
+    Ok(symbols::find(name, version, driver_version(), per_thread))
 }
 
 #[entry(before_init)]
@@ -34,7 +27,12 @@ fn cuInit(_: &Call, flags: u32) -> Result {
     if flags != 0 {
         return Err(Status::INVALID_VALUE);
     }
-    state::initialise()
+    state::prepare(exports::statistics)?;
+    if Device::all().is_empty() {
+        return Err(Status::NO_DEVICE);
+    }
+    state::set_started();
+    Ok(())
 }
 
 #[entry(before_init)]
@@ -77,17 +75,17 @@ fn cuGetProcAddress_v2(
     let found = find(name, version, flags)?;
     function.set(found.unwrap_or(std::ptr::null()))?;
     status.set_if_wanted(match found {
-        Ok(_) => FOUND,
-        Err(Missing::Name) => SYMBOL_NOT_FOUND,
-        Err(Missing::Version) => VERSION_NOT_SUFFICIENT,
+        Ok(_) => proc_address_result::SUCCESS,
+        Err(Missing::Name) => proc_address_result::SYMBOL_NOT_FOUND,
+        Err(Missing::Version) => proc_address_result::VERSION_NOT_SUFFICIENT,
     });
-    // Who takes a status looks there; only others are told by the result.
+    // A caller that takes a status looks there; only the others are told by the result.
     if status.is_null() { found.map(drop).map_err(|_| Status::NOT_FOUND) } else { Ok(()) }
 }
 
 /// Tables of functions that are not public; NVIDIA's own libraries are made of them.
 #[entry(before_init)]
-fn cuGetExportTable(_: &Call, table: Out<*const ()>, id: Memory) -> Result {
+fn cuGetExportTable(_: &Call, table: Out<*const ()>, id: Untyped) -> Result {
     let id = id.at::<[u8; 16]>(0).get()?;
     table.set(std::ptr::null())?;
     private_tables::refused(&id);

@@ -1,8 +1,8 @@
 //! What every exported function is wrapped in.
 //!
-//! The attribute [`macro@entry`] makes an exported function of an ordinary one. Around the body it puts
-//! [`run`], which refuses calls before `cuInit`, counts and times for the trace, and lets no panic
-//! through to C. The table of all of them is in [`exports`](crate::api::exports).
+//! The attribute [`macro@entry`] makes an exported function of an ordinary one. Around the body it
+//! puts [`run`], which refuses calls before `cuInit`, counts and times for the trace, and lets no
+//! panic through to C. The table of all of them is in [`exports`](super::exports).
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -10,18 +10,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 pub use gangway_driver_macros::entry;
 
-use crate::abi::status::{Result, Status};
-use crate::abi::types::CUstream;
+use crate::abi::{CUstream, Result, Status};
 use crate::objects::context::{self, Context};
 use crate::objects::process::report::report;
 use crate::objects::process::state;
-use crate::objects::process::trace;
+use crate::objects::process::trace::{self, CallStatistics};
 use crate::objects::stream::StreamRef;
 
 /// An exported function.
 pub struct Entry {
-    pub name: &'static str,
-    pub statistics: trace::Statistics,
+    pub statistics: CallStatistics,
     /// Whether its default stream is the calling thread's own, `_ptds` and `_ptsz`.
     pub per_thread: bool,
     /// Whether it has been said that the function is not supported.
@@ -29,14 +27,21 @@ pub struct Entry {
 }
 
 impl Entry {
-    pub const fn new(name: &'static str, per_thread: bool) -> Entry {
-        Entry { name, statistics: trace::Statistics::new(), per_thread, told: AtomicBool::new(false) }
+    #[must_use]
+    pub const fn new(name: &'static str, per_thread: bool) -> Self {
+        let statistics = CallStatistics::new(name);
+        Self { statistics, per_thread, told: AtomicBool::new(false) }
+    }
+
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        self.statistics.name
     }
 
     /// Refuses a call of it; the first time that is said on stderr.
     fn refuse<T>(&self) -> Result<T> {
         if !self.told.swap(true, Ordering::Relaxed) {
-            report!("the virtual GPU does not support {}", self.name);
+            report!("the virtual GPU does not support {}", self.name());
         }
         Err(Status::NOT_SUPPORTED)
     }
@@ -58,8 +63,9 @@ pub struct Call {
 }
 
 impl Call {
+    #[must_use]
     pub fn name(&self) -> &'static str {
-        self.entry.name
+        self.entry.name()
     }
 
     /// Refuses what nothing stands behind, by the function's name.
@@ -94,7 +100,7 @@ impl Call {
 
 /// Runs the body of an exported function.
 pub fn run(entry: &'static Entry, before_init: bool, body: impl FnOnce(&Call) -> Result) -> Status {
-    let _timed = trace::enter(entry);
+    let _timed = trace::enter(&entry.statistics);
     let outcome = catch_unwind(AssertUnwindSafe(|| {
         if !before_init {
             state::check_initialised()?;
@@ -106,7 +112,7 @@ pub fn run(entry: &'static Entry, before_init: bool, body: impl FnOnce(&Call) ->
         Ok(Err(status)) => status,
         Err(_) => {
             // The panic's own message has been printed by the hook.
-            report!("{} failed by a bug in the virtual GPU", entry.name);
+            report!("{} failed by a bug in the virtual GPU", entry.name());
             Status::UNKNOWN
         }
     }

@@ -2,10 +2,9 @@
 
 use gangway_streams::NodeKind;
 
-use crate::abi::pointer::Out;
-use crate::abi::status::{Result, Status};
-use crate::abi::types::{CUevent, CUstream};
-use crate::api::entry::{Call, entry};
+use super::entry::{Call, entry};
+use crate::abi::number::event_use;
+use crate::abi::{CUevent, CUstream, Out, Result, Status};
 use crate::objects::stream::event::Event;
 
 #[entry]
@@ -58,13 +57,12 @@ fn record(call: &Call, event: CUevent, stream: CUstream, flags: u32) -> Result {
     let (event, stream) = (event.get()?, call.stream(stream)?);
     event.check_recordable(&stream)?;
     match flags {
-        0 => Ok(stream.queue.record(&event.event)?),
-        // CU_EVENT_RECORD_EXTERNAL: a node that records, rather than a place in the graph.
-        1 if stream.queue.is_capturing() => {
+        event_use::DEFAULT => Ok(stream.queue.record(&event.event)?),
+        event_use::EXTERNAL if stream.queue.is_capturing() => {
             stream.queue.capture(NodeKind::Record(event.event.clone()))?;
             Ok(())
         }
-        1 => Ok(stream.queue.record(&event.event)?),
+        event_use::EXTERNAL => Ok(stream.queue.record(&event.event)?),
         _ => Err(Status::INVALID_VALUE),
     }
 }

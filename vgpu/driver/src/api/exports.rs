@@ -1,13 +1,14 @@
 //! What the library exports: each symbol of `symbols/versions.txt`, and no other.
 //!
-//! The build script makes calls of the macros below from that list and from
+//! The build script makes calls of the macro below from that list and from
 //! `symbols/unsupported.txt`. What is exported, what only says that it is not supported, what
-//! the trace counts and what `cuGetProcAddress` finds all come from there. A symbol that is
-//! neither a function of [`api`](crate::api) nor in the list of unsupported ones does not compile,
-//! and neither does a function of a name that the list does not have.
+//! the trace counts and what `cuGetProcAddress` finds all come from there. A symbol must be a
+//! function of [`api`] or in the list of unsupported ones, or it does not compile. A function
+//! whose name the list does not have does not compile, either.
 
+use super::entry::{Entry, Export};
 use crate::api;
-use crate::api::entry::{Entry, Export};
+use crate::objects::process::trace::CallStatistics;
 
 macro_rules! exports {
     (supported { $($name:ident $per_thread:literal,)* } unsupported { $($refused:ident,)* }) => {
@@ -37,7 +38,7 @@ macro_rules! exports {
                 /// None needed: it ignores whatever it is passed.
                 #[allow(non_snake_case, reason = "the ABI's names")]
                 #[unsafe(no_mangle)]
-                pub unsafe extern "C" fn $refused() -> crate::abi::status::Status {
+                pub unsafe extern "C" fn $refused() -> crate::abi::Status {
                     crate::api::entry::unsupported(&super::entry::$refused)
                 }
             )*
@@ -46,6 +47,11 @@ macro_rules! exports {
 }
 
 include!(concat!(env!("OUT_DIR"), "/exports.rs"));
+
+/// What the trace has counted for each of them.
+pub fn statistics() -> Vec<&'static CallStatistics> {
+    all().map(|export| &export.entry.statistics).collect()
+}
 
 /// Every exported function.
 pub fn all() -> impl Iterator<Item = &'static Export> {

@@ -1,8 +1,7 @@
 //! Filling memory with a value.
 
-use crate::abi::status::Result;
-use crate::abi::types::{CUdeviceptr, CUstream};
-use crate::api::entry::{Call, entry};
+use super::entry::{Call, entry};
+use crate::abi::{CUdeviceptr, CUstream, Result};
 use crate::objects::work::fill::Fill;
 
 #[entry(per_thread = cuMemsetD8_v2_ptds)]

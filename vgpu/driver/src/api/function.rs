@@ -2,20 +2,16 @@
 
 use std::ffi::c_char;
 
-use crate::abi::pointer::Out;
-use crate::abi::status::{Result, Status};
-use crate::abi::types::{CUfunction, CUmodule};
-use crate::api::entry::{Call, entry};
-use crate::objects::program::function::Function;
+use super::entry::{Call, entry};
+use crate::abi::number::last_config;
+use crate::abi::{CUfunction, CUmodule, CUoccupancyB2DSize, Out, Result, Status};
+use crate::objects::program::library::find_function;
 use crate::objects::program::occupancy;
-
-/// `CUoccupancyB2DSize`: how much dynamic shared memory a block of a size needs.
-type SharedOfBlock = Option<unsafe extern "C" fn(i32) -> usize>;
 
 fn active_blocks(call: &Call, out: Out<i32>, function: CUfunction, threads: i32, shared: usize) -> Result {
     out.check()?;
     call.context()?;
-    let function = Function::find(function)?;
+    let function = find_function(function)?;
     let threads = u32::try_from(threads).ok().filter(|&threads| threads > 0).ok_or(Status::INVALID_VALUE)?;
     let shared = u32::try_from(shared).unwrap_or(u32::MAX);
     let device = function.context()?.device;
@@ -26,19 +22,20 @@ fn best_block(
     call: &Call,
     (grid, block): (Out<i32>, Out<i32>),
     function: CUfunction,
-    of_block: SharedOfBlock,
+    of_block: Option<CUoccupancyB2DSize>,
     fixed: usize,
     limit: i32,
 ) -> Result {
     grid.check()?;
     block.check()?;
     call.context()?;
-    let function = Function::find(function)?;
+    let function = find_function(function)?;
     let device = function.context()?.device;
     let limit = u32::try_from(limit).map_err(|_| Status::INVALID_VALUE)?;
     let shared = |size: u32| {
         let bytes = match of_block {
-            // SAFETY: a function of the program with this signature, made to be called with block sizes.
+            // SAFETY: a function of the program with this signature, made to be called with block
+            // sizes. Nothing is locked here.
             Some(of_block) => unsafe { of_block(size as i32) },
             None => fixed,
         };
@@ -54,36 +51,38 @@ fn best_block(
 fn cuFuncGetAttribute(call: &Call, value: Out<i32>, attribute: i32, function: CUfunction) -> Result {
     value.check()?;
     call.context()?;
-    value.set(Function::find(function)?.attribute(attribute)?)
+    value.set(find_function(function)?.attribute(attribute)?)
 }
 
 #[entry]
 fn cuFuncSetAttribute(call: &Call, function: CUfunction, attribute: i32, value: i32) -> Result {
     call.context()?;
-    Function::find(function)?.set_attribute(attribute, value)
+    find_function(function)?.set_attribute(attribute, value)
 }
 
 /// A hint about caches that are not there.
 #[entry]
 fn cuFuncSetCacheConfig(call: &Call, function: CUfunction, config: u32) -> Result {
     call.context()?;
-    Function::find(function)?;
-    if config > 3 { Err(Status::INVALID_VALUE) } else { Ok(()) }
+    find_function(function)?;
+    let known = config <= last_config::CACHE_PREFER_EQUAL;
+    if known { Ok(()) } else { Err(Status::INVALID_VALUE) }
 }
 
 /// A hint about banks that are not there.
 #[entry]
 fn cuFuncSetSharedMemConfig(call: &Call, function: CUfunction, config: u32) -> Result {
     call.context()?;
-    Function::find(function)?;
-    if config > 2 { Err(Status::INVALID_VALUE) } else { Ok(()) }
+    find_function(function)?;
+    let known = config <= last_config::SHARED_EIGHT_BYTE_BANK;
+    if known { Ok(()) } else { Err(Status::INVALID_VALUE) }
 }
 
 #[entry]
 fn cuFuncGetModule(call: &Call, module: Out<CUmodule>, function: CUfunction) -> Result {
     module.check()?;
     call.context()?;
-    module.set(Function::find(function)?.module)
+    module.set(find_function(function)?.module)
 }
 
 #[entry]
@@ -91,7 +90,7 @@ fn cuFuncGetName(call: &Call, name: Out<*const c_char>, function: CUfunction) ->
     name.check()?;
     call.context()?;
     // The text lives as long as the function, which goes with its module.
-    name.set(Function::find(function)?.name().as_ptr())
+    name.set(find_function(function)?.name().as_ptr())
 }
 
 #[entry]
@@ -104,7 +103,7 @@ fn cuFuncGetParamInfo(
 ) -> Result {
     offset.check()?;
     call.context()?;
-    let function = Function::find(function)?;
+    let function = find_function(function)?;
     let parameter = function.described().parameters.get(index).ok_or(Status::INVALID_VALUE)?;
     offset.set(parameter.offset as usize)?;
     size.set_if_wanted(parameter.size as usize);
@@ -116,14 +115,14 @@ fn cuFuncGetParamInfo(
 fn cuFuncIsLoaded(call: &Call, state: Out<u32>, function: CUfunction) -> Result {
     const LOADED: u32 = 1;
     call.context()?;
-    Function::find(function)?;
+    find_function(function)?;
     state.set(LOADED)
 }
 
 #[entry]
 fn cuFuncLoad(call: &Call, function: CUfunction) -> Result {
     call.context()?;
-    Function::find(function).map(drop)
+    find_function(function).map(drop)
 }
 
 #[entry]
@@ -158,7 +157,7 @@ fn cuOccupancyMaxPotentialBlockSize(
     grid: Out<i32>,
     block: Out<i32>,
     function: CUfunction,
-    of_block: SharedOfBlock,
+    of_block: Option<CUoccupancyB2DSize>,
     shared: usize,
     limit: i32,
 ) -> Result {
@@ -171,7 +170,7 @@ fn cuOccupancyMaxPotentialBlockSizeWithFlags(
     grid: Out<i32>,
     block: Out<i32>,
     function: CUfunction,
-    of_block: SharedOfBlock,
+    of_block: Option<CUoccupancyB2DSize>,
     shared: usize,
     limit: i32,
     flags: u32,
@@ -192,7 +191,7 @@ fn cuOccupancyAvailableDynamicSMemPerBlock(
 ) -> Result {
     size.check()?;
     call.context()?;
-    let function = Function::find(function)?;
+    let function = find_function(function)?;
     let (Ok(blocks), Ok(threads)) = (u32::try_from(blocks), u32::try_from(threads)) else {
         return Err(Status::INVALID_VALUE);
     };

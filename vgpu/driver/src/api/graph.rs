@@ -5,16 +5,13 @@ use std::sync::Arc;
 
 use gangway_streams::NodeKind;
 
-use crate::abi::pointer::{In, Out, Text};
-use crate::abi::status::{Result, Status};
-use crate::abi::types::{CUgraph, CUgraphNode, CUuserObject};
-use crate::api::entry::{Call, entry};
+use super::entry::{Call, entry};
+use crate::abi::number::{node_type, user_object};
+use crate::abi::{
+    CUgraph, CUgraphEdgeData, CUgraphNode, CUhostFn, CUuserObject, In, Out, Result, Status, Text,
+};
 use crate::objects::graph::{Graph, UserObject};
 use crate::objects::process::report::report;
-use crate::objects::work::host_function::HostFn;
-
-/// `CUgraphEdgeData`: ports, the type of the edge, and space.
-pub(super) type EdgeData = [u8; 8];
 
 #[entry]
 fn cuGraphCreate(_: &Call, graph: Out<CUgraph>, flags: u32) -> Result {
@@ -70,7 +67,7 @@ fn cuGraphGetEdges_v2(
     graph: CUgraph,
     from: Out<CUgraphNode>,
     to: Out<CUgraphNode>,
-    data: Out<EdgeData>,
+    data: Out<CUgraphEdgeData>,
     count: Out<usize>,
 ) -> Result {
     edges(graph, from, to, data, count)
@@ -91,7 +88,7 @@ fn cuGraphNodeGetDependencies_v2(
     _: &Call,
     node: CUgraphNode,
     nodes: Out<CUgraphNode>,
-    data: Out<EdgeData>,
+    data: Out<CUgraphEdgeData>,
     count: Out<usize>,
 ) -> Result {
     dependencies(node, nodes, data, count)
@@ -112,7 +109,7 @@ fn cuGraphNodeGetDependentNodes_v2(
     _: &Call,
     node: CUgraphNode,
     nodes: Out<CUgraphNode>,
-    data: Out<EdgeData>,
+    data: Out<CUgraphEdgeData>,
     count: Out<usize>,
 ) -> Result {
     dependents(node, nodes, data, count)
@@ -136,7 +133,7 @@ fn cuGraphAddDependencies_v2(
     graph: CUgraph,
     from: In<CUgraphNode>,
     to: In<CUgraphNode>,
-    data: In<EdgeData>,
+    data: In<CUgraphEdgeData>,
     count: usize,
 ) -> Result {
     check_edges(data, count)?;
@@ -162,7 +159,7 @@ fn cuGraphRemoveDependencies_v2(
     graph: CUgraph,
     from: In<CUgraphNode>,
     to: In<CUgraphNode>,
-    data: In<EdgeData>,
+    data: In<CUgraphEdgeData>,
     count: usize,
 ) -> Result {
     check_edges(data, count)?;
@@ -186,13 +183,12 @@ fn cuUserObjectCreate(
     _: &Call,
     object: Out<CUuserObject>,
     pointer: *mut c_void,
-    destroy: Option<HostFn>,
+    destroy: Option<CUhostFn>,
     held: u32,
     flags: u32,
 ) -> Result {
     object.check()?;
-    // CU_USER_OBJECT_NO_DESTRUCTOR_SYNC must be given.
-    if flags != 1 || held == 0 {
+    if flags != user_object::NO_DESTRUCTOR_SYNC || held == 0 {
         return Err(Status::INVALID_VALUE);
     }
     object.set(UserObject::create(pointer, destroy.ok_or(Status::INVALID_VALUE)?, held)?.handle)
@@ -201,8 +197,7 @@ fn cuUserObjectCreate(
 #[entry]
 fn cuUserObjectRetain(_: &Call, object: CUuserObject, count: u32) -> Result {
     check_count(count)?;
-    object.get()?.retain(count);
-    Ok(())
+    object.get()?.retain(count)
 }
 
 #[entry]
@@ -217,14 +212,14 @@ fn cuGraphRetainUserObject(_: &Call, graph: CUgraph, object: CUuserObject, count
     let (graph, object) = (graph.get()?, object.get()?);
     match flags {
         0 => graph.retain(&object, count),
-        // CU_GRAPH_USER_OBJECT_MOVE: the program's references become the graph's.
-        1 => {
-            object.release(count)?;
-            graph.retain(&object, count);
+        user_object::MOVE => {
+            graph.retain(&object, count)?;
+            object.release(count).inspect_err(|_| {
+                let _ = graph.release(object.handle, count);
+            })
         }
-        _ => return Err(Status::INVALID_VALUE),
+        _ => Err(Status::INVALID_VALUE),
     }
-    Ok(())
 }
 
 #[entry]
@@ -238,7 +233,7 @@ fn check_count(count: u32) -> Result {
 }
 
 /// Edges only say what comes first; anything else would be a kernel starting another early.
-pub(super) fn check_edges(data: In<EdgeData>, count: usize) -> Result {
+pub(super) fn check_edges(data: In<CUgraphEdgeData>, count: usize) -> Result {
     if data.is_null() {
         return Ok(());
     }
@@ -255,7 +250,7 @@ fn pairs(
     to: In<CUgraphNode>,
     count: usize,
 ) -> Result<Vec<(gangway_streams::NodeId, gangway_streams::NodeId)>> {
-    Ok(graph.ids(from, count)?.into_iter().zip(graph.ids(to, count)?).collect())
+    Ok(graph.ids(from.array(count)?)?.into_iter().zip(graph.ids(to.array(count)?)?).collect())
 }
 
 /// Tells how many there are, or gives as many as there is room for; the rest of the room is cleared.
@@ -275,10 +270,10 @@ trait Nothing: Copy {
 }
 
 impl Nothing for CUgraphNode {
-    const NOTHING: Self = CUgraphNode::NULL;
+    const NOTHING: Self = Self::NULL;
 }
 
-impl Nothing for EdgeData {
+impl Nothing for CUgraphEdgeData {
     const NOTHING: Self = [0; 8];
 }
 
@@ -286,7 +281,7 @@ fn edges(
     graph: CUgraph,
     from: Out<CUgraphNode>,
     to: Out<CUgraphNode>,
-    data: Out<EdgeData>,
+    data: Out<CUgraphEdgeData>,
     count: Out<usize>,
 ) -> Result {
     let graph = graph.get()?;
@@ -298,7 +293,7 @@ fn edges(
         return count.set(starts.len());
     }
     let room = count.get()?;
-    let nothing = vec![EdgeData::NOTHING; starts.len()];
+    let nothing = vec![CUgraphEdgeData::NOTHING; starts.len()];
     list(from, count, graph.nodes(starts)?)?;
     count.set(room)?;
     if !data.is_null() {
@@ -308,13 +303,23 @@ fn edges(
     list(to, count, graph.nodes(ends)?)
 }
 
-fn dependencies(node: CUgraphNode, out: Out<CUgraphNode>, data: Out<EdgeData>, count: Out<usize>) -> Result {
+fn dependencies(
+    node: CUgraphNode,
+    out: Out<CUgraphNode>,
+    data: Out<CUgraphEdgeData>,
+    count: Out<usize>,
+) -> Result {
     let node = node.get()?;
     let graph = node.graph()?;
     neighbours(&graph, graph.graph.dependencies(node.id)?, out, data, count)
 }
 
-fn dependents(node: CUgraphNode, out: Out<CUgraphNode>, data: Out<EdgeData>, count: Out<usize>) -> Result {
+fn dependents(
+    node: CUgraphNode,
+    out: Out<CUgraphNode>,
+    data: Out<CUgraphEdgeData>,
+    count: Out<usize>,
+) -> Result {
     let node = node.get()?;
     let graph = node.graph()?;
     neighbours(&graph, graph.graph.dependents(node.id)?, out, data, count)
@@ -324,12 +329,12 @@ fn neighbours(
     graph: &Arc<Graph>,
     ids: Vec<gangway_streams::NodeId>,
     out: Out<CUgraphNode>,
-    data: Out<EdgeData>,
+    data: Out<CUgraphEdgeData>,
     count: Out<usize>,
 ) -> Result {
     if !data.is_null() {
         let room = count.get()?;
-        list(data, count, vec![EdgeData::NOTHING; ids.len()])?;
+        list(data, count, vec![CUgraphEdgeData::NOTHING; ids.len()])?;
         count.set(room)?;
     }
     list(out, count, graph.nodes(ids)?)
@@ -344,10 +349,10 @@ fn dot(graph: &Graph) -> Result<String> {
     for &id in &nodes {
         let label = match graph.graph.kind(id)? {
             NodeKind::Work(work) => match work.sort() {
-                0 => "KERNEL",
-                1 => "MEMCPY",
-                2 => "MEMSET",
-                3 => "HOST",
+                node_type::KERNEL => "KERNEL",
+                node_type::COPY => "MEMCPY",
+                node_type::FILL => "MEMSET",
+                node_type::HOST => "HOST",
                 _ => "MEM_OP",
             },
             NodeKind::Child(_) => "GRAPH",
@@ -374,6 +379,6 @@ pub(super) fn add(
 ) -> Result {
     out.check()?;
     let graph = graph.get()?;
-    let dependencies = graph.ids(dependencies, count)?;
+    let dependencies = graph.ids(dependencies.array(count)?)?;
     out.set(graph.add(kind()?, &dependencies)?)
 }

@@ -2,10 +2,12 @@
 
 use std::ffi::c_char;
 
-use crate::abi::pointer::Out;
-use crate::abi::status::{Result, Status};
-use crate::abi::types::{CUgraph, CUgraphExec, CUgraphNode, CUstream};
-use crate::api::entry::{Call, entry};
+use super::entry::{Call, entry};
+use crate::abi::number::{exec_update, instantiate, instantiate_result};
+use crate::abi::{
+    CUDA_GRAPH_INSTANTIATE_PARAMS, CUgraph, CUgraphExec, CUgraphExecUpdateResultInfo, CUgraphNode, CUstream,
+    Out, Result, Status,
+};
 use crate::objects::graph::Exec;
 use crate::objects::process::report::report;
 
@@ -36,7 +38,7 @@ fn cuGraphInstantiate_v2(
 
 #[entry]
 fn cuGraphInstantiateWithFlags(_: &Call, exec: Out<CUgraphExec>, graph: CUgraph, flags: u64) -> Result {
-    exec.set(instantiate(exec, graph, flags)?)
+    exec.set(make(exec, graph, flags)?)
 }
 
 #[entry(per_thread = cuGraphInstantiateWithParams_ptsz)]
@@ -44,23 +46,22 @@ fn cuGraphInstantiateWithParams(
     call: &Call,
     exec: Out<CUgraphExec>,
     graph: CUgraph,
-    parameters: Out<InstantiateParameters>,
+    parameters: Out<CUDA_GRAPH_INSTANTIATE_PARAMS>,
 ) -> Result {
     let mut given = parameters.get()?;
-    let made = instantiate(exec, graph, given.flags);
-    given.error_node = CUgraphNode::NULL;
-    given.result = match made {
-        Ok(_) => 0,
-        // CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED, INVALID_STRUCTURE
-        Err(Status::NOT_SUPPORTED) => 3,
-        Err(_) => 2,
-    };
-    parameters.set(given)?;
-    let made = made?;
-    if given.flags & UPLOAD != 0 {
+    if given.flags & instantiate::UPLOAD != 0 {
+        // Nothing has to be uploaded, but the stream must be one.
         call.stream(given.upload_stream)?;
     }
-    exec.set(made)
+    let made = make(exec, graph, given.flags);
+    given.error_node = CUgraphNode::NULL;
+    given.result = match made {
+        Ok(_) => instantiate_result::SUCCESS,
+        Err(Status::NOT_SUPPORTED) => instantiate_result::NODE_OPERATION_NOT_SUPPORTED,
+        Err(_) => instantiate_result::INVALID_STRUCTURE,
+    };
+    parameters.set(given)?;
+    exec.set(made?)
 }
 
 #[entry]
@@ -101,10 +102,15 @@ fn cuGraphExecUpdate(
 }
 
 #[entry]
-fn cuGraphExecUpdate_v2(_: &Call, exec: CUgraphExec, graph: CUgraph, result: Out<UpdateResult>) -> Result {
+fn cuGraphExecUpdate_v2(
+    _: &Call,
+    exec: CUgraphExec,
+    graph: CUgraph,
+    result: Out<CUgraphExecUpdateResultInfo>,
+) -> Result {
     let outcome = exec.get()?.update(&*graph.get()?);
     let nothing = CUgraphNode::NULL;
-    result.set_if_wanted(UpdateResult {
+    result.set_if_wanted(CUgraphExecUpdateResultInfo {
         result: update_result(outcome),
         error_node: nothing,
         error_from_node: nothing,
@@ -122,38 +128,12 @@ fn cuGraphNodeGetEnabled(_: &Call, exec: CUgraphExec, node: CUgraphNode, enabled
     enabled.set(u32::from(exec.get()?.exec.enabled(node.get()?.id)?))
 }
 
-/// `CUDA_GRAPH_INSTANTIATE_PARAMS`
-#[derive(Clone, Copy)]
-#[repr(C)]
-pub struct InstantiateParameters {
-    flags: u64,
-    upload_stream: CUstream,
-    error_node: CUgraphNode,
-    result: u32,
-}
-const _: () = assert!(size_of::<InstantiateParameters>() == 32);
-
-/// `CUgraphExecUpdateResultInfo`
-#[derive(Clone, Copy)]
-#[repr(C)]
-pub struct UpdateResult {
-    result: u32,
-    error_node: CUgraphNode,
-    error_from_node: CUgraphNode,
-}
-const _: () = assert!(size_of::<UpdateResult>() == 24);
-
-/// `CUDA_GRAPH_INSTANTIATE_FLAG_*`: automatic free, upload, launch from devices, priorities of nodes.
-const UPLOAD: u64 = 2;
-const DEVICE_LAUNCH: u64 = 4;
-const FLAGS: u64 = 0xf;
-
-fn instantiate(exec: Out<CUgraphExec>, graph: CUgraph, flags: u64) -> Result<CUgraphExec> {
+fn make(exec: Out<CUgraphExec>, graph: CUgraph, flags: u64) -> Result<CUgraphExec> {
     exec.check()?;
-    if flags & !FLAGS != 0 {
+    if flags & !instantiate::ALL != 0 {
         return Err(Status::INVALID_VALUE);
     }
-    if flags & DEVICE_LAUNCH != 0 {
+    if flags & instantiate::DEVICE_LAUNCH != 0 {
         report!("the virtual GPU does not support launching graphs from kernels");
         return Err(Status::NOT_SUPPORTED);
     }
@@ -167,7 +147,7 @@ fn instantiate_with_log(
     log: Out<c_char>,
     size: usize,
 ) -> Result {
-    let made = instantiate(exec, graph, 0);
+    let made = make(exec, graph, 0);
     node.set_if_wanted(CUgraphNode::NULL);
     if !log.is_null() && size > 0 {
         let text: &[u8] = if made.is_ok() { b"" } else { b"the graph has a cycle" };
@@ -180,9 +160,8 @@ fn instantiate_with_log(
 /// `CUgraphExecUpdateResult`
 fn update_result(outcome: Result) -> u32 {
     match outcome {
-        Ok(()) => 0,
-        // CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED
-        Err(Status::GRAPH_EXEC_UPDATE_FAILURE) => 2,
-        Err(_) => 1,
+        Ok(()) => exec_update::SUCCESS,
+        Err(Status::GRAPH_EXEC_UPDATE_FAILURE) => exec_update::ERROR_TOPOLOGY_CHANGED,
+        Err(_) => exec_update::ERROR,
     }
 }

@@ -1,18 +1,13 @@
 //! Nodes of graphs that allocate and free memory.
 
-use std::sync::Arc;
-
-use gangway_streams::NodeKind;
-
-use crate::abi::pointer::{In, Memory, Out};
-use crate::abi::status::{Result, Status};
-use crate::abi::types::{CUdevice, CUdeviceptr, CUgraph, CUgraphNode};
-use crate::api::entry::{Call, entry};
-use crate::api::node_parameters::AllocationParameters;
-use crate::objects::device::Device;
-use crate::objects::pool::graph::{self as allocations, Allocate, Free, GraphMemory};
-
+use super::entry::{Call, entry};
 use super::graph::add;
+use super::node_parameters;
+use crate::abi::{
+    CUDA_MEM_ALLOC_NODE_PARAMS, CUdevice, CUdeviceptr, CUgraph, CUgraphNode, In, Out, Result, Untyped,
+};
+use crate::objects::device::Device;
+use crate::objects::pool::graph::{self as allocations, FreeNode};
 
 #[entry]
 fn cuGraphAddMemAllocNode(
@@ -21,18 +16,15 @@ fn cuGraphAddMemAllocNode(
     graph: CUgraph,
     dependencies: In<CUgraphNode>,
     count: usize,
-    given: Out<AllocationParameters>,
+    given: Out<CUDA_MEM_ALLOC_NODE_PARAMS>,
 ) -> Result {
-    let mut parameters = given.get()?;
-    let memory = parameters.allocate()?;
-    parameters.address = memory.address;
-    add(out, graph, dependencies, count, || Ok(NodeKind::Work(Arc::new(Allocate(memory)))))?;
-    given.set(parameters)
+    given.check()?;
+    add(out, graph, dependencies, count, || node_parameters::allocate(given))
 }
 
 #[entry]
-fn cuGraphMemAllocNodeGetParams(_: &Call, node: CUgraphNode, out: Out<AllocationParameters>) -> Result {
-    out.set(AllocationParameters::of(&node.get()?.work::<Allocate>()?.0))
+fn cuGraphMemAllocNodeGetParams(_: &Call, node: CUgraphNode, out: Out<CUDA_MEM_ALLOC_NODE_PARAMS>) -> Result {
+    out.set(node_parameters::of_allocation(&*node.get()?)?)
 }
 
 #[entry]
@@ -44,22 +36,21 @@ fn cuGraphAddMemFreeNode(
     count: usize,
     address: CUdeviceptr,
 ) -> Result {
-    let memory = GraphMemory::find(address).ok_or(Status::INVALID_VALUE)?;
-    add(out, graph, dependencies, count, || Ok(NodeKind::Work(Arc::new(Free(memory)))))
+    add(out, graph, dependencies, count, || node_parameters::free(address))
 }
 
 #[entry]
 fn cuGraphMemFreeNodeGetParams(_: &Call, node: CUgraphNode, address: Out<CUdeviceptr>) -> Result {
-    address.set(node.get()?.work::<Free>()?.0.address)
+    address.set(node.get()?.work::<FreeNode>()?.0.address)
 }
 
 #[entry]
-fn cuDeviceGetGraphMemAttribute(_: &Call, device: CUdevice, attribute: u32, value: Memory) -> Result {
+fn cuDeviceGetGraphMemAttribute(_: &Call, device: CUdevice, attribute: u32, value: Untyped) -> Result {
     value.out().set(allocations::attribute_of(Device::get(device)?, attribute)?)
 }
 
 #[entry]
-fn cuDeviceSetGraphMemAttribute(_: &Call, device: CUdevice, attribute: u32, value: Memory) -> Result {
+fn cuDeviceSetGraphMemAttribute(_: &Call, device: CUdevice, attribute: u32, value: Untyped) -> Result {
     allocations::set_attribute(Device::get(device)?, attribute, value.out::<u64>().get()?)
 }
 

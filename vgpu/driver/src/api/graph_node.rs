@@ -4,25 +4,23 @@ use std::sync::Arc;
 
 use gangway_streams::NodeKind;
 
-use crate::abi::pointer::{In, Memory, Out};
-use crate::abi::status::{Result, Status};
-use crate::abi::types::{
-    CUDA_MEMCPY3D, CUcontext, CUevent, CUgraph, CUgraphExec, CUgraphNode, CUstreamAttrValue,
+use super::copy_structure;
+use super::entry::{Call, entry};
+use super::graph::{add, check_edges};
+use super::node_parameters as parameters;
+use crate::abi::number::{launch_attribute, node_type};
+use crate::abi::{
+    CUDA_BATCH_MEM_OP_NODE_PARAMS, CUDA_HOST_NODE_PARAMS, CUDA_KERNEL_NODE_PARAMS,
+    CUDA_KERNEL_NODE_PARAMS_v2, CUDA_MEMCPY3D, CUDA_MEMSET_NODE_PARAMS, CUcontext, CUevent, CUgraph,
+    CUgraphEdgeData, CUgraphExec, CUgraphNode, CUstreamAttrValue, In, Out, Result, Status, Untyped,
 };
-use crate::api::entry::{Call, entry};
-use crate::api::node_parameters::{
-    self as parameters, FillParameters, HostParameters, KernelParameters, KernelParameters2,
-    OperationParameters, kind,
-};
+use crate::objects::graph::Node;
 use crate::objects::work::copy::Copy;
-use crate::objects::work::fill::Fill;
-use crate::objects::work::launch::Launch;
-
-use super::graph::{EdgeData, add, check_edges};
+use crate::objects::work::launch::{KernelLaunch, LaunchShape};
 
 #[entry]
 fn cuGraphNodeGetType(_: &Call, node: CUgraphNode, kind: Out<u32>) -> Result {
-    kind.set(parameters::kind_of(&node.get()?.kind()?))
+    kind.set(parameters::type_of(&node.get()?.kind()?))
 }
 
 #[entry]
@@ -32,7 +30,7 @@ fn cuGraphAddNode(
     graph: CUgraph,
     dependencies: In<CUgraphNode>,
     count: usize,
-    given: Memory,
+    given: Untyped,
 ) -> Result {
     add(out, graph, dependencies, count, || parameters::any(given))
 }
@@ -43,21 +41,21 @@ fn cuGraphAddNode_v2(
     out: Out<CUgraphNode>,
     graph: CUgraph,
     dependencies: In<CUgraphNode>,
-    data: In<EdgeData>,
+    data: In<CUgraphEdgeData>,
     count: usize,
-    given: Memory,
+    given: Untyped,
 ) -> Result {
     check_edges(data, count)?;
     add(out, graph, dependencies, count, || parameters::any(given))
 }
 
 #[entry]
-fn cuGraphNodeSetParams(_: &Call, node: CUgraphNode, given: Memory) -> Result {
+fn cuGraphNodeSetParams(_: &Call, node: CUgraphNode, given: Untyped) -> Result {
     node.get()?.set(parameters::any(given)?)
 }
 
 #[entry]
-fn cuGraphExecNodeSetParams(_: &Call, exec: CUgraphExec, node: CUgraphNode, given: Memory) -> Result {
+fn cuGraphExecNodeSetParams(_: &Call, exec: CUgraphExec, node: CUgraphNode, given: Untyped) -> Result {
     change(exec, node, parameters::any(given)?)
 }
 
@@ -70,7 +68,7 @@ fn cuGraphAddKernelNode(
     graph: CUgraph,
     dependencies: In<CUgraphNode>,
     count: usize,
-    given: In<KernelParameters>,
+    given: In<CUDA_KERNEL_NODE_PARAMS>,
 ) -> Result {
     add(out, graph, dependencies, count, || parameters::launch(given.get()?))
 }
@@ -82,29 +80,37 @@ fn cuGraphAddKernelNode_v2(
     graph: CUgraph,
     dependencies: In<CUgraphNode>,
     count: usize,
-    given: In<KernelParameters2>,
+    given: In<CUDA_KERNEL_NODE_PARAMS_v2>,
 ) -> Result {
-    add(out, graph, dependencies, count, || parameters::launch2(given.get()?))
+    add(out, graph, dependencies, count, || parameters::launch_v2(given.get()?))
 }
 
 #[entry]
-fn cuGraphKernelNodeGetParams(_: &Call, node: CUgraphNode, out: Out<KernelParameters>) -> Result {
+fn cuGraphKernelNodeGetParams(_: &Call, node: CUgraphNode, out: Out<CUDA_KERNEL_NODE_PARAMS>) -> Result {
     out.set(parameters::of_launch(&*node.get()?)?)
 }
 
 #[entry]
-fn cuGraphKernelNodeGetParams_v2(_: &Call, node: CUgraphNode, out: Out<KernelParameters2>) -> Result {
-    out.set(parameters::of_launch2(&*node.get()?)?)
+fn cuGraphKernelNodeGetParams_v2(
+    _: &Call,
+    node: CUgraphNode,
+    out: Out<CUDA_KERNEL_NODE_PARAMS_v2>,
+) -> Result {
+    out.set(parameters::of_launch_v2(&*node.get()?)?)
 }
 
 #[entry]
-fn cuGraphKernelNodeSetParams(_: &Call, node: CUgraphNode, given: In<KernelParameters>) -> Result {
+fn cuGraphKernelNodeSetParams(_: &Call, node: CUgraphNode, given: In<CUDA_KERNEL_NODE_PARAMS>) -> Result {
     node.get()?.set(parameters::launch(given.get()?)?)
 }
 
 #[entry]
-fn cuGraphKernelNodeSetParams_v2(_: &Call, node: CUgraphNode, given: In<KernelParameters2>) -> Result {
-    node.get()?.set(parameters::launch2(given.get()?)?)
+fn cuGraphKernelNodeSetParams_v2(
+    _: &Call,
+    node: CUgraphNode,
+    given: In<CUDA_KERNEL_NODE_PARAMS_v2>,
+) -> Result {
+    node.get()?.set(parameters::launch_v2(given.get()?)?)
 }
 
 #[entry]
@@ -112,7 +118,7 @@ fn cuGraphExecKernelNodeSetParams(
     _: &Call,
     exec: CUgraphExec,
     node: CUgraphNode,
-    given: In<KernelParameters>,
+    given: In<CUDA_KERNEL_NODE_PARAMS>,
 ) -> Result {
     change(exec, node, parameters::launch(given.get()?)?)
 }
@@ -122,9 +128,9 @@ fn cuGraphExecKernelNodeSetParams_v2(
     _: &Call,
     exec: CUgraphExec,
     node: CUgraphNode,
-    given: In<KernelParameters2>,
+    given: In<CUDA_KERNEL_NODE_PARAMS_v2>,
 ) -> Result {
-    change(exec, node, parameters::launch2(given.get()?)?)
+    change(exec, node, parameters::launch_v2(given.get()?)?)
 }
 
 #[entry]
@@ -134,11 +140,11 @@ fn cuGraphKernelNodeGetAttribute(
     attribute: u32,
     value: Out<CUstreamAttrValue>,
 ) -> Result {
-    let launch = node.get()?.work::<Launch>()?;
+    let launch = node.get()?.work::<KernelLaunch>()?;
     let mut found = CUstreamAttrValue::default();
     match attribute {
-        COOPERATIVE => found.value[0] = u64::from(launch.shape.cooperative),
-        0..=LAST_ATTRIBUTE => {}
+        launch_attribute::COOPERATIVE => found.value[0] = u64::from(launch.shape.cooperative),
+        0..=launch_attribute::LAST => {}
         _ => return Err(Status::INVALID_VALUE),
     }
     value.set(found)
@@ -153,18 +159,18 @@ fn cuGraphKernelNodeSetAttribute(
     value: In<CUstreamAttrValue>,
 ) -> Result {
     let node = node.get()?;
-    let launch = node.work::<Launch>()?;
+    let launch = node.work::<KernelLaunch>()?;
     match attribute {
-        COOPERATIVE => set_cooperative(&node, &launch, value.get()?.value[0] as u32 != 0),
-        0..=LAST_ATTRIBUTE => Ok(()),
+        launch_attribute::COOPERATIVE => set_cooperative(&node, &launch, value.get()?.value[0] as u32 != 0),
+        0..=launch_attribute::LAST => Ok(()),
         _ => Err(Status::INVALID_VALUE),
     }
 }
 
 #[entry]
 fn cuGraphKernelNodeCopyAttributes(_: &Call, to: CUgraphNode, from: CUgraphNode) -> Result {
-    let (to, from) = (to.get()?, from.get()?.work::<Launch>()?);
-    let launch = to.work::<Launch>()?;
+    let (to, from) = (to.get()?, from.get()?.work::<KernelLaunch>()?);
+    let launch = to.work::<KernelLaunch>()?;
     set_cooperative(&to, &launch, from.shape.cooperative)
 }
 
@@ -186,7 +192,7 @@ fn cuGraphAddMemcpyNode(
 
 #[entry]
 fn cuGraphMemcpyNodeGetParams(_: &Call, node: CUgraphNode, out: Out<CUDA_MEMCPY3D>) -> Result {
-    out.set(node.get()?.work::<Copy>()?.description())
+    out.set(copy_structure::description(&*node.get()?.work::<Copy>()?))
 }
 
 #[entry]
@@ -215,7 +221,7 @@ fn cuGraphAddMemsetNode(
     graph: CUgraph,
     dependencies: In<CUgraphNode>,
     count: usize,
-    given: In<FillParameters>,
+    given: In<CUDA_MEMSET_NODE_PARAMS>,
     context: CUcontext,
 ) -> Result {
     context.get()?;
@@ -223,12 +229,12 @@ fn cuGraphAddMemsetNode(
 }
 
 #[entry]
-fn cuGraphMemsetNodeGetParams(_: &Call, node: CUgraphNode, out: Out<FillParameters>) -> Result {
-    out.set(node.get()?.work::<Fill>()?.parameters())
+fn cuGraphMemsetNodeGetParams(_: &Call, node: CUgraphNode, out: Out<CUDA_MEMSET_NODE_PARAMS>) -> Result {
+    out.set(parameters::of_fill(&*node.get()?)?)
 }
 
 #[entry]
-fn cuGraphMemsetNodeSetParams(_: &Call, node: CUgraphNode, given: In<FillParameters>) -> Result {
+fn cuGraphMemsetNodeSetParams(_: &Call, node: CUgraphNode, given: In<CUDA_MEMSET_NODE_PARAMS>) -> Result {
     node.get()?.set(parameters::fill(given.get()?)?)
 }
 
@@ -237,7 +243,7 @@ fn cuGraphExecMemsetNodeSetParams(
     _: &Call,
     exec: CUgraphExec,
     node: CUgraphNode,
-    given: In<FillParameters>,
+    given: In<CUDA_MEMSET_NODE_PARAMS>,
     context: CUcontext,
 ) -> Result {
     context.get()?;
@@ -253,18 +259,18 @@ fn cuGraphAddHostNode(
     graph: CUgraph,
     dependencies: In<CUgraphNode>,
     count: usize,
-    given: In<HostParameters>,
+    given: In<CUDA_HOST_NODE_PARAMS>,
 ) -> Result {
     add(out, graph, dependencies, count, || parameters::host(given.get()?))
 }
 
 #[entry]
-fn cuGraphHostNodeGetParams(_: &Call, node: CUgraphNode, out: Out<HostParameters>) -> Result {
+fn cuGraphHostNodeGetParams(_: &Call, node: CUgraphNode, out: Out<CUDA_HOST_NODE_PARAMS>) -> Result {
     out.set(parameters::of_host(&*node.get()?)?)
 }
 
 #[entry]
-fn cuGraphHostNodeSetParams(_: &Call, node: CUgraphNode, given: In<HostParameters>) -> Result {
+fn cuGraphHostNodeSetParams(_: &Call, node: CUgraphNode, given: In<CUDA_HOST_NODE_PARAMS>) -> Result {
     node.get()?.set(parameters::host(given.get()?)?)
 }
 
@@ -273,7 +279,7 @@ fn cuGraphExecHostNodeSetParams(
     _: &Call,
     exec: CUgraphExec,
     node: CUgraphNode,
-    given: In<HostParameters>,
+    given: In<CUDA_HOST_NODE_PARAMS>,
 ) -> Result {
     change(exec, node, parameters::host(given.get()?)?)
 }
@@ -287,18 +293,26 @@ fn cuGraphAddBatchMemOpNode(
     graph: CUgraph,
     dependencies: In<CUgraphNode>,
     count: usize,
-    given: In<OperationParameters>,
+    given: In<CUDA_BATCH_MEM_OP_NODE_PARAMS>,
 ) -> Result {
     add(out, graph, dependencies, count, || parameters::operations(given.get()?))
 }
 
 #[entry]
-fn cuGraphBatchMemOpNodeGetParams(_: &Call, node: CUgraphNode, out: Out<OperationParameters>) -> Result {
+fn cuGraphBatchMemOpNodeGetParams(
+    _: &Call,
+    node: CUgraphNode,
+    out: Out<CUDA_BATCH_MEM_OP_NODE_PARAMS>,
+) -> Result {
     out.set(parameters::of_operations(&*node.get()?)?)
 }
 
 #[entry]
-fn cuGraphBatchMemOpNodeSetParams(_: &Call, node: CUgraphNode, given: In<OperationParameters>) -> Result {
+fn cuGraphBatchMemOpNodeSetParams(
+    _: &Call,
+    node: CUgraphNode,
+    given: In<CUDA_BATCH_MEM_OP_NODE_PARAMS>,
+) -> Result {
     node.get()?.set(parameters::operations(given.get()?)?)
 }
 
@@ -307,7 +321,7 @@ fn cuGraphExecBatchMemOpNodeSetParams(
     _: &Call,
     exec: CUgraphExec,
     node: CUgraphNode,
-    given: In<OperationParameters>,
+    given: In<CUDA_BATCH_MEM_OP_NODE_PARAMS>,
 ) -> Result {
     change(exec, node, parameters::operations(given.get()?)?)
 }
@@ -366,7 +380,7 @@ fn cuGraphAddEventRecordNode(
 
 #[entry]
 fn cuGraphEventRecordNodeGetEvent(_: &Call, node: CUgraphNode, event: Out<CUevent>) -> Result {
-    event.set(parameters::of_event(&*node.get()?, kind::RECORD)?)
+    event.set(parameters::of_event(&*node.get()?, node_type::RECORD_EVENT)?)
 }
 
 #[entry]
@@ -398,7 +412,7 @@ fn cuGraphAddEventWaitNode(
 
 #[entry]
 fn cuGraphEventWaitNodeGetEvent(_: &Call, node: CUgraphNode, event: Out<CUevent>) -> Result {
-    event.set(parameters::of_event(&*node.get()?, kind::WAIT)?)
+    event.set(parameters::of_event(&*node.get()?, node_type::WAIT_EVENT)?)
 }
 
 #[entry]
@@ -416,17 +430,12 @@ fn cuGraphExecEventWaitNodeSetEvent(
     change(exec, node, parameters::wait(event)?)
 }
 
-/// `CU_LAUNCH_ATTRIBUTE_COOPERATIVE`
-const COOPERATIVE: u32 = 2;
-const LAST_ATTRIBUTE: u32 = 14;
-
 /// Changes what a node of an executable graph does.
 fn change(exec: CUgraphExec, node: CUgraphNode, kind: NodeKind) -> Result {
     Ok(exec.get()?.exec.set(node.get()?.id, kind)?)
 }
 
-fn set_cooperative(node: &crate::objects::graph::Node, launch: &Launch, cooperative: bool) -> Result {
-    let mut changed = launch.clone();
-    changed.shape.cooperative = cooperative;
-    node.set(NodeKind::Work(Arc::new(changed.checked()?)))
+fn set_cooperative(node: &Node, launch: &KernelLaunch, cooperative: bool) -> Result {
+    let changed = launch.reshaped(LaunchShape { cooperative, ..launch.shape })?;
+    node.set(NodeKind::Work(Arc::new(changed)))
 }

@@ -1,33 +1,30 @@
 //! Libraries and their kernels, which belong to no context.
 
 use std::ffi::c_char;
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
 
-use crate::abi::pointer::{In, Memory, Out, Text};
-use crate::abi::status::{Result, Status};
-use crate::abi::types::{CUdevice, CUdeviceptr, CUfunction, CUkernel, CUlibrary, CUmodule};
-use crate::api::entry::{Call, entry};
+use super::entry::{Call, entry};
+use super::{image, jit};
+use crate::abi::{
+    CUdevice, CUdeviceptr, CUfunction, CUkernel, CUlibrary, CUmodule, In, Out, Result, Status, Text, Untyped,
+};
 use crate::objects::device::Device;
-use crate::objects::program::jit::Options;
 use crate::objects::program::library::Library;
-use crate::objects::program::module;
 
 #[entry]
 fn cuLibraryLoadData(
     _: &Call,
     out: Out<CUlibrary>,
-    code: Memory,
+    code: Untyped,
     jit_options: In<u32>,
-    jit_values: In<usize>,
+    jit_values: In<Untyped>,
     jit_count: u32,
     _options: In<u32>,
-    _values: In<usize>,
+    _values: In<Untyped>,
     _count: u32,
 ) -> Result {
     out.check()?;
-    let options = Options::read(jit_count, jit_options, jit_values)?;
-    out.set(Library::load(module::image(code.0)?, &options)?)
+    let options = jit::options(jit_count, jit_options, jit_values)?;
+    out.set(Library::load(image::bytes(&code)?, &options)?)
 }
 
 #[entry]
@@ -36,16 +33,15 @@ fn cuLibraryLoadFromFile(
     out: Out<CUlibrary>,
     path: Text,
     jit_options: In<u32>,
-    jit_values: In<usize>,
+    jit_values: In<Untyped>,
     jit_count: u32,
     _options: In<u32>,
-    _values: In<usize>,
+    _values: In<Untyped>,
     _count: u32,
 ) -> Result {
     out.check()?;
-    let options = Options::read(jit_count, jit_options, jit_values)?;
-    let path = Path::new(std::ffi::OsStr::from_bytes(path.bytes()?));
-    let bytes = std::fs::read(path).map_err(|_| Status::FILE_NOT_FOUND)?;
+    let options = jit::options(jit_count, jit_options, jit_values)?;
+    let bytes = image::read(&path)?;
     out.set(Library::load(&bytes, &options)?)
 }
 

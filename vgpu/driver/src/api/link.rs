@@ -1,23 +1,20 @@
 //! Linking: several images become one.
 
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
 use std::sync::Arc;
 
-use crate::abi::pointer::{In, Memory, Out, Text};
-use crate::abi::status::{Result, Status};
-use crate::abi::types::CUlinkState;
-use crate::api::entry::{Call, entry};
-use crate::objects::program::jit::Options;
+use super::entry::{Call, entry};
+use super::{image, jit};
+use crate::abi::{CUlinkState, In, Out, Result, Status, Text, Untyped};
+use crate::objects::program::jit::JitOptions;
 use crate::objects::program::link::Link;
-use crate::objects::table::Object;
 
-fn create(call: &Call, options: Options, out: Out<CUlinkState>) -> Result {
+fn create(call: &Call, options: JitOptions, out: Out<CUlinkState>) -> Result {
     out.check()?;
-    out.set(Link::table().insert(Arc::new(Link::new(&*call.context()?, options)))?)
+    let link = Arc::new(Link::new(&*call.context()?, options));
+    out.set(CUlinkState::insert(link)?)
 }
 
-fn add_data(link: CUlinkState, kind: u32, data: Memory, size: usize, name: Text) -> Result {
+fn add_data(link: CUlinkState, kind: u32, data: Untyped, size: usize, name: Text) -> Result {
     let link = link.get()?;
     if data.is_null() || size == 0 {
         return Err(Status::INVALID_VALUE);
@@ -27,7 +24,7 @@ fn add_data(link: CUlinkState, kind: u32, data: Memory, size: usize, name: Text)
 }
 
 fn add_file(link: CUlinkState, kind: u32, path: Text) -> Result {
-    link.get()?.add_file(kind, Path::new(std::ffi::OsStr::from_bytes(path.bytes()?)))
+    link.get()?.add_file(kind, image::path(&path)?)
 }
 
 #[entry]
@@ -35,10 +32,10 @@ fn cuLinkCreate(
     call: &Call,
     count: u32,
     options: In<u32>,
-    values: In<usize>,
+    values: In<Untyped>,
     out: Out<CUlinkState>,
 ) -> Result {
-    create(call, Options::read(count, options, values)?, out)
+    create(call, jit::options(count, options, values)?, out)
 }
 
 #[entry]
@@ -46,10 +43,10 @@ fn cuLinkCreate_v2(
     call: &Call,
     count: u32,
     options: In<u32>,
-    values: In<usize>,
+    values: In<Untyped>,
     out: Out<CUlinkState>,
 ) -> Result {
-    create(call, Options::read(count, options, values)?, out)
+    create(call, jit::options(count, options, values)?, out)
 }
 
 #[entry]
@@ -57,12 +54,12 @@ fn cuLinkAddData(
     _: &Call,
     link: CUlinkState,
     kind: u32,
-    data: Memory,
+    data: Untyped,
     size: usize,
     name: Text,
     _count: u32,
     _options: In<u32>,
-    _values: In<usize>,
+    _values: In<Untyped>,
 ) -> Result {
     add_data(link, kind, data, size, name)
 }
@@ -72,12 +69,12 @@ fn cuLinkAddData_v2(
     _: &Call,
     link: CUlinkState,
     kind: u32,
-    data: Memory,
+    data: Untyped,
     size: usize,
     name: Text,
     _count: u32,
     _options: In<u32>,
-    _values: In<usize>,
+    _values: In<Untyped>,
 ) -> Result {
     add_data(link, kind, data, size, name)
 }
@@ -90,7 +87,7 @@ fn cuLinkAddFile(
     path: Text,
     _count: u32,
     _options: In<u32>,
-    _values: In<usize>,
+    _values: In<Untyped>,
 ) -> Result {
     add_file(link, kind, path)
 }
@@ -103,7 +100,7 @@ fn cuLinkAddFile_v2(
     path: Text,
     _count: u32,
     _options: In<u32>,
-    _values: In<usize>,
+    _values: In<Untyped>,
 ) -> Result {
     add_file(link, kind, path)
 }

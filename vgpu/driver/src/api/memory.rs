@@ -1,32 +1,22 @@
 //! Memory: allocating and freeing it on devices and on the host.
 
-use gangway_device_memory::Kind;
+use gangway_device_memory::AllocationKind;
 
-use crate::abi::pointer::{Memory, Out};
-use crate::abi::status::{Result, Status};
-use crate::abi::types::CUdeviceptr;
-use crate::api::entry::{Call, entry};
-use crate::objects::context;
+use super::entry::{Call, entry};
+use crate::abi::number::{host_alloc, host_register, mem_attach};
+use crate::abi::{CUdeviceptr, Out, Result, Status, Untyped};
 use crate::objects::device::attribute::{MAX_PITCH, PITCH_ALIGN};
 use crate::objects::memory::{self, Found};
-use crate::objects::pool;
+use crate::objects::{context, pool};
 
-/// `CU_MEMHOSTALLOC_*`
-const HOST_FLAGS: u32 = 0x7;
-const DEVICE_MAP: u32 = 0x2;
-/// `CU_MEMHOSTREGISTER_*`: portable, device map, IO memory, read only.
-const REGISTER_FLAGS: u32 = 0xf;
-const IO_MEMORY: u32 = 0x4;
-/// `CU_MEM_ATTACH_GLOBAL` and `CU_MEM_ATTACH_HOST`
-const ATTACH: [u32; 2] = [1, 2];
-
-fn allocate(call: &Call, kind: Kind, size: usize, flags: u32) -> Result<u64> {
+fn allocate(call: &Call, kind: AllocationKind, size: usize, flags: u32) -> Result<u64> {
     gangway_streams::check_unsafe_call()?;
-    memory::allocate(&*call.context()?, size, kind, flags, call.name())
+    call.context()?.allocate(size, kind, flags, call.name())
 }
 
-/// Waits for everything that could still use what starts at an address: in the context that it is of, and in the
-/// current one. There need not be a current one; numba takes it away before it cleans up.
+/// Waits for everything that could still use what starts at an address: in the context that it is
+/// of, and in the current one. There need not be a current one; numba takes it away before it
+/// cleans up.
 fn settle(address: u64) -> Result {
     let owner = memory::owner(address).map(|owner| owner.context.get()).transpose()?;
     let current = context::current();
@@ -40,31 +30,31 @@ fn settle(address: u64) -> Result {
     Ok(())
 }
 
-fn free(address: u64, kinds: &[Kind]) -> Result {
+fn free(address: u64, kinds: &[AllocationKind]) -> Result {
     if address == 0 {
         return Ok(());
     }
     gangway_streams::check_unsafe_call()?;
     settle(address)?;
-    if kinds.contains(&Kind::Device) && pool::release(address)? {
+    if kinds.contains(&AllocationKind::Device) && pool::allocation::release(address)? {
         return Ok(());
     }
     memory::free(address, kinds)
 }
 
-fn register(call: &Call, pointer: Memory, size: usize, flags: u32) -> Result {
+fn register(call: &Call, pointer: Untyped, size: usize, flags: u32) -> Result {
     let context = call.context()?;
-    if flags & !REGISTER_FLAGS != 0 || pointer.is_null() || size == 0 {
+    if flags & !host_register::ALL != 0 || pointer.is_null() || size == 0 {
         return Err(Status::INVALID_VALUE);
     }
-    if flags & IO_MEMORY != 0 {
+    if flags & host_register::IO_MEMORY != 0 {
         return Err(Status::NOT_SUPPORTED);
     }
-    memory::register(&context, pointer.address(), size, flags)
+    context.register(pointer.address(), size, flags)
 }
 
 /// Host memory that devices may use, by any address in it.
-fn host(pointer: Memory) -> Result<Found> {
+fn host(pointer: Untyped) -> Result<Found> {
     memory::find(pointer.address()).filter(Found::is_host).ok_or(Status::INVALID_VALUE)
 }
 
@@ -82,7 +72,7 @@ fn cuMemGetInfo_v2(call: &Call, free: Out<usize>, total: Out<usize>) -> Result {
 #[entry]
 fn cuMemAlloc_v2(call: &Call, out: Out<CUdeviceptr>, size: usize) -> Result {
     out.check()?;
-    out.set(allocate(call, Kind::Device, size, 0)?)
+    out.set(allocate(call, AllocationKind::Device, size, 0)?)
 }
 
 #[entry]
@@ -104,22 +94,22 @@ fn cuMemAllocPitch_v2(
         return Err(Status::INVALID_VALUE);
     }
     let size = row.checked_mul(height).ok_or(Status::OUT_OF_MEMORY)?;
-    out.set(allocate(call, Kind::Device, size, 0)?)?;
+    out.set(allocate(call, AllocationKind::Device, size, 0)?)?;
     pitch.set(row)
 }
 
 #[entry]
 fn cuMemAllocManaged(call: &Call, out: Out<CUdeviceptr>, size: usize, flags: u32) -> Result {
     out.check()?;
-    if !ATTACH.contains(&flags) {
+    if !matches!(flags, mem_attach::GLOBAL | mem_attach::HOST) {
         return Err(Status::INVALID_VALUE);
     }
-    out.set(allocate(call, Kind::Managed, size, flags)?)
+    out.set(allocate(call, AllocationKind::Managed, size, flags)?)
 }
 
 #[entry]
 fn cuMemFree_v2(_: &Call, address: CUdeviceptr) -> Result {
-    free(address, &[Kind::Device, Kind::Managed])
+    free(address, &[AllocationKind::Device, AllocationKind::Managed])
 }
 
 #[entry]
@@ -139,26 +129,26 @@ fn cuMemGetAddressRange_v2(
 #[entry]
 fn cuMemAllocHost_v2(call: &Call, out: Out<*mut u8>, size: usize) -> Result {
     out.check()?;
-    out.set(allocate(call, Kind::Pinned, size, DEVICE_MAP)? as *mut u8)
+    out.set(allocate(call, AllocationKind::Pinned, size, host_alloc::DEVICE_MAP)? as *mut u8)
 }
 
 #[entry]
 fn cuMemHostAlloc(call: &Call, out: Out<*mut u8>, size: usize, flags: u32) -> Result {
     out.check()?;
-    if flags & !HOST_FLAGS != 0 {
+    if flags & !host_alloc::ALL != 0 {
         return Err(Status::INVALID_VALUE);
     }
     // With unified addresses all host memory is mapped and portable.
-    out.set(allocate(call, Kind::Pinned, size, flags | DEVICE_MAP)? as *mut u8)
+    out.set(allocate(call, AllocationKind::Pinned, size, flags | host_alloc::DEVICE_MAP)? as *mut u8)
 }
 
 #[entry]
-fn cuMemFreeHost(_: &Call, pointer: Memory) -> Result {
-    free(pointer.address(), &[Kind::Pinned])
+fn cuMemFreeHost(_: &Call, pointer: Untyped) -> Result {
+    free(pointer.address(), &[AllocationKind::Pinned])
 }
 
 #[entry]
-fn cuMemHostGetDevicePointer_v2(call: &Call, out: Out<CUdeviceptr>, pointer: Memory, flags: u32) -> Result {
+fn cuMemHostGetDevicePointer_v2(call: &Call, out: Out<CUdeviceptr>, pointer: Untyped, flags: u32) -> Result {
     out.check()?;
     call.context()?;
     if flags != 0 {
@@ -169,7 +159,7 @@ fn cuMemHostGetDevicePointer_v2(call: &Call, out: Out<CUdeviceptr>, pointer: Mem
 }
 
 #[entry]
-fn cuMemHostGetFlags(call: &Call, flags: Out<u32>, pointer: Memory) -> Result {
+fn cuMemHostGetFlags(call: &Call, flags: Out<u32>, pointer: Untyped) -> Result {
     flags.check()?;
     call.context()?;
     let start = host(pointer)?.address();
@@ -177,17 +167,17 @@ fn cuMemHostGetFlags(call: &Call, flags: Out<u32>, pointer: Memory) -> Result {
 }
 
 #[entry]
-fn cuMemHostRegister(call: &Call, pointer: Memory, size: usize, flags: u32) -> Result {
+fn cuMemHostRegister(call: &Call, pointer: Untyped, size: usize, flags: u32) -> Result {
     register(call, pointer, size, flags)
 }
 
 #[entry]
-fn cuMemHostRegister_v2(call: &Call, pointer: Memory, size: usize, flags: u32) -> Result {
+fn cuMemHostRegister_v2(call: &Call, pointer: Untyped, size: usize, flags: u32) -> Result {
     register(call, pointer, size, flags)
 }
 
 #[entry]
-fn cuMemHostUnregister(_: &Call, pointer: Memory) -> Result {
+fn cuMemHostUnregister(_: &Call, pointer: Untyped) -> Result {
     if pointer.is_null() {
         return Err(Status::INVALID_VALUE);
     }

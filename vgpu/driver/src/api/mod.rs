@@ -1,16 +1,29 @@
 //! The exported functions, a module for each family of them.
 //!
-//! They are thin: what they do is in the modules that they call. Each stands in the table of
-//! what the library exports, [`exports`](crate::api::exports).
+//! They are thin: they check what a caller passes, turn handles into objects and structures
+//! into values, and call [`objects`](crate::objects). Each stands in the table of what the
+//! library exports, [`exports`], and runs inside the guard of [`entry`]. What several families
+//! need stands beside them: `arguments` of launches, `jit` options, `image`s, and the structures
+//! of copies, nodes and pools.
+
+pub(crate) mod entry;
+pub(crate) mod exports;
+
+mod arguments;
+mod copy_structure;
+mod image;
+mod jit;
+mod node_parameters;
+mod pool_properties;
+mod private_tables;
+mod symbols;
 
 mod capture;
 mod context;
 mod copy;
 mod device;
 mod driver;
-pub(crate) mod entry;
 mod event;
-pub(crate) mod exports;
 mod fill;
 mod function;
 mod graph;
@@ -22,14 +35,11 @@ mod library;
 mod link;
 mod memory;
 mod module;
-pub(crate) mod node_parameters;
 mod peer;
 mod pointer;
 mod pool;
 mod primary;
-mod private_tables;
 mod stream;
-mod symbols;
 
 pub use capture::*;
 pub use context::*;

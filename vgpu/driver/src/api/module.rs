@@ -1,51 +1,48 @@
 //! Modules: loading images, and finding kernels and variables in them.
 
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::sync::Arc;
 
-use crate::abi::pointer::{In, Memory, Out, Text};
-use crate::abi::status::{Result, Status};
-use crate::abi::types::{CUdeviceptr, CUfunction, CUmodule};
-use crate::api::entry::{Call, entry};
+use super::entry::{Call, entry};
+use super::{image, jit};
+use crate::abi::{CUdeviceptr, CUfunction, CUmodule, In, Out, Result, Status, Text, Untyped};
 use crate::objects::context::Context;
-use crate::objects::program::jit::Options;
-use crate::objects::program::module::{self, Module};
+use crate::objects::program::jit::JitOptions;
+use crate::objects::program::module::Module;
 
-fn load(context: &std::sync::Arc<Context>, out: Out<CUmodule>, image: Memory, options: &Options) -> Result {
+fn load(context: &Arc<Context>, out: Out<CUmodule>, image: Untyped, options: &JitOptions) -> Result {
     out.check()?;
-    out.set(Module::load(context, module::image(image.0)?, options)?)
+    out.set(Module::load(context, image::bytes(&image)?, options)?)
 }
 
 #[entry]
 fn cuModuleLoad(call: &Call, out: Out<CUmodule>, path: Text) -> Result {
     out.check()?;
     let context = call.context()?;
-    let path = Path::new(std::ffi::OsStr::from_bytes(path.bytes()?));
-    let bytes = std::fs::read(path).map_err(|_| Status::FILE_NOT_FOUND)?;
-    out.set(Module::load(&context, &bytes, &Options::none())?)
+    let bytes = image::read(&path)?;
+    out.set(Module::load(&context, &bytes, &JitOptions::none())?)
 }
 
 #[entry]
-fn cuModuleLoadData(call: &Call, out: Out<CUmodule>, image: Memory) -> Result {
-    load(&call.context()?, out, image, &Options::none())
+fn cuModuleLoadData(call: &Call, out: Out<CUmodule>, image: Untyped) -> Result {
+    load(&call.context()?, out, image, &JitOptions::none())
 }
 
 #[entry]
 fn cuModuleLoadDataEx(
     call: &Call,
     out: Out<CUmodule>,
-    image: Memory,
+    image: Untyped,
     count: u32,
     options: In<u32>,
-    values: In<usize>,
+    values: In<Untyped>,
 ) -> Result {
-    let options = Options::read(count, options, values)?;
+    let options = jit::options(count, options, values)?;
     load(&call.context()?, out, image, &options)
 }
 
 #[entry]
-fn cuModuleLoadFatBinary(call: &Call, out: Out<CUmodule>, image: Memory) -> Result {
-    load(&call.context()?, out, image, &Options::none())
+fn cuModuleLoadFatBinary(call: &Call, out: Out<CUmodule>, image: Untyped) -> Result {
+    load(&call.context()?, out, image, &JitOptions::none())
 }
 
 /// There need not be a current context.

@@ -1,10 +1,9 @@
 //! Memory of other devices and other processes. Devices of one process reach each other's
 //! memory, it is all in one range of addresses; processes do not share any.
 
-use crate::abi::pointer::{Memory, Out};
-use crate::abi::status::{Result, Status};
-use crate::abi::types::{CUcontext, CUdevice, CUdeviceptr, CUipcHandle};
-use crate::api::entry::{Call, entry};
+use super::entry::{Call, entry};
+use crate::abi::number::peer_attribute;
+use crate::abi::{CUcontext, CUdevice, CUdeviceptr, CUipcHandle, Out, Result, Status, Untyped};
 use crate::objects::device::Device;
 use crate::objects::memory;
 
@@ -22,12 +21,10 @@ fn cuDeviceGetP2PAttribute(
         return Err(Status::INVALID_DEVICE);
     }
     value.set(match attribute {
-        // PERFORMANCE_RANK: none is faster than another
-        1 => 0,
-        // ACCESS_SUPPORTED, NATIVE_ATOMIC_SUPPORTED
-        2 | 3 => 1,
-        // ACCESS_ACCESS_SUPPORTED, for arrays
-        4 => 0,
+        // None is faster than another.
+        peer_attribute::PERFORMANCE_RANK => 0,
+        peer_attribute::ACCESS_SUPPORTED | peer_attribute::NATIVE_ATOMIC_SUPPORTED => 1,
+        peer_attribute::CUDA_ARRAY_ACCESS_SUPPORTED => 0,
         _ => return Err(Status::INVALID_VALUE),
     })
 }
@@ -85,7 +82,7 @@ fn cuIpcCloseMemHandle(call: &Call, _address: CUdeviceptr) -> Result {
 }
 
 #[entry]
-fn cuIpcGetEventHandle(call: &Call, _handle: Out<CUipcHandle>, _event: Memory) -> Result {
+fn cuIpcGetEventHandle(call: &Call, _handle: Out<CUipcHandle>, _event: Untyped) -> Result {
     call.context()?;
     call.refuse()
 }

@@ -1,76 +1,43 @@
 //! What is known about a pointer, and hints about managed memory.
 
-use crate::abi::pointer::{In, Memory};
-use crate::abi::status::{Result, Status};
-use crate::abi::types::{CUdevice, CUdeviceptr, CUmemLocation, CUstream, memory_type};
-use crate::api::entry::{Call, entry};
+use super::entry::{Call, entry};
+use crate::abi::number::{access_flags, memory_type, pointer_attribute as attribute};
+use crate::abi::{CUdevice, CUdeviceptr, CUmemLocation, CUstream, In, Result, Status, Untyped};
 use crate::objects::context::Context;
 use crate::objects::memory::{self, Found};
-use crate::objects::pool;
-
-/// `CUpointer_attribute`
-mod attribute {
-    pub const CONTEXT: u32 = 1;
-    pub const MEMORY_TYPE: u32 = 2;
-    pub const DEVICE_POINTER: u32 = 3;
-    pub const HOST_POINTER: u32 = 4;
-    pub const P2P_TOKENS: u32 = 5;
-    pub const SYNC_MEMOPS: u32 = 6;
-    pub const BUFFER_ID: u32 = 7;
-    pub const IS_MANAGED: u32 = 8;
-    pub const DEVICE_ORDINAL: u32 = 9;
-    pub const IS_LEGACY_IPC_CAPABLE: u32 = 10;
-    pub const RANGE_START_ADDR: u32 = 11;
-    pub const RANGE_SIZE: u32 = 12;
-    pub const MAPPED: u32 = 13;
-    pub const ALLOWED_HANDLE_TYPES: u32 = 14;
-    pub const IS_GPU_DIRECT_CAPABLE: u32 = 15;
-    pub const ACCESS_FLAGS: u32 = 16;
-    pub const MEMPOOL_HANDLE: u32 = 17;
-    pub const MAPPING_SIZE: u32 = 18;
-    pub const MAPPING_BASE_ADDR: u32 = 19;
-    pub const MEMORY_BLOCK_ID: u32 = 20;
-    pub const LAST: u32 = 21;
-}
+use crate::objects::pool::allocation::pool_of;
 
 /// The value of an attribute, with its size in bytes.
-enum Value {
+enum PointerValue {
     Byte(bool),
     Int(u32),
     Long(u64),
 }
 
-impl Value {
-    fn put(&self, place: Memory) -> Result {
-        if place.is_null() {
-            return Err(Status::INVALID_VALUE);
+impl PointerValue {
+    fn put(&self, place: Untyped) -> Result {
+        match *self {
+            Self::Byte(value) => place.out().set(u8::from(value)),
+            Self::Int(value) => place.out().set(value),
+            Self::Long(value) => place.out().set(value),
         }
-        // SAFETY: the caller gives a place for a value of the attribute's type, which has this size.
-        unsafe {
-            match *self {
-                Value::Byte(value) => place.0.cast::<u8>().write(value.into()),
-                Value::Int(value) => place.0.cast::<u32>().write_unaligned(value),
-                Value::Long(value) => place.0.cast::<u64>().write_unaligned(value),
-            }
-        }
-        Ok(())
     }
 
     /// What `cuPointerGetAttributes` answers about memory that no device knows.
-    fn of_nothing(attribute: u32, context: &Context) -> Value {
+    fn of_nothing(attribute: u32, context: &Context) -> Self {
         match attribute {
-            attribute::MEMORY_TYPE => Value::Int(0),
-            attribute::DEVICE_ORDINAL => Value::Int(-2_i32 as u32),
+            attribute::MEMORY_TYPE => Self::Int(0),
+            attribute::DEVICE_ORDINAL => Self::Int(-2_i32 as u32),
             _ => match of(attribute, 0, &Found::Registered { address: 0, size: 0 }, context) {
-                Ok(Value::Byte(_)) => Value::Byte(false),
-                Ok(Value::Int(_)) => Value::Int(0),
-                _ => Value::Long(0),
+                Ok(Self::Byte(_)) => Self::Byte(false),
+                Ok(Self::Int(_)) => Self::Int(0),
+                _ => Self::Long(0),
             },
         }
     }
 }
 
-fn of(attribute: u32, address: u64, found: &Found, context: &Context) -> Result<Value> {
+fn of(attribute: u32, address: u64, found: &Found, context: &Context) -> Result<PointerValue> {
     let (id, device) = match found {
         Found::Allocation(allocation) => (allocation.id, allocation.device),
         Found::Registered { address, .. } => (*address, context.device.ordinal()),
@@ -78,27 +45,26 @@ fn of(attribute: u32, address: u64, found: &Found, context: &Context) -> Result<
     let host = found.is_host() || found.is_managed();
     Ok(match attribute {
         attribute::CONTEXT => {
-            Value::Long(memory::owner(found.address()).map_or(0, |owner| owner.context.raw() as u64))
+            PointerValue::Long(memory::owner(found.address()).map_or(0, |owner| owner.context.raw() as u64))
         }
-        attribute::MEMORY_TYPE if found.is_host() => Value::Int(memory_type::HOST),
-        attribute::MEMORY_TYPE => Value::Int(memory_type::DEVICE),
-        attribute::DEVICE_POINTER => Value::Long(address),
-        attribute::HOST_POINTER if host => Value::Long(address),
+        attribute::MEMORY_TYPE if found.is_host() => PointerValue::Int(memory_type::HOST),
+        attribute::MEMORY_TYPE => PointerValue::Int(memory_type::DEVICE),
+        attribute::DEVICE_POINTER => PointerValue::Long(address),
+        attribute::HOST_POINTER if host => PointerValue::Long(address),
         attribute::HOST_POINTER | attribute::P2P_TOKENS => return Err(Status::INVALID_VALUE),
-        attribute::SYNC_MEMOPS => Value::Byte(false),
-        attribute::BUFFER_ID | attribute::MEMORY_BLOCK_ID => Value::Long(id),
-        attribute::IS_MANAGED => Value::Byte(found.is_managed()),
-        attribute::DEVICE_ORDINAL => Value::Int(device),
-        attribute::IS_LEGACY_IPC_CAPABLE => Value::Byte(false),
-        attribute::RANGE_START_ADDR | attribute::MAPPING_BASE_ADDR => Value::Long(found.address()),
-        attribute::RANGE_SIZE | attribute::MAPPING_SIZE => Value::Long(found.size()),
-        attribute::MAPPED => Value::Byte(true),
-        attribute::ALLOWED_HANDLE_TYPES => Value::Long(0),
-        attribute::IS_GPU_DIRECT_CAPABLE => Value::Byte(false),
-        // CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE
-        attribute::ACCESS_FLAGS => Value::Int(3),
-        attribute::MEMPOOL_HANDLE => Value::Long(pool::of(address).map_or(0, |pool| pool.raw() as u64)),
-        attribute::LAST => Value::Byte(false),
+        attribute::SYNC_MEMOPS => PointerValue::Byte(false),
+        attribute::BUFFER_ID | attribute::MEMORY_BLOCK_ID => PointerValue::Long(id),
+        attribute::IS_MANAGED => PointerValue::Byte(found.is_managed()),
+        attribute::DEVICE_ORDINAL => PointerValue::Int(device),
+        attribute::IS_LEGACY_IPC_CAPABLE => PointerValue::Byte(false),
+        attribute::RANGE_START_ADDR | attribute::MAPPING_BASE_ADDR => PointerValue::Long(found.address()),
+        attribute::RANGE_SIZE | attribute::MAPPING_SIZE => PointerValue::Long(found.size()),
+        attribute::MAPPED => PointerValue::Byte(true),
+        attribute::ALLOWED_HANDLE_TYPES => PointerValue::Long(0),
+        attribute::IS_GPU_DIRECT_CAPABLE => PointerValue::Byte(false),
+        attribute::ACCESS_FLAGS => PointerValue::Int(access_flags::READ_WRITE),
+        attribute::MEMPOOL_HANDLE => PointerValue::Long(pool_of(address).map_or(0, |pool| pool.raw() as u64)),
+        attribute::IS_HW_DECOMPRESS_CAPABLE => PointerValue::Byte(false),
         _ => return Err(Status::INVALID_VALUE),
     })
 }
@@ -119,7 +85,7 @@ fn check_advice(advice: u32) -> Result {
 }
 
 #[entry]
-fn cuPointerGetAttribute(call: &Call, value: Memory, attribute: u32, address: CUdeviceptr) -> Result {
+fn cuPointerGetAttribute(call: &Call, value: Untyped, attribute: u32, address: CUdeviceptr) -> Result {
     let context = call.context()?;
     let found = memory::find(address).ok_or(Status::INVALID_VALUE)?;
     of(attribute, address, &found, &context)?.put(value)
@@ -130,7 +96,7 @@ fn cuPointerGetAttributes(
     call: &Call,
     count: u32,
     attributes: In<u32>,
-    values: In<Memory>,
+    values: In<Untyped>,
     address: CUdeviceptr,
 ) -> Result {
     let context = call.context()?;
@@ -138,19 +104,19 @@ fn cuPointerGetAttributes(
     let values = values.array(count as usize)?;
     let found = memory::find(address);
     for (attribute, place) in attributes.into_iter().zip(values) {
-        if !(attribute::CONTEXT..=attribute::LAST).contains(&attribute) {
+        if !(attribute::CONTEXT..=attribute::IS_HW_DECOMPRESS_CAPABLE).contains(&attribute) {
             return Err(Status::INVALID_VALUE);
         }
         // Unlike for the single form, an attribute that does not apply is zero.
         let value = found.as_ref().and_then(|found| of(attribute, address, found, &context).ok());
-        value.unwrap_or_else(|| Value::of_nothing(attribute, &context)).put(place)?;
+        value.unwrap_or_else(|| PointerValue::of_nothing(attribute, &context)).put(place)?;
     }
     Ok(())
 }
 
 /// Operations on memory are always synchronised as this asks for.
 #[entry]
-fn cuPointerSetAttribute(call: &Call, value: Memory, attribute: u32, address: CUdeviceptr) -> Result {
+fn cuPointerSetAttribute(call: &Call, value: Untyped, attribute: u32, address: CUdeviceptr) -> Result {
     call.context()?;
     if value.is_null() || attribute != attribute::SYNC_MEMOPS {
         return Err(Status::INVALID_VALUE);

@@ -1,14 +1,16 @@
 //! Memory pools, and allocations in the order of streams.
 
-use crate::abi::pointer::{In, Memory, Out};
-use crate::abi::status::{Result, Status};
-use crate::abi::types::{
-    CUdevice, CUdeviceptr, CUmemAccessDesc, CUmemLocation, CUmemPoolProps, CUmemoryPool, CUstream,
+use super::entry::{Call, entry};
+use super::pool_properties;
+use crate::abi::number::location_type;
+use crate::abi::{
+    CUdevice, CUdeviceptr, CUmemAccessDesc, CUmemLocation, CUmemPoolProps, CUmemoryPool, CUstream, In, Out,
+    Result, Status, Untyped,
 };
-use crate::api::entry::{Call, entry};
 use crate::objects::device::Device;
-use crate::objects::pool::graph::{self, Allocate, GraphMemory};
-use crate::objects::pool::{self, Free, LOCATION_DEVICE, Pool};
+use crate::objects::pool::allocation::FreeOperation;
+use crate::objects::pool::graph::{AllocateNode, FreeNode, GraphMemory};
+use crate::objects::pool::{self, Pool};
 
 #[entry(per_thread = cuMemAllocAsync_ptsz)]
 fn cuMemAllocAsync(call: &Call, out: Out<CUdeviceptr>, size: usize, stream: CUstream) -> Result {
@@ -33,43 +35,44 @@ fn cuMemFreeAsync(call: &Call, address: CUdeviceptr, stream: CUstream) -> Result
         return Ok(());
     }
     if let Some(memory) = GraphMemory::find(address) {
-        return stream.submit(graph::Free(memory));
+        return stream.submit(FreeNode(memory));
     }
     if stream.queue.is_capturing() {
         // What no graph has allocated, no graph frees.
         return Err(Status::INVALID_VALUE);
     }
-    stream.submit(Free::prepare(address)?).inspect_err(|_| Free::cancel(address))
+    let free = FreeOperation::prepare(address)?;
+    stream.submit(free).inspect_err(|_| FreeOperation::cancel(address))
 }
 
 #[entry]
 fn cuDeviceGetDefaultMemPool(_: &Call, pool: Out<CUmemoryPool>, device: CUdevice) -> Result {
     pool.check()?;
-    pool.set(pool::default_of(Device::get(device)?)?.handle)
+    pool.set(pool::device::default_of(Device::get(device)?)?.handle)
 }
 
 #[entry]
 fn cuDeviceGetMemPool(_: &Call, pool: Out<CUmemoryPool>, device: CUdevice) -> Result {
     pool.check()?;
-    pool.set(pool::current_of(Device::get(device)?)?.handle)
+    pool.set(pool::device::current_of(Device::get(device)?)?.handle)
 }
 
 #[entry]
 fn cuDeviceSetMemPool(_: &Call, device: CUdevice, pool: CUmemoryPool) -> Result {
-    pool::set_current(Device::get(device)?, pool)
+    pool::device::set_current(Device::get(device)?, pool)
 }
 
 #[entry]
 fn cuMemPoolCreate(_: &Call, pool: Out<CUmemoryPool>, properties: In<CUmemPoolProps>) -> Result {
     pool.check()?;
     let properties = properties.get()?;
-    let device = Pool::device_of(&properties)?;
+    let device = pool_properties::device(&properties)?;
     pool.set(Pool::create(device.number(), properties.max_size as u64)?.handle)
 }
 
 #[entry]
 fn cuMemPoolDestroy(_: &Call, pool: CUmemoryPool) -> Result {
-    pool::destroy(pool)
+    pool::device::destroy(pool)
 }
 
 #[entry]
@@ -79,13 +82,13 @@ fn cuMemPoolTrimTo(_: &Call, pool: CUmemoryPool, keep: usize) -> Result {
 }
 
 #[entry]
-fn cuMemPoolGetAttribute(_: &Call, pool: CUmemoryPool, attribute: u32, value: Memory) -> Result {
+fn cuMemPoolGetAttribute(_: &Call, pool: CUmemoryPool, attribute: u32, value: Untyped) -> Result {
     let found = pool.get()?.attribute(attribute)?;
     if Pool::is_int(attribute) { value.out().set(found as i32) } else { value.out().set(found) }
 }
 
 #[entry]
-fn cuMemPoolSetAttribute(_: &Call, pool: CUmemoryPool, attribute: u32, value: Memory) -> Result {
+fn cuMemPoolSetAttribute(_: &Call, pool: CUmemoryPool, attribute: u32, value: Untyped) -> Result {
     let given = if Pool::is_int(attribute) {
         u64::from(value.out::<i32>().get()? != 0)
     } else {
@@ -110,7 +113,7 @@ fn cuMemPoolSetAccess(_: &Call, pool: CUmemoryPool, access: In<CUmemAccessDesc>,
 
 /// Pools and their access are of devices only.
 fn device(location: CUmemLocation) -> Result<&'static Device> {
-    if location.kind != LOCATION_DEVICE {
+    if location.kind != location_type::DEVICE {
         return Err(Status::INVALID_VALUE);
     }
     Device::get(location.id)
@@ -127,12 +130,12 @@ fn allocate(
     let stream = call.stream(stream)?;
     let pool = match pool {
         Some(pool) => pool.get()?,
-        None => pool::current_of(stream.context.device)?,
+        None => pool::device::current_of(stream.context.device)?,
     };
     if stream.queue.is_capturing() {
         let memory = GraphMemory::new(Device::get(pool.device)?, size as u64)?;
         let address = memory.address;
-        stream.submit(Allocate(memory))?;
+        stream.submit(AllocateNode(memory))?;
         return out.set(address);
     }
     out.set(pool.allocate(size, &stream)?)

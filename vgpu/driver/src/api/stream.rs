@@ -4,18 +4,17 @@ use std::ffi::c_void;
 
 use gangway_streams::{Blocking, NodeKind};
 
-use crate::abi::pointer::{In, Out};
-use crate::abi::status::{Result, Status};
-use crate::abi::types::{
-    CUcontext, CUdevice, CUdeviceptr, CUevent, CUstream, CUstreamAttrValue, CUstreamBatchMemOpParams,
+use super::entry::{Call, entry};
+use crate::abi::number::{event_use, mem_attach, memory_operation, stream_flags};
+use crate::abi::{
+    CUcontext, CUdevice, CUdeviceptr, CUevent, CUhostFn, CUstream, CUstreamAttrValue,
+    CUstreamBatchMemOpParams, CUstreamCallback, In, Out, Result, Status,
 };
-use crate::api::entry::{Call, entry};
-use crate::objects::stream;
-use crate::objects::work::host_function::{Callback, HostFn, HostFunction, StreamCallback, UserData};
-use crate::objects::work::memory_operation::{MemoryOperations, kind};
-
-/// `CU_STREAM_NON_BLOCKING`
-const NON_BLOCKING: u32 = 1;
+use crate::objects::memory;
+use crate::objects::stream::Stream;
+use crate::objects::stream::attributes::Attributes;
+use crate::objects::work::host_function::{HostFunction, StreamCallback, UserData};
+use crate::objects::work::memory_operation::MemoryOperations;
 
 #[entry]
 fn cuStreamCreate(call: &Call, stream: Out<CUstream>, flags: u32) -> Result {
@@ -29,12 +28,12 @@ fn cuStreamCreateWithPriority(call: &Call, stream: Out<CUstream>, flags: u32, pr
 
 #[entry]
 fn cuStreamDestroy(_: &Call, stream: CUstream) -> Result {
-    stream::destroy(stream)
+    Stream::destroy(stream)
 }
 
 #[entry]
 fn cuStreamDestroy_v2(_: &Call, stream: CUstream) -> Result {
-    stream::destroy(stream)
+    Stream::destroy(stream)
 }
 
 #[entry(per_thread = cuStreamQuery_ptsz)]
@@ -51,7 +50,7 @@ fn cuStreamSynchronize(call: &Call, stream: CUstream) -> Result {
 fn cuStreamGetFlags(call: &Call, stream: CUstream, flags: Out<u32>) -> Result {
     flags.set(match call.stream(stream)?.queue.blocking() {
         Blocking::WithLegacy => 0,
-        Blocking::Independent => NON_BLOCKING,
+        Blocking::Independent => stream_flags::NON_BLOCKING,
     })
 }
 
@@ -92,13 +91,12 @@ fn cuStreamGetCtx_v2(
 fn cuStreamWaitEvent(call: &Call, stream: CUstream, event: CUevent, flags: u32) -> Result {
     let (stream, event) = (call.stream(stream)?, event.get()?);
     match flags {
-        0 => Ok(stream.queue.wait(&event.event)?),
-        // CU_EVENT_WAIT_EXTERNAL: a node that waits, rather than an edge of the graph.
-        1 if stream.queue.is_capturing() => {
+        event_use::DEFAULT => Ok(stream.queue.wait(&event.event)?),
+        event_use::EXTERNAL if stream.queue.is_capturing() => {
             stream.queue.capture(NodeKind::Wait(event.event.clone()))?;
             Ok(())
         }
-        1 => Ok(stream.queue.wait(&event.event)?),
+        event_use::EXTERNAL => Ok(stream.queue.wait(&event.event)?),
         _ => Err(Status::INVALID_VALUE),
     }
 }
@@ -107,7 +105,7 @@ fn cuStreamWaitEvent(call: &Call, stream: CUstream, event: CUevent, flags: u32) 
 fn cuLaunchHostFunc(
     call: &Call,
     stream: CUstream,
-    function: Option<HostFn>,
+    function: Option<CUhostFn>,
     user_data: *mut c_void,
 ) -> Result {
     call.stream(stream)?.submit(HostFunction::new(function, user_data)?)
@@ -117,7 +115,7 @@ fn cuLaunchHostFunc(
 fn cuStreamAddCallback(
     call: &Call,
     stream: CUstream,
-    callback: Option<StreamCallback>,
+    callback: Option<CUstreamCallback>,
     user_data: *mut c_void,
     flags: u32,
 ) -> Result {
@@ -125,7 +123,7 @@ fn cuStreamAddCallback(
         return Err(Status::INVALID_VALUE);
     }
     let function = callback.ok_or(Status::INVALID_VALUE)?;
-    let callback = Callback { function, stream, user_data: UserData(user_data) };
+    let callback = StreamCallback { function, stream, user_data: UserData(user_data) };
     Ok(call.stream(stream)?.queue.submit_callback(move |outcome| callback.call(outcome))?)
 }
 
@@ -139,9 +137,9 @@ fn cuStreamAttachMemAsync(
     flags: u32,
 ) -> Result {
     call.stream(stream)?;
-    let found = crate::objects::memory::find(address).filter(|found| found.is_managed());
-    // One of CU_MEM_ATTACH_GLOBAL, HOST, SINGLE.
-    if found.is_none() || !matches!(flags, 1 | 2 | 4) {
+    let found = memory::find(address).filter(|found| found.is_managed());
+    let known = matches!(flags, mem_attach::GLOBAL | mem_attach::HOST | mem_attach::SINGLE);
+    if found.is_none() || !known {
         return Err(Status::INVALID_VALUE);
     }
     Ok(())
@@ -153,7 +151,7 @@ fn cuStreamCopyAttributes(call: &Call, to: CUstream, from: CUstream) -> Result {
     if !std::sync::Arc::ptr_eq(&to.context, &from.context) {
         return Err(Status::INVALID_VALUE);
     }
-    stream::attributes(&to).copy_from(&stream::attributes(&from));
+    Attributes::of(&to.queue).copy_from(&Attributes::of(&from.queue));
     Ok(())
 }
 
@@ -165,7 +163,7 @@ fn cuStreamGetAttribute(
     value: Out<CUstreamAttrValue>,
 ) -> Result {
     let stream = call.stream(stream)?;
-    value.set(stream::attributes(&stream).get(attribute, &stream)?)
+    value.set(Attributes::of(&stream.queue).get(attribute, &stream)?)
 }
 
 /// These attributes are hints, which are remembered.
@@ -177,7 +175,7 @@ fn cuStreamSetAttribute(
     value: In<CUstreamAttrValue>,
 ) -> Result {
     let stream = call.stream(stream)?;
-    stream::attributes(&stream).set(attribute, value.get()?)
+    Attributes::of(&stream.queue).set(attribute, value.get()?)
 }
 
 #[entry(per_thread = cuStreamWaitValue32_ptsz)]
@@ -188,7 +186,7 @@ fn cuStreamWaitValue32(
     value: u32,
     flags: u32,
 ) -> Result {
-    operate(call, stream, kind::WAIT_32, address, value.into(), flags)
+    operate(call, stream, memory_operation::WAIT_32, address, value.into(), flags)
 }
 
 #[entry(per_thread = cuStreamWaitValue32_v2_ptsz)]
@@ -199,7 +197,7 @@ fn cuStreamWaitValue32_v2(
     value: u32,
     flags: u32,
 ) -> Result {
-    operate(call, stream, kind::WAIT_32, address, value.into(), flags)
+    operate(call, stream, memory_operation::WAIT_32, address, value.into(), flags)
 }
 
 #[entry(per_thread = cuStreamWaitValue64_ptsz)]
@@ -210,7 +208,7 @@ fn cuStreamWaitValue64(
     value: u64,
     flags: u32,
 ) -> Result {
-    operate(call, stream, kind::WAIT_64, address, value, flags)
+    operate(call, stream, memory_operation::WAIT_64, address, value, flags)
 }
 
 #[entry(per_thread = cuStreamWaitValue64_v2_ptsz)]
@@ -221,7 +219,7 @@ fn cuStreamWaitValue64_v2(
     value: u64,
     flags: u32,
 ) -> Result {
-    operate(call, stream, kind::WAIT_64, address, value, flags)
+    operate(call, stream, memory_operation::WAIT_64, address, value, flags)
 }
 
 #[entry(per_thread = cuStreamWriteValue32_ptsz)]
@@ -232,7 +230,7 @@ fn cuStreamWriteValue32(
     value: u32,
     flags: u32,
 ) -> Result {
-    operate(call, stream, kind::WRITE_32, address, value.into(), flags)
+    operate(call, stream, memory_operation::WRITE_32, address, value.into(), flags)
 }
 
 #[entry(per_thread = cuStreamWriteValue32_v2_ptsz)]
@@ -243,7 +241,7 @@ fn cuStreamWriteValue32_v2(
     value: u32,
     flags: u32,
 ) -> Result {
-    operate(call, stream, kind::WRITE_32, address, value.into(), flags)
+    operate(call, stream, memory_operation::WRITE_32, address, value.into(), flags)
 }
 
 #[entry(per_thread = cuStreamWriteValue64_ptsz)]
@@ -254,7 +252,7 @@ fn cuStreamWriteValue64(
     value: u64,
     flags: u32,
 ) -> Result {
-    operate(call, stream, kind::WRITE_64, address, value, flags)
+    operate(call, stream, memory_operation::WRITE_64, address, value, flags)
 }
 
 #[entry(per_thread = cuStreamWriteValue64_v2_ptsz)]
@@ -265,7 +263,7 @@ fn cuStreamWriteValue64_v2(
     value: u64,
     flags: u32,
 ) -> Result {
-    operate(call, stream, kind::WRITE_64, address, value, flags)
+    operate(call, stream, memory_operation::WRITE_64, address, value, flags)
 }
 
 #[entry(per_thread = cuStreamBatchMemOp_ptsz)]
@@ -294,10 +292,10 @@ fn create(call: &Call, stream: Out<CUstream>, flags: u32, priority: i32) -> Resu
     stream.check()?;
     let blocking = match flags {
         0 => Blocking::WithLegacy,
-        NON_BLOCKING => Blocking::Independent,
+        stream_flags::NON_BLOCKING => Blocking::Independent,
         _ => return Err(Status::INVALID_VALUE),
     };
-    stream.set(call.context()?.create_stream(blocking, priority)?.handle)
+    stream.set(Stream::create(&call.context()?, blocking, priority)?.handle)
 }
 
 fn operate(

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-use crate::api::exports;
+use super::exports;
 
 /// Name, version since, symbol, and perhaps the symbol for per-thread default streams.
 const VERSIONS: &str = include_str!("../../symbols/versions.txt");
@@ -57,7 +57,7 @@ impl Symbols {
             let Ok(since) = since.parse() else { continue };
             names.entry(name).or_default().push(Version { since, symbol, per_thread: fields.next() });
         }
-        let addresses = exports::all().map(|export| (export.entry.name, export.address as usize));
+        let addresses = exports::all().map(|export| (export.entry.name(), export.address as usize));
         Symbols { names, addresses: addresses.collect() }
     }
 }
@@ -90,7 +90,7 @@ mod tests {
     }
 
     fn exported() -> BTreeSet<&'static str> {
-        exports::all().map(|export| export.entry.name).collect()
+        exports::all().map(|export| export.entry.name()).collect()
     }
 
     #[test]
@@ -104,7 +104,7 @@ mod tests {
     /// A client looks names up with dlsym, so each must be there; most must do something.
     #[test]
     fn clients_find_what_they_look_up() {
-        let supported: BTreeSet<_> = exports::SUPPORTED.iter().map(|export| export.entry.name).collect();
+        let supported: BTreeSet<_> = exports::SUPPORTED.iter().map(|export| export.entry.name()).collect();
         let clients = [
             ("libgomp", include_str!("../../symbols/clients/libgomp.txt"), true),
             ("llvm", include_str!("../../symbols/clients/llvm.txt"), true),
@@ -129,7 +129,7 @@ mod tests {
     #[test]
     fn versions_choose_symbols() {
         let address = |name: &str| {
-            let export = exports::all().find(|export| export.entry.name == name);
+            let export = exports::all().find(|export| export.entry.name() == name);
             Ok(export.unwrap_or_else(|| panic!("no {name}")).address)
         };
         assert_eq!(find("cuMemAlloc", 12_000, 13_050, false), address("cuMemAlloc_v2"));
@@ -147,7 +147,7 @@ mod tests {
     #[test]
     fn an_older_driver_has_older_symbols() {
         let address = |name: &str| {
-            let export = exports::all().find(|export| export.entry.name == name);
+            let export = exports::all().find(|export| export.entry.name() == name);
             Ok(export.unwrap_or_else(|| panic!("no {name}")).address)
         };
         assert_eq!(find("cuCtxSynchronize", 13_000, 12_080, false), address("cuCtxSynchronize"));

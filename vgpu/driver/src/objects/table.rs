@@ -1,94 +1,68 @@
-//! Handles: what callers hold instead of pointers to our objects.
+//! From handles to objects: a table for each kind of handle.
 //!
-//! A handle is a number that looks like a pointer but is none: the kind of object, a slot in a table and
-//! the slot's generation. So whatever a caller passes - a handle of something that has
-//! been destroyed, of another kind, or garbage - is found out, and nothing is ever dereferenced.
-//!
-//! Looking a handle up locks only its own slot, and only against its removal.
+//! Looking a handle up locks only its own slot, and only against its removal. A handle of
+//! something that is gone, of another kind or that never was one is answered with the error
+//! of its kind.
 
 use std::collections::VecDeque;
-use std::fmt;
-use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
-use crate::abi::status::{Result, Status};
+use crate::abi::handle::{Kind, SLOT_BITS};
+use crate::abi::{Handle, Result, Status};
 
-/// Something that callers hold a handle of.
-pub trait Object: Sized + Send + Sync + 'static {
-    /// Different for each type, 1 to 15.
-    const KIND: u8;
-    /// What an invalid handle is answered with.
-    const INVALID: Status = Status::INVALID_HANDLE;
+/// A kind of handle that objects stand behind.
+pub trait Backed: Kind + Sized {
+    type Object: Send + Sync + 'static;
 
     fn table() -> &'static Table<Self>;
 }
 
-/// A handle as it crosses the C boundary; any number may come in.
-#[repr(transparent)]
-pub struct Handle<T>(usize, PhantomData<fn() -> T>);
+/// Gives a kind its objects and their table.
+macro_rules! backed {
+    ($kind:ty, $object:ty) => {
+        impl $crate::objects::table::Backed for $kind {
+            type Object = $object;
 
-impl<T> Handle<T> {
-    pub const NULL: Handle<T> = Handle::from_raw(0);
-
-    pub const fn from_raw(raw: usize) -> Handle<T> {
-        Handle(raw, PhantomData)
-    }
-
-    pub const fn raw(self) -> usize {
-        self.0
-    }
-
-    pub const fn is_null(self) -> bool {
-        self.0 == 0
-    }
+            fn table() -> &'static $crate::objects::table::Table<$kind> {
+                static TABLE: $crate::objects::table::Table<$kind> = $crate::objects::table::Table::new();
+                &TABLE
+            }
+        }
+    };
 }
+pub(crate) use backed;
 
-impl<T: Object> Handle<T> {
-    /// The object, or `T::INVALID`.
-    pub fn get(self) -> Result<Arc<T>> {
-        T::table().get(self).ok_or(T::INVALID)
+impl<K: Backed> Handle<K> {
+    /// Makes an object that knows its own handle.
+    pub fn insert_with(make: impl FnOnce(Self) -> Arc<K::Object>) -> Result<Arc<K::Object>> {
+        K::table().insert_with(make)
+    }
+
+    /// Gives an object a handle.
+    pub fn insert(object: Arc<K::Object>) -> Result<Self> {
+        let mut made = Self::NULL;
+        Self::insert_with(|handle| {
+            made = handle;
+            object
+        })?;
+        Ok(made)
+    }
+
+    /// The object, or the error of the kind.
+    pub fn get(self) -> Result<Arc<K::Object>> {
+        K::table().get(self).ok_or(K::INVALID)
+    }
+
+    /// Puts another object behind a valid handle.
+    pub fn replace(self, object: Arc<K::Object>) -> Result<Arc<K::Object>> {
+        K::table().replace(self, object).ok_or(K::INVALID)
     }
 
     /// Takes the object out of its table: from here on the handle is invalid.
-    pub fn remove(self) -> Result<Arc<T>> {
-        T::table().remove(self).ok_or(T::INVALID)
-    }
-
-    /// Whether this is a handle of this kind, valid or not.
-    pub fn is_of_kind(self) -> bool {
-        (self.0 >> KIND_SHIFT) as u8 == T::KIND
+    pub fn remove(self) -> Result<Arc<K::Object>> {
+        K::table().remove(self).ok_or(K::INVALID)
     }
 }
-
-impl<T> Clone for Handle<T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T> Copy for Handle<T> {}
-
-impl<T> PartialEq for Handle<T> {
-    fn eq(&self, other: &Self) -> bool {
-        self.0 == other.0
-    }
-}
-
-impl<T> Eq for Handle<T> {}
-
-impl<T> fmt::Debug for Handle<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:#x}", self.0)
-    }
-}
-
-// From the top: kind (4 bits), generation (16), slot (23), four zeros as an aligned pointer has them.
-// That makes 47 bits, the addresses of a process.
-const SLOT_SHIFT: u32 = 4;
-const SLOT_BITS: u32 = 23;
-const GENERATION_SHIFT: u32 = SLOT_SHIFT + SLOT_BITS;
-const GENERATION_BITS: u32 = 16;
-const KIND_SHIFT: u32 = GENERATION_SHIFT + GENERATION_BITS;
 
 /// Slots of the first chunk; each chunk after it is twice as long as the one before.
 const FIRST_CHUNK: usize = 64;
@@ -106,26 +80,27 @@ struct Slot<T> {
 type Chunk<T> = Box<[RwLock<Slot<T>>]>;
 
 /// All objects of a kind.
-pub struct Table<T> {
-    chunks: [OnceLock<Chunk<T>>; CHUNKS],
-    free: Mutex<Free>,
+pub struct Table<K: Backed> {
+    chunks: [OnceLock<Chunk<K::Object>>; CHUNKS],
+    free: Mutex<FreeSlots>,
 }
 
-struct Free {
+struct FreeSlots {
     slots: VecDeque<u32>,
     /// Slots that have ever been used.
     used: u32,
 }
 
-impl<T> Table<T> {
-    pub const fn new() -> Table<T> {
-        Table {
+impl<K: Backed> Table<K> {
+    #[must_use]
+    pub const fn new() -> Self {
+        Self {
             chunks: [const { OnceLock::new() }; CHUNKS],
-            free: Mutex::new(Free { slots: VecDeque::new(), used: 0 }),
+            free: Mutex::new(FreeSlots { slots: VecDeque::new(), used: 0 }),
         }
     }
 
-    fn slot(&self, index: u32) -> Option<&RwLock<Slot<T>>> {
+    fn slot(&self, index: u32) -> Option<&RwLock<Slot<K::Object>>> {
         let (chunk, at) = place(index);
         self.chunks.get(chunk)?.get()?.get(at)
     }
@@ -149,9 +124,9 @@ impl<T> Table<T> {
     }
 }
 
-impl<T> Default for Table<T> {
+impl<K: Backed> Default for Table<K> {
     fn default() -> Self {
-        Table::new()
+        Self::new()
     }
 }
 
@@ -162,32 +137,20 @@ fn place(index: u32) -> (usize, usize) {
     (chunk, shifted - (FIRST_CHUNK << chunk))
 }
 
-impl<T: Object> Table<T> {
-    /// Makes an object that knows its own handle.
-    pub fn insert_with(&self, make: impl FnOnce(Handle<T>) -> Arc<T>) -> Result<Arc<T>> {
+impl<K: Backed> Table<K> {
+    fn insert_with(&self, make: impl FnOnce(Handle<K>) -> Arc<K::Object>) -> Result<Arc<K::Object>> {
         let index = self.take_slot().ok_or(Status::OUT_OF_MEMORY)?;
         let slot = self.slot(index).ok_or(Status::UNKNOWN)?;
         let mut slot = slot.write().unwrap_or_else(PoisonError::into_inner);
         slot.generation = slot.generation.wrapping_add(1);
-        let raw = usize::from(T::KIND) << KIND_SHIFT
-            | usize::from(slot.generation) << GENERATION_SHIFT
-            | (index as usize) << SLOT_SHIFT;
-        let object = make(Handle::from_raw(raw));
+        let object = make(Handle::from_parts(index, slot.generation));
         slot.object = Some(Arc::clone(&object));
         Ok(object)
     }
 
-    pub fn insert(&self, object: Arc<T>) -> Result<Handle<T>> {
-        let mut made = Handle::NULL;
-        self.insert_with(|handle| {
-            made = handle;
-            object
-        })?;
-        Ok(made)
-    }
-
-    pub fn get(&self, handle: Handle<T>) -> Option<Arc<T>> {
-        let (index, generation) = parts(handle)?;
+    #[inline]
+    fn get(&self, handle: Handle<K>) -> Option<Arc<K::Object>> {
+        let (index, generation) = handle.parts()?;
         let slot = self.slot(index)?.read().unwrap_or_else(PoisonError::into_inner);
         if slot.generation != generation {
             return None;
@@ -195,9 +158,8 @@ impl<T: Object> Table<T> {
         slot.object.clone()
     }
 
-    /// Puts another object behind a valid handle.
-    pub fn replace(&self, handle: Handle<T>, object: Arc<T>) -> Option<Arc<T>> {
-        let (index, generation) = parts(handle)?;
+    fn replace(&self, handle: Handle<K>, object: Arc<K::Object>) -> Option<Arc<K::Object>> {
+        let (index, generation) = handle.parts()?;
         let mut slot = self.slot(index)?.write().unwrap_or_else(PoisonError::into_inner);
         if slot.generation != generation || slot.object.is_none() {
             return None;
@@ -205,8 +167,8 @@ impl<T: Object> Table<T> {
         slot.object.replace(object)
     }
 
-    pub fn remove(&self, handle: Handle<T>) -> Option<Arc<T>> {
-        let (index, generation) = parts(handle)?;
+    fn remove(&self, handle: Handle<K>) -> Option<Arc<K::Object>> {
+        let (index, generation) = handle.parts()?;
         let object = {
             let mut slot = self.slot(index)?.write().unwrap_or_else(PoisonError::into_inner);
             if slot.generation != generation {
@@ -219,41 +181,25 @@ impl<T: Object> Table<T> {
     }
 }
 
-/// Slot and generation of a handle; `None` if it is of another kind or was never one.
-fn parts<T: Object>(handle: Handle<T>) -> Option<(u32, u16)> {
-    let raw = handle.0;
-    if raw >> KIND_SHIFT != usize::from(T::KIND) || raw & ((1 << SLOT_SHIFT) - 1) != 0 {
-        return None;
-    }
-    Some(((raw >> SLOT_SHIFT) as u32 & ((1 << SLOT_BITS) - 1), (raw >> GENERATION_SHIFT) as u16))
-}
-
-/// Gives a type its kind and its table.
-macro_rules! object {
-    ($type:ty, $kind:literal $(, invalid: $invalid:expr)?) => {
-        impl $crate::objects::table::Object for $type {
-            const KIND: u8 = $kind;
-            $(const INVALID: $crate::abi::status::Status = $invalid;)?
-
-            fn table() -> &'static $crate::objects::table::Table<$type> {
-                static TABLE: $crate::objects::table::Table<$type> = $crate::objects::table::Table::new();
-                &TABLE
-            }
-        }
-    };
-}
-pub(crate) use object;
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     struct Thing(u32);
-    object!(Thing, 15);
+
+    enum Marker {}
+
+    impl Kind for Marker {
+        const NUMBER: usize = 15;
+    }
+
+    backed!(Marker, Thing);
+
+    type ThingHandle = Handle<Marker>;
 
     #[test]
     fn a_handle_finds_its_object_until_it_is_removed() {
-        let handle = Thing::table().insert(Arc::new(Thing(7))).unwrap();
+        let handle = ThingHandle::insert(Arc::new(Thing(7))).unwrap();
         assert_eq!(handle.get().unwrap().0, 7);
         assert_eq!(handle.remove().unwrap().0, 7);
         assert!(handle.get().is_err());
@@ -264,7 +210,7 @@ mod tests {
     fn slots_are_used_again_under_another_handle() {
         let mut handles = std::collections::HashSet::new();
         for number in 0..5 * RESTING as u32 {
-            let handle = Thing::table().insert(Arc::new(Thing(number))).unwrap();
+            let handle = ThingHandle::insert(Arc::new(Thing(number))).unwrap();
             assert!(handles.insert(handle.raw()), "{handle:?} was given out before");
             handle.remove().unwrap();
         }
@@ -272,15 +218,18 @@ mod tests {
 
     #[test]
     fn garbage_is_no_handle() {
-        let handle = Thing::table().insert(Arc::new(Thing(1))).unwrap();
-        for raw in
-            [0, 1, 2, 0x7fff_1234_5670, usize::MAX, handle.raw() + 1, handle.raw() ^ 1 << GENERATION_SHIFT]
-        {
-            assert!(Handle::<Thing>::from_raw(raw).get().is_err(), "{raw:#x}");
+        let handle = ThingHandle::insert(Arc::new(Thing(1))).unwrap();
+        let (slot, generation) = handle.parts().unwrap();
+        let other = ThingHandle::from_parts(slot, generation + 1);
+        for raw in [0, 1, 2, 0x7fff_1234_5670, usize::MAX, handle.raw() + 1, other.raw()] {
+            assert!(ThingHandle::from_raw(raw).get().is_err(), "{raw:#x}");
         }
         // The right kind and generation, a slot that there never was.
-        let far = handle.raw() | ((1 << SLOT_BITS) - 1) << SLOT_SHIFT;
-        assert!(Handle::<Thing>::from_raw(far).get().is_err());
+        let far = ThingHandle::from_parts((1 << SLOT_BITS) - 1, generation);
+        assert!(far.get().is_err());
+        // Of another kind, whose table has the same slot.
+        let foreign = crate::abi::CUstream::from_parts(slot, generation);
+        assert!(ThingHandle::from_raw(foreign.raw()).get().is_err());
     }
 
     #[test]
@@ -298,7 +247,7 @@ mod tests {
             for thread in 0..8 {
                 scope.spawn(move || {
                     for round in 0..2000 {
-                        let handle = Thing::table().insert(Arc::new(Thing(thread << 16 | round))).unwrap();
+                        let handle = ThingHandle::insert(Arc::new(Thing(thread << 16 | round))).unwrap();
                         assert_eq!(handle.get().unwrap().0, thread << 16 | round);
                         assert_eq!(handle.remove().unwrap().0, thread << 16 | round);
                         assert!(handle.get().is_err());

@@ -281,6 +281,30 @@ int main(void) {
     CHECK(atomic_load(&calls) == before + 1000);
     EXPECT(INVALID_VALUE, cuUserObjectRelease(object, 1));
 
+    // References are counted, however many: billions take no memory, and more than fit are refused.
+    const unsigned many = 0x7fffffff;
+    CUgraph holder;
+    OK(cuGraphCreate(&holder, 0));
+    OK(cuUserObjectCreate(&object, &object_amount, call, 1, 1));
+    OK(cuGraphRetainUserObject(holder, object, many, 0));
+    OK(cuGraphRetainUserObject(holder, object, many, 0));
+    EXPECT(INVALID_VALUE, cuGraphRetainUserObject(holder, object, many, 0));
+    OK(cuUserObjectRetain(object, many));
+    OK(cuUserObjectRetain(object, many));
+    EXPECT(INVALID_VALUE, cuUserObjectRetain(object, many));
+    // More than the program has cannot be moved, and the graph gets nothing.
+    OK(cuUserObjectRelease(object, many));
+    OK(cuUserObjectRelease(object, many));
+    OK(cuGraphReleaseUserObject(holder, object, many));
+    EXPECT(INVALID_VALUE, cuGraphRetainUserObject(holder, object, 2, 1));
+    EXPECT(INVALID_VALUE, cuGraphReleaseUserObject(holder, object, many + 1u));
+    OK(cuGraphReleaseUserObject(holder, object, many));
+    EXPECT(INVALID_VALUE, cuGraphReleaseUserObject(holder, object, 1));
+    OK(cuGraphDestroy(holder));
+    before = atomic_load(&calls);
+    OK(cuUserObjectRelease(object, 1));
+    CHECK(atomic_load(&calls) == before + 1000);
+
     // Memory that has gone when the graph runs is an error, no crash.
     OK(cuMemFree_v2(memory));
     OK(cuGraphLaunch(exec, stream));

@@ -66,6 +66,15 @@ int main(void) {
     CHECK(again == memory && get(pool, RESERVED) == 4096);
     OK(cuMemFree_v2(again));
     CHECK(get(pool, USED) == 0 && get(pool, RESERVED) == 4096);
+    // What the pool keeps is not the program's any more, so it cannot be freed again.
+    EXPECT(INVALID_VALUE, cuMemFree_v2(memory));
+    EXPECT(INVALID_VALUE, cuMemFreeAsync(memory, stream));
+    OK(cuStreamSynchronize(stream));
+    OK(cuMemAllocAsync(&again, 4096, stream));
+    CHECK(again == memory && get(pool, RESERVED) == 4096);
+    OK(cuMemsetD32Async(again, 7, 1024, stream));
+    OK(cuMemFreeAsync(again, stream));
+    OK(cuStreamSynchronize(stream));
     OK(cuMemPoolTrimTo(pool, 0));
     CHECK(get(pool, RESERVED) == 0);
     set(pool, USED_HIGH, 0);
@@ -99,6 +108,7 @@ int main(void) {
     OK(cuMemAllocAsync(&memory, 8000, stream));
     CHECK(get(other, USED) == 8000);
     EXPECT(OUT_OF_MEMORY, cuMemAllocFromPoolAsync(&again, 8000, other, stream));
+    EXPECT(OUT_OF_MEMORY, cuMemAllocFromPoolAsync(&again, SIZE_MAX - 100, other, stream));
     // With a free on the way there is room.
     OK(cuMemFreeAsync(memory, stream));
     OK(cuMemAllocFromPoolAsync(&again, 8000, other, stream));

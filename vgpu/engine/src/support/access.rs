@@ -1,8 +1,6 @@
 //! Loads and stores lane by lane: where an address leads to, and whether it may.
 
-use gangway_device_memory::{
-    BASE, Kind as AllocationKind, LOCAL_SIZE, LOCAL_WINDOW, Space as DeviceMemory, WINDOWS,
-};
+use gangway_device_memory::{AllocationKind, BASE, LOCAL_SIZE, LOCAL_WINDOW, Space as DeviceMemory, WINDOWS};
 use gangway_interpreter::Kind;
 use gangway_ptx::StateSpace;
 

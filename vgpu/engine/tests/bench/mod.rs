@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use gangway_device_memory::{Kind, Request, Space};
+use gangway_device_memory::{AllocationKind, Request, Space};
 use gangway_engine::{Engine, Fault, Launch, Options, Program};
 
 pub fn options() -> Options {
@@ -34,7 +34,7 @@ impl Bench {
             gangway_ptx::parse(&format!("{header}{text}")).unwrap_or_else(|errors| panic!("{errors}"));
         let engine = Engine::new(options);
         let program = engine.load(module).expect("memory");
-        let request = Request::new(0, 4 * WORDS as u64, Kind::Device);
+        let request = Request::new(0, 4 * WORDS as u64, AllocationKind::Device);
         let buffer = Space::get().and_then(|space| space.allocate(&request)).expect("memory");
         Bench { engine, program, buffer }
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use gangway_device_memory::{Kind, Request, Space};
+use gangway_device_memory::{AllocationKind, Request, Space};
 use gangway_engine::{Engine, Launch, Options};
 
 use super::generate::{IN, Kernel, OUT, SUMS};
@@ -25,7 +25,7 @@ struct Buffer {
 impl Buffer {
     fn new(length: usize) -> Result<Buffer, String> {
         let space = Space::get().map_err(|error| error.to_string())?;
-        let request = Request::new(0, length as u64, Kind::Device);
+        let request = Request::new(0, length as u64, AllocationKind::Device);
         let address = space.allocate(&request).map_err(|error| error.to_string())?;
         Ok(Buffer { address, length })
     }

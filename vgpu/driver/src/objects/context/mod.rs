@@ -2,40 +2,37 @@
 //!
 //! A context owns streams, modules and memory of one device, and fails as a whole: after a
 //! kernel's fault every call that works with it answers the fault's error until it is gone.
+//! What streams and modules are is decided above this room. A context knows them only as
+//! [`Dependent`]s, which it ends with itself.
 
 mod primary;
 mod stack;
 
+use std::collections::HashMap;
+use std::fmt::Debug;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use gangway_streams::Blocking;
+use gangway_device_memory::{AllocationKind, Request};
 
-use crate::abi::status::{Result, Status};
-use crate::abi::types::{CUcontext, CUdevice, CUmodule, CUstream};
+use crate::abi::number::{context_flags, last_config, limit};
+use crate::abi::{CUcontext, CUdevice, Handle, Result, Status, kind};
 use crate::objects::device::{Device, HEAP};
-use crate::objects::memory;
-use crate::objects::program::module::Module;
-use crate::objects::stream::Stream;
-use crate::objects::table::{Object, object};
+use crate::objects::memory::{self, Owner};
+use crate::objects::table::backed;
 
-pub use primary::{Primary, destroy_primary};
+pub use primary::{Primary, active_primary, destroy_primary};
 pub use stack::{create_current, current, destroy, find, pop, push, set_current};
 
-/// The flags that a context may have.
-pub const FLAGS: u32 = 0xff;
-const SCHEDULING: u32 = 0x07;
-
-/// `CUlimit`
-pub mod limit {
-    pub const STACK_SIZE: u32 = 0;
-    pub const MALLOC_HEAP_SIZE: u32 = 2;
-    pub const MAX_L2_FETCH_GRANULARITY: u32 = 5;
-    pub const COUNT: usize = 7;
+/// Something that a program has made in a context, and that ends with it.
+pub trait Dependent: Debug + Send + Sync {
+    /// The context is being destroyed; nothing runs in it any more.
+    fn context_ends(&self);
 }
 
-/// As hardware has them after a context was made: sizes of stack, printf buffer and heap, depth and number of
-/// launches by kernels, granularity of the second-level cache, and how much of it persists.
+/// As hardware has them after a context was made: sizes of stack, printf buffer and heap, depth
+/// and number of launches by kernels, granularity of the second-level cache, and how much of it
+/// persists.
 const DEFAULT_LIMITS: [usize; limit::COUNT] = [1024, 1 << 20, HEAP as usize, 2, 2048, 64, 0];
 
 #[derive(Debug)]
@@ -54,47 +51,39 @@ pub struct Context {
     shared_config: AtomicU32,
     destroyed: AtomicBool,
     limits: Mutex<[usize; limit::COUNT]>,
-    /// Handles of what goes when the context goes.
-    owned: Mutex<Owned>,
+    /// What ends with the context, by handle.
+    dependents: Mutex<HashMap<usize, Weak<dyn Dependent>>>,
     /// Devices whose memory `cuCtxEnablePeerAccess` has made accessible.
     peers: Mutex<Vec<CUdevice>>,
-}
-
-#[derive(Debug, Default)]
-struct Owned {
-    modules: Vec<CUmodule>,
-    streams: Vec<CUstream>,
 }
 
 /// What `cuCtxGetApiVersion` answers for contexts of current functions.
 pub const API_VERSION: u32 = 3020;
 
-object!(Context, 1, invalid: Status::INVALID_CONTEXT);
+backed!(kind::Context, Context);
 
 /// Numbers of contexts, from 1.
 static NEXT_ID: AtomicU64 = AtomicU64::new(1);
 
 /// Whether this process has had a context at all.
+#[must_use]
 pub fn has_been_created() -> bool {
     NEXT_ID.load(Ordering::Relaxed) > 1
 }
 
 impl Context {
     /// A new context, current nowhere.
-    pub fn create(
-        device: &'static Device,
-        flags: u32,
-        primary: bool,
-        api_version: u32,
-    ) -> Result<Arc<Context>> {
-        Context::table()
-            .insert_with(|handle| Arc::new(Context::with_handle(handle, device, flags, primary, api_version)))
+    pub fn create(device: &'static Device, flags: u32, primary: bool, api_version: u32) -> Result<Arc<Self>> {
+        CUcontext::insert_with(|handle| {
+            Arc::new(Self::with_handle(handle, device, flags, primary, api_version))
+        })
     }
 
-    /// A device's primary context again, after it was destroyed: under the same handle, as with a real driver.
-    fn renew(handle: CUcontext, device: &'static Device, flags: u32) -> Result<Arc<Context>> {
-        let context = Arc::new(Context::with_handle(handle, device, flags, true, API_VERSION));
-        Context::table().replace(handle, Arc::clone(&context)).ok_or(Status::UNKNOWN)?;
+    /// A device's primary context again, after it was destroyed: under the same handle, as with a
+    /// real driver.
+    fn renew(handle: CUcontext, device: &'static Device, flags: u32) -> Result<Arc<Self>> {
+        let context = Arc::new(Self::with_handle(handle, device, flags, true, API_VERSION));
+        handle.replace(Arc::clone(&context)).map_err(|_| Status::UNKNOWN)?;
         Ok(context)
     }
 
@@ -104,8 +93,8 @@ impl Context {
         flags: u32,
         primary: bool,
         api_version: u32,
-    ) -> Context {
-        Context {
+    ) -> Self {
+        Self {
             handle,
             device,
             primary,
@@ -117,7 +106,7 @@ impl Context {
             shared_config: AtomicU32::new(0),
             destroyed: AtomicBool::new(false),
             limits: Mutex::new(DEFAULT_LIMITS),
-            owned: Mutex::default(),
+            dependents: Mutex::default(),
             peers: Mutex::default(),
         }
     }
@@ -138,6 +127,7 @@ impl Context {
         }
     }
 
+    #[must_use]
     pub fn flags(&self) -> u32 {
         self.flags.load(Ordering::Relaxed)
     }
@@ -146,25 +136,26 @@ impl Context {
         self.flags.store(flags, Ordering::Relaxed);
     }
 
+    #[must_use]
     pub fn cache_config(&self) -> u32 {
         self.cache_config.load(Ordering::Relaxed)
     }
 
     pub fn set_cache_config(&self, config: u32) -> Result {
-        // CU_FUNC_CACHE_PREFER_EQUAL is the last.
-        if config > 3 {
+        if config > last_config::CACHE_PREFER_EQUAL {
             return Err(Status::INVALID_VALUE);
         }
         self.cache_config.store(config, Ordering::Relaxed);
         Ok(())
     }
 
+    #[must_use]
     pub fn shared_config(&self) -> u32 {
         self.shared_config.load(Ordering::Relaxed)
     }
 
     pub fn set_shared_config(&self, config: u32) -> Result {
-        if config > 2 {
+        if config > last_config::SHARED_EIGHT_BYTE_BANK {
             return Err(Status::INVALID_VALUE);
         }
         self.shared_config.store(config, Ordering::Relaxed);
@@ -195,27 +186,52 @@ impl Context {
         Ok(())
     }
 
-    pub fn add_module(&self, module: CUmodule) {
-        self.owned.lock().unwrap_or_else(PoisonError::into_inner).modules.push(module);
+    fn dependents<T>(&self, work: impl FnOnce(&mut HashMap<usize, Weak<dyn Dependent>>) -> T) -> T {
+        work(&mut self.dependents.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    pub fn forget_module(&self, module: CUmodule) {
-        self.owned.lock().unwrap_or_else(PoisonError::into_inner).modules.retain(|&other| other != module);
+    /// Has something end with the context. Refused once the context is being destroyed.
+    pub fn adopt<K, T: Dependent + 'static>(&self, handle: Handle<K>, dependent: &Arc<T>) -> Result {
+        let dependent: Weak<dyn Dependent> = Arc::<T>::downgrade(dependent);
+        self.dependents(|dependents| {
+            // Looked at under the lock, so that `destroy` finds what comes before.
+            if self.is_destroyed() {
+                return Err(Status::CONTEXT_IS_DESTROYED);
+            }
+            dependents.insert(handle.raw(), dependent);
+            Ok(())
+        })
     }
 
-    pub fn add_stream(&self, stream: CUstream) {
-        self.owned.lock().unwrap_or_else(PoisonError::into_inner).streams.push(stream);
+    /// Something that it has adopted has ended by itself.
+    pub fn forget<K>(&self, handle: Handle<K>) {
+        self.dependents(|dependents| dependents.remove(&handle.raw()));
     }
 
-    pub fn forget_stream(&self, stream: CUstream) {
-        self.owned.lock().unwrap_or_else(PoisonError::into_inner).streams.retain(|&other| other != stream);
+    fn owner(&self, flags: u32) -> Owner {
+        Owner { context: self.handle, context_id: self.id, flags }
     }
 
-    /// A new stream with a handle of its own.
-    pub fn create_stream(self: &Arc<Self>, blocking: Blocking, priority: i32) -> Result<Arc<Stream>> {
-        let stream = Stream::create(self, self.queues.create_stream(blocking, priority))?;
-        self.add_stream(stream.handle);
-        Ok(stream)
+    /// Allocates in the name of the context; `call` is the function that the program has called.
+    pub fn allocate(&self, size: usize, kind: AllocationKind, flags: u32, call: &str) -> Result<u64> {
+        if size == 0 {
+            return Err(Status::INVALID_VALUE);
+        }
+        let request = Request::new(self.device.ordinal(), size as u64, kind).name(call);
+        let address = memory::allocate(&request, self.owner(flags))?;
+        // Another thread may have destroyed the context, and what it had, in between.
+        self.usable().inspect_err(|_| {
+            let _ = memory::free(address, &[kind]);
+        })?;
+        Ok(address)
+    }
+
+    /// Registers host memory in the name of the context.
+    pub fn register(&self, address: u64, size: usize, flags: u32) -> Result {
+        memory::register(address, size, self.owner(flags))?;
+        self.usable().inspect_err(|_| {
+            let _ = memory::unregister(address);
+        })
     }
 
     /// `cuCtxEnablePeerAccess`
@@ -244,25 +260,23 @@ impl Context {
             return;
         }
         if !self.primary {
-            let _ = Context::table().remove(self.handle);
+            let _ = self.handle.remove();
         }
         // What has begun is waited for: it works on memory that is about to go. From a
         // host function that is not possible, and the memory stays.
         let ended = self.queues.cancel().is_ok();
-        let owned = std::mem::take(&mut *self.owned.lock().unwrap_or_else(PoisonError::into_inner));
-        for stream in owned.streams {
-            let _ = stream.remove();
-        }
-        for module in owned.modules {
-            let _ = Module::unload(module);
+        for dependent in self.dependents(std::mem::take).into_values() {
+            if let Some(dependent) = dependent.upgrade() {
+                dependent.context_ends();
+            }
         }
         if ended {
-            memory::release_all(self);
+            memory::release_all(self.id, self.device.checks());
         }
     }
 }
 
 /// At most one way to wait may be chosen.
 fn is_scheduling(flags: u32) -> bool {
-    matches!(flags & SCHEDULING, 0 | 1 | 2 | 4)
+    matches!(flags & context_flags::SCHEDULING, 0 | 1 | 2 | 4)
 }

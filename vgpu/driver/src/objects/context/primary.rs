@@ -2,15 +2,21 @@
 //!
 //! It is there while somebody has retained it. Its handle stays the same when it is made again.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use super::{API_VERSION, Context, FLAGS, is_scheduling};
-use crate::abi::status::{Result, Status};
-use crate::abi::types::CUcontext;
+use gangway_device_memory::MAX_DEVICES;
+
+use super::{API_VERSION, Context, is_scheduling};
+use crate::abi::number::context_flags;
+use crate::abi::{CUcontext, Result, Status};
 use crate::objects::device::Device;
 
+/// Those of all devices, by ordinal.
+static PRIMARIES: [Mutex<Primary>; MAX_DEVICES] =
+    [const { Mutex::new(Primary { context: None, handle: None, retained: 0, flags: 0 }) }; MAX_DEVICES];
+
 /// A device's primary context.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Primary {
     context: Option<Arc<Context>>,
     /// The same for as long as the process.
@@ -20,10 +26,18 @@ pub struct Primary {
 }
 
 impl Primary {
+    /// Works on what a device has. The lock is held meanwhile: nothing in there may wait.
+    pub fn of<T>(device: &Device, work: impl FnOnce(&mut Self) -> T) -> T {
+        let primary = &PRIMARIES[device.ordinal() as usize];
+        work(&mut primary.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    #[must_use]
     pub fn active(&self) -> Option<&Arc<Context>> {
         self.context.as_ref()
     }
 
+    #[must_use]
     pub fn flags(&self) -> u32 {
         self.context.as_ref().map_or(self.flags, |context| context.flags())
     }
@@ -52,7 +66,7 @@ impl Primary {
     }
 
     pub fn set_flags(&mut self, flags: u32) -> Result {
-        if flags & !FLAGS != 0 || !is_scheduling(flags) {
+        if flags & !context_flags::ALL != 0 || !is_scheduling(flags) {
             return Err(Status::INVALID_VALUE);
         }
         self.flags = flags;
@@ -61,6 +75,12 @@ impl Primary {
         }
         Ok(())
     }
+}
+
+/// A device's primary context, if it is active.
+#[must_use]
+pub fn active_primary(device: &Device) -> Option<Arc<Context>> {
+    Primary::of(device, |primary| primary.active().cloned())
 }
 
 /// Destroys a primary context that nobody has retained any more.

@@ -6,17 +6,17 @@ use std::cell::RefCell;
 use std::mem::ManuallyDrop;
 use std::sync::Arc;
 
-use super::{Context, FLAGS, is_scheduling};
-use crate::abi::status::{Result, Status};
-use crate::abi::types::CUcontext;
+use super::{Context, is_scheduling};
+use crate::abi::number::context_flags;
+use crate::abi::{CUcontext, Result, Status};
 use crate::objects::device::Device;
 
 /// The contexts of a thread; the last is current.
 type Stack = Vec<Arc<Context>>;
 
 thread_local! {
-    /// Without a destructor, as `exit` runs those of the calling thread first: what libraries do after that - libgomp
-    /// shuts its device down then - still needs the contexts.
+    /// Without a destructor: `exit` runs those of the calling thread first. What libraries do
+    /// after that still needs the contexts; libgomp shuts its device down then.
     static STACK: RefCell<ManuallyDrop<Stack>> = const { RefCell::new(ManuallyDrop::new(Vec::new())) };
     static END: End = const { End };
 }
@@ -47,6 +47,7 @@ fn put(context: Arc<Context>) {
 
 /// The calling thread's current context, whatever state it is in.
 #[inline]
+#[must_use]
 pub fn current() -> Option<Arc<Context>> {
     let context = STACK.with(|stack| stack.borrow().last().cloned())?;
     if context.primary && context.is_destroyed() { Some(renewed(context)) } else { Some(context) }
@@ -94,7 +95,7 @@ pub fn pop() -> Result<CUcontext> {
 
 /// `cuCtxCreate`: a new context that is current.
 pub fn create_current(device: &'static Device, flags: u32, api_version: u32) -> Result<CUcontext> {
-    if flags & !FLAGS != 0 || !is_scheduling(flags) {
+    if flags & !context_flags::ALL != 0 || !is_scheduling(flags) {
         return Err(Status::INVALID_VALUE);
     }
     let context = Context::create(device, flags, false, api_version)?;

@@ -1,22 +1,20 @@
 //! The virtual devices: what they are called, how large they are, and the engine of each.
 
 pub mod attribute;
+pub mod leaks;
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use gangway_device_memory::Space;
 use gangway_engine::{Engine, Options};
 
-use crate::abi::status::{Result, Status};
-use crate::abi::types::CUdevice;
-use crate::objects::context::{Context, Primary};
-use crate::objects::device::attribute::Limits;
-use crate::objects::memory::leaks;
+use self::attribute::Limits;
+use crate::abi::{CUdevice, Result, Status};
 use crate::objects::process::config::{Capability, Config};
 use crate::objects::process::report::report;
 use crate::objects::process::trace;
 
-/// Bytes of local memory that a thread has at least. Lanes touch what they use of it, the rest is not backed.
+/// Bytes of local memory that a thread has at least. Pages that no lane touches are not backed.
 const LOCAL_MEMORY: u64 = 128 << 10;
 /// The most that a program may ask for, as on hardware.
 const MAX_LOCAL_MEMORY: u64 = 512 << 10;
@@ -30,11 +28,11 @@ pub struct Device {
     config: Arc<Config>,
     limits: Limits,
     engine: OnceLock<Arc<Engine>>,
-    primary: Mutex<Primary>,
 }
 
 impl Device {
     /// All devices, by their numbers. The first call reads the environment.
+    #[must_use]
     pub fn all() -> &'static [Device] {
         static DEVICES: OnceLock<Vec<Device>> = OnceLock::new();
         DEVICES.get_or_init(|| {
@@ -59,7 +57,6 @@ impl Device {
                     limits: Limits::of(config.capability),
                     config: Arc::clone(&config),
                     engine: OnceLock::new(),
-                    primary: Mutex::default(),
                 }
             };
             (0..config.devices).map(device).collect()
@@ -72,41 +69,50 @@ impl Device {
         Device::all().get(index).ok_or(Status::INVALID_DEVICE)
     }
 
+    #[must_use]
     pub fn ordinal(&self) -> u32 {
         self.ordinal
     }
 
+    #[must_use]
     pub fn number(&self) -> CUdevice {
         self.ordinal as CUdevice
     }
 
+    #[must_use]
     pub fn name(&self) -> &str {
         &self.config.name
     }
 
+    #[must_use]
     pub fn capability(&self) -> Capability {
         self.config.capability
     }
 
     /// Whether accesses are checked, and leaks told.
+    #[must_use]
     pub fn checks(&self) -> bool {
         self.config.check
     }
 
+    #[must_use]
     pub fn memory(&self) -> u64 {
         self.config.memory
     }
 
+    #[must_use]
     pub fn limits(&self) -> &Limits {
         &self.limits
     }
 
     /// As many as there are worker threads: what runs at once.
+    #[must_use]
     pub fn multiprocessors(&self) -> u32 {
         self.config.workers as u32
     }
 
     /// A number that is the same in every process, and different for every device.
+    #[must_use]
     pub fn uuid(&self) -> [u8; 16] {
         let mut bytes = *b"gangway-vgpu\0\0\0\0";
         // In digits: LLVM's plugin takes it for a text, which ends at a zero.
@@ -114,16 +120,19 @@ impl Device {
         bytes
     }
 
+    #[must_use]
     pub fn pci_bus(&self) -> u32 {
         self.ordinal + 1
     }
 
     /// `domain:bus:device.function`
+    #[must_use]
     pub fn pci_id(&self) -> String {
         format!("0000:{:02X}:00.0", self.pci_bus())
     }
 
     /// What runs its kernels. Made when the first module is loaded.
+    #[must_use]
     pub fn engine(&self) -> &Arc<Engine> {
         self.engine.get_or_init(|| {
             let engine = Engine::new(Options {
@@ -142,7 +151,8 @@ impl Device {
         })
     }
 
-    /// Gives threads a larger stack, `CU_LIMIT_STACK_SIZE`; a smaller one is never less than what they have anyway.
+    /// Gives threads a larger stack, `CU_LIMIT_STACK_SIZE`. They never have less than
+    /// [`LOCAL_MEMORY`].
     pub fn set_stack(&self, bytes: u64) -> Result {
         if bytes > MAX_LOCAL_MEMORY {
             return Err(Status::INVALID_VALUE);
@@ -155,22 +165,12 @@ impl Device {
     pub fn set_heap(&self, bytes: u64) -> Result {
         if self.engine().set_heap(bytes.max(HEAP)) { Ok(()) } else { Err(Status::INVALID_VALUE) }
     }
-
-    /// Works on the primary context's state.
-    pub fn primary<T>(&'static self, change: impl FnOnce(&'static Device, &mut Primary) -> T) -> T {
-        change(self, &mut self.primary.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    /// The primary context, if it is active.
-    pub fn active_primary(&'static self) -> Option<Arc<Context>> {
-        self.primary(|_, primary| primary.active().cloned())
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::objects::device::attribute;
+    use crate::abi::DeviceAttribute;
 
     #[test]
     fn devices_have_numbers_from_zero() {
@@ -182,17 +182,20 @@ mod tests {
 
     #[test]
     fn attributes_fit_together() {
-        use attribute::number::*;
+        use DeviceAttribute::*;
         let device = Device::get(0).unwrap();
-        let value = |number| attribute::value(device, number).unwrap();
+        let value = |attribute| attribute::value(device, attribute);
         assert!(value(MAX_SHARED_MEMORY_PER_BLOCK) <= value(MAX_SHARED_MEMORY_PER_BLOCK_OPTIN));
         assert!(value(MAX_SHARED_MEMORY_PER_BLOCK_OPTIN) <= value(MAX_SHARED_MEMORY_PER_MULTIPROCESSOR));
         assert!(value(MAX_THREADS_PER_BLOCK) <= value(MAX_THREADS_PER_MULTIPROCESSOR));
         assert_eq!(value(WARP_SIZE), 32);
-        assert_eq!(attribute::value(device, 144), None);
-        assert_eq!(attribute::value(device, -1), None);
-        for &number in attribute::NUMBERS {
-            assert!(attribute::value(device, number).is_some(), "{number}");
+        for number in [-1, 0, 138, 144] {
+            assert_eq!(DeviceAttribute::of(number), None);
+        }
+        for &attribute in DeviceAttribute::ALL {
+            assert_eq!(DeviceAttribute::of(attribute as i32), Some(attribute));
+            let unlimited = matches!(attribute, MAX_GRID_DIM_X | MAX_PITCH);
+            assert_eq!(value(attribute) == i32::MAX, unlimited, "{attribute:?}");
         }
     }
 }

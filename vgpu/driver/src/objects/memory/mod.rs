@@ -4,26 +4,29 @@
 //! of what is asked about a pointer is answered by `gangway-device-memory`. Here is what it
 //! does not know: the context that allocated, and with which flags.
 
-pub mod leaks;
-
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-use gangway_device_memory::{Allocation, Error, Hold, Kind, Request, Space, is_device_address};
+use gangway_device_memory::{Allocation, AllocationKind, Error, Hold, Request, Space, is_device_address};
 use gangway_streams::Failure;
 
-use crate::abi::status::{Result, Status};
-use crate::abi::types::CUcontext;
-use crate::objects::context::Context;
+use crate::abi::{CUcontext, Result, Status};
+use crate::objects::device::leaks;
 use crate::objects::process::report::report;
 
-/// Who allocated or registered something.
+/// The context that allocated or registered something.
 #[derive(Clone, Copy, Debug)]
 pub struct Owner {
     pub context: CUcontext,
-    context_id: u64,
+    /// Unique in the process, which a handle is not: that of a primary context comes again.
+    pub context_id: u64,
     /// The flags of the call.
     pub flags: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Owned {
+    owner: Owner,
     /// Host memory that was registered, not allocated.
     registered: bool,
 }
@@ -31,9 +34,9 @@ pub struct Owner {
 const SHARDS: usize = 64;
 
 /// By start address, in many maps so that threads seldom meet.
-static OWNERS: [Mutex<Option<HashMap<u64, Owner>>>; SHARDS] = [const { Mutex::new(None) }; SHARDS];
+static OWNERS: [Mutex<Option<HashMap<u64, Owned>>>; SHARDS] = [const { Mutex::new(None) }; SHARDS];
 
-fn owners<T>(address: u64, work: impl FnOnce(&mut HashMap<u64, Owner>) -> T) -> T {
+fn owners<T>(address: u64, work: impl FnOnce(&mut HashMap<u64, Owned>) -> T) -> T {
     // The bits above a page's: neighbours go to different shards.
     let shard = &OWNERS[(address >> 12) as usize % SHARDS];
     work(shard.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_default())
@@ -44,57 +47,54 @@ pub fn space() -> Result<&'static Space> {
 }
 
 impl From<Error> for Status {
-    fn from(error: Error) -> Status {
+    fn from(error: Error) -> Self {
         match error {
             Error::NotReserved(_) | Error::LimitExceeded { .. } | Error::OutOfMemory { .. } => {
-                Status::OUT_OF_MEMORY
+                Self::OUT_OF_MEMORY
             }
-            Error::NoSuchDevice(_) => Status::INVALID_DEVICE,
-            Error::AlreadyRegistered { .. } => Status::HOST_MEMORY_ALREADY_REGISTERED,
-            Error::NotRegistered(_) => Status::HOST_MEMORY_NOT_REGISTERED,
+            Error::NoSuchDevice(_) => Self::INVALID_DEVICE,
+            Error::AlreadyRegistered { .. } => Self::HOST_MEMORY_ALREADY_REGISTERED,
+            Error::NotRegistered(_) => Self::HOST_MEMORY_NOT_REGISTERED,
             Error::BadAlignment(_) | Error::NotAnAllocation { .. } | Error::BadHostRange { .. } => {
-                Status::INVALID_VALUE
+                Self::INVALID_VALUE
             }
         }
     }
 }
 
-/// Allocates in the name of a context. Zero bytes are refused, as every function that allocates does.
-pub fn allocate(context: &Context, size: usize, kind: Kind, flags: u32, call: &str) -> Result<u64> {
-    if size == 0 {
-        return Err(Status::INVALID_VALUE);
-    }
-    let request = Request::new(context.device.ordinal(), size as u64, kind).name(call);
-    let address = space()?.allocate(&request)?;
-    let owner = Owner { context: context.handle, context_id: context.id, flags, registered: false };
-    owners(address, |owners| owners.insert(address, owner));
-    // Another thread may have destroyed the context, and what it had, in between.
-    if let Err(status) = context.usable() {
-        let _ = free(address, &[kind]);
-        return Err(status);
-    }
+/// Allocates in the name of a context. Zero bytes are refused, as every function that allocates
+/// does. The caller sees to it that the context has not gone meanwhile.
+pub fn allocate(request: &Request<'_>, owner: Owner) -> Result<u64> {
+    let address = space()?.allocate(request)?;
+    let owned = Owned { owner, registered: false };
+    owners(address, |owners| owners.insert(address, owned));
     Ok(address)
 }
 
-/// Frees what starts at an address and is of one of these kinds.
-pub fn free(address: u64, kinds: &[Kind]) -> Result {
-    let space = space()?;
-    let allocation =
-        space.find(address).filter(|found| found.address == address && kinds.contains(&found.kind));
-    if allocation.is_none() {
-        return Err(Status::INVALID_VALUE);
-    }
-    owners(address, |owners| owners.remove(&address));
-    Ok(space.free(address)?)
+/// What a program may free that starts at an address: an allocation of one of these kinds that
+/// a context has. Pools and graphs keep account of theirs by themselves.
+pub fn owned_allocation(address: u64, kinds: &[AllocationKind]) -> Result<Option<Allocation>> {
+    let found = space()?.find(address);
+    let found = found.filter(|found| found.address == address && kinds.contains(&found.kind));
+    Ok(found.filter(|_| owner(address).is_some()))
 }
 
-pub fn register(context: &Context, address: u64, size: usize, flags: u32) -> Result {
+/// Frees what starts at an address and is of one of these kinds.
+pub fn free(address: u64, kinds: &[AllocationKind]) -> Result {
+    owned_allocation(address, kinds)?.ok_or(Status::INVALID_VALUE)?;
+    // Of several threads that free it, or of one and its context's end, one gets the owner.
+    owners(address, |owners| owners.remove(&address)).ok_or(Status::INVALID_VALUE)?;
+    Ok(space()?.free(address)?)
+}
+
+/// Registers host memory in the name of a context.
+pub fn register(address: u64, size: usize, owner: Owner) -> Result {
     if !is_mapped(address, size) {
         return Err(Status::INVALID_VALUE);
     }
     space()?.register_host(address, size as u64)?;
-    let owner = Owner { context: context.handle, context_id: context.id, flags, registered: true };
-    owners(address, |owners| owners.insert(address, owner));
+    let owned = Owned { owner, registered: true };
+    owners(address, |owners| owners.insert(address, owned));
     Ok(())
 }
 
@@ -117,31 +117,31 @@ fn is_mapped(address: u64, size: usize) -> bool {
     answer == 0
 }
 
-/// Who allocated what starts at an address.
+/// The context that allocated or registered what starts at an address.
+#[must_use]
 pub fn owner(address: u64) -> Option<Owner> {
-    owners(address, |owners| owners.get(&address).copied())
+    owners(address, |owners| owners.get(&address).map(|owned| owned.owner))
 }
 
-/// Frees everything that a context has allocated, for the context's end.
-pub fn release_all(context: &Context) {
+/// Frees everything that a context has allocated, for the context's end; `tell` tells of it.
+pub fn release_all(context_id: u64, tell: bool) {
     let Ok(space) = space() else { return };
     let mut left = Vec::new();
     for shard in &OWNERS {
-        let mut shard = shard.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(owners) = shard.as_mut() else { continue };
-        owners.retain(|&address, owner| {
-            if owner.context_id != context.id {
-                return true;
-            }
+        // Freed after the lock: to unregister host memory waits for operations that hold it.
+        let mut gone = Vec::new();
+        if let Some(owners) = shard.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
+            gone.extend(owners.extract_if(|_, owned| owned.owner.context_id == context_id));
+        }
+        for (address, owned) in gone {
             // Nothing is to be done about a failure: the context is gone in any case.
-            if owner.registered {
+            if owned.registered {
                 let _ = space.unregister_host(address);
             } else {
-                left.extend(space.find(address).filter(|_| context.device.checks()));
+                left.extend(space.find(address).filter(|_| tell));
                 let _ = space.free(address);
             }
-            false
-        });
+        }
     }
     leaks::tell(space, &left);
 }
@@ -158,34 +158,39 @@ pub enum Found {
 }
 
 impl Found {
+    #[must_use]
     pub fn address(&self) -> u64 {
         match self {
-            Found::Allocation(allocation) => allocation.address,
-            Found::Registered { address, .. } => *address,
+            Self::Allocation(allocation) => allocation.address,
+            Self::Registered { address, .. } => *address,
         }
     }
 
+    #[must_use]
     pub fn size(&self) -> u64 {
         match self {
-            Found::Allocation(allocation) => allocation.size,
-            Found::Registered { size, .. } => *size,
+            Self::Allocation(allocation) => allocation.size,
+            Self::Registered { size, .. } => *size,
         }
     }
 
     /// Whether it is memory of the host that devices may use.
+    #[must_use]
     pub fn is_host(&self) -> bool {
         match self {
-            Found::Allocation(allocation) => allocation.kind == Kind::Pinned,
-            Found::Registered { .. } => true,
+            Self::Allocation(allocation) => allocation.kind == AllocationKind::Pinned,
+            Self::Registered { .. } => true,
         }
     }
 
+    #[must_use]
     pub fn is_managed(&self) -> bool {
-        matches!(self, Found::Allocation(Allocation { kind: Kind::Managed, .. }))
+        matches!(self, Self::Allocation(Allocation { kind: AllocationKind::Managed, .. }))
     }
 }
 
 /// What an address belongs to; `None` for ordinary host memory and for what is nothing.
+#[must_use]
 pub fn find(address: u64) -> Option<Found> {
     let space = space().ok()?;
     if is_device_address(address) {
@@ -194,7 +199,9 @@ pub fn find(address: u64) -> Option<Found> {
     space.find_host(address).map(|(address, size)| Found::Registered { address, size })
 }
 
-/// Where the host reads and writes what devices have at an address: constants are read-only at their own.
+/// Where the host reads and writes what devices have at an address: constants are read-only at
+/// their own.
+#[must_use]
 pub fn host_address(address: u64) -> u64 {
     space().map_or(address, |space| space.host_address(address))
 }
@@ -210,8 +217,9 @@ pub fn check_device_range(address: u64, size: u64) -> Result {
     if fine { Ok(()) } else { Err(Status::INVALID_VALUE) }
 }
 
-/// Holds a range that an operation is about to work on: it stays until that is done. What has been freed, or is
-/// not registered any more, since the operation was submitted makes it fail as a kernel's access to it would.
+/// Holds a range that an operation is about to work on: it stays until that is done. The
+/// operation fails, as a kernel's access would, if the range has been freed or is not
+/// registered any more since the operation was submitted.
 pub fn hold(address: u64, size: u64, write: bool) -> std::result::Result<Hold<'static>, Failure> {
     let illegal = Failure::known(Status::ILLEGAL_ADDRESS.0);
     let space = space().map_err(|_| illegal)?;

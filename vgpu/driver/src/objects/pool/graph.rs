@@ -1,28 +1,20 @@
-//! Allocations in graphs. A node that allocates has its address from the beginning, so that other nodes
-//! can use it.
+//! Allocations in graphs. A node that allocates has its address from the beginning, so that other
+//! nodes can use it.
 //!
-//! The memory behind the address exists as long as a graph, an executable graph or a launch refers
-//! to it, and from when the node has run until something frees it: a node, `cuMemFreeAsync`, `cuMemFree`.
+//! The memory behind the address exists as long as a graph, an executable graph or a launch
+//! refers to it. It also exists from when the node has run until something frees it: a node,
+//! `cuMemFreeAsync` or `cuMemFree`.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use gangway_device_memory::{Kind, Request};
+use gangway_device_memory::{AllocationKind, Request};
 use gangway_streams::{Outcome, Payload};
 
-use crate::abi::status::{Result, Status};
-use crate::abi::types::{CUdevice, CUdeviceptr};
+use crate::abi::number::{graph_memory_attribute, node_type};
+use crate::abi::{CUdevice, CUdeviceptr, Result, Status};
 use crate::objects::device::Device;
 use crate::objects::memory;
-use crate::objects::stream::sort;
-
-/// `CUgraphMem_attribute`
-mod attribute {
-    pub const USED_CURRENT: u32 = 0;
-    pub const USED_HIGH: u32 = 1;
-    pub const RESERVED_CURRENT: u32 = 2;
-    pub const RESERVED_HIGH: u32 = 3;
-}
 
 /// Memory of a node.
 #[derive(Debug)]
@@ -64,13 +56,14 @@ impl Known {
 }
 
 impl GraphMemory {
-    pub fn new(device: &'static Device, size: u64) -> Result<Arc<GraphMemory>> {
+    pub fn new(device: &'static Device, size: u64) -> Result<Arc<Self>> {
         if size == 0 {
             return Err(Status::INVALID_VALUE);
         }
-        let request = Request::new(device.ordinal(), size, Kind::Device).name("cuGraphAddMemAllocNode");
+        let request = Request::new(device.ordinal(), size, AllocationKind::Device);
+        let request = request.name("cuGraphAddMemAllocNode");
         let address = memory::space()?.allocate(&request)?;
-        let memory = Arc::new(GraphMemory { address, size, device });
+        let memory = Arc::new(Self { address, size, device });
         known(|known| {
             known.all.insert(address, Arc::downgrade(&memory));
             let usage = known.usage(&memory);
@@ -81,7 +74,8 @@ impl GraphMemory {
     }
 
     /// The memory that begins at an address, if it is a graph's.
-    pub fn find(address: CUdeviceptr) -> Option<Arc<GraphMemory>> {
+    #[must_use]
+    pub fn find(address: CUdeviceptr) -> Option<Arc<Self>> {
         known(|known| known.all.get(&address)?.upgrade())
     }
 
@@ -112,9 +106,9 @@ impl Drop for GraphMemory {
 
 /// A node that allocates.
 #[derive(Clone, Debug)]
-pub struct Allocate(pub Arc<GraphMemory>);
+pub struct AllocateNode(pub Arc<GraphMemory>);
 
-impl Payload for Allocate {
+impl Payload for AllocateNode {
     fn run(&self) -> Outcome {
         known(|known| {
             if known.live.insert(self.0.address, Arc::clone(&self.0)).is_none() {
@@ -127,22 +121,22 @@ impl Payload for Allocate {
     }
 
     fn sort(&self) -> u32 {
-        sort::ALLOCATE
+        node_type::ALLOCATE
     }
 }
 
 /// A node, or an operation of a stream, that frees what a graph has allocated.
 #[derive(Clone, Debug)]
-pub struct Free(pub Arc<GraphMemory>);
+pub struct FreeNode(pub Arc<GraphMemory>);
 
-impl Payload for Free {
+impl Payload for FreeNode {
     fn run(&self) -> Outcome {
         self.0.free();
         Ok(())
     }
 
     fn sort(&self) -> u32 {
-        sort::FREE
+        node_type::FREE
     }
 }
 
@@ -150,10 +144,10 @@ impl Payload for Free {
 pub fn attribute_of(device: &Device, attribute: u32) -> Result<u64> {
     let usage = known(|known| known.usage.get(&device.number()).copied().unwrap_or_default());
     match attribute {
-        attribute::USED_CURRENT => Ok(usage.used),
-        attribute::USED_HIGH => Ok(usage.used_high),
-        attribute::RESERVED_CURRENT => Ok(usage.reserved),
-        attribute::RESERVED_HIGH => Ok(usage.reserved_high),
+        graph_memory_attribute::USED_MEM_CURRENT => Ok(usage.used),
+        graph_memory_attribute::USED_MEM_HIGH => Ok(usage.used_high),
+        graph_memory_attribute::RESERVED_MEM_CURRENT => Ok(usage.reserved),
+        graph_memory_attribute::RESERVED_MEM_HIGH => Ok(usage.reserved_high),
         _ => Err(Status::INVALID_VALUE),
     }
 }
@@ -163,8 +157,8 @@ pub fn set_attribute(device: &Device, attribute: u32, value: u64) -> Result {
     known(|known| {
         let usage = known.usage.entry(device.number()).or_default();
         match (attribute, value) {
-            (attribute::USED_HIGH, 0) => usage.used_high = usage.used,
-            (attribute::RESERVED_HIGH, 0) => usage.reserved_high = usage.reserved,
+            (graph_memory_attribute::USED_MEM_HIGH, 0) => usage.used_high = usage.used,
+            (graph_memory_attribute::RESERVED_MEM_HIGH, 0) => usage.reserved_high = usage.reserved,
             _ => return Err(Status::INVALID_VALUE),
         }
         Ok(())

@@ -1,4 +1,5 @@
-//! What the process has once: settings, messages, the trace, whether the driver has been started.
+//! What a process has once: settings, messages, the trace, and whether the driver has been
+//! started. Nothing here knows an object.
 
 pub mod config;
 pub mod report;

@@ -6,8 +6,8 @@ use std::io::Write;
 use std::mem::ManuallyDrop;
 use std::os::fd::FromRawFd;
 
-/// Prints a line that begins with `gangway: `, as [`eprintln!`] does; but where nobody listens
-/// (a closed pipe, a full disk) it does nothing, since a panic must not reach the C caller.
+/// Prints a line that begins with `gangway: `, as [`eprintln!`] does. Where nobody listens (a
+/// closed pipe, a full disk) it does nothing, since a panic must not reach the C caller.
 macro_rules! report {
     ($($argument:tt)+) => {
         $crate::objects::process::report::line(format_args!($($argument)+))
@@ -15,8 +15,8 @@ macro_rules! report {
 }
 pub(crate) use report;
 
-/// In one piece, so that lines of several threads do not mix. Without the lock of the standard library's
-/// stream, which another thread may have held when this process was forked.
+/// In one piece, so that lines of several threads do not mix. It does without the lock of the
+/// standard library's stream: another thread may have held that when this process was forked.
 pub fn line(text: fmt::Arguments<'_>) {
     // SAFETY: the standard stream stays open, or writing to it fails.
     let stream = ManuallyDrop::new(unsafe { File::from_raw_fd(libc::STDERR_FILENO) });

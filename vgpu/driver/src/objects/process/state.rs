@@ -1,15 +1,15 @@
 //! Whether the driver has been started in this process.
 //!
-//! A child that is forked before that may start it. One that is forked later gets `CUDA_ERROR_NOT_INITIALIZED`
-//! from every call that needs a started driver, and may exit or execute another program. Locks that other
-//! threads held at the time stay locked in it: what is called there takes none.
+//! A child that is forked before that may start it. A child that is forked later gets
+//! `CUDA_ERROR_NOT_INITIALIZED` from every call that needs a started driver. It may exit or
+//! execute another program. Locks that other threads held at the time stay locked in it, so
+//! the calls that it may make take none.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 
-use crate::abi::status::{Result, Status};
-use crate::objects::device::Device;
-use crate::objects::process::trace;
+use super::trace;
+use crate::abi::{Result, Status};
 
 const NOT_STARTED: u8 = 0;
 const STARTED: u8 = 1;
@@ -26,12 +26,13 @@ pub fn check_initialised() -> Result {
 }
 
 /// Whether this is a child of a process that had started the driver.
+#[must_use]
 pub fn is_forked() -> bool {
     STATE.load(Ordering::Acquire) == FORKED
 }
 
-/// Whether this process may start the driver, or has. Another thread may have been starting it when
-/// the process was forked, with no handler for that yet and a lock that nobody gives back.
+/// Whether this process may start the driver, or has. Another thread may have been starting
+/// it when the process was forked: then no handler was in place yet, and a lock stays taken.
 fn is_ours() -> bool {
     static OWNER: AtomicU32 = AtomicU32::new(0);
     let process = std::process::id();
@@ -42,8 +43,9 @@ fn is_ours() -> bool {
     !is_forked()
 }
 
-/// `cuInit`
-pub fn initialise() -> Result {
+/// The first half of `cuInit`: the trace and the handler for forks. `CUDA_ERROR_NOT_INITIALIZED`
+/// in a process that cannot start the driver.
+pub fn prepare(calls: trace::Calls) -> Result {
     if !is_ours() {
         return Err(Status::NOT_INITIALIZED);
     }
@@ -53,13 +55,14 @@ pub fn initialise() -> Result {
             STATE.store(FORKED, Ordering::Release);
             trace::stop();
         }
-        trace::start();
+        trace::start(calls);
         // SAFETY: the handler only stores to an atomic.
         unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
     });
-    if Device::all().is_empty() {
-        return Err(Status::NO_DEVICE);
-    }
-    STATE.store(STARTED, Ordering::Release);
     Ok(())
+}
+
+/// The other half, once there are devices: from here on all calls are taken.
+pub fn set_started() {
+    STATE.store(STARTED, Ordering::Release);
 }

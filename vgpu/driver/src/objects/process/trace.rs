@@ -12,33 +12,39 @@ use std::time::Instant;
 
 use gangway_engine::file_variable;
 
-use crate::api::entry::Entry;
-use crate::api::exports;
-use crate::objects::process::report::report;
+use super::report::report;
 
 /// How often a function was called, and how long that took.
-pub struct Statistics {
+#[derive(Debug)]
+pub struct CallStatistics {
+    /// The function's.
+    pub name: &'static str,
     calls: AtomicU64,
     nanoseconds: AtomicU64,
     longest: AtomicU64,
 }
 
-impl Statistics {
-    pub const fn new() -> Statistics {
-        Statistics { calls: AtomicU64::new(0), nanoseconds: AtomicU64::new(0), longest: AtomicU64::new(0) }
+impl CallStatistics {
+    #[must_use]
+    pub const fn new(name: &'static str) -> Self {
+        Self { name, calls: AtomicU64::new(0), nanoseconds: AtomicU64::new(0), longest: AtomicU64::new(0) }
     }
 }
+
+/// Tells the statistics of all functions.
+pub type Calls = fn() -> Vec<&'static CallStatistics>;
 
 static ON: AtomicBool = AtomicBool::new(false);
 static SINK: OnceLock<Sink> = OnceLock::new();
 
 struct Sink {
     start: Instant,
+    calls: Calls,
     file: Option<Mutex<BufWriter<File>>>,
 }
 
 /// Begins, if `GANGWAY_VGPU_TRACE` says so; once per process.
-pub fn start() {
+pub fn start(calls: Calls) {
     let Some(value) = file_variable("GANGWAY_VGPU_TRACE").filter(|value| !value.is_empty() && value != "0")
     else {
         return;
@@ -59,7 +65,7 @@ pub fn start() {
         // SAFETY: `finish` is a function without parameters that may run at any exit.
         unsafe { libc::atexit(finish) };
         ON.store(true, Ordering::Release);
-        Sink { start: Instant::now(), file }
+        Sink { start: Instant::now(), calls, file }
     });
 }
 
@@ -68,7 +74,7 @@ pub fn note(text: &str) {
     if !ON.load(Ordering::Relaxed) {
         return;
     }
-    let Some(Sink { start, file }) = SINK.get() else { return };
+    let Some(Sink { start, file, .. }) = SINK.get() else { return };
     let Some(file) = file else { return report!("{text}") };
     let at = start.elapsed().as_nanos() as f64 / 1e3;
     let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
@@ -94,34 +100,34 @@ fn escaped(text: &str) -> String {
 }
 
 /// What is being timed; ends when dropped.
-pub struct Timed(Option<(&'static Entry, Instant)>);
+#[must_use = "the call ends when it is dropped"]
+pub struct Timed(Option<(&'static CallStatistics, Instant)>);
 
 /// A call begins.
 #[inline]
-pub fn enter(entry: &'static Entry) -> Timed {
-    Timed(ON.load(Ordering::Relaxed).then(|| (entry, Instant::now())))
+pub fn enter(call: &'static CallStatistics) -> Timed {
+    Timed(ON.load(Ordering::Relaxed).then(|| (call, Instant::now())))
 }
 
 impl Drop for Timed {
     #[inline]
     fn drop(&mut self) {
         // It has been switched off when a function of the program has forked within the call.
-        if let Some((entry, begin)) = self.0
+        if let Some((call, begin)) = self.0
             && ON.load(Ordering::Relaxed)
         {
-            leave(entry, begin);
+            leave(call, begin);
         }
     }
 }
 
 #[cold]
-fn leave(entry: &'static Entry, begin: Instant) {
+fn leave(statistics: &'static CallStatistics, begin: Instant) {
     let taken = begin.elapsed().as_nanos() as u64;
-    let statistics = &entry.statistics;
     statistics.calls.fetch_add(1, Ordering::Relaxed);
     statistics.nanoseconds.fetch_add(taken, Ordering::Relaxed);
     statistics.longest.fetch_max(taken, Ordering::Relaxed);
-    let Some(Sink { start, file: Some(file) }) = SINK.get() else { return };
+    let Some(Sink { start, file: Some(file), .. }) = SINK.get() else { return };
     let at = begin.saturating_duration_since(*start).as_nanos() as f64 / 1e3;
     // SAFETY: these two have no preconditions.
     let (process, thread) = unsafe { (libc::getpid(), libc::gettid()) };
@@ -129,7 +135,7 @@ fn leave(entry: &'static Entry, begin: Instant) {
     let _ = writeln!(
         file,
         r#"{{"name":"{}","ph":"X","ts":{at:.3},"dur":{:.3},"pid":{process},"tid":{thread}}},"#,
-        entry.name,
+        statistics.name,
         taken as f64 / 1e3,
     );
 }
@@ -150,19 +156,20 @@ extern "C" fn finish() {
                 let _ = file.flush();
             }
         }
-        _ => {
-            let _ = std::io::stderr().write_all(table().as_bytes());
+        Some(Sink { calls, file: None, .. }) => {
+            let _ = std::io::stderr().write_all(table(&calls()).as_bytes());
         }
+        None => {}
     }
 }
 
-fn table() -> String {
-    let mut rows: Vec<(&'static str, u64, u64, u64)> = exports::all()
-        .map(|export| {
-            let statistics = &export.entry.statistics;
+fn table(all: &[&'static CallStatistics]) -> String {
+    let mut rows: Vec<(&'static str, u64, u64, u64)> = all
+        .iter()
+        .map(|statistics| {
             let value = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
             let (calls, time) = (value(&statistics.calls), value(&statistics.nanoseconds));
-            (export.entry.name, calls, time, value(&statistics.longest))
+            (statistics.name, calls, time, value(&statistics.longest))
         })
         .filter(|row| row.1 > 0)
         .collect();

@@ -5,13 +5,14 @@ use std::ffi::{CStr, CString};
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use crate::abi::status::{Result, Status};
-use crate::abi::types::{CUfunction, CUkernel, CUlibrary, CUmodule};
-use crate::objects::context::{self, Context};
+use super::function::Function;
+use super::image;
+use super::jit::JitOptions;
+use super::module::Module;
+use crate::abi::{CUfunction, CUkernel, CUlibrary, CUmodule, Result, Status, kind};
+use crate::objects::context::{self, Context, active_primary};
 use crate::objects::device::Device;
-use crate::objects::program::jit::Options;
-use crate::objects::program::module::{self, Module};
-use crate::objects::table::{Object, object};
+use crate::objects::table::backed;
 
 #[derive(Debug)]
 pub struct Library {
@@ -22,11 +23,11 @@ pub struct Library {
     kernels: Mutex<HashMap<CString, CUkernel>>,
 }
 
-object!(Library, 6);
+backed!(kind::Library, Library);
 
 /// A kernel of a library, the same in all contexts.
 #[derive(Debug)]
-pub struct Kernel {
+pub struct LibraryKernel {
     pub library: CUlibrary,
     owner: Weak<Library>,
     name: CString,
@@ -35,17 +36,17 @@ pub struct Kernel {
     cache_config: AtomicI32,
 }
 
-object!(Kernel, 7);
+backed!(kind::LibraryKernel, LibraryKernel);
 
 impl Library {
-    pub fn load(bytes: &[u8], options: &Options) -> Result<CUlibrary> {
+    pub fn load(bytes: &[u8], options: &JitOptions) -> Result<CUlibrary> {
         // A library is for all devices, and all have the same compute capability.
         let capability = Device::get(0)?.capability().number();
-        let source = module::read(bytes, capability, options);
+        let source = image::read(bytes, capability, options);
         options.finish();
         let source = source?;
-        let library = Library::table().insert_with(|handle| {
-            Arc::new(Library { handle, source, modules: Mutex::default(), kernels: Mutex::default() })
+        let library = CUlibrary::insert_with(|handle| {
+            Arc::new(Self { handle, source, modules: Mutex::default(), kernels: Mutex::default() })
         })?;
         Ok(library.handle)
     }
@@ -70,7 +71,7 @@ impl Library {
         if let Some(&known) = modules.get(&context.id) {
             return known.get();
         }
-        let module = Module::place(context, self.source.clone(), &Options::none())?;
+        let module = Module::place(context, self.source.clone(), &JitOptions::none())?;
         modules.insert(context.id, module);
         module.get()
     }
@@ -86,6 +87,7 @@ impl Library {
         self.source.kernels().map(|kernel| &*kernel.name)
     }
 
+    #[must_use]
     pub fn kernel_count(&self) -> usize {
         self.names().count()
     }
@@ -99,14 +101,14 @@ impl Library {
         if let Some(&known) = kernels.get(&name) {
             return Ok(known);
         }
-        let kernel = Kernel {
+        let kernel = LibraryKernel {
             library: self.handle,
             owner: Arc::downgrade(self),
             name: name.clone(),
             attributes: Mutex::default(),
             cache_config: AtomicI32::new(0),
         };
-        let handle = Kernel::table().insert(Arc::new(kernel))?;
+        let handle = CUkernel::insert(Arc::new(kernel))?;
         kernels.insert(name, handle);
         Ok(handle)
     }
@@ -116,7 +118,8 @@ impl Library {
     }
 }
 
-impl Kernel {
+impl LibraryKernel {
+    #[must_use]
     pub fn name(&self) -> &CStr {
         &self.name
     }
@@ -146,7 +149,7 @@ impl Kernel {
     fn function_on(&self, device: &'static Device) -> Result<CUfunction> {
         let context = match context::current().filter(|context| std::ptr::eq(context.device, device)) {
             Some(context) => context,
-            None => device.active_primary().ok_or(Status::INVALID_CONTEXT)?,
+            None => active_primary(device).ok_or(Status::INVALID_CONTEXT)?,
         };
         self.function_in(&context)
     }
@@ -168,4 +171,11 @@ impl Kernel {
         self.cache_config.store(config, Ordering::Relaxed);
         Ok(())
     }
+}
+
+/// The function of a handle. Kernels of libraries are taken as well: they are those of the
+/// current context.
+pub fn find_function(handle: CUfunction) -> Result<Arc<Function>> {
+    let kernel = CUkernel::from_raw(handle.raw());
+    if kernel.is_of_kind() { kernel.get()?.function()?.get() } else { handle.get() }
 }

@@ -5,11 +5,12 @@ use std::sync::{Mutex, PoisonError};
 
 use gangway_linker::{Input, container};
 
-use crate::abi::status::{Result, Status};
+use super::image::{complain, with_advice};
+use super::jit::JitOptions;
+use crate::abi::number::jit_input;
+use crate::abi::{Result, Status, kind};
 use crate::objects::context::Context;
-use crate::objects::program::jit::Options;
-use crate::objects::program::module::{complain, with_advice};
-use crate::objects::table::object;
+use crate::objects::table::backed;
 
 /// A link that is going on.
 #[derive(Debug)]
@@ -20,26 +21,19 @@ pub struct Link {
 
 #[derive(Debug)]
 struct State {
-    options: Options,
+    options: JitOptions,
     inputs: Vec<Input>,
     /// What `cuLinkComplete` has handed out; it stays until the link is destroyed.
     image: Option<Box<[u8]>>,
 }
 
-object!(Link, 5);
-
-/// `CUjitInputType`
-mod input {
-    pub const CUBIN: u32 = 0;
-    pub const PTX: u32 = 1;
-    pub const LIBRARY: u32 = 4;
-    pub const NVVM: u32 = 5;
-}
+backed!(kind::Link, Link);
 
 impl Link {
-    pub fn new(context: &Context, options: Options) -> Link {
+    #[must_use]
+    pub fn new(context: &Context, options: JitOptions) -> Self {
         let capability = context.device.capability().number();
-        Link { capability, state: Mutex::new(State { options, inputs: Vec::new(), image: None }) }
+        Self { capability, state: Mutex::new(State { options, inputs: Vec::new(), image: None }) }
     }
 
     pub fn add(&self, kind: u32, bytes: &[u8], name: &str) -> Result {
@@ -48,19 +42,19 @@ impl Link {
             return Err(Status::INVALID_VALUE);
         }
         match kind {
-            input::CUBIN | input::NVVM => {
-                let what = if kind == input::CUBIN { "machine code" } else { "NVVM IR" };
+            jit_input::CUBIN | jit_input::NVVM => {
+                let what = if kind == jit_input::CUBIN { "machine code" } else { "NVVM IR" };
                 complain(&state.options, &format!("{name}: the virtual GPU links PTX, not {what}"));
                 return Err(Status::NO_BINARY_FOR_GPU);
             }
-            input::PTX..=input::LIBRARY => {}
+            jit_input::PTX..=jit_input::LIBRARY => {}
             _ => return Err(Status::INVALID_VALUE),
         }
         match gangway_linker::read(name, bytes, self.capability) {
             Ok(inputs) => state.inputs.extend(inputs),
             Err(error) => {
                 complain(&state.options, &with_advice(error.to_string(), self.capability));
-                return Err(Status(error.code() as u32));
+                return Err(error.code().into());
             }
         }
         Ok(())
@@ -83,10 +77,10 @@ impl Link {
         state.options.finish();
         let mut module = linked.map_err(|errors| {
             complain(&state.options, &with_advice(errors.to_string(), self.capability));
-            Status(errors.code() as u32)
+            Status::from(errors.code())
         })?;
         state.options.limit_registers(&mut module);
-        if state.options.is_verbose() {
+        if state.options.verbose {
             let (functions, variables) = (module.functions.len(), module.variables.len());
             state.options.info(&format!(
                 "info    : {count} modules linked: {functions} functions, {variables} variables"

@@ -3,14 +3,15 @@
 
 use gangway_engine::Kernel;
 
+use super::function::Function;
 use crate::objects::device::Device;
 use crate::objects::device::attribute::{MAX_THREADS_PER_BLOCK, REGISTERS, WARP};
-use crate::objects::program::function::Function;
 
 /// Registers are given out to warps in units of so many.
 const REGISTER_UNIT: u32 = 256;
 
 /// Blocks of one multiprocessor; 0 if not even one fits.
+#[must_use]
 pub fn blocks(device: &Device, kernel: &Kernel, threads: u32, shared: u32) -> u32 {
     if threads == 0 || threads > MAX_THREADS_PER_BLOCK.min(kernel.max_threads) {
         return 0;
@@ -58,6 +59,7 @@ pub fn best_block(
 }
 
 /// Dynamic shared memory that a block may use when so many are to be on a multiprocessor.
+#[must_use]
 pub fn available_shared(device: &Device, kernel: &Kernel, blocks_wanted: u32, threads: u32) -> Option<u32> {
     if blocks_wanted == 0 || blocks(device, kernel, threads, 0) < blocks_wanted {
         return None;

@@ -2,18 +2,11 @@
 
 use std::sync::{Arc, Weak};
 
-use crate::abi::status::{Result, Status};
-use crate::abi::types::CUevent;
+use super::StreamRef;
+use crate::abi::number::event_flags;
+use crate::abi::{CUevent, Result, Status, kind};
 use crate::objects::context::Context;
-use crate::objects::stream::StreamRef;
-use crate::objects::table::{Object, object};
-
-/// `CUevent_flags`
-pub mod flags {
-    pub const BLOCKING_SYNC: u32 = 1;
-    pub const DISABLE_TIMING: u32 = 2;
-    pub const INTERPROCESS: u32 = 4;
-}
+use crate::objects::table::backed;
 
 /// An event that a program has created.
 #[derive(Debug)]
@@ -23,25 +16,27 @@ pub struct Event {
     context: Weak<Context>,
 }
 
-object!(Event, 8);
+backed!(kind::Event, Event);
 
 impl Event {
-    /// How a program waits for it (`BLOCKING_SYNC`) makes no difference here: a wait that takes long always sleeps.
-    pub fn create(context: &Arc<Context>, flags: u32) -> Result<Arc<Event>> {
-        let known = flags::BLOCKING_SYNC | flags::DISABLE_TIMING | flags::INTERPROCESS;
-        let timed = flags & flags::DISABLE_TIMING == 0;
+    /// How a program waits for it (`BLOCKING_SYNC`) makes no difference here: a wait that takes
+    /// long always sleeps.
+    pub fn create(context: &Arc<Context>, flags: u32) -> Result<Arc<Self>> {
+        let known = event_flags::BLOCKING_SYNC | event_flags::DISABLE_TIMING | event_flags::INTERPROCESS;
+        let timed = flags & event_flags::DISABLE_TIMING == 0;
         // Events that processes share have no times.
-        if flags & !known != 0 || (flags & flags::INTERPROCESS != 0 && timed) {
+        if flags & !known != 0 || (flags & event_flags::INTERPROCESS != 0 && timed) {
             return Err(Status::INVALID_VALUE);
         }
         let context = Arc::downgrade(context);
-        Event::table().insert_with(|handle| {
+        CUevent::insert_with(|handle| {
             let event = gangway_streams::Event::with_tag(timed, handle.raw());
-            Arc::new(Event { handle, event, context })
+            Arc::new(Self { handle, event, context })
         })
     }
 
     /// The handle of an event, valid or not any more.
+    #[must_use]
     pub fn handle_of(event: &gangway_streams::Event) -> CUevent {
         CUevent::from_raw(event.tag())
     }

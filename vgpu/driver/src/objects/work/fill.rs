@@ -2,30 +2,32 @@
 
 use gangway_streams::{Failure, Outcome, Payload};
 
-use crate::abi::status::{Result, Status};
-use crate::api::node_parameters::FillParameters;
+use crate::abi::number::node_type;
+use crate::abi::{Result, Status};
 use crate::objects::memory;
-use crate::objects::stream::{StreamRef, sort};
+use crate::objects::stream::StreamRef;
 
 /// What is filled, with what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fill {
-    address: u64,
+    pub address: u64,
     /// 1, 2 or 4 bytes.
-    element: usize,
-    value: u32,
+    pub element: usize,
+    pub value: u32,
     /// In elements.
-    width: usize,
-    height: usize,
+    pub width: usize,
+    pub height: usize,
     /// In bytes.
-    pitch: usize,
+    pub pitch: usize,
 }
 
 impl Fill {
-    pub const fn flat(address: u64, element: usize, value: u32, count: usize) -> Fill {
-        Fill { address, element, value, width: count, height: 1, pitch: 0 }
+    #[must_use]
+    pub const fn flat(address: u64, element: usize, value: u32, count: usize) -> Self {
+        Self { address, element, value, width: count, height: 1, pitch: 0 }
     }
 
+    #[must_use]
     pub const fn rows(
         address: u64,
         pitch: usize,
@@ -33,8 +35,8 @@ impl Fill {
         value: u32,
         width: usize,
         height: usize,
-    ) -> Fill {
-        Fill { address, element, value, width, height, pitch }
+    ) -> Self {
+        Self { address, element, value, width, height, pitch }
     }
 
     fn is_empty(&self) -> bool {
@@ -62,17 +64,11 @@ impl Fill {
     }
 
     /// The fill, if all the memory that it concerns is allocated.
-    pub fn checked(self) -> Result<Fill> {
+    pub fn checked(self) -> Result<Self> {
         if !self.is_empty() {
             self.check()?;
         }
         Ok(self)
-    }
-
-    /// As a graph tells it.
-    pub fn parameters(&self) -> FillParameters {
-        let Fill { address, element, value, width, height, pitch } = *self;
-        FillParameters { to: address, pitch, value, element: element as u32, width, height }
     }
 
     /// Fills in the order of the stream, and waits.
@@ -95,8 +91,8 @@ impl Fill {
 }
 
 impl Payload for Fill {
-    /// Held from here on: another stream may have freed it since it was submitted, or be about to, and a graph
-    /// runs long after it was made.
+    /// Held from here on. Another stream may have freed the memory since this was submitted, or be
+    /// about to; and a graph runs long after it was made.
     fn run(&self) -> Outcome {
         if self.is_empty() {
             return Ok(());
@@ -108,7 +104,8 @@ impl Payload for Fill {
         let first = memory::host_address(self.address);
         for row in 0..self.height {
             let start = (first + (row * self.pitch) as u64) as *mut u8;
-            // SAFETY: all of it is allocated, aligned and held; other threads access it only by races that the program has made.
+            // SAFETY: all of it is allocated, aligned and held; other threads access it only by races
+            // that the program has made.
             unsafe {
                 match self.element {
                     _ if same => start.write_bytes(bytes[0], self.width * self.element),
@@ -122,6 +119,6 @@ impl Payload for Fill {
     }
 
     fn sort(&self) -> u32 {
-        sort::FILL
+        node_type::FILL
     }
 }

@@ -4,14 +4,8 @@ use std::ffi::c_void;
 
 use gangway_streams::{Outcome, Payload};
 
-use crate::abi::status::{Result, Status};
-use crate::abi::types::CUstream;
-use crate::objects::stream::sort;
-
-/// `CUhostFn`
-pub type HostFn = unsafe extern "C" fn(*mut c_void);
-/// `CUstreamCallback`
-pub type StreamCallback = unsafe extern "C" fn(CUstream, Status, *mut c_void);
+use crate::abi::number::node_type;
+use crate::abi::{CUhostFn, CUstream, CUstreamCallback, Result, Status};
 
 /// What the program wants its function to be given.
 #[derive(Clone, Copy, Debug)]
@@ -26,14 +20,14 @@ unsafe impl Sync for UserData {}
 /// A function and what it is given: `cuLaunchHostFunc`, or a node of a graph.
 #[derive(Clone, Copy, Debug)]
 pub struct HostFunction {
-    pub function: HostFn,
+    pub function: CUhostFn,
     pub user_data: UserData,
 }
 
 impl HostFunction {
-    pub fn new(function: Option<HostFn>, user_data: *mut c_void) -> Result<HostFunction> {
+    pub fn new(function: Option<CUhostFn>, user_data: *mut c_void) -> Result<Self> {
         let function = function.ok_or(Status::INVALID_VALUE)?;
-        Ok(HostFunction { function, user_data: UserData(user_data) })
+        Ok(Self { function, user_data: UserData(user_data) })
     }
 }
 
@@ -49,20 +43,20 @@ impl Payload for HostFunction {
     }
 
     fn sort(&self) -> u32 {
-        sort::HOST
+        node_type::HOST
     }
 }
 
 /// A callback of a stream, `cuStreamAddCallback`.
 #[derive(Clone, Copy, Debug)]
-pub struct Callback {
-    pub function: StreamCallback,
+pub struct StreamCallback {
+    pub function: CUstreamCallback,
     /// As the program named it.
     pub stream: CUstream,
     pub user_data: UserData,
 }
 
-impl Callback {
+impl StreamCallback {
     pub fn call(self, outcome: Outcome) {
         let status = outcome.map_or_else(|failure| Status(failure.code()), |()| Status::SUCCESS);
         // SAFETY: the program passed it to be called with these arguments.

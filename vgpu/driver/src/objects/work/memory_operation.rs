@@ -7,26 +7,11 @@ use std::time::Duration;
 
 use gangway_streams::{Outcome, Payload};
 
-use crate::abi::status::{Result, Status};
-use crate::abi::types::CUstreamBatchMemOpParams;
+use crate::abi::number::{memory_operation, node_type, wait_value, write_value};
+use crate::abi::{CUstreamBatchMemOpParams, Result, Status};
 use crate::objects::context::Context;
 use crate::objects::memory;
-use crate::objects::stream::sort;
 
-/// `CUstreamBatchMemOpType`
-pub mod kind {
-    pub const WAIT_32: u32 = 1;
-    pub const WRITE_32: u32 = 2;
-    pub const FLUSH_REMOTE_WRITES: u32 = 3;
-    pub const WAIT_64: u32 = 4;
-    pub const WRITE_64: u32 = 5;
-    pub const BARRIER: u32 = 6;
-}
-
-/// `CU_STREAM_WAIT_VALUE_FLUSH`
-const FLUSH: u32 = 1 << 30;
-/// `CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER`
-const NO_BARRIER: u32 = 1;
 /// The most operations of one batch, as the driver API has it.
 const MOST: usize = 256;
 
@@ -59,8 +44,8 @@ impl Width {
         // SAFETY: the caller holds the memory, and has seen that the address is aligned.
         unsafe {
             match self {
-                Width::Four => u64::from(AtomicU32::from_ptr(address as *mut u32).load(Ordering::SeqCst)),
-                Width::Eight => AtomicU64::from_ptr(address as *mut u64).load(Ordering::SeqCst),
+                Self::Four => u64::from(AtomicU32::from_ptr(address as *mut u32).load(Ordering::SeqCst)),
+                Self::Eight => AtomicU64::from_ptr(address as *mut u64).load(Ordering::SeqCst),
             }
         }
     }
@@ -70,16 +55,16 @@ impl Width {
         // SAFETY: as in `load`.
         unsafe {
             match self {
-                Width::Four => AtomicU32::from_ptr(address as *mut u32).store(value as u32, Ordering::SeqCst),
-                Width::Eight => AtomicU64::from_ptr(address as *mut u64).store(value, Ordering::SeqCst),
+                Self::Four => AtomicU32::from_ptr(address as *mut u32).store(value as u32, Ordering::SeqCst),
+                Self::Eight => AtomicU64::from_ptr(address as *mut u64).store(value, Ordering::SeqCst),
             }
         }
     }
 
     const fn size(self) -> u64 {
         match self {
-            Width::Four => 4,
-            Width::Eight => 8,
+            Self::Four => 4,
+            Self::Eight => 8,
         }
     }
 
@@ -92,53 +77,56 @@ impl Width {
 
     fn holds(self, now: u64, value: u64, condition: Condition) -> bool {
         match (condition, self) {
-            (Condition::AtLeast, Width::Four) => (now as u32).wrapping_sub(value as u32) as i32 >= 0,
-            (Condition::AtLeast, Width::Eight) => now.wrapping_sub(value) as i64 >= 0,
+            (Condition::AtLeast, Self::Four) => (now as u32).wrapping_sub(value as u32) as i32 >= 0,
+            (Condition::AtLeast, Self::Eight) => now.wrapping_sub(value) as i64 >= 0,
             (Condition::Equal, _) => now == value,
             (Condition::And, _) => now & value != 0,
-            (Condition::Nor, Width::Four) => !((now | value) as u32) != 0,
-            (Condition::Nor, Width::Eight) => !(now | value) != 0,
+            (Condition::Nor, Self::Four) => !((now | value) as u32) != 0,
+            (Condition::Nor, Self::Eight) => !(now | value) != 0,
         }
     }
 }
 
 impl Operation {
-    fn new(given: &CUstreamBatchMemOpParams) -> Result<Operation> {
+    fn new(given: &CUstreamBatchMemOpParams) -> Result<Self> {
         let width = match given.operation {
-            kind::WAIT_32 | kind::WRITE_32 => Width::Four,
+            memory_operation::WAIT_32 | memory_operation::WRITE_32 => Width::Four,
             _ => Width::Eight,
         };
         let value = if width == Width::Four { u64::from(given.value as u32) } else { given.value };
         Ok(match given.operation {
-            kind::WAIT_32 | kind::WAIT_64 => {
-                let condition = match given.flags & !FLUSH {
-                    0 => Condition::AtLeast,
-                    1 => Condition::Equal,
-                    2 => Condition::And,
-                    3 => Condition::Nor,
+            memory_operation::WAIT_32 | memory_operation::WAIT_64 => {
+                let condition = match given.flags & !wait_value::FLUSH {
+                    wait_value::GEQ => Condition::AtLeast,
+                    wait_value::EQ => Condition::Equal,
+                    wait_value::AND => Condition::And,
+                    wait_value::NOR => Condition::Nor,
                     _ => return Err(Status::INVALID_VALUE),
                 };
                 width.check(given.address)?;
-                Operation::Wait(width, given.address, value, condition)
+                Self::Wait(width, given.address, value, condition)
             }
-            kind::WRITE_32 | kind::WRITE_64 if given.flags & !NO_BARRIER == 0 => {
+            memory_operation::WRITE_32 | memory_operation::WRITE_64
+                if given.flags & !write_value::NO_MEMORY_BARRIER == 0 =>
+            {
                 width.check(given.address)?;
-                Operation::Write(width, given.address, value)
+                Self::Write(width, given.address, value)
             }
-            kind::FLUSH_REMOTE_WRITES | kind::BARRIER => Operation::Barrier,
+            memory_operation::FLUSH_REMOTE_WRITES | memory_operation::BARRIER => Self::Barrier,
             _ => return Err(Status::INVALID_VALUE),
         })
     }
 
-    /// Waits give up when the context fails or goes. Memory is held while it is looked at, not while it is waited for.
+    /// Waits give up when the context fails or goes. Memory is held while it is looked at, not
+    /// while it is waited for.
     fn run(self, context: &Weak<Context>) -> Outcome {
         match self {
-            Operation::Barrier => fence(Ordering::SeqCst),
-            Operation::Write(width, address, value) => {
+            Self::Barrier => fence(Ordering::SeqCst),
+            Self::Write(width, address, value) => {
                 let _held = memory::hold(address, width.size(), true)?;
                 width.store(address, value);
             }
-            Operation::Wait(width, address, value, condition) => {
+            Self::Wait(width, address, value, condition) => {
                 for attempt in 0_u32.. {
                     let held = memory::hold(address, width.size(), false)?;
                     let now = width.load(address);
@@ -171,14 +159,15 @@ pub struct MemoryOperations {
 }
 
 impl MemoryOperations {
-    pub fn new(context: &Arc<Context>, given: Vec<CUstreamBatchMemOpParams>) -> Result<MemoryOperations> {
+    pub fn new(context: &Arc<Context>, given: Vec<CUstreamBatchMemOpParams>) -> Result<Self> {
         if given.is_empty() || given.len() > MOST {
             return Err(Status::INVALID_VALUE);
         }
         let operations = given.iter().map(Operation::new).collect::<Result<_>>()?;
-        Ok(MemoryOperations { operations, given, context: Arc::downgrade(context) })
+        Ok(Self { operations, given, context: Arc::downgrade(context) })
     }
 
+    #[must_use]
     pub fn context(&self) -> Option<Arc<Context>> {
         self.context.upgrade()
     }
@@ -195,7 +184,7 @@ impl Payload for MemoryOperations {
     }
 
     fn sort(&self) -> u32 {
-        sort::MEMORY_OPERATIONS
+        node_type::MEMORY_OPERATIONS
     }
 }
 
@@ -219,7 +208,12 @@ mod tests {
     #[test]
     fn nonsense_is_refused() {
         let given = |operation, flags| CUstreamBatchMemOpParams { operation, flags, ..Default::default() };
-        for wrong in [given(0, 0), given(99, 0), given(kind::WAIT_32, 4), given(kind::WRITE_64, 2)] {
+        for wrong in [
+            given(0, 0),
+            given(99, 0),
+            given(memory_operation::WAIT_32, 4),
+            given(memory_operation::WRITE_64, 2),
+        ] {
             assert_eq!(Operation::new(&wrong), Err(Status::INVALID_VALUE), "{wrong:?}");
         }
     }

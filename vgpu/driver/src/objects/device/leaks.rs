@@ -1,5 +1,5 @@
-//! Memory that a program has not freed: told in check mode, `GANGWAY_VGPU_CHECK=memory`, when its
-//! context is destroyed and when the process ends.
+//! Memory that a program has not freed. Check mode (`GANGWAY_VGPU_CHECK=memory`) tells of it
+//! when its context is destroyed and when the process ends.
 
 use std::io::Write;
 use std::sync::Once;

@@ -1,27 +1,20 @@
-//! The types of `cuda.h` that exported functions take, with their sizes pinned.
+//! The structures of `cuda.h` that exported functions take, with their sizes pinned.
 
 use std::ffi::c_void;
 
-use crate::objects::table::Handle;
+use super::{CUcontext, CUfunction, CUgraphNode, CUkernel, CUstream, In, Status};
 
 /// A device's number.
 pub type CUdevice = i32;
 /// An address in device memory.
 pub type CUdeviceptr = u64;
 
-pub type CUcontext = Handle<crate::objects::context::Context>;
-pub type CUmodule = Handle<crate::objects::program::module::Module>;
-pub type CUfunction = Handle<crate::objects::program::function::Function>;
-pub type CUlibrary = Handle<crate::objects::program::library::Library>;
-pub type CUkernel = Handle<crate::objects::program::library::Kernel>;
-pub type CUlinkState = Handle<crate::objects::program::link::Link>;
-pub type CUstream = Handle<crate::objects::stream::Stream>;
-pub type CUevent = Handle<crate::objects::stream::event::Event>;
-pub type CUmemoryPool = Handle<crate::objects::pool::Pool>;
-pub type CUgraph = Handle<crate::objects::graph::Graph>;
-pub type CUgraphNode = Handle<crate::objects::graph::Node>;
-pub type CUgraphExec = Handle<crate::objects::graph::Exec>;
-pub type CUuserObject = Handle<crate::objects::graph::UserObject>;
+/// A function of the program that a stream or a graph calls.
+pub type CUhostFn = unsafe extern "C" fn(*mut c_void);
+/// A function of the program that is told how a stream does.
+pub type CUstreamCallback = unsafe extern "C" fn(CUstream, Status, *mut c_void);
+/// A function of the program: how much dynamic shared memory a block of a size needs.
+pub type CUoccupancyB2DSize = unsafe extern "C" fn(i32) -> usize;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
@@ -45,14 +38,6 @@ pub struct CUdevprop {
     pub texture_align: i32,
 }
 const _: () = assert!(size_of::<CUdevprop>() == 56);
-
-/// `CUmemorytype`, of a side of a copy.
-pub mod memory_type {
-    pub const HOST: u32 = 1;
-    pub const DEVICE: u32 = 2;
-    pub const ARRAY: u32 = 3;
-    pub const UNIFIED: u32 = 4;
-}
 
 /// `CUDA_MEMCPY2D_v2`
 #[derive(Clone, Copy, Debug)]
@@ -127,7 +112,7 @@ pub struct CUlaunchConfig {
     pub block: [u32; 3],
     pub shared_mem_bytes: u32,
     pub stream: CUstream,
-    pub attributes: crate::abi::pointer::In<CUlaunchAttribute>,
+    pub attributes: In<CUlaunchAttribute>,
     pub attribute_count: u32,
 }
 const _: () = assert!(size_of::<CUlaunchConfig>() == 56);
@@ -191,3 +176,97 @@ const _: () = assert!(size_of::<CUmemAccessDesc>() == 12);
 pub struct CUipcHandle {
     pub reserved: [u8; 64],
 }
+const _: () = assert!(size_of::<CUipcHandle>() == 64);
+
+/// `CUgraphEdgeData`: ports, the type of the edge, and space.
+pub type CUgraphEdgeData = [u8; 8];
+
+/// `CUDA_KERNEL_NODE_PARAMS_v1`
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct CUDA_KERNEL_NODE_PARAMS {
+    pub function: CUfunction,
+    pub grid: [u32; 3],
+    pub block: [u32; 3],
+    pub shared_mem_bytes: u32,
+    pub kernel_params: In<*const c_void>,
+    pub extra: In<*const c_void>,
+}
+const _: () = assert!(size_of::<CUDA_KERNEL_NODE_PARAMS>() == 56);
+
+/// `CUDA_KERNEL_NODE_PARAMS_v2` and `_v3`
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct CUDA_KERNEL_NODE_PARAMS_v2 {
+    pub first: CUDA_KERNEL_NODE_PARAMS,
+    pub kernel: CUkernel,
+    pub context: CUcontext,
+}
+const _: () = assert!(size_of::<CUDA_KERNEL_NODE_PARAMS_v2>() == 72);
+
+/// `CUDA_MEMSET_NODE_PARAMS_v1`
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct CUDA_MEMSET_NODE_PARAMS {
+    pub dst: CUdeviceptr,
+    pub pitch: usize,
+    pub value: u32,
+    pub element_size: u32,
+    pub width: usize,
+    pub height: usize,
+}
+const _: () = assert!(size_of::<CUDA_MEMSET_NODE_PARAMS>() == 40);
+
+/// `CUDA_HOST_NODE_PARAMS`
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct CUDA_HOST_NODE_PARAMS {
+    pub function: Option<CUhostFn>,
+    pub user_data: *mut c_void,
+}
+const _: () = assert!(size_of::<CUDA_HOST_NODE_PARAMS>() == 16);
+
+/// `CUDA_BATCH_MEM_OP_NODE_PARAMS`
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct CUDA_BATCH_MEM_OP_NODE_PARAMS {
+    pub context: CUcontext,
+    pub count: u32,
+    pub operations: In<CUstreamBatchMemOpParams>,
+    pub flags: u32,
+}
+const _: () = assert!(size_of::<CUDA_BATCH_MEM_OP_NODE_PARAMS>() == 32);
+
+/// `CUDA_MEM_ALLOC_NODE_PARAMS`
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct CUDA_MEM_ALLOC_NODE_PARAMS {
+    pub properties: CUmemPoolProps,
+    pub access: In<CUmemAccessDesc>,
+    pub access_count: usize,
+    pub size: usize,
+    /// Told by the call.
+    pub address: CUdeviceptr,
+}
+const _: () = assert!(size_of::<CUDA_MEM_ALLOC_NODE_PARAMS>() == 120);
+
+/// `CUDA_GRAPH_INSTANTIATE_PARAMS`
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct CUDA_GRAPH_INSTANTIATE_PARAMS {
+    pub flags: u64,
+    pub upload_stream: CUstream,
+    pub error_node: CUgraphNode,
+    pub result: u32,
+}
+const _: () = assert!(size_of::<CUDA_GRAPH_INSTANTIATE_PARAMS>() == 32);
+
+/// `CUgraphExecUpdateResultInfo`
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct CUgraphExecUpdateResultInfo {
+    pub result: u32,
+    pub error_node: CUgraphNode,
+    pub error_from_node: CUgraphNode,
+}
+const _: () = assert!(size_of::<CUgraphExecUpdateResultInfo>() == 24);

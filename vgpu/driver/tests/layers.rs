@@ -1,0 +1,241 @@
+//! The rooms of the driver refer to each other in one direction: `api` to `objects` to `abi`,
+//! and within `objects` from each room to those before it.
+//!
+//! The test reads the sources. The order of the rooms in `objects` is the numbered list in the
+//! documentation of that module, so that the list cannot be wrong.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
+
+/// From the ground up.
+const LAYERS: [&str; 3] = ["abi", "objects", "api"];
+/// Pointers that a C caller passes: objects get values.
+const CALLERS: [&str; 3] = ["In", "Text", "Untyped"];
+
+/// A path in the crate, from its root: `objects`, `stream`, `Stream`.
+type ItemPath = Vec<String>;
+
+#[test]
+fn rooms_refer_to_those_below() {
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let rooms = order(&sources.join("objects/mod.rs"));
+    let mut seen = BTreeSet::new();
+    let mut faults = Vec::new();
+    for file in files(&sources) {
+        let module = module_of(file.strip_prefix(&sources).unwrap());
+        seen.extend(room(&module).map(str::to_owned));
+        let text = fs::read_to_string(&file).unwrap();
+        let found = faults_of(&module, &text, &rooms);
+        faults.extend(found.into_iter().map(|fault| format!("{}: {fault}", file.display())));
+    }
+    let map = fs::read_to_string(sources.join("../../README.md")).unwrap();
+    let drawn = rooms.iter().rev().map(String::as_str).collect::<Vec<_>>().join(" > ");
+    assert!(map.contains(&drawn), "vgpu/README.md does not draw the rooms as {drawn}");
+    let listed: BTreeSet<_> = rooms.iter().cloned().collect();
+    assert_eq!(seen, listed, "the rooms there are, and those listed in src/objects/mod.rs");
+    assert!(
+        faults.is_empty(),
+        "\n{}\nThe order is {}, and in `objects` {}. Move what both need down, or hand it in as a \
+         parameter.",
+        faults.join("\n"),
+        LAYERS.join(" < "),
+        rooms.join(" < "),
+    );
+}
+
+/// The numbered list in the documentation of a module: lines such as ``//! 2. [`table`]: ...``.
+fn order(file: &Path) -> Vec<String> {
+    let text = fs::read_to_string(file).unwrap();
+    let numbered = text.lines().filter_map(|line| {
+        let (number, rest) = line.strip_prefix("//! ")?.split_once(". [`")?;
+        number.parse::<u32>().ok()?;
+        Some(rest.split_once('`')?.0.to_owned())
+    });
+    let rooms: Vec<_> = numbered.collect();
+    assert!(rooms.len() > 5, "{} has no list of rooms", file.display());
+    rooms
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(files(&path));
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+/// The module of a file.
+fn module_of(file: &Path) -> ItemPath {
+    let file = file.with_extension("");
+    let parts = file.iter().map(|part| part.to_str().unwrap().to_owned());
+    parts.filter(|part| part != "mod" && part != "lib").collect()
+}
+
+/// The room of `objects` that a path is in.
+fn room(path: &[String]) -> Option<&str> {
+    let [layer, room, ..] = path else { return None };
+    (layer == "objects").then_some(room)
+}
+
+/// What is wrong with the text of a module.
+fn faults_of(module: &[String], text: &str, rooms: &[String]) -> Vec<String> {
+    let tokens: TokenStream = text.parse().expect("a source file");
+    let mut paths = Vec::new();
+    collect(tokens, module, &mut paths);
+    let layer =
+        |path: &[String]| LAYERS.iter().position(|&layer| path.first().is_some_and(|first| first == layer));
+    let Some(own) = layer(module) else { return Vec::new() };
+    let mut faults = Vec::new();
+    for path in paths {
+        let name = path.join("::");
+        let first = path.first().map_or("", String::as_str);
+        if layer(&path).is_some_and(|other| other > own) {
+            faults.push(format!("`{}` refers to `crate::{name}`, which is above it", LAYERS[own]));
+        } else if own == 0 && first.starts_with("gangway_") {
+            faults.push(format!("`abi` refers to `{name}`: it has no meaning, only names"));
+        } else if own == 1 && first == "abi" && path.last().is_some_and(|last| CALLERS.contains(&&**last)) {
+            faults.push(format!("`objects` takes `{name}`, a pointer of the caller's"));
+        } else if let (Some(here), Some(there)) = (room(module), room(&path)) {
+            let place = |name: &str| rooms.iter().position(|room| room == name);
+            if place(there).is_some_and(|there| place(here).is_some_and(|here| there > here)) {
+                faults.push(format!("`objects::{here}` refers to `crate::{name}`, which is above it"));
+            }
+        }
+    }
+    if own != 2 && text.contains("no_mangle") {
+        faults.push(format!("`{}` exports a function", LAYERS[own]));
+    }
+    faults
+}
+
+/// The paths that begin with `crate`, `self`, `super` or a crate of this project.
+fn collect(tokens: TokenStream, module: &[String], paths: &mut Vec<ItemPath>) {
+    let tokens: Vec<_> = tokens.into_iter().collect();
+    let mut at = 0;
+    while at < tokens.len() {
+        match &tokens[at] {
+            TokenTree::Group(group) => {
+                let mut inner = module.to_vec();
+                if group.delimiter() == Delimiter::Brace
+                    && let [.., TokenTree::Ident(keyword), TokenTree::Ident(name)] = &tokens[..at]
+                    && keyword == "mod"
+                {
+                    inner.push(name.to_string());
+                }
+                collect(group.stream(), &inner, paths);
+                at += 1;
+            }
+            TokenTree::Ident(ident) => {
+                let start = match ident.to_string().as_str() {
+                    "crate" => Some(Vec::new()),
+                    "self" => Some(module.to_vec()),
+                    "super" => Some(module[..module.len().saturating_sub(1)].to_vec()),
+                    name if name.starts_with("gangway_") => Some(vec![name.to_owned()]),
+                    _ => None,
+                };
+                at += 1;
+                if let Some(start) = start {
+                    at = tree(&tokens, at, start, paths);
+                }
+            }
+            _ => at += 1,
+        }
+    }
+}
+
+/// Follows a path from behind its first name; the place behind it.
+fn tree(tokens: &[TokenTree], mut at: usize, mut path: ItemPath, paths: &mut Vec<ItemPath>) -> usize {
+    let colon = |at: usize| matches!(tokens.get(at), Some(TokenTree::Punct(p)) if p.as_char() == ':');
+    while colon(at) && colon(at + 1) {
+        match tokens.get(at + 2) {
+            Some(TokenTree::Ident(ident)) if ident == "super" => drop(path.pop()),
+            Some(TokenTree::Ident(ident)) => path.push(ident.to_string()),
+            Some(TokenTree::Group(group)) => {
+                let inner: Vec<_> = group.stream().into_iter().collect();
+                let comma =
+                    |token: &TokenTree| matches!(token, TokenTree::Punct(punct) if punct.as_char() == ',');
+                for part in inner.split(comma).filter(|part| !part.is_empty()) {
+                    let TokenTree::Ident(first) = &part[0] else { continue };
+                    let mut path = path.clone();
+                    path.push(first.to_string());
+                    tree(part, 1, path, paths);
+                }
+                return at + 3;
+            }
+            _ => break,
+        }
+        at += 3;
+    }
+    paths.push(path);
+    at
+}
+
+fn path(text: &str) -> ItemPath {
+    text.split("::").map(str::to_owned).collect()
+}
+
+#[track_caller]
+fn check(module: &str, text: &str, faults: &[&str]) {
+    let rooms = ["process", "table", "stream", "graph"].map(str::to_owned);
+    assert_eq!(faults_of(&path(module), text, &rooms), faults);
+}
+
+#[test]
+fn what_points_up_is_found() {
+    check(
+        "objects::stream",
+        "use crate::api::entry::Call;",
+        &["`objects` refers to `crate::api::entry::Call`, which is above it"],
+    );
+    check(
+        "abi::handle",
+        "fn f() { let _ = crate::objects::table::Table::new(); }",
+        &["`abi` refers to `crate::objects::table::Table::new`, which is above it"],
+    );
+    check(
+        "objects::stream::event",
+        "use crate::{abi::Status, objects::{table::Table, graph::{Graph, Node}}};",
+        &[
+            "`objects::stream` refers to `crate::objects::graph::Graph`, which is above it",
+            "`objects::stream` refers to `crate::objects::graph::Node`, which is above it",
+        ],
+    );
+    check(
+        "objects::stream::event",
+        "mod tests { use super::super::super::graph::Graph; }",
+        &["`objects::stream` refers to `crate::objects::graph::Graph`, which is above it"],
+    );
+    check(
+        "objects::process",
+        "macro_rules! m { () => { $crate::objects::table::Table } }",
+        &["`objects::process` refers to `crate::objects::table::Table`, which is above it"],
+    );
+    check(
+        "abi::status",
+        "impl From<gangway_engine::Reason> for Status {}",
+        &["`abi` refers to `gangway_engine::Reason`: it has no meaning, only names"],
+    );
+    check(
+        "objects::graph",
+        "use crate::abi::{In, Status};",
+        &["`objects` takes `abi::In`, a pointer of the caller's"],
+    );
+    check("objects::graph", "#[unsafe(no_mangle)] fn f() {}", &["`objects` exports a function"]);
+}
+
+#[test]
+fn what_points_down_is_fine() {
+    check("api::stream", "use crate::objects::stream::Stream; use crate::abi::In;", &[]);
+    check("objects::graph::node", "use super::Graph; use crate::objects::stream::Stream;", &[]);
+    check("objects::stream", "/// See [`crate::objects::graph`].\nuse self::event::Event;", &[]);
+    check("objects::stream", "fn f(&self) { self.graph(); let _ = \"crate::api\"; }", &[]);
+}
