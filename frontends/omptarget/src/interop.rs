@@ -5,15 +5,8 @@
 
 use crate::abi::{Dependence, FAIL, Ident, SUCCESS};
 use crate::libomp::{self, Libomp};
-use gangway_openmp::devices::DEFAULT_DEVICE;
 use gangway_openmp::guard::guard;
-use gangway_openmp::host::{Host, Offload};
-use gangway_openmp::interop::{self, Completion, Interop, Kind};
-use gangway_openmp::message;
-use gangway_openmp::policy::offload;
-use gangway_openmp::state::RUNTIME;
-use gangway_runtime::Device;
-use gangway_runtime::events::Site;
+use gangway_openmp::interop::{self, Completion, Interop, Kind, Wanted};
 use std::ffi::c_void;
 
 /// An item of a `prefer_type` modifier (`interop_spec_t`).
@@ -94,71 +87,14 @@ pub unsafe extern "C" fn __tgt_interop_get(
             let first = if count == 0 { std::ptr::NonNull::dangling().as_ptr() } else { preferences };
             (std::slice::from_raw_parts(first, count), &*context)
         };
+        // SAFETY: as above.
+        unsafe { wait(location, context, dependences) };
         let kind = if kind == TARGETSYNC { Kind::TargetSync } else { Kind::Target };
-        // SAFETY: the caller's promise.
-        unsafe { get(location, kind, kind == Kind::TargetSync, device, preferences, context, dependences) }
+        let owner = (context.flags & flag::IMPLICIT != 0).then_some(context.thread);
+        let wanted = Wanted { kind, stream: kind == Kind::TargetSync, owner };
+        let preferences = preferences.iter().map(|p| (p.foreign_runtime, p.implementation_attributes));
+        interop::get::<Libomp>(device, wanted, preferences)
     })
-}
-
-/// # Safety
-/// As [`__tgt_interop_get`].
-unsafe fn get(
-    location: *const Ident,
-    kind: Kind,
-    stream: bool,
-    number: i64,
-    preferences: &[Preference],
-    context: &Context,
-    dependences: *const Dependences,
-) -> *mut Interop {
-    // SAFETY: the caller's promise.
-    unsafe { wait(location, context, dependences) };
-    if offload() == Offload::Disabled {
-        return std::ptr::null_mut();
-    }
-    let Some(device) = device(number) else { return std::ptr::null_mut() };
-    let foreign = match gangway_runtime::streams::foreign_runtime(device) {
-        Ok(Some(foreign)) => foreign,
-        Ok(None) => return std::ptr::null_mut(),
-        Err(error) => return refused(&error),
-    };
-    // There is one foreign runtime per back end: a preference for it may carry
-    // attributes, a preference for another cannot be fulfilled and is only that.
-    let fits = |preference: &&Preference| preference.foreign_runtime == foreign.kind as i32;
-    let attributes =
-        preferences.iter().find(fits).map_or(0, |preference| preference.implementation_attributes);
-    let owner = (context.flags & flag::IMPLICIT != 0).then_some(context.thread);
-    if let Some(owner) = owner
-        && let Some(found) = interop::find_implicit(owner, device, kind, attributes)
-    {
-        return found;
-    }
-    match Interop::create(device, foreign, kind, stream, attributes, owner) {
-        Ok(interop) => interop,
-        Err(error) => refused(&error),
-    }
-}
-
-/// An object that cannot be made is none: the interface has no other way to say
-/// so, but people may ask why.
-fn refused(error: &gangway_runtime::Error) -> *mut Interop {
-    message::debug(format_args!("no interoperability object: {error}"));
-    std::ptr::null_mut()
-}
-
-/// The device of a number, unless it is the host or nothing.
-fn device(number: i64) -> Option<&'static Device> {
-    let number = if number == DEFAULT_DEVICE { Libomp::default_device() } else { number };
-    if number == RUNTIME.device_count() as i64 {
-        return None;
-    }
-    match RUNTIME.device(number, &Site::NONE) {
-        Ok(device) => Some(device),
-        Err(error) => {
-            message::debug(format_args!("no interoperability object: {error}"));
-            None
-        }
-    }
 }
 
 /// Waits for the dependences of a construct. They order it with other tasks whatever
@@ -191,17 +127,12 @@ pub unsafe extern "C" fn __tgt_interop_use60(
 ) -> i32 {
     guard(FAIL, || {
         // SAFETY: the caller's promise.
-        let (interop, context) = unsafe { (interop.as_ref(), &*context) };
-        // SAFETY: as above.
-        unsafe { wait(location, context, dependences) };
-        let Some(interop) = interop.filter(|_| offload() != Offload::Disabled) else { return FAIL };
-        let nowait = context.flags & flag::NOWAIT != 0;
-        // A stream is in order: what comes later waits for what is there.
-        if nowait && dependences.is_null() {
-            return SUCCESS;
+        unsafe {
+            let context = &*context;
+            wait(location, context, dependences);
+            let nowait = context.flags & flag::NOWAIT != 0;
+            if interop::use_object(interop, !nowait || !dependences.is_null()) { SUCCESS } else { FAIL }
         }
-        interop.synchronize();
-        SUCCESS
     })
 }
 
@@ -218,13 +149,10 @@ pub unsafe extern "C" fn __tgt_interop_release(
 ) -> i32 {
     guard(FAIL, || {
         // SAFETY: the caller's promise.
-        unsafe { wait(location, &*context, dependences) };
-        if interop.is_null() || offload() == Offload::Disabled {
-            return FAIL;
+        unsafe {
+            wait(location, &*context, dependences);
+            if interop::destroy(interop) { SUCCESS } else { FAIL }
         }
-        // SAFETY: the caller's promise.
-        unsafe { Interop::release(interop) }
-        SUCCESS
     })
 }
 
@@ -239,11 +167,10 @@ pub unsafe extern "C" fn ompx_interop_add_completion_callback(
     data: *mut c_void,
 ) -> i32 {
     guard(interop::OTHER, || {
+        let Some(function) = function else { return interop::OTHER };
         // SAFETY: the caller's promise.
-        let interop = unsafe { interop.as_ref() }.filter(|_| offload() != Offload::Disabled);
-        let (Some(interop), Some(function)) = (interop, function) else { return interop::OTHER };
-        interop.add_completion(function, data);
-        interop::SUCCESS
+        let added = unsafe { interop::add_completion(interop, function, data) };
+        if added { interop::SUCCESS } else { interop::OTHER }
     })
 }
 
@@ -279,11 +206,14 @@ pub unsafe extern "C" fn __tgt_interop_init(
 ) {
     guard((), || {
         let kind = if kind == CLANG_TARGETSYNC { Kind::TargetSync } else { Kind::Target };
-        // SAFETY: the caller's promise. An object for `target` gets a stream too:
-        // clang passes the same for `target` and for `target, targetsync`.
+        // An object for `target` gets a stream too: clang passes the same for `target` and
+        // for `target, targetsync`.
+        let wanted = Wanted { kind, stream: true, owner: None };
+        // SAFETY: the caller's promise.
         unsafe {
             *variable = with_circumstances(thread, nowait, (count, list), |context, dependences| {
-                get(location, kind, true, i64::from(device), &[], context, dependences)
+                wait(location, context, dependences);
+                interop::get::<Libomp>(i64::from(device), wanted, std::iter::empty())
             });
         }
     });

@@ -1,27 +1,34 @@
 //! The libomptarget ABI of LLVM 22 on the Gangway runtime.
 //!
-//! Programs that stock clang and flang built call the functions of this crate;
-//! it turns the ABI's arrays into the runtime's terms and the runtime's results
-//! into what the ABI defines. It has no policy of its own beyond the ABI's: when
-//! a failure ends the program and when the host takes over ([`policy`]).
+//! Programs that stock clang and flang built call the functions of this crate. It turns the
+//! ABI's arrays into the runtime's terms, and results into what the ABI defines. It decides
+//! nothing: what is OpenMP and not this ABI is in `gangway-openmp`.
 //!
-//! One module per family of functions:
+//! The functions are ordinary ones with the C calling convention; `exports` is the table of
+//! the names that they are exported under. Every one runs inside
+//! [`guard`](gangway_openmp::guard::guard): nothing unwinds into C.
 //!
-//! | module | functions |
+//! # Layers
+//!
+//! Each module uses only those above it, which a test checks.
+//!
+//! | module | what |
 //! |---|---|
-//! | [`register`] | `__tgt_register_lib`, `__tgt_unregister_lib`, life cycle |
+//! | [`abi`] | the C layouts |
+//! | [`libomp`] | what is asked of libomp |
+//! | [`ompt`] | tells tools, which libomp connects |
+//! | `front_end` | this front end's part in the process's start and end |
+//! | `arrays` | the arguments of a construct |
+//! | [`tasks`] | `__tgt_target_nowait_query`, `__tgt_target_sync` |
+//! | [`devices`] | `__tgt_print_device_info`, device numbers of this ABI |
+//! | [`register`] | `__tgt_register_lib`, `__tgt_unregister_lib` and kin |
 //! | [`launch`] | `__tgt_target_kernel` and its older forms |
 //! | [`data`] | `__tgt_target_data_{begin,end,update}*` |
 //! | [`mapper`] | `__tgt_push_mapper_component`, `__tgt_mapper_num_components` |
-//! | [`tasks`] | `__tgt_target_nowait_query`, `__tgt_target_sync` |
-//! | [`devices`] | `omp_get_num_devices` and kin, device UIDs |
-//! | [`memory`] | `omp_target_alloc`, `omp_target_memcpy*` and kin |
-//! | [`asynchronous`] | `omp_target_memcpy_async` and kin |
-//! | [`interop`] | `__tgt_interop_*`, `omp_get_interop_*` |
-//! | [`ompt`] | none: tells tools, which libomp connects |
+//! | [`interop`] | `__tgt_interop_*` |
+//! | [`extensions`] | `llvm_omp_target_*`, `ompx_*`, `__tgt_set_info_flag` |
 //! | [`replay`] | record and replay, CUDA-style launches: refused by name |
-//!
-//! Every exported function runs inside [`guard::guard`]: nothing unwinds into C.
+//! | `exports` | which name is which function |
 
 pub mod abi;
 mod arrays;

@@ -146,7 +146,7 @@ pub unsafe extern "C" fn omp_target_memset_async<H: Host>(
             unsafe { memory::omp_target_memset(target.pointer(), value, size, device) };
         });
         // SAFETY: the caller's promise.
-        unsafe { H::spawn(work, Dependences { count, objects }) };
+        let _ = unsafe { H::spawn(work, Dependences { count, objects }) };
         pointer
     })
 }

@@ -77,7 +77,7 @@ pub fn note(_address: *const c_void) {}
 /// that code of ours calls them directly. What is exported is a jump in front of each, which
 /// takes its arguments as they come. Those after `noting` note their caller on the way.
 ///
-/// ```ignore
+/// ```text
 /// export! { noting memory: omp_target_alloc, omp_target_free; }
 /// export! { devices: omp_get_num_devices; }
 /// ```

@@ -44,5 +44,6 @@ pub trait Host {
     ///
     /// # Safety
     /// `dependences` has as many objects as it says, in the compiler's layout.
+    #[must_use]
     unsafe fn spawn(work: Work, dependences: Dependences) -> bool;
 }

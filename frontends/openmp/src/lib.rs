@@ -6,18 +6,31 @@
 //! starts and ends. The library that runs the host's threads is the front end's too; it is
 //! asked through [`host::Host`].
 //!
-//! The modules are layers: each uses only those above it in this table.
+//! Every function that is exported runs inside [`guard::guard`]: nothing unwinds into C. The
+//! names that it is exported under, and the versions of the names, are its front end's
+//! ([`export!`]).
+//!
+//! # Layers
+//!
+//! Each module uses only those above it, which a test checks.
 //!
 //! | module | what |
 //! |---|---|
-//! | [`guard`], [`caller`], [`environment`], [`host`] | nothing unwinds into C; where a call came from; variables; what the host's library answers |
+//! | [`guard`] | the wall between Rust and C |
+//! | [`caller`] | exports, and where a call came from |
+//! | [`environment`] | variables of the environment |
+//! | [`host`] | what the host's library answers |
 //! | [`message`] | lines on standard error |
 //! | [`state`] | the one runtime |
 //! | [`ending`] | the end of the process |
 //! | [`policy`] | when the host takes over, and when the program ends |
-//! | [`devices`] | device numbers, names, and where a construct runs |
-//! | [`memory`], [`asynchronous`], [`interop`] | the routines |
-//! | [`profile`], `trace`, [`information`] | what users ask to be told |
+//! | [`devices`] | device numbers and names, and where a construct runs |
+//! | [`memory`] | `omp_target_alloc`, `omp_target_memcpy` and kin |
+//! | [`asynchronous`] | `omp_target_memcpy_async` and kin |
+//! | [`interop`] | interoperability objects |
+//! | [`profile`] | `LIBOMPTARGET_PROFILE` |
+//! | `trace` | `GANGWAY_TRACE`, `GANGWAY_REPORT` |
+//! | [`information`] | `LIBOMPTARGET_INFO` |
 //! | `fork` | a forked child gets a library that works |
 //! | [`process`] | start and end: back ends, observers, front ends |
 //! | [`libraries`] | libraries with device code come and go |

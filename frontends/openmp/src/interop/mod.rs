@@ -5,10 +5,13 @@
 //! A device whose back end has no foreign runtime gives `omp_interop_none`, as the
 //! stock library does for the host's processors.
 
+mod construct;
 mod object;
 mod property;
 
-pub use object::{Completion, Interop, Kind, find_implicit, hold, synchronize_implicit};
+pub use construct::{Wanted, add_completion, destroy, get, use_object};
+pub(crate) use object::hold;
+pub use object::{Completion, Interop, Kind, synchronize_implicit};
 pub use property::{
     OTHER, SUCCESS, omp_get_interop_int, omp_get_interop_name, omp_get_interop_ptr, omp_get_interop_str,
     omp_get_interop_type_desc,

@@ -60,7 +60,7 @@ impl Interop {
     ///
     /// # Errors
     /// The device has no stream left.
-    pub fn create(
+    pub(super) fn create(
         device: &'static Device,
         foreign: ForeignRuntime,
         kind: Kind,
@@ -86,11 +86,6 @@ impl Interop {
         Ok(object)
     }
 
-    /// What it is for.
-    pub fn kind(&self) -> Kind {
-        self.kind
-    }
-
     /// Its device.
     pub fn device(&self) -> &'static Device {
         self.device
@@ -107,14 +102,14 @@ impl Interop {
     }
 
     /// Adds a function to call when the stream has been waited for.
-    pub fn add_completion(&self, function: Completion, data: *mut c_void) {
+    pub(super) fn add_completion(&self, function: Completion, data: *mut c_void) {
         lock(&self.completions).push((function, Data(data)));
     }
 
     /// Waits for what is in the stream, then calls the completion functions. A
     /// failure in the stream is the program's own foreign code's; there is no
     /// caller to tell, so it ends the program, as in the stock library.
-    pub fn synchronize(&self) {
+    pub(super) fn synchronize(&self) {
         // Cleared first: who gets the object meanwhile is waited for next time.
         self.used.store(false, Ordering::Release);
         if let Some(Err(error)) = self.stream.as_ref().map(Stream::synchronize) {
@@ -137,7 +132,7 @@ impl Interop {
     /// # Safety
     /// The object came from [`create`](Self::create) and, if it has no owner, is
     /// not used again.
-    pub unsafe fn release(object: *mut Self) {
+    pub(super) unsafe fn release(object: *mut Self) {
         // SAFETY: the caller's promise.
         unsafe {
             if (*object).owner.is_some() {
@@ -156,7 +151,12 @@ impl Interop {
 }
 
 /// The object that an earlier `dispatch` construct of this thread got.
-pub fn find_implicit(owner: i32, device: &Device, kind: Kind, attributes: i64) -> Option<*mut Interop> {
+pub(super) fn find_implicit(
+    owner: i32,
+    device: &Device,
+    kind: Kind,
+    attributes: i64,
+) -> Option<*mut Interop> {
     let fits = |object: &&&Interop| {
         object.owner == Some(owner)
             && object.kind == kind

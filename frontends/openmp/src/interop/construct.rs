@@ -1,0 +1,136 @@
+//! What the `interop` and `dispatch` constructs do with objects. The dependences of a
+//! construct are the front end's business: it has waited for them.
+
+use super::object::{Completion, Interop, Kind, find_implicit};
+use crate::devices::{self, DEFAULT_DEVICE};
+use crate::host::{Host, Offload};
+use crate::message;
+use crate::policy::offload;
+use crate::state::RUNTIME;
+use gangway_runtime::events::Site;
+use gangway_runtime::streams::foreign_runtime;
+use gangway_runtime::{Device, Error};
+use std::ffi::c_void;
+
+/// What an object is wanted for.
+#[derive(Debug, Clone, Copy)]
+pub struct Wanted {
+    /// The interop type.
+    pub kind: Kind,
+    /// Whether it owns a stream.
+    pub stream: bool,
+    /// The thread, if it is of a `dispatch` construct: the object is the runtime's then.
+    pub owner: Option<i32>,
+}
+
+/// Makes (or, for `dispatch`, finds) an object; null is `omp_interop_none`. `preferences`
+/// are the foreign runtimes of `prefer_type` with the attributes that go with each.
+pub fn get<H: Host>(
+    number: i64,
+    wanted: Wanted,
+    mut preferences: impl Iterator<Item = (i32, i64)>,
+) -> *mut Interop {
+    if offload() == Offload::Disabled {
+        return std::ptr::null_mut();
+    }
+    let Some(device) = device::<H>(number) else { return std::ptr::null_mut() };
+    let foreign = match foreign_runtime(device) {
+        Ok(Some(foreign)) => foreign,
+        Ok(None) => return std::ptr::null_mut(),
+        Err(error) => return refused(&error),
+    };
+    // There is one foreign runtime per back end: a preference for it may carry
+    // attributes, a preference for another cannot be fulfilled and is only that.
+    let attributes = preferences
+        .find(|(runtime, _)| *runtime == foreign.kind as i32)
+        .map_or(0, |(_, attributes)| attributes);
+    let Wanted { kind, stream, owner } = wanted;
+    if let Some(owner) = owner
+        && let Some(found) = find_implicit(owner, device, kind, attributes)
+    {
+        return found;
+    }
+    match Interop::create(device, foreign, kind, stream, attributes, owner) {
+        Ok(interop) => interop,
+        Err(error) => refused(&error),
+    }
+}
+
+/// An object that cannot be made is none: the interface has no other way to say
+/// so, but people may ask why.
+fn refused(error: &Error) -> *mut Interop {
+    message::debug(format_args!("no interoperability object: {error}"));
+    std::ptr::null_mut()
+}
+
+/// The device of a number, unless it is the host or nothing.
+fn device<H: Host>(number: i64) -> Option<&'static Device> {
+    let number = if number == DEFAULT_DEVICE { H::default_device() } else { number };
+    if number == RUNTIME.device_count() as i64 {
+        return None;
+    }
+    match devices::ready(number, &Site::NONE) {
+        Ok(device) => Some(device),
+        Err(error) => {
+            message::debug(format_args!("no interoperability object: {error}"));
+            None
+        }
+    }
+}
+
+/// The `use` clause: what the program has put into the object's stream is done when this
+/// returns, or, without `wait`, before what comes later in the stream. Answers whether
+/// there is an object.
+///
+/// # Safety
+/// `interop` is `omp_interop_none` or an object.
+#[must_use]
+pub unsafe fn use_object(interop: *const Interop, wait: bool) -> bool {
+    // SAFETY: the caller's promise.
+    let Some(interop) = (unsafe { object(interop) }) else { return false };
+    // A stream is in order: what comes later waits for what is there.
+    if wait {
+        interop.synchronize();
+    }
+    true
+}
+
+/// The `destroy` clause: waits for the object's stream and ends the object. An
+/// object of a `dispatch` construct is the runtime's and stays. Answers whether there is
+/// an object.
+///
+/// # Safety
+/// `interop` is `omp_interop_none` or an object, and is not used again.
+#[must_use]
+pub unsafe fn destroy(interop: *mut Interop) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let exists = object(interop).is_some();
+        if exists {
+            Interop::release(interop);
+        }
+        exists
+    }
+}
+
+/// Registers a function to be called when the object's stream has been waited for. Answers
+/// whether there is an object.
+///
+/// # Safety
+/// `interop` is `omp_interop_none` or an object; the function may be called with
+/// `data` until the object is destroyed.
+#[must_use]
+pub unsafe fn add_completion(interop: *const Interop, function: Completion, data: *mut c_void) -> bool {
+    // SAFETY: the caller's promise.
+    let interop = unsafe { object(interop) };
+    interop.map(|interop| interop.add_completion(function, data)).is_some()
+}
+
+/// There are no objects where offloading is disabled.
+///
+/// # Safety
+/// `interop` is `omp_interop_none` or an object.
+unsafe fn object<'a>(interop: *const Interop) -> Option<&'a Interop> {
+    // SAFETY: the caller's promise.
+    unsafe { interop.as_ref() }.filter(|_| offload() != Offload::Disabled)
+}
