@@ -1,11 +1,11 @@
 //! One numbered device: its back end, opened on first use, and its present table.
 
 use crate::error::{Error, ErrorKind, HostRange, Result};
-use crate::events::{self, Site, Step};
-use crate::label::Label;
+use crate::events;
+use crate::pool::Pool;
 use crate::present::PresentTable;
 use crate::turn::Turn;
-use gangway_backend::{AllocationKind, Backend, Capabilities, DevicePtr, StreamHandle};
+use gangway_backend::{Backend, Capabilities, StreamHandle};
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::ThreadId;
@@ -37,6 +37,8 @@ pub struct Device {
 pub(crate) struct Opened {
     pub(crate) device: Box<dyn gangway_backend::Device>,
     pub(crate) capabilities: Capabilities,
+    /// Memory for mapped data, if the back end wants the runtime to keep some.
+    pub(crate) pool: Option<Pool>,
 }
 
 impl Device {
@@ -125,7 +127,7 @@ impl Device {
                 let architecture = device.architecture();
                 events::tell(|observer| observer.opened(self.number, &architecture));
             }
-            Opened { device, capabilities }
+            Opened { device, capabilities, pool: capabilities.pooled_memory.then(Pool::default) }
         });
         let mine = Box::into_raw(Box::new(opened));
         let published =
@@ -149,6 +151,7 @@ impl Device {
             opening: self.opening.lock(),
             loading: self.loading.lock(),
             idle_streams: self.idle_streams.lock().unwrap_or_else(PoisonError::into_inner),
+            pool: self.opened_if_usable().and_then(|opened| opened.pool.as_ref()).map(Pool::hold),
             table: self.table.lock_all(),
         }
     }
@@ -158,7 +161,8 @@ impl Device {
     /// it was opened with is left alone, as nothing of it may be called.
     #[cfg(not(loom))]
     pub(crate) fn after_fork(&self, locks: DeviceLocks<'_>, survives: bool) -> bool {
-        let DeviceLocks { mut opening, mut loading, mut idle_streams, table } = locks;
+        let DeviceLocks { mut opening, mut loading, mut idle_streams, pool, table } = locks;
+        drop(pool);
         let this = std::thread::current().id();
         opening.retain(|taker| *taker == this);
         loading.retain(|taker| *taker == this);
@@ -214,6 +218,11 @@ impl Device {
         opened.device.create_stream().map(Some)
     }
 
+    /// Keeps a stream for the next job.
+    pub(crate) fn give_stream_back(&self, stream: StreamHandle) {
+        self.idle_streams.lock().unwrap_or_else(PoisonError::into_inner).push(stream);
+    }
+
     /// Waits for a stream and keeps it for the next job: after a failure, too,
     /// which is told once.
     pub(crate) fn finish_stream(
@@ -222,8 +231,18 @@ impl Device {
         stream: StreamHandle,
     ) -> std::result::Result<(), gangway_backend::Error> {
         let waited = opened.device.synchronize(stream);
-        self.idle_streams.lock().unwrap_or_else(PoisonError::into_inner).push(stream);
+        self.give_stream_back(stream);
         waited
+    }
+
+    /// Takes the streams that no construct uses.
+    pub(crate) fn take_idle_streams(&self) -> Vec<StreamHandle> {
+        std::mem::take(&mut *self.idle_streams.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// What it was opened with, if it is open and can be used.
+    pub(crate) fn opened_if_usable(&self) -> Option<&Opened> {
+        self.opened_already()?.as_ref().ok()
     }
 
     /// Runs an operation in a stream (in none on synchronous devices) and waits for it.
@@ -241,67 +260,6 @@ impl Device {
     /// Wraps a failure of the back end that has no better name.
     pub(crate) fn backend_error(&self, error: gangway_backend::Error) -> Box<Error> {
         Error::new(ErrorKind::Backend(error), self.number, None)
-    }
-
-    /// Allocates device memory. `overwritten`: all of it is about to be written.
-    ///
-    /// # Errors
-    /// Out of memory, or a kind of memory the device lacks.
-    pub(crate) fn allocate(
-        &self,
-        opened: &Opened,
-        site: &Site,
-        request: &AllocationRequest,
-    ) -> Result<DevicePtr> {
-        let AllocationRequest { host, size, kind, overwritten, label } = *request;
-        let result = events::step(
-            self.number,
-            site,
-            || Step::Allocate { host, device: DevicePtr::NULL, size, label },
-            || opened.device.allocate(size, kind, overwritten),
-            |result| Step::Allocate {
-                host,
-                device: result.as_ref().copied().unwrap_or_default(),
-                size,
-                label,
-            },
-        );
-        result.map_err(|error| match error {
-            gangway_backend::Error::OutOfMemory { requested } => Error::new(
-                ErrorKind::OutOfMemory {
-                    wanted: HostRange { begin: host, size, label },
-                    requested,
-                    mapped: self.mapped_bytes(),
-                },
-                self.number,
-                site.location(),
-            ),
-            other => Error::new(ErrorKind::Backend(other), self.number, site.location()),
-        })
-    }
-
-    /// Frees device memory.
-    ///
-    /// # Safety
-    /// As [`gangway_backend::Device::deallocate`].
-    pub(crate) unsafe fn deallocate(
-        &self,
-        opened: &Opened,
-        site: &Site,
-        pointer: DevicePtr,
-        kind: AllocationKind,
-    ) -> Result<()> {
-        let step = || Step::Deallocate { device: pointer };
-        // SAFETY: the caller's promise.
-        let free = || unsafe { opened.device.deallocate(pointer, kind) };
-        events::step(self.number, site, step, free, |_| step())
-            .map_err(|error| Error::new(ErrorKind::Backend(error), self.number, site.location()))
-    }
-
-    /// Bytes of host storage mapped here, not counting what is associated.
-    fn mapped_bytes(&self) -> usize {
-        let own = |entry: &crate::present::EntryRef<'_>| entry.allocation() != DevicePtr::NULL;
-        self.table.entries().into_iter().filter(own).map(|e| e.host_end() - e.host_begin()).sum()
     }
 
     /// Mapped ranges near an address, for messages.
@@ -328,15 +286,6 @@ pub(crate) struct DeviceLocks<'d> {
     opening: MutexGuard<'d, Vec<ThreadId>>,
     loading: MutexGuard<'d, Vec<ThreadId>>,
     idle_streams: MutexGuard<'d, Vec<StreamHandle>>,
+    pool: Option<crate::pool::PoolLock<'d>>,
     table: crate::present::TableLocks<'d>,
-}
-
-/// What [`Device::allocate`] is asked for.
-#[derive(Clone, Copy)]
-pub(crate) struct AllocationRequest {
-    pub(crate) host: usize,
-    pub(crate) size: usize,
-    pub(crate) kind: AllocationKind,
-    pub(crate) overwritten: bool,
-    pub(crate) label: Label,
 }

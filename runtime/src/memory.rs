@@ -4,11 +4,12 @@
 //! Front ends give the host as `None`. Sizes are bytes throughout.
 
 use crate::allocations;
-use crate::device::{AllocationRequest, Device, Opened};
+use crate::device::{Device, Opened};
 use crate::error::{Error, ErrorKind, HostRange, Result};
 use crate::events::{self, Site, Step};
 use crate::label::Label;
 use crate::present::{Counter, NewEntry, NotAssociated, Relation};
+use crate::storage::{AllocationRequest, Purpose};
 use gangway_backend::{AllocationKind, DevicePtr, StreamHandle};
 
 /// Bytes of host memory that copies between devices without a direct way, and
@@ -40,7 +41,8 @@ pub fn allocate(
     kind: AllocationKind,
     site: &Site,
 ) -> Result<DevicePtr> {
-    let request = AllocationRequest { host: 0, size, kind, overwritten: false, label: Label::NONE };
+    let purpose = Purpose::Program(kind);
+    let request = AllocationRequest { host: 0, size, purpose, overwritten: false, label: Label::NONE };
     let pointer = device.allocate(device.open()?, site, &request)?;
     allocations::allocated(device.number(), pointer.0, size, kind);
     Ok(pointer)
@@ -63,7 +65,7 @@ pub unsafe fn free(
     allocations::freeing(device.number(), pointer.0, kind)
         .map_err(|mistake| Error::new(ErrorKind::WrongFree(mistake), device.number(), site.location()))?;
     // SAFETY: the caller's promise.
-    unsafe { device.deallocate(device.open()?, site, pointer, kind) }
+    unsafe { device.deallocate(device.open()?, site, pointer, Purpose::Program(kind)) }
 }
 
 /// Copies `size` bytes from one place to another and waits.

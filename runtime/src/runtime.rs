@@ -294,10 +294,14 @@ impl Runtime {
                 }
             }
         }
+        let last = registry.libraries.is_empty();
         // Device destructors run while the modules are dropped; they may come
         // back to the runtime.
         drop(registry);
         drop(library);
+        if last {
+            self.devices().for_each(Device::release_idle);
+        }
     }
 
     /// The region at a host address and its kernel on a device.

@@ -82,9 +82,15 @@ impl Job {
         let spare = SPARE.try_with(|spare| spare.borrow_mut().pop()).ok().flatten();
         match spare {
             Some(mut job) => {
-                job.work.restart(device, site, unified_shared_memory)?;
+                let started = job.work.restart(device, site, unified_shared_memory);
                 job.launched = None;
-                Ok(job)
+                match started {
+                    Ok(()) => Ok(job),
+                    Err(error) => {
+                        job.recycle();
+                        Err(error)
+                    }
+                }
             }
             None => Ok(Box::new(Self {
                 work: Work::new(device, site, unified_shared_memory)?,

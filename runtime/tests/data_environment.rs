@@ -3,6 +3,7 @@
 
 mod support;
 
+use gangway_runtime::present::EntryRef;
 use gangway_runtime::{DataOperation, ErrorKind, MapKind};
 use proptest::prelude::*;
 use support::cases;
@@ -34,6 +35,13 @@ fn compare_with_model(options: Options, steps: &[Step]) -> Result<(), TestCaseEr
     // Beginnings do not delete.
     let (begin, any) = (MapKind::DELETE, MapKind::ALLOC);
     for (number, step) in steps.iter().enumerate() {
+        if options.pooled {
+            let storage = |entry: &EntryRef<'_>| {
+                (entry.translate(entry.host_begin()), entry.host_end() - entry.host_begin())
+            };
+            let mapped: Vec<_> = world.device.table.entries().iter().map(storage).collect();
+            mock.queues().memory.poison_except(&mapped);
+        }
         let (got, expected) = match step {
             Step::Host { variable, value } => {
                 compute(host(), address, *variable, *value);
@@ -105,6 +113,16 @@ proptest! {
     #[test]
     fn lazy_device(steps in prop::collection::vec(any_step(), 1..24)) {
         compare_with_model(Options::LAZY, &steps)?;
+    }
+
+    #[test]
+    fn lazy_device_with_a_pool(steps in prop::collection::vec(any_step(), 1..24)) {
+        compare_with_model(Options::LAZY_POOLED, &steps)?;
+    }
+
+    #[test]
+    fn lazy_device_with_memory_in_stream_order(steps in prop::collection::vec(any_step(), 1..24)) {
+        compare_with_model(Options::LAZY_IN_STREAM, &steps)?;
     }
 
     #[test]

@@ -138,6 +138,29 @@ pub trait Device: Send + Sync {
     /// What the driver says.
     unsafe fn deallocate(&self, pointer: DevicePtr, kind: AllocationKind) -> Result<()>;
 
+    /// Allocates `size` bytes of device memory in the order of a stream: for its operations
+    /// from here on, and for those of other streams behind an event of it.
+    ///
+    /// # Errors
+    /// As [`allocate`](Self::allocate). Only called if
+    /// [`Capabilities::stream_ordered_memory`] is set.
+    fn allocate_in_stream(&self, _size: usize, _stream: StreamHandle) -> Result<DevicePtr> {
+        Err(Error::Unsupported { operation: "stream-ordered memory" })
+    }
+
+    /// Frees what [`allocate_in_stream`](Self::allocate_in_stream) returned, behind the
+    /// operations of a stream of the device, which need not be the same.
+    ///
+    /// # Safety
+    /// `pointer` came from this device's `allocate_in_stream`, has not been freed, and no
+    /// operation that may still be under way uses it, but those before in this stream.
+    ///
+    /// # Errors
+    /// What the driver says.
+    unsafe fn deallocate_in_stream(&self, _pointer: DevicePtr, _stream: StreamHandle) -> Result<()> {
+        Err(Error::Unsupported { operation: "stream-ordered memory" })
+    }
+
     /// Copies `size` bytes from the host to the device.
     ///
     /// # Safety
@@ -279,7 +302,7 @@ pub trait Device: Send + Sync {
         Err(Error::Unsupported { operation: "events" })
     }
 
-    /// Destroys an event.
+    /// Destroys an event, for which no stream waits any more.
     ///
     /// # Errors
     /// What the driver says.

@@ -67,6 +67,13 @@ pub struct Capabilities {
     /// Private and first-private copies may live in host memory of the session:
     /// kernels run in the host's address space. Saves an allocation and a copy.
     pub private_in_session: bool,
+    /// The runtime keeps a pool of device memory for mapped data, so that few of its
+    /// allocations reach [`Device::allocate`](crate::Device::allocate). For devices whose
+    /// allocation is slow.
+    pub pooled_memory: bool,
+    /// [`Device::allocate_in_stream`](crate::Device::allocate_in_stream) and its
+    /// counterpart work. The runtime uses them for mapped data that is not in its pool.
+    pub stream_ordered_memory: bool,
     /// [`Device::copy_between`](crate::Device::copy_between) works among the
     /// devices of this back end.
     pub peer_copy: bool,

@@ -85,6 +85,7 @@ impl ExternalDevice {
             unified_memory: has(abi::UNIFIED_MEMORY),
             private_in_session: has(abi::PRIVATE_IN_SESSION),
             peer_copy: has(abi::PEER_COPY),
+            ..Capabilities::default()
         };
         Ok(Self { device: Arc::new(device), capabilities })
     }

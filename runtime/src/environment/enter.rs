@@ -1,15 +1,14 @@
 //! Making list items present.
 
 use super::work::{AttachRequest, Component, Filling, Held, Work};
-use crate::device::AllocationRequest;
 use crate::error::{Error, ErrorKind, HostRange, Result};
 use crate::events::{self, MappingChange, MappingEvent};
 use crate::items::{Components, Item, Items};
 use crate::label::Label;
 use crate::map_kind::MapKind;
 use crate::present::{EntryRef, NewEntry, Relation, Snapshot};
+use crate::storage::AllocationRequest;
 use crate::sync::back_off;
-use gangway_backend::AllocationKind;
 
 /// Structures whose mapped part does not start at their beginning are allocated
 /// with this alignment of their base, so that members stay aligned on the device.
@@ -297,7 +296,7 @@ impl Work {
         let request = AllocationRequest {
             host: wanted.begin,
             size: wanted.padding + wanted.size,
-            kind: AllocationKind::Device,
+            purpose: self.purpose(),
             overwritten: copy && wanted.padding == 0,
             label: wanted.label,
         };

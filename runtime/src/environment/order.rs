@@ -8,7 +8,7 @@
 use super::work::Work;
 use crate::error::Result;
 use crate::present::{EntryRef, Point, ReadyRef};
-use gangway_backend::StreamHandle;
+use gangway_backend::{EventHandle, StreamHandle};
 
 /// The points that a construct has to do with.
 #[derive(Default)]
@@ -17,8 +17,10 @@ pub(super) struct Order {
     own: Option<ReadyRef<'static>>,
     /// Those entries.
     entries: Vec<EntryRef<'static>>,
-    /// Points of others that its stream waits for already.
+    /// Points of others that its stream waits for. They are used until it is done.
     awaited: Vec<ReadyRef<'static>>,
+    /// Events that it has recorded at the end of other streams.
+    recorded: Vec<EventHandle>,
 }
 
 impl Work {
@@ -34,25 +36,33 @@ impl Work {
     #[cold]
     fn wait_in(&mut self, stream: StreamHandle, entry: EntryRef<'static>) -> Result<()> {
         let Some(ready) = entry.pin_ready() else { return Ok(()) };
-        let known = self.order.own == Some(ready) || self.order.awaited.contains(&ready);
-        let waited = if known { Ok(()) } else { self.wait_for(stream, ready.point()) };
-        if !known && waited.is_ok() {
-            self.order.awaited.push(ready);
+        if self.order.own == Some(ready) || self.order.awaited.contains(&ready) {
+            self.leave(ready, 1);
+            return Ok(());
         }
-        self.leave(ready, 1);
-        waited
+        let waited = self.wait_for(stream, ready.point());
+        match waited {
+            Ok(()) => self.order.awaited.push(ready),
+            Err(_) => self.leave(ready, 1),
+        }
+        waited.map_err(|error| self.device.backend_error(error))
     }
 
-    fn wait_for(&self, stream: StreamHandle, point: Point) -> Result<()> {
-        let device = &*self.opened.device;
-        let waited = match point {
-            Point::Event(event) => device.wait_event(stream, event),
-            Point::EndOf(other) => device.record_event(other).and_then(|event| {
-                let waited = device.wait_event(stream, event);
-                waited.and(device.destroy_event(event))
-            }),
+    fn wait_for(
+        &mut self,
+        stream: StreamHandle,
+        point: Point,
+    ) -> std::result::Result<(), gangway_backend::Error> {
+        let device = &self.opened.device;
+        let event = match point {
+            Point::Event(event) => event,
+            Point::EndOf(other) => {
+                let event = device.record_event(other)?;
+                self.order.recorded.push(event);
+                event
+            }
         };
-        waited.map_err(|error| self.device.backend_error(error))
+        device.wait_event(stream, event)
     }
 
     /// Says from when on other streams may use what this construct has created, or waits
@@ -81,22 +91,31 @@ impl Work {
         Ok(())
     }
 
-    /// The operations are done: nobody has to wait for them any more.
+    /// The operations are done: nobody has to wait for them any more, and they do not wait.
     #[inline]
     pub(super) fn retire(&mut self) {
         if let Some(ready) = self.order.own.take() {
             let entries = self.order.entries.drain(..).filter(|entry| entry.retire(ready)).count();
             self.leave(ready, entries + 1);
         }
-        self.order.awaited.clear();
+        while let Some(ready) = self.order.awaited.pop() {
+            self.leave(ready, 1);
+        }
+        while let Some(event) = self.order.recorded.pop() {
+            self.destroy_event(event);
+        }
     }
 
     /// Gives up so many uses of a point.
     #[cold]
     pub(super) fn leave(&self, ready: ReadyRef<'static>, uses: usize) {
         if let Some(Point::Event(event)) = self.device.table.leave(ready, uses) {
-            // Nothing can be done about an event that cannot be destroyed.
-            let _ = self.opened.device.destroy_event(event);
+            self.destroy_event(event);
         }
+    }
+
+    /// Nothing can be done about an event that cannot be destroyed.
+    fn destroy_event(&self, event: EventHandle) {
+        let _ = self.opened.device.destroy_event(event);
     }
 }

@@ -6,13 +6,13 @@
 
 use super::attach::pointer_image;
 use super::work::Work;
-use crate::device::AllocationRequest;
 use crate::error::Result;
 use crate::items::Item;
 use crate::label::Label;
 use crate::map_kind::MapKind;
 use crate::present::Relation;
-use gangway_backend::{AllocationKind, DevicePtr};
+use crate::storage::AllocationRequest;
+use gangway_backend::DevicePtr;
 
 /// Copies keep the host's address modulo this, and with it any alignment up to it.
 const BLOCK_ALIGNMENT: usize = 64;
@@ -58,7 +58,7 @@ impl PrivateCopies {
         let request = AllocationRequest {
             host: 0,
             size: bytes + BLOCK_ALIGNMENT,
-            kind: AllocationKind::Device,
+            purpose: work.purpose(),
             overwritten: false,
             label: Label::NONE,
         };
@@ -123,7 +123,7 @@ impl Work {
         let request = AllocationRequest {
             host: 0,
             size: size_of_val(arguments),
-            kind: AllocationKind::Device,
+            purpose: self.purpose(),
             overwritten: true,
             label: Label::NONE,
         };

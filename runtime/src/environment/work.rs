@@ -11,7 +11,8 @@ use crate::items::Item;
 use crate::label::Label;
 use crate::map_kind::MapKind;
 use crate::present::{Counter, EntryRef, Recent, Relation, Release};
-use gangway_backend::{AllocationKind, DevicePtr, StreamHandle};
+use crate::storage::Purpose;
+use gangway_backend::{DevicePtr, StreamHandle};
 
 /// One construct on one device, from its first lookup to its last deallocation.
 ///
@@ -234,8 +235,8 @@ impl Work {
     /// fails; the first failure is returned.
     pub(crate) fn complete(&mut self) -> Result<()> {
         let mut result = Ok(());
-        if let Some(stream) = self.stream.take() {
-            let waited = self.device.finish_stream(self.opened, stream);
+        if let Some(stream) = self.stream {
+            let waited = self.opened.device.synchronize(stream);
             let waited = self.failure.take().map_or(waited, Err);
             result = waited.map_err(|error| self.fail(ErrorKind::Transfer(error)));
             self.retire();
@@ -249,11 +250,20 @@ impl Work {
         self.unmapping.clear();
         while let Some(memory) = self.temporaries.pop() {
             // SAFETY: allocated by this work, whose operations are done.
-            let freed =
-                unsafe { self.device.deallocate(self.opened, &self.site, memory, AllocationKind::Device) };
+            let freed = unsafe { self.device.deallocate(self.opened, &self.site, memory, self.purpose()) };
             result = result.and(freed);
         }
+        // Only now, as memory may have been freed in its order.
+        if let Some(stream) = self.stream.take() {
+            self.device.give_stream_back(stream);
+        }
         result
+    }
+
+    /// What this work allocates and frees device memory for.
+    #[inline]
+    pub(super) fn purpose(&self) -> Purpose {
+        Purpose::Runtime { stream: self.stream }
     }
 
     /// Removes an entry unless somebody has come back to it.
@@ -280,7 +290,7 @@ impl Work {
             return Ok(());
         }
         // SAFETY: the entry owned the allocation and has left the table.
-        unsafe { self.device.deallocate(self.opened, &self.site, removed.allocation, AllocationKind::Device) }
+        unsafe { self.device.deallocate(self.opened, &self.site, removed.allocation, self.purpose()) }
     }
 
     /// Undoes `enter` after a failure, so that nothing stays mapped that the

@@ -400,7 +400,7 @@ impl<'t> EntryRef<'t> {
             let ready: &'t Ready = unsafe { place.as_ref() }?;
             // One without users has left the entry, which then has another or none.
             if ready.pin() {
-                return Some(ready.current());
+                return Some(ReadyRef::new(ready));
             }
         }
     }
@@ -428,7 +428,7 @@ impl<'t> EntryRef<'t> {
     pub(super) fn take_ready(self) -> Option<ReadyRef<'t>> {
         let place = self.entry.ready.swap(std::ptr::null_mut(), Ordering::AcqRel);
         // SAFETY: points live as long as their table, which `'t` borrows.
-        unsafe { place.as_ref() }.map(Ready::current)
+        unsafe { place.as_ref() }.map(ReadyRef::new)
     }
 
     /// Whether any pointer in the range is attached. One load.

@@ -163,6 +163,7 @@ impl World {
     }
 
     /// Uses an entry on another stream: waits for its event, or finds its contents.
+    /// When the stream is done nobody waits for the event any more.
     fn use_when_ready(&self, entry: EntryRef<'_>, host: usize) {
         match entry.pin_ready() {
             None => self.check(entry, host),

@@ -6,8 +6,8 @@
 //! operations are done, so that an entry whose copy is long done costs one load.
 //!
 //! A point is recycled but never freed while the table lives, like an entry. Whoever
-//! wants to wait pins it first, so that its event is not destroyed meanwhile; whoever
-//! gives up the last use destroys the event.
+//! wants to wait pins it until the waiting stream is done, so that its event is not
+//! destroyed meanwhile; whoever gives up the last use destroys the event.
 
 use super::index::PresentTable;
 use crate::sync::{AtomicBool, AtomicUsize, Mutex, Ordering, lock};
@@ -29,53 +29,34 @@ pub enum Point {
 pub(super) struct Ready {
     /// The construct, its entries and the threads that are about to wait. 0: not in use.
     users: AtomicUsize,
-    /// Counts the uses of this object, so that two points at one address differ.
-    serial: AtomicUsize,
     is_event: AtomicBool,
     handle: AtomicUsize,
 }
 
-/// A point in one of its uses. Copying it does not count.
-#[derive(Clone, Copy)]
-pub struct ReadyRef<'t> {
-    ready: &'t Ready,
-    serial: usize,
-}
+/// A point that its holder uses. Copying it does not count.
+#[derive(Debug, Clone, Copy)]
+pub struct ReadyRef<'t>(&'t Ready);
 
 impl PartialEq for ReadyRef<'_> {
     fn eq(&self, other: &Self) -> bool {
-        std::ptr::eq(self.ready, other.ready) && self.serial == other.serial
-    }
-}
-
-impl std::fmt::Debug for ReadyRef<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ReadyRef").field("serial", &self.serial).field("ready", &self.ready).finish()
+        std::ptr::eq(self.0, other.0)
     }
 }
 
 impl Ready {
     fn unused() -> Self {
-        Self {
-            users: AtomicUsize::new(0),
-            serial: AtomicUsize::new(0),
-            is_event: AtomicBool::new(false),
-            handle: AtomicUsize::new(0),
-        }
+        Self { users: AtomicUsize::new(0), is_event: AtomicBool::new(false), handle: AtomicUsize::new(0) }
     }
 
     /// Begins a use. The caller alone has the object.
-    fn begin(&self, point: Point, users: usize) -> ReadyRef<'_> {
+    fn begin(&self, point: Point, users: usize) {
         let (is_event, handle) = match point {
             Point::Event(event) => (true, event.0),
             Point::EndOf(stream) => (false, stream.0),
         };
-        let serial = self.serial.load(Ordering::Relaxed).wrapping_add(1);
-        self.serial.store(serial, Ordering::Relaxed);
         self.is_event.store(is_event, Ordering::Relaxed);
         self.handle.store(handle, Ordering::Relaxed);
         self.users.store(users, Ordering::Release);
-        ReadyRef { ready: self, serial }
     }
 
     /// Counts one more user; false if there is none, and the object may be recycled.
@@ -89,23 +70,23 @@ impl Ready {
         }
         false
     }
-
-    /// The use that a user is part of.
-    pub(super) fn current(&self) -> ReadyRef<'_> {
-        ReadyRef { ready: self, serial: self.serial.load(Ordering::Relaxed) }
-    }
 }
 
 impl<'t> ReadyRef<'t> {
-    pub(super) fn of(self) -> &'t Ready {
-        self.ready
+    /// The caller has counted a use.
+    pub(super) fn new(ready: &'t Ready) -> Self {
+        Self(ready)
     }
 
-    /// Where contents become valid. The caller is a user.
+    pub(super) fn of(self) -> &'t Ready {
+        self.0
+    }
+
+    /// Where contents become valid.
     #[must_use]
     pub fn point(self) -> Point {
-        let handle = self.ready.handle.load(Ordering::Relaxed);
-        if self.ready.is_event.load(Ordering::Relaxed) {
+        let handle = self.0.handle.load(Ordering::Relaxed);
+        if self.0.is_event.load(Ordering::Relaxed) {
             Point::Event(EventHandle(handle))
         } else {
             Point::EndOf(StreamHandle(handle))
@@ -149,7 +130,9 @@ impl PresentTable {
         });
         drop(stock);
         // SAFETY: points are only freed with the table, which the result borrows.
-        unsafe { ready.as_ref() }.begin(point, entries + 1)
+        let ready = unsafe { ready.as_ref() };
+        ready.begin(point, entries + 1);
+        ReadyRef(ready)
     }
 
     /// Ends so many uses. The point is returned if they were the last: nobody waits for it
@@ -157,10 +140,10 @@ impl PresentTable {
     pub fn leave(&self, ready: ReadyRef<'_>, uses: usize) -> Option<Point> {
         // Read before the use ends: then it may be recycled.
         let point = ready.point();
-        if ready.ready.users.fetch_sub(uses, Ordering::AcqRel) != uses {
+        if ready.0.users.fetch_sub(uses, Ordering::AcqRel) != uses {
             return None;
         }
-        lock(&self.points.0).unused.push(NonNull::from(ready.ready));
+        lock(&self.points.0).unused.push(NonNull::from(ready.0));
         Some(point)
     }
 }

@@ -112,7 +112,9 @@ impl World {
 
     pub fn mock(options: Options) -> (Self, Arc<Mock>) {
         let mock = Mock::new(options);
-        (Self::with(Box::new(MockBackend(mock.clone()))), mock)
+        let world = Self::with(Box::new(MockBackend(mock.clone())));
+        assert!(mock.device.set(world.device).is_ok(), "one world for each device");
+        (world, mock)
     }
 
     /// A data construct, waited for.

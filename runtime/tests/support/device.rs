@@ -10,7 +10,7 @@ use gangway_backend::{
 use std::collections::BTreeMap;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, Weak};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, Weak};
 use std::time::Duration;
 
 /// When operations are done.
@@ -46,6 +46,10 @@ const OWN_SLOTS: [u64; 3] = [0xe0, 0xe1, 0xe2];
 pub struct Options {
     pub timing: Timing,
     pub events: bool,
+    /// The runtime is to keep a pool of memory.
+    pub pooled: bool,
+    /// Memory is allocated and freed in the order of streams.
+    pub stream_ordered: bool,
     pub memory: usize,
     pub passing: Passing,
     pub limits: KernelLimits,
@@ -55,6 +59,8 @@ pub struct Options {
 const USUAL: Options = Options {
     timing: Timing::Synchronous,
     events: true,
+    pooled: false,
+    stream_ordered: false,
     memory: usize::MAX,
     passing: Passing::Slots,
     limits: KernelLimits { threads: None, static_group_memory: 0, dynamic_group_memory: None },
@@ -64,11 +70,22 @@ impl Options {
     pub const SYNCHRONOUS: Self = Self { events: false, ..USUAL };
     pub const LAZY: Self = Self { timing: Timing::Lazy, ..USUAL };
     pub const LAZY_WITHOUT_EVENTS: Self = Self { events: false, ..Self::LAZY };
+    pub const LAZY_IN_STREAM: Self = Self { stream_ordered: true, ..Self::LAZY };
+    pub const LAZY_POOLED: Self = Self { pooled: true, ..Self::LAZY };
     pub const WORKER: Self = Self { timing: Timing::Worker, ..USUAL };
     pub const WORKER_WITHOUT_EVENTS: Self = Self { events: false, ..Self::WORKER };
+    pub const WORKER_POOLED: Self = Self { pooled: true, stream_ordered: true, ..Self::WORKER };
 
-    pub const ALL: [Self; 5] =
-        [Self::SYNCHRONOUS, Self::LAZY, Self::LAZY_WITHOUT_EVENTS, Self::WORKER, Self::WORKER_WITHOUT_EVENTS];
+    pub const ALL: [Self; 8] = [
+        Self::SYNCHRONOUS,
+        Self::LAZY,
+        Self::LAZY_WITHOUT_EVENTS,
+        Self::LAZY_IN_STREAM,
+        Self::LAZY_POOLED,
+        Self::WORKER,
+        Self::WORKER_WITHOUT_EVENTS,
+        Self::WORKER_POOLED,
+    ];
 }
 
 /// Calls that are counted.
@@ -84,6 +101,7 @@ pub enum Call {
     WaitEvent,
     /// These are counted, and do not fail.
     DestroyEvent,
+    Deallocate,
 }
 
 impl Call {
@@ -109,6 +127,8 @@ pub struct Mock {
     queues: Mutex<Queues>,
     changed: Condvar,
     calls: Mutex<Calls>,
+    /// The runtime's device of it.
+    pub device: OnceLock<&'static gangway_runtime::Device>,
 }
 
 #[derive(Default)]
@@ -134,6 +154,7 @@ impl Mock {
             queues: Mutex::new(Queues::new(DeviceMemory::new(options.memory))),
             changed: Condvar::new(),
             calls: Mutex::default(),
+            device: OnceLock::new(),
         });
         if options.timing == Timing::Worker {
             let device = Arc::downgrade(&mock);
@@ -192,9 +213,12 @@ impl Mock {
         assert!(violations.is_empty(), "{violations:#?}");
     }
 
-    /// ... and nothing is left over.
+    /// ... and nothing is left over, when the runtime has given back what it keeps.
     #[track_caller]
     pub fn assert_all_freed(&self) {
+        if let Some(device) = self.device.get() {
+            device.release_idle();
+        }
         self.assert_rules_kept();
         let queues = self.queues();
         assert_eq!(queues.leftovers(), Vec::<String>::new());
@@ -365,8 +389,14 @@ impl Module for MockModule {
 
 impl Device for MockDevice {
     fn capabilities(&self) -> Capabilities {
-        let Options { timing, events, .. } = self.0.options;
-        Capabilities { asynchronous: timing != Timing::Synchronous, events, ..Capabilities::default() }
+        let Options { timing, events, pooled, stream_ordered, .. } = self.0.options;
+        Capabilities {
+            asynchronous: timing != Timing::Synchronous,
+            events,
+            pooled_memory: pooled,
+            stream_ordered_memory: stream_ordered,
+            ..Capabilities::default()
+        }
     }
 
     fn load(&self, image: &[u8]) -> Result<Box<dyn Module>> {
@@ -382,7 +412,24 @@ impl Device for MockDevice {
     }
 
     unsafe fn deallocate(&self, pointer: DevicePtr, _kind: AllocationKind) -> Result<()> {
+        self.0.call(Call::Deallocate)?;
         self.0.queues().free(pointer);
+        Ok(())
+    }
+
+    fn allocate_in_stream(&self, size: usize, stream: StreamHandle) -> Result<DevicePtr> {
+        self.0.call(Call::Allocate)?;
+        let mut queues = self.0.queues();
+        let reserved = queues.memory.reserve(size).ok_or(Error::OutOfMemory { requested: size })?;
+        queues.push(stream.0, Operation::Allocate { memory: reserved, size });
+        self.0.changed.notify_all();
+        Ok(reserved)
+    }
+
+    unsafe fn deallocate_in_stream(&self, pointer: DevicePtr, stream: StreamHandle) -> Result<()> {
+        self.0.call(Call::Deallocate)?;
+        self.0.queues().push(stream.0, Operation::Free { memory: pointer });
+        self.0.changed.notify_all();
         Ok(())
     }
 

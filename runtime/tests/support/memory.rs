@@ -38,6 +38,19 @@ impl DeviceMemory {
         Some(self.place(size))
     }
 
+    /// As [`allocate`](Self::allocate), but it may not be used before
+    /// [`begin`](Self::begin).
+    pub fn reserve(&mut self, size: usize) -> Option<DevicePtr> {
+        let memory = self.allocate(size)?;
+        self.allocations.remove(&memory.0);
+        Some(memory)
+    }
+
+    /// From here on reserved memory may be used.
+    pub fn begin(&mut self, memory: DevicePtr, size: usize) {
+        self.allocations.insert(memory.0, vec![POISON; size].into());
+    }
+
     /// Room for an image's globals, which do not count.
     pub fn place(&mut self, size: usize) -> DevicePtr {
         let address = self.next;
@@ -55,6 +68,20 @@ impl DeviceMemory {
         match self.allocations.remove(&pointer.0) {
             Some(memory) => self.in_use -= memory.len(),
             None => self.violations.push(format!("free of {:#x}, which is not allocated", pointer.0)),
+        }
+    }
+
+    /// Makes all but these ranges look like new memory: what a pool keeps has old contents.
+    pub fn poison_except(&mut self, ranges: &[(DevicePtr, usize)]) {
+        for (&begin, memory) in &mut self.allocations {
+            let mut kept = memory.clone();
+            memory.fill(POISON);
+            for &(DevicePtr(start), size) in ranges {
+                if (begin..begin + memory.len()).contains(&start) {
+                    let range = start - begin..start - begin + size;
+                    memory[range.clone()].swap_with_slice(&mut kept[range]);
+                }
+            }
         }
     }
 

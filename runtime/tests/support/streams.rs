@@ -71,6 +71,13 @@ pub enum Operation {
     },
     Record(usize),
     Wait(usize),
+    Allocate {
+        memory: DevicePtr,
+        size: usize,
+    },
+    Free {
+        memory: DevicePtr,
+    },
 }
 
 impl Operation {
@@ -101,7 +108,8 @@ impl Operation {
                 let slots: Vec<u64> = bytes.chunks_exact(8).map(slot).collect();
                 Access::list(&slots).into_iter().for_each(|access| access.perform(memory));
             }
-            Self::Record(_) | Self::Wait(_) => {}
+            Self::Allocate { memory: pointer, size } => memory.begin(pointer, size),
+            Self::Record(_) | Self::Wait(_) | Self::Free { .. } => {}
         }
     }
 
@@ -112,7 +120,7 @@ impl Operation {
             Self::FromDevice { from, .. } => inside(*from),
             Self::Kernel { accesses } => accesses.iter().any(|access| inside(access.begin)),
             Self::TableKernel { table, .. } => inside(*table),
-            Self::Record(_) | Self::Wait(_) => false,
+            Self::Record(_) | Self::Wait(_) | Self::Allocate { .. } | Self::Free { .. } => false,
         }
     }
 }
@@ -179,6 +187,10 @@ impl Queues {
         if self.events.remove(&event).is_none() {
             self.memory.violations.push(format!("event {event} destroyed, which is none"));
         }
+        let waits = |operation: &Operation| matches!(operation, Operation::Wait(e) if *e == event);
+        if self.streams.values().flatten().any(waits) {
+            self.memory.violations.push(format!("event {event} destroyed, for which a stream waits"));
+        }
     }
 
     pub fn is_idle(&self, stream: usize) -> bool {
@@ -210,8 +222,11 @@ impl Queues {
             }
             Some(_) => {}
         }
-        if let Some(operation) = queue.pop_front() {
-            operation.perform(&mut self.memory);
+        match queue.pop_front() {
+            // Other streams must have done with it.
+            Some(Operation::Free { memory }) => self.free(memory),
+            Some(operation) => operation.perform(&mut self.memory),
+            None => {}
         }
         true
     }
@@ -251,6 +266,11 @@ impl Queues {
         self.random = self.random.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
         let first = (self.random >> 33) as usize;
         (0..streams.len()).any(|step| self.step(streams[(first + step) % streams.len()]))
+    }
+
+    /// Number of streams that exist.
+    pub fn streams(&self) -> usize {
+        self.streams.len()
     }
 
     /// Everything that is left over, besides memory.

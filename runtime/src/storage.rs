@@ -1,0 +1,254 @@
+//! Device memory: where it comes from and where it goes.
+//!
+//! What a program allocates itself is the driver's. What the runtime allocates for mapped
+//! data comes from the device's pool if its back end asks for one, or in the order of the
+//! construct's stream if the back end can do that. No lock is held across a call.
+
+use crate::device::{Device, Opened};
+use crate::error::{Error, ErrorKind, HostRange, Result};
+use crate::events::{self, Site, Step};
+use crate::label::Label;
+use crate::pool::{GivenBack, Pool};
+use gangway_backend::{AllocationKind, DevicePtr, Error as BackendError, StreamHandle};
+
+/// What [`Device::allocate`] is asked for.
+#[derive(Clone, Copy)]
+pub(crate) struct AllocationRequest {
+    pub(crate) host: usize,
+    pub(crate) size: usize,
+    pub(crate) purpose: Purpose,
+    /// All of it is about to be written.
+    pub(crate) overwritten: bool,
+    pub(crate) label: Label,
+}
+
+/// Whose memory it is; the same when it is allocated and when it is freed.
+#[derive(Clone, Copy)]
+pub(crate) enum Purpose {
+    /// The program's, which asked for it.
+    Program(AllocationKind),
+    /// The runtime's. The operations of `stream` are the first to use it, or those before
+    /// its end the last; there are none where the device is synchronous.
+    Runtime { stream: Option<StreamHandle> },
+}
+
+impl Device {
+    /// Allocates device memory.
+    ///
+    /// # Errors
+    /// Out of memory, or a kind of memory the device lacks.
+    pub(crate) fn allocate(
+        &self,
+        opened: &Opened,
+        site: &Site,
+        request: &AllocationRequest,
+    ) -> Result<DevicePtr> {
+        let AllocationRequest { host, size, purpose, overwritten, label } = *request;
+        let result = events::step(
+            self.number(),
+            site,
+            || Step::Allocate { host, device: DevicePtr::NULL, size, label },
+            || match opened.allocate(size, purpose, overwritten) {
+                // What is kept for later may be what is missing now.
+                Err(error @ BackendError::OutOfMemory { .. }) => match self.make_room(opened, purpose)? {
+                    true => opened.allocate(size, purpose, overwritten),
+                    false => Err(error),
+                },
+                answer => answer,
+            },
+            |result| Step::Allocate {
+                host,
+                device: result.as_ref().copied().unwrap_or_default(),
+                size,
+                label,
+            },
+        );
+        result.map_err(|error| match error {
+            BackendError::OutOfMemory { requested } => Error::new(
+                ErrorKind::OutOfMemory {
+                    wanted: HostRange { begin: host, size, label },
+                    requested,
+                    mapped: self.mapped_bytes(),
+                },
+                self.number(),
+                site.location(),
+            ),
+            other => Error::new(ErrorKind::Backend(other), self.number(), site.location()),
+        })
+    }
+
+    /// Frees device memory.
+    ///
+    /// # Safety
+    /// As [`gangway_backend::Device::deallocate`]; the purpose is that of its allocation.
+    pub(crate) unsafe fn deallocate(
+        &self,
+        opened: &Opened,
+        site: &Site,
+        pointer: DevicePtr,
+        purpose: Purpose,
+    ) -> Result<()> {
+        let step = || Step::Deallocate { device: pointer };
+        // SAFETY: the caller's promise.
+        let free = || unsafe { opened.deallocate(pointer, purpose) };
+        events::step(self.number(), site, step, free, |_| step())
+            .map_err(|error| Error::new(ErrorKind::Backend(error), self.number(), site.location()))
+    }
+
+    /// Has memory freed that is kept for later, or in the order of streams. False: none.
+    ///
+    /// # Errors
+    /// An operation of the construct that needs memory has failed.
+    #[cold]
+    fn make_room(&self, opened: &Opened, purpose: Purpose) -> std::result::Result<bool, BackendError> {
+        let mut made = self.reclaim(opened);
+        if opened.capabilities.stream_ordered_memory {
+            made = true;
+            if let Purpose::Runtime { stream: Some(stream) } = purpose {
+                opened.device.synchronize(stream)?;
+            }
+        }
+        Ok(made)
+    }
+
+    /// Gives the driver what is kept for later constructs: idle streams, in which memory may
+    /// still have to be freed, and memory of the pool. False: no memory.
+    fn reclaim(&self, opened: &Opened) -> bool {
+        for stream in self.take_idle_streams() {
+            // A failure of what was done in it before has been told.
+            let _ = opened.device.synchronize(stream);
+            let _ = opened.device.destroy_stream(stream);
+        }
+        opened.trim()
+    }
+
+    /// Gives the back end what is kept for later constructs. Those, and constructs under
+    /// way, are none the worse for it.
+    pub fn release_idle(&self) {
+        if let Some(opened) = self.opened_if_usable() {
+            self.reclaim(opened);
+        }
+    }
+
+    /// Bytes of host storage mapped here, not counting what is associated.
+    fn mapped_bytes(&self) -> usize {
+        let own = |entry: &crate::present::EntryRef<'_>| entry.allocation() != DevicePtr::NULL;
+        self.table.entries().into_iter().filter(own).map(|e| e.host_end() - e.host_begin()).sum()
+    }
+}
+
+impl Opened {
+    #[inline]
+    fn allocate(
+        &self,
+        size: usize,
+        purpose: Purpose,
+        overwritten: bool,
+    ) -> std::result::Result<DevicePtr, BackendError> {
+        match &self.pool {
+            None => self.ask_driver(size, purpose, overwritten),
+            Some(pool) => self.allocate_with(pool, size, purpose, overwritten),
+        }
+    }
+
+    fn allocate_with(
+        &self,
+        pool: &Pool,
+        size: usize,
+        purpose: Purpose,
+        overwritten: bool,
+    ) -> std::result::Result<DevicePtr, BackendError> {
+        if matches!(purpose, Purpose::Runtime { .. }) {
+            let block = pool.take(size).map_or_else(|| self.extend(pool, size), |block| Ok(Some(block)))?;
+            if let Some(block) = block {
+                return Ok(block);
+            }
+        }
+        self.ask_driver(size, purpose, overwritten)
+    }
+
+    /// A block of a new chunk; `None` if there is no memory for one, or `size` is too large.
+    #[cold]
+    fn extend(&self, pool: &Pool, size: usize) -> std::result::Result<Option<DevicePtr>, BackendError> {
+        let Some(bytes) = pool.chunk_for(size) else { return Ok(None) };
+        match self.device.allocate(bytes, AllocationKind::Device, false) {
+            Ok(chunk) => Ok(Some(pool.add(size, chunk, bytes))),
+            Err(BackendError::OutOfMemory { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    #[inline]
+    fn ask_driver(
+        &self,
+        size: usize,
+        purpose: Purpose,
+        overwritten: bool,
+    ) -> std::result::Result<DevicePtr, BackendError> {
+        match purpose {
+            Purpose::Runtime { stream: Some(stream) } if self.capabilities.stream_ordered_memory => {
+                self.device.allocate_in_stream(size, stream)
+            }
+            Purpose::Runtime { .. } => self.device.allocate(size, AllocationKind::Device, overwritten),
+            Purpose::Program(kind) => self.device.allocate(size, kind, overwritten),
+        }
+    }
+
+    /// # Safety
+    /// As [`Device::deallocate`].
+    #[inline]
+    unsafe fn deallocate(
+        &self,
+        pointer: DevicePtr,
+        purpose: Purpose,
+    ) -> std::result::Result<(), BackendError> {
+        // SAFETY: the caller's promise, here and below.
+        unsafe {
+            match (purpose, &self.pool) {
+                (Purpose::Program(kind), None) => self.device.deallocate(pointer, kind),
+                (Purpose::Program(kind), Some(pool)) => {
+                    if pool.contains(pointer) {
+                        let message = "the address belongs to mapped data".to_owned();
+                        return Err(BackendError::Device { code: 0, message });
+                    }
+                    self.device.deallocate(pointer, kind)
+                }
+                (Purpose::Runtime { stream }, None) => self.give_to_driver(pointer, stream),
+                (Purpose::Runtime { stream }, Some(pool)) => match pool.give_back(pointer) {
+                    GivenBack::Kept => Ok(()),
+                    GivenBack::Surplus(chunk) => self.device.deallocate(chunk, AllocationKind::Device),
+                    GivenBack::Foreign => self.give_to_driver(pointer, stream),
+                },
+            }
+        }
+    }
+
+    /// # Safety
+    /// As [`Device::deallocate`], of what [`ask_driver`](Self::ask_driver) gave.
+    #[inline]
+    unsafe fn give_to_driver(
+        &self,
+        pointer: DevicePtr,
+        stream: Option<StreamHandle>,
+    ) -> std::result::Result<(), BackendError> {
+        match stream {
+            Some(stream) if self.capabilities.stream_ordered_memory => {
+                // SAFETY: the caller's promise.
+                unsafe { self.device.deallocate_in_stream(pointer, stream) }
+            }
+            // SAFETY: the caller's promise.
+            _ => unsafe { self.device.deallocate(pointer, AllocationKind::Device) },
+        }
+    }
+
+    /// Gives the driver what the pool keeps for later. False: nothing.
+    fn trim(&self) -> bool {
+        let chunks = self.pool.as_ref().map(Pool::trim).unwrap_or_default();
+        for &chunk in &chunks {
+            // Nothing can be done about memory that cannot be freed.
+            // SAFETY: no block of it is in use, and the pool has forgotten it.
+            let _ = unsafe { self.device.deallocate(chunk, AllocationKind::Device) };
+        }
+        !chunks.is_empty()
+    }
+}
