@@ -14,17 +14,21 @@
 //!
 //! | module | what |
 //! |---|---|
+//! | `map_type` | the bits of map types |
+//! | [`mapper`] | `__tgt_push_mapper_component`, `__tgt_mapper_num_components` |
 //! | [`abi`] | the C layouts |
 //! | [`libomp`] | what is asked of libomp |
 //! | [`ompt`] | tells tools, which libomp connects |
+//! | `source` | descriptions of places and variables |
 //! | `front_end` | this front end's part in the process's start and end |
+//! | `requires` | the bits of `requires` clauses |
+//! | `section` | the descriptors of sections that are not contiguous |
 //! | `arrays` | the arguments of a construct |
 //! | [`tasks`] | `__tgt_target_nowait_query`, `__tgt_target_sync` |
 //! | [`devices`] | `__tgt_print_device_info`, device numbers of this ABI |
 //! | [`register`] | `__tgt_register_lib`, `__tgt_unregister_lib` and kin |
 //! | [`launch`] | `__tgt_target_kernel` and its older forms |
 //! | [`data`] | `__tgt_target_data_{begin,end,update}*` |
-//! | [`mapper`] | `__tgt_push_mapper_component`, `__tgt_mapper_num_components` |
 //! | [`interop`] | `__tgt_interop_*` |
 //! | [`extensions`] | `llvm_omp_target_*`, `ompx_*`, `__tgt_set_info_flag` |
 //! | [`replay`] | record and replay, CUDA-style launches: refused by name |

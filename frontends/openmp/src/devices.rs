@@ -162,7 +162,7 @@ fn locked() -> MutexGuard<'static, BTreeMap<i32, CString>> {
 }
 
 /// Takes the lock of this module, for a fork.
-pub fn hold() -> impl Sized + 'static {
+pub(crate) fn hold() -> impl Sized + 'static {
     locked()
 }
 

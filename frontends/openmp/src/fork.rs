@@ -30,7 +30,7 @@ static FRONT_ENDS: OnceLock<fn() -> Box<dyn Any>> = OnceLock::new();
 
 /// Installs the handlers; called once, at start-up. `front_ends` takes the locks of the
 /// front ends.
-pub fn install(front_ends: fn() -> Box<dyn Any>) {
+pub(crate) fn install(front_ends: fn() -> Box<dyn Any>) {
     let _ = FRONT_ENDS.set(front_ends);
     // SAFETY: the handlers are functions of this library, which stays loaded.
     let failed = unsafe { libc::pthread_atfork(Some(before), Some(in_parent), Some(in_child)) };

@@ -66,7 +66,7 @@ fn observe_for_information() {
 }
 
 /// Tells what is still mapped when the last library is about to go.
-pub fn before_end() {
+pub(crate) fn before_end() {
     if events::observed() && wanted(bit::TABLE) {
         for device in RUNTIME.devices().rev() {
             tell_table(device, "libomptarget:0:0", &|text| print_line(format_args!("{text}")));

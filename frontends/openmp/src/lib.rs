@@ -3,8 +3,17 @@
 //! A front end (`frontends/omptarget`) has the layouts and names that one compiler's
 //! programs use. Here is what they have in common: when the host takes over, how devices
 //! are numbered, what the `omp_*` routines do, what users are told, and how the process
-//! starts and ends. The library that runs the host's threads is the front end's too; it is
-//! asked through [`host::Host`].
+//! starts and ends.
+//!
+//! # What a front end supplies
+//!
+//! - an implementation of [`Host`](host::Host), which is named where its library is asked:
+//!   [`devices::destination`], [`interop::get`], the asynchronous routines, [`process::start`];
+//! - one [`FrontEnd`](process::FrontEnd), its part in the start and end of the process;
+//! - a table of what it exports, made with [`export!`].
+//!
+//! Several front ends may be in one process: the runtime and its devices are the same, each
+//! asks its own library. The policy is the process's, and that of the first.
 //!
 //! Every function that is exported runs inside [`guard::guard`]: nothing unwinds into C. The
 //! names that it is exported under, and the versions of the names, are its front end's
@@ -18,11 +27,11 @@
 //! |---|---|
 //! | [`guard`] | the wall between Rust and C |
 //! | [`caller`] | exports, and where a call came from |
-//! | [`environment`] | variables of the environment |
+//! | `environment` | variables of the environment |
 //! | [`host`] | what the host's library answers |
 //! | [`message`] | lines on standard error |
 //! | [`state`] | the one runtime |
-//! | [`ending`] | the end of the process |
+//! | `ending` | the end of the process |
 //! | [`policy`] | when the host takes over, and when the program ends |
 //! | [`devices`] | device numbers and names, and where a construct runs |
 //! | [`memory`] | `omp_target_alloc`, `omp_target_memcpy` and kin |
@@ -38,8 +47,8 @@
 pub mod asynchronous;
 pub mod caller;
 pub mod devices;
-pub mod ending;
-pub mod environment;
+mod ending;
+mod environment;
 mod fork;
 pub mod guard;
 pub mod host;

@@ -52,7 +52,7 @@ thread_local! {
 }
 
 /// Reads the environment; called once at start-up.
-pub fn start() {
+pub(crate) fn start() {
     static STEPS: Steps = Steps;
     let Some(file) = file_variable("LIBOMPTARGET_PROFILE") else { return };
     let granularity = variable("LIBOMPTARGET_PROFILE_GRANULARITY").and_then(|text| text.trim().parse().ok());
@@ -207,7 +207,7 @@ fn thread_name() -> String {
 }
 
 /// Writes the file when the last library has gone. A forked child leaves its parent's alone.
-pub fn finish() {
+pub(crate) fn finish() {
     let Some(profile) = PROFILE.get() else { return };
     // SAFETY: has no preconditions.
     if unsafe { libc::getpid() } != profile.process {

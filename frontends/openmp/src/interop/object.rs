@@ -51,7 +51,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Takes the lock of the objects that the runtime keeps, for a fork.
-pub fn hold() -> impl Sized + 'static {
+pub(crate) fn hold() -> impl Sized + 'static {
     lock(&IMPLICIT)
 }
 
