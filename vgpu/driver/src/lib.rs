@@ -21,6 +21,8 @@
 //! * What is not supported exists, answers `CUDA_ERROR_NOT_SUPPORTED` and says so on stderr.
 //! * All functions may be called from any thread at any time.
 
+#![warn(clippy::must_use_candidate, clippy::use_self)]
+
 mod abi;
 pub mod api;
 mod objects;

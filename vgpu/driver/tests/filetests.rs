@@ -1,6 +1,7 @@
 //! Runs the self-describing tests of `gangway-filetests` through the CUDA driver API, each in a
-//! process of its own: on the library that has just been built or, to compare the virtual GPU with
-//! a real one, on the one that `GANGWAY_FILETESTS_CUDA` names, such as `libcuda.so.1`.
+//! process of its own. They run on the library that has just been built, or on the one that
+//! `GANGWAY_FILETESTS_CUDA` names. With `libcuda.so.1` there, the virtual GPU is compared with a
+//! real one.
 //!
 //! Of a fault only this is compared: that it was the driver's error for such a fault.
 
@@ -84,8 +85,8 @@ fn run(test: &Test) -> Result<(), Failed> {
     }
 }
 
-/// The driver's errors for a fault of the interpreter: illegal address, misaligned address,
-/// illegal instruction, assertion, a module that cannot be loaded, or a launch that failed.
+/// The driver's errors for a fault of the interpreter: a bad address, an illegal instruction, an
+/// assertion, a module that cannot be loaded, or a launch that failed.
 fn codes(fault: &str) -> &'static [u32] {
     let kinds: &[(&str, &[u32])] = &[
         ("in no allocation", &[700]),

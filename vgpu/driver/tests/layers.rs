@@ -1,5 +1,5 @@
-//! The rooms of the driver refer to each other in one direction: `api` to `objects` to `abi`,
-//! and within `objects` from each room to those before it.
+//! The rooms of the driver refer to each other in one direction: `api` to `objects` to `abi`.
+//! Within `objects` each room refers to those before it.
 //!
 //! The test reads the sources. The order of the rooms in `objects` is the numbered list in the
 //! documentation of that module, so that the list cannot be wrong.

@@ -1,5 +1,6 @@
-//! What has to do with whole processes: before `cuInit`, after a fork, at exit, and the library
-//! as a file. Each test runs itself again in a process of its own, with `CHILD` naming the part to play.
+//! What has to do with whole processes: before `cuInit`, after a fork, at exit, and the library as
+//! a file. Each test runs itself again in a process of its own, with `CHILD` naming the part to
+//! play.
 
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::os::unix::fs::PermissionsExt;
@@ -41,13 +42,13 @@ fn succeeded(output: &Output) {
 struct Driver(*mut c_void);
 
 impl Driver {
-    fn open() -> Driver {
+    fn open() -> Self {
         let path = CString::new(library().into_os_string().into_encoded_bytes()).unwrap();
         // SAFETY: a path with its terminator.
         let handle = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
         // SAFETY: asked after dlopen, in the same thread.
         assert!(!handle.is_null(), "{:?}", unsafe { CStr::from_ptr(libc::dlerror()) });
-        Driver(handle)
+        Self(handle)
     }
 
     fn address(&self, name: &CStr) -> *mut c_void {
@@ -349,7 +350,7 @@ fn a_cache_that_others_can_write_to_is_left_alone() {
     std::fs::remove_dir(&folder).unwrap();
 }
 
-/// Who asks for private tables, whether that process has a context, and how often it is told of them.
+/// Which tables a process asks for, whether it has a context, and how often it is told of them.
 const ASKING: &[(&str, u128, bool, usize)] = &[
     ("libcudart", 0x6bd5fb6c5bf4e74a8987d93912fd9df9, false, 1),
     ("libcudart, first", 0xf8cff95121468b4eb9e2fb469e7c0dd9, true, 1),
@@ -427,7 +428,8 @@ fn memory_that_was_not_freed_is_told_in_check_mode() {
     assert!(told.contains("1234 bytes") && told.contains("cuMemAlloc"), "{told}");
 }
 
-/// What the dynamic linker sees: the name of the library, and exactly the functions of the real one.
+/// What the dynamic linker sees: the name of the library, and exactly the functions of the real
+/// one.
 #[test]
 fn the_file_exports_what_the_real_one_does() {
     use object::read::elf::{Dyn, FileHeader, Sym};
@@ -454,7 +456,8 @@ fn the_file_exports_what_the_real_one_does() {
     assert_eq!(soname.string(endian, strings), Ok(&b"libcuda.so.1"[..]));
 }
 
-/// Nothing but null pointers, null handles and zeros: whatever a function makes of them, it returns.
+/// Nothing but null pointers, null handles and zeros: whatever a function makes of them, it
+/// returns.
 #[test]
 fn every_function_survives_zeros() {
     type Any = extern "C" fn(u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64) -> u32;

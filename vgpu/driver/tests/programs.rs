@@ -1,6 +1,6 @@
-//! Runs the C programs in `tests/programs` and `tests/offload` on the library as programs find it: the
-//! former compiled with the system's compiler and linked against `libcuda.so.1`, the latter
-//! OpenMP programs of GCC's, which libgomp brings to it. Each has a process of its own, and
+//! Runs the C programs in `tests/programs` and `tests/offload` on the library as programs find it.
+//! The former are compiled with the system's compiler and linked against `libcuda.so.1`. The latter
+//! are OpenMP programs of GCC's, which libgomp brings to it. Each has a process of its own, and
 //! passes if it ends with 0 within a minute.
 //!
 //! Without the compiler for offloading its programs are reported as ignored, and a line says so.
@@ -64,7 +64,8 @@ fn compile(source: &Path, library: &Path, engine: &str) -> Result<PathBuf, Faile
     if output.status.success() { Ok(program) } else { Err(String::from_utf8_lossy(&output.stderr).into()) }
 }
 
-/// Programs that are run with the interpreter as well: what they do to kernels depends on who runs those.
+/// Programs that are run with the interpreter as well: what they do to kernels depends on what runs
+/// those.
 const INTERPRETED: [&str; 1] = ["vanishing"];
 
 fn run(program: &mut Command, library: &Path, engine: &str) -> Result<(), Failed> {

@@ -1,5 +1,5 @@
-//! A C program that clang-22 compiles for the host and, at every level of optimisation, for
-//! several processors: whoever runs the PTX must get what the host gets, to the bit.
+//! A C program that clang-22 compiles for the host and, at every level of optimisation, for several
+//! processors. The PTX must give what the host gets, to the bit.
 
 use std::path::Path;
 use std::process::Command;
@@ -26,6 +26,7 @@ pub struct Variant {
 const PROCESSORS: &[(u32, u32)] = &[(53, 60), (70, 63), (80, 78), (90, 86)];
 
 /// Whether the compiler is there; says so if not.
+#[must_use]
 pub fn is_possible() -> bool {
     let clang = Command::new("clang-22").arg("--version").output().is_ok();
     if !clang {
@@ -42,6 +43,7 @@ pub fn variants() -> impl Iterator<Item = Variant> {
 }
 
 impl Variant {
+    #[must_use]
     pub fn name(self) -> String {
         format!("mix.c/sm_{}{}", self.processor, self.level)
     }

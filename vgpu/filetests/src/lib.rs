@@ -1,4 +1,4 @@
-//! The self-describing PTX tests of the virtual GPU, for everything that can run PTX: the
+//! The self-describing PTX tests of the virtual GPU, for everything that can run PTX. That is the
 //! interpreter, the engine, and any library with the CUDA driver API, a real card's included.
 //!
 //! A test is PTX text that starts with what to do:
@@ -10,10 +10,11 @@
 //! // limit COUNT                      how many instructions it may run, otherwise 4 million
 //! ```
 //!
-//! At its end, in lines that start with `//=`, stands what is expected: what was printed
-//! (`out:` and `err:`), then the buffers after the launch in hexadecimal, or the fault. A value
-//! is decimal, hexadecimal bits (`0x...`) or, of `f32` and `f64`, what Rust reads as one.
+//! At its end, lines that start with `//=` say what is expected. That is what was printed (`out:`
+//! and `err:`), then the buffers after the launch in hexadecimal, or the fault. A value is decimal,
+//! hexadecimal bits (`0x...`) or, of `f32` and `f64`, what Rust reads as one.
 #![forbid(unsafe_code)]
+#![warn(clippy::must_use_candidate, clippy::use_self)]
 
 pub mod compiled;
 
@@ -59,6 +60,7 @@ pub enum Parameter {
 }
 
 /// The files of all tests, sorted.
+#[must_use]
 pub fn files() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("files");
     let mut files: Vec<PathBuf> =
@@ -72,6 +74,7 @@ pub fn files() -> Vec<PathBuf> {
 ///
 /// # Panics
 /// If one of them cannot be read: then it is wrong, and so is the run.
+#[must_use]
 pub fn tests() -> Vec<Test> {
     let read = |path: &PathBuf| {
         Test::read(path).unwrap_or_else(|error| panic!("{}: {:?}", path.display(), error.message()))
@@ -80,13 +83,13 @@ pub fn tests() -> Vec<Test> {
 }
 
 impl Test {
-    pub fn read(path: &Path) -> Result<Test, Failed> {
+    pub fn read(path: &Path) -> Result<Self, Failed> {
         let text = fs::read_to_string(path)?;
         let (source, expected) = match text.find(&format!("\n{MARK}")) {
             Some(at) => text.split_at(at + 1),
             None => (text.as_str(), ""),
         };
-        let mut test = Test {
+        let mut test = Self {
             name: path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
             source: source.to_owned(),
             kernel: String::new(),
@@ -162,6 +165,7 @@ impl Test {
 }
 
 /// A buffer as expectations have it: eight elements a line, in hexadecimal.
+#[must_use]
 pub fn render(bytes: &[u8], width: usize) -> Vec<String> {
     let element = |bytes: &[u8]| bytes.iter().rev().map(|byte| format!("{byte:02x}")).collect::<String>();
     let line = |line: &[u8]| line.chunks(width).map(element).collect::<Vec<_>>().join(" ");

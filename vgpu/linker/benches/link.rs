@@ -1,8 +1,7 @@
 //! How long it takes from the texts in a GCC program to a module that can run.
 //!
-//! `cargo bench -p gangway-linker`. The whole start of such a program, from `exec` to
-//! its first kernel, is to take at most 40 ms when the engine's code is cached. Linking
-//! is wanted in a few of them.
+//! `cargo bench -p gangway-linker`. From `exec` to its first kernel, such a program is to take at
+//! most 40 ms when the engine's code is cached. Linking is wanted in a few of them.
 
 use std::fs;
 use std::process::Command;

@@ -1,9 +1,9 @@
 //! The linked image: what `cuLinkComplete` gives a program, which gives it back to
 //! `cuModuleLoadData`, perhaps after keeping it in a file.
 //!
-//! A header, then the linked module as PTX text, then a zero byte. The header says how
-//! long the image is, as loading by pointer needs, and has a checksum, because text that
-//! linking made is not checked against `.target` again.
+//! A header, then the linked module as PTX text, then a zero byte. The header says how long the
+//! image is, as loading by pointer needs. It also has a checksum, because text that linking made is
+//! not checked against `.target` again.
 //!
 //! | offset | bytes | content                            |
 //! |--------|-------|------------------------------------|

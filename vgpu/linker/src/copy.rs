@@ -26,8 +26,8 @@ pub(crate) struct Copier {
 }
 
 impl Copier {
-    pub fn new(inputs: Vec<Numbers>, results: Vec<usize>) -> Copier {
-        Copier {
+    pub fn new(inputs: Vec<Numbers>, results: Vec<usize>) -> Self {
+        Self {
             inputs,
             results,
             opcodes: FxHashMap::default(),
@@ -78,8 +78,8 @@ impl Copier {
         }
     }
 
-    /// Gives a direct call as many results as its function has: callers may have declared
-    /// it with a result that it does not have, or without the one that it has.
+    /// Gives a direct call as many results as its function has. Callers may have declared it with a
+    /// result that it does not have, or without the one that it has.
     fn adapt_call(&self, first: usize, body: &mut Body) {
         let (Operand::List { length, .. }, Operand::Function(id)) =
             (body.operands[first], body.operands[first + 1])

@@ -19,23 +19,24 @@ pub enum Code {
 }
 
 impl Code {
+    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            Code::InvalidImage => "CUDA_ERROR_INVALID_IMAGE",
-            Code::NoBinaryForGpu => "CUDA_ERROR_NO_BINARY_FOR_GPU",
-            Code::InvalidPtx => "CUDA_ERROR_INVALID_PTX",
-            Code::UnsupportedPtxVersion => "CUDA_ERROR_UNSUPPORTED_PTX_VERSION",
-            Code::NotSupported => "CUDA_ERROR_NOT_SUPPORTED",
+            Self::InvalidImage => "CUDA_ERROR_INVALID_IMAGE",
+            Self::NoBinaryForGpu => "CUDA_ERROR_NO_BINARY_FOR_GPU",
+            Self::InvalidPtx => "CUDA_ERROR_INVALID_PTX",
+            Self::UnsupportedPtxVersion => "CUDA_ERROR_UNSUPPORTED_PTX_VERSION",
+            Self::NotSupported => "CUDA_ERROR_NOT_SUPPORTED",
         }
     }
 }
 
 impl From<gangway_ptx::Code> for Code {
-    fn from(code: gangway_ptx::Code) -> Code {
+    fn from(code: gangway_ptx::Code) -> Self {
         match code {
-            gangway_ptx::Code::InvalidPtx => Code::InvalidPtx,
-            gangway_ptx::Code::UnsupportedVersion => Code::UnsupportedPtxVersion,
-            gangway_ptx::Code::NotSupported => Code::NotSupported,
+            gangway_ptx::Code::InvalidPtx => Self::InvalidPtx,
+            gangway_ptx::Code::UnsupportedVersion => Self::UnsupportedPtxVersion,
+            gangway_ptx::Code::NotSupported => Self::NotSupported,
         }
     }
 }
@@ -48,12 +49,12 @@ pub struct ImageError {
 }
 
 impl ImageError {
-    pub(crate) fn new(code: Code, message: impl Into<String>) -> ImageError {
-        ImageError { code, message: message.into() }
+    pub(crate) fn new(code: Code, message: impl Into<String>) -> Self {
+        Self { code, message: message.into() }
     }
 
-    pub(crate) fn invalid(message: impl Into<String>) -> ImageError {
-        ImageError::new(Code::InvalidImage, message)
+    pub(crate) fn invalid(message: impl Into<String>) -> Self {
+        Self::new(Code::InvalidImage, message)
     }
 }
 
@@ -66,13 +67,13 @@ impl fmt::Display for ImageError {
 impl std::error::Error for ImageError {}
 
 impl From<gangway_image::Error> for ImageError {
-    fn from(error: gangway_image::Error) -> ImageError {
-        ImageError::invalid(error.to_string())
+    fn from(error: gangway_image::Error) -> Self {
+        Self::invalid(error.to_string())
     }
 }
 
-/// Faults of a text as its author wants to read them: each feature that is not supported is shown where it comes
-/// first and counted elsewhere. Compilers repeat an instruction by the dozen.
+/// Faults of a text as its author wants to read them. Each feature that is not supported is shown
+/// where it comes first, and counted elsewhere. Compilers repeat an instruction by the dozen.
 struct Condensed<'a>(&'a Errors);
 
 impl fmt::Display for Condensed<'_> {
@@ -126,17 +127,17 @@ pub enum LinkError {
 impl fmt::Display for LinkError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            LinkError::Undefined { name, used_in } => {
+            Self::Undefined { name, used_in } => {
                 write!(f, "undefined reference to '{name}' in '{used_in}'")
             }
-            LinkError::Duplicate { name, first, second } => {
+            Self::Duplicate { name, first, second } => {
                 write!(f, "multiple definition of '{name}' in '{second}', first defined in '{first}'")
             }
-            LinkError::Mismatch { name, what, first, second } => {
+            Self::Mismatch { name, what, first, second } => {
                 write!(f, "{what} of '{name}' in '{second}' does not match that in '{first}'")
             }
-            LinkError::Ptx { module, faults } => write!(f, "{module}: {}", Condensed(faults)),
-            LinkError::AddressSize { first, second } => {
+            Self::Ptx { module, faults } => write!(f, "{module}: {}", Condensed(faults)),
+            Self::AddressSize { first, second } => {
                 write!(f, "the size of addresses in '{second}' does not match that in '{first}'")
             }
         }
@@ -151,6 +152,7 @@ pub struct LinkErrors(pub Vec<LinkError>);
 
 impl LinkErrors {
     /// The error that a driver call answers.
+    #[must_use]
     pub fn code(&self) -> Code {
         let faults = self.0.iter().find_map(|error| match error {
             LinkError::Ptx { faults, .. } => Some(faults.code().into()),
@@ -181,11 +183,12 @@ pub enum LoadError {
 }
 
 impl LoadError {
+    #[must_use]
     pub fn code(&self) -> Code {
         match self {
-            LoadError::Image(error) => error.code,
-            LoadError::Ptx(_, errors) => errors.code().into(),
-            LoadError::Link(errors) => errors.code(),
+            Self::Image(error) => error.code,
+            Self::Ptx(_, errors) => errors.code().into(),
+            Self::Link(errors) => errors.code(),
         }
     }
 }
@@ -193,9 +196,9 @@ impl LoadError {
 impl fmt::Display for LoadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            LoadError::Image(error) => error.fmt(f),
-            LoadError::Ptx(name, errors) => write!(f, "{name}: {}", Condensed(errors)),
-            LoadError::Link(errors) => errors.fmt(f),
+            Self::Image(error) => error.fmt(f),
+            Self::Ptx(name, errors) => write!(f, "{name}: {}", Condensed(errors)),
+            Self::Link(errors) => errors.fmt(f),
         }
     }
 }
@@ -203,13 +206,13 @@ impl fmt::Display for LoadError {
 impl std::error::Error for LoadError {}
 
 impl From<ImageError> for LoadError {
-    fn from(error: ImageError) -> LoadError {
-        LoadError::Image(error)
+    fn from(error: ImageError) -> Self {
+        Self::Image(error)
     }
 }
 
 impl From<LinkErrors> for LoadError {
-    fn from(errors: LinkErrors) -> LoadError {
-        LoadError::Link(errors)
+    fn from(errors: LinkErrors) -> Self {
+        Self::Link(errors)
     }
 }

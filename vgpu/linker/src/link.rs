@@ -1,13 +1,12 @@
 //! Joins modules into one.
 //!
-//! The driver calls [`link`] when a program completes a link, and for a single module
-//! as well: that is where undefined names show, and where what nothing can reach goes.
+//! The driver calls [`link`] when a program completes a link, and for a single module as well.
+//! There undefined names show, and what nothing can reach goes.
 //!
-//! Kernels stay, and all variables in global and constant memory, which a program may
-//! ask for by name. Functions stay when a kernel or an initial value reaches them:
-//! there is no other way to call one, so leaving the others out changes nothing but
-//! the size, and a GCC image, which carries much of libgomp and newlib, shrinks by
-//! more than half.
+//! Kernels stay, and all variables in global and constant memory, which a program may ask for by
+//! name. Functions stay when a kernel or an initial value reaches them. There is no other way to
+//! call one, so leaving the others out changes nothing but the size. An image of GCC, which carries
+//! much of libgomp and newlib, shrinks by more than half.
 
 use gangway_ptx::{
     Base, Body, Errors, Function, FunctionId, Initializer, Linkage, Module, Operand, Outline, Reader,
@@ -37,27 +36,29 @@ enum Source {
 }
 
 impl Input {
-    pub fn new(name: impl Into<Box<str>>, module: Module) -> Input {
-        Input { name: name.into(), source: Source::Module(module), on_demand: false }
+    pub fn new(name: impl Into<Box<str>>, module: Module) -> Self {
+        Self { name: name.into(), source: Source::Module(module), on_demand: false }
     }
 
     /// A text whose functions are read when something reaches them, and not otherwise.
-    pub fn outline(name: impl Into<Box<str>>, outline: Outline) -> Input {
-        Input { name: name.into(), source: Source::Outline(outline), on_demand: false }
+    pub fn outline(name: impl Into<Box<str>>, outline: Outline) -> Self {
+        Self { name: name.into(), source: Source::Outline(outline), on_demand: false }
     }
 
     /// Makes it join only when something that it defines is missing, as members of
     /// archives do.
     #[must_use]
-    pub fn on_demand(self) -> Input {
-        Input { on_demand: true, ..self }
+    pub fn on_demand(self) -> Self {
+        Self { on_demand: true, ..self }
     }
 
+    #[must_use]
     pub fn is_on_demand(&self) -> bool {
         self.on_demand
     }
 
     /// What the module declares and defines; its bodies may be empty.
+    #[must_use]
     pub fn declarations(&self) -> &Module {
         match &self.source {
             Source::Module(module) => module,
@@ -224,7 +225,7 @@ struct Kept {
 }
 
 impl<'r, 'a> Plan<'r, 'a> {
-    fn new(resolution: &'r Resolution<'a>, inputs: &'a [Input]) -> Plan<'r, 'a> {
+    fn new(resolution: &'r Resolution<'a>, inputs: &'a [Input]) -> Self {
         let meanings = inputs.iter().enumerate().map(|(input, own)| {
             let module = own.declarations();
             let meaning = |item| resolution.resolve(Place { input: input as u32, item });

@@ -25,8 +25,8 @@ pub fn read(name: &str, bytes: &[u8], capability: u16) -> Result<Vec<Input>, Loa
     }
 }
 
-/// The one module of an image, ready to run: nothing in it is undefined, and of a text
-/// every function has been read, whether or not anything calls it.
+/// The one module of an image, ready to run. Nothing in it is undefined. Of a text every function
+/// has been read, whether or not anything calls it.
 pub fn load(name: &str, bytes: &[u8], capability: u16) -> Result<Module, LoadError> {
     match recognise(bytes, capability)? {
         Image::Linked(text) => container::take_latest(bytes).map_or_else(|| parse_linked(name, text), Ok),

@@ -60,8 +60,8 @@ pub unsafe fn bytes<'a>(image: *const c_void) -> Result<&'a [u8], ImageError> {
 /// As for [`bytes`]. Reads no further than to the first byte that differs, so a short
 /// string is safe too.
 unsafe fn starts_with(image: *const c_void, magic: &[u8]) -> bool {
-    // SAFETY: a byte is only read when all before it are those of the magic, so the
-    // image is at least that long: no kind of image is a prefix of a magic.
+    // SAFETY: a byte is only read when all before it are those of the magic. No kind of image is a
+    // prefix of a magic, so the image is at least that long.
     magic.iter().enumerate().all(|(at, &byte)| unsafe { *image.cast::<u8>().add(at) == byte })
 }
 

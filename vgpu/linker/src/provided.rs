@@ -1,5 +1,5 @@
-//! The functions that a program may call and that no input defines: the device's
-//! system calls, and the part of the device runtime library behind cooperative groups.
+//! The functions that a program may call and that no input defines. These are the device's system
+//! calls, and the part of the device runtime library behind cooperative groups.
 //!
 //! This is the one list of them. The linker leaves them undefined and checks how they
 //! are declared; the engines bring their code.
@@ -36,12 +36,14 @@ pub const PROVIDED: &[Provided] = &[
 ];
 
 /// The device's function of this name.
+#[must_use]
 pub fn provided(name: &str) -> Option<&'static Provided> {
     PROVIDED.iter().find(|provided| provided.name == name)
 }
 
 impl Provided {
     /// Whether a declaration has these results and parameters.
+    #[must_use]
     pub fn fits(&self, function: &Function) -> bool {
         let same = |list: &[Variable], sizes: &[u64]| {
             list.len() == sizes.len()

@@ -56,7 +56,7 @@ pub(crate) struct Resolution<'a> {
 }
 
 impl<'a> Resolution<'a> {
-    pub fn new(inputs: &'a [Input]) -> Resolution<'a> {
+    pub fn new(inputs: &'a [Input]) -> Self {
         let mut resolution = Resolution {
             inputs,
             joined: inputs.iter().map(|input| !input.on_demand).collect(),
@@ -291,8 +291,8 @@ impl<'a> Resolution<'a> {
             (Item::Function(first), Item::Function(second)) => {
                 let (first, second) =
                     (self.function(chosen.input, first), self.function(place.input, second));
-                // A caller may ignore a result, or ask for one that is not there: the copier
-                // adapts the call. numba-cuda does so for functions without result.
+                // A caller may ignore a result, or ask for one that is not there: the copier adapts
+                // the call. The code of numba-cuda does so for functions without result.
                 let returns = same_shape(&first.returns, &second.returns)
                     || first.returns.is_empty()
                     || second.returns.is_empty();

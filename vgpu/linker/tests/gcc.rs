@@ -1,5 +1,5 @@
-//! The images of GCC's programs, each some twenty texts, are linked into modules that
-//! hold all their kernels and variables and read back as the same.
+//! The images of GCC's programs are some twenty texts each. They are linked into modules that hold
+//! all their kernels and variables and read back as the same.
 //!
 //! Without the compiler the tests are reported as ignored, and a line says so.
 

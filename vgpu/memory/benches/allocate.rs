@@ -29,7 +29,7 @@ fn allocate_fill_and_free(bencher: Bencher, size: u64) {
     let request = Request::new(0, size, AllocationKind::Device);
     bencher.counter(divan::counter::BytesCount::new(size)).bench(|| {
         let address = space().allocate(&request).expect("memory");
-        // SAFETY: nobody else knows the allocation.
+        // SAFETY: nothing else knows the allocation.
         unsafe { space().fill(address, 1, size) }.expect("all of it is allocated");
         space().free(address).expect("allocated above");
     });

@@ -51,9 +51,9 @@ pub(crate) fn pointer<T>(address: u64) -> *mut T {
 }
 
 impl Space {
-    /// Whether a kernel may make an access: all its bytes are in one allocation, or one block of the
-    /// device's heap, or in registered host memory, and it does not write constants. What is fine
-    /// is found out without a lock, but in a heap.
+    /// Whether a kernel may make an access. All its bytes are in one allocation, in one block of
+    /// the device's heap, or in registered host memory; and it does not write constants. What is
+    /// fine is found out without a lock, but in a heap.
     pub fn check(&self, address: u64, size: u64, write: bool) -> Result<(), Box<Violation>> {
         let fault = match self.fault_of(address, size, write) {
             None => return Ok(()),
@@ -106,8 +106,8 @@ impl Space {
     /// Copies from device memory to the host.
     ///
     /// # Safety
-    /// Registered host memory must stay mapped while it is registered. Bytes that a kernel writes meanwhile
-    /// may come old or new.
+    /// Registered host memory must stay mapped while it is registered. Bytes that a kernel writes
+    /// meanwhile may come old or new.
     pub unsafe fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Error> {
         let _held = self.covered(address, bytes.len() as u64)?;
         // SAFETY: the memory is allocated, and held.
@@ -153,7 +153,8 @@ impl Space {
         Ok(())
     }
 
-    /// Holds a range that one allocation, or registered host memory, covers. An empty range always is.
+    /// Holds a range that one allocation, or registered host memory, covers. An empty range always
+    /// is.
     fn covered(&self, address: u64, size: u64) -> Result<Hold<'_>, Error> {
         let wrong = || self.describe(self.first_wrong(address, size));
         self.hold(address, size).ok_or_else(|| Error::NotAnAllocation { address, what: wrong() })

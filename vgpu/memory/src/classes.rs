@@ -1,17 +1,17 @@
 //! Which addresses an allocation gets.
 //!
-//! Slots come in some seventy lengths, four to each power of two, and each length has its
-//! own extents, so that taking and giving back a slot costs the same however many there are.
-//! What an allocation does not need of its slot costs addresses and no memory.
+//! Slots come in some seventy lengths, four to each power of two, and each length has its own
+//! extents. So taking and giving back a slot costs the same however many there are. What an
+//! allocation does not need of its slot costs addresses and no memory.
 //!
-//! A slot that is given back goes to the end of its length's queue and is not taken again
-//! before [`QUARANTINE`] others were given back, so that a use after free meets an
-//! inaccessible page and not somebody else's data.
+//! A slot that is given back goes to the end of its length's queue. It is not taken again before
+//! [`QUARANTINE`] others were given back. So a use after free meets an inaccessible page and not
+//! the data of another allocation.
 //!
-//! Linux allows a process some 65,000 mappings, and an allocation between inaccessible pages
-//! takes two. When a third of them is in use, small allocations get *dense* slots: their
-//! extents are accessible as a whole, and only [`Space::check`](crate::Space::check) sees what
-//! is between the allocations.
+//! Linux allows a process some 65,000 mappings, and an allocation between inaccessible pages takes
+//! two. When a third of them is in use, small allocations get *dense* slots. Their extents are
+//! accessible as a whole, and only [`Space::check`](crate::Space::check) sees what is between the
+//! allocations.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -90,7 +90,7 @@ fn lengths() -> Vec<u64> {
 }
 
 impl Classes {
-    pub(crate) fn new() -> Classes {
+    pub(crate) fn new() -> Self {
         let class = |slot| Class { slot, fresh: None, freed: VecDeque::new() };
         let classes = || lengths().into_iter().map(class).collect();
         let state = State {
@@ -100,7 +100,7 @@ impl Classes {
             freed: Stamp::default(),
             guarded: 0,
         };
-        Classes { state: Mutex::new(state), budget: reserve::mappings() / 3 }
+        Self { state: Mutex::new(state), budget: reserve::mappings() / 3 }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

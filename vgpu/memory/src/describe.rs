@@ -19,8 +19,8 @@ const CLOSE: u64 = 4096;
 const BELOW_LOCAL: u64 = 1 << 20;
 
 impl Allocation {
-    /// The function that allocated it, as a program's text calls it: the usual one of its kind where
-    /// the request named none.
+    /// The function that allocated it, as a program's text calls it: the usual one of its kind
+    /// where the request named none.
     pub(crate) fn origin(&self) -> &'static str {
         let name = self.name.unwrap_or(match self.kind {
             AllocationKind::Pinned => "cuMemHostAlloc",
@@ -33,8 +33,9 @@ impl Allocation {
     }
 
     /// `the 400-byte allocation at 0x200000000e00, allocated by cuMemAlloc on device 0`
+    #[must_use]
     pub fn describe(&self) -> String {
-        let Allocation { address, size, device, kind, .. } = self;
+        let Self { address, size, device, kind, .. } = self;
         match (kind, self.name) {
             (AllocationKind::Constant | AllocationKind::Module, Some(name)) => {
                 let what = if *kind == AllocationKind::Constant { "constant" } else { "variable" };
@@ -53,9 +54,9 @@ impl Allocation {
 }
 
 impl Space {
-    /// What an address is, or what it is near to: `32 bytes after the end of the 400-byte allocation
-    /// at 0x200000000e00, allocated by cuMemAlloc on device 0`. Not for signal handlers: it
-    /// takes the locks of names and heaps, and reads files about host memory.
+    /// What an address is, or what it is near to. Such as `32 bytes after the end of the 400-byte
+    /// allocation at 0x200000000e00, allocated by cuMemAlloc on device 0`. Not for signal handlers:
+    /// it takes the locks of names and heaps, and reads files about host memory.
     pub fn describe(&self, address: u64) -> String {
         if address < NULL_ZONE {
             return if address == 0 {
@@ -112,8 +113,8 @@ impl Space {
         }
     }
 
-    /// The allocation that an address is in or nearest to. A live one goes before one that was freed,
-    /// but where the address is inside the latter; and what programs have allocated goes before
+    /// The allocation that an address is in or nearest to. A live one goes before one that was
+    /// freed, unless the address is inside the latter. What programs have allocated goes before
     /// memory for blocks and lanes that the address is not close to.
     fn nearest(&self, address: u64) -> Option<(State, Allocation)> {
         let (extent, slot) = self.records.slot_of(address)?;

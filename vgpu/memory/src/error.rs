@@ -27,24 +27,24 @@ pub enum Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Error::NotReserved(reason) => {
+            Self::NotReserved(reason) => {
                 let (base, end) = (crate::BASE, crate::BASE + crate::SIZE);
                 write!(f, "cannot reserve the addresses {base:#x} to {end:#x} for device memory: {reason}")
             }
-            Error::LimitExceeded { device, size, used, limit } => {
+            Self::LimitExceeded { device, size, used, limit } => {
                 write!(f, "{size} bytes on device {device}: {used} of its {limit} bytes are in use")
             }
-            Error::OutOfMemory { size, reason } => write!(f, "no memory for {size} bytes: {reason}"),
-            Error::BadAlignment(align) => write!(f, "memory cannot be aligned to {align} bytes"),
-            Error::NoSuchDevice(device) => write!(f, "there is no device {device}"),
-            Error::NotAnAllocation { address, what } => {
+            Self::OutOfMemory { size, reason } => write!(f, "no memory for {size} bytes: {reason}"),
+            Self::BadAlignment(align) => write!(f, "memory cannot be aligned to {align} bytes"),
+            Self::NoSuchDevice(device) => write!(f, "there is no device {device}"),
+            Self::NotAnAllocation { address, what } => {
                 write!(f, "{address:#x} is not the start of an allocation; it is {what}")
             }
-            Error::AlreadyRegistered { address, size } => {
+            Self::AlreadyRegistered { address, size } => {
                 write!(f, "{size} bytes of host memory at {address:#x}: part of it is registered already")
             }
-            Error::NotRegistered(address) => write!(f, "{address:#x} is no start of registered host memory"),
-            Error::BadHostRange { address, size } => {
+            Self::NotRegistered(address) => write!(f, "{address:#x} is no start of registered host memory"),
+            Self::BadHostRange { address, size } => {
                 write!(f, "{size} bytes at {address:#x} are no host memory that could be registered")
             }
         }

@@ -1,8 +1,8 @@
 //! The device's heap: `malloc` and `free` of device code.
 //!
-//! Its memory is one allocation. What is known about blocks is kept outside of it, so that
-//! a kernel that writes past a block spoils other blocks and never the heap itself. Blocks of
-//! up to 2 KiB share pages of one block length; larger ones are runs of whole pages.
+//! Its memory is one allocation. What is known about blocks is kept outside of it. So a kernel that
+//! writes past a block spoils other blocks and never the heap itself. Blocks of up to 2 KiB share
+//! pages of one block length; larger ones are runs of whole pages.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -70,7 +70,7 @@ struct Small {
 
 impl DeviceHeap {
     /// Takes `size` bytes of a device's memory, rounded up to whole pages.
-    pub fn new(space: &'static Space, device: u32, size: u64) -> Result<Arc<DeviceHeap>, Error> {
+    pub fn new(space: &'static Space, device: u32, size: u64) -> Result<Arc<Self>, Error> {
         let none = || Error::OutOfMemory { size, reason: "no heap is that large".to_owned() };
         let size = size.checked_next_multiple_of(PAGE).filter(|size| size / PAGE < u64::from(u32::MAX));
         let size = size.ok_or_else(none)?;
@@ -87,7 +87,7 @@ impl DeviceHeap {
         if pages > 0 {
             state.add_run(0, pages);
         }
-        let heap = Arc::new(DeviceHeap { space, base, size, device, state: Mutex::new(state) });
+        let heap = Arc::new(Self { space, base, size, device, state: Mutex::new(state) });
         space.add_heap(&heap);
         Ok(heap)
     }
@@ -104,7 +104,7 @@ impl DeviceHeap {
         drop(state);
         let address = self.base + offset;
         if self.space.poisons() {
-            // SAFETY: the block is inside the heap's memory, and nobody knows of it yet.
+            // SAFETY: the block is inside the heap's memory, and nothing knows of it yet.
             unsafe { std::ptr::write_bytes(crate::access::pointer::<u8>(address), POISON, size as usize) };
         }
         Some(address)
@@ -189,7 +189,7 @@ impl DeviceHeap {
 
 impl Drop for DeviceHeap {
     fn drop(&mut self) {
-        // It can only fail if somebody else has freed the memory, which is then gone as wanted.
+        // It can only fail if the memory has been freed already, which is then gone as wanted.
         let _ = self.space.free(self.base);
     }
 }

@@ -1,8 +1,9 @@
-//! Holding memory: it stays mapped while somebody works on it, whoever frees it meanwhile.
+//! Holding memory: it stays mapped while an operation works on it, even if it is freed meanwhile.
 //!
-//! The driver holds what a copy or a fill works on, for as long as that takes. Allocations count their holders in
-//! the word that says whether they are live, so freeing and holding agree on who takes the memory away.
-//! Registered host memory is the program's to unmap; there the end of the registration waits for the holders.
+//! The driver holds what a copy or a fill works on, for as long as that takes. Allocations count
+//! their holders in the word that says whether they are live. So freeing and holding agree on which
+//! of them takes the memory away. Registered host memory is the program's to unmap; there the end
+//! of the registration waits for the holders.
 
 use std::sync::Arc;
 
@@ -29,7 +30,8 @@ enum What {
 }
 
 impl Space {
-    /// Holds a range, if it is all in one live allocation or in registered host memory. Takes no lock for an allocation.
+    /// Holds a range, if it is all in one live allocation or in registered host memory. Takes no
+    /// lock for an allocation.
     pub fn hold(&self, address: u64, size: u64) -> Option<Hold<'_>> {
         let what = if size == 0 {
             What::Nothing

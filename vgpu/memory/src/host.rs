@@ -1,7 +1,7 @@
 //! Host memory that kernels may use: `cuMemHostRegister`.
 //!
-//! The engine asks for each access that leaves the reserved range, so the look-up takes no
-//! lock: it reads a sorted list that is replaced as a whole.
+//! The engine asks for each access that leaves the reserved range. So the look-up takes no lock: it
+//! reads a sorted list that is replaced as a whole.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -29,13 +29,13 @@ pub(crate) struct Registration {
 #[derive(Debug, Default)]
 struct Users {
     holders: u64,
-    /// Nobody may hold it any more.
+    /// No new holder is taken.
     ended: bool,
 }
 
 impl Registration {
-    fn new(start: u64, length: u64) -> Arc<Registration> {
-        Arc::new(Registration { start, length, users: Mutex::default(), unused: Condvar::new() })
+    fn new(start: u64, length: u64) -> Arc<Self> {
+        Arc::new(Self { start, length, users: Mutex::default(), unused: Condvar::new() })
     }
 
     fn contains(&self, address: u64) -> bool {
@@ -61,7 +61,7 @@ impl Registration {
         }
     }
 
-    /// Waits for those who hold it.
+    /// Waits for the holders.
     fn end(&self) {
         let mut users = self.users();
         users.ended = true;
@@ -93,7 +93,7 @@ impl HostRanges {
         })
     }
 
-    /// Ends a registration and returns its length, when nobody holds it any more.
+    /// Ends a registration and returns its length, when there is no holder any more.
     pub(crate) fn unregister(&self, address: u64) -> Result<u64, Error> {
         let ended =
             self.change(|ranges| match ranges.binary_search_by_key(&address, |range| range.start) {

@@ -18,8 +18,8 @@ struct Group {
 }
 
 impl Space {
-    /// What the program has allocated itself and not freed, in order of addresses; and the heaps in which
-    /// its kernels have left blocks.
+    /// What the program has allocated itself and not freed, in order of addresses; and the heaps in
+    /// which its kernels have left blocks.
     pub fn leaks(&self) -> Vec<Allocation> {
         let leaked = |allocation: &Allocation| match allocation.kind {
             AllocationKind::Heap => self.heap(allocation.address).is_some_and(|heap| heap.used() > 0),
@@ -28,8 +28,9 @@ impl Space {
         self.allocations().filter(leaked).collect()
     }
 
-    /// A report of such allocations, those that are alike together and what wastes most first; of heaps,
-    /// the blocks in them. `None` when there is nothing to tell; every line ends with an end of line.
+    /// A report of such allocations, those that are alike together and what wastes most first; of
+    /// heaps, the blocks in them. `None` when there is nothing to tell; every line ends with an end
+    /// of line.
     ///
     /// ```text
     /// 820 bytes in 3 allocations were never freed:

@@ -1,30 +1,35 @@
-//! Device memory of the virtual GPU: one reserved range of addresses, what is allocated in
-//! it, host memory that devices may use, and the checks of accesses.
+//! Device memory of the virtual GPU: one reserved range of addresses and what is allocated in it.
+//! Also host memory that devices may use, and the checks of accesses.
 //!
-//! The range is reserved once per process, at [`BASE`], [`SIZE`] bytes. Every allocation of
-//! every device is in it and has pages of its own, with an inaccessible page after them; its
-//! end is as near to that page as an alignment of 256 bytes allows. What is not allocated
-//! cannot be accessed at all, and what is freed is given back to the kernel and not used
-//! again for a while. Reads and writes by engines go straight to the addresses; this crate
-//! is asked where memory comes from, and afterwards what an address that faulted is near to.
+//! The range is reserved once per process, at [`BASE`], [`SIZE`] bytes. Every allocation of every
+//! device is in it and has pages of its own, with an inaccessible page after them. Its end is as
+//! near to that page as an alignment of 256 bytes allows. What is not allocated cannot be accessed
+//! at all. What is freed is given back to the kernel and not used again for a while. Reads and
+//! writes by engines go straight to the addresses. This crate is asked where memory comes from, and
+//! after a fault what the address is near to.
 //!
-//! | who | asks for |
-//! |-----|----------|
-//! | the driver API | [`Space::allocate`], [`Space::free`], [`Space::find`], totals per device, [`Space::register_host`] |
-//! | the driver's copies and fills | [`Space::hold`], so that what they work on stays until they are done |
-//! | the engine | memory for modules and arenas, [`DeviceHeap`] for the device's `malloc`, [`Space::describe`] for reports |
-//! | the check mode | [`Space::check`] for each access, [`Space::leak_report`] at the end |
+//! What its users ask for:
 //!
-//! Everything may be called from any thread. [`Space::find`] and [`Space::is_host_registered`] do not wait for
-//! allocations, nor does [`Space::check`] but in a heap. Nothing here panics on an address, whatever
-//! it is.
+//! * the driver API: [`Space::allocate`], [`Space::free`], [`Space::find`], totals per device,
+//!   [`Space::register_host`];
+//! * the driver's copies and fills: [`Space::hold`], so that what they work on stays until they
+//!   are done;
+//! * the engine: memory for modules and arenas, [`DeviceHeap`] for the device's `malloc`,
+//!   [`Space::describe`] for reports;
+//! * the check mode: [`Space::check`] for each access, [`Space::leak_report`] at the end.
 //!
-//! Constants are read-only at their addresses. The same pages are mapped once more behind the range,
-//! where the host writes them: [`Space::host_address`].
+//! Everything may be called from any thread. [`Space::find`] and [`Space::is_host_registered`] do
+//! not wait for allocations, nor does [`Space::check`] but in a heap. Nothing here panics on an
+//! address, whatever it is.
 //!
-//! A forked child has private copies of all memory but constants, as of all else; if another thread was
-//! allocating at the time of the fork, the child must not allocate any more (CUDA does not work
-//! after a fork either).
+//! Constants are read-only at their addresses. The same pages are mapped once more behind the
+//! range, where the host writes them: [`Space::host_address`].
+//!
+//! A forked child has private copies of all memory but constants, as of all else. If another thread
+//! was allocating at the time of the fork, the child must not allocate any more. CUDA does not work
+//! after a fork, either.
+
+#![warn(clippy::must_use_candidate, clippy::use_self)]
 
 mod access;
 mod classes;
@@ -65,6 +70,7 @@ pub const SHARED_WINDOW: u64 = WINDOWS + (1 << 35);
 pub const SHARED_SIZE: u64 = 1 << 32;
 
 /// Whether an address is in the range, allocated or not.
+#[must_use]
 pub const fn is_device_address(address: u64) -> bool {
     address & !(SIZE - 1) == BASE
 }

@@ -1,10 +1,10 @@
 //! What is known about each allocation, and finding it by address without a lock.
 //!
-//! The range is divided into extents of 1 GiB. An extent holds slots of one length, with a
-//! record for each, or is part of an allocation that is larger than any slot. So an address
-//! leads to its record by two divisions. A record has one writer at a time: whoever owns
-//! the slot, between taking it and handing it back. Readers check by a sequence
-//! number that they have not read while it was written.
+//! The range is divided into extents of 1 GiB. An extent holds slots of one length, with a record
+//! for each, or is part of an allocation that is larger than any slot. So an address leads to its
+//! record by two divisions. A record has one writer at a time: the owner of the slot, between
+//! taking it and handing it back. Readers check by a sequence number that they have not read while
+//! it was written.
 
 use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
 use std::fmt;
@@ -38,37 +38,32 @@ pub enum AllocationKind {
 }
 
 impl AllocationKind {
-    const ALL: [AllocationKind; 7] = [
-        AllocationKind::Device,
-        AllocationKind::Constant,
-        AllocationKind::Module,
-        AllocationKind::Pinned,
-        AllocationKind::Managed,
-        AllocationKind::Arena,
-        AllocationKind::Heap,
-    ];
+    const ALL: [Self; 7] =
+        [Self::Device, Self::Constant, Self::Module, Self::Pinned, Self::Managed, Self::Arena, Self::Heap];
 
     /// Whether it counts towards the device's memory.
+    #[must_use]
     pub const fn is_counted(self) -> bool {
-        !matches!(self, AllocationKind::Pinned | AllocationKind::Arena)
+        !matches!(self, Self::Pinned | Self::Arena)
     }
 
     /// Whether the program itself allocates and should free it.
+    #[must_use]
     pub const fn is_the_programs(self) -> bool {
-        matches!(self, AllocationKind::Device | AllocationKind::Pinned | AllocationKind::Managed)
+        matches!(self, Self::Device | Self::Pinned | Self::Managed)
     }
 }
 
 impl fmt::Display for AllocationKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            AllocationKind::Device => "device memory",
-            AllocationKind::Constant => "constant memory",
-            AllocationKind::Module => "a variable",
-            AllocationKind::Pinned => "pinned host memory",
-            AllocationKind::Managed => "managed memory",
-            AllocationKind::Arena => "shared or local memory",
-            AllocationKind::Heap => "the device's heap",
+            Self::Device => "device memory",
+            Self::Constant => "constant memory",
+            Self::Module => "a variable",
+            Self::Pinned => "pinned host memory",
+            Self::Managed => "managed memory",
+            Self::Arena => "shared or local memory",
+            Self::Heap => "the device's heap",
         })
     }
 }
@@ -89,6 +84,7 @@ pub struct Allocation {
 
 impl Allocation {
     /// Whether all of an access lies in it.
+    #[must_use]
     pub const fn covers(&self, address: u64, size: u64) -> bool {
         match address.checked_sub(self.address) {
             Some(offset) => offset <= self.size && size <= self.size - offset,
@@ -114,7 +110,8 @@ pub(crate) struct Record {
     start: AtomicU64,
     size: AtomicU64,
     id: AtomicU64,
-    /// State, kind, device and holders, in one word: one exchange frees, or finds that it was freed.
+    /// State, kind, device and holders, in one word: one exchange frees, or finds that it was
+    /// freed.
     status: AtomicU64,
 }
 
@@ -128,7 +125,7 @@ const HOLDER: u64 = 1 << 32;
 /// What [`Record::retire`] did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Retired {
-    /// Nothing: somebody else has freed it before.
+    /// Nothing: it has been freed before.
     No,
     /// It is freed, and the caller takes its memory away.
     Yes,
@@ -192,14 +189,15 @@ impl Record {
         }
     }
 
-    /// Counts a holder: the memory stays until [`Record::release`], whoever frees it. `false` when nothing is
-    /// allocated here.
+    /// Counts a holder: the memory stays until [`Record::release`], even if it is freed. `false`
+    /// when nothing is allocated here.
     pub(crate) fn hold(&self) -> bool {
         let held = |status: u64| (status & STATE == LIVE).then_some(status + HOLDER);
         self.status.fetch_update(Ordering::AcqRel, Ordering::Relaxed, held).is_ok()
     }
 
-    /// A holder is done. `true` if it was the last one of memory that has been freed: the caller takes that away.
+    /// A holder is done. `true` if it was the last one of memory that has been freed: the caller
+    /// takes that away.
     pub(crate) fn release(&self) -> bool {
         let before = self.status.fetch_sub(HOLDER, Ordering::AcqRel);
         before / HOLDER == 1 && before & STATE == FREED
@@ -228,8 +226,8 @@ pub(crate) struct Records {
 }
 
 impl Records {
-    pub(crate) fn new() -> Records {
-        Records { extents: (0..EXTENTS).map(|_| Extent::default()).collect() }
+    pub(crate) fn new() -> Self {
+        Self { extents: (0..EXTENTS).map(|_| Extent::default()).collect() }
     }
 
     /// Divides an empty extent into slots. The caller holds the lock of the classes.

@@ -12,8 +12,8 @@ use rustix::mm::{
 
 use crate::{BASE, SIZE};
 
-/// Constants are mapped twice: where kernels read them, and this much further on, where the host writes
-/// them. A change of protection for each write would let kernels write meanwhile.
+/// Constants are mapped twice: where kernels read them, and this much further on, where the host
+/// writes them. A change of protection for each write would let kernels write meanwhile.
 pub(crate) const MIRROR: u64 = SIZE;
 /// What is reserved: the range, and its mirror.
 const RESERVED: usize = 2 * SIZE as usize;
@@ -39,7 +39,7 @@ pub(crate) fn reserve() -> Result<(), String> {
         }
         // Kernels before 4.17 take the address as a hint.
         Ok(at) => {
-            // SAFETY: it was just mapped, and nobody knows of it.
+            // SAFETY: it was just mapped, and nothing knows of it.
             let _ = unsafe { rustix::mm::munmap(at, RESERVED) };
             Err("something else is mapped there".to_owned())
         }
@@ -51,8 +51,8 @@ pub(crate) fn reserve() -> Result<(), String> {
     }
 }
 
-/// Makes pages readable and writable; they read as zero until they are written. `huge` asks for huge
-/// pages where the pages make whole ones.
+/// Makes pages readable and writable; they read as zero until they are written. `huge` asks for
+/// huge pages where the pages make whole ones.
 pub(crate) fn open(start: u64, length: u64, huge: bool) -> Result<(), Errno> {
     if length == 0 {
         return Ok(());
@@ -75,8 +75,8 @@ pub(crate) fn open_constant(start: u64, length: u64) -> Result<(), Errno> {
     let (mirror, size) = (pointer(start + MIRROR), length as usize);
     let access = ProtFlags::READ | ProtFlags::WRITE;
     let flags = MapFlags::SHARED | MapFlags::NORESERVE | MapFlags::FIXED;
-    // SAFETY: both are in what is reserved, and the caller owns the pages. Moving none of the old pages
-    // maps the same ones once more.
+    // SAFETY: both are in what is reserved, and the caller owns the pages. Moving none of the old
+    // pages maps the same ones once more.
     unsafe {
         mmap_anonymous(mirror, size, access, flags)?;
         mremap_fixed(mirror, 0, size, MremapFlags::MAYMOVE, pointer(start))?;
@@ -84,23 +84,24 @@ pub(crate) fn open_constant(start: u64, length: u64) -> Result<(), Errno> {
     }
 }
 
-/// Gives pages that are mapped twice back to the kernel; in a dense slot they are accessible afterwards.
+/// Gives pages that are mapped twice back to the kernel; in a dense slot they are accessible
+/// afterwards.
 pub(crate) fn close_constant(start: u64, length: u64, dense: bool) -> Result<(), Errno> {
     close(start + MIRROR, length)?;
     close(start, length)?;
     if dense { open(start, length, false) } else { Ok(()) }
 }
 
-/// Gives pages back to the kernel and makes them inaccessible. A new mapping in place of
-/// the old one, rather than a change of its protection: only so can the kernel merge it
-/// with what is around it, and a process may have no more than some 65,000 mappings.
+/// Gives pages back to the kernel and makes them inaccessible. A new mapping in place of the old
+/// one, rather than a change of its protection. Only so can the kernel merge it with what is around
+/// it. A process may have no more than some 65,000 mappings.
 pub(crate) fn close(start: u64, length: u64) -> Result<(), Errno> {
     if length == 0 {
         return Ok(());
     }
     let flags = MapFlags::PRIVATE | MapFlags::NORESERVE | MapFlags::FIXED;
-    // SAFETY: the pages are in the reserved range, the caller owns them, and nobody may
-    // use them any more.
+    // SAFETY: the pages are in the reserved range, the caller owns them, and nothing may use them
+    // any more.
     unsafe { mmap_anonymous(pointer(start), length as usize, ProtFlags::empty(), flags) }.map(|_| ())
 }
 

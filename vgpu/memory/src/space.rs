@@ -38,15 +38,18 @@ pub struct Request<'a> {
 }
 
 impl<'a> Request<'a> {
-    pub fn new(device: u32, size: u64, kind: AllocationKind) -> Request<'a> {
+    #[must_use]
+    pub fn new(device: u32, size: u64, kind: AllocationKind) -> Self {
         Request { device, size, align: ALIGN, kind, name: None }
     }
 
-    pub fn align(self, align: u64) -> Request<'a> {
+    #[must_use]
+    pub fn align(self, align: u64) -> Self {
         Request { align, ..self }
     }
 
-    pub fn name(self, name: &'a str) -> Request<'a> {
+    #[must_use]
+    pub fn name(self, name: &'a str) -> Self {
         Request { name: Some(name), ..self }
     }
 }
@@ -84,36 +87,37 @@ struct Names {
 struct Sizes {
     /// The pages that it needs, which are charged.
     pages: u64,
-    /// What is made accessible. What would fill half of a huge page gets a whole one: that is one fault
-    /// of some 50 µs instead of hundreds of 2 µs.
+    /// What is made accessible. What would fill half of a huge page gets a whole one. That is one
+    /// fault of some 50 µs instead of hundreds of 2 µs.
     open: u64,
-    /// The least slot: with the page that is never opened, and what an alignment beyond a page may skip.
+    /// The least slot: with the page that is never opened, and what an alignment beyond a page may
+    /// skip.
     slot: u64,
 }
 
 impl Sizes {
-    fn of(request: &Request<'_>, align: u64) -> Option<Sizes> {
+    fn of(request: &Request<'_>, align: u64) -> Option<Self> {
         let pages = request.size.checked_next_multiple_of(PAGE)?;
         // Arenas are used here and there.
         let huge = request.kind != AllocationKind::Arena && pages % HUGE >= HUGE / 2;
         let open = if huge { pages.checked_next_multiple_of(HUGE)? } else { pages };
-        Some(Sizes { pages, open, slot: open.checked_add(PAGE + align.saturating_sub(PAGE))? })
+        Some(Self { pages, open, slot: open.checked_add(PAGE + align.saturating_sub(PAGE))? })
     }
 }
 
 impl Space {
     /// The memory of this process. The first call reserves the addresses; if that fails,
     /// so does every later call.
-    pub fn get() -> Result<&'static Space, Error> {
+    pub fn get() -> Result<&'static Self, Error> {
         static SPACE: OnceLock<Result<Space, Error>> = OnceLock::new();
         let space =
-            SPACE.get_or_init(|| reserve::reserve().map(|()| Space::new()).map_err(Error::NotReserved));
+            SPACE.get_or_init(|| reserve::reserve().map(|()| Self::new()).map_err(Error::NotReserved));
         space.as_ref().map_err(Error::clone)
     }
 
-    fn new() -> Space {
+    fn new() -> Self {
         let device = || Device { used: AtomicU64::new(0), limit: AtomicU64::new(u64::MAX) };
-        Space {
+        Self {
             records: Records::new(),
             classes: Classes::new(),
             devices: std::array::from_fn(|_| device()),
@@ -126,8 +130,8 @@ impl Space {
         }
     }
 
-    /// Allocates memory that reads as zero, or as `0xa5` bytes where [`set_poison`](Space::set_poison)
-    /// says so, and returns its address.
+    /// Allocates memory that reads as zero, or as `0xa5` bytes where
+    /// [`set_poison`](Space::set_poison) says so, and returns its address.
     pub fn allocate(&self, request: &Request<'_>) -> Result<u64, Error> {
         let align = request.align.max(ALIGN);
         if !request.align.max(1).is_power_of_two() || align > EXTENT {
@@ -149,7 +153,7 @@ impl Space {
             AllocationKind::Device | AllocationKind::Managed | AllocationKind::Pinned | AllocationKind::Heap
         );
         if poisoned && self.poison.load(Ordering::Relaxed) {
-            // SAFETY: the pages were just opened, and nobody knows of them.
+            // SAFETY: the pages were just opened, and nothing knows of them.
             unsafe {
                 std::ptr::write_bytes(crate::access::pointer::<u8>(address), POISON, request.size as usize)
             };
@@ -186,7 +190,7 @@ impl Space {
                 Ok(()) => return Ok((slot, start)),
                 Err(error) => reason = error.to_string(),
             }
-            // As it was, or nobody gets it any more.
+            // As it was, or it is not handed out any more.
             if request.kind != AllocationKind::Constant
                 || reserve::close_constant(slot.start, slot.length, slot.dense).is_ok()
             {
@@ -199,8 +203,9 @@ impl Space {
         Err(full(reason))
     }
 
-    /// Frees an allocation by its address: nothing finds it any more. Its pages become inaccessible, at once
-    /// or when the last [`Hold`](crate::Hold) of them ends, and its addresses are not used again for a while.
+    /// Frees an allocation by its address: nothing finds it any more. Its pages become
+    /// inaccessible, at once or when the last [`Hold`](crate::Hold) of them ends, and its addresses
+    /// are not used again for a while.
     pub fn free(&self, address: u64) -> Result<(), Error> {
         let wrong = || Error::NotAnAllocation { address, what: self.describe(address) };
         let place = self.records.slot_of(address).ok_or_else(wrong)?;
@@ -217,11 +222,11 @@ impl Space {
         Ok(())
     }
 
-    /// Gives what was freed back to the system. Nobody holds it.
+    /// Gives what was freed back to the system. There is no holder.
     pub(crate) fn take_away(&self, place: (usize, u32), allocation: &Allocation) {
         let slot = self.slot(place);
         let given_back = match allocation.kind {
-            // On failure its pages are mapped twice still: nobody else can have them.
+            // On failure its pages are mapped twice still: no other allocation can have them.
             AllocationKind::Constant => reserve::close_constant(slot.start, slot.length, slot.dense).is_ok(),
             // Closing fails only when the kernel has no mapping left for it.
             _ => {
@@ -243,7 +248,8 @@ impl Space {
         Slot { place, start, length, dense: self.records.is_dense(place.0) }
     }
 
-    /// The allocation that an address is in. The byte behind its end belongs to it when it is empty only.
+    /// The allocation that an address is in. The byte behind its end belongs to it when it is empty
+    /// only.
     pub fn find(&self, address: u64) -> Option<Allocation> {
         let record = self.records.record(self.records.slot_of(address)?)?;
         let (state, allocation, name) = record.read();
@@ -252,10 +258,11 @@ impl Space {
     }
 
     /// Where the host reads and writes what kernels have at an address. It is the same one, but for
-    /// constants: their pages are read-only there, for the host as well. The caller holds the memory.
+    /// constants: their pages are read-only there, for the host as well. The caller holds the
+    /// memory.
     pub fn host_address(&self, address: u64) -> u64 {
         let record = self.records.slot_of(address).and_then(|place| self.records.record(place));
-        // Whoever holds it may still write it when somebody else has freed it.
+        // A holder may still write it when it has been freed.
         let constant = record.is_some_and(|record| {
             let (_, allocation, _) = record.read();
             allocation.kind == AllocationKind::Constant && allocation.covers(address, 1)
@@ -357,8 +364,8 @@ impl Space {
         self.host.register(address, size)
     }
 
-    /// Ends a registration by its first address, and returns its length. Waits until nobody holds any of it:
-    /// then the program may unmap it.
+    /// Ends a registration by its first address, and returns its length. Waits until no holder has
+    /// any of it: then the program may unmap it.
     pub fn unregister_host(&self, address: u64) -> Result<u64, Error> {
         self.host.unregister(address)
     }

@@ -21,7 +21,7 @@ fn works(space: &Space, freed: &str) {
     let constant = space.allocate(&Request::new(0, SIZE, AllocationKind::Constant)).expect("memory");
     assert_eq!((access(constant), access(constant + SIZE - 1)), ("r--s".to_owned(), "r--s".to_owned()));
     let mut bytes = vec![1; SIZE as usize];
-    // SAFETY: nobody else knows of it.
+    // SAFETY: nothing else knows of it.
     unsafe {
         space.read(constant, &mut bytes).expect("allocated");
         assert!(bytes.iter().all(|&byte| byte == 0));
@@ -35,7 +35,7 @@ fn works(space: &Space, freed: &str) {
     let host = space.host_address(constant);
     assert_ne!(host, constant);
     assert_eq!(access(host), "rw-s");
-    // Whoever holds it can write it to the end.
+    // A holder can write it to the end.
     let held = space.hold(constant, SIZE).expect("allocated");
     space.free(constant).expect("allocated");
     assert_eq!((space.host_address(constant), access(host)), (host, "rw-s".to_owned()));
@@ -60,10 +60,10 @@ fn constants_are_read_only_where_kernels_read_them() {
         }
     }
     works(space, "rw-p");
-    // Whoever gets its pages next can write them.
+    // The next allocation of its pages can be written.
     for _ in 0..1000 {
         let next = space.allocate(&Request::new(0, SIZE, AllocationKind::Device)).expect("memory");
-        // SAFETY: nobody else knows of it.
+        // SAFETY: nothing else knows of it.
         unsafe { space.write(next, &[1; SIZE as usize]) }.expect("allocated");
         space.free(next).expect("allocated");
     }

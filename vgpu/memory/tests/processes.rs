@@ -1,7 +1,7 @@
 //! The range and its process: when it cannot be reserved, and what a forked child has of it.
 //!
-//! Each test runs this program again, alone, with the name of the case in an environment variable: the
-//! range of a process is reserved once.
+//! Each test runs this program again, alone, with the name of the case in an environment variable:
+//! the range of a process is reserved once.
 
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Output};
@@ -81,8 +81,8 @@ fn a_forked_child_has_a_copy() {
     let space = Space::get().expect("the addresses of device memory");
     let request = Request::new(0, 8, AllocationKind::Device);
     let address = space.allocate(&request).expect("memory");
-    // SAFETY: the test owns the allocation; the child only uses memory, allocates and ends, and no other
-    // thread of this process allocates.
+    // SAFETY: the test owns the allocation; the child only uses memory, allocates and ends, and no
+    // other thread of this process allocates.
     unsafe {
         space.write(address, &[1; 8]).expect("it is allocated");
         let child = libc::fork();
@@ -102,7 +102,8 @@ fn a_forked_child_has_a_copy() {
     }
 }
 
-/// What is freed cannot be read any more, not even by a wild pointer; nor can the page behind an allocation.
+/// What is freed cannot be read any more, not even by a wild pointer; nor can the page behind an
+/// allocation.
 #[test]
 fn freed_memory_and_what_is_behind_an_end_fault() {
     let case = "freed_memory_and_what_is_behind_an_end_fault";

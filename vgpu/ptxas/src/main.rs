@@ -9,6 +9,7 @@
 //! - `verdict`: what either side says
 //! - `rules`: the differences that are known
 #![forbid(unsafe_code)]
+#![warn(clippy::must_use_candidate, clippy::use_self)]
 
 mod candidates;
 mod rules;

@@ -15,7 +15,7 @@ struct Rule {
 pub struct Rules(Vec<Rule>);
 
 impl Rules {
-    pub fn known() -> Result<Rules> {
+    pub fn known() -> Result<Self> {
         let (mut rules, mut reason) = (Vec::new(), "");
         for line in FILE.lines().map(str::trim).filter(|line| !line.is_empty()) {
             if let Some(text) = line.strip_prefix('#') {
@@ -26,10 +26,10 @@ impl Rules {
             let pattern = Regex::new(&format!("^(?:{line})$")).with_context(|| format!("'{line}'"))?;
             rules.push(Rule { pattern, reason, used: 0 });
         }
-        Ok(Rules(rules))
+        Ok(Self(rules))
     }
 
-    /// Why there is this difference; `None` for one that nobody has looked at.
+    /// Why there is this difference; `None` for one that has not been looked at.
     pub fn reason(&mut self, difference: &str) -> Option<&'static str> {
         let rule = self.0.iter_mut().find(|rule| rule.pattern.is_match(difference))?;
         rule.used += 1;

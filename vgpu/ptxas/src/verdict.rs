@@ -42,7 +42,7 @@ impl Verdict {
 }
 
 impl<'a> Setting<'a> {
-    pub fn new(assembler: &'a Path, version: &'a str, processor: u16) -> Setting<'a> {
+    pub fn new(assembler: &'a Path, version: &'a str, processor: u16) -> Self {
         Setting { assembler, version, processor }
     }
 
@@ -109,7 +109,7 @@ fn refusals(
         text += "ret;\n}\n";
         let output = assemble(setting, &folder.join("batch.ptx"), &text)?;
         if !output.contains("aborted") {
-            // It has crashed: whoever makes it do so is not taken.
+            // It has crashed: a text that makes it do so is not taken.
             match kept.as_slice() {
                 [] => bail!("the assembler fails without an instruction:\n{output}"),
                 &[index] => drop(refused.insert(index, "the assembler crashes".to_owned())),

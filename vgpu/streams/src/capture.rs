@@ -1,8 +1,8 @@
 //! Stream capture: what is submitted becomes a graph instead of running.
 //!
-//! A capture begins in one stream and spreads to others that wait for an event recorded in it. The rules, and
-//! which mistake gives which error, are those of the driver API reference ("Stream management", `cuStreamBeginCapture`);
-//! every mistake makes the capture invalid, and ending it says so.
+//! A capture begins in one stream and spreads to others that wait for an event recorded in it. The
+//! rules and the errors for mistakes are those of the driver API reference ("Stream management",
+//! `cuStreamBeginCapture`). Every mistake makes the capture invalid, and ending it says so.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -15,7 +15,8 @@ use crate::process::{self, this_thread};
 use crate::stream::{Blocking, Stream, next_id};
 use crate::sync::lock;
 
-/// Which calls are refused while a capture lasts, because they might run something that the capture cannot contain.
+/// Which calls are refused while a capture lasts, because they might run something that the capture
+/// cannot contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CaptureMode {
     /// In all threads.
@@ -67,7 +68,7 @@ pub(crate) struct Branch {
     origin: bool,
 }
 
-/// Captures in progress, and how many there are: nobody should take a lock to find that there are none.
+/// Captures in progress, and how many there are: to find that there are none should take no lock.
 static ACTIVE: Mutex<Vec<Arc<Capture>>> = Mutex::new(Vec::new());
 static ACTIVE_COUNT: AtomicUsize = AtomicUsize::new(0);
 
@@ -79,13 +80,16 @@ fn active() -> std::sync::MutexGuard<'static, Vec<Arc<Capture>>> {
     ACTIVE.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-/// Sets how careful the calling thread is, and returns how careful it was (`cuThreadExchangeStreamCaptureMode`).
+/// Sets how careful the calling thread is, and returns how careful it was
+/// (`cuThreadExchangeStreamCaptureMode`).
+#[expect(clippy::must_use_candidate, reason = "the new mode is what a caller wants")]
 pub fn exchange_capture_mode(mode: CaptureMode) -> CaptureMode {
     MODE.replace(mode)
 }
 
-/// To be asked by calls that may run something at once (allocations, synchronous copies): refused, and the captures concerned
-/// become invalid, where the modes of the thread and of a capture forbid it.
+/// For calls that may run something at once (allocations, synchronous copies). The modes of the
+/// thread and of a capture may forbid them: then they are refused, and the captures concerned
+/// become invalid.
 pub fn check_unsafe_call() -> Result<(), Error> {
     if ACTIVE_COUNT.load(Ordering::Acquire) == 0 || MODE.get() == CaptureMode::Relaxed {
         return Ok(());
@@ -118,8 +122,8 @@ impl Capture {
 }
 
 impl Stream {
-    /// Begins a capture here. What is submitted through [`Stream::capture`] becomes nodes of a new graph, or of
-    /// `into`: a graph and what the first node is to depend on.
+    /// Begins a capture here. What is submitted through [`Stream::capture`] becomes nodes of a new
+    /// graph, or of `into`: a graph and what the first node is to depend on.
     pub fn begin_capture(
         self: &Arc<Self>,
         mode: CaptureMode,
@@ -196,12 +200,14 @@ impl Stream {
         if unjoined { Err(Error::CaptureUnjoined) } else { Ok(capture.graph.clone()) }
     }
 
-    /// The stream takes part in a capture, valid or not: operations are to be given to [`Stream::capture`].
+    /// The stream takes part in a capture, valid or not: operations are to be given to
+    /// [`Stream::capture`].
     pub fn is_capturing(&self) -> bool {
         self.capturing.load(Ordering::Acquire)
     }
 
-    /// The state of the capture. For the legacy stream an error while one of the streams it waits for captures.
+    /// The state of the capture. For the legacy stream an error while one of the streams it waits
+    /// for captures.
     pub fn capture_info(&self) -> Result<CaptureInfo, Error> {
         if self.is_legacy() && self.implicated().next().is_some() {
             return Err(Error::CaptureImplicit);
@@ -250,8 +256,8 @@ impl Stream {
         call(branch)
     }
 
-    /// What cannot be captured was asked of the stream: refused if it, or (for the legacy stream) one that it
-    /// would wait for, captures.
+    /// What cannot be captured was asked of the stream: refused if it, or (for the legacy stream)
+    /// one that it would wait for, captures.
     pub(crate) fn refuse_capture(&self) -> Result<(), Error> {
         if self.is_capturing() {
             return match &*lock(&self.branch) {

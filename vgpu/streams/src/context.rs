@@ -27,7 +27,7 @@ struct OwnStreams(RefCell<Vec<Arc<Stream>>>);
 impl Drop for OwnStreams {
     fn drop(&mut self) {
         if process::forked() {
-            // What is dropped with them may want locks that nobody gives back in a child.
+            // What is dropped with them may want locks that stay taken in a child.
             std::mem::forget(self.0.take());
         }
     }
@@ -36,23 +36,26 @@ impl Drop for OwnStreams {
 impl Context {
     #[cfg(not(loom))]
     #[expect(clippy::new_without_default, reason = "it starts watching for forks; not a neutral value")]
-    pub fn new() -> Context {
-        Context::with_pool(Pool::shared())
+    #[must_use]
+    pub fn new() -> Self {
+        Self::with_pool(Pool::shared())
     }
 
-    pub(crate) fn with_pool(pool: Arc<Pool>) -> Context {
+    pub(crate) fn with_pool(pool: Arc<Pool>) -> Self {
         process::watch_forks();
         let domain = Domain::new(pool);
         let legacy = Stream::new_legacy(&domain);
-        Context { domain, legacy }
+        Self { domain, legacy }
     }
 
     /// The legacy default stream: `NULL`, `CU_STREAM_LEGACY`.
+    #[must_use]
     pub fn legacy(&self) -> &Arc<Stream> {
         &self.legacy
     }
 
     /// The calling thread's own default stream, a blocking one: `CU_STREAM_PER_THREAD`.
+    #[must_use]
     pub fn per_thread(&self) -> Arc<Stream> {
         let find = |OwnStreams(streams): &OwnStreams| {
             let mut streams = streams.borrow_mut();
@@ -69,17 +72,20 @@ impl Context {
     }
 
     /// A new stream. Priorities outside of [`Context::priorities`] are moved to the nearest.
+    #[must_use]
     pub fn create_stream(&self, blocking: Blocking, priority: i32) -> Arc<Stream> {
         Stream::new(&self.domain, &self.legacy, blocking, priority)
     }
 
     /// The least and the greatest priority; low numbers go first.
+    #[must_use]
     pub fn priorities() -> (i32, i32) {
         let range = crate::pool::PRIORITIES;
         (*range.end(), *range.start())
     }
 
-    /// Waits for everything that has been submitted to any stream of the context, destroyed ones too.
+    /// Waits for everything that has been submitted to any stream of the context, destroyed ones
+    /// too.
     pub fn synchronize(&self) -> Result<(), Error> {
         self.drain()?;
         self.domain.check()
@@ -112,11 +118,13 @@ impl Context {
     }
 
     /// What made the context fail; sticky.
+    #[must_use]
     pub fn failure(&self) -> Option<Failure> {
         self.domain.failure()
     }
 
     /// Becomes true when the context fails: for kernels, which are to end then.
+    #[must_use]
     pub fn stop(&self) -> Arc<AtomicBool> {
         self.domain.stop()
     }
@@ -126,8 +134,9 @@ impl Context {
         self.domain.fail(failure);
     }
 
-    /// Ends the context: skips what has not begun, waits for other contexts' streams included, and waits for
-    /// what has; for host functions not if the context had failed. Inside a host function it does not wait.
+    /// Ends the context: skips what has not begun, waits for streams of other contexts included,
+    /// and waits for what has begun. If the context had failed, host functions are not waited for.
+    /// Inside a host function it does not wait.
     pub fn cancel(&self) -> Result<(), Error> {
         self.domain.retire();
         self.domain.fail(Failure::CONTEXT_IS_DESTROYED);

@@ -3,25 +3,28 @@
 use std::fmt;
 use std::num::NonZeroU32;
 
-/// Why an operation failed: the driver's number for it (a `CUresult`), which makes it the context's.
+/// Why an operation failed: the driver's number for it (a `CUresult`), which makes it the
+/// context's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Failure(pub NonZeroU32);
 
 impl Failure {
     /// `CUDA_ERROR_CONTEXT_IS_DESTROYED`: what a cancelled context fails with.
-    pub const CONTEXT_IS_DESTROYED: Failure = Failure::known(709);
+    pub const CONTEXT_IS_DESTROYED: Self = Self::known(709);
     /// `CUDA_ERROR_UNKNOWN`: an operation panicked, which is our own mistake.
-    pub const UNKNOWN: Failure = Failure::known(999);
+    pub const UNKNOWN: Self = Self::known(999);
 
     /// # Panics
     /// If `code` is 0, which is `CUDA_SUCCESS`.
-    pub const fn known(code: u32) -> Failure {
+    #[must_use]
+    pub const fn known(code: u32) -> Self {
         match NonZeroU32::new(code) {
-            Some(code) => Failure(code),
+            Some(code) => Self(code),
             None => panic!("zero is success"),
         }
     }
 
+    #[must_use]
     pub fn code(self) -> u32 {
         self.0.get()
     }
@@ -45,7 +48,7 @@ pub enum Error {
     NotPermitted,
     /// This process is a fork of the one that has the workers.
     Forked,
-    /// What was asked for cannot be captured, or is not safe while somebody captures.
+    /// What was asked for cannot be captured, or is not safe during a capture.
     CaptureUnsupported,
     /// The capture has failed earlier and must be ended.
     CaptureInvalidated,
@@ -69,55 +72,56 @@ pub enum Error {
 
 impl Error {
     /// The `CUresult`.
+    #[must_use]
     pub fn code(self) -> u32 {
         match self {
-            Error::Failed(failure) => failure.code(),
-            Error::InvalidValue => 1,
-            Error::Forked => 3,
-            Error::InvalidHandle => 400,
-            Error::NotReady => 600,
-            Error::NotPermitted => 800,
-            Error::CaptureUnsupported => 900,
-            Error::CaptureInvalidated => 901,
-            Error::CaptureMerge => 902,
-            Error::CaptureUnmatched => 903,
-            Error::CaptureUnjoined => 904,
-            Error::CaptureIsolation => 905,
-            Error::CaptureImplicit => 906,
-            Error::CapturedEvent => 907,
-            Error::CaptureWrongThread => 908,
-            Error::GraphUpdate => 910,
+            Self::Failed(failure) => failure.code(),
+            Self::InvalidValue => 1,
+            Self::Forked => 3,
+            Self::InvalidHandle => 400,
+            Self::NotReady => 600,
+            Self::NotPermitted => 800,
+            Self::CaptureUnsupported => 900,
+            Self::CaptureInvalidated => 901,
+            Self::CaptureMerge => 902,
+            Self::CaptureUnmatched => 903,
+            Self::CaptureUnjoined => 904,
+            Self::CaptureIsolation => 905,
+            Self::CaptureImplicit => 906,
+            Self::CapturedEvent => 907,
+            Self::CaptureWrongThread => 908,
+            Self::GraphUpdate => 910,
         }
     }
 }
 
 impl From<Failure> for Error {
-    fn from(failure: Failure) -> Error {
-        Error::Failed(failure)
+    fn from(failure: Failure) -> Self {
+        Self::Failed(failure)
     }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = match self {
-            Error::Failed(failure) => {
+            Self::Failed(failure) => {
                 return write!(f, "the context has failed with error {}", failure.code());
             }
-            Error::NotReady => "work before it has not ended",
-            Error::InvalidValue => "an argument makes no sense",
-            Error::InvalidHandle => "the event was never recorded or does not measure time",
-            Error::NotPermitted => "a host function must not wait for a stream",
-            Error::Forked => "the process was forked after the virtual GPU had started",
-            Error::CaptureUnsupported => "not possible during a stream capture",
-            Error::CaptureInvalidated => "the stream capture has failed earlier",
-            Error::CaptureMerge => "two stream captures would become one",
-            Error::CaptureUnmatched => "the capture was not begun in this stream",
-            Error::CaptureUnjoined => "a stream of the capture was not joined to the first",
-            Error::CaptureIsolation => "a captured operation would wait for one that is not captured",
-            Error::CaptureImplicit => "the legacy stream would wait for a stream that captures",
-            Error::CapturedEvent => "the event was recorded in a stream that captures",
-            Error::CaptureWrongThread => "the capture was begun by another thread",
-            Error::GraphUpdate => "the executable graph cannot be changed to that",
+            Self::NotReady => "work before it has not ended",
+            Self::InvalidValue => "an argument makes no sense",
+            Self::InvalidHandle => "the event was never recorded or does not measure time",
+            Self::NotPermitted => "a host function must not wait for a stream",
+            Self::Forked => "the process was forked after the virtual GPU had started",
+            Self::CaptureUnsupported => "not possible during a stream capture",
+            Self::CaptureInvalidated => "the stream capture has failed earlier",
+            Self::CaptureMerge => "two stream captures would become one",
+            Self::CaptureUnmatched => "the capture was not begun in this stream",
+            Self::CaptureUnjoined => "a stream of the capture was not joined to the first",
+            Self::CaptureIsolation => "a captured operation would wait for one that is not captured",
+            Self::CaptureImplicit => "the legacy stream would wait for a stream that captures",
+            Self::CapturedEvent => "the event was recorded in a stream that captures",
+            Self::CaptureWrongThread => "the capture was begun by another thread",
+            Self::GraphUpdate => "the executable graph cannot be changed to that",
         };
         f.write_str(text)
     }

@@ -11,7 +11,7 @@ use crate::graph::NodeId;
 use crate::process;
 use crate::queue::Position;
 
-/// An event. It may be recorded again at any time; whoever waits already waits for the earlier record.
+/// An event. It may be recorded again at any time; a wait that has begun is for the earlier record.
 #[derive(Debug)]
 pub struct Event {
     timed: bool,
@@ -37,13 +37,15 @@ pub(crate) enum Recorded {
 
 impl Event {
     /// A `timed` event can be given to [`Event::elapsed`].
-    pub fn new(timed: bool) -> Arc<Event> {
-        Event::with_tag(timed, 0)
+    #[must_use]
+    pub fn new(timed: bool) -> Arc<Self> {
+        Self::with_tag(timed, 0)
     }
 
     /// An event that carries a number of the caller's, such as a handle.
-    pub fn with_tag(timed: bool, tag: usize) -> Arc<Event> {
-        Arc::new(Event { timed, tag, state: Mutex::new(State { record: 0, recorded: None, time: None }) })
+    #[must_use]
+    pub fn with_tag(timed: bool, tag: usize) -> Arc<Self> {
+        Arc::new(Self { timed, tag, state: Mutex::new(State { record: 0, recorded: None, time: None }) })
     }
 
     /// As it was given.
@@ -89,11 +91,11 @@ impl Event {
     }
 
     /// Nanoseconds from `self` to `end`, negative if `end` came first.
-    pub fn elapsed(&self, end: &Event) -> Result<i64, Error> {
+    pub fn elapsed(&self, end: &Self) -> Result<i64, Error> {
         if !self.timed || !end.timed {
             return Err(Error::InvalidHandle);
         }
-        let time = |event: &Event| {
+        let time = |event: &Self| {
             event.query()?;
             let state = event.state();
             match (&state.recorded, state.time) {
@@ -127,8 +129,8 @@ impl Event {
         state.recorded = Some(recorded);
     }
 
-    /// Announces a record whose place is not known yet; its number is for [`Event::finish_record`] and
-    /// [`Event::stamp`], which may come in any order.
+    /// Announces a record whose place is not known yet; its number is for [`Event::finish_record`]
+    /// and [`Event::stamp`], which may come in any order.
     pub(crate) fn begin_record(&self) -> u64 {
         let mut state = self.state();
         state.record += 1;

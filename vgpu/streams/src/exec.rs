@@ -1,7 +1,7 @@
 //! An executable graph: its operations in one order that respects all dependencies.
 //!
-//! A launch appends them to the stream in one go. Branches that could run at the same time run one after another; their
-//! kernels have the whole device each.
+//! A launch appends them to the stream in one go. Branches that could run at the same time run one
+//! after another; their kernels have the whole device each.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -57,17 +57,17 @@ fn flatten(graph: &Graph) -> Result<Vec<Step>, Error> {
 
 impl GraphExec {
     /// An error if the graph has a cycle.
-    pub fn new(graph: &Graph) -> Result<Arc<GraphExec>, Error> {
+    pub fn new(graph: &Graph) -> Result<Arc<Self>, Error> {
         let steps = flatten(graph)?;
-        Ok(Arc::new(GraphExec { inner: Mutex::new(Inner { steps, last: None }) }))
+        Ok(Arc::new(Self { inner: Mutex::new(Inner { steps, last: None }) }))
     }
 
     fn inner(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    /// Submits all operations to `stream`; they begin after an earlier launch of the same executable graph has ended.
-    /// In a stream that captures it becomes a child graph.
+    /// Submits all operations to `stream`; they begin after an earlier launch of the same
+    /// executable graph has ended. In a stream that captures it becomes a child graph.
     pub fn launch(&self, stream: &Arc<Stream>) -> Result<(), Error> {
         let mut inner = self.inner();
         if stream.is_capturing() {

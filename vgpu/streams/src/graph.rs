@@ -40,15 +40,15 @@ pub enum NodeKind {
     Work(Arc<dyn Payload>),
     Record(Arc<Event>),
     Wait(Arc<Event>),
-    /// A graph of its own: the node's, nobody else's.
+    /// A graph of its own, which no other node shares.
     Child(Arc<Graph>),
 }
 
 impl NodeKind {
     /// Whether one can take the place of the other.
-    pub(crate) fn same_sort(&self, other: &NodeKind) -> bool {
+    pub(crate) fn same_sort(&self, other: &Self) -> bool {
         match (self, other) {
-            (NodeKind::Work(one), NodeKind::Work(other)) => one.sort() == other.sort(),
+            (Self::Work(one), Self::Work(other)) => one.sort() == other.sort(),
             (one, other) => std::mem::discriminant(one) == std::mem::discriminant(other),
         }
     }
@@ -69,8 +69,9 @@ pub struct Graph {
 }
 
 impl Graph {
-    pub fn new() -> Arc<Graph> {
-        Arc::new(Graph::default())
+    #[must_use]
+    pub fn new() -> Arc<Self> {
+        Arc::new(Self::default())
     }
 
     fn nodes_mut(&self) -> MutexGuard<'_, Nodes> {
@@ -181,7 +182,7 @@ impl Graph {
     }
 
     /// A copy, child graphs included, and which of its nodes is the copy of which.
-    pub fn duplicate(&self) -> (Arc<Graph>, BTreeMap<NodeId, NodeId>) {
+    pub fn duplicate(&self) -> (Arc<Self>, BTreeMap<NodeId, NodeId>) {
         let nodes = self.nodes_mut().clone();
         let copies: BTreeMap<_, _> = nodes.keys().map(|&id| (id, NodeId(crate::stream::next_id()))).collect();
         let copy = |(id, node): (NodeId, Node)| {
@@ -193,7 +194,7 @@ impl Graph {
             (copies[&id], Node { kind, dependencies })
         };
         let nodes = nodes.into_iter().map(copy).collect();
-        (Arc::new(Graph { nodes: Mutex::new(nodes) }), copies)
+        (Arc::new(Self { nodes: Mutex::new(nodes) }), copies)
     }
 
     /// Everything that `ids` depend on, directly or not, and they themselves.
@@ -211,8 +212,9 @@ impl Graph {
         found
     }
 
-    /// Nodes in an order in which each comes after what it depends on, earlier nodes first where there is a
-    /// choice, with the places of their dependencies in that order. An error if there is a cycle.
+    /// Nodes in an order in which each comes after what it depends on; where there is a choice,
+    /// earlier nodes come first. Each has the places of its dependencies in that order. An error if
+    /// there is a cycle.
     pub(crate) fn sorted(&self) -> Result<Vec<Sorted>, Error> {
         let nodes = self.nodes_mut();
         let mut place = BTreeMap::new();

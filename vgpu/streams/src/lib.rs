@@ -5,17 +5,19 @@
 //!
 //! * Operations of one stream run one after another, in the order of submission. They start without
 //!   anybody waiting for them.
-//! * A *blocking* stream and the *legacy* stream of its context wait for each other's earlier work, as
-//!   the CUDA programming guide has it under "default stream". Non-blocking streams do not take part.
-//! * What an operation wrote is visible to the operations after it, to those that wait for an event
-//!   recorded after it, and to a host thread that has synchronised with it or has seen by a query that it is done.
-//! * The first operation that fails makes its context fail for good ([`Context::failure`]): what is queued is
-//!   skipped, and everything that is asked of its streams answers [`Error::Failed`]. Whoever waits gets that answer too,
-//!   as soon as no work of the device is under way in the stream; a host function may never return.
+//! * A *blocking* stream and the *legacy* stream of its context wait for each other's earlier work
+//!   (CUDA programming guide, "default stream"). Non-blocking streams do not take part.
+//! * What an operation wrote is visible to the operations after it, and to those that wait for an
+//!   event recorded after it. A host thread sees it once it has synchronised, or a query has said
+//!   that the operation is done.
+//! * The first operation that fails makes its context fail for good ([`Context::failure`]). What is
+//!   queued is skipped, and everything that is asked of its streams answers [`Error::Failed`]. A
+//!   waiting thread gets that answer, too, as soon as no work of the device is under way in the
+//!   stream. A host function is not waited for, as it may never return.
 //!
-//! Threads: everything may be called from any thread at any time. A thread that waits runs the
-//! operations it waits for itself where no worker has begun with them, which makes an empty launch and its
-//! synchronisation cheap; so an operation may run on any thread of the process. Only
+//! Threads: everything may be called from any thread at any time. A waiting thread runs the
+//! operations that it waits for itself where no worker has begun with them. That makes an empty
+//! launch and its synchronisation cheap. So an operation may run on any thread of the process. Only
 //! host functions are left to the workers: the program would not expect them on its own thread.
 //!
 //! ```
@@ -28,6 +30,8 @@
 //! context.legacy().wait(&event).unwrap();
 //! context.synchronize().unwrap();
 //! ```
+
+#![warn(clippy::must_use_candidate, clippy::use_self)]
 
 mod capture;
 mod context;

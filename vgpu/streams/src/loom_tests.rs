@@ -1,7 +1,8 @@
 //! The queues and the pool under the model checker (`make loom`).
 //!
-//! loom runs each model under every interleaving of its threads, up to a bound of preemptions. A lost
-//! wake-up shows as a deadlock, a missing order as a data race on the cells that the operations write.
+//! loom runs each model under every interleaving of its threads, up to a bound of preemptions. A
+//! lost wake-up shows as a deadlock, a missing order as a data race on the cells that the
+//! operations write.
 
 use std::sync::Arc;
 
@@ -115,7 +116,7 @@ fn an_operation_starts_without_anybody_waiting() {
     });
 }
 
-/// The second operation ends only after somebody has seen the end of the first.
+/// The second operation ends only after a thread has seen the end of the first.
 #[test]
 fn threads_wait_for_different_positions() {
     loom::model(|| {

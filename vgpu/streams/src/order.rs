@@ -1,8 +1,8 @@
 //! What the streams of one context have in common: the failure, and the order between the legacy
 //! stream and the blocking ones.
 //!
-//! Used by streams and contexts. Submissions to the legacy stream and to blocking streams hold `order`, or two of them at
-//! once could each come to wait for the other.
+//! Used by streams and contexts. Submissions to the legacy stream and to blocking streams hold
+//! `order`, or two of them at once could each come to wait for the other.
 
 use std::sync::{Arc, Weak};
 
@@ -22,13 +22,13 @@ pub(crate) struct Domain {
     retired: AtomicBool,
     /// Blocking streams with operations that the legacy stream does not wait for yet.
     pub(crate) order: Mutex<Vec<Weak<Stream>>>,
-    /// All streams of the context that somebody may still wait for.
+    /// All streams of the context that may still be waited for.
     streams: Mutex<Vec<Weak<Stream>>>,
 }
 
 impl Domain {
-    pub(crate) fn new(pool: Arc<Pool>) -> Arc<Domain> {
-        Arc::new(Domain {
+    pub(crate) fn new(pool: Arc<Pool>) -> Arc<Self> {
+        Arc::new(Self {
             pool,
             failure: AtomicU32::new(0),
             stop: Arc::default(),
@@ -49,10 +49,11 @@ impl Domain {
         }
     }
 
-    /// The first failure stays, and ends all waiting: what is queued will not run, and a host function that runs may
-    /// itself be waiting for a thread that waits here. Called with no lock held.
+    /// The first failure stays, and ends all waiting. What is queued will not run; and a host
+    /// function that runs may itself be waiting for a thread that waits here. Called with no lock
+    /// held.
     ///
-    /// The end of a context is no such failure. Who ends it waits for what has begun.
+    /// The end of a context is no such failure. The thread that ends it waits for what has begun.
     pub(crate) fn fail(&self, failure: Failure) {
         let first = self.failure.compare_exchange(0, failure.code(), Ordering::AcqRel, Ordering::Acquire);
         if first.is_ok() && failure != Failure::CONTEXT_IS_DESTROYED {

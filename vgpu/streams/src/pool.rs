@@ -1,12 +1,12 @@
 //! The threads that run what no waiting thread runs.
 //!
-//! A stream is put here when it has work that may begin. There are as many workers as processors; when all
-//! of them are busy for a while and streams still wait, more are started, as the operations may be waiting for
-//! each other (a kernel for a flag that another sets, a host function for anything). Workers beyond the
-//! usual number end when they have nothing to do.
+//! A stream is put here when it has work that may begin. There are as many workers as processors.
+//! More are started when all are busy for a while and streams still wait: the operations may be
+//! waiting for each other. A kernel may wait for a flag that another sets, a host function for
+//! anything. Workers beyond the usual number end when they have nothing to do.
 //!
-//! One worker at a time looks for work for a moment before it sleeps, so that a program that launches and
-//! synchronises in a loop makes no system calls.
+//! One worker at a time looks for work for a moment before it sleeps. So a program that launches
+//! and synchronises in a loop makes no system calls.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -70,7 +70,7 @@ impl Inner {
     }
 }
 
-/// Who is to be called for waiting streams.
+/// What is to be called for waiting streams.
 #[must_use]
 enum Call {
     Nobody,
@@ -80,8 +80,8 @@ enum Call {
 }
 
 impl Pool {
-    pub(crate) fn new(usual: usize) -> Arc<Pool> {
-        Arc::new(Pool {
+    pub(crate) fn new(usual: usize) -> Arc<Self> {
+        Arc::new(Self {
             inner: Mutex::new(Inner::default()),
             work: Condvar::new(),
             waiting: AtomicUsize::new(0),
@@ -91,10 +91,10 @@ impl Pool {
 
     /// The pool of the process.
     #[cfg(not(loom))]
-    pub(crate) fn shared() -> Arc<Pool> {
+    pub(crate) fn shared() -> Arc<Self> {
         static SHARED: std::sync::OnceLock<Arc<Pool>> = std::sync::OnceLock::new();
         let processors = || thread::available_parallelism().map_or(1, usize::from);
-        SHARED.get_or_init(|| Pool::new(processors().clamp(2, MOST_WORKERS))).clone()
+        SHARED.get_or_init(|| Self::new(processors().clamp(2, MOST_WORKERS))).clone()
     }
 
     /// Streams wait for a worker.
@@ -151,7 +151,7 @@ impl Pool {
             inner.workers -= 1;
             let alone = inner.workers == 0;
             drop(inner);
-            // No thread is to be had: the caller must do it, now, or nobody will.
+            // No thread is to be had: the caller must do it now, or it is never done.
             while alone && let Some(stream) = self.take() {
                 stream.run_by_worker();
             }

@@ -7,8 +7,8 @@ use std::time::Instant;
 
 static FORKED: AtomicBool = AtomicBool::new(false);
 
-/// Notices forks from now on. A child has none of the workers, and locks that other threads
-/// held stay locked in it: every entry point asks [`forked`] before it touches any.
+/// Notices forks from now on. A child has none of the workers, and locks that other threads held
+/// stay locked in it. So every entry point asks [`forked`] before it touches any.
 pub(crate) fn watch_forks() {
     static ONCE: std::sync::Once = std::sync::Once::new();
     extern "C" fn child() {
@@ -36,7 +36,9 @@ thread_local! {
     static SELF: Cell<u64> = const { Cell::new(0) };
 }
 
-/// The calling thread is executing a host function or callback of a stream: it must not wait for streams.
+/// The calling thread is executing a host function or callback of a stream: it must not wait for
+/// streams.
+#[must_use]
 pub fn in_host_function() -> bool {
     // All threads of a model are one to the system.
     !cfg!(loom) && IN_HOST_FUNCTION.get()
@@ -65,15 +67,16 @@ pub(crate) fn this_thread() -> u64 {
 /// What an operation may need of the stack of the thread that runs it: launches compile kernels.
 const ENOUGH_STACK: usize = 1 << 20;
 
-/// Whether the calling thread has enough of its own stack left for operations. Programs make threads with
-/// little, and run coroutines on memory of theirs.
+/// Whether the calling thread has enough of its own stack left for operations. Programs make
+/// threads with little, and run coroutines on memory of theirs.
 pub(crate) fn has_stack() -> bool {
     // Threads of a model run on stacks of its own.
     if cfg!(loom) {
         return true;
     }
     thread_local! {
-        /// The lowest address of the thread's stack and the one past its highest; once they are known.
+        /// The lowest address of the thread's stack and the one past its highest; once they are
+        /// known.
         static STACK: Cell<Option<(usize, usize)>> = const { Cell::new(None) };
     }
     let (low, high) = STACK.get().unwrap_or_else(|| {
@@ -99,8 +102,9 @@ fn stack_of_this_thread() -> Option<(usize, usize)> {
     }
 }
 
-/// Calls `spawn` while the calling thread blocks all signals but those that report an instruction's own
-/// mistake: the new thread inherits that, and handlers of the program run on threads of the program.
+/// Calls `spawn` while the calling thread blocks all signals but those that report an instruction's
+/// own mistake. The new thread inherits that, so that handlers of the program run on threads of the
+/// program.
 pub(crate) fn without_signals<T>(spawn: impl FnOnce() -> T) -> T {
     // SAFETY: plain calls on sets of this frame.
     unsafe {

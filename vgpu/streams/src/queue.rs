@@ -1,19 +1,22 @@
-//! The queue of a stream: who runs its operations, when they may begin, who is told that they have ended.
+//! The queue of a stream: which thread runs its operations, when they may begin, and which threads
+//! are told that they have ended.
 //!
-//! Called by [`Stream`]'s public half and by the pool. This is the part that must not lose a wake-up, and what
-//! `loom_tests` checks. Rules that it lives by:
+//! Called by [`Stream`]'s public half and by the pool. This is the part that must not lose a
+//! wake-up, and what `loom_tests` checks. Rules that it lives by:
 //!
 //! * Positions are counted: the n-th entry of a stream's life is done when `completed >= n`.
-//! * Whoever moves the state to `Running`, under the lock, runs entries until it moves it away again.
-//!   Nobody else touches the front of the queue meanwhile.
-//! * A stream whose state is `Ready` is in the pool, or will be as soon as the thread that made it so goes on.
-//!   It may be in the pool without being ready: then somebody was quicker, and the worker leaves it alone.
+//! * A thread that moves the state to `Running`, under the lock, runs entries until it moves it
+//!   away again. No other thread touches the front of the queue meanwhile.
+//! * A stream whose state is `Ready` is in the pool, or will be as soon as the thread that made it
+//!   so goes on. It may be in the pool without being ready: then another thread was quicker, and
+//!   the worker leaves it alone.
 //! * A stream whose front waits for another stream is `Blocked` and among the other's dependents.
 //!   Streams only ever wait for positions that exist already, so there are no cycles.
-//! * When the context fails, whoever waits for a position stops waiting, unless work of the device is under way: that ends
-//!   by itself, and may be using memory of the thread that waits. What has not begun by then never will, but callbacks.
-//! * One queue's lock is never held while another's, or the pool's, is taken, and none while an
-//!   operation runs. (`order` of the context is taken before a queue's lock.)
+//! * When the context fails, threads that wait for a position stop waiting, unless work of the
+//!   device is under way. That work ends by itself, and may be using memory of the thread that
+//!   waits. What has not begun by then never will, but callbacks.
+//! * One queue's lock is never held while that of another queue or of the pool is taken, and none
+//!   while an operation runs. The context's `order` is taken before a queue's lock.
 
 use std::collections::VecDeque;
 use std::panic::AssertUnwindSafe;
@@ -44,18 +47,19 @@ impl Position {
         self.stream.reached(self.sequence)
     }
 
-    /// Reached, or never to be: nobody waits for what has failed.
+    /// Reached, or never to be: what has failed is not waited for.
     fn passed(&self) -> bool {
         self.reached() || self.stream.domain.has_failed()
     }
 }
 
-/// Who may run a task, and what becomes of it when the context has failed.
+/// Which threads may run a task, and what becomes of it when the context has failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Class {
     /// Work of the device: anybody may run it; skipped after a failure.
     Device,
-    /// A function of the program, or something that waits for the program: only workers run it; skipped after a failure.
+    /// A function of the program, or something that waits for the program: only workers run it;
+    /// skipped after a failure.
     Host,
     /// As `Host`, but it is called after a failure too, and told.
     Callback,
@@ -108,8 +112,8 @@ impl std::fmt::Debug for Inner {
 }
 
 impl Queue {
-    pub(crate) fn new() -> Queue {
-        Queue {
+    pub(crate) fn new() -> Self {
+        Self {
             inner: Mutex::new(Inner {
                 operations: VecDeque::new(),
                 state: State::Idle,
@@ -175,8 +179,8 @@ impl Stream {
 
     /// Runs operations. The caller has moved the state to `Running`.
     ///
-    /// A worker has no `goal` and goes on as long as it can; a thread that waits for a position stops there, and leaves to
-    /// the workers what is theirs.
+    /// A worker has no `goal` and goes on as long as it can. A thread that waits for a position
+    /// stops there, and leaves to the workers what is theirs.
     fn execute<'a>(self: &'a Arc<Self>, mut inner: MutexGuard<'a, Inner>, goal: Option<u64>) {
         for count in 1_u32.. {
             let Some(front) = inner.operations.front() else {
@@ -184,7 +188,7 @@ impl Stream {
                 return;
             };
             let leave = match (front, goal) {
-                // Streams of a context that ends wait for nobody else's.
+                // Streams of a context that ends wait for none of another context.
                 (Operation::Wait(position), _) if !position.passed() && !self.domain.retired() => {
                     let position = position.clone();
                     inner.state = State::Blocked;
@@ -192,7 +196,8 @@ impl Stream {
                     if position.stream.add_dependent(position.sequence, self) {
                         return;
                     }
-                    // Reached in between: go on, unless the end of the context has called somebody else.
+                    // Reached in between: go on, unless the end of the context has called another
+                    // thread.
                     inner = lock(&self.queue.inner);
                     if inner.state != State::Blocked {
                         return;
@@ -244,7 +249,7 @@ impl Stream {
         }
     }
 
-    /// The entry at the front has ended: whoever waits for that is told.
+    /// The entry at the front has ended: those that wait for that are told.
     fn complete(&self) {
         let mut inner = lock(&self.queue.inner);
         let completed = self.completed.load(Ordering::Relaxed) + 1;
@@ -252,7 +257,7 @@ impl Stream {
         inner.at_work = false;
         let notify = completed >= inner.wake_at || self.domain.has_failed();
         if notify {
-            // Those who wait for later positions say so again.
+            // Those that wait for later positions say so again.
             inner.wake_at = u64::MAX;
         }
         let ready: Vec<_> = if inner.dependents.is_empty() {
@@ -269,7 +274,7 @@ impl Stream {
         }
     }
 
-    /// Whoever waits for something here looks again: the context has failed.
+    /// All that wait for something here look again: the context has failed.
     pub(crate) fn release_waiters(self: &Arc<Self>) {
         let mut inner = lock(&self.queue.inner);
         let dependents = std::mem::take(&mut inner.dependents);
@@ -281,7 +286,7 @@ impl Stream {
     }
 
     /// False if the position has been reached already, or never will be.
-    fn add_dependent(&self, sequence: u64, stream: &Arc<Stream>) -> bool {
+    fn add_dependent(&self, sequence: u64, stream: &Arc<Self>) -> bool {
         let mut inner = lock(&self.queue.inner);
         let wait = !self.reached(sequence) && !self.domain.has_failed();
         if wait {
@@ -290,8 +295,8 @@ impl Stream {
         wait
     }
 
-    /// What the front waits for, or was waiting for, has been reached; or nothing is to be waited for any more. Whoever
-    /// takes the stream looks again.
+    /// What the front waits for, or was waiting for, has been reached; or nothing is to be waited
+    /// for any more. The thread that takes the stream looks again.
     pub(crate) fn unblock(self: &Arc<Self>) {
         let mut inner = lock(&self.queue.inner);
         if inner.state != State::Blocked {
@@ -305,13 +310,14 @@ impl Stream {
         }
     }
 
-    /// Returns when the position is reached, or the context has failed and no work of the device is under way in this
-    /// stream. Runs what stands before the position meanwhile, if nobody else does.
+    /// Returns when the position is reached, or the context has failed and no work of the device is
+    /// under way in this stream. Runs what stands before the position meanwhile, if no other thread
+    /// does.
     pub(crate) fn wait_until(self: &Arc<Self>, sequence: u64) {
         let mut spin = Spin::new();
         let mut round = 0_u32;
         while !self.reached(sequence) {
-            // Not every time: the lock is wanted by who makes progress.
+            // Not every time: the thread that makes progress wants the lock.
             if round.is_multiple_of(HELP) && has_stack() {
                 self.help(sequence);
             }
@@ -327,8 +333,8 @@ impl Stream {
         }
     }
 
-    /// Runs operations on the way to a position: those of this stream or, if it is blocked, those of the
-    /// stream it waits for. Ends when there is nothing it may run.
+    /// Runs operations on the way to a position: those of this stream or, if it is blocked, those
+    /// of the stream it waits for. Ends when there is nothing it may run.
     fn help(self: &Arc<Self>, sequence: u64) {
         let mut target = Position { stream: self.clone(), sequence };
         loop {
@@ -348,7 +354,7 @@ impl Stream {
                     drop(inner);
                     position
                 }
-                // Somebody else is at it, or will be at once.
+                // Another thread is at it, or will be at once.
                 _ => return,
             };
             target = next;

@@ -1,5 +1,5 @@
-//! A stream as the driver uses it: submission, waiting, events. Its queue is in `queue`, its part in captures
-//! in `capture`.
+//! A stream as the driver uses it: submission, waiting, events. Its queue is in `queue`, its part
+//! in captures in `capture`.
 
 use std::sync::atomic::AtomicBool as PlainBool;
 use std::sync::{Arc, Weak};
@@ -43,7 +43,8 @@ enum Role {
 pub struct Stream {
     pub(crate) domain: Arc<Domain>,
     pub(crate) queue: Queue,
-    /// Positions of the last entry submitted and of the last that has ended. Written under the queue's lock.
+    /// Positions of the last entry submitted and of the last that has ended. Written under the
+    /// queue's lock.
     pub(crate) submitted: AtomicU64,
     pub(crate) completed: AtomicU64,
     /// The part of a capture that is recorded here; `capturing` says whether there is one.
@@ -62,8 +63,8 @@ pub(crate) fn next_id() -> u64 {
 }
 
 impl Stream {
-    fn with_role(domain: &Arc<Domain>, role: Role, priority: i32) -> Arc<Stream> {
-        let stream = Arc::new(Stream {
+    fn with_role(domain: &Arc<Domain>, role: Role, priority: i32) -> Arc<Self> {
+        let stream = Arc::new(Self {
             domain: domain.clone(),
             queue: Queue::new(),
             submitted: AtomicU64::new(0),
@@ -78,16 +79,16 @@ impl Stream {
         stream
     }
 
-    pub(crate) fn new_legacy(domain: &Arc<Domain>) -> Arc<Stream> {
-        Stream::with_role(domain, Role::Legacy, 0)
+    pub(crate) fn new_legacy(domain: &Arc<Domain>) -> Arc<Self> {
+        Self::with_role(domain, Role::Legacy, 0)
     }
 
     pub(crate) fn new(
         domain: &Arc<Domain>,
-        legacy: &Arc<Stream>,
+        legacy: &Arc<Self>,
         blocking: Blocking,
         priority: i32,
-    ) -> Arc<Stream> {
+    ) -> Arc<Self> {
         let role = match blocking {
             Blocking::Independent => Role::Independent,
             Blocking::WithLegacy => Role::Blocking {
@@ -96,7 +97,7 @@ impl Stream {
                 listed: AtomicBool::new(false),
             },
         };
-        Stream::with_role(domain, role, priority)
+        Self::with_role(domain, role, priority)
     }
 
     /// As it was given, within the range there is.
@@ -120,10 +121,12 @@ impl Stream {
         self.id
     }
 
-    /// Submits work of the device. It may run on any thread, even the one that synchronises. If it fails, so
-    /// does the context; if the context has failed by then, it is dropped without having run.
+    /// Submits work of the device. It may run on any thread, even the one that synchronises. If it
+    /// fails, so does the context; if the context has failed by then, it is dropped without having
+    /// run.
     ///
-    /// A panic counts as [`Failure::UNKNOWN`]. What the closure owns is dropped before the operation counts as ended.
+    /// A panic counts as [`Failure::UNKNOWN`]. What the closure owns is dropped before the
+    /// operation counts as ended.
     pub fn submit(
         self: &Arc<Self>,
         operation: impl FnOnce() -> Outcome + Send + 'static,
@@ -142,8 +145,9 @@ impl Stream {
         self.domain.check()
     }
 
-    /// Submits a function of the program (`cuLaunchHostFunc`), or anything else that may block until another
-    /// thread does something: it never runs on a thread that waits for a stream. Skipped if the context has failed.
+    /// Submits a function of the program (`cuLaunchHostFunc`), or anything else that may block
+    /// until another thread does something. It never runs on a thread that waits for a stream.
+    /// Skipped if the context has failed.
     pub fn submit_host(
         self: &Arc<Self>,
         function: impl FnOnce() -> Outcome + Send + 'static,
@@ -167,8 +171,8 @@ impl Stream {
         Ok(())
     }
 
-    /// Waits until everything that has been submitted has ended. For the legacy stream, that is what has been
-    /// submitted to blocking streams as well.
+    /// Waits until everything that has been submitted has ended. For the legacy stream, that is
+    /// what has been submitted to blocking streams as well.
     pub fn synchronize(self: &Arc<Self>) -> Result<(), Error> {
         self.check_wait()?;
         let sequence = self.append([]);
@@ -187,8 +191,8 @@ impl Stream {
         if self.reached(sequence) { Ok(()) } else { Err(Error::NotReady) }
     }
 
-    /// Records `event`: it is done when everything that has been submitted up to now has ended. While
-    /// the stream captures, the event stands for the place in the capture.
+    /// Records `event`: it is done when everything that has been submitted up to now has ended.
+    /// While the stream captures, the event stands for the place in the capture.
     pub fn record(self: &Arc<Self>, event: &Arc<Event>) -> Result<(), Error> {
         if self.capture_record(event)? {
             return Ok(());
@@ -212,9 +216,9 @@ impl Stream {
         Ok(())
     }
 
-    /// What is submitted from now on waits until the last record of `event`, as it is now, is done. The
-    /// event may belong to another context. While the stream captures, or the event was recorded in a capture,
-    /// it becomes a dependency of the capture.
+    /// What is submitted from now on waits until the last record of `event`, as it is now, is done.
+    /// The event may belong to another context. While the stream captures, or the event was
+    /// recorded in a capture, it becomes a dependency of the capture.
     pub fn wait(self: &Arc<Self>, event: &Arc<Event>) -> Result<(), Error> {
         if self.capture_wait(event)? {
             return Ok(());
@@ -250,8 +254,8 @@ impl Stream {
         self.refuse_capture()
     }
 
-    /// Appends `operations` behind what the rules of the default stream have them wait for. Returns the position
-    /// where they, and what they wait for, are done.
+    /// Appends `operations` behind what the rules of the default stream have them wait for. Returns
+    /// the position where they, and what they wait for, are done.
     pub(crate) fn append<I>(self: &Arc<Self>, operations: I) -> u64
     where
         I: IntoIterator<Item = Operation, IntoIter: ExactSizeIterator>,
@@ -272,7 +276,7 @@ impl Stream {
                 seen.store(last, Ordering::Relaxed);
                 if operations.len() > 0 && !listed.load(Ordering::Relaxed) {
                     listed.store(true, Ordering::Relaxed);
-                    order.push(Arc::downgrade(self) as Weak<Stream>);
+                    order.push(Arc::downgrade(self) as Weak<Self>);
                 }
                 self.push(wait.into_iter().chain(operations))
             }

@@ -30,8 +30,8 @@ pub(crate) fn sleep<'a, T>(condition: &Condvar, guard: MutexGuard<'a, T>) -> Mut
     condition.wait(guard).unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-/// Waits a moment for something that another thread is expected to do at once: true until the time for that
-/// is over. A model has no use for it.
+/// Waits a moment for something that another thread is expected to do at once: true until the time
+/// for that is over. A model has no use for it.
 pub(crate) struct Spin {
     #[cfg(not(loom))]
     rounds: u32,
@@ -40,14 +40,14 @@ pub(crate) struct Spin {
 /// Rounds of pure spinning (a few microseconds).
 #[cfg(not(loom))]
 const SPINS: u32 = 400;
-/// Rounds until the end: after the pure ones each gives the processor away if somebody wants it. Longer than it
-/// takes a host thread to come back with the next launch.
+/// Rounds until the end: after the pure ones each gives the processor away if another thread wants
+/// it. Longer than it takes a host thread to come back with the next launch.
 #[cfg(not(loom))]
 const ROUNDS: u32 = 500;
 
 impl Spin {
-    pub(crate) fn new() -> Spin {
-        Spin {
+    pub(crate) fn new() -> Self {
+        Self {
             #[cfg(not(loom))]
             rounds: 0,
         }

@@ -1,13 +1,14 @@
 //! An operation as a closure that needs no allocation when it is small.
 //!
-//! Used by the queue only. A launch captures some ten words; they lie in the queue itself, so that a
-//! submission neither allocates nor makes the worker free what another thread allocated.
+//! Used by the queue only. A launch captures some ten words, which lie in the queue itself. So a
+//! submission does not allocate, nor does the worker free what another thread allocated.
 
 use std::mem::MaybeUninit;
 
 use crate::error::{Failure, Outcome};
 
-/// Bytes of a closure that are kept in place. Chosen so that an entry of the queue takes two cache lines.
+/// Bytes of a closure that are kept in place. Chosen so that an entry of the queue takes two cache
+/// lines.
 const WORDS: usize = 13;
 
 type Storage = [MaybeUninit<usize>; WORDS];
@@ -29,27 +30,28 @@ unsafe impl Send for Task {}
 
 impl Task {
     /// The closure is told the failure of its context, if there is one.
-    pub(crate) fn new<F: FnOnce(Option<Failure>) -> Outcome + Send + 'static>(closure: F) -> Task {
+    pub(crate) fn new<F: FnOnce(Option<Failure>) -> Outcome + Send + 'static>(closure: F) -> Self {
         if const { size_of::<F>() <= size_of::<Storage>() && align_of::<F>() <= align_of::<Storage>() } {
-            Task::in_place(closure)
+            Self::in_place(closure)
         } else {
             let closure = Box::new(closure);
-            Task::in_place(closure)
+            Self::in_place(closure)
         }
     }
 
-    fn in_place<F: FnOnce(Option<Failure>) -> Outcome + Send + 'static>(closure: F) -> Task {
+    fn in_place<F: FnOnce(Option<Failure>) -> Outcome + Send + 'static>(closure: F) -> Self {
         // Known when this is compiled; `new` asks the same.
         assert!(size_of::<F>() <= size_of::<Storage>() && align_of::<F>() <= align_of::<Storage>());
         let mut storage = [const { MaybeUninit::uninit() }; WORDS];
         // SAFETY: size and alignment have been asserted above.
         unsafe { storage.as_mut_ptr().cast::<F>().write(closure) };
-        Task { storage, act: act::<F> }
+        Self { storage, act: act::<F> }
     }
 
     pub(crate) fn run(self, failure: Option<Failure>) -> Outcome {
         let mut task = std::mem::ManuallyDrop::new(self);
-        // SAFETY: the closure is there, as `self` has not been dropped, and will not be dropped again.
+        // SAFETY: the closure is there, as `self` has not been dropped, and will not be dropped
+        // again.
         unsafe { (task.act)(&raw mut task.storage, Act::Run(failure)) }
     }
 }

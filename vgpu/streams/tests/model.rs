@@ -35,8 +35,8 @@ fn line() -> impl Strategy<Value = Line> {
     ]
 }
 
-/// The model: for each stream and event, the operations that have ended before anything that is submitted
-/// there (or waits for it) begins. Sets of operations as bits.
+/// The model: for each stream and event, the operations that have ended before anything that is
+/// submitted there (or waits for it) begins. Sets of operations as bits.
 #[derive(Clone, Copy, Default)]
 struct Before {
     streams: [u128; STREAMS],

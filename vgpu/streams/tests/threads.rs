@@ -135,7 +135,8 @@ fn fork_with_streams_running() {
             stream.submit(|| Ok(())).unwrap();
             stream.record(&event).unwrap();
         }
-        // SAFETY: the child only asks for what must be refused at once, and ends without destructors.
+        // SAFETY: the child only asks for what must be refused at once, and ends without
+        // destructors.
         match unsafe { libc::fork() } {
             0 => {
                 let refused = [

@@ -1,7 +1,10 @@
 //! The attribute `entry`, which exports a function of the CUDA driver API.
 //!
-//! It belongs to `gangway-driver` and names that crate's items; no other crate can use it. Functions
-//! are ordinary items, so that rustfmt, the compiler's messages and editors see them as they are.
+//! It belongs to `gangway-driver` and names that crate's items; no other crate can use it.
+//! Functions are ordinary items, so that rustfmt, the compiler's messages and editors see them as
+//! they are.
+
+#![warn(clippy::must_use_candidate, clippy::use_self)]
 
 use proc_macro2::TokenStream;
 use quote::quote;

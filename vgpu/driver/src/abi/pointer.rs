@@ -1,10 +1,10 @@
 //! The pointers that callers pass in. Here, and nowhere else, they become values.
 //!
 //! These types are the parameters of exported functions. A null pointer is refused with
-//! `CUDA_ERROR_INVALID_VALUE`. Any other is what its type says, for as long as the call lasts:
-//! that is the contract of the C API. Only a C caller makes them, so the contract is its
-//! promise. None of them may be kept after the call, but for the logs of a link, which
-//! `cuda.h` lets the driver write until the link is destroyed.
+//! `CUDA_ERROR_INVALID_VALUE`. Any other is what its type says, for as long as the call lasts: that
+//! is the contract of the C API. Only a C caller makes them, so the contract is its promise. None
+//! of them may be kept after the call. The logs of a link are an exception: `cuda.h` lets the
+//! driver write those until the link is destroyed.
 
 use std::ffi::{CStr, c_char, c_void};
 
@@ -16,7 +16,7 @@ use super::{Result, Status};
 pub struct Out<T>(*mut T);
 
 impl<T> Out<T> {
-    /// For results that nobody wants.
+    /// For results that are not wanted.
     pub const NULL: Self = Self(std::ptr::null_mut());
 
     #[must_use]

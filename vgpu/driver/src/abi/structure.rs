@@ -62,7 +62,8 @@ pub struct CUDA_MEMCPY2D {
 }
 const _: () = assert!(size_of::<CUDA_MEMCPY2D>() == 128);
 
-/// `CUDA_MEMCPY3D_v2`, and `CUDA_MEMCPY3D_PEER`, which has contexts where this has reserved pointers.
+/// `CUDA_MEMCPY3D_v2`, and `CUDA_MEMCPY3D_PEER`, which has contexts where this has reserved
+/// pointers.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct CUDA_MEMCPY3D {

@@ -73,10 +73,10 @@ impl Call {
         self.entry.refuse()
     }
 
-    /// The calling thread's context, which must be usable: after a kernel's fault every
-    /// call that asks for it gets the fault's error, until the context is gone.
+    /// The calling thread's context, which must be usable. After a kernel's fault every call that
+    /// asks for it gets the fault's error, until the context is gone.
     ///
-    /// A host function that a stream runs may not use the driver. libgomp's plugin knows a
+    /// A host function that a stream runs may not use the driver. The plugin of libgomp knows a
     /// callback's thread by this very status, and frees the memory later.
     pub fn context(&self) -> Result<Arc<Context>> {
         if gangway_streams::in_host_function() {

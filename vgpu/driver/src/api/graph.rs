@@ -253,7 +253,8 @@ fn pairs(
     Ok(graph.ids(from.array(count)?)?.into_iter().zip(graph.ids(to.array(count)?)?).collect())
 }
 
-/// Tells how many there are, or gives as many as there is room for; the rest of the room is cleared.
+/// Tells how many there are, or gives as many as there is room for; the rest of the room is
+/// cleared.
 fn list<T: Nothing>(out: Out<T>, count: Out<usize>, values: Vec<T>) -> Result {
     if out.is_null() {
         return count.set(values.len());

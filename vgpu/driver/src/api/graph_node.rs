@@ -1,4 +1,5 @@
-//! Nodes of graphs: adding them, their parameters, and changing these in graphs and executable graphs.
+//! Nodes of graphs: adding them, their parameters, and changing these in graphs and executable
+//! graphs.
 
 use std::sync::Arc;
 

@@ -1,7 +1,8 @@
-//! Tables of private functions, `cuGetExportTable`: there are none, and who is told so.
+//! Tables of private functions, `cuGetExportTable`: there are none, and in which cases that is
+//! told.
 //!
-//! The CUDA runtime cannot do without them, so the program is about to fail and its user is told at once.
-//! NVRTC asks for one and works as well without it, which is nothing to tell. What others do
+//! The CUDA runtime cannot do without them, so the program is about to fail and its user is told at
+//! once. NVRTC asks for one and works as well without it, which is nothing to tell. What others do
 //! is not known; they are told at the end of a process that has not used a device in any other way.
 
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -74,7 +74,8 @@ fn cuStreamGetCtx(call: &Call, stream: CUstream, context: Out<CUcontext>) -> Res
     context.set(call.stream(stream)?.context.handle)
 }
 
-/// The stream of a green context would have that context, and none of the other sort. There are no green ones.
+/// The stream of a green context would have that context, and none of the other sort. There are no
+/// green ones.
 #[entry(per_thread = cuStreamGetCtx_v2_ptsz)]
 fn cuStreamGetCtx_v2(
     call: &Call,

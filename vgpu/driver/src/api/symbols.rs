@@ -32,7 +32,8 @@ pub enum Missing {
 }
 
 fn symbols() -> &'static Symbols {
-    // No lock: a forked child, which may ask as well, would wait for a thread that it does not have.
+    // No lock: a forked child, which may ask as well, would wait for a thread that it does not
+    // have.
     static SYMBOLS: AtomicPtr<Symbols> = AtomicPtr::new(std::ptr::null_mut());
     let known = SYMBOLS.load(Ordering::Acquire);
     // SAFETY: what has been published stays for ever.
@@ -46,7 +47,7 @@ fn symbols() -> &'static Symbols {
 }
 
 impl Symbols {
-    fn read() -> Symbols {
+    fn read() -> Self {
         let mut names: HashMap<_, Vec<Version>> = HashMap::new();
         for line in lines(VERSIONS) {
             let mut fields = line.split(' ');
@@ -58,7 +59,7 @@ impl Symbols {
             names.entry(name).or_default().push(Version { since, symbol, per_thread: fields.next() });
         }
         let addresses = exports::all().map(|export| (export.entry.name(), export.address as usize));
-        Symbols { names, addresses: addresses.collect() }
+        Self { names, addresses: addresses.collect() }
     }
 }
 
@@ -67,8 +68,8 @@ pub fn lines(list: &'static str) -> impl Iterator<Item = &'static str> {
     list.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'))
 }
 
-/// The address of the newest symbol that a program of this version may use for a name, of
-/// those that a driver of version `driver` has.
+/// The address of the newest symbol of a name that a program of this version may use. A driver of
+/// version `driver` does not have later ones.
 pub fn find(name: &str, version: i32, driver: i32, per_thread: bool) -> Result<*const (), Missing> {
     let symbols = symbols();
     let versions = symbols.names.get(name).ok_or(Missing::Name)?;
@@ -115,7 +116,8 @@ mod tests {
             let names: Vec<_> = lines(list).collect();
             assert!(names.len() > 40, "{client}");
             for name in names {
-                // A name marked with ? is looked up and only called on a kind of device that this is not.
+                // A name marked with ? is looked up and only called on a kind of device that this
+                // is not.
                 let (name, called) = match name.strip_suffix(" ?") {
                     Some(name) => (name, false),
                     None => (name, works),

@@ -1,9 +1,9 @@
 //! The objects of the driver API: what handles stand for, and what calls mean.
 //!
-//! No function in this room is exported, and none has a C signature: [`crate::api`] checks
-//! what a caller passes, turns handles into objects and structures into values, and calls
-//! these. The rooms in here form a ladder. A room knows those above it in this list and none
-//! below; the test `layers` reads the list and refuses anything else:
+//! No function in this room is exported, and none has a C signature. [`crate::api`] checks what a
+//! caller passes, turns handles into objects and structures into values, and calls these. The rooms
+//! in here form a ladder. A room knows those above it in this list and none below; the test
+//! `layers` reads the list and refuses anything else:
 //!
 //! 1. [`process`]: settings, messages, the trace, whether the driver has been started
 //! 2. [`table`]: from handles to objects

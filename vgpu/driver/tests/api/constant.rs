@@ -28,12 +28,12 @@ struct Table {
 }
 
 impl Table {
-    fn new(context: &Context) -> Table {
+    fn new(context: &Context) -> Self {
         let module = context.load(&ptx(TABLE));
         let (mut address, mut size) = (0, 0);
         check!(cuModuleGetGlobal_v2(&mut address, &mut size, module, c"table".as_ptr()));
         assert_eq!(size, 8192);
-        Table { module, address, results: to_device(&[0; 8]) }
+        Self { module, address, results: to_device(&[0; 8]) }
     }
 
     /// The first words as a kernel reads them.

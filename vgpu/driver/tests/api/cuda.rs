@@ -264,13 +264,13 @@ pub fn start() {
 pub struct Context(pub Handle);
 
 impl Context {
-    pub fn new() -> Context {
-        Context::on(0)
+    pub fn new() -> Self {
+        Self::on(0)
     }
 
-    pub fn on(device: i32) -> Context {
+    pub fn on(device: i32) -> Self {
         start();
-        Context(get!(cuCtxCreate_v2 for Handle; 0, device))
+        Self(get!(cuCtxCreate_v2 for Handle; 0, device))
     }
 
     /// The kernel of a module.

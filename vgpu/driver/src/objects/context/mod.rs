@@ -1,9 +1,9 @@
 //! Contexts; `stack` has those of each thread, `primary` the one that each device has by itself.
 //!
-//! A context owns streams, modules and memory of one device, and fails as a whole: after a
-//! kernel's fault every call that works with it answers the fault's error until it is gone.
-//! What streams and modules are is decided above this room. A context knows them only as
-//! [`Dependent`]s, which it ends with itself.
+//! A context owns streams, modules and memory of one device, and fails as a whole. After a kernel's
+//! fault every call that works with it answers the fault's error until it is gone. What streams and
+//! modules are is decided above this room. A context knows them only as [`Dependent`]s, which it
+//! ends with itself.
 
 mod primary;
 mod stack;
@@ -30,9 +30,9 @@ pub trait Dependent: Debug + Send + Sync {
     fn context_ends(&self);
 }
 
-/// As hardware has them after a context was made: sizes of stack, printf buffer and heap, depth
-/// and number of launches by kernels, granularity of the second-level cache, and how much of it
-/// persists.
+/// As hardware has them after a context was made. They are the sizes of stack, printf buffer and
+/// heap, and the depth and number of launches by kernels. The last two are of the second-level
+/// cache: its granularity, and how much of it persists.
 const DEFAULT_LIMITS: [usize; limit::COUNT] = [1024, 1 << 20, HEAP as usize, 2, 2048, 64, 0];
 
 #[derive(Debug)]
@@ -235,7 +235,7 @@ impl Context {
     }
 
     /// `cuCtxEnablePeerAccess`
-    pub fn enable_peer(&self, peer: &Context) -> Result {
+    pub fn enable_peer(&self, peer: &Self) -> Result {
         if std::ptr::eq(self.device, peer.device) {
             return Err(Status::INVALID_DEVICE);
         }
@@ -247,7 +247,7 @@ impl Context {
         Ok(())
     }
 
-    pub fn disable_peer(&self, peer: &Context) -> Result {
+    pub fn disable_peer(&self, peer: &Self) -> Result {
         let mut peers = self.peers.lock().unwrap_or_else(PoisonError::into_inner);
         let index = peers.iter().position(|&number| number == peer.device.number());
         peers.swap_remove(index.ok_or(Status::PEER_ACCESS_NOT_ENABLED)?);

@@ -1,6 +1,6 @@
 //! Primary contexts: the one of a device that everything in a process shares.
 //!
-//! It is there while somebody has retained it. Its handle stays the same when it is made again.
+//! It is there while it is retained. Its handle stays the same when it is made again.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -59,7 +59,7 @@ impl Primary {
         Ok(if self.retained == 0 { self.context.take() } else { None })
     }
 
-    /// Forgets the context, whoever has retained it.
+    /// Forgets the context, even if it is retained.
     pub fn reset(&mut self) -> Option<Arc<Context>> {
         self.retained = 0;
         self.context.take()
@@ -83,7 +83,7 @@ pub fn active_primary(device: &Device) -> Option<Arc<Context>> {
     Primary::of(device, |primary| primary.active().cloned())
 }
 
-/// Destroys a primary context that nobody has retained any more.
+/// Destroys a primary context that is not retained any more.
 pub fn destroy_primary(context: Option<Arc<Context>>) {
     if let Some(context) = context {
         context.destroy();

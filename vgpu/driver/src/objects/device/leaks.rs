@@ -25,7 +25,7 @@ pub fn watch() {
     });
 }
 
-/// Tells of allocations that nobody can free any more.
+/// Tells of allocations that can no longer be freed.
 pub fn tell(space: &Space, left: &[Allocation]) {
     if let Some(report) = space.leak_report(left) {
         // The end of a process is no place to fail in.

@@ -33,7 +33,7 @@ pub struct Device {
 impl Device {
     /// All devices, by their numbers. The first call reads the environment.
     #[must_use]
-    pub fn all() -> &'static [Device] {
+    pub fn all() -> &'static [Self] {
         static DEVICES: OnceLock<Vec<Device>> = OnceLock::new();
         DEVICES.get_or_init(|| {
             let config = Arc::new(Config::from_environment());
@@ -52,7 +52,7 @@ impl Device {
                 if let Err(error) = space.set_limit(ordinal, config.memory) {
                     report!("the memory of device {ordinal} has no limit: {error}");
                 }
-                Device {
+                Self {
                     ordinal,
                     limits: Limits::of(config.capability),
                     config: Arc::clone(&config),
@@ -64,9 +64,9 @@ impl Device {
     }
 
     /// The device of a number, or `CUDA_ERROR_INVALID_DEVICE`.
-    pub fn get(number: CUdevice) -> Result<&'static Device> {
+    pub fn get(number: CUdevice) -> Result<&'static Self> {
         let index = usize::try_from(number).map_err(|_| Status::INVALID_DEVICE)?;
-        Device::all().get(index).ok_or(Status::INVALID_DEVICE)
+        Self::all().get(index).ok_or(Status::INVALID_DEVICE)
     }
 
     #[must_use]
@@ -161,7 +161,8 @@ impl Device {
         Ok(())
     }
 
-    /// Sets the size of the heap of kernels, `CU_LIMIT_MALLOC_HEAP_SIZE`: only before one has used it.
+    /// Sets the size of the heap of kernels, `CU_LIMIT_MALLOC_HEAP_SIZE`: only before one has used
+    /// it.
     pub fn set_heap(&self, bytes: u64) -> Result {
         if self.engine().set_heap(bytes.max(HEAP)) { Ok(()) } else { Err(Status::INVALID_VALUE) }
     }

@@ -1,7 +1,8 @@
 //! Graphs as the driver API knows them: handles for graphs, nodes and executable graphs, and
 //! the objects of the program that they keep alive. What a graph is, `gangway-streams` knows.
 //!
-//! A graph that was captured or is a child has no handle before somebody asks; nor have its nodes.
+//! A graph that was captured or is a child has no handle before a call asks for it; nor have its
+//! nodes.
 
 mod exec;
 mod node;

@@ -76,7 +76,7 @@ impl UserObject {
 
 impl Drop for UserObject {
     fn drop(&mut self) {
-        // SAFETY: the program passed the function to be called with its object, once, when nobody
+        // SAFETY: the program passed the function to be called with its object, once, when nothing
         // refers to it any more.
         unsafe { (self.destroy)(self.object.0) };
     }

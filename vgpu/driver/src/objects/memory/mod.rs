@@ -1,8 +1,8 @@
 //! Memory that programs allocate: whose it is, and taking it back.
 //!
-//! Addresses are unique in the process, whatever device or context they belong to, so most
-//! of what is asked about a pointer is answered by `gangway-device-memory`. Here is what it
-//! does not know: the context that allocated, and with which flags.
+//! Addresses are unique in the process, whatever device or context they belong to. So most of what
+//! is asked about a pointer is answered by `gangway-device-memory`. Here is what it does not know:
+//! the context that allocated, and with which flags.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -226,7 +226,7 @@ pub fn hold(address: u64, size: u64, write: bool) -> std::result::Result<Hold<'s
     space.hold(address, size).ok_or_else(|| {
         match space.check(address, size, write) {
             Err(violation) => report!("an operation of a stream fails: {violation}"),
-            // It is freed, and somebody else holds it a little longer.
+            // It is freed, and another operation holds it a little longer.
             Ok(()) => {
                 report!("an operation of a stream fails: {size} bytes at {address:#x} are not allocated")
             }

@@ -29,7 +29,7 @@ pub struct GraphMemory {
 struct Known {
     /// All of it that there is, by address.
     all: HashMap<u64, Weak<GraphMemory>>,
-    /// What a node has allocated and nobody has freed.
+    /// What a node has allocated and has not been freed.
     live: HashMap<u64, Arc<GraphMemory>>,
     usage: BTreeMap<CUdevice, Usage>,
 }

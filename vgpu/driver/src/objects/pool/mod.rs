@@ -1,9 +1,9 @@
 //! Memory that is allocated and freed in the order of streams: that of pools, and that of graphs.
 //!
-//! An allocation has its address at once. Freeing happens in the stream's turn: then the memory
-//! goes back to the system, or is kept by the pool for the next allocation of the same size as
-//! long as the pool has no more than its release threshold. What a pool has belongs to the
-//! device, not to a context.
+//! An allocation has its address at once. Freeing happens in the stream's turn. Then the pool keeps
+//! the memory for the next allocation of the same size, as long as it has no more than its release
+//! threshold. Otherwise the memory goes back to the system. What a pool has belongs to the device,
+//! not to a context.
 //!
 //! Here is the pool itself; `device` has those of each device, `allocation` knows what is
 //! allocated and frees it, `graph` has the memory of graphs.
@@ -80,7 +80,8 @@ impl Pool {
             return Err(Status::INVALID_VALUE);
         }
         let address = match self.take(size) {
-            // What streams are about to free may be enough. Whoever may not wait cannot have it.
+            // What streams are about to free may be enough. A caller that may not wait cannot have
+            // it.
             Err(Status::OUT_OF_MEMORY) => {
                 stream.context.queues.synchronize().map_err(|_| Status::OUT_OF_MEMORY)?;
                 self.take(size)?

@@ -1,7 +1,8 @@
 //! The environment variables that describe the virtual devices, `GANGWAY_VGPU_*`.
 //!
-//! They are read once, by `cuInit`. A value that makes no sense is reported on stderr and
-//! the default is used: a program must not run on something else than what was asked for without a word.
+//! They are read once, by `cuInit`. A value that makes no sense is reported on stderr and the
+//! default is used. A program must not run without a word on something else than what was asked
+//! for.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -30,7 +31,7 @@ impl FromStr for Capability {
     type Err = ();
 
     /// `9.0`, `90` or `sm_90`. Kernels must have been made for this processor or an older one.
-    fn from_str(text: &str) -> Result<Capability, ()> {
+    fn from_str(text: &str) -> Result<Self, ()> {
         let text = text.strip_prefix("sm_").unwrap_or(text);
         let (major, minor) = match text.split_once('.') {
             Some(parts) => parts,
@@ -38,7 +39,7 @@ impl FromStr for Capability {
             None => return Err(()),
         };
         let (major, minor) = (major.parse().map_err(|_| ())?, minor.parse().map_err(|_| ())?);
-        if (3..=12).contains(&major) && minor <= 9 { Ok(Capability { major, minor }) } else { Err(()) }
+        if (3..=12).contains(&major) && minor <= 9 { Ok(Self { major, minor }) } else { Err(()) }
     }
 }
 
@@ -66,13 +67,13 @@ const MOST_DEVICES: u32 = 16;
 const MOST_WORKERS: usize = 1024;
 
 impl Config {
-    pub fn from_environment() -> Config {
+    pub fn from_environment() -> Self {
         let text = |value: Option<OsString>| value?.into_string().ok();
-        Config::new(|name| text(std::env::var_os(name)), |name| text(file_variable(name)))
+        Self::new(|name| text(std::env::var_os(name)), |name| text(file_variable(name)))
     }
 
     /// `file` is asked for the variables that name files.
-    fn new(variable: impl Fn(&str) -> Option<String>, file: impl Fn(&str) -> Option<String>) -> Config {
+    fn new(variable: impl Fn(&str) -> Option<String>, file: impl Fn(&str) -> Option<String>) -> Self {
         let value = |name: &str| {
             let full = format!("GANGWAY_VGPU_{name}");
             variable(&full).filter(|value| !value.is_empty())
@@ -92,7 +93,7 @@ impl Config {
         }
         let in_range = |text: &str, most: usize| text.parse().ok().filter(|count| (1..=most).contains(count));
         let cache = file("GANGWAY_VGPU_CACHE").filter(|value| !value.is_empty());
-        Config {
+        Self {
             name: value("NAME").unwrap_or_else(|| DEFAULT_NAME.into()),
             capability: read(
                 "CAPABILITY",
@@ -153,8 +154,8 @@ impl Config {
 const DEFAULT_DRIVER: i32 = 13_050;
 
 /// The version that the driver says it has, 13050 for 13.5: `GANGWAY_VGPU_DRIVER`, read once.
-/// Programs ask for it before they start the driver. Nobody waits for who asks first: a child that
-/// is forked meanwhile asks, too, and does not have that thread.
+/// Programs ask for it before they start the driver. No thread waits for the one that asks first: a
+/// child that is forked meanwhile asks, too, and does not have that thread.
 pub fn driver_version() -> i32 {
     static VERSION: AtomicI32 = AtomicI32::new(0);
     let known = VERSION.load(Ordering::Relaxed);
@@ -181,7 +182,7 @@ fn version_of(text: &str) -> Option<i32> {
     matches!((major, minor), (12, 8..=9) | (13, 0..=5)).then_some(major * 1000 + minor * 10)
 }
 
-/// The folder for compiled code of those who name none.
+/// The folder for compiled code if none is named.
 fn default_cache(file: &impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
     let set = |name: &str| file(name).filter(|value| value.starts_with('/')).map(PathBuf::from);
     let base = set("XDG_CACHE_HOME").or_else(|| Some(set("HOME")?.join(".cache")))?;

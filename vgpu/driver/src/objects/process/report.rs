@@ -6,7 +6,7 @@ use std::io::Write;
 use std::mem::ManuallyDrop;
 use std::os::fd::FromRawFd;
 
-/// Prints a line that begins with `gangway: `, as [`eprintln!`] does. Where nobody listens (a
+/// Prints a line that begins with `gangway: `, as [`eprintln!`] does. Where the line cannot go (a
 /// closed pipe, a full disk) it does nothing, since a panic must not reach the C caller.
 macro_rules! report {
     ($($argument:tt)+) => {

@@ -1,8 +1,8 @@
 //! The trace of calls: `GANGWAY_VGPU_TRACE`.
 //!
-//! `1` prints, when the process ends, how often each function was called and how long it
-//! took; any other value names a file that every call is written to, in the trace format
-//! that Chrome's and Perfetto's viewers read. Without the variable a call costs one load.
+//! `1` prints, when the process ends, how often each function was called and how long it took. Any
+//! other value names a file that every call is written to, in the trace format that Chrome's and
+//! Perfetto's viewers read. Without the variable a call costs one load.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -55,7 +55,8 @@ pub fn start(calls: Calls) {
             match File::create(&value) {
                 Ok(created) => {
                     let mut writer = BufWriter::new(created);
-                    // The array stays open: viewers take it so, also from a process that was killed.
+                    // The array stays open: viewers take it so, also from a process that was
+                    // killed.
                     let _ = writer.write_all(b"[\n");
                     file = Some(Mutex::new(writer));
                 }

@@ -11,7 +11,8 @@ impl From<gangway_linker::Code> for Status {
     }
 }
 
-/// Makes one module of an image that can be loaded; what is wrong goes to the error log, or else to stderr.
+/// Makes one module of an image that can be loaded; what is wrong goes to the error log, or else to
+/// stderr.
 pub fn read(bytes: &[u8], capability: u16, options: &JitOptions) -> Result<gangway_ptx::Module> {
     let mut module = gangway_linker::load("image", bytes, capability).map_err(|error| {
         complain(options, &with_advice(error.to_string(), capability));

@@ -28,8 +28,8 @@ pub struct JitOptions {
     start: Instant,
 }
 
-// SAFETY: the pointers are used under the lock of the link that they belong to, and by
-// contract no other thread of the program uses the buffers meanwhile.
+// SAFETY: the pointers are used under the lock of the link that they belong to. By contract no
+// other thread of the program uses the buffers meanwhile.
 unsafe impl Send for JitOptions {}
 
 impl JitOptions {

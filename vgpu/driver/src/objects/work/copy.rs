@@ -2,7 +2,7 @@
 //!
 //! A [`struct@Copy`] is checked when it is submitted: whatever is device memory must be allocated
 //! from its first to its last byte. It is carried out in its stream. There it holds that memory,
-//! which somebody may have freed since or be about to free. Host memory that the program unmaps
+//! which may have been freed since or be about to be freed. Host memory that the program unmaps
 //! meanwhile ends the copy with an error.
 
 use gangway_device_memory::{Hold, is_device_address};
@@ -20,7 +20,8 @@ use crate::objects::stream::StreamRef;
 pub struct Side {
     /// Of the first byte.
     pub address: u64,
-    /// Memory that devices can use, so it must be allocated; otherwise whatever the host says it has.
+    /// Memory that devices can use, so it must be allocated; otherwise whatever the host says it
+    /// has.
     pub device: bool,
     /// Host memory that was registered when the copy was submitted, and must still be when it runs.
     registered: bool,

@@ -104,8 +104,8 @@ impl Payload for Fill {
         let first = memory::host_address(self.address);
         for row in 0..self.height {
             let start = (first + (row * self.pitch) as u64) as *mut u8;
-            // SAFETY: all of it is allocated, aligned and held; other threads access it only by races
-            // that the program has made.
+            // SAFETY: all of it is allocated, aligned and held; other threads access it only by
+            // races that the program has made.
             unsafe {
                 match self.element {
                     _ if same => start.write_bytes(bytes[0], self.width * self.element),

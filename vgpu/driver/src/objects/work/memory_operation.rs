@@ -153,7 +153,7 @@ impl Operation {
 #[derive(Clone, Debug)]
 pub struct MemoryOperations {
     operations: Vec<Operation>,
-    /// As they were given, for those who ask a node.
+    /// As they were given, for calls that ask a node.
     pub given: Vec<CUstreamBatchMemOpParams>,
     context: Weak<Context>,
 }
