@@ -90,6 +90,13 @@ pub enum ErrorKind {
         /// What is mapped.
         mapped: HostRange,
     },
+    /// The item has to be new and is mapped, at least in part.
+    AlreadyPresent {
+        /// The item.
+        wanted: HostRange,
+        /// What is mapped.
+        mapped: HostRange,
+    },
     /// `present` was given and the item is not.
     NotPresent {
         /// The item.
@@ -268,6 +275,11 @@ impl fmt::Display for ErrorKind {
                 "{wanted} cannot be associated: it is mapped or associated already, at least in part\n  \
                  already mapped: {mapped}\n  \
                  help: unmap it or disassociate it first"
+            ),
+            Self::AlreadyPresent { wanted, mapped } => write!(
+                f,
+                "{wanted} must be new on the device and is mapped already, at least in part\n  \
+                 already mapped: {mapped}\n  help: unmap it before"
             ),
             Self::NotPresent { wanted, near } => {
                 write!(f, "{wanted} must be present on the device and is not")?;

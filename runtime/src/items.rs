@@ -16,7 +16,8 @@ pub struct Item {
     pub base: usize,
     /// First byte of the section.
     pub begin: usize,
-    /// Bytes; of [`IN_PIECES`](MapKind::IN_PIECES) items, what their front end makes of it.
+    /// Bytes; of a [`STRUCTURE`](MapKind::STRUCTURE) its members; of
+    /// [`IN_PIECES`](MapKind::IN_PIECES) items what their front end makes of it.
     pub size: usize,
     /// What to do with it.
     pub kind: MapKind,
@@ -67,6 +68,12 @@ pub trait Items {
     /// What the compiler says about it makes no sense.
     fn section<'i>(&'i self, _item: &'i Item) -> std::result::Result<Box<dyn Section + 'i>, Damage> {
         Err(Damage("a form that this front end does not have".to_owned()))
+    }
+
+    /// First byte of what the pointer that is a [`POINTER`](MapKind::POINTER) item points to.
+    fn pointee(&self, index: usize) -> usize {
+        // SAFETY: the front end says that a pointer is there.
+        unsafe { *(self.item(index).begin as *const usize) }
     }
 
     /// Gives the caller a device address in place of an item's base

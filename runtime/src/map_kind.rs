@@ -48,14 +48,62 @@ impl MapKind {
     /// The section is no one range, see [`Items::section`](crate::Items::section).
     pub const IN_PIECES: Self = Self(1 << 44);
 
+    /// With [`ATTACH`](Self::ATTACH): the attachment counts (OpenACC 3.3 section 2.6.8). It is
+    /// made whether or not something is new, and undone at the end of a region.
+    pub const COUNTED: Self = Self(1 << 32);
+    /// The opposite of a counted attachment, where data ends: base is the pointer. With
+    /// [`DELETE`](Self::DELETE) however often it was attached.
+    pub const DETACH: Self = Self(1 << 33);
+    /// With [`ATTACH`](Self::ATTACH): the device pointer is written even if it should have that
+    /// value already, as a kernel may have changed it.
+    pub const REWRITE: Self = Self(1 << 34);
+    /// The item is itself a pointer, attached to [`Items::pointee`](crate::Items::pointee) if
+    /// either is new.
+    pub const POINTER: Self = Self(1 << 35);
+    /// A structure at `base` of which as many of the next items are members as `size` says,
+    /// in any order. One allocation covers them, from the first byte to the last.
+    pub const STRUCTURE: Self = Self(1 << 36);
+    /// All items of the construct with this meaning that share an entry count once.
+    pub const ONCE: Self = Self(1 << 37);
+    /// It is an error if any of the item is present before.
+    pub const NEW: Self = Self(1 << 38);
+    /// Nothing is done if the item is not present: the kernel gets the host's address.
+    pub const IF_PRESENT: Self = Self(1 << 39);
+    /// The kernel gets null if the item has no storage on the device.
+    pub const NULL_IF_ABSENT: Self = Self(1 << 40);
+
     /// A variable captured by reference in a lambda that is itself a first-private
     /// argument has all of these.
     pub const LAMBDA_CAPTURE: Self = Self::POINTER_AND_POINTEE.with(Self::LITERAL).with(Self::IMPLICIT);
 
     /// Items that have no entry of their own at the end of a construct.
-    pub(crate) const NOT_MAPPED: Self = Self::LITERAL.with(Self::PRIVATE).with(Self::ATTACH);
+    pub(crate) const NOT_MAPPED: Self =
+        Self::LITERAL.with(Self::PRIVATE).with(Self::ATTACH).with(Self::DETACH);
+
+    /// Items whose reference may be another item's.
+    pub(crate) const SHARES_REFERENCE: Self = Self::ONCE.with(Self::STRUCTURE);
+
+    /// Meanings at the beginning of a construct for which the usual way does not do.
+    pub(crate) const SPECIAL: Self =
+        Self::ATTACH.with(Self::DETACH).with(Self::ONCE).with(Self::NEW).with(Self::NULL_IF_ABSENT);
+
+    /// No meaning, see [`unknown`](Self::unknown).
+    const UNKNOWN: Self = Self(1 << 47);
 
     const PARENT_SHIFT: u32 = 48;
+
+    /// What a front end makes of an encoding that it does not know.
+    #[must_use]
+    pub const fn unknown(encoding: u32) -> Self {
+        Self(Self::UNKNOWN.0 | encoding as u64)
+    }
+
+    /// The encoding that was not known.
+    #[inline]
+    #[must_use]
+    pub const fn unknown_encoding(self) -> Option<u32> {
+        if self.has(Self::UNKNOWN) { Some(self.0 as u32) } else { None }
+    }
 
     /// The set as a number, for front ends whose encodings resemble it.
     #[inline]

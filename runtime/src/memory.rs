@@ -306,6 +306,14 @@ pub fn disassociate(
     events::step(device.number(), site, step, remove, |_| step())
 }
 
+/// Host address of a device address, if it is in a mapped range: for reverse offload and
+/// `acc_hostptr`. A binary search, unless something has been mapped or unmapped since the
+/// last question.
+#[must_use]
+pub fn host_address(device: &'static Device, address: DevicePtr) -> Option<usize> {
+    device.table.host_of(address)
+}
+
 /// Device address of a host address, if it is present.
 #[must_use]
 pub fn mapped_address(device: &'static Device, host: usize) -> Option<DevicePtr> {

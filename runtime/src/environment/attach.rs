@@ -5,8 +5,11 @@
 //! `attach(always)` it happens even if nothing is new.
 
 use super::work::{AttachRequest, Work};
-use crate::error::Result;
+use crate::error::{ErrorKind, HostRange, Result};
 use crate::events;
+use crate::items::Item;
+use crate::label::Label;
+use crate::map_kind::MapKind;
 use crate::present::{Attached, Attachment, EntryRef, Phase, Relation};
 use gangway_backend::DevicePtr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -36,16 +39,31 @@ impl Work {
 
     fn attach(&mut self, request: &AttachRequest) -> Result<()> {
         let new = |host| self.created.iter().any(|&(begin, end)| (begin..end).contains(&host));
-        let always = request.always || AUTO_AS_ALWAYS.load(Ordering::Relaxed);
+        let always =
+            request.kind.has(MapKind::ALWAYS | MapKind::COUNTED) || AUTO_AS_ALWAYS.load(Ordering::Relaxed);
         if !(always || new(request.pointee) || new(request.pointer)) {
             return Ok(());
         }
         let (Some(pointee), Some(pointer)) =
             (self.present(request.pointee, 0), self.present(request.pointer, request.size))
         else {
-            return Ok(());
+            return self.nothing_to_attach(request);
         };
         self.attach_to(pointer, request, pointee.translate(request.pointee))
+    }
+
+    /// OpenMP 6.0 section 7.9.6 and OpenACC 3.3 section 2.7.2: no action, unless the item
+    /// says that it is an error.
+    #[cold]
+    fn nothing_to_attach(&self, request: &AttachRequest) -> Result<()> {
+        let AttachRequest { pointer, pointee, size, kind } = *request;
+        if !kind.has(MapKind::PRESENT) || self.unified_shared_memory {
+            return Ok(());
+        }
+        let pointer_is_present = self.present(pointer, size).is_some();
+        let (begin, size) = if pointer_is_present { (pointee, 0) } else { (pointer, size) };
+        let wanted = HostRange { begin, size, label: Label::NONE };
+        Err(self.fail(ErrorKind::NotPresent { wanted, near: self.device.near(begin) }))
     }
 
     /// The entry that contains a range, with its storage known.
@@ -80,6 +98,7 @@ impl Work {
             device_pointer,
             host_content,
             device_content: device_content.clone(),
+            count: u32::from(request.kind.has(MapKind::COUNTED)),
         };
         let own = self.filling.iter().any(|filling| filling.entry == pointer);
         let live = pointer.snapshot().is_some_and(|counts| counts.phase == Phase::Live);
@@ -88,7 +107,11 @@ impl Work {
             // Another thread is still filling it: the pointer is not there before.
             self.awaited.push(pointer);
         }
+        if request.kind.has(MapKind::COUNTED) {
+            self.attached.push((pointer, request.pointer));
+        }
         match attached {
+            Attached::Known if request.kind.has(MapKind::REWRITE) => {}
             Attached::Known | Attached::LeftToFiller => return Ok(()),
             Attached::WriteWhenFilled => _ = pointer.wait_filled(),
             Attached::Write => {}
@@ -97,6 +120,39 @@ impl Work {
             self.wait_until_ready(pointer)?;
         }
         self.copy_bytes_to(device_content, device_pointer, pointer.label())
+    }
+
+    /// Gives up an attachment, OpenACC 3.3 section 2.7.2 (detach action).
+    #[cold]
+    pub(super) fn detach(&mut self, item: &Item) -> Result<()> {
+        let pointer = item.base;
+        match self.device.table.lookup(pointer, size_of::<usize>()) {
+            Relation::Contained(entry) if entry.wait_filled() => {
+                self.detach_from(entry, pointer, item.kind.has(MapKind::DELETE))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Gives up the counted attachments that the construct has made.
+    #[inline]
+    pub(super) fn detach_attached(&mut self) -> Result<()> {
+        let mut result = Ok(());
+        while let Some((entry, pointer)) = self.attached.pop() {
+            result = result.and(self.detach_from(entry, pointer, false));
+        }
+        result
+    }
+
+    /// The last one gives the device pointer the host's value.
+    fn detach_from(&mut self, entry: EntryRef<'static>, pointer: usize, all: bool) -> Result<()> {
+        let Some(Attachment { device_pointer, host_content, .. }) = entry.detach(pointer, all) else {
+            return Ok(());
+        };
+        self.wait_until_ready(entry)?;
+        // SAFETY: the compiler says that a pointer (or descriptor) of this size is there.
+        let host = unsafe { std::slice::from_raw_parts(pointer as *const u8, host_content.len()) };
+        self.copy_bytes_to(host.into(), device_pointer, entry.label())
     }
 
     /// Writes what other threads have attached inside the entries this construct

@@ -19,15 +19,23 @@ const STRUCTURE_ALIGNMENT: usize = 16;
 const PATIENCE: u32 = 1000;
 
 /// One range to be made present.
-struct Wanted {
-    begin: usize,
-    base: usize,
-    size: usize,
-    padding: usize,
-    label: Label,
-    kind: MapKind,
-    /// Whether the construct's reference is counted on the entry.
-    count: bool,
+pub(super) struct Wanted {
+    pub(super) begin: usize,
+    pub(super) base: usize,
+    pub(super) size: usize,
+    pub(super) padding: usize,
+    pub(super) label: Label,
+    pub(super) kind: MapKind,
+    pub(super) count: Count,
+}
+
+/// Whether the construct's reference is counted on an entry.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Count {
+    No,
+    Yes,
+    /// Unless another item's has been.
+    Once,
 }
 
 impl Work {
@@ -52,25 +60,21 @@ impl Work {
             let item = items.item(index);
             self.seen |= item.kind;
             self.check_kind(items, &item, index)?;
-            let held = if item.kind.has(MapKind::LITERAL | MapKind::PRIVATE) {
-                Held::NOTHING
+            let held = if item.kind.has(MapKind::LITERAL | MapKind::PRIVATE | MapKind::STRUCTURE) {
+                let structure = item.kind.has(MapKind::STRUCTURE);
+                if structure { self.enter_structure(items, index, &item)? } else { Held::NOTHING }
             } else if items.has_mapper(index) {
                 self.enter_mapped(items, index)?
             } else {
                 let next = (index + 1 < items.len()).then(|| items.kind(index + 1));
                 self.enter_item(&item, index, next)?
             };
-            if item.kind.has(MapKind::RETURN_ADDRESS) {
-                let base = if item.kind.has(MapKind::POINTER_AND_POINTEE) {
-                    // SAFETY: the compiler says that the base is the address of a pointer.
-                    unsafe { *(item.base as *const usize) }
-                } else {
-                    item.base
-                };
-                items.return_address(index, held.device.0.wrapping_sub(item.begin.wrapping_sub(base)));
+            if item.kind.has(MapKind::POINTER | MapKind::RETURN_ADDRESS) {
+                self.follow(items, index, &item, held);
             }
             self.held.push(held);
         }
+        self.give_up_structures();
         self.attach_all()?;
         self.publish()
     }
@@ -93,18 +97,24 @@ impl Work {
 
     #[inline]
     fn enter_item(&mut self, item: &Item, index: usize, next: Option<MapKind>) -> Result<Held> {
-        let kind = item.kind;
-        if kind.has(MapKind::ATTACH) {
-            self.attachments.push(AttachRequest {
-                pointer: item.base,
-                pointee: item.begin,
-                size: item.size,
-                always: kind.has(MapKind::ALWAYS),
-            });
-            return Ok(Held::NOTHING);
+        if item.kind.has(MapKind::SPECIAL) {
+            return self.enter_special(item, index, next);
         }
+        let count = if item.kind.parent().is_none() { Count::Yes } else { Count::No };
+        self.enter_section(item, index, next, count)
+    }
+
+    #[inline]
+    pub(super) fn enter_section(
+        &mut self,
+        item: &Item,
+        index: usize,
+        next: Option<MapKind>,
+        count: Count,
+    ) -> Result<Held> {
+        let kind = item.kind;
         let is_structure = kind.parent().is_none() && next.is_some_and(|next| next.parent() == Some(index));
-        let padding = if is_structure { structure_padding(item) } else { 0 };
+        let padding = if is_structure { structure_padding(item.base, item.begin) } else { 0 };
         let mut wanted = Wanted {
             begin: item.begin,
             base: item.base,
@@ -112,14 +122,14 @@ impl Work {
             padding,
             label: item.label,
             kind,
-            count: kind.parent().is_none(),
+            count,
         };
         let mut pointer = None;
         if kind.has(MapKind::POINTER_AND_POINTEE) {
             pointer = self.enter_pointer(item)?;
             // SAFETY: the compiler says that the base is the address of a host pointer.
             wanted.base = unsafe { *(item.base as *const usize) };
-            wanted.count = true;
+            wanted.count = Count::Yes;
         }
         let held = self.make_present(&wanted)?;
         if let (Some(pointer), Some(_)) = (pointer, held.entry) {
@@ -127,7 +137,7 @@ impl Work {
                 pointer: item.base,
                 pointee: item.begin,
                 size: size_of::<usize>(),
-                always: true,
+                kind: MapKind::ATTACH | MapKind::ALWAYS,
             };
             if let Err(error) = self.attach_to(pointer, &request, held.device) {
                 self.drop_held(held);
@@ -151,7 +161,7 @@ impl Work {
             padding: 0,
             label: Label::NONE,
             kind: item.kind.only(modifiers),
-            count: false,
+            count: Count::No,
         };
         let held = self.make_present(&wanted)?;
         if held.counted.is_some() {
@@ -162,7 +172,7 @@ impl Work {
 
     /// The heart of it: finds the range's entry or makes one.
     #[inline]
-    fn make_present(&mut self, wanted: &Wanted) -> Result<Held> {
+    pub(super) fn make_present(&mut self, wanted: &Wanted) -> Result<Held> {
         let implicit = wanted.kind.has(MapKind::IMPLICIT);
         for attempt in 0.. {
             match self.recent.lookup(&self.device.table, wanted.begin, wanted.size) {
@@ -203,7 +213,12 @@ impl Work {
     #[inline]
     fn use_entry(&mut self, entry: EntryRef<'static>, wanted: &Wanted) -> Result<Option<Held>> {
         let counter = wanted.kind.counter();
-        let counts = if wanted.count {
+        let count = match wanted.count {
+            Count::Yes => true,
+            Count::No => false,
+            Count::Once => self.once.insert(entry),
+        };
+        let counts = if count {
             match entry.acquire(counter) {
                 None => return Ok(None),
                 Some(None) => return Err(self.fail(ErrorKind::TooManyReferences { wanted: wanted.range() })),
@@ -229,13 +244,13 @@ impl Work {
             }
         }
         let device = entry.translate(wanted.begin);
-        let held = Held { entry: Some(entry), device, counted: wanted.count.then_some(counter) };
+        let held = Held { entry: Some(entry), device, counted: count.then_some(counter) };
         if let Err(error) = self.wait_until_ready(entry) {
             self.drop_held(held);
             return Err(error);
         }
         if events::observed() {
-            let change = if wanted.count { MappingChange::Acquired } else { MappingChange::Seen };
+            let change = if count { MappingChange::Acquired } else { MappingChange::Seen };
             self.tell_entry(change, entry, wanted, counts);
         }
         let copy = wanted.kind.has(MapKind::TO)
@@ -275,7 +290,8 @@ impl Work {
             let near = self.device.near(wanted.begin);
             return Err(self.fail(ErrorKind::NotPresent { wanted: wanted.range(), near }));
         }
-        Ok((wanted.size == 0).then_some(Held::host(wanted.begin)))
+        let nothing = wanted.size == 0 || wanted.kind.has(MapKind::IF_PRESENT);
+        Ok(nothing.then_some(Held::host(wanted.begin)))
     }
 
     /// Makes an entry. `None`: another thread was faster.
@@ -307,6 +323,9 @@ impl Work {
                 return Err(error);
             }
         };
+        if wanted.count == Count::Once {
+            self.once.insert(entry);
+        }
         entry.set_allocation(allocation, wanted.padding);
         self.filling.push(Filling { entry, whole: copy });
         self.created.push((wanted.begin, wanted.begin + wanted.size));
@@ -424,7 +443,7 @@ impl Wanted {
 
 /// Bytes to put before a structure's mapped part, so that its members keep the
 /// alignment they have on the host.
-fn structure_padding(item: &Item) -> usize {
-    let alignment = (1usize << item.base.trailing_zeros().min(63)).min(STRUCTURE_ALIGNMENT);
-    item.begin % alignment
+pub(super) fn structure_padding(base: usize, begin: usize) -> usize {
+    let alignment = (1usize << base.trailing_zeros().min(63)).min(STRUCTURE_ALIGNMENT);
+    begin % alignment
 }

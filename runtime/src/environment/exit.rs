@@ -81,18 +81,23 @@ impl Work {
     #[inline]
     pub(crate) fn exit_entered(&mut self, items: &impl Items) -> Result<()> {
         self.exit.begin();
-        let mut result = Ok(());
+        let mut result = self.detach_attached();
         let mut declined = false;
         for index in (0..items.len()).rev() {
-            if items.kind(index).has(MapKind::NOT_MAPPED) {
-                continue;
+            let kind = items.kind(index);
+            let mut counts = kind.counts();
+            if kind.has(MapKind::NOT_MAPPED | MapKind::SHARES_REFERENCE) {
+                if kind.has(MapKind::NOT_MAPPED) {
+                    continue;
+                }
+                counts = self.held[index].counted.is_some();
             }
             let item = items.item(index);
             let done = match (items.has_mapper(index), self.held[index].entry) {
                 (true, _) => self.exit_components(index),
-                (false, Some(entry)) => {
-                    self.exit_entry(&item, entry).map(|outcome| declined |= outcome == Outcome::Declined)
-                }
+                (false, Some(entry)) => self
+                    .exit_entry(&item, entry, counts)
+                    .map(|outcome| declined |= outcome == Outcome::Declined),
                 (false, None) => Ok(()),
             };
             result = result.and(done);
@@ -173,8 +178,9 @@ impl Work {
         for index in (0..items.len()).rev() {
             let item = items.item(index);
             let known = self.check_kind(items, &item, index);
-            if known.is_err() || item.kind.has(MapKind::NOT_MAPPED) {
-                result = result.and(known);
+            if known.is_err() || item.kind.has(MapKind::NOT_MAPPED | MapKind::STRUCTURE) {
+                let detaches = known.is_ok() && item.kind.has(MapKind::DETACH);
+                result = result.and(if detaches { self.detach(&item) } else { known });
                 continue;
             }
             let mapped = items.has_mapper(index);
@@ -193,7 +199,8 @@ impl Work {
             if !component.item.kind.has(MapKind::NOT_MAPPED)
                 && let Some(entry) = component.held.entry
             {
-                result = result.and(self.exit_noting(&component.item, entry));
+                let counts = component.item.kind.counts() && component.held.counted.is_some();
+                result = result.and(self.exit_noting(&component.item, entry, counts));
             }
         }
         result
@@ -202,14 +209,17 @@ impl Work {
     #[cold]
     fn exit_mapped(&mut self, items: &impl Items, argument: usize) -> Result<()> {
         let components = Components::of(items, argument);
-        let exit = |result: Result<()>, component: &Item| {
-            if component.kind.has(MapKind::NOT_MAPPED) {
-                result
+        let mut result = Ok(());
+        for (index, component) in components.iter().enumerate().rev() {
+            let known = self.check_kind(items, component, index);
+            let done = if known.is_err() || component.kind.has(MapKind::NOT_MAPPED) {
+                known
             } else {
-                result.and(self.exit_item(component))
-            }
-        };
-        components.iter().rev().fold(Ok(()), exit)
+                self.exit_item(component)
+            };
+            result = result.and(done);
+        }
+        result
     }
 
     /// Looks the item up and gives it up.
@@ -225,12 +235,19 @@ impl Work {
     /// An entry that another thread is still making is given up when it is made:
     /// it has no storage to copy from or to free before.
     fn exit_found(&mut self, item: &Item, entry: EntryRef<'static>) -> Result<()> {
-        if entry.wait_filled() { self.exit_noting(item, entry) } else { self.nothing_to_exit(item) }
+        if !entry.wait_filled() {
+            return self.nothing_to_exit(item);
+        }
+        let mut counts = item.kind.counts();
+        if item.kind.has(MapKind::ONCE) {
+            counts &= self.once.insert(entry) || item.kind.has(MapKind::DELETE);
+        }
+        self.exit_noting(item, entry, counts)
     }
 
     /// Gives an item up and notes whether it has been declined.
-    fn exit_noting(&mut self, item: &Item, entry: EntryRef<'static>) -> Result<()> {
-        if self.exit_entry(item, entry)? == Outcome::Declined {
+    fn exit_noting(&mut self, item: &Item, entry: EntryRef<'static>, counts: bool) -> Result<()> {
+        if self.exit_entry(item, entry, counts)? == Outcome::Declined {
             self.exit.declined.push(Declined::new(item, entry));
         }
         Ok(())
@@ -259,9 +276,8 @@ impl Work {
     }
 
     #[inline]
-    fn exit_entry(&mut self, item: &Item, entry: EntryRef<'static>) -> Result<Outcome> {
+    fn exit_entry(&mut self, item: &Item, entry: EntryRef<'static>, counts: bool) -> Result<Outcome> {
         let (counter, delete) = (item.kind.counter(), item.kind.has(MapKind::DELETE));
-        let counts = item.kind.counts();
         let (snapshot, last) = if counts {
             match entry.release(counter, delete, self.stream.is_some()) {
                 // Another thread has deleted it: ignored, as if never mapped.
@@ -329,13 +345,15 @@ impl Work {
     #[cold]
     fn tell_exit(&self, item: &Item, entry: EntryRef<'static>, counts: Snapshot, counted: bool, last: bool) {
         let delete = item.kind.has(MapKind::DELETE);
+        let structure = item.kind.has(MapKind::STRUCTURE);
+        let size = if structure { entry.host_end() - entry.host_begin() } else { item.size };
         self.tell_mapping(&MappingEvent {
             change: if counted { MappingChange::Released { last, delete } } else { MappingChange::Found },
             implicit: false,
             hold: item.kind.has(MapKind::HOLD),
             host_base: item.base,
-            host: item.begin,
-            size: item.size,
+            host: if structure { entry.host_begin() } else { item.begin },
+            size,
             allocation: entry.allocation(),
             device: entry.translate(item.begin),
             counts: Some(counts),

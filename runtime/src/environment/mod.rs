@@ -16,9 +16,11 @@
 mod attach;
 mod enter;
 mod exit;
+mod once;
 mod order;
 mod private;
 mod ranges;
+mod special;
 mod tell;
 mod transfer;
 mod update;

@@ -39,7 +39,8 @@ impl Work {
             if item.kind.only(form) == MapKind::PARAMETER
                 && let Some(entry) = self.held(index).entry
             {
-                self.tell_found(entry, item.begin, item.size);
+                let size = if item.kind.has(MapKind::STRUCTURE) { 0 } else { item.size };
+                self.tell_found(entry, item.begin, size);
             }
         }
     }

@@ -115,6 +115,7 @@ mod tests {
             device_pointer: DevicePtr(0),
             host_content: vec![0; length].into(),
             device_content: vec![0; length].into(),
+            count: 0,
         };
         let parts = |pointers| {
             let mut parts = Vec::new();

@@ -15,14 +15,16 @@ impl Work {
     pub(crate) fn update(&mut self, items: &impl Items) -> Result<()> {
         for (index, item) in items.iter().enumerate() {
             self.check_kind(items, &item, index)?;
-            if item.kind.has(MapKind::LITERAL | MapKind::PRIVATE) {
+            let none = MapKind::LITERAL | MapKind::PRIVATE | MapKind::STRUCTURE | MapKind::DETACH;
+            if item.kind.has(none) {
                 continue;
             }
             if !items.has_mapper(index) {
                 self.update_item(items, &item)?;
                 continue;
             }
-            for component in &Components::of(items, index) {
+            for (index, component) in Components::of(items, index).iter().enumerate() {
+                self.check_kind(items, component, index)?;
                 self.update_item(items, component)?;
             }
         }

@@ -2,6 +2,7 @@
 //! are done.
 
 use super::exit::Exit;
+use super::once::Once;
 use super::order::Order;
 use super::ranges::Ranges;
 use crate::device::{Device, Opened};
@@ -43,6 +44,12 @@ pub struct Work {
     /// Entries of others that are not published yet.
     pub(super) awaited: Vec<EntryRef<'static>>,
     pub(super) attachments: Vec<AttachRequest>,
+    /// Counted attachments that it has made: entry and host pointer.
+    pub(super) attached: Vec<(EntryRef<'static>, usize)>,
+    /// References to structures that their members take over, see [`MapKind::STRUCTURE`].
+    pub(super) structures: Vec<Held>,
+    /// Entries that items have counted which count once between them.
+    pub(super) once: Once,
     pub(super) order: Order,
     /// Parts of the entries in `filling` that have been copied to the device; while
     /// the construct ends, what has been copied back.
@@ -109,8 +116,8 @@ pub(super) struct AttachRequest {
     pub(super) pointee: usize,
     /// Size of the pointer or descriptor.
     pub(super) size: usize,
-    /// Attach even if nothing is new.
-    pub(super) always: bool,
+    /// Of the item's kind, what is about the attachment.
+    pub(super) kind: MapKind,
 }
 
 impl Work {
@@ -133,6 +140,9 @@ impl Work {
             filling: Vec::new(),
             awaited: Vec::new(),
             attachments: Vec::new(),
+            attached: Vec::new(),
+            structures: Vec::new(),
+            once: Once::default(),
             order: Order::default(),
             copied: Ranges::default(),
             exit: Exit::default(),
@@ -161,6 +171,8 @@ impl Work {
         self.pointers.clear();
         self.created.clear();
         self.copied.clear();
+        self.attached.clear();
+        self.once.clear();
         Ok(())
     }
 
@@ -298,6 +310,9 @@ impl Work {
     pub(crate) fn abandon(&mut self) {
         self.publish_quietly();
         self.attachments.clear();
+        // Nobody is told of a failure here: another one led to this.
+        let _ = self.detach_attached();
+        self.give_up_structures();
         while let Some(component) = self.components.pop() {
             self.give_up_held(component.held);
         }

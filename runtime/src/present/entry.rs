@@ -4,27 +4,13 @@
 //! readers may still look at it. They find out by the generation in the state
 //! word, which a handle carries and every operation checks.
 
+use super::attachment::Attachment;
 use super::ready::{Ready, ReadyRef};
 use super::state::{Counter, Phase, Release, Snapshot};
 use crate::label::Label;
 use crate::sync::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Mutex, Ordering, back_off, lock};
 use gangway_backend::DevicePtr;
 use std::ptr::NonNull;
-
-/// A device pointer that has been attached: which host pointer it stands for,
-/// where it is on the device, and both contents, so that copying a structure
-/// does not carry addresses across (OpenMP 6.0 section 7.9.6, pointer attachment).
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Attachment {
-    /// Address of the host pointer (or Fortran descriptor).
-    pub host_pointer: usize,
-    /// Address of its corresponding device pointer.
-    pub device_pointer: DevicePtr,
-    /// What the host pointer (descriptor) held.
-    pub host_content: Box<[u8]>,
-    /// What the device pointer (descriptor) holds.
-    pub device_content: Box<[u8]>,
-}
 
 /// One mapped range. Aligned so that the counts of neighbours, which different
 /// threads change at every launch, do not share a cache line.
@@ -38,31 +24,17 @@ pub struct Entry {
     device_begin: AtomicUsize,
     allocation: AtomicUsize,
     label: AtomicPtr<libc::c_char>,
-    has_attachments: AtomicBool,
+    pub(super) has_attachments: AtomicBool,
     /// From when on the contents are valid; null if they are. A point of the same table.
     ready: AtomicPtr<Ready>,
-    attachments: Mutex<Vec<Attachment>>,
+    pub(super) attachments: Mutex<Vec<Attachment>>,
     /// Attachments that the construct which fills the entry has to write, by host
     /// pointer; and whether it has looked for the last time.
-    left_to_filler: Mutex<Vec<usize>>,
-    sealed: AtomicBool,
+    pub(super) left_to_filler: Mutex<Vec<usize>>,
+    pub(super) sealed: AtomicBool,
     /// The thread whose target region made the entry and alone has it so far; 0 if a data
     /// construct made or used it. What is left of such a region in a forked child goes.
     region_of: AtomicUsize,
-}
-
-/// What is left to do about an attachment that has been remembered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Attached {
-    /// Nothing, the same pointer was attached to the same thing already.
-    Known,
-    /// The device pointer is to be written.
-    Write,
-    /// It is to be written when the entry has been filled, which will be soon: its
-    /// filler waits for nobody any more.
-    WriteWhenFilled,
-    /// The construct that fills the entry writes it, behind its own copies.
-    LeftToFiller,
 }
 
 /// What a new entry is made with.
@@ -149,13 +121,6 @@ impl Entry {
     pub(super) fn end_life(&self) {
         self.state.swap(self.snapshot().freed().encode(), Ordering::AcqRel);
         self.drop_attachments();
-    }
-
-    pub(super) fn drop_attachments(&self) {
-        if self.has_attachments.swap(false, Ordering::AcqRel) {
-            lock(&self.attachments).clear();
-            lock(&self.left_to_filler).clear();
-        }
     }
 
     pub(super) fn snapshot(&self) -> Snapshot {
@@ -429,74 +394,5 @@ impl<'t> EntryRef<'t> {
         let place = self.entry.ready.swap(std::ptr::null_mut(), Ordering::AcqRel);
         // SAFETY: points live as long as their table, which `'t` borrows.
         unsafe { place.as_ref() }.map(ReadyRef::new)
-    }
-
-    /// Whether any pointer in the range is attached. One load.
-    #[inline]
-    #[must_use]
-    pub fn has_attachments(self) -> bool {
-        self.entry.has_attachments.load(Ordering::Acquire)
-    }
-
-    /// Remembers an attachment. `filler`: the caller's construct fills the entry.
-    pub fn attach(self, attachment: Attachment, filler: bool) -> Attached {
-        let host_pointer = attachment.host_pointer;
-        if !self.remember(attachment) {
-            return Attached::Known;
-        }
-        // The filler may still copy over the pointer. It looks here when it is
-        // done with that, see `seal`.
-        let mut left = lock(&self.entry.left_to_filler);
-        let filling = self.snapshot().is_some_and(|snapshot| snapshot.phase == Phase::Filling);
-        if filler || !filling {
-            return Attached::Write;
-        }
-        if self.entry.sealed.load(Ordering::Relaxed) {
-            return Attached::WriteWhenFilled;
-        }
-        left.push(host_pointer);
-        Attached::LeftToFiller
-    }
-
-    /// Answers the attachments that others have left to the construct which fills
-    /// the entry; none means that from now on others write theirs themselves.
-    pub fn seal(self) -> Vec<Attachment> {
-        let mut left = lock(&self.entry.left_to_filler);
-        if left.is_empty() {
-            self.entry.sealed.store(true, Ordering::Relaxed);
-            return Vec::new();
-        }
-        let pointers = std::mem::take(&mut *left);
-        drop(left);
-        let attachments = lock(&self.entry.attachments);
-        attachments.iter().filter(|a| pointers.contains(&a.host_pointer)).cloned().collect()
-    }
-
-    /// False if the same pointer is attached to the same thing already.
-    fn remember(self, attachment: Attachment) -> bool {
-        let mut attachments = lock(&self.entry.attachments);
-        self.entry.has_attachments.store(true, Ordering::Release);
-        match attachments.iter_mut().find(|a| a.host_pointer == attachment.host_pointer) {
-            Some(known) if *known == attachment => false,
-            Some(known) => {
-                *known = attachment;
-                true
-            }
-            None => {
-                attachments.push(attachment);
-                true
-            }
-        }
-    }
-
-    /// The attachments whose host pointers lie in `[begin, end)`.
-    #[must_use]
-    pub fn attachments_in(self, begin: usize, end: usize) -> Vec<Attachment> {
-        if !self.has_attachments() {
-            return Vec::new();
-        }
-        let in_range =
-            |a: &&Attachment| a.host_pointer < end && a.host_pointer + a.host_content.len() > begin;
-        lock(&self.entry.attachments).iter().filter(in_range).cloned().collect()
     }
 }

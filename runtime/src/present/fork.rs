@@ -7,6 +7,7 @@
 use super::entry::{EntryRef, Locked};
 use super::index::{PresentTable, Writer};
 use super::ready::Stock;
+use super::reverse::Ranges;
 use crate::sync::{MutexGuard, lock, this_thread};
 
 /// The locks of a table.
@@ -14,14 +15,17 @@ pub(crate) struct TableLocks<'t> {
     writer: MutexGuard<'t, Writer>,
     entries: Vec<Locked<'t>>,
     _points: MutexGuard<'t, Stock>,
+    _reverse: MutexGuard<'t, Ranges>,
 }
 
 impl PresentTable {
-    /// Takes all locks: first the writers', as whoever has that may want an entry's.
+    /// Takes all locks: first the one of the reverse look-up, which is held while the entries
+    /// are read, then the writers', as whoever has that may want an entry's.
     pub(crate) fn lock_all(&self) -> TableLocks<'_> {
+        let reverse = self.reverse.lock_all();
         let writer = lock(&self.writer);
         let entries = self.entries_ever(&writer).map(super::entry::Entry::lock_all).collect();
-        TableLocks { writer, entries, _points: self.points.lock_all() }
+        TableLocks { writer, entries, _points: self.points.lock_all(), _reverse: reverse }
     }
 
     /// In a forked child, whose only thread this is: what target regions of other threads

@@ -13,6 +13,7 @@
 use super::entry::{Entry, EntryRef, NewEntry};
 use super::leaves::{Directory, LEAF, Leaf, Torn};
 use super::ready::{Points, ReadyRef};
+use super::reverse::Reverse;
 use super::state::Phase;
 use crate::label::Label;
 use crate::sync::{AtomicPtr, AtomicUsize, Mutex, MutexGuard, Ordering, fence, lock, spin_hint};
@@ -92,6 +93,7 @@ pub struct PresentTable {
     directory: AtomicPtr<Directory>,
     pub(super) writer: Mutex<Writer>,
     pub(super) points: Points,
+    pub(super) reverse: Reverse,
 }
 
 /// Position of a range: leaf number and place in the leaf.
@@ -116,6 +118,7 @@ impl PresentTable {
             directory: AtomicPtr::new(std::ptr::null_mut()),
             writer: Mutex::new(Writer::default()),
             points: Points::default(),
+            reverse: Reverse::default(),
         }
     }
 

@@ -13,12 +13,14 @@
 //!   the wrong generation, not at freed memory.
 //! * [`ready`] is the point in a stream from which on the contents of new entries are
 //!   valid. It retires when the construct that made them is done.
+//! * [`reverse`] finds the host address of a device address.
 //! * [`state`] is the one word that decides an entry's fate: both reference
 //!   counts, the threads that are unmapping it, its phase and its generation.
 //!
 //! OpenMP 6.0 section 7.9.6 (map clause) is the specification; the hold count is
 //! OpenACC 3.3's structured reference counter (section 2.6.7).
 
+mod attachment;
 mod entry;
 #[cfg(not(loom))]
 mod fork;
@@ -28,9 +30,11 @@ mod leaves;
 mod loom_tests;
 mod ready;
 mod recent;
+mod reverse;
 mod state;
 
-pub use entry::{Attached, Attachment, Entry, EntryRef, NewEntry};
+pub use attachment::{Attached, Attachment};
+pub use entry::{Entry, EntryRef, NewEntry};
 #[cfg(not(loom))]
 pub(crate) use fork::TableLocks;
 pub use index::{NotAssociated, PresentTable, Relation, Removed};

@@ -143,6 +143,8 @@ struct Calls {
     constructed: usize,
     /// Upper bounds of threads that the last launch came with.
     thread_limit: [u32; 3],
+    /// What the last kernel that takes slots has been given.
+    slots: Vec<u64>,
     /// Tables that kernels read from memory of the back end, by device address.
     tables: BTreeMap<usize, &'static [AtomicU64]>,
 }
@@ -204,6 +206,11 @@ impl Mock {
     /// The contents of device memory.
     pub fn read(&self, pointer: DevicePtr, size: usize) -> Vec<u8> {
         self.queues().memory.bytes(pointer, size, "the test's reading").expect("allocated memory").to_vec()
+    }
+
+    /// What the last kernel has been given; it takes slots.
+    pub fn last_slots(&self) -> Vec<u64> {
+        self.calls.lock().unwrap().slots.clone()
     }
 
     /// Nothing was done against the rules.
@@ -485,7 +492,10 @@ impl Device for MockDevice {
         self.0.call(Call::Launch)?;
         self.0.calls.lock().unwrap().thread_limit = launch.thread_limit;
         let operation = match self.0.options.passing {
-            Passing::Slots => Operation::Kernel { accesses: Access::list(table.slots()) },
+            Passing::Slots => {
+                self.0.calls.lock().unwrap().slots = table.slots().to_vec();
+                Operation::Kernel { accesses: Access::list(table.slots()) }
+            }
             Passing::Packed(places) => {
                 let ArgumentForm::Packed(parameters) = &launch.kernel.convention.form else {
                     panic!("another kernel: {launch:?}")

@@ -1,0 +1,128 @@
+//! Making items present that are not the usual kind: structures with a number of members,
+//! references that count once, what has to be new, attachments, pointers, device addresses
+//! for the caller.
+
+use super::enter::{Count, Wanted, structure_padding};
+use super::work::{AttachRequest, Held, Work};
+use crate::error::{Error, ErrorKind, HostRange, Result};
+use crate::items::{Item, Items};
+use crate::map_kind::MapKind;
+use crate::present::Relation;
+use gangway_backend::DevicePtr;
+
+impl Work {
+    /// An item with one of the meanings of [`MapKind::SPECIAL`].
+    #[inline(never)]
+    pub(super) fn enter_special(&mut self, item: &Item, index: usize, next: Option<MapKind>) -> Result<Held> {
+        let kind = item.kind;
+        if kind.has(MapKind::DETACH) {
+            return Ok(Held::NOTHING);
+        }
+        if kind.has(MapKind::ATTACH) {
+            let (pointer, pointee, size) = (item.base, item.begin, item.size);
+            self.attachments.push(AttachRequest { pointer, pointee, size, kind });
+            return Ok(Held::NOTHING);
+        }
+        if kind.has(MapKind::NEW) {
+            self.check_new(item)?;
+        }
+        let count = match kind.parent() {
+            Some(_) => Count::No,
+            None if kind.has(MapKind::ONCE) => Count::Once,
+            None => Count::Yes,
+        };
+        let held = self.enter_section(item, index, next, count)?;
+        if kind.has(MapKind::NULL_IF_ABSENT) && held.entry.is_none() {
+            // A kernel gets the address of the base.
+            return Ok(Held { device: DevicePtr(item.begin.wrapping_sub(item.base)), ..Held::NOTHING });
+        }
+        Ok(held)
+    }
+
+    /// Nothing of an item may be there, except what this construct has made (its structure)
+    /// and what others are about to remove.
+    fn check_new(&self, item: &Item) -> Result<()> {
+        let (Relation::Contained(entry) | Relation::Partial(entry)) =
+            self.device.table.lookup(item.begin, item.size)
+        else {
+            return Ok(());
+        };
+        let own = self.filling.iter().any(|filling| filling.entry == entry);
+        if own || entry.snapshot().is_none_or(|counts| counts.total() == 0) {
+            return Ok(());
+        }
+        let wanted = HostRange { begin: item.begin, size: item.size, label: item.label };
+        let (begin, end) = (entry.host_begin(), entry.host_end());
+        let mapped = HostRange { begin, size: end - begin, label: entry.label() };
+        Err(self.fail(ErrorKind::AlreadyPresent { wanted, mapped }))
+    }
+
+    /// Makes a structure present as far as the next items are its members; they find it
+    /// there. Its reference counts for those that count once. Of others each has its own,
+    /// and the structure's is given up when they have theirs.
+    #[cold]
+    pub(super) fn enter_structure(&mut self, items: &impl Items, index: usize, item: &Item) -> Result<Held> {
+        let left = items.len() - index - 1;
+        if item.size > left {
+            return Err(self.damaged_structure(item, index, left));
+        }
+        let members = (index + 1..=index + item.size).map(|member| items.item(member));
+        let sections = members.filter(|member| !member.kind.has(MapKind::NOT_MAPPED));
+        let hull = sections.fold(None, |hull, member| {
+            let end = member.begin.wrapping_add(member.size);
+            let (first, last) = hull.unwrap_or((member.begin, end));
+            Some((first.min(member.begin), last.max(end)))
+        });
+        let Some((begin, end)) = hull else { return Err(self.damaged_structure(item, index, left)) };
+        let once = item.kind.has(MapKind::ONCE);
+        let wanted = Wanted {
+            begin,
+            base: item.base,
+            size: end - begin,
+            padding: structure_padding(item.base, begin),
+            label: item.label,
+            kind: item.kind,
+            count: if once { Count::Once } else { Count::Yes },
+        };
+        let held = self.make_present(&wanted)?;
+        // The kernel gets the address of the structure, of which not all need be there.
+        let device = held.entry.map_or(DevicePtr(item.begin), |entry| entry.translate(item.begin));
+        if once {
+            return Ok(Held { device, ..held });
+        }
+        self.structures.push(held);
+        Ok(Held { device, counted: None, ..held })
+    }
+
+    fn damaged_structure(&self, item: &Item, argument: usize, left: usize) -> Box<Error> {
+        let encoding = format!("a structure of {} members is followed by {left} items", item.size);
+        self.fail(ErrorKind::UnknownKind { label: item.label, encoding, argument })
+    }
+
+    /// Gives up the references to structures that their members have taken over.
+    #[inline]
+    pub(super) fn give_up_structures(&mut self) {
+        while let Some(held) = self.structures.pop() {
+            self.give_up_held(held);
+        }
+    }
+
+    /// What is left to do about an item that has been made present: a pointer is attached,
+    /// the caller gets its address.
+    #[inline(never)]
+    pub(super) fn follow(&mut self, items: &impl Items, index: usize, item: &Item, held: Held) {
+        if item.kind.has(MapKind::POINTER) {
+            let (pointer, pointee, size) = (item.begin, items.pointee(index), item.size);
+            self.attachments.push(AttachRequest { pointer, pointee, size, kind: MapKind::ATTACH });
+        }
+        if item.kind.has(MapKind::RETURN_ADDRESS) {
+            let base = if item.kind.has(MapKind::POINTER_AND_POINTEE) {
+                // SAFETY: the compiler says that the base is the address of a pointer.
+                unsafe { *(item.base as *const usize) }
+            } else {
+                item.base
+            };
+            items.return_address(index, held.device.0.wrapping_sub(item.begin.wrapping_sub(base)));
+        }
+    }
+}

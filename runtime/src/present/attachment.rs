@@ -1,0 +1,148 @@
+//! The device pointers inside an entry that have been attached.
+
+use super::entry::{Entry, EntryRef};
+use super::state::Phase;
+use crate::sync::{Ordering, lock};
+use gangway_backend::DevicePtr;
+
+/// A device pointer that has been attached: which host pointer it stands for,
+/// where it is on the device, and both contents, so that copying a structure
+/// does not carry addresses across (OpenMP 6.0 section 7.9.6, pointer attachment).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Attachment {
+    /// Address of the host pointer (or Fortran descriptor).
+    pub host_pointer: usize,
+    /// Address of its corresponding device pointer.
+    pub device_pointer: DevicePtr,
+    /// What the host pointer (descriptor) held.
+    pub host_content: Box<[u8]>,
+    /// What the device pointer (descriptor) holds.
+    pub device_content: Box<[u8]>,
+    /// How often it has been attached, less how often detached (OpenACC 3.3 section 2.6.8).
+    /// 0: by OpenMP's attachments alone, which end with the entry.
+    pub count: u32,
+}
+
+impl Attachment {
+    /// Whether it is of the same pointer to the same thing.
+    fn is_same(&self, other: &Self) -> bool {
+        self.host_pointer == other.host_pointer
+            && self.device_pointer == other.device_pointer
+            && self.host_content == other.host_content
+            && self.device_content == other.device_content
+    }
+}
+
+/// What is left to do about an attachment that has been remembered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Attached {
+    /// Nothing, the same pointer was attached to the same thing already.
+    Known,
+    /// The device pointer is to be written.
+    Write,
+    /// It is to be written when the entry has been filled, which will be soon: its
+    /// filler waits for nobody any more.
+    WriteWhenFilled,
+    /// The construct that fills the entry writes it, behind its own copies.
+    LeftToFiller,
+}
+
+impl Entry {
+    pub(super) fn drop_attachments(&self) {
+        if self.has_attachments.swap(false, Ordering::AcqRel) {
+            lock(&self.attachments).clear();
+            lock(&self.left_to_filler).clear();
+        }
+    }
+}
+
+impl EntryRef<'_> {
+    /// Whether any pointer in the range is attached. One load.
+    #[inline]
+    #[must_use]
+    pub fn has_attachments(self) -> bool {
+        self.entry().has_attachments.load(Ordering::Acquire)
+    }
+
+    /// Remembers an attachment; one that has a count adds to the count there is. `filler`:
+    /// the caller's construct fills the entry.
+    pub fn attach(self, attachment: Attachment, filler: bool) -> Attached {
+        let host_pointer = attachment.host_pointer;
+        if !self.remember(attachment) {
+            return Attached::Known;
+        }
+        // The filler may still copy over the pointer. It looks here when it is
+        // done with that, see `seal`.
+        let mut left = lock(&self.entry().left_to_filler);
+        let filling = self.snapshot().is_some_and(|snapshot| snapshot.phase == Phase::Filling);
+        if filler || !filling {
+            return Attached::Write;
+        }
+        if self.entry().sealed.load(Ordering::Relaxed) {
+            return Attached::WriteWhenFilled;
+        }
+        left.push(host_pointer);
+        Attached::LeftToFiller
+    }
+
+    /// Answers the attachments that others have left to the construct which fills
+    /// the entry; none means that from now on others write theirs themselves.
+    pub fn seal(self) -> Vec<Attachment> {
+        let mut left = lock(&self.entry().left_to_filler);
+        if left.is_empty() {
+            self.entry().sealed.store(true, Ordering::Relaxed);
+            return Vec::new();
+        }
+        let pointers = std::mem::take(&mut *left);
+        drop(left);
+        let attachments = lock(&self.entry().attachments);
+        attachments.iter().filter(|a| pointers.contains(&a.host_pointer)).cloned().collect()
+    }
+
+    /// False if the same pointer is attached to the same thing already.
+    fn remember(self, attachment: Attachment) -> bool {
+        let mut attachments = lock(&self.entry().attachments);
+        self.entry().has_attachments.store(true, Ordering::Release);
+        match attachments.iter_mut().find(|a| a.host_pointer == attachment.host_pointer) {
+            Some(known) if known.is_same(&attachment) => {
+                known.count = known.count.saturating_add(attachment.count);
+                false
+            }
+            Some(known) => {
+                // Attached to something else: the count begins anew.
+                let count = if attachment.count == 0 { known.count } else { attachment.count };
+                *known = Attachment { count, ..attachment };
+                true
+            }
+            None => {
+                attachments.push(attachment);
+                true
+            }
+        }
+    }
+
+    /// Takes one from an attachment's count, or `all`. What it answers was the last: the
+    /// device pointer is no attached one any more and gets the host's value. Nothing happens
+    /// to a pointer that has no count.
+    pub fn detach(self, host_pointer: usize, all: bool) -> Option<Attachment> {
+        if !self.has_attachments() {
+            return None;
+        }
+        let mut attachments = lock(&self.entry().attachments);
+        let place = attachments.iter().position(|a| a.host_pointer == host_pointer && a.count != 0)?;
+        let count = &mut attachments[place].count;
+        *count = if all { 0 } else { *count - 1 };
+        (*count == 0).then(|| attachments.swap_remove(place))
+    }
+
+    /// The attachments whose host pointers lie in `[begin, end)`.
+    #[must_use]
+    pub fn attachments_in(self, begin: usize, end: usize) -> Vec<Attachment> {
+        if !self.has_attachments() {
+            return Vec::new();
+        }
+        let in_range =
+            |a: &&Attachment| a.host_pointer < end && a.host_pointer + a.host_content.len() > begin;
+        lock(&self.entry().attachments).iter().filter(in_range).cloned().collect()
+    }
+}

@@ -1,0 +1,21 @@
+//! A second front end on the same runtime: a table of items like GCC's, against a
+//! synchronous and several asynchronous devices, and with kernels that take one pointer
+//! to a table on the device.
+//!
+//! | module | |
+//! |---|---|
+//! | [`gomp`] | the front end |
+//! | [`program`] | constructs made with it |
+//! | `data` | kinds of data: forced, if present, zero-length, first-private |
+//! | `structures` | structures with a number of members, and how they count |
+//! | `pointers` | attach, detach, always-pointer, pointers with an entry of their own |
+//! | `reverse` | from device addresses to host addresses |
+
+mod data;
+mod gomp;
+mod pointers;
+mod program;
+mod reverse;
+mod structures;
+#[path = "../support/mod.rs"]
+mod support;
