@@ -1,7 +1,7 @@
 //! Kernels that verify: whatever they do, the interpreter ends with a result or a fault.
 #![no_main]
 
-use gangway_interpreter::{Flat, Launch, Memory, Program, launch};
+use gangway_interpreter::{Flat, InterpretedLaunch, Memory, Program, launch};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
@@ -31,7 +31,7 @@ fuzz_target!(|data: &[u8]| {
         })
         .collect();
     let Ok(program) = Program::load(module, &mut memory) else { return };
-    let request = Launch {
+    let request = InterpretedLaunch {
         kernel: &name,
         grid: [2, 1, 1],
         block: [40, 1, 1],

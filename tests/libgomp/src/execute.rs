@@ -70,6 +70,8 @@ impl Runner {
         let mut command = Command::new(program);
         command.current_dir(&work).env_clear();
         command.env("PATH", "/usr/bin:/bin").env("LC_ALL", "C").env("TMPDIR", folder.path());
+        // What the interpreter runs in place of compiled code has failed, unless the caller wants that.
+        command.env("GANGWAY_VGPU_ENGINE", "compiler-only");
         for (name, value) in std::env::vars_os() {
             if name.to_string_lossy().starts_with("GANGWAY_VGPU_") || name == "HOME" {
                 command.env(name, value);

@@ -113,9 +113,9 @@ fn main() {
     let mut trials = Vec::new();
     for (name, path) in programs("tests/programs") {
         let interpreted = INTERPRETED.contains(&&*name);
-        for engine in if interpreted { &["compiler", "interpreter"][..] } else { &["compiler"] } {
+        for engine in if interpreted { &["compiler-only", "interpreter"][..] } else { &["compiler-only"] } {
             let (path, library, name) = (path.clone(), library.clone(), name.clone());
-            let name = if *engine == "compiler" { name } else { format!("{name}::{engine}") };
+            let name = if *engine == "compiler-only" { name } else { format!("{name}::{engine}") };
             trials.push(Trial::test(name, move || {
                 run(&mut Command::new(compile(&path, &library, engine)?), &library, engine)
             }));

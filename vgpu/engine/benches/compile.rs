@@ -13,14 +13,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use gangway_device_memory::{AllocationKind, Request, Space};
-use gangway_engine::{Engine, Launch, Options, Program};
+use gangway_engine::{Engine, Execution, KernelLaunch, Options, Program};
 
 /// A shape's next size is left out when one has taken this long.
 const LONG: Duration = Duration::from_secs(8);
 
-fn engine(interpret: bool) -> Arc<Engine> {
+fn engine(execution: Execution) -> Arc<Engine> {
     let options =
-        Options { device: 0, workers: 1, check: false, interpret, cache: None, stack: 1 << 20, heap: 0 };
+        Options { device: 0, workers: 1, check: false, execution, cache: None, stack: 1 << 20, heap: 0 };
     Engine::new(options)
 }
 
@@ -34,7 +34,7 @@ fn launch(engine: &Engine, program: &Arc<Program>, threads: u32, buffer: u64) ->
     let kernel = program.kernel("k").expect("the kernel");
     let (grid, block) = ([1, 1, 1], [threads, 1, 1]);
     let parameters = &buffer.to_le_bytes();
-    let launch = Launch { program, kernel, grid, block, shared: 0, parameters, cooperative: false };
+    let launch = KernelLaunch { program, kernel, grid, block, shared: 0, parameters, cooperative: false };
     let (ended, time) = timed(|| engine.launch(&launch));
     match ended {
         Ok(()) => format!("{:9.1}", time.as_secs_f64() * 1e3),
@@ -74,12 +74,12 @@ fn main() {
             let text = (shape.text)(size);
             let (module, read) = timed(|| gangway_ptx::parse(&text));
             let module = module.unwrap_or_else(|errors| panic!("{}: {errors}", shape.name));
-            let engine = engine(false);
+            let engine = engine(Execution::CompiledOnly);
             let (program, load) = timed(|| engine.load(module.clone()).expect("memory"));
             let (launches, compiled) =
                 timed(|| [31, 32].map(|threads| launch(&engine, &program, threads, buffer)));
             let peak = status("VmHWM").saturating_sub(before);
-            let interpreter = self::engine(true);
+            let interpreter = self::engine(Execution::Interpreted);
             let program = interpreter.load(module).expect("memory");
             let interpreted = launch(&interpreter, &program, 32, buffer);
             println!(

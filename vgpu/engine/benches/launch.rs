@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use divan::Bencher;
 use divan::counter::ItemsCount;
-use gangway_engine::{Engine, Launch, Options, Program};
+use gangway_engine::{Engine, Execution, KernelLaunch, Options, Program};
 
 const KERNELS: &str = "
 .version 7.0
@@ -47,7 +47,7 @@ impl Setup {
             device: 0,
             workers,
             check: false,
-            interpret: false,
+            execution: Execution::CompiledOnly,
             cache: None,
             stack: 1 << 14,
             heap: 0,
@@ -58,7 +58,7 @@ impl Setup {
     }
 
     fn run(&self, kernel: &str, blocks: u32, threads: u32, parameters: &[u8]) {
-        let launch = Launch {
+        let launch = KernelLaunch {
             program: &self.program,
             kernel: self.program.kernel(kernel).expect("the kernel"),
             grid: [blocks, 1, 1],

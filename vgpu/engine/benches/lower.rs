@@ -1,5 +1,6 @@
-//! What the code of fast paths costs: the time of one instruction for the 32 lanes of a warp, operands and
-//! results in registers as far as they fit. `cargo bench -p gangway-engine --bench lower`
+//! What the code of fast paths costs: the time of one instruction for the 32 lanes of a warp,
+//! operands and results in registers as far as they fit. `cargo bench -p gangway-engine --bench
+//! lower`
 
 #[allow(dead_code)]
 #[path = "../tests/lower/compile.rs"]
@@ -113,8 +114,8 @@ fn measure(bencher: Bencher, instruction: &str, uniform: bool) {
     bencher.counter(ItemsCount::new(REPEATED)).bench_local(|| run(&code, &mut outputs));
 }
 
-/// The instruction some times, each on other operands: its own result where that has the type, otherwise
-/// the same vectors in another order. All results are used.
+/// The instruction some times, each on other operands: its own result where that has the type,
+/// otherwise the same vectors in another order. All results are used.
 fn emit(
     builder: &mut FunctionBuilder,
     features: Features,

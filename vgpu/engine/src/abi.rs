@@ -26,10 +26,10 @@ pub type Lanes32 = [u32; LANES];
 /// that came back; the others have exited.
 pub type Converged = unsafe extern "C" fn(warp: *mut Warp, arguments: *const *mut c_void) -> u32;
 
-/// Compiled code of a function, masked flavour. `frame` is null when the function is entered
-/// from a call, with `lanes` the lanes that call; otherwise it is the
-/// frame of converged code that lanes have diverged in, `lanes` all those that run it, and the masks of
-/// the blocks that they go to are in the frame. The result is [`Outcome`]'s.
+/// Compiled code of a function, masked flavour. `frame` is null when the function is entered from a
+/// call, with `lanes` the lanes that call; otherwise it is the frame of converged code that lanes
+/// have diverged in, `lanes` all those that run it, and the masks of the blocks that they go to are
+/// in the frame. The result is [`Outcome`]'s.
 pub type Masked = unsafe extern "C" fn(
     warp: *mut Warp,
     arguments: *const *mut c_void,

@@ -4,9 +4,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use gangway_device_memory::{AllocationKind, DeviceHeap, Error, Fault as Violation, Hold, Request, Space};
-use gangway_interpreter::Kind as Failure;
+use gangway_interpreter::FaultKind;
 
-use crate::load::{Class, Piece};
+use crate::load::{Piece, PieceClass};
 use crate::output;
 use crate::program::LoadError;
 use crate::run::guard;
@@ -46,7 +46,8 @@ impl Drop for Held {
 }
 
 impl Device {
-    pub fn new(number: u32, check: bool, heap_size: u64) -> Device {
+    #[must_use]
+    pub fn new(number: u32, check: bool, heap_size: u64) -> Self {
         Device {
             number,
             check,
@@ -57,6 +58,7 @@ impl Device {
     }
 
     /// Whether the heap will be of this size: it is not there yet.
+    #[must_use]
     pub fn set_heap_size(&self, bytes: u64) -> bool {
         self.heap_size.store(bytes, Ordering::Relaxed);
         self.heap.get().is_none()
@@ -70,20 +72,21 @@ impl Device {
     }
 
     /// The `malloc` of kernels: 0 when there is no room.
+    #[must_use]
     pub fn heap_allocate(&self, size: u64) -> u64 {
         self.heap().and_then(|heap| heap.malloc(size)).unwrap_or(0)
     }
 
     /// The `free` of kernels.
-    pub fn heap_free(&self, address: u64) -> Result<(), Failure> {
-        let wrong = |what: String| Failure::BadFree { address, what };
+    pub fn heap_free(&self, address: u64) -> Result<(), FaultKind> {
+        let wrong = |what: String| FaultKind::BadFree { address, what };
         let heap = self.heap().ok_or_else(|| wrong("there is no heap".to_owned()))?;
         heap.free(address).map_err(|_| wrong(self.describe(address).unwrap_or_default()))
     }
 
     /// Memory as kernels may use it.
-    pub fn checked(&self) -> Result<Checked<'_>, Failure> {
-        let space = self.space().map_err(|error| Failure::Launch(error.to_string()))?;
+    pub fn checked(&self) -> Result<Checked<'_>, FaultKind> {
+        let space = self.space().map_err(|error| FaultKind::Launch(error.to_string()))?;
         Ok(Checked { space, device: self, stop: None })
     }
 
@@ -94,9 +97,9 @@ impl Device {
     /// Memory for variables of a module.
     pub fn allocate(&self, piece: &Piece) -> Result<Held, LoadError> {
         let kind = match piece.class {
-            Class::Constant => AllocationKind::Constant,
-            Class::Managed => AllocationKind::Managed,
-            Class::Global => AllocationKind::Module,
+            PieceClass::Constant => AllocationKind::Constant,
+            PieceClass::Managed => AllocationKind::Managed,
+            PieceClass::Global => AllocationKind::Module,
         };
         let mut request = Request::new(self.number, piece.size, kind).align(piece.align);
         request.name = piece.name.as_deref();
@@ -132,17 +135,20 @@ impl Device {
     }
 
     /// What an address is near to.
+    #[must_use]
     pub fn describe(&self, address: u64) -> Option<String> {
         self.space().ok().map(|space| space.describe(address))
     }
 
     /// Whether a kernel's write would change a constant.
+    #[must_use]
     pub fn is_constant(&self, address: u64, size: usize) -> bool {
         let checked = self.space().ok().map(|space| space.check(address, size as u64, true));
         matches!(checked, Some(Err(violation)) if violation.fault == Violation::ReadOnly)
     }
 
     /// The first byte of an access that is wrong, and what it is near to.
+    #[must_use]
     pub fn describe_access(&self, address: u64, size: usize) -> Option<(u64, String)> {
         let space = self.space().ok()?;
         let wrong = space.first_wrong(address, size as u64);
@@ -160,30 +166,30 @@ pub(crate) struct Checked<'a> {
 }
 
 impl gangway_interpreter::Memory for Checked<'_> {
-    fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Failure> {
+    fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), FaultKind> {
         let _held = self.hold(address, bytes.len(), false)?;
         // SAFETY: a kernel may read all of it, and it is held.
         let there = unsafe { guard::copy(bytes.as_mut_ptr(), pointer(address), bytes.len()) };
         if there { Ok(()) } else { Err(outside(address, bytes.len(), false)) }
     }
 
-    fn write(&mut self, address: u64, bytes: &[u8]) -> Result<(), Failure> {
+    fn write(&mut self, address: u64, bytes: &[u8]) -> Result<(), FaultKind> {
         let _held = self.hold(address, bytes.len(), true)?;
         // SAFETY: as in `read`.
         let there = unsafe { guard::copy(pointer(address), bytes.as_ptr(), bytes.len()) };
         if there { Ok(()) } else { Err(outside(address, bytes.len(), true)) }
     }
 
-    fn allocate(&mut self, size: u64, _align: u64) -> Result<u64, Failure> {
+    fn allocate(&mut self, size: u64, _align: u64) -> Result<u64, FaultKind> {
         // Variables have been placed when the module was loaded.
-        Err(Failure::Launch(format!("{size} bytes are asked for after loading")))
+        Err(FaultKind::Launch(format!("{size} bytes are asked for after loading")))
     }
 
-    fn heap_allocate(&mut self, size: u64) -> Result<u64, Failure> {
+    fn heap_allocate(&mut self, size: u64) -> Result<u64, FaultKind> {
         Ok(self.device.heap_allocate(size))
     }
 
-    fn heap_free(&mut self, address: u64) -> Result<(), Failure> {
+    fn heap_free(&mut self, address: u64) -> Result<(), FaultKind> {
         self.device.heap_free(address)
     }
 
@@ -202,15 +208,15 @@ impl gangway_interpreter::Memory for Checked<'_> {
 
 impl Checked<'_> {
     /// Holds what a kernel may access: the program may free it at any time.
-    fn hold(&self, address: u64, size: usize, write: bool) -> Result<Hold<'static>, Failure> {
+    fn hold(&self, address: u64, size: usize, write: bool) -> Result<Hold<'static>, FaultKind> {
         let wrong = || outside(address, size, write);
         self.space.check(address, size as u64, write).map_err(|_| wrong())?;
         self.space.hold(address, size as u64).ok_or_else(wrong)
     }
 }
 
-fn outside(address: u64, size: usize, write: bool) -> Failure {
-    Failure::OutOfBounds { address, size, write }
+fn outside(address: u64, size: usize, write: bool) -> FaultKind {
+    FaultKind::OutOfBounds { address, size, write }
 }
 
 fn pointer(address: u64) -> *mut u8 {

@@ -4,14 +4,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use gangway_interpreter::Kind;
+use gangway_interpreter::FaultKind;
 use gangway_ptx::Module;
 
 use crate::device::Device;
 use crate::fault::{Fault, Place};
 use crate::output;
 use crate::program::{KernelId, LoadError, Program};
-use crate::run::{Cache, Distrust, Interpreter, Job, Pool};
+use crate::run::{Cache, Distrust, Interpreter, Job, Pool, fall_back};
 
 /// How an engine works.
 #[derive(Clone, Debug)]
@@ -22,8 +22,7 @@ pub struct Options {
     pub workers: usize,
     /// Check every access to the byte.
     pub check: bool,
-    /// Run everything in the interpreter.
-    pub interpret: bool,
+    pub execution: Execution,
     /// Where compiled code is kept between runs, if anywhere.
     pub cache: Option<PathBuf>,
     /// Bytes of local memory per thread; see also [`Engine::set_stack`].
@@ -32,9 +31,22 @@ pub struct Options {
     pub heap: u64,
 }
 
+/// What runs kernels.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Execution {
+    /// Compiled code. A kernel that the compiler refuses is interpreted, and noted in
+    /// [`fall_backs`](crate::fall_backs).
+    #[default]
+    Compiled,
+    /// Compiled code. A kernel that the compiler refuses fails; for tests of compiled code.
+    CompiledOnly,
+    /// The interpreter.
+    Interpreted,
+}
+
 /// A kernel launch.
 #[derive(Clone, Copy, Debug)]
-pub struct Launch<'a> {
+pub struct KernelLaunch<'a> {
     pub program: &'a Arc<Program>,
     pub kernel: KernelId,
     pub grid: [u32; 3],
@@ -59,16 +71,19 @@ pub struct Engine {
 }
 
 impl Engine {
-    pub fn new(options: Options) -> Arc<Engine> {
+    #[must_use]
+    pub fn new(options: Options) -> Arc<Self> {
         let device = Arc::new(Device::new(options.device, options.check, options.heap));
         let pool = Pool::new(device.clone(), options.workers);
-        let folder = options.cache.as_deref().filter(|_| !options.interpret);
+        let compiles = options.execution != Execution::Interpreted;
+        let folder = options.cache.as_deref().filter(|_| compiles);
         let cache = folder.map(|folder| Cache::open(folder).map(Arc::new));
         let stack = AtomicU64::new(options.stack);
         Arc::new(Engine { device, options, stack, cache, interpreter: Interpreter::default(), pool })
     }
 
     /// Why compiled code is not kept although a folder is named, for the trace.
+    #[must_use]
     pub fn cache_refusal(&self) -> Option<String> {
         self.cache.as_ref()?.as_ref().err().map(ToString::to_string)
     }
@@ -79,6 +94,7 @@ impl Engine {
     }
 
     /// Gives the device's `malloc` so many bytes; `false` when a kernel has used it already.
+    #[must_use]
     pub fn set_heap(&self, bytes: u64) -> bool {
         self.device.set_heap_size(bytes)
     }
@@ -91,31 +107,52 @@ impl Engine {
 
     /// Runs a kernel to its end. What it prints goes to the standard output of the process.
     /// The driver has checked sizes against the device's limits.
-    pub fn launch(&self, launch: &Launch<'_>) -> Result<(), Box<Fault>> {
+    pub fn launch(&self, launch: &KernelLaunch<'_>) -> Result<(), Box<Fault>> {
         self.launch_until(launch, None)
     }
 
     /// As [`launch`](Engine::launch), but ends early, without a fault, when `stop` becomes true.
-    pub fn launch_until(&self, launch: &Launch<'_>, stop: Option<Arc<AtomicBool>>) -> Result<(), Box<Fault>> {
+    pub fn launch_until(
+        &self,
+        launch: &KernelLaunch<'_>,
+        stop: Option<Arc<AtomicBool>>,
+    ) -> Result<(), Box<Fault>> {
         let result = self.run(launch, stop);
         output::flush();
         result
     }
 
-    fn run(&self, launch: &Launch<'_>, stop: Option<Arc<AtomicBool>>) -> Result<(), Box<Fault>> {
-        if self.options.interpret {
+    fn run(&self, launch: &KernelLaunch<'_>, stop: Option<Arc<AtomicBool>>) -> Result<(), Box<Fault>> {
+        if self.options.execution == Execution::Interpreted {
             return self.interpreter.launch(&self.device, launch, stop.as_deref());
         }
         let mut job =
             Job::new(launch, self.stack.load(Ordering::Relaxed), self.options.workers as u32, stop.clone());
-        if job.compile().is_err() {
-            return self.interpreter.launch(&self.device, launch, stop.as_deref());
+        if let Err(refusal) = job.compile() {
+            return self.fall_back(launch, &refusal, stop.as_deref());
         }
         if launch.cooperative {
             let failed =
-                |reason| Fault::new(&self.device, &job.kernel, &Kind::Launch(reason), &Place::default());
+                |reason| Fault::new(&self.device, &job.kernel, &FaultKind::Launch(reason), &Place::default());
             job.workspace = Some(self.device.workspace().map_err(failed)?);
         }
         self.pool.run(job).result()
+    }
+
+    /// Runs a kernel that the compiler refuses.
+    #[cold]
+    fn fall_back(
+        &self,
+        launch: &KernelLaunch<'_>,
+        refusal: &FaultKind,
+        stop: Option<&AtomicBool>,
+    ) -> Result<(), Box<Fault>> {
+        let noted = fall_back::note(launch, refusal);
+        match self.options.execution {
+            Execution::Compiled | Execution::Interpreted => {
+                self.interpreter.launch(&self.device, launch, stop)
+            }
+            Execution::CompiledOnly => Err(Fault::not_compiled(&noted)),
+        }
     }
 }

@@ -3,9 +3,10 @@
 use std::fmt;
 use std::fmt::Write;
 
-use gangway_interpreter::Kind;
+use gangway_interpreter::FaultKind;
 
 use crate::device::Device;
+use crate::run::fall_back::FallBack;
 
 /// What sort of failure it is: decides the driver's error code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,8 +33,8 @@ pub enum Reason {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     pub reason: Reason,
-    /// The whole report: kernel, function, instruction, block, thread, address, source position, nearest
-    /// allocation. Several lines, without an end of line at the end.
+    /// The whole report: kernel, function, instruction, block, thread, address, source position,
+    /// nearest allocation. Several lines, without an end of line at the end.
     pub report: String,
 }
 
@@ -67,15 +68,15 @@ pub(crate) enum Threads {
     Among([u32; 3], [u32; 3]),
 }
 
-fn reason(kind: &Kind) -> Reason {
+fn reason(kind: &FaultKind) -> Reason {
     match kind {
-        Kind::OutOfBounds { .. } | Kind::BadFree { .. } => Reason::IllegalAddress,
-        Kind::Assert(_) => Reason::Assert,
-        Kind::Misaligned { .. } => Reason::MisalignedAddress,
-        Kind::NotInMask(_) | Kind::BadCount { .. } => Reason::IllegalInstruction,
-        Kind::BadTarget(_) => Reason::InvalidPc,
-        Kind::TooLong => Reason::Timeout,
-        Kind::Undefined(_) | Kind::Unsupported(_) => Reason::NotSupported,
+        FaultKind::OutOfBounds { .. } | FaultKind::BadFree { .. } => Reason::IllegalAddress,
+        FaultKind::Assert(_) => Reason::Assert,
+        FaultKind::Misaligned { .. } => Reason::MisalignedAddress,
+        FaultKind::NotInMask(_) | FaultKind::BadCount { .. } => Reason::IllegalInstruction,
+        FaultKind::BadTarget(_) => Reason::InvalidPc,
+        FaultKind::TooLong => Reason::Timeout,
+        FaultKind::Undefined(_) | FaultKind::Unsupported(_) => Reason::NotSupported,
         _ => Reason::Failed,
     }
 }
@@ -85,19 +86,28 @@ fn triple([x, y, z]: [u32; 3]) -> String {
 }
 
 impl Fault {
+    /// Of a kernel that the compiler refuses where nothing else may run it.
+    pub(crate) fn not_compiled(fall_back: &FallBack) -> Box<Self> {
+        let report = format!(
+            "{fall_back}; the compiler refuses it, and no interpreter may run it\n  \
+             GANGWAY_VGPU_ENGINE=compiler allows that"
+        );
+        Box::new(Fault { reason: Reason::NotSupported, report })
+    }
+
     /// The report of what happened in a kernel.
-    pub(crate) fn new(device: &Device, kernel: &str, kind: &Kind, place: &Place) -> Box<Fault> {
+    pub(crate) fn new(device: &Device, kernel: &str, kind: &FaultKind, place: &Place) -> Box<Self> {
         let what = match kind {
             // The interpreter's own words name the interpreter, whoever it was.
-            Kind::Unsupported(what) => format!("'{what}' is not supported"),
-            Kind::OutOfBounds { address, size, write: true } if device.is_constant(*address, *size) => {
+            FaultKind::Unsupported(what) => format!("'{what}' is not supported"),
+            FaultKind::OutOfBounds { address, size, write: true } if device.is_constant(*address, *size) => {
                 format!("write of {size} bytes at {address:#x}, in a constant, which kernels cannot write")
             }
             kind => kind.to_string(),
         };
         let mut report = format!("kernel '{kernel}' failed: {what}");
         // Writing to a string does not fail.
-        if let Kind::OutOfBounds { address, size, .. } = kind
+        if let FaultKind::OutOfBounds { address, size, .. } = kind
             && let Some((address, what)) = device.describe_access(*address, *size)
         {
             let _ = write!(report, "\n  address {address:#x} is {what}");

@@ -7,11 +7,13 @@
 //! business of whoever calls (`gangway-streams`).
 
 pub mod abi;
+mod code;
 mod compile;
 mod device;
 mod engine;
 mod environment;
 mod fault;
+mod frame;
 mod load;
 pub mod lower;
 mod output;
@@ -22,8 +24,9 @@ pub mod value;
 mod work;
 
 pub use compile::compiled;
-pub use engine::{Engine, Launch, Options};
+pub use engine::{Engine, Execution, KernelLaunch, Options};
 pub use environment::file_variable;
 pub use fault::{Fault, Reason};
 pub use program::{Global, Kernel, KernelId, LoadError, Parameter, Program};
+pub use run::fall_back::{FallBack, fall_backs};
 pub use run::{CLOCK_KHZ, guard};

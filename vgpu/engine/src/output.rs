@@ -3,7 +3,8 @@
 use std::io::Write;
 
 unsafe extern "C" {
-    /// The C library's stream: so what the host prints with `printf` and what kernels print stay in order.
+    /// The C library's stream: so what the host prints with `printf` and what kernels print stay in
+    /// order.
     static stdout: *mut libc::FILE;
 }
 

@@ -24,11 +24,13 @@ pub struct Program {
     straight: Vec<bool>,
     /// Whether the warps of a block are kept abreast.
     abreast: bool,
-    /// What [`crate::abi::Warp::symbols`] points to: the variables of the module, then those of each function.
+    /// What [`crate::abi::Warp::symbols`] points to: the variables of the module, then those of
+    /// each function.
     symbols: Vec<u64>,
     /// Where the variables of each function begin in `symbols`.
     bodies: Vec<u32>,
-    /// What each function takes and returns, as [`gangway_interpreter::signature`] says; none of kernels.
+    /// What each function takes and returns, as [`gangway_interpreter::signature`] says; none of
+    /// kernels.
     signatures: Vec<Option<u64>>,
     /// What each function runs: itself, or what it is an alias of.
     targets: Vec<u32>,
@@ -85,7 +87,8 @@ pub enum LoadError {
     /// Names that nothing defines: `CUDA_ERROR_INVALID_IMAGE` or what the linker says.
     Undefined(Vec<Box<str>>),
     OutOfMemory(String),
-    /// More than a device has of something: `CUDA_ERROR_INVALID_PTX`, as the driver's assembler says.
+    /// More than a device has of something: `CUDA_ERROR_INVALID_PTX`, as the driver's assembler
+    /// says.
     TooLarge(String),
 }
 
@@ -95,7 +98,7 @@ impl Program {
         module: Module,
         device: &Arc<Device>,
         cache: Option<Arc<Cache>>,
-    ) -> Result<Program, LoadError> {
+    ) -> Result<Self, LoadError> {
         gangway_ptx::check_sizes(&module).map_err(LoadError::TooLarge)?;
         let module = Arc::new(module);
         let graph = Graph::new(&module);
@@ -170,18 +173,22 @@ impl Program {
         })
     }
 
+    #[must_use]
     pub fn kernels(&self) -> &[Kernel] {
         &self.kernels
     }
 
+    #[must_use]
     pub fn kernel(&self, name: &str) -> Option<KernelId> {
         self.names.get(name).copied()
     }
 
+    #[must_use]
     pub fn global(&self, name: &str) -> Option<Global> {
         self.globals.get(name).copied()
     }
 
+    #[must_use]
     pub fn module(&self) -> &Arc<Module> {
         &self.module
     }
@@ -216,7 +223,8 @@ impl Program {
         self.bodies[function as usize]
     }
 
-    /// What a function takes and returns, as a number. None where there is no function that can be called.
+    /// What a function takes and returns, as a number. None where there is no function that can be
+    /// called.
     pub(crate) fn signature(&self, function: usize) -> Option<u64> {
         self.signatures.get(function).copied().flatten()
     }

@@ -18,7 +18,8 @@ use crate::abi::LANES;
 /// with floats casts, which costs nothing.
 #[derive(Clone, Debug)]
 pub enum Lanes {
-    /// The same in all lanes: an `I32` for types of up to 32 bits (zero-extended), an `I64` for others.
+    /// The same in all lanes: an `I32` for types of up to 32 bits (zero-extended), an `I64` for
+    /// others.
     Uniform(Value),
     /// Eight `I32X4` for types of up to 32 bits (zero-extended), sixteen `I64X2` for others.
     Vector(Box<[Value]>),
@@ -39,6 +40,7 @@ pub enum Predicate {
 pub const QUADS: usize = LANES / 4;
 
 /// Whether a register of this type is kept in 64 bits per lane.
+#[must_use]
 pub const fn is_wide(ty: Type) -> bool {
     ty.bits() > 32
 }
@@ -58,6 +60,7 @@ const fn frame_access() -> MemFlagsData {
 }
 
 /// The bits of a scalar that is a constant.
+#[must_use]
 pub fn constant_of(builder: &FunctionBuilder, value: Value) -> Option<u64> {
     let dfg = &builder.func.dfg;
     let ValueDef::Result(inst, 0) = dfg.value_def(value) else { return None };
@@ -102,11 +105,12 @@ pub fn cast(builder: &mut FunctionBuilder, ty: Clif, value: Value) -> Value {
 
 impl Lanes {
     /// The same constant in all lanes.
-    pub fn constant(builder: &mut FunctionBuilder, ty: Type, bits: u64) -> Lanes {
+    pub fn constant(builder: &mut FunctionBuilder, ty: Type, bits: u64) -> Self {
         Lanes::Uniform(constant(builder, scalar(is_wide(ty)), bits))
     }
 
     /// Whether each lane has 64 bits.
+    #[must_use]
     pub fn wide(&self, builder: &FunctionBuilder) -> bool {
         let value = match self {
             Lanes::Uniform(value) => *value,
@@ -142,7 +146,7 @@ impl Lanes {
     }
 
     /// Vectors of 32 scalars, `I32` or `I64` all.
-    pub fn from_scalars(builder: &mut FunctionBuilder, scalars: &[Value; LANES]) -> Lanes {
+    pub fn from_scalars(builder: &mut FunctionBuilder, scalars: &[Value; LANES]) -> Self {
         let wide = builder.func.dfg.value_type(scalars[0]) == I64;
         let (ty, per) = vector(wide);
         let gather = |lanes: &[Value]| {
@@ -153,7 +157,7 @@ impl Lanes {
     }
 
     /// From a `[u32; 32]`, or a `[u64; 32]` for `wide` ones.
-    pub fn load(builder: &mut FunctionBuilder, wide: bool, pointer: Value, offset: i32) -> Lanes {
+    pub fn load(builder: &mut FunctionBuilder, wide: bool, pointer: Value, offset: i32) -> Self {
         let (ty, per) = vector(wide);
         let at = |index: usize| Offset32::new(offset + 16 * index as i32);
         let load = |index| builder.ins().load(ty, frame_access(), pointer, at(index));
@@ -168,7 +172,7 @@ impl Lanes {
     }
 
     /// `yes` where the mask is set and `no` elsewhere; both of one width.
-    pub fn select(builder: &mut FunctionBuilder, mask: &Predicate, yes: &Lanes, no: &Lanes) -> Lanes {
+    pub fn select(builder: &mut FunctionBuilder, mask: &Predicate, yes: &Lanes, no: &Lanes) -> Self {
         if let (Predicate::Uniform(mask), Lanes::Uniform(yes), Lanes::Uniform(no)) = (mask, yes, no) {
             return Lanes::Uniform(builder.ins().select(*mask, *yes, *no));
         }
@@ -189,7 +193,7 @@ impl Lanes {
 
     /// What a register that is wider than `ty` holds after a value of `ty` has been
     /// written to it: the value is extended by the type's sign.
-    pub fn extend(self, builder: &mut FunctionBuilder, ty: Type, register: Type) -> Lanes {
+    pub fn extend(self, builder: &mut FunctionBuilder, ty: Type, register: Type) -> Self {
         if register.bits() <= ty.bits() {
             return self;
         }
@@ -223,7 +227,7 @@ impl Lanes {
     }
 
     /// 64 bits per lane from 32.
-    pub fn widen(&self, builder: &mut FunctionBuilder, signed: bool) -> Lanes {
+    pub fn widen(&self, builder: &mut FunctionBuilder, signed: bool) -> Self {
         match self {
             Lanes::Uniform(value) if signed => Lanes::Uniform(builder.ins().sextend(I64, *value)),
             Lanes::Uniform(value) => Lanes::Uniform(builder.ins().uextend(I64, *value)),
@@ -238,7 +242,7 @@ impl Lanes {
     }
 
     /// The low 32 of 64 bits per lane.
-    pub fn truncate(&self, builder: &mut FunctionBuilder) -> Lanes {
+    pub fn truncate(&self, builder: &mut FunctionBuilder) -> Self {
         match self {
             Lanes::Uniform(value) => Lanes::Uniform(builder.ins().ireduce(I32, *value)),
             Lanes::Vector(values) => {
@@ -248,7 +252,7 @@ impl Lanes {
         }
     }
 
-    fn map(self, mut convert: impl FnMut(Value) -> Value) -> Lanes {
+    fn map(self, mut convert: impl FnMut(Value) -> Value) -> Self {
         match self {
             Lanes::Uniform(value) => Lanes::Uniform(convert(value)),
             Lanes::Vector(values) => Lanes::Vector(values.into_iter().map(convert).collect()),
@@ -257,7 +261,7 @@ impl Lanes {
 }
 
 impl Predicate {
-    pub fn constant(builder: &mut FunctionBuilder, holds: bool) -> Predicate {
+    pub fn constant(builder: &mut FunctionBuilder, holds: bool) -> Self {
         Predicate::Uniform(builder.ins().iconst(I32, i64::from(holds)))
     }
 
@@ -322,7 +326,7 @@ impl Predicate {
         }
     }
 
-    pub fn not(&self, builder: &mut FunctionBuilder) -> Predicate {
+    pub fn not(&self, builder: &mut FunctionBuilder) -> Self {
         match self {
             Predicate::Uniform(value) => {
                 let one = builder.ins().iconst(I32, 1);
@@ -333,15 +337,15 @@ impl Predicate {
         }
     }
 
-    pub fn and(&self, builder: &mut FunctionBuilder, other: &Predicate) -> Predicate {
+    pub fn and(&self, builder: &mut FunctionBuilder, other: &Predicate) -> Self {
         self.combine(builder, other, |builder, a, b| builder.ins().band(a, b))
     }
 
-    pub fn or(&self, builder: &mut FunctionBuilder, other: &Predicate) -> Predicate {
+    pub fn or(&self, builder: &mut FunctionBuilder, other: &Predicate) -> Self {
         self.combine(builder, other, |builder, a, b| builder.ins().bor(a, b))
     }
 
-    pub fn xor(&self, builder: &mut FunctionBuilder, other: &Predicate) -> Predicate {
+    pub fn xor(&self, builder: &mut FunctionBuilder, other: &Predicate) -> Self {
         self.combine(builder, other, |builder, a, b| builder.ins().bxor(a, b))
     }
 
@@ -352,7 +356,7 @@ impl Predicate {
         builder: &mut FunctionBuilder,
         other: &Predicate,
         operate: impl Fn(&mut FunctionBuilder, Value, Value) -> Value,
-    ) -> Predicate {
+    ) -> Self {
         match (self, other) {
             (Predicate::Uniform(a), Predicate::Uniform(b)) => Predicate::Uniform(operate(builder, *a, *b)),
             (Predicate::Each(_), _) | (_, Predicate::Each(_)) => {
@@ -400,6 +404,7 @@ pub fn shuffle_bytes(builder: &mut FunctionBuilder, first: Value, second: Value,
 }
 
 /// The float type with the shape of an integer type.
+#[must_use]
 pub fn float_of(ty: Clif) -> Clif {
     match ty {
         I32X4 => F32X4,
@@ -410,6 +415,7 @@ pub fn float_of(ty: Clif) -> Clif {
 }
 
 /// The type of what a comparison of values of a type gives.
+#[must_use]
 pub fn truth_of(ty: Clif) -> Clif {
     if ty.is_vector() { ty.as_truthy() } else { I8 }
 }

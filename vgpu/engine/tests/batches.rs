@@ -1,16 +1,17 @@
-//! Loads that follow each other are done together: whatever that does to their order, kernels leave the memory that
-//! the interpreter leaves.
+//! Loads that follow each other are done together: whatever that does to their order, kernels leave
+//! the memory that the interpreter leaves.
 
 mod bench;
 
 use bench::{Bench, WORDS, options};
 use gangway_device_memory::Space;
-use gangway_engine::Options;
+use gangway_engine::{Execution, Options};
 
 /// Words of input; results go behind.
 const INPUT: usize = WORDS / 2;
 
-/// `%at` is the address of the thread's word, `%far` that of its 64-bit word, `%x` its number in the block.
+/// `%at` is the address of the thread's word, `%far` that of its 64-bit word, `%x` its number in
+/// the block.
 const START: &str = "
     .reg .u64 %base, %at, %far, %wide, %e, %g, %h; .reg .u32 %i, %n, %x, %y, %z, %k; .reg .pred %p, %q;
     .reg .f32 %f<10>; .reg .f64 %d<8>; .reg .u32 %a, %b, %c, %v; .shared .align 8 .b8 s[4096];
@@ -31,8 +32,8 @@ fn noise(index: usize) -> u32 {
 }
 
 /// What a kernel leaves in memory full of noise, compiled or interpreted.
-fn run(text: &str, interpret: bool, block: [u32; 3], skipped: u64) -> Vec<u32> {
-    let bench = Bench::new(Options { interpret, ..options() }, text);
+fn run(text: &str, execution: Execution, block: [u32; 3], skipped: u64) -> Vec<u32> {
+    let bench = Bench::new(Options { execution, ..options() }, text);
     bench.fill(noise);
     let done = bench.launch_at(1, block, false, bench.buffer + skipped);
     assert!(done.is_ok(), "{done:?}\n{text}");
@@ -42,7 +43,10 @@ fn run(text: &str, interpret: bool, block: [u32; 3], skipped: u64) -> Vec<u32> {
 fn compare(body: &str, blocks: &[[u32; 3]], skipped: u64) {
     let text = kernel(body);
     for &block in blocks {
-        let (compiled, interpreted) = (run(&text, false, block, skipped), run(&text, true, block, skipped));
+        let (compiled, interpreted) = (
+            run(&text, Execution::CompiledOnly, block, skipped),
+            run(&text, Execution::Interpreted, block, skipped),
+        );
         let wrong = (0..WORDS).find(|&word| compiled[word] != interpreted[word]);
         assert_eq!(wrong.map(|word| (word, compiled[word], interpreted[word])), None, "{block:?}\n{body}");
         let untouched = (0..WORDS).all(|word| compiled[word] == noise(word));
@@ -227,8 +231,8 @@ fn one_of_several_loads_faults() {
         "ld.global.u32 %a, [%at]; add.u64 %e, %at, 2; ld.global.u32 %b, [%e]; add.u32 %a, %a, %b;
          st.global.u32 [%at], %a;",
     ] {
-        let faults = [false, true].map(|interpret| {
-            let bench = Bench::new(Options { interpret, ..options() }, &kernel(body));
+        let faults = [Execution::CompiledOnly, Execution::Interpreted].map(|execution| {
+            let bench = Bench::new(Options { execution, ..options() }, &kernel(body));
             bench.fill(noise);
             let fault = bench.launch(1, [32, 1, 1], false).expect_err("it is outside of memory");
             assert!(bench.words().iter().enumerate().all(|(word, &is)| is == noise(word)), "{body}");
@@ -257,7 +261,7 @@ fn host_memory_that_is_registered() {
          st.global.u32 [%at+32768], %a; st.global.f64 [%far+40960], %d0;",
     );
     for block in [[64, 1, 1], [8, 8, 1]] {
-        let expected = run(&text, false, block, 0);
+        let expected = run(&text, Execution::CompiledOnly, block, 0);
         let bench = Bench::new(options(), &text);
         let mut memory: Vec<u32> = (0..WORDS).map(noise).collect();
         let start = memory.as_mut_ptr().expose_provenance() as u64;

@@ -6,7 +6,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use bench::{Bench, options};
-use gangway_engine::{Options, Reason};
+use gangway_engine::{Execution, Options, Reason};
 
 /// Calls `f` through a register, with this prototype.
 fn indirect(declared: &str, returns: &str, parameters: &str) -> String {
@@ -30,7 +30,7 @@ fn indirect(declared: &str, returns: &str, parameters: &str) -> String {
 #[test]
 fn prototypes_that_differ_are_faults() {
     let array = ".param .align 8 .b8 _[64]";
-    for interpret in [false, true] {
+    for execution in [Execution::CompiledOnly, Execution::Interpreted] {
         for (declared, returns, parameters, fits) in [
             (".func f(.param .b32 a)", "", ".param .b32 _", true),
             // The same bits by another name.
@@ -53,7 +53,7 @@ fn prototypes_that_differ_are_faults() {
             (".func f(.param .b32 a, .param .b64 b)", "", ".param .b64 _, .param .b32 _", false),
         ] {
             let text = indirect(declared, returns, parameters);
-            let bench = Bench::new(Options { interpret, stack: 1 << 18, ..options() }, &text);
+            let bench = Bench::new(Options { execution, stack: 1 << 18, ..options() }, &text);
             for threads in [1, 64] {
                 let ended = bench.launch(1, [threads, 1, 1], false);
                 assert_eq!(ended.is_ok(), fits, "{text}: {ended:?}");
@@ -66,8 +66,9 @@ fn prototypes_that_differ_are_faults() {
     }
 }
 
-/// A kernel that calls itself as often as the buffer's second word says, noting how deep it is in the first, and
-/// then allocates memory and calls a function that nobody has called before. Its stack is full soon.
+/// A kernel that calls itself as often as the buffer's second word says, noting how deep it is in
+/// the first, and then allocates memory and calls a function that nobody has called before. Its
+/// stack is full soon.
 fn deep(size: u32) -> String {
     format!(
         ".extern .func (.param .b64 r) malloc(.param .b64 n);
@@ -113,8 +114,8 @@ fn what_a_full_stack_abandons_is_not_locked() {
     assert_eq!(ended.recv_timeout(Duration::from_secs(120)), Ok(()), "it hangs, or has failed");
 }
 
-/// The function whose frame has no room is the one at fault, and not its caller, which has called the
-/// runtime before.
+/// The function whose frame has no room is the one at fault, and not its caller, which has called
+/// the runtime before.
 #[test]
 fn a_full_stack_names_the_function_that_fills_it() {
     let text = "

@@ -4,7 +4,7 @@ mod bench;
 
 use bench::{Bench, options};
 use gangway_device_memory::Space;
-use gangway_engine::{Options, Reason};
+use gangway_engine::{Execution, Options, Reason};
 
 /// A small constant, which shares its pages with others, and one with pages of its own.
 const CONSTANTS: &str = "
@@ -61,7 +61,7 @@ fn engines() -> [(&'static str, Options); 3] {
     [
         ("compiled", options()),
         ("checked", Options { check: true, ..options() }),
-        ("interpreted", Options { interpret: true, ..options() }),
+        ("interpreted", Options { execution: Execution::Interpreted, ..options() }),
     ]
 }
 

@@ -1,24 +1,27 @@
 //! Runs the self-describing tests of `gangway-filetests` through the engine, from loading to
 //! the results in device memory.
 //!
-//! Expectations are the interpreter's: the bits that a launch leaves, or its fault. Of a fault everything is compared but
-//! addresses of device memory, and the thread where an engine knows only the warp. Tests that print
-//! run in a process of their own.
+//! Expectations are the interpreter's: the bits that a launch leaves, or its fault. Of a fault
+//! everything is compared but addresses of device memory, and the thread where an engine knows only
+//! the warp. Tests that print run in a process of their own.
 
 use std::process::Command;
 use std::sync::Arc;
 
 use gangway_device_memory::{AllocationKind, Request, Space};
-use gangway_engine::{Engine, Launch, Options};
+use gangway_engine::{Engine, Execution, KernelLaunch, Options};
 use gangway_filetests::{Parameter, Test, render};
 use libtest_mimic::{Arguments, Failed, Trial};
 
 /// Set in a process that runs one test that prints.
 const CHILD: &str = "GANGWAY_FILETEST_CHILD";
 
-/// How an engine works: the suffix of its tests' names, and whether it interprets and checks.
-const MODES: &[(&str, bool, bool)] =
-    &[("interpreted", true, false), ("compiled", false, false), ("checked", false, true)];
+/// How an engine works: the suffix of its tests' names, what runs kernels, and whether it checks.
+const MODES: &[(&str, Execution, bool)] = &[
+    ("interpreted", Execution::Interpreted, false),
+    ("compiled", Execution::CompiledOnly, false),
+    ("checked", Execution::CompiledOnly, true),
+];
 
 /// Tests that an engine cannot run, and why.
 const NOT_HERE: &[(&str, &str)] = &[
@@ -31,12 +34,12 @@ const NOT_HERE: &[(&str, &str)] = &[
 fn main() {
     let tests = gangway_filetests::tests();
     let mut trials = Vec::new();
-    for &(mode, interpret, check) in MODES {
+    for &(mode, execution, check) in MODES {
         let engine = Engine::new(Options {
             device: 0,
             workers: 2,
             check,
-            interpret,
+            execution,
             cache: None,
             stack: 1 << 16,
             heap: 1 << 20,
@@ -158,7 +161,7 @@ fn execute(engine: &Arc<Engine>, test: &Test) -> Result<Result<Vec<String>, Stri
         let offset = place.offset as usize;
         parameters[offset..offset + argument.len()].copy_from_slice(argument);
     }
-    let launch = Launch {
+    let launch = KernelLaunch {
         program: &program,
         kernel,
         grid: [test.blocks, 1, 1],

@@ -5,7 +5,7 @@ mod bench;
 mod shapes;
 
 use bench::{Bench, options};
-use gangway_engine::Options;
+use gangway_engine::{Execution, Options};
 
 #[test]
 fn large_kernels_do_what_the_interpreter_does() {
@@ -14,7 +14,8 @@ fn large_kernels_do_what_the_interpreter_does() {
         let text = (shape.text)(shape.size.min(600));
         let text = text.strip_prefix(shapes::HEAD).expect("a header");
         let compiled = Bench::new(Options { stack: 1 << 20, ..options() }, text);
-        let interpreted = Bench::new(Options { interpret: true, stack: 1 << 20, ..options() }, text);
+        let interpreted =
+            Bench::new(Options { execution: Execution::Interpreted, stack: 1 << 20, ..options() }, text);
         for threads in [31, 32] {
             for bench in [&compiled, &interpreted] {
                 bench.fill(|word| word as u32 % 61);

@@ -2,7 +2,7 @@
 //! bit. Without clang-22 the tests are reported as ignored.
 
 use gangway_device_memory::{AllocationKind, Request, Space};
-use gangway_engine::{Engine, Launch, Options};
+use gangway_engine::{Engine, Execution, KernelLaunch, Options};
 use gangway_filetests::compiled::{self, BLOCK, GRID, KERNEL, RESULTS, Variant};
 use libtest_mimic::{Arguments, Failed, Trial};
 
@@ -27,7 +27,7 @@ fn compare(variant: Variant, check: bool) -> Result<(), Failed> {
         device: 0,
         workers: 2,
         check,
-        interpret: false,
+        execution: Execution::CompiledOnly,
         cache: None,
         stack: 1 << 16,
         heap: 1 << 20,
@@ -35,7 +35,7 @@ fn compare(variant: Variant, check: bool) -> Result<(), Failed> {
     let engine = Engine::new(options);
     let program = engine.load(module).map_err(|error| format!("{error:?}"))?;
     let out = Space::get()?.allocate(&Request::new(0, 8 * RESULTS as u64, AllocationKind::Device))?;
-    let launch = Launch {
+    let launch = KernelLaunch {
         program: &program,
         kernel: program.kernel(KERNEL).ok_or("no kernel")?,
         grid: [GRID, 1, 1],

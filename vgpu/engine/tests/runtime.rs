@@ -1,4 +1,5 @@
-//! Barriers, divergence, faults, grids and the cache, with kernels in PTX and many launches at once.
+//! Barriers, divergence, faults, grids and the cache, with kernels in PTX and many launches at
+//! once.
 
 mod bench;
 
@@ -6,7 +7,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use bench::{Bench, options};
-use gangway_engine::{Engine, LoadError, Options, Reason};
+use gangway_engine::{Engine, Execution, LoadError, Options, Reason};
 
 /// The start of a kernel: `%i` is the thread's number in its block, `%at` the address of its word.
 const START: &str = "
@@ -65,7 +66,8 @@ fn each_block_runs_once() {
     }
 }
 
-/// `%x` is the number of the thread in the grid, `%b` that of its block, `%at` the address of the thread's word.
+/// `%x` is the number of the thread in the grid, `%b` that of its block, `%at` the address of the
+/// thread's word.
 const GRID: &str = "
     .reg .u64 %base, %at, %wide; .reg .u32 %b, %n, %x, %y, %z; .reg .pred %p;
     ld.param.u64 %base, [buffer]; mov.u32 %b, %ctaid.z; mov.u32 %n, %nctaid.y; mov.u32 %y, %ctaid.y;
@@ -78,8 +80,8 @@ const GRID: &str = "
 
 #[test]
 fn each_thread_of_a_grid_runs_once() {
-    // Of kernels that never give way, neighbouring blocks may run row by row; volatile accesses make them give way
-    // after all, and lanes end early.
+    // Of kernels that never give way, neighbouring blocks may run row by row; volatile accesses
+    // make them give way after all, and lanes end early.
     let volatile = "ld.volatile.global.u32 %y, [%at];\n".repeat(80);
     for more in ["", "and.b32 %y, %x, 3; setp.eq.u32 %p, %y, 1; @%p exit;\n", &volatile] {
         let body = format!(
@@ -119,7 +121,8 @@ fn a_fault_in_one_of_several_blocks_names_it() {
 
 #[test]
 fn lanes_come_to_a_barrier_from_different_places() {
-    // Odd and even lanes meet in bar.sync from different branches, in a loop with a count of its own per lane.
+    // Odd and even lanes meet in bar.sync from different branches, in a loop with a count of its
+    // own per lane.
     let bench = Bench::new(
         options(),
         &kernel(
@@ -222,8 +225,8 @@ fn a_grid_that_meets_through_memory() {
 
 #[test]
 fn values_that_step_compare_as_each_lane_does() {
-    // Each comparison is made with a value that steps from lane to lane and with the same value hidden by a zero
-    // from memory. What differs is counted.
+    // Each comparison is made with a value that steps from lane to lane and with the same value
+    // hidden by a zero from memory. What differs is counted.
     let limits = "0, 1, 5, 15, 31, 32, 158, -1, -16, 2147483640, 2147483647, -2147483648, -2147483632";
     let mut body = format!(
         ".global .align 4 .s32 limits[13] = {{{limits}}}; .reg .u64 %from, %to, %end, %wide0, %wide1, %wideo;
@@ -379,7 +382,7 @@ fn barriers_for_threads_that_there_are_not() {
     let all = &kernel("ld.global.u32 %x, [%base]; bar.sync 1, %x; st.global.u32 [%at+4], %i; ret;");
     let some =
         &kernel("ld.global.u32 %x, [%base]; setp.eq.u32 %p, %i, 7; @%p bra skip; bar.sync 1, %x; skip: ret;");
-    for interpret in [false, true] {
+    for execution in [Execution::CompiledOnly, Execution::Interpreted] {
         for (text, threads, count) in [
             (all, 64, 96),
             (all, 64, 33),
@@ -390,7 +393,7 @@ fn barriers_for_threads_that_there_are_not() {
             (all, 64, u32::MAX),
             (some, 64, 96),
         ] {
-            let bench = Bench::new(Options { interpret, ..options() }, text);
+            let bench = Bench::new(Options { execution, ..options() }, text);
             bench.fill(|_| count);
             let fault = bench.launch(1, [threads, 1, 1], false).expect_err("a wrong count");
             assert_eq!(fault.reason, Reason::IllegalInstruction, "{fault}");
@@ -402,7 +405,7 @@ fn barriers_for_threads_that_there_are_not() {
         }
         // None, which is all, as in the code that ptxas makes of it; and as many as there are.
         for (threads, count) in [(64, 0), (40, 0), (64, 64), (1024, 1024)] {
-            let bench = Bench::new(Options { interpret, ..options() }, all);
+            let bench = Bench::new(Options { execution, ..options() }, all);
             bench.fill(|_| count);
             bench.launch(1, [threads, 1, 1], false).expect("no fault");
             assert_eq!(bench.words()[threads as usize], threads - 1);
@@ -412,8 +415,8 @@ fn barriers_for_threads_that_there_are_not() {
 
 #[test]
 fn warps_of_which_some_meet_advance_evenly() {
-    // The first warp works for as long as on hardware the others need by far to meet 20 times, two and two,
-    // and to say that they have.
+    // The first warp works for as long as on hardware the others need by far to meet 20 times, two
+    // and two, and to say that they have.
     let body = |work: &str| {
         kernel(&format!(
             "bar.sync 0, 256; mov.u32 %z, 0; setp.ge.u32 %p, %i, 64; @%p bra others;

@@ -5,7 +5,7 @@ use std::ffi::c_int;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, ExitStatus};
 
-use gangway_engine::{Engine, Launch, Options, Reason};
+use gangway_engine::{Engine, Execution, KernelLaunch, Options, Reason};
 
 /// Set in the process that gets the signal.
 const CHILD: &str = "GANGWAY_SIGNALS_CHILD";
@@ -17,7 +17,7 @@ fn launch() {
         device: 0,
         workers: 2,
         check: false,
-        interpret: false,
+        execution: Execution::CompiledOnly,
         cache: None,
         stack: 1 << 14,
         heap: 0,
@@ -26,7 +26,7 @@ fn launch() {
         .visible .entry k(.param .u64 p) { .reg .u64 %p; ld.param.u64 %p, [p]; st.global.u64 [%p], %p; ret; }";
     let program = engine.load(gangway_ptx::parse(text).expect("a module")).expect("memory");
     let nowhere = gangway_device_memory::BASE + (1 << 36);
-    let fault = engine.launch(&Launch {
+    let fault = engine.launch(&KernelLaunch {
         program: &program,
         kernel: program.kernel("k").expect("the kernel"),
         grid: [4, 1, 1],

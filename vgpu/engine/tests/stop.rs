@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use gangway_device_memory::{AllocationKind, Request, Space};
-use gangway_engine::{Engine, Launch, Options};
+use gangway_engine::{Engine, Execution, KernelLaunch, Options};
 
 /// Says that it runs, and does so for ever.
 const TEXT: &str = ".version 7.0\n.target sm_70\n.address_size 64\n
@@ -13,12 +13,12 @@ const TEXT: &str = ".version 7.0\n.target sm_70\n.address_size 64\n
       ld.param.u64 %p, [p]; st.global.u32 [%p], 1;
     again: ld.volatile.global.u32 %x, [%p+4]; st.volatile.global.u32 [%p+8], %x; bra again; }";
 
-fn ends_when_told(interpret: bool) {
+fn ends_when_told(execution: Execution) {
     let engine = Engine::new(Options {
         device: 0,
         workers: 2,
         check: false,
-        interpret,
+        execution,
         cache: None,
         stack: 1 << 14,
         heap: 0,
@@ -29,7 +29,7 @@ fn ends_when_told(interpret: bool) {
     let stop = Arc::new(AtomicBool::new(false));
     std::thread::scope(|scope| {
         let launched = scope.spawn(|| {
-            let launch = Launch {
+            let launch = KernelLaunch {
                 program: &program,
                 kernel: program.kernel("spin").expect("the kernel"),
                 grid: [4, 1, 1],
@@ -54,10 +54,10 @@ fn ends_when_told(interpret: bool) {
 
 #[test]
 fn compiled_code_ends_when_told() {
-    ends_when_told(false);
+    ends_when_told(Execution::CompiledOnly);
 }
 
 #[test]
 fn the_interpreter_ends_when_told() {
-    ends_when_told(true);
+    ends_when_told(Execution::Interpreted);
 }

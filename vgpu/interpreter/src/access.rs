@@ -8,7 +8,7 @@ use gangway_ptx::{Base, Operand, StateSpace, Type};
 
 use crate::evaluate::combine;
 use crate::execute::Next;
-use crate::fault::Kind;
+use crate::fault::FaultKind;
 use crate::machine::{Block, Lane};
 use crate::memory::{Window, window};
 use crate::operands::Step;
@@ -40,15 +40,15 @@ impl Block<'_> {
         address: u64,
         size: usize,
         write: bool,
-    ) -> Result<Place, Kind> {
+    ) -> Result<Place, FaultKind> {
         if !address.is_multiple_of(size as u64) {
-            return Err(Kind::Misaligned { address, size });
+            return Err(FaultKind::Misaligned { address, size });
         }
         let generic = space == StateSpace::Generic;
         let within = |offset: u64, length: usize, first: u64| {
             let fits =
                 offset >= first && offset.checked_add(size as u64).is_some_and(|end| end <= length as u64);
-            fits.then_some(offset as usize).ok_or(Kind::OutOfBounds { address, size, write })
+            fits.then_some(offset as usize).ok_or(FaultKind::OutOfBounds { address, size, write })
         };
         let space = match space {
             StateSpace::Generic => match Window::of(address) {
@@ -74,7 +74,7 @@ impl Block<'_> {
         space: StateSpace,
         address: u64,
         bytes: &mut [u8],
-    ) -> Result<(), Kind> {
+    ) -> Result<(), FaultKind> {
         match self.place(lane, space, address, bytes.len(), false)? {
             Place::Global(address) => self.memory.read(address, bytes)?,
             Place::Shared(at) => bytes.copy_from_slice(&self.shared[at..at + bytes.len()]),
@@ -83,7 +83,13 @@ impl Block<'_> {
         Ok(())
     }
 
-    fn put(&mut self, lane: &mut Lane, space: StateSpace, address: u64, bytes: &[u8]) -> Result<(), Kind> {
+    fn put(
+        &mut self,
+        lane: &mut Lane,
+        space: StateSpace,
+        address: u64,
+        bytes: &[u8],
+    ) -> Result<(), FaultKind> {
         match self.place(lane, space, address, bytes.len(), true)? {
             Place::Global(address) => self.memory.write(address, bytes)?,
             Place::Shared(at) => self.shared[at..at + bytes.len()].copy_from_slice(bytes),
@@ -92,7 +98,7 @@ impl Block<'_> {
         Ok(())
     }
 
-    pub(crate) fn load(&mut self, step: &mut Step<'_>, access: MemoryAccess) -> Result<Next, Kind> {
+    pub(crate) fn load(&mut self, step: &mut Step<'_>, access: MemoryAccess) -> Result<Next, FaultKind> {
         let (size, count) = (access.ty.size() as usize, usize::from(access.vector));
         let mut bytes = [0; 16];
         let address = self.address(step.lane(), step.operands[1]);
@@ -110,7 +116,7 @@ impl Block<'_> {
         Ok(Next::Following)
     }
 
-    pub(crate) fn store(&mut self, step: &mut Step<'_>, access: MemoryAccess) -> Result<Next, Kind> {
+    pub(crate) fn store(&mut self, step: &mut Step<'_>, access: MemoryAccess) -> Result<Next, FaultKind> {
         let size = access.ty.size() as usize;
         let mut bytes = Vec::with_capacity(16);
         for value in self.parts(step, 1, access.ty)? {
@@ -121,7 +127,7 @@ impl Block<'_> {
         Ok(Next::Following)
     }
 
-    pub(crate) fn atomic(&mut self, step: &mut Step<'_>, atomic: Atomic) -> Result<Next, Kind> {
+    pub(crate) fn atomic(&mut self, step: &mut Step<'_>, atomic: Atomic) -> Result<Next, FaultKind> {
         let Atomic { ty, space, returns, .. } = atomic;
         let size = ty.size() as usize;
         let first = usize::from(returns);
@@ -131,7 +137,9 @@ impl Block<'_> {
         let mut bytes = [0; 8];
         self.get(step.lane(), space, address, &mut bytes[..size]).map_err(|kind| match kind {
             // It would be a write as well.
-            Kind::OutOfBounds { address, size, .. } => Kind::OutOfBounds { address, size, write: true },
+            FaultKind::OutOfBounds { address, size, .. } => {
+                FaultKind::OutOfBounds { address, size, write: true }
+            }
             other => other,
         })?;
         let old = u64::from_le_bytes(bytes);
@@ -144,7 +152,7 @@ impl Block<'_> {
     }
 
     /// `cp.async`: the copy is done at once, so there is nothing to wait for later.
-    pub(crate) fn copy(&mut self, step: &mut Step<'_>) -> Result<Next, Kind> {
+    pub(crate) fn copy(&mut self, step: &mut Step<'_>) -> Result<Next, FaultKind> {
         let size = self.value(step, 2, Type::U32)? as usize;
         let taken = match step.operands[3] {
             Operand::Absent => size,
@@ -152,7 +160,7 @@ impl Block<'_> {
         };
         let [to, from] = [0, 1].map(|position| self.address(step.lane(), step.operands[position]));
         if !from.is_multiple_of(size as u64) {
-            return Err(Kind::Misaligned { address: from, size });
+            return Err(FaultKind::Misaligned { address: from, size });
         }
         let mut bytes = [0; 16];
         if taken > 0 {

@@ -8,6 +8,7 @@ use gangway_ptx::meaning::{Bits, Logic, Permute};
 use crate::integer::{extend, mask};
 
 /// Of all bits, also those above the type.
+#[must_use]
 pub fn logic(op: Logic, a: u64, b: u64) -> u64 {
     match op {
         Logic::And => a & b,
@@ -17,6 +18,7 @@ pub fn logic(op: Logic, a: u64, b: u64) -> u64 {
     }
 }
 
+#[must_use]
 pub fn evaluate(op: Bits, ty: Type, [a, b, c, d]: [u64; 4]) -> u64 {
     let bits = ty.bits();
     let low = a & mask(bits);
@@ -40,6 +42,7 @@ pub fn evaluate(op: Bits, ty: Type, [a, b, c, d]: [u64; 4]) -> u64 {
 }
 
 /// Each bit of `table` is the result for one combination of the inputs' bits.
+#[must_use]
 pub fn lop3(a: u64, b: u64, c: u64, table: u64) -> u64 {
     (0..8).filter(|row| table >> row & 1 != 0).fold(0, |result, row| {
         let pick = |value: u64, bit: u32| if row >> bit & 1 != 0 { value } else { !value };

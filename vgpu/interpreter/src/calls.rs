@@ -3,18 +3,18 @@
 use gangway_ptx::{Body, Operand, StateSpace, Type, Variable};
 
 use crate::builtins::{self, Builtin, Caller, Host};
-use crate::fault::Kind;
+use crate::fault::FaultKind;
 use crate::machine::{Block, Frame, Lane, Status};
 use crate::operands::Step;
 use crate::signature::{bad_prototype, signature};
 
 impl Block<'_> {
-    pub(crate) fn call(&mut self, step: &mut Step<'_>) -> Result<(), Kind> {
+    pub(crate) fn call(&mut self, step: &mut Step<'_>) -> Result<(), FaultKind> {
         let function = match step.operands[1] {
             Operand::Function(id) => id.index(),
             _ => {
                 let address = self.value(step, 1, Type::B64)?;
-                self.program.function_at(address).ok_or(Kind::BadTarget(address))?
+                self.program.function_at(address).ok_or(FaultKind::BadTarget(address))?
             }
         };
         let program = self.program;
@@ -24,7 +24,7 @@ impl Block<'_> {
             let prototype = &step.body.prototypes[id.index()];
             let passed = signature(&prototype.parameters, &prototype.returns);
             if callee.entry {
-                return Err(Kind::BadTarget(self.value(step, 1, Type::B64)?));
+                return Err(FaultKind::BadTarget(self.value(step, 1, Type::B64)?));
             }
             if passed != signature(&callee.parameters, &callee.returns) {
                 return Err(bad_prototype(callee));
@@ -33,7 +33,7 @@ impl Block<'_> {
         let arguments = step.body.elements(step.operands[2]);
         let results = step.body.elements(step.operands[0]);
         if arguments.len() != callee.parameters.len() || results.len() != callee.returns.len() {
-            return Err(Kind::BadTarget(function as u64));
+            return Err(FaultKind::BadTarget(function as u64));
         }
         let mut values = Vec::new();
         for (&argument, parameter) in arguments.iter().zip(&callee.parameters) {
@@ -60,11 +60,16 @@ impl Block<'_> {
     }
 
     /// The bytes of an argument.
-    fn argument(&self, step: &Step<'_>, argument: Operand, parameter: &Variable) -> Result<Vec<u8>, Kind> {
+    fn argument(
+        &self,
+        step: &Step<'_>,
+        argument: Operand,
+        parameter: &Variable,
+    ) -> Result<Vec<u8>, FaultKind> {
         let size = parameter.size().unwrap_or(0) as usize;
         if let Operand::Symbol(symbol, offset) = argument {
             let at = self.symbol(step.frame(), symbol).wrapping_add_signed(offset) as usize;
-            return Ok(step.lane().memory.get(at..at + size).ok_or(Kind::StackOverflow)?.to_vec());
+            return Ok(step.lane().memory.get(at..at + size).ok_or(FaultKind::StackOverflow)?.to_vec());
         }
         let value = self.read(step.warp, step.index, argument, parameter.ty)?;
         Ok(value.to_le_bytes()[..size.min(8)].to_vec())
@@ -116,7 +121,7 @@ impl Block<'_> {
         lane.frame_mut().at += 1;
     }
 
-    fn builtin(&mut self, step: &Step<'_>, builtin: Builtin, values: &[Vec<u8>]) -> Result<u64, Kind> {
+    fn builtin(&mut self, step: &Step<'_>, builtin: Builtin, values: &[Vec<u8>]) -> Result<u64, FaultKind> {
         let arguments: Vec<u64> = values
             .iter()
             .map(|bytes| bytes.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte)))
@@ -133,15 +138,15 @@ struct Services<'a, 'b> {
 }
 
 impl Host for Services<'_, '_> {
-    fn read(&mut self, address: u64, bytes: &mut [u8]) -> Result<(), Kind> {
+    fn read(&mut self, address: u64, bytes: &mut [u8]) -> Result<(), FaultKind> {
         self.block.get(self.lane, StateSpace::Generic, address, bytes)
     }
 
-    fn allocate(&mut self, size: u64) -> Result<u64, Kind> {
+    fn allocate(&mut self, size: u64) -> Result<u64, FaultKind> {
         self.block.memory.heap_allocate(size)
     }
 
-    fn free(&mut self, address: u64) -> Result<(), Kind> {
+    fn free(&mut self, address: u64) -> Result<(), FaultKind> {
         self.block.memory.heap_free(address)
     }
 

@@ -4,7 +4,7 @@ use gangway_ptx::meaning::{self, BarrierReduction, ExchangeOperation};
 use gangway_ptx::{Body, Instruction, Meaning, Type};
 
 use crate::exchange::{LANES, exchange, lanes};
-use crate::fault::{Fault, Kind, barrier_count};
+use crate::fault::{Fault, FaultKind, barrier_count};
 use crate::machine::{Block, Lane, Status, Warp};
 use crate::operands::Step;
 
@@ -39,7 +39,7 @@ impl Block<'_> {
             let mask = self.read(warp, index, operands[operands.len() - 1], Type::B32);
             let mask = mask.map_err(|kind| self.fault(&warp.lanes[index], kind))? as u32;
             if mask >> index & 1 == 0 {
-                return Err(self.fault(&warp.lanes[index], Kind::NotInMask(mask)));
+                return Err(self.fault(&warp.lanes[index], FaultKind::NotInMask(mask)));
             }
             warp.lanes[index].status = Status::Warp(mask);
         }
@@ -128,7 +128,7 @@ impl Block<'_> {
         let first = usize::from(reduces);
         for index in lanes(run) {
             let read = |operand| self.read(warp, index, operand, Type::U32);
-            let read = (|| -> Result<_, Kind> {
+            let read = (|| -> Result<_, FaultKind> {
                 let number = read(operands[first])? as usize;
                 let count = match operands.get(first + 1) {
                     Some(gangway_ptx::Operand::Absent) | None => None,
@@ -145,7 +145,7 @@ impl Block<'_> {
             });
             let (number, count, predicate) = read.map_err(|kind| self.fault(&warp.lanes[index], kind))?;
             let Some(barrier) = self.barriers.get_mut(number) else {
-                return Err(self.fault(&warp.lanes[index], Kind::BadTarget(number as u64)));
+                return Err(self.fault(&warp.lanes[index], FaultKind::BadTarget(number as u64)));
             };
             barrier.arrived += 1;
             barrier.count = count;

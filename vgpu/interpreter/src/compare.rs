@@ -10,6 +10,7 @@ use crate::integer::extend;
 
 /// Whether a comparison holds between two values of `ty`, the element of its type, before it is
 /// combined with a predicate.
+#[must_use]
 pub fn holds(compare: Compare, ty: Type, a: u64, b: u64) -> bool {
     match compare.comparison {
         Comparison::Integers(order) => is_in_order(order, extend(a, ty).cmp(&extend(b, ty))),
@@ -27,6 +28,7 @@ pub fn holds(compare: Compare, ty: Type, a: u64, b: u64) -> bool {
 }
 
 /// Whether values that compare as `found` are in this order.
+#[must_use]
 pub fn is_in_order(order: Order, found: Ordering) -> bool {
     match order {
         Order::Equal => found.is_eq(),
@@ -39,6 +41,7 @@ pub fn is_in_order(order: Order, found: Ordering) -> bool {
 }
 
 /// Combines the result of a comparison with a predicate, where there is one.
+#[must_use]
 pub fn combine(combine: Option<Combine>, holds: bool, with: Option<bool>) -> bool {
     match (combine, with) {
         (Some(Combine::And), Some(with)) => holds && with,
@@ -49,6 +52,7 @@ pub fn combine(combine: Option<Combine>, holds: bool, with: Option<bool>) -> boo
 }
 
 /// What `set` writes: all ones or 1.0 for true.
+#[must_use]
 pub fn set_value(ty: Type, holds: bool) -> u64 {
     match (holds, ty) {
         (false, _) => 0,
@@ -60,6 +64,7 @@ pub fn set_value(ty: Type, holds: bool) -> u64 {
 }
 
 /// Whether `slct` takes its first value: the third operand is at least zero.
+#[must_use]
 pub fn selects_first(ty: Type, ftz: bool, c: u64) -> bool {
     if ty == Type::F32 {
         let c = if ftz { flush(c, ty) } else { c };

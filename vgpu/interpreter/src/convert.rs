@@ -11,6 +11,7 @@ use crate::integer::{extend, limits, mask};
 
 /// The bits in the width of the result's type. Of a packed result `a` is the upper half and `b`
 /// the lower.
+#[must_use]
 pub fn evaluate(convert: Convert, a: u64, b: u64) -> u64 {
     let each = element(convert.to);
     if each != convert.to {

@@ -5,7 +5,7 @@ use gangway_ptx::{BlockId, Body, Instruction, Meaning, Operand, Role, StateSpace
 
 use crate::evaluate::evaluate;
 use crate::exchange::lanes;
-use crate::fault::{Fault, Kind};
+use crate::fault::{Fault, FaultKind};
 use crate::integer::mask;
 use crate::machine::{Block, STACK, Status, Warp};
 use crate::memory::{Window, window};
@@ -112,7 +112,7 @@ impl Block<'_> {
     fn each(
         &mut self,
         alone: &mut Alone<'_>,
-        run: impl Fn(&mut Self, &mut Step<'_>) -> Result<Next, Kind>,
+        run: impl Fn(&mut Self, &mut Step<'_>) -> Result<Next, FaultKind>,
     ) -> Result<(), Box<Fault>> {
         let Alone { ref mut warp, body, instruction, run: active } = *alone;
         let program = self.program;
@@ -125,7 +125,7 @@ impl Block<'_> {
                 Ok(Next::Elsewhere) => {}
                 Err(kind) => {
                     // All lanes whose assertion fails tell so, as on hardware.
-                    let last = !matches!(kind, Kind::Assert(_));
+                    let last = !matches!(kind, FaultKind::Assert(_));
                     failed.get_or_insert(self.fault(&warp.lanes[index], kind));
                     if last {
                         break;
@@ -136,18 +136,20 @@ impl Block<'_> {
         failed.map_or(Ok(()), Err)
     }
 
-    fn control(&mut self, step: &mut Step<'_>, control: Control) -> Result<Next, Kind> {
+    fn control(&mut self, step: &mut Step<'_>, control: Control) -> Result<Next, FaultKind> {
         let start = |block: BlockId| step.body.blocks[block.index()].instructions.start as usize;
         match control {
             Control::Branch => {
-                let Operand::Block(block) = step.operands[0] else { return Err(Kind::BadTarget(0)) };
+                let Operand::Block(block) = step.operands[0] else { return Err(FaultKind::BadTarget(0)) };
                 Ok(Next::At(start(block)))
             }
             Control::BranchIndexed => {
                 let chosen = self.value(step, 0, Type::U32)?;
-                let Operand::Targets(targets) = step.operands[1] else { return Err(Kind::BadTarget(chosen)) };
+                let Operand::Targets(targets) = step.operands[1] else {
+                    return Err(FaultKind::BadTarget(chosen));
+                };
                 let target = step.body.targets[targets.index()].blocks.get(chosen as usize);
-                Ok(Next::At(start(*target.ok_or(Kind::BadTarget(chosen))?)))
+                Ok(Next::At(start(*target.ok_or(FaultKind::BadTarget(chosen))?)))
             }
             Control::Call => self.call(step).map(|()| Next::Elsewhere),
             Control::Return => {
@@ -158,11 +160,11 @@ impl Block<'_> {
                 step.lane_mut().status = Status::Exited;
                 Ok(Next::Elsewhere)
             }
-            Control::Trap => Err(Kind::Trap),
+            Control::Trap => Err(FaultKind::Trap),
         }
     }
 
-    fn stack(&mut self, step: &mut Step<'_>, stack: Stack, ty: Type) -> Result<Next, Kind> {
+    fn stack(&mut self, step: &mut Step<'_>, stack: Stack, ty: Type) -> Result<Next, FaultKind> {
         match stack {
             Stack::Allocate => {
                 let size = self.value(step, 1, ty)?;
@@ -172,7 +174,8 @@ impl Block<'_> {
                 };
                 let lane = step.lane_mut();
                 let start = lane.frame().top.next_multiple_of(align.min(1 << 20));
-                let top = start.checked_add(size).filter(|&top| top <= STACK).ok_or(Kind::StackOverflow)?;
+                let top =
+                    start.checked_add(size).filter(|&top| top <= STACK).ok_or(FaultKind::StackOverflow)?;
                 if lane.memory.len() < top as usize {
                     lane.memory.resize(top as usize, 0);
                 }
@@ -184,7 +187,7 @@ impl Block<'_> {
                 let top = self.value(step, 0, ty)?;
                 let frame = step.lane_mut().frame_mut();
                 if top < frame.base || top > frame.top {
-                    return Err(Kind::OutOfBounds { address: top, size: 0, write: false });
+                    return Err(FaultKind::OutOfBounds { address: top, size: 0, write: false });
                 }
                 frame.top = top;
             }
@@ -193,7 +196,7 @@ impl Block<'_> {
     }
 
     /// Instructions that compute results from values alone.
-    fn compute(&mut self, step: &mut Step<'_>, compute: Compute) -> Result<Next, Kind> {
+    fn compute(&mut self, step: &mut Step<'_>, compute: Compute) -> Result<Next, FaultKind> {
         let inputs = self.inputs(step)?;
         let mut carry = step.lane().carry;
         let results = evaluate(compute, &inputs, &mut carry);
@@ -230,7 +233,7 @@ impl Block<'_> {
         }
     }
 
-    fn mov(&mut self, step: &mut Step<'_>, ty: Type, vector: u8) -> Result<Next, Kind> {
+    fn mov(&mut self, step: &mut Step<'_>, ty: Type, vector: u8) -> Result<Next, FaultKind> {
         let source = self.parts(step, 1, ty)?;
         let mut targets: Vec<Operand> = step.body.elements(step.operands[0]).to_vec();
         if let Operand::Register(id) = step.operands[0] {

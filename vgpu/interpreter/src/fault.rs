@@ -6,7 +6,7 @@ use crate::exchange::LANES;
 
 /// Why it failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum FaultKind {
     /// No allocation covers all of the access.
     OutOfBounds { address: u64, size: usize, write: bool },
     /// The address is no multiple of the access's size.
@@ -25,7 +25,8 @@ pub enum Kind {
     BadTarget(u64),
     /// An indirect call's prototype and the function that it gets to differ in what is passed.
     BadPrototype { function: String, takes: String, returns: String },
-    /// A barrier is for so many threads, which is no multiple of a warp, or more than the block has in whole warps.
+    /// A barrier is for so many threads, which is no multiple of a warp, or more than the block has
+    /// in whole warps.
     BadCount { count: u32, threads: u32 },
     /// A lane executes a `.sync` instruction whose mask it is not part of.
     NotInMask(u32),
@@ -42,7 +43,7 @@ pub enum Kind {
 /// A failure and where it happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    pub kind: Kind,
+    pub kind: FaultKind,
     pub function: String,
     /// The opcode, as in the source.
     pub instruction: String,
@@ -56,48 +57,48 @@ pub struct Fault {
 ///
 /// # Errors
 /// A count that the threads of a block, which come in whole warps, can never make up.
-pub fn barrier_count(count: Option<u32>, block: u32) -> Result<Option<u32>, Kind> {
+pub fn barrier_count(count: Option<u32>, block: u32) -> Result<Option<u32>, FaultKind> {
     let threads = block.next_multiple_of(LANES as u32);
     match count {
         None | Some(0) => Ok(None),
         Some(count) if count.is_multiple_of(LANES as u32) && count <= threads => Ok(Some(count)),
-        Some(count) => Err(Kind::BadCount { count, threads }),
+        Some(count) => Err(FaultKind::BadCount { count, threads }),
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for FaultKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Kind::OutOfBounds { address, size, write } => {
+            FaultKind::OutOfBounds { address, size, write } => {
                 let what = if *write { "write" } else { "read" };
                 write!(f, "{what} of {size} bytes at {address:#x}, which is in no allocation")
             }
-            Kind::Misaligned { address, size } => {
+            FaultKind::Misaligned { address, size } => {
                 write!(f, "access of {size} bytes at {address:#x} is misaligned")
             }
-            Kind::Trap => f.write_str("trap"),
-            Kind::Assert(what) => f.write_str(what),
-            Kind::BadFree { address, what } => write!(f, "free of {address:#x}, which is {what}"),
-            Kind::Deadlock => f.write_str("all threads of the block wait for each other"),
-            Kind::StackOverflow => f.write_str("the stack is full"),
-            Kind::BadTarget(target) => write!(f, "{target:#x} is no target of this call or branch"),
-            Kind::BadPrototype { function, takes, returns } => {
+            FaultKind::Trap => f.write_str("trap"),
+            FaultKind::Assert(what) => f.write_str(what),
+            FaultKind::BadFree { address, what } => write!(f, "free of {address:#x}, which is {what}"),
+            FaultKind::Deadlock => f.write_str("all threads of the block wait for each other"),
+            FaultKind::StackOverflow => f.write_str("the stack is full"),
+            FaultKind::BadTarget(target) => write!(f, "{target:#x} is no target of this call or branch"),
+            FaultKind::BadPrototype { function, takes, returns } => {
                 write!(
                     f,
                     "the prototype of the call is not that of '{function}', which takes ({takes}) and returns ({returns})"
                 )
             }
-            Kind::BadCount { count, threads } => {
+            FaultKind::BadCount { count, threads } => {
                 write!(
                     f,
                     "a barrier for {count} threads; in this block it has to be a multiple of 32 up to {threads}"
                 )
             }
-            Kind::NotInMask(mask) => write!(f, "the lane is not in its own member mask {mask:#010x}"),
-            Kind::TooLong => f.write_str("the limit of instructions is reached"),
-            Kind::Undefined(name) => write!(f, "'{name}' is declared and not defined"),
-            Kind::Unsupported(what) => write!(f, "'{what}' is not supported by the interpreter"),
-            Kind::Launch(what) => f.write_str(what),
+            FaultKind::NotInMask(mask) => write!(f, "the lane is not in its own member mask {mask:#010x}"),
+            FaultKind::TooLong => f.write_str("the limit of instructions is reached"),
+            FaultKind::Undefined(name) => write!(f, "'{name}' is declared and not defined"),
+            FaultKind::Unsupported(what) => write!(f, "'{what}' is not supported by the interpreter"),
+            FaultKind::Launch(what) => f.write_str(what),
         }
     }
 }

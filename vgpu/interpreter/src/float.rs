@@ -15,6 +15,7 @@ use rustc_apfloat::{Float, FloatConvert, Round};
 use crate::integer::mask;
 
 /// The rounding mode, as software arithmetic calls it.
+#[must_use]
 pub const fn rounding(rounding: Rounding) -> Round {
     match rounding {
         Rounding::NearestEven => Round::NearestTiesToEven,
@@ -26,6 +27,7 @@ pub const fn rounding(rounding: Rounding) -> Round {
 }
 
 /// The element of a packed type; other types are their own.
+#[must_use]
 pub const fn element(ty: Type) -> Type {
     match ty {
         Type::F16x2 => Type::F16,
@@ -35,6 +37,7 @@ pub const fn element(ty: Type) -> Type {
 }
 
 /// The value in double precision, which holds all others exactly.
+#[must_use]
 pub fn to_f64(bits: u64, ty: Type) -> f64 {
     let mut loses = false;
     match ty {
@@ -52,6 +55,7 @@ pub fn to_f64(bits: u64, ty: Type) -> f64 {
 }
 
 /// Rounds a value to a type.
+#[must_use]
 pub fn from_f64(value: f64, ty: Type, round: Round) -> u64 {
     let wide = Double::from_bits(u128::from(value.to_bits()));
     let mut loses = false;
@@ -64,6 +68,7 @@ pub fn from_f64(value: f64, ty: Type, round: Round) -> u64 {
     if value.is_nan() { canonical_nan(ty) } else { bits as u64 }
 }
 
+#[must_use]
 pub const fn canonical_nan(ty: Type) -> u64 {
     match ty {
         Type::F32 | Type::Tf32 => 0x7fff_ffff,
@@ -86,16 +91,19 @@ const fn exponent(ty: Type) -> u64 {
     }
 }
 
+#[must_use]
 pub fn is_nan(bits: u64, ty: Type) -> bool {
     bits & (sign_bit(ty) - 1) > exponent(ty)
 }
 
 /// A subnormal value becomes a zero of its sign.
+#[must_use]
 pub fn flush(bits: u64, ty: Type) -> u64 {
     if bits & exponent(ty) == 0 { bits & sign_bit(ty) } else { bits }
 }
 
 /// `.sat`: into [0, 1]; NaN becomes +0.
+#[must_use]
 pub fn saturate(bits: u64, ty: Type) -> u64 {
     let value = to_f64(bits, ty);
     if value.is_nan() || value <= 0.0 {
@@ -108,6 +116,7 @@ pub fn saturate(bits: u64, ty: Type) -> u64 {
 }
 
 /// What `lane` makes of a value, or of each element of a packed one.
+#[must_use]
 pub fn each(ty: Type, inputs: [u64; 3], lane: impl Fn(Type, [u64; 3]) -> u64) -> u64 {
     let element = element(ty);
     let part = |shift: u32| lane(element, inputs.map(|input| input >> shift & mask(element.bits())));
@@ -115,6 +124,7 @@ pub fn each(ty: Type, inputs: [u64; 3], lane: impl Fn(Type, [u64; 3]) -> u64) ->
 }
 
 /// Arithmetic on values of one type that is not packed.
+#[must_use]
 pub fn evaluate(op: meaning::Float, ty: Type, mode: Mode, inputs: [u64; 3]) -> u64 {
     use meaning::Float::*;
     let [a, b, c] = flushed(ty, mode.ftz, inputs);
@@ -147,6 +157,7 @@ pub fn evaluate(op: meaning::Float, ty: Type, mode: Mode, inputs: [u64; 3]) -> u
 }
 
 /// What the ISA lets be approximate, in double precision.
+#[must_use]
 pub fn approximate(op: Approximate, ty: Type, ftz: bool, inputs: [u64; 3]) -> u64 {
     let inputs = flushed(ty, ftz, inputs);
     let (x, y) = (to_f64(inputs[0], ty), to_f64(inputs[1], ty));
@@ -266,6 +277,7 @@ fn extreme(least: bool, nan: bool, ty: Type, a: u64, b: u64) -> u64 {
 }
 
 /// The nearest sum, of each element of packed types.
+#[must_use]
 pub fn sum(ty: Type, a: u64, b: u64) -> u64 {
     let round = Round::NearestTiesToEven;
     let add = |a: u64, b: u64| {
@@ -294,6 +306,7 @@ pub fn sum(ty: Type, a: u64, b: u64) -> u64 {
     add(a >> 16 & 0xffff, b >> 16 & 0xffff) << 16 | add(a & 0xffff, b & 0xffff)
 }
 
+#[must_use]
 pub fn test(test: Test, ty: Type, a: u64) -> bool {
     let magnitude = a & (sign_bit(ty) - 1);
     match test {

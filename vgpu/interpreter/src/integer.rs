@@ -7,11 +7,13 @@ use gangway_ptx::Type;
 use gangway_ptx::meaning::{Carry, CarryOperation, Dot, DotShape, Integer, Packed, Part};
 
 /// The low bits of a type's width.
+#[must_use]
 pub const fn mask(bits: u32) -> u64 {
     if bits >= 64 { u64::MAX } else { (1 << bits) - 1 }
 }
 
 /// The value of the low bits, by the type's signedness.
+#[must_use]
 pub fn extend(value: u64, ty: Type) -> i128 {
     let shift = 64 - ty.bits();
     if ty.is_signed() {
@@ -22,6 +24,7 @@ pub fn extend(value: u64, ty: Type) -> i128 {
 }
 
 /// The smallest and the largest value of an integer type.
+#[must_use]
 pub fn limits(ty: Type) -> (i128, i128) {
     let bits = ty.bits();
     if ty.is_signed() { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) }
@@ -33,6 +36,7 @@ fn clamp(value: i128, ty: Type) -> u64 {
 }
 
 /// The result of arithmetic on values of one type.
+#[must_use]
 pub fn evaluate(op: Integer, ty: Type, a: u64, b: u64, c: u64) -> u64 {
     let bits = ty.bits();
     let wide = |value: u64| extend(value, ty);
@@ -102,6 +106,7 @@ pub fn carry(link: Carry, a: u64, b: u64, c: u64, carry: &mut bool) -> u64 {
 }
 
 /// Two halves of a word.
+#[must_use]
 pub fn packed(op: Packed, ty: Type, relu: bool, a: u64, b: u64) -> u64 {
     let half = if ty == Type::S16x2 { Type::S16 } else { Type::U16 };
     [0, 16].into_iter().fold(0, |result, shift| {
@@ -116,6 +121,7 @@ pub fn packed(op: Packed, ty: Type, relu: bool, a: u64, b: u64) -> u64 {
 }
 
 /// `dp4a` and `dp2a`: products of bytes, or of halves with bytes, and their sum.
+#[must_use]
 pub fn dot(dot: Dot, a: u64, b: u64, c: u64) -> u32 {
     let element = |value: u64, index: u32, bits: u32, signed: bool| {
         let ty = match (bits, signed) {

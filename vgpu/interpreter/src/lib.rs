@@ -12,7 +12,7 @@
 //!
 //! What it cannot run it refuses by name when it meets it: functions without a body that the
 //! driver does not provide, a barrier of the whole grid, and the instructions that
-//! [`Kind::Unsupported`] then names. It must never guess: a wrong result is worse than none.
+//! [`FaultKind::Unsupported`] then names. It must never guess: a wrong result is worse than none.
 //!
 //! The engine uses its parts: [`evaluate`], [`combine`] and [`exchange`] are what instructions
 //! compute, [`call`] is what the functions that the driver provides do.
@@ -41,8 +41,8 @@ mod video;
 pub use builtins::{Builtin, Caller, GRID_HANDLE, Host, call};
 pub use evaluate::{Results, combine, evaluate};
 pub use exchange::{LANES, Lanes, exchange, lanes, shuffle_source};
-pub use fault::{Fault, Kind, barrier_count};
-pub use machine::{Launch, launch};
+pub use fault::{Fault, FaultKind, barrier_count};
+pub use machine::{InterpretedLaunch, launch};
 pub use memory::{Flat, Memory};
 pub use program::{Placement, Program};
 pub use signature::{bad_prototype, signature};

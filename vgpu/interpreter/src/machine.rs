@@ -4,7 +4,7 @@ use gangway_ptx::Meaning;
 
 use crate::collective::Barrier;
 use crate::exchange::LANES;
-use crate::fault::{Fault, Kind};
+use crate::fault::{Fault, FaultKind};
 use crate::memory::Memory;
 use crate::program::Program;
 
@@ -18,8 +18,8 @@ const PATIENCE: u64 = 8192;
 /// who spin for a lock find out soon that its holder does not run.
 const SPIN: u64 = 512;
 
-/// ...for so many, which is enough to let go of a lock. Seldom and then long, because lanes that wait
-/// where branches join should be found there by the others.
+/// ...for so many, which is enough to let go of a lock. Seldom and then long, because lanes that
+/// wait where branches join should be found there by the others.
 const FAVOUR: u64 = 64;
 
 /// Bytes of parameters and local variables that a lane may have.
@@ -27,7 +27,7 @@ pub(crate) const STACK: u64 = 1 << 20;
 
 /// A kernel launch.
 #[derive(Clone, Debug)]
-pub struct Launch<'a> {
+pub struct InterpretedLaunch<'a> {
     pub kernel: &'a str,
     pub grid: [u32; 3],
     pub block: [u32; 3],
@@ -89,7 +89,7 @@ pub(crate) struct Warp {
 
 pub(crate) struct Block<'a> {
     pub program: &'a Program,
-    pub launch: &'a Launch<'a>,
+    pub launch: &'a InterpretedLaunch<'a>,
     pub memory: &'a mut dyn Memory,
     pub shared: Vec<u8>,
     pub barriers: Vec<Barrier>,
@@ -101,10 +101,14 @@ pub(crate) struct Block<'a> {
 }
 
 /// Runs a kernel to its end.
-pub fn launch(program: &Program, launch: &Launch<'_>, memory: &mut dyn Memory) -> Result<(), Box<Fault>> {
+pub fn launch(
+    program: &Program,
+    launch: &InterpretedLaunch<'_>,
+    memory: &mut dyn Memory,
+) -> Result<(), Box<Fault>> {
     let fail = |message: String| {
         Box::new(Fault {
-            kind: Kind::Launch(message),
+            kind: FaultKind::Launch(message),
             function: launch.kernel.to_owned(),
             instruction: "launch".to_owned(),
             block: [0; 3],
@@ -186,7 +190,7 @@ impl Block<'_> {
                 warps.iter().flat_map(|warp| &warp.lanes).find(|lane| lane.status != Status::Exited);
             match waiting {
                 None => return Ok(()),
-                Some(lane) if !progress => return Err(self.fault(lane, Kind::Deadlock)),
+                Some(lane) if !progress => return Err(self.fault(lane, FaultKind::Deadlock)),
                 Some(_) => {}
             }
         }
@@ -245,7 +249,7 @@ impl Block<'_> {
         let stopped = self.time.is_multiple_of(LOOK) && self.memory.is_stopped();
         if self.time > self.launch.limit || stopped {
             let lane = &warp.lanes[active.trailing_zeros() as usize];
-            return Err(self.fault(lane, Kind::TooLong));
+            return Err(self.fault(lane, FaultKind::TooLong));
         }
         self.execute(warp, active)?;
         Ok(true)
@@ -263,7 +267,7 @@ impl Block<'_> {
         }
     }
 
-    pub(crate) fn fault(&self, lane: &Lane, kind: Kind) -> Box<Fault> {
+    pub(crate) fn fault(&self, lane: &Lane, kind: FaultKind) -> Box<Fault> {
         let mut fault = Box::new(Fault {
             kind,
             function: self.launch.kernel.to_owned(),
@@ -293,16 +297,16 @@ impl Block<'_> {
 
 impl Lane {
     /// Starts a function with a new frame.
-    pub(crate) fn enter(&mut self, program: &Program, function: usize) -> Result<(), Kind> {
+    pub(crate) fn enter(&mut self, program: &Program, function: usize) -> Result<(), FaultKind> {
         let Some((_, body)) = program.body(function) else {
-            return Err(Kind::Undefined(program.module.functions[function].name.to_string()));
+            return Err(FaultKind::Undefined(program.module.functions[function].name.to_string()));
         };
         // The first bytes stay invalid, so that a null pointer is.
         let base = self.frames.last().map_or(256, |frame| frame.top).next_multiple_of(256);
         // Every call takes something, so that endless recursion ends.
         let top = base + program.layouts[function].size.max(16);
         if top > STACK {
-            return Err(Kind::StackOverflow);
+            return Err(FaultKind::StackOverflow);
         }
         if self.memory.len() < top as usize {
             self.memory.resize(top as usize, 0);

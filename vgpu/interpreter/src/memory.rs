@@ -6,31 +6,32 @@ use std::io::Write;
 use gangway_device_memory::{LOCAL_SIZE, LOCAL_WINDOW, SHARED_SIZE, SHARED_WINDOW};
 use gangway_ptx::StateSpace;
 
-use crate::fault::Kind;
+use crate::fault::FaultKind;
 
-/// Global and constant memory, and what else of a device a kernel can use. The interpreter runs one lane
-/// at a time, so an atomic operation is a read and a write; it is not atomic towards other
+/// Global and constant memory, and what else of a device a kernel can use. The interpreter runs one
+/// lane at a time, so an atomic operation is a read and a write; it is not atomic towards other
 /// users of the memory.
 pub trait Memory {
     /// Fills `bytes` from `address`, or fails when an allocation does not cover it all.
-    fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Kind>;
+    fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), FaultKind>;
 
-    fn write(&mut self, address: u64, bytes: &[u8]) -> Result<(), Kind>;
+    fn write(&mut self, address: u64, bytes: &[u8]) -> Result<(), FaultKind>;
 
     /// New memory, zero-filled, for a module's variables.
-    fn allocate(&mut self, size: u64, align: u64) -> Result<u64, Kind>;
+    fn allocate(&mut self, size: u64, align: u64) -> Result<u64, FaultKind>;
 
     /// The device's `malloc`: 0 when there is no room.
-    fn heap_allocate(&mut self, _size: u64) -> Result<u64, Kind> {
-        Err(Kind::Unsupported("malloc without a heap".to_owned()))
+    fn heap_allocate(&mut self, _size: u64) -> Result<u64, FaultKind> {
+        Err(FaultKind::Unsupported("malloc without a heap".to_owned()))
     }
 
     /// The device's `free`.
-    fn heap_free(&mut self, _address: u64) -> Result<(), Kind> {
-        Err(Kind::Unsupported("free without a heap".to_owned()))
+    fn heap_free(&mut self, _address: u64) -> Result<(), FaultKind> {
+        Err(FaultKind::Unsupported("free without a heap".to_owned()))
     }
 
-    /// Whether the launch is to end early: asked every few thousand instructions. It fails with [`Kind::TooLong`] then.
+    /// Whether the launch is to end early: asked every few thousand instructions. It fails with
+    /// [`FaultKind::TooLong`] then.
     fn is_stopped(&self) -> bool {
         false
     }
@@ -59,7 +60,7 @@ pub(crate) enum Window {
 }
 
 impl Window {
-    pub(crate) fn of(address: u64) -> Window {
+    pub(crate) fn of(address: u64) -> Self {
         let inside = |(base, size)| address.wrapping_sub(base) < size;
         if inside(window(StateSpace::Shared)) {
             Window::Shared
@@ -71,8 +72,8 @@ impl Window {
     }
 }
 
-/// Where a space begins in the generic address space, and its length. Of the global and constant ones
-/// generic addresses are the addresses themselves.
+/// Where a space begins in the generic address space, and its length. Of the global and constant
+/// ones generic addresses are the addresses themselves.
 pub(crate) const fn window(space: StateSpace) -> (u64, u64) {
     match space {
         StateSpace::Shared => (SHARED_WINDOW, SHARED_SIZE),
@@ -95,12 +96,13 @@ pub struct Flat {
 }
 
 impl Flat {
-    pub fn new() -> Flat {
+    #[must_use]
+    pub fn new() -> Self {
         Flat { next: 0x10_0000, ..Flat::default() }
     }
 
-    fn find(&self, address: u64, size: usize, write: bool) -> Result<(u64, usize), Kind> {
-        let outside = Kind::OutOfBounds { address, size, write };
+    fn find(&self, address: u64, size: usize, write: bool) -> Result<(u64, usize), FaultKind> {
+        let outside = FaultKind::OutOfBounds { address, size, write };
         let Some((&start, bytes)) = self.allocations.range(..=address).next_back() else {
             return Err(outside);
         };
@@ -111,22 +113,22 @@ impl Flat {
 }
 
 impl Memory for Flat {
-    fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Kind> {
+    fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), FaultKind> {
         let (start, offset) = self.find(address, bytes.len(), false)?;
         bytes.copy_from_slice(&self.allocations[&start][offset..offset + bytes.len()]);
         Ok(())
     }
 
-    fn write(&mut self, address: u64, bytes: &[u8]) -> Result<(), Kind> {
+    fn write(&mut self, address: u64, bytes: &[u8]) -> Result<(), FaultKind> {
         let (start, offset) = self.find(address, bytes.len(), true)?;
         let allocation = self.allocations.get_mut(&start).expect("it was just found");
         allocation[offset..offset + bytes.len()].copy_from_slice(bytes);
         Ok(())
     }
 
-    fn allocate(&mut self, size: u64, align: u64) -> Result<u64, Kind> {
+    fn allocate(&mut self, size: u64, align: u64) -> Result<u64, FaultKind> {
         const GAP: u64 = 256;
-        let too_large = || Kind::Launch(format!("{size} bytes are too many"));
+        let too_large = || FaultKind::Launch(format!("{size} bytes are too many"));
         let length = usize::try_from(size).ok().filter(|&length| length <= 1 << 32).ok_or_else(too_large)?;
         let start = self.next.next_multiple_of(align.max(256));
         self.next = start + size + GAP;
@@ -135,7 +137,7 @@ impl Memory for Flat {
     }
 
     /// A heap of 8 MiB, as CUDA's is.
-    fn heap_allocate(&mut self, size: u64) -> Result<u64, Kind> {
+    fn heap_allocate(&mut self, size: u64) -> Result<u64, FaultKind> {
         const LIMIT: u64 = 8 << 20;
         let used: usize = self.heap.iter().map(|start| self.allocations[start].len()).sum();
         if size > LIMIT - used as u64 {
@@ -146,9 +148,9 @@ impl Memory for Flat {
         Ok(start)
     }
 
-    fn heap_free(&mut self, address: u64) -> Result<(), Kind> {
+    fn heap_free(&mut self, address: u64) -> Result<(), FaultKind> {
         let Some(position) = self.heap.iter().position(|&start| start == address) else {
-            return Err(Kind::BadFree { address, what: "no block of the heap".to_owned() });
+            return Err(FaultKind::BadFree { address, what: "no block of the heap".to_owned() });
         };
         self.heap.swap_remove(position);
         self.allocations.remove(&address);

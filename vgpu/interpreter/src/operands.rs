@@ -3,7 +3,7 @@
 use gangway_ptx::{Body, Instruction, Opcode, Operand, SpecialRegister, StateSpace, Symbol, Type};
 
 use crate::exchange::LANES;
-use crate::fault::Kind;
+use crate::fault::FaultKind;
 use crate::integer::{extend, mask};
 use crate::machine::{Block, Frame, Lane, Warp};
 use crate::program::Program;
@@ -37,6 +37,7 @@ impl std::ops::Deref for Inputs {
 }
 
 impl<'a> Step<'a> {
+    #[must_use]
     pub fn new(
         program: &'a Program,
         warp: &'a mut Warp,
@@ -48,6 +49,7 @@ impl<'a> Step<'a> {
         Step { warp, index, body, operands, opcode }
     }
 
+    #[must_use]
     pub fn lane(&self) -> &Lane {
         &self.warp.lanes[self.index]
     }
@@ -56,6 +58,7 @@ impl<'a> Step<'a> {
         &mut self.warp.lanes[self.index]
     }
 
+    #[must_use]
     pub fn frame(&self) -> &Frame {
         self.lane().frame()
     }
@@ -74,12 +77,12 @@ impl<'a> Step<'a> {
 
 impl Block<'_> {
     /// The value of the operand at a position.
-    pub(crate) fn value(&self, step: &Step<'_>, position: usize, ty: Type) -> Result<u64, Kind> {
+    pub(crate) fn value(&self, step: &Step<'_>, position: usize, ty: Type) -> Result<u64, FaultKind> {
         self.read(step.warp, step.index, step.operands[position], ty)
     }
 
     /// The values of all source operands that are there, in order.
-    pub(crate) fn inputs(&self, step: &Step<'_>) -> Result<Inputs, Kind> {
+    pub(crate) fn inputs(&self, step: &Step<'_>) -> Result<Inputs, FaultKind> {
         let mut inputs = Inputs::default();
         for (&operand, expected) in step.operands.iter().zip(&step.opcode.expected) {
             if !expected.role.writes() && operand != Operand::Absent {
@@ -92,7 +95,7 @@ impl Block<'_> {
     }
 
     /// The values of the operand at a position: several of a vector.
-    pub(crate) fn parts(&self, step: &Step<'_>, position: usize, ty: Type) -> Result<Vec<u64>, Kind> {
+    pub(crate) fn parts(&self, step: &Step<'_>, position: usize, ty: Type) -> Result<Vec<u64>, FaultKind> {
         let read = |operand| self.read(step.warp, step.index, operand, ty);
         match step.operands[position] {
             vector @ Operand::Vector { .. } => {
@@ -106,7 +109,13 @@ impl Block<'_> {
     }
 
     /// The value of an operand, in the low bits.
-    pub(crate) fn read(&self, warp: &Warp, index: usize, operand: Operand, ty: Type) -> Result<u64, Kind> {
+    pub(crate) fn read(
+        &self,
+        warp: &Warp,
+        index: usize,
+        operand: Operand,
+        ty: Type,
+    ) -> Result<u64, FaultKind> {
         let frame = warp.lanes[index].frame();
         let value = match operand {
             Operand::Register(id) => frame.registers[id.index()][0],
@@ -118,7 +127,7 @@ impl Block<'_> {
             Operand::Float64(bits) => bits,
             Operand::Symbol(symbol, offset) => self.symbol(frame, symbol).wrapping_add_signed(offset),
             Operand::Special(special) => self.special(warp, index, special),
-            _ => return Err(Kind::Unsupported("an operand of this kind".to_owned())),
+            _ => return Err(FaultKind::Unsupported("an operand of this kind".to_owned())),
         };
         Ok(value & mask(ty.bits()))
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use gangway_device_memory::FUNCTIONS;
 use gangway_ptx::{Body, Function, FunctionId, Linkage, Module, StateSpace, Symbol, Variable, VariableId};
 
-use crate::fault::Kind;
+use crate::fault::FaultKind;
 use crate::memory::Memory;
 
 /// Function addresses are this far apart.
@@ -27,7 +27,8 @@ pub struct Program {
 pub struct Placement {
     /// The address of each variable of the module, in its own space.
     pub variables: Vec<u64>,
-    /// The same for the variables of each function; what is said of local and parameter space is not looked at.
+    /// The same for the variables of each function; what is said of local and parameter space is
+    /// not looked at.
     pub bodies: Vec<Vec<u64>>,
     /// Bytes of shared memory that variables take.
     pub shared: u64,
@@ -54,7 +55,7 @@ fn reserve(size: &mut u64, variable: &Variable) -> u64 {
 
 impl Layout {
     /// Parameters and results, which come first.
-    fn signature(function: &Function) -> Layout {
+    fn signature(function: &Function) -> Self {
         let mut layout = Layout::default();
         for parameter in &function.parameters {
             layout.parameters.push(reserve(&mut layout.size, parameter));
@@ -69,8 +70,8 @@ impl Layout {
 
 impl Program {
     /// Places variables and writes their initial values.
-    pub fn load(module: Module, memory: &mut dyn Memory) -> Result<Program, Kind> {
-        gangway_ptx::check_sizes(&module).map_err(Kind::Launch)?;
+    pub fn load(module: Module, memory: &mut dyn Memory) -> Result<Self, FaultKind> {
+        gangway_ptx::check_sizes(&module).map_err(FaultKind::Launch)?;
         // Address 0 stays invalid in shared memory as in the others.
         let module = Arc::new(module);
         let mut program = Program { module, variables: Vec::new(), layouts: Vec::new(), shared: 16 };
@@ -96,7 +97,8 @@ impl Program {
     }
 
     /// A module whose variables somebody else has placed and given their initial values.
-    pub fn placed(module: Arc<Module>, placement: &Placement) -> Program {
+    #[must_use]
+    pub fn placed(module: Arc<Module>, placement: &Placement) -> Self {
         let layouts = module.functions.iter().zip(&placement.bodies).map(|(function, places)| {
             let mut layout = Layout::signature(function);
             let variables = function.body.iter().flat_map(|body| &body.variables);
@@ -118,15 +120,15 @@ impl Program {
         }
     }
 
-    fn place(&mut self, variable: &Variable, memory: &mut dyn Memory) -> Result<u64, Kind> {
+    fn place(&mut self, variable: &Variable, memory: &mut dyn Memory) -> Result<u64, FaultKind> {
         match variable.space.plain() {
             StateSpace::Shared => Ok(reserve(&mut self.shared, variable)),
-            _ if variable.linkage == Linkage::Extern => Err(Kind::Undefined(variable.name.to_string())),
+            _ if variable.linkage == Linkage::Extern => Err(FaultKind::Undefined(variable.name.to_string())),
             _ => memory.allocate(variable.size().unwrap_or(0), variable.align.into()),
         }
     }
 
-    fn layout(&mut self, index: usize, memory: &mut dyn Memory) -> Result<Layout, Kind> {
+    fn layout(&mut self, index: usize, memory: &mut dyn Memory) -> Result<Layout, FaultKind> {
         let function = &self.module.functions[index];
         let mut layout = Layout::signature(function);
         let variables = function.body.as_ref().map_or(Vec::new(), |body| body.variables.clone());
@@ -161,7 +163,7 @@ impl Program {
         })
     }
 
-    fn initialize(&self, memory: &mut dyn Memory) -> Result<(), Kind> {
+    fn initialize(&self, memory: &mut dyn Memory) -> Result<(), FaultKind> {
         for (layout, variable, address) in self.places() {
             let Some(initializer) = &variable.initializer else { continue };
             let mut bytes = initializer.bytes.to_vec();
@@ -169,7 +171,7 @@ impl Program {
                 let target = match (relocation.symbol, layout) {
                     (Symbol::Local(index), Some(layout)) => layout.variables[index as usize],
                     (symbol, _) => self.address(symbol).ok_or_else(|| {
-                        Kind::Launch(format!("the initial value of '{}' has no address", variable.name))
+                        FaultKind::Launch(format!("the initial value of '{}' has no address", variable.name))
                     })?,
                 };
                 let value = target.wrapping_add_signed(relocation.addend);
@@ -193,11 +195,13 @@ impl Program {
     }
 
     /// The address of a variable, for the host.
+    #[must_use]
     pub fn variable(&self, name: &str) -> Option<u64> {
         let index = self.module.variables.iter().position(|variable| &*variable.name == name)?;
         Some(self.variables[index])
     }
 
+    #[must_use]
     pub fn module(&self) -> &Module {
         &self.module
     }

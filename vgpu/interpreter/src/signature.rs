@@ -1,12 +1,14 @@
-//! What a call passes, as a number: an indirect call's prototype and the function have to agree on it.
+//! What a call passes, as a number: an indirect call's prototype and the function have to agree on
+//! it.
 
 use gangway_ptx::{Function, Variable};
 
-use crate::fault::Kind;
+use crate::fault::FaultKind;
 
-/// A number that parameters and results have in common with others of the same sizes, alignments and forms.
-/// What the bits of a value mean is not looked at: compilers declare the same parameter as
-/// `.b32`, `.u32` or `.f32`, and pass the same bits.
+/// A number that parameters and results have in common with others of the same sizes, alignments
+/// and forms. What the bits of a value mean is not looked at: compilers declare the same parameter
+/// as `.b32`, `.u32` or `.f32`, and pass the same bits.
+#[must_use]
 pub fn signature(parameters: &[Variable], returns: &[Variable]) -> u64 {
     // FNV-1a, of whole words.
     const START: u64 = 0xcbf2_9ce4_8422_2325;
@@ -23,7 +25,8 @@ pub fn signature(parameters: &[Variable], returns: &[Variable]) -> u64 {
 }
 
 /// The fault of an indirect call of a function with another prototype.
-pub fn bad_prototype(function: &Function) -> Kind {
+#[must_use]
+pub fn bad_prototype(function: &Function) -> FaultKind {
     let list = |variables: &[Variable]| {
         let each = variables.iter().map(|variable| {
             let size = variable.size().unwrap_or(0);
@@ -32,7 +35,7 @@ pub fn bad_prototype(function: &Function) -> Kind {
         let list: Vec<String> = each.collect();
         if list.is_empty() { "nothing".to_owned() } else { list.join(", ") }
     };
-    Kind::BadPrototype {
+    FaultKind::BadPrototype {
         function: function.name.to_string(),
         takes: list(&function.parameters),
         returns: list(&function.returns),

@@ -9,6 +9,7 @@ use crate::compare::is_in_order;
 use crate::integer::{extend, limits, mask};
 
 /// `c` is the last operand, where there is one.
+#[must_use]
 pub fn evaluate(video: Video, a: u64, b: u64, c: Option<u64>) -> u64 {
     let Video { op, to, sat, .. } = video;
     if video.parts == 1 {
@@ -63,6 +64,7 @@ fn fitted(sat: bool, value: i128, ty: Type, bits: u32) -> u64 {
 }
 
 /// `vmad`: the product and the third operand, one more with `.po`, shifted down.
+#[must_use]
 pub fn multiply(video: VideoMad, a: u64, b: u64, c: u64) -> u64 {
     let VideoMad { to, a: first, b: second, plus_one, sat, shift } = video;
     let sum = extend(a, first) * extend(b, second) + extend(c, to) + i128::from(plus_one);

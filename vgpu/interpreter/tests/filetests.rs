@@ -1,11 +1,11 @@
-//! Runs the self-describing tests of `gangway-filetests` on the interpreter, whose results are what all
-//! others are compared with. `GANGWAY_BLESS=1` writes the expectations anew.
+//! Runs the self-describing tests of `gangway-filetests` on the interpreter, whose results are what
+//! all others are compared with. `GANGWAY_BLESS=1` writes the expectations anew.
 
 use std::fs;
 use std::path::Path;
 
 use gangway_filetests::{MARK, Parameter, Test, render};
-use gangway_interpreter::{Flat, Launch, Memory, Program, launch};
+use gangway_interpreter::{Flat, InterpretedLaunch, Memory, Program, launch};
 use libtest_mimic::{Arguments, Failed, Trial};
 
 fn main() {
@@ -49,7 +49,7 @@ fn execute(test: &Test) -> Result<Vec<String>, Failed> {
         }
     }
     let program = Program::load(module, &mut memory).map_err(|kind| kind.to_string())?;
-    let request = Launch {
+    let request = InterpretedLaunch {
         kernel: &test.kernel,
         grid: [test.blocks, 1, 1],
         block: [test.threads, 1, 1],

@@ -2,7 +2,7 @@
 
 use std::ffi::CString;
 
-use gangway_interpreter::{Builtin, Caller, Host, Kind, call};
+use gangway_interpreter::{Builtin, Caller, FaultKind, Host, call};
 
 /// Memory in which address 0 is invalid, and what was printed.
 #[derive(Default)]
@@ -12,18 +12,18 @@ struct Device {
 }
 
 impl Host for Device {
-    fn read(&mut self, address: u64, bytes: &mut [u8]) -> Result<(), Kind> {
-        let outside = Kind::OutOfBounds { address, size: bytes.len(), write: false };
+    fn read(&mut self, address: u64, bytes: &mut [u8]) -> Result<(), FaultKind> {
+        let outside = FaultKind::OutOfBounds { address, size: bytes.len(), write: false };
         let start = address.checked_sub(8).ok_or_else(|| outside.clone())? as usize;
         bytes.copy_from_slice(self.memory.get(start..start + bytes.len()).ok_or(outside)?);
         Ok(())
     }
 
-    fn allocate(&mut self, _size: u64) -> Result<u64, Kind> {
+    fn allocate(&mut self, _size: u64) -> Result<u64, FaultKind> {
         Ok(0)
     }
 
-    fn free(&mut self, _address: u64) -> Result<(), Kind> {
+    fn free(&mut self, _address: u64) -> Result<(), FaultKind> {
         Ok(())
     }
 

@@ -2,7 +2,7 @@
 //! Without clang-22 the tests are reported as ignored.
 
 use gangway_filetests::compiled::{self, BLOCK, GRID, KERNEL, RESULTS, Variant};
-use gangway_interpreter::{Flat, Launch, Memory, Program, launch};
+use gangway_interpreter::{Flat, InterpretedLaunch, Memory, Program, launch};
 use libtest_mimic::{Arguments, Failed, Trial};
 
 fn main() {
@@ -20,7 +20,7 @@ fn compare(variant: Variant) -> Result<(), Failed> {
     let program = Program::load(module, &mut memory).map_err(|kind| kind.to_string())?;
     let out = memory.allocate(8 * RESULTS as u64, 16).map_err(|kind| kind.to_string())?;
     let arguments = [out.to_le_bytes().to_vec()];
-    let request = Launch {
+    let request = InterpretedLaunch {
         kernel: KERNEL,
         grid: [GRID, 1, 1],
         block: [BLOCK, 1, 1],

@@ -12,11 +12,13 @@ pub struct Span {
 }
 
 impl Span {
-    pub const fn new(start: u32, end: u32) -> Span {
+    #[must_use]
+    pub const fn new(start: u32, end: u32) -> Self {
         Span { start, end }
     }
 
-    pub const fn to(self, other: Span) -> Span {
+    #[must_use]
+    pub const fn to(self, other: Span) -> Self {
         Span { start: self.start, end: other.end }
     }
 }
@@ -34,6 +36,7 @@ pub enum Code {
 }
 
 impl Code {
+    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Code::InvalidPtx => "CUDA_ERROR_INVALID_PTX",
@@ -68,14 +71,17 @@ pub(crate) struct Fault {
 }
 
 impl Fault {
-    pub fn invalid(span: Span, message: impl Into<String>) -> Fault {
+    #[must_use]
+    pub fn invalid(span: Span, message: impl Into<String>) -> Self {
         Fault { code: Code::InvalidPtx, span, message: message.into() }
     }
 
-    pub fn unsupported(span: Span, message: impl Into<String>) -> Fault {
+    #[must_use]
+    pub fn unsupported(span: Span, message: impl Into<String>) -> Self {
         Fault { code: Code::NotSupported, span, message: message.into() }
     }
 
+    #[must_use]
     pub fn into_error(self, source: &str) -> Error {
         const SHOWN: usize = 100;
         let bytes = source.as_bytes();
@@ -124,6 +130,7 @@ pub struct Errors(pub Vec<Error>);
 
 impl Errors {
     /// The error that a driver call answers: that of the first fault.
+    #[must_use]
     pub fn code(&self) -> Code {
         self.0.first().map_or(Code::InvalidPtx, |error| error.code)
     }

@@ -21,6 +21,7 @@ macro_rules! index {
         pub struct $name(pub u32);
 
         impl $name {
+            #[must_use]
             pub const fn index(self) -> usize {
                 self.0 as usize
             }
@@ -136,6 +137,7 @@ pub struct Variable {
 impl Variable {
     /// In bytes, `None` for an array without size. Never overflows: the parser refuses
     /// variables that large.
+    #[must_use]
     pub fn size(&self) -> Option<u64> {
         let element = u64::from(self.ty.size()) * u64::from(self.vector);
         let elements = self.dimensions.iter().product::<u64>();
@@ -340,10 +342,12 @@ pub struct Location {
 }
 
 impl Module {
+    #[must_use]
     pub fn function(&self, name: &str) -> Option<&Function> {
         self.functions.iter().find(|function| &*function.name == name)
     }
 
+    #[must_use]
     pub fn variable(&self, name: &str) -> Option<&Variable> {
         self.variables.iter().find(|variable| &*variable.name == name)
     }
@@ -352,11 +356,13 @@ impl Module {
         self.functions.iter().filter(|function| function.entry && function.body.is_some())
     }
 
+    #[must_use]
     pub fn opcode(&self, instruction: &Instruction) -> &Opcode {
         &self.opcodes[instruction.opcode.index()]
     }
 
     /// The variable that a symbol of `function` names; `None` for functions.
+    #[must_use]
     pub fn variable_of<'a>(&'a self, function: &'a Function, symbol: Symbol) -> Option<&'a Variable> {
         match symbol {
             Symbol::Variable(id) => self.variables.get(id.index()),
@@ -369,11 +375,13 @@ impl Module {
 }
 
 impl Body {
+    #[must_use]
     pub fn operands(&self, instruction: &Instruction) -> &[Operand] {
         &self.operands[instruction.operands.start as usize..instruction.operands.end as usize]
     }
 
     /// The elements of a vector or list operand; empty for others.
+    #[must_use]
     pub fn elements(&self, operand: Operand) -> &[Operand] {
         let (first, length) = match operand {
             Operand::Vector { first, length } => (first, u32::from(length)),
@@ -383,10 +391,12 @@ impl Body {
         &self.operands[first as usize..(first + length) as usize]
     }
 
+    #[must_use]
     pub fn register(&self, id: RegisterId) -> Register {
         self.registers[id.index()]
     }
 
+    #[must_use]
     pub fn register_name(&self, id: RegisterId) -> String {
         let group = &self.groups[self.registers[id.index()].group as usize];
         match group.count {
@@ -395,6 +405,7 @@ impl Body {
         }
     }
 
+    #[must_use]
     pub fn block(&self, id: BlockId) -> &[Instruction] {
         let range = &self.blocks[id.index()].instructions;
         &self.instructions[range.start as usize..range.end as usize]

@@ -2,12 +2,12 @@
 //!
 //! The parser asks for one token at a time. Tokens are spans with a kind; numbers are
 //! converted by [`integer`] and [`decimal`] when they are used. The lexer never fails
-//! by itself: what it does not know is a [`Kind::Unknown`] token.
+//! by itself: what it does not know is a [`TokenKind::Unknown`] token.
 
 use crate::error::Span;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum TokenKind {
     /// A name: `x`, `%r1`, `$L2`, `_`.
     Name,
     /// A word with its period: `.reg`, `.shared::cta`.
@@ -28,14 +28,15 @@ pub enum Kind {
     End,
 }
 
-/// A one-character [`Kind::Sign`].
-pub const fn sign(byte: u8) -> Kind {
-    Kind::Sign([byte, 0])
+/// A one-character [`TokenKind::Sign`].
+#[must_use]
+pub const fn sign(byte: u8) -> TokenKind {
+    TokenKind::Sign([byte, 0])
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Token {
-    pub kind: Kind,
+    pub kind: TokenKind,
     pub span: Span,
 }
 
@@ -71,7 +72,8 @@ const fn is(byte: u8, class: u8) -> bool {
 
 impl<'a> Lexer<'a> {
     /// `text` must be shorter than 4 GiB, as spans are.
-    pub fn new(text: &'a [u8]) -> Lexer<'a> {
+    #[must_use]
+    pub fn new(text: &'a [u8]) -> Self {
         Lexer { text, at: 0 }
     }
 
@@ -135,7 +137,7 @@ impl<'a> Lexer<'a> {
         self.skip_space();
         let start = self.at;
         let kind = match self.byte(start) {
-            0 if start >= self.text.len() => Kind::End,
+            0 if start >= self.text.len() => TokenKind::End,
             b'%' if is(self.byte(start + 1), NAME) => self.name(),
             b'.' if is(self.byte(start + 1), NAME) && !is(self.byte(start + 1), DIGIT) => self.dot(),
             b'"' => self.string(),
@@ -146,45 +148,45 @@ impl<'a> Lexer<'a> {
         Token { kind, span: Span::new(start as u32, self.at as u32) }
     }
 
-    fn name(&mut self) -> Kind {
+    fn name(&mut self) -> TokenKind {
         self.at += 1;
         while is(self.byte(self.at), NAME) {
             self.at += 1;
         }
-        Kind::Name
+        TokenKind::Name
     }
 
     /// A word after a period, with `::` and another word after it.
-    fn dot(&mut self) -> Kind {
+    fn dot(&mut self) -> TokenKind {
         self.name();
         while self.byte(self.at) == b':' && self.byte(self.at + 1) == b':' && is(self.byte(self.at + 2), NAME)
         {
             self.at += 2;
             self.name();
         }
-        Kind::Dot
+        TokenKind::Dot
     }
 
-    fn string(&mut self) -> Kind {
+    fn string(&mut self) -> TokenKind {
         self.at += 1;
         loop {
             match self.byte(self.at) {
                 b'"' => {
                     self.at += 1;
-                    return Kind::String;
+                    return TokenKind::String;
                 }
                 b'\\' => self.at += 2,
-                b'\n' => return Kind::Unknown,
+                b'\n' => return TokenKind::Unknown,
                 _ if self.at >= self.text.len() => {
                     self.at = self.text.len();
-                    return Kind::Unknown;
+                    return TokenKind::Unknown;
                 }
                 _ => self.at += 1,
             }
         }
     }
 
-    fn number(&mut self) -> Kind {
+    fn number(&mut self) -> TokenKind {
         let start = self.at;
         while is(self.byte(self.at), NAME) {
             self.at += 1;
@@ -194,8 +196,8 @@ impl<'a> Lexer<'a> {
             && hex.iter().all(u8::is_ascii_hexdigit)
         {
             match (letter, hex.len()) {
-                (b'f' | b'F', 8) => return Kind::Float32,
-                (b'd' | b'D', 16) => return Kind::Float64,
+                (b'f' | b'F', 8) => return TokenKind::Float32,
+                (b'd' | b'D', 16) => return TokenKind::Float64,
                 _ => {}
             }
         }
@@ -217,21 +219,21 @@ impl<'a> Lexer<'a> {
         }
         let text = &self.text[start..self.at];
         if integer(text).is_some() {
-            Kind::Integer
+            TokenKind::Integer
         } else if decimal(text).is_some() {
-            Kind::Decimal
+            TokenKind::Decimal
         } else {
-            Kind::Unknown
+            TokenKind::Unknown
         }
     }
 
-    fn sign(&mut self, byte: u8) -> Kind {
+    fn sign(&mut self, byte: u8) -> TokenKind {
         let next = self.byte(self.at + 1);
         self.at += 1;
         match (byte, next) {
             (b'<', b'<' | b'=') | (b'>', b'>' | b'=') | (b'=' | b'!', b'=') | (b'&', b'&') | (b'|', b'|') => {
                 self.at += 1;
-                Kind::Sign([byte, next])
+                TokenKind::Sign([byte, next])
             }
             (byte, _) if byte.is_ascii_punctuation() => sign(byte),
             _ => {
@@ -239,7 +241,7 @@ impl<'a> Lexer<'a> {
                 while self.byte(self.at) & 0xc0 == 0x80 {
                     self.at += 1;
                 }
-                Kind::Unknown
+                TokenKind::Unknown
             }
         }
     }
@@ -255,6 +257,7 @@ impl<'a> Lexer<'a> {
 }
 
 /// The value of an integer token. `U` at the end is allowed; more than 64 bits are not.
+#[must_use]
 pub fn integer(text: &[u8]) -> Option<u64> {
     let text = text.strip_suffix(b"U").unwrap_or(text);
     let (radix, digits) = match text {
@@ -275,6 +278,7 @@ pub fn integer(text: &[u8]) -> Option<u64> {
 }
 
 /// The value of a decimal floating-point token.
+#[must_use]
 pub fn decimal(text: &[u8]) -> Option<f64> {
     let text = std::str::from_utf8(text).ok()?;
     let allowed = text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-'));
@@ -286,12 +290,12 @@ pub fn decimal(text: &[u8]) -> Option<f64> {
 mod tests {
     use super::*;
 
-    fn kinds(text: &str) -> Vec<(Kind, &str)> {
+    fn kinds(text: &str) -> Vec<(TokenKind, &str)> {
         let mut lexer = Lexer::new(text.as_bytes());
         let mut tokens = Vec::new();
         loop {
             let token = lexer.next();
-            if token.kind == Kind::End {
+            if token.kind == TokenKind::End {
                 return tokens;
             }
             tokens.push((token.kind, &text[token.span.start as usize..token.span.end as usize]));
@@ -300,7 +304,7 @@ mod tests {
 
     #[test]
     fn splits_an_instruction() {
-        use Kind::*;
+        use TokenKind::*;
         let found = kinds("@ !%p1 x [%rd1+-4],_; // c\n/* d */ .reg.u64 a%2 <<");
         let expected = [
             (sign(b'@'), "@"),
@@ -327,7 +331,7 @@ mod tests {
 
     #[test]
     fn tells_numbers_apart() {
-        use Kind::*;
+        use TokenKind::*;
         for (text, kind) in [
             ("0", Integer),
             ("18446744073709551615", Integer),

@@ -33,7 +33,8 @@ fn fits(what: &str, name: &str, bytes: u64, most: u64) -> Result<(), String> {
     Err(format!("{what} '{name}' need {bytes} bytes, and there are {most} at most"))
 }
 
-/// Checks the sizes of a module's parameters, local variables and constants, and of each shared variable.
+/// Checks the sizes of a module's parameters, local variables and constants, and of each shared
+/// variable.
 ///
 /// # Errors
 /// What does not fit, and how much would.

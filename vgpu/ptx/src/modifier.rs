@@ -56,7 +56,8 @@ pub enum Modifier {
 }
 
 impl Modifier {
-    pub fn from_text(text: &str) -> Option<Modifier> {
+    #[must_use]
+    pub fn from_text(text: &str) -> Option<Self> {
         Type::from_text(text)
             .map(Modifier::Type)
             .or_else(|| Word::from_text(text).map(Modifier::Word))
@@ -66,6 +67,7 @@ impl Modifier {
             })
     }
 
+    #[must_use]
     pub const fn text(self) -> &'static str {
         match self {
             Modifier::Word(word) => word.text(),

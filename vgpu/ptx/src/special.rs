@@ -23,6 +23,7 @@ spelled! {
 }
 
 impl SpecialRegister {
+    #[must_use]
     pub const fn ty(self) -> Type {
         use SpecialRegister::*;
         match self {
@@ -33,6 +34,7 @@ impl SpecialRegister {
 
     /// Whether it may be read as `ty` although it is declared with another size: the
     /// thread and grid registers were 16 bits wide before PTX 2.0, `%gridid` 32.
+    #[must_use]
     pub const fn reads_as(self, ty: Type) -> bool {
         use SpecialRegister::*;
         match self {
@@ -43,6 +45,7 @@ impl SpecialRegister {
         }
     }
 
+    #[must_use]
     pub const fn since(self) -> Version {
         use SpecialRegister::*;
         match self {
@@ -58,6 +61,7 @@ impl SpecialRegister {
     }
 
     /// Names of special registers that exist in PTX and are not provided here.
+    #[must_use]
     pub fn is_known_elsewhere(name: &str) -> bool {
         const PREFIXES: &[&str] = &[
             "%cluster",

@@ -18,11 +18,13 @@ macro_rules! spelled {
             /// Every member, in order of declaration.
             pub const ALL: &'static [$name] = &[$($name::$member),+];
 
+            #[must_use]
             pub fn from_text(text: &str) -> Option<$name> {
                 match text { $($text => Some($name::$member),)+ _ => None }
             }
 
             /// The spelling in PTX, without a leading period.
+            #[must_use]
             pub const fn text(self) -> &'static str {
                 match self { $($name::$member => $text),+ }
             }
@@ -52,7 +54,7 @@ spelled! {
 
 /// What the bits of a type mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Class {
+pub enum TypeClass {
     Bits,
     Unsigned,
     Signed,
@@ -62,6 +64,7 @@ pub enum Class {
 
 impl Type {
     /// In bytes; a predicate counts as one.
+    #[must_use]
     pub const fn size(self) -> u32 {
         use Type::*;
         match self {
@@ -73,37 +76,43 @@ impl Type {
         }
     }
 
+    #[must_use]
     pub const fn bits(self) -> u32 {
         self.size() * 8
     }
 
     /// The alternate floating-point and packed types live in plain bit registers.
-    pub const fn class(self) -> Class {
+    #[must_use]
+    pub const fn class(self) -> TypeClass {
         use Type::*;
         match self {
-            B8 | B16 | B32 | B64 | B128 | Bf16 | Bf16x2 | Tf32 | U16x2 | S16x2 => Class::Bits,
-            U8 | U16 | U32 | U64 => Class::Unsigned,
-            S8 | S16 | S32 | S64 => Class::Signed,
-            F16 | F16x2 | F32 | F64 => Class::Float,
-            Pred => Class::Predicate,
+            B8 | B16 | B32 | B64 | B128 | Bf16 | Bf16x2 | Tf32 | U16x2 | S16x2 => TypeClass::Bits,
+            U8 | U16 | U32 | U64 => TypeClass::Unsigned,
+            S8 | S16 | S32 | S64 => TypeClass::Signed,
+            F16 | F16x2 | F32 | F64 => TypeClass::Float,
+            Pred => TypeClass::Predicate,
         }
     }
 
+    #[must_use]
     pub const fn is_signed(self) -> bool {
-        matches!(self.class(), Class::Signed)
+        matches!(self.class(), TypeClass::Signed)
     }
 
+    #[must_use]
     pub const fn is_integer(self) -> bool {
-        matches!(self.class(), Class::Signed | Class::Unsigned)
+        matches!(self.class(), TypeClass::Signed | TypeClass::Unsigned)
     }
 
     /// A floating-point type in the sense of arithmetic, alternate formats included.
+    #[must_use]
     pub const fn is_float(self) -> bool {
-        matches!(self.class(), Class::Float) || matches!(self, Type::Bf16 | Type::Bf16x2 | Type::Tf32)
+        matches!(self.class(), TypeClass::Float) || matches!(self, Type::Bf16 | Type::Bf16x2 | Type::Tf32)
     }
 
     /// The integer type of the same signedness with twice as many bits.
-    pub const fn widened(self) -> Option<Type> {
+    #[must_use]
+    pub const fn widened(self) -> Option<Self> {
         use Type::*;
         Some(match self {
             U8 => U16,
@@ -117,39 +126,42 @@ impl Type {
     }
 
     /// Whether variables and registers can be declared with it.
+    #[must_use]
     pub const fn is_fundamental(self) -> bool {
         !matches!(self, Type::Bf16 | Type::Bf16x2 | Type::Tf32 | Type::U16x2 | Type::S16x2)
     }
 
     /// Whether a register of type `register` may be an operand of this type.
+    #[must_use]
     pub fn accepts(self, register: Type) -> bool {
         if self == register {
             return true;
         }
         let (wanted, got) = (self.class(), register.class());
-        if wanted == Class::Predicate || got == Class::Predicate || self.size() != register.size() {
+        if wanted == TypeClass::Predicate || got == TypeClass::Predicate || self.size() != register.size() {
             return false;
         }
         // Two halves of a word are bits where an integer is wanted, as for NVIDIA's assembler.
-        let bits = got == Class::Bits || register == Type::F16x2 && self.is_integer();
-        wanted == Class::Bits || bits || (self.is_integer() && register.is_integer())
+        let bits = got == TypeClass::Bits || register == Type::F16x2 && self.is_integer();
+        wanted == TypeClass::Bits || bits || (self.is_integer() && register.is_integer())
     }
 
     /// [`accepts`](Type::accepts) with the relaxed rules of `ld`, `st` and `cvt`: an
     /// integer or bit register may be wider than the type. `source` allows what is
     /// allowed only where the register is read.
+    #[must_use]
     pub fn accepts_wider(self, register: Type, source: bool) -> bool {
         if self.accepts(register) {
             return true;
         }
         let (wanted, got) = (self.class(), register.class());
-        if wanted == Class::Predicate || got == Class::Predicate || register.size() <= self.size() {
+        if wanted == TypeClass::Predicate || got == TypeClass::Predicate || register.size() <= self.size() {
             return false;
         }
         match wanted {
-            Class::Bits if source => true,
-            Class::Float => got == Class::Bits,
-            _ => got != Class::Float || register == Type::F16x2,
+            TypeClass::Bits if source => true,
+            TypeClass::Float => got == TypeClass::Bits,
+            _ => got != TypeClass::Float || register == Type::F16x2,
         }
     }
 }
@@ -166,7 +178,8 @@ spelled! {
 
 impl StateSpace {
     /// The space itself, without the refinement that only restricts where it is used.
-    pub const fn plain(self) -> StateSpace {
+    #[must_use]
+    pub const fn plain(self) -> Self {
         match self {
             StateSpace::SharedCta => StateSpace::Shared,
             StateSpace::ParamEntry | StateSpace::ParamFunc => StateSpace::Param,
@@ -186,7 +199,8 @@ impl Version {
     /// The newest version that the form table describes.
     pub const NEWEST: Version = Version { major: 9, minor: 5 };
 
-    pub const fn new(major: u16, minor: u16) -> Version {
+    #[must_use]
+    pub const fn new(major: u16, minor: u16) -> Self {
         Version { major, minor }
     }
 }

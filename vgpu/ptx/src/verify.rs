@@ -7,7 +7,7 @@
 use crate::error::{Fault, Span};
 use crate::forms::{Expected, Op, Opcode, Role};
 use crate::ir::{Base, Body, Function, FunctionId, Instruction, Module, Operand, Register, Symbol, Variable};
-use crate::types::{Class, StateSpace, Type};
+use crate::types::{StateSpace, Type, TypeClass};
 
 type Check = std::result::Result<(), String>;
 
@@ -124,14 +124,15 @@ impl Verifier<'_> {
             _ if writes => Err("must be a register".to_owned()),
             Operand::Special(special) => match expected.ty {
                 Some(ty)
-                    if matches!(ty.class(), Class::Float | Class::Predicate) || !special.reads_as(ty) =>
+                    if matches!(ty.class(), TypeClass::Float | TypeClass::Predicate)
+                        || !special.reads_as(ty) =>
                 {
                     Err(format!("{special} is of type .{}, not .{ty}", special.ty()))
                 }
                 _ => Ok(()),
             },
             Operand::Integer(_) => match expected.ty {
-                Some(ty) if ty.class() == Class::Float => {
+                Some(ty) if ty.class() == TypeClass::Float => {
                     Err(format!("an integer where type .{ty} is expected"))
                 }
                 _ => Ok(()),
@@ -139,7 +140,9 @@ impl Verifier<'_> {
             Operand::Float32(_) | Operand::Float64(_) => {
                 let size = if matches!(operand, Operand::Float32(_)) { 4 } else { 8 };
                 match expected.ty {
-                    Some(ty) if ty.size() != size || !matches!(ty.class(), Class::Float | Class::Bits) => {
+                    Some(ty)
+                        if ty.size() != size || !matches!(ty.class(), TypeClass::Float | TypeClass::Bits) =>
+                    {
                         Err(format!("a floating-point constant where type .{ty} is expected"))
                     }
                     _ => Ok(()),
@@ -163,7 +166,7 @@ impl Verifier<'_> {
         if let Some(ty) = expected.ty
             && moves
             && register.vector > 1
-            && ty.class() == Class::Bits
+            && ty.class() == TypeClass::Bits
             && u32::from(register.vector) * register.ty.size() == ty.size()
         {
             return Ok(());
@@ -175,7 +178,7 @@ impl Verifier<'_> {
             });
         }
         let Some(ty) = expected.ty else {
-            let address = matches!(register.ty.size(), 4 | 8) && register.ty.class() != Class::Float;
+            let address = matches!(register.ty.size(), 4 | 8) && register.ty.class() != TypeClass::Float;
             return if address { Ok(()) } else { Err(format!("type .{} is no address", register.ty)) };
         };
         let fits = match expected.relaxed {
@@ -206,7 +209,7 @@ impl Verifier<'_> {
                     8 => Type::B64,
                     _ => return Err(format!("{} parts do not make a value of type .{ty}", elements.len())),
                 };
-                if ty.class() != Class::Bits || !matches!(elements.len(), 2 | 4) {
+                if ty.class() != TypeClass::Bits || !matches!(elements.len(), 2 | 4) {
                     return Err(format!("{} parts do not make a value of type .{ty}", elements.len()));
                 }
                 (elements.len(), part, false)
@@ -253,7 +256,7 @@ impl Verifier<'_> {
             return Err("the address of a variable is not allowed; use mov first".to_owned());
         }
         if let Some(ty) = expected.ty
-            && (!matches!(ty.size(), 4 | 8) || ty.class() == Class::Float)
+            && (!matches!(ty.size(), 4 | 8) || ty.class() == TypeClass::Float)
         {
             return Err(format!("an address does not fit type .{ty}"));
         }
@@ -281,7 +284,10 @@ impl Verifier<'_> {
                 let register = self.body.register(id);
                 let fits = register.vector == 1
                     && matches!(register.ty.size(), 4 | 8)
-                    && matches!(register.ty.class(), Class::Bits | Class::Unsigned | Class::Signed);
+                    && matches!(
+                        register.ty.class(),
+                        TypeClass::Bits | TypeClass::Unsigned | TypeClass::Signed
+                    );
                 if fits { Ok(()) } else { Err(format!("a register of type .{} is no address", register.ty)) }
             }
             Base::Symbol(symbol) => match self.module.variable_of(self.function, symbol) {
@@ -327,7 +333,7 @@ impl Verifier<'_> {
             }
             (Operand::Register(id), Operand::Prototype(prototype)) => {
                 let register = self.body.register(id);
-                if !matches!(register.ty.size(), 4 | 8) || register.ty.class() == Class::Float {
+                if !matches!(register.ty.size(), 4 | 8) || register.ty.class() == TypeClass::Float {
                     return Err(format!("a register of type .{} holds no function", register.ty));
                 }
                 let prototype = &self.body.prototypes[prototype.index()];
@@ -379,7 +385,7 @@ impl Verifier<'_> {
                 }
                 self.element_register(register, &expected)
             }
-            Operand::Integer(_) if !result && parameter.ty.class() != Class::Float => Ok(()),
+            Operand::Integer(_) if !result && parameter.ty.class() != TypeClass::Float => Ok(()),
             Operand::Float32(_) if !result && parameter.ty.size() == 4 => Ok(()),
             Operand::Float64(_) if !result && parameter.ty.size() == 8 => Ok(()),
             Operand::Sink if result => Ok(()),

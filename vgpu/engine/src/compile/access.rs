@@ -88,7 +88,8 @@ impl Emitter<'_, '_> {
         for (&target, value) in targets.iter().zip(values) {
             let slot = self.destination(target);
             let uniform = slot.is_some_and(|slot| self.unit.shapes.slots[slot as usize] == Shape::Uniform);
-            // Somebody may have written between the lanes' loads from one address: all get the first one's.
+            // Somebody may have written between the lanes' loads from one address: all get the
+            // first one's.
             let value = match self.converged && uniform {
                 true => Lanes::Uniform(self.running_lane(&value)),
                 false => value,
@@ -97,7 +98,8 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// Writes what is known of a value of type `ty`, which keeps its steps if the register is not wider.
+    /// Writes what is known of a value of type `ty`, which keeps its steps if the register is not
+    /// wider.
     fn write_known(&mut self, target: Operand, ty: Type, value: Known, guard: Option<&Predicate>) {
         match value {
             Known::Steps(steps) => {
@@ -190,7 +192,8 @@ impl Emitter<'_, '_> {
         self.call(Helper::Store, &[running, described]);
     }
 
-    /// Stores to a scalar `.param` variable; values of the caller's are replaced only in the lanes that run.
+    /// Stores to a scalar `.param` variable; values of the caller's are replaced only in the lanes
+    /// that run.
     pub fn store_named(&mut self, place: Place, ty: Type, value: Lanes, guard: Option<&Predicate>) {
         match place {
             Place::Slot(slot) => self.set_slot(slot, Known::lanes(value), guard),
@@ -255,7 +258,8 @@ impl Emitter<'_, '_> {
         self.call(Helper::Copy, &[running, size, check]);
     }
 
-    /// A function may be called so deeply that its stack is full; a kernel may fill it with what it passes.
+    /// A function may be called so deeply that its stack is full; a kernel may fill it with what it
+    /// passes.
     pub fn check_stack(&mut self, lanes: Value) {
         if !self.unit.checks_stack() {
             return;
@@ -263,13 +267,7 @@ impl Emitter<'_, '_> {
         let top = self.builder.ins().get_stack_pointer(I64);
         let least = self.load_field(I64, field!(stack_limit));
         let below = self.builder.ins().icmp(IntCC::UnsignedLessThan, top, least);
-        let (full, fits) = (self.builder.create_block(), self.builder.create_block());
-        self.builder.set_cold_block(full);
-        self.builder.ins().brif(below, full, &[], fits, &[]);
-        self.builder.switch_to_block(full);
-        self.call(Helper::StackOverflow, &[lanes]);
-        self.builder.ins().jump(fits, &[]);
-        self.builder.switch_to_block(fits);
+        self.call_if(below, Helper::StackOverflow, &[lanes]);
     }
 
     /// Makes a frame in local memory and copies parameters to it. What the top was before.
@@ -283,13 +281,7 @@ impl Emitter<'_, '_> {
         let end = self.builder.ins().iadd_imm_s(base, i64::from(size));
         let most = self.load_field(I64, field!(local_stride));
         let over = self.builder.ins().icmp(IntCC::UnsignedGreaterThan, end, most);
-        let (full, fits) = (self.builder.create_block(), self.builder.create_block());
-        self.builder.set_cold_block(full);
-        self.builder.ins().brif(over, full, &[], fits, &[]);
-        self.builder.switch_to_block(full);
-        self.call(Helper::StackOverflow, &[self.mask]);
-        self.builder.ins().jump(fits, &[]);
-        self.builder.switch_to_block(fits);
+        self.call_if(over, Helper::StackOverflow, &[self.mask]);
         self.store_field(end, field!(local_top));
         if self.unit.function.entry {
             let parameters = layout.enters.iter().map(|copied| copied.local + copied.size).max().unwrap_or(0);

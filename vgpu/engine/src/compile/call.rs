@@ -208,8 +208,8 @@ impl Emitter<'_, '_> {
         self.builder.block_params(ready)[0]
     }
 
-    /// Runs code of either flavour, which is told all that the masked one wants to know; the lanes that come
-    /// back.
+    /// Runs code of either flavour, which is told all that the masked one wants to know; the lanes
+    /// that come back.
     pub fn enter(&mut self, code: Value, arguments: Value, lanes: Value) -> Value {
         let signature = match self.calls.signature {
             Some(signature) => signature,

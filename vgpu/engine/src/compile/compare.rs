@@ -1,8 +1,9 @@
-//! Comparisons of values of equal steps with one that is the same in all lanes: by the first value of
-//! each row, without a value for each lane.
+//! Comparisons of values of equal steps with one that is the same in all lanes: by the first value
+//! of each row, without a value for each lane.
 //!
-//! Where the step is a power of two, arithmetic says which lanes of a row are on which side. Where it
-//! is another number, both ends of a row being on one side says it. All else compares lane by lane.
+//! Where the step is a power of two, arithmetic says which lanes of a row are on which side. Where
+//! it is another number, both ends of a row being on one side says it. All else compares lane by
+//! lane.
 
 use cranelift_codegen::ir::condcodes::{CondCode, IntCC};
 use cranelift_codegen::ir::types::I32;
@@ -38,8 +39,8 @@ fn power(step: i64) -> Option<i64> {
 }
 
 impl Emitter<'_, '_> {
-    /// Compares a value of equal steps with one that is the same in all lanes. Whether that is what the
-    /// instruction does.
+    /// Compares a value of equal steps with one that is the same in all lanes. Whether that is what
+    /// the instruction does.
     pub fn compare_steps(
         &mut self,
         opcode: &Opcode,

@@ -3,7 +3,8 @@
 
 use super::graph::Graph;
 
-/// The immediate post-dominator of each block; none where paths only meet behind the function's end, or never.
+/// The immediate post-dominator of each block; none where paths only meet behind the function's
+/// end, or never.
 pub(crate) fn post_dominators(graph: &Graph) -> Vec<Option<u32>> {
     let blocks = graph.blocks.len();
     let end = blocks as u32;
@@ -27,7 +28,8 @@ pub(crate) fn post_dominators(graph: &Graph) -> Vec<Option<u32>> {
     (0..end).map(|block| dominators[block as usize].filter(|&to| to != end)).collect()
 }
 
-/// The algorithm of Lengauer and Tarjan, on the graph backwards: its cost is bounded by m log n whatever the graph.
+/// The algorithm of Lengauer and Tarjan, on the graph backwards: its cost is bounded by m log n
+/// whatever the graph.
 struct Tree {
     /// The nodes that lead to the end, in the order of a search from there.
     order: Vec<u32>,
@@ -44,7 +46,7 @@ struct Tree {
 const NONE: u32 = u32::MAX;
 
 impl Tree {
-    fn new(root: u32, next: &[Vec<u32>]) -> Tree {
+    fn new(root: u32, next: &[Vec<u32>]) -> Self {
         let mut order = vec![root];
         let mut place = vec![NONE; next.len()];
         let mut parent = vec![0];
@@ -100,7 +102,8 @@ impl Tree {
         dominators
     }
 
-    /// The node with the least semidominator on the way from a node to the root of its tree, without that.
+    /// The node with the least semidominator on the way from a node to the root of its tree,
+    /// without that.
     fn evaluate(&mut self, node: u32) -> u32 {
         let mut path = Vec::new();
         let mut at = node;

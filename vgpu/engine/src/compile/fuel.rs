@@ -30,12 +30,14 @@ pub(crate) struct Fuel {
 }
 
 impl Fuel {
-    pub fn new(module: &Module, body: &Body, graph: &Graph, abreast: bool) -> Fuel {
+    #[must_use]
+    pub fn new(module: &Module, body: &Body, graph: &Graph, abreast: bool) -> Self {
         if !abreast {
             return Fuel { entry: None, steps: Vec::new() };
         }
         let weights: Vec<u32> = graph.blocks.iter().map(|block| weight(module, body, block)).collect();
-        // Every loop is in one piece, with its head first: it ends where the last step back is made.
+        // Every loop is in one piece, with its head first: it ends where the last step back is
+        // made.
         let mut ends = vec![None; graph.blocks.len()];
         for (block, number) in graph.blocks.iter().zip(0u32..) {
             for to in block.end.successors().into_iter().filter(|&to| to <= number) {
@@ -61,6 +63,7 @@ impl Fuel {
     }
 
     /// What a step back to a block takes.
+    #[must_use]
     pub fn step(&self, block: u32) -> i64 {
         self.steps.get(block as usize).copied().unwrap_or(1)
     }
@@ -111,12 +114,6 @@ impl Emitter<'_, '_> {
     pub fn spend_entry(&mut self) {
         let Some(cost) = self.unit.fuel.entry else { return };
         let negative = self.spend(cost);
-        let (spent, go_on) = (self.builder.create_block(), self.builder.create_block());
-        self.builder.set_cold_block(spent);
-        self.builder.ins().brif(negative, spent, &[], go_on, &[]);
-        self.builder.switch_to_block(spent);
-        self.call(Helper::Turn, &[]);
-        self.builder.ins().jump(go_on, &[]);
-        self.builder.switch_to_block(go_on);
+        self.call_if(negative, Helper::Turn, &[]);
     }
 }

@@ -16,7 +16,8 @@ use gangway_ptx::{Body, Guard, Instruction, Meaning, Module, Operand};
 pub(crate) struct Block {
     /// Instructions that run here, by index. Guards are still to be observed.
     pub instructions: std::ops::Range<u32>,
-    /// The first instruction is a collective one that lanes have to wait at, without regard to its guard.
+    /// The first instruction is a collective one that lanes have to wait at, without regard to its
+    /// guard.
     pub collective: Option<ExchangeOperation>,
     pub end: End,
 }
@@ -49,6 +50,7 @@ pub(crate) enum End {
 }
 
 impl End {
+    #[must_use]
     pub fn successors(&self) -> Vec<u32> {
         match self {
             End::Jump(to) | End::Barrier { next: to, .. } | End::Call { next: to, .. } => vec![*to],
@@ -59,6 +61,7 @@ impl End {
     }
 
     /// Whether any of the blocks that may be next is one that `holds`.
+    #[must_use]
     pub fn leads(&self, holds: impl Fn(u32) -> bool) -> bool {
         match self {
             End::Jump(to) | End::Barrier { next: to, .. } | End::Call { next: to, .. } => holds(*to),
@@ -86,7 +89,8 @@ pub(crate) struct Graph {
 
 impl Graph {
     /// A block begins with each instruction that is `speculative`.
-    pub fn new(module: &Module, body: &Body, speculative: &dyn Fn(&Instruction) -> bool) -> Graph {
+    #[must_use]
+    pub fn new(module: &Module, body: &Body, speculative: &dyn Fn(&Instruction) -> bool) -> Self {
         let mut cutter = Cutter { blocks: Vec::new(), open: None };
         // The numbers of the blocks that the source's blocks begin with.
         let mut begins = Vec::with_capacity(body.blocks.len());
@@ -117,7 +121,7 @@ impl Graph {
         Graph { blocks }.ordered(forward[0])
     }
 
-    fn ordered(self, entry: u32) -> Graph {
+    fn ordered(self, entry: u32) -> Self {
         let order = super::order::order(entry, self.blocks.len(), &|block| {
             self.blocks[block as usize].end.successors()
         });
@@ -133,6 +137,7 @@ impl Graph {
         Graph { blocks: blocks.collect() }
     }
 
+    #[must_use]
     pub fn predecessors(&self) -> Vec<Vec<u32>> {
         let mut predecessors = vec![Vec::new(); self.blocks.len()];
         for (number, block) in self.blocks.iter().enumerate() {
@@ -147,7 +152,8 @@ impl Graph {
 /// Marks the number of a block of the source.
 const SOURCE: u32 = 1 << 31;
 
-/// Where control really goes that goes to each block: past those that are empty. An empty loop stays a loop.
+/// Where control really goes that goes to each block: past those that are empty. An empty loop
+/// stays a loop.
 fn past_empty(blocks: &[Block]) -> Vec<u32> {
     const UNKNOWN: u32 = u32::MAX;
     let mut forward = vec![UNKNOWN; blocks.len()];
@@ -175,7 +181,8 @@ fn past_empty(blocks: &[Block]) -> Vec<u32> {
 
 struct Cutter {
     blocks: Vec<Block>,
-    /// The instructions of the block that is being filled, and the collective one that it begins with.
+    /// The instructions of the block that is being filled, and the collective one that it begins
+    /// with.
     open: Option<(std::ops::Range<u32>, Option<ExchangeOperation>)>,
 }
 

@@ -325,8 +325,8 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// Puts what a barrier is about where helpers look for it: its number, how many threads it is for, the
-    /// predicate. A bit each for those of the last two that are there.
+    /// Puts what a barrier is about where helpers look for it: its number, how many threads it is
+    /// for, the predicate. A bit each for those of the last two that are there.
     pub fn pass_barrier(&mut self, index: u32, barrier: Barrier) -> i64 {
         let unit = self.unit;
         let operands = unit.body.operands(&unit.body.instructions[index as usize]);
@@ -345,8 +345,8 @@ impl Emitter<'_, '_> {
         i64::from(counted) | i64::from(reduces) << 1
     }
 
-    /// Writes what a barrier has reduced to; helpers leave for each lane how many came with a true predicate,
-    /// and how many came.
+    /// Writes what a barrier has reduced to; helpers leave for each lane how many came with a true
+    /// predicate, and how many came.
     pub fn barrier_result(&mut self, index: u32, barrier: Barrier) {
         let unit = self.unit;
         let Barrier::Reduce(reduction) = barrier else { return };

@@ -60,7 +60,7 @@ struct Uses {
 }
 
 impl Uses {
-    fn new(module: &Module, function: &Function, body: &Body) -> Uses {
+    fn new(module: &Module, function: &Function, body: &Body) -> Self {
         let mut uses = Uses {
             parameters: function.parameters.iter().map(is_scalar).collect(),
             returns: function.returns.iter().map(is_scalar).collect(),
@@ -148,9 +148,10 @@ pub(crate) fn parameter_offsets(function: &Function) -> Vec<Range<u32>> {
 }
 
 impl Layout {
-    /// `registers` is how many slots registers have; `symbols` the index of the function's first variable in
-    /// the table of symbols.
-    pub fn new(module: &Module, function: &Function, body: &Body, registers: usize, symbols: u32) -> Layout {
+    /// `registers` is how many slots registers have; `symbols` the index of the function's first
+    /// variable in the table of symbols.
+    #[must_use]
+    pub fn new(module: &Module, function: &Function, body: &Body, registers: usize, symbols: u32) -> Self {
         let uses = Uses::new(module, function, body);
         let mut layout = Layout {
             parameters: Vec::new(),
@@ -207,6 +208,7 @@ impl Layout {
     }
 
     /// Where a symbol is; `None` for functions.
+    #[must_use]
     pub fn place(&self, symbol: Symbol) -> Option<Place> {
         Some(match symbol {
             Symbol::Variable(id) => Place::Symbol(id.0),

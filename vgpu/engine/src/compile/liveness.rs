@@ -19,7 +19,8 @@ pub(crate) struct Slots {
 }
 
 impl Slots {
-    pub fn new(module: &Module, function: &Function, body: &Body, symbols: u32) -> Slots {
+    #[must_use]
+    pub fn new(module: &Module, function: &Function, body: &Body, symbols: u32) -> Self {
         let (mut first, mut types) = (Vec::with_capacity(body.registers.len()), Vec::new());
         for register in &body.registers {
             first.push(types.len() as u32);
@@ -30,10 +31,12 @@ impl Slots {
         Slots { first, types, layout }
     }
 
+    #[must_use]
     pub fn len(&self) -> usize {
         self.types.len()
     }
 
+    #[must_use]
     pub fn of(&self, register: RegisterId, element: u8) -> u32 {
         self.first[register.index()] + u32::from(element)
     }
@@ -92,10 +95,12 @@ pub(crate) struct Set {
 }
 
 impl Set {
-    pub fn new(slots: usize) -> Set {
+    #[must_use]
+    pub fn new(slots: usize) -> Self {
         Set { words: vec![0; slots.div_ceil(64)] }
     }
 
+    #[must_use]
     pub fn contains(&self, slot: u32) -> bool {
         self.words[slot as usize / 64] >> (slot % 64) & 1 != 0
     }
@@ -124,7 +129,8 @@ pub(crate) struct Listed {
 }
 
 impl Listed {
-    pub fn new(slots: usize) -> Listed {
+    #[must_use]
+    pub fn new(slots: usize) -> Self {
         Listed { list: Vec::new(), is_in: vec![false; slots] }
     }
 
@@ -134,10 +140,12 @@ impl Listed {
         }
     }
 
+    #[must_use]
     pub fn contains(&self, slot: u32) -> bool {
         self.is_in[slot as usize]
     }
 
+    #[must_use]
     pub fn as_slice(&self) -> &[u32] {
         &self.list
     }
@@ -176,14 +184,15 @@ pub(crate) fn instructions(block: &Block) -> impl Iterator<Item = (u32, bool)> +
     block.instructions.clone().map(move |index| (index, collective && index == first)).chain(last)
 }
 
-/// What blocks read before they write it, and what they write whatever guards say: pairs of slot and block.
+/// What blocks read before they write it, and what they write whatever guards say: pairs of slot
+/// and block.
 struct Touched {
     reads: Vec<(u32, u32)>,
     writes: Vec<(u32, u32)>,
 }
 
 impl Touched {
-    fn new(module: &Module, body: &Body, slots: &Slots, graph: &Graph) -> Touched {
+    fn new(module: &Module, body: &Body, slots: &Slots, graph: &Graph) -> Self {
         let mut touched = Touched { reads: Vec::new(), writes: Vec::new() };
         let (mut read, mut written) = (Listed::new(slots.len()), Listed::new(slots.len()));
         for (block, number) in graph.blocks.iter().zip(0u32..) {
@@ -220,9 +229,10 @@ impl Touched {
 }
 
 impl Liveness {
-    /// Goes from each read backwards to where the slot is written: so it costs what it finds. None if that is
-    /// too much.
-    pub fn new(module: &Module, body: &Body, slots: &Slots, graph: &Graph) -> Option<Liveness> {
+    /// Goes from each read backwards to where the slot is written: so it costs what it finds. None
+    /// if that is too much.
+    #[must_use]
+    pub fn new(module: &Module, body: &Body, slots: &Slots, graph: &Graph) -> Option<Self> {
         let touched = Touched::new(module, body, slots, graph);
         let predecessors = graph.predecessors();
         let mut entering = vec![Vec::new(); graph.blocks.len()];
@@ -260,15 +270,18 @@ impl Liveness {
     }
 
     /// The slots whose values a block needs from before.
+    #[must_use]
     pub fn entering(&self, block: u32) -> &[u32] {
         &self.entering[block as usize]
     }
 
+    #[must_use]
     pub fn enters(&self, block: u32, slot: u32) -> bool {
         self.entering[block as usize].binary_search(&slot).is_ok()
     }
 
     /// Whether a slot's value is needed behind a block.
+    #[must_use]
     pub fn leaves(&self, block: &Block, slot: u32) -> bool {
         self.across.contains(slot) && block.end.leads(|to| self.enters(to, slot))
     }

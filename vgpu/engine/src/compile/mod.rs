@@ -1,8 +1,9 @@
 //! From a function of PTX to machine code.
 //!
-//! `unit` gathers what is known of a function (its control flow, which registers live where, where its
-//! variables are) and refuses what no code is made of. `masked` and `converged` emit the two flavours, with
-//! `instructions`, `access` and `call` for what they share; `lower` computes, `support` does the rest.
+//! `unit` gathers what is known of a function (its control flow, which registers live where, where
+//! its variables are) and refuses what no code is made of. `masked` and `converged` emit the two
+//! flavours, with `instructions`, `access` and `call` for what they share; `lower` computes,
+//! `support` does the rest.
 //!
 //! Code depends on nothing but the request, the module's declarations and the processor, has no
 //! relocations, and may be kept and used again where those are the same.
@@ -14,7 +15,6 @@ mod converged;
 mod dominance;
 mod emit;
 mod exchange;
-pub(crate) mod frame;
 mod fuel;
 mod graph;
 mod instructions;
@@ -43,9 +43,9 @@ use cranelift_codegen::{Context, isa};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 
 use crate::abi::Flavour;
+use crate::code::Compiled;
 use crate::environment::file_variable;
 use crate::lower::Features;
-use crate::run::code::Compiled;
 use tier::Tier;
 pub use tier::compiled;
 use unit::Unit;

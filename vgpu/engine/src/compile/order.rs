@@ -1,10 +1,10 @@
-//! The order of blocks: topological where there are no loops, and every loop in one piece
-//! with its head first (Bourdoncle's weak topological order). It works for any graph, irreducible ones too.
+//! The order of blocks: topological where there are no loops, and every loop in one piece with its
+//! head first (Bourdoncle's weak topological order). It works for any graph, irreducible ones too.
 
 use std::vec::IntoIter;
 
-/// Loops that lie deeper in others than this are arranged as if they were none. Any order is right: it only says
-/// who goes first; and each level looks at all that is in it.
+/// Loops that lie deeper in others than this are arranged as if they were none. Any order is right:
+/// it only says who goes first; and each level looks at all that is in it.
 const DEEPEST: usize = 64;
 
 /// Orders the nodes that can be reached from `entry`, which comes first.
@@ -61,9 +61,9 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// The strongly connected components of what can be reached from `roots` in their piece, in topological
-    /// order, each with the member that was found first in front and the others in the order in which they were
-    /// found (Tarjan's algorithm, without recursion).
+    /// The strongly connected components of what can be reached from `roots` in their piece, in
+    /// topological order, each with the member that was found first in front and the others in the
+    /// order in which they were found (Tarjan's algorithm, without recursion).
     fn components(&mut self, roots: &[u32], piece: u32) -> IntoIter<Vec<u32>> {
         for &root in roots {
             self.marks[root as usize] = Mark::default();

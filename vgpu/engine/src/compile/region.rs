@@ -27,11 +27,13 @@ pub(crate) struct Regions {
 }
 
 impl Regions {
-    pub fn new(unit: &Unit) -> Regions {
+    #[must_use]
+    pub fn new(unit: &Unit) -> Self {
         Regions { after: post_dominators(&unit.graph), predecessors: unit.graph.predecessors() }
     }
 
     /// The region behind the branch at the end of a block, if it is a simple one.
+    #[must_use]
     pub fn behind(&self, unit: &Unit, number: u32, yes: u32, no: u32) -> Option<Region> {
         let join = self.after[number as usize].filter(|&join| join > number)?;
         let (yes, no) = (self.chain(unit, number, yes, join)?, self.chain(unit, number, no, join)?);

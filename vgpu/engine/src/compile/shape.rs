@@ -2,9 +2,9 @@
 //! steps, or anyhow.
 //!
 //! What is said here holds as long as all 32 lanes run together, which is what converged code is
-//! for. It is said of a register for all of its life. A few instructions keep their shape only
-//! if something holds that is checked when they run; those are *speculative*: a block begins with each,
-//! so that masked code can take over there.
+//! for. It is said of a register for all of its life. A few instructions keep their shape only if
+//! something holds that is checked when they run; those are *speculative*: a block begins with
+//! each, so that masked code can take over there.
 //!
 //! A row is as many lanes as have consecutive `%tid.x`. Steps are equal within a row.
 
@@ -28,13 +28,14 @@ pub(crate) enum Shape {
     /// Not written yet.
     Nothing,
     Uniform,
-    /// Each lane of a row has so much more than the one before; 0 where rows are shorter than a warp.
+    /// Each lane of a row has so much more than the one before; 0 where rows are shorter than a
+    /// warp.
     Steps(i64),
     General,
 }
 
 impl Shape {
-    fn join(self, other: Shape) -> Shape {
+    fn join(self, other: Shape) -> Self {
         match (self, other) {
             (Shape::Nothing, shape) | (shape, Shape::Nothing) => shape,
             (a, b) if a == b => a,
@@ -56,29 +57,39 @@ impl Shape {
 /// Steps beyond this are treated as any value: offsets have to stay within instructions.
 pub(crate) const MOST_STEP: i64 = 1 << 16;
 
-/// How often all instructions are looked at, before it is only those that something has changed for.
+/// How often all instructions are looked at, before it is only those that something has changed
+/// for.
 const PASSES: usize = 4;
 
 pub(crate) struct Shapes {
     /// By slot.
     pub slots: Vec<Shape>,
-    /// Whether values that come from elsewhere are taken to be the same in all lanes until they are not.
+    /// Whether values that come from elsewhere are taken to be the same in all lanes until they are
+    /// not.
     trusts: bool,
-    /// Slots that may hold addresses of local memory: what is known to is not taken for global memory.
+    /// Slots that may hold addresses of local memory: what is known to is not taken for global
+    /// memory.
     local: Vec<bool>,
     rows: u8,
 }
 
 impl Shapes {
-    pub fn new(module: &Module, body: &Body, slots: &Slots, shape: BlockShape) -> Shapes {
+    /// `zero` are slots that may be read before anything has written them: they hold zero in all
+    /// lanes then.
+    #[must_use]
+    pub fn new(module: &Module, body: &Body, slots: &Slots, shape: BlockShape, zero: &[u32]) -> Self {
         let functions = module.functions.iter();
         let mut shapes = Shapes {
             slots: vec![Shape::Nothing; slots.len()],
-            // In programs of GCC's offloading a warp is a thread of OpenMP, and its lanes do the same.
+            // In programs of GCC's offloading a warp is a thread of OpenMP, and its lanes do the
+            // same.
             trusts: functions.into_iter().any(|function| function.name.starts_with("GOMP_")),
             local: vec![false; slots.len()],
             rows: 32 / shape.row.max(1),
         };
+        for &slot in zero {
+            shapes.slots[slot as usize] = Shape::Uniform;
+        }
         let settled = (0..PASSES).any(|_| {
             crate::work::count(body.instructions.len());
             let visit = |changed, instruction| changed | shapes.visit(module, body, slots, instruction);
@@ -96,8 +107,8 @@ impl Shapes {
         shapes
     }
 
-    /// Looks again at those instructions only that read something whose shape has changed. A shape changes a few times
-    /// at most.
+    /// Looks again at those instructions only that read something whose shape has changed. A shape
+    /// changes a few times at most.
     fn settle(&mut self, module: &Module, body: &Body, slots: &Slots) {
         let access = |index: u32, tell: &mut dyn FnMut(u32, bool)| {
             accesses(module, body, slots, &body.instructions[index as usize], tell);
@@ -141,6 +152,7 @@ impl Shapes {
     }
 
     /// The shape of a source operand.
+    #[must_use]
     pub fn of(&self, slots: &Slots, operand: Operand) -> Shape {
         match operand {
             Operand::Register(id) | Operand::Negated(id) => self.slots[slots.of(id, 0) as usize],
@@ -150,6 +162,7 @@ impl Shapes {
         }
     }
 
+    #[must_use]
     pub fn special(&self, special: SpecialRegister) -> Shape {
         use SpecialRegister::*;
         match special {
@@ -298,6 +311,7 @@ impl Shapes {
     }
 
     /// The shape of an argument or a result: what is said here is checked where it comes in.
+    #[must_use]
     pub fn given(&self, ty: Type) -> Shape {
         let number = !ty.is_float() && matches!(ty.bits(), 32 | 64);
         if self.trusts && number { Shape::Uniform } else { Shape::General }
@@ -360,7 +374,8 @@ impl Shapes {
                         Shape::General
                     }
                     (Shape::Uniform, _) => Shape::Uniform,
-                    // What rows load that have one address each is checked as they do it; generic addresses are not.
+                    // What rows load that have one address each is checked as they do it; generic
+                    // addresses are not.
                     (Shape::Steps(0), StateSpace::Shared) => Shape::Steps(0),
                     _ => Shape::General,
                 }
@@ -397,7 +412,9 @@ impl Shapes {
         }
     }
 
-    /// Whether an instruction has the shape that is said of it only if something holds that has to be checked.
+    /// Whether an instruction has the shape that is said of it only if something holds that has to
+    /// be checked.
+    #[must_use]
     pub fn is_speculative(&self, slots: &Slots, opcode: &Opcode, operands: &[Operand]) -> bool {
         match opcode.meaning {
             Meaning::Load(access) => self.is_speculative_load(slots, access, operands),
@@ -409,6 +426,7 @@ impl Shapes {
     }
 
     /// The same for a load, whose generic address must not be one of local memory.
+    #[must_use]
     pub fn is_speculative_load(&self, slots: &Slots, access: MemoryAccess, operands: &[Operand]) -> bool {
         match operands[1] {
             Operand::Address(gangway_ptx::Base::Register(id), _) => {
@@ -442,7 +460,8 @@ fn register_type(body: &Body, operand: Operand) -> Option<Type> {
     }
 }
 
-/// Whether an instruction makes 64 bits of 32: steps stay equal if no lane is beyond the limit of 32 bits.
+/// Whether an instruction makes 64 bits of 32: steps stay equal if no lane is beyond the limit of
+/// 32 bits.
 pub(crate) fn widens(compute: Compute) -> bool {
     widened(compute).is_some()
 }

@@ -98,8 +98,8 @@ impl Emitter<'_, '_> {
         Some(Known::Steps(Steps { bases: bases.into(), step }))
     }
 
-    /// Whether something that a speculative instruction needs does not hold, as a value that is not zero then;
-    /// none where nothing can be wrong.
+    /// Whether something that a speculative instruction needs does not hold, as a value that is not
+    /// zero then; none where nothing can be wrong.
     pub fn expectation(&mut self, instruction: &Instruction) -> Option<Value> {
         let unit = self.unit;
         let opcode = unit.module.opcode(instruction);
@@ -126,8 +126,8 @@ impl Emitter<'_, '_> {
         wrong
     }
 
-    /// A generic address that is the same in all lanes leads to the same memory in all lanes, and not to each
-    /// lane's own.
+    /// A generic address that is the same in all lanes leads to the same memory in all lanes, and
+    /// not to each lane's own.
     fn expect_memory(&mut self, access: MemoryAccess, operand: Operand) -> Option<Value> {
         let Lanes::Uniform(address) = self.address(operand) else { return None };
         let bytes = u64::from(access.size());

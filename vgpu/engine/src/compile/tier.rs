@@ -58,7 +58,8 @@ pub(crate) struct Size {
 
 impl Size {
     /// Of converged code.
-    pub fn of(unit: &Unit<'_>) -> Size {
+    #[must_use]
+    pub fn of(unit: &Unit<'_>) -> Self {
         let rows = LANES / usize::from(unit.shape.row.max(1));
         let slots = unit.slots.types.iter().zip(&unit.shapes.slots);
         let widths = slots.map(|(&ty, &shape)| width(ty, shape, rows)).collect();
@@ -250,6 +251,7 @@ pub(crate) fn count(tier: Tier) {
 
 /// Of how many functions this process has made code, each flavour by itself: with registers
 /// allocated by backtracking, with registers allocated in one pass, and with registers in memory.
+#[must_use]
 pub fn compiled() -> [u64; 3] {
     COMPILED.each_ref().map(|counter| counter.load(Ordering::Relaxed))
 }

@@ -6,7 +6,7 @@ use gangway_ptx::{Body, Function, Module, Operand, Type};
 use super::fuel::Fuel;
 use super::graph::{End, Graph};
 use super::liveness::{Liveness, Slots};
-use super::shape::Shapes;
+use super::shape::{Shape, Shapes};
 use crate::abi::Flavour;
 use crate::lower::Features;
 
@@ -34,14 +34,15 @@ pub struct Request<'a> {
 /// How `%tid` runs through the lanes of a warp: what code may be specialised for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub struct BlockShape {
-    /// How many consecutive lanes have consecutive `%tid.x`, and the same `%tid.y` and `%tid.z`: 32, 16, 8, 4, or
-    /// 1 where nothing is known.
+    /// How many consecutive lanes have consecutive `%tid.x`, and the same `%tid.y` and `%tid.z`:
+    /// 32, 16, 8, 4, or 1 where nothing is known.
     pub row: u8,
 }
 
 impl BlockShape {
     /// Of a launch's block.
-    pub fn of(block: [u32; 3]) -> BlockShape {
+    #[must_use]
+    pub fn of(block: [u32; 3]) -> Self {
         let row = if block[1] == 1 && block[2] == 1 {
             32
         } else {
@@ -76,7 +77,7 @@ impl<'a> Unit<'a> {
         request: &Request<'a>,
         features: Features,
         frontend: TargetFrontendConfig,
-    ) -> Result<Unit<'a>, Refused> {
+    ) -> Result<Self, Refused> {
         let module = request.module;
         let function = &module.functions[request.function as usize];
         let Some(body) = &function.body else {
@@ -90,15 +91,34 @@ impl<'a> Unit<'a> {
             return refuse("registers of type .b128");
         }
         let slots = Slots::new(module, function, body, request.symbols);
-        let shapes = Shapes::new(module, body, &slots, request.shape);
-        let graph = Graph::new(module, body, &|instruction| {
-            shapes.is_speculative(&slots, module.opcode(instruction), body.operands(instruction))
-        });
-        let Some(liveness) = Liveness::new(module, body, &slots, &graph) else {
+        let analyse = |zero: &[u32]| {
+            let shapes = Shapes::new(module, body, &slots, request.shape, zero);
+            let graph = Graph::new(module, body, &|instruction| {
+                shapes.is_speculative(&slots, module.opcode(instruction), body.operands(instruction))
+            });
+            let liveness = Liveness::new(module, body, &slots, &graph)?;
+            Some((shapes, graph, liveness))
+        };
+        let Some(mut analysed) = analyse(&[]) else {
             return refuse("too many registers that live across blocks");
         };
+        // What is read before it is written is zero, also where its values step from lane to lane
+        // elsewhere. That is seldom, so only then all is looked at again.
+        let (shapes, _, liveness) = &analysed;
+        let unwritten = liveness.entering(0);
+        if unwritten
+            .iter()
+            .any(|&slot| matches!(shapes.slots[slot as usize], Shape::Steps(step) if step != 0))
+        {
+            let unwritten = unwritten.to_vec();
+            let Some(again) = analyse(&unwritten) else {
+                return refuse("too many registers that live across blocks");
+            };
+            analysed = again;
+        }
+        let (shapes, graph, liveness) = analysed;
         let fuel = Fuel::new(module, body, &graph, request.abreast);
-        let mut frame = super::frame::size(graph.blocks.len());
+        let mut frame = crate::frame::size(graph.blocks.len());
         let mut homes = vec![0; slots.len()];
         for slot in liveness.across.iter() {
             homes[slot as usize] = frame;
@@ -132,7 +152,8 @@ impl<'a> Unit<'a> {
         Ok(unit)
     }
 
-    /// Operands that the emitter does not know would be wrong only in modules that the verifier has not seen.
+    /// Operands that the emitter does not know would be wrong only in modules that the verifier has
+    /// not seen.
     fn check_operands(&self) -> Result<(), Refused> {
         for block in &self.graph.blocks {
             for index in block.instructions.clone() {
@@ -153,12 +174,15 @@ impl<'a> Unit<'a> {
         Ok(())
     }
 
-    /// Whether it may use so much of the stack that too little is left. A kernel that calls nothing has only its frame.
+    /// Whether it may use so much of the stack that too little is left. A kernel that calls nothing
+    /// has only its frame.
+    #[must_use]
     pub fn checks_stack(&self) -> bool {
         !self.function.entry || self.graph.blocks.iter().any(|block| matches!(block.end, End::Call { .. }))
     }
 
     /// The blocks that end with a barrier.
+    #[must_use]
     pub fn barriers(&self) -> Vec<u32> {
         let ends = self.graph.blocks.iter().zip(0u32..);
         ends.filter(|(block, _)| matches!(block.end, End::Barrier { .. })).map(|(_, number)| number).collect()

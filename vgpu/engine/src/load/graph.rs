@@ -43,7 +43,8 @@ pub(crate) fn is_shared(variable: &Variable) -> bool {
 }
 
 impl Graph {
-    pub fn new(module: &Module) -> Graph {
+    #[must_use]
+    pub fn new(module: &Module) -> Self {
         let mut graph = Graph {
             used_variables: vec![false; module.variables.len()],
             used_functions: vec![false; module.functions.len()],
@@ -116,6 +117,7 @@ impl Graph {
     }
 
     /// What `function` and everything that it may call touch.
+    #[must_use]
     pub fn reach(&self, function: u32) -> Reach {
         let mut seen = vec![false; self.nodes.len()];
         let mut reach = Reach::default();
@@ -140,6 +142,7 @@ impl Graph {
 
     /// Bytes of local memory of the deepest chain of calls; a function that calls itself
     /// counts once.
+    #[must_use]
     pub fn deepest(&self, function: u32) -> u64 {
         let mut known = vec![None; self.nodes.len()];
         self.depth(function, &mut known)

@@ -11,7 +11,7 @@ use gangway_ptx::{Function, MOST_STATIC_SHARED, Module, StateSpace};
 pub(crate) use abreast::keeps_abreast;
 pub(crate) use graph::Graph;
 use place::SHARED_START;
-pub(crate) use place::{Class, Piece, Places, pieces};
+pub(crate) use place::{Piece, PieceClass, Places, pieces};
 pub(crate) use straight::is_straight;
 
 use crate::program::{Kernel, LoadError, Parameter};
@@ -68,7 +68,8 @@ fn registers(function: &Function) -> u32 {
     (words / 4 + 8).next_multiple_of(8).clamp(16, limit.min(MAX_REGISTERS))
 }
 
-/// Where the variables of each function's body begin in the table of addresses, after those of the module.
+/// Where the variables of each function's body begin in the table of addresses, after those of the
+/// module.
 pub(crate) fn symbol_table(module: &Module, places: &Places) -> (Vec<u64>, Vec<u32>) {
     let mut symbols = places.placement.variables.clone();
     let mut bodies = Vec::with_capacity(module.functions.len());

@@ -20,7 +20,7 @@ const LARGE: u64 = 4096;
 
 /// What a piece of device memory is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Class {
+pub(crate) enum PieceClass {
     Global,
     Constant,
     Managed,
@@ -29,7 +29,7 @@ pub(crate) enum Class {
 /// A piece of device memory that variables need, before it has an address.
 #[derive(Debug)]
 pub(crate) struct Piece {
-    pub class: Class,
+    pub class: PieceClass,
     pub size: u64,
     pub align: u64,
     /// The variable's name, where it is a single one.
@@ -60,7 +60,8 @@ fn each_variable(module: &Module) -> impl Iterator<Item = (Owner, &Variable)> {
 
 impl Places {
     /// No addresses yet.
-    pub fn empty(module: &Module) -> Places {
+    #[must_use]
+    pub fn empty(module: &Module) -> Self {
         let bodies = module.functions.iter();
         Places {
             placement: Placement {
@@ -156,6 +157,7 @@ impl Places {
     }
 
     /// The initial bytes of each variable that has some: where they go, and what they are.
+    #[must_use]
     pub fn initial(&self, module: &Module, function_address: impl Fn(u32) -> u64) -> Vec<(u64, Vec<u8>)> {
         let mut values = Vec::new();
         for (owner, variable) in each_variable(module) {
@@ -183,14 +185,14 @@ impl Places {
 /// The pieces of device memory that a module's variables need, or the names that are used
 /// and not defined. With `apart` every variable has a piece of its own.
 pub(crate) fn pieces(module: &Module, graph: &Graph, apart: bool) -> Result<Vec<Piece>, LoadError> {
-    let mut together: BTreeMap<Class, Piece> = BTreeMap::new();
+    let mut together: BTreeMap<PieceClass, Piece> = BTreeMap::new();
     let mut pieces = Vec::new();
     let mut undefined = Vec::new();
     for (owner, variable) in each_variable(module) {
         let class = match variable.space.plain() {
-            StateSpace::Const => Class::Constant,
-            StateSpace::Global if variable.managed => Class::Managed,
-            StateSpace::Global => Class::Global,
+            StateSpace::Const => PieceClass::Constant,
+            StateSpace::Global if variable.managed => PieceClass::Managed,
+            StateSpace::Global => PieceClass::Global,
             _ => continue,
         };
         if variable.linkage == Linkage::Extern {
@@ -200,7 +202,7 @@ pub(crate) fn pieces(module: &Module, graph: &Graph, apart: bool) -> Result<Vec<
             continue;
         }
         let (size, align) = (variable.size().unwrap_or(0), u64::from(variable.align.max(1)));
-        if apart || size >= LARGE || class == Class::Managed {
+        if apart || size >= LARGE || class == PieceClass::Managed {
             let (members, name) = (vec![(owner, 0)], Some(variable.name.clone()));
             pieces.push(Piece { class, size: size.max(1), align, name, members });
             continue;

@@ -59,7 +59,8 @@ macro_rules! unary {
 }
 
 impl<'a, 'b> Emit<'a, 'b> {
-    pub fn new(builder: &'a mut FunctionBuilder<'b>, features: Features) -> Emit<'a, 'b> {
+    #[must_use]
+    pub fn new(builder: &'a mut FunctionBuilder<'b>, features: Features) -> Self {
         Emit { builder, features, constants: Vec::new() }
     }
 
@@ -78,10 +79,12 @@ impl<'a, 'b> Emit<'a, 'b> {
         self.builder.ins().fma(a, b, c)
     }
 
+    #[must_use]
     pub fn ty(&self, value: Value) -> Clif {
         self.builder.func.dfg.value_type(value)
     }
 
+    #[must_use]
     pub fn is_vector(&self, value: Value) -> bool {
         self.ty(value).is_vector()
     }
@@ -358,8 +361,8 @@ impl<'a, 'b> Emit<'a, 'b> {
     }
 }
 
-/// What [`Emit::register`] has been given as a float, as the integer that it made of it, if the value comes from
-/// there.
+/// What [`Emit::register`] has been given as a float, as the integer that it made of it, if the
+/// value comes from there.
 pub(super) fn before_test(dfg: &DataFlowGraph, value: Value) -> Option<Value> {
     let inst_of = |value: Value| match dfg.value_def(value) {
         ValueDef::Result(inst, 0) => Some(&dfg.insts[inst]),
@@ -389,6 +392,7 @@ pub(super) fn before_test(dfg: &DataFlowGraph, value: Value) -> Option<Value> {
 const NAN_32_BYTES: [u8; 4] = (NAN_32 as u32).to_le_bytes();
 
 impl Quad {
+    #[must_use]
     pub fn first(self) -> Value {
         match self {
             Quad::One(value) | Quad::Two(value, _) => value,

@@ -38,11 +38,13 @@ pub struct Features {
 
 impl Features {
     /// Whether code of this module can run at all.
+    #[must_use]
     pub fn suffices(isa: &dyn TargetIsa) -> bool {
         ["has_sse3", "has_ssse3", "has_sse41", "has_sse42"].iter().all(|name| enabled(isa, name))
     }
 
-    pub fn of(isa: &dyn TargetIsa) -> Features {
+    #[must_use]
+    pub fn of(isa: &dyn TargetIsa) -> Self {
         // The instructions of FMA are encoded as AVX's.
         Features { fma: enabled(isa, "has_fma") && enabled(isa, "has_avx") }
     }
@@ -77,8 +79,8 @@ pub struct Outputs {
     pub second: Option<Output>,
 }
 
-/// Computes an instruction whose results depend on nothing but `inputs`, its source
-/// operands in order; `expected` is what the opcode says of all operands. `None` where there is no fast path:
+/// Computes an instruction whose results depend on nothing but `inputs`, its source operands in
+/// order; `expected` is what the opcode says of all operands. `None` where there is no fast path:
 /// then nothing that matters has been emitted. All results are uniform if all inputs are.
 pub fn pure(
     builder: &mut FunctionBuilder,
@@ -136,11 +138,11 @@ impl Input {
 }
 
 impl Outputs {
-    fn lanes(lanes: Lanes) -> Outputs {
+    fn lanes(lanes: Lanes) -> Self {
         Outputs { first: Output::Lanes(lanes), second: None }
     }
 
-    fn predicate(predicate: Predicate) -> Outputs {
+    fn predicate(predicate: Predicate) -> Self {
         Outputs { first: Output::Predicate(predicate), second: None }
     }
 }

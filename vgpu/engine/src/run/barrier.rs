@@ -1,9 +1,9 @@
 //! The sixteen barriers of a block, which count threads.
 //!
-//! Lanes arrive; the barrier is complete when as many have come as the instruction says, or,
-//! where it says nothing, all threads of the block that have not exited. Lanes of one warp
-//! may arrive at different times and places: whoever waits keeps the generation in which it came, and
-//! waits until that has passed.
+//! Lanes arrive; the barrier is complete when as many have come as the instruction says, or, where
+//! it says nothing, all threads of the block that have not exited. Lanes of one warp may arrive at
+//! different times and places: whoever waits keeps the generation in which it came, and waits until
+//! that has passed.
 
 use crate::support::Arrivals;
 
@@ -47,11 +47,13 @@ impl Barrier {
     }
 
     /// How many threads are missing, if somebody has come.
+    #[must_use]
     pub fn missing(&self, alive: u32) -> Option<u32> {
         (self.arrived > 0).then(|| self.count.unwrap_or(alive).saturating_sub(self.arrived))
     }
 
     /// The result of a generation that has passed.
+    #[must_use]
     pub fn crossed(&self, generation: u32) -> Option<Arrivals> {
         (self.generation != generation).then(|| self.results[generation as usize % KEPT])
     }

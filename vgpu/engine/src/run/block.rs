@@ -1,6 +1,6 @@
 //! A block that runs: its warps, who of them goes next, and what became of it.
 
-use gangway_interpreter::Kind;
+use gangway_interpreter::FaultKind;
 use gangway_ptx::meaning::Barrier;
 use gangway_ptx::{Meaning, Opcode};
 
@@ -48,7 +48,8 @@ pub(crate) struct Block {
 const SHARED_STEP: u64 = 4096;
 
 impl Block {
-    pub fn new() -> Block {
+    #[must_use]
+    pub fn new() -> Self {
         Block {
             state: Box::default(),
             slots: Vec::new(),
@@ -65,7 +66,7 @@ impl Block {
     }
 
     /// Makes ready for blocks of a launch.
-    fn assign(&mut self, device: &Device, job: &Job) -> Result<(), Kind> {
+    fn assign(&mut self, device: &Device, job: &Job) -> Result<(), FaultKind> {
         if self.job == job.id {
             return Ok(());
         }
@@ -73,7 +74,7 @@ impl Block {
         if self.shared.is_none() || self.capacity < job.shared_size {
             self.shared = None;
             let capacity = job.shared_size.next_multiple_of(SHARED_STEP);
-            self.shared = Some(device.arena(capacity).map_err(Kind::Launch)?);
+            self.shared = Some(device.arena(capacity).map_err(FaultKind::Launch)?);
             self.capacity = capacity;
         }
         self.warps = job.warps();
@@ -99,7 +100,7 @@ impl Block {
         block: [u32; 3],
         blocks: u64,
         worker: u32,
-    ) -> Result<(), Kind> {
+    ) -> Result<(), FaultKind> {
         self.assign(device, job)?;
         self.state.start(job.threads);
         // At the end of the memory, so that what runs over it comes to pages without access.
@@ -110,7 +111,8 @@ impl Block {
         let first = self.slots[..self.warps].iter_mut().step_by(together);
         self.left = first.len();
         for (slot, members) in first.zip(self.members.chunks(together)) {
-            // SAFETY: the members are of our slots; both stay as they are until all fibers have ended.
+            // SAFETY: the members are of our slots; both stay as they are until all fibers have
+            // ended.
             unsafe { slot.start(Part { block, blocks, members, shared, worker }) };
         }
         self.met = false;
@@ -179,23 +181,28 @@ impl Block {
 
     /// Whether a warp waits for the whole grid. When none can run, it decides whether one
     /// ever will.
+    #[must_use]
     pub fn waits_for_the_grid(&self) -> bool {
         self.slots[..self.warps].iter().any(|slot| !slot.done && slot.host().grid.get().is_some())
     }
 
-    /// Whether none of its warps waits for a generation of the grid that has passed, this one being the present one.
+    /// Whether none of its warps waits for a generation of the grid that has passed, this one being
+    /// the present one.
+    #[must_use]
     pub fn waits_for(&self, generation: u64) -> bool {
         let waiting = self.slots[..self.warps].iter().filter(|slot| !slot.done);
         waiting.filter_map(|slot| slot.host().grid.get()).all(|waited| waited == generation)
     }
 
     /// Whether a warp can run.
+    #[must_use]
     pub fn is_ready(&self) -> bool {
         self.slots[..self.warps].iter().any(Slot::is_ready)
     }
 
-    /// Whether warps wait for ever although others run: those are too few to complete any barrier. Where
-    /// threads come to barriers without waiting, they may come again, and it is not known.
+    /// Whether warps wait for ever although others run: those are too few to complete any barrier.
+    /// Where threads come to barriers without waiting, they may come again, and it is not known.
+    #[must_use]
     pub fn is_stuck(&self, job: &Job) -> bool {
         let mut free = 0;
         let mut waiting = false;

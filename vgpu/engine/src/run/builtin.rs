@@ -7,7 +7,7 @@
 use std::ffi::c_void;
 
 use gangway_device_memory::{LOCAL_SIZE, LOCAL_WINDOW};
-use gangway_interpreter::{Builtin, Caller, GRID_HANDLE, Host as Services, Kind, Memory, call};
+use gangway_interpreter::{Builtin, Caller, FaultKind, GRID_HANDLE, Host as Services, Memory, call};
 use gangway_ptx::Function;
 
 use super::slot::host_of;
@@ -16,8 +16,8 @@ use crate::device::Device;
 use crate::output;
 use crate::support::Host;
 
-/// What a function of the driver's takes, in the time of warps that are kept abreast: on hardware, `malloc`
-/// takes some thousand instructions.
+/// What a function of the driver's takes, in the time of warps that are kept abreast: on hardware,
+/// `malloc` takes some thousand instructions.
 const SERVICE: i64 = 1024;
 
 /// `cudaErrorNotPermitted`: the launch is not cooperative.
@@ -96,7 +96,8 @@ unsafe fn values(arguments: *const *mut c_void, index: usize, size: u32) -> [u64
 /// Runs a function for some lanes.
 ///
 /// # Safety
-/// `arguments` is as the ABI says, of a function with the builtin's signature; `warp` is the running one.
+/// `arguments` is as the ABI says, of a function with the builtin's signature; `warp` is the
+/// running one.
 unsafe fn run(builtin: Builtin, warp: *mut Warp, arguments: *const *mut c_void, lanes: u32) {
     let (sizes, result) = builtin.signature();
     // SAFETY: as the caller promises.
@@ -154,13 +155,13 @@ struct Lane<'a> {
 }
 
 impl Services for Lane<'_> {
-    fn read(&mut self, address: u64, bytes: &mut [u8]) -> Result<(), Kind> {
+    fn read(&mut self, address: u64, bytes: &mut [u8]) -> Result<(), FaultKind> {
         let size = bytes.len();
         let Some(offset) = address.checked_sub(LOCAL_WINDOW).filter(|&offset| offset < LOCAL_SIZE) else {
             return self.device.checked()?.read(address, bytes);
         };
         if offset + size as u64 > self.warp.local_stride {
-            return Err(Kind::OutOfBounds { address, size, write: false });
+            return Err(FaultKind::OutOfBounds { address, size, write: false });
         }
         let start = self.lane * self.warp.local_stride as usize + offset as usize;
         // SAFETY: the lane's local memory is as long as the stride.
@@ -168,11 +169,11 @@ impl Services for Lane<'_> {
         Ok(())
     }
 
-    fn allocate(&mut self, size: u64) -> Result<u64, Kind> {
+    fn allocate(&mut self, size: u64) -> Result<u64, FaultKind> {
         Ok(self.device.heap_allocate(size))
     }
 
-    fn free(&mut self, address: u64) -> Result<(), Kind> {
+    fn free(&mut self, address: u64) -> Result<(), FaultKind> {
         self.device.heap_free(address)
     }
 

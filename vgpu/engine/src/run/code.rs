@@ -1,5 +1,5 @@
-//! Machine code: what the compiler hands over, the executable memory it goes to, and the
-//! way back from an address in it to a PTX instruction.
+//! Machine code that can run: the executable memory that it is in, and the way back from an address
+//! in it to a PTX instruction.
 //!
 //! Memory is first written, then made executable, and never both (W^X). Code objects live as
 //! long as their program; the registry of address ranges is asked only after a fault.
@@ -8,15 +8,7 @@ use std::ptr::NonNull;
 
 use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect, munmap};
 
-/// What the compiler makes of one flavour of a function: position-independent, entered at
-/// its first byte.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Compiled {
-    pub code: Vec<u8>,
-    /// Where the code of an instruction begins, in bytes, and the index of the instruction in
-    /// its body; in order of the offsets.
-    pub positions: Vec<(u32, u32)>,
-}
+use crate::code::Compiled;
 
 /// Code that can run.
 #[derive(Debug)]
@@ -35,7 +27,7 @@ unsafe impl Send for CodeObject {}
 unsafe impl Sync for CodeObject {}
 
 impl CodeObject {
-    pub fn new(function: u32, compiled: Compiled) -> Result<CodeObject, String> {
+    pub fn new(function: u32, compiled: Compiled) -> Result<Self, String> {
         let length = compiled.code.len();
         let mapped = length.max(1).next_multiple_of(4096);
         let wrong = |error| format!("no memory for {length} bytes of machine code: {error}");
@@ -58,15 +50,18 @@ impl CodeObject {
     }
 
     /// Where it is entered.
+    #[must_use]
     pub fn entry(&self) -> *const u8 {
         self.start.as_ptr()
     }
 
+    #[must_use]
     pub fn contains(&self, address: usize) -> bool {
         address.wrapping_sub(self.start.as_ptr() as usize) < self.length
     }
 
     /// The instruction whose code is at an address in it.
+    #[must_use]
     pub fn instruction(&self, address: usize) -> Option<u32> {
         let offset = address.checked_sub(self.start.as_ptr() as usize)? as u32;
         let after = self.positions.partition_point(|&(start, _)| start <= offset);

@@ -17,8 +17,9 @@ const SIZE: usize = 64 << 20;
 /// Bytes without access below it.
 const GUARD: usize = 1 << 20;
 
-/// Bytes of a stack that compiled functions leave to what they call of the engine's. That takes locks, of the
-/// allocator and of the output if not of the engine, and must not be abandoned with one of them.
+/// Bytes of a stack that compiled functions leave to what they call of the engine's. That takes
+/// locks, of the allocator and of the output if not of the engine, and must not be abandoned with
+/// one of them.
 pub(crate) const RESERVE: usize = 256 << 10;
 
 /// Why a fiber gives control back.
@@ -54,7 +55,7 @@ pub(crate) struct FiberStack {
 unsafe impl Send for FiberStack {}
 
 impl FiberStack {
-    pub fn new() -> Result<FiberStack, String> {
+    pub fn new() -> Result<Self, String> {
         let wrong = |error| format!("no memory for the stack of a warp: {error}");
         let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
         // SAFETY: a new mapping, wherever the kernel likes.
@@ -70,6 +71,7 @@ impl FiberStack {
     }
 
     /// The addresses below it, whose access is an overflow.
+    #[must_use]
     pub fn guard(&self) -> Range<usize> {
         let start = self.start.as_ptr() as usize;
         start..start + GUARD

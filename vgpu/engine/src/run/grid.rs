@@ -23,11 +23,13 @@ struct State {
 }
 
 impl Grid {
-    pub fn new(cooperative: bool, threads: u64) -> Grid {
+    #[must_use]
+    pub fn new(cooperative: bool, threads: u64) -> Self {
         let state = State { alive: threads, arrived: 0, generation: 0, holders: 0, idle: 0 };
         Grid { cooperative, state: Mutex::new(state) }
     }
 
+    #[must_use]
     pub fn is_cooperative(&self) -> bool {
         self.cooperative
     }
@@ -54,6 +56,7 @@ impl Grid {
         }
     }
 
+    #[must_use]
     pub fn passed(&self, generation: u64) -> bool {
         self.lock().generation != generation
     }
@@ -66,9 +69,11 @@ impl Grid {
         }
     }
 
-    /// A worker finds nothing to run: the generation in which that is so. None if there is something after
-    /// all: `waits` says whether all that it has waits for a generation to pass. That is asked while no generation can
-    /// pass; whoever counted as idle and was not would make a grid look stuck that goes on.
+    /// A worker finds nothing to run: the generation in which that is so. None if there is
+    /// something after all: `waits` says whether all that it has waits for a generation to pass.
+    /// That is asked while no generation can pass; whoever counted as idle and was not would make a
+    /// grid look stuck that goes on.
+    #[must_use]
     pub fn rest(&self, waits: impl Fn(u64) -> bool) -> Option<u64> {
         let mut state = self.lock();
         let generation = state.generation;
@@ -79,6 +84,7 @@ impl Grid {
     }
 
     /// Whether everybody waits for ever.
+    #[must_use]
     pub fn is_stuck(&self, generation: u64) -> bool {
         let state = self.lock();
         state.generation == generation && state.idle >= state.holders

@@ -1,8 +1,8 @@
 //! Copies of the host's memory that may go away meanwhile.
 //!
-//! The program may unmap what it has registered while a copy of it is queued or runs, or a kernel uses it. The driver's copies
-//! of host memory and the accesses of the interpreter go through [`copy`], which a fault ends with an answer and not
-//! the process.
+//! The program may unmap what it has registered while a copy of it is queued or runs, or a kernel
+//! uses it. The driver's copies of host memory and the accesses of the interpreter go through
+//! [`copy`], which a fault ends with an answer and not the process.
 
 use std::cell::Cell;
 use std::ffi::c_int;
@@ -18,7 +18,8 @@ struct Frame {
     landing: usize,
 }
 
-/// What `memmove` may have on the stack when it faults: farther away is somebody else, a signal handler of the program.
+/// What `memmove` may have on the stack when it faults: farther away is somebody else, a signal
+/// handler of the program.
 const NEAR: usize = 512;
 
 thread_local! {
@@ -26,7 +27,8 @@ thread_local! {
     static COPYING: Cell<*const Frame> = const { Cell::new(ptr::null()) };
 }
 
-/// Copies bytes; ranges may overlap. `false` if a part of them is not mapped, after a part has been copied.
+/// Copies bytes; ranges may overlap. `false` if a part of them is not mapped, after a part has been
+/// copied.
 ///
 /// Nothing is caught before the first kernel of the process or
 /// [`catch_faults`] has had the handlers installed.
@@ -49,7 +51,8 @@ pub fn catch_faults() {
     trap::install_once();
 }
 
-/// Where a thread goes on whose copy has raised a signal: the address and the stack pointer. For signal handlers.
+/// Where a thread goes on whose copy has raised a signal: the address and the stack pointer. For
+/// signal handlers.
 pub(super) fn landing(signal: c_int, stack: usize) -> Option<(usize, usize)> {
     // SAFETY: a frame outlives the copy that it is of.
     let frame = unsafe { COPYING.get().as_ref() }?;

@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use gangway_interpreter as interpreter;
-use gangway_interpreter::Kind;
+use gangway_interpreter::FaultKind;
 
 use super::guard;
 use crate::device::Device;
-use crate::engine::Launch;
+use crate::engine::KernelLaunch;
 use crate::fault::{Fault, Place, Threads};
 
 /// Runs one launch at a time: the interpreter's atomic operations are plain reads and writes.
@@ -23,12 +23,12 @@ impl Interpreter {
     pub fn launch(
         &self,
         device: &Device,
-        launch: &Launch<'_>,
+        launch: &KernelLaunch<'_>,
         stop: Option<&AtomicBool>,
     ) -> Result<(), Box<Fault>> {
         guard::catch_faults();
         let kernel = launch.program.describe(launch.kernel);
-        let failed = |kind: &Kind| Fault::new(device, &kernel.name, kind, &Place::default());
+        let failed = |kind: &FaultKind| Fault::new(device, &kernel.name, kind, &Place::default());
         let mut memory = device.checked().map_err(|kind| failed(&kind))?;
         memory.stop = stop;
         let mut arguments = Vec::with_capacity(kernel.parameters.len());
@@ -37,11 +37,11 @@ impl Interpreter {
             let Some(bytes) = launch.parameters.get(start..start + size) else {
                 let have = launch.parameters.len();
                 let wanted = kernel.parameter_size;
-                return Err(failed(&Kind::Launch(format!("{have} bytes of parameters, not {wanted}"))));
+                return Err(failed(&FaultKind::Launch(format!("{have} bytes of parameters, not {wanted}"))));
             };
             arguments.push(bytes.to_vec());
         }
-        let request = interpreter::Launch {
+        let request = interpreter::InterpretedLaunch {
             kernel: &kernel.name,
             grid: launch.grid,
             block: launch.block,
@@ -52,7 +52,7 @@ impl Interpreter {
         let _alone = self.alone.lock().unwrap_or_else(PoisonError::into_inner);
         let ended = interpreter::launch(launch.program.interpreted(), &request, &mut memory);
         let stopped = stop.is_some_and(|stop| stop.load(Ordering::Relaxed));
-        if stopped && ended.as_ref().is_err_and(|fault| fault.kind == Kind::TooLong) {
+        if stopped && ended.as_ref().is_err_and(|fault| fault.kind == FaultKind::TooLong) {
             return Ok(());
         }
         ended.map_err(|fault| {

@@ -4,18 +4,19 @@ use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use gangway_interpreter::Kind;
+use gangway_interpreter::FaultKind;
 
 use super::grid::Grid;
 use super::local;
 use crate::abi::{Flavour, LANES};
 use crate::compile::BlockShape;
 use crate::device::Held;
-use crate::engine::Launch;
+use crate::engine::KernelLaunch;
 use crate::fault::Fault;
 use crate::program::Program;
 
-/// What all workers write, on cache lines of its own: the rest of a launch is what all of them read all the time.
+/// What all workers write, on cache lines of its own: the rest of a launch is what all of them read
+/// all the time.
 #[derive(Debug)]
 #[repr(align(128))]
 struct Apart<T>(T);
@@ -42,8 +43,8 @@ pub(crate) struct Job {
     entry: AtomicPtr<c_void>,
     /// The kernel never gives way, so the warps of a block may share a fiber.
     pub straight: bool,
-    /// Of several blocks at once, the first warps of all come first: a warp has a row or some of them, which
-    /// the next block goes on with.
+    /// Of several blocks at once, the first warps of all come first: a warp has a row or some of
+    /// them, which the next block goes on with.
     pub by_rows: bool,
     pub grid: Grid,
     /// For cooperative groups; only cooperative launches have it.
@@ -60,7 +61,8 @@ pub(crate) struct Job {
 }
 
 impl Job {
-    pub fn new(launch: &Launch<'_>, stack: u64, workers: u32, stop: Option<Arc<AtomicBool>>) -> Job {
+    #[must_use]
+    pub fn new(launch: &KernelLaunch<'_>, stack: u64, workers: u32, stop: Option<Arc<AtomicBool>>) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let kernel = launch.program.describe(launch.kernel);
         let product = |sides: [u32; 3]| sides.iter().map(|&side| u64::from(side)).product::<u64>();
@@ -99,25 +101,30 @@ impl Job {
         }
     }
 
+    #[must_use]
     pub fn program(&self) -> &Arc<Program> {
         &self.program
     }
 
+    #[must_use]
     pub fn blocks(&self) -> u64 {
         self.blocks
     }
 
     /// Warps of a block.
+    #[must_use]
     pub fn warps(&self) -> usize {
         self.threads.div_ceil(LANES as u32) as usize
     }
 
-    /// The next block that nobody has, and how many from there on the caller gets. All workers write the counter, so it
-    /// is not even looked at before: it may run over the number of blocks, but never as far as where it would begin
-    /// again.
+    /// The next block that nobody has, and how many from there on the caller gets. All workers
+    /// write the counter, so it is not even looked at before: it may run over the number of blocks,
+    /// but never as far as where it would begin again.
     ///
-    /// Kernels that never give way cannot wait for other blocks, so they get several at once: blocks next to each
-    /// other mostly use the same memory. All others get one, because who has it not at hand may be waited for.
+    /// Kernels that never give way cannot wait for other blocks, so they get several at once:
+    /// blocks next to each other mostly use the same memory. All others get one, because who has it
+    /// not at hand may be waited for.
+    #[must_use]
     pub fn take(&self) -> Option<([u32; 3], u64)> {
         const SHARES: u64 = 16;
         const MOST: u64 = 16;
@@ -131,6 +138,7 @@ impl Job {
     }
 
     /// The block behind a block.
+    #[must_use]
     pub fn after(&self, [x, y, z]: [u32; 3]) -> [u32; 3] {
         let [width, height, _] = self.grid_size;
         match (x + 1 < width, y + 1 < height) {
@@ -140,10 +148,12 @@ impl Job {
         }
     }
 
+    #[must_use]
     pub fn has_blocks(&self) -> bool {
         self.next.0.load(Ordering::Relaxed) < self.blocks
     }
 
+    #[must_use]
     pub fn is_cancelled(&self) -> bool {
         let stopped = |stop: &Arc<AtomicBool>| stop.load(Ordering::Relaxed);
         self.cancelled.load(Ordering::Relaxed) || self.stop.as_ref().is_some_and(stopped)
@@ -163,7 +173,7 @@ impl Job {
     }
 
     /// Makes the kernel's own code; why there is none, if so.
-    pub fn compile(&mut self) -> Result<(), Kind> {
+    pub fn compile(&mut self) -> Result<(), FaultKind> {
         let whole = self.threads >= LANES as u32;
         let converged = whole.then(|| self.code(self.function, Flavour::Converged));
         let code = match converged {
@@ -178,15 +188,17 @@ impl Job {
     }
 
     /// The code for warps of which no lane is missing.
+    #[must_use]
     pub fn entry(&self) -> *const c_void {
         self.entry.load(Ordering::Relaxed)
     }
 
+    #[must_use]
     pub fn functions(&self) -> &[AtomicPtr<c_void>] {
         self.program.table().entries(&self.program, self.shape)
     }
 
-    pub fn code(&self, function: u32, flavour: Flavour) -> Result<*const c_void, Kind> {
+    pub fn code(&self, function: u32, flavour: Flavour) -> Result<*const c_void, FaultKind> {
         self.program.table().resolve(&self.program, self.shape, function, flavour)
     }
 }

@@ -27,7 +27,7 @@ pub(crate) fn stride(size: u64) -> u64 {
 }
 
 impl LocalMemory {
-    pub fn new(stride: u64, lanes: usize) -> Result<LocalMemory, String> {
+    pub fn new(stride: u64, lanes: usize) -> Result<Self, String> {
         let length = stride as usize * lanes;
         let (access, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE | MapFlags::NORESERVE);
         // SAFETY: a new mapping, wherever the kernel likes.
@@ -39,6 +39,7 @@ impl LocalMemory {
         Ok(LocalMemory { start: NonNull::new(start.cast()).expect("not null"), length })
     }
 
+    #[must_use]
     pub fn start(&self) -> *mut u8 {
         self.start.as_ptr()
     }

@@ -64,8 +64,8 @@ impl Pace {
         }
     }
 
-    /// A warp has completed a barrier that others waited at. The first warp starts a
-    /// slice later: it may write again what the others have still to read, which on hardware they do meanwhile.
+    /// A warp has completed a barrier that others waited at. The first warp starts a slice later:
+    /// it may write again what the others have still to read, which on hardware they do meanwhile.
     pub fn release(&mut self, by: usize, waited: impl Fn(usize) -> bool) {
         let time = self.times[by];
         for number in (0..self.times.len()).filter(|&number| waited(number)) {
@@ -104,7 +104,8 @@ mod tests {
         }
         let (number, fuel) = pace.next(|_| true).expect("both are ready");
         assert!(number == 1 && fuel <= LONG + SHORT, "{number} {fuel}");
-        // Those who waited at a barrier start with the one that came last, the first warp after them.
+        // Those who waited at a barrier start with the one that came last, the first warp after
+        // them.
         pace.release(1, |number| number == 0);
         assert_eq!(pace.next(|_| true).map(|(number, _)| number), Some(1));
     }

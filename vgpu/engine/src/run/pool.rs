@@ -1,8 +1,8 @@
 //! The worker threads of an engine, which all its launches share.
 //!
 //! The launching thread takes part in its own launch, so a launch of one block needs no other.
-//! Others wake up as there are blocks for them. Threads are started when they are first of use, and end
-//! with the engine.
+//! Others wake up as there are blocks for them. Threads are started when they are first of use, and
+//! end with the engine.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -12,7 +12,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use gangway_interpreter::Kind;
+use gangway_interpreter::FaultKind;
 
 use super::job::Job;
 use super::worker::Worker;
@@ -23,8 +23,8 @@ use crate::fault::{Fault, Place};
 const KEPT_BLOCKS: usize = 4;
 /// Workers of launching threads that are kept.
 const KEPT_WORKERS: usize = 32;
-/// So long does a thread with nothing to do look for more before it sleeps: the next launch often comes right after
-/// the last, and to wake a thread takes longer than many launches do.
+/// So long does a thread with nothing to do look for more before it sleeps: the next launch often
+/// comes right after the last, and to wake a thread takes longer than many launches do.
 const LOOKS: Duration = Duration::from_micros(100);
 /// So long without letting other threads have the processor.
 const SPINS: Duration = Duration::from_micros(10);
@@ -46,7 +46,8 @@ struct Shared {
     wake: Condvar,
     /// A worker has left a launch.
     left: Condvar,
-    /// Goes up when there is a launch with blocks, or the engine ends: what workers look at before they sleep.
+    /// Goes up when there is a launch with blocks, or the engine ends: what workers look at before
+    /// they sleep.
     offers: AtomicU64,
 }
 
@@ -73,7 +74,7 @@ struct Entry {
 fn run(worker: &mut Worker, device: &Device, job: &Job, number: u32) {
     if catch_unwind(AssertUnwindSafe(|| worker.run(device, job, number))).is_err() {
         *worker = Worker::default();
-        let kind = Kind::Launch("the engine panicked".to_owned());
+        let kind = FaultKind::Launch("the engine panicked".to_owned());
         job.fail(Fault::new(device, &job.kernel, &kind, &Place::default()));
     }
     worker.trim(KEPT_BLOCKS);
@@ -84,8 +85,8 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Wakes others while a launch has blocks for them. Whoever wakes does the same, so that many are
-    /// woken soon and nobody has to wake them all.
+    /// Wakes others while a launch has blocks for them. Whoever wakes does the same, so that many
+    /// are woken soon and nobody has to wake them all.
     fn call(&self, job: &Job, asleep: usize) {
         const AT_ONCE: usize = 2;
         for _ in 0..AT_ONCE.min(asleep) {
@@ -166,7 +167,8 @@ impl fmt::Debug for Pool {
 }
 
 impl Pool {
-    pub fn new(device: Arc<Device>, workers: usize) -> Pool {
+    #[must_use]
+    pub fn new(device: Arc<Device>, workers: usize) -> Self {
         let (state, wake, left) = (Mutex::default(), Condvar::new(), Condvar::new());
         let offers = AtomicU64::new(0);
         let shared = Arc::new(Shared { device, workers: workers.max(1), state, wake, left, offers });
@@ -174,6 +176,7 @@ impl Pool {
     }
 
     /// Runs a launch to its end.
+    #[must_use]
     pub fn run(&self, job: Job) -> Arc<Job> {
         let job = Arc::new(job);
         let others = job.blocks().min(self.shared.workers as u64).saturating_sub(1) as usize;

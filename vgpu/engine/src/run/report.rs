@@ -1,6 +1,6 @@
 //! From a warp that cannot go on to the fault that the launch ends with.
 
-use gangway_interpreter::Kind;
+use gangway_interpreter::FaultKind;
 use gangway_ptx::{Instruction, Meaning, Module, Opcode};
 
 use super::job::Job;
@@ -24,7 +24,7 @@ pub(crate) fn fault(device: &Device, job: &Job, slot: &Slot) -> Box<Fault> {
         return Fault::new(
             device,
             &job.kernel,
-            &Kind::Launch("the warp stopped".to_owned()),
+            &FaultKind::Launch("the warp stopped".to_owned()),
             &Place::default(),
         );
     };
@@ -45,23 +45,23 @@ pub(crate) fn deadlock(device: &Device, job: &Job, slot: &Slot) -> Box<Fault> {
     // SAFETY: the fiber does not run.
     let warp = unsafe { &*slot.warp() };
     let at = job.program().table().find((warp.called_from as usize).wrapping_sub(1));
-    Fault::new(device, &job.kernel, &Kind::Deadlock, &place(job, warp, at, 0))
+    Fault::new(device, &job.kernel, &FaultKind::Deadlock, &place(job, warp, at, 0))
 }
 
-fn kind(module: &Module, trap: &Trap, at: Option<Position>, slot: &Slot) -> Kind {
+fn kind(module: &Module, trap: &Trap, at: Option<Position>, slot: &Slot) -> FaultKind {
     if slot.guard.contains(&trap.address) {
-        return Kind::StackOverflow;
+        return FaultKind::StackOverflow;
     }
     match trap.signal {
         libc::SIGSEGV | libc::SIGBUS => {
             let opcode =
                 at.and_then(|at| instruction(module, at)).map(|(instruction, _)| module.opcode(instruction));
             let (size, write) = opcode.map_or((1, false), access);
-            Kind::OutOfBounds { address: trap.address as u64, size, write }
+            FaultKind::OutOfBounds { address: trap.address as u64, size, write }
         }
-        libc::SIGILL => Kind::Trap,
+        libc::SIGILL => FaultKind::Trap,
         signal => {
-            Kind::Launch(format!("compiled code raised signal {signal}, which is a fault of the engine"))
+            FaultKind::Launch(format!("compiled code raised signal {signal}, which is a fault of the engine"))
         }
     }
 }

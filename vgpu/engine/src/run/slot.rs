@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::ptr::{self, NonNull};
 
 use corosensei::CoroutineResult;
-use gangway_interpreter::Kind;
+use gangway_interpreter::FaultKind;
 
 use super::fiber::{End, Fiber, FiberStack, FiberYielder, Pause, RESERVE};
 use super::job::Job;
@@ -125,8 +125,8 @@ pub(crate) struct Slot {
 }
 
 impl Slot {
-    pub fn new() -> Result<Slot, Kind> {
-        let stack = FiberStack::new().map_err(Kind::Launch)?;
+    pub fn new() -> Result<Self, FaultKind> {
+        let stack = FiberStack::new().map_err(FaultKind::Launch)?;
         let state = Box::new(State {
             // SAFETY: all zeros is a state of a warp: numbers, and pointers that are null.
             warp: UnsafeCell::new(unsafe { std::mem::zeroed() }),
@@ -155,20 +155,22 @@ impl Slot {
         unsafe { self.state.as_ref() }
     }
 
+    #[must_use]
     pub fn host(&self) -> &WarpHost {
         &self.state().host
     }
 
     /// The warp's state, to be used only while its fiber does not run.
+    #[must_use]
     pub fn warp(&self) -> *mut Warp {
         self.state().warp.get()
     }
 
     /// Makes it a warp of the blocks of a launch: number `index` of each.
-    pub fn assign(&mut self, job: &Job, index: u32, block: *const BlockState) -> Result<(), Kind> {
+    pub fn assign(&mut self, job: &Job, index: u32, block: *const BlockState) -> Result<(), FaultKind> {
         if self.local.as_ref().is_none_or(|(_, stride)| *stride != job.local_stride) {
             self.local = None;
-            let memory = LocalMemory::new(job.local_stride, LANES).map_err(Kind::Launch)?;
+            let memory = LocalMemory::new(job.local_stride, LANES).map_err(FaultKind::Launch)?;
             self.local = Some((memory, job.local_stride));
         }
         self.host().assign(job, block);
@@ -201,6 +203,7 @@ impl Slot {
     }
 
     /// What a fiber needs of the warp.
+    #[must_use]
     pub fn member(&self) -> Member {
         Member { host: self.host(), warp: self.warp() }
     }
@@ -208,8 +211,8 @@ impl Slot {
     /// Starts a fiber that runs its part of a launch.
     ///
     /// # Safety
-    /// The members are those of slots that are assigned to the launch and live as long as the fiber, and
-    /// stay where they are as long.
+    /// The members are those of slots that are assigned to the launch and live as long as the
+    /// fiber, and stay where they are as long.
     pub unsafe fn start(&mut self, part: Part) {
         self.done = false;
         let Some(stack) = self.stack.take() else { return };
@@ -223,11 +226,13 @@ impl Slot {
     }
 
     /// Whether it is this warp that something happened to.
+    #[must_use]
     pub fn has_failed(&self) -> bool {
         self.host().failure.borrow().is_some() || self.host().trap.get().is_some()
     }
 
     /// Whether it can go on.
+    #[must_use]
     pub fn is_ready(&self) -> bool {
         if self.done || self.host().waits.get() {
             return false;
@@ -243,6 +248,7 @@ impl Slot {
     }
 
     /// What it has used of the fuel that it was last let run with.
+    #[must_use]
     pub fn used(&self) -> i64 {
         // SAFETY: the fiber does not run.
         self.host().ration.get() - unsafe { (*self.warp()).fuel }

@@ -1,7 +1,8 @@
 //! The compiled functions of a program, each made when it is first called.
 //!
-//! Compiled code calls through the entries and asks for those that are null. Two workers may ask for the
-//! same one at once: the second waits for the first. Code stays until the program is dropped.
+//! Compiled code calls through the entries and asks for those that are null. Two workers may ask
+//! for the same one at once: the second waits for the first. Code stays until the program is
+//! dropped.
 
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -9,7 +10,7 @@ use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError, RwLock};
 
-use gangway_interpreter::Kind;
+use gangway_interpreter::FaultKind;
 
 use super::builtin;
 use super::cache::{self, Cache, Key};
@@ -55,6 +56,7 @@ pub(crate) struct Position {
 
 impl Table {
     /// What `Warp::functions` points to in launches with blocks of this shape.
+    #[must_use]
     pub fn entries(&self, program: &Program, shape: BlockShape) -> &[AtomicPtr<c_void>] {
         self.entries[number(shape)].get_or_init(|| {
             let count = 2 * program.module().functions.len();
@@ -69,7 +71,7 @@ impl Table {
         shape: BlockShape,
         function: u32,
         flavour: Flavour,
-    ) -> Result<*const c_void, Kind> {
+    ) -> Result<*const c_void, FaultKind> {
         let entry = &self.entries(program, shape)[index(function, flavour)];
         let known = entry.load(Ordering::Acquire);
         if !known.is_null() {
@@ -92,7 +94,7 @@ impl Table {
         let made = catch_unwind(AssertUnwindSafe(|| self.make(program, shape, function, flavour)));
         let code = made.unwrap_or_else(|_| {
             let name = &program.module().functions[function as usize].name;
-            Err(Kind::Unsupported(format!("'{name}', on which the compiler failed,")))
+            Err(FaultKind::Unsupported(format!("'{name}', on which the compiler failed,")))
         })?;
         entry.store(code.cast_mut(), Ordering::Release);
         Ok(code)
@@ -111,11 +113,11 @@ impl Table {
         shape: BlockShape,
         function: u32,
         flavour: Flavour,
-    ) -> Result<*const c_void, Kind> {
+    ) -> Result<*const c_void, FaultKind> {
         let declared = &program.module().functions[function as usize];
         if declared.body.is_none() {
             let code = builtin::code(declared, flavour);
-            return code.ok_or_else(|| Kind::Undefined(declared.name.to_string()));
+            return code.ok_or_else(|| FaultKind::Undefined(declared.name.to_string()));
         }
         let request = compile::Request {
             module: program.module(),
@@ -126,9 +128,9 @@ impl Table {
             check: program.device().check,
             abreast: program.keeps_abreast(),
         };
-        let refused = |compile::Refused(what)| Kind::Unsupported(what);
+        let refused = |compile::Refused(what)| FaultKind::Unsupported(what);
         let compiled = cache::compile(self.cached(program), &request).map_err(refused)?;
-        let object = CodeObject::new(function, compiled).map_err(Kind::Launch)?;
+        let object = CodeObject::new(function, compiled).map_err(FaultKind::Launch)?;
         let entry = object.entry();
         self.objects.write().unwrap_or_else(PoisonError::into_inner).push(object);
         Ok(entry.cast())
@@ -148,6 +150,7 @@ impl Table {
     }
 
     /// What the code at an address is of; `None` if the program has no code there.
+    #[must_use]
     pub fn find(&self, pc: usize) -> Option<Position> {
         let objects = self.objects.read().unwrap_or_else(PoisonError::into_inner);
         let object = objects.iter().find(|object| object.contains(pc))?;

@@ -10,7 +10,7 @@ use super::slot::host_of;
 use crate::abi::{ALL, Converged, Flavour, Masked, Warp};
 use crate::compile::BlockShape;
 use crate::device::Device;
-use crate::engine::Launch;
+use crate::engine::KernelLaunch;
 use crate::fault::{Fault, Reason};
 use crate::program::Program;
 
@@ -53,7 +53,7 @@ impl Bench {
     }
 
     fn job(&self, blocks: u32, threads: u32, cooperative: bool, argument: Argument) -> Job {
-        let launch = Launch {
+        let launch = KernelLaunch {
             program: &self.program,
             kernel: self.program.kernel("k").expect("the kernel"),
             grid: [blocks, 1, 1],

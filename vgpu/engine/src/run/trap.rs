@@ -1,10 +1,11 @@
 //! Signals that compiled code raises: an access to what is not allocated, an overflow of
 //! the stack.
 //!
-//! The handlers are installed when the first kernel is launched, or registered host memory is first copied. They
-//! act only on a thread that is inside a kernel, with its stack pointer on the warp's fiber, or inside a copy of
-//! [`guard`]; every other signal goes to whoever handled it before. A handler writes down what happened, and lets the fiber
-//! end in place of the instruction; everything else is done by the thread afterwards.
+//! The handlers are installed when the first kernel is launched, or registered host memory is first
+//! copied. They act only on a thread that is inside a kernel, with its stack pointer on the warp's
+//! fiber, or inside a copy of [`guard`]; every other signal goes to whoever handled it before. A
+//! handler writes down what happened, and lets the fiber end in place of the instruction;
+//! everything else is done by the thread afterwards.
 
 use std::cell::{Cell, OnceCell};
 use std::ffi::{c_int, c_void};
@@ -95,7 +96,8 @@ fn install() {
     }
 }
 
-/// Runs when one of [`SIGNALS`] is raised, on the signal stack. Only what is safe in a signal handler.
+/// Runs when one of [`SIGNALS`] is raised, on the signal stack. Only what is safe in a signal
+/// handler.
 unsafe extern "C" fn handle(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     let running = RUNNING.get();
     let registers = context.cast::<libc::ucontext_t>();
@@ -170,7 +172,7 @@ struct SignalStack {
 
 impl SignalStack {
     /// Gives this thread a stack for handlers, unless it has one that is large enough.
-    fn install() -> Option<SignalStack> {
+    fn install() -> Option<Self> {
         // SAFETY: all zeros is a `stack_t`, and the calls get valid pointers.
         unsafe {
             let mut old: libc::stack_t = std::mem::zeroed();
@@ -193,7 +195,8 @@ impl SignalStack {
 
 impl Drop for SignalStack {
     fn drop(&mut self) {
-        // SAFETY: the thread ends. Its handlers' stack is ours unless somebody has installed another.
+        // SAFETY: the thread ends. Its handlers' stack is ours unless somebody has installed
+        // another.
         unsafe {
             let mut now: libc::stack_t = std::mem::zeroed();
             libc::sigaltstack(ptr::null(), &raw mut now);

@@ -9,7 +9,7 @@ use std::ffi::c_void;
 use std::ptr;
 use std::sync::Arc;
 
-use gangway_interpreter::{Kind, barrier_count};
+use gangway_interpreter::{FaultKind, barrier_count};
 use gangway_ptx::Module;
 
 use super::barrier::{BARRIERS, Barrier};
@@ -53,6 +53,7 @@ impl BlockState {
 
     /// Whether none of the barriers that threads have come to will ever be complete, as only `free`
     /// threads do not wait, and each comes to a barrier, which it waits at, or exits.
+    #[must_use]
     pub fn is_stuck(&self, free: u32) -> bool {
         let (barriers, alive) = (self.barriers.borrow(), self.alive.get());
         barriers.iter().filter_map(|barrier| barrier.missing(alive)).all(|missing| missing > free)
@@ -62,7 +63,7 @@ impl BlockState {
 /// What a warp cannot go on for.
 #[derive(Debug)]
 pub(crate) struct Failure {
-    pub kind: Kind,
+    pub kind: FaultKind,
     /// The lanes that it happened to, as far as is known; any of the warp's when none.
     pub lanes: u32,
     /// The address in compiled code.
@@ -94,7 +95,7 @@ pub(crate) struct WarpHost {
 }
 
 impl Default for WarpHost {
-    fn default() -> WarpHost {
+    fn default() -> Self {
         WarpHost {
             job: Cell::new(ptr::null()),
             block: Cell::new(ptr::null()),
@@ -126,17 +127,20 @@ impl WarpHost {
         self.trap.set(None);
     }
 
-    /// For a warp that starts, of which the lanes `missing` were never there. The one before has ended: it waits
-    /// for nothing, and nothing has happened to it, because that would have ended the launch.
+    /// For a warp that starts, of which the lanes `missing` were never there. The one before has
+    /// ended: it waits for nothing, and nothing has happened to it, because that would have ended
+    /// the launch.
     pub fn start(&self, missing: u32) {
         self.counted.set(missing);
     }
 
+    #[must_use]
     pub fn job(&self) -> &Job {
         // SAFETY: set before the warp starts; the launch that it belongs to outlives it.
         unsafe { &*self.job.get() }
     }
 
+    #[must_use]
     pub fn block(&self) -> &BlockState {
         // SAFETY: set before the warp starts, and the block outlives its warps.
         unsafe { &*self.block.get() }
@@ -205,7 +209,7 @@ impl Host for WarpHost {
         self.program().signature(function)
     }
 
-    fn fault(&self, warp: &mut Warp, lanes: u32, kind: Kind) -> ! {
+    fn fault(&self, warp: &mut Warp, lanes: u32, kind: FaultKind) -> ! {
         let pc = warp.called_from as usize;
         self.failure.replace(Some(Failure { kind, lanes, pc }));
         loop {
@@ -222,7 +226,7 @@ impl Host for WarpHost {
     fn arrive(&self, warp: &mut Warp, barrier: u32, count: Option<u32>, lanes: u32, holds: u32) -> Ticket {
         self.note_exits(warp.exited);
         if barrier as usize >= BARRIERS {
-            self.fault(warp, lanes, Kind::BadTarget(barrier.into()));
+            self.fault(warp, lanes, FaultKind::BadTarget(barrier.into()));
         }
         let count = match barrier_count(count, self.job().threads) {
             Ok(count) => count,
@@ -259,9 +263,9 @@ impl Host for WarpHost {
     }
 
     fn code(&self, warp: &mut Warp, function: u32, flavour: Flavour, lanes: u32) -> *const c_void {
-        // The compiler may need more of the stack than the warp has left, and its locks must not be left
-        // behind: it runs on the worker's own.
-        // SAFETY: the fiber has set it when it started, and it is the fiber that runs.
+        // The compiler may need more of the stack than the warp has left, and its locks must not be
+        // left behind: it runs on the worker's own. SAFETY: the fiber has set it when it started,
+        // and it is the fiber that runs.
         let yielder = unsafe { &*self.yielder.get() };
         let job = self.job();
         match yielder.on_parent_stack(|| job.code(function, flavour)) {

@@ -13,12 +13,13 @@ use super::trap;
 use crate::device::Device;
 use crate::fault::{Fault, Place};
 
-/// So long do warps only spend their fuel before the worker takes another block, and twice as long before
-/// the next, up to [`MOST_PATIENCE`]: most of the time they just have much to do. In a cooperative
-/// launch they may well wait for each other, and all blocks are to run anyway.
+/// So long do warps only spend their fuel before the worker takes another block, and twice as long
+/// before the next, up to [`MOST_PATIENCE`]: most of the time they just have much to do. In a
+/// cooperative launch they may well wait for each other, and all blocks are to run anyway.
 const PATIENCE: Duration = Duration::from_millis(5);
 const MOST_PATIENCE: Duration = Duration::from_millis(40);
-/// Blocks that a worker has at most without being asked to by a cooperative launch; a multiprocessor has as many.
+/// Blocks that a worker has at most without being asked to by a cooperative launch; a
+/// multiprocessor has as many.
 const MOST_BLOCKS: usize = 32;
 /// Rounds without progress before the thread lets others run.
 const ROUNDS: u32 = 64;
@@ -143,7 +144,8 @@ impl Worker {
         }
     }
 
-    /// Whether launches have left more behind than is worth keeping: a cooperative one starts all its blocks.
+    /// Whether launches have left more behind than is worth keeping: a cooperative one starts all
+    /// its blocks.
     pub fn trim(&mut self, most: usize) {
         self.blocks.truncate(most);
     }

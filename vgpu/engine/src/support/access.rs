@@ -1,7 +1,7 @@
 //! Loads and stores lane by lane: where an address leads to, and whether it may.
 
 use gangway_device_memory::{AllocationKind, BASE, LOCAL_SIZE, LOCAL_WINDOW, Space as DeviceMemory, WINDOWS};
-use gangway_interpreter::Kind;
+use gangway_interpreter::FaultKind;
 use gangway_ptx::StateSpace;
 
 use super::atomic::Operation;
@@ -22,7 +22,8 @@ pub(crate) enum Space {
 }
 
 impl Space {
-    pub fn of(space: StateSpace) -> Space {
+    #[must_use]
+    pub fn of(space: StateSpace) -> Self {
         match space.plain() {
             StateSpace::Shared => Space::Shared,
             StateSpace::Local | StateSpace::Param => Space::Local,
@@ -49,6 +50,7 @@ pub(crate) struct Access {
 }
 
 impl Access {
+    #[must_use]
     pub fn bits(self) -> i64 {
         i64::from(self.size)
             | i64::from(self.count) << 8
@@ -58,7 +60,8 @@ impl Access {
             | self.operation.map_or(0, Operation::bits) << 32
     }
 
-    pub fn from_bits(bits: u64) -> Access {
+    #[must_use]
+    pub fn from_bits(bits: u64) -> Self {
         let space = match bits >> 16 & 3 {
             0 => Space::Generic,
             1 => Space::Global,
@@ -75,6 +78,7 @@ impl Access {
         }
     }
 
+    #[must_use]
     pub fn bytes(self) -> u64 {
         u64::from(self.size) * u64::from(self.count)
     }
@@ -92,11 +96,11 @@ pub(super) fn place(
     access: Access,
     address: u64,
     write: bool,
-) -> Result<*mut u8, Kind> {
+) -> Result<*mut u8, FaultKind> {
     let size = access.bytes();
-    let outside = || Kind::OutOfBounds { address, size: size as usize, write };
+    let outside = || FaultKind::OutOfBounds { address, size: size as usize, write };
     if !address.is_multiple_of(size.next_power_of_two()) {
-        return Err(Kind::Misaligned { address, size: size as usize });
+        return Err(FaultKind::Misaligned { address, size: size as usize });
     }
     let within = |offset: u64, first: u64, end: u64| {
         offset >= first && offset.checked_add(size).is_some_and(|last| last <= end)
@@ -120,7 +124,7 @@ pub(super) fn place(
             let pointer = std::ptr::with_exposed_provenance_mut(address as usize);
             let own = warp.shared as u64;
             if access.check && !(own..own + warp.shared_size).contains(&address) {
-                let memory = DeviceMemory::get().map_err(|error| Kind::Launch(error.to_string()))?;
+                let memory = DeviceMemory::get().map_err(|error| FaultKind::Launch(error.to_string()))?;
                 return memory.check(address, size, write).map(|()| pointer).map_err(|_| outside());
             }
             // What is in the range and not allocated raises a signal.
@@ -239,8 +243,8 @@ pub(super) unsafe extern "C" fn store(warp: *mut Warp, mask: u64, access: u64) {
     }
 }
 
-/// Stores the warp's first `values` for the lanes of `mask`, which is in memory that may be written, `step` bytes
-/// from lane to lane.
+/// Stores the warp's first `values` for the lanes of `mask`, which is in memory that may be
+/// written, `step` bytes from lane to lane.
 pub(super) unsafe extern "C" fn store_row(warp: *mut Warp, mask: u64, first: *mut u8, step: u64, size: u64) {
     // SAFETY: compiled code passes its warp, and has checked where it goes.
     unsafe {
@@ -267,7 +271,8 @@ unsafe fn store_consecutive<T: Copy>(mask: u32, values: &[T; LANES], first: *mut
     for (number, quad) in quads.iter().enumerate() {
         let (mask, to) = (mask >> (4 * number) & 0xf, first.wrapping_add(4 * number));
         if mask == 0xf {
-            // SAFETY: by the caller. Elements are as aligned as they have to be, which four of them are not.
+            // SAFETY: by the caller. Elements are as aligned as they have to be, which four of them
+            // are not.
             unsafe { to.cast::<[T; 4]>().write_unaligned(*quad) };
         } else if mask != 0 {
             for (lane, &value) in quad.iter().enumerate().filter(|(lane, _)| mask >> lane & 1 != 0) {
@@ -288,7 +293,8 @@ pub(crate) enum IsIn {
 }
 
 impl IsIn {
-    pub fn of(space: StateSpace) -> IsIn {
+    #[must_use]
+    pub fn of(space: StateSpace) -> Self {
         match space.plain() {
             StateSpace::Const => IsIn::Constant,
             StateSpace::Local => IsIn::Local,
@@ -298,8 +304,8 @@ impl IsIn {
     }
 }
 
-/// Those lanes of `mask` whose generic address in `values[0]` is in a space. The kernel's parameters count as
-/// global memory as well, constants do not.
+/// Those lanes of `mask` whose generic address in `values[0]` is in a space. The kernel's
+/// parameters count as global memory as well, constants do not.
 pub(super) unsafe extern "C" fn is_space(warp: *mut Warp, mask: u64, space: u64) -> u64 {
     // SAFETY: compiled code passes its warp.
     unsafe {
@@ -330,8 +336,8 @@ pub(super) unsafe extern "C" fn is_space(warp: *mut Warp, mask: u64, space: u64)
     }
 }
 
-/// `cp.async`: to the shared `addresses` from the global ones in `values[0]`, as many bytes as `values[1]` says;
-/// the rest of `size` becomes zero.
+/// `cp.async`: to the shared `addresses` from the global ones in `values[0]`, as many bytes as
+/// `values[1]` says; the rest of `size` becomes zero.
 pub(super) unsafe extern "C" fn copy(warp: *mut Warp, mask: u64, size: u64, check: u64) {
     // SAFETY: compiled code passes its warp; `place` gives places in memory that may be used.
     unsafe {
@@ -349,7 +355,7 @@ pub(super) unsafe extern "C" fn copy(warp: *mut Warp, mask: u64, size: u64, chec
                 let source = warp.values[0][lane];
                 let from = match taken {
                     _ if !source.is_multiple_of(size) => {
-                        Err(Kind::Misaligned { address: source, size: size as usize })
+                        Err(FaultKind::Misaligned { address: source, size: size as usize })
                     }
                     0 => Ok(std::ptr::null_mut()),
                     // Less than the whole may be at the end of an allocation.

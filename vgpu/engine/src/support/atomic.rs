@@ -5,7 +5,7 @@
 
 use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering};
 
-use gangway_interpreter::{Kind, combine};
+use gangway_interpreter::{FaultKind, combine};
 use gangway_ptx::meaning::{Atomic, AtomicOperation};
 use gangway_ptx::{Meaning, Type};
 
@@ -16,8 +16,8 @@ use crate::abi::Warp;
 
 const ORDER: Ordering = Ordering::SeqCst;
 
-/// Does an atomic operation for the lanes of `mask`: `addresses`, operands in `values`, what was there before in
-/// `results[0]`.
+/// Does an atomic operation for the lanes of `mask`: `addresses`, operands in `values`, what was
+/// there before in `results[0]`.
 pub(super) unsafe extern "C" fn atomic(warp: *mut Warp, mask: u64, access: u64, opcode: u64) {
     // SAFETY: compiled code passes its warp; places are aligned and in memory that may be written.
     unsafe {
@@ -29,7 +29,7 @@ pub(super) unsafe extern "C" fn atomic(warp: *mut Warp, mask: u64, access: u64, 
             let module = warp.host().module();
             let opcode = &module.opcodes[opcode as usize];
             let Meaning::Atomic(atomic) = opcode.meaning else {
-                fault(warp, mask, Kind::Unsupported(opcode.to_string()))
+                fault(warp, mask, FaultKind::Unsupported(opcode.to_string()))
             };
             if atomic.op.may_spin() {
                 warp.fuel -= SPIN;
@@ -84,6 +84,7 @@ const OPERATING: [Operating; 9] = {
 };
 
 impl Operation {
+    #[must_use]
     pub fn of(atomic: Atomic) -> Option<Self> {
         let ty = atomic.ty;
         let plain = matches!(ty, Type::F32 | Type::F64) || !ty.is_float() && ty.bits() >= 32;
@@ -107,11 +108,13 @@ impl Operation {
     }
 
     /// Never zero, which stands for none.
+    #[must_use]
     pub fn bits(self) -> i64 {
         (self.kind as i64 + 1) | i64::from(self.signed) << 6 | i64::from(self.keeps) << 7
     }
 
-    pub fn from_bits(bits: u8) -> Option<Operation> {
+    #[must_use]
+    pub fn from_bits(bits: u8) -> Option<Self> {
         let kind = OPERATING.get(usize::from(bits & 63).checked_sub(1)?)?;
         Some(Operation { kind: *kind, signed: bits >> 6 & 1 != 0, keeps: bits >> 7 != 0 })
     }

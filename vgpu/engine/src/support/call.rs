@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 
 use gangway_device_memory::FUNCTIONS;
-use gangway_interpreter::{Kind, bad_prototype};
+use gangway_interpreter::{FaultKind, bad_prototype};
 
 use super::{fault, lanes, narrow, run};
 use crate::abi::{Flavour, Warp};
@@ -13,12 +13,12 @@ const FUNCTION_STEP: u64 = 16;
 
 pub(super) unsafe extern "C" fn trap(warp: *mut Warp, mask: u64) {
     // SAFETY: compiled code passes its warp.
-    unsafe { run(warp, |warp| fault(warp, mask as u32, Kind::Trap)) }
+    unsafe { run(warp, |warp| fault(warp, mask as u32, FaultKind::Trap)) }
 }
 
 pub(super) unsafe extern "C" fn stack_overflow(warp: *mut Warp, mask: u64) {
     // SAFETY: compiled code passes its warp.
-    unsafe { run(warp, |warp| fault(warp, mask as u32, Kind::StackOverflow)) }
+    unsafe { run(warp, |warp| fault(warp, mask as u32, FaultKind::StackOverflow)) }
 }
 
 /// That all lanes' indices in `values[0]` are below `count`.
@@ -29,7 +29,7 @@ pub(super) unsafe extern "C" fn check_targets(warp: *mut Warp, mask: u64, count:
             for lane in lanes(mask as u32) {
                 let index = u64::from(narrow(&warp.values[0])[lane]);
                 if index >= count {
-                    fault(warp, 1 << lane, Kind::BadTarget(index));
+                    fault(warp, 1 << lane, FaultKind::BadTarget(index));
                 }
             }
         });
@@ -60,8 +60,8 @@ pub(super) unsafe extern "C" fn code(
     unsafe { run(warp, |warp| warp.host().code(warp, function as u32, flavour, mask as u32)) }
 }
 
-/// The code of the function that the first lane of `mask` names in `targets`, and in `results` the lanes that
-/// name the same one. `signature` says what it must take and return.
+/// The code of the function that the first lane of `mask` names in `targets`, and in `results` the
+/// lanes that name the same one. `signature` says what it must take and return.
 pub(super) unsafe extern "C" fn target(
     warp: *mut Warp,
     mask: u64,
@@ -82,7 +82,7 @@ pub(super) unsafe extern "C" fn target(
             if own != Some(signature) {
                 let kind = match own {
                     Some(_) => bad_prototype(&host.module().functions[index as usize]),
-                    None => Kind::BadTarget(address),
+                    None => FaultKind::BadTarget(address),
                 };
                 fault(warp, same, kind);
             }

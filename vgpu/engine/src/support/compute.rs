@@ -1,6 +1,6 @@
 //! Instructions that have no fast path, evaluated lane by lane as the interpreter does it.
 
-use gangway_interpreter::{Kind, evaluate as evaluate_lane, exchange};
+use gangway_interpreter::{FaultKind, evaluate as evaluate_lane, exchange};
 use gangway_ptx::meaning::Exchange;
 use gangway_ptx::{Meaning, Opcode, Type};
 
@@ -14,8 +14,8 @@ fn sources(opcode: &Opcode, given: usize) -> impl Iterator<Item = Type> {
     sources.map(|expected| expected.ty.unwrap_or(Type::B64)).take(given)
 }
 
-/// Computes an instruction for `mask`. The low bits of `wide` say which values have 64 bits, the bits above 32
-/// how many there are.
+/// Computes an instruction for `mask`. The low bits of `wide` say which values have 64 bits, the
+/// bits above 32 how many there are.
 pub(super) unsafe extern "C" fn evaluate(warp: *mut Warp, opcode: u64, mask: u64, wide: u64) {
     // SAFETY: compiled code passes its warp.
     unsafe {
@@ -23,7 +23,7 @@ pub(super) unsafe extern "C" fn evaluate(warp: *mut Warp, opcode: u64, mask: u64
             let module = warp.host().module();
             let opcode = &module.opcodes[opcode as usize];
             let Meaning::Compute(compute) = opcode.meaning else {
-                fault(warp, mask as u32, Kind::Unsupported(opcode.to_string()))
+                fault(warp, mask as u32, FaultKind::Unsupported(opcode.to_string()))
             };
             let count = (wide >> 32) as usize;
             let types: [Type; 5] = {
@@ -72,7 +72,7 @@ pub(super) unsafe extern "C" fn collective(warp: *mut Warp, opcode: u64, mask: u
             let module = warp.host().module();
             let opcode = &module.opcodes[opcode as usize];
             let Meaning::Exchange(Exchange { op, .. }) = opcode.meaning else {
-                fault(warp, mask as u32, Kind::Unsupported(opcode.to_string()))
+                fault(warp, mask as u32, FaultKind::Unsupported(opcode.to_string()))
             };
             if quick::exchange(op, mask as u32, wide as u32, warp) {
                 return;

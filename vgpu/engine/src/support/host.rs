@@ -5,7 +5,7 @@
 
 use std::ffi::c_void;
 
-use gangway_interpreter::Kind;
+use gangway_interpreter::FaultKind;
 use gangway_ptx::Module;
 
 use crate::abi::{Flavour, Warp};
@@ -30,12 +30,13 @@ pub trait Host {
     /// The module that runs.
     fn module(&self) -> &Module;
 
-    /// What a function takes and returns, as a number. None where there is no function that can be called.
+    /// What a function takes and returns, as a number. None where there is no function that can be
+    /// called.
     fn signature(&self, function: usize) -> Option<u64>;
 
     /// Ends the launch because of what `lanes` did. Never returns to who calls it, and
     /// nothing on the stack is dropped.
-    fn fault(&self, warp: &mut Warp, lanes: u32, kind: Kind) -> !;
+    fn fault(&self, warp: &mut Warp, lanes: u32, kind: FaultKind) -> !;
 
     /// Lets other warps run, and fills [`Warp::fuel`] again. Called when it is spent.
     fn turn(&self, warp: &mut Warp);
@@ -44,16 +45,17 @@ pub trait Host {
     /// the barrier is for; all of the block without it.
     fn arrive(&self, warp: &mut Warp, barrier: u32, count: Option<u32>, lanes: u32, holds: u32) -> Ticket;
 
-    /// How the barrier ended, when it is complete. Lanes that have exited since may have completed it.
+    /// How the barrier ended, when it is complete. Lanes that have exited since may have completed
+    /// it.
     fn passed(&self, warp: &mut Warp, ticket: Ticket) -> Option<Arrivals>;
 
     /// Suspends the warp until a barrier of the block may have been completed. With nothing left
     /// that could ever do so it is a fault of `lanes`, a deadlock.
     fn wait(&self, warp: &mut Warp, lanes: u32);
 
-    /// The compiled code of a function, which is compiled now when it is not yet. For functions without a
-    /// body that the engine provides (`vprintf`) it is the engine's own. What cannot be compiled is a
-    /// fault of `lanes`.
+    /// The compiled code of a function, which is compiled now when it is not yet. For functions
+    /// without a body that the engine provides (`vprintf`) it is the engine's own. What cannot be
+    /// compiled is a fault of `lanes`.
     fn code(&self, warp: &mut Warp, function: u32, flavour: Flavour, lanes: u32) -> *const c_void;
 
     /// The clock of the device in cycles, and that of the system in nanoseconds.
@@ -65,6 +67,7 @@ impl Warp {
     /// # Safety
     ///
     /// The warp is one that the engine has set up and that runs.
+    #[must_use]
     pub unsafe fn host<'a>(&self) -> &'a dyn Host {
         // SAFETY: the engine put a pointer to a `&dyn Host` there, which lives as long as the warp.
         unsafe { *self.host.cast::<&dyn Host>() }

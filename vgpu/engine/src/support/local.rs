@@ -1,6 +1,6 @@
 //! Local memory: the stack's top, and copies between it and arrays of the caller's.
 
-use gangway_interpreter::Kind;
+use gangway_interpreter::FaultKind;
 
 use super::{fault, lanes, run, value};
 use crate::abi::Warp;
@@ -15,7 +15,7 @@ pub(super) unsafe extern "C" fn alloca(warp: *mut Warp, mask: u64, align: u64, w
             let start = warp.local_top.next_multiple_of(align.clamp(8, 1 << 20));
             match start.checked_add(size).filter(|&top| top <= warp.local_stride) {
                 Some(top) => warp.local_top = top,
-                None => fault(warp, mask as u32, Kind::StackOverflow),
+                None => fault(warp, mask as u32, FaultKind::StackOverflow),
             }
             start
         })
@@ -31,7 +31,7 @@ pub(super) unsafe extern "C" fn stack_restore(warp: *mut Warp, mask: u64, base: 
             for lane in lanes(mask as u32) {
                 let top = value(&warp.values[0], wide != 0, lane);
                 if top < base || top > warp.local_top {
-                    fault(warp, 1 << lane, Kind::OutOfBounds { address: top, size: 0, write: false });
+                    fault(warp, 1 << lane, FaultKind::OutOfBounds { address: top, size: 0, write: false });
                 }
                 most = most.max(top);
             }

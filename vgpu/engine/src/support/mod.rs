@@ -17,7 +17,7 @@ mod schedule;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use gangway_interpreter::Kind;
+use gangway_interpreter::FaultKind;
 
 pub(crate) use access::{Access, IsIn, Space};
 pub(crate) use atomic::Operation;
@@ -25,8 +25,8 @@ pub use host::{Arrivals, Host, Ticket};
 
 use crate::abi::Warp;
 
-/// What a load or an exchange that others may be waited for with takes from the fuel: loops that spin are to give
-/// way soon.
+/// What a load or an exchange that others may be waited for with takes from the fuel: loops that
+/// spin are to give way soon.
 const SPIN: i64 = 64;
 
 /// Declares the helpers: their numbers, and the table of their entries.
@@ -75,7 +75,8 @@ helpers! {
     CopyOut = enter_copy_out => local::copy_out,
 }
 
-/// Runs a helper's work; a panic, which would be a mistake of ours, ends the launch and not the process.
+/// Runs a helper's work; a panic, which would be a mistake of ours, ends the launch and not the
+/// process.
 ///
 /// # Safety
 ///
@@ -86,12 +87,12 @@ unsafe fn run<R>(warp: *mut Warp, work: impl FnOnce(&mut Warp) -> R) -> R {
     result.unwrap_or_else(|_| {
         // SAFETY: as above.
         let warp = unsafe { &mut *warp };
-        fault(warp, !warp.exited, Kind::Unsupported("a helper of the engine failed".to_owned()))
+        fault(warp, !warp.exited, FaultKind::Unsupported("a helper of the engine failed".to_owned()))
     })
 }
 
 /// Ends the launch because of what lanes did.
-fn fault(warp: &mut Warp, lanes: u32, kind: Kind) -> ! {
+fn fault(warp: &mut Warp, lanes: u32, kind: FaultKind) -> ! {
     // SAFETY: helpers are called by running warps only.
     let host = unsafe { warp.host() };
     host.fault(warp, lanes, kind)

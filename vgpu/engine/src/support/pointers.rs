@@ -31,6 +31,7 @@ impl Seen {
     }
 
     /// Whether one was outside, or no multiple of the power of two `size`.
+    #[must_use]
     pub fn wrong(self, size: u64) -> bool {
         self.outside >> 63 != 0 || self.all & (size - 1) != 0
     }

@@ -6,8 +6,8 @@ use gangway_ptx::meaning::{ExchangeOperation, Shuffle, Vote};
 use super::{narrow, narrow_mut};
 use crate::abi::Warp;
 
-/// Computes a collective instruction for the lanes of `members` if it is one of the frequent ones. `wide` says which
-/// values have 64 bits.
+/// Computes a collective instruction for the lanes of `members` if it is one of the frequent ones.
+/// `wide` says which values have 64 bits.
 pub(super) fn exchange(op: ExchangeOperation, members: u32, wide: u32, warp: &mut Warp) -> bool {
     match op {
         ExchangeOperation::Shuffle(mode) if wide & 7 == 0 => shuffle(mode, members, warp),
@@ -41,8 +41,8 @@ fn shuffle(mode: Shuffle, members: u32, warp: &mut Warp) {
     }
 }
 
-/// Takes each lane's value from the one that `source` tells, by the lane, the distance, the mask of the
-/// segment and its bound; and whether it tells one.
+/// Takes each lane's value from the one that `source` tells, by the lane, the distance, the mask of
+/// the segment and its bound; and whether it tells one.
 #[inline]
 fn take(members: u32, warp: &mut Warp, source: impl Fn(i32, i32, i32, i32) -> (i32, bool)) {
     let (values, b, c) = (*narrow(&warp.values[0]), *narrow(&warp.values[1]), *narrow(&warp.values[2]));

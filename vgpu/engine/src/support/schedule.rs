@@ -1,14 +1,15 @@
 //! Who of a warp goes on, in functions that run under a mask: lanes that wait for others, at
-//! collective instructions and at barriers, and turns between lanes that spin and those that they spin for.
+//! collective instructions and at barriers, and turns between lanes that spin and those that they
+//! spin for.
 //!
-//! What is chosen is told as a number: the block in the upper half, the lanes in the lower. Behind the
-//! numbers of blocks come those of the places behind their barriers.
+//! What is chosen is told as a number: the block in the upper half, the lanes in the lower. Behind
+//! the numbers of blocks come those of the places behind their barriers.
 
-use gangway_interpreter::Kind;
+use gangway_interpreter::FaultKind;
 
 use super::{fault, lanes, narrow, narrow_mut, run};
 use crate::abi::Warp;
-use crate::compile::frame::{Frame, group};
+use crate::frame::{Frame, group};
 use crate::support::Ticket;
 
 /// Marks lanes that wait at a collective instruction, and not at a barrier.
@@ -146,8 +147,9 @@ unsafe fn choose(warp: &mut Warp, frame: *mut Frame) -> u64 {
                 }
             }
             if lanes(parked).all(|lane| (*frame).generation[lane] == MEETS) {
-                // Those who could come are outside of this function, and it must end before they go on.
-                fault(warp, parked, Kind::Deadlock);
+                // Those who could come are outside of this function, and it must end before they go
+                // on.
+                fault(warp, parked, FaultKind::Deadlock);
             }
             warp.host().wait(warp, parked);
         }
@@ -160,9 +162,9 @@ pub(super) unsafe extern "C" fn next(warp: *mut Warp, frame: *mut Frame) -> u64 
     unsafe { run(warp, |warp| choose(warp, frame)) }
 }
 
-/// Fuel is spent by lanes that step back to `block`; or nobody is to wait there, when there is no such block.
-/// Other warps have their turn, then others of this warp: without those who were in front of them, or lanes
-/// that spin would never let go those who wait behind the loop.
+/// Fuel is spent by lanes that step back to `block`; or nobody is to wait there, when there is no
+/// such block. Other warps have their turn, then others of this warp: without those who were in
+/// front of them, or lanes that spin would never let go those who wait behind the loop.
 pub(super) unsafe extern "C" fn step_back(warp: *mut Warp, frame: *mut Frame, block: u64, lanes: u64) -> u64 {
     // SAFETY: compiled code passes its warp, its own frame and one of its blocks.
     unsafe {
@@ -195,8 +197,8 @@ pub(super) unsafe extern "C" fn step_back(warp: *mut Warp, frame: *mut Frame, bl
     }
 }
 
-/// Lanes come to the collective instruction that `block` begins with, the masks of those that they wait for in
-/// `values[0]`. Those that can go on, or none.
+/// Lanes come to the collective instruction that `block` begins with, the masks of those that they
+/// wait for in `values[0]`. Those that can go on, or none.
 pub(super) unsafe extern "C" fn meet(warp: *mut Warp, frame: *mut Frame, block: u64, mask: u64) -> u64 {
     // SAFETY: compiled code passes its warp, its own frame and one of its blocks.
     unsafe {
@@ -205,7 +207,7 @@ pub(super) unsafe extern "C" fn meet(warp: *mut Warp, frame: *mut Frame, block: 
             for lane in lanes(mask) {
                 let members = narrow(&warp.values[0])[lane];
                 if members >> lane & 1 == 0 {
-                    fault(warp, 1 << lane, Kind::NotInMask(members));
+                    fault(warp, 1 << lane, FaultKind::NotInMask(members));
                 }
                 (*frame).waits_for[lane] = members;
                 (*frame).generation[lane] = MEETS;
@@ -228,8 +230,8 @@ pub(super) unsafe extern "C" fn meet(warp: *mut Warp, frame: *mut Frame, block: 
     }
 }
 
-/// Lets other sets of lanes that are complete at the same instruction come to it again, before anybody
-/// goes on to later blocks: behind it they are together, as they were in front of it.
+/// Lets other sets of lanes that are complete at the same instruction come to it again, before
+/// anybody goes on to later blocks: behind it they are together, as they were in front of it.
 ///
 /// # Safety
 ///
@@ -267,7 +269,8 @@ unsafe fn wait_behind(frame: *mut Frame, block: u32, lanes: u32) {
     }
 }
 
-/// What compiled code has left of a barrier: for each lane its number, and how many threads it is for.
+/// What compiled code has left of a barrier: for each lane its number, and how many threads it is
+/// for.
 struct Arriving {
     numbers: [u32; 32],
     counts: Option<[u32; 32]>,
@@ -275,7 +278,7 @@ struct Arriving {
 }
 
 impl Arriving {
-    fn new(warp: &Warp, flags: u64) -> Arriving {
+    fn new(warp: &Warp, flags: u64) -> Self {
         Arriving {
             numbers: *narrow(&warp.values[0]),
             counts: (flags & 1 != 0).then(|| *narrow(&warp.values[1])),
@@ -283,7 +286,8 @@ impl Arriving {
         }
     }
 
-    /// Lets the lanes of `mask` arrive, all for the same barrier together; tells `parks` of each such set.
+    /// Lets the lanes of `mask` arrive, all for the same barrier together; tells `parks` of each
+    /// such set.
     fn arrive(&self, warp: &mut Warp, mask: u32, mut parks: impl FnMut(u32, Ticket)) {
         let count = |lane: usize| self.counts.as_ref().map(|counts| counts[lane]);
         let mut rest = mask;
@@ -294,7 +298,7 @@ impl Arriving {
             let set = lanes(rest).filter(same).fold(0u32, |set, lane| set | 1 << lane);
             rest &= !set;
             if self.numbers[first] >= 16 {
-                fault(warp, set, Kind::BadTarget(self.numbers[first].into()));
+                fault(warp, set, FaultKind::BadTarget(self.numbers[first].into()));
             }
             let holds = (set & self.holds).count_ones();
             // SAFETY: the warp runs.
@@ -330,7 +334,8 @@ pub(super) unsafe extern "C" fn barrier(
     }
 }
 
-/// All lanes come to a barrier, and go on when it is complete: each has in `results` what it came to.
+/// All lanes come to a barrier, and go on when it is complete: each has in `results` what it came
+/// to.
 pub(super) unsafe extern "C" fn barrier_all(warp: *mut Warp, flags: u64) {
     // SAFETY: compiled code passes its warp.
     unsafe {

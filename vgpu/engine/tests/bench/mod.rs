@@ -1,17 +1,18 @@
-//! Kernels in PTX, run by an engine on memory that the test can look at. Each test uses a part of it.
+//! Kernels in PTX, run by an engine on memory that the test can look at. Each test uses a part of
+//! it.
 #![allow(dead_code)]
 
 use std::sync::Arc;
 
 use gangway_device_memory::{AllocationKind, Request, Space};
-use gangway_engine::{Engine, Fault, Launch, Options, Program};
+use gangway_engine::{Engine, Execution, Fault, KernelLaunch, Options, Program};
 
 pub fn options() -> Options {
     Options {
         device: 0,
         workers: 3,
         check: false,
-        interpret: false,
+        execution: Execution::CompiledOnly,
         cache: None,
         stack: 1 << 14,
         heap: 1 << 20,
@@ -66,7 +67,7 @@ impl Bench {
         cooperative: bool,
         at: u64,
     ) -> Result<(), Box<Fault>> {
-        self.engine.launch(&Launch {
+        self.engine.launch(&KernelLaunch {
             program: &self.program,
             kernel: self.program.kernel("k").expect("the kernel"),
             grid,

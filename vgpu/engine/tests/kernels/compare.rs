@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use gangway_device_memory::{AllocationKind, Request, Space};
-use gangway_engine::{Engine, Launch, Options};
+use gangway_engine::{Engine, Execution, KernelLaunch, Options};
 
 use super::generate::{IN, Kernel, OUT, SUMS};
 
@@ -47,18 +47,18 @@ impl Drop for Buffer {
 
 impl Engines {
     pub fn new() -> Engines {
-        let engine = |interpret| {
+        let engine = |execution| {
             Engine::new(Options {
                 device: 0,
                 workers: 2,
                 check: false,
-                interpret,
+                execution,
                 cache: None,
                 stack: 1 << 12,
                 heap: 0,
             })
         };
-        Engines { interpreted: engine(true), compiled: engine(false) }
+        Engines { interpreted: engine(Execution::Interpreted), compiled: engine(Execution::CompiledOnly) }
     }
 
     /// Whether both leave the same memory; the first difference otherwise.
@@ -90,7 +90,7 @@ fn run(engine: &Engine, kernel: &Kernel) -> Result<Vec<u8>, String> {
     let entry = program.kernel("kernel").ok_or("no kernel")?;
     let parameters = [input.address.to_le_bytes(), output.address.to_le_bytes()].concat();
     engine
-        .launch(&Launch {
+        .launch(&KernelLaunch {
             program: &program,
             kernel: entry,
             grid: [BLOCKS as u32, 1, 1],

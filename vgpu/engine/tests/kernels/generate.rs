@@ -20,10 +20,11 @@ pub const IN: usize = 256;
 /// Words behind all threads' bytes of `out`, for reductions.
 pub const SUMS: usize = 8;
 
-/// Registers of each size that statements work with. Behind them are those that the kernel keeps
-/// to itself: %r12 the thread's number in the grid, %r13 in the block, %r14 the block's size, %r16 to %r18
-/// counters of loops, %r19 and %r20 for addresses; %d8 and %d9 where this thread's bytes of `in` and
-/// `out` are, %d10 where all of `in`, %d11 the sums, %d12 for addresses; %p5 and %p6 for branches.
+/// Registers of each size that statements work with. Behind them are those that the kernel keeps to
+/// itself: %r12 the thread's number in the grid, %r13 in the block, %r14 the block's size, %r16 to
+/// %r18 counters of loops, %r19 and %r20 for addresses; %d8 and %d9 where this thread's bytes of
+/// `in` and `out` are, %d10 where all of `in`, %d11 the sums, %d12 for addresses; %p5 and %p6 for
+/// branches.
 const HALVES: usize = 5;
 const WORDS: usize = 12;
 const DOUBLES: usize = 8;

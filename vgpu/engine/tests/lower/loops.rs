@@ -21,8 +21,8 @@ fn add() -> (Compute, Opcode) {
     (compute, add)
 }
 
-/// Adds the slots of input, as often as asked, to zero or to what the last slot holds; `also` stores
-/// the sum of every turn.
+/// Adds the slots of input, as often as asked, to zero or to what the last slot holds; `also`
+/// stores the sum of every turn.
 fn emit(
     builder: &mut FunctionBuilder,
     features: Features,

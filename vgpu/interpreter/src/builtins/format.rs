@@ -5,7 +5,7 @@
 //! Numbers come out as the C library writes them, exactly rounded. What is no
 //! conversion is printed as it stands, as CUDA does. Called by `vprintf` alone.
 
-use crate::fault::Kind;
+use crate::fault::FaultKind;
 
 /// Fields are at most this wide, so that a wrong argument for `*` does not fill the memory.
 const WIDEST: usize = 4096;
@@ -13,10 +13,10 @@ const WIDEST: usize = 4096;
 /// Where arguments come from.
 pub(super) trait Source {
     /// The next argument of 4 or 8 bytes.
-    fn next(&mut self, size: usize) -> Result<u64, Kind>;
+    fn next(&mut self, size: usize) -> Result<u64, FaultKind>;
 
     /// The string at an address, at most `longest` bytes of it.
-    fn string(&mut self, address: u64, longest: Option<usize>) -> Result<Vec<u8>, Kind>;
+    fn string(&mut self, address: u64, longest: Option<usize>) -> Result<Vec<u8>, FaultKind>;
 }
 
 /// What stands between `%` and the conversion.
@@ -43,7 +43,7 @@ enum Size {
 }
 
 /// The text, and how many arguments it took.
-pub(super) fn format(format: &[u8], source: &mut dyn Source) -> Result<(Vec<u8>, u32), Kind> {
+pub(super) fn format(format: &[u8], source: &mut dyn Source) -> Result<(Vec<u8>, u32), FaultKind> {
     let (mut text, mut count) = (Vec::new(), 0);
     let mut rest = format;
     while let Some(at) = rest.iter().position(|&byte| byte == b'%') {
@@ -69,13 +69,13 @@ struct Counted<'a> {
 }
 
 impl Counted<'_> {
-    fn next(&mut self, size: usize) -> Result<u64, Kind> {
+    fn next(&mut self, size: usize) -> Result<u64, FaultKind> {
         self.count += 1;
         self.source.next(size)
     }
 }
 
-fn parse(rest: &mut &[u8], source: &mut Counted<'_>) -> Result<Spec, Kind> {
+fn parse(rest: &mut &[u8], source: &mut Counted<'_>) -> Result<Spec, FaultKind> {
     let mut spec = Spec::default();
     loop {
         match rest.first() {
@@ -114,7 +114,7 @@ fn clamped(number: i32) -> usize {
 }
 
 /// A number, or the argument that `*` stands for.
-fn number(rest: &mut &[u8], source: &mut Counted<'_>) -> Result<Option<i32>, Kind> {
+fn number(rest: &mut &[u8], source: &mut Counted<'_>) -> Result<Option<i32>, FaultKind> {
     if rest.first() == Some(&b'*') {
         *rest = &rest[1..];
         return Ok(Some(source.next(4)? as i32));
@@ -129,7 +129,7 @@ fn number(rest: &mut &[u8], source: &mut Counted<'_>) -> Result<Option<i32>, Kin
 }
 
 /// Formats one argument; `false` when the letter is no conversion.
-fn convert(spec: &Spec, letter: u8, source: &mut Counted<'_>, text: &mut Vec<u8>) -> Result<bool, Kind> {
+fn convert(spec: &Spec, letter: u8, source: &mut Counted<'_>, text: &mut Vec<u8>) -> Result<bool, FaultKind> {
     let upper = letter.is_ascii_uppercase();
     match letter {
         b'%' => text.push(b'%'),
@@ -201,7 +201,7 @@ fn convert(spec: &Spec, letter: u8, source: &mut Counted<'_>, text: &mut Vec<u8>
     Ok(true)
 }
 
-fn integer(spec: &Spec, source: &mut Counted<'_>) -> Result<u64, Kind> {
+fn integer(spec: &Spec, source: &mut Counted<'_>) -> Result<u64, FaultKind> {
     source.next(if spec.size == Size::Long { 8 } else { 4 })
 }
 
@@ -273,7 +273,8 @@ fn scientific(value: f64, precision: usize, alternate: bool) -> String {
     format!("{mantissa}{point}e{sign}{:02}", exponent.unsigned_abs())
 }
 
-/// The shorter of the two, by the exponent after rounding; without zeros at the end unless `#` says so.
+/// The shorter of the two, by the exponent after rounding; without zeros at the end unless `#` says
+/// so.
 fn general(value: f64, precision: usize, alternate: bool) -> String {
     let precision = precision.max(1);
     let rounded = format!("{value:.*e}", precision - 1);
@@ -337,11 +338,11 @@ mod tests {
     struct List(Vec<u64>);
 
     impl Source for List {
-        fn next(&mut self, _size: usize) -> Result<u64, Kind> {
+        fn next(&mut self, _size: usize) -> Result<u64, FaultKind> {
             Ok(self.0.remove(0))
         }
 
-        fn string(&mut self, address: u64, longest: Option<usize>) -> Result<Vec<u8>, Kind> {
+        fn string(&mut self, address: u64, longest: Option<usize>) -> Result<Vec<u8>, FaultKind> {
             let text = format!("s{address}").into_bytes();
             Ok(text[..longest.unwrap_or(text.len()).min(text.len())].to_vec())
         }

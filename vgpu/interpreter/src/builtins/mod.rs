@@ -8,7 +8,7 @@
 
 mod format;
 
-use crate::fault::Kind;
+use crate::fault::FaultKind;
 
 /// A function that the driver provides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -19,7 +19,8 @@ pub enum Builtin {
     Malloc,
     /// `void free(void *block)`
     Free,
-    /// `void __assertfail(const char *message, const char *file, unsigned line, const char *function, size_t char_size)`
+    /// `void __assertfail(const char *message, const char *file, unsigned line, const char
+    /// *function, size_t char_size)`
     AssertFail,
     /// `unsigned long long cudaCGGetIntrinsicHandle(cudaCGScope scope)`
     GetIntrinsicHandle,
@@ -44,13 +45,13 @@ pub struct Caller {
 /// What the functions need of whoever runs the kernel, for the lane that calls.
 pub trait Host {
     /// Reads from a generic address.
-    fn read(&mut self, address: u64, bytes: &mut [u8]) -> Result<(), Kind>;
+    fn read(&mut self, address: u64, bytes: &mut [u8]) -> Result<(), FaultKind>;
 
     /// A block of the device's heap, 0 when it is full.
-    fn allocate(&mut self, size: u64) -> Result<u64, Kind>;
+    fn allocate(&mut self, size: u64) -> Result<u64, FaultKind>;
 
     /// Gives a block back. It is not called for a null pointer.
-    fn free(&mut self, address: u64) -> Result<(), Kind>;
+    fn free(&mut self, address: u64) -> Result<(), FaultKind>;
 
     /// Writes to the program's standard output: the whole text of one call.
     fn print(&mut self, text: &[u8]);
@@ -60,7 +61,8 @@ pub trait Host {
 }
 
 impl Builtin {
-    pub fn named(name: &str) -> Option<Builtin> {
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
         Some(match name {
             "vprintf" => Builtin::Vprintf,
             "malloc" => Builtin::Malloc,
@@ -74,6 +76,7 @@ impl Builtin {
 
     /// The sizes of its parameters in bytes, and of its result, 0 without one. A declaration
     /// with others is of some other function.
+    #[must_use]
     pub const fn signature(self) -> (&'static [u32], u32) {
         match self {
             Builtin::Vprintf => (&[8, 8], 4),
@@ -86,6 +89,7 @@ impl Builtin {
     }
 
     /// Whether a declaration is of this function.
+    #[must_use]
     pub fn is_declared_by(self, function: &gangway_ptx::Function) -> bool {
         let sizes = |variables: &[gangway_ptx::Variable]| -> Vec<u64> {
             variables.iter().map(|variable| variable.size().unwrap_or(0)).collect()
@@ -99,7 +103,12 @@ impl Builtin {
 
 /// Runs a function for one lane and returns its result, 0 where it has none. `arguments` are its
 /// parameters in order, in the low bits. A failure ends the kernel.
-pub fn call(builtin: Builtin, arguments: &[u64], caller: &Caller, host: &mut dyn Host) -> Result<u64, Kind> {
+pub fn call(
+    builtin: Builtin,
+    arguments: &[u64],
+    caller: &Caller,
+    host: &mut dyn Host,
+) -> Result<u64, FaultKind> {
     let argument = |index: usize| arguments.get(index).copied().unwrap_or(0);
     match builtin {
         Builtin::Vprintf => vprintf(argument(0), argument(1), host),
@@ -108,12 +117,12 @@ pub fn call(builtin: Builtin, arguments: &[u64], caller: &Caller, host: &mut dyn
         Builtin::Free => host.free(argument(0)).map(|()| 0),
         Builtin::AssertFail => Err(assert_fail(arguments, caller, host)?),
         Builtin::GetIntrinsicHandle => Ok(if argument(0) == 1 { GRID_HANDLE } else { 0 }),
-        Builtin::Synchronize => Err(Kind::Unsupported("cudaCGSynchronize".to_owned())),
+        Builtin::Synchronize => Err(FaultKind::Unsupported("cudaCGSynchronize".to_owned())),
     }
 }
 
 /// Prints, and returns the number of arguments, or -1 without a format.
-fn vprintf(format: u64, arguments: u64, host: &mut dyn Host) -> Result<u64, Kind> {
+fn vprintf(format: u64, arguments: u64, host: &mut dyn Host) -> Result<u64, FaultKind> {
     const FAILED: u64 = 0xffff_ffff;
     if format == 0 {
         return Ok(FAILED);
@@ -133,7 +142,7 @@ struct Arguments<'a> {
 }
 
 impl format::Source for Arguments<'_> {
-    fn next(&mut self, size: usize) -> Result<u64, Kind> {
+    fn next(&mut self, size: usize) -> Result<u64, FaultKind> {
         let start = self.at.checked_next_multiple_of(size as u64).unwrap_or(self.at);
         let mut bytes = [0; 8];
         self.host.read(start, &mut bytes[..size])?;
@@ -141,15 +150,15 @@ impl format::Source for Arguments<'_> {
         Ok(u64::from_le_bytes(bytes))
     }
 
-    fn string(&mut self, address: u64, longest: Option<usize>) -> Result<Vec<u8>, Kind> {
+    fn string(&mut self, address: u64, longest: Option<usize>) -> Result<Vec<u8>, FaultKind> {
         prefix(address, longest.unwrap_or(LONGEST_STRING), self.host)
     }
 }
 
 /// Reports a failed assertion as the CUDA driver does, and says so as a fault.
-fn assert_fail(arguments: &[u64], caller: &Caller, host: &mut dyn Host) -> Result<Kind, Kind> {
+fn assert_fail(arguments: &[u64], caller: &Caller, host: &mut dyn Host) -> Result<FaultKind, FaultKind> {
     let &[message, file, line, function, _] = arguments else {
-        return Err(Kind::Unsupported("__assertfail with other parameters".to_owned()));
+        return Err(FaultKind::Unsupported("__assertfail with other parameters".to_owned()));
     };
     let mut text = |address| match address {
         0 => Ok("?".to_owned()),
@@ -161,17 +170,17 @@ fn assert_fail(arguments: &[u64], caller: &Caller, host: &mut dyn Host) -> Resul
     host.complain(&format!(
         "{file}:{line}: {function}: block: [{bx},{by},{bz}], thread: [{tx},{ty},{tz}] Assertion `{message}` failed.\n"
     ));
-    Ok(Kind::Assert(format!("{file}:{line}: {function}: assertion `{message}` failed")))
+    Ok(FaultKind::Assert(format!("{file}:{line}: {function}: assertion `{message}` failed")))
 }
 
 /// A string of device memory, without the zero at its end.
-fn string(address: u64, host: &mut dyn Host) -> Result<Vec<u8>, Kind> {
+fn string(address: u64, host: &mut dyn Host) -> Result<Vec<u8>, FaultKind> {
     prefix(address, LONGEST_STRING, host)
 }
 
-/// At most `longest` bytes of a string. Only the bytes up to its end are read, in aligned pieces of eight:
-/// where the string's first byte is, so is all of such a piece, or the end of an allocation.
-fn prefix(address: u64, longest: usize, host: &mut dyn Host) -> Result<Vec<u8>, Kind> {
+/// At most `longest` bytes of a string. Only the bytes up to its end are read, in aligned pieces of
+/// eight: where the string's first byte is, so is all of such a piece, or the end of an allocation.
+fn prefix(address: u64, longest: usize, host: &mut dyn Host) -> Result<Vec<u8>, FaultKind> {
     let mut text = Vec::new();
     let mut at = address;
     while text.len() < longest {
@@ -207,19 +216,19 @@ mod tests {
     }
 
     impl Host for Recorder {
-        fn read(&mut self, address: u64, bytes: &mut [u8]) -> Result<(), Kind> {
+        fn read(&mut self, address: u64, bytes: &mut [u8]) -> Result<(), FaultKind> {
             let size = bytes.len();
-            let outside = Kind::OutOfBounds { address, size, write: false };
+            let outside = FaultKind::OutOfBounds { address, size, write: false };
             let start = address.checked_sub(16).ok_or_else(|| outside.clone())? as usize;
             bytes.copy_from_slice(self.memory.get(start..start + size).ok_or(outside)?);
             Ok(())
         }
 
-        fn allocate(&mut self, _size: u64) -> Result<u64, Kind> {
+        fn allocate(&mut self, _size: u64) -> Result<u64, FaultKind> {
             Ok(0)
         }
 
-        fn free(&mut self, address: u64) -> Result<(), Kind> {
+        fn free(&mut self, address: u64) -> Result<(), FaultKind> {
             self.freed.push(address);
             Ok(())
         }
@@ -241,7 +250,7 @@ mod tests {
         }
     }
 
-    fn run(builtin: Builtin, arguments: &[u64], host: &mut Recorder) -> Result<u64, Kind> {
+    fn run(builtin: Builtin, arguments: &[u64], host: &mut Recorder) -> Result<u64, FaultKind> {
         let caller = Caller { block: [1, 2, 3], thread: [4, 5, 6] };
         call(builtin, arguments, &caller, host)
     }
@@ -272,7 +281,7 @@ mod tests {
         let format = host.put(b"%s\0");
         let wild = host.put(&8u64.to_le_bytes());
         assert_eq!(run(Builtin::Vprintf, &[0, 0], &mut host), Ok(0xffff_ffff));
-        let fault = Kind::OutOfBounds { address: 8, size: 1, write: false };
+        let fault = FaultKind::OutOfBounds { address: 8, size: 1, write: false };
         assert_eq!(run(Builtin::Vprintf, &[format, wild], &mut host), Err(fault));
         assert!(host.out.is_empty());
     }
@@ -292,7 +301,7 @@ mod tests {
         let [message, file, function] =
             [&b"x > 0\0"[..], b"k.cu\0", b"void f()\0"].map(|text| host.put(text));
         let fault = run(Builtin::AssertFail, &[message, file, 12, function, 1], &mut host);
-        assert_eq!(fault, Err(Kind::Assert("k.cu:12: void f(): assertion `x > 0` failed".to_owned())));
+        assert_eq!(fault, Err(FaultKind::Assert("k.cu:12: void f(): assertion `x > 0` failed".to_owned())));
         assert_eq!(
             host.errors,
             "k.cu:12: void f(): block: [1,2,3], thread: [4,5,6] Assertion `x > 0` failed.\n"

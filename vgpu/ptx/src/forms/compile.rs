@@ -51,6 +51,7 @@ pub enum Role {
 }
 
 impl Role {
+    #[must_use]
     pub const fn writes(self) -> bool {
         use Role::*;
         matches!(self, Destination | SecondDestination | VectorDestination | MoveDestination)
@@ -112,11 +113,13 @@ pub struct Opcode {
 }
 
 impl Opcode {
+    #[must_use]
     pub fn has(&self, word: Word) -> bool {
         self.modifiers.contains(&Modifier::Word(word))
     }
 
     /// The first of `words` that is among the modifiers.
+    #[must_use]
     pub fn first_of(&self, words: &[Word]) -> Option<Word> {
         self.words().find(|word| words.contains(word))
     }
@@ -129,6 +132,7 @@ impl Opcode {
     }
 
     /// The `index`-th type among the modifiers, the result's first.
+    #[must_use]
     pub fn ty(&self, index: usize) -> Option<Type> {
         self.types().nth(index)
     }
@@ -141,6 +145,7 @@ impl Opcode {
     }
 
     /// The state space that an access names; `Generic` where it names none.
+    #[must_use]
     pub fn space(&self) -> StateSpace {
         let named = self.modifiers.iter().find_map(|modifier| match modifier {
             Modifier::Space(space) => Some(space.plain()),
@@ -150,6 +155,7 @@ impl Opcode {
     }
 
     /// How many elements a vector access moves.
+    #[must_use]
     pub fn vector(&self) -> usize {
         if self.has(Word::V4) {
             4
@@ -172,7 +178,7 @@ impl std::fmt::Display for Opcode {
 }
 
 impl Form {
-    fn compile(row: &'static Row) -> Form {
+    fn compile(row: &'static Row) -> Self {
         let mut slots = Vec::new();
         let mut fixed = 0;
         for word in expand(row.modifiers).split_whitespace() {
@@ -221,6 +227,7 @@ impl Form {
 
     /// Every sequence of modifiers that the form allows, for tests that go through all
     /// instructions; of forms with very many, the first thousands.
+    #[must_use]
     pub fn spellings(&self) -> Vec<Vec<Modifier>> {
         let mut all = vec![Vec::new()];
         for slot in &self.slots {
@@ -242,6 +249,7 @@ impl Form {
     }
 
     /// The form as a reader would write it, for messages: `add{.sat}.s32`.
+    #[must_use]
     pub fn syntax(&self) -> String {
         let mut text = self.row.op.text().to_owned();
         for slot in &self.slots {
@@ -416,6 +424,7 @@ pub struct Table {
 }
 
 impl Table {
+    #[must_use]
     pub fn forms(&self) -> &[Form] {
         &self.forms
     }
@@ -426,12 +435,14 @@ impl Table {
     }
 
     /// The opcode for a name and its modifiers.
+    #[must_use]
     pub fn find(&self, name: &str, modifiers: &[Modifier]) -> Option<Opcode> {
         self.named(name).find_map(|form| form.matches(modifiers))
     }
 }
 
 /// The table of this process.
+#[must_use]
 pub fn table() -> &'static Table {
     static TABLE: LazyLock<Table> = LazyLock::new(|| {
         let forms: Vec<Form> = rows().map(Form::compile).collect();

@@ -83,14 +83,14 @@ const fn row(op: Op, modifiers: &'static str, operands: &'static str) -> Row {
 
 impl Row {
     /// Restricts it to PTX `version` (60 is 6.0) and to `processor` and those above.
-    const fn since(mut self, version: u16, processor: u16) -> Row {
+    const fn since(mut self, version: u16, processor: u16) -> Self {
         self.since = Version::new(version / 10, version % 10);
         self.processor = processor;
         self
     }
 
     /// Restricts it to processors below `processor`.
-    const fn until(mut self, processor: u16) -> Row {
+    const fn until(mut self, processor: u16) -> Self {
         self.until = Some(processor);
         self
     }

@@ -13,6 +13,7 @@ pub(super) struct Reading<'a> {
 }
 
 impl<'a> Reading<'a> {
+    #[must_use]
     pub fn new(modifiers: &'a [Modifier]) -> Self {
         Reading { modifiers, read: Cell::new(0) }
     }
@@ -29,6 +30,7 @@ impl<'a> Reading<'a> {
     }
 
     /// What stands for the first modifier that is in the list.
+    #[must_use]
     pub fn one_of<T: Copy>(&self, choices: &[(Word, T)]) -> Option<T> {
         self.find(|each| {
             choices.iter().find(|(word, _)| each == Modifier::Word(*word)).map(|(_, meant)| *meant)
@@ -87,6 +89,7 @@ impl<'a> Reading<'a> {
     }
 
     /// Whether all modifiers have been read.
+    #[must_use]
     pub fn is_complete(&self) -> bool {
         self.read.get().count_ones() as usize == self.modifiers.len()
     }

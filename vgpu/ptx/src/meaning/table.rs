@@ -488,9 +488,9 @@ fn video(m: &Reading<'_>, op: VideoOperation, parts: u8) -> Option<Meaning> {
 }
 
 fn access(m: &Reading<'_>, uniform: bool) -> Option<MemoryAccess> {
-    let strong = [Word::Volatile, Word::Relaxed, Word::Acquire, Word::Release, Word::Mmio];
-    // `.mmio.relaxed` has two of them.
-    let strong = strong.iter().fold(false, |strong, &word| m.has(word) || strong);
+    // `.mmio.relaxed` has two of them, and both have to be read.
+    let words = [Word::Volatile, Word::Relaxed, Word::Acquire, Word::Release, Word::Mmio];
+    let strong = words.map(|word| m.has(word)).contains(&true);
     m.ignore(&[Word::Weak]);
     m.ignore(SCOPES);
     m.ignore(CACHES);

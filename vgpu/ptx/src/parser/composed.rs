@@ -10,7 +10,7 @@ use std::ops::Range;
 use crate::error::{Fault, Result, Span};
 use crate::forms::{Expected, Role};
 use crate::ir::{Instruction, Operand, Origin, Symbol, Variable};
-use crate::types::{Class, Type};
+use crate::types::{Type, TypeClass};
 
 use super::Parser;
 use super::function::Frame;
@@ -71,9 +71,9 @@ impl<'a> Parser<'a> {
             Operand::Register(id) if !role.writes() && self.at(b'+') => {
                 let register = frame.body.register(id);
                 let ty = match (register.ty.class(), register.ty.size(), register.vector) {
-                    (Class::Bits | Class::Signed | Class::Unsigned, 2, 1) => Type::B16,
-                    (Class::Bits | Class::Signed | Class::Unsigned, 4, 1) => Type::B32,
-                    (Class::Bits | Class::Signed | Class::Unsigned, 8, 1) => Type::B64,
+                    (TypeClass::Bits | TypeClass::Signed | TypeClass::Unsigned, 2, 1) => Type::B16,
+                    (TypeClass::Bits | TypeClass::Signed | TypeClass::Unsigned, 4, 1) => Type::B32,
+                    (TypeClass::Bits | TypeClass::Signed | TypeClass::Unsigned, 8, 1) => Type::B64,
                     _ => {
                         let message =
                             format!("a sum with a register of type .{} is not supported", register.ty);

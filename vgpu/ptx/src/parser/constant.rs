@@ -2,7 +2,7 @@
 //! 4.5).
 
 use crate::error::{Fault, Result, Span};
-use crate::lexer::{Kind, integer};
+use crate::lexer::{TokenKind, integer};
 
 use super::Parser;
 
@@ -17,7 +17,7 @@ struct Value {
 }
 
 impl Value {
-    fn signed(bits: i64) -> Value {
+    fn signed(bits: i64) -> Self {
         Value { bits, unsigned: false }
     }
 }
@@ -25,15 +25,16 @@ impl Value {
 impl Parser<'_> {
     /// Whether the token can start a constant expression.
     pub(super) fn at_constant(&self) -> bool {
-        self.token.kind == Kind::Integer || [b'-', b'+', b'~', b'!', b'('].iter().any(|&byte| self.at(byte))
+        self.token.kind == TokenKind::Integer
+            || [b'-', b'+', b'~', b'!', b'('].iter().any(|&byte| self.at(byte))
     }
 
     /// The bits of a constant expression.
     pub(super) fn constant(&mut self) -> Result<i64> {
-        if self.token.kind == Kind::Integer {
+        if self.token.kind == TokenKind::Integer {
             // Nearly always it is just a number.
             let value = self.literal()?;
-            if !matches!(self.token.kind, Kind::Sign(_)) || self.operator().is_none() && !self.at(b'?') {
+            if !matches!(self.token.kind, TokenKind::Sign(_)) || self.operator().is_none() && !self.at(b'?') {
                 return Ok(value.bits);
             }
             let value = self.binary(value, 0, 0)?;
@@ -70,7 +71,7 @@ impl Parser<'_> {
         if depth > DEEPEST {
             return Err(Fault::invalid(self.token.span, "this constant expression is nested too deeply"));
         }
-        if self.token.kind == Kind::Integer {
+        if self.token.kind == TokenKind::Integer {
             return self.literal();
         }
         if self.eat(b'(') {
@@ -109,7 +110,7 @@ impl Parser<'_> {
 
     /// The binary operator at the current token, with its precedence.
     fn operator(&self) -> Option<([u8; 2], u8)> {
-        let Kind::Sign(sign) = self.token.kind else { return None };
+        let TokenKind::Sign(sign) = self.token.kind else { return None };
         let precedence = match &sign {
             b"||" => 1,
             b"&&" => 2,

@@ -2,7 +2,7 @@
 
 use crate::error::{Fault, Result, Span};
 use crate::ir::{Linkage, Origin, Pointer, Symbol, Variable, VariableId};
-use crate::lexer::{Kind, sign};
+use crate::lexer::{TokenKind, sign};
 use crate::modifier::Word;
 use crate::types::{StateSpace, Type, Version};
 
@@ -140,7 +140,7 @@ impl<'a> Parser<'a> {
     /// Alignment, attributes, vector and type, in any order, up to the name.
     pub(super) fn specifiers(&mut self) -> Result<Specifiers> {
         let mut specifiers = Specifiers { vector: 1, ..Specifiers::default() };
-        while self.token.kind == Kind::Dot {
+        while self.token.kind == TokenKind::Dot {
             let span = self.token.span;
             match &self.word()[1..] {
                 "align" => {
@@ -216,7 +216,7 @@ impl<'a> Parser<'a> {
 
     fn pointer(&mut self) -> Result<Pointer> {
         let mut pointer = Pointer { space: StateSpace::Generic, align: 4 };
-        if self.token.kind == Kind::Dot
+        if self.token.kind == TokenKind::Dot
             && let Some(space) = StateSpace::from_text(&self.word()[1..])
         {
             pointer.space = space;

@@ -7,7 +7,7 @@ use crate::ir::{
     Body, Function, FunctionId, Limits, Linkage, Location, LocationId, Origin, Prototype, PrototypeId,
     Register, RegisterGroup, RegisterId, Symbol, Targets, TargetsId, Variable,
 };
-use crate::lexer::{Kind, sign};
+use crate::lexer::{TokenKind, sign};
 use crate::types::Type;
 
 use super::Parser;
@@ -49,7 +49,7 @@ pub(super) struct Frame<'a> {
 }
 
 impl<'a> Frame<'a> {
-    fn new(function: FunctionId) -> Frame<'a> {
+    fn new(function: FunctionId) -> Self {
         Frame {
             function,
             body: Body::default(),
@@ -64,6 +64,7 @@ impl<'a> Frame<'a> {
     }
 
     /// What a name means that is not a register's.
+    #[must_use]
     pub fn lookup(&self, name: &str) -> Option<Binding> {
         match self.names.get(name) {
             Some(Binding::Gone) | None => {}
@@ -78,6 +79,7 @@ impl<'a> Frame<'a> {
     }
 
     /// The register of a name, also of one that a counted declaration covers.
+    #[must_use]
     pub fn register(&self, name: &str) -> Option<(RegisterId, Type, u8)> {
         match self.names.get(name) {
             Some(&Binding::Register(id, ty, vector)) => return Some((id, ty, vector)),
@@ -227,7 +229,7 @@ impl<'a> Parser<'a> {
             body: None,
             origin: Origin::default(),
         };
-        while self.token.kind == Kind::Dot {
+        while self.token.kind == TokenKind::Dot {
             self.function_directive(&mut function)?;
         }
         if !entry {
@@ -237,7 +239,7 @@ impl<'a> Parser<'a> {
         function.name = name.into();
         function.origin = Origin(span);
         function.parameters = self.parameters()?;
-        while self.token.kind == Kind::Dot {
+        while self.token.kind == TokenKind::Dot {
             self.function_directive(&mut function)?;
         }
         let declares = self.eat(b';');
@@ -362,8 +364,8 @@ impl<'a> Parser<'a> {
     /// One statement; `false` after the brace that ends the body.
     fn statement(&mut self, frame: &mut Frame<'a>) -> Result<bool> {
         match self.token.kind {
-            Kind::Dot => self.body_directive(frame)?,
-            Kind::Name => {
+            TokenKind::Dot => self.body_directive(frame)?,
+            TokenKind::Name => {
                 let start = self.token.span;
                 let end = self.lexer.opcode();
                 if end == start.end && self.lexer.clone().next().kind == sign(b':') {
@@ -390,7 +392,7 @@ impl<'a> Parser<'a> {
             kind if kind == sign(b';') => {
                 self.advance();
             }
-            Kind::End => {
+            TokenKind::End => {
                 // Not recoverable: the caller must not ask for more.
                 let fault = self.unexpected("an instruction or '}'");
                 self.faults.push(fault);

@@ -2,8 +2,8 @@
 
 use crate::error::{Fault, Result};
 use crate::ir::{Initializer, Relocation, Symbol, Variable};
-use crate::lexer::{Kind, decimal, sign};
-use crate::types::{Class, StateSpace, Type, Version};
+use crate::lexer::{TokenKind, decimal, sign};
+use crate::types::{StateSpace, Type, TypeClass, Version};
 
 use super::Parser;
 use super::function::{Binding, Frame};
@@ -94,22 +94,22 @@ impl<'a> Parser<'a> {
     fn element(&mut self, image: &mut Image, frame: Option<&Frame<'a>>) -> Result<()> {
         let ty = image.variable.ty;
         let span = self.token.span;
-        let negative = self.at(b'-') && ty.class() == Class::Float;
+        let negative = self.at(b'-') && ty.class() == TypeClass::Float;
         if negative {
             self.advance();
         }
         let float = match self.token.kind {
-            Kind::Float32 => Some(f64::from(f32::from_bits(self.hexadecimal() as u32))),
-            Kind::Float64 => Some(f64::from_bits(self.hexadecimal())),
-            Kind::Decimal => decimal(self.word().as_bytes()),
-            Kind::Integer if ty.class() == Class::Float && self.module.version.major > 0 => {
+            TokenKind::Float32 => Some(f64::from(f32::from_bits(self.hexadecimal() as u32))),
+            TokenKind::Float64 => Some(f64::from_bits(self.hexadecimal())),
+            TokenKind::Decimal => decimal(self.word().as_bytes()),
+            TokenKind::Integer if ty.class() == TypeClass::Float && self.module.version.major > 0 => {
                 crate::lexer::integer(self.word().as_bytes()).map(|value| value as f64)
             }
             _ => None,
         };
         if let Some(value) = float {
             // Through f64 a signalling NaN would become quiet: keep such bits as they are.
-            let exact = self.token.kind == Kind::Float32 && ty.size() == 4;
+            let exact = self.token.kind == TokenKind::Float32 && ty.size() == 4;
             let value = if negative { -value } else { value };
             let bits = match ty {
                 Type::F32 | Type::B32 if exact => self.hexadecimal() ^ (u64::from(negative) << 31),
@@ -121,7 +121,7 @@ impl<'a> Parser<'a> {
             image.push(&bits.to_le_bytes()[..image.size]);
             return Ok(());
         }
-        if self.token.kind == Kind::Name || self.at_mask() {
+        if self.token.kind == TokenKind::Name || self.at_mask() {
             return self.address_value(image, frame);
         }
         let bits = self.constant()?;
@@ -138,7 +138,7 @@ impl<'a> Parser<'a> {
 
     /// `0xFF00(` before an address of which it takes some bytes.
     fn at_mask(&self) -> bool {
-        self.token.kind == Kind::Integer && self.lexer.clone().next().kind == sign(b'(')
+        self.token.kind == TokenKind::Integer && self.lexer.clone().next().kind == sign(b'(')
     }
 
     /// `x`, `x + 4`, `generic(x) + 4`, `0xFF(generic(x) + 4)`

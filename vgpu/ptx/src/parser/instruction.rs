@@ -3,10 +3,10 @@
 use crate::error::{Fault, Result, Span};
 use crate::forms::{self, Op, Opcode, Role};
 use crate::ir::{Base, Guard, Instruction, OpcodeId, Operand, Origin, Symbol};
-use crate::lexer::{Kind, decimal, sign};
+use crate::lexer::{TokenKind, decimal, sign};
 use crate::modifier::Modifier;
 use crate::special::SpecialRegister;
-use crate::types::{Class, StateSpace, Type, Version};
+use crate::types::{StateSpace, Type, TypeClass, Version};
 
 use super::composed::Sum;
 use super::function::{Binding, Frame};
@@ -32,7 +32,7 @@ impl<'a> Parser<'a> {
         if ty != Type::Pred {
             return Err(Fault::invalid(span, format!("'{name}' is of type .{ty}, not a predicate")));
         }
-        if self.token.kind != Kind::Name {
+        if self.token.kind != TokenKind::Name {
             return Err(self.unexpected("an instruction"));
         }
         let start = self.token.span.start;
@@ -51,11 +51,11 @@ impl<'a> Parser<'a> {
         self.advance();
         let text = self.text(span);
         let id = match self.opcodes.get(text) {
-            Some(&id) if self.token.kind != Kind::Dot => id,
+            Some(&id) if self.token.kind != TokenKind::Dot => id,
             _ => {
                 // Blanks may stand between the words.
                 let mut full = text.to_owned();
-                while self.token.kind == Kind::Dot {
+                while self.token.kind == TokenKind::Dot {
                     full += self.word();
                     self.advance();
                 }
@@ -292,17 +292,17 @@ impl<'a> Parser<'a> {
     fn operand(&mut self, frame: &mut Frame<'a>, ty: Option<Type>) -> Result<Operand> {
         let span = self.token.span;
         match self.token.kind {
-            Kind::Name => self.named(frame),
-            Kind::Float32 | Kind::Float64 | Kind::Decimal => self.float(ty, false),
-            kind if kind == sign(b'-') && matches!(ty.map(Type::class), Some(Class::Float)) => {
+            TokenKind::Name => self.named(frame),
+            TokenKind::Float32 | TokenKind::Float64 | TokenKind::Decimal => self.float(ty, false),
+            kind if kind == sign(b'-') && matches!(ty.map(Type::class), Some(TypeClass::Float)) => {
                 self.advance();
                 match self.token.kind {
-                    Kind::Float32 | Kind::Float64 | Kind::Decimal => self.float(ty, true),
+                    TokenKind::Float32 | TokenKind::Float64 | TokenKind::Decimal => self.float(ty, true),
                     _ => Err(self.unexpected("a floating-point constant")),
                 }
             }
             kind if kind == sign(b'{') => self.vector(frame, ty),
-            kind if kind == sign(b'!') && self.lexer.clone().next().kind == Kind::Name => {
+            kind if kind == sign(b'!') && self.lexer.clone().next().kind == TokenKind::Name => {
                 self.advance();
                 match self.named(frame)? {
                     Operand::Register(id) => Ok(Operand::Negated(id)),
@@ -317,10 +317,10 @@ impl<'a> Parser<'a> {
 
     /// A floating-point constant, as bits of the type that is expected.
     fn float(&mut self, ty: Option<Type>, negative: bool) -> Result<Operand> {
-        let single = self.token.kind == Kind::Float32;
+        let single = self.token.kind == TokenKind::Float32;
         let (exact, value) = match self.token.kind {
-            Kind::Float32 => (self.hexadecimal(), f64::from(f32::from_bits(self.hexadecimal() as u32))),
-            Kind::Float64 => (self.hexadecimal(), f64::from_bits(self.hexadecimal())),
+            TokenKind::Float32 => (self.hexadecimal(), f64::from(f32::from_bits(self.hexadecimal() as u32))),
+            TokenKind::Float64 => (self.hexadecimal(), f64::from_bits(self.hexadecimal())),
             _ => {
                 let value = decimal(self.word().as_bytes()).unwrap_or_default();
                 (value.to_bits(), value)
@@ -347,7 +347,7 @@ impl<'a> Parser<'a> {
         let (name, span) = self.name("a name")?;
         if let Some((id, _, vector)) = frame.register(name) {
             return match self.token.kind {
-                Kind::Dot => self.component(id, vector),
+                TokenKind::Dot => self.component(id, vector),
                 _ => Ok(Operand::Register(id)),
             };
         }
@@ -358,7 +358,7 @@ impl<'a> Parser<'a> {
         }
         if name.starts_with('%') && frame.lookup(name).is_none() {
             let mut full = name.to_owned();
-            if self.token.kind == Kind::Dot && self.token.span.start == span.end {
+            if self.token.kind == TokenKind::Dot && self.token.span.start == span.end {
                 full += self.word();
                 self.advance();
             }
@@ -421,7 +421,7 @@ impl<'a> Parser<'a> {
 
     /// `[base]`, `[base+offset]`, `[offset]`, and `array[index]`
     fn address(&mut self, frame: &mut Frame<'a>) -> Result<Operand> {
-        if self.token.kind == Kind::Name && self.lexer.clone().next().kind == sign(b'[') {
+        if self.token.kind == TokenKind::Name && self.lexer.clone().next().kind == sign(b'[') {
             let span = self.token.span;
             return match self.named(frame)? {
                 Operand::Symbol(symbol, offset) => Ok(Operand::Address(Base::Symbol(symbol), offset)),
@@ -429,7 +429,7 @@ impl<'a> Parser<'a> {
             };
         }
         self.expect(b'[', "before an address")?;
-        let operand = if self.token.kind == Kind::Name {
+        let operand = if self.token.kind == TokenKind::Name {
             let span = self.token.span;
             match self.named(frame)? {
                 Operand::Register(id) => {

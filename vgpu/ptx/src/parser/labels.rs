@@ -56,7 +56,8 @@ pub(super) struct Labels<'a> {
 }
 
 impl<'a> Labels<'a> {
-    pub fn new() -> Labels<'a> {
+    #[must_use]
+    pub fn new() -> Self {
         Labels {
             parents: vec![0],
             scope: 0,

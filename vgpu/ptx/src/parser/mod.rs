@@ -29,7 +29,7 @@ use rustc_hash::FxHashMap;
 
 use crate::error::{Errors, Fault, Result, Span};
 use crate::ir::{FunctionId, Module, OpcodeId, Symbol, Target};
-use crate::lexer::{Kind, Lexer, Token, integer, sign};
+use crate::lexer::{Lexer, Token, TokenKind, integer, sign};
 use crate::types::Version;
 use crate::verify;
 
@@ -133,7 +133,7 @@ struct Parser<'a> {
 }
 
 impl<'a> Parser<'a> {
-    fn new(source: &'a str, origin: Origin) -> Parser<'a> {
+    fn new(source: &'a str, origin: Origin) -> Self {
         let mut lexer = Lexer::new(source.as_bytes());
         let token = lexer.next();
         Parser {
@@ -196,7 +196,7 @@ impl<'a> Parser<'a> {
 
     /// Takes the directive if it is there: `eat_word(".align")`.
     fn eat_word(&mut self, word: &str) -> bool {
-        let there = self.token.kind == Kind::Dot && self.word() == word;
+        let there = self.token.kind == TokenKind::Dot && self.word() == word;
         if there {
             self.advance();
         }
@@ -204,7 +204,7 @@ impl<'a> Parser<'a> {
     }
 
     fn name(&mut self, what: &str) -> Result<(&'a str, Span)> {
-        if self.token.kind != Kind::Name {
+        if self.token.kind != TokenKind::Name {
             return Err(self.unexpected(what));
         }
         let word = self.word();
@@ -214,7 +214,7 @@ impl<'a> Parser<'a> {
     /// A plain number, as directives have them.
     fn number(&mut self, what: &str) -> Result<u64> {
         let value = match self.token.kind {
-            Kind::Integer => integer(self.word().as_bytes()),
+            TokenKind::Integer => integer(self.word().as_bytes()),
             _ => None,
         };
         let value = value.ok_or_else(|| self.unexpected(what))?;
@@ -230,8 +230,8 @@ impl<'a> Parser<'a> {
 
     fn unexpected(&self, expected: &str) -> Fault {
         let got = match self.token.kind {
-            Kind::End => "the text ends".to_owned(),
-            Kind::Unknown if self.word().starts_with('"') => "a string does not end".to_owned(),
+            TokenKind::End => "the text ends".to_owned(),
+            TokenKind::Unknown if self.word().starts_with('"') => "a string does not end".to_owned(),
             _ => format!("found '{}'", shorten(self.word())),
         };
         Fault::invalid(self.token.span, format!("{got} where {expected} was expected"))
@@ -243,9 +243,10 @@ impl<'a> Parser<'a> {
             return Err(fault);
         }
         self.faults.push(fault);
-        while self.token.kind != Kind::End && !self.eat(b';') {
+        while self.token.kind != TokenKind::End && !self.eat(b';') {
             // A brace that a comma or semicolon follows is the end of an operand.
-            let inside = matches!(self.lexer.clone().next().kind, Kind::Sign([b',' | b';' | b']' | b'}', 0]));
+            let inside =
+                matches!(self.lexer.clone().next().kind, TokenKind::Sign([b',' | b';' | b']' | b'}', 0]));
             if self.at(b'}') && !inside {
                 break;
             }

@@ -2,7 +2,7 @@
 
 use crate::error::{Code, Fault, Result};
 use crate::ir::{Alias, Linkage, SourceFile, Symbol, Target};
-use crate::lexer::Kind;
+use crate::lexer::TokenKind;
 use crate::types::Version;
 
 use super::Parser;
@@ -16,7 +16,7 @@ const PROCESSORS: &[u16] = &[
 impl<'a> Parser<'a> {
     pub(super) fn module(&mut self) -> Result<()> {
         self.header()?;
-        while self.token.kind != Kind::End {
+        while self.token.kind != TokenKind::End {
             self.module_directive()?;
         }
         Ok(())
@@ -142,7 +142,7 @@ impl<'a> Parser<'a> {
         self.advance();
         let index = self.small_number("a file's number")?;
         let mut name = self.string("the file's name")?.to_owned();
-        if self.token.kind == Kind::String {
+        if self.token.kind == TokenKind::String {
             name = format!("{name}/{}", self.string("the file's name")?);
         }
         while self.eat(b',') {
@@ -157,7 +157,7 @@ impl<'a> Parser<'a> {
 
     /// The text between the quotes, as it stands.
     pub(super) fn string(&mut self, what: &str) -> Result<&'a str> {
-        if self.token.kind != Kind::String {
+        if self.token.kind != TokenKind::String {
             return Err(self.unexpected(what));
         }
         let text = self.word();
@@ -200,13 +200,13 @@ impl<'a> Parser<'a> {
     /// that sections hold is for debuggers of real GPUs and is skipped.
     fn section(&mut self) -> Result<()> {
         self.advance();
-        if !matches!(self.token.kind, Kind::Dot | Kind::Name | Kind::String) {
+        if !matches!(self.token.kind, TokenKind::Dot | TokenKind::Name | TokenKind::String) {
             return Err(self.unexpected("the section's name"));
         }
         self.advance();
         self.expect(b'{', "after .section")?;
         while !self.eat(b'}') {
-            if self.token.kind == Kind::End || self.at(b'{') {
+            if self.token.kind == TokenKind::End || self.at(b'{') {
                 return Err(self.unexpected("data or '}' in a section"));
             }
             self.advance();

@@ -23,7 +23,7 @@ pub struct Outline {
 }
 
 impl Outline {
-    pub fn new(text: impl Into<Box<str>>) -> std::result::Result<Outline, Errors> {
+    pub fn new(text: impl Into<Box<str>>) -> std::result::Result<Self, Errors> {
         let text = text.into();
         if let Some(fault) = too_large(&text) {
             return Err(Errors(vec![fault.into_error(&text)]));
@@ -44,10 +44,12 @@ impl Outline {
     }
 
     /// The module with empty bodies for all functions that have one.
+    #[must_use]
     pub fn declarations(&self) -> &Module {
         &self.declarations
     }
 
+    #[must_use]
     pub fn reader(&self) -> Reader<'_> {
         let text = self.text.trim_end_matches('\0');
         let mut parser = Parser::new(text, Origin::Source);
@@ -92,10 +94,12 @@ impl Reader<'_> {
     }
 
     /// The module with those bodies that have been read, and empty ones for the others.
+    #[must_use]
     pub fn module(&self) -> &Module {
         &self.parser.module
     }
 
+    #[must_use]
     pub fn into_module(self) -> Module {
         self.parser.module
     }

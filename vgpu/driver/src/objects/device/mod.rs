@@ -139,7 +139,7 @@ impl Device {
                 device: self.ordinal,
                 workers: self.config.workers,
                 check: self.config.check,
-                interpret: self.config.interpret,
+                execution: self.config.execution,
                 cache: self.config.cache.clone(),
                 stack: LOCAL_MEMORY,
                 heap: HEAP,

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::atomic::{AtomicI32, Ordering};
 
-use gangway_engine::file_variable;
+use gangway_engine::{Execution, file_variable};
 
 use crate::objects::process::report::report;
 
@@ -54,8 +54,8 @@ pub struct Config {
     pub workers: usize,
     /// Check accesses to the byte, `GANGWAY_VGPU_CHECK=memory`.
     pub check: bool,
-    /// Run kernels in the interpreter, `GANGWAY_VGPU_ENGINE=interpreter`.
-    pub interpret: bool,
+    /// What runs kernels, `GANGWAY_VGPU_ENGINE`.
+    pub execution: Execution,
     /// Where compiled code is kept.
     pub cache: Option<PathBuf>,
 }
@@ -129,17 +129,18 @@ impl Config {
                 "a check; there is only `memory` yet",
             )
             .unwrap_or(false),
-            interpret: read(
+            execution: read(
                 "ENGINE",
                 value("ENGINE"),
                 |text| match text {
-                    "interpreter" => Some(true),
-                    "compiler" => Some(false),
+                    "compiler" => Some(Execution::Compiled),
+                    "compiler-only" => Some(Execution::CompiledOnly),
+                    "interpreter" => Some(Execution::Interpreted),
                     _ => None,
                 },
-                "`compiler` or `interpreter`",
+                "`compiler`, `compiler-only` or `interpreter`",
             )
-            .unwrap_or(false),
+            .unwrap_or_default(),
             cache: match cache.as_deref() {
                 Some("off" | "none" | "0") => None,
                 Some(path) => Some(path.into()),
@@ -217,7 +218,7 @@ mod tests {
     fn defaults() {
         let config = with(&[]);
         assert_eq!(config.capability, DEFAULT_CAPABILITY);
-        assert_eq!((config.devices, config.check, config.interpret), (1, false, false));
+        assert_eq!((config.devices, config.check, config.execution), (1, false, Execution::Compiled));
         assert_eq!(config.memory % GIB, 0);
         assert_eq!(config.cache, None);
         assert!(config.workers >= 1);
@@ -238,7 +239,8 @@ mod tests {
         assert_eq!(config.name, "Card");
         assert_eq!(config.capability.number(), 75);
         assert_eq!(config.memory, 512 << 20);
-        assert_eq!((config.devices, config.workers, config.check, config.interpret), (3, 5, true, true));
+        assert_eq!((config.devices, config.workers, config.check), (3, 5, true));
+        assert_eq!(config.execution, Execution::Interpreted);
         assert_eq!(config.cache, Some("/tmp/x".into()));
     }
 

@@ -154,6 +154,11 @@ extern "C" fn finish() {
     match SINK.get() {
         Some(Sink { file: Some(file), .. }) => {
             if let Ok(mut file) = file.try_lock() {
+                for fall_back in gangway_engine::fall_backs() {
+                    let name = format!("interpreted {} times: {fall_back}", fall_back.launches);
+                    let name = name.replace('\\', "/").replace('"', "'");
+                    let _ = writeln!(file, r#"{{"name":"{name}","ph":"i","ts":0,"pid":0,"tid":0}},"#);
+                }
                 let _ = file.flush();
             }
         }
@@ -193,5 +198,9 @@ fn table(all: &[&'static CallStatistics]) -> String {
         "gangway: functions compiled: {full} in full, {quick} with registers allocated in one pass, \
          {memory} so large that their registers are in memory\n"
     );
+    for fall_back in gangway_engine::fall_backs() {
+        let times = fall_back.launches;
+        text += &format!("gangway: interpreted instead of compiled, {times} times: {fall_back}\n");
+    }
     text
 }

@@ -92,7 +92,7 @@ impl KernelLaunch {
 
 impl Payload for KernelLaunch {
     fn run(&self) -> Outcome {
-        let launch = gangway_engine::Launch {
+        let launch = gangway_engine::KernelLaunch {
             program: &self.function.program,
             kernel: self.function.kernel,
             grid: self.shape.grid,

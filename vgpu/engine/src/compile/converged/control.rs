@@ -16,8 +16,8 @@ use crate::support::Helper;
 use crate::value::Predicate;
 
 impl Converged<'_, '_> {
-    /// Emits instructions of a block that run one after the other. If what the first one needs does not hold, should it
-    /// be speculative, masked code goes on at `places`.
+    /// Emits instructions of a block that run one after the other. If what the first one needs does
+    /// not hold, should it be speculative, masked code goes on at `places`.
     pub(super) fn straight(&mut self, block: u32, instructions: Range<u32>, places: &[(u32, Option<Value>)]) {
         self.emit.ahead = instructions.clone();
         let Range { start: mut index, end } = instructions;
@@ -120,7 +120,8 @@ impl Converged<'_, '_> {
         self.emit.mask = mask;
     }
 
-    /// `brx.idx`, which has a block of its own: masked code does it where lanes have different indices.
+    /// `brx.idx`, which has a block of its own: masked code does it where lanes have different
+    /// indices.
     pub(super) fn table(&mut self, number: u32, instruction: u32, targets: &[u32]) {
         self.at(instruction);
         let unit = self.emit.unit;
@@ -180,7 +181,8 @@ impl Converged<'_, '_> {
         let (fine, leave) = (self.label(), self.cold_label());
         self.emit.builder.ins().brif(wrong, leave, &[], fine, &[]);
         self.switch(leave);
-        // The values of this block's own are what `leave_for` writes, whatever their variables hold.
+        // The values of this block's own are what `leave_for` writes, whatever their variables
+        // hold.
         self.leave_for(&[(next, Some(back))], &[next]);
         self.switch(fine);
         self.flush(number);

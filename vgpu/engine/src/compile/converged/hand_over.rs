@@ -9,14 +9,15 @@ use cranelift_codegen::isa::CallConv;
 use super::Converged;
 use crate::abi::{Flavour, LANES};
 use crate::compile::emit::{Known, Steps};
-use crate::compile::frame::{self, group, in_frame};
 use crate::compile::masked::fetch;
 use crate::compile::shape::Shape;
+use crate::frame::{self, group, in_frame};
 use crate::lower::Input;
 use crate::support::Helper;
 
 impl Converged<'_, '_> {
-    /// Has masked code go on at blocks, for all lanes or for some, with the slots that live in `needed`.
+    /// Has masked code go on at blocks, for all lanes or for some, with the slots that live in
+    /// `needed`.
     pub(super) fn leave_for(&mut self, places: &[(u32, Option<Value>)], needed: &[u32]) {
         let unit = self.emit.unit;
         for (index, &block) in needed.iter().enumerate() {

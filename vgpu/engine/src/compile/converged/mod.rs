@@ -1,10 +1,10 @@
 //! The converged flavour: all lanes of the warp run, and the code knows it.
 //!
-//! Registers are SSA values in the form that [`shape`](super::shape) finds for them. Where lanes part, where
-//! they wait for lanes that are not all, and where something does not hold that a speculative instruction needs,
-//! the registers go to a frame and masked code goes on from there; when all lanes have
-//! met again, it gives back the number of their block, and if registers are still of their
-//! shapes, this code goes on.
+//! Registers are SSA values in the form that [`shape`](super::shape) finds for them. Where lanes
+//! part, where they wait for lanes that are not all, and where something does not hold that a
+//! speculative instruction needs, the registers go to a frame and masked code goes on from there;
+//! when all lanes have met again, it gives back the number of their block, and if registers are
+//! still of their shapes, this code goes on.
 
 mod control;
 mod hand_over;
@@ -21,13 +21,13 @@ use gangway_ptx::meaning::Barrier;
 
 use crate::abi::{ALL, Flavour, LANES};
 use crate::compile::emit::{Emitter, Known, Registers, Steps, field};
-use crate::compile::frame::in_frame;
 use crate::compile::graph::End;
 use crate::compile::layout::Place;
 use crate::compile::masked::fetch;
 use crate::compile::region::Regions;
 use crate::compile::shape::Shape;
 use crate::compile::unit::Unit;
+use crate::frame::in_frame;
 use crate::lower::Input;
 use crate::support::Helper;
 use crate::value::{Lanes, Predicate, QUADS, is_wide};

@@ -52,7 +52,8 @@ pub(crate) struct Steps {
 }
 
 impl Known {
-    pub fn lanes(lanes: Lanes) -> Known {
+    #[must_use]
+    pub fn lanes(lanes: Lanes) -> Self {
         Known::Input(Input::Lanes(lanes))
     }
 }
@@ -97,13 +98,14 @@ pub(crate) struct Emitter<'a, 'b> {
 }
 
 impl<'a, 'b> Emitter<'a, 'b> {
+    #[must_use]
     pub fn new(
         unit: &'a Unit<'a>,
         builder: FunctionBuilder<'b>,
         warp: Value,
         arguments: Value,
         registers: Box<dyn Registers + 'a>,
-    ) -> Emitter<'a, 'b> {
+    ) -> Self {
         Emitter {
             unit,
             builder,
@@ -136,6 +138,7 @@ impl<'a, 'b> Emitter<'a, 'b> {
     }
 
     /// What is known, to be restored.
+    #[must_use]
     pub fn snapshot(&self) -> Vec<(u32, Known)> {
         let known = |&slot: &u32| Some((slot, self.known[slot as usize].clone()?));
         self.touched.as_slice().iter().filter_map(known).collect()
@@ -151,6 +154,7 @@ impl<'a, 'b> Emitter<'a, 'b> {
     }
 
     /// What is known already.
+    #[must_use]
     pub fn noted(&self, slot: u32) -> Option<&Known> {
         self.known[slot as usize].as_ref()
     }
@@ -165,6 +169,7 @@ impl<'a, 'b> Emitter<'a, 'b> {
         self.known[slot as usize] = Some(value);
     }
 
+    #[must_use]
     pub fn ty(&self, slot: u32) -> Type {
         self.unit.slots.types[slot as usize]
     }
@@ -319,7 +324,8 @@ impl<'a, 'b> Emitter<'a, 'b> {
         self.builder.ins().iconst(I64, value)
     }
 
-    /// Calls a helper: `arguments` are `I64` or `I32`, which is zero-extended; the result is an `I64`.
+    /// Calls a helper: `arguments` are `I64` or `I32`, which is zero-extended; the result is an
+    /// `I64`.
     pub fn call(&mut self, helper: Helper, arguments: &[Value]) -> Value {
         let signature = match self.signatures[arguments.len()] {
             Some(signature) => signature,
@@ -341,8 +347,8 @@ impl<'a, 'b> Emitter<'a, 'b> {
         self.builder.inst_results(call)[0]
     }
 
-    /// Puts operands where helpers look for them. How many there are is in the upper half of the result; below
-    /// is a bit for each of those that are 64 bits wide.
+    /// Puts operands where helpers look for them. How many there are is in the upper half of the
+    /// result; below is a bit for each of those that are 64 bits wide.
     pub fn pass(&mut self, inputs: &[Input]) -> i64 {
         let mut wide = (inputs.len() as i64) << 32;
         for (index, input) in inputs.iter().enumerate() {
@@ -359,6 +365,17 @@ impl<'a, 'b> Emitter<'a, 'b> {
             }
         }
         wide
+    }
+
+    /// Calls a helper, which is seldom, if a condition holds.
+    pub fn call_if(&mut self, condition: Value, helper: Helper, arguments: &[Value]) {
+        let (holds, after) = (self.builder.create_block(), self.builder.create_block());
+        self.builder.set_cold_block(holds);
+        self.builder.ins().brif(condition, holds, &[], after, &[]);
+        self.builder.switch_to_block(holds);
+        self.call(helper, arguments);
+        self.builder.ins().jump(after, &[]);
+        self.builder.switch_to_block(after);
     }
 
     /// Has an instruction that depends on its source operands only evaluated lane by lane.

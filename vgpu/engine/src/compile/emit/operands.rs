@@ -140,6 +140,7 @@ impl Emitter<'_, '_> {
     }
 
     /// The slot that a destination operand stands for; none for what is not wanted.
+    #[must_use]
     pub fn destination(&self, operand: Operand) -> Option<u32> {
         match operand {
             Operand::Register(id) => Some(self.unit.slots.of(id, 0)),
@@ -153,6 +154,7 @@ impl Emitter<'_, '_> {
     }
 
     /// The operands that a vector or a register of several elements stands for.
+    #[must_use]
     pub fn parts(&self, operand: Operand) -> Vec<Operand> {
         match operand {
             Operand::Vector { .. } => self.unit.body.elements(operand).to_vec(),

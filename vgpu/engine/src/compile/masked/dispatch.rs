@@ -6,7 +6,7 @@ use cranelift_codegen::ir::{BlockArg, BlockCall, InstBuilder, JumpTableData, Val
 
 use super::Masked;
 use crate::compile::emit::field;
-use crate::compile::frame::{self, group, in_frame};
+use crate::frame::{self, group, in_frame};
 use crate::support::Helper;
 
 impl Masked<'_, '_> {
@@ -21,7 +21,8 @@ impl Masked<'_, '_> {
         self.emit.store_at(waiting, self.frame, in_frame!(waiting));
     }
 
-    /// Takes what a step back to a block takes from the fuel, and does what has to be done when it is spent.
+    /// Takes what a step back to a block takes from the fuel, and does what has to be done when it
+    /// is spent.
     pub(super) fn spend(&mut self, block: u32, spent: impl FnOnce(&mut Self)) {
         let negative = self.emit.spend(self.emit.unit.fuel.step(block));
         let (empty, some) = (self.emit.builder.create_block(), self.emit.builder.create_block());

@@ -1,9 +1,9 @@
 //! The masked flavour: any set of lanes runs, and lanes part and meet.
 //!
 //! Every block has a mask of lanes that wait to enter it. A block that ends hands its lanes on:
-//! straight to the next block when nobody waits in front of that one, otherwise they wait as well and
-//! the first block that anybody waits for runs. Steps back cost fuel; when it is spent, others of the warp, and other warps,
-//! have their turn.
+//! straight to the next block when nobody waits in front of that one, otherwise they wait as well
+//! and the first block that anybody waits for runs. Steps back cost fuel; when it is spent, others
+//! of the warp, and other warps, have their turn.
 //!
 //! Registers that live across blocks are in the frame; a block writes those that it has changed
 //! when it ends, in the lanes that it ran.
@@ -22,9 +22,9 @@ use gangway_ptx::{Guard, Type};
 use rustc_hash::FxHashMap;
 
 use crate::compile::emit::{Emitter, Known, Registers, field, own_memory};
-use crate::compile::frame::{self, in_frame};
 use crate::compile::graph::End;
 use crate::compile::unit::Unit;
+use crate::frame::{self, in_frame};
 use crate::lower::Input;
 use crate::support::Helper;
 use crate::value::{Lanes, Predicate, is_wide};
@@ -57,9 +57,9 @@ pub(crate) fn fetch(builder: &mut FunctionBuilder, frame: Value, home: i32, ty: 
 struct Masked<'a, 'b> {
     emit: Emitter<'a, 'b>,
     frame: Value,
-    /// Lanes go from block to block in memory, and not as parameters. Allocating registers in one pass takes a step
-    /// for each value at each block that is between those that make and use it, in an order of Cranelift's: with
-    /// many blocks no value may go from one to another.
+    /// Lanes go from block to block in memory, and not as parameters. Allocating registers in one
+    /// pass takes a step for each value at each block that is between those that make and use it,
+    /// in an order of Cranelift's: with many blocks no value may go from one to another.
     apart: bool,
     /// Where each block is entered, with the lanes that enter it.
     labels: Vec<Label>,
@@ -79,7 +79,8 @@ struct Masked<'a, 'b> {
 /// Functions with more blocks pass lanes in memory.
 pub(crate) const MANY_BLOCKS: usize = 64;
 
-/// Where in the warp's state lanes are on their way from block to block: helpers are told nothing meanwhile.
+/// Where in the warp's state lanes are on their way from block to block: helpers are told nothing
+/// meanwhile.
 const PASSED: i32 = field!(addresses);
 
 /// Emits the function with this signature: warp, arguments, frame, lanes.
@@ -345,7 +346,8 @@ impl Masked<'_, '_> {
         if self.apart { self.emit.load_field(I32, PASSED) } else { self.emit.builder.block_params(label)[0] }
     }
 
-    /// Lanes that have come here, in another of the label's blocks; nothing may have been passed since.
+    /// Lanes that have come here, in another of the label's blocks; nothing may have been passed
+    /// since.
     fn again(&mut self, lanes: Value) -> Value {
         if self.apart { self.emit.load_field(I32, PASSED) } else { lanes }
     }
@@ -478,8 +480,8 @@ impl Masked<'_, '_> {
         self.emit.builder.ins().jump(self.dispatch, &[]);
     }
 
-    /// Goes by an index to `place`, with where the lanes' mask is that wait for the target block, and the bit of the
-    /// block's group.
+    /// Goes by an index to `place`, with where the lanes' mask is that wait for the target block,
+    /// and the bit of the block's group.
     fn targets(&mut self, targets: &[u32], index: Value, place: Label) {
         let mut labels = FxHashMap::default();
         let builder = &mut self.emit.builder;

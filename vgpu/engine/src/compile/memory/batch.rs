@@ -1,12 +1,14 @@
-//! Loads that follow each other with nothing but arithmetic in between: what they need is checked for all
-//! of them at once, and then they are done for four lanes after another, together with the arithmetic.
+//! Loads that follow each other with nothing but arithmetic in between: what they need is checked
+//! for all of them at once, and then they are done for four lanes after another, together with the
+//! arithmetic.
 //!
-//! One by one, each load would have to be done for all lanes before the next: with
-//! several of them that is more than there are registers for. Nothing writes memory between those of a batch,
-//! so Cranelift may be told that what they load does not change: then it puts each load where the value is
-//! used. Two things keep it from going too far. The addresses are parameters of a block that
-//! begins with the batch, so that no load is taken for one before. And at the end the values become parameters of
-//! another block, so that none is put off beyond it; the order of those parameters is the order in which all is done.
+//! One by one, each load would have to be done for all lanes before the next: with several of them
+//! that is more than there are registers for. Nothing writes memory between those of a batch, so
+//! Cranelift may be told that what they load does not change: then it puts each load where the
+//! value is used. Two things keep it from going too far. The addresses are parameters of a block
+//! that begins with the batch, so that no load is taken for one before. And at the end the values
+//! become parameters of another block, so that none is put off beyond it; the order of those
+//! parameters is the order in which all is done.
 
 use std::ops::Range;
 
@@ -41,7 +43,8 @@ struct Load {
     access: MemoryAccess,
     /// The register with the address, and what was in it at that place.
     base: (u32, Known),
-    /// The first address of each row; while the batch is done, as parameters of the block in which that begins.
+    /// The first address of each row; while the batch is done, as parameters of the block in which
+    /// that begins.
     pointers: Vec<Value>,
     /// Nonzero where a helper has to do it.
     wrong: Value,
@@ -102,8 +105,8 @@ impl Emitter<'_, '_> {
         general
     }
 
-    /// The instructions that can be a batch. First come those whose results have a shape, then the others: so
-    /// none of the first kind may depend on the second, or replace what that reads.
+    /// The instructions that can be a batch. First come those whose results have a shape, then the
+    /// others: so none of the first kind may depend on the second, or replace what that reads.
     fn extent(&self, instructions: Range<u32>) -> Option<Range<u32>> {
         if !self.converged || self.unit.check || !self.is_candidate(instructions.start) {
             return None;
@@ -228,8 +231,8 @@ impl Emitter<'_, '_> {
         (reach.step == size).then_some(load)
     }
 
-    /// Goes to a block that has the addresses for parameters: those of memory, or, where something is wrong, those
-    /// of what helpers have loaded lane by lane.
+    /// Goes to a block that has the addresses for parameters: those of memory, or, where something
+    /// is wrong, those of what helpers have loaded lane by lane.
     fn make_ready(&mut self, loads: &mut [Load]) {
         let (mut wrong, mut stretch) = (None, None);
         for load in &*loads {
@@ -263,7 +266,8 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// Has a helper do one of the loads, if it is that one that something is wrong with: where its values are.
+    /// Has a helper do one of the loads, if it is that one that something is wrong with: where its
+    /// values are.
     fn load_slowly(&mut self, load: &Load, number: usize) -> Vec<Value> {
         let ty = load.access.ty;
         let operand = self.of(load.index).2[1];
@@ -318,10 +322,11 @@ impl Emitter<'_, '_> {
         let unit = self.unit;
         let instruction = &unit.body.instructions[load.index as usize];
         let ty = load.access.ty;
-        // What is loaded stays as it is until the batch ends; what is not there is a signal all the same.
+        // What is loaded stays as it is until the batch ends; what is not there is a signal all the
+        // same.
         let flags = crate::compile::emit::own_memory().with_readonly().with_can_move();
-        // Loaded as a type that no instruction computes with: a load that is part of an instruction of the processor
-        // for something else would not be found when it faults.
+        // Loaded as a type that no instruction computes with: a load that is part of an instruction
+        // of the processor for something else would not be found when it faults.
         let (loaded, vector, per) = if ty.size() == 8 { (I32X4, I64X2, 2) } else { (I64X2, I32X4, 4) };
         let row = LANES / load.pointers.len();
         let values = (0..LANES).step_by(per).map(|lane| {
@@ -353,9 +358,9 @@ impl Emitter<'_, '_> {
         self.last_reads = Some((block, reads));
     }
 
-    /// Has all values computed that somebody needs behind the batch, those of the first lanes first. The
-    /// pointer is any of the batch's, which is not null; Cranelift does not know that, and so takes the
-    /// parameters for values of their own.
+    /// Has all values computed that somebody needs behind the batch, those of the first lanes
+    /// first. The pointer is any of the batch's, which is not null; Cranelift does not know that,
+    /// and so takes the parameters for values of their own.
     fn pin(&mut self, block: u32, end: u32, written: &Set, pointer: Value) {
         let unit = self.unit;
         let graph = &unit.graph.blocks[block as usize];

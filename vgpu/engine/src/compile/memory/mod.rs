@@ -1,4 +1,5 @@
-//! Memory in converged code: where the addresses have a shape, it is accessed here, by scalars and vectors.
+//! Memory in converged code: where the addresses have a shape, it is accessed here, by scalars and
+//! vectors.
 //!
 //! The ends of what is accessed are checked first; if they are not in device memory or not
 //! aligned, helpers do it lane by lane, and find the fault where there is one.
@@ -26,7 +27,8 @@ const fn device_memory() -> MemFlagsData {
 }
 
 impl Emitter<'_, '_> {
-    /// Branches to where an access is done by a helper, if `wrong`; that place, and where both ways meet.
+    /// Branches to where an access is done by a helper, if `wrong`; that place, and where both ways
+    /// meet.
     fn part(&mut self, wrong: Value) -> (Label, Label) {
         let (fast, slow, done) =
             (self.builder.create_block(), self.builder.create_block(), self.builder.create_block());
@@ -38,8 +40,8 @@ impl Emitter<'_, '_> {
         (slow, done)
     }
 
-    /// Loads each element for all lanes, zero-extended, if the addresses have a shape. `uniform` is whether
-    /// what is the same in all lanes is to stay so.
+    /// Loads each element for all lanes, zero-extended, if the addresses have a shape. `uniform` is
+    /// whether what is the same in all lanes is to stay so.
     pub fn load_shaped(
         &mut self,
         operand: Operand,

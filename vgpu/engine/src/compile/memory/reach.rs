@@ -26,8 +26,8 @@ pub(super) struct Reach {
     pub wrong: Value,
 }
 
-/// Accesses of a block that have the same base: their ends are checked together, once. Where that goes
-/// wrong helpers do all of them, each with its own checks.
+/// Accesses of a block that have the same base: their ends are checked together, once. Where that
+/// goes wrong helpers do all of them, each with its own checks.
 #[derive(Clone, Debug)]
 pub(crate) struct Checked {
     space: StateSpace,
@@ -140,7 +140,8 @@ impl Emitter<'_, '_> {
         Some(Reach { pointers, step, wrong })
     }
 
-    /// The offsets of this access and of those like it that are made with it, with the same value of the base.
+    /// The offsets of this access and of those like it that are made with it, with the same value
+    /// of the base.
     fn offsets_ahead(&self, operand: Operand, space: StateSpace, bytes: i64) -> RangeInclusive<i64> {
         let Operand::Address(base, offset) = operand else { return 0..=0 };
         let (mut least, mut most) = (offset, offset);
@@ -182,8 +183,8 @@ impl Emitter<'_, '_> {
         least..=most
     }
 
-    /// Nonzero where an access at any of the offsets from these bases, of the bytes between `ends`, is not
-    /// in memory or not aligned.
+    /// Nonzero where an access at any of the offsets from these bases, of the bytes between `ends`,
+    /// is not in memory or not aligned.
     fn check(
         &mut self,
         bases: &[Value],
@@ -225,8 +226,8 @@ impl Emitter<'_, '_> {
         self.builder.ins().bor(wrong, misaligned)
     }
 
-    /// Whether lanes that do not run might touch memory in a load that is not there; none if that could not be
-    /// found out.
+    /// Whether lanes that do not run might touch memory in a load that is not there; none if that
+    /// could not be found out.
     pub(super) fn stretches(&self, reach: &Reach, space: StateSpace, bytes: i64) -> Option<bool> {
         if self.partial.is_none() || reach.step == 0 || space == StateSpace::Shared {
             return Some(false);
@@ -235,8 +236,8 @@ impl Emitter<'_, '_> {
         (within && reach.pointers.len() == 1).then_some(true)
     }
 
-    /// The bits in which the ends of what all lanes load differ: those of numbers of pages only if lanes that do not
-    /// run might touch others than those that do.
+    /// The bits in which the ends of what all lanes load differ: those of numbers of pages only if
+    /// lanes that do not run might touch others than those that do.
     pub(super) fn stretch(&mut self, pointer: Value, step: i64, bytes: i64) -> Value {
         let last = step * (LANES as i64 - 1) + bytes - 1;
         let last = self.builder.ins().iadd_imm_s(pointer, last);

@@ -49,7 +49,7 @@ fn identity(known: &Stat) -> (u64, u64) {
 }
 
 impl Folder {
-    pub fn open(path: &Path) -> Result<Folder, Distrust> {
+    pub fn open(path: &Path) -> Result<Self, Distrust> {
         let user = geteuid();
         let handle = trust::open(path, user)?;
         let identity = identity(&trust::stat(handle.as_fd(), path)?);
@@ -78,6 +78,7 @@ impl Folder {
     }
 
     /// The content of a file; none when it is missing or not to be trusted.
+    #[must_use]
     pub fn read(&self, part: &str, name: &str) -> Option<Vec<u8>> {
         let part = self.part(part, false).ok()?;
         let file = openat(&part, name, READ, Mode::empty()).ok()?;
@@ -175,7 +176,7 @@ mod tests {
 
     impl Bench {
         /// A folder with the file `ab/c`.
-        fn new() -> Bench {
+        fn new() -> Self {
             let top = tempfile::tempdir().expect("a folder");
             let folder = Folder::open(top.path()).expect("a folder of our own");
             folder.write("ab", "c", b"content").expect("written");

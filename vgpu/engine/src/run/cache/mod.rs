@@ -21,7 +21,7 @@ use sha2::{Digest, Sha256};
 
 use self::folder::Folder;
 pub(crate) use self::trust::Distrust;
-use super::code::Compiled;
+use crate::code::Compiled;
 use crate::compile::{self, Refused, Request};
 
 const MAGIC: [u8; 8] = *b"gangvgpu";
@@ -42,7 +42,7 @@ pub(crate) type Key = [u8; 32];
 impl Cache {
     /// The cache in a folder, which is made if need be; none when others could have us run what
     /// they like.
-    pub fn open(folder: &Path) -> Result<Cache, Distrust> {
+    pub fn open(folder: &Path) -> Result<Self, Distrust> {
         Ok(Cache { folder: Folder::open(folder)?, readonly: AtomicBool::new(false) })
     }
 

@@ -106,7 +106,7 @@ struct Walk {
 }
 
 impl Walk {
-    fn from_root(user: Uid) -> Result<Walk, Distrust> {
+    fn from_root(user: Uid) -> Result<Self, Distrust> {
         let path = PathBuf::from("/");
         let folder = openat(CWD, &path, LOOK_UP | OFlags::DIRECTORY, Mode::empty())
             .map_err(|error| Distrust::Failed { path: path.clone(), error })?;

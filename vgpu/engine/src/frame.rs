@@ -35,7 +35,7 @@ pub(crate) struct Frame {
 /// The offset of a field of the frame.
 macro_rules! in_frame {
     ($name:ident) => {
-        std::mem::offset_of!($crate::compile::frame::Frame, $name) as i32
+        std::mem::offset_of!($crate::frame::Frame, $name) as i32
     };
 }
 pub(crate) use in_frame;
@@ -61,6 +61,7 @@ impl Frame {
     /// # Safety
     ///
     /// `frame` is the frame of a function with more blocks than `block`.
+    #[must_use]
     pub unsafe fn pending(frame: *mut Frame, block: u32) -> *mut u32 {
         // SAFETY: the masks follow the frame, as the caller warrants.
         unsafe { frame.add(1).cast::<u32>().add(block as usize) }
@@ -71,6 +72,7 @@ impl Frame {
     /// # Safety
     ///
     /// As for [`Frame::pending`].
+    #[must_use]
     pub unsafe fn parked(frame: *mut Frame, block: u32) -> *mut u32 {
         // SAFETY: as above; there are as many masks of the first kind as blocks.
         unsafe { frame.add(1).cast::<u32>().add((*frame).blocks as usize + block as usize) }

@@ -1,0 +1,74 @@
+//! Kernels that the interpreter runs because the compiler refuses them. They are counted and
+//! named, so that no launch is slow in silence, and no test of compiled code tests something else.
+
+use std::fmt;
+use std::sync::{Mutex, PoisonError};
+
+use gangway_interpreter::FaultKind;
+
+use crate::engine::KernelLaunch;
+
+/// How many kernels are named; more than that are one problem many times.
+const MOST: usize = 64;
+
+static SEEN: Mutex<Vec<FallBack>> = Mutex::new(Vec::new());
+
+/// A kernel that was interpreted although compiled code was wanted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FallBack {
+    pub kernel: Box<str>,
+    /// Why the compiler refuses it.
+    pub reason: Box<str>,
+    /// Its first line in the program's own source, where `.loc` tells it.
+    pub source: Option<(Box<str>, u32)>,
+    pub launches: u64,
+}
+
+impl fmt::Display for FallBack {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "kernel '{}'", self.kernel)?;
+        if let Some((file, line)) = &self.source {
+            write!(f, " ({file}:{line})")?;
+        }
+        write!(f, ": {}", self.reason)
+    }
+}
+
+/// The kernels of this process that were interpreted although compiled code was wanted, in the
+/// order of their first launches. It takes a lock, and is empty while another thread holds that.
+#[must_use]
+pub fn fall_backs() -> Vec<FallBack> {
+    SEEN.try_lock().map_or_else(|_| Vec::new(), |seen| seen.clone())
+}
+
+/// Counts a launch whose kernel has no compiled code.
+#[cold]
+pub(crate) fn note(launch: &KernelLaunch<'_>, refusal: &FaultKind) -> FallBack {
+    let kernel = &launch.program.describe(launch.kernel).name;
+    let reason = match refusal {
+        FaultKind::Unsupported(what) => what.clone(),
+        other => other.to_string(),
+    };
+    let mut seen = SEEN.lock().unwrap_or_else(PoisonError::into_inner);
+    let same = |known: &&mut FallBack| known.kernel == *kernel && *known.reason == *reason;
+    if let Some(known) = seen.iter_mut().find(same) {
+        known.launches += 1;
+        return known.clone();
+    }
+    let source = source(launch);
+    let new = FallBack { kernel: kernel.clone(), reason: reason.into(), source, launches: 1 };
+    if seen.len() < MOST {
+        seen.push(new.clone());
+    }
+    new
+}
+
+/// The first line of a kernel that `.loc` tells.
+fn source(launch: &KernelLaunch<'_>) -> Option<(Box<str>, u32)> {
+    let module = launch.program.module();
+    let body = module.functions[launch.program.function(launch.kernel) as usize].body.as_ref()?;
+    let location = body.instructions.iter().find_map(|instruction| instruction.location)?;
+    let location = body.locations.get(location.index())?;
+    let file = module.files.iter().find(|file| file.index == location.file)?;
+    Some((file.name.clone(), location.line))
+}
