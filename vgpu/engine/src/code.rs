@@ -1,4 +1,4 @@
-//! What the compiler hands to those who run code, or keep it.
+//! What the compiler hands over: `run` executes it, and the cache keeps it.
 
 /// What the compiler makes of one flavour of a function: position-independent, entered at
 /// its first byte.

@@ -117,7 +117,7 @@ impl Device {
         let mut content = [0; 16];
         content[..4].copy_from_slice(&8_u32.to_le_bytes());
         let held = self.arena(content.len() as u64)?;
-        // SAFETY: it was allocated just now: nobody else knows of it.
+        // SAFETY: it was allocated just now: nothing else knows of it.
         unsafe { held.space.write(held.address, &content) }.map_err(|error| error.to_string())?;
         Ok(held)
     }
@@ -130,7 +130,7 @@ impl Device {
     /// Writes the initial value of a variable.
     pub fn initialize(&self, address: u64, bytes: &[u8]) -> Result<(), LoadError> {
         let refused = |error: Error| LoadError::OutOfMemory(error.to_string());
-        // SAFETY: it is memory of a module that is being loaded: nobody frees it.
+        // SAFETY: it is memory of a module that is being loaded: nothing frees it.
         unsafe { self.space().map_err(refused)?.write(address, bytes) }.map_err(refused)
     }
 

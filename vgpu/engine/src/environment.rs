@@ -10,7 +10,7 @@ pub fn file_variable(name: &str) -> Option<OsString> {
     if is_privileged() { None } else { std::env::var_os(name) }
 }
 
-/// Whether whoever has started the process has fewer rights than it.
+/// Whether the process has more rights than the user who has started it.
 fn is_privileged() -> bool {
     // SAFETY: the call only asks, and answers 0 for what it does not know.
     unsafe { libc::getauxval(libc::AT_SECURE) != 0 }

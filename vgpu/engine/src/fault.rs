@@ -98,7 +98,7 @@ impl Fault {
     /// The report of what happened in a kernel.
     pub(crate) fn new(device: &Device, kernel: &str, kind: &FaultKind, place: &Place) -> Box<Self> {
         let what = match kind {
-            // The interpreter's own words name the interpreter, whoever it was.
+            // The interpreter's own words name the interpreter, also where compiled code failed.
             FaultKind::Unsupported(what) => format!("'{what}' is not supported"),
             FaultKind::OutOfBounds { address, size, write: true } if device.is_constant(*address, *size) => {
                 format!("write of {size} bytes at {address:#x}, in a constant, which kernels cannot write")

@@ -1,5 +1,5 @@
-//! The frame of a function that runs under a mask: who waits where, then the registers
-//! that live across blocks. Masked code and the helpers that choose who goes on share it.
+//! The frame of a function that runs under a mask: which lanes wait where, then the registers that
+//! live across blocks. Masked code and the helpers that choose the next lanes share it.
 
 use crate::abi::LANES;
 

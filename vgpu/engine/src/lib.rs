@@ -4,7 +4,7 @@
 //! An [`Engine`] stands for the processors of one virtual device. [`Engine::load`] places
 //! a linked module in device memory; [`Engine::launch`] runs a kernel of it and returns when it has
 //! ended, from any number of threads at once. Order between launches is the
-//! business of whoever calls (`gangway-streams`).
+//! caller's business (`gangway-streams`).
 
 pub mod abi;
 mod code;

@@ -22,6 +22,6 @@ pub(crate) fn flush() {
 
 /// Prints to the standard error.
 pub(crate) fn complain(text: &str) {
-    // There is nobody to tell that it cannot be written.
+    // A failure to write has nowhere to be reported.
     let _ = std::io::stderr().write_all(text.as_bytes());
 }

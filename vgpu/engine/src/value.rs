@@ -14,7 +14,7 @@ use gangway_ptx::Type;
 
 use crate::abi::LANES;
 
-/// A register's value. Integers and floats alike are kept as integers; whoever computes
+/// A register's value. Integers and floats alike are kept as integers; code that computes
 /// with floats casts, which costs nothing.
 #[derive(Clone, Debug)]
 pub enum Lanes {

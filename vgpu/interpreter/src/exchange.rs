@@ -1,7 +1,7 @@
 //! What lanes of a warp compute together: shuffles, votes, matches, reductions, elections.
 //!
-//! The interpreter and the engine hand in the values of all lanes and which of them take
-//! part; who waits for whom is their business. Nothing here panics, whatever the values are.
+//! The interpreter and the engine hand in the values of all lanes and which of them take part;
+//! which lanes wait for which is their business. Nothing here panics, whatever the values are.
 
 use gangway_ptx::Type;
 use gangway_ptx::meaning::{ExchangeOperation, Reduction, Shuffle, Vote};

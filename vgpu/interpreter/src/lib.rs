@@ -3,7 +3,7 @@
 //! It runs one launch on one thread of the host, block after block, and within a block
 //! warp after warp. A warp is 32 lanes that execute an instruction together when they
 //! stand at the same place; where they differ, the deepest call and the lowest program
-//! counter go first, and now and then whoever has waited longest, so that a lane that
+//! counter go first, and now and then the lane that has waited longest, so that a lane that
 //! spins for another does not wait for ever.
 //!
 //! [`launch`] is the only way in. It never panics on a module that `gangway_ptx` has

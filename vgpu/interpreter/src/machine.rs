@@ -1,4 +1,4 @@
-//! Blocks, warps and lanes: their state, and who runs next.
+//! Blocks, warps and lanes: their state, and which runs next.
 
 use gangway_ptx::Meaning;
 
@@ -14,8 +14,8 @@ const TURN: u32 = 256;
 /// After so many instructions of a warp the lane that has waited longest goes first...
 const PATIENCE: u64 = 8192;
 
-/// ...of which an instruction that a lane may wait with for another one counts for so many: those
-/// who spin for a lock find out soon that its holder does not run.
+/// ...of which an instruction that a lane may wait with for another one counts for so many: lanes
+/// that spin for a lock find out soon that its holder does not run.
 const SPIN: u64 = 512;
 
 /// ...for so many, which is enough to let go of a lock. Seldom and then long, because lanes that
@@ -220,7 +220,7 @@ impl Block<'_> {
     /// Runs one instruction of one group of lanes; `false` when no lane can run.
     fn step(&mut self, warp: &mut Warp) -> Result<bool, Box<Fault>> {
         let runs = |lane: &&Lane| lane.status == Status::Running;
-        // The deepest call first: those who wait for its return are behind it.
+        // The deepest call first: lanes that wait for its return are behind it.
         let order = |lane: &Lane| {
             let frame = lane.frames.last();
             (usize::MAX - lane.frames.len(), frame.map(|frame| (frame.function, frame.at)))

@@ -38,7 +38,7 @@ pub trait Memory {
 
     /// What `vprintf` writes, to the standard output.
     fn print(&mut self, text: &[u8]) {
-        // There is nobody to tell when the output is closed.
+        // A closed output has nowhere to be reported.
         let _ = std::io::stdout().write_all(text);
     }
 

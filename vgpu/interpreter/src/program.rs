@@ -22,7 +22,7 @@ pub struct Program {
     pub(crate) shared: u64,
 }
 
-/// Where the variables of a module are, as whoever loads it has placed them.
+/// Where the variables of a module are, as the loader has placed them.
 #[derive(Clone, Debug, Default)]
 pub struct Placement {
     /// The address of each variable of the module, in its own space.

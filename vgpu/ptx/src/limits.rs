@@ -1,4 +1,4 @@
-//! Whether what a module declares fits into a device. Whoever loads a module asks; what runs it
+//! Whether what a module declares fits into a device. The loader of a module asks; what runs it
 //! relies on the answer, and may compute with offsets in frames and parameters in 32 bits.
 //!
 //! The limits, and which of them depend on the version and the processor, are those of NVIDIA's

@@ -1,7 +1,7 @@
 //! What code takes from the fuel, and where.
 //!
-//! In most modules a step back takes one, whatever it repeats: fuel is only there so that warps
-//! which wait in a loop give way. Where the warps of a block are kept abreast (`load::abreast`),
+//! In most modules a step back takes one, whatever it repeats. Fuel is only there so that warps
+//! which wait in a loop yield. Where the warps of a block are kept abreast (`load::abreast`),
 //! fuel is time: a step back takes what the loop's instructions would take on hardware, and an
 //! entered function what it takes without its loops.
 

@@ -1,9 +1,9 @@
 //! The control flow of a function as both flavours see it.
 //!
-//! Blocks are cut so that everything that concerns control stands at an end: lanes part and
-//! wait only between blocks. A collective instruction (`shfl.sync`) begins a block, in
-//! which lanes wait for the others; barriers, calls and whatever leaves the function
-//! end one. Where such an instruction has a guard, the guard becomes a branch around it.
+//! Blocks are cut so that everything that concerns control stands at an end: lanes part and wait
+//! only between blocks. A collective instruction (`shfl.sync`) begins a block, in which lanes wait
+//! for the others. Barriers, calls and all that leaves the function end one. Where such an
+//! instruction has a guard, the guard becomes a branch around it.
 //!
 //! Blocks are numbered in the order in which masked code prefers them: topological, with
 //! every loop in one piece, so that lanes that wait behind a loop wait for all that are in it.
@@ -162,7 +162,7 @@ fn past_empty(blocks: &[Block]) -> Vec<u32> {
         let mut block = start;
         while forward[block as usize] == UNKNOWN {
             path.push(block);
-            // Whoever comes here again has gone round in a circle.
+            // A path that comes here again has gone round in a circle.
             forward[block as usize] = block;
             match &blocks[block as usize] {
                 Block { instructions, collective: None, end: End::Jump(to) } if instructions.is_empty() => {

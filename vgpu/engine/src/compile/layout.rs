@@ -8,7 +8,7 @@ use gangway_ptx::{Base, Body, Function, Meaning, Module, Operand, StateSpace, Sy
 /// Where a named thing is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// A scalar `.param` variable whose address nobody takes: a slot like those of registers.
+    /// A scalar `.param` variable whose address is never taken: a slot like those of registers.
     Slot(u32),
     /// The lanes' values that the caller points to, by the number of the pointer.
     Argument(u32),

@@ -1,9 +1,9 @@
 //! From a function of PTX to machine code.
 //!
-//! `unit` gathers what is known of a function (its control flow, which registers live where, where
-//! its variables are) and refuses what no code is made of. `masked` and `converged` emit the two
-//! flavours, with `instructions`, `access` and `call` for what they share; `lower` computes,
-//! `support` does the rest.
+//! `unit` gathers what is known of a function: its control flow, which registers live where, where
+//! its variables are. It refuses functions that no code is made of. `masked` and `converged` emit
+//! the two flavours, with `instructions`, `access` and `call` for what they share. `lower`
+//! computes, `support` does the rest.
 //!
 //! Code depends on nothing but the request, the module's declarations and the processor, has no
 //! relocations, and may be kept and used again where those are the same.
@@ -157,7 +157,7 @@ pub(crate) fn compile(request: &Request<'_>) -> Result<Compiled, Refused> {
     })
 }
 
-/// Where `GANGWAY_VGPU_DUMP` wants to see what is made of each function, for whoever works on this.
+/// Where `GANGWAY_VGPU_DUMP` wants to see what is made of each function, for work on the engine.
 fn dump_folder() -> Option<&'static Path> {
     static FOLDER: OnceLock<Option<PathBuf>> = OnceLock::new();
     FOLDER.get_or_init(|| file_variable("GANGWAY_VGPU_DUMP").map(PathBuf::from)).as_deref()

@@ -4,7 +4,7 @@
 use std::vec::IntoIter;
 
 /// Loops that lie deeper in others than this are arranged as if they were none. Any order is right:
-/// it only says who goes first; and each level looks at all that is in it.
+/// it only says which goes first; and each level looks at all that is in it.
 const DEEPEST: usize = 64;
 
 /// Orders the nodes that can be reached from `entry`, which comes first.

@@ -1,10 +1,10 @@
 //! How the values of registers run through the lanes of a warp: the same in all, in equal
 //! steps, or anyhow.
 //!
-//! What is said here holds as long as all 32 lanes run together, which is what converged code is
-//! for. It is said of a register for all of its life. A few instructions keep their shape only if
-//! something holds that is checked when they run; those are *speculative*: a block begins with
-//! each, so that masked code can take over there.
+//! A shape holds as long as all 32 lanes run together, as they do in converged code. It holds for
+//! all of a register's life. A few instructions keep their shape only under a condition that is
+//! checked when they run. Those are *speculative*: a block begins with each, so that masked code
+//! can take over there.
 //!
 //! A row is as many lanes as have consecutive `%tid.x`. Steps are equal within a row.
 

@@ -1,9 +1,9 @@
 //! In which modules the warps of a block are kept abreast.
 //!
-//! Whoever has barriers for some of a block's threads has to know who will come. On hardware the
-//! warps of a block advance evenly, and programs have come to rely on it: libgomp wakes
-//! as many threads as will have work, without a look at how many have begun to wait. Barriers
-//! for all threads tell all that there is to know; with those alone, warps run as they like.
+//! A barrier for some of a block's threads has to know which will come. On hardware the warps of
+//! a block advance evenly, and programs rely on it. libgomp wakes as many threads as will have
+//! work, without a look at how many have begun to wait. A barrier for all threads needs no such
+//! knowledge. In modules with those alone, warps run in any order.
 
 use gangway_ptx::meaning::Barrier;
 use gangway_ptx::{Meaning, Module, Operand};

@@ -159,7 +159,7 @@ impl Graph {
                 let deepest = callees.filter_map(|&callee| known[callee as usize]).max().unwrap_or(0);
                 known[index as usize] = Some(node.local + deepest);
             } else if known[index as usize].is_none() {
-                // Zero for whoever calls back into it.
+                // Zero for a function that calls back into it.
                 known[index as usize] = Some(0);
                 stack.push((index, true));
                 stack

@@ -216,7 +216,7 @@ pub(crate) fn pieces(module: &Module, graph: &Graph, apart: bool) -> Result<Vec<
         });
         let offset = piece.size.next_multiple_of(align);
         piece.members.push((owner, offset));
-        // Even an empty variable has an address that is nobody else's.
+        // Even an empty variable has an address of its own.
         piece.size = offset + size.max(1);
         piece.align = piece.align.max(align);
     }

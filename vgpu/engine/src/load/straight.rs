@@ -1,4 +1,4 @@
-//! Which kernels run from their top to their end without ever giving way. All warps of a
+//! Which kernels run from their top to their end without ever yielding. All warps of a
 //! block of such a kernel can share a fiber, one after the other.
 
 use gangway_ptx::meaning::{Control, Hint};

@@ -1,6 +1,6 @@
-//! Half precision and bfloat16, computed in single precision and rounded again: sums and
-//! products of so few bits are not rounded differently in two steps, and fused ones are kept
-//! from it.
+//! Half precision and bfloat16, computed in single precision and rounded again. Sums and products
+//! of so few bits come out the same when they are rounded in two steps. Fused ones are rounded to
+//! odd first, so that they do, too.
 
 use cranelift_codegen::ir::Value;
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};

@@ -1,11 +1,11 @@
 //! Keeps loops from making NaNs canonical in every turn.
 //!
 //! Each result of 32-bit arithmetic is followed by a test that makes NaNs the one that PTX
-//! has; an instruction that computes with it takes what was before the test, so that the
-//! test is dropped where nothing else needs it. That does not reach through the parameters
-//! of blocks, where the sums of loops are. Here, parameters that take only such results
-//! are given what was before the test, and the test is made where a parameter is used in
-//! another way: mostly after the loop.
+//! has. An instruction that computes with the result takes the value from before the test, so that
+//! the test is dropped where nothing else needs it. That does not reach through the parameters of
+//! blocks, where the sums of loops are. Here, parameters that take only such results get the value
+//! from before the test. The test is made where a parameter is used in another way, mostly after
+//! the loop.
 
 use std::collections::{HashMap, HashSet};
 

@@ -2,8 +2,8 @@
 //!
 //! Lanes arrive; the barrier is complete when as many have come as the instruction says, or, where
 //! it says nothing, all threads of the block that have not exited. Lanes of one warp may arrive at
-//! different times and places: whoever waits keeps the generation in which it came, and waits until
-//! that has passed.
+//! different times and places. A lane that waits keeps the generation in which it came, and waits
+//! until that has passed.
 
 use crate::support::Arrivals;
 
@@ -34,7 +34,7 @@ impl Barrier {
         generation
     }
 
-    /// Completes it if nobody is missing any more; whether it was completed.
+    /// Completes it if no thread is missing any more; whether it was completed.
     pub fn settle(&mut self, alive: u32) -> bool {
         let complete = self.arrived > 0 && self.arrived >= self.count.unwrap_or(alive);
         if complete {

@@ -1,4 +1,4 @@
-//! A block that runs: its warps, who of them goes next, and what became of it.
+//! A block that runs: its warps, which of them goes next, and what became of it.
 
 use gangway_interpreter::FaultKind;
 use gangway_ptx::meaning::Barrier;

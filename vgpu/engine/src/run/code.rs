@@ -35,7 +35,7 @@ impl CodeObject {
         // SAFETY: a new mapping, wherever the kernel likes.
         let start = unsafe { mmap_anonymous(std::ptr::null_mut(), mapped, access, MapFlags::PRIVATE) };
         let start = start.map_err(wrong)?.cast::<u8>();
-        // SAFETY: the mapping is at least as long as the code, and nobody else knows of it.
+        // SAFETY: the mapping is at least as long as the code, and nothing else knows of it.
         let executable = unsafe {
             std::ptr::copy_nonoverlapping(compiled.code.as_ptr(), start, length);
             mprotect(start.cast(), mapped, MprotectFlags::READ | MprotectFlags::EXEC)
@@ -71,7 +71,7 @@ impl CodeObject {
 
 impl Drop for CodeObject {
     fn drop(&mut self) {
-        // SAFETY: it was mapped by `new`; whoever drops it runs nothing of it any more.
+        // SAFETY: it was mapped by `new`; nothing of it runs any more when it is dropped.
         let _ = unsafe { munmap(self.start.as_ptr().cast(), self.mapped) };
     }
 }

@@ -80,7 +80,7 @@ impl FiberStack {
     /// Gives back the pages that deep calls have used, all but the topmost.
     pub fn trim(&self) {
         const KEPT: usize = 256 << 10;
-        // SAFETY: nothing runs on the stack; whoever is next writes before it reads.
+        // SAFETY: nothing runs on the stack; the next fiber writes before it reads.
         let _ = unsafe { madvise(self.start.as_ptr().add(GUARD).cast(), SIZE - KEPT, Advice::LinuxDontNeed) };
     }
 }

@@ -1,5 +1,5 @@
-//! The barrier of a whole grid, for cooperative launches, and finding out that nobody
-//! will ever come to it.
+//! The barrier of a whole grid, for cooperative launches, and finding out that no thread will ever
+//! come to it.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -47,7 +47,7 @@ impl Grid {
         generation
     }
 
-    /// Threads exit: nobody waits for them.
+    /// Threads exit: no barrier waits for them.
     pub fn exit(&self, threads: u32) {
         if self.cooperative {
             let mut state = self.lock();
@@ -71,8 +71,8 @@ impl Grid {
 
     /// A worker finds nothing to run: the generation in which that is so. None if there is
     /// something after all: `waits` says whether all that it has waits for a generation to pass.
-    /// That is asked while no generation can pass; whoever counted as idle and was not would make a
-    /// grid look stuck that goes on.
+    /// That is asked while no generation can pass; a worker that counted as idle and was not would
+    /// make a grid look stuck that goes on.
     #[must_use]
     pub fn rest(&self, waits: impl Fn(u64) -> bool) -> Option<u64> {
         let mut state = self.lock();
@@ -123,7 +123,7 @@ mod tests {
         assert!(!grid.is_stuck(generation));
         assert_eq!(grid.rest(|_| true), Some(generation));
         assert!(grid.is_stuck(generation));
-        // The last thread comes after all: who rests finds its generation passed.
+        // The last thread comes after all: a worker that rests finds its generation passed.
         grid.arrive(96);
         assert!(!grid.is_stuck(generation));
     }

@@ -34,7 +34,7 @@ thread_local! {
 /// [`catch_faults`] has had the handlers installed.
 ///
 /// # Safety
-/// Nobody else relies on what is at `to`, as far as it is mapped.
+/// Nothing else relies on what is at `to`, as far as it is mapped.
 #[must_use]
 pub unsafe fn copy(to: *mut u8, from: *const u8, length: usize) -> bool {
     let mut frame = Frame { stack: 0, landing: 0 };
@@ -106,7 +106,7 @@ mod tests {
 
     /// Two pages, of which only the first can be used.
     fn half_mapped() -> *mut u8 {
-        // SAFETY: new mappings, of which nobody knows.
+        // SAFETY: new mappings, which nothing else knows.
         unsafe {
             let access = libc::PROT_READ | libc::PROT_WRITE;
             let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;

@@ -55,7 +55,7 @@ pub(crate) struct Job {
     blocks: u64,
     next: Apart<AtomicU64>,
     cancelled: AtomicBool,
-    /// Raised by whoever launched it, to end it: its context has failed.
+    /// Raised by the launching thread, to end it: its context has failed.
     stop: Option<Arc<AtomicBool>>,
     fault: Mutex<Option<Box<Fault>>>,
 }
@@ -117,7 +117,7 @@ impl Job {
         self.threads.div_ceil(LANES as u32) as usize
     }
 
-    /// The next block that nobody has, and how many from there on the caller gets. All workers
+    /// The next block that no worker has, and how many from there on the caller gets. All workers
     /// write the counter, so it is not even looked at before: it may run over the number of blocks,
     /// but never as far as where it would begin again.
     ///

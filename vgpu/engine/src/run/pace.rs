@@ -51,7 +51,7 @@ impl Pace {
 
     /// A warp has used so much fuel; `met` when it has met others, or may have.
     pub fn ran(&mut self, number: usize, used: i64, met: bool) {
-        // Nobody stands still: the others have their turn.
+        // No warp stands still: the others have their turn.
         self.times[number] += used.max(1);
         if met {
             (self.slice, self.calm) = (SHORT, 0);
@@ -104,7 +104,7 @@ mod tests {
         }
         let (number, fuel) = pace.next(|_| true).expect("both are ready");
         assert!(number == 1 && fuel <= LONG + SHORT, "{number} {fuel}");
-        // Those who waited at a barrier start with the one that came last, the first warp after
+        // Warps that waited at a barrier start with the one that came last, the first warp after
         // them.
         pace.release(1, |number| number == 0);
         assert_eq!(pace.next(|_| true).map(|(number, _)| number), Some(1));

@@ -85,8 +85,8 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Wakes others while a launch has blocks for them. Whoever wakes does the same, so that many
-    /// are woken soon and nobody has to wake them all.
+    /// Wakes others while a launch has blocks for them. A thread that wakes does the same, so that
+    /// many are woken soon and no thread has to wake them all.
     fn call(&self, job: &Job, asleep: usize) {
         const AT_ONCE: usize = 2;
         for _ in 0..AT_ONCE.min(asleep) {
@@ -130,7 +130,7 @@ impl Shared {
         drop(state);
         let found = look(|| self.offers.load(Ordering::Relaxed) != seen);
         let mut state = self.lock();
-        // Whoever offers has the lock: nothing can have come since.
+        // The offering thread has the lock: nothing can have come since.
         if !found && self.offers.load(Ordering::Relaxed) == seen {
             state.asleep += 1;
             state = self.wake.wait(state).unwrap_or_else(PoisonError::into_inner);

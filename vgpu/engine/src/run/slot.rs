@@ -143,7 +143,7 @@ impl Slot {
             done: true,
         };
         slot.state().interface.set(slot.host());
-        // SAFETY: nobody else has the warp yet.
+        // SAFETY: nothing else has the warp yet.
         let warp = unsafe { &mut *slot.warp() };
         warp.host = slot.state().interface.as_ptr().cast();
         warp.stack_limit = (slot.guard.end + RESERVE) as u64;

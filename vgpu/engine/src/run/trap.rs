@@ -3,8 +3,8 @@
 //!
 //! The handlers are installed when the first kernel is launched, or registered host memory is first
 //! copied. They act only on a thread that is inside a kernel, with its stack pointer on the warp's
-//! fiber, or inside a copy of [`guard`]; every other signal goes to whoever handled it before. A
-//! handler writes down what happened, and lets the fiber end in place of the instruction;
+//! fiber, or inside a copy of [`guard`]; every other signal goes to the handler that was there
+//! before. A handler writes down what happened, and lets the fiber end in place of the instruction;
 //! everything else is done by the thread afterwards.
 
 use std::cell::{Cell, OnceCell};
@@ -132,7 +132,7 @@ unsafe extern "C" fn handle(signal: c_int, info: *mut libc::siginfo_t, context: 
     }
 }
 
-/// Gives a signal that is not ours to whoever handled it before.
+/// Gives a signal that is not ours to the handler that was there before.
 ///
 /// # Safety
 /// The arguments are those of the handler.

@@ -242,7 +242,7 @@ impl Host for WarpHost {
         };
         if complete {
             block.completed.set(true);
-            // Whoever comes last lets the others go first. GCC's OpenACC code has the first
+            // The lane that comes last lets the others go first. GCC's OpenACC code has the first
             // warp broadcast through memory that the others may still be reading from: with
             // hardware's warps side by side they have always read it by then.
             if self.job().warps() > 1 {

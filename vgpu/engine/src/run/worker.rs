@@ -2,7 +2,7 @@
 //!
 //! Most of the time it has one block. It takes another when the warps of those that it has wait for
 //! the whole grid, or have been spending their fuel for so long that they may be waiting for a
-//! block that nobody has started.
+//! block that no worker has started.
 
 use std::thread;
 use std::time::{Duration, Instant};

@@ -1,7 +1,7 @@
 //! Atomic operations: those of the host, lane after lane.
 //!
-//! What is in the shared memory of a block only one thread of the host ever touches, so there an
-//! atomic operation is a load and a store.
+//! Only one thread of the host ever touches the shared memory of a block, so an atomic operation
+//! there is a load and a store.
 
 use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering};
 
@@ -229,7 +229,7 @@ fn add64(a: u64, b: u64) -> Option<u64> {
     (!sum.is_nan()).then(|| sum.to_bits())
 }
 
-/// What an operation makes of 32 bits where nobody else can come between.
+/// What an operation makes of 32 bits where no other thread can come between.
 fn plain32(kind: Operating, signed: bool) -> fn(u32, u32, u32) -> u32 {
     match (kind, signed) {
         (Operating::Add, _) => |old, b, _| old.wrapping_add(b),
@@ -278,7 +278,7 @@ macro_rules! on_words {
 on_words!(on32, AtomicU32, u32, i32);
 on_words!(on64, AtomicU64, u64, i64);
 
-/// One operation, whatever it is: tried until nobody has come between.
+/// One operation, whatever it is: tried until no other thread has come between.
 ///
 /// # Safety
 ///

@@ -34,7 +34,7 @@ pub trait Host {
     /// called.
     fn signature(&self, function: usize) -> Option<u64>;
 
-    /// Ends the launch because of what `lanes` did. Never returns to who calls it, and
+    /// Ends the launch because of what `lanes` did. Never returns to its caller, and
     /// nothing on the stack is dropped.
     fn fault(&self, warp: &mut Warp, lanes: u32, kind: FaultKind) -> !;
 

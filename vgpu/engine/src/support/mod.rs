@@ -80,7 +80,7 @@ helpers! {
 ///
 /// # Safety
 ///
-/// `warp` is the running warp, and nobody else uses it meanwhile.
+/// `warp` is the running warp, and nothing else uses it meanwhile.
 unsafe fn run<R>(warp: *mut Warp, work: impl FnOnce(&mut Warp) -> R) -> R {
     // SAFETY: the warp is ours alone, by the caller.
     let result = catch_unwind(AssertUnwindSafe(|| work(unsafe { &mut *warp })));

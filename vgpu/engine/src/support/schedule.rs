@@ -25,7 +25,7 @@ pub(super) unsafe extern "C" fn clear(_warp: *mut Warp, frame: *mut u8, size: u6
     unsafe { std::ptr::write_bytes(frame, 0, size as usize) }
 }
 
-/// Makes the frame of converged code ready for masked code: nobody waits anywhere.
+/// Makes the frame of converged code ready for masked code: no lane waits anywhere.
 pub(super) unsafe extern "C" fn prepare(_warp: *mut Warp, frame: *mut Frame, blocks: u64) {
     // SAFETY: compiled code passes its own frame, in which the masks of its blocks follow.
     unsafe {
@@ -119,7 +119,7 @@ unsafe fn released(warp: &mut Warp, frame: *mut Frame, block: u32) -> Option<u64
     }
 }
 
-/// Chooses who goes on. Nobody does when all have returned or exited.
+/// Chooses the lanes that go on. None do when all have returned or exited.
 ///
 /// # Safety
 ///
@@ -147,8 +147,8 @@ unsafe fn choose(warp: &mut Warp, frame: *mut Frame) -> u64 {
                 }
             }
             if lanes(parked).all(|lane| (*frame).generation[lane] == MEETS) {
-                // Those who could come are outside of this function, and it must end before they go
-                // on.
+                // The lanes that could come are outside of this function, and it must end before
+                // they go on.
                 fault(warp, parked, FaultKind::Deadlock);
             }
             warp.host().wait(warp, parked);
@@ -156,15 +156,15 @@ unsafe fn choose(warp: &mut Warp, frame: *mut Frame) -> u64 {
     }
 }
 
-/// Chooses who goes on.
+/// Chooses the lanes that go on.
 pub(super) unsafe extern "C" fn next(warp: *mut Warp, frame: *mut Frame) -> u64 {
     // SAFETY: compiled code passes its warp and its own frame.
     unsafe { run(warp, |warp| choose(warp, frame)) }
 }
 
-/// Fuel is spent by lanes that step back to `block`; or nobody is to wait there, when there is no
-/// such block. Other warps have their turn, then others of this warp: without those who were in
-/// front of them, or lanes that spin would never let go those who wait behind the loop.
+/// Fuel is spent by lanes that step back to `block`; or no lane is to wait there, when there is no
+/// such block. Other warps have their turn, then others of this warp: without the lanes that
+/// were in front of them. Otherwise lanes that spin would never let those behind the loop go on.
 pub(super) unsafe extern "C" fn step_back(warp: *mut Warp, frame: *mut Frame, block: u64, lanes: u64) -> u64 {
     // SAFETY: compiled code passes its warp, its own frame and one of its blocks.
     unsafe {

@@ -42,7 +42,7 @@ pub struct Caller {
     pub thread: [u32; 3],
 }
 
-/// What the functions need of whoever runs the kernel, for the lane that calls.
+/// What the functions need of the engine that runs the kernel, for the lane that calls.
 pub trait Host {
     /// Reads from a generic address.
     fn read(&mut self, address: u64, bytes: &mut [u8]) -> Result<(), FaultKind>;

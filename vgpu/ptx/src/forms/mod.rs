@@ -2,7 +2,8 @@
 //!
 //! A [`Row`] gives the name, the modifiers in order, the operands, and which PTX
 //! version and processor brought it. Parser, verifier and printer know instructions
-//! only through these rows, so what no row describes is refused.
+//! only through these rows, so what no row describes is refused. What an operation means is not
+//! said here but in [`meaning`](crate::meaning).
 //!
 //! Modifiers are separated by blanks: `a|b` is a choice, `?` makes it optional,
 //! `^60:70` adds a requirement (PTX 6.0, sm_70) when the choice is used, and `@name`
@@ -36,6 +37,7 @@ mod memory;
 mod unsupported;
 
 pub use compile::{Expected, Form, Opcode, Role, table};
+pub use unsupported::RefusedOp;
 pub(crate) use unsupported::{is_unsupported_word, unsupported_instruction};
 
 use crate::types::{Version, spelled};

@@ -1,24 +1,48 @@
 //! Names and words that PTX has and the virtual GPU does not, so that a program that
 //! uses them is told so, instead of being told that its PTX is wrong.
 
+use crate::types::spelled;
+
+spelled! {
+    /// The name of an instruction of PTX that no form describes.
+    RefusedOp {
+        Wmma = "wmma", Mma = "mma", Ldmatrix = "ldmatrix", Stmatrix = "stmatrix",
+        Movmatrix = "movmatrix", Wgmma = "wgmma", Tcgen05 = "tcgen05", Tensormap = "tensormap",
+        Tex = "tex", Tld4 = "tld4", Txq = "txq", Istypep = "istypep",
+        Suld = "suld", Sust = "sust", Sured = "sured", Suq = "suq",
+        Mapa = "mapa", Getctarank = "getctarank", Clusterlaunchcontrol = "clusterlaunchcontrol",
+        Mbarrier = "mbarrier", Multimem = "multimem", Griddepcontrol = "griddepcontrol",
+        Setmaxnreg = "setmaxnreg", Createpolicy = "createpolicy", Applypriority = "applypriority",
+        Discard = "discard", Vavrg2 = "vavrg2", Vavrg4 = "vavrg4", Pmevent = "pmevent",
+    }
+}
+
+impl RefusedOp {
+    /// What the virtual GPU does not have.
+    #[must_use]
+    pub const fn lacks(self) -> &'static str {
+        use RefusedOp::*;
+        match self {
+            Wmma | Mma | Ldmatrix | Stmatrix | Movmatrix | Wgmma | Tcgen05 | Tensormap => {
+                "tensor core instructions"
+            }
+            Tex | Tld4 | Txq | Istypep => "textures",
+            Suld | Sust | Sured | Suq => "surfaces",
+            Mapa | Getctarank | Clusterlaunchcontrol => "clusters",
+            Mbarrier => "asynchronous barriers",
+            Multimem => "multicast memory",
+            Griddepcontrol => "dependent grids",
+            Setmaxnreg => "register reallocation",
+            Createpolicy | Applypriority | Discard => "cache policies",
+            Vavrg2 | Vavrg4 => "averages of video instructions",
+            Pmevent => "performance monitor events",
+        }
+    }
+}
+
 /// Why an instruction is refused, for instructions of PTX that no form describes.
 pub(crate) fn unsupported_instruction(name: &str) -> Option<&'static str> {
-    Some(match name {
-        "wmma" | "mma" | "ldmatrix" | "stmatrix" | "movmatrix" => "tensor core instructions",
-        "wgmma" | "tcgen05" | "tensormap" => "tensor core instructions",
-        "tex" | "tld4" | "txq" | "istypep" => "textures",
-        "suld" | "sust" | "sured" | "suq" => "surfaces",
-        "mapa" | "getctarank" | "clusterlaunchcontrol" => "clusters",
-        "mbarrier" => "asynchronous barriers",
-        "multimem" => "multicast memory",
-        "griddepcontrol" => "dependent grids",
-        "setmaxnreg" => "register reallocation",
-        "createpolicy" | "applypriority" | "discard" => "cache policies",
-        "st" | "red" => "asynchronous stores",
-        "vavrg2" | "vavrg4" => "averages of video instructions",
-        "pmevent" => "performance monitor events",
-        _ => return None,
-    })
+    RefusedOp::from_text(name).map(RefusedOp::lacks)
 }
 
 /// Whether `word` is a modifier of PTX that makes an instruction one that is not
@@ -68,4 +92,17 @@ pub(crate) fn is_unsupported_word(word: &str) -> bool {
         "noinc",
     ];
     WORDS.contains(&word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RefusedOp;
+    use crate::forms::Op;
+
+    #[test]
+    fn no_operation_is_both_described_and_refused() {
+        for op in RefusedOp::ALL {
+            assert_eq!(Op::from_text(op.text()), None, "{op}");
+        }
+    }
 }

@@ -1,4 +1,4 @@
-//! Reads the modifiers of an operation, and knows which of them nobody has read.
+//! Reads the modifiers of an operation, and knows which of them have not been read.
 
 use std::cell::Cell;
 

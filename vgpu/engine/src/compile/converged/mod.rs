@@ -1,10 +1,10 @@
 //! The converged flavour: all lanes of the warp run, and the code knows it.
 //!
-//! Registers are SSA values in the form that [`shape`](super::shape) finds for them. Where lanes
-//! part, where they wait for lanes that are not all, and where something does not hold that a
-//! speculative instruction needs, the registers go to a frame and masked code goes on from there;
-//! when all lanes have met again, it gives back the number of their block, and if registers are
-//! still of their shapes, this code goes on.
+//! Registers are SSA values in the form that [`shape`](super::shape) finds for them. The registers
+//! go to a frame, and masked code goes on from there, in three cases: lanes part, they wait for
+//! some lanes only, or a condition of a speculative instruction does not hold. When all lanes have
+//! met again, masked code gives back the number of their block. This code goes on if the registers
+//! still have their shapes.
 
 mod control;
 mod hand_over;
@@ -47,7 +47,7 @@ struct Variables<'a> {
 impl Registers for Variables<'_> {
     fn fetch(&mut self, builder: &mut FunctionBuilder, slot: u32, ty: Type) -> Known {
         let Some(held) = &self.held[slot as usize] else {
-            // What nobody has written is zero.
+            // A register that nothing has written is zero.
             return Known::Input(fetch(builder, Value::from_u32(0), 0, ty));
         };
         let values: Box<[Value]> = held.variables.iter().map(|&variable| builder.use_var(variable)).collect();

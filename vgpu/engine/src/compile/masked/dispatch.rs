@@ -33,7 +33,7 @@ impl Masked<'_, '_> {
         self.switch(some);
     }
 
-    /// Where blocks are gone to: straight on, or by way of those who wait in front.
+    /// Where blocks are gone to: straight on, or by way of lanes that wait in front.
     pub(super) fn arrivals(&mut self) {
         let group = group(self.labels.len() as u32);
         let joins = crate::compile::converged::joins(self.emit.unit);
@@ -126,7 +126,7 @@ impl Masked<'_, '_> {
         let chosen = self.emit.call(Helper::Next, &[frame]);
         self.jump(self.chosen, chosen);
 
-        // The block in the upper half, the lanes in the lower; no lanes at all when nobody is left.
+        // The block in the upper half, the lanes in the lower; no lanes at all when none is left.
         self.switch(self.chosen);
         let chosen = self.emit.builder.block_params(self.chosen)[0];
         let lanes = self.emit.builder.ins().ireduce(I32, chosen);

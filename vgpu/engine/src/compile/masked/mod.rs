@@ -1,9 +1,9 @@
 //! The masked flavour: any set of lanes runs, and lanes part and meet.
 //!
 //! Every block has a mask of lanes that wait to enter it. A block that ends hands its lanes on:
-//! straight to the next block when nobody waits in front of that one, otherwise they wait as well
-//! and the first block that anybody waits for runs. Steps back cost fuel; when it is spent, others
-//! of the warp, and other warps, have their turn.
+//! straight to the next block when no lane waits in front of that one. Otherwise they wait as
+//! well, and the first block that a lane waits for runs. Steps back cost fuel. When it is spent,
+//! other lanes of the warp, and other warps, have their turn.
 //!
 //! Registers that live across blocks are in the frame; a block writes those that it has changed
 //! when it ends, in the lanes that it ran.
@@ -44,7 +44,7 @@ impl Registers for Homes<'_> {
 /// What a slot holds whose place in the frame is `home`.
 pub(crate) fn fetch(builder: &mut FunctionBuilder, frame: Value, home: i32, ty: Type) -> Input {
     match (home, ty) {
-        // What nobody has written is zero.
+        // A register that nothing has written is zero.
         (0, Type::Pred) => Input::Predicate(Predicate::constant(builder, false)),
         (0, _) => Input::Lanes(Lanes::constant(builder, ty, 0)),
         (home, Type::Pred) => {
@@ -69,7 +69,7 @@ struct Masked<'a, 'b> {
     returns: Vec<Option<Label>>,
     /// Where lanes go on behind the barrier at the end of a block.
     passed: Vec<(u32, Label)>,
-    /// Chooses who goes on.
+    /// Chooses the lanes that go on.
     dispatch: Label,
     /// Goes to the block and the lanes that a helper has chosen, an `I64`.
     chosen: Label,
@@ -469,7 +469,7 @@ impl Masked<'_, '_> {
         self.emit.builder.ins().jump(again, &[]);
         self.switch(done);
         if let Some(&back) = targets.iter().filter(|&&target| target <= number).min() {
-            // Also a step back, whoever takes it.
+            // Also a step back, whichever lanes take it.
             let (frame, none) = (self.frame, self.emit.number(i64::from(u32::MAX)));
             let nobody = self.emit.number(0);
             self.spend(back, |masked| {
@@ -520,7 +520,7 @@ impl Masked<'_, '_> {
         let (ready, wait) = (self.emit.builder.create_block(), self.emit.builder.create_block());
         self.emit.builder.append_block_param(ready, I32);
         if let Lanes::Uniform(members) = members {
-            // All members that are left have come, and nobody else.
+            // All members that are left have come, and no other lane.
             let exited = self.emit.load_field(I32, field!(exited));
             let left = self.emit.builder.ins().band_not(members, exited);
             let complete = self.emit.builder.ins().icmp(IntCC::Equal, left, mask);

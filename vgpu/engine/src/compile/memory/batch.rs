@@ -1,14 +1,13 @@
-//! Loads that follow each other with nothing but arithmetic in between: what they need is checked
-//! for all of them at once, and then they are done for four lanes after another, together with the
-//! arithmetic.
+//! Loads that follow each other with nothing but arithmetic in between. Their conditions are
+//! checked for all of them at once. Then they are done for four lanes after another, together with
+//! the arithmetic.
 //!
-//! One by one, each load would have to be done for all lanes before the next: with several of them
-//! that is more than there are registers for. Nothing writes memory between those of a batch, so
-//! Cranelift may be told that what they load does not change: then it puts each load where the
-//! value is used. Two things keep it from going too far. The addresses are parameters of a block
-//! that begins with the batch, so that no load is taken for one before. And at the end the values
-//! become parameters of another block, so that none is put off beyond it; the order of those
-//! parameters is the order in which all is done.
+//! One by one, each load would be done for all lanes before the next, and several of them need more
+//! registers than there are. Nothing writes memory between the loads of a batch. So Cranelift may
+//! be told that what they load does not change, and it puts each load where the value is used. Two
+//! things limit this. The addresses are parameters of a block that begins with the batch, so that
+//! no load moves to before it. At the end the values become parameters of another block, so that
+//! no load moves beyond it. The order of those parameters is the order in which all is done.
 
 use std::ops::Range;
 

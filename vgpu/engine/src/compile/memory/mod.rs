@@ -192,7 +192,7 @@ impl Emitter<'_, '_> {
         let Some(reach) = self.reach(operand, access, guard) else { return false };
         let size = i64::from(ty.size());
         if self.partial.is_some() {
-            // Other lanes' memory may be read where that harms nobody, never written.
+            // Other lanes' memory may be read where that does no harm, never written.
             let (&[pointer], [value]) = (&reach.pointers[..], values) else { return false };
             let (slow, done) = self.part(reach.wrong);
             let lanes = self.lanes_of(value);

@@ -117,7 +117,7 @@ impl Folder {
     }
 }
 
-/// A new file with a name that nobody reads.
+/// A new file with a name that is never read.
 fn temporary(part: &OwnedFd) -> Result<(String, OwnedFd), Errno> {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     loop {
@@ -221,7 +221,7 @@ mod tests {
             make();
             assert_eq!(bench.read(), None);
         };
-        // Without a writer a FIFO would block whoever opens it.
+        // Without a writer a FIFO would block the thread that opens it.
         replace(&|| {
             rustix::fs::mknodat(rustix::fs::CWD, bench.file(), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)
                 .expect("a FIFO");

@@ -2,12 +2,12 @@
 //!
 //! A file holds one flavour of one function. Its name is a hash of all that the code depends on:
 //! the module, the function, the processor, the sources of the engine. Files appear by renaming, so
-//! that any number of processes can use a folder at once, and are checked when they are read: what
-//! is damaged counts as missing. What cannot be written is not kept, and nobody hears of it.
+//! that any number of processes can use a folder at once. A file is checked when it is read, and a
+//! damaged one counts as missing. Code that cannot be written is silently not kept.
 //!
-//! The hash finds damage, and keeps nobody from planting code: what is read runs. So the folder,
-//! all above it ([`trust`]) and each file ([`folder`]) must belong to the user, and others must not
-//! be able to write there.
+//! The hash finds damage, and does not stop planted code: what is read runs. So the folder, all
+//! above it ([`trust`]) and each file ([`folder`]) must belong to the user. Others must not be able
+//! to write there.
 
 mod folder;
 mod trust;
@@ -107,7 +107,7 @@ impl Hasher for Sha {
     }
 
     fn finish(&self) -> u64 {
-        // Whoever uses it takes the whole digest.
+        // The caller takes the whole digest.
         0
     }
 }

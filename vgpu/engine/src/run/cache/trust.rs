@@ -1,4 +1,4 @@
-//! Opens a folder whose content nobody but this user, and root, can determine.
+//! Opens a folder whose content only this user and root can determine.
 //!
 //! Code that is read from the cache runs with all that the process may do. So every folder on the
 //! way to it is opened on its own, below the handle of the one before, and its owner and mode are
@@ -57,7 +57,7 @@ enum Role {
     /// On the way: root's or the user's own. It may be sticky, because what comes below is checked,
     /// too.
     Parent,
-    /// At the end: the user's own, and nobody else may create anything in it.
+    /// At the end: the user's own, and no other user may create anything in it.
     Last,
 }
 
@@ -224,7 +224,7 @@ mod tests {
         }
     }
 
-    /// Whoever runs the tests owns the folders; so another user asks.
+    /// The user who runs the tests owns the folders, so another user asks.
     #[test]
     fn what_belongs_to_another_user_is_refused() {
         let top = tempfile::tempdir().expect("a folder");
