@@ -20,8 +20,9 @@ export! {
         __tgt_target_data_update, __tgt_target_data_update_mapper,
         __tgt_target_data_update_nowait, __tgt_target_data_update_nowait_mapper;
     memory:
-        omp_target_alloc, omp_target_free, omp_target_memcpy, omp_target_memcpy_rect,
-        omp_target_memset, omp_target_associate_ptr, omp_target_disassociate_ptr;
+        omp_target_alloc<Libomp>, omp_target_free<Libomp>,
+        omp_target_memcpy<Libomp>, omp_target_memcpy_rect<Libomp>, omp_target_memset<Libomp>,
+        omp_target_associate_ptr<Libomp>, omp_target_disassociate_ptr<Libomp>;
     asynchronous:
         omp_target_memcpy_async<Libomp>, omp_target_memcpy_rect_async<Libomp>,
         omp_target_memset_async<Libomp>;
@@ -42,7 +43,8 @@ export! {
         omp_get_num_devices, omp_get_device_num, omp_get_initial_device,
         omp_get_uid_from_device, omp_get_device_from_uid;
     devices: __tgt_print_device_info;
-    memory: omp_target_is_present, omp_target_is_accessible, omp_get_mapped_ptr;
+    memory:
+        omp_target_is_present<Libomp>, omp_target_is_accessible<Libomp>, omp_get_mapped_ptr<Libomp>;
     extensions:
         llvm_omp_target_dynamic_shared_alloc, llvm_omp_target_lock_mem, llvm_omp_target_unlock_mem,
         ompx_dump_mapping_tables, __tgt_set_info_flag;

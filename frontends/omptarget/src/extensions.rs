@@ -1,5 +1,6 @@
 //! LLVM's extensions of OpenMP's routines.
 
+use crate::libomp::Libomp;
 use gangway_backend::AllocationKind;
 use gangway_openmp::devices::{Named, named};
 use gangway_openmp::guard::guard;
@@ -12,7 +13,7 @@ macro_rules! allocators {
     ($($allocate:ident, $free:ident: $kind:ident;)*) => {$(
         /// Allocates `size` bytes; null if there is no room.
         pub extern "C" fn $allocate(size: usize, device: i32) -> *mut c_void {
-            routines::allocate(size, device, AllocationKind::$kind)
+            routines::allocate::<Libomp>(size, device, AllocationKind::$kind)
         }
 
         /// Frees what the routine of the same kind allocated.
@@ -21,7 +22,7 @@ macro_rules! allocators {
         /// The memory is not in use.
         pub unsafe extern "C" fn $free(pointer: *mut c_void, device: i32) {
             // SAFETY: the caller's promise.
-            unsafe { routines::free(pointer, device, AllocationKind::$kind) }
+            unsafe { routines::free::<Libomp>(pointer, device, AllocationKind::$kind) }
         }
     )*};
 }
@@ -51,7 +52,7 @@ pub unsafe extern "C" fn llvm_omp_target_lock_mem(
         if size == 0 {
             return std::ptr::null_mut();
         }
-        let Named::Device(device) = named(device) else { return pointer };
+        let Named::Device(device) = named::<Libomp>(device) else { return pointer };
         // SAFETY: the caller's promise.
         match unsafe { memory::pin(device, pointer.addr(), size) } {
             Ok(address) => address.0 as *mut c_void,
@@ -69,7 +70,7 @@ pub unsafe extern "C" fn llvm_omp_target_lock_mem(
 /// The memory was locked and is not in use.
 pub unsafe extern "C" fn llvm_omp_target_unlock_mem(pointer: *mut c_void, device: i32) {
     guard((), || {
-        let Named::Device(device) = named(device) else { return };
+        let Named::Device(device) = named::<Libomp>(device) else { return };
         // SAFETY: the caller's promise.
         if let Err(error) = unsafe { memory::unpin(device, pointer.addr()) } {
             message::debug(format_args!("{error}"));

@@ -7,6 +7,8 @@
 use crate::abi::{Dependence, FAIL, Ident, SUCCESS, Task};
 use gangway_openmp::guard::guard;
 use gangway_openmp::host::{Dependences, Host, Offload, Work};
+use gangway_openmp::policy;
+use gangway_runtime::Error;
 use once_cell::race::OnceBox;
 use std::ffi::{CStr, c_void};
 
@@ -109,6 +111,10 @@ impl Host for Libomp {
             2 => Some(Offload::Mandatory),
             _ => Some(Offload::Default),
         }
+    }
+
+    fn no_device(error: &Error) {
+        policy::terminate(error);
     }
 
     unsafe fn spawn(work: Work, dependences: Dependences) -> bool {

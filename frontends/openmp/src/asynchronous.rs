@@ -46,7 +46,7 @@ pub unsafe extern "C" fn omp_target_memcpy_async<H: Host>(
             caller::note(caller.pointer());
             // SAFETY: the caller's promise.
             unsafe {
-                memory::omp_target_memcpy(
+                memory::omp_target_memcpy::<H>(
                     to.pointer(),
                     from.pointer(),
                     length,
@@ -102,7 +102,7 @@ pub unsafe extern "C" fn omp_target_memcpy_rect_async<H: Host>(
             let [extent, to_offset, from_offset, to_dimensions, from_dimensions] = &arrays;
             // SAFETY: the caller's promise; the arrays are the closure's own.
             unsafe {
-                memory::omp_target_memcpy_rect(
+                memory::omp_target_memcpy_rect::<H>(
                     to.pointer(),
                     from.pointer(),
                     element,
@@ -143,7 +143,7 @@ pub unsafe extern "C" fn omp_target_memset_async<H: Host>(
         let work = Box::new(move || {
             caller::note(caller.pointer());
             // SAFETY: the caller's promise.
-            unsafe { memory::omp_target_memset(target.pointer(), value, size, device) };
+            unsafe { memory::omp_target_memset::<H>(target.pointer(), value, size, device) };
         });
         // SAFETY: the caller's promise.
         let _ = unsafe { H::spawn(work, Dependences { count, objects }) };

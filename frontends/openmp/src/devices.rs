@@ -104,18 +104,22 @@ pub enum Named {
     Host,
     /// A device that is ready.
     Device(&'static Device),
+    /// No device, or one that cannot be used: the routine fails.
+    Nothing,
 }
 
-/// Resolves a device number of a routine call. A number that names nothing ends
-/// the program, as in the stock library: the routines have no other way to say so.
+/// Resolves a device number of a routine call.
 #[must_use]
-pub fn named(number: i32) -> Named {
+pub fn named<H: Host>(number: i32) -> Named {
     if number == INITIAL_DEVICE || number == omp_get_initial_device() {
         return Named::Host;
     }
     match ready(i64::from(number), &Site::NONE) {
         Ok(device) => Named::Device(device),
-        Err(error) => policy::terminate(&error),
+        Err(error) => {
+            H::no_device(&error);
+            Named::Nothing
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 //! It has the internal control variables that the program can set, and the tasks. Each
 //! front end says how its own is asked ([`Host`]).
 
+use gangway_runtime::Error;
 use std::ffi::c_void;
 
 /// `OMP_TARGET_OFFLOAD` (OpenMP 6.0 section 4.3.8).
@@ -28,8 +29,8 @@ pub struct Dependences {
     pub objects: *const *const c_void,
 }
 
-/// What a front end's host library answers. The functions are called directly: a launch
-/// asks for the default device.
+/// What a front end's host library answers, and does. The functions are called directly: a
+/// launch asks for the default device.
 pub trait Host {
     /// The default device of the current task (`omp_set_default_device`,
     /// `OMP_DEFAULT_DEVICE`).
@@ -38,6 +39,11 @@ pub trait Host {
     /// `OMP_TARGET_OFFLOAD` as the library has read it; `None` if the process has no such
     /// library.
     fn target_offload() -> Option<Offload>;
+
+    /// A routine was given the number of no device, or of one that cannot be used. The
+    /// specification leaves open what happens: the stock libraries differ. If this returns,
+    /// the routine fails.
+    fn no_device(error: &Error);
 
     /// Makes a task of `work` that runs when `dependences` are fulfilled. Answers whether
     /// there is one, or the work has been done at once for want of tasks.

@@ -8,7 +8,7 @@
 //! # What a front end supplies
 //!
 //! - an implementation of [`Host`](host::Host), which is named where its library is asked:
-//!   [`devices::destination`], [`interop::get`], the asynchronous routines, [`process::start`];
+//!   [`devices::destination`], [`interop::get`], most routines, [`process::start`];
 //! - one [`FrontEnd`](process::FrontEnd), its part in the start and end of the process;
 //! - a table of what it exports, made with [`export!`].
 //!

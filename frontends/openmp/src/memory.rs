@@ -1,13 +1,14 @@
 //! Device memory routines (OpenMP 6.0 chapter 25).
 
-use crate::devices::{Named, named};
+use crate::devices::{Named, named, omp_get_initial_device};
 use crate::guard::guard;
+use crate::host::Host;
 use crate::state::routine;
 use crate::{message, policy};
 use gangway_backend::{AllocationKind, DevicePtr};
 use gangway_runtime::memory::{self, Place, Volume};
 use gangway_runtime::present::NotAssociated;
-use gangway_runtime::{Device, Error, ErrorKind, allocations};
+use gangway_runtime::{Error, ErrorKind, allocations};
 use std::ffi::c_void;
 
 /// What the routines return on success.
@@ -17,12 +18,12 @@ pub const FAILURE: i32 = !0;
 
 /// Allocates `size` bytes of a kind of memory on a device or the host; null if there is no
 /// room.
-pub fn allocate(size: usize, device: i32, kind: AllocationKind) -> *mut c_void {
+pub fn allocate<H: Host>(size: usize, device: i32, kind: AllocationKind) -> *mut c_void {
     guard(std::ptr::null_mut(), || {
         if size == 0 {
             return std::ptr::null_mut();
         }
-        match named(device) {
+        match named::<H>(device) {
             // SAFETY: plain allocation.
             Named::Host => unsafe { libc::malloc(size) },
             Named::Device(device) => match memory::allocate(device, size, kind, &routine()) {
@@ -33,6 +34,7 @@ pub fn allocate(size: usize, device: i32, kind: AllocationKind) -> *mut c_void {
                     std::ptr::null_mut()
                 }
             },
+            Named::Nothing => std::ptr::null_mut(),
         }
     })
 }
@@ -41,12 +43,12 @@ pub fn allocate(size: usize, device: i32, kind: AllocationKind) -> *mut c_void {
 ///
 /// # Safety
 /// The pointer came from [`allocate`] for the same device and kind, or is null.
-pub unsafe fn free(pointer: *mut c_void, device: i32, kind: AllocationKind) {
+pub unsafe fn free<H: Host>(pointer: *mut c_void, device: i32, kind: AllocationKind) {
     guard((), || {
         if pointer.is_null() {
             return;
         }
-        match named(device) {
+        match named::<H>(device) {
             Named::Host => {
                 if let Err(mistake) = allocations::freeing_on_host(pointer.addr()) {
                     policy::terminate(&Error::new(ErrorKind::WrongFree(mistake), -1, None));
@@ -61,70 +63,79 @@ pub unsafe fn free(pointer: *mut c_void, device: i32, kind: AllocationKind) {
                     policy::terminate(&error);
                 }
             }
+            Named::Nothing => {}
         }
     });
 }
 
 /// Allocates `size` bytes of device memory; null if there is no room.
-pub extern "C" fn omp_target_alloc(size: usize, device: i32) -> *mut c_void {
-    allocate(size, device, AllocationKind::Device)
+pub extern "C" fn omp_target_alloc<H: Host>(size: usize, device: i32) -> *mut c_void {
+    allocate::<H>(size, device, AllocationKind::Device)
 }
 
 /// Frees what [`omp_target_alloc`] allocated.
 ///
 /// # Safety
 /// The memory is not in use.
-pub unsafe extern "C" fn omp_target_free(pointer: *mut c_void, device: i32) {
+pub unsafe extern "C" fn omp_target_free<H: Host>(pointer: *mut c_void, device: i32) {
     // SAFETY: the caller's promise.
-    unsafe { free(pointer, device, AllocationKind::Device) }
+    unsafe { free::<H>(pointer, device, AllocationKind::Device) }
 }
 
 /// Whether a host address has storage on a device (on the host: always).
-pub extern "C" fn omp_target_is_present(pointer: *const c_void, device: i32) -> i32 {
+pub extern "C" fn omp_target_is_present<H: Host>(pointer: *const c_void, device: i32) -> i32 {
     guard(0, || {
         if pointer.is_null() {
             return 0;
         }
-        match named(device) {
+        match named::<H>(device) {
             Named::Host => 1,
             Named::Device(device) => i32::from(memory::mapped_address(device, pointer.addr()).is_some()),
+            Named::Nothing => 0,
         }
     })
 }
 
 /// Whether a device can access host memory directly.
-pub extern "C" fn omp_target_is_accessible(pointer: *const c_void, _size: usize, device: i32) -> i32 {
+pub extern "C" fn omp_target_is_accessible<H: Host>(
+    pointer: *const c_void,
+    _size: usize,
+    device: i32,
+) -> i32 {
     guard(0, || {
         if pointer.is_null() {
             return 0;
         }
-        match named(device) {
+        match named::<H>(device) {
             Named::Host => 1,
             Named::Device(device) => i32::from(device.capabilities().is_ok_and(|can| can.unified_memory)),
+            Named::Nothing => 0,
         }
     })
 }
 
 /// Device address of a mapped host address; null if it is not mapped.
-pub extern "C" fn omp_get_mapped_ptr(pointer: *const c_void, device: i32) -> *mut c_void {
+pub extern "C" fn omp_get_mapped_ptr<H: Host>(pointer: *const c_void, device: i32) -> *mut c_void {
     guard(std::ptr::null_mut(), || {
-        if pointer.is_null() || device > crate::devices::omp_get_initial_device() {
+        if pointer.is_null() || device > omp_get_initial_device() {
             return std::ptr::null_mut();
         }
-        match named(device) {
+        match named::<H>(device) {
             Named::Host => pointer.cast_mut(),
             Named::Device(device) => memory::mapped_address(device, pointer.addr())
                 .map_or(std::ptr::null_mut(), |address| address.0 as *mut c_void),
+            Named::Nothing => std::ptr::null_mut(),
         }
     })
 }
 
-fn place(pointer: *const c_void, device: i32) -> Place {
-    let device: Option<&'static Device> = match named(device) {
+fn place<H: Host>(pointer: *const c_void, device: i32) -> Option<Place> {
+    let device = match named::<H>(device) {
         Named::Host => None,
         Named::Device(device) => Some(device),
+        Named::Nothing => return None,
     };
-    Place { device, address: pointer.addr() }
+    Some(Place { device, address: pointer.addr() })
 }
 
 fn report(result: gangway_runtime::Result<()>) -> i32 {
@@ -141,7 +152,7 @@ fn report(result: gangway_runtime::Result<()>) -> i32 {
 ///
 /// # Safety
 /// Both ranges are valid where they are.
-pub unsafe extern "C" fn omp_target_memcpy(
+pub unsafe extern "C" fn omp_target_memcpy<H: Host>(
     to: *mut c_void,
     from: *const c_void,
     length: usize,
@@ -157,7 +168,9 @@ pub unsafe extern "C" fn omp_target_memcpy(
         if to.is_null() || from.is_null() {
             return FAILURE;
         }
-        let (to, from) = (place(to, to_device), place(from, from_device));
+        let (Some(to), Some(from)) = (place::<H>(to, to_device), place::<H>(from, from_device)) else {
+            return FAILURE;
+        };
         let to = Place { address: to.address.wrapping_add(to_offset), ..to };
         let from = Place { address: from.address.wrapping_add(from_offset), ..from };
         // SAFETY: the caller's promise.
@@ -170,7 +183,7 @@ pub unsafe extern "C" fn omp_target_memcpy(
 ///
 /// # Safety
 /// Both volumes are valid where they are; the arrays have `dimensions` elements.
-pub unsafe extern "C" fn omp_target_memcpy_rect(
+pub unsafe extern "C" fn omp_target_memcpy_rect<H: Host>(
     to: *mut c_void,
     from: *const c_void,
     element: usize,
@@ -202,7 +215,9 @@ pub unsafe extern "C" fn omp_target_memcpy_rect(
             to_dimensions: slice(to_dimensions),
             from_dimensions: slice(from_dimensions),
         };
-        let (to, from) = (place(to, to_device), place(from, from_device));
+        let (Some(to), Some(from)) = (place::<H>(to, to_device), place::<H>(from, from_device)) else {
+            return FAILURE;
+        };
         // SAFETY: the caller's promise.
         report(unsafe { memory::copy_volume(to, from, &volume, &routine()) })
     })
@@ -212,16 +227,19 @@ pub unsafe extern "C" fn omp_target_memcpy_rect(
 ///
 /// # Safety
 /// The range is valid on the device.
-pub unsafe extern "C" fn omp_target_memset(
+pub unsafe extern "C" fn omp_target_memset<H: Host>(
     pointer: *mut c_void,
     value: i32,
     count: usize,
     device: i32,
 ) -> *mut c_void {
     guard(pointer, || {
-        if !pointer.is_null() && count != 0 {
+        if !pointer.is_null()
+            && count != 0
+            && let Some(place) = place::<H>(pointer, device)
+        {
             // SAFETY: the caller's promise.
-            report(unsafe { memory::fill(place(pointer, device), value as u8, count, &routine()) });
+            report(unsafe { memory::fill(place, value as u8, count, &routine()) });
         }
         pointer
     })
@@ -231,7 +249,7 @@ pub unsafe extern "C" fn omp_target_memset(
 ///
 /// # Safety
 /// None is needed.
-pub unsafe extern "C" fn omp_target_associate_ptr(
+pub unsafe extern "C" fn omp_target_associate_ptr<H: Host>(
     host: *const c_void,
     storage: *const c_void,
     size: usize,
@@ -239,7 +257,7 @@ pub unsafe extern "C" fn omp_target_associate_ptr(
     device: i32,
 ) -> i32 {
     guard(FAILURE, || {
-        let Named::Device(device) = named(device) else { return FAILURE };
+        let Named::Device(device) = named::<H>(device) else { return FAILURE };
         if host.is_null() || storage.is_null() || size == 0 {
             return FAILURE;
         }
@@ -252,9 +270,9 @@ pub unsafe extern "C" fn omp_target_associate_ptr(
 ///
 /// # Safety
 /// None is needed.
-pub unsafe extern "C" fn omp_target_disassociate_ptr(host: *const c_void, device: i32) -> i32 {
+pub unsafe extern "C" fn omp_target_disassociate_ptr<H: Host>(host: *const c_void, device: i32) -> i32 {
     guard(FAILURE, || {
-        let Named::Device(device) = named(device) else { return FAILURE };
+        let Named::Device(device) = named::<H>(device) else { return FAILURE };
         if host.is_null() {
             return FAILURE;
         }

@@ -91,8 +91,8 @@ fn start_runtime() {
         }
     }
     if RUNTIME.start(backends) {
-        fork::install(hold);
         message::start();
+        fork::install(hold);
         start_observers();
         if let Some(wanted) = &wanted {
             check_names(wanted, &known);

@@ -6,11 +6,14 @@ use gangway_openmp::devices::{
     DEFAULT_DEVICE, Destination, destination, omp_get_initial_device, omp_get_num_devices,
 };
 use gangway_openmp::host::{Dependences, Host, Offload, Work};
-use gangway_openmp::memory::{omp_target_alloc, omp_target_free, omp_target_memcpy};
+use gangway_openmp::memory::{
+    omp_get_mapped_ptr, omp_target_alloc, omp_target_associate_ptr, omp_target_disassociate_ptr,
+    omp_target_free, omp_target_is_accessible, omp_target_is_present, omp_target_memcpy, omp_target_memset,
+};
 use gangway_openmp::process::{self, FrontEnd};
 use gangway_openmp::{libraries, policy};
-use gangway_runtime::Registration;
 use gangway_runtime::events::Site;
+use gangway_runtime::{Error, Registration};
 use std::any::Any;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -51,6 +54,10 @@ impl Host for FirstHost {
         Some(Offload::Mandatory)
     }
 
+    fn no_device(error: &Error) {
+        policy::terminate(error);
+    }
+
     unsafe fn spawn(work: Work, _dependences: Dependences) -> bool {
         work();
         true
@@ -63,6 +70,9 @@ struct SecondHost;
 /// Tasks and what each waits for, as the second library's compiler lays it out: a number.
 static TASKS: Mutex<Vec<(Work, Vec<usize>)>> = Mutex::new(Vec::new());
 
+/// What the second library was told of routines with wrong device numbers.
+static REFUSED: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
 impl Host for SecondHost {
     fn default_device() -> i64 {
         1
@@ -70,6 +80,10 @@ impl Host for SecondHost {
 
     fn target_offload() -> Option<Offload> {
         Some(Offload::Disabled)
+    }
+
+    fn no_device(error: &Error) {
+        REFUSED.lock().unwrap().push(error.to_string());
     }
 
     unsafe fn spawn(work: Work, dependences: Dependences) -> bool {
@@ -171,7 +185,7 @@ unsafe fn read(memory: *mut c_void) -> u64 {
     let mut value = 0_u64;
     let host = omp_get_initial_device();
     // SAFETY: the caller's promise.
-    let copied = unsafe { omp_target_memcpy((&raw mut value).cast(), memory, 8, 0, 0, host, 0) };
+    let copied = unsafe { omp_target_memcpy::<FirstHost>((&raw mut value).cast(), memory, 8, 0, 0, host, 0) };
     assert_eq!(copied, 0);
     value
 }
@@ -180,7 +194,7 @@ unsafe fn read(memory: *mut c_void) -> u64 {
 fn asynchronous_routines_are_tasks_of_the_callers_library() {
     let _one = begin();
     let dependence = 77;
-    let memory = omp_target_alloc(8, 0);
+    let memory = omp_target_alloc::<FirstHost>(8, 0);
     // SAFETY: the memory is large enough; the values outlive the tasks.
     unsafe {
         assert_eq!(write::<FirstHost>(memory, &0x1234, &dependence), 0);
@@ -191,6 +205,31 @@ fn asynchronous_routines_are_tasks_of_the_callers_library() {
         assert_eq!(dependences, [dependence]);
         work();
         assert_eq!(read(memory), 0x5678);
-        omp_target_free(memory, 0);
+        omp_target_free::<FirstHost>(memory, 0);
     }
+}
+
+#[test]
+fn routines_fail_without_a_device_if_the_library_lets_them() {
+    let _one = begin();
+    let mut value = 7_u64;
+    let pointer = (&raw mut value).cast::<c_void>();
+    let host = omp_get_initial_device();
+    REFUSED.lock().unwrap().clear();
+    assert!(omp_target_alloc::<SecondHost>(8, 99).is_null());
+    assert_eq!(omp_target_is_present::<SecondHost>(pointer, 99), 0);
+    assert_eq!(omp_target_is_accessible::<SecondHost>(pointer, 8, -5), 0);
+    assert!(omp_get_mapped_ptr::<SecondHost>(pointer, -5).is_null());
+    // SAFETY: the range is valid on the host; the other device does not exist.
+    unsafe {
+        omp_target_free::<SecondHost>(pointer, 99);
+        assert_ne!(omp_target_memcpy::<SecondHost>(pointer, pointer, 8, 0, 0, host, 99), 0);
+        assert_eq!(omp_target_memset::<SecondHost>(pointer, 0, 8, 99), pointer);
+        assert_ne!(omp_target_associate_ptr::<SecondHost>(pointer, pointer, 8, 0, 99), 0);
+        assert_ne!(omp_target_disassociate_ptr::<SecondHost>(pointer, 99), 0);
+    }
+    assert_eq!(value, 7);
+    let refused = REFUSED.lock().unwrap();
+    assert_eq!(refused.len(), 9, "{refused:#?}");
+    assert!(refused[0].starts_with("there is no device 99: this program has 4 device(s)"), "{refused:#?}");
 }

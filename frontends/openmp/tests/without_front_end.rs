@@ -4,6 +4,7 @@ use gangway_openmp::devices::{omp_get_initial_device, omp_get_num_devices};
 use gangway_openmp::host::{Dependences, Host, Offload, Work};
 use gangway_openmp::policy::offload;
 use gangway_openmp::process::{self, FrontEnd};
+use gangway_runtime::Error;
 
 /// A process without a library for its host threads.
 struct Nothing;
@@ -16,6 +17,8 @@ impl Host for Nothing {
     fn target_offload() -> Option<Offload> {
         None
     }
+
+    fn no_device(_error: &Error) {}
 
     unsafe fn spawn(work: Work, _dependences: Dependences) -> bool {
         work();
