@@ -11,7 +11,7 @@ use std::marker::PhantomData;
 use super::Status;
 
 /// What a handle is one of. Only the markers in [`kind`] and in tests implement it.
-pub trait Kind: 'static {
+pub trait HandleKind: 'static {
     /// Different for each kind, 1 to 15.
     const NUMBER: usize;
     /// The answer to a handle that is not valid.
@@ -50,7 +50,7 @@ impl<K> Handle<K> {
     }
 }
 
-impl<K: Kind> Handle<K> {
+impl<K: HandleKind> Handle<K> {
     #[must_use]
     pub const fn from_parts(slot: u32, generation: u16) -> Self {
         let (slot, generation) = (slot as usize, generation as usize);
@@ -102,12 +102,12 @@ macro_rules! kinds {
     ($($name:ident, $handle:ident = $number:literal, $invalid:ident;)+) => {
         /// Markers for the kinds of handles.
         pub mod kind {
-            use super::{Kind, Status};
+            use super::{HandleKind, Status};
             $(
                 #[derive(Debug)]
                 pub enum $name {}
 
-                impl Kind for $name {
+                impl HandleKind for $name {
                     const NUMBER: usize = $number;
                     const INVALID: Status = Status::$invalid;
                 }

@@ -7,11 +7,11 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
-use crate::abi::handle::{Kind, SLOT_BITS};
+use crate::abi::handle::{HandleKind, SLOT_BITS};
 use crate::abi::{Handle, Result, Status};
 
 /// A kind of handle that objects stand behind.
-pub trait Backed: Kind + Sized {
+pub trait Backed: HandleKind + Sized {
     type Object: Send + Sync + 'static;
 
     fn table() -> &'static Table<Self>;
@@ -189,7 +189,7 @@ mod tests {
 
     enum Marker {}
 
-    impl Kind for Marker {
+    impl HandleKind for Marker {
         const NUMBER: usize = 15;
     }
 
