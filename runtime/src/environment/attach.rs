@@ -93,21 +93,23 @@ impl Work {
             unsafe { std::slice::from_raw_parts(request.pointer as *const u8, size) }.into();
         let device_content = pointer_image(&host_content, request.pointee, pointee);
         let device_pointer = pointer.translate(request.pointer);
+        let own = self.filling.iter().any(|filling| filling.entry == pointer);
+        let counted = request.kind.has(MapKind::COUNTED);
         let attachment = Attachment {
             host_pointer: request.pointer,
             device_pointer,
             host_content,
             device_content: device_content.clone(),
-            count: u32::from(request.kind.has(MapKind::COUNTED)),
+            count: u32::from(counted),
+            busy: counted && !own,
         };
-        let own = self.filling.iter().any(|filling| filling.entry == pointer);
         let live = pointer.snapshot().is_some_and(|counts| counts.phase == Phase::Live);
         let attached = pointer.attach(attachment, own);
         if !own && !live && !self.awaited.contains(&pointer) {
             // Another thread is still filling it: the pointer is not there before.
             self.awaited.push(pointer);
         }
-        if request.kind.has(MapKind::COUNTED) {
+        if counted {
             self.attached.push((pointer, request.pointer));
         }
         match attached {
@@ -116,10 +118,29 @@ impl Work {
             Attached::WriteWhenFilled => _ = pointer.wait_filled(),
             Attached::Write => {}
         }
-        if !own && !live {
-            self.wait_until_ready(pointer)?;
+        if !counted || own {
+            if !own && !live {
+                self.wait_until_ready(pointer)?;
+            }
+            return self.copy_bytes_to(device_content, device_pointer, pointer.label());
         }
-        self.copy_bytes_to(device_content, device_pointer, pointer.label())
+        // Others count on what has been counted.
+        let written = self.write_at_once(pointer, device_content, device_pointer);
+        pointer.written(request.pointer);
+        written
+    }
+
+    /// Writes a pointer of an entry that others may use, and waits until it has been written.
+    #[cold]
+    fn write_at_once(
+        &mut self,
+        entry: EntryRef<'static>,
+        content: Box<[u8]>,
+        device: DevicePtr,
+    ) -> Result<()> {
+        self.wait_until_ready(entry)?;
+        self.copy_bytes_to(content, device, entry.label())?;
+        self.settle()
     }
 
     /// Gives up an attachment, OpenACC 3.3 section 2.7.2 (detach action).
@@ -149,10 +170,11 @@ impl Work {
         let Some(Attachment { device_pointer, host_content, .. }) = entry.detach(pointer, all) else {
             return Ok(());
         };
-        self.wait_until_ready(entry)?;
         // SAFETY: the compiler says that a pointer (or descriptor) of this size is there.
         let host = unsafe { std::slice::from_raw_parts(pointer as *const u8, host_content.len()) };
-        self.copy_bytes_to(host.into(), device_pointer, entry.label())
+        let written = self.write_at_once(entry, host.into(), device_pointer);
+        entry.detached(pointer);
+        written
     }
 
     /// Writes what other threads have attached inside the entries this construct

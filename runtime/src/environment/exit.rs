@@ -81,7 +81,7 @@ impl Work {
     #[inline]
     pub(crate) fn exit_entered(&mut self, items: &impl Items) -> Result<()> {
         self.exit.begin();
-        let mut result = self.detach_attached();
+        let mut result = Ok(());
         let mut declined = false;
         for index in (0..items.len()).rev() {
             let kind = items.kind(index);
@@ -106,7 +106,9 @@ impl Work {
         if declined && !self.exit.released.is_empty() {
             self.note_declined(items);
         }
-        result.and(self.copy_released())
+        let result = result.and(self.copy_released());
+        // Now that it shows which entries leave: their pointers need no other value.
+        result.and(self.detach_attached())
     }
 
     /// Adds a region's items that may have been declined.
@@ -267,6 +269,7 @@ impl Work {
         }
         if let Some(report) = NEVER_MAPPED.get()
             && item.size != 0
+            && !item.kind.has(MapKind::IF_PRESENT)
         {
             let delete = item.kind.has(MapKind::DELETE);
             let near = self.device.near(item.begin);

@@ -116,6 +116,7 @@ mod tests {
             host_content: vec![0; length].into(),
             device_content: vec![0; length].into(),
             count: 0,
+            busy: false,
         };
         let parts = |pointers| {
             let mut parts = Vec::new();

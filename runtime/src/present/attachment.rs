@@ -2,7 +2,7 @@
 
 use super::entry::{Entry, EntryRef};
 use super::state::Phase;
-use crate::sync::{Ordering, lock};
+use crate::sync::{MutexGuard, Ordering, back_off, lock};
 use gangway_backend::DevicePtr;
 
 /// A device pointer that has been attached: which host pointer it stands for,
@@ -21,6 +21,9 @@ pub struct Attachment {
     /// How often it has been attached, less how often detached (OpenACC 3.3 section 2.6.8).
     /// 0: by OpenMP's attachments alone, which end with the entry.
     pub count: u32,
+    /// A thread is about to change the device pointer. Others wait until it has changed: it
+    /// waits for nobody but the device.
+    pub busy: bool,
 }
 
 impl Attachment {
@@ -56,7 +59,7 @@ impl Entry {
     }
 }
 
-impl EntryRef<'_> {
+impl<'t> EntryRef<'t> {
     /// Whether any pointer in the range is attached. One load.
     #[inline]
     #[must_use]
@@ -65,7 +68,8 @@ impl EntryRef<'_> {
     }
 
     /// Remembers an attachment; one that has a count adds to the count there is. `filler`:
-    /// the caller's construct fills the entry.
+    /// the caller's construct fills the entry. If the caller has to write a pointer that it
+    /// says is busy, it calls [`written`](Self::written) afterwards.
     pub fn attach(self, attachment: Attachment, filler: bool) -> Attached {
         let host_pointer = attachment.host_pointer;
         if !self.remember(attachment) {
@@ -82,6 +86,8 @@ impl EntryRef<'_> {
             return Attached::WriteWhenFilled;
         }
         left.push(host_pointer);
+        drop(left);
+        self.written(host_pointer);
         Attached::LeftToFiller
     }
 
@@ -101,7 +107,7 @@ impl EntryRef<'_> {
 
     /// False if the same pointer is attached to the same thing already.
     fn remember(self, attachment: Attachment) -> bool {
-        let mut attachments = lock(&self.entry().attachments);
+        let mut attachments = self.idle_attachments(attachment.host_pointer);
         self.entry().has_attachments.store(true, Ordering::Release);
         match attachments.iter_mut().find(|a| a.host_pointer == attachment.host_pointer) {
             Some(known) if known.is_same(&attachment) => {
@@ -121,18 +127,52 @@ impl EntryRef<'_> {
         }
     }
 
-    /// Takes one from an attachment's count, or `all`. What it answers was the last: the
-    /// device pointer is no attached one any more and gets the host's value. Nothing happens
-    /// to a pointer that has no count.
+    /// Takes one from an attachment's count, or `all`. What it answers was the last, of an
+    /// entry that stays: the caller gives the device pointer the host's value and then calls
+    /// [`detached`](Self::detached). Nothing happens to a pointer that has no count.
     pub fn detach(self, host_pointer: usize, all: bool) -> Option<Attachment> {
         if !self.has_attachments() {
             return None;
         }
+        let mut attachments = self.idle_attachments(host_pointer);
+        let attachment = attachments.iter_mut().find(|a| a.host_pointer == host_pointer && a.count != 0)?;
+        attachment.count = if all { 0 } else { attachment.count - 1 };
+        // Whoever takes up an entry that is leaving finds the pointer still attached.
+        let leaving = self.snapshot().is_none_or(|counts| counts.total() == 0);
+        attachment.busy = attachment.count == 0 && !leaving;
+        attachment.busy.then(|| attachment.clone())
+    }
+
+    /// The attachments, none of which anybody is about to change the pointer of.
+    fn idle_attachments(self, host_pointer: usize) -> MutexGuard<'t, Vec<Attachment>> {
+        for attempt in 0.. {
+            let attachments = lock(&self.entry().attachments);
+            if !attachments.iter().any(|a| a.busy && a.host_pointer == host_pointer) {
+                return attachments;
+            }
+            drop(attachments);
+            back_off(attempt);
+        }
+        unreachable!("the loop ends by returning")
+    }
+
+    /// A pointer that was busy has been written.
+    pub fn written(self, host_pointer: usize) {
         let mut attachments = lock(&self.entry().attachments);
-        let place = attachments.iter().position(|a| a.host_pointer == host_pointer && a.count != 0)?;
-        let count = &mut attachments[place].count;
-        *count = if all { 0 } else { *count - 1 };
-        (*count == 0).then(|| attachments.swap_remove(place))
+        if let Some(attachment) = attachments.iter_mut().find(|a| a.host_pointer == host_pointer) {
+            attachment.busy = false;
+        }
+    }
+
+    /// The pointer that [`detach`](Self::detach) answered is no attached one any more.
+    pub fn detached(self, host_pointer: usize) {
+        lock(&self.entry().attachments).retain(|a| !(a.busy && a.host_pointer == host_pointer));
+    }
+
+    /// In a forked child: nobody is about to change any pointer.
+    #[cfg(not(loom))]
+    pub(super) fn forget_attaching_threads(self) {
+        lock(&self.entry().attachments).iter_mut().for_each(|attachment| attachment.busy = false);
     }
 
     /// The attachments whose host pointers lie in `[begin, end)`.

@@ -252,6 +252,7 @@ impl<'t> EntryRef<'t> {
     #[cfg(not(loom))]
     pub(super) fn forget_other_threads(self, this: usize) -> bool {
         let Some(snapshot) = self.snapshot() else { return true };
+        self.forget_attaching_threads();
         let maker = self.entry.region_of.load(Ordering::Relaxed);
         if snapshot.is_infinite() || maker == this {
             return false;

@@ -114,6 +114,8 @@ impl Items for Table<'_> {
             ALWAYS_TOFROM => MapKind::TO | MapKind::FROM | MapKind::ALWAYS,
             STRUCT | STRUCT_UNORD => MapKind::STRUCTURE,
             ALWAYS_POINTER => MapKind::ATTACH | MapKind::ALWAYS | MapKind::REWRITE | MapKind::PRESENT,
+            // Where structured data ends, what was attached at its beginning is detached.
+            ATTACH if self.construct == Construct::End => MapKind::DETACH,
             ATTACH => MapKind::ATTACH | MapKind::COUNTED | MapKind::PRESENT,
             DETACH => MapKind::DETACH,
             FORCE_DETACH => MapKind::DETACH | MapKind::DELETE,

@@ -3,6 +3,7 @@
 use crate::gomp::*;
 use crate::program::{Entry, Program, address, whole};
 use crate::support::device::{Call, Options};
+use crate::support::within;
 use gangway_runtime::ErrorKind;
 
 /// A structure with a pointer, and what it points to.
@@ -219,6 +220,54 @@ fn pointers_of_their_own() {
         assert_eq!(program.word(address(&linked.holder[2])), 22);
         assert_eq!(program.counts(), [1, 1]);
         program.finish(&[(part.0, part.1, RELEASE), linked.holder(RELEASE)]).unwrap();
+    });
+}
+
+/// A structured data construct ends with the items that it began with.
+#[test]
+fn data_regions() {
+    Program::each(Language::OpenAcc, |program| {
+        let linked = Linked::new();
+        let entries = [linked.holder(TO), linked.data(TOFROM), linked.pointer(0, ATTACH)];
+        program.begin(&entries).unwrap();
+        program.run(&entries, &[1]).unwrap();
+        program.begin(&entries).unwrap();
+        program.finish(&entries).unwrap();
+        assert_eq!(linked.on_device(program), device(program, &linked.data));
+        program.finish(&entries).unwrap();
+        assert_eq!((linked.data[0], *linked.holder), (2, [11, address(&*linked.data), 22]));
+    });
+}
+
+/// While one thread has attached a pointer it stays so, whatever others do.
+#[test]
+fn threads_attach_and_detach() {
+    within(120, || {
+        Program::each(Language::OpenAcc, |program| {
+            let linked = Linked::new();
+            linked.begin(program);
+            let target = device(program, &linked.data);
+            std::thread::scope(|scope| {
+                for thread in 0..4 {
+                    let linked = &linked;
+                    scope.spawn(move || {
+                        for round in 0..60 {
+                            let attach = [linked.pointer(0, ATTACH)];
+                            program.begin(&attach).unwrap();
+                            assert_eq!(linked.on_device(program), target);
+                            if (round + thread) % 3 == 0 {
+                                let entries = [linked.holder(TO), linked.data(TO), attach[0]];
+                                program.run(&entries, &[]).unwrap();
+                                assert_eq!(linked.on_device(program), target);
+                            }
+                            program.finish(&[linked.pointer(0, DETACH)]).unwrap();
+                        }
+                    });
+                }
+            });
+            assert_eq!(linked.on_device(program), address(&*linked.data));
+            linked.end(program);
+        });
     });
 }
 
