@@ -4,10 +4,11 @@ use crate::error::{Error, ErrorKind, HostRange, Result};
 use crate::events;
 use crate::pool::Pool;
 use crate::present::PresentTable;
+use crate::queue;
 use crate::turn::Turn;
 use gangway_backend::{Backend, Capabilities, StreamHandle};
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::ThreadId;
 
 /// A device the program can name. Devices are made when the first image for
@@ -29,6 +30,8 @@ pub struct Device {
     /// Whose turn it is to load images.
     pub(crate) loading: Turn,
     idle_streams: Mutex<Vec<StreamHandle>>,
+    /// Queues that the program owns.
+    queues: Mutex<Vec<Arc<queue::Shared>>>,
     /// What of the host has storage here.
     pub table: PresentTable,
 }
@@ -59,6 +62,7 @@ impl Device {
             images_pending: AtomicBool::new(false),
             loading: Turn::default(),
             idle_streams: Mutex::new(Vec::new()),
+            queues: Mutex::new(Vec::new()),
             table: PresentTable::new(),
         }
     }
@@ -152,6 +156,7 @@ impl Device {
             loading: self.loading.lock(),
             idle_streams: self.idle_streams.lock().unwrap_or_else(PoisonError::into_inner),
             pool: self.opened_if_usable().and_then(|opened| opened.pool.as_ref()).map(Pool::hold),
+            queues: self.queues(),
             table: self.table.lock_all(),
         }
     }
@@ -161,7 +166,7 @@ impl Device {
     /// it was opened with is left alone, as nothing of it may be called.
     #[cfg(not(loom))]
     pub(crate) fn after_fork(&self, locks: DeviceLocks<'_>, survives: bool) -> bool {
-        let DeviceLocks { mut opening, mut loading, mut idle_streams, pool, table } = locks;
+        let DeviceLocks { mut opening, mut loading, mut idle_streams, pool, mut queues, table } = locks;
         drop(pool);
         let this = std::thread::current().id();
         opening.retain(|taker| *taker == this);
@@ -171,10 +176,13 @@ impl Device {
             return true;
         }
         idle_streams.clear();
+        let queues = std::mem::take(&mut *queues);
         self.lost.store(true, Ordering::Relaxed);
         let message = "it was open when the process was forked".to_owned();
         let error = Err(gangway_backend::Error::Device { code: 0, message });
         self.opened.store(Box::into_raw(Box::new(error)), Ordering::Release);
+        // Only now, as the device must not be called for them.
+        drop(queues);
         false
     }
 
@@ -221,6 +229,35 @@ impl Device {
     /// Keeps a stream for the next job.
     pub(crate) fn give_stream_back(&self, stream: StreamHandle) {
         self.idle_streams.lock().unwrap_or_else(PoisonError::into_inner).push(stream);
+    }
+
+    fn queues(&self) -> MutexGuard<'_, Vec<Arc<queue::Shared>>> {
+        self.queues.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps account of a queue that the program has made.
+    pub(crate) fn remember_queue(&self, queue: &Arc<queue::Shared>) {
+        self.queues().push(Arc::clone(queue));
+    }
+
+    /// The program has destroyed a queue.
+    pub(crate) fn forget_queue(&self, queue: &Arc<queue::Shared>) {
+        let mut queues = self.queues();
+        let position = queues.iter().position(|known| Arc::ptr_eq(known, queue));
+        let forgotten = position.map(|position| queues.swap_remove(position));
+        drop(queues);
+        // Destroys the stream if nobody else has it: without the lock.
+        drop(forgotten);
+    }
+
+    /// Waits for all that has been issued to queues of the program's.
+    pub(crate) fn drain_queues(&self) {
+        self.all_queues().iter().for_each(|queue| queue.drain());
+    }
+
+    /// The queues that the program has made, to be used without a lock.
+    pub(crate) fn all_queues(&self) -> Vec<Arc<queue::Shared>> {
+        self.queues().clone()
     }
 
     /// Waits for a stream and keeps it for the next job: after a failure, too,
@@ -287,5 +324,6 @@ pub(crate) struct DeviceLocks<'d> {
     loading: MutexGuard<'d, Vec<ThreadId>>,
     idle_streams: MutexGuard<'d, Vec<StreamHandle>>,
     pool: Option<crate::pool::PoolLock<'d>>,
+    queues: MutexGuard<'d, Vec<Arc<queue::Shared>>>,
     table: crate::present::TableLocks<'d>,
 }

@@ -131,6 +131,13 @@ pub enum ErrorKind {
         /// What the back end says.
         source: gangway_backend::Error,
     },
+    /// An operation in a queue of the program's failed.
+    Queue {
+        /// Kernels that were in the queue.
+        kernels: Vec<String>,
+        /// What the back end says.
+        source: gangway_backend::Error,
+    },
     /// A construct has another number of arguments than its kernel.
     ArgumentCount {
         /// The kernel.
@@ -307,6 +314,10 @@ impl fmt::Display for ErrorKind {
             }
             Self::Transfer(source) => write!(f, "copying failed: {source}"),
             Self::Launch { kernel, source } => write!(f, "kernel {kernel} failed: {source}"),
+            Self::Queue { kernels, source } => {
+                write!(f, "an operation in a queue failed: {source}")?;
+                list(f, "kernels that were in the queue", kernels)
+            }
             Self::ArgumentCount { kernel, given, taken } => write!(
                 f,
                 "kernel {kernel} takes {taken} arguments, but the construct passes {given}\n  \

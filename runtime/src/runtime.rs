@@ -22,6 +22,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 #[cfg(not(loom))]
 mod fork;
 mod loading;
+mod queued;
 
 #[cfg(not(loom))]
 pub use fork::Forking;
@@ -298,6 +299,11 @@ impl Runtime {
         // Device destructors run while the modules are dropped; they may come
         // back to the runtime.
         drop(registry);
+        let used = library.placements.iter().enumerate();
+        let used = used.filter(|(_, placement)| matches!(placement, Placement::Loaded { .. }));
+        for device in used.filter_map(|(number, _)| self.device_unprepared(number)) {
+            device.drain_queues();
+        }
         drop(library);
         if last {
             self.devices().for_each(Device::release_idle);

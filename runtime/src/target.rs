@@ -11,8 +11,9 @@ use crate::events::{self, Site, Step};
 use crate::items::{Item, Items};
 use crate::kernel::{check_limits, close_table};
 use crate::map_kind::MapKind;
+use crate::queue::Queue;
 use crate::regions::Region;
-use gangway_backend::{ArgumentTable, Kernel, Launch, Session, TableRequest};
+use gangway_backend::{ArgumentTable, Kernel, Launch, Session, StreamHandle, TableRequest};
 use std::cell::RefCell;
 
 /// What a front end says about a launch besides its arguments.
@@ -78,11 +79,29 @@ impl Job {
     /// The device cannot be opened, or has no stream left.
     #[inline]
     pub fn start(device: &'static Device, site: Site, unified_shared_memory: bool) -> Result<Box<Self>> {
+        Self::start_with(device, None, site, unified_shared_memory)
+    }
+
+    /// A job in a queue of the program's.
+    ///
+    /// # Errors
+    /// As [`start`](Self::start).
+    pub(crate) fn start_in(queue: &Queue, site: Site, unified_shared_memory: bool) -> Result<Box<Self>> {
+        Self::start_with(queue.device(), queue.stream(), site, unified_shared_memory)
+    }
+
+    #[inline]
+    fn start_with(
+        device: &'static Device,
+        queue: Option<StreamHandle>,
+        site: Site,
+        unified_shared_memory: bool,
+    ) -> Result<Box<Self>> {
         // At thread exit the spares may be gone; a fresh job does as well.
         let spare = SPARE.try_with(|spare| spare.borrow_mut().pop()).ok().flatten();
         match spare {
             Some(mut job) => {
-                let started = job.work.restart(device, site, unified_shared_memory);
+                let started = job.work.restart(device, queue, site, unified_shared_memory);
                 job.launched = None;
                 match started {
                     Ok(()) => Ok(job),
@@ -93,7 +112,7 @@ impl Job {
                 }
             }
             None => Ok(Box::new(Self {
-                work: Work::new(device, site, unified_shared_memory)?,
+                work: Work::new(device, queue, site, unified_shared_memory)?,
                 session: Session::default(),
                 private: PrivateCopies::default(),
                 positions: Vec::new(),
@@ -135,6 +154,26 @@ impl Job {
         let result = self.work.complete().map_err(|error| self.blame_kernel(error));
         self.recycle();
         result
+    }
+
+    /// The job's work, for the queue that it is in.
+    pub(crate) fn work(&mut self) -> &mut Work {
+        &mut self.work
+    }
+
+    /// Ends a job whose device operations are done.
+    ///
+    /// # Errors
+    /// Memory could not be freed.
+    pub(crate) fn end(mut self: Box<Self>) -> Result<()> {
+        let result = self.work.end();
+        self.recycle();
+        result
+    }
+
+    /// The kernel that it has launched, and the construct.
+    pub(crate) fn launched(&self) -> Option<(&'static str, Site)> {
+        self.launched.map(|kernel| (kernel, self.work.site()))
     }
 
     /// What fails after a launch is most likely the kernel, and its name is what

@@ -1,6 +1,7 @@
 //! The two traits of a back end, and the loaded image between them.
 
 use crate::arguments::{ArgumentTable, TableRequest};
+use crate::completion::Completion;
 use crate::error::{Error, Result};
 use crate::foreign::ForeignRuntime;
 use crate::kernel::Kernel;
@@ -308,6 +309,18 @@ pub trait Device: Send + Sync {
     /// What the driver says.
     fn destroy_event(&self, _event: EventHandle) -> Result<()> {
         Ok(())
+    }
+
+    /// Has `completion` called when all operations that are in the stream now are done, or
+    /// have failed: once, on any thread, which may be one of the driver's.
+    ///
+    /// # Errors
+    /// What the driver says; then the back end has
+    /// [cancelled](Completion::cancel) it. Only called if [`Capabilities::completions`]
+    /// is set.
+    fn on_complete(&self, _stream: StreamHandle, completion: Completion) -> Result<()> {
+        completion.cancel();
+        Err(Error::Unsupported { operation: "completion callbacks" })
     }
 
     /// Pins host memory and gives the address the device reaches it by.

@@ -26,6 +26,7 @@
 //! `gangway/rtl.h` instead, which `backends/external` adapts to these traits.
 
 mod arguments;
+mod completion;
 mod device;
 mod error;
 mod foreign;
@@ -35,6 +36,7 @@ mod source;
 mod types;
 
 pub use arguments::{ArgumentTable, SEPARATE_SLOTS, TableRequest};
+pub use completion::Completion;
 pub use device::{Backend, Device, Module};
 pub use error::{Error, Result};
 pub use foreign::{ForeignRuntime, ForeignRuntimeKind, Vendor};

@@ -62,6 +62,9 @@ pub struct Capabilities {
     /// [`Device::wait_event`](crate::Device::wait_event) work. Where they do not, a
     /// construct waits for its copies before other streams may use what it has copied.
     pub events: bool,
+    /// [`Device::on_complete`](crate::Device::on_complete) works. Where it does not, the
+    /// runtime asks whether a stream is idle.
+    pub completions: bool,
     /// Kernels can dereference host addresses.
     pub unified_memory: bool,
     /// Private and first-private copies may live in host memory of the session:

@@ -228,6 +228,8 @@ functions! {
         record_event: c"gangway_rtl_record_event" (Handle, Handle, *mut Handle, *mut RtlError) -> Status;
         wait_event: c"gangway_rtl_wait_event" (Handle, Handle, Handle, *mut RtlError) -> Status;
         destroy_event: c"gangway_rtl_destroy_event" (Handle, Handle, *mut RtlError) -> Status;
+        on_complete: c"gangway_rtl_on_complete"
+            (Handle, Handle, unsafe extern "C" fn(*mut c_void), *mut c_void, *mut RtlError) -> Status;
         pin_host: c"gangway_rtl_pin_host"
             (Handle, *mut c_void, usize, *mut Address, *mut RtlError) -> Status;
         unpin_host: c"gangway_rtl_unpin_host" (Handle, *mut c_void, *mut RtlError) -> Status;

@@ -7,9 +7,9 @@ use crate::abi::{self, Functions, Handle, RtlError, RtlForeign, RtlLaunch, RtlSe
 use crate::module::ExternalModule;
 use crate::status::{Doing, check};
 use gangway_backend::{
-    AllocationKind, ArgumentForm, ArgumentTable, Capabilities, Device, DevicePtr, Error, EventHandle,
-    ForeignRuntime, ForeignRuntimeKind, Kernel, Launch, Module, Result, Session, SessionState, StreamHandle,
-    TableRequest, Vendor,
+    AllocationKind, ArgumentForm, ArgumentTable, Capabilities, Completion, Device, DevicePtr, Error,
+    EventHandle, ForeignRuntime, ForeignRuntimeKind, Kernel, Launch, Module, Result, Session, SessionState,
+    StreamHandle, TableRequest, Vendor,
 };
 use std::ffi::{CStr, c_char, c_void};
 use std::path::Path;
@@ -82,6 +82,7 @@ impl ExternalDevice {
             events: functions.record_event.is_some()
                 && functions.wait_event.is_some()
                 && functions.destroy_event.is_some(),
+            completions: functions.on_complete.is_some(),
             unified_memory: has(abi::UNIFIED_MEMORY),
             private_in_session: has(abi::PRIVATE_IN_SESSION),
             peer_copy: has(abi::PEER_COPY),
@@ -377,6 +378,32 @@ impl Device for ExternalDevice {
 
     fn destroy_event(&self, event: EventHandle) -> Result<()> {
         self.done("events", self.functions().destroy_event, handle(event.0))
+    }
+
+    fn on_complete(&self, stream: StreamHandle, completion: Completion) -> Result<()> {
+        /// Called by the library with what it was given.
+        ///
+        /// # Safety
+        /// `word` is a completion's, and is passed once.
+        unsafe extern "C" fn complete(word: *mut c_void) {
+            // SAFETY: the caller's promise.
+            unsafe { Completion::from_raw(word) }.complete();
+        }
+        let operation = "completion callbacks";
+        let Some(function) = self.functions().on_complete else {
+            completion.cancel();
+            return Err(Error::Unsupported { operation });
+        };
+        let word = completion.into_raw();
+        let asked = check(Doing::Operation(operation), |error| {
+            // SAFETY: the stream is live, and the library calls the function once.
+            unsafe { function(self.handle(), handle(stream.0), complete, word, error) }
+        });
+        if asked.is_err() {
+            // SAFETY: a library that refuses does not call the function.
+            unsafe { Completion::from_raw(word) }.cancel();
+        }
+        asked
     }
 
     unsafe fn pin_host(&self, host: *mut u8, size: usize) -> Result<DevicePtr> {

@@ -1,8 +1,8 @@
 //! The null back end, written in C against the header, driven through the traits.
 
 use gangway_backend::{
-    AllocationKind, ArgumentForm, Backend, Device, DevicePtr, Error, ExecutionMode, Kernel, Launch, Module,
-    Session, SourceText, StreamHandle, TableRequest,
+    AllocationKind, ArgumentForm, Backend, Completion, Device, DevicePtr, Error, ExecutionMode, Kernel,
+    Launch, Module, Session, SourceText, StreamHandle, TableRequest,
 };
 use gangway_external::{ExternalBackend, discover_in};
 use std::num::NonZeroU32;
@@ -476,6 +476,25 @@ fn events_order_streams() {
         device.synchronize(stream).unwrap();
         device.destroy_stream(stream).unwrap();
     }
+}
+
+#[test]
+fn a_device_tells_when_it_has_got_somewhere() {
+    let null = null(&["-DASYNCHRONOUS"]);
+    let device = null.backend.open(0).unwrap();
+    assert!(device.capabilities().completions);
+    let module = device.load(IMAGE).unwrap();
+    let stream = device.create_stream().unwrap();
+    let flag = AtomicU64::new(0);
+    let (send, told) = std::sync::mpsc::channel();
+    run(&*device, &*module, "wait_for", &[std::ptr::from_ref(&flag).addr() as u64], Some(stream)).unwrap();
+    device.on_complete(stream, Completion::new(move || send.send(()).unwrap())).unwrap();
+    assert!(told.try_recv().is_err());
+    flag.store(1, Ordering::Release);
+    // By a thread of the device's, without anybody waiting for the stream.
+    told.recv().unwrap();
+    device.synchronize(stream).unwrap();
+    device.destroy_stream(stream).unwrap();
 }
 
 #[test]

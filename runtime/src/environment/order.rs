@@ -69,14 +69,15 @@ impl Work {
     /// for its copies where the device has no events.
     ///
     /// Behind the copies of a region its kernel follows, for which nobody else should have
-    /// to wait: they end in an event. Nothing follows the copies of a data construct in its
+    /// to wait: they end in an event. So does what is in a queue, as other constructs follow,
+    /// and the program may destroy it. Nothing follows the copies of a data construct in its
     /// stream, so whoever needs an event records one there; usually nobody does.
     pub(super) fn settle_copies(&mut self) -> Result<()> {
         let Some(stream) = self.stream else { return Ok(()) };
         if !self.opened.capabilities.events {
             return self.settle();
         }
-        let point = if self.is_region {
+        let point = if self.is_region || self.queued {
             let event = self.opened.device.record_event(stream);
             Point::Event(event.map_err(|error| self.device.backend_error(error))?)
         } else {

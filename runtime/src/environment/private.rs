@@ -84,7 +84,8 @@ impl PrivateCopies {
         if attach {
             self.write(work, device, &work.corresponding_pointer(item))?;
         } else if item.kind.has(MapKind::TO) {
-            if !self.on_host && size > STAGING_LIMIT {
+            // What a queued construct makes private is the caller's again before it is copied.
+            if !self.on_host && size > STAGING_LIMIT && !work.queued {
                 work.copy_to(host, device, size, item.label)?;
             } else {
                 // SAFETY: the compiler says that the variable is there.

@@ -11,9 +11,10 @@ use crate::events::{self, MappingChange, MappingEvent, Site};
 use crate::items::Item;
 use crate::label::Label;
 use crate::map_kind::MapKind;
-use crate::present::{Counter, EntryRef, Recent, Relation, Release};
+use crate::present::{Counter, EntryRef, Recent, Relation, Release, Removed};
 use crate::storage::Purpose;
 use gangway_backend::{DevicePtr, StreamHandle};
+use std::collections::HashSet;
 
 /// One construct on one device, from its first lookup to its last deallocation.
 ///
@@ -24,6 +25,8 @@ pub struct Work {
     pub(super) opened: &'static Opened,
     pub(super) site: Site,
     pub(super) stream: Option<StreamHandle>,
+    /// The stream is the program's, and the construct is not waited for at its end.
+    pub(super) queued: bool,
     pub(super) unified_shared_memory: bool,
     /// A target region, whose data nobody else has when it ends.
     pub(super) is_region: bool,
@@ -121,14 +124,24 @@ pub(super) struct AttachRequest {
 }
 
 impl Work {
-    /// Work on a device, which is opened if need be.
-    pub(crate) fn new(device: &'static Device, site: Site, unified_shared_memory: bool) -> Result<Self> {
+    /// Work on a device, which is opened if need be, in a stream of the program's or of
+    /// the device's pool.
+    pub(crate) fn new(
+        device: &'static Device,
+        queue: Option<StreamHandle>,
+        site: Site,
+        unified_shared_memory: bool,
+    ) -> Result<Self> {
         let opened = device.open()?;
         Ok(Self {
             device,
             opened,
             site,
-            stream: device.take_stream(opened)?,
+            stream: match queue {
+                None => device.take_stream(opened)?,
+                own => own,
+            },
+            queued: queue.is_some(),
             unified_shared_memory,
             is_region: false,
             recent: Recent::default(),
@@ -157,13 +170,18 @@ impl Work {
     pub(crate) fn restart(
         &mut self,
         device: &'static Device,
+        queue: Option<StreamHandle>,
         site: Site,
         unified_shared_memory: bool,
     ) -> Result<()> {
         self.device = device;
         self.opened = device.open()?;
         self.site = site;
-        self.stream = device.take_stream(self.opened)?;
+        self.stream = match queue {
+            None => device.take_stream(self.opened)?,
+            own => own,
+        };
+        self.queued = queue.is_some();
         self.unified_shared_memory = unified_shared_memory;
         self.is_region = false;
         self.held.clear();
@@ -246,12 +264,27 @@ impl Work {
     /// uses any more, frees temporary memory. All of it is done even if some of it
     /// fails; the first failure is returned.
     pub(crate) fn complete(&mut self) -> Result<()> {
-        let mut result = Ok(());
+        let mut waited = Ok(());
         if let Some(stream) = self.stream {
-            let waited = self.opened.device.synchronize(stream);
-            let waited = self.failure.take().map_or(waited, Err);
-            result = waited.map_err(|error| self.fail(ErrorKind::Transfer(error)));
+            let synchronized = self.opened.device.synchronize(stream);
+            let synchronized = self.failure.take().map_or(synchronized, Err);
+            waited = synchronized.map_err(|error| self.fail(ErrorKind::Transfer(error)));
+        }
+        waited.and(self.end())
+    }
+
+    /// Ends work whose device operations are done.
+    pub(crate) fn end(&mut self) -> Result<()> {
+        let mut result = Ok(());
+        if self.stream.is_some() {
             self.retire();
+        }
+        if self.queued && self.opened.capabilities.stream_ordered_memory {
+            // Memory is freed in a stream of the pool: the queue stays idle, and may be gone.
+            if let Ok(pooled) = self.device.take_stream(self.opened) {
+                self.stream = pooled;
+                self.queued = false;
+            }
         }
         self.staging.clear();
         // First come, first gone, as observers expect it.
@@ -266,7 +299,7 @@ impl Work {
             result = result.and(freed);
         }
         // Only now, as memory may have been freed in its order.
-        if let Some(stream) = self.stream.take() {
+        if let Some(stream) = self.stream.take().filter(|_| !self.queued) {
             self.device.give_stream_back(stream);
         }
         result
@@ -278,9 +311,55 @@ impl Work {
         Purpose::Runtime { stream: self.stream }
     }
 
+    /// Takes the entries that this work has given up out of the present table before its
+    /// operations are done, unless others use them; their memory is freed at the end.
+    pub(crate) fn withdraw(&mut self) {
+        let mut entries = std::mem::take(&mut self.unmapping);
+        let mut seen: HashSet<(usize, u32)> = HashSet::with_capacity(entries.len());
+        // An entry that several items have given up is used once from here on.
+        entries
+            .retain(|entry| seen.insert(entry.key()) || self.device.table.finish_unmapping(*entry).is_some());
+        entries.retain(|&entry| match self.device.table.withdraw(entry) {
+            None => true,
+            Some(removed) => {
+                if let Some(memory) = self.remove(removed) {
+                    self.temporaries.push(memory);
+                }
+                false
+            }
+        });
+        self.unmapping = entries;
+    }
+
+    /// Entries that nobody has a reference of, and that could not be
+    /// [withdrawn](Self::withdraw) as other constructs use them still.
+    pub(crate) fn contested(&self) -> Vec<EntryRef<'static>> {
+        let unmapped = |entry: &EntryRef<'_>| entry.snapshot().is_some_and(|counts| counts.total() == 0);
+        self.unmapping.iter().copied().filter(unmapped).collect()
+    }
+
+    /// Whether this work uses one of the entries until it is done.
+    pub(crate) fn uses_any(&self, entries: &[EntryRef<'static>]) -> bool {
+        self.unmapping.iter().any(|entry| entries.contains(entry))
+    }
+
+    /// Gives up the uses of the entries, which another construct frees behind this one.
+    pub(crate) fn hand_over(&mut self, entries: &[EntryRef<'static>]) {
+        let table = &self.device.table;
+        self.unmapping.retain(|entry| !entries.contains(entry) || table.finish_unmapping(*entry).is_some());
+    }
+
     /// Removes an entry unless somebody has come back to it.
     fn unmap(&self, entry: EntryRef<'static>) -> Result<()> {
         let Some(removed) = self.device.table.finish_unmapping(entry) else { return Ok(()) };
+        let Some(memory) = self.remove(removed) else { return Ok(()) };
+        // SAFETY: the entry owned the allocation and has left the table.
+        unsafe { self.device.deallocate(self.opened, &self.site, memory, self.purpose()) }
+    }
+
+    /// What is left of an entry that has left the table: tells observers, and answers the
+    /// memory to free.
+    fn remove(&self, removed: Removed<'static>) -> Option<DevicePtr> {
         if events::observed() {
             self.tell_mapping(&MappingEvent {
                 change: MappingChange::Removed,
@@ -298,11 +377,7 @@ impl Work {
         if let Some(ready) = removed.ready {
             self.leave(ready, 1);
         }
-        if removed.allocation == DevicePtr::NULL {
-            return Ok(());
-        }
-        // SAFETY: the entry owned the allocation and has left the table.
-        unsafe { self.device.deallocate(self.opened, &self.site, removed.allocation, self.purpose()) }
+        (removed.allocation != DevicePtr::NULL).then_some(removed.allocation)
     }
 
     /// Undoes `enter` after a failure, so that nothing stays mapped that the

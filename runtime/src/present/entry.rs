@@ -233,6 +233,11 @@ impl<'t> EntryRef<'t> {
         self.update(|snapshot| Some(snapshot.finished_unmapping())).is_some_and(|(_, remove)| remove)
     }
 
+    /// Ends the entry's life if its only use is the caller's.
+    pub(super) fn withdraw(self) -> bool {
+        self.update(|snapshot| snapshot.is_last_use().then(|| (snapshot.freed(), ()))).is_some()
+    }
+
     /// Address on the device of host address `host`, which lies in the range or
     /// (for base addresses) before it.
     #[inline]

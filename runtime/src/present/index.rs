@@ -14,7 +14,7 @@ use super::entry::{Entry, EntryRef, NewEntry};
 use super::leaves::{Directory, LEAF, Leaf, Torn};
 use super::ready::{Points, ReadyRef};
 use super::reverse::Reverse;
-use super::state::Phase;
+use super::state::{Phase, Snapshot};
 use crate::label::Label;
 use crate::sync::{AtomicPtr, AtomicUsize, Mutex, MutexGuard, Ordering, fence, lock, spin_hint};
 use gangway_backend::DevicePtr;
@@ -234,6 +234,22 @@ impl PresentTable {
         let mut writer = lock(&self.writer);
         let removed = Removed::of(entry);
         if !entry.finish_unmapping() {
+            return None;
+        }
+        let removed = Removed { ready: entry.take_ready(), ..removed };
+        self.take_out(&mut writer, entry);
+        Some(removed)
+    }
+
+    /// As [`finish_unmapping`](Self::finish_unmapping), but if others use the entry, or it
+    /// has references again, the caller's use goes on.
+    pub fn withdraw<'t>(&'t self, entry: EntryRef<'t>) -> Option<Removed<'t>> {
+        if !entry.snapshot().is_some_and(Snapshot::is_last_use) {
+            return None;
+        }
+        let mut writer = lock(&self.writer);
+        let removed = Removed::of(entry);
+        if !entry.withdraw() {
             return None;
         }
         let removed = Removed { ready: entry.take_ready(), ..removed };

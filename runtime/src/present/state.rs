@@ -207,6 +207,12 @@ impl Snapshot {
         Some(self)
     }
 
+    /// Nobody has a reference, and one construct alone uses the entry.
+    #[must_use]
+    pub(crate) const fn is_last_use(self) -> bool {
+        self.unmapping == 1 && self.total() == 0
+    }
+
     /// The end of one thread's unmapping. The second value says whether the
     /// entry is now this thread's to remove: no references came back and no
     /// other thread is still copying from it.

@@ -3,9 +3,9 @@
 use super::memory::DeviceMemory;
 use super::streams::{Access, Operation, Queues};
 use gangway_backend::{
-    AllocationKind, ArgumentForm, ArgumentTable, Backend, CallingConvention, Capabilities, Device, DevicePtr,
-    Error, EventHandle, Kernel, KernelHandle, KernelLimits, Launch, Module, Parameter, Parameters, Result,
-    Session, StreamHandle, TableRequest,
+    AllocationKind, ArgumentForm, ArgumentTable, Backend, CallingConvention, Capabilities, Completion,
+    Device, DevicePtr, Error, EventHandle, Kernel, KernelHandle, KernelLimits, Launch, Module, Parameter,
+    Parameters, Result, Session, StreamHandle, TableRequest,
 };
 use std::collections::BTreeMap;
 use std::ptr::NonNull;
@@ -50,6 +50,7 @@ pub struct Options {
     pub pooled: bool,
     /// Memory is allocated and freed in the order of streams.
     pub stream_ordered: bool,
+    pub completions: bool,
     pub memory: usize,
     pub passing: Passing,
     pub limits: KernelLimits,
@@ -61,6 +62,7 @@ const USUAL: Options = Options {
     events: true,
     pooled: false,
     stream_ordered: false,
+    completions: false,
     memory: usize::MAX,
     passing: Passing::Slots,
     limits: KernelLimits { threads: None, static_group_memory: 0, dynamic_group_memory: None },
@@ -99,6 +101,7 @@ pub enum Call {
     Synchronize,
     RecordEvent,
     WaitEvent,
+    OnComplete,
     /// These are counted, and do not fail.
     DestroyEvent,
     Deallocate,
@@ -106,7 +109,7 @@ pub enum Call {
 
 impl Call {
     /// Those that can be made to fail.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Allocate,
         Self::ToDevice,
         Self::FromDevice,
@@ -115,6 +118,7 @@ impl Call {
         Self::Synchronize,
         Self::RecordEvent,
         Self::WaitEvent,
+        Self::OnComplete,
     ];
 }
 
@@ -141,6 +145,8 @@ struct Calls {
     images: usize,
     /// Images whose constructor has run.
     constructed: usize,
+    /// An image was unloaded while a kernel, of whichever image, was under way.
+    unloaded_busy: bool,
     /// Upper bounds of threads that the last launch came with.
     thread_limit: [u32; 3],
     /// What the last kernel that takes slots has been given.
@@ -196,6 +202,11 @@ impl Mock {
     /// How many images have been constructed.
     pub fn constructed(&self) -> usize {
         self.calls.lock().unwrap().constructed
+    }
+
+    /// Whether an image was unloaded while a kernel, of whichever image, was under way.
+    pub fn unloaded_busy(&self) -> bool {
+        self.calls.lock().unwrap().unloaded_busy
     }
 
     /// Upper bounds of threads that the last launch came with.
@@ -349,7 +360,11 @@ impl MockModule {
 
 impl Drop for MockModule {
     fn drop(&mut self) {
-        self.mock.queues().memory.displace(self.globals);
+        let mut queues = self.mock.queues();
+        let busy = queues.has_kernels();
+        queues.memory.displace(self.globals);
+        drop(queues);
+        self.mock.calls.lock().unwrap().unloaded_busy |= busy;
         self.mock.calls.lock().unwrap().images -= 1;
     }
 }
@@ -396,10 +411,11 @@ impl Module for MockModule {
 
 impl Device for MockDevice {
     fn capabilities(&self) -> Capabilities {
-        let Options { timing, events, pooled, stream_ordered, .. } = self.0.options;
+        let Options { timing, events, completions, pooled, stream_ordered, .. } = self.0.options;
         Capabilities {
             asynchronous: timing != Timing::Synchronous,
             events,
+            completions,
             pooled_memory: pooled,
             stream_ordered_memory: stream_ordered,
             ..Capabilities::default()
@@ -561,6 +577,16 @@ impl Device for MockDevice {
     fn wait_event(&self, stream: StreamHandle, event: EventHandle) -> Result<()> {
         self.0.call(Call::WaitEvent)?;
         self.0.queues().wait(stream.0, event.0);
+        Ok(())
+    }
+
+    fn on_complete(&self, stream: StreamHandle, completion: Completion) -> Result<()> {
+        if let Err(error) = self.0.call(Call::OnComplete) {
+            completion.cancel();
+            return Err(error);
+        }
+        self.0.queues().notify(stream.0, completion);
+        self.0.changed.notify_all();
         Ok(())
     }
 

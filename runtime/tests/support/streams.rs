@@ -7,7 +7,7 @@
 
 use super::construct::EXPECTED;
 use super::memory::DeviceMemory;
-use gangway_backend::DevicePtr;
+use gangway_backend::{Completion, DevicePtr};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// What a kernel does with one argument: adds one to each byte, or checks that
@@ -78,6 +78,8 @@ pub enum Operation {
     Free {
         memory: DevicePtr,
     },
+    /// Tells whoever wants to know, see [`Queues::notify`].
+    Complete(usize),
 }
 
 impl Operation {
@@ -109,7 +111,7 @@ impl Operation {
                 Access::list(&slots).into_iter().for_each(|access| access.perform(memory));
             }
             Self::Allocate { memory: pointer, size } => memory.begin(pointer, size),
-            Self::Record(_) | Self::Wait(_) | Self::Free { .. } => {}
+            Self::Record(_) | Self::Wait(_) | Self::Free { .. } | Self::Complete(_) => {}
         }
     }
 
@@ -120,7 +122,11 @@ impl Operation {
             Self::FromDevice { from, .. } => inside(*from),
             Self::Kernel { accesses } => accesses.iter().any(|access| inside(access.begin)),
             Self::TableKernel { table, .. } => inside(*table),
-            Self::Record(_) | Self::Wait(_) | Self::Allocate { .. } | Self::Free { .. } => false,
+            Self::Record(_)
+            | Self::Wait(_)
+            | Self::Allocate { .. }
+            | Self::Free { .. }
+            | Self::Complete(_) => false,
         }
     }
 }
@@ -131,6 +137,7 @@ pub struct Queues {
     streams: BTreeMap<usize, VecDeque<Operation>>,
     /// Events that exist; true once they have happened.
     events: BTreeMap<usize, bool>,
+    completions: BTreeMap<usize, Completion>,
     next_handle: usize,
     random: u64,
 }
@@ -141,7 +148,9 @@ impl Queues {
             memory,
             streams: BTreeMap::new(),
             events: BTreeMap::new(),
-            next_handle: 1,
+            completions: BTreeMap::new(),
+            // Any number is a handle.
+            next_handle: 0,
             random: 0x9e37_79b9_7f4a_7c15,
         }
     }
@@ -151,9 +160,33 @@ impl Queues {
     }
 
     pub fn create_stream(&mut self) -> usize {
+        let stream = self.new_handle();
+        self.streams.insert(stream, VecDeque::new());
+        stream
+    }
+
+    fn new_handle(&mut self) -> usize {
         self.next_handle += 1;
-        self.streams.insert(self.next_handle, VecDeque::new());
-        self.next_handle
+        self.next_handle - 1
+    }
+
+    /// Whether anything is under way.
+    pub fn is_busy(&self) -> bool {
+        self.streams.values().any(|queue| !queue.is_empty())
+    }
+
+    /// Whether a kernel is under way.
+    pub fn has_kernels(&self) -> bool {
+        let is_kernel = |operation: &Operation| {
+            matches!(operation, Operation::Kernel { .. } | Operation::TableKernel { .. })
+        };
+        self.streams.values().flatten().any(is_kernel)
+    }
+
+    pub fn notify(&mut self, stream: usize, completion: Completion) {
+        let handle = self.new_handle();
+        self.completions.insert(handle, completion);
+        self.push(stream, Operation::Complete(handle));
     }
 
     pub fn destroy_stream(&mut self, stream: usize) {
@@ -170,10 +203,10 @@ impl Queues {
     }
 
     pub fn record(&mut self, stream: usize) -> usize {
-        self.next_handle += 1;
-        self.events.insert(self.next_handle, false);
-        self.push(stream, Operation::Record(self.next_handle));
-        self.next_handle
+        let event = self.new_handle();
+        self.events.insert(event, false);
+        self.push(stream, Operation::Record(event));
+        event
     }
 
     pub fn wait(&mut self, stream: usize, event: usize) {
@@ -213,8 +246,10 @@ impl Queues {
         let Some(queue) = self.streams.get_mut(&stream) else { return false };
         match queue.front() {
             None => return false,
-            // An event that has been destroyed has happened, or nobody will tell.
             Some(Operation::Wait(event)) if self.events.get(event) == Some(&false) => return false,
+            Some(Operation::Complete(handle)) => {
+                self.completions.remove(handle).expect("told once").complete();
+            }
             Some(Operation::Record(event)) => {
                 if let Some(happened) = self.events.get_mut(event) {
                     *happened = true;

@@ -425,6 +425,15 @@ GANGWAY_RTL_API gangway_rtl_status gangway_rtl_destroy_event(gangway_rtl_device 
                                                              gangway_rtl_event event,
                                                              gangway_rtl_error *error);
 
+/* Since version 1.1. Has `function` called with `context` when all operations that are in
+ * the stream now are done or have failed: once, on any thread. The function returns soon
+ * and calls nothing of the back end. It is not called if GANGWAY_RTL_OK is not returned.
+ * Without it, Gangway asks gangway_rtl_is_idle. */
+GANGWAY_RTL_API gangway_rtl_status gangway_rtl_on_complete(gangway_rtl_device device,
+                                                           gangway_rtl_stream stream,
+                                                           void (*function)(void *context), void *context,
+                                                           gangway_rtl_error *error);
+
 /* Pins host memory and gives the address by which the device uses it. */
 GANGWAY_RTL_API gangway_rtl_status gangway_rtl_pin_host(gangway_rtl_device device, void *host, size_t size,
                                                         gangway_rtl_address *address,

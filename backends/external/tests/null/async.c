@@ -62,6 +62,8 @@ static void *work(void *argument)
     if (node->operation.kind == WAIT) {
       wait_until(node->operation.event->stream, node->operation.event->point);
       release(node->operation.event);
+    } else if (node->operation.kind == TELL) {
+      node->operation.tell(node->operation.context);
     } else {
       status = null_perform(&node->operation, &error);
     }
@@ -186,6 +188,17 @@ gangway_rtl_status gangway_rtl_wait_event(gangway_rtl_device device, gangway_rtl
     release(event);
   return status;
 }
+
+#if GANGWAY_RTL_VERSION_MINOR >= 1
+gangway_rtl_status gangway_rtl_on_complete(gangway_rtl_device device, gangway_rtl_stream stream,
+                                           void (*function)(void *context), void *context,
+                                           gangway_rtl_error *error)
+{
+  struct operation tell = {.kind = TELL, .tell = function, .context = context};
+  null_note(device->ordinal, "on complete");
+  return null_enqueue(stream, &tell, error);
+}
+#endif
 
 gangway_rtl_status gangway_rtl_destroy_event(gangway_rtl_device device, gangway_rtl_event event,
                                              gangway_rtl_error *error)

@@ -48,7 +48,7 @@ struct gangway_rtl_module_s {
 
 /* One thing to do. */
 struct operation {
-  enum { COPY, FILL, LAUNCH, WAIT } kind;
+  enum { COPY, FILL, LAUNCH, WAIT, TELL } kind;
   char *to;
   const char *from;
   size_t size;
@@ -58,6 +58,8 @@ struct operation {
   const uint64_t *arguments; /* or a packed buffer */
   uint64_t *owned;      /* freed when done; null if none */
   gangway_rtl_event event; /* of a WAIT */
+  void (*tell)(void *context); /* of a TELL */
+  void *context;
 };
 
 static inline char *null_pointer(gangway_rtl_address address) { return (char *)(uintptr_t)address; }

@@ -8,7 +8,7 @@ use crate::message;
 use crate::policy::offload;
 use crate::state::RUNTIME;
 use gangway_runtime::events::Site;
-use gangway_runtime::streams::foreign_runtime;
+use gangway_runtime::queue::foreign_runtime;
 use gangway_runtime::{Device, Error};
 use std::ffi::c_void;
 

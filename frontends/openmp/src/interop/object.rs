@@ -2,7 +2,7 @@
 
 use crate::{message, policy};
 use gangway_backend::ForeignRuntime;
-use gangway_runtime::streams::Stream;
+use gangway_runtime::queue::Queue;
 use gangway_runtime::{Device, Result};
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -25,7 +25,7 @@ pub struct Interop {
     kind: Kind,
     device: &'static Device,
     foreign: ForeignRuntime,
-    stream: Option<Stream>,
+    stream: Option<Queue>,
     attributes: i64,
     /// The thread a `dispatch` construct made it for.
     owner: Option<i32>,
@@ -72,7 +72,7 @@ impl Interop {
             kind,
             device,
             foreign,
-            stream: if stream { Stream::create(device)? } else { None },
+            stream: if stream { Some(Queue::create(device)?).filter(Queue::has_stream) } else { None },
             attributes,
             owner,
             used: AtomicBool::new(true),
@@ -98,7 +98,7 @@ impl Interop {
 
     /// The foreign runtime's handle of its stream.
     pub fn stream(&self) -> Option<usize> {
-        self.stream.as_ref().map(Stream::foreign)
+        self.stream.as_ref().and_then(Queue::foreign)
     }
 
     /// Adds a function to call when the stream has been waited for.
@@ -112,7 +112,7 @@ impl Interop {
     pub(super) fn synchronize(&self) {
         // Cleared first: who gets the object meanwhile is waited for next time.
         self.used.store(false, Ordering::Release);
-        if let Some(Err(error)) = self.stream.as_ref().map(Stream::synchronize) {
+        if let Some(Err(error)) = self.stream.as_ref().map(Queue::synchronize) {
             policy::terminate(&error);
         }
         self.complete();
@@ -143,7 +143,7 @@ impl Interop {
             }
             (*object).synchronize();
             let object = Box::from_raw(object);
-            if let Some(Err(error)) = object.stream.map(Stream::destroy) {
+            if let Some(Err(error)) = object.stream.map(Queue::destroy) {
                 message::debug(format_args!("destroying an interoperability object: {error}"));
             }
         }

@@ -1,0 +1,488 @@
+//! Queues that the program owns: OpenACC's async queues, and the streams of interop
+//! objects.
+//!
+//! A queue is a stream that never goes to the device's pool. Constructs are issued to it
+//! one behind the other and return at once. What is left of a construct (memory to free,
+//! buffers to drop) is done when the queue has got there, by the next thread that comes
+//! to the queue. The device tells that if it can ([`Capabilities::completions`]);
+//! otherwise whoever comes asks whether the queue is idle.
+//!
+//! What a construct unmaps leaves the present table when the construct is issued: the next
+//! one in the queue maps it anew. Constructs of other queues that use it still come first.
+//! Only what a construct outside of queues uses stays until that is done.
+//!
+//! [`Capabilities::completions`]: gangway_backend::Capabilities::completions
+
+use crate::device::Device;
+use crate::environment::Work;
+use crate::error::{Error, ErrorKind, Result};
+use crate::events::Site;
+use crate::target::Job;
+use gangway_backend::{Completion, EventHandle, ForeignRuntime, StreamHandle};
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::ThreadId;
+
+/// A queue of a device. It is destroyed by [`destroy`](Self::destroy), or when it is
+/// dropped; both wait for it.
+pub struct Queue {
+    shared: Arc<Shared>,
+    destroyed: bool,
+}
+
+/// What the device keeps of a queue, too, to wait for it before it unloads an image.
+pub(crate) struct Shared {
+    device: &'static Device,
+    /// `None` on synchronous devices, whose queues are always empty. Destroyed when the
+    /// last user of it goes.
+    stream: Option<StreamHandle>,
+    state: Mutex<State>,
+    ended: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    /// What has been issued and not ended, in order.
+    issued: Vec<Issued>,
+    /// What has been issued so far.
+    count: u64,
+    /// Kernels launched since the queue was last found idle: one of them is to blame for
+    /// a failure. No more than [`SUSPECTS`], the last ones.
+    suspects: VecDeque<Suspect>,
+    /// Threads that are ending constructs.
+    ending: Vec<ThreadId>,
+    /// What has failed since somebody was told.
+    failure: Option<Box<Error>>,
+}
+
+/// Kernels that are named when something in a queue has failed.
+const SUSPECTS: usize = 8;
+
+/// With so many constructs in it a queue is asked whether it is idle before the next one, if
+/// its device does not tell when each of them is done.
+const PATIENCE: usize = 16;
+
+/// A kernel in a queue.
+struct Suspect {
+    number: u64,
+    kernel: &'static str,
+    site: Site,
+}
+
+/// What has been issued: a construct, or waiting for an event.
+struct Issued {
+    number: u64,
+    what: What,
+    /// Set when it is done, if the device tells.
+    done: Option<Arc<AtomicBool>>,
+}
+
+enum What {
+    Construct(Box<Job>),
+    /// The event lives until nothing waits for it any more.
+    Wait(#[expect(dead_code, reason = "kept until it is dropped")] Arc<Event>),
+}
+
+/// An event, destroyed with its last user.
+struct Event {
+    device: &'static Device,
+    handle: EventHandle,
+}
+
+impl Issued {
+    /// The work of a construct.
+    fn work(&mut self) -> Option<&mut Work> {
+        match &mut self.what {
+            What::Construct(job) => Some(job.work()),
+            What::Wait(_) => None,
+        }
+    }
+}
+
+impl Drop for Event {
+    fn drop(&mut self) {
+        if let Ok(opened) = self.device.open() {
+            // Nothing can be done about an event that cannot be destroyed.
+            let _ = opened.device.destroy_event(self.handle);
+        }
+    }
+}
+
+/// A point in a queue, for other queues of the device to wait for.
+pub struct Marker {
+    device: &'static Device,
+    /// `None`: what was before it is done.
+    event: Option<Arc<Event>>,
+}
+
+impl Shared {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Ends the constructs that are known to be done: those whose device says so, and all
+    /// up to number `idle`.
+    fn end_finished(&self, idle: u64) {
+        let this = std::thread::current().id();
+        let mut state = self.state();
+        let is_done = |issued: &mut Issued| {
+            issued.number < idle || issued.done.as_ref().is_some_and(|done| done.load(Ordering::Acquire))
+        };
+        let finished: Vec<Issued> = state.issued.extract_if(.., is_done).collect();
+        if finished.is_empty() {
+            return;
+        }
+        state.ending.push(this);
+        drop(state);
+        let mut failure = None;
+        for issued in finished {
+            if let What::Construct(job) = issued.what {
+                failure = failure.or(job.end().err());
+            }
+        }
+        let mut state = self.state();
+        state.failure = state.failure.take().or(failure);
+        if let Some(own) = state.ending.iter().position(|thread| *thread == this) {
+            state.ending.swap_remove(own);
+        }
+        self.ended.notify_all();
+    }
+
+    /// Waits until other threads have ended what they found done. A thread that comes
+    /// here while it ends constructs (an observer's call) does not wait for itself.
+    fn wait_for_others(&self) -> MutexGuard<'_, State> {
+        let this = std::thread::current().id();
+        let others = |state: &mut State| state.ending.iter().any(|thread| *thread != this);
+        self.ended.wait_while(self.state(), others).unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes what a construct at the end of this queue has unmapped out of the present
+    /// table: the next construct maps it anew. Its memory is freed when the construct is
+    /// done, so the construct has to be behind those that use the memory still. In this
+    /// queue it is.
+    fn withdraw(&self, work: &mut Work) -> Result<()> {
+        work.withdraw();
+        let contested = work.contested();
+        if contested.is_empty() {
+            return Ok(());
+        }
+        for queue in self.device.all_queues() {
+            let mut state = queue.wait_for_others();
+            if !state.issued.iter_mut().filter_map(Issued::work).any(|work| work.uses_any(&contested)) {
+                continue;
+            }
+            drop(state);
+            self.wait_for(&queue)?;
+            queue
+                .state()
+                .issued
+                .iter_mut()
+                .filter_map(Issued::work)
+                .for_each(|work| work.hand_over(&contested));
+        }
+        // What is left is used by constructs that somebody waits for; it leaves with them.
+        work.withdraw();
+        Ok(())
+    }
+
+    /// Orders what is issued to this queue later behind what has been issued to another.
+    fn wait_for(&self, other: &Self) -> Result<()> {
+        if std::ptr::eq(self, other) {
+            return Ok(());
+        }
+        self.wait_for_marker(&other.mark()?)
+    }
+
+    fn mark(&self) -> Result<Marker> {
+        let device = self.device;
+        let opened = device.open()?;
+        let event = match self.stream {
+            Some(stream) if opened.capabilities.events => {
+                let handle = self.fail(opened.device.record_event(stream))?;
+                Some(Arc::new(Event { device, handle }))
+            }
+            _ => {
+                self.drain();
+                None
+            }
+        };
+        Ok(Marker { device, event })
+    }
+
+    fn wait_for_marker(&self, marker: &Marker) -> Result<()> {
+        let Some(event) = &marker.event else { return Ok(()) };
+        let Some(stream) = self.stream.filter(|_| std::ptr::eq(self.device, marker.device)) else {
+            return marker.wait();
+        };
+        self.fail(self.device.open()?.device.wait_event(stream, event.handle))?;
+        let mut state = self.state();
+        let number = state.count;
+        state.count += 1;
+        state.issued.push(Issued { number, what: What::Wait(Arc::clone(event)), done: None });
+        Ok(())
+    }
+
+    /// Whether all that was issued is done, without waiting. Ends what is done.
+    fn test(&self) -> Result<bool> {
+        let Some(stream) = self.stream else { return Ok(true) };
+        let opened = self.device.open()?;
+        let issued = self.state().count;
+        let idle = opened.device.is_idle(stream).unwrap_or_else(|error| {
+            self.note(error);
+            true
+        });
+        self.end_finished(if idle { issued } else { 0 });
+        if idle {
+            self.clear_suspects(issued);
+        }
+        Ok(idle)
+    }
+
+    /// Waits for all that was issued, and ends it. What fails is kept for whoever asks.
+    pub(crate) fn drain(&self) {
+        let (Some(stream), Ok(opened)) = (self.stream, self.device.open()) else { return };
+        let issued = self.state().count;
+        if let Err(error) = opened.device.synchronize(stream) {
+            self.note(error);
+        }
+        self.end_finished(issued);
+        drop(self.wait_for_others());
+        self.clear_suspects(issued);
+    }
+
+    fn clear_suspects(&self, before: u64) {
+        self.state().suspects.retain(|suspect| suspect.number >= before);
+    }
+
+    /// Remembers that an operation has failed. The stream does not tell which: if there is
+    /// only one kernel that it can be, that one is named as by a construct that waits.
+    #[cold]
+    fn note(&self, source: gangway_backend::Error) {
+        let mut state = self.state();
+        let readable = |suspect: &Suspect| gangway_trace::pretty_kernel_name(suspect.kernel).into();
+        let mut kernels: Vec<String> = state.suspects.iter().map(readable).collect();
+        let construct = match &state.suspects.make_contiguous() {
+            [only] => only.site.location(),
+            _ => None,
+        };
+        let kind = match (kernels.len(), kernels.pop()) {
+            (1, Some(kernel)) => ErrorKind::Launch { kernel, source },
+            (_, last) => {
+                kernels.extend(last);
+                ErrorKind::Queue { kernels, source }
+            }
+        };
+        state.failure.get_or_insert(Error::new(kind, self.device.number(), construct));
+    }
+
+    fn fail<T>(&self, result: std::result::Result<T, gangway_backend::Error>) -> Result<T> {
+        result.map_err(|error| self.device.backend_error(error))
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        // In the child of a fork the device may be out of reach.
+        if let (Some(stream), Ok(opened)) = (self.stream, self.device.open()) {
+            // Nothing can be done about a stream that cannot be destroyed.
+            let _ = opened.device.destroy_stream(stream);
+        }
+    }
+}
+
+impl Queue {
+    /// Creates a queue, and opens the device for it.
+    ///
+    /// # Errors
+    /// The device cannot be opened, or has no stream left.
+    pub fn create(device: &'static Device) -> Result<Self> {
+        let opened = device.open()?;
+        let stream = if opened.capabilities.asynchronous {
+            let created = opened.device.create_stream();
+            Some(created.map_err(|error| device.backend_error(error))?)
+        } else {
+            None
+        };
+        let (state, ended) = (Mutex::default(), Condvar::new());
+        let shared = Arc::new(Shared { device, stream, state, ended });
+        if stream.is_some() {
+            device.remember_queue(&shared);
+        }
+        Ok(Self { shared, destroyed: false })
+    }
+
+    /// Its device.
+    #[must_use]
+    pub fn device(&self) -> &'static Device {
+        self.shared.device
+    }
+
+    /// Whether there is a stream behind it: on synchronous devices there is none.
+    #[must_use]
+    pub fn has_stream(&self) -> bool {
+        self.shared.stream.is_some()
+    }
+
+    /// The foreign runtime's handle of its stream.
+    #[must_use]
+    pub fn foreign(&self) -> Option<usize> {
+        let opened = self.shared.device.open().ok()?;
+        self.shared.stream.map(|stream| opened.device.foreign_stream(stream))
+    }
+
+    pub(crate) fn stream(&self) -> Option<StreamHandle> {
+        self.shared.stream
+    }
+
+    /// Takes over a construct that has been issued to its stream.
+    pub(crate) fn accept(&self, mut job: Box<Job>) -> Result<()> {
+        let Some(stream) = self.shared.stream else { return job.complete() };
+        let opened = self.shared.device.open()?;
+        if let Err(error) = self.shared.withdraw(job.work()) {
+            let _ = job.complete();
+            return Err(error);
+        }
+        let done = opened.capabilities.completions.then(|| Arc::new(AtomicBool::new(false)));
+        if let Some(done) = &done {
+            let done = done.clone();
+            let completion = Completion::new(move || done.store(true, Ordering::Release));
+            // Where it fails, the construct is found done when the queue is idle.
+            let _ = opened.device.on_complete(stream, completion);
+        }
+        let mut state = self.shared.state();
+        let number = state.count;
+        state.count += 1;
+        if let Some((kernel, site)) = job.launched() {
+            if state.suspects.len() == SUSPECTS {
+                state.suspects.pop_front();
+            }
+            state.suspects.push_back(Suspect { number, kernel, site });
+        }
+        state.issued.push(Issued { number, what: What::Construct(job), done });
+        Ok(())
+    }
+
+    /// Ends constructs that are done, before another one is issued.
+    pub(crate) fn tidy(&self) -> Result<()> {
+        let waiting = self.shared.state().issued.len();
+        let told = self.shared.device.open()?.capabilities.completions;
+        if told && waiting > 0 {
+            self.shared.end_finished(0);
+        }
+        if waiting >= PATIENCE {
+            self.shared.test()?;
+        }
+        Ok(())
+    }
+
+    /// Waits until all that has been issued to the queue is done.
+    ///
+    /// # Errors
+    /// Something in the queue has failed since the last time.
+    pub fn synchronize(&self) -> Result<()> {
+        self.shared.drain();
+        self.shared.state().failure.take().map_or(Ok(()), Err)
+    }
+
+    /// Whether all that has been issued to the queue is done; does not wait for the device.
+    ///
+    /// # Errors
+    /// All is done, and something has failed.
+    pub fn test(&self) -> Result<bool> {
+        if !self.shared.test()? {
+            return Ok(false);
+        }
+        self.shared.wait_for_others().failure.take().map_or(Ok(true), Err)
+    }
+
+    /// Calls a function when all that has been issued to the queue so far is done, on a
+    /// thread of the device's driver. It must not call the runtime. False: the device
+    /// does not tell, so [`test`](Self::test) is what there is.
+    ///
+    /// # Errors
+    /// What the driver says.
+    pub fn notify(&self, function: impl FnOnce() + Send + 'static) -> Result<bool> {
+        let opened = self.shared.device.open()?;
+        match self.shared.stream {
+            None => function(),
+            Some(stream) if opened.capabilities.completions => {
+                self.shared.fail(opened.device.on_complete(stream, Completion::new(function)))?;
+            }
+            Some(_) => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// Has what is issued to this queue later wait for what has been issued to the other
+    /// one. Where the devices differ, or have no events, this waits for the other queue.
+    ///
+    /// # Errors
+    /// What the driver says.
+    pub fn wait_for(&self, other: &Self) -> Result<()> {
+        self.shared.wait_for(&other.shared)
+    }
+
+    /// The end of what has been issued to the queue so far. Where the device has no
+    /// events, this waits for the queue.
+    ///
+    /// # Errors
+    /// What the driver says.
+    pub fn mark(&self) -> Result<Marker> {
+        self.shared.mark()
+    }
+
+    /// Has what is issued to this queue later wait for a point in another one. Where that
+    /// is one of another device, this waits for the point.
+    ///
+    /// # Errors
+    /// What the driver says.
+    pub fn wait_for_marker(&self, marker: &Marker) -> Result<()> {
+        self.shared.wait_for_marker(marker)
+    }
+
+    /// Waits for the queue and destroys it. It is destroyed even if something in it failed.
+    ///
+    /// # Errors
+    /// Something in the queue has failed.
+    pub fn destroy(mut self) -> Result<()> {
+        let waited = self.synchronize();
+        self.shared.device.forget_queue(&self.shared);
+        self.destroyed = true;
+        waited
+    }
+}
+
+impl Drop for Queue {
+    fn drop(&mut self) {
+        if !self.destroyed {
+            self.shared.drain();
+            self.shared.device.forget_queue(&self.shared);
+        }
+    }
+}
+
+impl Marker {
+    /// Waits until what was issued before it is done: in a stream of the device's pool,
+    /// which comes behind it.
+    ///
+    /// # Errors
+    /// What the driver says.
+    pub fn wait(&self) -> Result<()> {
+        let Some(event) = &self.event else { return Ok(()) };
+        let opened = self.device.open()?;
+        let behind = |stream: Option<StreamHandle>| {
+            stream.map_or(Ok(()), |stream| opened.device.wait_event(stream, event.handle))
+        };
+        self.device.at_once(opened, behind).map_err(|error| self.device.backend_error(error))
+    }
+}
+
+/// The runtime underneath a device's back end, if programs can call it; opens
+/// the device.
+///
+/// # Errors
+/// The device cannot be opened.
+pub fn foreign_runtime(device: &'static Device) -> Result<Option<ForeignRuntime>> {
+    Ok(device.open()?.device.foreign_runtime())
+}
