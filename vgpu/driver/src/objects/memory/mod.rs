@@ -99,8 +99,16 @@ pub fn register(address: u64, size: usize, owner: Owner) -> Result {
 }
 
 pub fn unregister(address: u64) -> Result {
-    space()?.unregister_host(address)?;
-    owners(address, |owners| owners.remove(&address));
+    // Taken first: as soon as the range is free, another thread may register it as its own.
+    let taken = owners(address, |owners| {
+        let registered = owners.get(&address).is_some_and(|owned| owned.registered);
+        if registered { owners.remove(&address) } else { None }
+    });
+    let outcome = space()?.unregister_host(address);
+    if let (Err(_), Some(owned)) = (&outcome, taken) {
+        owners(address, |owners| owners.insert(address, owned));
+    }
+    outcome?;
     Ok(())
 }
 
