@@ -1,10 +1,10 @@
 //! Runs PTX modules on the CPU. `DESIGN.md` tells how; this is the interface that the
 //! driver API works with.
 //!
-//! An [`Engine`] stands for the processors of one virtual device. [`Engine::load`] places
-//! a linked module in device memory; [`Engine::launch`] runs a kernel of it and returns when it has
-//! ended, from any number of threads at once. Order between launches is the
-//! caller's business (`gangway-streams`).
+//! An [`Engine`] stands for the processors of one virtual device. [`Engine::load`] places a
+//! linked module in device memory. [`Engine::launch`] runs a kernel of it and returns when it has
+//! ended. Any number of threads may launch at once. Order between launches is the caller's
+//! business (`gangway-streams`).
 
 pub mod abi;
 mod code;

@@ -1,5 +1,5 @@
-//! How much the compiler's passes do, counted for tests: that a pass takes n log n steps for a
-//! kernel of size n cannot be seen from the time on a machine that does other things as well.
+//! How much the compiler's passes do, counted for tests. Whether a pass takes n log n steps
+//! cannot be seen from the time on a machine that does other things as well.
 
 #[cfg(test)]
 thread_local! {

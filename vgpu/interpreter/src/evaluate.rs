@@ -1,8 +1,8 @@
 //! What every instruction that is about values alone computes for one lane.
 //!
-//! The interpreter runs on this, and the engine calls it for whatever it has no fast path
-//! for, so there is one meaning of each instruction. Nothing here knows of registers or
-//! memory, and nothing panics, whatever the values are.
+//! The interpreter runs on this, and the engine calls it where it has no fast path. So each
+//! instruction has one meaning. Nothing here knows of registers or memory, and nothing panics,
+//! whatever the values are.
 
 use gangway_ptx::Type;
 use gangway_ptx::meaning::{Atomic, AtomicOperation, Compare, Compute};

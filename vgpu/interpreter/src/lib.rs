@@ -1,10 +1,9 @@
 //! A plain interpreter of PTX modules: the oracle that faster engines are compared with.
 //!
-//! It runs one launch on one thread of the host, block after block, and within a block
-//! warp after warp. A warp is 32 lanes that execute an instruction together when they
-//! stand at the same place; where they differ, the deepest call and the lowest program
-//! counter go first, and now and then the lane that has waited longest, so that a lane that
-//! spins for another does not wait for ever.
+//! It runs one launch on one thread of the host, block after block, and within a block warp after
+//! warp. A warp is 32 lanes that execute an instruction together when they stand at the same
+//! place; where they differ, the deepest call and the lowest program counter go first. Now and
+//! then the lane that has waited longest goes first, so that a lane that spins for another ends.
 //!
 //! [`launch`] is the only way in. It never panics on a module that `gangway_ptx` has
 //! verified and never touches memory but through [`Memory`]: every failure of the

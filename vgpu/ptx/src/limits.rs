@@ -1,8 +1,8 @@
 //! Whether what a module declares fits into a device. The loader of a module asks; what runs it
 //! relies on the answer, and may compute with offsets in frames and parameters in 32 bits.
 //!
-//! The limits, and which of them depend on the version and the processor, are those of NVIDIA's
-//! assembler, which the driver applies when it loads a module.
+//! The limits are those of NVIDIA's assembler, which the driver applies when it loads a module.
+//! So is what depends on the version and the processor.
 
 use crate::ir::{Function, Linkage, Module, Variable};
 use crate::types::{StateSpace, Version};

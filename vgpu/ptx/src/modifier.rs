@@ -1,9 +1,9 @@
 //! The words after the periods of an instruction: rounding, comparison, scope, type...
 //!
-//! One enumeration holds them all, because the form table is about words and the same
-//! word means different things in different instructions (`.and` is an atomic
-//! operation, a reduction, or how `setp` combines predicates). The typed views that an
-//! engine wants are on [`Opcode`](crate::Opcode).
+//! One enumeration holds them all, because the form table is about words. The same word means
+//! different things in different instructions: `.and` is an atomic operation, a reduction, or how
+//! `setp` combines predicates. What the words of an operation mean
+//! together is its [`Meaning`](crate::Meaning).
 
 use crate::types::{StateSpace, Type, spelled};
 

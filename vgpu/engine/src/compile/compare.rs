@@ -1,5 +1,5 @@
-//! Comparisons of values of equal steps with one that is the same in all lanes: by the first value
-//! of each row, without a value for each lane.
+//! Comparisons of values of equal steps with one that is the same in all lanes. The first value
+//! of each row decides, without a value for each lane.
 //!
 //! Where the step is a power of two, arithmetic says which lanes of a row are on which side. Where
 //! it is another number, both ends of a row being on one side says it. All else compares lane by

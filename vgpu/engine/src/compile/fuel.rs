@@ -2,8 +2,8 @@
 //!
 //! In most modules a step back takes one, whatever it repeats. Fuel is only there so that warps
 //! which wait in a loop yield. Where the warps of a block are kept abreast (`load::abreast`),
-//! fuel is time: a step back takes what the loop's instructions would take on hardware, and an
-//! entered function what it takes without its loops.
+//! fuel is time. A step back takes what the loop's instructions would take on hardware. An
+//! entered function takes what it would take without its loops.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::I64;

@@ -5,8 +5,8 @@
 //! for the others. Barriers, calls and all that leaves the function end one. Where such an
 //! instruction has a guard, the guard becomes a branch around it.
 //!
-//! Blocks are numbered in the order in which masked code prefers them: topological, with
-//! every loop in one piece, so that lanes that wait behind a loop wait for all that are in it.
+//! Blocks are numbered in the order in which masked code prefers them: topological, with every
+//! loop in one piece. So lanes that wait behind a loop wait for all that are in it.
 
 use gangway_ptx::meaning::{self, Control, Exchange, ExchangeOperation};
 use gangway_ptx::{Body, Guard, Instruction, Meaning, Module, Operand};

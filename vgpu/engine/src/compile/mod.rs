@@ -5,8 +5,8 @@
 //! the two flavours, with `instructions`, `access` and `call` for what they share. `lower`
 //! computes, `support` does the rest.
 //!
-//! Code depends on nothing but the request, the module's declarations and the processor, has no
-//! relocations, and may be kept and used again where those are the same.
+//! Code depends on nothing but the request, the module's declarations and the processor. It has
+//! no relocations, and may be used again where those are the same.
 
 mod access;
 mod call;

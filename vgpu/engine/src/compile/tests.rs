@@ -1,5 +1,5 @@
-//! That code is made of whatever the interpreter is tested with, in both flavours and for
-//! all shapes of blocks: what is refused would silently run in the interpreter.
+//! Code is made of all that the interpreter is tested with, in both flavours and for all shapes
+//! of blocks. What is refused would run in the interpreter.
 
 #[path = "../../tests/shapes/mod.rs"]
 mod shapes;

@@ -1,10 +1,10 @@
 //! How much is spent on a function's code, by what it would cost to compile.
 //!
 //! A register of 32 lanes is eight values and more for Cranelift. Its allocation of registers by
-//! backtracking takes time that grows with the square of what lives at once; the one in a single
-//! pass takes a step for each value that lives where one of its blocks begins. So what is large is
-//! compiled with less care, and what is larger still keeps its registers in memory. The limits are
-//! far above what compilers make of most kernels.
+//! backtracking takes time that grows with the square of what lives at once. Allocation in a
+//! single pass takes a step for each value that lives where one of its blocks begins. So what is
+//! large is compiled with less care, and what is larger still keeps its registers in memory. The
+//! limits are far above what compilers make of most kernels.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

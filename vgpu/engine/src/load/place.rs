@@ -1,9 +1,9 @@
 //! Where the variables of a module go.
 //!
-//! Global and constant variables go to device memory: small ones together, so that a
-//! module of a thousand variables is loaded quickly, large ones and all those of a module
-//! that is checked to the byte on their own. Shared variables get offsets in the block's
-//! memory; two that no kernel can reach both of may have the same.
+//! Global and constant variables go to device memory. Small ones go there together, so that a
+//! module of a thousand variables is loaded quickly. Large ones, and all of a module that is
+//! checked to the byte, go on their own. Shared variables get offsets in the block's memory; two
+//! that no kernel can reach both of may have the same.
 
 use std::collections::BTreeMap;
 

@@ -3,7 +3,7 @@
 //!
 //! Polynomials in single precision, whose errors with those of their evaluation are below what
 //! the PTX ISA documents. Angles are reduced in double precision, so that large ones are as good
-//! as small ones up to 2^30; beyond, results only stay in [-1, 1].
+//! as small ones up to 2^30. Beyond, results only stay in [-1, 1].
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::types::{F32, F32X4, I32, I32X4};

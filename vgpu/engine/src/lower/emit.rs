@@ -1,9 +1,9 @@
 //! Writes Cranelift code that is the same for one value and for four lanes of values.
 //!
-//! Every operation here looks at the types of its operands: scalars stand for what is
-//! the same in all lanes, vectors for four lanes of 32 bits or two of 64. So each PTX
-//! instruction is written once. A mask is what a comparison gives: an `I8` of 0 or 1
-//! for scalars, all bits of each lane for vectors.
+//! Every operation here looks at the types of its operands. Scalars are the same in all lanes.
+//! Vectors are four lanes of 32 bits or two of 64. So each PTX instruction is written once. A
+//! mask is what a comparison gives: an `I8` of 0 or 1 for scalars, all bits of each lane for
+//! vectors.
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::types::{F32, F32X4, F64X2, I8X16, I32, I32X4, I64, I64X2};

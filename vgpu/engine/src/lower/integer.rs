@@ -1,7 +1,7 @@
 //! Integer arithmetic: sums, products, extremes.
 //!
-//! Types of 16 bits are kept zero-extended in 32; signed ones are extended by their
-//! sign before they are used, and results are cut to their width again.
+//! Types of 16 bits are kept zero-extended in 32. Signed ones are extended by their sign before
+//! they are used, and results are cut to their width again.
 
 use cranelift_codegen::ir::types::{I16X8, I32X4, I64};
 use cranelift_codegen::ir::{InstBuilder, Value};

@@ -1,9 +1,9 @@
 //! The sixteen barriers of a block, which count threads.
 //!
-//! Lanes arrive; the barrier is complete when as many have come as the instruction says, or, where
-//! it says nothing, all threads of the block that have not exited. Lanes of one warp may arrive at
-//! different times and places. A lane that waits keeps the generation in which it came, and waits
-//! until that has passed.
+//! Lanes arrive. The barrier is complete when as many have come as the instruction says. Where it
+//! says nothing, all threads of the block that have not exited must come. Lanes of one warp may
+//! arrive at different times and places. A lane that waits keeps the generation in which it came,
+//! and waits until that has passed.
 
 use crate::support::Arrivals;
 

@@ -1,7 +1,7 @@
 //! Functions that device code only declares and the driver provides: `vprintf`, `malloc`
 //! and their kin, as compiled code calls them.
 //!
-//! What they do is the interpreter's, lane by lane; here is what they need of the engine, and the
+//! The interpreter says what they do, lane by lane. Here is what they need of the engine, and the
 //! barrier of the grid, which only the engine can be.
 
 use std::ffi::c_void;

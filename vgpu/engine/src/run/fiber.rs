@@ -1,9 +1,9 @@
 //! Stacks for warps, and the fibers that run on them.
 //!
-//! A stack is a large piece of address space whose pages the kernel gives as they are
-//! used: a function of GCC's may have a frame of hundreds of kilobytes, and call itself.
-//! Below it are pages without access, so many that no frame steps over them. Stacks are
-//! kept for the next launch.
+//! A stack is a large piece of address space whose pages the kernel gives as they are used. A
+//! function of GCC's may have a frame of hundreds of kilobytes, and call itself. Below it are
+//! pages without access, so many that no frame steps over them. Stacks are kept for the next
+//! launch.
 
 use std::ops::Range;
 use std::ptr::NonNull;

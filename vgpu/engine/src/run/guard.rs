@@ -2,7 +2,7 @@
 //!
 //! The program may unmap what it has registered while a copy of it is queued or runs, or a kernel
 //! uses it. The driver's copies of host memory and the accesses of the interpreter go through
-//! [`copy`], which a fault ends with an answer and not the process.
+//! [`copy`]. A fault there ends the copy with an answer, and not the process.
 
 use std::cell::Cell;
 use std::ffi::c_int;

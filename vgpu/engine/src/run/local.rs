@@ -1,7 +1,7 @@
 //! Local memory: each lane's variables, for one warp.
 //!
-//! Lanes lie one after another at a stride that is no multiple of a page, so that the same
-//! variable of 32 lanes does not fall into the same set of the cache. Pages come as they are used.
+//! Lanes lie one after another at a stride that is no multiple of a page. So the same variable of
+//! 32 lanes does not fall into the same set of the cache. Pages come as they are used.
 
 use std::ptr::NonNull;
 

@@ -1,10 +1,10 @@
 //! Running kernels.
 //!
 //! A launch is a [`Job`](job::Job). The [`Pool`] lets threads take part in it, each with a
-//! [`Worker`](worker::Worker) that takes blocks; a [`Block`](block::Block) lets its warps run in
-//! turns; a warp is a [`Slot`](slot::Slot) with a fiber, on which compiled code runs. What compiled
-//! code asks for while it runs goes to its [`WarpHost`](warp::WarpHost). Signals are made into
-//! faults by [`trap`], and faults into reports by [`report`].
+//! [`Worker`](worker::Worker) that takes blocks. A [`Block`](block::Block) lets its warps run in
+//! turns. A warp is a [`Slot`](slot::Slot) with a fiber, on which compiled code runs. What
+//! compiled code asks for while it runs goes to its [`WarpHost`](warp::WarpHost). Signals are
+//! made into faults by [`trap`], and faults into reports by [`report`].
 
 mod barrier;
 mod block;

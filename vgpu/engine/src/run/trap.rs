@@ -1,11 +1,11 @@
 //! Signals that compiled code raises: an access to what is not allocated, an overflow of
 //! the stack.
 //!
-//! The handlers are installed when the first kernel is launched, or registered host memory is first
-//! copied. They act only on a thread that is inside a kernel, with its stack pointer on the warp's
-//! fiber, or inside a copy of [`guard`]; every other signal goes to the handler that was there
-//! before. A handler writes down what happened, and lets the fiber end in place of the instruction;
-//! everything else is done by the thread afterwards.
+//! The handlers are installed when the first kernel is launched, or registered host memory is
+//! first copied. They act only on a thread that is inside a kernel, with its stack pointer on the
+//! warp's fiber, or inside a copy of [`guard`]. Every other signal goes to the handler that was
+//! there before. A handler writes down what happened, and lets the fiber end in place of the
+//! instruction; everything else is done by the thread afterwards.
 
 use std::cell::{Cell, OnceCell};
 use std::ffi::{c_int, c_void};

@@ -1,8 +1,8 @@
 //! A thread's part in a launch: it takes blocks, and lets their warps run in turns.
 //!
-//! Most of the time it has one block. It takes another when the warps of those that it has wait for
-//! the whole grid, or have been spending their fuel for so long that they may be waiting for a
-//! block that no worker has started.
+//! Most of the time it has one block. It takes another when all its warps wait for the whole
+//! grid. It also does when they have spent fuel for so long that they may wait for a block that
+//! no worker has started.
 
 use std::thread;
 use std::time::{Duration, Instant};

@@ -1,5 +1,5 @@
-//! Where the accesses of all lanes go, found without a branch per lane: the common case of
-//! loads, stores and atomics whose addresses compiled code knows nothing about.
+//! Where the accesses of all lanes go, found without a branch per lane. This is the common case
+//! of accesses whose addresses have no shape.
 
 use gangway_device_memory::{BASE, LOCAL_WINDOW, WINDOWS};
 

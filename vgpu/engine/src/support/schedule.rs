@@ -1,6 +1,6 @@
-//! Who of a warp goes on, in functions that run under a mask: lanes that wait for others, at
-//! collective instructions and at barriers, and turns between lanes that spin and those that they
-//! spin for.
+//! Which lanes of a warp go on, in functions that run under a mask. Lanes wait for others at
+//! collective instructions and at barriers. Lanes that spin take turns with those that they spin
+//! for.
 //!
 //! What is chosen is told as a number: the block in the upper half, the lanes in the lower. Behind
 //! the numbers of blocks come those of the places behind their barriers.

@@ -1,5 +1,5 @@
-//! Names and words that PTX has and the virtual GPU does not, so that a program that
-//! uses them is told so, instead of being told that its PTX is wrong.
+//! Names and words that PTX has and the virtual GPU does not. A program that uses them is told
+//! so, and not that its PTX is wrong.
 
 use crate::types::spelled;
 

@@ -1,8 +1,8 @@
 //! Reads a module in two steps: all declarations first, then the bodies that are wanted.
 //!
-//! The linker does it so. A program of GCC's brings all of libgomp and newlib along, and
-//! reading the two thirds that no kernel reaches would take longer than all else about
-//! its start. What is wrong inside a body shows when that body is read.
+//! The linker does it so. A program of GCC's brings all of libgomp and newlib along. Reading the
+//! two thirds that no kernel reaches would take longer than the rest of its start. What is wrong
+//! inside a body shows when that body is read.
 
 use rustc_hash::FxHashMap;
 

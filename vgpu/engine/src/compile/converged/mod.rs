@@ -1,10 +1,10 @@
 //! The converged flavour: all lanes of the warp run, and the code knows it.
 //!
-//! Registers are SSA values in the form that [`shape`](super::shape) finds for them. The registers
-//! go to a frame, and masked code goes on from there, in three cases: lanes part, they wait for
-//! some lanes only, or a condition of a speculative instruction does not hold. When all lanes have
-//! met again, masked code gives back the number of their block. This code goes on if the registers
-//! still have their shapes.
+//! Registers are SSA values in the form that [`shape`](super::shape) finds for them. In three
+//! cases the registers go to a frame, and masked code goes on from there. Lanes part, or they
+//! wait for some lanes only, or a condition of a speculative instruction does not hold. When all
+//! lanes have met again, masked code gives back the number of their block. This code goes on if
+//! the registers still have their shapes.
 
 mod control;
 mod hand_over;

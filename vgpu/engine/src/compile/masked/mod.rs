@@ -5,8 +5,8 @@
 //! well, and the first block that a lane waits for runs. Steps back cost fuel. When it is spent,
 //! other lanes of the warp, and other warps, have their turn.
 //!
-//! Registers that live across blocks are in the frame; a block writes those that it has changed
-//! when it ends, in the lanes that it ran.
+//! Registers that live across blocks are in the frame. When a block ends, it writes those that it
+//! has changed, in the lanes that it ran.
 
 mod dispatch;
 

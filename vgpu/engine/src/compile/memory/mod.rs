@@ -1,8 +1,8 @@
 //! Memory in converged code: where the addresses have a shape, it is accessed here, by scalars and
 //! vectors.
 //!
-//! The ends of what is accessed are checked first; if they are not in device memory or not
-//! aligned, helpers do it lane by lane, and find the fault where there is one.
+//! The ends of what is accessed are checked first. If they are not in device memory or not
+//! aligned, helpers do it lane by lane. They find the fault where there is one.
 
 mod batch;
 mod reach;

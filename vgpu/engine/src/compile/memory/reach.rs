@@ -1,5 +1,5 @@
-//! Where accesses go, and the checks that they go to memory: of the ends only, and for all accesses
-//! of a block that have the same base together.
+//! Where accesses go, and the checks that they go to memory. Only the ends are checked, and
+//! accesses of a block with the same base are checked together.
 
 use std::ops::RangeInclusive;
 

@@ -1,7 +1,7 @@
 //! Opens a folder whose content only this user and root can determine.
 //!
 //! Code that is read from the cache runs with all that the process may do. So every folder on the
-//! way to it is opened on its own, below the handle of the one before, and its owner and mode are
+//! way to it is opened on its own, below the handle of the one before. Its owner and mode are
 //! asked of the open handle. A path that is checked as a whole can be exchanged between the check
 //! and the use; a handle cannot.
 
