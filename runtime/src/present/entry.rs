@@ -123,14 +123,17 @@ impl Entry {
         self.drop_attachments();
     }
 
+    #[inline]
     pub(super) fn snapshot(&self) -> Snapshot {
         Snapshot::decode(self.state.load(Ordering::Acquire))
     }
 
+    #[inline]
     pub(super) fn host_begin(&self) -> usize {
         self.host_begin.load(Ordering::Relaxed)
     }
 
+    #[inline]
     pub(super) fn host_base(&self) -> usize {
         self.host_base.load(Ordering::Relaxed)
     }
@@ -223,12 +226,14 @@ impl<'t> EntryRef<'t> {
     }
 
     /// Ends a use of the entry, if that cannot be its end.
+    #[inline]
     pub(super) fn leave(self) -> bool {
         self.update(|snapshot| Some((snapshot.left()?, ()))).is_some()
     }
 
     /// Ends a construct's use after [`Release::Last`] or [`Release::InUse`]. True:
     /// nobody came back, the caller removes the entry from the table and frees its memory.
+    #[inline]
     pub(super) fn finish_unmapping(self) -> bool {
         self.update(|snapshot| Some(snapshot.finished_unmapping())).is_some_and(|(_, remove)| remove)
     }
@@ -248,6 +253,7 @@ impl<'t> EntryRef<'t> {
     }
 
     /// Says whose target region has made the entry; 0 that it is not one's alone.
+    #[inline]
     pub fn set_region_of(self, thread: usize) {
         self.entry.region_of.store(thread, Ordering::Relaxed);
     }

@@ -125,24 +125,28 @@ impl Snapshot {
     }
 
     /// The end of a life.
+    #[inline]
     #[must_use]
     pub(crate) const fn freed(self) -> Self {
         Self { generation: self.generation, phase: Phase::Free, unmapping: 0, hold: 0, dynamic: 0 }
     }
 
     /// Never unmapped by counting.
+    #[inline]
     #[must_use]
     pub const fn is_infinite(self) -> bool {
         self.dynamic == INFINITE
     }
 
     /// Both counts together; infinite ones stay huge.
+    #[inline]
     #[must_use]
     pub const fn total(self) -> u32 {
         self.dynamic + self.hold
     }
 
     /// One more reference; `None` if the count is at its limit.
+    #[inline]
     #[must_use]
     pub(crate) const fn acquired(mut self, counter: Counter) -> Option<Self> {
         match counter {
@@ -156,6 +160,7 @@ impl Snapshot {
     }
 
     /// Whether a release with these parameters would be the last one.
+    #[inline]
     #[must_use]
     pub const fn would_be_last(self, counter: Counter, delete: bool) -> bool {
         match counter {
@@ -171,6 +176,7 @@ impl Snapshot {
     /// One reference less (or none left, with `delete`). Releasing below zero
     /// leaves zero: the other count may be what keeps the entry. `in_use` says that
     /// device operations of the caller's are under way.
+    #[inline]
     #[must_use]
     pub(crate) const fn released(mut self, counter: Counter, delete: bool, in_use: bool) -> (Self, Release) {
         if self.is_infinite() {
@@ -198,6 +204,7 @@ impl Snapshot {
     }
 
     /// The end of one construct's use, if that cannot be the end of the entry.
+    #[inline]
     #[must_use]
     pub(crate) const fn left(mut self) -> Option<Self> {
         if self.unmapping == 0 || (self.unmapping == 1 && self.total() == 0) {
@@ -216,6 +223,7 @@ impl Snapshot {
     /// The end of one thread's unmapping. The second value says whether the
     /// entry is now this thread's to remove: no references came back and no
     /// other thread is still copying from it.
+    #[inline]
     #[must_use]
     pub(crate) const fn finished_unmapping(mut self) -> (Self, bool) {
         self.unmapping = self.unmapping.saturating_sub(1);

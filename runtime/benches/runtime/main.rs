@@ -1,15 +1,17 @@
 //! What the runtime's own parts cost, without a device: `cargo bench -p
 //! gangway-runtime`.
 
-#[path = "../tests/support/mod.rs"]
+mod arrays;
+#[path = "../../tests/support/mod.rs"]
 mod support;
 
+use arrays::Arrays;
 use divan::{Bencher, black_box, counter::ItemsCount};
 use gangway_runtime::MapKind;
 use gangway_runtime::events::Site;
 use gangway_runtime::present::{Counter, NewEntry, PresentTable, Relation, Release};
 use gangway_runtime::{DataOperation, Label, Shape};
-use support::construct::{Access, List, ListItem, REGION, World};
+use support::construct::{Access, ListItem, REGION, World};
 use support::null::{Counts, NullBackend};
 
 fn main() {
@@ -79,8 +81,8 @@ fn launch_with_present_arguments(bencher: Bencher<'_, '_>, arguments: usize) {
     let memory = vec![[0u8; 64]; arguments];
     let items = items(&memory);
     world.data(DataOperation::Begin, &items).unwrap();
-    let list = List::of(&items, false);
-    bencher.bench_local(|| run(&world, &list));
+    let arrays = Arrays::of(&items);
+    bencher.bench_local(|| run(&world, &arrays));
 }
 
 /// Two threads, each with arguments of its own.
@@ -92,11 +94,11 @@ fn launch_on_threads(bencher: Bencher<'_, '_>) {
             let memory = vec![[0u8; 64]; 5];
             let items = items(&memory);
             world.data(DataOperation::Begin, &items).unwrap();
-            (List::of(&items, false), items, memory)
+            (Arrays::of(&items), items, memory)
         })
-        .bench_refs(|(list, ..)| {
+        .bench_refs(|(arrays, ..)| {
             for _ in 0..100 {
-                run(&world, list);
+                run(&world, arrays);
             }
         });
 }
@@ -108,11 +110,11 @@ fn launch_with_a_fresh_map(bencher: Bencher<'_, '_>) {
     bencher
         .with_inputs(|| {
             let memory = vec![[0u8; 64]; 1];
-            (List::of(&items(&memory), false), memory)
+            (Arrays::of(&items(&memory)), memory)
         })
-        .bench_refs(|(list, _)| {
+        .bench_refs(|(arrays, _)| {
             for _ in 0..100 {
-                run(&world, list);
+                run(&world, arrays);
             }
         });
 }
@@ -129,7 +131,7 @@ fn items(memory: &[[u8; 64]]) -> Vec<ListItem> {
     memory.iter().map(item).collect()
 }
 
-fn run(world: &World, list: &List) {
-    let job = world.runtime.run(world.device, Site::NONE, REGION, list, &Shape::default());
+fn run(world: &World, arrays: &Arrays) {
+    let job = world.runtime.run(world.device, Site::NONE, REGION, &arrays.items(), &Shape::default());
     job.unwrap().complete().unwrap();
 }
