@@ -48,14 +48,7 @@ impl Device {
             self.number(),
             site,
             || Step::Allocate { host, device: DevicePtr::NULL, size, label },
-            || match opened.allocate(size, purpose, overwritten) {
-                // What is kept for later may be what is missing now.
-                Err(error @ BackendError::OutOfMemory { .. }) => match self.make_room(opened, purpose)? {
-                    true => opened.allocate(size, purpose, overwritten),
-                    false => Err(error),
-                },
-                answer => answer,
-            },
+            || self.obtain(opened, size, purpose, overwritten),
             |result| Step::Allocate {
                 host,
                 device: result.as_ref().copied().unwrap_or_default(),
@@ -92,6 +85,58 @@ impl Device {
         // SAFETY: the caller's promise.
         let free = || unsafe { opened.deallocate(pointer, purpose) };
         events::step(self.number(), site, step, free, |_| step())
+            .map_err(|error| Error::new(ErrorKind::Backend(error), self.number(), site.location()))
+    }
+
+    fn obtain(
+        &self,
+        opened: &Opened,
+        size: usize,
+        purpose: Purpose,
+        overwritten: bool,
+    ) -> std::result::Result<DevicePtr, BackendError> {
+        match opened.allocate(size, purpose, overwritten) {
+            // What is kept for later may be what is missing now.
+            Err(error @ BackendError::OutOfMemory { .. }) => match self.make_room(opened, purpose)? {
+                true => opened.allocate(size, purpose, overwritten),
+                false => Err(error),
+            },
+            answer => answer,
+        }
+    }
+
+    /// Allocates a block for several entries; `None` if there is no memory for it. Observers
+    /// are told of the entries instead.
+    ///
+    /// # Errors
+    /// The device has failed.
+    pub(crate) fn allocate_block(
+        &self,
+        opened: &Opened,
+        site: &Site,
+        size: usize,
+        purpose: Purpose,
+    ) -> Result<Option<DevicePtr>> {
+        match opened.allocate(size, purpose, false) {
+            Ok(block) => Ok(Some(block)),
+            Err(BackendError::OutOfMemory { .. }) => Ok(None),
+            Err(error) => Err(Error::new(ErrorKind::Backend(error), self.number(), site.location())),
+        }
+    }
+
+    /// Frees what [`allocate_block`](Self::allocate_block) gave.
+    ///
+    /// # Safety
+    /// As [`deallocate`](Self::deallocate).
+    pub(crate) unsafe fn deallocate_block(
+        &self,
+        opened: &Opened,
+        site: &Site,
+        block: DevicePtr,
+        purpose: Purpose,
+    ) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { opened.deallocate(block, purpose) }
             .map_err(|error| Error::new(ErrorKind::Backend(error), self.number(), site.location()))
     }
 

@@ -224,7 +224,10 @@ impl Job {
     #[inline]
     pub(crate) fn move_data(&mut self, operation: DataOperation, items: &impl Items) -> Result<()> {
         match operation {
-            DataOperation::Begin => self.work.enter(items),
+            DataOperation::Begin => {
+                self.work.enter(items)?;
+                self.work.publish().inspect_err(|_| self.work.abandon())
+            }
             DataOperation::End => {
                 let exited = self.work.exit(items);
                 self.end_if_failed(exited)
@@ -253,8 +256,13 @@ impl Job {
         session.restart(work.stream());
         let site = work.site();
         check_limits(work, region.name, kernel, shape)?;
+        if work.has_seen(MapKind::LAMBDA_CAPTURE) {
+            // Captures are written into lambdas that others may be filling.
+            work.publish()?;
+        }
         let mut table = fill_table(work, session, private, positions, kernel, items, shape)?;
         close_table(work, region.name, kernel, &mut table)?;
+        work.publish()?;
         let launch = Launch {
             kernel,
             name: region.name,

@@ -9,7 +9,7 @@ use gangway_runtime::{DataOperation, Shape};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use support::construct::{Access, List, ListItem, REGION, World};
-use support::null::{Counts, NullBackend};
+use support::null::{Counts, NullBackend, NullStreams};
 
 /// Counts the allocations of each thread.
 struct Counting;
@@ -128,4 +128,27 @@ fn fresh_maps_ask_for_what_they_need() {
     let [allocations, deallocations, copies, launches] = COUNTS.all();
     assert_eq!(launch(&world, &list), 0);
     assert_eq!(COUNTS.all(), [allocations + 1, deallocations + 1, copies + 2, launches + 1]);
+}
+
+/// Asynchronous devices: small data is packed in memory that the job keeps, its block and
+/// its event are kept for later.
+#[test]
+fn packed_data_allocates_nothing_either() {
+    static COUNTS: Counts = Counts::new();
+    let world = World::with(Box::new(NullStreams(&COUNTS)));
+    let (fresh, private) = ([[0u8; 64]; 5], [[0u8; 40]; 3]);
+    let both = MapKind::TO | MapKind::FROM;
+    let mut items: Vec<_> =
+        fresh.iter().map(|array| ListItem::section(array.as_ptr().addr(), 64, both)).collect();
+    let value =
+        |value: &[u8; 40]| ListItem::section(value.as_ptr().addr(), 40, MapKind::PRIVATE | MapKind::TO);
+    items.extend(private.iter().map(value));
+    let items: Vec<_> = items.into_iter().map(|item| item.parameter(Access::Check)).collect();
+    let list = List::of(&items, true);
+    for _ in 0..100 {
+        launch(&world, &list);
+    }
+    let [allocations, deallocations, copies, launches] = COUNTS.all();
+    assert_eq!(launch(&world, &list), 0);
+    assert_eq!(COUNTS.all(), [allocations, deallocations, copies + 2, launches + 1]);
 }

@@ -121,6 +121,11 @@ proptest! {
     }
 
     #[test]
+    fn lazy_device_that_packs(steps in prop::collection::vec(any_step(), 1..24)) {
+        compare_with_model(Options::LAZY_PACKED, &steps)?;
+    }
+
+    #[test]
     fn lazy_device_with_memory_in_stream_order(steps in prop::collection::vec(any_step(), 1..24)) {
         compare_with_model(Options::LAZY_IN_STREAM, &steps)?;
     }
@@ -137,6 +142,11 @@ proptest! {
     #[test]
     fn device_with_a_thread(steps in prop::collection::vec(any_step(), 1..24)) {
         compare_with_model(Options::WORKER, &steps)?;
+    }
+
+    #[test]
+    fn device_with_a_thread_that_packs(steps in prop::collection::vec(any_step(), 1..24)) {
+        compare_with_model(Options::WORKER_PACKED, &steps)?;
     }
 }
 

@@ -77,6 +77,10 @@ pub struct Capabilities {
     /// [`Device::allocate_in_stream`](crate::Device::allocate_in_stream) and its
     /// counterpart work. The runtime uses them for mapped data that is not in its pool.
     pub stream_ordered_memory: bool,
+    /// One copy costs more than the bytes of several small ones: the runtime has a construct
+    /// send its small data, and fetch it, in one copy each way. For devices that are
+    /// asynchronous.
+    pub packed_transfers: bool,
     /// [`Device::copy_between`](crate::Device::copy_between) works among the
     /// devices of this back end.
     pub peer_copy: bool,

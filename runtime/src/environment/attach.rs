@@ -122,7 +122,7 @@ impl Work {
             if !own && !live {
                 self.wait_until_ready(pointer)?;
             }
-            return self.copy_bytes_to(device_content, device_pointer, pointer.label());
+            return self.copy_value_to(&device_content, device_pointer, pointer.label());
         }
         // Others count on what has been counted.
         let written = self.write_at_once(pointer, device_content, device_pointer);
@@ -188,7 +188,7 @@ impl Work {
                     break;
                 }
                 for attachment in left {
-                    self.copy_bytes_to(attachment.device_content, attachment.device_pointer, entry.label())?;
+                    self.copy_value_to(&attachment.device_content, attachment.device_pointer, entry.label())?;
                 }
             }
         }

@@ -9,6 +9,7 @@ use crate::map_kind::MapKind;
 use crate::present::{EntryRef, NewEntry, Relation, Snapshot};
 use crate::storage::AllocationRequest;
 use crate::sync::back_off;
+use gangway_backend::DevicePtr;
 
 /// Structures whose mapped part does not start at their beginning are allocated
 /// with this alignment of their base, so that members stay aligned on the device.
@@ -39,7 +40,8 @@ pub(super) enum Count {
 }
 
 impl Work {
-    /// Makes all items present, copies and attaches as their kinds say.
+    /// Makes all items present, copies and attaches as their kinds say. What it makes is
+    /// not for others to use before [`publish`](Self::publish).
     /// On failure everything done so far is undone.
     ///
     /// # Errors
@@ -56,6 +58,9 @@ impl Work {
     #[inline]
     fn enter_all(&mut self, items: &impl Items) -> Result<()> {
         self.seen = MapKind::ALLOC;
+        if self.packs() {
+            self.plan_pack(items);
+        }
         for index in 0..items.len() {
             let item = items.item(index);
             self.seen |= item.kind;
@@ -75,8 +80,7 @@ impl Work {
             self.held.push(held);
         }
         self.give_up_structures();
-        self.attach_all()?;
-        self.publish()
+        self.attach_all()
     }
 
     /// Expands an item by its mapper. The first component stands for the item.
@@ -309,14 +313,7 @@ impl Work {
             entry.set_region_of(crate::sync::this_thread());
         }
         let copy = wanted.kind.has(MapKind::TO);
-        let request = AllocationRequest {
-            host: wanted.begin,
-            size: wanted.padding + wanted.size,
-            purpose: self.purpose(),
-            overwritten: copy && wanted.padding == 0,
-            label: wanted.label,
-        };
-        let allocation = match self.device.allocate(self.opened, &self.site, &request) {
+        let allocation = match self.storage_for(entry, wanted, copy) {
             Ok(allocation) => allocation,
             Err(error) => {
                 self.device.table.abandon(entry);
@@ -345,16 +342,34 @@ impl Work {
         Ok(Some(held))
     }
 
+    /// Device memory for a new entry.
+    fn storage_for(&mut self, entry: EntryRef<'static>, wanted: &Wanted, copy: bool) -> Result<DevicePtr> {
+        let Wanted { begin: host, padding, label, .. } = *wanted;
+        let size = padding + wanted.size;
+        if self.packs()
+            && let Some(device) = self.pack_entry(entry, size, host, label)?
+        {
+            return Ok(device);
+        }
+        let overwritten = copy && padding == 0;
+        let request = AllocationRequest { host, size, purpose: self.purpose(), overwritten, label };
+        self.device.allocate(self.opened, &self.site, &request)
+    }
+
     fn drop_held(&mut self, held: Held) {
         self.publish_quietly();
         self.give_up_held(held);
     }
 
-    /// Publishes what this construct created, then waits for what others have not.
+    /// Publishes what this construct created, then waits for what others have not. Small
+    /// data goes to the device here.
     #[inline]
-    fn publish(&mut self) -> Result<()> {
-        if !self.filling.is_empty() {
+    pub(crate) fn publish(&mut self) -> Result<()> {
+        if self.filling.is_empty() {
+            self.send_pack()?;
+        } else {
             self.write_left()?;
+            self.send_pack()?;
             self.settle_copies()?;
             self.publish_filling();
         }

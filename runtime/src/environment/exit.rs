@@ -106,7 +106,7 @@ impl Work {
         if declined && !self.exit.released.is_empty() {
             self.note_declined(items);
         }
-        let result = result.and(self.copy_released());
+        let result = result.and(self.copy_released()).and(self.fetch_pack());
         // Now that it shows which entries leave: their pointers need no other value.
         result.and(self.detach_attached())
     }
@@ -189,7 +189,7 @@ impl Work {
             let done = if mapped { self.exit_mapped(items, index) } else { self.exit_item(&item) };
             result = result.and(done);
         }
-        result.and(self.copy_released())
+        result.and(self.copy_released()).and(self.fetch_pack())
     }
 
     /// Gives up what the mapper of an argument has named at the beginning: the kernel
@@ -337,7 +337,7 @@ impl Work {
         let wanted = item.kind.has(MapKind::FROM) && item.size != 0;
         let copy = wanted && (last || item.kind.has(MapKind::ALWAYS));
         let mut result = if copy { self.copy_back(item, entry) } else { Ok(()) };
-        result = result.and(self.settle());
+        result = result.and(self.fetch_pack()).and(self.settle());
         if let Some((_, Release::Last)) = entry.release(counter, delete, false) {
             self.unmapping.push(entry);
             self.exit.released.push(entry);

@@ -18,6 +18,7 @@ mod enter;
 mod exit;
 mod once;
 mod order;
+mod pack;
 mod private;
 mod ranges;
 mod special;

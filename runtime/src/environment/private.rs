@@ -5,7 +5,7 @@
 //! one that makes the value private.
 
 use super::attach::pointer_image;
-use super::work::Work;
+use super::work::{Storage, Work};
 use crate::error::Result;
 use crate::items::Item;
 use crate::label::Label;
@@ -28,6 +28,7 @@ pub(crate) struct PrivateCopies {
     device: DevicePtr,
     used: usize,
     on_host: bool,
+    apart: bool,
 }
 
 #[repr(align(64))]
@@ -42,7 +43,9 @@ impl PrivateCopies {
     pub(crate) fn reserve(&mut self, work: &mut Work, bytes: usize) -> Result<()> {
         self.used = 0;
         self.on_host = work.opened.capabilities.private_in_session;
-        if bytes == 0 {
+        // Small ones are in the construct's block, and large ones by themselves.
+        self.apart = !self.on_host && work.packs();
+        if bytes == 0 || self.apart {
             return Ok(());
         }
         if self.on_host {
@@ -53,18 +56,7 @@ impl PrivateCopies {
             self.device = DevicePtr(self.memory.as_mut_ptr().addr());
             return Ok(());
         }
-        // Back ends align to 16 at least; the block must be, for copies to keep
-        // their alignment.
-        let request = AllocationRequest {
-            host: 0,
-            size: bytes + BLOCK_ALIGNMENT,
-            purpose: work.purpose(),
-            overwritten: false,
-            label: Label::NONE,
-        };
-        let memory = work.device.allocate(work.opened, &work.site, &request)?;
-        work.temporaries.push(memory);
-        self.device = DevicePtr(memory.0.next_multiple_of(BLOCK_ALIGNMENT));
+        self.device = work.allocate_for_launch(bytes)?;
         Ok(())
     }
 
@@ -76,6 +68,13 @@ impl PrivateCopies {
         let host = if attach { item.base } else { item.begin };
         let size = item.size;
         let skew = host % BLOCK_ALIGNMENT;
+        if self.apart {
+            self.device = match work.pack_room(skew + size)? {
+                Some(place) => place,
+                None => work.allocate_for_launch(skew + size)?,
+            };
+            self.used = 0;
+        }
         let device = self.device.offset((self.used + skew) as isize);
         self.used = (self.used + skew + size).next_multiple_of(BLOCK_ALIGNMENT);
         if size == 0 {
@@ -100,7 +99,7 @@ impl PrivateCopies {
     #[inline]
     pub(crate) fn write(&self, work: &mut Work, device: DevicePtr, bytes: &[u8]) -> Result<()> {
         if !self.on_host {
-            return work.copy_bytes_to(bytes.into(), device, Label::NONE);
+            return work.copy_value_to(bytes, device, Label::NONE);
         }
         // SAFETY: `reserve` made room for every copy, and `device` is inside it.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), device.0 as *mut u8, bytes.len()) };
@@ -115,21 +114,35 @@ pub(crate) fn room_for(item: &Item) -> usize {
 }
 
 impl Work {
+    /// Device memory that the construct frees when it is done, aligned for private copies.
+    fn allocate_for_launch(&mut self, size: usize) -> Result<DevicePtr> {
+        let request = AllocationRequest {
+            host: 0,
+            // Back ends align to 16 at least.
+            size: size + BLOCK_ALIGNMENT,
+            purpose: self.purpose(),
+            overwritten: false,
+            label: Label::NONE,
+        };
+        let memory = self.device.allocate(self.opened, &self.site, &request)?;
+        self.temporaries.push(Storage { memory, block: None });
+        Ok(DevicePtr(memory.0.next_multiple_of(BLOCK_ALIGNMENT)))
+    }
+
     /// Puts a launch's arguments into device memory, for kernels that take a pointer to
     /// them; answers where they are.
     pub(crate) fn copy_table(&mut self, arguments: &[u64]) -> Result<DevicePtr> {
         if arguments.is_empty() {
             return Ok(DevicePtr::NULL);
         }
-        let request = AllocationRequest {
-            host: 0,
-            size: size_of_val(arguments),
-            purpose: self.purpose(),
-            overwritten: true,
-            label: Label::NONE,
-        };
-        let memory = self.device.allocate(self.opened, &self.site, &request)?;
-        self.temporaries.push(memory);
+        let size = size_of_val(arguments);
+        if self.packs()
+            && let Some(place) = self.pack_room(size)?
+            && self.pack_copy(arguments.as_ptr().addr(), place, size)
+        {
+            return Ok(place);
+        }
+        let memory = self.allocate_for_launch(size)?;
         let bytes: Vec<u8> = arguments.iter().flat_map(|argument| argument.to_ne_bytes()).collect();
         self.copy_bytes_to(bytes.into(), memory, Label::NONE)?;
         Ok(memory)

@@ -44,6 +44,15 @@ impl Work {
         })
     }
 
+    /// Copies a value as it is now: into the image of the construct's block, or from bytes
+    /// of the runtime's own.
+    pub(super) fn copy_value_to(&mut self, value: &[u8], device: DevicePtr, label: Label) -> Result<()> {
+        if self.packs() && self.is_to_be_sent(device, value.len()) {
+            return self.copy_to(value.as_ptr().addr(), device, value.len(), label);
+        }
+        self.copy_bytes_to(value.into(), device, label)
+    }
+
     /// Copies bytes of the runtime's own, which are kept until the copy is done.
     pub(super) fn copy_bytes_to(&mut self, bytes: Box<[u8]>, device: DevicePtr, label: Label) -> Result<()> {
         let (host, size) = (bytes.as_ptr().addr(), bytes.len());
@@ -52,26 +61,38 @@ impl Work {
     }
 
     #[inline]
-    pub(super) fn copy_to(&self, host: usize, device: DevicePtr, size: usize, label: Label) -> Result<()> {
+    pub(super) fn copy_to(
+        &mut self,
+        host: usize,
+        device: DevicePtr,
+        size: usize,
+        label: Label,
+    ) -> Result<()> {
         let step = || Step::ToDevice { host, device, size, label };
+        let (number, site) = (self.device.number(), self.site);
         let copy = || {
+            if self.packs() && self.pack_copy(host, device, size) {
+                return Ok(());
+            }
             // SAFETY: the host range is the program's list item (or staging kept
             // alive by this work), the device range its storage.
             unsafe { self.opened.device.copy_to_device(device, host as *const u8, size, self.stream) }
         };
-        events::step(self.device.number(), &self.site, step, copy, |_| step())
-            .map_err(|error| self.transfer_error(error))
+        events::step(number, &site, step, copy, |_| step()).map_err(|error| self.transfer_error(error))
     }
 
     #[inline]
-    fn copy_from(&self, host: usize, device: DevicePtr, size: usize, label: Label) -> Result<()> {
+    fn copy_from(&mut self, host: usize, device: DevicePtr, size: usize, label: Label) -> Result<()> {
         let step = || Step::FromDevice { host, device, size, label };
+        let (number, site) = (self.device.number(), self.site);
         let copy = || {
+            if self.packs() && self.pack_copy_back(host, device, size) {
+                return Ok(());
+            }
             // SAFETY: as in `copy_to`.
             unsafe { self.opened.device.copy_from_device(host as *mut u8, device, size, self.stream) }
         };
-        events::step(self.device.number(), &self.site, step, copy, |_| step())
-            .map_err(|error| self.transfer_error(error))
+        events::step(number, &site, step, copy, |_| step()).map_err(|error| self.transfer_error(error))
     }
 
     #[cold]

@@ -4,14 +4,15 @@
 use super::exit::Exit;
 use super::once::Once;
 use super::order::Order;
+use super::pack::Pack;
 use super::ranges::Ranges;
 use crate::device::{Device, Opened};
 use crate::error::{ErrorKind, Result};
-use crate::events::{self, MappingChange, MappingEvent, Site};
+use crate::events::{self, MappingChange, MappingEvent, Site, Step};
 use crate::items::Item;
 use crate::label::Label;
 use crate::map_kind::MapKind;
-use crate::present::{Counter, EntryRef, Recent, Relation, Release, Removed};
+use crate::present::{BlockRef, Counter, EntryRef, Recent, Relation, Release, Removed};
 use crate::storage::Purpose;
 use gangway_backend::{DevicePtr, StreamHandle};
 use std::collections::HashSet;
@@ -54,6 +55,7 @@ pub struct Work {
     /// Entries that items have counted which count once between them.
     pub(super) once: Once,
     pub(super) order: Order,
+    pub(super) pack: Pack,
     /// Parts of the entries in `filling` that have been copied to the device; while
     /// the construct ends, what has been copied back.
     pub(super) copied: Ranges,
@@ -63,7 +65,7 @@ pub struct Work {
     /// last or has device operations under way.
     pub(super) unmapping: Vec<EntryRef<'static>>,
     /// Device memory to free at the end.
-    pub(super) temporaries: Vec<DevicePtr>,
+    pub(super) temporaries: Vec<Storage>,
     /// What showed before the end that it had failed.
     failure: Option<gangway_backend::Error>,
     /// Host buffers that copies in flight read from.
@@ -101,6 +103,13 @@ pub(super) struct Component {
     pub(super) argument: usize,
     pub(super) item: Item,
     pub(super) held: Held,
+}
+
+/// Device memory to be freed.
+pub(super) struct Storage {
+    pub(super) memory: DevicePtr,
+    /// The block that it is part of, and that is given up instead.
+    pub(super) block: Option<BlockRef<'static>>,
 }
 
 /// An entry that the construct fills.
@@ -157,6 +166,7 @@ impl Work {
             structures: Vec::new(),
             once: Once::default(),
             order: Order::default(),
+            pack: Pack::default(),
             copied: Ranges::default(),
             exit: Exit::default(),
             unmapping: Vec::new(),
@@ -247,7 +257,7 @@ impl Work {
 
     /// Writes one word of device memory.
     pub(crate) fn write_word(&mut self, device: DevicePtr, word: usize) -> Result<()> {
-        self.copy_bytes_to(Box::new(word.to_ne_bytes()), device, Label::NONE)
+        self.copy_value_to(&word.to_ne_bytes(), device, Label::NONE)
     }
 
     /// Whether all device operations are done. A failure that shows, and that the
@@ -269,6 +279,9 @@ impl Work {
             let synchronized = self.opened.device.synchronize(stream);
             let synchronized = self.failure.take().map_or(synchronized, Err);
             waited = synchronized.map_err(|error| self.fail(ErrorKind::Transfer(error)));
+            if waited.is_err() {
+                self.forget_fetched();
+            }
         }
         waited.and(self.end())
     }
@@ -287,16 +300,18 @@ impl Work {
             }
         }
         self.staging.clear();
+        let unpacked = self.unpack();
+        result = result.and(unpacked);
         // First come, first gone, as observers expect it.
         for index in 0..self.unmapping.len() {
             let unmapped = self.unmap(self.unmapping[index]);
             result = result.and(unmapped);
         }
         self.unmapping.clear();
-        while let Some(memory) = self.temporaries.pop() {
-            // SAFETY: allocated by this work, whose operations are done.
-            let freed = unsafe { self.device.deallocate(self.opened, &self.site, memory, self.purpose()) };
-            result = result.and(freed);
+        while let Some(storage) = self.temporaries.pop() {
+            // SAFETY: allocated by this work, whose operations are done, or of an entry that
+            // has left the table.
+            result = result.and(unsafe { self.free(storage) });
         }
         // Only now, as memory may have been freed in its order.
         if let Some(stream) = self.stream.take().filter(|_| !self.queued) {
@@ -322,9 +337,7 @@ impl Work {
         entries.retain(|&entry| match self.device.table.withdraw(entry) {
             None => true,
             Some(removed) => {
-                if let Some(memory) = self.remove(removed) {
-                    self.temporaries.push(memory);
-                }
+                self.temporaries.extend(self.remove(removed));
                 false
             }
         });
@@ -352,14 +365,28 @@ impl Work {
     /// Removes an entry unless somebody has come back to it.
     fn unmap(&self, entry: EntryRef<'static>) -> Result<()> {
         let Some(removed) = self.device.table.finish_unmapping(entry) else { return Ok(()) };
-        let Some(memory) = self.remove(removed) else { return Ok(()) };
-        // SAFETY: the entry owned the allocation and has left the table.
-        unsafe { self.device.deallocate(self.opened, &self.site, memory, self.purpose()) }
+        let Some(storage) = self.remove(removed) else { return Ok(()) };
+        // SAFETY: the entry has left the table.
+        unsafe { self.free(storage) }
+    }
+
+    /// Frees device memory, or gives up a use of the block that it is part of.
+    ///
+    /// # Safety
+    /// Nobody uses it any more, and no operation under way does.
+    unsafe fn free(&self, Storage { memory, block }: Storage) -> Result<()> {
+        let Some(block) = block else {
+            // SAFETY: the caller's promise.
+            return unsafe { self.device.deallocate(self.opened, &self.site, memory, self.purpose()) };
+        };
+        // Observers are told of storage, wherever it comes from.
+        let step = || Step::Deallocate { device: memory };
+        events::step(self.device.number(), &self.site, step, || self.leave_block(block), |_| step())
     }
 
     /// What is left of an entry that has left the table: tells observers, and answers the
-    /// memory to free.
-    fn remove(&self, removed: Removed<'static>) -> Option<DevicePtr> {
+    /// storage to free.
+    fn remove(&self, removed: Removed<'static>) -> Option<Storage> {
         if events::observed() {
             self.tell_mapping(&MappingEvent {
                 change: MappingChange::Removed,
@@ -377,7 +404,10 @@ impl Work {
         if let Some(ready) = removed.ready {
             self.leave(ready, 1);
         }
-        (removed.allocation != DevicePtr::NULL).then_some(removed.allocation)
+        if removed.allocation == DevicePtr::NULL {
+            return None;
+        }
+        Some(Storage { memory: removed.allocation, block: removed.block })
     }
 
     /// Undoes `enter` after a failure, so that nothing stays mapped that the

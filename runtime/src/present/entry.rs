@@ -5,6 +5,7 @@
 //! word, which a handle carries and every operation checks.
 
 use super::attachment::Attachment;
+use super::block::{Block, BlockRef};
 use super::ready::{Ready, ReadyRef};
 use super::state::{Counter, Phase, Release, Snapshot};
 use crate::label::Label;
@@ -27,6 +28,8 @@ pub struct Entry {
     pub(super) has_attachments: AtomicBool,
     /// From when on the contents are valid; null if they are. A point of the same table.
     ready: AtomicPtr<Ready>,
+    /// The block that its storage is part of; null if it has its own. Of the same table.
+    block: AtomicPtr<Block>,
     pub(super) attachments: Mutex<Vec<Attachment>>,
     /// Attachments that the construct which fills the entry has to write, by host
     /// pointer; and whether it has looked for the last time.
@@ -86,6 +89,7 @@ impl Entry {
             label: AtomicPtr::new(std::ptr::null_mut()),
             has_attachments: AtomicBool::new(false),
             ready: AtomicPtr::new(std::ptr::null_mut()),
+            block: AtomicPtr::new(std::ptr::null_mut()),
             attachments: Mutex::new(Vec::new()),
             left_to_filler: Mutex::new(Vec::new()),
             sealed: AtomicBool::new(false),
@@ -102,6 +106,7 @@ impl Entry {
         self.label.store(new.label.as_ptr().cast_mut(), Ordering::Relaxed);
         self.allocation.store(0, Ordering::Relaxed);
         self.ready.store(std::ptr::null_mut(), Ordering::Relaxed);
+        self.block.store(std::ptr::null_mut(), Ordering::Relaxed);
         self.sealed.store(false, Ordering::Relaxed);
         self.region_of.store(0, Ordering::Relaxed);
         let phase = match new.associated {
@@ -399,6 +404,19 @@ impl<'t> EntryRef<'t> {
             Ordering::Relaxed,
         );
         retired.is_ok()
+    }
+
+    /// Says that the storage is part of a block, of which the entry becomes a user, as has
+    /// been counted before. The construct that makes the entry calls this.
+    pub fn set_block(self, block: BlockRef<'t>) {
+        self.entry.block.store(std::ptr::from_ref(block.of()).cast_mut(), Ordering::Relaxed);
+    }
+
+    /// Takes the block from an entry that leaves the table.
+    pub(super) fn take_block(self) -> Option<BlockRef<'t>> {
+        let place = self.entry.block.swap(std::ptr::null_mut(), Ordering::Relaxed);
+        // SAFETY: blocks live as long as their table, which `'t` borrows.
+        unsafe { place.as_ref() }.map(BlockRef::new)
     }
 
     /// Takes the point from an entry that leaves the table.

@@ -4,17 +4,20 @@
 //! locked and no change half made. What the other threads were doing cannot go on in the
 //! child: [`PresentTable::forget_other_threads`] ends it there.
 
+use super::block::Block;
 use super::entry::{EntryRef, Locked};
 use super::index::{PresentTable, Writer};
-use super::ready::Stock;
+use super::ready::Ready;
 use super::reverse::Ranges;
+use super::stock::Objects;
 use crate::sync::{MutexGuard, lock, this_thread};
 
 /// The locks of a table.
 pub(crate) struct TableLocks<'t> {
     writer: MutexGuard<'t, Writer>,
     entries: Vec<Locked<'t>>,
-    _points: MutexGuard<'t, Stock>,
+    _points: MutexGuard<'t, Objects<Ready>>,
+    _blocks: MutexGuard<'t, Objects<Block>>,
     _reverse: MutexGuard<'t, Ranges>,
 }
 
@@ -25,7 +28,8 @@ impl PresentTable {
         let reverse = self.reverse.lock_all();
         let writer = lock(&self.writer);
         let entries = self.entries_ever(&writer).map(super::entry::Entry::lock_all).collect();
-        TableLocks { writer, entries, _points: self.points.lock_all(), _reverse: reverse }
+        let (points, blocks) = (self.points.hold(), self.blocks.hold());
+        TableLocks { writer, entries, _points: points, _blocks: blocks, _reverse: reverse }
     }
 
     /// In a forked child, whose only thread this is: what target regions of other threads

@@ -10,11 +10,13 @@
 //! directories are recycled or kept until the table is dropped, so whatever
 //! pointer a torn read follows leads to memory of the right type.
 
+use super::block::{Block, BlockRef};
 use super::entry::{Entry, EntryRef, NewEntry};
 use super::leaves::{Directory, LEAF, Leaf, Torn};
-use super::ready::{Points, ReadyRef};
+use super::ready::{Ready, ReadyRef};
 use super::reverse::Reverse;
 use super::state::{Phase, Snapshot};
+use super::stock::Stock;
 use crate::label::Label;
 use crate::sync::{AtomicPtr, AtomicUsize, Mutex, MutexGuard, Ordering, fence, lock, spin_hint};
 use gangway_backend::DevicePtr;
@@ -43,8 +45,10 @@ pub enum Relation<'t> {
 /// What is left to do for an entry that has been removed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Removed<'t> {
-    /// Device memory to free; null for associated storage.
+    /// Device memory to free, if it is in no block; null for associated storage.
     pub allocation: DevicePtr,
+    /// The block it is part of, of which one use is the caller's to give up.
+    pub block: Option<BlockRef<'t>>,
     /// Its point, of which one use is the caller's to give up.
     pub ready: Option<ReadyRef<'t>>,
     /// First host byte of the range.
@@ -92,7 +96,8 @@ pub struct PresentTable {
     version: AtomicUsize,
     directory: AtomicPtr<Directory>,
     pub(super) writer: Mutex<Writer>,
-    pub(super) points: Points,
+    pub(super) points: Stock<Ready>,
+    pub(super) blocks: Stock<Block>,
     pub(super) reverse: Reverse,
 }
 
@@ -117,7 +122,8 @@ impl PresentTable {
             version: AtomicUsize::new(0),
             directory: AtomicPtr::new(std::ptr::null_mut()),
             writer: Mutex::new(Writer::default()),
-            points: Points::default(),
+            points: Stock::default(),
+            blocks: Stock::default(),
             reverse: Reverse::default(),
         }
     }
@@ -236,7 +242,7 @@ impl PresentTable {
         if !entry.finish_unmapping() {
             return None;
         }
-        let removed = Removed { ready: entry.take_ready(), ..removed };
+        let removed = Removed { ready: entry.take_ready(), block: entry.take_block(), ..removed };
         self.take_out(&mut writer, entry);
         Some(removed)
     }
@@ -473,6 +479,7 @@ impl Removed<'_> {
         Self {
             allocation: entry.allocation(),
             ready: None,
+            block: None,
             host_begin: entry.host_begin(),
             host_end: entry.host_end(),
             device_begin: entry.translate(entry.host_begin()),

@@ -13,6 +13,7 @@
 //!   the wrong generation, not at freed memory.
 //! * [`ready`] is the point in a stream from which on the contents of new entries are
 //!   valid. It retires when the construct that made them is done.
+//! * [`block`] is device memory that several small entries share.
 //! * [`reverse`] finds the host address of a device address.
 //! * [`state`] is the one word that decides an entry's fate: both reference
 //!   counts, the threads that are unmapping it, its phase and its generation.
@@ -21,6 +22,7 @@
 //! OpenACC 3.3's structured reference counter (section 2.6.7).
 
 mod attachment;
+mod block;
 mod entry;
 #[cfg(not(loom))]
 mod fork;
@@ -32,8 +34,10 @@ mod ready;
 mod recent;
 mod reverse;
 mod state;
+mod stock;
 
 pub use attachment::{Attached, Attachment};
+pub use block::BlockRef;
 pub use entry::{Entry, EntryRef, NewEntry};
 #[cfg(not(loom))]
 pub(crate) use fork::TableLocks;

@@ -10,9 +10,8 @@
 //! destroyed meanwhile; whoever gives up the last use destroys the event.
 
 use super::index::PresentTable;
-use crate::sync::{AtomicBool, AtomicUsize, Mutex, Ordering, lock};
+use crate::sync::{AtomicBool, AtomicUsize, Ordering};
 use gangway_backend::{EventHandle, StreamHandle};
-use std::ptr::NonNull;
 
 /// A point in a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,11 +42,13 @@ impl PartialEq for ReadyRef<'_> {
     }
 }
 
-impl Ready {
-    fn unused() -> Self {
+impl Default for Ready {
+    fn default() -> Self {
         Self { users: AtomicUsize::new(0), is_event: AtomicBool::new(false), handle: AtomicUsize::new(0) }
     }
+}
 
+impl Ready {
     /// Begins a use. The caller alone has the object.
     fn begin(&self, point: Point, users: usize) {
         let (is_event, handle) = match point {
@@ -94,43 +95,12 @@ impl<'t> ReadyRef<'t> {
     }
 }
 
-/// The points of a table.
-#[derive(Debug, Default)]
-pub(super) struct Points(Mutex<Stock>);
-
-#[derive(Debug, Default)]
-pub(super) struct Stock {
-    // The boxes are what makes addresses stable; clippy cannot see the pointers into them.
-    #[allow(clippy::vec_box)]
-    all: Vec<Box<Ready>>,
-    unused: Vec<NonNull<Ready>>,
-}
-
-// SAFETY: the pointers lead into the boxes of the same struct.
-unsafe impl Send for Stock {}
-
-#[cfg(not(loom))]
-impl Points {
-    pub(super) fn lock_all(&self) -> crate::sync::MutexGuard<'_, Stock> {
-        lock(&self.0)
-    }
-}
-
 impl PresentTable {
     /// A point for a construct and so many entries of its own. Allocates only if more
     /// points are in use than ever before.
     #[must_use]
     pub fn begin_ready(&self, point: Point, entries: usize) -> ReadyRef<'_> {
-        let mut stock = lock(&self.points.0);
-        let ready = stock.unused.pop().unwrap_or_else(|| {
-            let ready = Box::new(Ready::unused());
-            let place = NonNull::from(&*ready);
-            stock.all.push(ready);
-            place
-        });
-        drop(stock);
-        // SAFETY: points are only freed with the table, which the result borrows.
-        let ready = unsafe { ready.as_ref() };
+        let ready = self.points.take();
         ready.begin(point, entries + 1);
         ReadyRef(ready)
     }
@@ -143,7 +113,7 @@ impl PresentTable {
         if ready.0.users.fetch_sub(uses, Ordering::AcqRel) != uses {
             return None;
         }
-        lock(&self.points.0).unused.push(NonNull::from(ready.0));
+        self.points.give_back(ready.0);
         Some(point)
     }
 }

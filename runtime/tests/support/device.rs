@@ -51,6 +51,8 @@ pub struct Options {
     /// Memory is allocated and freed in the order of streams.
     pub stream_ordered: bool,
     pub completions: bool,
+    /// The runtime is to send and to fetch small data in one copy.
+    pub packed: bool,
     pub memory: usize,
     pub passing: Passing,
     pub limits: KernelLimits,
@@ -63,6 +65,7 @@ const USUAL: Options = Options {
     pooled: false,
     stream_ordered: false,
     completions: false,
+    packed: false,
     memory: usize::MAX,
     passing: Passing::Slots,
     limits: KernelLimits { threads: None, static_group_memory: 0, dynamic_group_memory: None },
@@ -74,19 +77,23 @@ impl Options {
     pub const LAZY_WITHOUT_EVENTS: Self = Self { events: false, ..Self::LAZY };
     pub const LAZY_IN_STREAM: Self = Self { stream_ordered: true, ..Self::LAZY };
     pub const LAZY_POOLED: Self = Self { pooled: true, ..Self::LAZY };
+    pub const LAZY_PACKED: Self = Self { packed: true, ..Self::LAZY_POOLED };
     pub const WORKER: Self = Self { timing: Timing::Worker, ..USUAL };
     pub const WORKER_WITHOUT_EVENTS: Self = Self { events: false, ..Self::WORKER };
     pub const WORKER_POOLED: Self = Self { pooled: true, stream_ordered: true, ..Self::WORKER };
+    pub const WORKER_PACKED: Self = Self { packed: true, ..Self::WORKER_POOLED };
 
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 10] = [
         Self::SYNCHRONOUS,
         Self::LAZY,
         Self::LAZY_WITHOUT_EVENTS,
         Self::LAZY_IN_STREAM,
         Self::LAZY_POOLED,
+        Self::LAZY_PACKED,
         Self::WORKER,
         Self::WORKER_WITHOUT_EVENTS,
         Self::WORKER_POOLED,
+        Self::WORKER_PACKED,
     ];
 }
 
@@ -411,13 +418,14 @@ impl Module for MockModule {
 
 impl Device for MockDevice {
     fn capabilities(&self) -> Capabilities {
-        let Options { timing, events, completions, pooled, stream_ordered, .. } = self.0.options;
+        let Options { timing, events, completions, pooled, stream_ordered, packed, .. } = self.0.options;
         Capabilities {
             asynchronous: timing != Timing::Synchronous,
             events,
             completions,
             pooled_memory: pooled,
             stream_ordered_memory: stream_ordered,
+            packed_transfers: packed,
             ..Capabilities::default()
         }
     }

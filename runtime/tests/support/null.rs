@@ -1,8 +1,8 @@
 //! A back end that does nothing but count: what a launch costs besides the device.
 
 use gangway_backend::{
-    AllocationKind, ArgumentTable, Backend, Capabilities, Device, DevicePtr, Kernel, KernelHandle, Launch,
-    Module, Result, StreamHandle,
+    AllocationKind, ArgumentTable, Backend, Capabilities, Device, DevicePtr, EventHandle, Kernel,
+    KernelHandle, Launch, Module, Result, StreamHandle,
 };
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -37,7 +37,13 @@ impl Counts {
 
 pub struct NullBackend(pub &'static Counts);
 
-struct NullDevice(&'static Counts);
+/// The same with streams, for which the runtime keeps memory and packs transfers.
+pub struct NullStreams(pub &'static Counts);
+
+struct NullDevice {
+    counts: &'static Counts,
+    capabilities: Capabilities,
+}
 
 struct NullModule;
 
@@ -59,7 +65,33 @@ impl Backend for NullBackend {
     }
 
     fn open(&self, _ordinal: usize) -> Result<Box<dyn Device>> {
-        Ok(Box::new(NullDevice(self.0)))
+        let capabilities = Capabilities { private_in_session: true, ..Capabilities::default() };
+        Ok(Box::new(NullDevice { counts: self.0, capabilities }))
+    }
+}
+
+impl Backend for NullStreams {
+    fn name(&self) -> &str {
+        "null-streams"
+    }
+
+    fn recognises(&self, image: &[u8]) -> bool {
+        image.starts_with(b"MOCK")
+    }
+
+    fn device_count(&self) -> usize {
+        1
+    }
+
+    fn open(&self, _ordinal: usize) -> Result<Box<dyn Device>> {
+        let capabilities = Capabilities {
+            asynchronous: true,
+            events: true,
+            pooled_memory: true,
+            packed_transfers: true,
+            ..Capabilities::default()
+        };
+        Ok(Box::new(NullDevice { counts: self.0, capabilities }))
     }
 }
 
@@ -75,7 +107,15 @@ impl Module for NullModule {
 
 impl Device for NullDevice {
     fn capabilities(&self) -> Capabilities {
-        Capabilities { private_in_session: true, ..Capabilities::default() }
+        self.capabilities
+    }
+
+    fn create_stream(&self) -> Result<StreamHandle> {
+        Ok(StreamHandle(0))
+    }
+
+    fn record_event(&self, _stream: StreamHandle) -> Result<EventHandle> {
+        Ok(EventHandle(0))
     }
 
     fn load(&self, _image: &[u8]) -> Result<Box<dyn Module>> {
@@ -83,12 +123,12 @@ impl Device for NullDevice {
     }
 
     fn allocate(&self, _size: usize, _kind: AllocationKind, _overwritten: bool) -> Result<DevicePtr> {
-        count(&self.0.allocations);
-        Ok(DevicePtr(0x10_0000))
+        let number = self.counts.allocations.fetch_add(1, Ordering::Relaxed);
+        Ok(DevicePtr((number + 1) << 24))
     }
 
     unsafe fn deallocate(&self, _pointer: DevicePtr, _kind: AllocationKind) -> Result<()> {
-        count(&self.0.deallocations);
+        count(&self.counts.deallocations);
         Ok(())
     }
 
@@ -99,7 +139,7 @@ impl Device for NullDevice {
         _size: usize,
         _stream: Option<StreamHandle>,
     ) -> Result<()> {
-        count(&self.0.copies);
+        count(&self.counts.copies);
         Ok(())
     }
 
@@ -110,13 +150,13 @@ impl Device for NullDevice {
         _size: usize,
         _stream: Option<StreamHandle>,
     ) -> Result<()> {
-        count(&self.0.copies);
+        count(&self.counts.copies);
         Ok(())
     }
 
     unsafe fn launch(&self, _launch: &Launch<'_>, table: ArgumentTable<'_>) -> Result<()> {
-        count(&self.0.launches);
-        self.0.arguments.fetch_add(std::hint::black_box(table.slots()).len(), Ordering::Relaxed);
+        count(&self.counts.launches);
+        self.counts.arguments.fetch_add(std::hint::black_box(table.slots()).len(), Ordering::Relaxed);
         Ok(())
     }
 }

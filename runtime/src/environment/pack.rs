@@ -1,0 +1,317 @@
+//! Small data of a construct, sent to the device and fetched from it in one copy each way.
+//!
+//! On devices that ask for it ([`Capabilities::packed_transfers`]) the small entries that
+//! a construct makes, its first-private values and its table of arguments stand in one
+//! block of device memory. Whatever is copied to a part of the block that has not been
+//! sent goes into an image of it on the host, and the image is sent in one copy before
+//! others may look at the entries and before the kernel runs. What the construct copies
+//! back from its own block is fetched in one copy and distributed when it is there.
+//!
+//! In a queue of the program's, only values and the table are packed: data is copied in the
+//! order of the queue, from and to where the program has it.
+//!
+//! Entries may outlive the construct: they are users of the block. The image and the
+//! landing place of the other direction are kept with the job, so that later constructs
+//! allocate nothing. They are not touched before the job's operations are done.
+//!
+//! [`Capabilities::packed_transfers`]: gangway_backend::Capabilities::packed_transfers
+
+use super::private::room_for;
+use super::work::Work;
+use crate::error::{ErrorKind, Result};
+use crate::events::{self, Step};
+use crate::items::{Item, Items};
+use crate::label::Label;
+use crate::map_kind::MapKind;
+use crate::present::{BlockRef, EntryRef, Relation};
+use gangway_backend::DevicePtr;
+use std::ops::Range;
+
+/// What is larger is copied by itself.
+pub(super) const LARGEST: usize = 4 << 10;
+
+/// Bytes of a block, at most. What does not fit in is copied by itself.
+const LARGEST_BLOCK: usize = 64 << 10;
+
+/// Everything in a block is aligned to this.
+pub(super) const ALIGNMENT: usize = 64;
+
+/// What a part of the image holds that the program does not write, so that no other
+/// construct's data gets to the device: the pattern of the CPU device's fresh memory.
+const PATTERN: u8 = 0xa5;
+
+#[repr(align(64))]
+#[derive(Clone, Copy)]
+struct Cell(#[allow(dead_code)] [u8; ALIGNMENT]);
+
+const _: () = assert!(size_of::<Cell>() == ALIGNMENT);
+
+/// The block of a construct.
+#[derive(Default)]
+pub(super) struct Pack {
+    /// Upper bound of what there will be; 0 where nothing is packed.
+    planned: usize,
+    block: Option<BlockRef<'static>>,
+    /// Device address of the block's beginning, aligned.
+    base: usize,
+    /// Bytes of it, how many are in use, and how many of those have been sent.
+    capacity: usize,
+    used: usize,
+    sent: usize,
+    /// What of the image has been written since it was sent last.
+    written: Range<usize>,
+    image: Vec<Cell>,
+    /// What is to be copied back.
+    wanted: Vec<Wanted>,
+    /// Offset of the part that has been fetched.
+    fetched: usize,
+    landing: Vec<Cell>,
+}
+
+/// A part of the block that is copied back.
+#[derive(Clone, Copy)]
+struct Wanted {
+    host: usize,
+    offset: usize,
+    size: usize,
+}
+
+impl Pack {
+    /// The offset of a range in the block, if it is part of it.
+    fn offset_of(&self, device: DevicePtr, size: usize) -> Option<usize> {
+        let offset = device.0.wrapping_sub(self.base);
+        (self.block.is_some() && offset < self.used && size <= self.used - offset).then_some(offset)
+    }
+
+    /// Takes the next `size` bytes.
+    fn carve(&mut self, size: usize) -> Option<DevicePtr> {
+        let offset = self.used;
+        if self.block.is_none() || size > self.capacity - offset {
+            return None;
+        }
+        self.used = (offset + size).next_multiple_of(ALIGNMENT).min(self.capacity);
+        bytes_of(&mut self.image)[offset..self.used].fill(PATTERN);
+        Some(DevicePtr(self.base + offset))
+    }
+}
+
+/// The bytes of cells.
+fn bytes_of(cells: &mut [Cell]) -> &mut [u8] {
+    // SAFETY: cells are arrays of bytes without padding.
+    unsafe { std::slice::from_raw_parts_mut(cells.as_mut_ptr().cast(), size_of_val(cells)) }
+}
+
+fn make_room(cells: &mut Vec<Cell>, bytes: usize) {
+    let wanted = bytes.div_ceil(ALIGNMENT);
+    if cells.len() < wanted {
+        cells.resize(wanted, Cell([PATTERN; ALIGNMENT]));
+    }
+}
+
+impl Work {
+    /// Whether small data is packed on this device.
+    #[inline]
+    pub(super) fn packs(&self) -> bool {
+        self.opened.capabilities.packed_transfers
+    }
+
+    /// Plans the block for the items of a construct that begins. Nothing is allocated
+    /// before something is put into it.
+    #[cold]
+    pub(super) fn plan_pack(&mut self, items: &impl Items) {
+        let table = if self.is_region { size_of::<u64>() * items.len() + ALIGNMENT } else { 0 };
+        let mapped: usize = (0..items.len())
+            .map(|index| if items.has_mapper(index) { 0 } else { self.room_of(&items.item(index)) })
+            .sum();
+        self.pack.planned = (table + mapped).min(LARGEST_BLOCK);
+    }
+
+    /// Upper bound of what an item takes of the block.
+    fn room_of(&mut self, item: &Item) -> usize {
+        if item.size > LARGEST || item.kind.has(MapKind::LITERAL) {
+            return 0;
+        }
+        if item.kind.has(MapKind::PRIVATE) {
+            return if item.kind.has(MapKind::PARAMETER) { room_for(item) } else { 0 };
+        }
+        // Members are inside their structure.
+        let pair = item.kind.has(MapKind::POINTER_AND_POINTEE);
+        if item.size == 0 || item.kind.has(MapKind::ATTACH) || (item.kind.parent().is_some() && !pair) {
+            return 0;
+        }
+        match self.recent.lookup(&self.device.table, item.begin, item.size) {
+            Relation::Absent => (item.size + ALIGNMENT).next_multiple_of(ALIGNMENT),
+            _ => 0,
+        }
+    }
+
+    /// A place in the block; `None` if there is none for so much.
+    ///
+    /// # Errors
+    /// The device has failed. Too little memory for a block is no error: what would have
+    /// been in it is allocated by itself.
+    pub(super) fn pack_room(&mut self, size: usize) -> Result<Option<DevicePtr>> {
+        if self.pack.planned == 0 || size > LARGEST || size == 0 {
+            return Ok(None);
+        }
+        if self.pack.block.is_none() && !self.begin_block()? {
+            self.pack.planned = 0;
+            return Ok(None);
+        }
+        Ok(self.pack.carve(size))
+    }
+
+    fn begin_block(&mut self) -> Result<bool> {
+        let capacity = self.pack.planned.next_multiple_of(ALIGNMENT);
+        // Back ends align to 16 at least.
+        let size = capacity + ALIGNMENT;
+        let Some(memory) = self.device.allocate_block(self.opened, &self.site, size, self.purpose())? else {
+            return Ok(false);
+        };
+        make_room(&mut self.pack.image, capacity);
+        let pack = &mut self.pack;
+        pack.block = Some(self.device.table.begin_block(memory));
+        pack.base = memory.0.next_multiple_of(ALIGNMENT);
+        (pack.capacity, pack.used, pack.sent, pack.written) = (capacity, 0, 0, 0..0);
+        Ok(true)
+    }
+
+    /// Storage in the block for an entry of `size` bytes. The entry is a user of it.
+    pub(super) fn pack_entry(
+        &mut self,
+        entry: EntryRef<'static>,
+        size: usize,
+        host: usize,
+        label: Label,
+    ) -> Result<Option<DevicePtr>> {
+        // In a queue the host's data is read when the constructs before have written it, and
+        // written when the queue gets there: not now, and not when the construct is ended.
+        if self.queued {
+            return Ok(None);
+        }
+        let Some(device) = self.pack_room(size)? else { return Ok(None) };
+        if let Some(block) = self.pack.block {
+            block.share();
+            entry.set_block(block);
+        }
+        // Observers are told of storage, wherever it comes from.
+        let step = || Step::Allocate { host, device, size, label };
+        events::step(self.device.number(), &self.site, step, || (), |()| step());
+        Ok(Some(device))
+    }
+
+    /// Whether what is copied there goes into the image.
+    pub(super) fn is_to_be_sent(&self, device: DevicePtr, size: usize) -> bool {
+        self.pack.offset_of(device, size).is_some_and(|offset| offset >= self.pack.sent)
+    }
+
+    /// Writes into the image instead of the device. False: the range is no part of the
+    /// block, or has been sent.
+    pub(super) fn pack_copy(&mut self, host: usize, device: DevicePtr, size: usize) -> bool {
+        let pack = &mut self.pack;
+        let Some(offset) = pack.offset_of(device, size).filter(|offset| *offset >= pack.sent) else {
+            return false;
+        };
+        let image = &mut bytes_of(&mut pack.image)[offset..offset + size];
+        // SAFETY: the host range is the program's list item, or bytes of the runtime's.
+        image.copy_from_slice(unsafe { std::slice::from_raw_parts(host as *const u8, size) });
+        let (begin, end) = (offset, offset + size);
+        pack.written = if pack.written.is_empty() {
+            begin..end
+        } else {
+            pack.written.start.min(begin)..pack.written.end.max(end)
+        };
+        true
+    }
+
+    /// Sends what has been put into the image.
+    #[inline]
+    pub(super) fn send_pack(&mut self) -> Result<()> {
+        if self.pack.block.is_some() { self.send_image() } else { Ok(()) }
+    }
+
+    #[cold]
+    fn send_image(&mut self) -> Result<()> {
+        let pack = &mut self.pack;
+        let Range { start, end } = std::mem::take(&mut pack.written);
+        pack.sent = pack.used;
+        if start == end {
+            return Ok(());
+        }
+        let from = bytes_of(&mut pack.image)[start..end].as_ptr();
+        let to = DevicePtr(pack.base + start);
+        // SAFETY: the image is not touched, and the block kept, until the work is complete.
+        unsafe { self.opened.device.copy_to_device(to, from, end - start, self.stream) }
+            .map_err(|error| self.fail(ErrorKind::Transfer(error)))
+    }
+
+    /// Notes that a part of the block is to be copied back; false: it is none.
+    pub(super) fn pack_copy_back(&mut self, host: usize, device: DevicePtr, size: usize) -> bool {
+        let Some(offset) = self.pack.offset_of(device, size) else { return false };
+        self.pack.wanted.push(Wanted { host, offset, size });
+        true
+    }
+
+    /// Fetches what is to be copied back.
+    #[inline]
+    pub(super) fn fetch_pack(&mut self) -> Result<()> {
+        if self.pack.wanted.is_empty() { Ok(()) } else { self.fetch_block() }
+    }
+
+    #[cold]
+    fn fetch_block(&mut self) -> Result<()> {
+        let pack = &mut self.pack;
+        let start = pack.wanted.iter().map(|part| part.offset).min().unwrap_or_default();
+        let end = pack.wanted.iter().map(|part| part.offset + part.size).max().unwrap_or_default();
+        make_room(&mut pack.landing, end - start);
+        pack.fetched = start;
+        let (to, from) = (pack.landing.as_mut_ptr().cast(), DevicePtr(pack.base + start));
+        // SAFETY: the landing place is not touched, and the block kept, until the work is
+        // complete.
+        let issued = unsafe { self.opened.device.copy_from_device(to, from, end - start, self.stream) };
+        issued.map_err(|error| {
+            self.pack.wanted.clear();
+            self.fail(ErrorKind::Transfer(error))
+        })
+    }
+
+    /// The operations have failed: nothing has been fetched.
+    #[cold]
+    pub(super) fn forget_fetched(&mut self) {
+        self.pack.wanted.clear();
+    }
+
+    /// Ends the construct's use of its block, when its operations are done. What has been
+    /// fetched goes where it belongs.
+    #[inline]
+    pub(super) fn unpack(&mut self) -> Result<()> {
+        match self.pack.block.take() {
+            Some(block) => self.end_block(block),
+            None => Ok(()),
+        }
+    }
+
+    #[cold]
+    fn end_block(&mut self, block: BlockRef<'static>) -> Result<()> {
+        let pack = &mut self.pack;
+        let landing = bytes_of(&mut pack.landing);
+        for &Wanted { host, offset, size } in &pack.wanted {
+            let part = &landing[offset - pack.fetched..][..size];
+            // SAFETY: the program's list item, which is the construct's to write.
+            unsafe { std::ptr::copy_nonoverlapping(part.as_ptr(), host as *mut u8, size) };
+        }
+        pack.wanted.clear();
+        self.leave_block(block)
+    }
+
+    /// Ends a use of a block; frees it if that was the last.
+    pub(super) fn leave_block(&self, block: BlockRef<'static>) -> Result<()> {
+        match self.device.table.leave_block(block) {
+            // SAFETY: nobody uses the block any more, and the device has done with it.
+            Some(memory) => unsafe {
+                self.device.deallocate_block(self.opened, &self.site, memory, self.purpose())
+            },
+            None => Ok(()),
+        }
+    }
+}

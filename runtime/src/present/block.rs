@@ -1,0 +1,67 @@
+//! Device memory that several entries share: the small ones that one construct makes.
+
+use super::index::PresentTable;
+use crate::sync::{AtomicUsize, Ordering};
+use gangway_backend::DevicePtr;
+
+/// A block of device memory, with those who need it.
+#[derive(Debug)]
+pub(super) struct Block {
+    users: AtomicUsize,
+    base: AtomicUsize,
+}
+
+impl Default for Block {
+    fn default() -> Self {
+        Self { users: AtomicUsize::new(0), base: AtomicUsize::new(0) }
+    }
+}
+
+/// A block that its holder uses. Copying it does not count.
+#[derive(Debug, Clone, Copy)]
+pub struct BlockRef<'t>(&'t Block);
+
+impl PartialEq for BlockRef<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self.0, other.0)
+    }
+}
+
+impl<'t> BlockRef<'t> {
+    /// The caller has counted a use.
+    pub(super) fn new(block: &'t Block) -> Self {
+        Self(block)
+    }
+
+    pub(super) fn of(self) -> &'t Block {
+        self.0
+    }
+
+    /// Counts one more user; the caller is one.
+    pub fn share(self) {
+        self.0.users.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+impl PresentTable {
+    /// A block at this address, with the caller as its user.
+    #[must_use]
+    pub fn begin_block(&self, base: DevicePtr) -> BlockRef<'_> {
+        let block = self.blocks.take();
+        block.base.store(base.0, Ordering::Relaxed);
+        block.users.store(1, Ordering::Release);
+        BlockRef(block)
+    }
+
+    /// Ends a use of a block. Its address is returned if that was the last: it is the
+    /// caller's to free.
+    pub fn leave_block(&self, block: BlockRef<'_>) -> Option<DevicePtr> {
+        // Read before the use ends: then it may be recycled.
+        let base = DevicePtr(block.0.base.load(Ordering::Relaxed));
+        if block.0.users.fetch_sub(1, Ordering::AcqRel) != 1 {
+            return None;
+        }
+        self.blocks.give_back(block.0);
+        Some(base)
+    }
+}
