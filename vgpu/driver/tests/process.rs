@@ -273,6 +273,31 @@ fn a_forked_child_tells_nothing_of_its_parents() {
 }
 
 #[test]
+fn a_kernel_that_is_interpreted_is_named_in_the_trace() {
+    let variables = [("GANGWAY_VGPU_TRACE", "1")];
+    let Some(output) = child("a_kernel_that_is_interpreted_is_named_in_the_trace", &variables) else {
+        let driver = Driver::open();
+        assert_eq!((driver.init(0), driver.create_context()), (0, 0));
+        // The compiler takes no 32-bit addresses.
+        driver.launch(
+            c".version 7.0\n.target sm_70\n.address_size 32\n.file 1 \"small.cu\"\n\
+              .visible .entry k()\n{\n.loc 1 7 3\nret;\n}\n",
+        );
+        // SAFETY: the type that cuda.h has.
+        let status = unsafe {
+            std::mem::transmute::<*mut c_void, extern "C" fn() -> u32>(driver.address(c"cuCtxSynchronize"))()
+        };
+        assert_eq!(status, 0);
+        return;
+    };
+    succeeded(&output);
+    let told = String::from_utf8_lossy(&output.stderr);
+    let wanted = "gangway: interpreted, not compiled (launches: 1): \
+                  kernel 'k' (small.cu:7): 32-bit addresses in 'k'\n";
+    assert!(told.contains(wanted), "{told}");
+}
+
+#[test]
 fn a_process_ends_while_a_kernel_runs() {
     let Some(output) = child("a_process_ends_while_a_kernel_runs", &[]) else {
         let driver = Driver::open();

@@ -155,7 +155,8 @@ extern "C" fn finish() {
         Some(Sink { file: Some(file), .. }) => {
             if let Ok(mut file) = file.try_lock() {
                 for fall_back in gangway_engine::fall_backs() {
-                    let name = format!("interpreted {} times: {fall_back}", fall_back.launches);
+                    let launches = fall_back.launches;
+                    let name = format!("interpreted, not compiled (launches: {launches}): {fall_back}");
                     let name = name.replace('\\', "/").replace('"', "'");
                     let _ = writeln!(file, r#"{{"name":"{name}","ph":"i","ts":0,"pid":0,"tid":0}},"#);
                 }
@@ -199,8 +200,8 @@ fn table(all: &[&'static CallStatistics]) -> String {
          {memory} so large that their registers are in memory\n"
     );
     for fall_back in gangway_engine::fall_backs() {
-        let times = fall_back.launches;
-        text += &format!("gangway: interpreted instead of compiled, {times} times: {fall_back}\n");
+        let launches = fall_back.launches;
+        text += &format!("gangway: interpreted, not compiled (launches: {launches}): {fall_back}\n");
     }
     text
 }
