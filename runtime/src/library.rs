@@ -60,8 +60,8 @@ pub(crate) struct Library {
 pub(crate) enum Placement {
     /// No image for this device.
     None,
-    /// The image of this index, not loaded yet.
-    Pending(usize),
+    /// One of the images of these indices, not loaded yet.
+    Pending(Vec<usize>),
     /// Loaded.
     Loaded {
         /// The image.
@@ -89,13 +89,14 @@ impl Library {
         }
     }
 
-    /// Says that device `number` is to run image `index`, unless it has one already.
+    /// Says that device `number` may run image `index`.
     pub(crate) fn place(&mut self, number: usize, index: usize) {
         while self.placements.len() <= number {
             self.placements.push(Placement::None);
         }
-        if matches!(self.placements[number], Placement::None) {
-            self.placements[number] = Placement::Pending(index);
+        match &mut self.placements[number] {
+            Placement::Pending(images) => images.push(index),
+            placement => *placement = Placement::Pending(vec![index]),
         }
     }
 
@@ -107,7 +108,7 @@ impl Library {
 
 /// What an image is, or why it is none, in one line.
 /// What only its back end understands is described as that.
-fn describe_image(image: &[u8], taker: Option<&str>) -> String {
+pub(crate) fn describe_image(image: &[u8], taker: Option<&str>) -> String {
     match (gangway_image::recognise(image), taker) {
         (Ok(kind), _) => format!("{kind}, {} bytes", image.len()),
         (Err(_), Some(taker)) => format!("image for {taker} devices, {} bytes", image.len()),

@@ -299,10 +299,13 @@ impl Runtime {
         // Device destructors run while the modules are dropped; they may come
         // back to the runtime.
         drop(registry);
-        let used = library.placements.iter().enumerate();
-        let used = used.filter(|(_, placement)| matches!(placement, Placement::Loaded { .. }));
-        for device in used.filter_map(|(number, _)| self.device_unprepared(number)) {
-            device.drain_queues();
+        for (number, placement) in library.placements.iter().enumerate() {
+            if let (Placement::Loaded { module, .. }, Some(device)) =
+                (placement, self.device_unprepared(number))
+            {
+                device.drain_queues();
+                loading::destroy(device, &**module);
+            }
         }
         drop(library);
         if last {

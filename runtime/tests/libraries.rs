@@ -189,3 +189,37 @@ fn first_use_by_several_threads() {
         });
     }
 }
+
+/// A binary with code for several architectures: the device takes the best that it can load.
+#[test]
+fn the_best_image_that_can_be_loaded_is_taken() {
+    for (images, tried) in [
+        (vec![&b"MOCK1"[..], b"MOCK3", b"MOCK2"], vec![&b"MOCK3"[..]]),
+        (vec![b"MOCK1", b"MOCK3BAD", b"MOCKX", b"MOCK2"], vec![b"MOCK3BAD", b"MOCK2"]),
+        // Equally good ones come in the compiler's order; strangers are never tried.
+        (vec![b"other", b"MOCK1BAD", b"MOCK1", b"MOCK0"], vec![b"MOCK1BAD", b"MOCK1"]),
+    ] {
+        let (runtime, mock) = runtime(Options::LAZY);
+        runtime.register(Registration { key: 1, images, entries: vec![KERNEL] });
+        launch(runtime, device(runtime).unwrap(), KERNEL.address).unwrap();
+        assert_eq!(mock.tried(), tried);
+        assert_eq!((mock.images(), mock.constructed(), mock.destroyed()), (1, 1, 0));
+        runtime.unregister(1);
+        assert_eq!((mock.images(), mock.constructed(), mock.destroyed()), (0, 1, 1));
+    }
+}
+
+#[test]
+fn when_no_image_can_be_loaded_all_reasons_are_told() {
+    let (runtime, mock) = runtime(Options::SYNCHRONOUS);
+    let images = vec![&b"MOCKX"[..], b"MOCK1BAD"];
+    runtime.register(Registration { key: 1, images, entries: vec![KERNEL] });
+    assert_eq!(
+        device(runtime).err().unwrap().to_string(),
+        "device 0: the program's device image cannot be loaded: none of its 2 images for mock devices can be\n    \
+         image for mock devices, 5 bytes: it is for another mock\n    \
+         image for mock devices, 8 bytes: it says so\n  \
+         help: build the program again; `gangway inspect` shows its images"
+    );
+    assert_eq!((mock.images(), mock.constructed()), (0, 0));
+}

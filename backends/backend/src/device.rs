@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::foreign::ForeignRuntime;
 use crate::kernel::Kernel;
 use crate::session::Session;
-use crate::types::{AllocationKind, Capabilities, DevicePtr, EventHandle, Launch, StreamHandle};
+use crate::types::{AllocationKind, Capabilities, DevicePtr, EventHandle, Launch, Rank, StreamHandle};
 
 /// One type of device.
 pub trait Backend: Send + Sync {
@@ -77,6 +77,15 @@ pub trait Module: Send + Sync {
     fn constructors(&self) -> Result<Vec<Kernel>> {
         Ok(Vec::new())
     }
+
+    /// Kernels to run once before unloading, likewise, for back ends whose loader does not
+    /// do it itself. They run if the constructors have.
+    ///
+    /// # Errors
+    /// What the driver says.
+    fn destructors(&self) -> Result<Vec<Kernel>> {
+        Ok(Vec::new())
+    }
 }
 
 /// One opened device.
@@ -115,7 +124,17 @@ pub trait Device: Send + Sync {
         stream.0
     }
 
-    /// Loads an image.
+    /// How well an image that the back end [recognises](Backend::recognises) suits this very
+    /// device: of a binary with code for several architectures, which is the best.
+    ///
+    /// # Errors
+    /// It cannot run here: [`Error::InvalidImage`] with what the image is for and what the
+    /// device is.
+    fn fitness(&self, _image: &[u8]) -> Result<Rank> {
+        Ok(Rank::default())
+    }
+
+    /// Loads an image. If that fails, the runtime tries the next best one of the program.
     ///
     /// # Errors
     /// [`Error::InvalidImage`] with what is wrong with it, or what the driver says.

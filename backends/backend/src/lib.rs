@@ -45,4 +45,6 @@ pub use kernel::{
 };
 pub use session::{Session, SessionState};
 pub use source::{ReadSource, Readers, SourceLocation, SourceText, read_sources_with};
-pub use types::{AllocationKind, Capabilities, DevicePtr, EventHandle, KernelHandle, Launch, StreamHandle};
+pub use types::{
+    AllocationKind, Capabilities, DevicePtr, EventHandle, KernelHandle, Launch, Rank, StreamHandle,
+};

@@ -51,6 +51,11 @@ pub enum AllocationKind {
     Shared = 2,
 }
 
+/// How well an image suits a device: of several, the one of the highest rank is loaded
+/// first. Equal ones are taken in the compiler's order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub struct Rank(pub u32);
+
 /// What a device can do beyond the mandatory operations. Asked once, when the
 /// device is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

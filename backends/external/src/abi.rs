@@ -219,6 +219,9 @@ functions! {
             (Handle, Handle, *mut RtlSession, u32, *mut *mut u64, *mut i32, *mut Address, *mut RtlError)
             -> Status;
         constructors: c"gangway_rtl_constructors" (Handle, Handle, *mut Handle, usize) -> usize;
+        destructors: c"gangway_rtl_destructors" (Handle, Handle, *mut Handle, usize) -> usize;
+        fitness: c"gangway_rtl_fitness"
+            (Handle, *const c_void, usize, *mut u32, *mut RtlError) -> Status;
         copy_between: c"gangway_rtl_copy_between"
             (Handle, u32, Address, Address, usize, Handle, *mut RtlError) -> Status;
         fill: c"gangway_rtl_fill" (Handle, Address, u8, usize, Handle, *mut RtlError) -> Status;

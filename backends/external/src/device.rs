@@ -8,8 +8,8 @@ use crate::module::ExternalModule;
 use crate::status::{Doing, check};
 use gangway_backend::{
     AllocationKind, ArgumentForm, ArgumentTable, Capabilities, Completion, Device, DevicePtr, Error,
-    EventHandle, ForeignRuntime, ForeignRuntimeKind, Kernel, Launch, Module, Result, Session, SessionState,
-    StreamHandle, TableRequest, Vendor,
+    EventHandle, ForeignRuntime, ForeignRuntimeKind, Kernel, Launch, Module, Rank, Result, Session,
+    SessionState, StreamHandle, TableRequest, Vendor,
 };
 use std::ffi::{CStr, c_char, c_void};
 use std::path::Path;
@@ -171,6 +171,16 @@ impl Device for ExternalDevice {
             Some(foreign) => unsafe { foreign(self.handle(), stream.0 as Handle) }.addr(),
             None => stream.0,
         }
+    }
+
+    fn fitness(&self, image: &[u8]) -> Result<Rank> {
+        let Some(function) = self.functions().fitness else { return Ok(Rank::default()) };
+        let mut rank = 0;
+        check(Doing::Operation("images"), |error| {
+            // SAFETY: the image has that many bytes.
+            unsafe { function(self.handle(), image.as_ptr().cast(), image.len(), &mut rank, error) }
+        })?;
+        Ok(Rank(rank))
     }
 
     fn load(&self, image: &[u8]) -> Result<Box<dyn Module>> {

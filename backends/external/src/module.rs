@@ -24,6 +24,28 @@ impl ExternalModule {
         Self { device, module }
     }
 
+    /// The kernels that a function of the library lists.
+    fn listed(
+        &self,
+        function: Option<unsafe extern "C" fn(Handle, Handle, *mut Handle, usize) -> usize>,
+    ) -> Vec<Kernel> {
+        let Some(function) = function else { return Vec::new() };
+        let mut kernels: Vec<Handle> = Vec::new();
+        // Once for the number, once for the kernels.
+        for _ in 0..2 {
+            // SAFETY: device and module are live; the vector has that many places.
+            let count =
+                unsafe { function(self.device.handle, self.module, kernels.as_mut_ptr(), kernels.len()) };
+            if count <= kernels.len() {
+                kernels.truncate(count);
+                break;
+            }
+            kernels.resize(count, ptr::null_mut());
+        }
+        let kernel = |kernel: Handle| Kernel::new(KernelHandle(kernel.expose_provenance()));
+        kernels.into_iter().map(kernel).collect()
+    }
+
     /// A kernel of the library's with what it says about it.
     fn describe(&self, name: &str, kernel: Handle) -> Result<Kernel> {
         let known = Kernel::new(KernelHandle(kernel.expose_provenance()));
@@ -134,21 +156,11 @@ impl Module for ExternalModule {
     }
 
     fn constructors(&self) -> Result<Vec<Kernel>> {
-        let Some(function) = self.device.functions.constructors else { return Ok(Vec::new()) };
-        let mut kernels: Vec<Handle> = Vec::new();
-        // Once for the number, once for the kernels.
-        for _ in 0..2 {
-            // SAFETY: device and module are live; the vector has that many places.
-            let count =
-                unsafe { function(self.device.handle, self.module, kernels.as_mut_ptr(), kernels.len()) };
-            if count <= kernels.len() {
-                kernels.truncate(count);
-                break;
-            }
-            kernels.resize(count, ptr::null_mut());
-        }
-        let kernel = |kernel: Handle| Kernel::new(KernelHandle(kernel.expose_provenance()));
-        Ok(kernels.into_iter().map(kernel).collect())
+        Ok(self.listed(self.device.functions.constructors))
+    }
+
+    fn destructors(&self) -> Result<Vec<Kernel>> {
+        Ok(self.listed(self.device.functions.destructors))
     }
 }
 

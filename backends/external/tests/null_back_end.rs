@@ -2,7 +2,7 @@
 
 use gangway_backend::{
     AllocationKind, ArgumentForm, Backend, Completion, Device, DevicePtr, Error, ExecutionMode, Kernel,
-    Launch, Module, Session, SourceText, StreamHandle, TableRequest,
+    Launch, Module, Rank, Session, SourceText, StreamHandle, TableRequest,
 };
 use gangway_external::{ExternalBackend, discover_in};
 use std::num::NonZeroU32;
@@ -403,6 +403,24 @@ fn a_library_of_version_1_0_works_as_before() {
         let stream = device.capabilities().asynchronous.then(|| device.create_stream().unwrap());
         assert_eq!(get::<u64>(&*device, result, stream), 33);
     }
+}
+
+#[test]
+fn devices_say_which_image_suits_them_best() {
+    let null = null(&[]);
+    let device = null.backend.open(0).unwrap();
+    assert_eq!(device.fitness(b"GWNULL\0arch 1\nkernel sum\n"), Ok(Rank(1)));
+    assert_eq!(device.fitness(b"GWNULL\0arch 2\nkernel sum\n"), Ok(Rank(2)));
+    assert_eq!(device.fitness(IMAGE), Ok(Rank(0)));
+    let error = device.fitness(b"GWNULL\0arch 3\nkernel sum\n").unwrap_err();
+    assert_eq!(error, Error::InvalidImage { reason: "it is for `arch 3`, the device is older".to_owned() });
+    // Libraries of version 1.0 take all images alike.
+    let first = null_with("tests/null/v1", &[]);
+    assert_eq!(first.backend.open(0).unwrap().fitness(IMAGE), Ok(Rank(0)));
+
+    let module = device.load(b"GWNULL\0arch 2\nkernel prepare\nkernel finish\n").unwrap();
+    assert_eq!(module.constructors().unwrap(), [module.kernel("prepare").unwrap()]);
+    assert_eq!(module.destructors().unwrap(), [module.kernel("finish").unwrap()]);
 }
 
 #[test]

@@ -11,16 +11,19 @@ use crate::device::{Device, Opened};
 use crate::error::{Error, ErrorKind, Result};
 use crate::events::{self, Site, Step};
 use crate::label::Label;
-use crate::library::{EntryKind, HostEntry, Library, Placement};
+use crate::library::{EntryKind, HostEntry, Library, Placement, describe_image};
 use crate::present::{Counter, NewEntry, Relation};
-use gangway_backend::{DevicePtr, Launch, Module, Session, SourceText, TableRequest};
+use gangway_backend::{DevicePtr, Kernel, Launch, Module, Session, SourceText, TableRequest};
+use std::cmp::Reverse;
+use std::fmt::Write as _;
 use std::sync::atomic::Ordering;
 
-/// An image that waits to be loaded on a device.
+/// A library that waits to be loaded on a device.
 struct Waiting {
     key: usize,
     serial: u64,
-    image: &'static [u8],
+    /// Those of its images that may run there, in the compiler's order.
+    images: Vec<&'static [u8]>,
     globals: Vec<HostEntry>,
 }
 
@@ -43,18 +46,9 @@ impl Runtime {
         let opened = device.open()?;
         let mut first_error = None;
         while let Some(waiting) = self.next_pending(device) {
-            let image = waiting.image;
-            let loaded = events::step(
-                device.number(),
-                site,
-                || Step::Load { image, loaded: false },
-                || opened.device.load(image),
-                |result| Step::Load { image, loaded: result.is_ok() },
-            );
-            let ready = loaded.and_then(|module| {
-                let storages = self.find_globals(device, opened, &waiting.globals, &*module)?;
-                construct(device, opened, &*module)?;
-                Ok(Ready { module, storages })
+            let ready = self.load_best(device, opened, &waiting, site).and_then(|ready| {
+                run_alone(device, opened, ready.module.constructors()?)?;
+                Ok(ready)
             });
             if let Err(error) = &ready {
                 first_error.get_or_insert_with(|| error.clone());
@@ -67,6 +61,44 @@ impl Runtime {
         }
     }
 
+    /// Loads the image that suits the device best, of those that it can load.
+    fn load_best(
+        &self,
+        device: &Device,
+        opened: &Opened,
+        waiting: &Waiting,
+        site: &Site,
+    ) -> std::result::Result<Ready, gangway_backend::Error> {
+        let mut ranked = Vec::new();
+        let mut refusals = Vec::new();
+        for &image in &waiting.images {
+            match opened.device.fitness(image) {
+                Ok(rank) => ranked.push((rank, image)),
+                Err(error) => refusals.push((image, error)),
+            }
+        }
+        // Stable: what is equally good stays in the compiler's order.
+        ranked.sort_by_key(|&(rank, _)| Reverse(rank));
+        for (_, image) in ranked {
+            let loaded = events::step(
+                device.number(),
+                site,
+                || Step::Load { image, loaded: false },
+                || opened.device.load(image),
+                |result| Step::Load { image, loaded: result.is_ok() },
+            );
+            let ready = loaded.and_then(|module| {
+                let storages = self.find_globals(device, opened, &waiting.globals, &*module)?;
+                Ok(Ready { module, storages })
+            });
+            match ready {
+                Ok(ready) => return Ok(ready),
+                Err(error) => refusals.push((image, error)),
+            }
+        }
+        Err(none_of(refusals, device.backend().name()))
+    }
+
     /// The next library that waits to be loaded on a device. With none left
     /// the device becomes ready for other threads, in the same critical section:
     /// a library registered meanwhile is not overlooked.
@@ -74,9 +106,10 @@ impl Runtime {
         let registry = self.registry();
         let next = registry.libraries.iter().find_map(|library| {
             let placement = library.placements.get(device.number() as usize)?;
-            let Placement::Pending(index) = *placement else { return None };
-            let (key, serial, image) = (library.key, library.serial, library.images[index]);
-            Some(Waiting { key, serial, image, globals: library.globals.clone() })
+            let Placement::Pending(indices) = placement else { return None };
+            let images = indices.iter().map(|&index| library.images[index]).collect();
+            let (key, serial) = (library.key, library.serial);
+            Some(Waiting { key, serial, images, globals: library.globals.clone() })
         });
         if next.is_none() {
             device.images_pending.store(false, Ordering::Release);
@@ -100,7 +133,10 @@ impl Runtime {
         let Some(placement @ Placement::Pending(_)) = placement else {
             // The module's destructors may come back to the runtime.
             drop(registry);
-            return drop(ready);
+            if let Ok(Ready { module, .. }) = ready {
+                destroy(device, &*module);
+            }
+            return;
         };
         *placement = match ready {
             Ok(Ready { module, storages }) => {
@@ -186,13 +222,40 @@ fn read_word(
     Ok(DevicePtr(word))
 }
 
-/// Runs the kernels that an image wants to be run when it has been loaded.
-fn construct(
+/// Why none of several images could be loaded; with one, just that.
+fn none_of(
+    mut refusals: Vec<(&'static [u8], gangway_backend::Error)>,
+    backend: &str,
+) -> gangway_backend::Error {
+    if refusals.len() == 1 {
+        return refusals.remove(0).1;
+    }
+    let mut reason = format!("none of its {} images for {backend} devices can be", refusals.len());
+    for (image, error) in &refusals {
+        let why = match error {
+            gangway_backend::Error::InvalidImage { reason } => reason.clone(),
+            other => other.to_string(),
+        };
+        let _ = write!(reason, "\n    {}: {why}", describe_image(image, Some(backend)));
+    }
+    gangway_backend::Error::InvalidImage { reason }
+}
+
+/// Runs the kernels that an image wants to be run before it is unloaded. A failure has
+/// nobody to be told to, and is no reason to keep the image.
+pub(super) fn destroy(device: &Device, module: &dyn Module) {
+    if let (Ok(opened), Ok(kernels)) = (device.open(), module.destructors()) {
+        let _ = run_alone(device, opened, kernels);
+    }
+}
+
+/// Runs kernels of an image one after the other, with one thread and without arguments.
+fn run_alone(
     device: &Device,
     opened: &Opened,
-    module: &dyn Module,
+    kernels: Vec<Kernel>,
 ) -> std::result::Result<(), gangway_backend::Error> {
-    module.constructors()?.into_iter().try_for_each(|kernel| {
+    kernels.into_iter().try_for_each(|kernel| {
         let launch = Launch {
             kernel: &kernel,
             name: "",

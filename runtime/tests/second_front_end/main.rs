@@ -9,12 +9,14 @@
 //! | `data` | kinds of data: forced, if present, zero-length, first-private |
 //! | `structures` | structures with a number of members, and how they count |
 //! | `pointers` | attach, detach, always-pointer, pointers with an entry of their own |
+//! | `queue` | constructs in queues that the program owns |
 //! | `reverse` | from device addresses to host addresses |
 
 mod data;
 mod gomp;
 mod pointers;
 mod program;
+mod queue;
 mod reverse;
 mod structures;
 #[path = "../support/mod.rs"]

@@ -5,6 +5,7 @@ use crate::support::construct::{REGION, World};
 use crate::support::device::{Mock, Options, Passing};
 use gangway_backend::DevicePtr;
 use gangway_runtime::events::Site;
+use gangway_runtime::queue::Queue;
 use gangway_runtime::{DataOperation, Result, Shape, memory};
 use std::cell::Cell;
 use std::sync::Arc;
@@ -74,16 +75,38 @@ impl Program {
 
     /// A region whose kernel adds one to each byte of the items whose number is in `added`.
     pub fn run(&self, entries: &[Entry], added: &[usize]) -> Result<()> {
+        self.with_region(entries, added, |table, shape| {
+            self.world.runtime.run(self.world.device, Site::NONE, REGION, table, shape)?.complete()
+        })
+    }
+
+    /// The same in a queue of the program's, as OpenACC's `async` clause has it.
+    pub fn run_in(&self, queue: &Queue, entries: &[Entry], added: &[usize]) -> Result<()> {
+        self.with_region(entries, added, |table, shape| {
+            self.world.runtime.run_in(queue, Site::NONE, REGION, table, shape)
+        })
+    }
+
+    /// The end of unstructured data, in a queue of the program's.
+    pub fn finish_in(&self, queue: &Queue, entries: &[Entry]) -> Result<()> {
+        self.with_table(Construct::End, entries, |table| {
+            self.world.runtime.data_in(queue, Site::NONE, DataOperation::End, table)
+        })
+    }
+
+    fn with_region<R>(
+        &self,
+        entries: &[Entry],
+        added: &[usize],
+        then: impl FnOnce(&Table<'_>, &Shape) -> R,
+    ) -> R {
         // The test's kernel takes an extent for every slot.
         let extent = |(index, entry): (usize, &Entry)| {
             (if added.contains(&index) { entry.1 } else { 0 }, 8, FIRSTPRIVATE_INT)
         };
         let mut all = entries.to_vec();
         all.extend(entries.iter().enumerate().map(extent));
-        self.with_table(Construct::Region, &all, |table| {
-            let shape = Shape::default();
-            self.world.runtime.run(self.world.device, Site::NONE, REGION, table, &shape)?.complete()
-        })
+        self.with_table(Construct::Region, &all, |table| then(table, &Shape::default()))
     }
 
     fn with_table<R>(

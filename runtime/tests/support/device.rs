@@ -5,7 +5,7 @@ use super::streams::{Access, Operation, Queues};
 use gangway_backend::{
     AllocationKind, ArgumentForm, ArgumentTable, Backend, CallingConvention, Capabilities, Completion,
     Device, DevicePtr, Error, EventHandle, Kernel, KernelHandle, KernelLimits, Launch, Module, Parameter,
-    Parameters, Result, Session, StreamHandle, TableRequest,
+    Parameters, Rank, Result, Session, StreamHandle, TableRequest,
 };
 use std::collections::BTreeMap;
 use std::ptr::NonNull;
@@ -152,6 +152,10 @@ struct Calls {
     images: usize,
     /// Images whose constructor has run.
     constructed: usize,
+    /// Images whose destructor has run.
+    destroyed: usize,
+    /// Images that were to be loaded, in order.
+    tried: Vec<Vec<u8>>,
     /// An image was unloaded while a kernel, of whichever image, was under way.
     unloaded_busy: bool,
     /// Upper bounds of threads that the last launch came with.
@@ -204,6 +208,16 @@ impl Mock {
     /// How many images are loaded; each has one block of globals.
     pub fn images(&self) -> usize {
         self.calls.lock().unwrap().images
+    }
+
+    /// How many images have been destroyed, by a kernel of theirs.
+    pub fn destroyed(&self) -> usize {
+        self.calls.lock().unwrap().destroyed
+    }
+
+    /// Images that were to be loaded since the last time, in order.
+    pub fn tried(&self) -> Vec<Vec<u8>> {
+        std::mem::take(&mut self.calls.lock().unwrap().tried)
     }
 
     /// How many images have been constructed.
@@ -351,6 +365,9 @@ pub const FUNCTION: usize = 0xf00d_0000;
 /// A kernel that runs when an image has been loaded: it counts.
 const CONSTRUCTOR: KernelHandle = KernelHandle(2);
 
+/// A kernel that runs when an image is about to be unloaded: it counts.
+const DESTRUCTOR: KernelHandle = KernelHandle(3);
+
 impl MockModule {
     fn load(mock: &Arc<Mock>) -> Self {
         let mut queues = mock.queues();
@@ -414,6 +431,10 @@ impl Module for MockModule {
     fn constructors(&self) -> Result<Vec<Kernel>> {
         Ok(vec![Kernel::new(CONSTRUCTOR)])
     }
+
+    fn destructors(&self) -> Result<Vec<Kernel>> {
+        Ok(vec![Kernel::new(DESTRUCTOR)])
+    }
 }
 
 impl Device for MockDevice {
@@ -430,7 +451,17 @@ impl Device for MockDevice {
         }
     }
 
+    /// The digit behind `MOCK` is the image's rank; `X` is for another device.
+    fn fitness(&self, image: &[u8]) -> Result<Rank> {
+        match image.get(4) {
+            Some(b'X') => Err(Error::InvalidImage { reason: "it is for another mock".to_owned() }),
+            Some(digit @ b'0'..=b'9') => Ok(Rank((digit - b'0').into())),
+            _ => Ok(Rank::default()),
+        }
+    }
+
     fn load(&self, image: &[u8]) -> Result<Box<dyn Module>> {
+        self.0.calls.lock().unwrap().tried.push(image.to_vec());
         if image.ends_with(b"BAD") {
             return Err(Error::InvalidImage { reason: "it says so".to_owned() });
         }
@@ -494,7 +525,9 @@ impl Device for MockDevice {
         kernel: &Kernel,
         request: TableRequest,
     ) -> Result<ArgumentTable<'s>> {
-        if kernel.handle == CONSTRUCTOR || !matches!(self.0.options.passing, Passing::VisibleTable(_)) {
+        if [CONSTRUCTOR, DESTRUCTOR].contains(&kernel.handle)
+            || !matches!(self.0.options.passing, Passing::VisibleTable(_))
+        {
             return Ok(session.host_table(request));
         }
         let memory: &'static [AtomicU64] =
@@ -508,6 +541,11 @@ impl Device for MockDevice {
 
     unsafe fn launch(&self, launch: &Launch<'_>, mut table: ArgumentTable<'_>) -> Result<()> {
         let stream = table.session().stream();
+        if launch.kernel.handle == DESTRUCTOR {
+            self.0.calls.lock().unwrap().destroyed += 1;
+            self.0.issue(Operation::Kernel { accesses: Vec::new() }, stream);
+            return Ok(());
+        }
         if launch.kernel.handle == CONSTRUCTOR {
             self.0.calls.lock().unwrap().constructed += 1;
             self.0.issue(Operation::Kernel { accesses: Vec::new() }, stream);

@@ -381,6 +381,18 @@ GANGWAY_RTL_API gangway_rtl_status gangway_rtl_kernel_table(gangway_rtl_device d
 GANGWAY_RTL_API size_t gangway_rtl_constructors(gangway_rtl_device device, gangway_rtl_module module,
                                                 gangway_rtl_kernel *kernels, size_t capacity);
 
+/* Since version 1.1. As gangway_rtl_constructors: kernels to run once before an image is
+ * unloaded. */
+GANGWAY_RTL_API size_t gangway_rtl_destructors(gangway_rtl_device device, gangway_rtl_module module,
+                                               gangway_rtl_kernel *kernels, size_t capacity);
+
+/* Since version 1.1. How well an image that gangway_rtl_recognises has taken suits this
+ * device: of several images that with the highest rank is loaded first, and the next one
+ * if that fails. GANGWAY_RTL_INVALID_IMAGE, with what the image is for and what the device
+ * is, if it cannot run here. Without it, all are equal. */
+GANGWAY_RTL_API gangway_rtl_status gangway_rtl_fitness(gangway_rtl_device device, const void *image,
+                                                       size_t size, uint32_t *rank, gangway_rtl_error *error);
+
 /* Copies within the device, or to device `to_ordinal` of this back end. Without
  * it, Gangway goes through host memory. */
 GANGWAY_RTL_API gangway_rtl_status gangway_rtl_copy_between(gangway_rtl_device device, uint32_t to_ordinal,

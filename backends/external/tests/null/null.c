@@ -46,6 +46,7 @@
 #define MEMORY (1 << 20)
 #endif
 #define OWN_SLOT 0x0E0E
+#define ARCHITECTURE 2
 
 /* ---- Failing ------------------------------------------------------------ */
 
@@ -331,7 +332,16 @@ static gangway_rtl_status table(uint32_t count, const uint64_t *arguments, gangw
 }
 #endif
 
+/* finish(): the destructor of images that have it. */
+static gangway_rtl_status finish(uint32_t count, const uint64_t *arguments, gangway_rtl_error *error)
+{
+  (void)count, (void)arguments, (void)error;
+  null_note(0, "finish");
+  return GANGWAY_RTL_OK;
+}
+
 static struct gangway_rtl_kernel_s kernels[] = {
+    {.name = "finish", .run = finish},
 #if GANGWAY_RTL_VERSION_MINOR >= 1
     {.name = "packed",
      .run = packed,
@@ -377,6 +387,26 @@ static const char *next_line(const char *at, const char *end, char *line, size_t
   return at < end ? at + 1 : end;
 }
 
+#if GANGWAY_RTL_VERSION_MINOR >= 1
+/* An image may begin with a line "arch <n>": devices run what is for theirs or an older
+ * one, and the newest of those suits best. */
+gangway_rtl_status gangway_rtl_fitness(gangway_rtl_device device, const void *image, size_t size,
+                                       uint32_t *rank, gangway_rtl_error *error)
+{
+  (void)device;
+  char line[100];
+  unsigned architecture;
+  const char *text = image;
+  next_line(text + MAGIC_SIZE, text + size, line, sizeof line);
+  if (sscanf(line, "arch %u", &architecture) == 1) {
+    *rank = architecture;
+    if (architecture > ARCHITECTURE)
+      return null_fail(error, GANGWAY_RTL_INVALID_IMAGE, 0, "it is for `%s`, the device is older", line);
+  }
+  return GANGWAY_RTL_OK;
+}
+#endif
+
 gangway_rtl_status gangway_rtl_load(gangway_rtl_device device, const void *image, size_t size,
                                     gangway_rtl_module *module, gangway_rtl_error *error)
 {
@@ -404,7 +434,7 @@ gangway_rtl_status gangway_rtl_load(gangway_rtl_device device, const void *image
       }
       at = end;
 #endif
-    } else if (*line) {
+    } else if (*line && strncmp(line, "arch ", 5) != 0) {
       free(loaded);
       return null_fail(error, GANGWAY_RTL_INVALID_IMAGE, 0, "`%s` is neither a kernel nor a global", line);
     }
@@ -492,19 +522,34 @@ gangway_rtl_status gangway_rtl_fill_slots(gangway_rtl_device device, gangway_rtl
 }
 #endif
 
-size_t gangway_rtl_constructors(gangway_rtl_device device, gangway_rtl_module module,
-                                gangway_rtl_kernel *list, size_t capacity)
+static size_t list_kernels(gangway_rtl_module module, const char *name, gangway_rtl_kernel *list,
+                           size_t capacity)
 {
-  (void)device;
   size_t count = 0;
   for (size_t i = 0; i < module->kernel_count; i++)
-    if (module->kernels[i]->run == prepare) {
+    if (strcmp(module->kernels[i]->name, name) == 0) {
       if (count < capacity)
         list[count] = module->kernels[i];
       count++;
     }
   return count;
 }
+
+size_t gangway_rtl_constructors(gangway_rtl_device device, gangway_rtl_module module,
+                                gangway_rtl_kernel *list, size_t capacity)
+{
+  (void)device;
+  return list_kernels(module, "prepare", list, capacity);
+}
+
+#if GANGWAY_RTL_VERSION_MINOR >= 1
+size_t gangway_rtl_destructors(gangway_rtl_device device, gangway_rtl_module module, gangway_rtl_kernel *list,
+                               size_t capacity)
+{
+  (void)device;
+  return list_kernels(module, "finish", list, capacity);
+}
+#endif
 
 /* ---- Launch ---------------------------------------------------------------- */
 
@@ -549,7 +594,7 @@ gangway_rtl_status gangway_rtl_launch_kernel(gangway_rtl_device device, const ga
 {
   null_note(device->ordinal, "launch");
   struct operation operation = {.kind = LAUNCH, .kernel = launch->kernel, .count = launch->argument_count};
-  const char *name = launch->kernel->run == prepare ? "" : launch->kernel->name;
+  const char *name = launch->kernel->run == prepare || launch->kernel->run == finish ? "" : launch->kernel->name;
   if (launch->size < sizeof *launch || launch->name_length != strlen(name) ||
       memcmp(launch->name, name, launch->name_length) != 0)
     return null_fail(error, GANGWAY_RTL_FAILED, 12, "a launch that is not of %s", launch->kernel->name);
