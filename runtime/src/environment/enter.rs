@@ -67,7 +67,7 @@ impl Work {
             self.check_kind(items, &item, index)?;
             let held = if item.kind.has(MapKind::LITERAL | MapKind::PRIVATE | MapKind::STRUCTURE) {
                 let structure = item.kind.has(MapKind::STRUCTURE);
-                if structure { self.enter_structure(items, index, &item)? } else { Held::NOTHING }
+                if structure { self.enter_structure(items, index)? } else { Held::NOTHING }
             } else if items.has_mapper(index) {
                 self.enter_mapped(items, index)?
             } else {
@@ -75,7 +75,7 @@ impl Work {
                 self.enter_item(&item, index, next)?
             };
             if item.kind.has(MapKind::POINTER | MapKind::RETURN_ADDRESS) {
-                self.follow(items, index, &item, held);
+                self.follow(items, index, held);
             }
             self.held.push(held);
         }
@@ -99,16 +99,18 @@ impl Work {
         Ok(first.map_or(Held::NOTHING, |component| Held { counted: None, ..component.held }))
     }
 
-    #[inline]
+    // Always: a call would hand what it finds over in memory, which costs a launch more than
+    // the look-up.
+    #[inline(always)]
     fn enter_item(&mut self, item: &Item, index: usize, next: Option<MapKind>) -> Result<Held> {
         if item.kind.has(MapKind::SPECIAL) {
-            return self.enter_special(item, index, next);
+            return self.enter_special(*item, index, next);
         }
         let count = if item.kind.parent().is_none() { Count::Yes } else { Count::No };
         self.enter_section(item, index, next, count)
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn enter_section(
         &mut self,
         item: &Item,
@@ -175,7 +177,7 @@ impl Work {
     }
 
     /// The heart of it: finds the range's entry or makes one.
-    #[inline]
+    #[inline(always)]
     pub(super) fn make_present(&mut self, wanted: &Wanted) -> Result<Held> {
         let implicit = wanted.kind.has(MapKind::IMPLICIT);
         for attempt in 0.. {
@@ -402,12 +404,13 @@ impl Work {
         if items.knows(item.kind) {
             return Ok(());
         }
-        Err(self.unknown_kind(item, items.explain_unknown(item.kind), argument))
+        Err(self.unknown_kind(items, item.label, item.kind, argument))
     }
 
     #[cold]
-    fn unknown_kind(&self, item: &Item, encoding: String, argument: usize) -> Box<Error> {
-        self.fail(ErrorKind::UnknownKind { label: item.label, encoding, argument })
+    fn unknown_kind(&self, items: &impl Items, label: Label, kind: MapKind, argument: usize) -> Box<Error> {
+        let encoding = items.explain_unknown(kind);
+        self.fail(ErrorKind::UnknownKind { label, encoding, argument })
     }
 
     #[cold]

@@ -13,7 +13,7 @@ use gangway_backend::DevicePtr;
 impl Work {
     /// An item with one of the meanings of [`MapKind::SPECIAL`].
     #[inline(never)]
-    pub(super) fn enter_special(&mut self, item: &Item, index: usize, next: Option<MapKind>) -> Result<Held> {
+    pub(super) fn enter_special(&mut self, item: Item, index: usize, next: Option<MapKind>) -> Result<Held> {
         let kind = item.kind;
         if kind.has(MapKind::DETACH) {
             return Ok(Held::NOTHING);
@@ -24,14 +24,14 @@ impl Work {
             return Ok(Held::NOTHING);
         }
         if kind.has(MapKind::NEW) {
-            self.check_new(item)?;
+            self.check_new(&item)?;
         }
         let count = match kind.parent() {
             Some(_) => Count::No,
             None if kind.has(MapKind::ONCE) => Count::Once,
             None => Count::Yes,
         };
-        let held = self.enter_section(item, index, next, count)?;
+        let held = self.enter_section(&item, index, next, count)?;
         if kind.has(MapKind::NULL_IF_ABSENT) && held.entry.is_none() {
             // A kernel gets the address of the base.
             return Ok(Held { device: DevicePtr(item.begin.wrapping_sub(item.base)), ..Held::NOTHING });
@@ -61,10 +61,11 @@ impl Work {
     /// there. Its reference counts for those that count once. Of others each has its own,
     /// and the structure's is given up when they have theirs.
     #[cold]
-    pub(super) fn enter_structure(&mut self, items: &impl Items, index: usize, item: &Item) -> Result<Held> {
+    pub(super) fn enter_structure(&mut self, items: &impl Items, index: usize) -> Result<Held> {
+        let item = items.item(index);
         let left = items.len() - index - 1;
         if item.size > left {
-            return Err(self.damaged_structure(item, index, left));
+            return Err(self.damaged_structure(&item, index, left));
         }
         let members = (index + 1..=index + item.size).map(|member| items.item(member));
         let sections = members.filter(|member| !member.kind.has(MapKind::NOT_MAPPED));
@@ -73,7 +74,7 @@ impl Work {
             let (first, last) = hull.unwrap_or((member.begin, end));
             Some((first.min(member.begin), last.max(end)))
         });
-        let Some((begin, end)) = hull else { return Err(self.damaged_structure(item, index, left)) };
+        let Some((begin, end)) = hull else { return Err(self.damaged_structure(&item, index, left)) };
         let once = item.kind.has(MapKind::ONCE);
         let wanted = Wanted {
             begin,
@@ -110,7 +111,8 @@ impl Work {
     /// What is left to do about an item that has been made present: a pointer is attached,
     /// the caller gets its address.
     #[inline(never)]
-    pub(super) fn follow(&mut self, items: &impl Items, index: usize, item: &Item, held: Held) {
+    pub(super) fn follow(&mut self, items: &impl Items, index: usize, held: Held) {
+        let item = items.item(index);
         if item.kind.has(MapKind::POINTER) {
             let (pointer, pointee, size) = (item.begin, items.pointee(index), item.size);
             self.attachments.push(AttachRequest { pointer, pointee, size, kind: MapKind::ATTACH });
