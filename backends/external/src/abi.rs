@@ -26,6 +26,8 @@ pub(crate) const ASYNCHRONOUS: u64 = 1;
 pub(crate) const UNIFIED_MEMORY: u64 = 2;
 pub(crate) const PRIVATE_IN_SESSION: u64 = 4;
 pub(crate) const PEER_COPY: u64 = 8;
+pub(crate) const POOLED_MEMORY: u64 = 16;
+pub(crate) const PACKED_TRANSFERS: u64 = 32;
 
 /// A handle of any type.
 pub(crate) type Handle = *mut c_void;

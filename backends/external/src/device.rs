@@ -86,6 +86,8 @@ impl ExternalDevice {
             unified_memory: has(abi::UNIFIED_MEMORY),
             private_in_session: has(abi::PRIVATE_IN_SESSION),
             peer_copy: has(abi::PEER_COPY),
+            pooled_memory: has(abi::POOLED_MEMORY),
+            packed_transfers: has(abi::PACKED_TRANSFERS),
             ..Capabilities::default()
         };
         Ok(Self { device: Arc::new(device), capabilities })

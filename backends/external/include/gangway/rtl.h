@@ -116,7 +116,12 @@ enum {
    * launches them: private copies may stay in the host memory of the job. */
   GANGWAY_RTL_PRIVATE_IN_SESSION = 4,
   /* gangway_rtl_copy_between works among the devices of this back end. */
-  GANGWAY_RTL_PEER_COPY = 8
+  GANGWAY_RTL_PEER_COPY = 8,
+  /* Allocation is slow: the runtime is to keep a pool of memory for mapped data. */
+  GANGWAY_RTL_POOLED_MEMORY = 16,
+  /* One copy costs more than the bytes of several small ones: the runtime is to send
+   * and to fetch a construct's small data in one copy each way. */
+  GANGWAY_RTL_PACKED_TRANSFERS = 32
 };
 
 /* Which memory an allocation wants. */

@@ -26,4 +26,5 @@ static_assert(offsetof(gangway_rtl_launch, thread_limit) == 60, "launch");
 static_assert(offsetof(gangway_rtl_launch, trip_count) == 72, "launch");
 static_assert(offsetof(gangway_rtl_launch, dynamic_group_memory) == 80, "launch");
 static_assert(GANGWAY_RTL_OK == 0 && GANGWAY_RTL_FAILED == 5 && GANGWAY_RTL_PEER_COPY == 8, "values");
+static_assert(GANGWAY_RTL_POOLED_MEMORY == 16 && GANGWAY_RTL_PACKED_TRANSFERS == 32, "values");
 static_assert(sizeof(gangway_rtl_address) == 8 && sizeof(void *) == 8, "addresses");

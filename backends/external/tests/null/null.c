@@ -113,6 +113,9 @@ uint64_t gangway_rtl_capabilities(gangway_rtl_device device)
 #endif
 #ifdef ASYNCHRONOUS
   capabilities |= GANGWAY_RTL_ASYNCHRONOUS;
+#if GANGWAY_RTL_VERSION_MINOR >= 1
+  capabilities |= GANGWAY_RTL_POOLED_MEMORY | GANGWAY_RTL_PACKED_TRANSFERS;
+#endif
 #endif
   return capabilities;
 }
