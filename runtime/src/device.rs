@@ -209,7 +209,11 @@ impl Device {
     }
 
     /// A stream for one job, recycled where possible. `None` on synchronous devices.
+    #[inline(always)]
     pub(crate) fn take_stream(&self, opened: &Opened) -> Result<Option<StreamHandle>> {
+        if !opened.capabilities.asynchronous {
+            return Ok(None);
+        }
         self.idle_stream(opened).map_err(|error| self.backend_error(error))
     }
 
@@ -217,9 +221,6 @@ impl Device {
         &self,
         opened: &Opened,
     ) -> std::result::Result<Option<StreamHandle>, gangway_backend::Error> {
-        if !opened.capabilities.asynchronous {
-            return Ok(None);
-        }
         if let Some(stream) = self.idle_streams.lock().unwrap_or_else(PoisonError::into_inner).pop() {
             return Ok(Some(stream));
         }

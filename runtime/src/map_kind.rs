@@ -84,8 +84,7 @@ impl MapKind {
     pub(crate) const SHARES_REFERENCE: Self = Self::ONCE.with(Self::STRUCTURE);
 
     /// Meanings at the beginning of a construct for which the usual way does not do.
-    pub(crate) const SPECIAL: Self =
-        Self::ATTACH.with(Self::DETACH).with(Self::ONCE).with(Self::NEW).with(Self::NULL_IF_ABSENT);
+    pub(crate) const SPECIAL: Self = Self::DETACH.with(Self::ONCE).with(Self::NEW).with(Self::NULL_IF_ABSENT);
 
     /// No meaning, see [`unknown`](Self::unknown).
     const UNKNOWN: Self = Self(1 << 47);

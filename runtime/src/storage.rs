@@ -183,7 +183,7 @@ impl Device {
 }
 
 impl Opened {
-    #[inline]
+    #[inline(always)]
     fn allocate(
         &self,
         size: usize,
@@ -223,7 +223,7 @@ impl Opened {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn ask_driver(
         &self,
         size: usize,
@@ -241,7 +241,7 @@ impl Opened {
 
     /// # Safety
     /// As [`Device::deallocate`].
-    #[inline]
+    #[inline(always)]
     unsafe fn deallocate(
         &self,
         pointer: DevicePtr,
@@ -270,7 +270,7 @@ impl Opened {
 
     /// # Safety
     /// As [`Device::deallocate`], of what [`ask_driver`](Self::ask_driver) gave.
-    #[inline]
+    #[inline(always)]
     unsafe fn give_to_driver(
         &self,
         pointer: DevicePtr,

@@ -300,8 +300,9 @@ fn fill_table<'s>(
     shape: &Shape,
 ) -> Result<ArgumentTable<'s>> {
     let captures = work.has_seen(MapKind::LAMBDA_CAPTURE);
-    let room = if work.has_seen(MapKind::PRIVATE) { room_for_private(items) } else { 0 };
-    private.reserve(work, room)?;
+    if work.has_seen(MapKind::PRIVATE) {
+        private.reserve(work, room_for_private(items))?;
+    }
     // Not every list item is a parameter: this is how many there may be.
     let request = TableRequest::of(&kernel.convention, shape.leading_slots, items.len());
     let table = work.backend().argument_table(session, kernel, request);

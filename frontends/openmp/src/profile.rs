@@ -86,12 +86,20 @@ impl Construct {
         };
         Self { running }
     }
+
+    #[cold]
+    fn finish(&mut self) {
+        if let (Some((start, name, detail)), Some(profile)) = (self.running.take(), PROFILE.get()) {
+            profile.add(start, name, || detail);
+        }
+    }
 }
 
 impl Drop for Construct {
+    #[inline(always)]
     fn drop(&mut self) {
-        if let (Some((start, name, detail)), Some(profile)) = (self.running.take(), PROFILE.get()) {
-            profile.add(start, name, || detail);
+        if self.running.is_some() {
+            self.finish();
         }
     }
 }

@@ -103,7 +103,13 @@ impl Work {
     // the look-up.
     #[inline(always)]
     fn enter_item(&mut self, item: &Item, index: usize, next: Option<MapKind>) -> Result<Held> {
-        if item.kind.has(MapKind::SPECIAL) {
+        if item.kind.has(MapKind::SPECIAL | MapKind::ATTACH) {
+            // Of clang's items for pointers every other one is an attachment.
+            if item.kind.has(MapKind::ATTACH) {
+                let (pointer, pointee, size) = (item.base, item.begin, item.size);
+                self.attachments.push(AttachRequest { pointer, pointee, size, kind: item.kind });
+                return Ok(Held::NOTHING);
+            }
             return self.enter_special(*item, index, next);
         }
         let count = if item.kind.parent().is_none() { Count::Yes } else { Count::No };
@@ -365,8 +371,18 @@ impl Work {
 
     /// Publishes what this construct created, then waits for what others have not. Small
     /// data goes to the device here.
-    #[inline]
+    ///
+    /// Where all was present, and by nobody else's construct, nothing is left to do.
+    #[inline(always)]
     pub(crate) fn publish(&mut self) -> Result<()> {
+        if self.filling.is_empty() && self.awaited.is_empty() && !self.has_pack() {
+            return Ok(());
+        }
+        self.publish_new()
+    }
+
+    #[inline(never)]
+    fn publish_new(&mut self) -> Result<()> {
         if self.filling.is_empty() {
             self.send_pack()?;
         } else {

@@ -224,6 +224,12 @@ impl Work {
         true
     }
 
+    /// Whether the construct has a block.
+    #[inline]
+    pub(super) fn has_pack(&self) -> bool {
+        self.pack.block.is_some()
+    }
+
     /// Sends what has been put into the image.
     #[inline]
     pub(super) fn send_pack(&mut self) -> Result<()> {

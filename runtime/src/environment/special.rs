@@ -18,11 +18,6 @@ impl Work {
         if kind.has(MapKind::DETACH) {
             return Ok(Held::NOTHING);
         }
-        if kind.has(MapKind::ATTACH) {
-            let (pointer, pointee, size) = (item.base, item.begin, item.size);
-            self.attachments.push(AttachRequest { pointer, pointee, size, kind });
-            return Ok(Held::NOTHING);
-        }
         if kind.has(MapKind::NEW) {
             self.check_new(&item)?;
         }

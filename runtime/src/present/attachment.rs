@@ -176,11 +176,14 @@ impl<'t> EntryRef<'t> {
     }
 
     /// The attachments whose host pointers lie in `[begin, end)`.
+    #[inline]
     #[must_use]
     pub fn attachments_in(self, begin: usize, end: usize) -> Vec<Attachment> {
-        if !self.has_attachments() {
-            return Vec::new();
-        }
+        if self.has_attachments() { self.find_attachments(begin, end) } else { Vec::new() }
+    }
+
+    #[cold]
+    fn find_attachments(self, begin: usize, end: usize) -> Vec<Attachment> {
         let in_range =
             |a: &&Attachment| a.host_pointer < end && a.host_pointer + a.host_content.len() > begin;
         lock(&self.entry().attachments).iter().filter(in_range).cloned().collect()

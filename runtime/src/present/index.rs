@@ -138,7 +138,7 @@ impl PresentTable {
 
     /// As [`lookup`](Self::lookup), with the [`version`](Self::version) at which
     /// the answer was right.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn lookup_at(&self, host: usize, size: usize) -> (Relation<'_>, usize) {
         for _ in 0..OPTIMISTIC_TRIES {
             let before = self.version.load(Ordering::Acquire);
@@ -168,7 +168,7 @@ impl PresentTable {
     }
 
     /// The search proper: consistent under the lock, otherwise to be validated.
-    #[inline]
+    #[inline(always)]
     fn search(&self, host: usize, size: usize) -> Result<Relation<'_>, Torn> {
         let Some(directory) = self.directory() else { return Ok(Relation::Absent) };
         let leaves = directory.len.load(Ordering::Relaxed).min(directory.leaves.len());

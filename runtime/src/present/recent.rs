@@ -37,7 +37,8 @@ impl Default for Recent {
 
 impl Recent {
     /// As [`PresentTable::lookup`].
-    #[inline]
+    // Always: the answer stays in registers, where a call would write it to memory.
+    #[inline(always)]
     pub(crate) fn lookup(
         &mut self,
         table: &'static PresentTable,
@@ -54,6 +55,11 @@ impl Recent {
         {
             return Relation::Contained(entry);
         }
+        Self::search(slot, table, host, size)
+    }
+
+    #[inline(never)]
+    fn search(slot: &mut Slot, table: &'static PresentTable, host: usize, size: usize) -> Relation<'static> {
         let (relation, version) = table.lookup_at(host, size);
         if let Relation::Contained(entry) = relation
             && size != 0
