@@ -9,6 +9,7 @@ use gangway_backend::AllocationKind;
 use std::backtrace::Backtrace;
 use std::collections::HashMap;
 use std::fmt;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -199,8 +200,7 @@ impl fmt::Display for Trace {
         let text = trace.to_string();
         let frames = frames(&text);
         // The innermost calls are this library's own; what is outside of `main` is the C library's.
-        let ours = |(function, _): &(&str, &str)| function.starts_with("gangway_") && function.contains("::");
-        let first = frames.iter().rposition(ours).map_or(0, |at| at + 1);
+        let first = frames.iter().rposition(is_ours).map_or(0, |at| at + 1);
         for (function, place) in &frames[first..] {
             write!(f, "\n    {function}{}{place}", if place.is_empty() { "" } else { " " })?;
             if *function == "main" {
@@ -209,6 +209,19 @@ impl fmt::Display for Trace {
         }
         Ok(())
     }
+}
+
+/// Whether a frame is this library's. Of functions that were inlined the compiler notes
+/// the bare name, so their place has to tell.
+fn is_ours(&(function, place): &(&str, &str)) -> bool {
+    let from_here = || {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent()?;
+        // Places below the current folder are told relative to it.
+        let place = std::env::current_dir().ok()?.join(place.strip_prefix("at ")?);
+        place.starts_with(root).then_some(())
+    };
+    (function.starts_with("gangway_") && function.contains("::"))
+        || (place.contains(".rs:") && from_here().is_some())
 }
 
 /// The functions in a backtrace and their places: a line with a number and a function, and
@@ -252,6 +265,16 @@ mod tests {
     fn frames_with_and_without_places() {
         let text = "   0: inner\n             at ./a.c:1:2\n   1: <a as b>::c: d\n   2: main\n             at ./a.c:9\n";
         assert_eq!(frames(text), [("inner", "at ./a.c:1:2"), ("<a as b>::c: d", ""), ("main", "at ./a.c:9")]);
+    }
+
+    #[test]
+    fn frames_of_this_library() {
+        let here = format!("at {}/src/memory.rs:9:1", env!("CARGO_MANIFEST_DIR"));
+        assert!(is_ours(&("allocate", &here)) && is_ours(&("gangway_runtime::memory::allocate", "")));
+        assert!(
+            !is_ours(&("main", "at ./program.c:9:1"))
+                && !is_ours(&("gangway_probe", "at /elsewhere/a.rs:1:1"))
+        );
     }
 
     #[test]

@@ -209,22 +209,27 @@ impl Device {
     }
 
     /// A stream for one job, recycled where possible. `None` on synchronous devices.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn take_stream(&self, opened: &Opened) -> Result<Option<StreamHandle>> {
-        if !opened.capabilities.asynchronous {
-            return Ok(None);
-        }
         self.idle_stream(opened).map_err(|error| self.backend_error(error))
     }
 
+    #[inline]
     fn idle_stream(
         &self,
         opened: &Opened,
     ) -> std::result::Result<Option<StreamHandle>, gangway_backend::Error> {
-        if let Some(stream) = self.idle_streams.lock().unwrap_or_else(PoisonError::into_inner).pop() {
-            return Ok(Some(stream));
+        if !opened.capabilities.asynchronous {
+            return Ok(None);
         }
-        opened.device.create_stream().map(Some)
+        self.pooled_stream(opened).map(Some)
+    }
+
+    fn pooled_stream(&self, opened: &Opened) -> std::result::Result<StreamHandle, gangway_backend::Error> {
+        if let Some(stream) = self.idle_streams.lock().unwrap_or_else(PoisonError::into_inner).pop() {
+            return Ok(stream);
+        }
+        opened.device.create_stream()
     }
 
     /// Keeps a stream for the next job.

@@ -309,8 +309,14 @@ impl Runtime {
         }
         drop(library);
         if last {
-            self.devices().for_each(Device::release_idle);
+            self.release_idle();
         }
+    }
+
+    /// Gives the back ends what devices keep for later constructs: memory of pools, idle
+    /// streams. Constructs under way are none the worse for it.
+    pub fn release_idle(&self) {
+        self.devices().for_each(Device::release_idle);
     }
 
     /// The region at a host address and its kernel on a device.

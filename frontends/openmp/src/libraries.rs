@@ -31,6 +31,8 @@ pub fn unregister(key: usize) {
     }
     if !ending::is_ending() {
         RUNTIME.unregister(key);
+    } else if last {
+        RUNTIME.release_idle();
     }
     if last {
         process::finish();
