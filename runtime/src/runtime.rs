@@ -309,14 +309,15 @@ impl Runtime {
         }
         drop(library);
         if last {
-            self.release_idle();
+            // No code is left that could have a construct under way.
+            self.devices().for_each(Device::release_idle);
         }
     }
 
-    /// Gives the back ends what devices keep for later constructs: memory of pools, idle
-    /// streams. Constructs under way are none the worse for it.
-    pub fn release_idle(&self) {
-        self.devices().for_each(Device::release_idle);
+    /// Gives the back ends the memory that devices keep for later constructs. Constructs
+    /// under way are none the worse for it.
+    pub fn trim(&self) {
+        self.devices().for_each(Device::trim);
     }
 
     /// The region at a host address and its kernel on a device.

@@ -146,7 +146,8 @@ impl Device {
     /// An operation of the construct that needs memory has failed.
     #[cold]
     fn make_room(&self, opened: &Opened, purpose: Purpose) -> std::result::Result<bool, BackendError> {
-        let mut made = self.reclaim(opened);
+        self.settle_idle_streams(opened);
+        let mut made = opened.trim();
         if opened.capabilities.stream_ordered_memory {
             made = true;
             if let Purpose::Runtime { stream: Some(stream) } = purpose {
@@ -156,23 +157,35 @@ impl Device {
         Ok(made)
     }
 
-    /// Gives the driver what is kept for later constructs: idle streams, in which memory may
-    /// still have to be freed, and memory of the pool. False: no memory.
-    fn reclaim(&self, opened: &Opened) -> bool {
+    /// Waits for the idle streams, in which memory may still have to be freed. They stay:
+    /// another thread may be about to wait for the end of one, see
+    /// [`Point::EndOf`](crate::present::Point).
+    fn settle_idle_streams(&self, opened: &Opened) {
+        for stream in self.take_idle_streams() {
+            // A failure of what was done in it before has been told.
+            let _ = self.finish_stream(opened, stream);
+        }
+    }
+
+    /// Gives the back end the memory that is kept for later constructs. Those, and
+    /// constructs under way, are none the worse for it.
+    pub fn trim(&self) {
+        if let Some(opened) = self.opened_if_usable() {
+            opened.trim();
+        }
+    }
+
+    /// Gives the back end all that is kept for later constructs: memory and idle streams. No
+    /// construct is under way; later ones are none the worse for it.
+    pub fn release_idle(&self) {
+        let Some(opened) = self.opened_if_usable() else { return };
         for stream in self.take_idle_streams() {
             // A failure of what was done in it before has been told.
             let _ = opened.device.synchronize(stream);
+            // Nothing can be done about a stream that cannot be destroyed.
             let _ = opened.device.destroy_stream(stream);
         }
-        opened.trim()
-    }
-
-    /// Gives the back end what is kept for later constructs. Those, and constructs under
-    /// way, are none the worse for it.
-    pub fn release_idle(&self) {
-        if let Some(opened) = self.opened_if_usable() {
-            self.reclaim(opened);
-        }
+        opened.trim();
     }
 
     /// Bytes of host storage mapped here, not counting what is associated.

@@ -109,6 +109,35 @@ fn idle_streams_are_closed() {
     }
 }
 
+/// Nobody destroys a stream while another thread is about to wait for its end.
+#[test]
+fn a_stream_that_somebody_waits_for_stays() {
+    const MEMORY: usize = 1 << 20;
+    fn run_out_of_memory(world: &World) {
+        let kind = AllocationKind::Device;
+        let error = memory::allocate(world.device, MEMORY + 1, kind, &Site::NONE).unwrap_err();
+        assert!(matches!(error.kind, ErrorKind::OutOfMemory { .. }), "{error}");
+    }
+    fn end_the_process(world: &World) {
+        world.runtime.trim();
+    }
+    for options in [Options::LAZY, Options::LAZY_POOLED, Options::LAZY_IN_STREAM] {
+        for occasion in [run_out_of_memory, end_the_process] {
+            let (world, mock) = World::mock(Options { memory: MEMORY, ..options });
+            let array: &'static [u8] = vec![EXPECTED; 64].leak();
+            let world: &'static World = Box::leak(Box::new(world));
+            let making = world.issue_data(DataOperation::Begin, &[section(array)]).unwrap();
+            mock.before(Call::RecordEvent, move || {
+                making.complete().unwrap();
+                occasion(world);
+            });
+            world.launch(&[section(array).parameter(Access::Check)]).unwrap();
+            world.data(DataOperation::End, &[section(array)]).unwrap();
+            mock.assert_all_freed();
+        }
+    }
+}
+
 /// A construct that gets no stream changes nothing, and the next one gets one.
 #[test]
 fn constructs_without_a_stream() {

@@ -6,8 +6,8 @@
 //! So at the end of the process libraries stay registered and images loaded: the
 //! dynamic linker runs the images' destructors itself, and the memory goes with
 //! the process. Only what a library's own unloading (`dlclose`) takes out is
-//! taken out, and what is merely kept for later constructs (memory of pools, idle
-//! streams) goes back to the drivers.
+//! taken out. The memory that pools keep for later constructs goes back to the drivers; idle
+//! streams stay, since a thread may be about to wait for one.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 

@@ -32,7 +32,8 @@ pub fn unregister(key: usize) {
     if !ending::is_ending() {
         RUNTIME.unregister(key);
     } else if last {
-        RUNTIME.release_idle();
+        // Other threads may still be in target regions.
+        RUNTIME.trim();
     }
     if last {
         process::finish();

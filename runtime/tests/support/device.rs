@@ -138,9 +138,14 @@ pub struct Mock {
     queues: Mutex<Queues>,
     changed: Condvar,
     calls: Mutex<Calls>,
+    /// What is to happen before a call, see [`before`](Mock::before).
+    hook: Mutex<Option<(Call, Hook)>>,
     /// The runtime's device of it.
     pub device: OnceLock<&'static gangway_runtime::Device>,
 }
+
+/// Something that happens in the middle of a call.
+type Hook = Box<dyn FnOnce() + Send>;
 
 #[derive(Default)]
 struct Calls {
@@ -173,6 +178,7 @@ impl Mock {
             queues: Mutex::new(Queues::new(DeviceMemory::new(options.memory))),
             changed: Condvar::new(),
             calls: Mutex::default(),
+            hook: Mutex::default(),
             device: OnceLock::new(),
         });
         if options.timing == Timing::Worker {
@@ -184,6 +190,12 @@ impl Mock {
 
     pub fn queues(&self) -> MutexGuard<'_, Queues> {
         self.queues.lock().unwrap()
+    }
+
+    /// Has something happen just before the next call of a kind: what another thread could
+    /// do at that moment.
+    pub fn before(&self, call: Call, hook: impl FnOnce() + Send + 'static) {
+        *self.hook.lock().unwrap() = Some((call, Box::new(hook)));
     }
 
     /// Makes one call fail: the one after `successes` more successful ones.
@@ -265,6 +277,10 @@ impl Mock {
     }
 
     fn call(&self, call: Call) -> Result<()> {
+        let hook = self.hook.lock().unwrap().take_if(|(awaited, _)| *awaited == call);
+        if let Some((_, hook)) = hook {
+            hook();
+        }
         let mut calls = self.calls.lock().unwrap();
         *calls.made.entry(call).or_default() += 1;
         match &mut calls.fault {
