@@ -235,6 +235,29 @@ fn a_queue_takes_its_stream_with_it() {
     }
 }
 
+/// A construct that leaves nothing to free ends without another stream.
+#[test]
+fn a_stream_to_free_memory_in_is_taken_only_if_there_is_some() {
+    for stream_ordered in [Options::LAZY_IN_STREAM, Options::WORKER_POOLED] {
+        let (world, mock) = World::mock(stream_ordered);
+        let queue = Queue::create(world.device).unwrap();
+        // Larger than what comes from the pool.
+        let memory = vec![1; 1 << 20];
+        world.data(DataOperation::Begin, &[section(&memory, MapKind::TO)]).unwrap();
+        world.device.release_idle();
+        let before = mock.made(Call::CreateStream);
+        launch_in(&world, &queue, &[increment(&memory, MapKind::ALLOC)]).unwrap();
+        queue.synchronize().unwrap();
+        assert_eq!(mock.made(Call::CreateStream), before, "{stream_ordered:?}");
+        let own = vec![1; 1 << 20];
+        launch_in(&world, &queue, &[increment(&own, BOTH)]).unwrap();
+        queue.synchronize().unwrap();
+        assert_eq!((own[9], mock.made(Call::CreateStream)), (2, before + 1), "{stream_ordered:?}");
+        world.data(DataOperation::End, &[section(&memory, MapKind::FROM)]).unwrap();
+        mock.assert_all_freed();
+    }
+}
+
 #[test]
 fn an_image_is_unloaded_behind_the_kernels_in_queues() {
     for options in asynchronous() {

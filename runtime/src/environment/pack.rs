@@ -311,13 +311,10 @@ impl Work {
     }
 
     /// Ends a use of a block; frees it if that was the last.
-    pub(super) fn leave_block(&self, block: BlockRef<'static>) -> Result<()> {
-        match self.device.table.leave_block(block) {
-            // SAFETY: nobody uses the block any more, and the device has done with it.
-            Some(memory) => unsafe {
-                self.device.deallocate_block(self.opened, &self.site, memory, self.purpose())
-            },
-            None => Ok(()),
-        }
+    pub(super) fn leave_block(&mut self, block: BlockRef<'static>) -> Result<()> {
+        let Some(memory) = self.device.table.leave_block(block) else { return Ok(()) };
+        self.leave_queue();
+        // SAFETY: nobody uses the block any more, and the device has done with it.
+        unsafe { self.device.deallocate_block(self.opened, &self.site, memory, self.purpose()) }
     }
 }

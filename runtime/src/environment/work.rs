@@ -308,13 +308,6 @@ impl Work {
         if self.stream.is_some() {
             self.retire();
         }
-        if self.queued && self.opened.capabilities.stream_ordered_memory {
-            // Memory is freed in a stream of the pool: the queue stays idle, and may be gone.
-            if let Ok(pooled) = self.device.take_stream(self.opened) {
-                self.stream = pooled;
-                self.queued = false;
-            }
-        }
         self.staging.clear();
         let unpacked = self.unpack();
         result = result.and(unpacked);
@@ -379,7 +372,7 @@ impl Work {
     }
 
     /// Removes an entry unless somebody has come back to it.
-    fn unmap(&self, entry: EntryRef<'static>) -> Result<()> {
+    fn unmap(&mut self, entry: EntryRef<'static>) -> Result<()> {
         let Some(removed) = self.device.table.finish_unmapping(entry) else { return Ok(()) };
         let Some(storage) = self.remove(removed) else { return Ok(()) };
         // SAFETY: the entry has left the table.
@@ -390,14 +383,28 @@ impl Work {
     ///
     /// # Safety
     /// Nobody uses it any more, and no operation under way does.
-    unsafe fn free(&self, Storage { memory, block }: Storage) -> Result<()> {
+    unsafe fn free(&mut self, Storage { memory, block }: Storage) -> Result<()> {
         let Some(block) = block else {
+            self.leave_queue();
             // SAFETY: the caller's promise.
             return unsafe { self.device.deallocate(self.opened, &self.site, memory, self.purpose()) };
         };
         // Observers are told of storage, wherever it comes from.
         let step = || Step::Deallocate { device: memory };
-        events::step(self.device.number(), &self.site, step, || self.leave_block(block), |_| step())
+        let (number, site) = (self.device.number(), self.site);
+        events::step(number, &site, step, || self.leave_block(block), |_| step())
+    }
+
+    /// Where memory is freed in the order of streams, a construct of a queue that has ended
+    /// frees it in a stream of the pool: the queue stays idle, and may be gone.
+    pub(super) fn leave_queue(&mut self) {
+        if self.queued
+            && self.opened.capabilities.stream_ordered_memory
+            && let Ok(pooled) = self.device.take_stream(self.opened)
+        {
+            self.stream = pooled;
+            self.queued = false;
+        }
     }
 
     /// What is left of an entry that has left the table: tells observers, and answers the
