@@ -16,6 +16,7 @@
 //!
 //! [`Capabilities::packed_transfers`]: gangway_backend::Capabilities::packed_transfers
 
+use super::cells::{ALIGNMENT, Cells};
 use super::private::room_for;
 use super::work::Work;
 use crate::error::{ErrorKind, Result};
@@ -33,18 +34,9 @@ pub(super) const LARGEST: usize = 4 << 10;
 /// Bytes of a block, at most. What does not fit in is copied by itself.
 const LARGEST_BLOCK: usize = 64 << 10;
 
-/// Everything in a block is aligned to this.
-pub(super) const ALIGNMENT: usize = 64;
-
 /// What a part of the image holds that the program does not write, so that no other
 /// construct's data gets to the device: the pattern of the CPU device's fresh memory.
 const PATTERN: u8 = 0xa5;
-
-#[repr(align(64))]
-#[derive(Clone, Copy)]
-struct Cell(#[allow(dead_code)] [u8; ALIGNMENT]);
-
-const _: () = assert!(size_of::<Cell>() == ALIGNMENT);
 
 /// The block of a construct.
 #[derive(Default)]
@@ -60,12 +52,12 @@ pub(super) struct Pack {
     sent: usize,
     /// What of the image has been written since it was sent last.
     written: Range<usize>,
-    image: Vec<Cell>,
+    image: Cells,
     /// What is to be copied back.
     wanted: Vec<Wanted>,
     /// Offset of the part that has been fetched.
     fetched: usize,
-    landing: Vec<Cell>,
+    landing: Cells,
 }
 
 /// A part of the block that is copied back.
@@ -90,21 +82,8 @@ impl Pack {
             return None;
         }
         self.used = (offset + size).next_multiple_of(ALIGNMENT).min(self.capacity);
-        bytes_of(&mut self.image)[offset..self.used].fill(PATTERN);
+        self.image.bytes()[offset..self.used].fill(PATTERN);
         Some(DevicePtr(self.base + offset))
-    }
-}
-
-/// The bytes of cells.
-fn bytes_of(cells: &mut [Cell]) -> &mut [u8] {
-    // SAFETY: cells are arrays of bytes without padding.
-    unsafe { std::slice::from_raw_parts_mut(cells.as_mut_ptr().cast(), size_of_val(cells)) }
-}
-
-fn make_room(cells: &mut Vec<Cell>, bytes: usize) {
-    let wanted = bytes.div_ceil(ALIGNMENT);
-    if cells.len() < wanted {
-        cells.resize(wanted, Cell([PATTERN; ALIGNMENT]));
     }
 }
 
@@ -168,7 +147,7 @@ impl Work {
         let Some(memory) = self.device.allocate_block(self.opened, &self.site, size, self.purpose())? else {
             return Ok(false);
         };
-        make_room(&mut self.pack.image, capacity);
+        self.pack.image.make_room(capacity);
         let pack = &mut self.pack;
         pack.block = Some(self.device.table.begin_block(memory));
         pack.base = memory.0.next_multiple_of(ALIGNMENT);
@@ -212,7 +191,7 @@ impl Work {
         let Some(offset) = pack.offset_of(device, size).filter(|offset| *offset >= pack.sent) else {
             return false;
         };
-        let image = &mut bytes_of(&mut pack.image)[offset..offset + size];
+        let image = &mut pack.image.bytes()[offset..offset + size];
         // SAFETY: the host range is the program's list item, or bytes of the runtime's.
         image.copy_from_slice(unsafe { std::slice::from_raw_parts(host as *const u8, size) });
         let (begin, end) = (offset, offset + size);
@@ -244,7 +223,7 @@ impl Work {
         if start == end {
             return Ok(());
         }
-        let from = bytes_of(&mut pack.image)[start..end].as_ptr();
+        let from = pack.image.bytes()[start..end].as_ptr();
         let to = DevicePtr(pack.base + start);
         // SAFETY: the image is not touched, and the block kept, until the work is complete.
         unsafe { self.opened.device.copy_to_device(to, from, end - start, self.stream) }
@@ -269,9 +248,9 @@ impl Work {
         let pack = &mut self.pack;
         let start = pack.wanted.iter().map(|part| part.offset).min().unwrap_or_default();
         let end = pack.wanted.iter().map(|part| part.offset + part.size).max().unwrap_or_default();
-        make_room(&mut pack.landing, end - start);
+        pack.landing.make_room(end - start);
         pack.fetched = start;
-        let (to, from) = (pack.landing.as_mut_ptr().cast(), DevicePtr(pack.base + start));
+        let (to, from) = (pack.landing.bytes().as_mut_ptr(), DevicePtr(pack.base + start));
         // SAFETY: the landing place is not touched, and the block kept, until the work is
         // complete.
         let issued = unsafe { self.opened.device.copy_from_device(to, from, end - start, self.stream) };
@@ -300,7 +279,7 @@ impl Work {
     #[cold]
     fn end_block(&mut self, block: BlockRef<'static>) -> Result<()> {
         let pack = &mut self.pack;
-        let landing = bytes_of(&mut pack.landing);
+        let landing = pack.landing.bytes();
         for &Wanted { host, offset, size } in &pack.wanted {
             let part = &landing[offset - pack.fetched..][..size];
             // SAFETY: the program's list item, which is the construct's to write.

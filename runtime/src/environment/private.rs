@@ -5,6 +5,7 @@
 //! one that makes the value private.
 
 use super::attach::pointer_image;
+use super::cells::{ALIGNMENT, Cells};
 use super::work::{Storage, Work};
 use crate::error::Result;
 use crate::items::Item;
@@ -14,28 +15,20 @@ use crate::present::Relation;
 use crate::storage::AllocationRequest;
 use gangway_backend::DevicePtr;
 
-/// Copies keep the host's address modulo this, and with it any alignment up to it.
-const BLOCK_ALIGNMENT: usize = 64;
-
 /// Larger first-private values are copied straight from where they are.
 const STAGING_LIMIT: usize = 1024;
 
 /// The block a launch's private copies stand in. Its memory is kept from launch
-/// to launch.
+/// to launch. Copies keep the host's address modulo [`ALIGNMENT`], and with it any
+/// alignment up to that.
 #[derive(Default)]
 pub(crate) struct PrivateCopies {
-    memory: Vec<Cell>,
+    memory: Cells,
     device: DevicePtr,
     used: usize,
     on_host: bool,
     apart: bool,
 }
-
-#[repr(align(64))]
-#[derive(Clone, Copy)]
-struct Cell(#[allow(dead_code)] [u8; BLOCK_ALIGNMENT]);
-
-const _: () = assert!(size_of::<Cell>() == BLOCK_ALIGNMENT);
 
 impl PrivateCopies {
     /// Makes room for `bytes` of copies, as computed with [`room_for`].
@@ -49,11 +42,8 @@ impl PrivateCopies {
             return Ok(());
         }
         if self.on_host {
-            let cells = bytes.div_ceil(BLOCK_ALIGNMENT);
-            if self.memory.len() < cells {
-                self.memory.resize(cells, Cell([0; BLOCK_ALIGNMENT]));
-            }
-            self.device = DevicePtr(self.memory.as_mut_ptr().addr());
+            self.memory.make_room(bytes);
+            self.device = DevicePtr(self.memory.bytes().as_mut_ptr().addr());
             return Ok(());
         }
         self.device = work.allocate_for_launch(bytes)?;
@@ -67,7 +57,7 @@ impl PrivateCopies {
         // like an attachment: base is the pointer, begin the pointee.
         let host = if attach { item.base } else { item.begin };
         let size = item.size;
-        let skew = host % BLOCK_ALIGNMENT;
+        let skew = host % ALIGNMENT;
         if self.apart {
             self.device = match work.pack_room(skew + size)? {
                 Some(place) => place,
@@ -76,7 +66,7 @@ impl PrivateCopies {
             self.used = 0;
         }
         let device = self.device.offset((self.used + skew) as isize);
-        self.used = (self.used + skew + size).next_multiple_of(BLOCK_ALIGNMENT);
+        self.used = (self.used + skew + size).next_multiple_of(ALIGNMENT);
         if size == 0 {
             return Ok(device);
         }
@@ -110,7 +100,7 @@ impl PrivateCopies {
 /// Upper bound of the block space one private argument takes.
 #[inline]
 pub(crate) fn room_for(item: &Item) -> usize {
-    (item.size).next_multiple_of(BLOCK_ALIGNMENT) + BLOCK_ALIGNMENT
+    (item.size).next_multiple_of(ALIGNMENT) + ALIGNMENT
 }
 
 impl Work {
@@ -119,14 +109,14 @@ impl Work {
         let request = AllocationRequest {
             host: 0,
             // Back ends align to 16 at least.
-            size: size + BLOCK_ALIGNMENT,
+            size: size + ALIGNMENT,
             purpose: self.purpose(),
             overwritten: false,
             label: Label::NONE,
         };
         let memory = self.device.allocate(self.opened, &self.site, &request)?;
         self.temporaries.push(Storage { memory, block: None });
-        Ok(DevicePtr(memory.0.next_multiple_of(BLOCK_ALIGNMENT)))
+        Ok(DevicePtr(memory.0.next_multiple_of(ALIGNMENT)))
     }
 
     /// Puts a launch's arguments into device memory, for kernels that take a pointer to
