@@ -9,7 +9,11 @@ use crate::turn::Turn;
 use gangway_backend::{Backend, Capabilities, StreamHandle};
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::ThreadId;
+
+#[cfg(not(loom))]
+mod fork;
+#[cfg(not(loom))]
+pub(crate) use fork::DeviceLocks;
 
 /// A device the program can name. Devices are made when the first image for
 /// their type is registered and live as long as the process.
@@ -86,6 +90,7 @@ impl Device {
     }
 
     /// Index of its back end in the runtime.
+    #[cfg(not(loom))]
     pub(crate) fn backend_index(&self) -> usize {
         self.backend_index
     }
@@ -146,44 +151,6 @@ impl Device {
         };
         // SAFETY: what has been published is never freed.
         unsafe { &*current }
-    }
-
-    /// Takes all locks of the device, for a fork.
-    #[cfg(not(loom))]
-    pub(crate) fn lock_all(&self) -> DeviceLocks<'_> {
-        DeviceLocks {
-            opening: self.opening.lock(),
-            loading: self.loading.lock(),
-            idle_streams: self.idle_streams.lock().unwrap_or_else(PoisonError::into_inner),
-            pool: self.opened_if_usable().and_then(|opened| opened.pool.as_ref()).map(Pool::hold),
-            queues: self.queues(),
-            table: self.table.lock_all(),
-        }
-    }
-
-    /// In a forked child: makes the device usable for the only thread there is. False: it
-    /// is open and its back end does not survive a fork, so it cannot be used here. What
-    /// it was opened with is left alone, as nothing of it may be called.
-    #[cfg(not(loom))]
-    pub(crate) fn after_fork(&self, locks: DeviceLocks<'_>, survives: bool) -> bool {
-        let DeviceLocks { mut opening, mut loading, mut idle_streams, pool, mut queues, table } = locks;
-        drop(pool);
-        let this = std::thread::current().id();
-        opening.retain(|taker| *taker == this);
-        loading.retain(|taker| *taker == this);
-        self.table.forget_other_threads(table);
-        if survives || !self.is_open() {
-            return true;
-        }
-        idle_streams.clear();
-        let queues = std::mem::take(&mut *queues);
-        self.lost.store(true, Ordering::Relaxed);
-        let message = "it was open when the process was forked".to_owned();
-        let error = Err(gangway_backend::Error::Device { code: 0, message });
-        self.opened.store(Box::into_raw(Box::new(error)), Ordering::Release);
-        // Only now, as the device must not be called for them.
-        drop(queues);
-        false
     }
 
     /// Whether it has been used.
@@ -321,15 +288,4 @@ impl Device {
     pub fn has_pending_images(&self) -> bool {
         self.images_pending.load(Ordering::Acquire)
     }
-}
-
-/// The locks of a device, in the order in which they are taken.
-#[cfg(not(loom))]
-pub(crate) struct DeviceLocks<'d> {
-    opening: MutexGuard<'d, Vec<ThreadId>>,
-    loading: MutexGuard<'d, Vec<ThreadId>>,
-    idle_streams: MutexGuard<'d, Vec<StreamHandle>>,
-    pool: Option<crate::pool::PoolLock<'d>>,
-    queues: MutexGuard<'d, Vec<Arc<queue::Shared>>>,
-    table: crate::present::TableLocks<'d>,
 }

@@ -111,6 +111,7 @@ impl Regions {
     }
 
     /// Keeps others from changing the table.
+    #[cfg(not(loom))]
     pub(crate) fn hold(&self) -> impl Sized + use<'_> {
         lock(&self.tables)
     }

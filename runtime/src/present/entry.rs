@@ -9,7 +9,7 @@ use super::block::{Block, BlockRef};
 use super::ready::{Ready, ReadyRef};
 use super::state::{Counter, Phase, Release, Snapshot};
 use crate::label::Label;
-use crate::sync::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Mutex, Ordering, back_off, lock};
+use crate::sync::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Mutex, Ordering, back_off};
 use gangway_backend::DevicePtr;
 use std::ptr::NonNull;
 
@@ -141,21 +141,6 @@ impl Entry {
     #[inline]
     pub(super) fn host_base(&self) -> usize {
         self.host_base.load(Ordering::Relaxed)
-    }
-}
-
-/// The locks of an entry.
-#[cfg(not(loom))]
-pub(super) struct Locked<'t> {
-    _attachments: crate::sync::MutexGuard<'t, Vec<Attachment>>,
-    _left_to_filler: crate::sync::MutexGuard<'t, Vec<usize>>,
-}
-
-#[cfg(not(loom))]
-impl Entry {
-    /// Takes the entry's locks, for a fork. Nobody holds both at any other time.
-    pub(super) fn lock_all(&self) -> Locked<'_> {
-        Locked { _attachments: lock(&self.attachments), _left_to_filler: lock(&self.left_to_filler) }
     }
 }
 

@@ -4,13 +4,26 @@
 //! locked and no change half made. What the other threads were doing cannot go on in the
 //! child: [`PresentTable::forget_other_threads`] ends it there.
 
+use super::attachment::Attachment;
 use super::block::Block;
-use super::entry::{EntryRef, Locked};
+use super::entry::{Entry, EntryRef};
 use super::index::{PresentTable, Writer};
 use super::ready::Ready;
 use super::reverse::Ranges;
 use super::stock::Objects;
 use crate::sync::{MutexGuard, lock, this_thread};
+
+/// The locks of an entry. Nobody holds both at any other time.
+struct Locked<'t> {
+    _attachments: MutexGuard<'t, Vec<Attachment>>,
+    _left_to_filler: MutexGuard<'t, Vec<usize>>,
+}
+
+impl<'t> Locked<'t> {
+    fn of(entry: &'t Entry) -> Self {
+        Self { _attachments: lock(&entry.attachments), _left_to_filler: lock(&entry.left_to_filler) }
+    }
+}
 
 /// The locks of a table.
 pub(crate) struct TableLocks<'t> {
@@ -27,7 +40,7 @@ impl PresentTable {
     pub(crate) fn lock_all(&self) -> TableLocks<'_> {
         let reverse = self.reverse.lock_all();
         let writer = lock(&self.writer);
-        let entries = self.entries_ever(&writer).map(super::entry::Entry::lock_all).collect();
+        let entries = self.entries_ever(&writer).map(Locked::of).collect();
         let (points, blocks) = (self.points.hold(), self.blocks.hold());
         TableLocks { writer, entries, _points: points, _blocks: blocks, _reverse: reverse }
     }
