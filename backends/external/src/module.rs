@@ -12,6 +12,11 @@ use std::num::NonZeroU32;
 use std::ptr;
 use std::sync::Arc;
 
+/// Slots of a back end's own that a kernel can have: the 4 KiB of parameters that a GPU's
+/// kernel can. A library that asks for more is damaged, and each launch would need the
+/// memory.
+const MOST_OWN_SLOTS: usize = 512;
+
 /// A loaded image.
 pub(crate) struct ExternalModule {
     device: Arc<Opened>,
@@ -108,6 +113,14 @@ fn convention(properties: &RtlKernelProperties) -> std::result::Result<CallingCo
     };
     let leading = usize::try_from(properties.leading_slots).ok();
     let besides = leading.unwrap_or(0) + properties.trailing_slots as usize;
+    if besides > MOST_OWN_SLOTS {
+        return Err(format!(
+            "{besides} slots besides the program's arguments ({} before them, {} behind them), of at most \
+             {MOST_OWN_SLOTS}",
+            leading.unwrap_or(0),
+            properties.trailing_slots
+        ));
+    }
     if form == ArgumentForm::DeviceTable && besides >= SEPARATE_SLOTS {
         return Err(format!(
             "{besides} slots besides the address of a table, of at most {}",
@@ -174,4 +187,43 @@ impl Drop for ExternalModule {
 /// A symbol's name for C; one with a zero byte inside names nothing.
 fn symbol_name(name: &str) -> Result<CString> {
     CString::new(name).map_err(|_| Error::NoSuchSymbol { name: name.to_owned() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with_slots(leading_slots: i32, trailing_slots: u32) -> RtlKernelProperties {
+        RtlKernelProperties {
+            size: size_of::<RtlKernelProperties>() as u32,
+            convention: abi::ARGUMENTS_SLOTS,
+            leading_slots,
+            trailing_slots,
+            mode: abi::MODE_UNKNOWN,
+            max_threads: 0,
+            static_group_memory: 0,
+            max_dynamic_group_memory: u32::MAX,
+            environment: 0,
+            has_environment: 0,
+            parameter_count: 0,
+            parameters: ptr::null(),
+        }
+    }
+
+    #[test]
+    fn slots_of_the_back_end_are_bounded() {
+        for (leading, trailing) in [(-1, 512), (512, 0), (500, 12), (i32::MIN, 512)] {
+            let convention = convention(&with_slots(leading, trailing)).unwrap();
+            assert_eq!(convention.leading, usize::try_from(leading).ok());
+            assert_eq!(convention.trailing, trailing as usize);
+        }
+        for (leading, trailing) in [(513, 0), (-1, 513), (i32::MAX, u32::MAX)] {
+            let wrong = convention(&with_slots(leading, trailing)).unwrap_err();
+            assert!(wrong.ends_with("of at most 512"), "{wrong}");
+        }
+        assert_eq!(
+            convention(&with_slots(600, 7)).unwrap_err(),
+            "607 slots besides the program's arguments (600 before them, 7 behind them), of at most 512"
+        );
+    }
 }

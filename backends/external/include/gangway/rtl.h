@@ -212,7 +212,8 @@ typedef struct gangway_rtl_kernel_properties {
   uint32_t size;
   /* One of GANGWAY_RTL_ARGUMENTS_*. */
   int32_t convention;
-  /* Slots before the program's arguments; -1 if the image does not say. */
+  /* Slots before the program's arguments; -1 if the image does not say. With those behind
+   * them 512 at most. */
   int32_t leading_slots;
   /* Slots behind the program's arguments. */
   uint32_t trailing_slots;
