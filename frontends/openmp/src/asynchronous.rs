@@ -21,6 +21,25 @@ impl Address {
     }
 }
 
+/// Makes a target task of a routine's work, on behalf of its caller; answers what the routine
+/// does.
+///
+/// # Safety
+/// There are `count` depend objects.
+unsafe fn spawn<H: Host>(
+    work: impl FnOnce() + Send + 'static,
+    count: i32,
+    objects: *const *const c_void,
+) -> i32 {
+    let caller = Address::of(caller::noted());
+    let work = Box::new(move || {
+        caller::note(caller.pointer());
+        work();
+    });
+    // SAFETY: the caller's promise.
+    if unsafe { H::spawn(work, Dependences { count, objects }) } { SUCCESS } else { FAILURE }
+}
+
 /// Asynchronous [`memory::omp_target_memcpy`].
 ///
 /// # Safety
@@ -41,11 +60,9 @@ pub unsafe extern "C" fn omp_target_memcpy_async<H: Host>(
             return FAILURE;
         }
         let (to, from) = (Address::of(to), Address::of(from));
-        let caller = Address::of(caller::noted());
-        let work = Box::new(move || {
-            caller::note(caller.pointer());
+        let work = move || {
             // SAFETY: the caller's promise.
-            unsafe {
+            let _ = unsafe {
                 memory::omp_target_memcpy::<H>(
                     to.pointer(),
                     from.pointer(),
@@ -56,9 +73,9 @@ pub unsafe extern "C" fn omp_target_memcpy_async<H: Host>(
                     from_device,
                 )
             };
-        });
+        };
         // SAFETY: the caller's promise.
-        if unsafe { H::spawn(work, Dependences { count, objects }) } { SUCCESS } else { FAILURE }
+        unsafe { spawn::<H>(work, count, objects) }
     })
 }
 
@@ -83,42 +100,22 @@ pub unsafe extern "C" fn omp_target_memcpy_rect_async<H: Host>(
     objects: *const *const c_void,
 ) -> i32 {
     guard(FAILURE, || {
-        if to.is_null() && from.is_null() {
-            return i32::MAX;
-        }
         let arrays = [extent, to_offset, from_offset, to_dimensions, from_dimensions];
-        let null = to.is_null() || from.is_null() || arrays.iter().any(|array| array.is_null());
-        if null || element == 0 || dimensions < 1 {
-            return FAILURE;
-        }
+        // SAFETY: the caller's promise.
+        let arrays = match unsafe { memory::rectangle(to, from, element, dimensions, arrays) } {
+            // The caller may reuse the arrays as soon as the routine returns.
+            Ok(arrays) => arrays.map(<[usize]>::to_vec),
+            Err(answer) => return answer,
+        };
         let (to, from) = (Address::of(to), Address::of(from));
-        // The caller may reuse the arrays as soon as the routine returns.
+        let work = move || {
+            let arrays = arrays.each_ref().map(Vec::as_slice);
+            let (to, from) = (to.pointer(), from.pointer());
+            // SAFETY: the caller's promise.
+            let _ = unsafe { memory::copy_rectangle::<H>(to, from, element, arrays, to_device, from_device) };
+        };
         // SAFETY: the caller's promise.
-        let arrays =
-            arrays.map(|array| unsafe { std::slice::from_raw_parts(array, dimensions as usize) }.to_vec());
-        let caller = Address::of(caller::noted());
-        let work = Box::new(move || {
-            caller::note(caller.pointer());
-            let [extent, to_offset, from_offset, to_dimensions, from_dimensions] = &arrays;
-            // SAFETY: the caller's promise; the arrays are the closure's own.
-            unsafe {
-                memory::omp_target_memcpy_rect::<H>(
-                    to.pointer(),
-                    from.pointer(),
-                    element,
-                    dimensions,
-                    extent.as_ptr(),
-                    to_offset.as_ptr(),
-                    from_offset.as_ptr(),
-                    to_dimensions.as_ptr(),
-                    from_dimensions.as_ptr(),
-                    to_device,
-                    from_device,
-                )
-            };
-        });
-        // SAFETY: the caller's promise.
-        if unsafe { H::spawn(work, Dependences { count, objects }) } { SUCCESS } else { FAILURE }
+        unsafe { spawn::<H>(work, count, objects) }
     })
 }
 
@@ -139,14 +136,12 @@ pub unsafe extern "C" fn omp_target_memset_async<H: Host>(
             return pointer;
         }
         let target = Address::of(pointer);
-        let caller = Address::of(caller::noted());
-        let work = Box::new(move || {
-            caller::note(caller.pointer());
+        let work = move || {
             // SAFETY: the caller's promise.
             unsafe { memory::omp_target_memset::<H>(target.pointer(), value, size, device) };
-        });
+        };
         // SAFETY: the caller's promise.
-        let _ = unsafe { H::spawn(work, Dependences { count, objects }) };
+        let _ = unsafe { spawn::<H>(work, count, objects) };
         pointer
     })
 }

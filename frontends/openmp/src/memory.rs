@@ -197,30 +197,63 @@ pub unsafe extern "C" fn omp_target_memcpy_rect<H: Host>(
     from_device: i32,
 ) -> i32 {
     guard(FAILURE, || {
-        if to.is_null() && from.is_null() {
-            return i32::MAX;
-        }
         let arrays = [extent, to_offset, from_offset, to_dimensions, from_dimensions];
-        let null = to.is_null() || from.is_null() || arrays.iter().any(|array| array.is_null());
-        if null || element == 0 || dimensions < 1 {
-            return FAILURE;
+        // SAFETY: the caller's promise.
+        match unsafe { rectangle(to, from, element, dimensions, arrays) } {
+            // SAFETY: the caller's promise.
+            Ok(arrays) => unsafe { copy_rectangle::<H>(to, from, element, arrays, to_device, from_device) },
+            Err(answer) => answer,
         }
-        // SAFETY: the caller's promise.
-        let slice = |array: *const usize| unsafe { std::slice::from_raw_parts(array, dimensions as usize) };
-        let volume = Volume {
-            element,
-            extent: slice(extent),
-            to_offset: slice(to_offset),
-            from_offset: slice(from_offset),
-            to_dimensions: slice(to_dimensions),
-            from_dimensions: slice(from_dimensions),
-        };
-        let (Some(to), Some(from)) = (place::<H>(to, to_device), place::<H>(from, from_device)) else {
-            return FAILURE;
-        };
-        // SAFETY: the caller's promise.
-        report(unsafe { memory::copy_volume(to, from, &volume, &routine()) })
     })
+}
+
+/// The arrays of a rectangular copy: extent, offsets of the destination and the source, their
+/// dimensions.
+pub(crate) type Rectangle<'a> = [&'a [usize]; 5];
+
+/// The arrays of a rectangular copy, if its arguments make one.
+///
+/// # Safety
+/// The arrays have `dimensions` elements, or are null.
+///
+/// # Errors
+/// What the routine answers without copying anything.
+pub(crate) unsafe fn rectangle<'a>(
+    to: *mut c_void,
+    from: *const c_void,
+    element: usize,
+    dimensions: i32,
+    arrays: [*const usize; 5],
+) -> Result<Rectangle<'a>, i32> {
+    if to.is_null() && from.is_null() {
+        return Err(i32::MAX);
+    }
+    let null = to.is_null() || from.is_null() || arrays.iter().any(|array| array.is_null());
+    if null || element == 0 || dimensions < 1 {
+        return Err(FAILURE);
+    }
+    // SAFETY: the caller's promise.
+    Ok(arrays.map(|array| unsafe { std::slice::from_raw_parts(array, dimensions as usize) }))
+}
+
+/// Copies a rectangular subvolume whose arguments have been checked.
+///
+/// # Safety
+/// Both volumes are valid where they are; the arrays are those of [`rectangle`].
+pub(crate) unsafe fn copy_rectangle<H: Host>(
+    to: *mut c_void,
+    from: *const c_void,
+    element: usize,
+    [extent, to_offset, from_offset, to_dimensions, from_dimensions]: Rectangle<'_>,
+    to_device: i32,
+    from_device: i32,
+) -> i32 {
+    let volume = Volume { element, extent, to_offset, from_offset, to_dimensions, from_dimensions };
+    let (Some(to), Some(from)) = (place::<H>(to, to_device), place::<H>(from, from_device)) else {
+        return FAILURE;
+    };
+    // SAFETY: the caller's promise.
+    report(unsafe { memory::copy_volume(to, from, &volume, &routine()) })
 }
 
 /// Sets `count` bytes to the low byte of `value`; returns `pointer`.
