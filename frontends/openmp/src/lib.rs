@@ -39,6 +39,7 @@
 //! | [`interop`] | interoperability objects |
 //! | [`profile`] | `LIBOMPTARGET_PROFILE` |
 //! | `trace` | `GANGWAY_TRACE`, `GANGWAY_REPORT` |
+//! | `steps` | the runtime's steps, timed for the two |
 //! | [`information`] | `LIBOMPTARGET_INFO` |
 //! | `fork` | a forked child gets a library that works |
 //! | [`process`] | start and end: back ends, observers, front ends |
@@ -61,4 +62,5 @@ pub mod policy;
 pub mod process;
 pub mod profile;
 pub mod state;
+mod steps;
 mod trace;

@@ -8,7 +8,7 @@ use crate::environment::{self, file_variable, is_on, variable};
 use crate::host::Host;
 use crate::message::{self, print_line};
 use crate::state::RUNTIME;
-use crate::{fork, information, policy, profile, trace};
+use crate::{fork, information, policy, profile, steps};
 use gangway_backend::Backend;
 use std::any::Any;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -107,8 +107,7 @@ fn start_runtime() {
 /// What users ask to be told, and what they ask the runtime to do.
 fn start_observers() {
     information::start();
-    profile::start();
-    trace::start();
+    steps::start();
     let is_true = |name| variable(name).is_some_and(|value| environment::is_true(&value));
     if is_true("LIBOMPTARGET_TREAT_ATTACH_AUTO_AS_ALWAYS") {
         gangway_runtime::treat_attach_auto_as_always();

@@ -7,9 +7,8 @@
 
 use crate::environment::{file_variable, variable};
 use crate::message;
-use gangway_runtime::events::{self, Observer, Site, Step};
+use gangway_runtime::events::{self, Site, Step};
 use gangway_trace::Quoted;
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -46,15 +45,9 @@ struct Section {
     duration: Duration,
 }
 
-thread_local! {
-    /// When the steps began that this thread is in.
-    static STARTS: RefCell<Vec<Instant>> = const { RefCell::new(Vec::new()) };
-}
-
-/// Reads the environment; called once at start-up.
-pub(crate) fn start() {
-    static STEPS: Steps = Steps;
-    let Some(file) = file_variable("LIBOMPTARGET_PROFILE") else { return };
+/// Reads the environment; called once at start-up. Answers whether steps are wanted.
+pub(crate) fn start() -> bool {
+    let Some(file) = file_variable("LIBOMPTARGET_PROFILE") else { return false };
     let granularity = variable("LIBOMPTARGET_PROFILE_GRANULARITY").and_then(|text| text.trim().parse().ok());
     let profile = Profile {
         file,
@@ -65,9 +58,7 @@ pub(crate) fn start() {
         process: unsafe { libc::getpid() },
         sections: Mutex::default(),
     };
-    if PROFILE.set(profile).is_ok() {
-        events::observe(&STEPS);
-    }
+    PROFILE.set(profile).is_ok()
 }
 
 /// A construct under way; its section ends when this goes.
@@ -90,7 +81,7 @@ impl Construct {
     #[cold]
     fn finish(&mut self) {
         if let (Some((start, name, detail)), Some(profile)) = (self.running.take(), PROFILE.get()) {
-            profile.add(start, name, || detail);
+            profile.add(name, start, Instant::now(), || detail);
         }
     }
 }
@@ -104,33 +95,18 @@ impl Drop for Construct {
     }
 }
 
-/// The sections within constructs.
-struct Steps;
-
-impl Observer for Steps {
-    fn begin(&self, _device: i32, _site: &Site, _step: &Step<'_>) {
-        let _ = STARTS.try_with(|starts| starts.borrow_mut().push(Instant::now()));
-    }
-
-    fn end(&self, _device: i32, site: &Site, step: &Step<'_>) {
-        let start = STARTS.try_with(|starts| starts.borrow_mut().pop()).ok().flatten();
-        let (Some(start), Some(profile)) = (start, PROFILE.get()) else { return };
-        let size = |size: usize| format!("Size={size}B");
-        match *step {
-            Step::Launch(launch) => profile.add(start, "Kernel Target", || {
-                place(site) + &format!("NumTeams={};TripCount={}", launch.teams[0], launch.trip_count)
-            }),
-            Step::ToDevice { size: bytes, .. } => {
-                profile.add(start, "HostToDev", || place(site) + &size(bytes));
-            }
-            Step::FromDevice { size: bytes, .. } => {
-                profile.add(start, "DevToHost", || place(site) + &size(bytes));
-            }
-            Step::BetweenDevices { size: bytes, .. } => {
-                profile.add(start, "DevToDev", || place(site) + &size(bytes));
-            }
-            _ => {}
+/// Records a step: a section within a construct.
+pub(crate) fn record(site: &Site, step: &Step<'_>, start: Instant, end: Instant) {
+    let Some(profile) = PROFILE.get() else { return };
+    let add = |name, what: &dyn Fn() -> String| profile.add(name, start, end, || place(site) + &what());
+    match *step {
+        Step::Launch(launch) => {
+            add("Kernel Target", &|| format!("NumTeams={};TripCount={}", launch.teams[0], launch.trip_count))
         }
+        Step::ToDevice { size, .. } => add("HostToDev", &|| format!("Size={size}B")),
+        Step::FromDevice { size, .. } => add("DevToHost", &|| format!("Size={size}B")),
+        Step::BetweenDevices { size, .. } => add("DevToDev", &|| format!("Size={size}B")),
+        _ => {}
     }
 }
 
@@ -143,8 +119,8 @@ fn place(site: &Site) -> String {
 }
 
 impl Profile {
-    fn add(&self, start: Instant, name: &'static str, detail: impl FnOnce() -> String) {
-        let duration = start.elapsed();
+    fn add(&self, name: &'static str, start: Instant, end: Instant, detail: impl FnOnce() -> String) {
+        let duration = end.saturating_duration_since(start);
         // SAFETY: has no preconditions.
         let thread = unsafe { libc::gettid() };
         let mut sections = self.sections.lock().unwrap_or_else(PoisonError::into_inner);

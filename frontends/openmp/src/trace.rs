@@ -2,53 +2,38 @@
 
 use crate::environment::file_variable;
 use gangway_backend::DevicePtr;
-use gangway_runtime::events::{self, Observer, Site, Step};
-use std::cell::RefCell;
+use gangway_runtime::events::{Site, Step};
+use std::time::Instant;
 
-/// Reads the environment; called once at start-up.
-pub(crate) fn start() {
-    static TRACE: Trace = Trace;
+/// Reads the environment; called once at start-up. Answers whether steps are wanted.
+pub(crate) fn start() -> bool {
     if file_variable("GANGWAY_TRACE").or_else(|| file_variable("GANGWAY_REPORT")).is_some() {
         gangway_trace::configure_from_env();
-        if gangway_trace::enabled() {
-            events::observe(&TRACE);
-        }
     }
+    gangway_trace::enabled()
 }
 
-/// Records steps for the trace and the report.
-struct Trace;
-
-thread_local! {
-    /// Start times of the steps this thread is in.
-    static STARTS: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
-}
-
-impl Observer for Trace {
-    fn begin(&self, _device: i32, _site: &Site, _step: &Step<'_>) {
-        let _ = STARTS.try_with(|starts| starts.borrow_mut().push(gangway_trace::now()));
+/// Records a step for the trace and the report.
+pub(crate) fn record(device: i32, site: &Site, step: &Step<'_>, start: Instant, end: Instant) {
+    if !gangway_trace::enabled() {
+        return;
     }
-
-    fn end(&self, device: i32, site: &Site, step: &Step<'_>) {
-        let end = gangway_trace::now();
-        let Ok(Some(start)) = STARTS.try_with(|starts| starts.borrow_mut().pop()) else { return };
-        let Some((kind, name, bytes)) = span(step) else { return };
-        let location = site.location().map(|at| gangway_trace::Location {
-            file: at.file,
-            function: at.function,
-            line: at.line,
-            column: at.column,
-        });
-        gangway_trace::record(&gangway_trace::Span {
-            kind,
-            device,
-            name,
-            location,
-            bytes: bytes as u64,
-            start,
-            end,
-        });
-    }
+    let Some((kind, name, bytes)) = span(step) else { return };
+    let location = site.location().map(|at| gangway_trace::Location {
+        file: at.file,
+        function: at.function,
+        line: at.line,
+        column: at.column,
+    });
+    gangway_trace::record(&gangway_trace::Span {
+        kind,
+        device,
+        name,
+        location,
+        bytes: bytes as u64,
+        start: gangway_trace::at(start),
+        end: gangway_trace::at(end),
+    });
 }
 
 /// What a step is in the trace's terms.

@@ -144,8 +144,14 @@ pub fn enabled() -> bool {
 /// Monotonic nanoseconds since the first call in this process.
 #[inline]
 pub fn now() -> u64 {
+    at(Instant::now())
+}
+
+/// What [`now`] answers at an instant; 0 for one before its first call.
+#[inline]
+pub fn at(instant: Instant) -> u64 {
     static ORIGIN: OnceLock<Instant> = OnceLock::new();
-    ORIGIN.get_or_init(Instant::now).elapsed().as_nanos() as u64
+    instant.saturating_duration_since(*ORIGIN.get_or_init(Instant::now)).as_nanos() as u64
 }
 
 /// Starts recording for a trace file, a report or both; with neither, stops recording.

@@ -1,0 +1,35 @@
+//! The runtime's steps, timed once for all who record them.
+
+use crate::{profile, trace};
+use gangway_runtime::events::{self, Observer, Site, Step};
+use std::cell::RefCell;
+use std::time::Instant;
+
+/// Reads the environment; called once at start-up.
+pub(crate) fn start() {
+    static STEPS: Steps = Steps;
+    let (profiled, traced) = (profile::start(), trace::start());
+    if profiled || traced {
+        events::observe(&STEPS);
+    }
+}
+
+struct Steps;
+
+thread_local! {
+    /// When the steps began that this thread is in.
+    static STARTS: RefCell<Vec<Instant>> = const { RefCell::new(Vec::new()) };
+}
+
+impl Observer for Steps {
+    fn begin(&self, _device: i32, _site: &Site, _step: &Step<'_>) {
+        let _ = STARTS.try_with(|starts| starts.borrow_mut().push(Instant::now()));
+    }
+
+    fn end(&self, device: i32, site: &Site, step: &Step<'_>) {
+        let end = Instant::now();
+        let Ok(Some(start)) = STARTS.try_with(|starts| starts.borrow_mut().pop()) else { return };
+        trace::record(device, site, step, start, end);
+        profile::record(site, step, start, end);
+    }
+}
