@@ -160,12 +160,19 @@ fn data_constructs() {
             world.data(DataOperation::End, &program.fresh(5, MapKind::ALLOC)).unwrap();
         };
         asks(mock, pair, &[(ToDevice, 1), (Synchronize, 2)]);
-        // What another construct has packed comes back item by item.
+        // What another construct has packed comes back in one copy, too.
         let back = || {
             world.data(DataOperation::Begin, &program.fresh(5, MapKind::TO)).unwrap();
             world.data(DataOperation::End, &program.fresh(5, MapKind::FROM)).unwrap();
         };
-        asks(mock, back, &[(ToDevice, 1), (FromDevice, 5), (Synchronize, 2)]);
+        asks(mock, back, &[(ToDevice, 1), (FromDevice, 1), (Synchronize, 2)]);
+        // A region that makes nothing present takes back what others have packed.
+        let taken = || {
+            world.data(DataOperation::Begin, &program.fresh(5, MapKind::TO)).unwrap();
+            program.launch(&[program.fresh(5, BOTH | MapKind::ALWAYS)]);
+            world.data(DataOperation::End, &program.fresh(5, MapKind::ALLOC)).unwrap();
+        };
+        asks(mock, taken, &[(ToDevice, 6), (FromDevice, 1), (Launch, 1), (Synchronize, 3)]);
         let update = || world.data(DataOperation::Update, &program.present(BOTH)[..1]).unwrap();
         asks(mock, update, &[(ToDevice, 1), (FromDevice, 1), (Synchronize, 1)]);
     });

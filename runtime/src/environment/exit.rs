@@ -325,6 +325,9 @@ impl Work {
     fn copy_back(&mut self, item: &Item, entry: EntryRef<'static>) -> Result<()> {
         let (begin, size) = entry.part_of(item.begin, item.size);
         self.exit.copied.push((begin, begin + size));
+        if self.packs() {
+            self.adopt_block(entry);
+        }
         self.copy_out(entry, begin, size, item.label)
     }
 

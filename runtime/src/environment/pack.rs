@@ -4,8 +4,9 @@
 //! a construct makes, its first-private values and its table of arguments stand in one
 //! block of device memory. Whatever is copied to a part of the block that has not been
 //! sent goes into an image of it on the host, and the image is sent in one copy before
-//! others may look at the entries and before the kernel runs. What the construct copies
-//! back from its own block is fetched in one copy and distributed when it is there.
+//! others may look at the entries and before the kernel runs. What a construct copies back
+//! from its own block, or if it has none from another one's, is fetched in one copy and
+//! distributed when it is there.
 //!
 //! In a queue of the program's, only values and the table are packed: data is copied in the
 //! order of the queue, from and to where the program has it.
@@ -149,7 +150,7 @@ impl Work {
         };
         self.pack.image.make_room(capacity);
         let pack = &mut self.pack;
-        pack.block = Some(self.device.table.begin_block(memory));
+        pack.block = Some(self.device.table.begin_block(memory, size));
         pack.base = memory.0.next_multiple_of(ALIGNMENT);
         (pack.capacity, pack.used, pack.sent, pack.written) = (capacity, 0, 0, 0..0);
         Ok(true)
@@ -228,6 +229,22 @@ impl Work {
         // SAFETY: the image is not touched, and the block kept, until the work is complete.
         unsafe { self.opened.device.copy_to_device(to, from, end - start, self.stream) }
             .map_err(|error| self.fail(ErrorKind::Transfer(error)))
+    }
+
+    /// Lets a construct that has no block of its own use the one that an entry stands in, so
+    /// that what it copies back from there is fetched in one copy.
+    #[cold]
+    pub(super) fn adopt_block(&mut self, entry: EntryRef<'static>) {
+        // In a queue data goes straight to where the program has it.
+        if self.queued || self.stream.is_none() || self.has_pack() {
+            return;
+        }
+        let Some(block) = entry.pin_block() else { return };
+        let (DevicePtr(base), size) = block.range();
+        let pack = &mut self.pack;
+        pack.block = Some(block);
+        // Nothing of it is to be sent.
+        (pack.base, pack.capacity, pack.used, pack.sent, pack.written) = (base, size, size, size, 0..0);
     }
 
     /// Notes that a part of the block is to be copied back; false: it is none.

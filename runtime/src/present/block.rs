@@ -9,11 +9,20 @@ use gangway_backend::DevicePtr;
 pub(super) struct Block {
     users: AtomicUsize,
     base: AtomicUsize,
+    size: AtomicUsize,
 }
 
 impl Default for Block {
     fn default() -> Self {
-        Self { users: AtomicUsize::new(0), base: AtomicUsize::new(0) }
+        Self { users: AtomicUsize::new(0), base: AtomicUsize::new(0), size: AtomicUsize::new(0) }
+    }
+}
+
+impl Block {
+    /// Counts one more user; false if there is none, and the object may be recycled.
+    pub(super) fn pin(&self) -> bool {
+        let more = |users| if users == 0 { None } else { Some(users + 1) };
+        self.users.fetch_update(Ordering::AcqRel, Ordering::Acquire, more).is_ok()
     }
 }
 
@@ -37,6 +46,12 @@ impl<'t> BlockRef<'t> {
         self.0
     }
 
+    /// Its address and bytes.
+    #[must_use]
+    pub fn range(self) -> (DevicePtr, usize) {
+        (DevicePtr(self.0.base.load(Ordering::Relaxed)), self.0.size.load(Ordering::Relaxed))
+    }
+
     /// Counts one more user; the caller is one.
     pub fn share(self) {
         self.0.users.fetch_add(1, Ordering::Relaxed);
@@ -44,11 +59,12 @@ impl<'t> BlockRef<'t> {
 }
 
 impl PresentTable {
-    /// A block at this address, with the caller as its user.
+    /// A block of so many bytes at this address, with the caller as its user.
     #[must_use]
-    pub fn begin_block(&self, base: DevicePtr) -> BlockRef<'_> {
+    pub fn begin_block(&self, base: DevicePtr, size: usize) -> BlockRef<'_> {
         let block = self.blocks.take();
         block.base.store(base.0, Ordering::Relaxed);
+        block.size.store(size, Ordering::Relaxed);
         block.users.store(1, Ordering::Release);
         BlockRef(block)
     }

@@ -397,6 +397,17 @@ impl<'t> EntryRef<'t> {
         self.entry.block.store(std::ptr::from_ref(block.of()).cast_mut(), Ordering::Relaxed);
     }
 
+    /// The block that the storage is part of, with one more user: the caller gives that up by
+    /// [`PresentTable::leave_block`](super::PresentTable::leave_block). Another block, if the
+    /// entry has left the table meanwhile. `None`: it is part of none.
+    #[must_use]
+    pub fn pin_block(self) -> Option<BlockRef<'t>> {
+        let place = self.entry.block.load(Ordering::Acquire);
+        // SAFETY: blocks live as long as their table, which `'t` borrows.
+        let block: &'t Block = unsafe { place.as_ref() }?;
+        block.pin().then(|| BlockRef::new(block))
+    }
+
     /// Takes the block from an entry that leaves the table.
     pub(super) fn take_block(self) -> Option<BlockRef<'t>> {
         let place = self.entry.block.swap(std::ptr::null_mut(), Ordering::Relaxed);
