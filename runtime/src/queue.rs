@@ -122,8 +122,8 @@ impl Shared {
     }
 
     /// Ends the constructs that are known to be done: those whose device says so, and all
-    /// up to number `idle`.
-    fn end_finished(&self, idle: u64) {
+    /// up to number `idle`. False: there are none.
+    fn end_finished(&self, idle: u64) -> bool {
         let this = std::thread::current().id();
         let mut state = self.state();
         let is_done = |issued: &mut Issued| {
@@ -131,7 +131,7 @@ impl Shared {
         };
         let finished: Vec<Issued> = state.issued.extract_if(.., is_done).collect();
         if finished.is_empty() {
-            return;
+            return false;
         }
         state.ending.push(this);
         drop(state);
@@ -147,6 +147,7 @@ impl Shared {
             state.ending.swap_remove(own);
         }
         self.ended.notify_all();
+        true
     }
 
     /// Waits until other threads have ended what they found done. A thread that comes
@@ -223,20 +224,26 @@ impl Shared {
         Ok(())
     }
 
-    /// Whether all that was issued is done, without waiting. Ends what is done.
-    fn test(&self) -> Result<bool> {
-        let Some(stream) = self.stream else { return Ok(true) };
+    /// Ends what is done, for the sake of its memory. False: nothing is.
+    pub(crate) fn end_done(&self) -> bool {
+        self.ask().is_ok_and(|(_, ended)| ended)
+    }
+
+    /// Whether all that was issued is done, without waiting, and whether something has been
+    /// ended: what is done is.
+    fn ask(&self) -> Result<(bool, bool)> {
+        let Some(stream) = self.stream else { return Ok((true, false)) };
         let opened = self.device.open()?;
         let issued = self.state().count;
         let idle = opened.device.is_idle(stream).unwrap_or_else(|error| {
             self.note(error);
             true
         });
-        self.end_finished(if idle { issued } else { 0 });
+        let ended = self.end_finished(if idle { issued } else { 0 });
         if idle {
             self.clear_suspects(issued);
         }
-        Ok(idle)
+        Ok((idle, ended))
     }
 
     /// Waits for all that was issued, and ends it. What fails is kept for whoever asks.
@@ -371,7 +378,7 @@ impl Queue {
             self.shared.end_finished(0);
         }
         if waiting >= PATIENCE {
-            self.shared.test()?;
+            self.shared.ask()?;
         }
         Ok(())
     }
@@ -390,7 +397,7 @@ impl Queue {
     /// # Errors
     /// All is done, and something has failed.
     pub fn test(&self) -> Result<bool> {
-        if !self.shared.test()? {
+        if !self.shared.ask()?.0 {
             return Ok(false);
         }
         self.shared.wait_for_others().failure.take().map_or(Ok(true), Err)

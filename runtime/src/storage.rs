@@ -140,14 +140,16 @@ impl Device {
             .map_err(|error| Error::new(ErrorKind::Backend(error), self.number(), site.location()))
     }
 
-    /// Has memory freed that is kept for later, or in the order of streams. False: none.
+    /// Has memory freed that is kept for later, or in the order of streams, or that queued
+    /// constructs have done with. False: none.
     ///
     /// # Errors
     /// An operation of the construct that needs memory has failed.
     #[cold]
     fn make_room(&self, opened: &Opened, purpose: Purpose) -> std::result::Result<bool, BackendError> {
+        let ended = self.all_queues().iter().filter(|queue| queue.end_done()).count();
         self.settle_idle_streams(opened);
-        let mut made = opened.trim();
+        let mut made = opened.trim() || ended > 0;
         if opened.capabilities.stream_ordered_memory {
             made = true;
             if let Purpose::Runtime { stream: Some(stream) } = purpose {

@@ -310,6 +310,28 @@ fn finished_constructs_do_not_pile_up() {
     }
 }
 
+/// When memory runs out, what constructs in queues have done with is freed.
+#[test]
+fn finished_constructs_make_room() {
+    const MEMORY: usize = 1 << 20;
+    let options = [Options::WORKER, Options { completions: true, ..Options::WORKER }, Options::WORKER_POOLED];
+    for options in options.map(|options| Options { memory: MEMORY, ..options }) {
+        let (world, mock) = World::mock(options);
+        let queue = Queue::create(world.device).unwrap();
+        let (memory, large) = (vec![1; MEMORY / 2], vec![1; MEMORY]);
+        for round in 0..3 {
+            launch_in(&world, &queue, &[increment(&memory, BOTH)]).unwrap();
+            while mock.queues().is_busy() {
+                std::thread::yield_now();
+            }
+            world.launch(&[increment(&large, BOTH)]).unwrap();
+            assert_eq!((memory[9], large[9]), (2 + round, 2 + round), "{options:?}");
+        }
+        queue.destroy().unwrap();
+        mock.assert_all_freed();
+    }
+}
+
 #[test]
 fn threads_share_a_queue() {
     for options in asynchronous() {
