@@ -288,13 +288,19 @@ impl Shared {
     }
 }
 
+impl Shared {
+    /// Destroys the stream.
+    fn close(&mut self) -> Result<()> {
+        // In the child of a fork the device may be out of reach.
+        let (Some(stream), Ok(opened)) = (self.stream.take(), self.device.open()) else { return Ok(()) };
+        self.fail(opened.device.destroy_stream(stream))
+    }
+}
+
 impl Drop for Shared {
     fn drop(&mut self) {
-        // In the child of a fork the device may be out of reach.
-        if let (Some(stream), Ok(opened)) = (self.stream, self.device.open()) {
-            // Nothing can be done about a stream that cannot be destroyed.
-            let _ = opened.device.destroy_stream(stream);
-        }
+        // Nobody is left to be told.
+        let _ = self.close();
     }
 }
 
@@ -451,12 +457,15 @@ impl Queue {
     /// Waits for the queue and destroys it. It is destroyed even if something in it failed.
     ///
     /// # Errors
-    /// Something in the queue has failed.
+    /// Something in the queue has failed, or its stream cannot be destroyed.
     pub fn destroy(mut self) -> Result<()> {
         let waited = self.synchronize();
-        self.shared.device.forget_queue(&self.shared);
+        let shared = Arc::clone(&self.shared);
+        shared.device.forget_queue(&shared);
         self.destroyed = true;
-        waited
+        drop(self);
+        // Another thread that waits for all queues destroys the stream if it has this one still.
+        waited.and(Arc::into_inner(shared).map_or(Ok(()), |mut shared| shared.close()))
     }
 }
 

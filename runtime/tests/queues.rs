@@ -259,6 +259,18 @@ fn a_stream_to_free_memory_in_is_taken_only_if_there_is_some() {
 }
 
 #[test]
+fn a_stream_that_cannot_be_destroyed_is_told() {
+    for options in asynchronous() {
+        let (world, mock) = World::mock(options);
+        let queue = Queue::create(world.device).unwrap();
+        mock.fail(Call::DestroyStream, 0);
+        let error = queue.destroy().unwrap_err();
+        assert!(error.to_string().contains("DestroyStream was made to fail"), "{error}");
+        assert!(mock.stop_failing());
+    }
+}
+
+#[test]
 fn an_image_is_unloaded_behind_the_kernels_in_queues() {
     for options in asynchronous() {
         let (world, mock) = World::mock(options);

@@ -109,13 +109,14 @@ pub enum Call {
     RecordEvent,
     WaitEvent,
     OnComplete,
-    /// These are counted, and do not fail.
+    /// Those that follow are not made to fail by tests that try all.
+    DestroyStream,
     DestroyEvent,
     Deallocate,
 }
 
 impl Call {
-    /// Those that can be made to fail.
+    /// Those that are made to fail by tests that try all.
     pub const ALL: [Self; 9] = [
         Self::Allocate,
         Self::ToDevice,
@@ -607,6 +608,7 @@ impl Device for MockDevice {
     }
 
     fn destroy_stream(&self, stream: StreamHandle) -> Result<()> {
+        self.0.call(Call::DestroyStream)?;
         self.0.queues().destroy_stream(stream.0);
         Ok(())
     }
