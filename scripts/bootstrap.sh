@@ -22,6 +22,8 @@ readonly PACKAGES=(
   python3 python3-venv
   # Fetching crates.
   ca-certificates
+  # The Rust whose LLVM is clang-22's, with its library's sources: it compiles the GPU device runtime.
+  rustc-web cargo-web rust-web-src
 )
 # Debian's current Rust; the packages named cargo and rustc are too old.
 readonly RUST_PACKAGES=(cargo-web rustc-web rustfmt-web rust-web-clippy)

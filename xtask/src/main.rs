@@ -1,10 +1,12 @@
 //! Build steps that cargo cannot do alone. `cargo xtask help` lists them.
 
 mod exports;
+mod gpu;
 mod stage;
 mod tree;
 
-use std::process::ExitCode;
+use std::ffi::OsStr;
+use std::process::{Command, ExitCode};
 
 const HELP: &str = "\
 cargo xtask <command>
@@ -13,6 +15,8 @@ cargo xtask <command>
            build everything (in release mode, or with another of cargo's
            profiles: `dev` builds faster) and lay it out under build/stage as it
            is to be installed
+  stage --gpu
+           only the GPU device runtime: lib/gangway/nvptx64-nvidia-cuda
   stage --sanitize
            build the libraries with AddressSanitizer and lay them out under
            build/asan; `make sanitize` runs programs on them
@@ -24,6 +28,7 @@ fn main() -> ExitCode {
     let done = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["stage"] => stage::run("release"),
         ["stage", "--profile", profile] => stage::run(profile),
+        ["stage", "--gpu"] => stage::run_gpu(),
         ["stage", "--sanitize"] => stage::run_sanitized(),
         ["help"] | [] => {
             print!("{HELP}");
@@ -42,3 +47,14 @@ fn main() -> ExitCode {
 
 /// A step's result; the message says what to do.
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
+
+/// Runs a program; a failure names it and its arguments.
+fn checked(command: &mut Command) -> Result<()> {
+    let name = command.get_program().to_owned();
+    let status = command.status().map_err(|error| format!("cannot run {}: {error}", name.display()))?;
+    if status.success() {
+        return Ok(());
+    }
+    let arguments: Vec<_> = command.get_args().map(OsStr::to_string_lossy).collect();
+    Err(format!("{} {} failed: {status}", name.display(), arguments.join(" ")).into())
+}

@@ -6,8 +6,7 @@
 //!
 //! With `--sanitize` only the libraries, and with AddressSanitizer in them.
 
-use crate::{Result, exports, tree};
-use std::ffi::OsStr;
+use crate::{Result, checked, exports, gpu, tree};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -38,9 +37,16 @@ pub fn run(profile: &str) -> Result<()> {
     tree::copy(&target.join("gangway"), &stage.join("bin/gangway"))?;
     tree::copy(&root.join("backends/external/include/gangway/rtl.h"), &stage.join("include/gangway/rtl.h"))?;
     libraries(root, &target, &stage)?;
+    gpu::stage(root, &stage.join("lib/gangway"))?;
     documents(&stage)?;
     println!("staged under {}", stage.display());
     Ok(())
+}
+
+/// Builds the GPU device runtime alone.
+pub fn run_gpu() -> Result<()> {
+    let root = &tree::root()?;
+    gpu::stage(root, &root.join("build/stage/lib/gangway"))
 }
 
 /// Builds the libraries with AddressSanitizer in them, and lays them out under
@@ -163,14 +169,4 @@ fn cargo(directory: &Path, arguments: &[&str], environment: &[(&str, &str)]) -> 
     command.env_remove("CARGO_MANIFEST_DIR").env_remove("CARGO_PKG_NAME");
     command.envs(environment.iter().copied());
     checked(&mut command)
-}
-
-fn checked(command: &mut Command) -> Result<()> {
-    let name = command.get_program().to_owned();
-    let status = command.status().map_err(|error| format!("cannot run {}: {error}", name.display()))?;
-    if status.success() {
-        return Ok(());
-    }
-    let arguments: Vec<_> = command.get_args().map(OsStr::to_string_lossy).collect();
-    Err(format!("{} {} failed: {status}", name.display(), arguments.join(" ")).into())
 }

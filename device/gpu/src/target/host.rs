@@ -1,0 +1,85 @@
+//! A GPU of one block of one thread, on the processor that compiles: unit tests of what does not
+//! depend on the target run on it, and lints.
+
+use core::ffi::{c_char, c_void};
+
+pub const MOST_THREADS: usize = 1024;
+pub const WARP: u32 = 32;
+pub type Mask = u32;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Axis {
+    X,
+    Y,
+    Z,
+}
+
+macro_rules! answers {
+    ($($name:ident($($argument:ident: $type:ty),*) -> $result:ty = $value:expr;)*) => {$(
+        #[must_use]
+        pub fn $name($($argument: $type),*) -> $result {
+            $(let _ = $argument;)*
+            $value
+        }
+    )*};
+}
+
+answers! {
+    thread_id() -> u32 = 0;
+    threads_in_block() -> u32 = 1;
+    block_id() -> u32 = 0;
+    blocks_in_grid() -> u32 = 1;
+    thread_id_along(axis: Axis) -> u32 = 0;
+    threads_along(axis: Axis) -> u32 = 1;
+    block_id_along(axis: Axis) -> u32 = 0;
+    blocks_along(axis: Axis) -> u32 = 1;
+    lane() -> u32 = 0;
+    lanes_below() -> Mask = 0;
+    active_lanes() -> Mask = 1;
+    ballot(mask: Mask, predicate: bool) -> Mask = mask & u32::from(predicate);
+    shuffle(mask: Mask, value: u32, lane: u32) -> u32 = value;
+    shuffle_down(mask: Mask, value: u32, delta: u32, width: u32) -> u32 = value;
+    nanoseconds() -> u64 = 0;
+    dynamic_shared_memory() -> (*mut c_void, u32) = (core::ptr::null_mut(), 0);
+    allocate(bytes: u64) -> *mut c_void = core::ptr::null_mut();
+}
+
+macro_rules! does_nothing {
+    ($($name:ident($($argument:ident: $type:ty),*);)*) => {$(
+        pub fn $name($($argument: $type),*) {
+            $(let _ = $argument;)*
+        }
+    )*};
+}
+
+does_nothing! {
+    sync_warp(mask: Mask);
+    barrier_aligned();
+    barrier();
+    barrier_of(number: u32, threads: u32);
+    fence_block();
+    fence_device();
+    fence_system();
+    sleep(nanoseconds: u32);
+}
+
+/// Ends the test.
+pub fn trap() -> ! {
+    panic!("the device runtime has given up")
+}
+
+/// # Safety
+/// None: [`allocate`] gives nothing.
+pub unsafe fn release(_: *mut c_void) {}
+
+/// # Safety
+/// None: nothing is read.
+pub unsafe fn print(_: *const c_char, _: *const c_void) -> i32 {
+    0
+}
+
+/// # Safety
+/// None: nothing is read.
+pub unsafe fn fail(_: *const c_char, _: *const c_char, _: u32, _: *const c_char) -> ! {
+    trap()
+}

@@ -1,0 +1,98 @@
+//! What the runtime needs of a GPU, for one kind of it at a time.
+//!
+//! A kind is a module with the functions of [`nvptx`]; everything else in the crate is the same for
+//! all. [`host`] is a GPU of one thread, on which unit tests run.
+
+#[cfg(not(target_arch = "nvptx64"))]
+mod host;
+#[cfg(target_arch = "nvptx64")]
+mod nvptx;
+
+#[cfg(not(target_arch = "nvptx64"))]
+pub use host::*;
+#[cfg(target_arch = "nvptx64")]
+pub use nvptx::*;
+
+use core::cell::UnsafeCell;
+use core::mem::MaybeUninit;
+
+/// A variable that each block has once, in shared memory. It has no value when a block starts.
+///
+/// [`shared!`](crate::shared) declares one: the build moves what is in its section to the address
+/// space of shared memory.
+pub struct Shared<T>(UnsafeCell<MaybeUninit<T>>);
+
+// SAFETY: the threads of a block share it, and order their accesses with barriers or keep to places
+// of their own, as the users of each variable say.
+unsafe impl<T> Sync for Shared<T> {}
+
+impl<T> Shared<T> {
+    #[must_use]
+    #[allow(clippy::new_without_default)]
+    pub const fn new() -> Self {
+        Self(UnsafeCell::new(MaybeUninit::uninit()))
+    }
+
+    /// The address, as a generic pointer.
+    #[must_use]
+    #[inline(always)]
+    pub const fn pointer(&self) -> *mut T {
+        self.0.get().cast()
+    }
+}
+
+impl<T: Copy> Shared<T> {
+    /// Reads the variable.
+    ///
+    /// # Safety
+    /// It has been written in this block, and no other thread writes it at the same time.
+    #[must_use]
+    #[inline(always)]
+    pub unsafe fn get(&self) -> T {
+        // SAFETY: the pointer is valid, and the caller vouches for the value.
+        unsafe { self.pointer().read() }
+    }
+
+    /// Writes the variable.
+    ///
+    /// # Safety
+    /// No other thread reads it, or writes another value, at the same time.
+    #[inline(always)]
+    pub unsafe fn set(&self, value: T) {
+        // SAFETY: the pointer is valid, and the caller vouches for the order.
+        unsafe { self.pointer().write(value) }
+    }
+}
+
+impl<T: Copy, const N: usize> Shared<[T; N]> {
+    /// Reads the element of one thread.
+    ///
+    /// # Safety
+    /// As for [`Shared::get`], and `index < N`.
+    #[must_use]
+    #[inline(always)]
+    pub unsafe fn element(&self, index: u32) -> T {
+        // SAFETY: the index is in range, and the caller vouches for the value.
+        unsafe { self.pointer().cast::<T>().add(index as usize).read() }
+    }
+
+    /// Writes the element of one thread.
+    ///
+    /// # Safety
+    /// As for [`Shared::set`], and `index < N`.
+    #[inline(always)]
+    pub unsafe fn set_element(&self, index: u32, value: T) {
+        // SAFETY: the index is in range, and the caller vouches for the order.
+        unsafe { self.pointer().cast::<T>().add(index as usize).write(value) }
+    }
+}
+
+/// Declares a variable that each block has once: `shared!(static NAME: Type);`
+#[macro_export]
+macro_rules! shared {
+    ($(#[$attribute:meta])* $visibility:vis static $name:ident: $type:ty) => {
+        $(#[$attribute])*
+        #[cfg_attr(target_arch = "nvptx64", unsafe(link_section = ".gangway.shared"))]
+        $visibility static $name: $crate::target::Shared<$type> = $crate::target::Shared::new();
+    };
+}

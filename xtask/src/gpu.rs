@@ -1,0 +1,121 @@
+//! The GPU device runtime: `device/gpu`, compiled to LLVM bitcode, as the archive that clang links
+//! into OpenMP device code.
+//!
+//! The steps, each of which leaves a file in `device/gpu/target/nvptx64-nvidia-cuda/archive`:
+//!
+//! 1. cargo compiles the crate and `core` to bitcode, without LLVM's passes. The compiler is the one
+//!    whose LLVM is clang's (Debian's `rustc-web`), since bitcode cannot be read by an older LLVM.
+//! 2. The modules are linked; of `core` and other crates only what is used.
+//! 3. The text of the module is edited ([`ir`]): what Rust cannot say about code for a GPU.
+//! 4. `opt` optimises it, so that programs compiled without optimisation get a usable runtime, too.
+//! 5. The text is edited again, and packed.
+//!
+//! Steps 2 to 5 are left out when the archive is newer than what cargo built and than this program.
+
+mod ir;
+
+use crate::{Result, checked, tree};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const TARGET: &str = "nvptx64-nvidia-cuda";
+
+/// The archive's place below `lib/gangway`.
+pub const ARCHIVE: &str = "nvptx64-nvidia-cuda/libompdevice.a";
+
+/// The compiler and cargo whose LLVM is clang-22's. `scripts/bootstrap.sh` installs them.
+const RUSTC: &str = "/usr/bin/rustc";
+const CARGO: &str = "/usr/bin/cargo";
+
+/// What the compiler is told: LLVM's passes run after the edits, not before, and a panic is a trap.
+const RUSTFLAGS: &str = "-Cno-prepopulate-passes -Zunstable-options -Cpanic=immediate-abort";
+
+/// Builds the archive, and copies it below `library`.
+pub fn stage(root: &Path, library: &Path) -> Result<()> {
+    let built = compile(root)?;
+    let folder = root.join("device/gpu/target").join(TARGET).join("archive");
+    let archive = folder.join("libompdevice.a");
+    if !is_current(&archive, &built)? {
+        pack(&built, &folder, &archive)?;
+    }
+    let place = library.join(ARCHIVE);
+    tree::create_folder(place.parent().ok_or("the archive is in a folder")?)?;
+    tree::copy(&archive, &place)
+}
+
+/// Has cargo compile the crate; the result is an archive of bitcode modules.
+fn compile(root: &Path) -> Result<PathBuf> {
+    let directory = root.join("device/gpu");
+    let mut command = Command::new(CARGO);
+    command.current_dir(&directory);
+    command.args(["rustc", "--release", "-Zbuild-std=core", "--target", TARGET, "--crate-type", "staticlib"]);
+    // `-Z` options are for nightly compilers only; a stable one has them all the same.
+    command.env("RUSTC_BOOTSTRAP", "1").env("RUSTC", RUSTC).env("RUSTFLAGS", RUSTFLAGS);
+    // Set by the cargo that runs this program, for another compiler.
+    for name in ["CARGO", "CARGO_MANIFEST_DIR", "CARGO_PKG_NAME", "CARGO_TARGET_DIR", "RUSTUP_TOOLCHAIN"] {
+        command.env_remove(name);
+    }
+    checked(&mut command)?;
+    Ok(directory.join("target").join(TARGET).join("release/libgangway_gpu.a"))
+}
+
+/// Whether the archive is newer than what it is made of and than what makes it.
+fn is_current(archive: &Path, built: &Path) -> Result<bool> {
+    let changed = |path: &Path| fs::metadata(path).and_then(|data| data.modified());
+    let Ok(made) = changed(archive) else { return Ok(false) };
+    let maker = std::env::current_exe()?;
+    Ok(made > changed(built)? && made > changed(&maker)?)
+}
+
+fn pack(built: &Path, folder: &Path, archive: &Path) -> Result<()> {
+    if folder.is_dir() {
+        fs::remove_dir_all(folder)?;
+    }
+    let modules = folder.join("modules");
+    tree::create_folder(&modules)?;
+    checked(tool("llvm-ar").arg("x").arg("--output").arg(&modules).arg(built))?;
+    let linked = folder.join("1-linked.ll");
+    link(&modules, &linked)?;
+
+    let edited = folder.join("2-edited.ll");
+    let text = ir::prepare(&tree::read(&linked)?);
+    let exports = ir::exports(&text).join(",");
+    tree::write(&edited, text)?;
+
+    let optimised = folder.join("3-optimised.ll");
+    checked(
+        tool("opt")
+            .args(["-S", "-passes=internalize,globaldce,default<O2>"])
+            .arg(format!("-internalize-public-api-list={exports}"))
+            // These passes know OpenMP's functions, and would fold what only the program decides.
+            .arg("-openmp-opt-disable")
+            .arg("-o")
+            .arg(&optimised)
+            .arg(&edited),
+    )?;
+
+    let finished = folder.join("4-finished.ll");
+    tree::write(&finished, ir::finish(&tree::read(&optimised)?))?;
+    let bitcode = folder.join("ompdevice.bc");
+    checked(tool("llvm-as").arg("-o").arg(&bitcode).arg(&finished))?;
+    checked(tool("llvm-ar").arg("rcs").arg(archive).arg(&bitcode))
+}
+
+/// Links the runtime's module with what it uses of the others.
+fn link(modules: &Path, output: &Path) -> Result<()> {
+    let mut ours = Vec::new();
+    let mut others = Vec::new();
+    for entry in fs::read_dir(modules)? {
+        let path = entry?.path();
+        let own = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("gangway_gpu-"));
+        if own { &mut ours } else { &mut others }.push(path);
+    }
+    others.sort();
+    // The flag holds for what follows the first file.
+    checked(tool("llvm-link").args(["-S", "-only-needed", "-o"]).arg(output).args(ours).args(others))
+}
+
+fn tool(name: &str) -> Command {
+    Command::new(format!("{name}-22"))
+}
