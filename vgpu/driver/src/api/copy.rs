@@ -3,6 +3,7 @@
 use super::copy_structure::{three_dimensional, two_dimensional};
 use super::entry::{Call, entry};
 use crate::abi::{CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUcontext, CUdeviceptr, CUstream, In, Result, Untyped};
+use crate::objects::work::MemoryWork;
 use crate::objects::work::copy::{Copy, Side};
 
 /// Copies between devices name the contexts too, which the addresses make redundant.

@@ -2,6 +2,7 @@
 
 use super::entry::{Call, entry};
 use crate::abi::{CUdeviceptr, CUstream, Result};
+use crate::objects::work::MemoryWork;
 use crate::objects::work::fill::Fill;
 
 #[entry(per_thread = cuMemsetD8_v2_ptds)]

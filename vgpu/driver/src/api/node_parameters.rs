@@ -18,6 +18,7 @@ use crate::objects::pool::graph::{AllocateNode, FreeNode, GraphMemory};
 use crate::objects::process::report::report;
 use crate::objects::program::library::find_function;
 use crate::objects::stream::event::Event;
+use crate::objects::work::MemoryWork;
 use crate::objects::work::fill::Fill;
 use crate::objects::work::host_function::HostFunction;
 use crate::objects::work::launch::{KernelLaunch, LaunchShape};
@@ -73,8 +74,9 @@ pub fn operations(given: CUDA_BATCH_MEM_OP_NODE_PARAMS) -> Result<NodeKind> {
     if given.flags != 0 {
         return Err(Status::INVALID_VALUE);
     }
-    let operations = given.operations.array(given.count as usize)?;
-    Ok(NodeKind::Work(Arc::new(MemoryOperations::new(&given.context.get()?, operations)?)))
+    let context = given.context.get()?;
+    let operations = MemoryOperations::batch(&context, given.count, |count| given.operations.array(count))?;
+    Ok(NodeKind::Work(Arc::new(operations)))
 }
 
 /// Memory of a graph, whose address goes into the parameters. All devices have access to it.

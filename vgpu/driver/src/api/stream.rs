@@ -323,5 +323,5 @@ fn operate_all(
         return Err(Status::INVALID_VALUE);
     }
     let stream = call.stream(stream)?;
-    stream.submit(MemoryOperations::new(&stream.context, operations.array(count as usize)?)?)
+    stream.submit(MemoryOperations::batch(&stream.context, count, |count| operations.array(count))?)
 }

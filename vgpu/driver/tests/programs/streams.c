@@ -202,6 +202,16 @@ static void values(void) {
     };
     OK(cuStreamBatchMemOp_v2(stream, 2, batch, 0));
     OK(cuStreamSynchronize(stream));
+    // Fewer than 256 at once; more are refused unread.
+    static BatchOperation many[255];
+    for (int i = 0; i < 255; i++) many[i] = (BatchOperation){.operation = 2, .address = flag + 12, .value = i + 1};
+    OK(cuStreamBatchMemOp_v2(stream, 255, many, 0));
+    OK(cuStreamSynchronize(stream));
+    OK(cuMemcpyDtoH_v2(&value, flag + 12, 4));
+    CHECK(value == 255);
+    EXPECT(INVALID_VALUE, cuStreamBatchMemOp_v2(stream, 256, (BatchOperation *)16, 0));
+    EXPECT(INVALID_VALUE, cuStreamBatchMemOp_v2(stream, UINT32_MAX, (BatchOperation *)16, 0));
+    EXPECT(INVALID_VALUE, cuStreamBatchMemOp_v2(stream, 0, many, 0));
     EXPECT(INVALID_VALUE, cuStreamWaitValue32_v2(stream, flag + 1, 0, 0));
     EXPECT(INVALID_VALUE, cuStreamWaitValue64_v2(stream, flag + 16, 0, 0));
     EXPECT(INVALID_VALUE, cuStreamWriteValue64_v2(stream, 0x1000, 0, 0));

@@ -303,10 +303,40 @@ static CUresult rows_from_host(CUdeviceptr memory) {
     return cuMemcpy2DAsync_v2(&copy, stream);
 }
 
+static CUresult from_host_unified(CUdeviceptr memory) { return cuMemcpyAsync(safe, memory, SIZE, stream); }
+
+// A copy whose source is the program's again after the call.
+static CUresult staged_to_host(CUdeviceptr memory) {
+    char values[4096] = {1};
+    return cuMemcpyAsync(memory, (CUdeviceptr)values, sizeof values, stream);
+}
+
+static CUresult captured(CUdeviceptr memory) {
+    CUgraph graph;
+    CUgraphExec exec;
+    CUstream capturing;
+    OK(cuStreamCreate(&capturing, 1));
+    OK(cuStreamBeginCapture_v2(capturing, 2));
+    OK(cuMemcpyDtoHAsync_v2((void *)memory, safe, SIZE, capturing));
+    OK(cuStreamEndCapture(capturing, &graph));
+    OK(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    return cuGraphLaunch(exec, stream);
+}
+
 static const Operation HOST_OPERATIONS[] = {
     {"a copy to the host", to_host},
     {"a copy from the host", from_host},
     {"a copy of rows from the host", rows_from_host},
+    {"a unified copy to the host", unified},
+    {"a unified copy from the host", from_host_unified},
+    {"a staged copy to the host", staged_to_host},
+    {"a captured copy to the host", captured},
+    {"a fill of bytes", set_8},
+    {"a fill of 16 bits", set_16},
+    {"a fill of rows of 32 bits", set_2d_32},
+    {"a written value", write_value},
+    {"an awaited value", await_value},
+    {"a graph", launch_graph},
 };
 
 #define COUNT(array) (sizeof array / sizeof *array)

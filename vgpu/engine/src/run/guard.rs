@@ -5,7 +5,7 @@
 //! [`copy`]. A fault there ends the copy with an answer, and not the process.
 
 use std::cell::Cell;
-use std::ffi::c_int;
+use std::ffi::{c_int, c_void};
 use std::ptr;
 
 use super::trap;
@@ -37,13 +37,51 @@ thread_local! {
 /// Nothing else relies on what is at `to`, as far as it is mapped.
 #[must_use]
 pub unsafe fn copy(to: *mut u8, from: *const u8, length: usize) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe { run(to.cast(), from.cast(), length, libc::memmove) }
+}
+
+/// Copies a word of 4 or 8 bytes, or answers `false` as [`copy`] does. There is one access to each
+/// side, and other threads see the one to `to` in the order of all sequentially consistent ones.
+///
+/// # Safety
+/// Both are aligned. Other threads access `to` by atomic operations only, as far as it is mapped.
+///
+/// # Panics
+/// If `size` is neither 4 nor 8.
+#[must_use]
+pub unsafe fn copy_word(to: *mut u8, from: *const u8, size: usize) -> bool {
+    let move_word: Move = match size {
+        4 => move_4,
+        8 => move_8,
+        _ => panic!("a word of {size} bytes"),
+    };
+    // SAFETY: the caller's promise.
+    unsafe { run(to.cast(), from.cast(), size, move_word) }
+}
+
+/// What is done under guard: `memmove`, or something that is called like it. It may leave nothing
+/// behind that would have to be undone after a fault.
+type Move = unsafe extern "C" fn(*mut c_void, *const c_void, usize) -> *mut c_void;
+
+unsafe fn run(to: *mut c_void, from: *const c_void, length: usize, work: Move) -> bool {
     let mut frame = Frame { stack: 0, landing: 0 };
     let frame = &raw mut frame;
     let outer = COPYING.replace(frame);
     // SAFETY: the caller's promise; a fault comes back here, as the frame says.
-    let faulted = unsafe { guarded(frame, to, from, length) };
+    let faulted = unsafe { guarded(frame, to, from, length, work) };
     COPYING.set(outer);
     faulted == 0
+}
+
+#[unsafe(naked)]
+unsafe extern "C" fn move_4(to: *mut c_void, from: *const c_void, length: usize) -> *mut c_void {
+    std::arch::naked_asm!("mov eax, [rsi]", "xchg [rdi], eax", "mov rax, rdi", "ret")
+}
+
+#[unsafe(naked)]
+unsafe extern "C" fn move_8(to: *mut c_void, from: *const c_void, length: usize) -> *mut c_void {
+    std::arch::naked_asm!("mov rax, [rsi]", "xchg [rdi], rax", "mov rax, rdi", "ret")
 }
 
 /// Has the handlers of signals installed, so that [`copy`] catches faults.
@@ -60,11 +98,17 @@ pub(super) fn landing(signal: c_int, stack: usize) -> Option<(usize, usize)> {
     (near && matches!(signal, libc::SIGSEGV | libc::SIGBUS)).then_some((frame.landing, frame.stack))
 }
 
-/// Calls `memmove`, having noted where to go on if that faults: 0 if not, 1 if so.
+/// Calls `work`, having noted where to go on if that faults: 0 if not, 1 if so.
 ///
 /// What a caller may rely on after a call is on the stack meanwhile, so the landing finds it there.
 #[unsafe(naked)]
-unsafe extern "C" fn guarded(frame: *mut Frame, to: *mut u8, from: *const u8, length: usize) -> u32 {
+unsafe extern "C" fn guarded(
+    frame: *mut Frame,
+    to: *mut c_void,
+    from: *const c_void,
+    length: usize,
+    work: Move,
+) -> u32 {
     std::arch::naked_asm!(
         "push rbp",
         "push rbx",
@@ -79,7 +123,7 @@ unsafe extern "C" fn guarded(frame: *mut Frame, to: *mut u8, from: *const u8, le
         "mov rdi, rsi",
         "mov rsi, rdx",
         "mov rdx, rcx",
-        "call qword ptr [rip + {memmove}@GOTPCREL]",
+        "call r8",
         "xor eax, eax",
         "jmp 3f",
         "2:",
@@ -94,7 +138,6 @@ unsafe extern "C" fn guarded(frame: *mut Frame, to: *mut u8, from: *const u8, le
         "pop rbx",
         "pop rbp",
         "ret",
-        memmove = sym libc::memmove,
     )
 }
 
@@ -114,6 +157,26 @@ mod tests {
             assert_ne!(start, libc::MAP_FAILED);
             assert_eq!(libc::mprotect(start.add(PAGE), PAGE, libc::PROT_NONE), 0);
             start.cast()
+        }
+    }
+
+    #[test]
+    fn words_are_copied_or_refused() {
+        catch_faults();
+        let start = half_mapped();
+        let (mut four, mut eight) = (0x0102_0304_u32, 0x0506_0708_090a_0b0c_u64);
+        // SAFETY: the words and the mapping are this test's.
+        unsafe {
+            let (four, eight) = ((&raw mut four).cast::<u8>(), (&raw mut eight).cast::<u8>());
+            assert!(copy_word(start.add(4), four, 4) && copy_word(start.add(PAGE - 8), eight, 8));
+            assert_eq!(start.add(4).cast::<u32>().read(), 0x0102_0304);
+            assert_eq!(start.cast::<u32>().read(), 0, "its neighbour stays");
+            assert_eq!(start.add(PAGE - 8).cast::<u64>().read(), 0x0506_0708_090a_0b0c);
+            for (word, size) in [(four, 4), (eight, 8)] {
+                assert!(!copy_word(start.add(PAGE), word, size), "writing {size} bytes");
+                assert!(!copy_word(word, start.add(PAGE), size), "reading {size} bytes");
+            }
+            libc::munmap(start.cast(), 2 * PAGE);
         }
     }
 

@@ -5,9 +5,11 @@
 //! the context that allocated, and with which flags.
 
 use std::collections::HashMap;
+use std::fmt::Arguments;
 use std::sync::{Mutex, PoisonError};
 
 use gangway_device_memory::{Allocation, AllocationKind, Error, Hold, Request, Space, is_device_address};
+use gangway_engine::guard;
 use gangway_streams::Failure;
 
 use crate::abi::{CUcontext, Result, Status};
@@ -225,12 +227,25 @@ pub fn check_device_range(address: u64, size: u64) -> Result {
     if fine { Ok(()) } else { Err(Status::INVALID_VALUE) }
 }
 
+/// How an operation fails that has found host memory gone: nobody has told the driver.
+#[must_use]
+pub fn unmapped(operation: Arguments<'_>) -> Failure {
+    report!("an operation of a stream fails: {operation} finds host memory unmapped");
+    Failure::known(Status::ILLEGAL_ADDRESS.0)
+}
+
 /// Holds a range that an operation is about to work on: it stays until that is done. The
 /// operation fails, as a kernel's access would, if the range has been freed or is not
 /// registered any more since the operation was submitted.
+///
+/// Registered host memory can still be unmapped at any moment: it is only accessed through
+/// [`guard`].
 pub fn hold(address: u64, size: u64, write: bool) -> std::result::Result<Hold<'static>, Failure> {
     let illegal = Failure::known(Status::ILLEGAL_ADDRESS.0);
     let space = space().map_err(|_| illegal)?;
+    if !is_device_address(address) {
+        guard::catch_faults();
+    }
     space.hold(address, size).ok_or_else(|| {
         match space.check(address, size, write) {
             Err(violation) => report!("an operation of a stream fails: {violation}"),

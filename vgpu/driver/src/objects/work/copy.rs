@@ -9,10 +9,10 @@ use gangway_device_memory::{Hold, is_device_address};
 use gangway_engine::guard;
 use gangway_streams::{Failure, Outcome, Payload};
 
+use super::MemoryWork;
 use crate::abi::number::node_type;
 use crate::abi::{Result, Status};
 use crate::objects::memory;
-use crate::objects::process::report::report;
 use crate::objects::stream::StreamRef;
 
 /// One side of a copy.
@@ -63,14 +63,16 @@ impl Side {
         rows.checked_add(planes)?.checked_add(extent.width)
     }
 
-    /// Host memory that the program may touch as soon as the call is over.
-    fn is_pageable(&self, length: usize) -> bool {
-        !self.device && memory::check_device_range(self.address, length as u64).is_err()
+    /// Host memory that the program may touch as soon as the call is over, as far as
+    /// [`lasting`](Side::lasting) has found out.
+    fn is_pageable(&self) -> bool {
+        !self.device && !self.registered
     }
 
-    /// As one of a copy that the call does not wait for: what is host memory is registered.
-    fn queued(self) -> Self {
-        Self { registered: !self.device, ..self }
+    /// As one of a copy that runs after the call: whether it is registered host memory is noted.
+    fn lasting(self, extent: &Extent) -> Self {
+        let registered = |length: usize| memory::check_device_range(self.address, length as u64).is_ok();
+        Self { registered: !self.device && self.reach(extent).is_some_and(registered), ..self }
     }
 
     /// Holds what the device has of a box while it is worked on.
@@ -109,78 +111,11 @@ impl Copy {
         Self { to, from, extent: Extent { width: size, height: 1, depth: 1 } }
     }
 
-    fn is_empty(&self) -> bool {
-        self.extent.width == 0 || self.extent.height == 0 || self.extent.depth == 0
-    }
-
-    fn check(&self) -> Result {
-        for side in [&self.to, &self.from] {
-            let length = side.reach(&self.extent).ok_or(Status::INVALID_VALUE)?;
-            if side.device {
-                memory::check_device_range(side.address, length as u64)?;
-            } else if side.address == 0 {
-                return Err(Status::INVALID_VALUE);
-            }
-        }
-        Ok(())
-    }
-
-    /// The copy, if all the device memory that it concerns is allocated.
-    pub fn checked(self) -> Result<Self> {
-        if !self.is_empty() {
-            self.check()?;
-        }
-        Ok(self)
-    }
-
-    /// Copies in the order of the stream, and waits.
-    pub fn run_in(self, stream: &StreamRef) -> Result {
-        if self.is_empty() {
-            return Ok(());
-        }
-        self.check()?;
-        stream.run(self)
-    }
-
-    /// Copies in the order of the stream. Ordinary host memory is the program's again when
-    /// this returns, as the driver API promises: it is copied at once, or waited for.
-    pub fn submit_to(self, stream: &StreamRef) -> Result {
-        if self.is_empty() {
-            return Ok(());
-        }
-        self.check()?;
-        let reach = |side: Side| side.reach(&self.extent).unwrap_or(usize::MAX);
-        let reads = self.from.is_pageable(reach(self.from));
-        let writes = self.to.is_pageable(reach(self.to));
-        let length = self.extent.width;
-        if stream.queue.is_capturing() {
-            return stream.submit(self);
-        }
-        if !(reads || writes) {
-            let queued = Self { to: self.to.queued(), from: self.from.queued(), ..self };
-            if queued.to.registered || queued.from.registered {
-                guard::catch_faults();
-            }
-            return stream.submit(queued);
-        }
-        if reads && !writes && self.extent.height * self.extent.depth == 1 && length <= STAGED {
-            let mut staged = vec![0; length].into_boxed_slice();
-            // SAFETY: the copy is as long.
-            if !unsafe { guard::copy(staged.as_mut_ptr(), self.from.address as *const u8, length) } {
-                return Err(Status::INVALID_VALUE);
-            }
-            return Ok(stream.queue.submit(move || {
-                let from = Side::host(staged.as_ptr() as u64);
-                Self { from, ..self }.run()
-            })?);
-        }
-        stream.run(self)
-    }
-
     /// Does it, row by row where it is not all in one piece. `false` if there is no host memory
     /// where some should be.
     fn run_now(&self) -> bool {
         let Self { mut to, mut from, extent } = *self;
+        let may_fault = !(is_device_address(to.address) && is_device_address(from.address));
         // Both, since two views of the same pages would not be seen to overlap.
         (to.address, from.address) = (memory::host_address(to.address), memory::host_address(from.address));
         let whole = |side: Side| {
@@ -192,7 +127,7 @@ impl Copy {
             // SAFETY: device memory is allocated and held; host memory is the program's, which
             // promises that this may use it. Ranges may overlap.
             unsafe {
-                if !(to.device && from.device) {
+                if may_fault {
                     return guard::copy(into, out_of, length);
                 }
                 std::ptr::copy(out_of, into, length);
@@ -211,6 +146,55 @@ impl Copy {
     }
 }
 
+impl MemoryWork for Copy {
+    fn is_empty(&self) -> bool {
+        self.extent.width == 0 || self.extent.height == 0 || self.extent.depth == 0
+    }
+
+    fn check(&self) -> Result {
+        for side in [&self.to, &self.from] {
+            let length = side.reach(&self.extent).ok_or(Status::INVALID_VALUE)?;
+            if side.device {
+                memory::check_device_range(side.address, length as u64)?;
+            } else if side.address == 0 {
+                return Err(Status::INVALID_VALUE);
+            }
+        }
+        Ok(())
+    }
+
+    fn lasting(self) -> Self {
+        let extent = &self.extent;
+        Self { to: self.to.lasting(extent), from: self.from.lasting(extent), ..self }
+    }
+
+    /// Ordinary host memory is the program's again when this returns, as the driver API promises:
+    /// it is copied at once, or waited for. A capture only notes where it is.
+    fn queue_in(self, stream: &StreamRef) -> Result {
+        let lasting = self.lasting();
+        if stream.queue.is_capturing() {
+            return stream.submit(lasting);
+        }
+        let (reads, writes) = (lasting.from.is_pageable(), lasting.to.is_pageable());
+        if !(reads || writes) {
+            return stream.submit(lasting);
+        }
+        let length = self.extent.width;
+        if reads && !writes && self.extent.height * self.extent.depth == 1 && length <= STAGED {
+            let mut staged = vec![0; length].into_boxed_slice();
+            // SAFETY: the copy is as long.
+            if !unsafe { guard::copy(staged.as_mut_ptr(), self.from.address as *const u8, length) } {
+                return Err(Status::INVALID_VALUE);
+            }
+            return Ok(stream.queue.submit(move || {
+                let from = Side::host(staged.as_ptr() as u64);
+                Self { from, ..lasting }.run()
+            })?);
+        }
+        stream.run(self)
+    }
+}
+
 impl Payload for Copy {
     /// Held from here on. Another stream may have freed something since this was submitted, or be
     /// about to; and a graph runs long after it was made.
@@ -224,10 +208,7 @@ impl Payload for Copy {
             return Ok(());
         }
         let (to, from) = (self.to.address, self.from.address);
-        report!(
-            "an operation of a stream fails: a copy to {to:#x} from {from:#x} finds host memory unmapped"
-        );
-        Err(Failure::known(Status::ILLEGAL_ADDRESS.0))
+        Err(memory::unmapped(format_args!("a copy to {to:#x} from {from:#x}")))
     }
 
     fn sort(&self) -> u32 {

@@ -1,11 +1,16 @@
 //! Filling memory with a value, `cuMemset*`.
 
+use gangway_device_memory::is_device_address;
+use gangway_engine::guard;
 use gangway_streams::{Failure, Outcome, Payload};
 
+use super::MemoryWork;
 use crate::abi::number::node_type;
 use crate::abi::{Result, Status};
 use crate::objects::memory;
-use crate::objects::stream::StreamRef;
+
+/// Bytes that are copied at once to host memory.
+const PATTERN: usize = 4096;
 
 /// What is filled, with what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,10 +44,6 @@ impl Fill {
         Self { address, element, value, width, height, pitch }
     }
 
-    fn is_empty(&self) -> bool {
-        self.width == 0 || self.height == 0
-    }
-
     /// Bytes from the first to the last, if all rows are aligned and apart.
     fn reach(&self) -> Result<u64> {
         let element = self.element as u64;
@@ -59,34 +60,52 @@ impl Fill {
         Ok(reach.ok_or(Status::INVALID_VALUE)? as u64)
     }
 
+    fn rows_from(&self, first: u64) -> impl Iterator<Item = *mut u8> {
+        (0..self.height).map(move |row| (first + (row * self.pitch) as u64) as *mut u8)
+    }
+
+    /// Fills device memory, which the caller holds.
+    fn fill_device(&self) {
+        let bytes = self.value.to_ne_bytes();
+        let same = bytes[..self.element].iter().all(|&byte| byte == bytes[0]);
+        for start in self.rows_from(memory::host_address(self.address)) {
+            // SAFETY: all of it is allocated, aligned and held; other threads access it only by
+            // races that the program has made.
+            unsafe {
+                match self.element {
+                    _ if same => start.write_bytes(bytes[0], self.width * self.element),
+                    2 => std::slice::from_raw_parts_mut(start.cast::<u16>(), self.width)
+                        .fill(self.value as u16),
+                    _ => std::slice::from_raw_parts_mut(start.cast::<u32>(), self.width).fill(self.value),
+                }
+            }
+        }
+    }
+
+    /// Fills registered host memory. `false` if some of it is not mapped.
+    fn fill_host(&self) -> bool {
+        let mut pattern = [0; PATTERN];
+        for element in pattern.chunks_exact_mut(self.element) {
+            element.copy_from_slice(&self.value.to_ne_bytes()[..self.element]);
+        }
+        let length = self.width * self.element;
+        self.rows_from(self.address).all(|start| {
+            (0..length).step_by(PATTERN).all(|done| {
+                let size = PATTERN.min(length - done);
+                // SAFETY: a range that the program has registered and lets this write.
+                unsafe { guard::copy(start.wrapping_add(done), pattern.as_ptr(), size) }
+            })
+        })
+    }
+}
+
+impl MemoryWork for Fill {
+    fn is_empty(&self) -> bool {
+        self.width == 0 || self.height == 0
+    }
+
     fn check(&self) -> Result {
         memory::check_device_range(self.address, self.reach()?)
-    }
-
-    /// The fill, if all the memory that it concerns is allocated.
-    pub fn checked(self) -> Result<Self> {
-        if !self.is_empty() {
-            self.check()?;
-        }
-        Ok(self)
-    }
-
-    /// Fills in the order of the stream, and waits.
-    pub fn run_in(self, stream: &StreamRef) -> Result {
-        if self.is_empty() {
-            return Ok(());
-        }
-        self.check()?;
-        stream.run(self)
-    }
-
-    /// Fills in the order of the stream.
-    pub fn submit_to(self, stream: &StreamRef) -> Result {
-        if self.is_empty() {
-            return Ok(());
-        }
-        self.check()?;
-        stream.submit(self)
     }
 }
 
@@ -99,23 +118,14 @@ impl Payload for Fill {
         }
         let reach = self.reach().map_err(|status| Failure::known(status.0))?;
         let _held = memory::hold(self.address, reach, true)?;
-        let bytes = self.value.to_ne_bytes();
-        let same = bytes[..self.element].iter().all(|&byte| byte == bytes[0]);
-        let first = memory::host_address(self.address);
-        for row in 0..self.height {
-            let start = (first + (row * self.pitch) as u64) as *mut u8;
-            // SAFETY: all of it is allocated, aligned and held; other threads access it only by
-            // races that the program has made.
-            unsafe {
-                match self.element {
-                    _ if same => start.write_bytes(bytes[0], self.width * self.element),
-                    2 => std::slice::from_raw_parts_mut(start.cast::<u16>(), self.width)
-                        .fill(self.value as u16),
-                    _ => std::slice::from_raw_parts_mut(start.cast::<u32>(), self.width).fill(self.value),
-                }
-            }
+        if is_device_address(self.address) {
+            self.fill_device();
+            return Ok(());
         }
-        Ok(())
+        if self.fill_host() {
+            return Ok(());
+        }
+        Err(memory::unmapped(format_args!("a fill at {:#x}", self.address)))
     }
 
     fn sort(&self) -> u32 {

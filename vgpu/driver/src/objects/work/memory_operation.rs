@@ -1,10 +1,11 @@
 //! Waiting for values in memory and writing them, in the order of a stream: `cuStreamWaitValue*`,
 //! `cuStreamWriteValue*`, `cuStreamBatchMemOp`.
 
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
+use std::sync::atomic::{Ordering, fence};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use gangway_engine::guard;
 use gangway_streams::{Outcome, Payload};
 
 use crate::abi::number::{memory_operation, node_type, wait_value, write_value};
@@ -12,8 +13,8 @@ use crate::abi::{CUstreamBatchMemOpParams, Result, Status};
 use crate::objects::context::Context;
 use crate::objects::memory;
 
-/// The most operations of one batch, as the driver API has it.
-const MOST: usize = 256;
+/// The most operations of one batch: the driver API wants fewer than 256.
+const MOST: u32 = 255;
 
 /// `CUstreamWaitValue_flags`: what a wait waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,26 +40,24 @@ enum Operation {
 }
 
 impl Width {
-    /// A value of memory as an unsigned number, read so that what was written before it is seen.
-    fn load(self, address: u64) -> u64 {
-        // SAFETY: the caller holds the memory, and has seen that the address is aligned.
-        unsafe {
-            match self {
-                Self::Four => u64::from(AtomicU32::from_ptr(address as *mut u32).load(Ordering::SeqCst)),
-                Self::Eight => AtomicU64::from_ptr(address as *mut u64).load(Ordering::SeqCst),
-            }
-        }
+    /// A value of memory as an unsigned number, read so that what was written before it is seen;
+    /// `None` if it is not mapped. The caller holds the memory, and has seen that it is aligned.
+    fn load(self, address: u64) -> Option<u64> {
+        let mut value = 0_u64;
+        // SAFETY: the memory is the caller's, and so is the value, which is large enough for both
+        // widths. Numbers are little-endian.
+        let there =
+            unsafe { guard::copy_word((&raw mut value).cast(), address as *const u8, self.size() as usize) };
+        there.then_some(value)
     }
 
-    fn store(self, address: u64, value: u64) {
+    /// Writes a value; `None` if the memory is not mapped.
+    fn store(self, address: u64, value: u64) -> Option<()> {
         let address = memory::host_address(address);
         // SAFETY: as in `load`.
-        unsafe {
-            match self {
-                Self::Four => AtomicU32::from_ptr(address as *mut u32).store(value as u32, Ordering::SeqCst),
-                Self::Eight => AtomicU64::from_ptr(address as *mut u64).store(value, Ordering::SeqCst),
-            }
-        }
+        let there =
+            unsafe { guard::copy_word(address as *mut u8, (&raw const value).cast(), self.size() as usize) };
+        there.then_some(())
     }
 
     const fn size(self) -> u64 {
@@ -120,16 +119,17 @@ impl Operation {
     /// Waits give up when the context fails or goes. Memory is held while it is looked at, not
     /// while it is waited for.
     fn run(self, context: &Weak<Context>) -> Outcome {
+        let unmapped = |address: u64| memory::unmapped(format_args!("a memory operation at {address:#x}"));
         match self {
             Self::Barrier => fence(Ordering::SeqCst),
             Self::Write(width, address, value) => {
                 let _held = memory::hold(address, width.size(), true)?;
-                width.store(address, value);
+                width.store(address, value).ok_or_else(|| unmapped(address))?;
             }
             Self::Wait(width, address, value, condition) => {
                 for attempt in 0_u32.. {
                     let held = memory::hold(address, width.size(), false)?;
-                    let now = width.load(address);
+                    let now = width.load(address).ok_or_else(|| unmapped(address))?;
                     drop(held);
                     if width.holds(now, value, condition) {
                         break;
@@ -159,10 +159,19 @@ pub struct MemoryOperations {
 }
 
 impl MemoryOperations {
-    pub fn new(context: &Arc<Context>, given: Vec<CUstreamBatchMemOpParams>) -> Result<Self> {
-        if given.is_empty() || given.len() > MOST {
+    /// A batch, which is asked for when its length has been checked.
+    pub fn batch(
+        context: &Arc<Context>,
+        count: u32,
+        given: impl FnOnce(usize) -> Result<Vec<CUstreamBatchMemOpParams>>,
+    ) -> Result<Self> {
+        if !(1..=MOST).contains(&count) {
             return Err(Status::INVALID_VALUE);
         }
+        Self::new(context, given(count as usize)?)
+    }
+
+    pub fn new(context: &Arc<Context>, given: Vec<CUstreamBatchMemOpParams>) -> Result<Self> {
         let operations = given.iter().map(Operation::new).collect::<Result<_>>()?;
         Ok(Self { operations, given, context: Arc::downgrade(context) })
     }

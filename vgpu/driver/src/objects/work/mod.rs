@@ -5,3 +5,56 @@ pub mod fill;
 pub mod host_function;
 pub mod launch;
 pub mod memory_operation;
+
+use gangway_streams::Payload;
+
+use crate::abi::Result;
+use crate::objects::stream::StreamRef;
+
+/// Work on ranges of memory. What devices use of it must be allocated when the work is submitted.
+pub trait MemoryWork: Payload + Sized {
+    /// Whether there is nothing to do; then nothing is checked either.
+    fn is_empty(&self) -> bool;
+
+    /// Whether all the memory is there.
+    fn check(&self) -> Result;
+
+    /// The same work as something that runs after the call: what may become of its memory until
+    /// then is noted.
+    #[must_use]
+    fn lasting(self) -> Self {
+        self
+    }
+
+    /// Submits what has been checked.
+    fn queue_in(self, stream: &StreamRef) -> Result {
+        stream.submit(self.lasting())
+    }
+
+    /// The work of a graph's node.
+    fn checked(self) -> Result<Self> {
+        if self.is_empty() {
+            return Ok(self);
+        }
+        self.check()?;
+        Ok(self.lasting())
+    }
+
+    /// Does it in the order of the stream, and waits.
+    fn run_in(self, stream: &StreamRef) -> Result {
+        if self.is_empty() {
+            return Ok(());
+        }
+        self.check()?;
+        stream.run(self)
+    }
+
+    /// Does it in the order of the stream.
+    fn submit_to(self, stream: &StreamRef) -> Result {
+        if self.is_empty() {
+            return Ok(());
+        }
+        self.check()?;
+        self.queue_in(stream)
+    }
+}
