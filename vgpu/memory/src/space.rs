@@ -251,10 +251,16 @@ impl Space {
     /// The allocation that an address is in. The byte behind its end belongs to it when it is empty
     /// only.
     pub fn find(&self, address: u64) -> Option<Allocation> {
+        let (allocation, name) = self.live(address)?;
+        Some(Allocation { name: self.name(name), ..allocation })
+    }
+
+    /// As [`find`](Space::find), with the number of the name. Takes no lock.
+    fn live(&self, address: u64) -> Option<(Allocation, u32)> {
         let record = self.records.record(self.records.slot_of(address)?)?;
         let (state, allocation, name) = record.read();
         let inside = allocation.covers(address, u64::from(allocation.size > 0));
-        (state == State::Live && inside).then(|| Allocation { name: self.name(name), ..allocation })
+        (state == State::Live && inside).then_some((allocation, name))
     }
 
     /// Where the host reads and writes what kernels have at an address. It is the same one, but for
@@ -270,9 +276,9 @@ impl Space {
         if constant { address + reserve::MIRROR } else { address }
     }
 
-    /// Whether [`find`](Space::find) finds an allocation that covers a whole access.
+    /// Whether [`find`](Space::find) finds an allocation that covers a whole access. Takes no lock.
     pub fn is_allocated(&self, address: u64, size: u64) -> bool {
-        self.find(address).is_some_and(|allocation| allocation.covers(address, size))
+        self.live(address).is_some_and(|(allocation, _)| allocation.covers(address, size))
     }
 
     /// Everything that is allocated now, in order of addresses.

@@ -74,12 +74,16 @@ impl GraphExec {
             return stream.capture(NodeKind::Child(inner.as_graph()?)).map(drop);
         }
         stream.check_submit()?;
-        // Before anything is submitted or recorded.
+        // All that can be refused, before anything is submitted or recorded.
+        let mut awaited = Vec::new();
         for step in inner.steps.iter().filter(|step| step.enabled) {
-            if let NodeKind::Work(payload) = &step.kind {
-                payload.ready()?;
+            match &step.kind {
+                NodeKind::Work(payload) => payload.ready()?,
+                NodeKind::Wait(event) => awaited.push(event.position()?),
+                NodeKind::Empty | NodeKind::Child(_) | NodeKind::Record(_) => {}
             }
         }
+        let mut awaited = awaited.into_iter();
         let mut operations = Vec::with_capacity(inner.steps.len() + 1);
         if let Some(last) = inner.last.take()
             && !last.reached()
@@ -101,8 +105,8 @@ impl GraphExec {
                     records.push((operations.len(), event.clone(), record));
                     operations.push(Operation::Stamp(event.clone(), record));
                 }
-                NodeKind::Wait(event) => {
-                    if let Some(position) = event.position()?
+                NodeKind::Wait(_) => {
+                    if let Some(position) = awaited.next().flatten()
                         && !position.reached()
                     {
                         operations.push(Operation::Wait(position));

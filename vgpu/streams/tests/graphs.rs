@@ -363,3 +363,37 @@ fn modes_decide_who_is_refused_what() {
     assert_eq!(elsewhere(&check_unsafe_call), Err(Error::CaptureUnsupported));
     assert_eq!(stream.end_capture().err(), Some(Error::CaptureInvalidated));
 }
+
+#[test]
+fn a_refused_launch_forgets_nothing() {
+    let (context, log) = (Context::new(), Log::default());
+    let (one, other, capturing) = (stream(&context), stream(&context), stream(&context));
+    let event = Event::new(false);
+    let graph = Graph::new();
+    let wait = graph.add(NodeKind::Wait(event.clone()), &[]).unwrap();
+    graph.add(note(&log, 1), &[wait]).unwrap();
+    let exec = GraphExec::new(&graph).unwrap();
+    let gate = Arc::new(AtomicBool::new(false));
+    let open = gate.clone();
+    one.submit_host(move || {
+        while !open.load(Ordering::Acquire) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Ok(())
+    })
+    .unwrap();
+    exec.launch(&one).unwrap();
+    // A record of a capture is no place in a stream.
+    capturing.begin_capture(CaptureMode::Relaxed, None).unwrap();
+    capturing.record(&event).unwrap();
+    assert_eq!(exec.launch(&other), Err(Error::CapturedEvent));
+    capturing.end_capture().unwrap();
+    capturing.record(&event).unwrap();
+    // The launch that was refused has not made room for one that overlaps with the first.
+    exec.launch(&other).unwrap();
+    std::thread::sleep(Duration::from_millis(20));
+    assert_eq!(other.query(), Err(Error::NotReady));
+    gate.store(true, Ordering::Release);
+    context.synchronize().unwrap();
+    assert_eq!(take(&log), [1, 1]);
+}

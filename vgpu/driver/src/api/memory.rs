@@ -1,5 +1,7 @@
 //! Memory: allocating and freeing it on devices and on the host.
 
+use std::sync::Arc;
+
 use gangway_device_memory::AllocationKind;
 
 use super::entry::{Call, entry};
@@ -19,9 +21,14 @@ fn allocate(call: &Call, kind: AllocationKind, size: usize, flags: u32) -> Resul
 /// cleans up.
 fn settle(address: u64) -> Result {
     let owner = memory::owner(address).map(|owner| owner.context.get()).transpose()?;
-    let current = context::current();
+    let mut current = context::current();
     if owner.is_none() && current.is_none() {
         return Err(Status::INVALID_CONTEXT);
+    }
+    if let (Some(one), Some(other)) = (&owner, &current)
+        && Arc::ptr_eq(one, other)
+    {
+        current = None;
     }
     for context in [owner, current].into_iter().flatten() {
         context.usable()?;

@@ -42,7 +42,7 @@ fn cuMemFreeAsync(call: &Call, address: CUdeviceptr, stream: CUstream) -> Result
         return Err(Status::INVALID_VALUE);
     }
     let free = FreeOperation::prepare(address)?;
-    stream.submit(free).inspect_err(|_| FreeOperation::cancel(address))
+    Ok(stream.queue.submit(move || free.run())?)
 }
 
 #[entry]

@@ -1,5 +1,5 @@
 // Memory that is allocated and freed in the order of streams.
-#include "cuda_api.h"
+#include "kernels.h"
 #include <stdatomic.h>
 #include <unistd.h>
 
@@ -135,6 +135,43 @@ int main(void) {
 
     // More than there is.
     EXPECT(OUT_OF_MEMORY, cuMemAllocAsync(&memory, (size_t)1 << 45, stream));
+
+    // What a pool keeps makes room before it is full.
+    properties = (PoolProperties){.allocType = 1, .location = {1, 0}, .maxSize = 8192};
+    OK(cuMemPoolCreate(&other, &properties));
+    set(other, THRESHOLD, 1 << 20);
+    OK(cuMemAllocFromPoolAsync(&memory, 4096, other, stream));
+    OK(cuMemFreeAsync(memory, stream));
+    OK(cuStreamSynchronize(stream));
+    CHECK(get(other, RESERVED) == 4096);
+    OK(cuMemAllocFromPoolAsync(&memory, 8000, other, stream));
+    CHECK(get(other, RESERVED) == 8000);
+    EXPECT(OUT_OF_MEMORY, cuMemAllocFromPoolAsync(&again, 193, other, stream));
+    OK(cuMemFreeAsync(memory, stream));
+    OK(cuStreamSynchronize(stream));
+    // What could never fit costs the pool nothing.
+    EXPECT(OUT_OF_MEMORY, cuMemAllocFromPoolAsync(&again, 8193, other, stream));
+    CHECK(get(other, RESERVED) == 8000);
+    OK(cuMemPoolDestroy(other));
+
+    // A free whose turn never comes, as its context has failed: the memory can still be freed.
+    CUstream failing;
+    Kernels kernels = load_kernels();
+    uint64_t used = get(pool, USED);
+    OK(cuMemAllocAsync(&memory, 4096, stream));
+    OK(cuStreamCreate(&failing, 1));
+    atomic_store(&gate, 0);
+    OK(cuLaunchHostFunc(stream, hold, NULL));
+    OK(cuMemFreeAsync(memory, stream));
+    OK(launch(kernels.stray, 1, failing, NULL));
+    EXPECT(ILLEGAL_ADDRESS, cuStreamSynchronize(failing));
+    atomic_store(&gate, 1);
+    OK(cuCtxDestroy_v2(context));
+    OK(cuCtxCreate_v2(&context, 0, 0));
+    CHECK(get(pool, USED) == used + 4096);
+    OK(cuMemFreeAsync(memory, NULL));
+    OK(cuCtxSynchronize());
+    CHECK(get(pool, USED) == used);
     OK(cuCtxDestroy_v2(context));
     return 0;
 }

@@ -4,11 +4,10 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use gangway_device_memory::AllocationKind;
-use gangway_streams::{Failure, Outcome, Payload};
+use gangway_streams::{Failure, Outcome};
 
 use super::Pool;
 use super::graph::GraphMemory;
-use crate::abi::number::node_type;
 use crate::abi::{CUmemoryPool, Result, Status};
 use crate::objects::memory;
 
@@ -34,7 +33,10 @@ pub(super) fn keep(address: u64, pool: &Arc<Pool>, size: u64) {
 }
 
 /// Frees in the turn of a stream what a pool, or an ordinary allocation, has at an address.
+///
+/// A stream whose context fails drops it without a turn: then the allocation is as before.
 #[derive(Debug)]
+#[must_use = "nothing is freed unless it runs"]
 pub struct FreeOperation {
     address: u64,
 }
@@ -55,26 +57,25 @@ impl FreeOperation {
         Ok(Self { address })
     }
 
-    /// The request was not carried out: the allocation is as before.
-    pub fn cancel(address: u64) {
-        allocations(|allocations| {
-            if let Some(allocation) = allocations.get_mut(&address) {
-                allocation.freeing = false;
-                if allocation.pool.is_none() {
-                    allocations.remove(&address);
-                }
-            }
-        });
+    /// The stream's turn has come.
+    pub fn run(self) -> Outcome {
+        let address = self.address;
+        // From here on the address may be another allocation's.
+        std::mem::forget(self);
+        release(address).map(drop).map_err(|status| Failure::known(status.0))
     }
 }
 
-impl Payload for FreeOperation {
-    fn run(&self) -> Outcome {
-        release(self.address).map(drop).map_err(|status| Failure::known(status.0))
-    }
-
-    fn sort(&self) -> u32 {
-        node_type::FREE
+impl Drop for FreeOperation {
+    fn drop(&mut self) {
+        allocations(|allocations| {
+            if let Some(allocation) = allocations.get_mut(&self.address) {
+                allocation.freeing = false;
+                if allocation.pool.is_none() {
+                    allocations.remove(&self.address);
+                }
+            }
+        });
     }
 }
 

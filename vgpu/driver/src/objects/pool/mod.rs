@@ -100,7 +100,12 @@ impl Pool {
             None => {
                 let reserved = state.reserved.checked_add(size).ok_or(Status::OUT_OF_MEMORY)?;
                 if state.most != 0 && reserved > state.most {
-                    return Err(Status::OUT_OF_MEMORY);
+                    // What is kept for later makes room for what is wanted now.
+                    let rest = state.most.checked_sub(size).ok_or(Status::OUT_OF_MEMORY)?;
+                    state.trim(rest);
+                    if state.reserved > rest {
+                        return Err(Status::OUT_OF_MEMORY);
+                    }
                 }
                 let request = Request::new(self.device as u32, size, AllocationKind::Device);
                 let request = request.name("cuMemAllocAsync");
@@ -148,10 +153,7 @@ impl Pool {
     pub fn attribute(&self, attribute: u32) -> Result<u64> {
         let state = self.state();
         Ok(match attribute {
-            pool_attribute::REUSE_FOLLOW_EVENT_DEPENDENCIES
-                ..=pool_attribute::REUSE_ALLOW_INTERNAL_DEPENDENCIES => {
-                state.reuse[attribute as usize - 1].into()
-            }
+            _ if Self::is_int(attribute) => state.reuse[attribute as usize - 1].into(),
             pool_attribute::RELEASE_THRESHOLD => state.threshold,
             pool_attribute::RESERVED_MEM_CURRENT => state.reserved,
             pool_attribute::RESERVED_MEM_HIGH => state.reserved_high,
@@ -165,8 +167,7 @@ impl Pool {
     pub fn set_attribute(&self, attribute: u32, value: u64) -> Result {
         let mut state = self.state();
         match attribute {
-            pool_attribute::REUSE_FOLLOW_EVENT_DEPENDENCIES
-                ..=pool_attribute::REUSE_ALLOW_INTERNAL_DEPENDENCIES => {
+            _ if Self::is_int(attribute) => {
                 state.reuse[attribute as usize - 1] = u32::from(value != 0);
             }
             pool_attribute::RELEASE_THRESHOLD => state.threshold = value,
