@@ -101,14 +101,17 @@ impl<T: Copy> In<T> {
 
     /// An array of `count` elements; the pointer may be null when there are none.
     pub fn array(&self, count: usize) -> Result<Vec<T>> {
-        if count == 0 {
-            return Ok(Vec::new());
-        }
-        if self.0.is_null() {
+        Ok(self.elements(count)?.collect())
+    }
+
+    /// The elements of such an array, each read when its turn comes.
+    pub fn elements(&self, count: usize) -> Result<impl Iterator<Item = T>> {
+        if count > 0 && self.0.is_null() {
             return Err(Status::INVALID_VALUE);
         }
+        let first = self.0;
         // SAFETY: the caller promises an array of `count` elements.
-        Ok((0..count).map(|index| unsafe { self.0.add(index).read_unaligned() }).collect())
+        Ok((0..count).map(move |index| unsafe { first.add(index).read_unaligned() }))
     }
 
     #[must_use]

@@ -24,7 +24,7 @@ impl Arguments {
             return if self.each.is_null() { self.take_buffer(size) } else { Err(Status::INVALID_VALUE) };
         }
         let mut buffer = vec![0_u8; size].into_boxed_slice();
-        let pointers = self.each.array(kernel.parameters.len())?;
+        let pointers = self.each.elements(kernel.parameters.len())?;
         for (parameter, pointer) in kernel.parameters.iter().zip(pointers) {
             let place = parameter.offset as usize..(parameter.offset + parameter.size) as usize;
             let place = buffer.get_mut(place).ok_or(Status::INVALID_IMAGE)?;

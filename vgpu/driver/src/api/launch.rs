@@ -7,7 +7,7 @@ use super::entry::{Call, entry};
 use crate::abi::number::launch_attribute;
 use crate::abi::{CUfunction, CUlaunchAttribute, CUlaunchConfig, CUstream, In, Result, Status};
 use crate::objects::process::report::report;
-use crate::objects::program::library::find_function;
+use crate::objects::program::library::find_function_in;
 use crate::objects::work::launch::{KernelLaunch, LaunchShape};
 
 fn submit(
@@ -18,7 +18,7 @@ fn submit(
     arguments: Arguments,
 ) -> Result {
     let stream = call.stream(stream)?;
-    let function = find_function(function)?;
+    let function = find_function_in(function, &stream.context)?;
     let launch = KernelLaunch::prepare(function, shape, |kernel| arguments.collect(kernel))?;
     launch.submit_to(&stream)
 }

@@ -13,10 +13,12 @@ use crate::abi::{
     CUDA_KERNEL_NODE_PARAMS_v2, CUDA_MEM_ALLOC_NODE_PARAMS, CUDA_MEMCPY3D, CUDA_MEMSET_NODE_PARAMS,
     CUcontext, CUdeviceptr, CUevent, CUfunction, CUgraph, CUkernel, In, Out, Result, Status, Untyped,
 };
+use crate::objects::context;
 use crate::objects::graph::{Graph, Node};
 use crate::objects::pool::graph::{AllocateNode, FreeNode, GraphMemory};
 use crate::objects::process::report::report;
-use crate::objects::program::library::find_function;
+use crate::objects::program::function::Function;
+use crate::objects::program::library::{find_function, find_function_in};
 use crate::objects::stream::event::Event;
 use crate::objects::work::MemoryWork;
 use crate::objects::work::fill::Fill;
@@ -36,21 +38,29 @@ pub fn type_of(kind: &NodeKind) -> u32 {
 }
 
 pub fn launch(given: CUDA_KERNEL_NODE_PARAMS) -> Result<NodeKind> {
-    let CUDA_KERNEL_NODE_PARAMS { function, grid, block, shared_mem_bytes, .. } = given;
+    launch_of(find_function(given.function)?, given)
+}
+
+fn launch_of(function: Arc<Function>, given: CUDA_KERNEL_NODE_PARAMS) -> Result<NodeKind> {
+    let CUDA_KERNEL_NODE_PARAMS { grid, block, shared_mem_bytes, .. } = given;
     let arguments = Arguments { each: given.kernel_params, extra: given.extra };
     let shape = LaunchShape { grid, block, shared: shared_mem_bytes, cooperative: false };
-    let function = find_function(function)?;
     let launch = KernelLaunch::of_node(function, shape, |kernel| arguments.collect(kernel))?;
     Ok(NodeKind::Work(Arc::new(launch)))
 }
 
-/// A kernel of a library may be named in place of a function.
+/// A kernel of a library may be named in place of a function, and then a context for it.
 pub fn launch_v2(given: CUDA_KERNEL_NODE_PARAMS_v2) -> Result<NodeKind> {
-    let mut first = given.first;
-    if first.function.is_null() {
-        first.function = CUfunction::from_raw(given.kernel.raw());
+    if !given.first.function.is_null() {
+        return launch(given.first);
     }
-    launch(first)
+    let kernel = CUfunction::from_raw(given.kernel.raw());
+    let function = if given.context.is_null() {
+        find_function(kernel)?
+    } else {
+        find_function_in(kernel, &context::find(given.context)?)?
+    };
+    launch_of(function, given.first)
 }
 
 pub fn copy(given: &CUDA_MEMCPY3D) -> Result<NodeKind> {

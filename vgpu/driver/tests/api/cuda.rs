@@ -143,6 +143,7 @@ unsafe extern "C" {
     pub fn cuLinkDestroy(link: Handle) -> u32;
     pub fn cuFuncGetAttribute(value: *mut i32, attribute: i32, function: Handle) -> u32;
     pub fn cuFuncSetAttribute(function: Handle, attribute: i32, value: i32) -> u32;
+    pub fn cuKernelSetAttribute(attribute: i32, value: i32, kernel: Handle, device: i32) -> u32;
     pub fn cuFuncGetName(name: *mut *const c_char, function: Handle) -> u32;
     pub fn cuFuncGetParamInfo(function: Handle, index: usize, offset: *mut usize, size: *mut usize) -> u32;
     pub fn cuOccupancyMaxActiveBlocksPerMultiprocessor(

@@ -139,6 +139,26 @@ fn libraries_are_for_all_contexts() {
         check!(launch(kernel, 1, 1, std::ptr::null_mut(), &[argument(&address), argument(&2), argument(&1)]));
         assert_eq!(from_device(address, 1), [3]);
     }
+    // It runs in the context of the stream, whichever is current.
+    check!(cuCtxSetCurrent(one.0));
+    let (address, stream) = (to_device(&[1]), get!(cuStreamCreate for Handle; 1));
+    check!(cuCtxSetCurrent(other.0));
+    check!(launch(kernel, 1, 1, stream, &[argument(&address), argument(&2), argument(&1)]));
+    check!(cuStreamSynchronize(stream));
+    assert_eq!(from_device(address, 1), [3]);
+    // An attribute is set for one device, and holds in contexts that come to the kernel later.
+    const MAX_DYNAMIC_SHARED: i32 = 8;
+    let attribute = |function: Handle| get!(cuFuncGetAttribute for i32; MAX_DYNAMIC_SHARED, function);
+    let before = attribute(in_one);
+    check!(cuKernelSetAttribute(MAX_DYNAMIC_SHARED, before + 1024, kernel, 1));
+    assert_eq!((attribute(in_one), attribute(in_other)), (before, before + 1024));
+    // What a function is given of its own stays.
+    check!(cuFuncSetAttribute(in_other, MAX_DYNAMIC_SHARED, before + 2048));
+    assert_eq!(get!(cuKernelGetFunction for Handle; kernel), in_other);
+    assert_eq!(attribute(in_other), before + 2048);
+    let third = Context::on(1);
+    assert_eq!(attribute(get!(cuKernelGetFunction for Handle; kernel)), before + 1024);
+    drop(third);
     check!(cuLibraryUnload(library));
     check!(cuKernelGetFunction(&mut std::ptr::null_mut(), kernel), INVALID_HANDLE);
     check!(launch(kernel, 1, 1, std::ptr::null_mut(), &[]), INVALID_HANDLE);

@@ -10,6 +10,7 @@ use gangway_ptx::{StateSpace, Variable};
 use crate::abi::number::function_attribute;
 use crate::abi::{CUfunction, CUmodule, Result, Status, kind};
 use crate::objects::context::Context;
+use crate::objects::device::Device;
 use crate::objects::device::attribute::SHARED_PER_BLOCK;
 use crate::objects::process::report::report;
 use crate::objects::table::backed;
@@ -21,6 +22,7 @@ pub struct Function {
     pub program: Arc<Program>,
     pub kernel: KernelId,
     name: CString,
+    pub device: &'static Device,
     context: Weak<Context>,
     /// Becomes true when the context fails: its kernels end.
     pub stop: Arc<AtomicBool>,
@@ -48,6 +50,7 @@ impl Function {
                 program: Arc::clone(program),
                 kernel,
                 name,
+                device: context.device,
                 context: Arc::downgrade(context),
                 stop: context.queues.stop(),
                 max_dynamic_shared: AtomicI32::new(dynamic as i32),
@@ -59,6 +62,14 @@ impl Function {
 
     pub fn context(&self) -> Result<Arc<Context>> {
         self.context.upgrade().ok_or(Status::CONTEXT_IS_DESTROYED)
+    }
+
+    /// Refuses another context than that which its module was loaded into.
+    pub fn check_context(&self, context: &Arc<Context>) -> Result {
+        if std::ptr::eq(self.context.as_ptr(), Arc::as_ptr(context)) {
+            return Ok(());
+        }
+        self.context().and(Err(Status::INVALID_HANDLE))
     }
 
     #[must_use]

@@ -1,15 +1,15 @@
 //! Libraries: modules that belong to no context, and are loaded into each that uses them.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ffi::{CStr, CString};
 use std::sync::atomic::{AtomicI32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use super::function::Function;
 use super::image;
 use super::jit::JitOptions;
 use super::module::Module;
-use crate::abi::{CUfunction, CUkernel, CUlibrary, CUmodule, Result, Status, kind};
+use crate::abi::{CUdevice, CUfunction, CUkernel, CUlibrary, CUmodule, Result, Status, kind};
 use crate::objects::context::{self, Context, active_primary};
 use crate::objects::device::Device;
 use crate::objects::table::backed;
@@ -31,9 +31,18 @@ pub struct LibraryKernel {
     pub library: CUlibrary,
     owner: Weak<Library>,
     name: CString,
-    /// What `cuKernelSetAttribute` has set, for contexts that load the library later.
-    attributes: Mutex<HashMap<i32, i32>>,
+    known: Mutex<Known>,
     cache_config: AtomicI32,
+}
+
+/// What there is of a kernel in contexts and on devices.
+#[derive(Debug, Default)]
+struct Known {
+    /// Its functions with their devices, by the number of the context.
+    functions: HashMap<u64, (CUdevice, CUfunction)>,
+    /// What `cuKernelSetAttribute` has set, by device and attribute: also for contexts that load
+    /// the library later.
+    attributes: BTreeMap<(CUdevice, i32), i32>,
 }
 
 backed!(kind::LibraryKernel, LibraryKernel);
@@ -105,7 +114,7 @@ impl Library {
             library: self.handle,
             owner: Arc::downgrade(self),
             name: name.clone(),
-            attributes: Mutex::default(),
+            known: Mutex::default(),
             cache_config: AtomicI32::new(0),
         };
         let handle = CUkernel::insert(Arc::new(kernel))?;
@@ -124,17 +133,24 @@ impl LibraryKernel {
         &self.name
     }
 
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The function that it is in a context. There it starts with what has been set for the device.
     fn function_in(&self, context: &Arc<Context>) -> Result<CUfunction> {
+        let mut known = self.known();
+        if let Some(&(_, function)) = known.functions.get(&context.id) {
+            return Ok(function);
+        }
         let library = self.owner.upgrade().ok_or(Status::INVALID_HANDLE)?;
         let name = self.name.to_str().map_err(|_| Status::NOT_FOUND)?;
         let function = library.module(context)?.function(name)?;
-        let attributes = self.attributes.lock().unwrap_or_else(PoisonError::into_inner);
-        if !attributes.is_empty() {
-            let object = function.get()?;
-            for (&attribute, &value) in &*attributes {
-                object.set_attribute(attribute, value)?;
-            }
+        let (device, object) = (context.device.number(), function.get()?);
+        for (&(_, attribute), &value) in known.attributes.range((device, i32::MIN)..=(device, i32::MAX)) {
+            object.set_attribute(attribute, value)?;
         }
+        known.functions.insert(context.id, (device, function));
         Ok(function)
     }
 
@@ -145,22 +161,31 @@ impl LibraryKernel {
         self.function_in(&context)
     }
 
-    /// The function that it is in the primary context of a device, which is made if need be.
-    fn function_on(&self, device: &'static Device) -> Result<CUfunction> {
+    /// The function that it is on a device: in the current context if that is of the device,
+    /// otherwise in the primary one.
+    fn function_on(&self, device: &'static Device) -> Result<Arc<Function>> {
         let context = match context::current().filter(|context| std::ptr::eq(context.device, device)) {
             Some(context) => context,
             None => active_primary(device).ok_or(Status::INVALID_CONTEXT)?,
         };
-        self.function_in(&context)
+        self.function_in(&context)?.get()
     }
 
     pub fn attribute(&self, attribute: i32, device: &'static Device) -> Result<i32> {
-        self.function_on(device)?.get()?.attribute(attribute)
+        self.function_on(device)?.attribute(attribute)
     }
 
+    /// Sets an attribute on a device: in contexts that have the kernel, and in those to come.
     pub fn set_attribute(&self, attribute: i32, value: i32, device: &'static Device) -> Result {
-        self.function_on(device)?.get()?.set_attribute(attribute, value)?;
-        self.attributes.lock().unwrap_or_else(PoisonError::into_inner).insert(attribute, value);
+        self.function_on(device)?.set_attribute(attribute, value)?;
+        let mut known = self.known();
+        for &(_, function) in known.functions.values().filter(|(on, _)| *on == device.number()) {
+            // Those of contexts that are gone are gone as well.
+            if let Ok(function) = function.get() {
+                function.set_attribute(attribute, value)?;
+            }
+        }
+        known.attributes.insert((device.number(), attribute), value);
         Ok(())
     }
 
@@ -178,4 +203,10 @@ impl LibraryKernel {
 pub fn find_function(handle: CUfunction) -> Result<Arc<Function>> {
     let kernel = CUkernel::from_raw(handle.raw());
     if kernel.is_of_kind() { kernel.get()?.function()?.get() } else { handle.get() }
+}
+
+/// The function of a handle for work in a context: a library's kernel is that of the context.
+pub fn find_function_in(handle: CUfunction, context: &Arc<Context>) -> Result<Arc<Function>> {
+    let kernel = CUkernel::from_raw(handle.raw());
+    if kernel.is_of_kind() { kernel.get()?.function_in(context)?.get() } else { handle.get() }
 }

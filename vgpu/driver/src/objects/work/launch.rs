@@ -32,7 +32,7 @@ impl LaunchShape {
 /// A launch that has been checked, with its own copy of the parameters.
 #[derive(Clone, Debug)]
 pub struct KernelLaunch {
-    engine: Arc<Engine>,
+    engine: &'static Engine,
     pub function: Arc<Function>,
     pub shape: LaunchShape,
     /// The values in the layout that the kernel gives them.
@@ -69,7 +69,7 @@ impl KernelLaunch {
         parameters: impl FnOnce(&Kernel) -> Result<Box<[u8]>>,
     ) -> Result<Self> {
         let parameters = parameters(function.described())?;
-        let engine = Arc::clone(function.context()?.device.engine());
+        let engine = function.device.engine();
         Ok(Self { engine, function, shape, parameters })
     }
 
@@ -82,10 +82,7 @@ impl KernelLaunch {
     }
 
     pub fn submit_to(self, stream: &StreamRef) -> Result {
-        // A function belongs to the context that its module was loaded into.
-        if !Arc::ptr_eq(&self.function.context()?, &stream.context) {
-            return Err(Status::INVALID_HANDLE);
-        }
+        self.function.check_context(&stream.context)?;
         stream.submit(self)
     }
 }
@@ -132,7 +129,7 @@ fn check(function: &Function, shape: &LaunchShape) -> Result {
     if kernel.required_threads.is_some_and(|required| required != shape.block) {
         return Err(Status::INVALID_VALUE);
     }
-    let device = function.context()?.device;
+    let device = function.device;
     if shape.shared > function.max_dynamic_shared()
         || kernel.static_shared.saturating_add(shape.shared) > device.limits().shared_opt_in
     {
