@@ -20,6 +20,7 @@ pub mod context_flags {
 /// `CUlimit`
 pub mod limit {
     pub const STACK_SIZE: u32 = 0;
+    pub const PRINTF_FIFO_SIZE: u32 = 1;
     pub const MALLOC_HEAP_SIZE: u32 = 2;
     pub const MAX_L2_FETCH_GRANULARITY: u32 = 5;
     pub const COUNT: usize = 7;

@@ -188,7 +188,8 @@ fn info(call: &Call, stream: CUstream, status: Out<u32>, told: Told) -> Result {
     ARRAYS
         .try_with(|arrays| {
             let mut arrays = arrays.borrow_mut();
-            *arrays = (nodes.clone(), vec![[0; 8]; nodes.len()]);
+            arrays.1 = vec![[0; 8]; nodes.len()];
+            arrays.0 = nodes;
             told.dependencies.set_if_wanted(arrays.0.as_ptr());
             told.data.set_if_wanted(arrays.1.as_ptr());
         })

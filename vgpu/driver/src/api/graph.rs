@@ -6,6 +6,7 @@ use std::sync::Arc;
 use gangway_streams::NodeKind;
 
 use super::entry::{Call, entry};
+use super::image;
 use crate::abi::number::{node_type, user_object};
 use crate::abi::{
     CUgraph, CUgraphEdgeData, CUgraphNode, CUhostFn, CUuserObject, In, Out, Result, Status, Text,
@@ -174,8 +175,7 @@ fn cuGraphDestroyNode(_: &Call, node: CUgraphNode) -> Result {
 
 #[entry]
 fn cuGraphDebugDotPrint(_: &Call, graph: CUgraph, path: Text, _flags: u32) -> Result {
-    let path = path.str().map_err(|_| Status::INVALID_VALUE)?;
-    std::fs::write(path, dot(&*graph.get()?)?).map_err(|_| Status::OPERATING_SYSTEM)
+    std::fs::write(image::path(&path)?, dot(&*graph.get()?)?).map_err(|_| Status::OPERATING_SYSTEM)
 }
 
 #[entry]

@@ -107,7 +107,7 @@ impl<K: Backed> Table<K> {
 
     fn take_slot(&self) -> Option<u32> {
         let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
-        if free.slots.len() > RESTING || free.used >> SLOT_BITS != 0 {
+        if free.slots.len() > RESTING {
             return free.slots.pop_front();
         }
         let index = free.used;

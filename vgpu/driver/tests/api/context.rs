@@ -111,6 +111,13 @@ fn limits_can_be_set_and_asked() {
     check!(cuCtxSetLimit(0, 1 << 20), INVALID_VALUE);
     let mut value = 0;
     check!(cuCtxGetLimit(&mut value, 99), 215);
+    // Neither the heap nor the buffer of `printf` can be larger than the device.
+    for limit in [1, 2] {
+        let before = get!(cuCtxGetLimit for usize; limit);
+        check!(cuCtxSetLimit(limit, 1 << 50), OUT_OF_MEMORY);
+        assert_eq!(get!(cuCtxGetLimit for usize; limit), before);
+        check!(cuCtxSetLimit(limit, before));
+    }
     check!(cuCtxSetLimit(99, 1), 215);
     check!(cuCtxCreate_v2(&mut std::ptr::null_mut(), 0xffff_0000, 0), INVALID_VALUE);
     check!(cuCtxCreate_v2(&mut std::ptr::null_mut(), 0, 2), INVALID_DEVICE);

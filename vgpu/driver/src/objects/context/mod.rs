@@ -176,6 +176,9 @@ impl Context {
                 self.device.set_stack(value as u64)?;
                 value.next_multiple_of(16)
             }
+            limit::MALLOC_HEAP_SIZE | limit::PRINTF_FIFO_SIZE if value as u64 > self.device.memory() => {
+                return Err(Status::OUT_OF_MEMORY);
+            }
             limit::MALLOC_HEAP_SIZE => {
                 self.device.set_heap(value as u64)?;
                 value

@@ -157,8 +157,8 @@ extern "C" fn finish() {
                 for fall_back in gangway_engine::fall_backs() {
                     let launches = fall_back.launches;
                     let name = format!("interpreted, not compiled (launches: {launches}): {fall_back}");
-                    let name = name.replace('\\', "/").replace('"', "'");
-                    let _ = writeln!(file, r#"{{"name":"{name}","ph":"i","ts":0,"pid":0,"tid":0}},"#);
+                    let _ =
+                        writeln!(file, r#"{{"name":"{}","ph":"i","ts":0,"pid":0,"tid":0}},"#, escaped(&name));
                 }
                 let _ = file.flush();
             }
