@@ -131,6 +131,14 @@ pub enum ErrorKind {
         /// What the back end says.
         source: gangway_backend::Error,
     },
+    /// A kernel that was launched earlier has failed, in this construct or another one, and
+    /// the device cannot be used any more.
+    Lost {
+        /// The kernels that may have been under way, with their places: one of them failed.
+        kernels: Vec<String>,
+        /// What the back end says.
+        source: gangway_backend::Error,
+    },
     /// An operation in a queue of the program's failed.
     Queue {
         /// Kernels that were in the queue.
@@ -206,7 +214,38 @@ impl Error {
     #[cold]
     #[must_use]
     pub fn new(kind: ErrorKind, device: i32, construct: Option<SourceLocation<'static>>) -> Box<Self> {
-        Box::new(Self { kind, device, construct })
+        Box::new(Self { kind: kind.told_as_fault(), device, construct })
+    }
+}
+
+impl ErrorKind {
+    /// What an operation answers after a kernel has failed is no failure of the operation.
+    fn told_as_fault(self) -> Self {
+        match self {
+            Self::Transfer(source @ gangway_backend::Error::Fault { .. })
+            | Self::Backend(source @ gangway_backend::Error::Fault { .. }) => Self::lost(source),
+            other => other,
+        }
+    }
+}
+
+impl ErrorKind {
+    /// The device is lost, as the back end has said.
+    pub(crate) fn lost(source: gangway_backend::Error) -> Self {
+        let kernels = match &source {
+            gangway_backend::Error::Fault { suspects, .. } => suspects.iter().map(describe_suspect).collect(),
+            _ => Vec::new(),
+        };
+        Self::Lost { kernels, source }
+    }
+}
+
+/// A kernel that may have failed, with its place.
+fn describe_suspect(suspect: &gangway_backend::Suspect) -> String {
+    let kernel = gangway_trace::pretty_kernel_name(&suspect.kernel);
+    match suspect.source.decode() {
+        Some(at) => format!("{kernel} ({}:{}:{})", at.file, at.line, at.column),
+        None => kernel.into(),
     }
 }
 
@@ -314,6 +353,18 @@ impl fmt::Display for ErrorKind {
             }
             Self::Transfer(source) => write!(f, "copying failed: {source}"),
             Self::Launch { kernel, source } => write!(f, "kernel {kernel} failed: {source}"),
+            Self::Lost { kernels, source } => {
+                f.write_str("the device is lost: ")?;
+                match &**kernels {
+                    [] => write!(f, "{source}")?,
+                    [kernel] => write!(f, "kernel {kernel} failed: {source}")?,
+                    kernels => {
+                        write!(f, "one of {} kernels failed: {source}", kernels.len())?;
+                        list(f, "kernels that were under way", kernels)?;
+                    }
+                }
+                f.write_str("\n  help: nothing can be done on the device before the program is started again")
+            }
             Self::Queue { kernels, source } => {
                 write!(f, "an operation in a queue failed: {source}")?;
                 list(f, "kernels that were in the queue", kernels)

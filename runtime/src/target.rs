@@ -183,6 +183,21 @@ impl Job {
         if let (Some(name), ErrorKind::Transfer(source)) = (self.launched, &error.kind) {
             error.kind = launch_failure(name, source.clone());
         }
+        self.own_fault(error)
+    }
+
+    /// A device that is lost because of this construct's kernel is that kernel's failure,
+    /// whichever of the construct's operations has told it.
+    #[cold]
+    fn own_fault(&self, mut error: Box<Error>) -> Box<Error> {
+        if let (Some(name), ErrorKind::Lost { source, .. }) = (self.launched, &error.kind)
+            && let gangway_backend::Error::Fault { suspects, .. } = source
+            && let [only] = &**suspects
+            && (&*only.kernel, only.source) == (name, self.work.site().source)
+        {
+            let kernel = gangway_trace::pretty_kernel_name(name).into();
+            error.kind = ErrorKind::Launch { kernel, source: source.clone() };
+        }
         error
     }
 
@@ -208,7 +223,7 @@ impl Job {
         match self.launch(region, kernel, items, shape) {
             Ok(()) => {
                 let exited = self.work.exit_entered(items);
-                self.end_if_failed(exited)
+                self.end_if_failed(exited).map_err(|error| self.own_fault(error))
             }
             Err(error) => {
                 self.work.abandon();
@@ -341,6 +356,10 @@ fn fill_table<'s>(
 
 #[cold]
 fn launch_failure(kernel: &str, source: gangway_backend::Error) -> ErrorKind {
+    if matches!(source, gangway_backend::Error::Fault { .. }) {
+        // Of a kernel before: this one has not been started.
+        return ErrorKind::lost(source);
+    }
     ErrorKind::Launch { kernel: gangway_trace::pretty_kernel_name(kernel).into(), source }
 }
 

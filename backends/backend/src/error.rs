@@ -1,5 +1,6 @@
 //! What can go wrong below the runtime, sorted by whose fault it is.
 
+use crate::source::SourceText;
 use std::fmt;
 
 /// Result of a back-end operation.
@@ -39,6 +40,25 @@ pub enum Error {
         /// The driver's words.
         message: String,
     },
+    /// A kernel that was launched earlier has failed, and the device cannot be used any
+    /// more. Whichever operation comes next answers this, also those of other threads.
+    Fault {
+        /// The driver's own error code; 0 where it has none.
+        code: i64,
+        /// The driver's words.
+        message: String,
+        /// The kernels that may have been under way; one of them has failed.
+        suspects: Vec<Suspect>,
+    },
+}
+
+/// A kernel that may have failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Suspect {
+    /// Its symbol name.
+    pub kernel: String,
+    /// Its construct.
+    pub source: SourceText,
 }
 
 impl fmt::Display for Error {
@@ -52,8 +72,10 @@ impl fmt::Display for Error {
             Self::Unsupported { operation } => {
                 write!(f, "this back end does not support {operation}")
             }
-            Self::Device { code: 0, message } => f.write_str(message),
-            Self::Device { code, message } => write!(f, "{message} (error {code})"),
+            Self::Device { code: 0, message } | Self::Fault { code: 0, message, .. } => f.write_str(message),
+            Self::Device { code, message } | Self::Fault { code, message, .. } => {
+                write!(f, "{message} (error {code})")
+            }
         }
     }
 }

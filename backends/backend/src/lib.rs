@@ -38,7 +38,7 @@ mod types;
 pub use arguments::{ArgumentTable, SEPARATE_SLOTS, TableRequest};
 pub use completion::Completion;
 pub use device::{Backend, Device, Module};
-pub use error::{Error, Result};
+pub use error::{Error, Result, Suspect};
 pub use foreign::{ForeignRuntime, ForeignRuntimeKind, Vendor};
 pub use kernel::{
     ArgumentForm, CallingConvention, ExecutionMode, Kernel, KernelLimits, Parameter, Parameters,

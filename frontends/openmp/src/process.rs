@@ -76,12 +76,18 @@ fn start_runtime() {
     let is_wanted = |name: &str| wanted.as_deref().is_none_or(|wanted| wanted.split(',').any(|w| w == name));
     let external = gangway_external::discover(file_variable("GANGWAY_RTL_PATH").map(Into::into));
     let known: Vec<String> =
-        std::iter::once("cpu").chain(external.iter().map(Backend::name)).map(str::to_owned).collect();
+        ["cuda", "cpu"].into_iter().chain(external.iter().map(Backend::name)).map(str::to_owned).collect();
     let mut backends: Vec<Box<dyn Backend>> = Vec::new();
     let mut warnings = Vec::new();
+    // The order in which the stock library numbers devices.
+    if is_wanted("cuda") {
+        let cuda = gangway_cuda::CudaBackend::new();
+        warnings.extend_from_slice(cuda.warnings());
+        backends.push(Box::new(cuda));
+    }
     if is_wanted("cpu") {
         let cpu = gangway_cpu::CpuBackend::new();
-        cpu.warnings().clone_into(&mut warnings);
+        warnings.extend_from_slice(cpu.warnings());
         backends.push(Box::new(cpu));
     }
     // Last, because asking one whether it knows an image loads it.

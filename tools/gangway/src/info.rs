@@ -60,8 +60,9 @@ fn gather() -> Report {
     let wanted = env::var("GANGWAY_DEVICE").ok().filter(|names| !names.is_empty());
     let selected = |name: &str| wanted.as_deref().is_none_or(|names| names.split(',').any(|one| one == name));
     let cpu = gangway_cpu::CpuBackend::new();
-    let warnings = cpu.warnings().to_vec();
-    let mut backends = vec![ask(&cpu, selected(cpu.name()))];
+    let cuda = gangway_cuda::CudaBackend::new();
+    let warnings = [cpu.warnings(), cuda.warnings()].concat();
+    let mut backends = vec![ask(&cpu, selected(cpu.name())), ask(&cuda, selected(cuda.name()))];
     for external in gangway_external::discover_in(&search(directory.as_deref().ok())) {
         backends.push(ask(&external, selected(external.name())));
     }

@@ -1,0 +1,300 @@
+//! One opened device: what the runtime asks of it, handed to the rooms that do it.
+
+use crate::context::Context;
+use crate::driver::Driver;
+use crate::driver::types::{Address, DeviceNumber, Limit};
+use crate::environment::DeviceEnvironment;
+use crate::event::Events;
+use crate::geometry::Wishes;
+use crate::image;
+use crate::launch::Launcher;
+use crate::memory::{self, Memory};
+use crate::module::CudaModule;
+use crate::peers::Peers;
+use crate::properties::Properties;
+use crate::settings::Settings;
+use crate::stream::Stream;
+use gangway_backend::{
+    AllocationKind, ArgumentTable, Capabilities, Completion, Device, DevicePtr, Error, EventHandle,
+    ForeignRuntime, ForeignRuntimeKind, Launch, Module, Rank, Result, StreamHandle, Vendor,
+};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI32, Ordering};
+
+/// A GPU of NVIDIA's, or one that behaves like it.
+pub(crate) struct CudaDevice {
+    context: Arc<Context>,
+    properties: Arc<Properties>,
+    memory: Memory,
+    events: Events,
+    launcher: Launcher,
+    peers: Arc<Peers>,
+    ordinal: usize,
+    /// What programs call it.
+    number: AtomicI32,
+    device_debug: u32,
+}
+
+impl CudaDevice {
+    /// Opens a device.
+    pub fn open(
+        driver: &'static Driver,
+        ordinal: usize,
+        settings: &Settings,
+        peers: Arc<Peers>,
+    ) -> Result<Self> {
+        let mut device: DeviceNumber = 0;
+        // SAFETY: the driver writes one number.
+        let code = unsafe { (driver.api.device_get)(&raw mut device, i32::try_from(ordinal).unwrap_or(-1)) };
+        if code != 0 {
+            let message = format!("cuDeviceGet: {}", driver.describe(code));
+            return Err(Error::Device { code: code.into(), message });
+        }
+        let context = Arc::new(Context::retain(driver, device)?);
+        let limits = [(Limit::StackSize, settings.stack_size), (Limit::HeapSize, settings.heap_size)];
+        for (limit, value) in limits {
+            if let Some(value) = value {
+                context.within("cuCtxSetLimit", |api| {
+                    // SAFETY: a call with numbers.
+                    unsafe { (api.context_set_limit)(limit as i32, value) }
+                })?;
+            }
+        }
+        let properties = Properties::of(driver, device);
+        peers.opened(ordinal, context.handle);
+        Ok(Self {
+            memory: Memory::new(properties.memory),
+            events: Events::default(),
+            launcher: Launcher { wishes: Wishes::from(settings), shared_memory: settings.shared_memory },
+            properties: Arc::new(properties),
+            context,
+            peers,
+            ordinal,
+            number: AtomicI32::new(i32::try_from(ordinal).unwrap_or(0)),
+            device_debug: settings.device_debug,
+        })
+    }
+
+    fn environment(&self) -> DeviceEnvironment {
+        DeviceEnvironment {
+            debug_kind: self.device_debug,
+            device_count: self.context.driver.devices() as u32,
+            device_number: self.number.load(Ordering::Relaxed).max(0) as u32,
+            shared_memory: self.launcher.shared_memory,
+            clock_frequency: self.properties.clock_frequency,
+            indirect_table: 0,
+            indirect_count: 0,
+            parallelism: u64::from(self.properties.parallelism),
+        }
+    }
+}
+
+/// The driver's handle of a stream; null, the default stream, for none.
+///
+/// # Safety
+/// The handle's stream is alive.
+#[inline]
+unsafe fn driver_stream(stream: Option<StreamHandle>) -> usize {
+    // SAFETY: the caller's promise.
+    stream.map_or(0, |stream| unsafe { Stream::of(stream) }.handle)
+}
+
+impl Device for CudaDevice {
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            asynchronous: true,
+            events: true,
+            completions: true,
+            unified_memory: self.properties.pageable_memory,
+            private_in_session: false,
+            pooled_memory: true,
+            stream_ordered_memory: self.properties.pools,
+            packed_transfers: true,
+            peer_copy: true,
+        }
+    }
+
+    fn numbered(&self, number: i32) {
+        self.number.store(number, Ordering::Relaxed);
+    }
+
+    fn describe(&self) -> Vec<(String, String)> {
+        self.properties.describe(self.context.driver, self.context.device)
+    }
+
+    fn architecture(&self) -> String {
+        self.properties.capability.to_string()
+    }
+
+    fn foreign_runtime(&self) -> Option<ForeignRuntime> {
+        Some(ForeignRuntime {
+            kind: ForeignRuntimeKind::Cuda,
+            vendor: Vendor::Nvidia,
+            platform: 0,
+            device: usize::try_from(self.context.device).ok(),
+            context: self.context.handle,
+        })
+    }
+
+    fn foreign_stream(&self, stream: StreamHandle) -> usize {
+        // SAFETY: the runtime's streams are alive.
+        unsafe { Stream::of(stream) }.handle
+    }
+
+    fn fitness(&self, image: &[u8]) -> Result<Rank> {
+        image::fitness(image, self.properties.capability)
+    }
+
+    fn load(&self, image: &[u8]) -> Result<Box<dyn Module>> {
+        let (context, properties) = (Arc::clone(&self.context), Arc::clone(&self.properties));
+        Ok(Box::new(CudaModule::load(context, properties, image, self.environment())?))
+    }
+
+    fn allocate(&self, size: usize, kind: AllocationKind, _overwritten: bool) -> Result<DevicePtr> {
+        if kind == AllocationKind::Shared && !self.properties.managed_memory {
+            return Err(Error::Unsupported { operation: "memory that host and device share" });
+        }
+        self.memory.allocate(&self.context, size, kind)
+    }
+
+    unsafe fn deallocate(&self, pointer: DevicePtr, kind: AllocationKind) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { self.memory.free(&self.context, pointer, kind) }
+    }
+
+    fn allocate_in_stream(&self, size: usize, stream: StreamHandle) -> Result<DevicePtr> {
+        // SAFETY: the runtime's streams are alive.
+        self.memory.allocate_in(&self.context, size, unsafe { Stream::of(stream) })
+    }
+
+    unsafe fn deallocate_in_stream(&self, pointer: DevicePtr, stream: StreamHandle) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { self.memory.free_in(&self.context, pointer, Stream::of(stream)) }
+    }
+
+    unsafe fn copy_to_device(
+        &self,
+        to: DevicePtr,
+        from: *const u8,
+        size: usize,
+        stream: Option<StreamHandle>,
+    ) -> Result<()> {
+        // SAFETY: the caller's promise.
+        let stream = unsafe { driver_stream(stream) };
+        self.context.with("cuMemcpyHtoDAsync", |api| {
+            // SAFETY: as above.
+            unsafe { (api.copy_to_device)(to.0 as Address, from.cast(), size, stream) }
+        })
+    }
+
+    unsafe fn copy_from_device(
+        &self,
+        to: *mut u8,
+        from: DevicePtr,
+        size: usize,
+        stream: Option<StreamHandle>,
+    ) -> Result<()> {
+        // SAFETY: the caller's promise.
+        let stream = unsafe { driver_stream(stream) };
+        self.context.with("cuMemcpyDtoHAsync", |api| {
+            // SAFETY: as above.
+            unsafe { (api.copy_from_device)(to.cast(), from.0 as Address, size, stream) }
+        })
+    }
+
+    unsafe fn copy_between(
+        &self,
+        to_ordinal: usize,
+        to: DevicePtr,
+        from: DevicePtr,
+        size: usize,
+        stream: Option<StreamHandle>,
+    ) -> Result<()> {
+        // SAFETY: the caller's promise.
+        let stream = unsafe { driver_stream(stream) };
+        let (to, from) = (to.0 as Address, from.0 as Address);
+        if to_ordinal == self.ordinal {
+            // SAFETY: as above.
+            return self.context.with("cuMemcpyDtoDAsync", |api| unsafe {
+                (api.copy_within_device)(to, from, size, stream)
+            });
+        }
+        let Some(peer) = self.peers.reach(&self.context, self.ordinal, to_ordinal) else {
+            return Err(Error::Unsupported { operation: "copies to a device that is not open" });
+        };
+        self.context.with("cuMemcpyPeerAsync", |api| {
+            // SAFETY: as above; both contexts are retained.
+            unsafe { (api.copy_to_peer)(to, peer, from, self.context.handle, size, stream) }
+        })
+    }
+
+    unsafe fn fill(&self, to: DevicePtr, byte: u8, size: usize, stream: Option<StreamHandle>) -> Result<()> {
+        // SAFETY: the caller's promise.
+        let stream = unsafe { driver_stream(stream) };
+        self.context.with("cuMemsetD8Async", |api| {
+            // SAFETY: as above.
+            unsafe { (api.fill_bytes)(to.0 as Address, byte, size, stream) }
+        })
+    }
+
+    #[inline]
+    unsafe fn launch(&self, launch: &Launch<'_>, table: ArgumentTable<'_>) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { self.launcher.launch(&self.context, &self.properties, launch, table) }
+    }
+
+    fn create_stream(&self) -> Result<StreamHandle> {
+        Stream::create(&self.context)
+    }
+
+    fn destroy_stream(&self, stream: StreamHandle) -> Result<()> {
+        Stream::destroy(&self.context, stream)
+    }
+
+    fn synchronize(&self, stream: StreamHandle) -> Result<()> {
+        // SAFETY: the runtime's streams are alive.
+        unsafe { Stream::of(stream) }.synchronize(&self.context)
+    }
+
+    fn is_idle(&self, stream: StreamHandle) -> Result<bool> {
+        // SAFETY: the runtime's streams are alive.
+        unsafe { Stream::of(stream) }.is_idle(&self.context)
+    }
+
+    fn record_event(&self, stream: StreamHandle) -> Result<EventHandle> {
+        // SAFETY: the runtime's streams are alive.
+        self.events.record(&self.context, unsafe { Stream::of(stream) })
+    }
+
+    fn wait_event(&self, stream: StreamHandle, event: EventHandle) -> Result<()> {
+        // SAFETY: the runtime's streams are alive.
+        self.events.wait(&self.context, unsafe { Stream::of(stream) }, event)
+    }
+
+    fn destroy_event(&self, event: EventHandle) -> Result<()> {
+        self.events.give_back(&self.context, event)
+    }
+
+    fn on_complete(&self, stream: StreamHandle, completion: Completion) -> Result<()> {
+        // SAFETY: the runtime's streams are alive.
+        unsafe { Stream::of(stream) }.on_complete(&self.context, completion)
+    }
+
+    unsafe fn pin_host(&self, host: *mut u8, size: usize) -> Result<DevicePtr> {
+        // SAFETY: the caller's promise.
+        unsafe { memory::pin(&self.context, host, size) }
+    }
+
+    unsafe fn unpin_host(&self, host: *mut u8) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { memory::unpin(&self.context, host) }
+    }
+}
+
+impl Drop for CudaDevice {
+    fn drop(&mut self) {
+        self.peers.closed(self.ordinal);
+        self.events.clear(&self.context);
+        self.memory.close(&self.context);
+    }
+}

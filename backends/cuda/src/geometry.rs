@@ -1,0 +1,334 @@
+//! How many teams and threads a launch gets.
+//!
+//! What the program asks for is honoured as far as the kernel and the device can. What it
+//! leaves open follows the trip count: a thread per iteration while the device has room
+//! for more, then as many teams as the device can run at the same time, several times
+//! over. Pure arithmetic, called by every launch.
+
+use crate::environment::Configuration;
+use crate::settings::Settings;
+use gangway_backend::ExecutionMode;
+use std::num::NonZeroU32;
+
+/// Threads of a team that nobody has said anything about, as in LLVM's runtime: kernels
+/// without a bound of their own are compiled for so many.
+const DEFAULT_THREADS: u32 = 128;
+
+/// Teams of a long loop, at least, as in LLVM's runtime.
+const DEFAULT_TEAMS: u32 = 3200;
+
+/// Threads that a team keeps when its loop is short, as in LLVM's runtime.
+const THREADS_FOR_SHORT_LOOPS: u32 = 32;
+
+/// What a device can run.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct DeviceLimits {
+    pub warp: u32,
+    /// Threads in a team.
+    pub threads: u32,
+    /// Teams in the first dimension.
+    pub teams: u32,
+    pub multiprocessors: u32,
+}
+
+/// What the environment says about launches.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Wishes {
+    num_teams: Option<NonZeroU32>,
+    thread_limit: Option<NonZeroU32>,
+    threads_for_short_loops: u32,
+    fewer_teams_for_long_loops: bool,
+}
+
+impl From<&Settings> for Wishes {
+    fn from(settings: &Settings) -> Self {
+        Self {
+            num_teams: settings.num_teams,
+            thread_limit: settings.thread_limit,
+            threads_for_short_loops: settings
+                .threads_for_short_loops
+                .map_or(THREADS_FOR_SHORT_LOOPS, NonZeroU32::get),
+            fewer_teams_for_long_loops: settings.fewer_teams_for_long_loops,
+        }
+    }
+}
+
+/// What a kernel wants of its launches, worked out once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct KernelBounds {
+    mode: ExecutionMode,
+    one_iteration_per_thread: bool,
+    /// Threads in a team: at most, and if nobody says anything.
+    max_threads: u32,
+    preferred_threads: u32,
+    /// Teams at most.
+    max_teams: u32,
+    /// Threads that a team needs besides those that work: the main thread's warp.
+    extra_threads: u32,
+    warp: u32,
+}
+
+/// What a construct asks for; 0 leaves it open.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Asked {
+    pub teams: [u32; 3],
+    pub threads: [u32; 3],
+    pub trip_count: u64,
+}
+
+/// The shape of a launch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Geometry {
+    pub teams: [u32; 3],
+    pub threads: [u32; 3],
+}
+
+impl KernelBounds {
+    /// The bounds of a kernel whose code can run with `function_threads` threads.
+    pub(crate) fn new(configuration: &Configuration, function_threads: u32, device: &DeviceLimits) -> Self {
+        let bound = |most: u32, wish: u32| if wish == 0 { most } else { most.min(wish) };
+        let max_threads = bound(device.threads.min(function_threads.max(1)), configuration.max_threads);
+        let generic = configuration.mode == ExecutionMode::Generic;
+        let extra_threads = if generic { device.warp } else { 0 };
+        let preferred = DEFAULT_THREADS.max(configuration.min_threads) + extra_threads;
+        Self {
+            mode: configuration.mode,
+            one_iteration_per_thread: configuration.one_iteration_per_thread,
+            max_threads,
+            preferred_threads: preferred.min(max_threads),
+            max_teams: bound(device.teams, configuration.max_teams),
+            extra_threads,
+            warp: device.warp,
+        }
+    }
+
+    /// Threads that a team can have.
+    pub(crate) const fn max_threads(&self) -> u32 {
+        self.max_threads
+    }
+
+    /// The shape of a launch. `teams_at_once` says how many teams of so many threads the
+    /// device runs at the same time; it is asked only if it matters.
+    #[inline]
+    pub(crate) fn geometry(
+        &self,
+        asked: &Asked,
+        wishes: &Wishes,
+        teams_at_once: impl FnOnce(u32) -> u32,
+    ) -> Geometry {
+        if self.mode == ExecutionMode::Bare {
+            // All its dimensions are the program's own.
+            let threads = [asked.threads[0].max(1), asked.threads[1].max(1), asked.threads[2].max(1)];
+            return Geometry { teams: asked.teams.map(|teams| teams.max(1)), threads };
+        }
+        let mut threads = self.threads(asked.threads[0], wishes);
+        let teams = match asked.teams[0] {
+            0 => self.teams(asked, &mut threads, wishes, teams_at_once),
+            teams => teams.min(self.max_teams),
+        };
+        Geometry { teams: [teams, 1, 1], threads: [threads, 1, 1] }
+    }
+
+    fn threads(&self, limit: u32, wishes: &Wishes) -> u32 {
+        if limit > 0 {
+            return limit.saturating_add(self.extra_threads).min(self.max_threads);
+        }
+        match wishes.thread_limit {
+            None => self.preferred_threads,
+            Some(limit) => self
+                .preferred_threads
+                .min(limit.get().saturating_add(self.extra_threads))
+                .min(self.max_threads),
+        }
+    }
+
+    fn teams(
+        &self,
+        asked: &Asked,
+        threads: &mut u32,
+        wishes: &Wishes,
+        teams_at_once: impl FnOnce(u32) -> u32,
+    ) -> u32 {
+        let most = wishes.num_teams.map_or(self.max_teams, |teams| teams.get().min(self.max_teams));
+        let trips = asked.trip_count;
+        if self.one_iteration_per_thread {
+            // An upper bound of the user's would leave iterations out.
+            return at_most(trips.div_ceil(u64::from(*threads)).max(1), self.max_teams);
+        }
+        let enough = u64::from(full_waves(teams_at_once(*threads)));
+        if trips == 0 {
+            return at_most(enough, most);
+        }
+        let wanted = match self.mode {
+            ExecutionMode::Spmd => {
+                if asked.threads[0] == 0 && wishes.thread_limit.is_none() {
+                    *threads = self.threads_for(trips, *threads, enough, wishes);
+                }
+                trips.div_ceil(u64::from(*threads))
+            }
+            // A team takes one iteration of the outer loop; its threads share an inner one.
+            _ => trips,
+        };
+        let wanted = if wishes.fewer_teams_for_long_loops { wanted.min(enough) } else { wanted };
+        at_most(wanted, most)
+    }
+
+    /// Threads per team such that a loop that is too short to fill `enough` full teams
+    /// still reaches many multiprocessors.
+    fn threads_for(&self, trips: u64, threads: u32, enough: u64, wishes: &Wishes) -> u32 {
+        if trips >= enough * u64::from(threads) {
+            return threads;
+        }
+        let least = wishes.threads_for_short_loops.next_multiple_of(self.warp).min(threads);
+        // Whole warps, and a power of two so that teams divide a multiprocessor evenly.
+        let each = u32::try_from(trips.div_ceil(enough).next_power_of_two()).unwrap_or(threads);
+        each.clamp(least, threads)
+    }
+}
+
+/// The fewest full waves of teams that are [`DEFAULT_TEAMS`] or more: a last wave that is
+/// not full leaves multiprocessors idle.
+fn full_waves(at_once: u32) -> u32 {
+    DEFAULT_TEAMS.checked_next_multiple_of(at_once.max(1)).unwrap_or(DEFAULT_TEAMS)
+}
+
+fn at_most(wanted: u64, most: u32) -> u32 {
+    u32::try_from(wanted).unwrap_or(most).min(most)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DEVICE: DeviceLimits =
+        DeviceLimits { warp: 32, threads: 1024, teams: i32::MAX as u32, multiprocessors: 132 };
+    /// Sixteen teams of 128 threads on each of 132 multiprocessors.
+    const AT_ONCE: u32 = 2112;
+    const WAVES: u32 = 2 * AT_ONCE;
+
+    fn configuration(mode: ExecutionMode) -> Configuration {
+        Configuration { mode, ..Configuration::BARE }
+    }
+
+    fn wishes(settings: Settings) -> Wishes {
+        Wishes::from(&Settings { fewer_teams_for_long_loops: true, ..settings })
+    }
+
+    fn launch(configuration: Configuration, asked: Asked, settings: Settings) -> (u32, u32) {
+        let bounds = KernelBounds::new(&configuration, 1024, &DEVICE);
+        let geometry = bounds.geometry(&asked, &wishes(settings), |_| AT_ONCE);
+        assert_eq!((&geometry.teams[1..], &geometry.threads[1..]), (&[1, 1][..], &[1, 1][..]));
+        (geometry.teams[0], geometry.threads[0])
+    }
+
+    fn asked(teams: u32, threads: u32, trip_count: u64) -> Asked {
+        Asked { teams: [teams, 1, 1], threads: [threads, 1, 1], trip_count }
+    }
+
+    fn spmd(teams: u32, threads: u32, trips: u64) -> (u32, u32) {
+        launch(configuration(ExecutionMode::Spmd), asked(teams, threads, trips), Settings::default())
+    }
+
+    #[test]
+    fn clauses_are_honoured_up_to_what_there_is() {
+        assert_eq!(spmd(7, 96, 1 << 30), (7, 96));
+        assert_eq!(spmd(7, 4096, 1 << 30), (7, 1024));
+        assert_eq!(spmd(u32::MAX, 1, 0), (i32::MAX as u32, 1));
+        let generic = |threads| {
+            launch(configuration(ExecutionMode::Generic), asked(3, threads, 0), Settings::default())
+        };
+        // The main thread has a warp of its own.
+        assert_eq!((generic(64), generic(1024), generic(0)), ((3, 96), (3, 1024), (3, 160)));
+    }
+
+    #[test]
+    fn short_loops_spread_over_many_small_teams() {
+        assert_eq!(spmd(0, 0, 1), (1, 32));
+        assert_eq!(spmd(0, 0, 100), (4, 32));
+        assert_eq!(spmd(0, 0, 32 * u64::from(WAVES)), (WAVES, 32));
+        assert_eq!(spmd(0, 0, 64 * u64::from(WAVES)), (WAVES, 64));
+        // With a limit by the user the threads are the user's.
+        assert_eq!(spmd(0, 256, 100), (1, 256));
+    }
+
+    #[test]
+    fn long_loops_fill_whole_waves() {
+        assert_eq!(spmd(0, 0, 1 << 40), (WAVES, 128));
+        assert_eq!(spmd(0, 0, 0), (WAVES, 128));
+        let many = Settings { fewer_teams_for_long_loops: false, ..Settings::default() };
+        let bounds = KernelBounds::new(&configuration(ExecutionMode::Spmd), 1024, &DEVICE);
+        let geometry = bounds.geometry(&asked(0, 0, 1 << 24), &Wishes::from(&many), |_| AT_ONCE);
+        assert_eq!(geometry.teams[0], 1 << 17);
+    }
+
+    #[test]
+    fn every_iteration_has_a_thread_where_the_kernel_relies_on_it() {
+        let kernel = Configuration { one_iteration_per_thread: true, ..configuration(ExecutionMode::Spmd) };
+        let few = Settings { num_teams: NonZeroU32::new(2), ..Settings::default() };
+        for trips in [0, 1, 128, 129, 1 << 26] {
+            let (teams, threads) = launch(kernel, asked(0, 0, trips), few.clone());
+            assert!(u64::from(teams) * u64::from(threads) >= trips && teams >= 1, "{trips}");
+        }
+    }
+
+    #[test]
+    fn outer_loops_of_generic_kernels_get_a_team_for_each_iteration() {
+        let kernel = configuration(ExecutionMode::Generic);
+        assert_eq!(launch(kernel, asked(0, 0, 77), Settings::default()), (77, 160));
+        assert_eq!(launch(kernel, asked(0, 0, 1 << 30), Settings::default()), (WAVES, 160));
+    }
+
+    #[test]
+    fn the_environment_bounds_what_no_clause_says() {
+        let settings = || Settings {
+            num_teams: NonZeroU32::new(5),
+            thread_limit: NonZeroU32::new(48),
+            ..Settings::default()
+        };
+        let kernel = configuration(ExecutionMode::Spmd);
+        assert_eq!(launch(kernel, asked(0, 0, 1 << 30), settings()), (5, 48));
+        assert_eq!(launch(kernel, asked(9, 64, 1 << 30), settings()), (9, 64));
+        let generic = configuration(ExecutionMode::Generic);
+        assert_eq!(launch(generic, asked(0, 0, 1 << 30), settings()), (5, 80));
+    }
+
+    #[test]
+    fn a_kernel_has_bounds_of_its_own() {
+        let kernel = Configuration {
+            max_threads: 64,
+            max_teams: 10,
+            min_threads: 256,
+            ..configuration(ExecutionMode::Spmd)
+        };
+        assert_eq!(launch(kernel, asked(0, 0, 1 << 30), Settings::default()), (10, 64));
+        let larger = Configuration { min_threads: 256, ..configuration(ExecutionMode::Spmd) };
+        assert_eq!(launch(larger, asked(0, 0, 1 << 30), Settings::default()).1, 256);
+        let registers = KernelBounds::new(&larger, 192, &DEVICE);
+        assert_eq!(registers.max_threads(), 192);
+    }
+
+    #[test]
+    fn bare_kernels_have_the_shape_that_the_program_says() {
+        let bounds = KernelBounds::new(&Configuration::BARE, 1024, &DEVICE);
+        let asked = Asked { teams: [4, 3, 2], threads: [8, 4, 2], trip_count: 99 };
+        let geometry = bounds.geometry(&asked, &wishes(Settings::default()), |_| unreachable!());
+        assert_eq!(geometry, Geometry { teams: [4, 3, 2], threads: [8, 4, 2] });
+    }
+
+    /// Whatever is asked, there is something to launch within all bounds.
+    #[test]
+    fn launches_are_never_empty_nor_too_large() {
+        let modes = [ExecutionMode::Generic, ExecutionMode::Spmd, ExecutionMode::GenericSpmd];
+        let numbers = [0, 1, 31, 32, 33, 1000, 1 << 20, u32::MAX];
+        for mode in modes {
+            for (teams, threads) in numbers.iter().flat_map(|&a| numbers.map(|b| (a, b))) {
+                for trips in [0, 1, 31, 4095, 1 << 33, u64::MAX] {
+                    let (t, n) =
+                        launch(configuration(mode), asked(teams, threads, trips), Settings::default());
+                    assert!((1..=DEVICE.teams).contains(&t), "{mode:?} {teams} {threads} {trips}");
+                    assert!((1..=1024).contains(&n), "{mode:?} {teams} {threads} {trips}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! A kernel of a loaded image: what is asked of the driver and of the image once, so that
+//! a launch asks nothing.
+//!
+//! A [`KernelHandle`](gangway_backend::KernelHandle) is the address of a [`LoadedKernel`],
+//! which belongs to its module.
+
+use crate::context::Context;
+use crate::driver::types::{Address, FunctionAttribute, Handle, SUCCESS};
+use crate::environment::{CONFIGURATION_SIZE, Configuration, KERNEL_ENVIRONMENT};
+use crate::geometry::KernelBounds;
+use crate::properties::Properties;
+use gangway_backend::{DevicePtr, Error, Kernel, KernelHandle, KernelLimits, Result};
+use std::ffi::CString;
+use std::num::NonZeroU32;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+/// Bytes of dynamic shared memory that a kernel may have without being told.
+const SHARED_WITHOUT_ASKING: u32 = 48 << 10;
+
+/// A kernel of a loaded image.
+pub(crate) struct LoadedKernel {
+    pub name: Box<str>,
+    pub function: Handle,
+    pub bounds: KernelBounds,
+    /// Bytes that a launch needs for reductions.
+    pub reduction_bytes: usize,
+    /// Bytes of dynamic shared memory that launches may have by now.
+    allowed_shared: AtomicU32,
+    /// What was last answered by [`teams_at_once`](Self::teams_at_once).
+    occupancy: AtomicU64,
+}
+
+impl LoadedKernel {
+    /// The kernel `name` of a module.
+    pub fn load(
+        context: &Context,
+        properties: &Properties,
+        module: Handle,
+        name: &str,
+    ) -> Result<(Box<Self>, Kernel)> {
+        let function = function(context, module, name)?;
+        let attribute = |attribute: FunctionAttribute| {
+            let mut value = 0;
+            let to = &raw mut value;
+            // SAFETY: the driver writes one number.
+            let asked = context.within("cuFuncGetAttribute", |api| unsafe {
+                (api.function_get_attribute)(to, attribute as i32, function)
+            });
+            asked.map(|()| u32::try_from(value).unwrap_or(0))
+        };
+        let (environment, configuration) = configuration(context, module, name)?;
+        let static_shared = attribute(FunctionAttribute::StaticSharedMemory)?;
+        let threads = attribute(FunctionAttribute::MaxThreads)?;
+        let bounds = KernelBounds::new(&configuration, threads, &properties.limits);
+        let loaded = Box::new(Self {
+            name: name.into(),
+            function,
+            bounds,
+            reduction_bytes: configuration.reduction_bytes(),
+            allowed_shared: AtomicU32::new(SHARED_WITHOUT_ASKING.saturating_sub(static_shared)),
+            occupancy: AtomicU64::new(0),
+        });
+        let handle = KernelHandle(std::ptr::from_ref(&*loaded).expose_provenance());
+        let limits = KernelLimits {
+            threads: NonZeroU32::new(bounds.max_threads()),
+            static_group_memory: static_shared,
+            dynamic_group_memory: Some(properties.shared_memory.saturating_sub(static_shared)),
+        };
+        let kernel = Kernel { mode: Some(configuration.mode), environment, limits, ..Kernel::new(handle) };
+        Ok((loaded, kernel))
+    }
+
+    /// The kernel of a handle.
+    ///
+    /// # Safety
+    /// The handle's module is loaded.
+    #[inline]
+    pub unsafe fn of<'a>(handle: KernelHandle) -> &'a Self {
+        // SAFETY: the caller's promise.
+        unsafe { &*std::ptr::with_exposed_provenance::<Self>(handle.0) }
+    }
+
+    /// Lets launches have so much dynamic shared memory; they have to ask for much of it.
+    #[inline]
+    pub fn allow_shared(&self, context: &Context, bytes: u32) -> Result<()> {
+        if bytes <= self.allowed_shared.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        self.raise_shared(context, bytes)
+    }
+
+    #[cold]
+    fn raise_shared(&self, context: &Context, bytes: u32) -> Result<()> {
+        let attribute = FunctionAttribute::MaxDynamicSharedMemory as i32;
+        let value = i32::try_from(bytes).unwrap_or(i32::MAX);
+        context.with("cuFuncSetAttribute", |api| {
+            // SAFETY: the function belongs to a loaded module.
+            unsafe { (api.function_set_attribute)(self.function, attribute, value) }
+        })?;
+        self.allowed_shared.fetch_max(bytes, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Teams of so many threads that the device runs at the same time; the driver is asked
+    /// once for each new shape. Launches ask for one shape again and again.
+    #[inline]
+    pub fn teams_at_once(
+        &self,
+        context: &Context,
+        properties: &Properties,
+        threads: u32,
+        shared: u32,
+    ) -> u32 {
+        let known = self.occupancy.load(Ordering::Relaxed);
+        let shape = u64::from(shared) << 11 | u64::from(threads & 0x7ff);
+        if known >> 20 == shape && known != 0 {
+            return (known & 0xf_ffff) as u32;
+        }
+        self.ask_occupancy(context, properties, threads, shared, shape)
+    }
+
+    #[cold]
+    fn ask_occupancy(
+        &self,
+        context: &Context,
+        properties: &Properties,
+        threads: u32,
+        shared: u32,
+        shape: u64,
+    ) -> u32 {
+        let mut each = 0;
+        let to = &raw mut each;
+        let count = i32::try_from(threads).unwrap_or(i32::MAX);
+        // SAFETY: the driver writes one number; the function belongs to a loaded module.
+        let asked = context.with("cuOccupancyMaxActiveBlocksPerMultiprocessor", |api| unsafe {
+            (api.occupancy_blocks)(to, self.function, count, shared as usize)
+        });
+        // What cannot be launched at all is the launch's to say.
+        let each = if asked.is_ok() { u32::try_from(each).unwrap_or(1).max(1) } else { 1 };
+        let teams = each.saturating_mul(properties.limits.multiprocessors.max(1)).min(0xf_ffff);
+        self.occupancy.store(shape << 20 | u64::from(teams), Ordering::Relaxed);
+        teams
+    }
+}
+
+/// Looks a function up.
+pub(crate) fn function(context: &Context, module: Handle, name: &str) -> Result<Handle> {
+    let missing = || Error::NoSuchSymbol { name: name.to_owned() };
+    let spelled = CString::new(name).map_err(|_| missing())?;
+    let mut function = 0;
+    let to = &raw mut function;
+    // SAFETY: the driver writes one handle, and the name ends in a zero byte.
+    let code = context.code_within(|api| unsafe { (api.module_get_function)(to, module, spelled.as_ptr()) });
+    match code {
+        SUCCESS => Ok(function),
+        crate::driver::failure::NOT_FOUND => Err(missing()),
+        code => Err(context.failure(code, "cuModuleGetFunction")),
+    }
+}
+
+/// Where a kernel's environment is, if it has one, and what it says.
+fn configuration(
+    context: &Context,
+    module: Handle,
+    name: &str,
+) -> Result<(Option<DevicePtr>, Configuration)> {
+    let symbol = format!("{name}{KERNEL_ENVIRONMENT}");
+    let Some((address, size)) = global(context, module, &symbol)? else {
+        return Ok((None, Configuration::BARE));
+    };
+    let refused = |reason: String| Error::InvalidImage { reason };
+    if size < CONFIGURATION_SIZE {
+        return Err(refused(format!("`{symbol}` has {size} bytes, expected {CONFIGURATION_SIZE} at least")));
+    }
+    let mut bytes = [0; CONFIGURATION_SIZE];
+    read_now(context, &mut bytes, address)?;
+    let configuration = Configuration::read(&bytes)
+        .ok_or_else(|| refused(format!("`{symbol}` says execution mode {}, expected 0 to 7", bytes[2])))?;
+    Ok((Some(DevicePtr(address as usize)), configuration))
+}
+
+/// Looks a variable up: its address and its size, if there is one.
+pub(crate) fn global(context: &Context, module: Handle, name: &str) -> Result<Option<(Address, usize)>> {
+    let Ok(spelled) = CString::new(name) else { return Ok(None) };
+    let (mut address, mut size) = (0, 0);
+    let (to, bytes) = (&raw mut address, &raw mut size);
+    // SAFETY: the driver writes two numbers, and the name ends in a zero byte.
+    let code =
+        context.code_within(|api| unsafe { (api.module_get_global)(to, bytes, module, spelled.as_ptr()) });
+    match code {
+        SUCCESS => Ok(Some((address, size))),
+        crate::driver::failure::NOT_FOUND => Ok(None),
+        code => Err(context.failure(code, "cuModuleGetGlobal")),
+    }
+}
+
+/// Reads device memory at once.
+pub(crate) fn read_now(context: &Context, to: &mut [u8], from: Address) -> Result<()> {
+    let (pointer, size) = (to.as_mut_ptr().cast(), to.len());
+    // SAFETY: the caller has found so many bytes at the address.
+    context.within("cuMemcpyDtoH", |api| unsafe { (api.copy_from_device_now)(pointer, from, size) })
+}
+
+/// Writes device memory at once.
+pub(crate) fn write_now(context: &Context, to: Address, from: &[u8]) -> Result<()> {
+    let (pointer, size) = (from.as_ptr().cast(), from.len());
+    // SAFETY: the caller has found so many bytes at the address.
+    context.within("cuMemcpyHtoD", |api| unsafe { (api.copy_to_device_now)(to, pointer, size) })
+}

@@ -1,0 +1,111 @@
+//! Launching a kernel: one call of the driver, unless the kernel has reductions.
+//!
+//! The session's table is the kernel's buffer of parameters, so nothing is copied or
+//! allocated here. What is asked of the driver about a kernel is asked at its first launch.
+
+use crate::context::Context;
+use crate::driver::types::{Handle, launch_key};
+use crate::environment::NO_LAUNCH_ENVIRONMENT;
+use crate::geometry::{Asked, Geometry, Wishes};
+use crate::kernel::LoadedKernel;
+use crate::properties::Properties;
+use crate::stream::Stream;
+use gangway_backend::{ArgumentTable, Error, Launch, Result};
+use std::ffi::c_void;
+use std::ptr::without_provenance as word;
+
+/// What launches on a device have in common.
+#[derive(Debug)]
+pub(crate) struct Launcher {
+    pub wishes: Wishes,
+    /// Bytes of dynamic shared memory that every team gets at least.
+    pub shared_memory: u32,
+}
+
+impl Launcher {
+    /// Launches a kernel in the stream of its session.
+    ///
+    /// # Safety
+    /// As [`Device::launch`](gangway_backend::Device::launch).
+    #[inline]
+    pub unsafe fn launch(
+        &self,
+        context: &Context,
+        properties: &Properties,
+        launch: &Launch<'_>,
+        mut table: ArgumentTable<'_>,
+    ) -> Result<()> {
+        let Some(stream) = table.session().stream() else {
+            return Err(Error::Unsupported { operation: "launches without a stream" });
+        };
+        // SAFETY: the caller's promise.
+        let (kernel, stream) = unsafe { (LoadedKernel::of(launch.kernel.handle), Stream::of(stream)) };
+        let asked =
+            Asked { teams: launch.teams, threads: launch.thread_limit, trip_count: launch.trip_count };
+        let shared = launch.dynamic_group_memory.max(self.shared_memory);
+        kernel.allow_shared(context, shared)?;
+        let geometry = kernel.bounds.geometry(&asked, &self.wishes, |threads| {
+            kernel.teams_at_once(context, properties, threads, shared)
+        });
+        if kernel.reduction_bytes == 0 {
+            if let Some(environment) = table.leading().first_mut() {
+                *environment = NO_LAUNCH_ENVIRONMENT;
+            }
+            // SAFETY: the caller's promise.
+            unsafe { submit(context, kernel, geometry, shared, stream.handle, table.slots()) }?;
+        } else {
+            // Until the kernel is in the stream: another one must not get between its
+            // counters and it.
+            let mut scratch = stream.scratch();
+            let environment = scratch.prepare(context, stream.handle, kernel.reduction_bytes)?;
+            if let Some(slot) = table.leading().first_mut() {
+                *slot = environment;
+            }
+            // SAFETY: the caller's promise.
+            unsafe { submit(context, kernel, geometry, shared, stream.handle, table.slots()) }?;
+        }
+        stream.note(kernel, launch.source);
+        Ok(())
+    }
+}
+
+/// # Safety
+/// As [`Launcher::launch`].
+#[inline]
+unsafe fn submit(
+    context: &Context,
+    kernel: &LoadedKernel,
+    geometry: Geometry,
+    shared: u32,
+    stream: Handle,
+    slots: &[u64],
+) -> Result<()> {
+    let size = size_of_val(slots);
+    let buffer: [*const c_void; 5] = [
+        word(launch_key::BUFFER_POINTER),
+        slots.as_ptr().cast(),
+        word(launch_key::BUFFER_SIZE),
+        (&raw const size).cast(),
+        word(launch_key::END),
+    ];
+    let extra = if slots.is_empty() { std::ptr::null() } else { buffer.as_ptr() };
+    let Geometry { teams, threads } = geometry;
+    context.with("cuLaunchKernel", |api| {
+        // SAFETY: the caller's promise; the driver copies the parameters.
+        unsafe {
+            (api.launch_kernel)(
+                kernel.function,
+                teams[0],
+                teams[1],
+                teams[2],
+                threads[0],
+                threads[1],
+                threads[2],
+                shared,
+                stream,
+                std::ptr::null(),
+                extra,
+            )
+        }
+    })
+}

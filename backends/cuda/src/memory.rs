@@ -1,0 +1,208 @@
+//! Memory of a device, and host memory that a device reaches.
+//!
+//! The runtime keeps a pool of its own for mapped data, so few allocations get here. Larger
+//! blocks come in the order of a stream, out of a pool of the driver's that is ours alone:
+//! what it keeps goes back when memory runs short.
+
+use crate::context::Context;
+use crate::driver::failure::{DEINITIALIZED, HOST_MEMORY_ALREADY_REGISTERED, OUT_OF_MEMORY};
+use crate::driver::types::{
+    Address, Code, HOST_MEMORY_FOR_ALL, Handle, MANAGED_BY_ALL, POOL_RELEASE_THRESHOLD, PoolProperties,
+    SUCCESS,
+};
+use crate::stream::Stream;
+use gangway_backend::{AllocationKind, DevicePtr, Error, Result};
+use std::ffi::c_void;
+use std::sync::OnceLock;
+
+/// The part of a device's memory that the pool may keep for later, at most: a fourth.
+const KEPT_PART: usize = 4;
+
+/// Memory of one device.
+pub(crate) struct Memory {
+    /// Made when first needed.
+    pool: OnceLock<Handle>,
+    /// Bytes that the pool may keep.
+    kept: u64,
+}
+
+impl Memory {
+    /// For a device with so many bytes.
+    pub fn new(bytes: usize) -> Self {
+        Self { pool: OnceLock::new(), kept: (bytes / KEPT_PART) as u64 }
+    }
+
+    /// Allocates memory of a kind.
+    pub fn allocate(&self, context: &Context, size: usize, kind: AllocationKind) -> Result<DevicePtr> {
+        let (operation, code, address) = match self.try_allocate(context, size, kind) {
+            // What the pool keeps is free for others.
+            (_, OUT_OF_MEMORY, _) if self.trim(context) => self.try_allocate(context, size, kind),
+            other => other,
+        };
+        match code {
+            SUCCESS => Ok(DevicePtr(address as usize)),
+            OUT_OF_MEMORY => Err(Error::OutOfMemory { requested: size }),
+            code => Err(context.failure(code, operation)),
+        }
+    }
+
+    fn try_allocate(
+        &self,
+        context: &Context,
+        size: usize,
+        kind: AllocationKind,
+    ) -> (&'static str, Code, Address) {
+        let mut address: Address = 0;
+        let mut pointer: *mut c_void = std::ptr::null_mut();
+        let (to, to_pointer) = (&raw mut address, &raw mut pointer);
+        // SAFETY: the driver writes one address.
+        let (operation, code) = unsafe {
+            match kind {
+                AllocationKind::Device => {
+                    ("cuMemAlloc", context.code_within(|api| (api.memory_allocate)(to, size)))
+                }
+                AllocationKind::Shared => (
+                    "cuMemAllocManaged",
+                    context.code_within(|api| (api.memory_allocate_managed)(to, size, MANAGED_BY_ALL)),
+                ),
+                AllocationKind::Host => (
+                    "cuMemHostAlloc",
+                    context
+                        .code_within(|api| (api.memory_allocate_host)(to_pointer, size, HOST_MEMORY_FOR_ALL)),
+                ),
+            }
+        };
+        if kind == AllocationKind::Host {
+            address = pointer.expose_provenance() as Address;
+        }
+        (operation, code, address)
+    }
+
+    /// Frees what [`allocate`](Self::allocate) gave.
+    ///
+    /// # Safety
+    /// It came from there with the same kind, and is not in use.
+    pub unsafe fn free(&self, context: &Context, pointer: DevicePtr, kind: AllocationKind) -> Result<()> {
+        // SAFETY: the caller's promise.
+        let (operation, code) = unsafe {
+            match kind {
+                AllocationKind::Device | AllocationKind::Shared => {
+                    ("cuMemFree", context.code_within(|api| (api.memory_free)(pointer.0 as Address)))
+                }
+                AllocationKind::Host => (
+                    "cuMemFreeHost",
+                    context.code_within(|api| {
+                        (api.memory_free_host)(std::ptr::with_exposed_provenance_mut(pointer.0))
+                    }),
+                ),
+            }
+        };
+        if context.frees_by_itself(code) { Ok(()) } else { context.checked(code, operation) }
+    }
+
+    /// Allocates device memory in the order of a stream.
+    pub fn allocate_in(&self, context: &Context, size: usize, stream: &Stream) -> Result<DevicePtr> {
+        let pool = self.pool(context)?;
+        let allocate = || {
+            let mut address = 0;
+            let to = &raw mut address;
+            // SAFETY: the driver writes one address; pool and stream are alive.
+            let code = context.code_with(|api| unsafe { (api.pool_allocate)(to, size, pool, stream.handle) });
+            (code, address)
+        };
+        let (code, address) = match allocate() {
+            (OUT_OF_MEMORY, _) if self.trim(context) => allocate(),
+            other => other,
+        };
+        match code {
+            SUCCESS => Ok(DevicePtr(address as usize)),
+            OUT_OF_MEMORY => Err(Error::OutOfMemory { requested: size }),
+            code => Err(context.failure(code, "cuMemAllocFromPoolAsync")),
+        }
+    }
+
+    /// Frees what [`allocate_in`](Self::allocate_in) gave, in the order of a stream.
+    ///
+    /// # Safety
+    /// It came from there; operations of other streams that use it are done.
+    pub unsafe fn free_in(&self, context: &Context, pointer: DevicePtr, stream: &Stream) -> Result<()> {
+        let code = context.code_with(|api| {
+            // SAFETY: the caller's promise.
+            unsafe { (api.memory_free_in_stream)(pointer.0 as Address, stream.handle) }
+        });
+        if context.frees_by_itself(code) { Ok(()) } else { context.checked(code, "cuMemFreeAsync") }
+    }
+
+    /// The pool, which the first use makes.
+    fn pool(&self, context: &Context) -> Result<Handle> {
+        if let Some(&pool) = self.pool.get() {
+            return Ok(pool);
+        }
+        let properties = PoolProperties::of(context.device);
+        let mut pool = 0;
+        let to = &raw mut pool;
+        // SAFETY: the driver reads the properties and writes one handle.
+        context.within("cuMemPoolCreate", |api| unsafe { (api.pool_create)(to, &raw const properties) })?;
+        let mut kept = self.kept;
+        let value = &raw mut kept;
+        context.within("cuMemPoolSetAttribute", |api| {
+            // SAFETY: the attribute is a number of 64 bits.
+            unsafe { (api.pool_set_attribute)(pool, POOL_RELEASE_THRESHOLD, value.cast()) }
+        })?;
+        let current = *self.pool.get_or_init(|| pool);
+        if current != pool {
+            // Another thread has been quicker.
+            // SAFETY: nothing has come from it.
+            let _ = context.within("cuMemPoolDestroy", |api| unsafe { (api.pool_destroy)(pool) });
+        }
+        Ok(current)
+    }
+
+    /// Gives the driver back what the pool keeps; false if there is no pool.
+    fn trim(&self, context: &Context) -> bool {
+        let Some(&pool) = self.pool.get() else { return false };
+        // SAFETY: the pool is never destroyed before the device.
+        context.within("cuMemPoolTrimTo", |api| unsafe { (api.pool_trim)(pool, 0) }).is_ok()
+    }
+
+    /// Destroys the pool; nothing of it is in use.
+    pub fn close(&self, context: &Context) {
+        if let Some(&pool) = self.pool.get() {
+            // SAFETY: the caller's promise.
+            let _ = context.within("cuMemPoolDestroy", |api| unsafe { (api.pool_destroy)(pool) });
+        }
+    }
+}
+
+/// Pins host memory: its address on the device.
+///
+/// # Safety
+/// The range is valid until it is unpinned.
+pub(crate) unsafe fn pin(context: &Context, host: *mut u8, size: usize) -> Result<DevicePtr> {
+    let pointer = host.cast::<c_void>();
+    let code = context.code_within(|api| {
+        // SAFETY: the caller's promise.
+        unsafe { (api.memory_register_host)(pointer, size, HOST_MEMORY_FOR_ALL) }
+    });
+    // The program may have pinned it itself.
+    if code != HOST_MEMORY_ALREADY_REGISTERED {
+        context.checked(code, "cuMemHostRegister")?;
+    }
+    let mut address = 0;
+    let to = &raw mut address;
+    context.within("cuMemHostGetDevicePointer", |api| {
+        // SAFETY: the driver writes one address.
+        unsafe { (api.memory_device_address_of_host)(to, pointer, 0) }
+    })?;
+    Ok(DevicePtr(address as usize))
+}
+
+/// Undoes [`pin`].
+///
+/// # Safety
+/// The memory has been pinned and is not in use.
+pub(crate) unsafe fn unpin(context: &Context, host: *mut u8) -> Result<()> {
+    // SAFETY: the caller's promise.
+    let code = context.code_within(|api| unsafe { (api.memory_unregister_host)(host.cast()) });
+    if code == DEINITIALIZED { Ok(()) } else { context.checked(code, "cuMemHostUnregister") }
+}

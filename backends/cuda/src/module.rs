@@ -1,0 +1,143 @@
+//! Images on a device.
+//!
+//! Loading gives the image to the driver, which compiles PTX, and tells the device runtime in
+//! it about its device. Kernels and globals are then looked up by name.
+
+mod initialisers;
+
+use crate::context::Context;
+use crate::driver::failure;
+use crate::driver::types::{Handle, SUCCESS, jit_option};
+use crate::environment::{DEVICE_ENVIRONMENT, DeviceEnvironment};
+use crate::kernel::{LoadedKernel, global, write_now};
+use crate::properties::Properties;
+use gangway_backend::{DevicePtr, Error, Kernel, Module, Result};
+use initialisers::{Initialisers, When};
+use std::ffi::c_void;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Bytes of what the driver's compiler says about an image that it refuses.
+const LOG: usize = 8 << 10;
+
+/// An image on a device.
+pub(crate) struct CudaModule {
+    context: Arc<Context>,
+    properties: Arc<Properties>,
+    module: Handle,
+    initialisers: Initialisers,
+    #[allow(clippy::vec_box, reason = "handles are addresses of kernels, which stay where they are")]
+    kernels: Mutex<Vec<Box<LoadedKernel>>>,
+    /// Where the device runtime's description of the device stands, and what it says.
+    environment: Option<(u64, DeviceEnvironment)>,
+}
+
+impl CudaModule {
+    /// Loads an image.
+    pub fn load(
+        context: Arc<Context>,
+        properties: Arc<Properties>,
+        image: &[u8],
+        environment: DeviceEnvironment,
+    ) -> Result<Self> {
+        let module = load(&context, image)?;
+        let mut this = Self {
+            context,
+            properties,
+            module,
+            initialisers: Initialisers::of(image),
+            kernels: Mutex::default(),
+            environment: None,
+        };
+        let name = DEVICE_ENVIRONMENT.to_str().unwrap_or_default();
+        // Images without a device runtime have none.
+        if let Some((address, size)) = global(&this.context, module, name)? {
+            if size < size_of::<DeviceEnvironment>() {
+                let expected = size_of::<DeviceEnvironment>();
+                let reason = format!(
+                    "`{name}` has {size} bytes, expected {expected}: its device runtime is not LLVM 22's"
+                );
+                return Err(Error::InvalidImage { reason });
+            }
+            write_now(&this.context, address, &environment.bytes())?;
+            this.environment = Some((address, environment));
+        }
+        Ok(this)
+    }
+
+    fn initialiser(&self, when: When) -> Result<Vec<Kernel>> {
+        let Some(name) = self.initialisers.prepare(&self.context, self.module, when)? else {
+            return Ok(Vec::new());
+        };
+        self.kernel(name).map(|kernel| vec![kernel])
+    }
+}
+
+impl Module for CudaModule {
+    fn kernel(&self, name: &str) -> Result<Kernel> {
+        let (loaded, kernel) = LoadedKernel::load(&self.context, &self.properties, self.module, name)?;
+        self.kernels.lock().unwrap_or_else(PoisonError::into_inner).push(loaded);
+        Ok(kernel)
+    }
+
+    fn global(&self, name: &str, size: usize) -> Result<DevicePtr> {
+        match global(&self.context, self.module, name)? {
+            Some((address, found)) if found >= size => Ok(DevicePtr(address as usize)),
+            Some((_, found)) => Err(Error::InvalidImage {
+                reason: format!("`{name}` has {found} bytes on the device, the program expects {size}"),
+            }),
+            None => Err(Error::NoSuchSymbol { name: name.to_owned() }),
+        }
+    }
+
+    fn constructors(&self) -> Result<Vec<Kernel>> {
+        self.initialiser(When::Load)
+    }
+
+    fn destructors(&self) -> Result<Vec<Kernel>> {
+        self.initialiser(When::Unload)
+    }
+}
+
+impl Drop for CudaModule {
+    fn drop(&mut self) {
+        let kernels = self.kernels.get_mut().unwrap_or_else(PoisonError::into_inner);
+        kernels.iter().for_each(|kernel| self.context.forget(&raw const **kernel));
+        self.initialisers.free(&self.context);
+        // SAFETY: the module is loaded, and nobody uses it any more. A failure has nobody to
+        // be told to.
+        let _ = self.context.code_within(|api| unsafe { (api.module_unload)(self.module) });
+    }
+}
+
+/// Gives an image to the driver.
+fn load(context: &Context, image: &[u8]) -> Result<Handle> {
+    // PTX has to end in a zero byte, which the program's copy of it need not have.
+    let mut text = Vec::with_capacity(image.len() + 1);
+    text.extend_from_slice(image);
+    text.push(0);
+    let mut log = vec![0_u8; LOG];
+    let options = [jit_option::ERROR_LOG, jit_option::ERROR_LOG_SIZE];
+    let values: [*mut c_void; 2] = [log.as_mut_ptr().cast(), std::ptr::without_provenance_mut(LOG)];
+    let mut module = 0;
+    let to = &raw mut module;
+    let code = context.code_within(|api| {
+        // SAFETY: the image is a whole one by the runtime's promise, and PTX ends; the log has
+        // as many bytes as its option says.
+        unsafe { (api.module_load_data)(to, text.as_ptr().cast(), 2, options.as_ptr(), values.as_ptr()) }
+    });
+    match code {
+        SUCCESS => Ok(module),
+        code if failure::is_image_refused(code) => {
+            let log = log.split(|&byte| byte == 0).next().unwrap_or_default();
+            let log = String::from_utf8_lossy(log);
+            let words = context.driver.describe(code);
+            let reason = match log.trim() {
+                "" => format!("the driver refuses it: {words}"),
+                log => format!("the driver refuses it: {words}\n    {}", log.replace('\n', "\n    ")),
+            };
+            Err(Error::InvalidImage { reason })
+        }
+        failure::OUT_OF_MEMORY => Err(Error::OutOfMemory { requested: image.len() }),
+        code => Err(context.failure(code, "cuModuleLoadDataEx")),
+    }
+}

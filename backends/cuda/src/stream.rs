@@ -1,0 +1,149 @@
+//! Streams, and what the back end remembers of each.
+//!
+//! The runtime keeps idle streams, so they are made rarely. A [`StreamHandle`] is the
+//! address of a [`Stream`].
+
+use crate::context::Context;
+use crate::driver::failure::NOT_READY;
+use crate::driver::types::{Code, Handle, STREAM_NON_BLOCKING, SUCCESS};
+use crate::kernel::LoadedKernel;
+use crate::reduction::Scratch;
+use gangway_backend::{Completion, Result, SourceText, StreamHandle, Suspect};
+use std::ffi::{c_char, c_void};
+use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// A stream of a device.
+pub(crate) struct Stream {
+    pub handle: Handle,
+    /// The kernel that was launched last and has not been waited for, and its construct.
+    kernel: AtomicPtr<LoadedKernel>,
+    source: AtomicPtr<c_char>,
+    /// Memory for the reductions of its kernels, which run one after the other.
+    scratch: Mutex<Scratch>,
+}
+
+impl Stream {
+    /// Makes a stream.
+    pub fn create(context: &Context) -> Result<StreamHandle> {
+        let mut handle = 0;
+        let to = &raw mut handle;
+        // SAFETY: the driver writes one handle.
+        context.within("cuStreamCreate", |api| unsafe { (api.stream_create)(to, STREAM_NON_BLOCKING) })?;
+        let stream = Box::into_raw(Box::new(Self {
+            handle,
+            kernel: AtomicPtr::default(),
+            source: AtomicPtr::default(),
+            scratch: Mutex::default(),
+        }));
+        context.add(stream);
+        Ok(StreamHandle(stream.expose_provenance()))
+    }
+
+    /// Destroys an idle stream.
+    pub fn destroy(context: &Context, stream: StreamHandle) -> Result<()> {
+        let stream = std::ptr::with_exposed_provenance_mut::<Self>(stream.0);
+        context.remove(stream);
+        // SAFETY: made by `create`, and the runtime does not use it any more.
+        let stream = unsafe { Box::from_raw(stream) };
+        let scratch = stream.scratch.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let freed = scratch.free(context);
+        // SAFETY: the stream is idle.
+        let code = context.code_within(|api| unsafe { (api.stream_destroy)(stream.handle) });
+        if context.frees_by_itself(code) {
+            return Ok(());
+        }
+        context.checked(code, "cuStreamDestroy").and(freed)
+    }
+
+    /// The stream of a handle.
+    ///
+    /// # Safety
+    /// The handle came from [`create`](Self::create) and has not been destroyed.
+    #[inline]
+    pub unsafe fn of<'a>(handle: StreamHandle) -> &'a Self {
+        // SAFETY: the caller's promise.
+        unsafe { &*std::ptr::with_exposed_provenance::<Self>(handle.0) }
+    }
+
+    /// Notes that a kernel has been launched. Two threads that use one stream of the
+    /// program's may leave the one's kernel with the other's place: it is for messages.
+    #[inline]
+    pub fn note(&self, kernel: &LoadedKernel, source: SourceText) {
+        self.source.store(source.as_ptr().cast_mut(), Ordering::Relaxed);
+        self.kernel.store(std::ptr::from_ref(kernel).cast_mut(), Ordering::Relaxed);
+    }
+
+    /// Notes that everything in it has been done.
+    #[inline]
+    fn all_done(&self) {
+        self.kernel.store(std::ptr::null_mut(), Ordering::Relaxed);
+    }
+
+    /// A kernel is about to be freed.
+    pub fn forget(&self, kernel: *const LoadedKernel) {
+        let kernel = kernel.cast_mut();
+        let _ =
+            self.kernel.compare_exchange(kernel, std::ptr::null_mut(), Ordering::Relaxed, Ordering::Relaxed);
+    }
+
+    /// The kernel that may be under way. Called under the lock that keeps kernels.
+    pub fn suspect(&self) -> Option<Suspect> {
+        let kernel = self.kernel.load(Ordering::Relaxed);
+        // SAFETY: whoever frees a kernel has every stream forget it before.
+        let kernel = unsafe { kernel.as_ref() }?;
+        // SAFETY: the pointer came out of a source text.
+        let source = unsafe { SourceText::new(self.source.load(Ordering::Relaxed)) };
+        Some(Suspect { kernel: kernel.name.to_string(), source })
+    }
+
+    /// Memory for reductions.
+    pub fn scratch(&self) -> MutexGuard<'_, Scratch> {
+        self.scratch.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until everything in it is done.
+    #[inline]
+    pub fn synchronize(&self, context: &Context) -> Result<()> {
+        // SAFETY: the stream is alive.
+        context.with("cuStreamSynchronize", |api| unsafe { (api.stream_synchronize)(self.handle) })?;
+        self.all_done();
+        Ok(())
+    }
+
+    /// Whether everything in it is done.
+    pub fn is_idle(&self, context: &Context) -> Result<bool> {
+        // SAFETY: the stream is alive.
+        match context.code_with(|api| unsafe { (api.stream_query)(self.handle) }) {
+            SUCCESS => {
+                self.all_done();
+                Ok(true)
+            }
+            NOT_READY => Ok(false),
+            code => Err(context.failure(code, "cuStreamQuery")),
+        }
+    }
+
+    /// Has a completion called when everything that is in it now is done or has failed.
+    pub fn on_complete(&self, context: &Context, completion: Completion) -> Result<()> {
+        let word = completion.into_raw();
+        let added = context.with("cuStreamAddCallback", |api| {
+            // SAFETY: the driver passes the word to the function, once.
+            unsafe { (api.stream_add_callback)(self.handle, call_completion, word, 0) }
+        });
+        if added.is_err() {
+            // SAFETY: the driver has not taken it.
+            unsafe { Completion::from_raw(word) }.cancel();
+        }
+        added
+    }
+}
+
+/// What the driver calls; also after an error, which `cuLaunchHostFunc` would not do.
+///
+/// # Safety
+/// `word` is a completion's, and this is the only call with it.
+unsafe extern "C" fn call_completion(_stream: Handle, _code: Code, word: *mut c_void) {
+    // SAFETY: the caller's promise.
+    unsafe { Completion::from_raw(word) }.complete();
+}
