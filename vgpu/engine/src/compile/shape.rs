@@ -298,9 +298,13 @@ impl Shapes {
                 };
                 written.iter().map(|&slot| (slot, shape(slot))).collect()
             }
-            // The leader is the same for all, whether it is itself is not.
+            // The leader is the same for all, whether it is itself is not. Either may be unwanted.
             ExchangeOperation::Elect => {
-                written.iter().copied().zip([Shape::Uniform, Shape::General]).collect()
+                let shape = |slot: u32| match slots.types[slot as usize] {
+                    Type::Pred => Shape::General,
+                    _ => Shape::Uniform,
+                };
+                written.iter().map(|&slot| (slot, shape(slot))).collect()
             }
             ExchangeOperation::MatchAny(_) => all(Shape::General),
             ExchangeOperation::MatchAll(_)
