@@ -4,6 +4,7 @@
 //! for the same one at once: the second waits for the first. Code stays until the program is
 //! dropped.
 
+use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
@@ -28,6 +29,8 @@ const LOCKS: usize = 16;
 pub(crate) struct Table {
     entries: [OnceLock<Box<[AtomicPtr<c_void>]>>; SHAPES],
     compiling: [Mutex<()>; LOCKS],
+    /// What the compiler has refused, by shape and entry: it would refuse it at each launch.
+    refused: Mutex<BTreeMap<(usize, usize), FaultKind>>,
     objects: RwLock<Vec<CodeObject>>,
     digest: OnceLock<Key>,
 }
@@ -72,7 +75,8 @@ impl Table {
         function: u32,
         flavour: Flavour,
     ) -> Result<*const c_void, FaultKind> {
-        let entry = &self.entries(program, shape)[index(function, flavour)];
+        let index = index(function, flavour);
+        let entry = &self.entries(program, shape)[index];
         let known = entry.load(Ordering::Acquire);
         if !known.is_null() {
             return Ok(known);
@@ -84,20 +88,30 @@ impl Table {
             entry.store(code.cast_mut(), Ordering::Release);
             return Ok(code);
         }
-        let _alone =
-            self.compiling[index(function, flavour) % LOCKS].lock().unwrap_or_else(PoisonError::into_inner);
+        let _alone = self.compiling[index % LOCKS].lock().unwrap_or_else(PoisonError::into_inner);
         let known = entry.load(Ordering::Acquire);
         if !known.is_null() {
             return Ok(known);
         }
+        let refused = || self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(refusal) = refused().get(&(number(shape), index)) {
+            return Err(refusal.clone());
+        }
         // A panic of the compiler's must not pass through compiled code that called for it.
         let made = catch_unwind(AssertUnwindSafe(|| self.make(program, shape, function, flavour)));
-        let code = made.unwrap_or_else(|_| {
+        let made = made.unwrap_or_else(|_| {
             let name = &program.module().functions[function as usize].name;
             Err(FaultKind::Unsupported(format!("'{name}', on which the compiler failed,")))
-        })?;
-        entry.store(code.cast_mut(), Ordering::Release);
-        Ok(code)
+        });
+        match &made {
+            Ok(code) => entry.store(code.cast_mut(), Ordering::Release),
+            Err(refusal @ FaultKind::Unsupported(_)) => {
+                refused().insert((number(shape), index), refusal.clone());
+            }
+            // Other causes, such as a lack of memory, may be gone at the next launch.
+            Err(_) => {}
+        }
+        made
     }
 
     /// The cache, and the hash of the module that files are named by.

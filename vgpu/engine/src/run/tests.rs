@@ -92,6 +92,37 @@ unsafe fn barrier(warp: *mut Warp, number: u32, count: Option<u32>) {
 }
 
 #[test]
+fn what_the_compiler_refuses_is_not_tried_again() {
+    let device = Arc::new(Device::new(0, false, 1 << 20));
+    // Its frame would be too large.
+    let count = 33_000;
+    let mut text = format!(
+        ".version 7.0 .target sm_70 .address_size 64\n\
+         .visible .entry k(.param .u64 p) {{ .reg .b64 %r<{count}>; .reg .b64 %p; ld.param.u64 %p, [p];\n"
+    );
+    for number in 0..count {
+        text += &format!("ld.volatile.global.u64 %r{number}, [%p];\n");
+    }
+    text += "bar.sync 0;\n";
+    for number in 0..count {
+        text += &format!("st.volatile.global.u64 [%p], %r{number};\n");
+    }
+    let module = gangway_ptx::parse(&(text + "ret; }")).expect("a module");
+    let program = Program::load(module, &device, None).expect("memory");
+    let resolve = |row| {
+        let shape = BlockShape::of([row, 2, 1]);
+        let resolve = || program.table().resolve(&program, shape, 0, Flavour::Masked);
+        let (code, steps) = crate::work::of(resolve);
+        (code.expect_err("a refusal").to_string(), steps)
+    };
+    let (first, steps) = resolve(32);
+    assert!(first.contains("too many registers that live at once in 'k'") && steps > 0, "{first}, {steps}");
+    assert_eq!(resolve(32), (first.clone(), 0), "the same answer, and no work for it");
+    let (other, steps) = resolve(16);
+    assert!(other == first && steps > 0, "blocks of another shape are another question: {other}, {steps}");
+}
+
+#[test]
 fn every_block_and_warp_runs_once() {
     unsafe extern "C" fn kernel(warp: *mut Warp, _: *const *mut c_void) -> u32 {
         // SAFETY: see `data`.
