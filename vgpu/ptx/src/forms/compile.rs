@@ -478,6 +478,34 @@ mod tests {
         assert!(count > 5000, "only {count} spellings");
     }
 
+    /// [`Form::spellings`] ends early where a form has very many, so that later choices of its
+    /// first slots would not be tried.
+    #[test]
+    fn every_choice_of_every_slot_is_found() {
+        for form in table().forms() {
+            for (number, slot) in form.slots.iter().enumerate() {
+                let (first, last) = (slot.choices.first(), slot.choices.last());
+                assert!(first.is_some() && last.is_some(), "{}", form.syntax());
+                let choices = slot.choices.iter().map(|&choice| Some(choice));
+                for choice in choices.chain(slot.optional.then_some(None)) {
+                    // With as few other modifiers as there can be, and with as many.
+                    for all in [false, true] {
+                        let others = form.slots.iter().enumerate().filter_map(|(other, slot)| match () {
+                            () if other == number => choice,
+                            () if all => slot.choices.last().copied(),
+                            () if slot.optional => None,
+                            () => slot.choices.first().copied(),
+                        });
+                        let modifiers: Vec<Modifier> = others.collect();
+                        let found = table().find(form.row.op.text(), &modifiers);
+                        let found = found.unwrap_or_else(|| panic!("{} {modifiers:?}", form.syntax()));
+                        assert_eq!(*found.modifiers, modifiers[..], "{}", form.syntax());
+                    }
+                }
+            }
+        }
+    }
+
     #[test]
     fn no_two_forms_claim_the_same_spelling_with_other_operands() {
         for form in table().forms() {
