@@ -67,8 +67,15 @@ pub(crate) struct Operation {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Operating {
-    Add,
+    /// The sum of floating-point values, which no processor has an atomic instruction for.
     AddFloat,
+    Words(OnWords),
+}
+
+/// What processors do with shared words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum OnWords {
+    Add,
     Exchange,
     And,
     Or,
@@ -78,9 +85,9 @@ enum Operating {
     CompareExchange,
 }
 
-const OPERATING: [Operating; 9] = {
-    use Operating::*;
-    [Add, AddFloat, Exchange, And, Or, Xor, Minimum, Maximum, CompareExchange]
+const ON_WORDS: [OnWords; 8] = {
+    use OnWords::*;
+    [Add, Exchange, And, Or, Xor, Minimum, Maximum, CompareExchange]
 };
 
 impl Operation {
@@ -93,14 +100,14 @@ impl Operation {
         }
         let kind = match atomic.op {
             AtomicOperation::AddFloat => Operating::AddFloat,
-            AtomicOperation::Add => Operating::Add,
-            AtomicOperation::Exchange => Operating::Exchange,
-            AtomicOperation::And => Operating::And,
-            AtomicOperation::Or => Operating::Or,
-            AtomicOperation::Xor => Operating::Xor,
-            AtomicOperation::Min => Operating::Minimum,
-            AtomicOperation::Max => Operating::Maximum,
-            AtomicOperation::CompareAndSwap => Operating::CompareExchange,
+            AtomicOperation::Add => Operating::Words(OnWords::Add),
+            AtomicOperation::Exchange => Operating::Words(OnWords::Exchange),
+            AtomicOperation::And => Operating::Words(OnWords::And),
+            AtomicOperation::Or => Operating::Words(OnWords::Or),
+            AtomicOperation::Xor => Operating::Words(OnWords::Xor),
+            AtomicOperation::Min => Operating::Words(OnWords::Minimum),
+            AtomicOperation::Max => Operating::Words(OnWords::Maximum),
+            AtomicOperation::CompareAndSwap => Operating::Words(OnWords::CompareExchange),
             // The processor has no such instruction either.
             AtomicOperation::Increment | AtomicOperation::Decrement => return None,
         };
@@ -110,13 +117,20 @@ impl Operation {
     /// Never zero, which stands for none.
     #[must_use]
     pub fn bits(self) -> i64 {
-        (self.kind as i64 + 1) | i64::from(self.signed) << 6 | i64::from(self.keeps) << 7
+        let kind = match self.kind {
+            Operating::AddFloat => 1,
+            Operating::Words(on_words) => on_words as i64 + 2,
+        };
+        kind | i64::from(self.signed) << 6 | i64::from(self.keeps) << 7
     }
 
     #[must_use]
     pub fn from_bits(bits: u8) -> Option<Self> {
-        let kind = OPERATING.get(usize::from(bits & 63).checked_sub(1)?)?;
-        Some(Operation { kind: *kind, signed: bits >> 6 & 1 != 0, keeps: bits >> 7 != 0 })
+        let kind = match usize::from(bits & 63) {
+            1 => Operating::AddFloat,
+            number => Operating::Words(*ON_WORDS.get(number.checked_sub(2)?)?),
+        };
+        Some(Operation { kind, signed: bits >> 6 & 1 != 0, keeps: bits >> 7 != 0 })
     }
 }
 
@@ -126,7 +140,7 @@ impl Operation {
 ///
 /// The block's shared memory is where the warp says.
 unsafe fn count(warp: &mut Warp, mask: u32, access: Access) -> bool {
-    let adds = access.operation.is_some_and(|operation| operation.kind == Operating::Add);
+    let adds = access.operation.is_some_and(|operation| operation.kind == Operating::Words(OnWords::Add));
     if !adds || access.size != 4 || access.space != Space::Shared || access.check {
         return false;
     }
@@ -190,7 +204,7 @@ unsafe fn all(
                     old[lane] = at.fetch_update(ORDER, ORDER, new).unwrap_or_else(|old| old);
                 });
             }
-            (4, kind) => {
+            (4, Operating::Words(kind)) => {
                 let (b, c, old) = (narrow(&first[0]), narrow(&rest[0]), narrow_mut(results));
                 each_lane(mask, |lane| {
                     let at = AtomicU32::from_ptr(each[lane].cast());
@@ -205,7 +219,7 @@ unsafe fn all(
                     results[lane] = at.fetch_update(ORDER, ORDER, new).unwrap_or_else(|old| old);
                 });
             }
-            (8, kind) => {
+            (8, Operating::Words(kind)) => {
                 let (b, c) = (&first[0], &rest[0]);
                 each_lane(mask, |lane| {
                     let at = AtomicU64::from_ptr(each[lane].cast());
@@ -231,18 +245,21 @@ fn add64(a: u64, b: u64) -> Option<u64> {
 
 /// What an operation makes of 32 bits where no other thread can come between.
 fn plain32(kind: Operating, signed: bool) -> fn(u32, u32, u32) -> u32 {
+    let kind = match kind {
+        Operating::AddFloat => return |old, b, _| add32(old, b),
+        Operating::Words(kind) => kind,
+    };
     match (kind, signed) {
-        (Operating::Add, _) => |old, b, _| old.wrapping_add(b),
-        (Operating::AddFloat, _) => |old, b, _| add32(old, b),
-        (Operating::Exchange, _) => |_, b, _| b,
-        (Operating::And, _) => |old, b, _| old & b,
-        (Operating::Or, _) => |old, b, _| old | b,
-        (Operating::Xor, _) => |old, b, _| old ^ b,
-        (Operating::Minimum, true) => |old, b, _| (old as i32).min(b as i32) as u32,
-        (Operating::Minimum, false) => |old, b, _| old.min(b),
-        (Operating::Maximum, true) => |old, b, _| (old as i32).max(b as i32) as u32,
-        (Operating::Maximum, false) => |old, b, _| old.max(b),
-        (Operating::CompareExchange, _) => |old, b, c| if old == b { c } else { old },
+        (OnWords::Add, _) => |old, b, _| old.wrapping_add(b),
+        (OnWords::Exchange, _) => |_, b, _| b,
+        (OnWords::And, _) => |old, b, _| old & b,
+        (OnWords::Or, _) => |old, b, _| old | b,
+        (OnWords::Xor, _) => |old, b, _| old ^ b,
+        (OnWords::Minimum, true) => |old, b, _| (old as i32).min(b as i32) as u32,
+        (OnWords::Minimum, false) => |old, b, _| old.min(b),
+        (OnWords::Maximum, true) => |old, b, _| (old as i32).max(b as i32) as u32,
+        (OnWords::Maximum, false) => |old, b, _| old.max(b),
+        (OnWords::CompareExchange, _) => |old, b, c| if old == b { c } else { old },
     }
 }
 
@@ -250,26 +267,24 @@ fn plain32(kind: Operating, signed: bool) -> fn(u32, u32, u32) -> u32 {
 macro_rules! on_words {
     ($name:ident, $atomic:ty, $unsigned:ty, $signed:ty) => {
         #[inline(always)]
-        fn $name(at: &$atomic, kind: Operating, signed: bool, b: $unsigned, c: $unsigned) -> $unsigned {
+        fn $name(at: &$atomic, kind: OnWords, signed: bool, b: $unsigned, c: $unsigned) -> $unsigned {
             match kind {
-                Operating::Add | Operating::AddFloat => at.fetch_add(b, ORDER),
-                Operating::Exchange => at.swap(b, ORDER),
-                Operating::And => at.fetch_and(b, ORDER),
-                Operating::Or => at.fetch_or(b, ORDER),
-                Operating::Xor => at.fetch_xor(b, ORDER),
-                Operating::Minimum if signed => {
+                OnWords::Add => at.fetch_add(b, ORDER),
+                OnWords::Exchange => at.swap(b, ORDER),
+                OnWords::And => at.fetch_and(b, ORDER),
+                OnWords::Or => at.fetch_or(b, ORDER),
+                OnWords::Xor => at.fetch_xor(b, ORDER),
+                OnWords::Minimum if signed => {
                     let new = |old: $unsigned| Some((old as $signed).min(b as $signed) as $unsigned);
                     at.fetch_update(ORDER, ORDER, new).unwrap_or_else(|old| old)
                 }
-                Operating::Maximum if signed => {
+                OnWords::Maximum if signed => {
                     let new = |old: $unsigned| Some((old as $signed).max(b as $signed) as $unsigned);
                     at.fetch_update(ORDER, ORDER, new).unwrap_or_else(|old| old)
                 }
-                Operating::Minimum => at.fetch_min(b, ORDER),
-                Operating::Maximum => at.fetch_max(b, ORDER),
-                Operating::CompareExchange => {
-                    at.compare_exchange(b, c, ORDER, ORDER).unwrap_or_else(|old| old)
-                }
+                OnWords::Minimum => at.fetch_min(b, ORDER),
+                OnWords::Maximum => at.fetch_max(b, ORDER),
+                OnWords::CompareExchange => at.compare_exchange(b, c, ORDER, ORDER).unwrap_or_else(|old| old),
             }
         }
     };
