@@ -6,14 +6,14 @@ use gangway_ptx::meaning::{Conversion, Convert};
 use rustc_apfloat::ieee::{BFloat, Double, Half, Single};
 use rustc_apfloat::{Float, FloatConvert, Round};
 
-use crate::float::{canonical_nan, element, flush, from_f64, is_nan, rounding, saturate, to_f64};
-use crate::integer::{extend, limits, mask};
+use crate::float::{canonical_nan, flush, from_f64, is_nan, rounding, saturate, to_f64};
+use crate::integer::{extend, mask};
 
 /// The bits in the width of the result's type. Of a packed result `a` is the upper half and `b`
 /// the lower.
 #[must_use]
 pub fn evaluate(convert: Convert, a: u64, b: u64) -> u64 {
-    let each = element(convert.to);
+    let each = convert.to.element();
     if each != convert.to {
         let convert = Convert { to: each, ..convert };
         return lane(convert, a) << 16 | lane(convert, b);
@@ -27,7 +27,7 @@ fn lane(convert: Convert, value: u64) -> u64 {
     match convert.between {
         Conversion::Integers => {
             let value = extend(value, from);
-            let (least, most) = limits(to);
+            let (least, most) = to.limits();
             let fitted = if mode.sat { value.clamp(least, most) } else { value };
             fitted as u64 & mask(to.bits())
         }
@@ -56,7 +56,7 @@ fn to_integer(Convert { to, from, mode, .. }: Convert, value: u64) -> u64 {
     let exact = Double::from_bits(u128::from(to_f64(value, from).to_bits()));
     let integral = exact.round_to_integral(rounding(mode.rounding)).value;
     let integral = f64::from_bits(integral.to_bits() as u64);
-    let (least, most) = limits(to);
+    let (least, most) = to.limits();
     // A cast from f64 saturates by itself; no limit exceeds an i128.
     (integral as i128).clamp(least, most) as u64 & mask(to.bits())
 }

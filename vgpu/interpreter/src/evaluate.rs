@@ -82,7 +82,7 @@ fn compared(inputs: &[u64]) -> (u64, u64, Option<bool>) {
 /// the second is about the comparison's opposite.
 fn setp(compare: Compare, inputs: &[u64]) -> Results {
     let (a, b, with) = compared(inputs);
-    let each = float::element(compare.ty);
+    let each = compare.ty.element();
     let (low, other) = if each == compare.ty {
         let holds = compare::holds(compare, each, a, b);
         (holds, !holds)
@@ -97,11 +97,11 @@ fn setp(compare: Compare, inputs: &[u64]) -> Results {
 fn set(compare: Compare, to: Type, inputs: &[u64]) -> u64 {
     let (a, b, with) = compared(inputs);
     let combined = |holds| compare::combine(compare.combine, holds, with);
-    let each = float::element(compare.ty);
+    let each = compare.ty.element();
     if each == compare.ty {
         return compare::set_value(to, combined(compare::holds(compare, each, a, b)));
     }
-    let half = float::element(to);
+    let half = to.element();
     let part = |shift: u32| {
         let holds = compare::holds(compare, each, a >> shift & 0xffff, b >> shift & 0xffff);
         // Into an integer, each half of it is all ones or zero.

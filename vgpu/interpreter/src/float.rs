@@ -26,16 +26,6 @@ pub const fn rounding(rounding: Rounding) -> Round {
     }
 }
 
-/// The element of a packed type; other types are their own.
-#[must_use]
-pub const fn element(ty: Type) -> Type {
-    match ty {
-        Type::F16x2 => Type::F16,
-        Type::Bf16x2 => Type::Bf16,
-        other => other,
-    }
-}
-
 /// The value in double precision, which holds all others exactly.
 #[must_use]
 pub fn to_f64(bits: u64, ty: Type) -> f64 {
@@ -118,7 +108,7 @@ pub fn saturate(bits: u64, ty: Type) -> u64 {
 /// What `lane` makes of a value, or of each element of a packed one.
 #[must_use]
 pub fn each(ty: Type, inputs: [u64; 3], lane: impl Fn(Type, [u64; 3]) -> u64) -> u64 {
-    let element = element(ty);
+    let element = ty.element();
     let part = |shift: u32| lane(element, inputs.map(|input| input >> shift & mask(element.bits())));
     if element == ty { part(0) } else { part(16) << 16 | part(0) }
 }
@@ -281,7 +271,7 @@ fn extreme(least: bool, nan: bool, ty: Type, a: u64, b: u64) -> u64 {
 pub fn sum(ty: Type, a: u64, b: u64) -> u64 {
     let round = Round::NearestTiesToEven;
     let add = |a: u64, b: u64| {
-        let sum = match element(ty) {
+        let sum = match ty.element() {
             Type::F16 => {
                 Half::from_bits(u128::from(a)).add_r(Half::from_bits(u128::from(b)), round).value.to_bits()
             }
@@ -298,9 +288,9 @@ pub fn sum(ty: Type, a: u64, b: u64) -> u64 {
                 .value
                 .to_bits(),
         } as u64;
-        if is_nan(sum, element(ty)) && ty != Type::F64 { canonical_nan(element(ty)) } else { sum }
+        if is_nan(sum, ty.element()) && ty != Type::F64 { canonical_nan(ty.element()) } else { sum }
     };
-    if element(ty) == ty {
+    if ty.element() == ty {
         return add(a, b);
     }
     add(a >> 16 & 0xffff, b >> 16 & 0xffff) << 16 | add(a & 0xffff, b & 0xffff)

@@ -23,15 +23,8 @@ pub fn extend(value: u64, ty: Type) -> i128 {
     }
 }
 
-/// The smallest and the largest value of an integer type.
-#[must_use]
-pub fn limits(ty: Type) -> (i128, i128) {
-    let bits = ty.bits();
-    if ty.is_signed() { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) }
-}
-
 fn clamp(value: i128, ty: Type) -> u64 {
-    let (least, most) = limits(ty);
+    let (least, most) = ty.limits();
     value.clamp(least, most) as u64 & mask(ty.bits())
 }
 

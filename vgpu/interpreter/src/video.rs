@@ -6,7 +6,7 @@ use gangway_ptx::Type;
 use gangway_ptx::meaning::{Video, VideoMad, VideoOperation, VideoThen};
 
 use crate::compare::is_in_order;
-use crate::integer::{extend, limits, mask};
+use crate::integer::{extend, mask};
 
 /// `c` is the last operand, where there is one.
 #[must_use]
@@ -71,7 +71,7 @@ pub fn multiply(video: VideoMad, a: u64, b: u64, c: u64) -> u64 {
     let value = sum >> shift;
     // The result is a signed one when any operand is.
     let signed = [to, first, second].iter().any(|ty| ty.is_signed());
-    let (least, most) = limits(if signed { Type::S32 } else { Type::U32 });
+    let (least, most) = (if signed { Type::S32 } else { Type::U32 }).limits();
     let value = if sat { value.clamp(least, most) } else { value };
     value as u64 & mask(32)
 }

@@ -125,6 +125,23 @@ impl Type {
         })
     }
 
+    /// The smallest and the largest value of an integer type.
+    #[must_use]
+    pub const fn limits(self) -> (i128, i128) {
+        let bits = self.bits();
+        if self.is_signed() { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) }
+    }
+
+    /// The element of a packed floating-point type; other types are their own.
+    #[must_use]
+    pub const fn element(self) -> Self {
+        match self {
+            Type::F16x2 => Type::F16,
+            Type::Bf16x2 => Type::Bf16,
+            other => other,
+        }
+    }
+
     /// Whether variables and registers can be declared with it.
     #[must_use]
     pub const fn is_fundamental(self) -> bool {
@@ -235,6 +252,15 @@ mod tests {
         assert!(Type::S32.accepts(Type::F16x2) && !Type::F32.accepts(Type::F16x2));
         assert!(!Type::F16x2.accepts(Type::S32) && !Type::U64.accepts(Type::F16x2));
         assert!(Type::Bf16.accepts(Type::B16) && Type::Bf16x2.accepts(Type::B32));
+    }
+
+    #[test]
+    fn integers_have_limits_and_packed_types_elements() {
+        assert_eq!(Type::S8.limits(), (-128, 127));
+        assert_eq!(Type::U64.limits(), (0, u64::MAX.into()));
+        assert_eq!(Type::S64.limits(), (i64::MIN.into(), i64::MAX.into()));
+        assert_eq!((Type::F16x2.element(), Type::Bf16x2.element()), (Type::F16, Type::Bf16));
+        assert_eq!((Type::F32.element(), Type::U16x2.element()), (Type::F32, Type::U16x2));
     }
 
     #[test]

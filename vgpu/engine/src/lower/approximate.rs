@@ -56,7 +56,7 @@ pub(super) fn compute(
         Approximate::Tanh => tangent,
     };
     let a = sources.first()?.quad.first();
-    let each = half::element(ty);
+    let each = ty.element();
     Some(Quad::One(match each {
         Type::F32 => {
             let a = float::flushed(e, ty, ftz, a);

@@ -21,12 +21,6 @@ pub(super) fn compute(e: &mut Emit, convert: Convert, sources: &[Source]) -> Opt
     }
 }
 
-/// The smallest and the largest value of an integer type.
-fn limits(ty: Type) -> (i128, i128) {
-    let bits = ty.bits();
-    if ty.is_signed() { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) }
-}
-
 fn between_integers(e: &mut Emit, Convert { to, from, mode, .. }: Convert, a: Quad) -> Quad {
     let signed = from.is_signed();
     let value = e.each([a], |e, [a]| e.extend(a, from.bits(), signed));
@@ -43,7 +37,7 @@ fn between_integers(e: &mut Emit, Convert { to, from, mode, .. }: Convert, a: Qu
 
 /// Between the limits of `to`, as far as values of `from` can be outside them.
 fn clamp(e: &mut Emit, value: Quad, to: Type, from: Type) -> Quad {
-    let ((least, most), (smallest, largest)) = (limits(to), limits(from));
+    let ((least, most), (smallest, largest)) = (to.limits(), from.limits());
     e.each([value], |e, [mut value]| {
         if least > smallest {
             let least = e.like(value, least as u64);
@@ -193,7 +187,7 @@ fn from_doubles(e: &mut Emit, rounding: Rounding, to: Type, a: Quad) -> Quad {
         return e.each([whole], |e, [whole]| e.scalars(&[whole], |e, scalar| wide_integer(e, to, scalar[0])));
     }
     // Inside the limits, then raised above 2^52, where the low bits are the integer's.
-    let (least, most) = limits(to);
+    let (least, most) = to.limits();
     let shifted = e.each([whole], |e, [whole]| {
         let (least, most) = (e.float_like(whole, least as f64), e.float_like(whole, most as f64));
         let clamped = e.greater(whole, least);
@@ -211,7 +205,7 @@ fn from_doubles(e: &mut Emit, rounding: Rounding, to: Type, a: Quad) -> Quad {
 }
 
 fn between_floats(e: &mut Emit, convert: Convert, sources: &[Source]) -> Option<Quad> {
-    let each = half::element(convert.to);
+    let each = convert.to.element();
     if each != convert.to {
         let convert = Convert { to: each, ..convert };
         // Two singles become the halves of one word, the first the upper.

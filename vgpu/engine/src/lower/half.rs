@@ -18,19 +18,10 @@ const fn exponent(ty: Type) -> u64 {
     if matches!(ty, Type::F16) { 0x7c00 } else { 0x7f80 }
 }
 
-/// The element of a packed type; other types are their own.
-pub(super) const fn element(ty: Type) -> Type {
-    match ty {
-        Type::F16x2 => Type::F16,
-        Type::Bf16x2 => Type::Bf16,
-        other => other,
-    }
-}
-
 /// The result, or `None` for rounding modes, and for fused products of `bf16`, which are not
 /// exact in single precision.
 pub(super) fn compute(e: &mut Emit, op: Half, ty: Type, mode: Mode, sources: &[Source]) -> Option<Quad> {
-    let each = element(ty);
+    let each = ty.element();
     if mode.rounding != Rounding::NearestEven || op == Half::Fma && each == Type::Bf16 {
         return None;
     }

@@ -189,7 +189,7 @@ fn set(
     inputs: &[Input],
     features: Features,
 ) -> Option<Outputs> {
-    if half::element(compare.ty) != compare.ty {
+    if compare.ty.element() != compare.ty {
         return None;
     }
     let [holds] = masks(builder, expected, inputs, features, |e, sources| {
@@ -214,7 +214,7 @@ fn set_predicates(
     inputs: &[Input],
     features: Features,
 ) -> Outputs {
-    let each = half::element(compare.ty);
+    let each = compare.ty.element();
     let [first, second] = masks(builder, expected, inputs, features, |e, sources| {
         let (a, b) = (sources[0].quad, sources[1].quad);
         let low = compare::holds(e, compare, each, a, b);
