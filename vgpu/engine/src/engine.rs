@@ -34,11 +34,14 @@ pub struct Options {
 /// What runs kernels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Execution {
-    /// Compiled code. A kernel that the compiler refuses is interpreted, and noted in
-    /// [`fall_backs`](crate::fall_backs).
+    /// Compiled code. A launch whose kernel the compiler refuses is interpreted, and noted in
+    /// [`fall_backs`](crate::fall_backs). Only the kernel's own code is made before the launch. A
+    /// function that the kernel calls is compiled at the first call, and a flavour for some lanes
+    /// when lanes first part. A refusal of those ends the launch with a fault: blocks have run.
     #[default]
     Compiled,
-    /// Compiled code. A kernel that the compiler refuses fails; for tests of compiled code.
+    /// Compiled code. A kernel that the compiler refuses fails, as what it calls does; for tests
+    /// of compiled code.
     CompiledOnly,
     /// The interpreter.
     Interpreted,
