@@ -74,11 +74,16 @@ impl Window {
 
 /// Where a space begins in the generic address space, and its length. Of the global and constant
 /// ones generic addresses are the addresses themselves.
-pub(crate) const fn window(space: StateSpace) -> (u64, u64) {
+pub(crate) fn window(space: StateSpace) -> (u64, u64) {
     match space {
-        StateSpace::Shared => (SHARED_WINDOW, SHARED_SIZE),
-        StateSpace::Local | StateSpace::Param => (LOCAL_WINDOW, LOCAL_SIZE),
-        _ => (0, u64::MAX),
+        StateSpace::Shared | StateSpace::SharedCta => (SHARED_WINDOW, SHARED_SIZE),
+        StateSpace::Local | StateSpace::Param | StateSpace::ParamEntry | StateSpace::ParamFunc => {
+            (LOCAL_WINDOW, LOCAL_SIZE)
+        }
+        StateSpace::Global | StateSpace::Const | StateSpace::Generic => (0, u64::MAX),
+        StateSpace::Reg | StateSpace::Sreg | StateSpace::SharedCluster => {
+            unreachable!("no form has an address in this space")
+        }
     }
 }
 

@@ -252,9 +252,14 @@ impl Emitter<'_, '_> {
     /// What generic addresses of a space have and its own have not, an `I64`.
     fn window(&mut self, space: StateSpace) -> Option<Value> {
         match space {
-            StateSpace::Shared => Some(self.load_fixed_field(I64, field!(shared))),
-            StateSpace::Local | StateSpace::Param => Some(self.number(LOCAL_WINDOW as i64)),
-            _ => None,
+            StateSpace::Shared | StateSpace::SharedCta => Some(self.load_fixed_field(I64, field!(shared))),
+            StateSpace::Local | StateSpace::Param | StateSpace::ParamEntry | StateSpace::ParamFunc => {
+                Some(self.number(LOCAL_WINDOW as i64))
+            }
+            StateSpace::Global | StateSpace::Const => None,
+            StateSpace::Reg | StateSpace::Sreg | StateSpace::SharedCluster | StateSpace::Generic => {
+                unreachable!("no form of 'cvta' has this space")
+            }
         }
     }
 

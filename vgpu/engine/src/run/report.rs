@@ -1,7 +1,8 @@
 //! From a warp that cannot go on to the fault that the launch ends with.
 
 use gangway_interpreter::FaultKind;
-use gangway_ptx::{Instruction, Meaning, Module, Opcode};
+use gangway_ptx::meaning::AsyncCopy;
+use gangway_ptx::{Instruction, Meaning, Module, Opcode, Operand};
 
 use super::job::Job;
 use super::slot::Slot;
@@ -54,9 +55,10 @@ fn kind(module: &Module, trap: &Trap, at: Option<Position>, slot: &Slot) -> Faul
     }
     match trap.signal {
         libc::SIGSEGV | libc::SIGBUS => {
-            let opcode =
-                at.and_then(|at| instruction(module, at)).map(|(instruction, _)| module.opcode(instruction));
-            let (size, write) = opcode.map_or((1, false), access);
+            let instruction = at.and_then(|at| instruction(module, at));
+            let (size, write) = instruction.map_or((1, false), |(instruction, body)| {
+                access(module.opcode(instruction), body.operands(instruction))
+            });
             FaultKind::OutOfBounds { address: trap.address as u64, size, write }
         }
         libc::SIGILL => FaultKind::Trap,
@@ -67,12 +69,29 @@ fn kind(module: &Module, trap: &Trap, at: Option<Position>, slot: &Slot) -> Faul
 }
 
 /// How many bytes an instruction accesses, and whether it writes.
-fn access(opcode: &Opcode) -> (usize, bool) {
+fn access(opcode: &Opcode, operands: &[Operand]) -> (usize, bool) {
     match opcode.meaning {
         Meaning::Load(access) => (access.size() as usize, false),
         Meaning::Store(access) => (access.size() as usize, true),
         Meaning::Atomic(atomic) => (atomic.ty.size() as usize, true),
-        _ => (opcode.ty(0).map_or(1, |ty| ty.size() as usize), false),
+        // It writes to shared memory, which the helper has checked: only the read can fail.
+        Meaning::Copy(AsyncCopy::Start) => match operands.get(2) {
+            Some(&Operand::Integer(size)) => (size as usize, false),
+            _ => (1, false),
+        },
+        // What has no address of its own, such as a built-in function that is called.
+        Meaning::Compute(_)
+        | Meaning::Move { .. }
+        | Meaning::ConvertAddress { .. }
+        | Meaning::IsInSpace(_)
+        | Meaning::Copy(AsyncCopy::Group)
+        | Meaning::Stack(..)
+        | Meaning::Control(_)
+        | Meaning::Barrier(_)
+        | Meaning::Exchange(_)
+        | Meaning::ActiveMask
+        | Meaning::Fence
+        | Meaning::Hint(_) => (opcode.ty(0).map_or(1, |ty| ty.size() as usize), false),
     }
 }
 

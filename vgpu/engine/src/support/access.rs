@@ -24,11 +24,16 @@ pub(crate) enum Space {
 impl Space {
     #[must_use]
     pub fn of(space: StateSpace) -> Self {
-        match space.plain() {
-            StateSpace::Shared => Space::Shared,
-            StateSpace::Local | StateSpace::Param => Space::Local,
+        match space {
+            StateSpace::Shared | StateSpace::SharedCta => Space::Shared,
+            StateSpace::Local | StateSpace::Param | StateSpace::ParamEntry | StateSpace::ParamFunc => {
+                Space::Local
+            }
             StateSpace::Generic => Space::Generic,
-            _ => Space::Global,
+            StateSpace::Global | StateSpace::Const => Space::Global,
+            StateSpace::Reg | StateSpace::Sreg | StateSpace::SharedCluster => {
+                unreachable!("no form of an access has this space")
+            }
         }
     }
 }
@@ -295,11 +300,15 @@ pub(crate) enum IsIn {
 impl IsIn {
     #[must_use]
     pub fn of(space: StateSpace) -> Self {
-        match space.plain() {
+        match space {
             StateSpace::Const => IsIn::Constant,
             StateSpace::Local => IsIn::Local,
-            StateSpace::Param => IsIn::Parameters,
-            _ => IsIn::Global,
+            StateSpace::Param | StateSpace::ParamEntry | StateSpace::ParamFunc => IsIn::Parameters,
+            StateSpace::Global => IsIn::Global,
+            StateSpace::Shared | StateSpace::SharedCta => unreachable!("compiled code asks that itself"),
+            StateSpace::Reg | StateSpace::Sreg | StateSpace::SharedCluster | StateSpace::Generic => {
+                unreachable!("no form of 'isspacep' has this space")
+            }
         }
     }
 }
@@ -360,7 +369,10 @@ pub(super) unsafe extern "C" fn copy(warp: *mut Warp, mask: u64, size: u64, chec
                     0 => Ok(std::ptr::null_mut()),
                     // Less than the whole may be at the end of an allocation.
                     _ => (0..taken).try_fold(std::ptr::null_mut(), |first: *mut u8, offset| {
-                        let place = place(warp, lane, access(Space::Global, 1), source + offset, false)?;
+                        let place = place(warp, lane, access(Space::Global, 1), source + offset, false);
+                        let outside =
+                            FaultKind::OutOfBounds { address: source, size: taken as usize, write: false };
+                        let place = place.map_err(|_| outside)?;
                         Ok(if first.is_null() { place } else { first })
                     }),
                 };
