@@ -29,27 +29,55 @@ impl Work {
         if self.attachments.is_empty() {
             return Ok(());
         }
+        // What this construct has made is in `created`; two steps of the version for each.
+        let own = self.began.wrapping_add(2 * self.created.len());
+        let table = &self.device.table;
+        let disturbed = table.version() != own || table.has_dangling();
         let requests = std::mem::take(&mut self.attachments);
-        let result = requests.iter().try_for_each(|request| self.attach(request));
+        let result = requests.iter().try_for_each(|request| self.attach(request, disturbed));
         // Keeps the vector's memory for the next construct.
         self.attachments = requests;
         self.attachments.clear();
         result
     }
 
-    fn attach(&mut self, request: &AttachRequest) -> Result<()> {
+    /// `disturbed`: other constructs have changed the table since this one began, or pointers
+    /// dangle.
+    fn attach(&mut self, request: &AttachRequest, disturbed: bool) -> Result<()> {
         let new = |host| self.created.iter().any(|&(begin, end)| (begin..end).contains(&host));
         let always =
             request.kind.has(MapKind::ALWAYS | MapKind::COUNTED) || AUTO_AS_ALWAYS.load(Ordering::Relaxed);
         if !(always || new(request.pointee) || new(request.pointer)) {
-            return Ok(());
+            return if disturbed { self.attach_anew(request) } else { Ok(()) };
         }
         let (Some(pointee), Some(pointer)) =
             (self.present(request.pointee, 0), self.present(request.pointer, request.size))
         else {
             return self.nothing_to_attach(request);
         };
-        self.attach_to(pointer, request, pointee.translate(request.pointee))
+        self.attach_to(pointer, request, pointee)
+    }
+
+    /// Attaches a pointer if it, or what it points to, has been made since this construct
+    /// began, or if what it pointed to has gone. The construct found one of them before
+    /// others changed the other.
+    #[cold]
+    fn attach_anew(&mut self, request: &AttachRequest) -> Result<()> {
+        let AttachRequest { pointer, pointee, size, .. } = *request;
+        let find = |host, size| match self.device.table.lookup(host, size) {
+            Relation::Contained(entry) if entry.wait_allocated() => Some(entry),
+            _ => None,
+        };
+        let (Some(holder), Some(target)) = (find(pointer, size), find(pointee, 0)) else { return Ok(()) };
+        let newer = |entry: EntryRef<'_>, host| {
+            entry.is_newer_than(self.began) && (entry.host_begin()..entry.host_end()).contains(&host)
+        };
+        if !(newer(holder, pointer) || newer(target, pointee) || holder.is_dangling(pointer)) {
+            return Ok(());
+        }
+        // Nobody else waits for what this construct copies: they wait for the pointer.
+        let _mending = self.device.table.begin_mending();
+        self.attach_with(holder, request, target, true)
     }
 
     /// OpenMP 6.0 section 7.9.6 and OpenACC 3.3 section 2.7.2: no action, unless the item
@@ -79,19 +107,31 @@ impl Work {
         }
     }
 
-    /// Makes the device pointer inside `pointer`'s storage point to the pointee
-    /// whose section is at device address `pointee`.
+    /// Makes the device pointer inside `pointer`'s storage point to the section in `pointee`'s.
     pub(super) fn attach_to(
         &mut self,
         pointer: EntryRef<'static>,
         request: &AttachRequest,
-        pointee: DevicePtr,
+        pointee: EntryRef<'static>,
+    ) -> Result<()> {
+        // Others count on what has been counted.
+        self.attach_with(pointer, request, pointee, request.kind.has(MapKind::COUNTED))
+    }
+
+    /// `at_once`: other constructs rely on the pointer without waiting for this one's copies.
+    fn attach_with(
+        &mut self,
+        pointer: EntryRef<'static>,
+        request: &AttachRequest,
+        pointee: EntryRef<'static>,
+        at_once: bool,
     ) -> Result<()> {
         let size = request.size.max(size_of::<usize>());
         // SAFETY: the compiler says that a pointer (or descriptor) of this size is there.
         let host_content: Box<[u8]> =
             unsafe { std::slice::from_raw_parts(request.pointer as *const u8, size) }.into();
-        let device_content = pointer_image(&host_content, request.pointee, pointee);
+        let section = pointee.translate(request.pointee);
+        let device_content = pointer_image(&host_content, request.pointee, section);
         let device_pointer = pointer.translate(request.pointer);
         let own = self.filling.iter().any(|filling| filling.entry == pointer);
         let counted = request.kind.has(MapKind::COUNTED);
@@ -101,10 +141,11 @@ impl Work {
             host_content,
             device_content: device_content.clone(),
             count: u32::from(counted),
-            busy: counted && !own,
+            busy: at_once && !own,
+            pointee: None,
         };
         let live = pointer.snapshot().is_some_and(|counts| counts.phase == Phase::Live);
-        let attached = pointer.attach(attachment, own);
+        let attached = self.device.table.attach(pointer, pointee, attachment, own);
         if !own && !live && !self.awaited.contains(&pointer) {
             // Another thread is still filling it: the pointer is not there before.
             self.awaited.push(pointer);
@@ -118,13 +159,12 @@ impl Work {
             Attached::WriteWhenFilled => _ = pointer.wait_filled(),
             Attached::Write => {}
         }
-        if !counted || own {
+        if !at_once || own {
             if !own && !live {
                 self.wait_until_ready(pointer)?;
             }
             return self.copy_value_to(&device_content, device_pointer, pointer.label());
         }
-        // Others count on what has been counted.
         let written = self.write_at_once(pointer, device_content, device_pointer);
         pointer.written(request.pointer);
         written
@@ -173,7 +213,7 @@ impl Work {
         // SAFETY: the compiler says that a pointer (or descriptor) of this size is there.
         let host = unsafe { std::slice::from_raw_parts(pointer as *const u8, host_content.len()) };
         let written = self.write_at_once(entry, host.into(), device_pointer);
-        entry.detached(pointer);
+        self.device.table.detached(entry, pointer);
         written
     }
 

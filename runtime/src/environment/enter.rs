@@ -58,6 +58,7 @@ impl Work {
     #[inline]
     fn enter_all(&mut self, items: &impl Items) -> Result<()> {
         self.seen = MapKind::ALLOC;
+        self.began = self.device.table.version();
         if self.packs() {
             self.plan_pack(items);
         }
@@ -144,14 +145,14 @@ impl Work {
             wanted.count = Count::Yes;
         }
         let held = self.make_present(&wanted)?;
-        if let (Some(pointer), Some(_)) = (pointer, held.entry) {
+        if let (Some(pointer), Some(pointee)) = (pointer, held.entry) {
             let request = AttachRequest {
                 pointer: item.base,
                 pointee: item.begin,
                 size: size_of::<usize>(),
                 kind: MapKind::ATTACH | MapKind::ALWAYS,
             };
-            if let Err(error) = self.attach_to(pointer, &request, held.device) {
+            if let Err(error) = self.attach_to(pointer, &request, pointee) {
                 self.drop_held(held);
                 return Err(error);
             }

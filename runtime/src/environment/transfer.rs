@@ -138,6 +138,7 @@ mod tests {
             device_content: vec![0; length].into(),
             count: 0,
             busy: false,
+            pointee: None,
         };
         let parts = |pointers| {
             let mut parts = Vec::new();

@@ -32,6 +32,8 @@ pub struct Work {
     /// A target region, whose data nobody else has when it ends.
     pub(super) is_region: bool,
     pub(super) recent: Recent,
+    /// Version of the present table when it began.
+    pub(super) began: usize,
     /// The meanings of all items together: what `enter` came across.
     pub(super) seen: MapKind,
     /// Per argument of the construct, what `enter` found.
@@ -154,6 +156,7 @@ impl Work {
             unified_shared_memory,
             is_region: false,
             recent: Recent::default(),
+            began: 0,
             seen: MapKind::ALLOC,
             held: Vec::new(),
             components: Vec::new(),

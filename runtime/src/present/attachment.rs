@@ -1,6 +1,8 @@
 //! The device pointers inside an entry that have been attached.
 
 use super::entry::{Entry, EntryRef};
+use super::index::PresentTable;
+use super::pointee::Pointee;
 use super::state::Phase;
 use crate::sync::{MutexGuard, Ordering, back_off, lock};
 use gangway_backend::DevicePtr;
@@ -24,6 +26,8 @@ pub struct Attachment {
     /// A thread is about to change the device pointer. Others wait until it has changed: it
     /// waits for nobody but the device.
     pub busy: bool,
+    /// The entry whose storage it points to, once it is remembered.
+    pub pointee: Option<Pointee>,
 }
 
 impl Attachment {
@@ -50,11 +54,78 @@ pub enum Attached {
     LeftToFiller,
 }
 
-impl Entry {
-    pub(super) fn drop_attachments(&self) {
-        if self.has_attachments.swap(false, Ordering::AcqRel) {
-            lock(&self.attachments).clear();
-            lock(&self.left_to_filler).clear();
+impl PresentTable {
+    /// Forgets the attachments of an entry that leaves the table.
+    pub(super) fn drop_attachments(&self, entry: &Entry) {
+        if entry.has_attachments.swap(false, Ordering::AcqRel) {
+            lock(&entry.attachments).drain(..).for_each(|attachment| self.unlink(attachment.pointee));
+            lock(&entry.left_to_filler).clear();
+        }
+    }
+
+    /// Remembers an attachment of a pointer in an entry to another entry; one that has a count
+    /// adds to the count there is. `filler`: the caller's construct fills the entry. If the
+    /// caller has to write a pointer that it says is busy, it calls
+    /// [`written`](EntryRef::written) afterwards.
+    pub fn attach(
+        &self,
+        pointer: EntryRef<'_>,
+        pointee: EntryRef<'_>,
+        attachment: Attachment,
+        filler: bool,
+    ) -> Attached {
+        let host_pointer = attachment.host_pointer;
+        let attachment = Attachment { pointee: Some(Pointee::of(pointee)), ..attachment };
+        if !self.remember(pointer, attachment) {
+            return Attached::Known;
+        }
+        // The filler may still copy over the pointer. It looks here when it is
+        // done with that, see `seal`.
+        let mut left = lock(&pointer.entry().left_to_filler);
+        let filling = pointer.snapshot().is_some_and(|snapshot| snapshot.phase == Phase::Filling);
+        if filler || !filling {
+            return Attached::Write;
+        }
+        if pointer.entry().sealed.load(Ordering::Relaxed) {
+            return Attached::WriteWhenFilled;
+        }
+        left.push(host_pointer);
+        drop(left);
+        pointer.written(host_pointer);
+        Attached::LeftToFiller
+    }
+
+    /// False if the same pointer is attached to the same thing already.
+    fn remember(&self, pointer: EntryRef<'_>, attachment: Attachment) -> bool {
+        let mut attachments = pointer.idle_attachments(attachment.host_pointer);
+        pointer.entry().has_attachments.store(true, Ordering::Release);
+        // The new link first: what only moves must not look as if it were gone.
+        self.link(attachment.pointee);
+        match attachments.iter_mut().find(|a| a.host_pointer == attachment.host_pointer) {
+            Some(known) if known.is_same(&attachment) => {
+                known.count = known.count.saturating_add(attachment.count);
+                self.unlink(std::mem::replace(&mut known.pointee, attachment.pointee));
+                false
+            }
+            Some(known) => {
+                // Attached to something else: the count begins anew.
+                let count = if attachment.count == 0 { known.count } else { attachment.count };
+                self.unlink(known.pointee);
+                *known = Attachment { count, ..attachment };
+                true
+            }
+            None => {
+                attachments.push(attachment);
+                true
+            }
+        }
+    }
+
+    /// The pointer that [`detach`](EntryRef::detach) answered is no attached one any more.
+    pub fn detached(&self, pointer: EntryRef<'_>, host_pointer: usize) {
+        let mut attachments = lock(&pointer.entry().attachments);
+        for gone in attachments.extract_if(.., |a| a.busy && a.host_pointer == host_pointer) {
+            self.unlink(gone.pointee);
         }
     }
 }
@@ -67,28 +138,16 @@ impl<'t> EntryRef<'t> {
         self.entry().has_attachments.load(Ordering::Acquire)
     }
 
-    /// Remembers an attachment; one that has a count adds to the count there is. `filler`:
-    /// the caller's construct fills the entry. If the caller has to write a pointer that it
-    /// says is busy, it calls [`written`](Self::written) afterwards.
-    pub fn attach(self, attachment: Attachment, filler: bool) -> Attached {
-        let host_pointer = attachment.host_pointer;
-        if !self.remember(attachment) {
-            return Attached::Known;
+    /// Whether a pointer in the entry is attached to what is not there any more. Waits while a
+    /// thread is about to change it.
+    #[must_use]
+    pub fn is_dangling(self, host_pointer: usize) -> bool {
+        if !self.has_attachments() {
+            return false;
         }
-        // The filler may still copy over the pointer. It looks here when it is
-        // done with that, see `seal`.
-        let mut left = lock(&self.entry().left_to_filler);
-        let filling = self.snapshot().is_some_and(|snapshot| snapshot.phase == Phase::Filling);
-        if filler || !filling {
-            return Attached::Write;
-        }
-        if self.entry().sealed.load(Ordering::Relaxed) {
-            return Attached::WriteWhenFilled;
-        }
-        left.push(host_pointer);
-        drop(left);
-        self.written(host_pointer);
-        Attached::LeftToFiller
+        let attachments = self.idle_attachments(host_pointer);
+        let attachment = attachments.iter().find(|a| a.host_pointer == host_pointer);
+        attachment.and_then(|attachment| attachment.pointee).is_some_and(Pointee::is_gone)
     }
 
     /// Answers the attachments that others have left to the construct which fills
@@ -105,31 +164,9 @@ impl<'t> EntryRef<'t> {
         attachments.iter().filter(|a| pointers.contains(&a.host_pointer)).cloned().collect()
     }
 
-    /// False if the same pointer is attached to the same thing already.
-    fn remember(self, attachment: Attachment) -> bool {
-        let mut attachments = self.idle_attachments(attachment.host_pointer);
-        self.entry().has_attachments.store(true, Ordering::Release);
-        match attachments.iter_mut().find(|a| a.host_pointer == attachment.host_pointer) {
-            Some(known) if known.is_same(&attachment) => {
-                known.count = known.count.saturating_add(attachment.count);
-                false
-            }
-            Some(known) => {
-                // Attached to something else: the count begins anew.
-                let count = if attachment.count == 0 { known.count } else { attachment.count };
-                *known = Attachment { count, ..attachment };
-                true
-            }
-            None => {
-                attachments.push(attachment);
-                true
-            }
-        }
-    }
-
     /// Takes one from an attachment's count, or `all`. What it answers was the last, of an
     /// entry that stays: the caller gives the device pointer the host's value and then calls
-    /// [`detached`](Self::detached). Nothing happens to a pointer that has no count.
+    /// [`PresentTable::detached`]. Nothing happens to a pointer that has no count.
     pub fn detach(self, host_pointer: usize, all: bool) -> Option<Attachment> {
         if !self.has_attachments() {
             return None;
@@ -164,9 +201,11 @@ impl<'t> EntryRef<'t> {
         }
     }
 
-    /// The pointer that [`detach`](Self::detach) answered is no attached one any more.
-    pub fn detached(self, host_pointer: usize) {
-        lock(&self.entry().attachments).retain(|a| !(a.busy && a.host_pointer == host_pointer));
+    /// How many pointers in the entry are attached to what is not there any more.
+    #[cfg(not(loom))]
+    pub(super) fn count_dangling(self) -> usize {
+        let dangles = |a: &&Attachment| a.pointee.is_some_and(Pointee::is_gone);
+        lock(&self.entry().attachments).iter().filter(dangles).count()
     }
 
     /// In a forked child: nobody is about to change any pointer.

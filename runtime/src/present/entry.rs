@@ -6,6 +6,7 @@
 
 use super::attachment::Attachment;
 use super::block::{Block, BlockRef};
+use super::pointee::Pointers;
 use super::ready::{Ready, ReadyRef};
 use super::state::{Counter, Phase, Release, Snapshot};
 use crate::label::Label;
@@ -35,6 +36,10 @@ pub struct Entry {
     /// pointer; and whether it has looked for the last time.
     pub(super) left_to_filler: Mutex<Vec<usize>>,
     pub(super) sealed: AtomicBool,
+    /// Attached pointers of other entries that point here.
+    pub(super) pointers: Pointers,
+    /// The table's version since which the entry is there.
+    since: AtomicUsize,
     /// The thread whose target region made the entry and alone has it so far; 0 if a data
     /// construct made or used it. What is left of such a region in a forked child goes.
     region_of: AtomicUsize,
@@ -93,13 +98,15 @@ impl Entry {
             attachments: Mutex::new(Vec::new()),
             left_to_filler: Mutex::new(Vec::new()),
             sealed: AtomicBool::new(false),
+            pointers: Pointers::none(),
+            since: AtomicUsize::new(0),
             region_of: AtomicUsize::new(0),
         }
     }
 
-    /// Starts a new life of a free entry. Only the holder of the table's writer
-    /// lock calls this.
-    pub(super) fn begin_life(&self, new: &NewEntry) {
+    /// Starts a new life of a free entry, which is there from that version of the table on.
+    /// Only the holder of the table's writer lock calls this.
+    pub(super) fn begin_life(&self, new: &NewEntry, since: usize) {
         self.host_begin.store(new.host_begin, Ordering::Relaxed);
         self.host_end.store(new.host_begin + new.size, Ordering::Relaxed);
         self.host_base.store(new.host_base, Ordering::Relaxed);
@@ -109,6 +116,7 @@ impl Entry {
         self.block.store(std::ptr::null_mut(), Ordering::Relaxed);
         self.sealed.store(false, Ordering::Relaxed);
         self.region_of.store(0, Ordering::Relaxed);
+        self.since.store(since, Ordering::Relaxed);
         let phase = match new.associated {
             Some(device) => {
                 self.device_begin.store(device.0, Ordering::Relaxed);
@@ -117,6 +125,7 @@ impl Entry {
             None => Phase::Allocating,
         };
         let state = self.snapshot().first(new.counter, new.associated.is_some(), phase);
+        self.pointers.begin(state.generation);
         self.state.store(state.encode(), Ordering::Release);
     }
 
@@ -125,7 +134,6 @@ impl Entry {
     /// others have changed meanwhile.
     pub(super) fn end_life(&self) {
         self.state.swap(self.snapshot().freed().encode(), Ordering::AcqRel);
-        self.drop_attachments();
     }
 
     #[inline]
@@ -346,6 +354,12 @@ impl<'t> EntryRef<'t> {
     #[must_use]
     pub fn label(self) -> Label {
         Label::from_ptr(self.entry.label.load(Ordering::Relaxed))
+    }
+
+    /// Whether it has been made since the table had a version.
+    #[must_use]
+    pub(crate) fn is_newer_than(self, version: usize) -> bool {
+        self.entry.since.load(Ordering::Relaxed).wrapping_sub(version) as isize > 0
     }
 
     /// Whether the contents are valid, and not only issued. One load.

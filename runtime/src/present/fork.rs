@@ -11,7 +11,7 @@ use super::index::{PresentTable, Writer};
 use super::ready::Ready;
 use super::reverse::Ranges;
 use super::stock::Objects;
-use crate::sync::{MutexGuard, lock, this_thread};
+use crate::sync::{MutexGuard, Ordering, lock, this_thread};
 
 /// The locks of an entry. Nobody holds both at any other time.
 struct Locked<'t> {
@@ -59,5 +59,8 @@ impl PresentTable {
         for entry in gone {
             self.remove(&mut writer, entry);
         }
+        // Threads that were about to write a pointer will not say so any more.
+        let dangling = self.locked_entries().into_iter().map(EntryRef::count_dangling).sum();
+        self.dangling.store(dangling, Ordering::Release);
     }
 }

@@ -99,6 +99,9 @@ pub struct PresentTable {
     pub(super) points: Stock<Ready>,
     pub(super) blocks: Stock<Block>,
     pub(super) reverse: Reverse,
+    /// Attached pointers that point to what is not there any more, and pointers that are
+    /// about to be written.
+    pub(super) dangling: AtomicUsize,
 }
 
 /// Position of a range: leaf number and place in the leaf.
@@ -125,6 +128,7 @@ impl PresentTable {
             points: Stock::default(),
             blocks: Stock::default(),
             reverse: Reverse::default(),
+            dangling: AtomicUsize::new(0),
         }
     }
 
@@ -223,8 +227,9 @@ impl PresentTable {
             taken => return Err(taken),
         }
         let entry = writer.take_entry();
+        let since = self.version.load(Ordering::Relaxed).wrapping_add(2);
         // SAFETY: entries of the writer's chunks live as long as the table.
-        unsafe { entry.as_ref() }.begin_life(new);
+        unsafe { entry.as_ref() }.begin_life(new, since);
         self.edit(|table| table.place(&mut writer, new.host_begin, new.host_begin + new.size, entry));
         Ok(EntryRef::new(entry))
     }
@@ -369,7 +374,8 @@ impl PresentTable {
         if let Some(position) = self.position_of(begin) {
             self.edit(|table| table.unplace(writer, position));
         }
-        entry.entry().drop_attachments();
+        self.end_pointers(entry.entry());
+        self.drop_attachments(entry.entry());
         writer.free_entries.push_back(NonNull::from(entry.entry()));
     }
 

@@ -14,6 +14,8 @@
 //! * [`ready`] is the point in a stream from which on the contents of new entries are
 //!   valid. It retires when the construct that made them is done.
 //! * [`block`] is device memory that several small entries share.
+//! * [`attachment`] has the pointers in an entry that have been made to point to others, and
+//!   [`pointee`] those of them that point to what has gone.
 //! * [`reverse`] finds the host address of a device address.
 //! * [`state`] is the one word that decides an entry's fate: both reference
 //!   counts, the threads that are unmapping it, its phase and its generation.
@@ -30,6 +32,7 @@ mod index;
 mod leaves;
 #[cfg(all(test, loom))]
 mod loom_tests;
+mod pointee;
 mod ready;
 mod recent;
 mod reverse;
@@ -42,6 +45,7 @@ pub use entry::{Entry, EntryRef, NewEntry};
 #[cfg(not(loom))]
 pub(crate) use fork::TableLocks;
 pub use index::{NotAssociated, PresentTable, Relation, Removed};
+pub use pointee::{Dangling, Pointee};
 pub use ready::{Point, ReadyRef};
 pub(crate) use recent::Recent;
 pub use state::{Counter, Phase, Release, Snapshot};

@@ -1,0 +1,193 @@
+//! Which entries attached pointers point to, and which of them are gone.
+//!
+//! The map effects of a construct are not one step, so one may find a structure that
+//! another construct is giving up, and then what its pointer points to in a new life that a
+//! third one has begun: both are present, nobody is to attach the pointer, and it leads to
+//! memory that has been freed. An entry therefore counts the attached pointers that point to
+//! it. When it leaves the table they dangle, until they are attached to something else or
+//! their own entry leaves, too. As long as the table has dangling pointers, constructs with
+//! attachments look whether theirs is one ([`EntryRef::is_dangling`]).
+
+use super::entry::{Entry, EntryRef};
+use super::index::PresentTable;
+use crate::sync::{AtomicU64, AtomicUsize, Ordering};
+use std::ptr::NonNull;
+
+/// An entry in one of its lives, which an attached pointer points to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pointee {
+    entry: NonNull<Entry>,
+    generation: u32,
+}
+
+// SAFETY: entries may be used from any thread, and live as long as their table. So does what
+// has a pointee: another entry of the table.
+unsafe impl Send for Pointee {}
+
+/// How many attached pointers point to an entry: its generation, and the number. A change is
+/// one compare-and-swap, so a pointer counts here or among those that dangle.
+#[derive(Debug)]
+pub(super) struct Pointers(AtomicU64);
+
+/// No entry is alive.
+const OVER: u64 = u64::MAX;
+
+const COUNT: u64 = u32::MAX as u64;
+
+impl Pointers {
+    pub(super) fn none() -> Self {
+        Self(AtomicU64::new(OVER))
+    }
+
+    /// The entry begins a life.
+    pub(super) fn begin(&self, generation: u32) {
+        self.0.store(u64::from(generation) << 32, Ordering::Relaxed);
+    }
+
+    /// The entry's life is over. Answers how many pointers dangle now.
+    fn end(&self) -> usize {
+        match self.0.swap(OVER, Ordering::AcqRel) {
+            OVER => 0,
+            word => (word & COUNT) as usize,
+        }
+    }
+
+    /// Changes the number if the entry is in that life.
+    fn change(&self, generation: u32, change: impl Fn(u64) -> u64) -> bool {
+        let same = |word: u64| word != OVER && word >> 32 == u64::from(generation);
+        let next = |word| same(word).then(|| change(word));
+        self.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, next).is_ok()
+    }
+}
+
+impl Pointee {
+    pub(super) fn of(entry: EntryRef<'_>) -> Self {
+        Self { entry: NonNull::from(entry.entry()), generation: entry.key().1 }
+    }
+
+    fn pointers(&self) -> &Pointers {
+        // SAFETY: entries live as long as their table, which the caller has.
+        unsafe { &self.entry.as_ref().pointers }
+    }
+
+    pub(super) fn is_gone(self) -> bool {
+        let word = self.pointers().0.load(Ordering::Acquire);
+        word == OVER || word >> 32 != u64::from(self.generation)
+    }
+}
+
+/// As long as one lives, the table has a dangling pointer.
+#[derive(Debug)]
+pub struct Dangling<'t>(&'t AtomicUsize);
+
+impl Drop for Dangling<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+impl PresentTable {
+    /// Whether attached pointers may point to what is not there any more. One load.
+    #[inline]
+    #[must_use]
+    pub fn has_dangling(&self) -> bool {
+        self.dangling.load(Ordering::Acquire) != 0
+    }
+
+    /// Has other constructs look at the pointers they attach, until a thread that attaches one
+    /// anew has written it.
+    pub fn begin_mending(&self) -> Dangling<'_> {
+        self.dangling.fetch_add(1, Ordering::AcqRel);
+        Dangling(&self.dangling)
+    }
+
+    /// One more pointer is attached to an entry.
+    pub(super) fn link(&self, pointee: Option<Pointee>) {
+        let counted = |p: Pointee| p.pointers().change(p.generation, |word| word + 1);
+        if pointee.is_some_and(|pointee| !counted(pointee)) {
+            self.dangling.fetch_add(1, Ordering::AcqRel);
+        }
+    }
+
+    /// A pointer is attached to an entry no more.
+    pub(super) fn unlink(&self, pointee: Option<Pointee>) {
+        let counted = |p: Pointee| p.pointers().change(p.generation, |word| word - 1);
+        if pointee.is_some_and(|pointee| !counted(pointee)) {
+            // Below zero for a moment, if the entry has just gone: constructs look in vain.
+            self.dangling.fetch_sub(1, Ordering::AcqRel);
+        }
+    }
+
+    /// An entry leaves the table. The caller has the writers' lock: who finds another one in
+    /// its place finds the dangling pointers, too.
+    pub(super) fn end_pointers(&self, entry: &Entry) {
+        let dangling = entry.pointers.end();
+        if dangling != 0 {
+            self.dangling.fetch_add(dangling, Ordering::AcqRel);
+        }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::super::attachment::{Attached, Attachment};
+    use super::super::index::plain;
+    use super::super::state::Counter;
+    use super::*;
+    use gangway_backend::DevicePtr;
+
+    fn attachment(host_pointer: usize) -> Attachment {
+        Attachment {
+            host_pointer,
+            device_pointer: DevicePtr(host_pointer),
+            host_content: [1; 8].into(),
+            device_content: [2; 8].into(),
+            count: 0,
+            busy: false,
+            pointee: None,
+        }
+    }
+
+    fn remove(table: &PresentTable, entry: EntryRef<'_>) {
+        entry.release(Counter::Dynamic, false, false).unwrap();
+        table.finish_unmapping(entry).unwrap();
+    }
+
+    #[test]
+    fn pointers_dangle_until_they_are_attached_anew_or_go() {
+        let table = PresentTable::new();
+        let pointer = table.insert(&plain(64, 64)).unwrap();
+        let mut pointee = table.insert(&plain(256, 64)).unwrap();
+        pointer.set_allocation(DevicePtr(64), 0);
+        pointer.publish();
+        for host in [64, 72] {
+            assert_eq!(table.attach(pointer, pointee, attachment(host), false), Attached::Write);
+            assert_eq!(table.attach(pointer, pointee, attachment(host), false), Attached::Known);
+        }
+        for _ in 0..3 {
+            assert!(!table.has_dangling() && !pointer.is_dangling(64));
+            remove(&table, pointee);
+            assert!(table.has_dangling() && pointer.is_dangling(64) && pointer.is_dangling(72));
+            assert!(!pointer.is_dangling(80), "no pointer");
+            pointee = table.insert(&plain(256, 64)).unwrap();
+            // To the same address, as it happens.
+            assert_eq!(table.attach(pointer, pointee, attachment(64), false), Attached::Known);
+            assert!(table.has_dangling() && !pointer.is_dangling(64) && pointer.is_dangling(72));
+            assert_eq!(table.attach(pointer, pointee, attachment(72), false), Attached::Known);
+        }
+        assert!(!table.has_dangling());
+        let mending = table.begin_mending();
+        assert!(table.has_dangling());
+        drop(mending);
+        remove(&table, pointee);
+        remove(&table, pointer);
+        assert!(!table.has_dangling());
+        // The other way round.
+        let pointer = table.insert(&plain(64, 64)).unwrap();
+        let pointee = table.insert(&plain(256, 64)).unwrap();
+        table.attach(pointer, pointee, attachment(64), true);
+        remove(&table, pointer);
+        remove(&table, pointee);
+        assert!(!table.has_dangling());
+    }
+}
