@@ -90,4 +90,4 @@ uninstall: ## Remove what install put there
 
 .PHONY: clean
 clean: ## Remove build/ and target/
-	rm -rf build target device/host-openmp/target device/gpu/target fuzz/target
+	rm -rf build target device/host-openmp/target device/gpu/target device/gpu/maths/target fuzz/target

@@ -54,7 +54,8 @@ phase() {
 }
 
 # The workspace, and the crates that are workspaces of their own.
-readonly manifests=(Cargo.toml device/host-openmp/Cargo.toml device/gpu/Cargo.toml fuzz/Cargo.toml vgpu/clients/cudarc/Cargo.toml)
+readonly manifests=(Cargo.toml device/host-openmp/Cargo.toml device/gpu/Cargo.toml device/gpu/maths/Cargo.toml
+  fuzz/Cargo.toml vgpu/clients/cudarc/Cargo.toml)
 
 check_format() {
   local manifest status=0
@@ -89,6 +90,7 @@ phase deny scripts/deny.sh
 phase stage cargo xtask stage
 phase workspace cargo test "${locked[@]}" --workspace --exclude gangway-conformance --no-fail-fast
 phase device cargo test "${locked[@]}" --manifest-path device/host-openmp/Cargo.toml --no-fail-fast
+phase device cargo test "${locked[@]}" --release --manifest-path device/gpu/maths/Cargo.toml --no-fail-fast
 phase conformance cargo test "${locked[@]}" -p gangway-conformance --no-fail-fast
 phase libgomp cargo run "${locked[@]}" -p gangway-libgomp-suite -- --tenth
 phase clients scripts/clients.sh --library build/stage/lib/gangway/vgpu

@@ -1,22 +1,23 @@
-//! The GPU device runtime: `device/gpu`, compiled to LLVM bitcode, as the archive that clang links
-//! into OpenMP device code.
+//! The GPU device runtime: `device/gpu` and its mathematics, compiled to LLVM bitcode, as the archive
+//! that clang links into OpenMP device code. Each crate is a member of its own, so that the linker
+//! reads only what a program needs.
 //!
-//! The steps, each of which leaves a file in `device/gpu/target/nvptx64-nvidia-cuda/archive`:
+//! The steps, each of which leaves a file in `device/gpu/target/nvptx64-nvidia-cuda/archive/CRATE`:
 //!
 //! 1. cargo compiles the crate and `core` to bitcode, without LLVM's passes. The compiler is the one
 //!    whose LLVM is clang's (Debian's `rustc-web`), since bitcode cannot be read by an older LLVM.
 //! 2. The modules are linked; of `core` and other crates only what is used.
 //! 3. The text of the module is edited ([`ir`]): what Rust cannot say about code for a GPU.
 //! 4. `opt` optimises it, so that programs compiled without optimisation get a usable runtime, too.
-//! 5. The text is edited again, and packed.
+//! 5. The text is edited again, and becomes the member.
 //!
-//! Steps 2 to 5 are left out when the archive is newer than what cargo built and than this program.
+//! Steps 2 to 5 are left out when the member is newer than what cargo built and than this program.
 
 mod ir;
 
 use crate::{Result, checked, tree};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 const TARGET: &str = "nvptx64-nvidia-cuda";
@@ -31,44 +32,59 @@ const CARGO: &str = "/usr/bin/cargo";
 /// What the compiler is told: LLVM's passes run after the edits, not before, and a panic is a trap.
 const RUSTFLAGS: &str = "-Cno-prepopulate-passes -Zunstable-options -Cpanic=immediate-abort";
 
+/// The crates that become members, by folder and name of their library.
+const MEMBERS: [(&str, &str); 2] = [("device/gpu", "gangway_gpu"), ("device/gpu/maths", "gangway_gpu_maths")];
+
 /// Builds the archive, and copies it below `library`.
 pub fn stage(root: &Path, library: &Path) -> Result<()> {
-    let built = compile(root)?;
-    let folder = root.join("device/gpu/target").join(TARGET).join("archive");
-    let archive = folder.join("libompdevice.a");
-    if !is_current(&archive, &built)? {
-        pack(&built, &folder, &archive)?;
+    let output = root.join("device/gpu/target").join(TARGET);
+    let archive = output.join("archive/libompdevice.a");
+    let mut members = Vec::new();
+    for (folder, name) in MEMBERS {
+        compile(root, folder)?;
+        let built = output.join(format!("release/lib{name}.a"));
+        let folder = output.join("archive").join(name);
+        let member = folder.join(format!("{name}.bc"));
+        if !is_current(&member, &built)? {
+            translate(&built, name, &folder, &member)?;
+        }
+        members.push(member);
     }
+    if archive.is_file() {
+        fs::remove_file(&archive)?;
+    }
+    checked(tool("llvm-ar").arg("rcs").arg(&archive).args(members))?;
     let place = library.join(ARCHIVE);
     tree::create_folder(place.parent().ok_or("the archive is in a folder")?)?;
     tree::copy(&archive, &place)
 }
 
-/// Has cargo compile the crate; the result is an archive of bitcode modules.
-fn compile(root: &Path) -> Result<PathBuf> {
-    let directory = root.join("device/gpu");
+/// Has cargo compile a crate; the result is an archive of bitcode modules. All crates share a target
+/// folder, and so `core`.
+fn compile(root: &Path, folder: &str) -> Result<()> {
     let mut command = Command::new(CARGO);
-    command.current_dir(&directory);
+    command.current_dir(root.join(folder));
     command.args(["rustc", "--release", "-Zbuild-std=core", "--target", TARGET, "--crate-type", "staticlib"]);
+    command.arg("--target-dir").arg(root.join("device/gpu/target"));
     // `-Z` options are for nightly compilers only; a stable one has them all the same.
     command.env("RUSTC_BOOTSTRAP", "1").env("RUSTC", RUSTC).env("RUSTFLAGS", RUSTFLAGS);
     // Set by the cargo that runs this program, for another compiler.
     for name in ["CARGO", "CARGO_MANIFEST_DIR", "CARGO_PKG_NAME", "CARGO_TARGET_DIR", "RUSTUP_TOOLCHAIN"] {
         command.env_remove(name);
     }
-    checked(&mut command)?;
-    Ok(directory.join("target").join(TARGET).join("release/libgangway_gpu.a"))
+    checked(&mut command)
 }
 
-/// Whether the archive is newer than what it is made of and than what makes it.
-fn is_current(archive: &Path, built: &Path) -> Result<bool> {
+/// Whether the member is newer than what it is made of and than what makes it.
+fn is_current(member: &Path, built: &Path) -> Result<bool> {
     let changed = |path: &Path| fs::metadata(path).and_then(|data| data.modified());
-    let Ok(made) = changed(archive) else { return Ok(false) };
+    let Ok(made) = changed(member) else { return Ok(false) };
     let maker = std::env::current_exe()?;
     Ok(made > changed(built)? && made > changed(&maker)?)
 }
 
-fn pack(built: &Path, folder: &Path, archive: &Path) -> Result<()> {
+/// Makes a member of what cargo has built.
+fn translate(built: &Path, name: &str, folder: &Path, member: &Path) -> Result<()> {
     if folder.is_dir() {
         fs::remove_dir_all(folder)?;
     }
@@ -76,7 +92,7 @@ fn pack(built: &Path, folder: &Path, archive: &Path) -> Result<()> {
     tree::create_folder(&modules)?;
     checked(tool("llvm-ar").arg("x").arg("--output").arg(&modules).arg(built))?;
     let linked = folder.join("1-linked.ll");
-    link(&modules, &linked)?;
+    link(&modules, name, &linked)?;
 
     let edited = folder.join("2-edited.ll");
     let text = ir::prepare(&tree::read(&linked)?);
@@ -97,19 +113,18 @@ fn pack(built: &Path, folder: &Path, archive: &Path) -> Result<()> {
 
     let finished = folder.join("4-finished.ll");
     tree::write(&finished, ir::finish(&tree::read(&optimised)?))?;
-    let bitcode = folder.join("ompdevice.bc");
-    checked(tool("llvm-as").arg("-o").arg(&bitcode).arg(&finished))?;
-    checked(tool("llvm-ar").arg("rcs").arg(archive).arg(&bitcode))
+    checked(tool("llvm-as").arg("-o").arg(member).arg(&finished))
 }
 
-/// Links the runtime's module with what it uses of the others.
-fn link(modules: &Path, output: &Path) -> Result<()> {
+/// Links a crate's module with what it uses of the others.
+fn link(modules: &Path, name: &str, output: &Path) -> Result<()> {
+    let own = format!("{name}-");
     let mut ours = Vec::new();
     let mut others = Vec::new();
     for entry in fs::read_dir(modules)? {
         let path = entry?.path();
-        let own = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("gangway_gpu-"));
-        if own { &mut ours } else { &mut others }.push(path);
+        let is_own = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&own));
+        if is_own { &mut ours } else { &mut others }.push(path);
     }
     others.sort();
     // The flag holds for what follows the first file.

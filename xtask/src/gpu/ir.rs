@@ -151,12 +151,14 @@ fn without_processor(line: &str) -> String {
 
 /// Hidden: the image is where the function ends, and what it does not use is left out.
 fn hide(line: &str) -> String {
-    let plain = line.starts_with("define ")
-        && !["internal ", "hidden ", "private "].iter().any(|word| line["define ".len()..].starts_with(word));
-    if plain {
-        return line.replacen("define ", "define hidden ", 1);
+    let Some(rest) = line.strip_prefix("define ") else { return line.to_owned() };
+    let visible =
+        !["internal ", "hidden ", "private ", "weak hidden "].iter().any(|word| rest.starts_with(word));
+    match rest.strip_prefix("weak ") {
+        _ if !visible => line.to_owned(),
+        Some(rest) => format!("define weak hidden {rest}"),
+        None => format!("define hidden {rest}"),
     }
-    line.to_owned()
 }
 
 /// The flags by which LLVM's passes for OpenMP know device code of a version of OpenMP.
@@ -231,6 +233,17 @@ define internal void @inner() {
 declare void @other()
 ";
         assert_eq!(exports(text), ["__omp_rtl_debug_kind", "__kmpc_target_deinit"]);
+    }
+
+    #[test]
+    fn exported_functions_are_hidden_from_outside_the_image() {
+        assert_eq!(hide("define void @f() {"), "define hidden void @f() {");
+        assert_eq!(
+            hide("define weak double @sin(double %0) {"),
+            "define weak hidden double @sin(double %0) {"
+        );
+        assert_eq!(hide("define internal void @f() {"), "define internal void @f() {");
+        assert_eq!(hide("declare void @f()"), "declare void @f()");
     }
 
     #[test]

@@ -1,0 +1,31 @@
+//! Mathematical functions for GPU code, under the names that compilers and headers call.
+//!
+//! Stock clang has no mathematical library for NVIDIA's GPUs: its headers turn `sin` into
+//! `__nv_sin`, a function of NVIDIA's libdevice, and what does not come through these headers calls
+//! `sin` itself, as Fortran does. Here are both. The elementary functions are those of the `libm`
+//! crate; what a processor does exactly in one instruction is done so ([`target`]).
+//!
+//! This is a package of its own and a member of its own in the archive, so that the linker does not
+//! even read it for programs without mathematics. Nothing here knows of threads or teams.
+
+#![cfg_attr(target_arch = "nvptx64", no_std)]
+#![cfg_attr(target_arch = "nvptx64", feature(f16, linkage, link_llvm_intrinsics))]
+#![cfg_attr(target_arch = "nvptx64", allow(internal_features))]
+
+mod export;
+pub mod target;
+
+pub mod complex;
+pub mod elementary;
+pub mod fortran;
+pub mod libdevice;
+#[cfg(target_arch = "nvptx64")]
+pub mod rounding;
+pub mod special;
+
+/// Compiled so that a panic is a trap, the crate reaches no handler; the compiler wants one.
+#[cfg(target_arch = "nvptx64")]
+#[panic_handler]
+fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
+    target::trap()
+}

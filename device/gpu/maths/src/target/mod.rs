@@ -1,0 +1,13 @@
+//! What processors do in one instruction, exactly rounded, and what only GPUs have.
+//!
+//! The host's half exists for the tests: all that is computed on top of this runs there, too.
+
+#[cfg(not(target_arch = "nvptx64"))]
+mod host;
+#[cfg(target_arch = "nvptx64")]
+mod nvptx;
+
+#[cfg(not(target_arch = "nvptx64"))]
+pub use host::*;
+#[cfg(target_arch = "nvptx64")]
+pub use nvptx::*;
