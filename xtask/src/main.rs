@@ -1,5 +1,6 @@
 //! Build steps that cargo cannot do alone. `cargo xtask help` lists them.
 
+mod compilers;
 mod exports;
 mod gpu;
 mod stage;

@@ -6,7 +6,7 @@
 //!
 //! With `--sanitize` only the libraries, and with AddressSanitizer in them.
 
-use crate::{Result, checked, exports, gpu, tree};
+use crate::{Result, checked, compilers, exports, gpu, tree};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -38,6 +38,7 @@ pub fn run(profile: &str) -> Result<()> {
     tree::copy(&root.join("backends/external/include/gangway/rtl.h"), &stage.join("include/gangway/rtl.h"))?;
     libraries(root, &target, &stage)?;
     gpu::stage(root, &stage.join("lib/gangway"))?;
+    compilers::lay_out(root, &stage)?;
     documents(&stage)?;
     println!("staged under {}", stage.display());
     Ok(())

@@ -46,6 +46,21 @@ pub fn copy(from: &Path, to: &Path) -> Result<()> {
     rename(&fresh, to)
 }
 
+/// Copies the files of a folder, and of the folders in it.
+pub fn copy_folder(from: &Path, to: &Path) -> Result<()> {
+    create_folder(to)?;
+    for entry in named("read", from, fs::read_dir(from))? {
+        let entry = named("read", from, entry)?;
+        let (source, target) = (entry.path(), to.join(entry.file_name()));
+        if source.is_dir() {
+            copy_folder(&source, &target)?;
+        } else {
+            copy(&source, &target)?;
+        }
+    }
+    Ok(())
+}
+
 /// Makes a symbolic link, in the place of an older one.
 pub fn link(to: &str, path: &Path) -> Result<()> {
     let removed = match fs::remove_file(path) {

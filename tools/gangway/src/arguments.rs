@@ -41,12 +41,27 @@ pub enum Command {
     ///
     /// Reads files of clang and of GCC, and bare device images.
     Inspect(Inspect),
+    /// Compile and link C with clang-22 for Gangway's devices
+    ///
+    /// Calls clang-22 with all arguments, and with what offloading needs before them if
+    /// `-fopenmp` is among them. Without `--offload-arch` the devices are CPUs.
+    #[command(disable_help_flag = true, disable_version_flag = true, after_long_help = COMPILING)]
+    Cc(Compile),
+    /// Compile and link C++ with clang++-22 for Gangway's devices; see cc
+    #[command(name = "c++", disable_help_flag = true, disable_version_flag = true, after_long_help = COMPILING)]
+    Cxx(Compile),
+    /// Compile and link Fortran with flang-22 for Gangway's devices; see cc
+    #[command(disable_help_flag = true, disable_version_flag = true, after_long_help = COMPILING)]
+    Fc(Compile),
     /// Print shell commands that make every program run on Gangway
     ///
     /// Use it as: eval "$(gangway env)"
     Env(Env),
     /// Print a completion script for a shell
     Completions { shell: CompletionShell },
+    /// Be one of the small programs that compilers call
+    #[command(hide = true, disable_help_flag = true, disable_version_flag = true)]
+    StandIn(StandIn),
     /// Print the man page
     #[command(hide = true)]
     Man,
@@ -141,6 +156,45 @@ pub enum Shell {
     /// csh and tcsh
     Csh,
 }
+
+#[derive(Debug, Args)]
+pub struct Compile {
+    /// Options and files, as for the compiler
+    #[arg(allow_hyphen_values = true, trailing_var_arg = true, value_name = "ARGUMENT",
+          value_hint = ValueHint::FilePath)]
+    pub arguments: Vec<OsString>,
+}
+
+#[derive(Debug, Args)]
+pub struct StandIn {
+    pub tool: Tool,
+
+    #[arg(allow_hyphen_values = true, trailing_var_arg = true)]
+    pub arguments: Vec<OsString>,
+}
+
+/// The programs that there is a stand-in for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Tool {
+    Ptxas,
+    Nvlink,
+    Flang,
+    LlvmOffloadBinary,
+}
+
+/// What the compilers' subcommands understand themselves.
+const COMPILING: &str = "\
+Arguments that Gangway understands:
+  --offload-arch=LIST       what to compile target regions for: sm_80, sm_90, ... and x86_64;
+                            of several, a device that is present takes what suits it
+  --cuda-path=DIR           let the ptxas of this CUDA toolkit make machine code;
+                            GANGWAY_CUDA_PATH names one, too
+  --print-flags[=compile|=link]
+                            print the flags for a build system that calls the compiler itself
+  -fopenmp-targets=TRIPLES  choose devices as clang does; nothing is chosen for you then
+
+GANGWAY_LLVM names an installation of LLVM 22 that is not in PATH.
+";
 
 fn exit_codes() -> String {
     let mut text = String::from("Exit codes:\n");

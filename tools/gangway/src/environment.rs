@@ -7,13 +7,17 @@ use std::path::Path;
 
 use crate::arguments::{ReportForm, Settings};
 use crate::exit::Failure;
-use crate::library::VGPU;
+use crate::library::{Libraries, VGPU};
+
+/// The back end of NVIDIA's GPUs.
+const CUDA: &str = "cuda";
 
 /// The variables for the settings, without the search path of libraries.
 pub fn variables(settings: &Settings) -> Result<Vec<(&'static str, OsString)>, Failure> {
     let mut variables = Vec::new();
-    // The virtual GPU is chosen by the library that the program finds.
-    if let Some(device) = settings.device.as_ref().filter(|device| *device != VGPU) {
+    if let Some(device) = &settings.device {
+        // The virtual GPU is a device of this back end, behind the library that the program finds.
+        let device = if device == VGPU { CUDA } else { device };
         variables.push(("GANGWAY_DEVICE", device.into()));
     }
     // A program may change its directory before it writes.
@@ -36,6 +40,12 @@ pub fn variables(settings: &Settings) -> Result<Vec<(&'static str, OsString)>, F
         variables.push(("GANGWAY_TRACE", absolute(file)?));
     }
     Ok(variables)
+}
+
+/// The folders of our libraries, as they go into the search path.
+pub fn search_path(libraries: &Libraries) -> OsString {
+    let folders: Vec<_> = libraries.folders().map(Path::as_os_str).collect();
+    folders.join(OsStr::new(":"))
 }
 
 /// `first` before what a colon-separated list holds already.

@@ -19,10 +19,17 @@ const VARIABLES: &[(&str, &str)] = &[
     ("GANGWAY_TRACE", "write a trace to this file; %p becomes the process id"),
     ("GANGWAY_TRACE_EVENTS", "how many spans a trace keeps (default 1048576)"),
     ("GANGWAY_DEBUG", "1: say what the runtime does, on standard error"),
+    ("GANGWAY_CUDA_PATH", "a CUDA toolkit whose ptxas makes machine code, for cc, c++ and fc"),
+    ("GANGWAY_LLVM", "where LLVM 22 is installed, for cc, c++ and fc"),
     ("GANGWAY_LIBDIR", "where this command finds Gangway's libraries"),
 ];
 
 const EXAMPLES: &[(&str, &str)] = &[
+    ("gangway cc -fopenmp heat.c -o heat", "compile a program for CPU devices"),
+    (
+        "gangway cc -fopenmp --offload-arch=sm_80,x86_64 heat.c -o heat",
+        "compile it for NVIDIA's GPUs and for CPU devices",
+    ),
     ("gangway run --report -- ./heat field.png", "run a program and show where its time went"),
     ("gangway run --trace heat.json -- ./heat", "write a trace for https://ui.perfetto.dev"),
     ("gangway info", "show what programs can run on here"),

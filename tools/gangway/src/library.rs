@@ -14,28 +14,53 @@ pub const LIBCUDA: &str = "libcuda.so.1";
 /// The name of the virtual GPU among devices.
 pub const VGPU: &str = "vgpu";
 
-/// What takes a library's place in a program, and where it is.
+/// The folders with what takes the place of others' libraries in a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Library {
-    pub directory: PathBuf,
-    pub name: &'static str,
+pub struct Libraries {
+    /// Where [`LIBOMPTARGET`] is.
+    pub runtime: PathBuf,
+    /// Where the virtual GPU's [`LIBCUDA`] is, for a program that is to find it. The folder is one
+    /// of its own: only who asks for it gets another libcuda.
+    pub driver: Option<PathBuf>,
 }
 
-impl Library {
-    /// Its name without version.
-    pub fn stem(&self) -> &'static str {
-        self.name.split('.').next().unwrap_or(self.name)
+impl Libraries {
+    /// In the order in which the loader should look into them.
+    pub fn folders(&self) -> impl Iterator<Item = &Path> {
+        self.driver.iter().chain([&self.runtime]).map(PathBuf::as_path)
+    }
+
+    /// Adds the virtual GPU.
+    pub fn with_virtual_gpu(self) -> Result<Self, Failure> {
+        Ok(Self { driver: Some(virtual_gpu()?), ..self })
     }
 }
 
-/// The library that a program for `device` gets.
-pub fn for_device(device: Option<&str>) -> Result<Library, Failure> {
-    if device != Some(VGPU) {
-        return Ok(Library { directory: directory()?, name: LIBOMPTARGET });
-    }
-    // A directory of its own: only who asks for it gets another libcuda.
+/// The libraries that a program for `device` gets.
+pub fn for_device(device: Option<&str>) -> Result<Libraries, Failure> {
+    let libraries = Libraries { runtime: directory()?, driver: None };
+    if device == Some(VGPU) { libraries.with_virtual_gpu() } else { Ok(libraries) }
+}
+
+/// The folder with the virtual GPU's driver.
+pub fn virtual_gpu() -> Result<PathBuf, Failure> {
     let (directory, hint) = located()?;
-    checked(directory.join(VGPU), LIBCUDA, hint).map(|directory| Library { directory, name: LIBCUDA })
+    checked(directory.join(VGPU), LIBCUDA, hint)
+}
+
+/// Whether programs can find a GPU of NVIDIA: its driver has made a device file (under WSL, that of
+/// DirectX), or a driver of the user's choice comes first in the search path.
+pub fn gpu_present() -> bool {
+    let chosen = env::var_os("LD_LIBRARY_PATH");
+    let mut chosen = chosen.iter().flat_map(env::split_paths);
+    ["/dev/nvidiactl", "/dev/dxg"].iter().any(|file| Path::new(file).exists())
+        || chosen.any(|folder| folder.join(LIBCUDA).exists())
+}
+
+/// A library's name without version, `libcuda`.
+pub fn stem(library: &Path) -> &str {
+    let name = library.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    name.split('.').next().unwrap_or(name)
 }
 
 /// The directory with our libraries: `GANGWAY_LIBDIR`, or `../lib/gangway` beside the

@@ -6,6 +6,7 @@
 #![deny(unsafe_code)]
 
 mod arguments;
+mod compile;
 mod environment;
 mod exit;
 mod generate;
@@ -15,24 +16,50 @@ mod library;
 mod program;
 mod run;
 mod shell;
+mod stand_in;
 mod vgpu;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::Parser;
 
 use arguments::{Command, Gangway};
+use compile::Language;
+use exit::Outcome;
 
 fn main() -> ExitCode {
-    let gangway = Gangway::parse();
-    let done = match &gangway.command {
+    if let Some(code) = compiler() {
+        return code;
+    }
+    finish(obey(&Gangway::parse()))
+}
+
+fn obey(gangway: &Gangway) -> Outcome {
+    match &gangway.command {
         Command::Run(options) => run::run(options),
         Command::Info(options) => info::info(options),
         Command::Inspect(options) => inspect::inspect(options),
         Command::Env(options) => shell::print(options),
         Command::Completions { shell } => generate::completions(*shell),
+        Command::Cc(options) => compile::compile(Language::C, &options.arguments),
+        Command::Cxx(options) => compile::compile(Language::Cxx, &options.arguments),
+        Command::Fc(options) => compile::compile(Language::Fortran, &options.arguments),
+        Command::StandIn(options) => Ok(stand_in::run(options)),
         Command::Man => generate::man_page(),
-    };
+    }
+}
+
+/// Links to this program have names of their own: the compilers, as build systems want to call
+/// them.
+fn compiler() -> Option<ExitCode> {
+    let mut arguments = std::env::args_os();
+    let language = Language::named(&arguments.next()?)?;
+    let arguments: Vec<OsString> = arguments.collect();
+    Some(finish(compile::compile(language, &arguments)))
+}
+
+fn finish(done: Outcome) -> ExitCode {
     match done {
         Ok(code) => ExitCode::from(code),
         Err(failure) if failure.is_broken_pipe() => ExitCode::from(exit::SUCCESS),

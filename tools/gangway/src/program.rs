@@ -6,10 +6,10 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use gangway_image::{ImageKind, Machine};
+use gangway_image::{ImageKind, Machine, Producer};
 
 use crate::exit::{Failure, NOT_EXECUTABLE, NOT_FOUND, NOT_STARTED};
-use crate::library::{LIBCUDA, LIBOMPTARGET, Library};
+use crate::library::{LIBCUDA, LIBOMPTARGET, Libraries};
 
 /// How Gangway's library gets into a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub enum Route {
     /// The library path decides.
     SearchPath,
     /// The program's own RPATH comes first, so the library must be loaded before.
-    Preload { rpath: PathBuf },
+    Preload { rpath: PathBuf, library: PathBuf },
 }
 
 /// What was found out, and what the user should be told.
@@ -26,10 +26,12 @@ pub struct Program {
     pub path: PathBuf,
     pub route: Route,
     pub note: Option<String>,
+    /// It has device images, and all of them are for NVIDIA's GPUs.
+    pub needs_gpu: bool,
 }
 
 /// Finds a program as execvp(3) would, and looks at what it is linked with.
-pub fn examine(name: &OsStr, search: Option<&OsStr>, ours: &Library) -> Result<Program, Failure> {
+pub fn examine(name: &OsStr, search: Option<&OsStr>, ours: &Libraries) -> Result<Program, Failure> {
     let path = find(name, search)?;
     let bytes = fs::read(&path)
         .map_err(|error| Failure::new(NOT_EXECUTABLE, format!("cannot read {}: {error}", path.display())))?;
@@ -37,7 +39,7 @@ pub fn examine(name: &OsStr, search: Option<&OsStr>, ours: &Library) -> Result<P
         Linkage::Offloads(route) => (route, None),
         Linkage::Note(note) => (Route::SearchPath, Some(note)),
     };
-    Ok(Program { path, route, note })
+    Ok(Program { path, route, note, needs_gpu: needs_gpu(&bytes) })
 }
 
 enum Linkage {
@@ -46,7 +48,8 @@ enum Linkage {
     Note(String),
 }
 
-fn find(name: &OsStr, search: Option<&OsStr>) -> Result<PathBuf, Failure> {
+/// Finds a program as execvp(3) would.
+pub fn find(name: &OsStr, search: Option<&OsStr>) -> Result<PathBuf, Failure> {
     let direct = Path::new(name);
     let candidates: Vec<PathBuf> = if direct.components().count() > 1 || name.is_empty() {
         vec![direct.to_owned()]
@@ -73,7 +76,7 @@ fn find(name: &OsStr, search: Option<&OsStr>) -> Result<PathBuf, Failure> {
     })
 }
 
-fn linkage(path: &Path, bytes: &[u8], ours: &Library) -> Result<Linkage, Failure> {
+fn linkage(path: &Path, bytes: &[u8], ours: &Libraries) -> Result<Linkage, Failure> {
     let shown = path.display();
     if bytes.starts_with(b"#!") {
         // A script passes the environment on to whatever it starts.
@@ -89,16 +92,9 @@ fn linkage(path: &Path, bytes: &[u8], ours: &Library) -> Result<Linkage, Failure
         return Err(Failure::new(NOT_EXECUTABLE, format!("{shown} is a program for {}", elf.machine)));
     }
     let needed = gangway_image::needed_libraries(bytes).map_err(broken)?;
-    if ours.name == LIBCUDA {
-        // Most programs load it while they run, so what they are linked with tells little.
-        return match needed.is_empty() {
-            true => Ok(Linkage::Note(statically_linked(path))),
-            false => Ok(Linkage::Offloads(route(path, bytes, LIBCUDA)?)),
-        };
-    }
     match needed.iter().find(|library| library.starts_with("libomptarget.so")) {
-        Some(&library) if ours.directory.join(library).exists() => {
-            Ok(Linkage::Offloads(route(path, bytes, library)?))
+        Some(&library) if ours.runtime.join(library).exists() => {
+            Ok(Linkage::Offloads(route(path, bytes, &ours.runtime.join(library))?))
         }
         Some(library) => Err(Failure::new(
             NOT_STARTED,
@@ -107,24 +103,35 @@ fn linkage(path: &Path, bytes: &[u8], ours: &Library) -> Result<Linkage, Failure
                  build it with clang-22, whose programs ask for {LIBOMPTARGET}"
             ),
         )),
-        None if needed.is_empty() => Ok(Linkage::Note(statically_linked(path))),
+        None if needed.is_empty() => Ok(Linkage::Note(format!(
+            "{shown} is statically linked, so Gangway has no part in it; link it dynamically"
+        ))),
+        // Most programs load the driver while they run, so what they are linked with tells little.
+        None if let Some(driver) = &ours.driver => {
+            Ok(Linkage::Offloads(route(path, bytes, &driver.join(LIBCUDA))?))
+        }
         None if needed.iter().any(|library| library.starts_with("libgomp.so")) => Ok(Linkage::Note(format!(
             "{shown} was built by GCC and uses libgomp; if it offloads to NVIDIA GPUs, run it with --device vgpu"
         ))),
         None => Ok(Linkage::Note(format!(
             "{shown} is not linked with libomptarget; Gangway takes part only in libraries that it loads \
-             (build with: clang-22 -fopenmp -fopenmp-targets=x86_64-pc-linux-gnu)"
+             (build with: gangway cc -fopenmp)"
         ))),
     }
 }
 
-fn statically_linked(path: &Path) -> String {
-    format!("{} is statically linked, so Gangway has no part in it; link it dynamically", path.display())
+/// Whether none but GPUs of NVIDIA can run the regions of a program, besides the host.
+fn needs_gpu(bytes: &[u8]) -> bool {
+    let Ok(contents) = gangway_image::contents(bytes) else { return false };
+    let nvidia = |triple: &str| triple.starts_with("nvptx");
+    let mut images =
+        contents.images.iter().filter(|image| matches!(image.producer, Producer::Clang(_))).peekable();
+    images.peek().is_some() && images.all(|image| image.triple.is_some_and(nvidia))
 }
 
 /// LD_LIBRARY_PATH comes before a RUNPATH but after an RPATH, and an RPATH counts only
 /// without a RUNPATH (ld.so(8)).
-fn route(path: &Path, bytes: &[u8], library: &str) -> Result<Route, Failure> {
+fn route(path: &Path, bytes: &[u8], library: &Path) -> Result<Route, Failure> {
     let (Some(rpath), None) = gangway_image::search_paths(bytes)? else {
         return Ok(Route::SearchPath);
     };
@@ -134,6 +141,8 @@ fn route(path: &Path, bytes: &[u8], library: &str) -> Result<Route, Failure> {
         let origin = origin.to_string_lossy();
         PathBuf::from(entry.replace("$ORIGIN", &origin).replace("${ORIGIN}", &origin))
     });
-    let winner = wins.into_iter().find(|directory| directory.join(library).exists());
-    Ok(winner.map_or(Route::SearchPath, |rpath| Route::Preload { rpath }))
+    let name = library.file_name().unwrap_or_default();
+    let winner = wins.into_iter().find(|directory| directory.join(name).exists());
+    let library = library.to_owned();
+    Ok(winner.map_or(Route::SearchPath, |rpath| Route::Preload { rpath, library }))
 }

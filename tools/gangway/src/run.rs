@@ -9,37 +9,45 @@ use std::os::unix::process::CommandExt;
 use std::process::Command;
 
 use crate::arguments::Run;
-use crate::environment::{prepended, variables};
+use crate::environment::{prepended, search_path, variables};
 use crate::exit::{Failure, NOT_EXECUTABLE, NOT_FOUND, Outcome};
 use crate::library;
 use crate::program::{self, Route};
 
 pub fn run(options: &Run) -> Outcome {
-    let library = library::for_device(options.settings.device.as_deref())?;
+    let device = options.settings.device.as_deref();
+    let mut libraries = library::for_device(device)?;
     let [name, arguments @ ..] = &options.command[..] else {
         unreachable!("the command line demands a program");
     };
-    let program = program::examine(name, env::var_os("PATH").as_deref(), &library)?;
+    let program = program::examine(name, env::var_os("PATH").as_deref(), &libraries)?;
     if let Some(note) = &program.note {
         eprintln!("gangway: note: {note}");
+    }
+    let chosen = device.is_some() || env::var_os("GANGWAY_DEVICE").is_some();
+    if program.needs_gpu && !chosen && !library::gpu_present() {
+        eprintln!(
+            "gangway: note: the program is for NVIDIA's GPUs, and there is none: it runs on the virtual \
+             one (--device vgpu says so without this note)"
+        );
+        libraries = libraries.with_virtual_gpu()?;
     }
     let mut command = Command::new(&program.path);
     // The program sees the name that the user typed, as if started by the shell.
     command.arg0(name).args(arguments);
     command.envs(variables(&options.settings)?);
     let path = env::var_os("LD_LIBRARY_PATH");
-    command.env("LD_LIBRARY_PATH", prepended(library.directory.as_os_str(), path.as_deref()));
-    if let Route::Preload { rpath } = &program.route {
-        let ours = library.directory.join(library.name);
+    command.env("LD_LIBRARY_PATH", prepended(&search_path(&libraries), path.as_deref()));
+    if let Route::Preload { rpath, library } = &program.route {
         eprintln!(
             "gangway: note: the program's RPATH leads to another {} in {}; \
              loading {} before it with LD_PRELOAD",
-            library.stem(),
+            library::stem(library),
             rpath.display(),
-            ours.display()
+            library.display()
         );
         let preloaded = env::var_os("LD_PRELOAD");
-        command.env("LD_PRELOAD", prepended(ours.as_os_str(), preloaded.as_deref()));
+        command.env("LD_PRELOAD", prepended(library.as_os_str(), preloaded.as_deref()));
     }
     let error = command.exec();
     let code = if error.kind() == ErrorKind::NotFound { NOT_FOUND } else { NOT_EXECUTABLE };

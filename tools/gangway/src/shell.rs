@@ -7,15 +7,15 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
 use crate::arguments::{Env, Shell};
-use crate::environment::{prepended, variables};
+use crate::environment::{prepended, search_path, variables};
 use crate::exit::{Outcome, SUCCESS};
 use crate::library;
 
 pub fn print(options: &Env) -> Outcome {
-    let directory = library::for_device(options.settings.device.as_deref())?.directory;
+    let libraries = library::for_device(options.settings.device.as_deref())?;
     let shell = options.shell.unwrap_or_else(|| from_login(env::var_os("SHELL").as_deref()));
     let mut out = stdout().lock();
-    out.write_all(search_path(shell, directory.as_os_str()).as_bytes())?;
+    out.write_all(library_path(shell, &search_path(&libraries)).as_bytes())?;
     for (name, value) in variables(&options.settings)? {
         out.write_all(assignment(shell, name, &quoted(shell, &value)).as_bytes())?;
     }
@@ -33,22 +33,22 @@ fn from_login(shell: Option<&OsStr>) -> Shell {
 
 /// The library path, with what the shell has in it when the line is evaluated; csh has
 /// no such expression that survives `eval` of several lines, so it gets today's value.
-fn search_path(shell: Shell, directory: &OsStr) -> OsString {
+fn library_path(shell: Shell, ours: &OsStr) -> OsString {
     let name = "LD_LIBRARY_PATH";
     match shell {
         Shell::Sh => {
-            let mut value = quoted(shell, directory);
+            let mut value = quoted(shell, ours);
             value.push("\"${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}\"");
             assignment(shell, name, &value)
         }
         Shell::Fish => {
             // fish keeps variables whose names end in PATH as lists.
-            let mut value = quoted(shell, directory);
+            let mut value = quoted(shell, ours);
             value.push(" $LD_LIBRARY_PATH");
             assignment(shell, name, &value)
         }
         Shell::Csh => {
-            let all = prepended(directory, env::var_os(name).as_deref());
+            let all = prepended(ours, env::var_os(name).as_deref());
             assignment(shell, name, &quoted(shell, &all))
         }
     }

@@ -22,8 +22,8 @@ pub type Device = Result<Vec<(String, String)>>;
 
 /// The devices of the virtual GPU, or why there are none.
 pub fn devices() -> Result<Vec<Device>> {
-    let library = library::for_device(Some(library::VGPU)).map_err(|failure| failure.to_string())?;
-    let file = library.directory.join(library.name);
+    let folder = library::virtual_gpu().map_err(|failure| failure.to_string())?;
+    let file = folder.join(library::LIBCUDA);
     // SAFETY: the library is our own, and loading it runs no code but its own.
     let library = unsafe { Library::new(&file) }.map_err(|error| error.to_string())?;
     let driver = Driver { library };

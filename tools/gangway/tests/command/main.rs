@@ -1,5 +1,6 @@
 //! The `gangway` command as a user runs it, on programs that stock compilers make.
 
+mod compile;
 mod env;
 mod info;
 mod inspect;

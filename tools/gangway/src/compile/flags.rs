@@ -1,0 +1,144 @@
+//! What the compilers have to be told so that a program offloads, in one place.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use super::Language;
+use super::request::{Part, Request};
+use super::toolkit::{LIBOMPDEVICE, Toolkit};
+
+pub const CPU_TRIPLE: &str = "x86_64-pc-linux-gnu";
+pub const GPU_TRIPLE: &str = "nvptx64-nvidia-cuda";
+
+/// What code is made for.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Target {
+    pub cpu: bool,
+    pub gpus: Vec<String>,
+    /// The user has chosen triples, and with them what they are compiled for.
+    pub chosen: Vec<String>,
+    /// A real CUDA toolkit.
+    pub cuda: Option<PathBuf>,
+}
+
+impl Target {
+    /// Nothing, for a call without OpenMP.
+    pub fn of(request: &Request) -> Option<Self> {
+        request.openmp.then(|| Self::asked(request))
+    }
+
+    /// What the arguments name. The CPU if they name nothing: compiling for a GPU, too, would
+    /// double the time, and not all that a CPU runs can be compiled for a GPU.
+    pub fn asked(request: &Request) -> Self {
+        let chosen = request.triples.clone().unwrap_or_default();
+        let cpu = if request.triples.is_some() {
+            chosen.iter().any(|triple| triple.starts_with("x86_64"))
+        } else {
+            request.cpu || request.gpus.is_empty()
+        };
+        Self { cpu, gpus: request.gpus.clone(), chosen, cuda: request.cuda.clone() }
+    }
+
+    pub fn gpu(&self) -> bool {
+        !self.gpus.is_empty() || self.chosen.iter().any(|triple| triple.starts_with("nvptx"))
+    }
+}
+
+/// The arguments that go before the user's.
+#[derive(Debug)]
+pub struct Flags {
+    language: Language,
+    compile: Vec<OsString>,
+    link: Vec<OsString>,
+}
+
+impl Flags {
+    pub fn new(language: Language, target: &Target, toolkit: &Toolkit) -> Self {
+        let mut flags = Self { language, compile: Vec::new(), link: Vec::new() };
+        flags.triples(target);
+        if target.gpu() {
+            flags.gpu(target, toolkit);
+        }
+        if target.cpu && language == Language::Fortran {
+            flags.device_linker(CPU_TRIPLE, toolkit.host_archive().into());
+        }
+        let folder = toolkit.libraries();
+        flags.link.push(joined("-L", folder));
+        for word in ["-rpath".into(), folder.into()] {
+            flags.link.extend(["-Xlinker".into(), word]);
+        }
+        flags
+    }
+
+    /// Which devices there is code for, and for which processors.
+    fn triples(&mut self, target: &Target) {
+        if !target.chosen.is_empty() {
+            return;
+        }
+        let mut triples = Vec::new();
+        triples.extend(target.cpu.then_some(CPU_TRIPLE));
+        triples.extend(target.gpu().then_some(GPU_TRIPLE));
+        self.compile.push(format!("-fopenmp-targets={}", triples.join(",")).into());
+        if target.gpu() {
+            if self.language != Language::Fortran {
+                self.compile.push(format!("-Xopenmp-target={GPU_TRIPLE}").into());
+            }
+            self.compile.push(format!("--offload-arch={}", target.gpus.join(",")).into());
+        }
+    }
+
+    fn gpu(&mut self, target: &Target, toolkit: &Toolkit) {
+        let (standin, cuda) = match &target.cuda {
+            Some(cuda) => (false, cuda.clone()),
+            None => (true, toolkit.cuda()),
+        };
+        if self.language == Language::Fortran {
+            // What clang says to the linker when it links for LTO.
+            let lto = format!("--device-compiler={GPU_TRIPLE}=-flto=full");
+            self.link.extend(["-Xlinker".into(), lto.into()]);
+        } else {
+            self.compile.push("-foffload-lto".into());
+            if standin {
+                // There is no libdevice; the device runtime has the mathematical functions.
+                self.compile.push("-nocudalib".into());
+            }
+            self.compile.push(joined("--cuda-path=", &cuda));
+        }
+        self.device_linker(GPU_TRIPLE, joined("-L", toolkit.device_runtime()));
+        if standin && self.language != Language::Fortran {
+            // -nocudalib takes clang's own mention away.
+            self.device_linker(GPU_TRIPLE, format!("-l{LIBOMPDEVICE}").into());
+        }
+    }
+
+    fn device_linker(&mut self, triple: &str, word: OsString) {
+        self.link.extend([format!("-Xoffload-linker-{triple}").into(), word]);
+    }
+
+    /// For a call of the compiler, which may or may not link.
+    pub fn for_command(self, links: bool) -> Vec<OsString> {
+        let link = if links { self.link } else { Vec::new() };
+        let words = [self.compile, link].concat();
+        // clang warns of options that a step has no use for. flang does not, and has no such marks.
+        if self.language == Language::Fortran {
+            return words;
+        }
+        let marks = ["--start-no-unused-arguments", "--end-no-unused-arguments"].map(OsString::from);
+        [&marks[..1], &words, &marks[1..]].concat()
+    }
+
+    /// For a build system. The options that say what is compiled are needed when linking, too.
+    pub fn for_print(self, part: Part) -> Vec<OsString> {
+        let openmp = vec!["-fopenmp".into()];
+        match part {
+            Part::Compile => [openmp, self.compile].concat(),
+            Part::All | Part::Link => [openmp, self.compile, self.link].concat(),
+        }
+    }
+}
+
+fn joined(option: &str, path: impl Into<OsString>) -> OsString {
+    let mut word = OsString::from(option);
+    word.push(path.into());
+    word
+}

@@ -1,0 +1,127 @@
+//! `gangway cc`, `c++` and `fc`: the stock compilers, told what offloading needs.
+//!
+//! Nothing is compiled here. The user's arguments are read as far as they concern devices
+//! (`request`), what the compiler has to be told is put before them (`flags`), and the
+//! compiler takes the place of this process. So messages, exit status and everything that
+//! a build system knows of clang-22 and flang-22 stay as they are.
+
+mod flags;
+mod request;
+mod response;
+mod toolkit;
+
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::io::{Write, stdout};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use clap::CommandFactory;
+
+use crate::arguments::Gangway;
+use crate::environment::prepended;
+use crate::exit::{FAILURE, Failure, NOT_EXECUTABLE, Outcome, SUCCESS};
+use flags::{Flags, Target};
+use request::{Part, Request};
+use toolkit::Toolkit;
+
+/// What flang's stand-ins call: the folder with the real ones.
+pub const FLANG_TOOLS: &str = "GANGWAY_FLANG_TOOLS";
+
+/// A language, and with it a compiler.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Language {
+    C,
+    Cxx,
+    Fortran,
+}
+
+impl Language {
+    /// The subcommand.
+    pub const fn command(self) -> &'static str {
+        match self {
+            Self::C => "cc",
+            Self::Cxx => "c++",
+            Self::Fortran => "fc",
+        }
+    }
+
+    /// The language that a program's name asks for: `gangway-cc` and its like.
+    pub fn named(program: &OsStr) -> Option<Self> {
+        let name = Path::new(program).file_name()?.to_str()?.strip_prefix("gangway-")?;
+        [Self::C, Self::Cxx, Self::Fortran].into_iter().find(|language| language.command() == name)
+    }
+
+    /// The compiler as LLVM calls it.
+    const fn compiler(self) -> &'static str {
+        match self {
+            Self::C => "clang",
+            Self::Cxx => "clang++",
+            Self::Fortran => "flang",
+        }
+    }
+}
+
+pub fn compile(language: Language, arguments: &[OsString]) -> Outcome {
+    if let [only] = arguments
+        && matches!(only.to_str(), Some("--help" | "-help" | "-h"))
+    {
+        return help(language);
+    }
+    let request = Request::read(arguments, env::var_os("GANGWAY_CUDA_PATH"))?;
+    if let Some(part) = request.print {
+        return print(language, &request, part);
+    }
+    let (compiler, tools) = toolkit::compiler(language)?;
+    let mut command = Command::new(&compiler);
+    let added = match Target::of(&request) {
+        Some(target) => {
+            let toolkit = Toolkit::find(language, &target, request.links)?;
+            if language == Language::Fortran && target.gpu() {
+                // flang has no option for these; it looks for ptxas in PATH, and for its own
+                // tools in COMPILER_PATH.
+                let before =
+                    |name, first: PathBuf| prepended(first.as_os_str(), env::var_os(name).as_deref());
+                command.env("PATH", before("PATH", toolkit.cuda_tools(&target)));
+                if !request.device_only {
+                    command.env("COMPILER_PATH", before("COMPILER_PATH", toolkit.flang_tools()));
+                    command.env(FLANG_TOOLS, tools);
+                }
+            }
+            Flags::new(language, &target, &toolkit).for_command(request.links)
+        }
+        None => Vec::new(),
+    };
+    let error = command.args(added).args(&request.rest).exec();
+    Err(Failure::new(NOT_EXECUTABLE, format!("cannot execute {}: {error}", compiler.display())))
+}
+
+fn help(language: Language) -> Outcome {
+    let mut gangway = Gangway::command();
+    gangway.build();
+    let command = gangway.find_subcommand_mut(language.command());
+    let text = command.map(|command| command.render_long_help().to_string()).unwrap_or_default();
+    stdout().write_all(text.as_bytes())?;
+    Ok(SUCCESS)
+}
+
+/// One line, quoted as compilers read it from a response file and shells read it with `eval`.
+fn print(language: Language, request: &Request, part: Part) -> Outcome {
+    // Whoever asks for the flags wants to offload.
+    let target = Target::asked(request);
+    if language == Language::Fortran && target.gpu() {
+        return Err(Failure::new(
+            FAILURE,
+            "flang-22 has no flags for what GPU code needs; let the build system call \
+             `gangway-fc` as the Fortran compiler instead",
+        ));
+    }
+    let toolkit = Toolkit::find(language, &target, part != Part::Compile)?;
+    let words = Flags::new(language, &target, &toolkit).for_print(part);
+    let line = words.iter().map(|word| response::quoted(word)).collect::<Vec<_>>();
+    let mut line = line.join(OsStr::new(" ")).into_encoded_bytes();
+    line.push(b'\n');
+    stdout().write_all(&line)?;
+    Ok(SUCCESS)
+}

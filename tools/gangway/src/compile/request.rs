@@ -1,0 +1,280 @@
+//! What the user's arguments say about devices. All others are the compiler's business.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+
+use super::response::{self, Word};
+use crate::exit::{FAILURE, Failure};
+
+/// The arguments of one call.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Request {
+    pub openmp: bool,
+    /// The call ends with a link.
+    pub links: bool,
+    /// Only the device's side is wanted, in the form that `-S` or `-emit-llvm` name.
+    pub device_only: bool,
+    /// `--offload-arch=` names the CPU.
+    pub cpu: bool,
+    /// The GPUs that `--offload-arch=` names.
+    pub gpus: Vec<String>,
+    /// The triples of `-fopenmp-targets=`: then the user chooses, and nothing is chosen here.
+    pub triples: Option<Vec<String>>,
+    /// A real CUDA toolkit.
+    pub cuda: Option<PathBuf>,
+    pub print: Option<Part>,
+    /// What the compiler gets besides.
+    pub rest: Vec<OsString>,
+}
+
+/// What of the flags is to be printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    All,
+    Compile,
+    Link,
+}
+
+/// The options whose next argument is theirs, whatever it looks like.
+const WITH_VALUE: &[&str] = &[
+    "-o",
+    "-x",
+    "-D",
+    "-U",
+    "-I",
+    "-L",
+    "-l",
+    "-F",
+    "-T",
+    "-u",
+    "-z",
+    "-e",
+    "-J",
+    "-B",
+    "-A",
+    "-include",
+    "-imacros",
+    "-isystem",
+    "-iquote",
+    "-idirafter",
+    "-iprefix",
+    "-isysroot",
+    "-Xclang",
+    "-Xlinker",
+    "-Xassembler",
+    "-Xpreprocessor",
+    "-Xflang",
+    "-Xanalyzer",
+    "-mllvm",
+    "-mmlir",
+    "-MF",
+    "-MT",
+    "-MQ",
+    "-MJ",
+    "-target",
+    "-arch",
+    "-dumpdir",
+    "-module-dir",
+    "-rpath",
+];
+
+fn takes_value(option: &str) -> bool {
+    WITH_VALUE.contains(&option)
+        || ["-Xopenmp-target", "-Xoffload-linker", "-Xoffload-compiler", "-Xarch_", "-Xcuda-"]
+            .iter()
+            .any(|prefix| option.starts_with(prefix))
+}
+
+impl Request {
+    /// Reads the arguments; `cuda` is the toolkit that the environment names.
+    pub fn read(arguments: &[OsString], cuda: Option<OsString>) -> Result<Self, Failure> {
+        let words = response::expand(arguments);
+        let mut request = Self { links: true, ..Self::default() };
+        request.cuda = cuda.filter(|path| !path.is_empty()).map(PathBuf::from);
+        let mut architectures = Vec::new();
+        let mut no_lto = false;
+        let mut taken = vec![false; words.len()];
+        let mut at = 0;
+        while let Some(Word { text, .. }) = words.get(at) {
+            let here = at;
+            at += 1;
+            // What is not UTF-8 is a file.
+            let Some(option) = text.to_str().filter(|text| text.starts_with('-')) else { continue };
+            match option {
+                "-fno-openmp" => request.openmp = false,
+                "-c" | "-S" | "-E" | "-M" | "-MM" | "-fsyntax-only" | "-emit-llvm" => request.links = false,
+                "--offload-device-only" | "--cuda-device-only" => request.device_only = true,
+                "-foffload-lto" | "-foffload-lto=full" => no_lto = false,
+                "-fno-offload-lto" => no_lto = true,
+                "--print-flags" => request.print = Some(Part::All),
+                "--print-flags=compile" => request.print = Some(Part::Compile),
+                "--print-flags=link" => request.print = Some(Part::Link),
+                _ if takes_value(option) => at += 1,
+                _ => {
+                    taken[here] = request.valued(option, text, &mut architectures);
+                    continue;
+                }
+            }
+            taken[here] = option.starts_with("--print-flags");
+        }
+        if request.triples.is_some() {
+            // `--offload-arch` means then what clang makes of it.
+            for (word, taken) in words.iter().zip(&mut taken) {
+                *taken &= !word.text.as_bytes().starts_with(b"--offload-arch=");
+            }
+        } else {
+            for architecture in &architectures {
+                request.choose(architecture)?;
+            }
+        }
+        if no_lto && request.gpu() {
+            return Err(Failure::new(
+                FAILURE,
+                "-fno-offload-lto is not supported for GPUs: their code is joined with the device \
+                 runtime as LLVM bitcode; leave the option out",
+            ));
+        }
+        request.rest = remaining(arguments, &words, &taken);
+        Ok(request)
+    }
+
+    /// An option with `=` in it. Tells whether it is for Gangway only.
+    fn valued(&mut self, option: &str, text: &OsStr, architectures: &mut Vec<String>) -> bool {
+        let items = |list: &str| list.split(',').filter(|item| !item.is_empty()).map(str::to_owned).collect();
+        if option == "-fopenmp" || option.starts_with("-fopenmp=") {
+            // GCC's and Intel's runtimes have no devices.
+            self.openmp = matches!(option, "-fopenmp" | "-fopenmp=libomp");
+        } else if let Some(list) = option.strip_prefix("-fopenmp-targets=") {
+            self.triples = Some(items(list));
+        } else if let Some(list) = option.strip_prefix("--offload-arch=") {
+            architectures.extend::<Vec<_>>(items(list));
+            return true;
+        } else if option.starts_with("--cuda-path=") {
+            self.cuda = Some(PathBuf::from(OsStr::from_bytes(&text.as_bytes()["--cuda-path=".len()..])));
+            return true;
+        }
+        false
+    }
+
+    fn choose(&mut self, architecture: &str) -> Result<(), Failure> {
+        match architecture {
+            "x86_64" | "x86-64" => self.cpu = true,
+            "native" => self.gpus.push(architecture.to_owned()),
+            _ if architecture.starts_with("sm_") => {
+                if !self.gpus.iter().any(|known| known == architecture) {
+                    self.gpus.push(architecture.to_owned());
+                }
+            }
+            _ => {
+                return Err(Failure::new(
+                    FAILURE,
+                    format!(
+                        "--offload-arch={architecture}: Gangway has no device runtime for it; it has those of \
+                         sm_70 and newer (NVIDIA), and of x86_64"
+                    ),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Code for a GPU of NVIDIA is among what is asked for.
+    fn gpu(&self) -> bool {
+        !self.gpus.is_empty() || self.triples.iter().flatten().any(|triple| triple.starts_with("nvptx"))
+    }
+}
+
+/// The arguments without what was taken out of them. A response file stays one, as long as
+/// nothing has been taken out of it: it may be longer than a command line can be.
+fn remaining(arguments: &[OsString], words: &[Word], taken: &[bool]) -> Vec<OsString> {
+    let mut rest = Vec::new();
+    let mut at = 0;
+    for (origin, argument) in arguments.iter().enumerate() {
+        let count = words[at..].iter().take_while(|word| word.origin == origin).count();
+        let range = at..at + count;
+        at += count;
+        if taken[range.clone()].contains(&true) {
+            let kept = range.filter(|&word| !taken[word]);
+            rest.extend(kept.map(|word| words[word].text.clone()));
+        } else {
+            rest.push(argument.clone());
+        }
+    }
+    rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(arguments: &[&str]) -> Request {
+        let arguments: Vec<_> = arguments.iter().map(OsString::from).collect();
+        Request::read(&arguments, None).unwrap_or_else(|failure| panic!("{failure}"))
+    }
+
+    #[test]
+    fn architectures_are_taken_out() {
+        let request =
+            read(&["-fopenmp", "--offload-arch=sm_80,x86_64", "a.c", "--offload-arch=sm_90", "-O2"]);
+        assert!(request.openmp && request.links && request.cpu);
+        assert_eq!(request.gpus, ["sm_80", "sm_90"]);
+        assert_eq!(request.rest, ["-fopenmp", "a.c", "-O2"]);
+    }
+
+    #[test]
+    fn the_user_may_choose_triples() {
+        let given = ["-fopenmp-targets=nvptx64-nvidia-cuda", "--offload-arch=sm_80", "-fopenmp", "a.c"];
+        let request = read(&given);
+        assert_eq!(request.triples, Some(vec!["nvptx64-nvidia-cuda".to_owned()]));
+        assert_eq!((request.gpus.is_empty(), &request.rest[..]), (true, &given.map(OsString::from)[..]));
+    }
+
+    #[test]
+    fn values_of_options_are_not_options() {
+        let request = read(&["-o", "-c", "-Xclang", "-fopenmp", "-Xopenmp-target=x", "--offload-arch=sm_70"]);
+        assert!(request.links && !request.openmp && request.gpus.is_empty());
+        assert_eq!(request.rest.len(), 6);
+    }
+
+    #[test]
+    fn the_last_word_counts() {
+        assert!(!read(&["-fopenmp", "-fno-openmp"]).openmp);
+        assert!(read(&["-fno-openmp", "-fopenmp=libomp"]).openmp);
+        assert!(!read(&["-fopenmp=libgomp"]).openmp);
+        assert!(!read(&["-c", "a.c"]).links);
+    }
+
+    #[test]
+    fn response_files_stay_unless_something_is_in_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| {
+            std::fs::write(folder.path().join(name), text).unwrap();
+            format!("@{}", folder.path().join(name).display())
+        };
+        let plain = write("plain", "-fopenmp -c 'a b.c'");
+        let arch = write("arch", "--offload-arch=sm_80 'a b.c'");
+        let request = read(&[&plain, &arch]);
+        assert!(request.openmp && !request.links);
+        assert_eq!(request.rest, [plain.as_str(), "a b.c"]);
+    }
+
+    #[test]
+    fn what_there_is_no_runtime_for_is_refused() {
+        let refused = |arguments: &[&str]| {
+            let arguments: Vec<_> = arguments.iter().map(OsString::from).collect();
+            Request::read(&arguments, None).unwrap_err().to_string()
+        };
+        assert!(refused(&["--offload-arch=gfx90a"]).starts_with("--offload-arch=gfx90a: "));
+        assert!(refused(&["--offload-arch=sm_80", "-fno-offload-lto"]).starts_with("-fno-offload-lto is"));
+        assert!(read(&["-fno-offload-lto", "-fopenmp"]).openmp);
+    }
+
+    #[test]
+    fn the_toolkit_of_the_command_line_wins() {
+        let arguments = ["--cuda-path=/a".into()];
+        assert_eq!(Request::read(&arguments, Some("/b".into())).unwrap().cuda, Some("/a".into()));
+        assert_eq!(Request::read(&[], Some("/b".into())).unwrap().cuda, Some("/b".into()));
+        assert_eq!(Request::read(&[], Some("".into())).unwrap().cuda, None);
+    }
+}

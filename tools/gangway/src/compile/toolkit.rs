@@ -1,0 +1,118 @@
+//! Where the compilers are, and where Gangway's files for them.
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+use super::Language;
+use super::flags::{GPU_TRIPLE, Target};
+use crate::exit::{FAILURE, Failure};
+use crate::{library, program};
+
+/// The version of LLVM whose programs ask for our libraries.
+const VERSION: &str = "22";
+
+/// The device runtime as a linker calls it.
+pub const LIBOMPDEVICE: &str = "ompdevice";
+
+/// The compiler for a language, and the folder of its tools: of the LLVM that `GANGWAY_LLVM`
+/// names, of the one in the search path, or of the one where Debian installs it.
+pub fn compiler(language: Language) -> Result<(PathBuf, PathBuf), Failure> {
+    let name = language.compiler();
+    if let Some(llvm) = env::var_os("GANGWAY_LLVM").filter(|llvm| !llvm.is_empty()) {
+        let tools = Path::new(&llvm).join("bin");
+        let compiler = tools.join(name);
+        if compiler.is_file() {
+            return Ok((compiler, tools));
+        }
+        let compiler = compiler.display();
+        return Err(Failure::new(FAILURE, format!("there is no {compiler}, which GANGWAY_LLVM leads to")));
+    }
+    let versioned = format!("{name}-{VERSION}");
+    let debian = Path::new("/usr/lib").join(format!("llvm-{VERSION}")).join("bin");
+    let found = program::find(versioned.as_ref(), env::var_os("PATH").as_deref()).ok();
+    let compiler = found.or_else(|| Some(debian.join(name)).filter(|path| path.is_file()));
+    let compiler = compiler.ok_or_else(|| {
+        Failure::new(
+            FAILURE,
+            format!(
+                "{versioned} is not in PATH; install it (Debian: apt-get install {name}-{VERSION} lld-{VERSION} \
+                 libomp-{VERSION}-dev, where clang++ comes with clang), or set GANGWAY_LLVM to where LLVM \
+                 {VERSION} is"
+            ),
+        )
+    })?;
+    // The tools stand beside what the link in the search path leads to.
+    let real = compiler.canonicalize()?;
+    let tools = real.parent().unwrap_or(&debian).to_owned();
+    Ok((compiler, tools))
+}
+
+/// Gangway's part of a compilation.
+#[derive(Debug)]
+pub struct Toolkit {
+    directory: PathBuf,
+}
+
+impl Toolkit {
+    /// Checks that what the target needs is there.
+    pub fn find(language: Language, target: &Target, links: bool) -> Result<Self, Failure> {
+        let toolkit = Self { directory: library::directory()? };
+        let mut needed = Vec::new();
+        if target.gpu() {
+            if target.cuda.is_none() {
+                needed.push(toolkit.cuda().join("bin/ptxas"));
+            }
+            if links {
+                needed.push(toolkit.device_runtime().join(format!("lib{LIBOMPDEVICE}.a")));
+            }
+        }
+        if links && target.cpu && language == Language::Fortran {
+            needed.push(toolkit.host_archive());
+        }
+        for file in needed {
+            if !file.is_file() {
+                let text =
+                    format!("there is no {}; the installation of Gangway is incomplete", file.display());
+                return Err(Failure::new(FAILURE, text));
+            }
+        }
+        if let Some(cuda) = &target.cuda {
+            let ptxas = cuda.join("bin/ptxas");
+            if !ptxas.is_file() {
+                let text = format!("{} is no CUDA toolkit: it has no bin/ptxas", cuda.display());
+                return Err(Failure::new(FAILURE, text));
+            }
+        }
+        Ok(toolkit)
+    }
+
+    /// The folder with the libraries that programs are linked with.
+    pub fn libraries(&self) -> &Path {
+        &self.directory
+    }
+
+    /// The folder with the device runtime for NVIDIA's GPUs.
+    pub fn device_runtime(&self) -> PathBuf {
+        self.directory.join(GPU_TRIPLE)
+    }
+
+    /// What Fortran's code for CPU devices is linked with.
+    pub fn host_archive(&self) -> PathBuf {
+        self.directory.join("libgangway-host-openmp.a")
+    }
+
+    /// What clang takes for a CUDA toolkit.
+    pub fn cuda(&self) -> PathBuf {
+        self.directory.join("cuda")
+    }
+
+    /// The folder with `ptxas`.
+    pub fn cuda_tools(&self, target: &Target) -> PathBuf {
+        target.cuda.clone().unwrap_or_else(|| self.cuda()).join("bin")
+    }
+
+    /// What flang takes for its own tools.
+    pub fn flang_tools(&self) -> PathBuf {
+        self.directory.join("flang/bin")
+    }
+}

@@ -1,0 +1,75 @@
+//! `flang`: the step of flang-22 that compiles, called by flang-22 itself.
+//!
+//! `gangway fc` makes flang-22 look for it here. The step for a GPU is told to leave LLVM
+//! bitcode instead of PTX, as clang's does with `-foffload-lto`. The step for a CPU device
+//! loses the GPU's processor: flang-22 gives `--offload-arch` to all of them.
+
+use std::env;
+use std::ffi::OsString;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::Command;
+
+use crate::compile::FLANG_TOOLS;
+use crate::exit::{FAILURE, Failure, NOT_EXECUTABLE, Outcome};
+
+pub fn compile(arguments: &[OsString]) -> Outcome {
+    execute("flang", changed(arguments))
+}
+
+/// The real tool takes the place of this process.
+pub fn execute(name: &str, arguments: Vec<OsString>) -> Outcome {
+    let tools = env::var_os(FLANG_TOOLS).map(PathBuf::from).ok_or_else(|| {
+        Failure::new(FAILURE, format!("{FLANG_TOOLS} does not say where LLVM's tools are; use `gangway fc`"))
+    })?;
+    let tool = tools.join(name);
+    let error = Command::new(&tool).args(arguments).exec();
+    Err(Failure::new(NOT_EXECUTABLE, format!("cannot execute {}: {error}", tool.display())))
+}
+
+fn changed(arguments: &[OsString]) -> Vec<OsString> {
+    let after = |name: &str| arguments.iter().position(|argument| argument == name).map(|at| at + 1);
+    let triple = after("-triple").and_then(|at| arguments.get(at)).and_then(|triple| triple.to_str());
+    let mut arguments = arguments.to_vec();
+    if triple.is_some_and(|triple| triple.starts_with("nvptx")) {
+        if let Some(emit) = arguments.iter_mut().find(|argument| *argument == "-S") {
+            *emit = "-emit-llvm-bc".into();
+            arguments.push("-flto=full".into());
+        }
+    } else if let Some(processor) = after("-target-cpu").and_then(|at| arguments.get_mut(at))
+        && processor.to_str().is_some_and(|name| name.starts_with("sm_"))
+    {
+        *processor = "x86-64".into();
+    }
+    arguments
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn changed(line: &str) -> String {
+        let arguments: Vec<_> = line.split(' ').map(OsString::from).collect();
+        super::changed(&arguments).join(std::ffi::OsStr::new(" ")).into_string().unwrap()
+    }
+
+    #[test]
+    fn gpu_code_stays_bitcode() {
+        assert_eq!(
+            changed("-fc1 -triple nvptx64-nvidia-cuda -S -target-cpu sm_80 a.f90"),
+            "-fc1 -triple nvptx64-nvidia-cuda -emit-llvm-bc -target-cpu sm_80 a.f90 -flto=full"
+        );
+        let other = "-fc1 -triple nvptx64-nvidia-cuda -fsyntax-only a.f90";
+        assert_eq!(changed(other), other);
+    }
+
+    #[test]
+    fn cpu_code_is_for_a_cpu() {
+        assert_eq!(
+            changed("-fc1 -triple x86_64-pc-linux-gnu -emit-obj -target-cpu sm_80 a.f90"),
+            "-fc1 -triple x86_64-pc-linux-gnu -emit-obj -target-cpu x86-64 a.f90"
+        );
+        let host = "-fc1 -triple x86_64-pc-linux-gnu -S -target-cpu znver3 a.f90";
+        assert_eq!(changed(host), host);
+    }
+}

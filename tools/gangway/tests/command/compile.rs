@@ -1,0 +1,353 @@
+//! `gangway cc`, `c++` and `fc`, and the stand-ins that they give to the compilers.
+
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+use std::process::Output;
+
+use crate::support::{Workshop, text};
+
+/// As much of a device runtime as the programs here need.
+const RUNTIME: &str = r#"
+int __kmpc_target_init(void *environment, void *launch) { return __nvvm_read_ptx_sreg_tid_x() ? 1 : -1; }
+void __kmpc_target_deinit(void) {}
+int __kmpc_get_hardware_thread_id_in_block(void) { return __nvvm_read_ptx_sreg_tid_x(); }
+"#;
+
+const FORTRAN: &str = "program p\ninteger :: x\nx = 41\n!$omp target map(tofrom: x)\nx = x + 1\n\
+                       !$omp end target\nprint '(i0)', x\nend program\n";
+
+struct Installation(Workshop);
+
+impl Installation {
+    /// An installation below `prefix/`, with the stand-in for our library and a device runtime.
+    fn new() -> Self {
+        let workshop = Workshop::new();
+        let library = workshop.path("prefix/lib/gangway");
+        for folder in ["prefix/bin", "prefix/lib"] {
+            std::fs::create_dir_all(workshop.path(folder)).unwrap();
+        }
+        std::fs::rename(workshop.path("ours"), &library).unwrap();
+        symlink("libomptarget.so.22.1", library.join("libomptarget.so")).unwrap();
+        symlink(assert_cmd::cargo::cargo_bin!("gangway"), workshop.path("prefix/bin/gangway")).unwrap();
+        let toolkit = Path::new(env!("CARGO_MANIFEST_DIR")).join("toolkit");
+        let copied = |from: &str, to: &str| {
+            let to = library.join(to);
+            std::fs::create_dir_all(to.parent().unwrap()).unwrap();
+            std::fs::copy(toolkit.join(from), to).unwrap();
+        };
+        copied("include/cuda.h", "cuda/include/cuda.h");
+        copied("nvvm/libdevice/README", "cuda/nvvm/libdevice/README");
+        copied("bin/stand-in", "cuda/bin/stand-in");
+        std::fs::create_dir_all(library.join("flang/bin")).unwrap();
+        for (folder, tools) in
+            [("cuda/bin", ["ptxas", "nvlink"]), ("flang/bin", ["flang", "llvm-offload-binary"])]
+        {
+            for tool in tools {
+                symlink("../../cuda/bin/stand-in", library.join(folder).join(tool)).unwrap();
+            }
+        }
+        workshop.write("runtime.c", RUNTIME);
+        let device = [
+            "--target=nvptx64-nvidia-cuda",
+            "-march=sm_80",
+            "--cuda-feature=+ptx87",
+            "-nogpulib",
+            "-O1",
+            "-w",
+        ];
+        workshop.compile(&[&device[..], &["-c", "-emit-llvm", "runtime.c", "-o", "runtime.bc"]].concat());
+        let archive = library.join("nvptx64-nvidia-cuda/libompdevice.a");
+        std::fs::create_dir(archive.parent().unwrap()).unwrap();
+        workshop.tool("llvm-ar-22", &["rcs", archive.to_str().unwrap(), "runtime.bc"]);
+        workshop.write("program.f90", FORTRAN);
+        Self(workshop)
+    }
+
+    fn command(&self) -> assert_cmd::Command {
+        let mut command = self.0.gangway();
+        command.env("GANGWAY_LIBDIR", self.0.path("prefix/lib/gangway"));
+        for name in ["GANGWAY_CUDA_PATH", "GANGWAY_LLVM", "COMPILER_PATH", "LIBRARY_PATH"] {
+            command.env_remove(name);
+        }
+        command
+    }
+
+    fn output(&self, arguments: &[&str]) -> Output {
+        self.command().args(arguments).output().unwrap()
+    }
+
+    /// Runs the command, which has to succeed in silence.
+    fn good(&self, arguments: &[&str]) -> String {
+        let output = self.output(arguments);
+        let said = text(&output.stderr);
+        assert!(output.status.success() && said.is_empty(), "{arguments:?}:\n{said}");
+        text(&output.stdout)
+    }
+
+    /// Runs the command, which has to fail, and gives what it says.
+    fn bad(&self, arguments: &[&str]) -> String {
+        let output = self.output(arguments);
+        assert!(!output.status.success(), "{arguments:?}");
+        text(&output.stderr)
+    }
+
+    /// The architectures of a file's device images.
+    fn images(&self, file: &str) -> Vec<String> {
+        let report = self.good(&["inspect", "--json", file]);
+        let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+        let image = |image: &serde_json::Value| image["arch"].as_str().unwrap_or("").to_owned();
+        let mut images: Vec<_> = report["images"].as_array().unwrap().iter().map(image).collect();
+        images.sort();
+        images
+    }
+
+    /// What a stand-in says of a file that it gets.
+    fn tool(&self, arguments: &[&str]) -> Output {
+        self.output(&[&["stand-in"], arguments].concat())
+    }
+
+    /// A compiler in the place of clang-22, that prints its arguments line by line.
+    fn echo(&self) {
+        std::fs::create_dir_all(self.0.path("llvm/bin")).unwrap();
+        for name in ["clang", "clang++", "flang"] {
+            let file = format!("llvm/bin/{name}");
+            self.0.write(&file, "#!/bin/sh\nprintf '%s\\n' \"$@\"\n");
+            std::fs::set_permissions(self.0.path(&file), PermissionsExt::from_mode(0o755)).unwrap();
+        }
+    }
+
+    fn told(&self, arguments: &[&str]) -> Vec<String> {
+        self.echo();
+        let output = self.command().env("GANGWAY_LLVM", "llvm").args(arguments).output().unwrap();
+        text(&output.stdout).lines().map(str::to_owned).collect()
+    }
+}
+
+#[test]
+fn one_command_compiles_for_cpu_devices() {
+    let here = Installation::new();
+    here.good(&["cc", "-O1", "-fopenmp", "program.c", "-o", "program"]);
+    assert_eq!(here.images("program"), [""]);
+    // It finds the library without help.
+    let output =
+        std::process::Command::new(here.0.path("program")).env_remove("LD_LIBRARY_PATH").output().unwrap();
+    assert_eq!(text(&output.stderr), "stand-in loaded\n");
+}
+
+#[test]
+fn several_devices_in_one_program() {
+    let here = Installation::new();
+    let architectures = "--offload-arch=sm_80,x86_64";
+    here.good(&["cc", "-O1", "-fopenmp", architectures, "--offload-arch=sm_90", "program.c", "-o", "three"]);
+    assert_eq!(here.images("three"), ["", "sm_80", "sm_90"]);
+    here.good(&["fc", "-O1", "-fopenmp", "--offload-arch=sm_80", "program.f90", "-o", "fortran"]);
+    assert_eq!(here.images("fortran"), ["sm_80"]);
+    // The device runtime is in the same module.
+    here.good(&["inspect", "fortran", "--extract", "0", "-o", "fortran.ptx"]);
+    let code = std::fs::read_to_string(here.0.path("fortran.ptx")).unwrap();
+    assert!(code.contains(".entry") && !code.contains(".extern"), "{code}");
+}
+
+#[test]
+fn a_program_for_gpus_only_gets_the_virtual_one() {
+    if Path::new("/dev/nvidiactl").exists() {
+        eprintln!("there is a GPU here, so the program would run on it: nothing is tested");
+        return;
+    }
+    let here = Installation::new();
+    let note = "gangway: note: the program is for NVIDIA's GPUs, and there is none: ";
+    for (architectures, virtual_gpu) in
+        [("--offload-arch=sm_80", true), ("--offload-arch=sm_80,x86_64", false)]
+    {
+        here.good(&["cc", "-O1", "-fopenmp", architectures, "program.c", "-o", "program"]);
+        let said = text(&here.output(&["run", "--", "./program"]).stderr);
+        assert_eq!(said.starts_with(note), virtual_gpu, "{said}");
+        let said = text(&here.output(&["run", "--device", "vgpu", "--", "./program"]).stderr);
+        assert_eq!(said, "stand-in loaded\n");
+    }
+}
+
+#[test]
+fn parts_are_compiled_and_linked() {
+    let here = Installation::new();
+    here.0.write(
+        "part.c",
+        "#pragma omp declare target\nint twice(int x) { return 2 * x; }\n#pragma omp end declare target\n",
+    );
+    here.0.write(
+        "main.c",
+        "int twice(int);\n#pragma omp declare target to(twice)\n\
+         int main(void) {\n  int x = 21;\n#pragma omp target map(tofrom: x)\n  x = twice(x);\n  return x != 42;\n}\n",
+    );
+    std::fs::create_dir(here.0.path("a folder")).unwrap();
+    let gpu = ["-O1", "-fopenmp", "--offload-arch=sm_80"];
+    let cc = |rest: &[&str]| here.good(&[&["cc"], &gpu[..], rest].concat());
+    cc(&["-fPIC", "-c", "part.c", "-o", "a folder/part.o"]);
+    cc(&["-c", "main.c"]);
+    cc(&["main.o", "a folder/part.o", "-o", "a folder/objects"]);
+    here.0.tool("ar", &["rcs", "libpart.a", "a folder/part.o"]);
+    cc(&["main.o", "-L.", "-lpart", "-o", "static"]);
+    // The words of a response file are the user's.
+    here.0.write("rest", "main.c 'a folder/part.o' -o 'a folder/response'");
+    cc(&["@rest"]);
+    for program in ["a folder/objects", "static", "a folder/response"] {
+        assert_eq!(here.images(program), ["sm_80"], "{program}");
+    }
+    // A shared library is linked for the device by itself.
+    here.0.write("whole.c", "void set(int *x) {\n#pragma omp target map(from: x[0])\n  *x = 42;\n}\n");
+    cc(&["-shared", "-fPIC", "whole.c", "-o", "libwhole.so"]);
+    assert_eq!(here.images("libwhole.so"), ["sm_80"]);
+}
+
+#[test]
+fn steps_before_linking_are_the_compilers() {
+    let here = Installation::new();
+    let gpu = ["cc", "-fopenmp", "--offload-arch=sm_80"];
+    let cc = |rest: &[&str]| here.output(&[&gpu[..], rest].concat());
+    assert!(text(&cc(&["-S", "program.c", "-o", "-"]).stdout).contains(".text"));
+    assert!(text(&cc(&["-E", "program.c"]).stdout).contains("int main(int argc"));
+    let shown = text(&cc(&["-###", "program.c"]).stderr);
+    assert!(shown.contains("clang-linker-wrapper") && shown.contains("nvptx64-nvidia-cuda"), "{shown}");
+    // The exit status is the compiler's.
+    here.0.write("wrong.c", "int main(void) { return x; }\n");
+    let output = cc(&["wrong.c"]);
+    assert!(output.status.code() == Some(1) && text(&output.stderr).contains("wrong.c:1:25: error:"));
+}
+
+#[test]
+fn printed_flags_do_what_the_command_does() {
+    let here = Installation::new();
+    let flags = here.good(&["cc", "--print-flags", "--offload-arch=sm_80,x86_64"]);
+    here.0.compile(
+        &[&flags.split_whitespace().collect::<Vec<_>>()[..], &["program.c", "-o", "by-flags"]].concat(),
+    );
+    assert_eq!(here.images("by-flags"), ["", "sm_80"]);
+    let compile = here.good(&["cc", "--print-flags=compile"]);
+    assert_eq!(compile, "-fopenmp -fopenmp-targets=x86_64-pc-linux-gnu\n");
+    assert!(here.good(&["cc", "--print-flags=link"]).starts_with(compile.trim_end()));
+    let refused = here.bad(&["fc", "--print-flags", "--offload-arch=sm_80"]);
+    assert!(refused.starts_with("gangway: flang-22 has no flags for what GPU code needs"), "{refused}");
+}
+
+#[test]
+fn a_program_without_openmp_is_compiled_as_ever() {
+    let here = Installation::new();
+    assert_eq!(here.told(&["cc", "-O2", "a.c", "a b.c"]), ["-O2", "a.c", "a b.c"]);
+    assert_eq!(here.told(&["c++", "--version"]), ["--version"]);
+    assert_eq!(here.told(&["cc", "-fopenmp", "-fno-openmp"]), ["-fopenmp", "-fno-openmp"]);
+    // Nothing is linked, so nothing is said of libraries.
+    assert!(!here.told(&["fc", "-fopenmp", "-c", "a.f90"]).iter().any(|word| word.contains("rpath")));
+    let help = here.good(&["cc", "--help"]);
+    assert!(help.contains("--offload-arch=LIST") && help.contains("--print-flags"), "{help}");
+}
+
+#[test]
+fn a_real_toolkit_takes_the_place_of_the_stand_ins() {
+    let here = Installation::new();
+    std::fs::create_dir_all(here.0.path("cuda/bin")).unwrap();
+    here.0.write("cuda/bin/ptxas", "");
+    let words = here.told(&["cc", "-fopenmp", "--offload-arch=sm_80", "--cuda-path=cuda", "a.c"]);
+    assert!(words.contains(&"--cuda-path=cuda".to_owned()), "{words:?}");
+    assert!(!words.iter().any(|word| word == "-nocudalib" || word == "-lompdevice"), "{words:?}");
+    let refused = here.bad(&["cc", "-fopenmp", "--offload-arch=sm_80", "--cuda-path=/nowhere", "a.c"]);
+    assert_eq!(refused, "gangway: /nowhere is no CUDA toolkit: it has no bin/ptxas\n");
+}
+
+#[test]
+fn what_is_missing_is_named() {
+    let here = Installation::new();
+    let said = here.command().env("GANGWAY_LLVM", "/nowhere").args(["cc", "a.c"]).output().unwrap();
+    let expected = "gangway: there is no /nowhere/bin/clang, which GANGWAY_LLVM leads to\n";
+    assert_eq!((said.status.code(), text(&said.stderr)), (Some(1), expected.to_owned()));
+    let archive = here.0.path("prefix/lib/gangway/nvptx64-nvidia-cuda/libompdevice.a");
+    std::fs::remove_file(&archive).unwrap();
+    let said = here.bad(&["cc", "-fopenmp", "--offload-arch=sm_80", "program.c"]);
+    let expected =
+        format!("gangway: there is no {}; the installation of Gangway is incomplete\n", archive.display());
+    assert_eq!(said, expected);
+    let said = here.bad(&["cc", "-fopenmp", "--offload-arch=gfx90a", "program.c"]);
+    assert!(
+        said.starts_with("gangway: --offload-arch=gfx90a: Gangway has no device runtime for it"),
+        "{said}"
+    );
+}
+
+const MODULE: &str = ".version 8.0\n.target sm_80\n.address_size 64\n";
+
+#[test]
+fn ptxas_checks_and_passes_on() {
+    let here = Installation::new();
+    let good = format!("{MODULE}// a comment\n.visible .entry one() {{ ret; }}\n");
+    here.0.write("good.ptx", &good);
+    let output =
+        here.tool(&["ptxas", "--new-option", "-v", "-arch", "sm_80", "good.ptx", "-o", "good.cubin"]);
+    let said = text(&output.stderr);
+    assert_eq!(
+        said,
+        "ptxas info    : good.ptx: PTX 8.0 for sm_80, kernels: 1, functions: 0; passed on as PTX\n"
+    );
+    assert_eq!(std::fs::read_to_string(here.0.path("good.cubin")).unwrap(), good);
+
+    here.0.write("wrong.ptx", format!("{MODULE}.visible .entry one() {{\n  add.s32 %r1, 2, 3;\n}}\n"));
+    let output = here.tool(&["ptxas", "-arch", "sm_80", "wrong.ptx", "-o", "wrong.cubin"]);
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        said.starts_with("ptxas (of Gangway): error: wrong.ptx is not correct PTX\nwrong.ptx:5:"),
+        "{said}"
+    );
+    assert!(said.contains("5 |   add.s32 %r1, 2, 3;"), "{said}");
+    assert!(!here.0.path("wrong.cubin").exists());
+
+    let output = here.tool(&["ptxas", "-arch", "sm_70", "good.ptx", "-o", "old.cubin"]);
+    let expected = "ptxas (of Gangway): error: the PTX is for sm_80, which sm_70 cannot run\n";
+    assert_eq!(text(&output.stderr), expected);
+    // As clang calls it without link-time optimisation.
+    let output = here.tool(&["ptxas", "--gpu-name", "sm_80", "--output-file", "good.o", "good.ptx", "-c"]);
+    assert!(text(&output.stderr).contains("compile with -foffload-lto"), "{}", text(&output.stderr));
+    let output = here.tool(&["ptxas", "--version"]);
+    assert!(text(&output.stdout).starts_with("ptxas: Gangway's stand-in"));
+}
+
+#[test]
+fn what_a_real_gpu_may_run_is_passed_on_with_a_warning() {
+    let here = Installation::new();
+    let newer = MODULE.replace("8.0", "99.0");
+    here.0.write("newer.ptx", &newer);
+    let output = here.tool(&["ptxas", "newer.ptx", "-o", "newer.cubin"]);
+    let said = text(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    assert!(
+        said.starts_with("ptxas (of Gangway): warning: newer.ptx:1: the virtual GPU cannot run this: "),
+        "{said}"
+    );
+    let output = here.tool(&["nvlink", "newer.cubin", "-o", "newer.img"]);
+    assert!(output.status.success());
+    assert_eq!(std::fs::read_to_string(here.0.path("newer.img")).unwrap(), newer);
+}
+
+#[test]
+fn nvlink_joins_modules() {
+    let here = Installation::new();
+    here.0.write(
+        "a.cubin",
+        format!("{MODULE}.extern .func two;\n.visible .entry one() {{ call two; ret; }}\n"),
+    );
+    here.0.write("b.cubin", format!("{MODULE}.visible .func two {{ ret; }}\n"));
+    let output = here.tool(&["nvlink", "-o", "ab", "-arch", "sm_80", "-L", "/lib", "a.cubin", "b.cubin"]);
+    assert_eq!(text(&output.stderr), "");
+    let joined = std::fs::read_to_string(here.0.path("ab")).unwrap();
+    assert!(joined.contains(".entry one") && joined.contains(".func two"), "{joined}");
+
+    let output = here.tool(&["nvlink", "-o", "a", "a.cubin"]);
+    let said = text(&output.stderr);
+    assert_eq!(
+        said,
+        "nvlink (of Gangway): error: the device code does not fit together\n\
+         undefined reference to 'two' in 'a.cubin'\n"
+    );
+    here.0.write("c.cubin", b"\x7fELF machine code");
+    let output = here.tool(&["nvlink", "-o", "c", "a.cubin", "c.cubin"]);
+    let said = text(&output.stderr);
+    assert!(said.starts_with("nvlink (of Gangway): error: c.cubin is machine code; "), "{said}");
+}
