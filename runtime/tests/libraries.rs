@@ -3,6 +3,7 @@
 
 mod support;
 
+use gangway_backend::DevicePtr;
 use gangway_runtime::events::Site;
 use gangway_runtime::memory::mapped_address;
 use gangway_runtime::{
@@ -73,6 +74,24 @@ fn globals_live_as_long_as_their_library() {
         // Opened again.
         runtime.register(library(1, b"MOCK", &entries));
         launch(runtime, runtime.device(0, &Site::NONE).unwrap(), KERNEL.address).unwrap();
+        runtime.unregister(1);
+        mock.assert_all_freed();
+    }
+}
+
+/// Functions and virtual tables are told in the order of their host addresses, and each
+/// word of a table for itself.
+#[test]
+fn images_are_told_what_is_called_through_host_addresses() {
+    for options in Options::ALL {
+        let (runtime, mock) = runtime(options);
+        let table = HostEntry { size: 24, ..global(EntryKind::Indirect, 0xa000, c"function") };
+        let entries = [KERNEL, table, global(EntryKind::Indirect, 0x9000, c"function")];
+        runtime.register(library(1, b"MOCK", &entries));
+        device(runtime).unwrap();
+        let expected = [(0x9000, 0), (0xa000, 0), (0xa008, 8), (0xa010, 16)]
+            .map(|(host, offset)| (host, DevicePtr(FUNCTION + offset)));
+        assert_eq!(mock.indirect(), expected);
         runtime.unregister(1);
         mock.assert_all_freed();
     }

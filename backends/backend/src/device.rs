@@ -68,6 +68,17 @@ pub trait Module: Send + Sync {
         true
     }
 
+    /// Tells where on the device functions and virtual tables are whose host addresses device
+    /// code comes across (`declare target indirect`): pairs in the order of the host
+    /// addresses. Called once after loading, if there are any, and before the constructors
+    /// run. Only images whose device code looks them up have a use for it.
+    ///
+    /// # Errors
+    /// What the driver says.
+    fn indirect_calls(&self, _pairs: &[(usize, DevicePtr)]) -> Result<()> {
+        Ok(())
+    }
+
     /// Kernels to run once after loading, in this order, for back ends whose
     /// loader does not do it itself. They take no arguments, and are launched
     /// with one thread and without a name.

@@ -35,6 +35,9 @@ pub(crate) struct DeviceEnvironment {
 
 const _: () = assert!(size_of::<DeviceEnvironment>() == 48);
 
+/// Where the table of indirect calls and its length stand in it.
+pub(crate) const INDIRECT_TABLE: usize = std::mem::offset_of!(DeviceEnvironment, indirect_table);
+
 impl DeviceEnvironment {
     /// Its bytes, as the device reads them.
     pub(crate) fn bytes(&self) -> [u8; size_of::<Self>()] {

@@ -5,12 +5,12 @@
 //! which belongs to its module.
 
 use crate::context::Context;
-use crate::driver::types::{Address, FunctionAttribute, Handle, SUCCESS};
+use crate::driver::types::{FunctionAttribute, Handle};
 use crate::environment::{CONFIGURATION_SIZE, Configuration, KERNEL_ENVIRONMENT};
 use crate::geometry::KernelBounds;
 use crate::properties::Properties;
+use crate::symbol::{function, global, read_now};
 use gangway_backend::{DevicePtr, Error, Kernel, KernelHandle, KernelLimits, Result};
-use std::ffi::CString;
 use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -143,21 +143,6 @@ impl LoadedKernel {
     }
 }
 
-/// Looks a function up.
-pub(crate) fn function(context: &Context, module: Handle, name: &str) -> Result<Handle> {
-    let missing = || Error::NoSuchSymbol { name: name.to_owned() };
-    let spelled = CString::new(name).map_err(|_| missing())?;
-    let mut function = 0;
-    let to = &raw mut function;
-    // SAFETY: the driver writes one handle, and the name ends in a zero byte.
-    let code = context.code_within(|api| unsafe { (api.module_get_function)(to, module, spelled.as_ptr()) });
-    match code {
-        SUCCESS => Ok(function),
-        crate::driver::failure::NOT_FOUND => Err(missing()),
-        code => Err(context.failure(code, "cuModuleGetFunction")),
-    }
-}
-
 /// Where a kernel's environment is, if it has one, and what it says.
 fn configuration(
     context: &Context,
@@ -177,33 +162,4 @@ fn configuration(
     let configuration = Configuration::read(&bytes)
         .ok_or_else(|| refused(format!("`{symbol}` says execution mode {}, expected 0 to 7", bytes[2])))?;
     Ok((Some(DevicePtr(address as usize)), configuration))
-}
-
-/// Looks a variable up: its address and its size, if there is one.
-pub(crate) fn global(context: &Context, module: Handle, name: &str) -> Result<Option<(Address, usize)>> {
-    let Ok(spelled) = CString::new(name) else { return Ok(None) };
-    let (mut address, mut size) = (0, 0);
-    let (to, bytes) = (&raw mut address, &raw mut size);
-    // SAFETY: the driver writes two numbers, and the name ends in a zero byte.
-    let code =
-        context.code_within(|api| unsafe { (api.module_get_global)(to, bytes, module, spelled.as_ptr()) });
-    match code {
-        SUCCESS => Ok(Some((address, size))),
-        crate::driver::failure::NOT_FOUND => Ok(None),
-        code => Err(context.failure(code, "cuModuleGetGlobal")),
-    }
-}
-
-/// Reads device memory at once.
-pub(crate) fn read_now(context: &Context, to: &mut [u8], from: Address) -> Result<()> {
-    let (pointer, size) = (to.as_mut_ptr().cast(), to.len());
-    // SAFETY: the caller has found so many bytes at the address.
-    context.within("cuMemcpyDtoH", |api| unsafe { (api.copy_from_device_now)(pointer, from, size) })
-}
-
-/// Writes device memory at once.
-pub(crate) fn write_now(context: &Context, to: Address, from: &[u8]) -> Result<()> {
-    let (pointer, size) = (from.as_ptr().cast(), from.len());
-    // SAFETY: the caller has found so many bytes at the address.
-    context.within("cuMemcpyHtoD", |api| unsafe { (api.copy_to_device_now)(to, pointer, size) })
 }

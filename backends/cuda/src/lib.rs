@@ -16,7 +16,7 @@
 //! | `context`, `properties` | one device: calls in its context, faults, what it is |
 //! | `stream`, `event`, `memory`, `peers`, `reduction` | what belongs to a context |
 //! | `environment` | the structures that LLVM's device runtimes share with the host |
-//! | `module`, `kernel` | images on a device |
+//! | `symbol`, `module`, `kernel` | images on a device |
 //! | `geometry`, `launch` | how many teams and threads, and the launch |
 //! | `device` | the trait's methods |
 //!
@@ -57,6 +57,7 @@ mod properties;
 mod reduction;
 mod settings;
 mod stream;
+mod symbol;
 
 pub use driver::Driver;
 

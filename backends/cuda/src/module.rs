@@ -7,10 +7,11 @@ mod initialisers;
 
 use crate::context::Context;
 use crate::driver::failure;
-use crate::driver::types::{Handle, SUCCESS, jit_option};
-use crate::environment::{DEVICE_ENVIRONMENT, DeviceEnvironment};
-use crate::kernel::{LoadedKernel, global, write_now};
+use crate::driver::types::{Address, Handle, SUCCESS, jit_option};
+use crate::environment::{DEVICE_ENVIRONMENT, DeviceEnvironment, INDIRECT_TABLE};
+use crate::kernel::LoadedKernel;
 use crate::properties::Properties;
+use crate::symbol::{allocate_now, free_now, global, write_now};
 use gangway_backend::{DevicePtr, Error, Kernel, Module, Result};
 use initialisers::{Initialisers, When};
 use std::ffi::c_void;
@@ -27,8 +28,10 @@ pub(crate) struct CudaModule {
     initialisers: Initialisers,
     #[allow(clippy::vec_box, reason = "handles are addresses of kernels, which stay where they are")]
     kernels: Mutex<Vec<Box<LoadedKernel>>>,
-    /// Where the device runtime's description of the device stands, and what it says.
-    environment: Option<(u64, DeviceEnvironment)>,
+    /// Where the device runtime's description of the device stands.
+    environment: Option<Address>,
+    /// Tables of indirect calls on the device.
+    tables: Mutex<Vec<Address>>,
 }
 
 impl CudaModule {
@@ -47,6 +50,7 @@ impl CudaModule {
             initialisers: Initialisers::of(image),
             kernels: Mutex::default(),
             environment: None,
+            tables: Mutex::default(),
         };
         let name = DEVICE_ENVIRONMENT.to_str().unwrap_or_default();
         // Images without a device runtime have none.
@@ -59,7 +63,7 @@ impl CudaModule {
                 return Err(Error::InvalidImage { reason });
             }
             write_now(&this.context, address, &environment.bytes())?;
-            this.environment = Some((address, environment));
+            this.environment = Some(address);
         }
         Ok(this)
     }
@@ -89,6 +93,18 @@ impl Module for CudaModule {
         }
     }
 
+    fn indirect_calls(&self, pairs: &[(usize, DevicePtr)]) -> Result<()> {
+        // Without a device runtime nobody looks anything up.
+        let Some(environment) = self.environment else { return Ok(()) };
+        let words = pairs.iter().flat_map(|&(host, device)| [host as u64, device.0 as u64]);
+        let bytes: Vec<u8> = words.flat_map(u64::to_le_bytes).collect();
+        let table = allocate_now(&self.context, bytes.len())?;
+        self.tables.lock().unwrap_or_else(PoisonError::into_inner).push(table);
+        write_now(&self.context, table, &bytes)?;
+        let fields = [table, pairs.len() as u64].map(u64::to_le_bytes).concat();
+        write_now(&self.context, environment + INDIRECT_TABLE as Address, &fields)
+    }
+
     fn constructors(&self) -> Result<Vec<Kernel>> {
         self.initialiser(When::Load)
     }
@@ -102,6 +118,8 @@ impl Drop for CudaModule {
     fn drop(&mut self) {
         let kernels = self.kernels.get_mut().unwrap_or_else(PoisonError::into_inner);
         kernels.iter().for_each(|kernel| self.context.forget(&raw const **kernel));
+        let tables = self.tables.get_mut().unwrap_or_else(PoisonError::into_inner);
+        tables.drain(..).for_each(|table| free_now(&self.context, table));
         self.initialisers.free(&self.context);
         // SAFETY: the module is loaded, and nobody uses it any more. A failure has nobody to
         // be told to.

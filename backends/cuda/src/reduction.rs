@@ -5,8 +5,9 @@
 //! which grows and is kept. The stock runtime allocates and frees two blocks per launch.
 
 use crate::context::Context;
-use crate::driver::types::{Address, SUCCESS};
+use crate::driver::types::Address;
 use crate::environment::LaunchEnvironment;
+use crate::symbol::allocate_now;
 use gangway_backend::{Error, Result};
 
 /// Where the slots begin, behind the launch environment; slots are aligned to it.
@@ -60,16 +61,7 @@ impl Scratch {
 
 impl Block {
     fn allocate(context: &Context, size: usize) -> Result<Self> {
-        let mut address = 0;
-        let to = &raw mut address;
-        // SAFETY: the driver writes one address.
-        let code = context.code_within(|api| unsafe { (api.memory_allocate)(to, SLOTS + size) });
-        if code != SUCCESS {
-            return Err(match code {
-                crate::driver::failure::OUT_OF_MEMORY => Error::OutOfMemory { requested: SLOTS + size },
-                code => context.failure(code, "cuMemAlloc"),
-            });
-        }
+        let address = allocate_now(context, SLOTS + size)?;
         let environment =
             LaunchEnvironment { reduction_buffer: address + SLOTS as u64, ..LaunchEnvironment::default() };
         Ok(Self { address, size, image: Box::new(environment.bytes()) })

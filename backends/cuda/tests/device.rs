@@ -3,7 +3,7 @@
 mod support;
 
 use gangway_backend::{AllocationKind, Backend, Completion, Device, Error, ExecutionMode, Module, Session};
-use gangway_backend::{Kernel, StreamHandle};
+use gangway_backend::{DevicePtr, Kernel, StreamHandle};
 use std::sync::mpsc;
 use support::ptx::{self, Environment, GENERIC, SPMD};
 use support::{Block, Shape, backend, counting, launch, open, turn};
@@ -264,6 +264,20 @@ fn the_device_runtime_learns_of_its_device() {
     device.synchronize(stream).unwrap();
     assert_eq!(words[..4], [0, support::DEVICES as u32, 7, 0]);
     assert!(words[4] > 0 && words[10] > 0, "clock and parallelism: {words:?}");
+    let pairs = [(0x1000, DevicePtr(0x2000)), (0x1008, DevicePtr(0x3000))];
+    module.indirect_calls(&pairs).unwrap();
+    let mut fields = [0_u64; 2];
+    let mut table = [0_u64; 4];
+    // SAFETY: the fields are there, and lead to so many words; the copies are waited for.
+    unsafe {
+        let at = address.offset(24);
+        device.copy_from_device(fields.as_mut_ptr().cast(), at, 16, Some(stream)).unwrap();
+        device.synchronize(stream).unwrap();
+        let at = DevicePtr(fields[0] as usize);
+        device.copy_from_device(table.as_mut_ptr().cast(), at, 32, Some(stream)).unwrap();
+    }
+    device.synchronize(stream).unwrap();
+    assert_eq!((fields[1], table), (2, [0x1000, 0x2000, 0x1008, 0x3000]));
     device.destroy_stream(stream).unwrap();
     let older = device.load(&image(&[ptx::device_environment(16)])).err().unwrap().to_string();
     assert!(older.contains("has 16 bytes, expected 48"), "{older}");

@@ -89,6 +89,10 @@ impl Runtime {
             );
             let ready = loaded.and_then(|module| {
                 let storages = self.find_globals(device, opened, &waiting.globals, &*module)?;
+                let pairs = indirect_pairs(&waiting.globals, &storages);
+                if !pairs.is_empty() {
+                    module.indirect_calls(&pairs)?;
+                }
                 Ok(Ready { module, storages })
             });
             match ready {
@@ -180,6 +184,22 @@ impl Runtime {
         };
         globals.iter().map(find).collect()
     }
+}
+
+/// What device code that calls through host addresses has to know: each function, and each
+/// word of a virtual table, as the address of an object may point to any of them.
+fn indirect_pairs(globals: &[HostEntry], storages: &[DevicePtr]) -> Vec<(usize, DevicePtr)> {
+    let words = |(global, &storage): (&HostEntry, &DevicePtr)| {
+        let offsets = (0..global.size).step_by(size_of::<usize>());
+        let (host, indirect) = (global.address, global.kind == EntryKind::Indirect);
+        indirect
+            .then(|| offsets.map(move |offset| (host + offset, storage.offset(offset as isize))))
+            .into_iter()
+            .flatten()
+    };
+    let mut pairs: Vec<_> = globals.iter().zip(storages).flat_map(words).collect();
+    pairs.sort_unstable();
+    pairs
 }
 
 /// Ties a library's globals to their device storage; answers the host addresses of

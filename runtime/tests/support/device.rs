@@ -160,6 +160,8 @@ struct Calls {
     constructed: usize,
     /// Images whose destructor has run.
     destroyed: usize,
+    /// What the image that was loaded last has been told of indirect calls.
+    indirect: Vec<(usize, DevicePtr)>,
     /// Images that were to be loaded, in order.
     tried: Vec<Vec<u8>>,
     /// An image was unloaded while a kernel, of whichever image, was under way.
@@ -231,6 +233,11 @@ impl Mock {
     /// Images that were to be loaded since the last time, in order.
     pub fn tried(&self) -> Vec<Vec<u8>> {
         std::mem::take(&mut self.calls.lock().unwrap().tried)
+    }
+
+    /// What the image that was loaded last has been told of indirect calls.
+    pub fn indirect(&self) -> Vec<(usize, DevicePtr)> {
+        self.calls.lock().unwrap().indirect.clone()
     }
 
     /// How many images have been constructed.
@@ -443,6 +450,11 @@ impl Module for MockModule {
 
     fn is_writable(&self, global: DevicePtr, _size: usize) -> bool {
         global != self.globals.offset(16)
+    }
+
+    fn indirect_calls(&self, pairs: &[(usize, DevicePtr)]) -> Result<()> {
+        self.mock.calls.lock().unwrap().indirect = pairs.to_vec();
+        Ok(())
     }
 
     fn constructors(&self) -> Result<Vec<Kernel>> {

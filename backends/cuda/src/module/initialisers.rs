@@ -5,9 +5,8 @@
 //! whoever loads the image has to set up.
 
 use crate::context::Context;
-use crate::driver::failure::OUT_OF_MEMORY;
-use crate::driver::types::{Address, Handle, SUCCESS};
-use crate::kernel::{function, global, read_now, write_now};
+use crate::driver::types::{Address, Handle};
+use crate::symbol::{allocate_now, free_now, function, global, read_now, write_now};
 use gangway_backend::{Error, Result};
 use std::sync::{Mutex, PoisonError};
 
@@ -93,7 +92,7 @@ impl Initialisers {
             );
             return Err(Error::InvalidImage { reason });
         }
-        let array = allocate(context, functions.len())?;
+        let array = allocate_now(context, functions.len())?;
         self.arrays.lock().unwrap_or_else(PoisonError::into_inner).push(array);
         write_now(context, array, &functions)?;
         let end = array + functions.len() as Address;
@@ -106,8 +105,7 @@ impl Initialisers {
     /// Frees what is on the device.
     pub fn free(&mut self, context: &Context) {
         for array in self.arrays.get_mut().unwrap_or_else(PoisonError::into_inner).drain(..) {
-            // SAFETY: allocated here, and the kernels that read it are done.
-            let _ = context.code_within(|api| unsafe { (api.memory_free)(array) });
+            free_now(context, array);
         }
     }
 }
@@ -124,17 +122,6 @@ fn find(context: &Context, module: Handle, name: &str) -> Result<Address> {
     match global(context, module, name)? {
         Some((address, size)) if size >= size_of::<Address>() => Ok(address),
         _ => Err(Error::NoSuchSymbol { name: name.to_owned() }),
-    }
-}
-
-fn allocate(context: &Context, bytes: usize) -> Result<Address> {
-    let mut address = 0;
-    let to = &raw mut address;
-    // SAFETY: the driver writes one address.
-    match context.code_within(|api| unsafe { (api.memory_allocate)(to, bytes) }) {
-        SUCCESS => Ok(address),
-        OUT_OF_MEMORY => Err(Error::OutOfMemory { requested: bytes }),
-        code => Err(context.failure(code, "cuMemAlloc")),
     }
 }
 
