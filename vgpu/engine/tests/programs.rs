@@ -1,9 +1,9 @@
-//! A compiled C program on compiled kernels: the engine must get what the host gets, to the
+//! Compiled C programs on compiled kernels: the engine must get what the host gets, to the
 //! bit. Without clang-22 the tests are reported as ignored.
 
 use gangway_device_memory::{AllocationKind, Request, Space};
 use gangway_engine::{Engine, Execution, KernelLaunch, Options};
-use gangway_filetests::compiled::{self, BLOCK, GRID, KERNEL, RESULTS, Variant};
+use gangway_filetests::compiled::{self, BLOCK, GRID, KERNEL, RESULTS, SHARED, Variant};
 use libtest_mimic::{Arguments, Failed, Trial};
 
 fn main() {
@@ -40,7 +40,7 @@ fn compare(variant: Variant, check: bool) -> Result<(), Failed> {
         kernel: program.kernel(KERNEL).ok_or("no kernel")?,
         grid: [GRID, 1, 1],
         block: [BLOCK, 1, 1],
-        shared: 0,
+        shared: SHARED,
         parameters: &out.to_le_bytes(),
         cooperative: false,
     };
@@ -49,5 +49,5 @@ fn compare(variant: Variant, check: bool) -> Result<(), Failed> {
     // SAFETY: the buffer is allocated, and no launch uses it any more.
     let found = unsafe { std::slice::from_raw_parts(results, RESULTS) }.to_vec();
     Space::get()?.free(out)?;
-    compiled::compare(&found)
+    variant.compare(&found)
 }

@@ -1,7 +1,7 @@
-//! A compiled C program on the interpreter: it must get what the host gets, to the bit.
+//! Compiled C programs on the interpreter: they must get what the host gets, to the bit.
 //! Without clang-22 the tests are reported as ignored.
 
-use gangway_filetests::compiled::{self, BLOCK, GRID, KERNEL, RESULTS, Variant};
+use gangway_filetests::compiled::{self, BLOCK, GRID, KERNEL, RESULTS, SHARED, Variant};
 use gangway_interpreter::{Flat, InterpretedLaunch, Memory, Program, launch};
 use libtest_mimic::{Arguments, Failed, Trial};
 
@@ -24,7 +24,7 @@ fn compare(variant: Variant) -> Result<(), Failed> {
         kernel: KERNEL,
         grid: [GRID, 1, 1],
         block: [BLOCK, 1, 1],
-        shared: 0,
+        shared: SHARED,
         limit: 10_000_000,
         arguments: &arguments,
     };
@@ -32,5 +32,5 @@ fn compare(variant: Variant) -> Result<(), Failed> {
     let mut bytes = vec![0; 8 * RESULTS];
     memory.read(out, &mut bytes).map_err(|kind| kind.to_string())?;
     let words = bytes.chunks_exact(8).map(|word| word.try_into().map(u64::from_le_bytes));
-    compiled::compare(&words.collect::<Result<Vec<u64>, _>>()?)
+    variant.compare(&words.collect::<Result<Vec<u64>, _>>()?)
 }
