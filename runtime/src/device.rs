@@ -2,6 +2,7 @@
 
 use crate::error::{Error, ErrorKind, HostRange, Result};
 use crate::events;
+use crate::host_calls::Connection;
 use crate::pool::Pool;
 use crate::present::PresentTable;
 use crate::queue;
@@ -46,6 +47,8 @@ pub(crate) struct Opened {
     pub(crate) capabilities: Capabilities,
     /// Memory for mapped data, if the back end wants the runtime to keep some.
     pub(crate) pool: Option<Pool>,
+    /// What its kernels call the host through.
+    pub(crate) host_calls: Connection,
 }
 
 impl Device {
@@ -136,7 +139,8 @@ impl Device {
                 let architecture = device.architecture();
                 events::tell(|observer| observer.opened(self.number, &architecture));
             }
-            Opened { device, capabilities, pool: capabilities.pooled_memory.then(Pool::default) }
+            let pool = capabilities.pooled_memory.then(Pool::default);
+            Opened { device, capabilities, pool, host_calls: Connection::default() }
         });
         let mine = Box::into_raw(Box::new(opened));
         let published =

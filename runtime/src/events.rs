@@ -40,8 +40,8 @@ impl Site {
 /// A step that takes time and that observers see begin and end, on one thread.
 #[derive(Debug, Clone, Copy)]
 pub enum Step<'a> {
-    /// Device memory is allocated (`device` is null at the beginning).
-    Allocate { host: usize, device: DevicePtr, size: usize, label: Label },
+    /// Device memory is allocated (`device` is not known at the beginning, nor if it failed).
+    Allocate { host: usize, device: Option<DevicePtr>, size: usize, label: Label },
     /// Device memory is freed.
     Deallocate { device: DevicePtr },
     /// Data goes to the device.
@@ -99,8 +99,8 @@ pub struct MappingEvent {
     pub host: usize,
     /// Its size.
     pub size: usize,
-    /// Device allocation, for new entries.
-    pub allocation: DevicePtr,
+    /// Device allocation of the entry; none if it is not the runtime's.
+    pub allocation: Option<DevicePtr>,
     /// Device address of the list item.
     pub device: DevicePtr,
     /// The counts afterwards.
@@ -186,7 +186,7 @@ mod tests {
 
     /// A device that no other test has.
     const DEVICE: i32 = -77;
-    static SEEN: Mutex<Vec<(&str, usize)>> = Mutex::new(Vec::new());
+    static SEEN: Mutex<Vec<(&str, Option<DevicePtr>)>> = Mutex::new(Vec::new());
 
     struct Recorder;
 
@@ -202,17 +202,21 @@ mod tests {
 
     fn note(device: i32, endpoint: &'static str, step: &Step<'_>) {
         if let (DEVICE, Step::Allocate { device, .. }) = (device, step) {
-            SEEN.lock().unwrap().push((endpoint, device.0));
+            SEEN.lock().unwrap().push((endpoint, *device));
         }
     }
 
     #[test]
     fn a_step_is_seen_before_and_after_also_within_another() {
         observe(&Recorder);
-        let at = |device| Step::Allocate { host: 0, device: DevicePtr(device), size: 1, label: Label::NONE };
-        let inner = || step(DEVICE, &Site::NONE, || at(0), || 5, |&result| at(result));
-        let outer = step(DEVICE, &Site::NONE, || at(0), || inner() + 1, |&result| at(result));
-        assert_eq!(outer, 6);
-        assert_eq!(*SEEN.lock().unwrap(), [("begin", 0), ("begin", 0), ("end", 5), ("end", 6)]);
+        let at = |device| Step::Allocate { host: 0, device, size: 1, label: Label::NONE };
+        let inner = || step(DEVICE, &Site::NONE, || at(None), || 0, |&result| at(Some(DevicePtr(result))));
+        let outer =
+            step(DEVICE, &Site::NONE, || at(None), || inner() + 1, |&result| at(Some(DevicePtr(result))));
+        assert_eq!(outer, 1);
+        assert_eq!(
+            *SEEN.lock().unwrap(),
+            [("begin", None), ("begin", None), ("end", Some(DevicePtr(0))), ("end", Some(DevicePtr(1)))]
+        );
     }
 }

@@ -274,6 +274,7 @@ pub fn associate(
     let (Err(Relation::Contained(entry)) | Err(Relation::Partial(entry))) =
         events::step(device.number(), site, step, insert, |_| step())
     else {
+        device.notice_associated(host, size, storage);
         return Ok(());
     };
     let same = entry.host_begin() == host
@@ -302,8 +303,10 @@ pub fn disassociate(
     site: &Site,
 ) -> std::result::Result<(), NotAssociated> {
     let step = || Step::Disassociate { host };
-    let remove = || device.table.disassociate(host).map(|_| ());
-    events::step(device.number(), site, step, remove, |_| step())
+    let remove = || device.table.disassociate(host);
+    let removed = events::step(device.number(), site, step, remove, |_| step())?;
+    device.notice_disassociated(host, removed.host_end - host, removed.device_begin);
+    Ok(())
 }
 
 /// Host address of a device address, if it is in a mapped range: for reverse offload and

@@ -286,19 +286,23 @@ impl Runtime {
         let Some(position) = registry.libraries.iter().position(|library| library.key == key) else { return };
         let library = registry.libraries.remove(position);
         self.regions.remove(library.regions.iter().map(|region| region.host));
+        let mut untied = Vec::new();
         for (number, placement) in library.placements.iter().enumerate() {
             if let (Placement::Loaded { mapped, .. }, Some(device)) =
                 (placement, self.device_unprepared(number))
             {
-                for &host in mapped {
-                    let _ = device.table.disassociate(host);
-                }
+                let gone = mapped.iter().filter_map(|&host| device.table.disassociate(host).ok());
+                untied.extend(gone.map(|removed| (device, removed)));
             }
         }
         let last = registry.libraries.is_empty();
         // Device destructors run while the modules are dropped; they may come
         // back to the runtime.
         drop(registry);
+        for (device, removed) in untied {
+            let size = removed.host_end - removed.host_begin;
+            device.notice_disassociated(removed.host_begin, size, removed.device_begin);
+        }
         for (number, placement) in library.placements.iter().enumerate() {
             if let (Placement::Loaded { module, .. }, Some(device)) =
                 (placement, self.device_unprepared(number))

@@ -47,14 +47,9 @@ impl Device {
         let result = events::step(
             self.number(),
             site,
-            || Step::Allocate { host, device: DevicePtr::NULL, size, label },
+            || Step::Allocate { host, device: None, size, label },
             || self.obtain(opened, size, purpose, overwritten),
-            |result| Step::Allocate {
-                host,
-                device: result.as_ref().copied().unwrap_or_default(),
-                size,
-                label,
-            },
+            |result| Step::Allocate { host, device: result.as_ref().ok().copied(), size, label },
         );
         result.map_err(|error| match error {
             BackendError::OutOfMemory { requested } => Error::new(
@@ -192,7 +187,7 @@ impl Device {
 
     /// Bytes of host storage mapped here, not counting what is associated.
     fn mapped_bytes(&self) -> usize {
-        let own = |entry: &crate::present::EntryRef<'_>| entry.allocation() != DevicePtr::NULL;
+        let own = |entry: &crate::present::EntryRef<'_>| entry.allocation().is_some();
         self.table.entries().into_iter().filter(own).map(|e| e.host_end() - e.host_begin()).sum()
     }
 }

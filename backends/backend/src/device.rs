@@ -4,9 +4,12 @@ use crate::arguments::{ArgumentTable, TableRequest};
 use crate::completion::Completion;
 use crate::error::{Error, Result};
 use crate::foreign::ForeignRuntime;
+use crate::host_call::{HostCallLink, HostCallService, VisibleMemory};
 use crate::kernel::Kernel;
 use crate::session::Session;
-use crate::types::{AllocationKind, Capabilities, DevicePtr, EventHandle, Launch, Rank, StreamHandle};
+use crate::types::{
+    AllocationKind, Capabilities, DevicePtr, EventHandle, Launch, RangeNotice, Rank, StreamHandle,
+};
 
 /// One type of device.
 pub trait Backend: Send + Sync {
@@ -96,6 +99,15 @@ pub trait Module: Send + Sync {
     /// What the driver says.
     fn destructors(&self) -> Result<Vec<Kernel>> {
         Ok(Vec::new())
+    }
+
+    /// Whether the image's kernels call the host, and how they find the way. Asked once after
+    /// loading, before a kernel runs, and only if the device can serve host calls.
+    ///
+    /// # Errors
+    /// What the driver says.
+    fn host_calls(&self) -> Result<HostCallLink> {
+        Ok(HostCallLink::Unused)
     }
 }
 
@@ -374,4 +386,40 @@ pub trait Device: Send + Sync {
     unsafe fn unpin_host(&self, _host: *mut u8) -> Result<()> {
         Err(Error::Unsupported { operation: "pinned host memory" })
     }
+
+    /// Memory for a channel of host calls. It is zero.
+    ///
+    /// # Errors
+    /// What the driver says. Only called if [`Capabilities::host_calls`] is a channel.
+    fn allocate_visible(&self, _size: usize) -> Result<VisibleMemory> {
+        Err(Error::Unsupported { operation: "memory that host and device see" })
+    }
+
+    /// Frees what [`allocate_visible`](Self::allocate_visible) gave.
+    ///
+    /// # Safety
+    /// It came from there, has not been freed, and neither side uses it any more.
+    ///
+    /// # Errors
+    /// What the driver says.
+    unsafe fn deallocate_visible(&self, _memory: VisibleMemory) -> Result<()> {
+        Err(Error::Unsupported { operation: "memory that host and device see" })
+    }
+
+    /// Gives the device what it serves the host calls of its kernels with: when the first
+    /// image that makes some has been loaded, before a kernel of it runs. A second call
+    /// brings the same.
+    ///
+    /// # Errors
+    /// The device cannot serve them; the image is not used then. Only called if
+    /// [`Capabilities::host_calls`] says that it can.
+    fn connect_host_calls(&self, _service: HostCallService) -> Result<()> {
+        Err(Error::Unsupported { operation: "host calls" })
+    }
+
+    /// Tells that a range of host memory is mapped, is no longer mapped, or is used in place.
+    /// It is a hint: what the back end makes of it cannot fail the program. Comes on the
+    /// thread of the construct, with its `stream` where operations of it follow. Only called if
+    /// [`Capabilities::mapping_notices`] is set.
+    fn host_range(&self, _notice: RangeNotice, _stream: Option<StreamHandle>) {}
 }

@@ -91,7 +91,7 @@ impl Vendor {
 }
 
 /// The runtime underneath one opened device. Handles are the foreign runtime's
-/// own, as integers; 0 where it has no such thing.
+/// own, as integers, of which any may be valid; `None` where it has no such thing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ForeignRuntime {
     /// Which it is.
@@ -99,12 +99,11 @@ pub struct ForeignRuntime {
     /// Who makes it.
     pub vendor: Vendor,
     /// Platform (`cl_platform_id`, `ze_driver_handle_t`, …).
-    pub platform: usize,
-    /// Device (`CUdevice`, `hsa_agent_t`, …); `None` where there is no handle, as
-    /// a valid one may be 0.
+    pub platform: Option<usize>,
+    /// Device (`CUdevice`, `hsa_agent_t`, …).
     pub device: Option<usize>,
     /// Context (`CUcontext`, `cl_context`, …).
-    pub context: usize,
+    pub context: Option<usize>,
 }
 
 #[cfg(test)]

@@ -30,6 +30,7 @@ mod completion;
 mod device;
 mod error;
 mod foreign;
+mod host_call;
 mod kernel;
 mod session;
 mod source;
@@ -40,11 +41,15 @@ pub use completion::Completion;
 pub use device::{Backend, Device, Module};
 pub use error::{Error, Result, Suspect};
 pub use foreign::{ForeignRuntime, ForeignRuntimeKind, Vendor};
+pub use host_call::{
+    HostCallHandler, HostCallLink, HostCallOutcome, HostCallService, HostCalls, VisibleMemory,
+};
 pub use kernel::{
     ArgumentForm, CallingConvention, ExecutionMode, Kernel, KernelLimits, Parameter, Parameters,
 };
 pub use session::{Session, SessionState};
 pub use source::{ReadSource, Readers, SourceLocation, SourceText, read_sources_with};
 pub use types::{
-    AllocationKind, Capabilities, DevicePtr, EventHandle, KernelHandle, Launch, Rank, StreamHandle,
+    AllocationKind, Capabilities, DevicePtr, EventHandle, KernelHandle, Launch, RangeChange, RangeNotice,
+    Rank, StreamHandle,
 };

@@ -1,5 +1,6 @@
 //! Plain values that cross the back-end interface.
 
+use crate::host_call::HostCalls;
 use crate::kernel::Kernel;
 use crate::source::{SourceLocation, SourceText};
 
@@ -89,6 +90,37 @@ pub struct Capabilities {
     /// [`Device::copy_between`](crate::Device::copy_between) works among the
     /// devices of this back end.
     pub peer_copy: bool,
+    /// How kernels can call functions of the host.
+    pub host_calls: HostCalls,
+    /// [`Device::host_range`](crate::Device::host_range) is to be told what is mapped. Costs
+    /// nothing where it is not set, and a launch whose data is present nothing either way.
+    pub mapping_notices: bool,
+}
+
+/// A range of host memory whose relation to the device has changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RangeNotice {
+    /// Address of its first byte. It belongs to the program, which may have freed it already
+    /// when it is no longer mapped.
+    pub begin: usize,
+    /// Bytes; not zero.
+    pub size: usize,
+    /// What has changed.
+    pub change: RangeChange,
+}
+
+/// How a range's relation to the device has changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RangeChange {
+    /// It has storage on the device from now on, with its first byte here. Copies follow: the
+    /// moment to pin or register the range.
+    Mapped(DevicePtr),
+    /// It no longer has that storage, and no operation of the device uses the range for it.
+    /// The same range may have been mapped anew before that: notices are counted.
+    Unmapped(DevicePtr),
+    /// A construct is about to use it where it is, as host and device share memory: the moment
+    /// to prefetch it. No notice says that this has ended.
+    UsedInPlace,
 }
 
 impl Launch<'_> {

@@ -111,6 +111,7 @@ impl Device for CudaDevice {
             stream_ordered_memory: self.properties.pools,
             packed_transfers: true,
             peer_copy: true,
+            ..Capabilities::default()
         }
     }
 
@@ -130,9 +131,9 @@ impl Device for CudaDevice {
         Some(ForeignRuntime {
             kind: ForeignRuntimeKind::Cuda,
             vendor: Vendor::Nvidia,
-            platform: 0,
+            platform: None,
             device: usize::try_from(self.context.device).ok(),
-            context: self.context.handle,
+            context: Some(self.context.handle),
         })
     }
 

@@ -28,6 +28,10 @@ pub(crate) const PRIVATE_IN_SESSION: u64 = 4;
 pub(crate) const PEER_COPY: u64 = 8;
 pub(crate) const POOLED_MEMORY: u64 = 16;
 pub(crate) const PACKED_TRANSFERS: u64 = 32;
+pub(crate) const HOST_CALLS: u64 = 64;
+pub(crate) const HOST_CHANNEL: u64 = 128;
+pub(crate) const RINGS: u64 = 256;
+pub(crate) const MAPPING_NOTICES: u64 = 512;
 
 /// A handle of any type.
 pub(crate) type Handle = *mut c_void;
@@ -104,17 +108,44 @@ pub(crate) struct RtlKernelProperties {
     pub parameters: *const RtlParameter,
 }
 
+/// `gangway_rtl_host_calls`.
+#[repr(C)]
+pub(crate) struct RtlHostCalls {
+    pub size: u32,
+    pub has_channel: i32,
+    pub channel: Address,
+    pub context: *mut c_void,
+    pub call: unsafe extern "C" fn(*mut c_void, u64, *mut u64, u32) -> u32,
+    pub ring: unsafe extern "C" fn(*mut c_void),
+}
+
+pub(crate) const LINK_UNUSED: i32 = 0;
+pub(crate) const LINK_OWN: i32 = 1;
+pub(crate) const LINK_GLOBAL: i32 = 2;
+
+pub(crate) const RANGE_MAPPED: i32 = 1;
+pub(crate) const RANGE_UNMAPPED: i32 = 2;
+pub(crate) const RANGE_USED_IN_PLACE: i32 = 3;
+
+pub(crate) const FOREIGN_PLATFORM: u32 = 1;
+pub(crate) const FOREIGN_CONTEXT: u32 = 2;
+
 /// `gangway_rtl_foreign`.
 #[repr(C)]
 pub(crate) struct RtlForeign {
     pub kind: i32,
     pub vendor: i32,
     pub has_device: i32,
-    pub reserved: u32,
+    pub handles: u32,
     pub platform: Handle,
     pub device: Handle,
     pub context: Handle,
 }
+
+// SAFETY: the context may be used by any thread, as the header says.
+unsafe impl Send for RtlHostCalls {}
+// SAFETY: as above.
+unsafe impl Sync for RtlHostCalls {}
 
 // Back ends that exist rely on these; `tests/null/layout.c` says the same of the header.
 const _: () = {
@@ -127,6 +158,7 @@ const _: () = {
     assert!(offset_of!(RtlLaunch, arguments) == 8 && offset_of!(RtlLaunch, kernel) == 16);
     assert!(offset_of!(RtlLaunch, name) == 24 && offset_of!(RtlLaunch, source) == 40);
     assert!(offset_of!(RtlLaunch, teams) == 48 && offset_of!(RtlLaunch, thread_limit) == 60);
+    assert!(size_of::<RtlHostCalls>() == 40 && offset_of!(RtlHostCalls, call) == 24);
     assert!(size_of::<RtlForeign>() == 40 && offset_of!(RtlForeign, platform) == 16);
     assert!(offset_of!(RtlLaunch, trip_count) == 72 && offset_of!(RtlLaunch, dynamic_group_memory) == 80);
 };
@@ -235,6 +267,19 @@ functions! {
         destroy_event: c"gangway_rtl_destroy_event" (Handle, Handle, *mut RtlError) -> Status;
         on_complete: c"gangway_rtl_on_complete"
             (Handle, Handle, unsafe extern "C" fn(*mut c_void), *mut c_void, *mut RtlError) -> Status;
+        allocate_in_stream: c"gangway_rtl_allocate_in_stream"
+            (Handle, usize, Handle, *mut Address, *mut RtlError) -> Status;
+        deallocate_in_stream: c"gangway_rtl_deallocate_in_stream"
+            (Handle, Address, Handle, *mut RtlError) -> Status;
+        host_call_link: c"gangway_rtl_host_call_link"
+            (Handle, Handle, *mut i32, *mut Address, *mut RtlError) -> Status;
+        connect_host_calls: c"gangway_rtl_connect_host_calls"
+            (Handle, *const RtlHostCalls, *mut RtlError) -> Status;
+        allocate_visible: c"gangway_rtl_allocate_visible"
+            (Handle, usize, *mut *mut c_void, *mut Address, *mut RtlError) -> Status;
+        deallocate_visible: c"gangway_rtl_deallocate_visible"
+            (Handle, *mut c_void, Address, *mut RtlError) -> Status;
+        host_range: c"gangway_rtl_host_range" (Handle, *const c_void, usize, i32, Address, Handle);
         pin_host: c"gangway_rtl_pin_host"
             (Handle, *mut c_void, usize, *mut Address, *mut RtlError) -> Status;
         unpin_host: c"gangway_rtl_unpin_host" (Handle, *mut c_void, *mut RtlError) -> Status;

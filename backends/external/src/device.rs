@@ -5,12 +5,14 @@
 
 use crate::abi::{self, Functions, Handle, RtlError, RtlForeign, RtlLaunch, RtlSession, Status};
 use crate::module::ExternalModule;
+use crate::services;
 use crate::status::{Doing, check};
 use gangway_backend::{
     AllocationKind, ArgumentForm, ArgumentTable, Capabilities, Completion, Device, DevicePtr, Error,
-    EventHandle, ForeignRuntime, ForeignRuntimeKind, Kernel, Launch, Module, Rank, Result, Session,
-    SessionState, StreamHandle, TableRequest, Vendor,
+    EventHandle, ForeignRuntime, ForeignRuntimeKind, HostCallService, Kernel, Launch, Module, RangeNotice,
+    Rank, Result, Session, SessionState, StreamHandle, TableRequest, Vendor, VisibleMemory,
 };
+use once_cell::race::OnceBox;
 use std::ffi::{CStr, c_char, c_void};
 use std::path::Path;
 use std::ptr::{self, NonNull};
@@ -37,6 +39,8 @@ impl Drop for Opened {
 pub(crate) struct ExternalDevice {
     device: Arc<Opened>,
     capabilities: Capabilities,
+    /// What the library serves host calls with, once an image makes some.
+    host_calls: OnceBox<&'static abi::RtlHostCalls>,
 }
 
 /// The library's handle of a stream; null where there is none.
@@ -55,9 +59,6 @@ impl ExternalDevice {
     pub fn new(functions: Arc<Functions>, handle: Handle, path: &Path) -> Result<Self> {
         let broken =
             |message: String| Error::Device { code: 0, message: format!("{}: {message}", path.display()) };
-        if handle.is_null() {
-            return Err(broken("a device was opened without a handle".to_owned()));
-        }
         let device = Opened { functions, handle };
         let functions = &device.functions;
         // SAFETY: the device is open.
@@ -76,6 +77,11 @@ impl ExternalDevice {
         if has(abi::PEER_COPY) && functions.copy_between.is_none() {
             return Err(broken("GANGWAY_RTL_PEER_COPY is set without gangway_rtl_copy_between".to_owned()));
         }
+        if has(abi::MAPPING_NOTICES) && functions.host_range.is_none() {
+            return Err(broken(
+                "GANGWAY_RTL_MAPPING_NOTICES is set without gangway_rtl_host_range".to_owned(),
+            ));
+        }
         let capabilities = Capabilities {
             asynchronous: has(abi::ASYNCHRONOUS),
             // Events are of use only together.
@@ -88,9 +94,13 @@ impl ExternalDevice {
             peer_copy: has(abi::PEER_COPY),
             pooled_memory: has(abi::POOLED_MEMORY),
             packed_transfers: has(abi::PACKED_TRANSFERS),
-            ..Capabilities::default()
+            stream_ordered_memory: has(abi::ASYNCHRONOUS)
+                && functions.allocate_in_stream.is_some()
+                && functions.deallocate_in_stream.is_some(),
+            host_calls: services::host_calls(flags, functions).map_err(|why| broken(why.to_owned()))?,
+            mapping_notices: has(abi::MAPPING_NOTICES),
         };
-        Ok(Self { device: Arc::new(device), capabilities })
+        Ok(Self { device: Arc::new(device), capabilities, host_calls: OnceBox::new() })
     }
 
     fn functions(&self) -> &Functions {
@@ -146,7 +156,7 @@ impl Device for ExternalDevice {
             kind: 0,
             vendor: 0,
             has_device: 0,
-            reserved: 0,
+            handles: 0,
             platform: ptr::null_mut(),
             device: ptr::null_mut(),
             context: ptr::null_mut(),
@@ -156,14 +166,18 @@ impl Device for ExternalDevice {
             ask(self.handle(), &mut foreign, error)
         })
         .ok()?;
+        // Version 1.0 had no flags: a handle was there if it was not null.
+        let handle = |handle: Handle, flag| {
+            (foreign.handles & flag != 0 || !handle.is_null()).then_some(handle.addr())
+        };
         // Numbers that Gangway does not know are of a later version of the
         // definitions; a program could not be told what it got.
         Some(ForeignRuntime {
             kind: ForeignRuntimeKind::from_number(foreign.kind)?,
             vendor: Vendor::from_number(foreign.vendor)?,
-            platform: foreign.platform.addr(),
+            platform: handle(foreign.platform, abi::FOREIGN_PLATFORM),
             device: (foreign.has_device != 0).then_some(foreign.device.addr()),
-            context: foreign.context.addr(),
+            context: handle(foreign.context, abi::FOREIGN_CONTEXT),
         })
     }
 
@@ -416,6 +430,67 @@ impl Device for ExternalDevice {
             unsafe { Completion::from_raw(word) }.cancel();
         }
         asked
+    }
+
+    fn allocate_in_stream(&self, size: usize, stream: StreamHandle) -> Result<DevicePtr> {
+        let operation = "stream-ordered memory";
+        let function = self.functions().allocate_in_stream.ok_or(Error::Unsupported { operation })?;
+        let mut address = 0;
+        check(Doing::Allocation(size), |error| {
+            // SAFETY: the stream is live.
+            unsafe { function(self.handle(), size, handle(stream.0), &mut address, error) }
+        })?;
+        Ok(DevicePtr(address as usize))
+    }
+
+    unsafe fn deallocate_in_stream(&self, pointer: DevicePtr, stream: StreamHandle) -> Result<()> {
+        let operation = "stream-ordered memory";
+        let function = self.functions().deallocate_in_stream.ok_or(Error::Unsupported { operation })?;
+        check(Doing::Operation(operation), |error| {
+            // SAFETY: the caller's promise.
+            unsafe { function(self.handle(), pointer.0 as u64, handle(stream.0), error) }
+        })
+    }
+
+    fn allocate_visible(&self, size: usize) -> Result<VisibleMemory> {
+        let operation = "memory that host and device see";
+        let function = self.functions().allocate_visible.ok_or(Error::Unsupported { operation })?;
+        let (mut host, mut address) = (ptr::null_mut(), 0);
+        check(Doing::Allocation(size), |error| {
+            // SAFETY: the device is open.
+            unsafe { function(self.handle(), size, &mut host, &mut address, error) }
+        })?;
+        let Some(host) = NonNull::new(host.cast()) else {
+            let message = format!("the back end gave no host address for {operation}");
+            return Err(Error::Device { code: 0, message });
+        };
+        Ok(VisibleMemory { host, device: DevicePtr(address as usize) })
+    }
+
+    unsafe fn deallocate_visible(&self, memory: VisibleMemory) -> Result<()> {
+        let operation = "memory that host and device see";
+        let function = self.functions().deallocate_visible.ok_or(Error::Unsupported { operation })?;
+        check(Doing::Operation(operation), |error| {
+            let address = memory.device.0 as u64;
+            // SAFETY: the caller's promise.
+            unsafe { function(self.handle(), memory.host.as_ptr().cast(), address, error) }
+        })
+    }
+
+    fn connect_host_calls(&self, service: HostCallService) -> Result<()> {
+        let operation = "host calls";
+        let function = self.functions().connect_host_calls.ok_or(Error::Unsupported { operation })?;
+        let calls = self.host_calls.get_or_init(|| Box::new(services::lend(service)));
+        // SAFETY: the device is open; what is lent stays valid.
+        check(Doing::Operation(operation), |error| unsafe { function(self.handle(), *calls, error) })
+    }
+
+    fn host_range(&self, notice: RangeNotice, stream: Option<StreamHandle>) {
+        let Some(function) = self.functions().host_range else { return };
+        let (change, address) = services::range_change(notice.change, notice.begin);
+        let begin = ptr::with_exposed_provenance(notice.begin);
+        // SAFETY: the device is open, the stream one of its own.
+        unsafe { function(self.handle(), begin, notice.size, change, address, raw(stream)) };
     }
 
     unsafe fn pin_host(&self, host: *mut u8, size: usize) -> Result<DevicePtr> {

@@ -16,6 +16,7 @@ mod device;
 mod discovery;
 mod library;
 mod module;
+mod services;
 mod status;
 
 pub use backend::ExternalBackend;

@@ -4,8 +4,8 @@ use crate::abi::{self, Handle, RtlKernelProperties};
 use crate::device::Opened;
 use crate::status::{Doing, check};
 use gangway_backend::{
-    ArgumentForm, CallingConvention, DevicePtr, Error, ExecutionMode, Kernel, KernelHandle, KernelLimits,
-    Module, Parameter, Parameters, Result, SEPARATE_SLOTS,
+    ArgumentForm, CallingConvention, DevicePtr, Error, ExecutionMode, HostCallLink, Kernel, KernelHandle,
+    KernelLimits, Module, Parameter, Parameters, Result, SEPARATE_SLOTS,
 };
 use std::ffi::CString;
 use std::num::NonZeroU32;
@@ -174,6 +174,24 @@ impl Module for ExternalModule {
 
     fn destructors(&self) -> Result<Vec<Kernel>> {
         Ok(self.listed(self.device.functions.destructors))
+    }
+
+    fn host_calls(&self) -> Result<HostCallLink> {
+        let Some(function) = self.device.functions.host_call_link else { return Ok(HostCallLink::Unused) };
+        let (mut link, mut global) = (abi::LINK_UNUSED, 0);
+        check(Doing::Operation("host calls"), |error| {
+            // SAFETY: device and module are live.
+            unsafe { function(self.device.handle, self.module, &mut link, &mut global, error) }
+        })?;
+        match link {
+            abi::LINK_UNUSED => Ok(HostCallLink::Unused),
+            abi::LINK_OWN => Ok(HostCallLink::Linked),
+            abi::LINK_GLOBAL => Ok(HostCallLink::Global(DevicePtr(global as usize))),
+            other => {
+                let reason = format!("its kernels call the host by the link {other}, which is not known");
+                Err(Error::InvalidImage { reason })
+            }
+        }
     }
 }
 

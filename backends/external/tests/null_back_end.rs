@@ -1,117 +1,16 @@
 //! The null back end, written in C against the header, driven through the traits.
 
+mod support;
+
 use gangway_backend::{
     AllocationKind, ArgumentForm, Backend, Completion, Device, DevicePtr, Error, ExecutionMode, Kernel,
-    Launch, Module, Rank, Session, SourceText, StreamHandle, TableRequest,
+    Launch, Rank, Session, SourceText, StreamHandle, TableRequest,
 };
-use gangway_external::{ExternalBackend, discover_in};
+use gangway_external::discover_in;
 use std::num::NonZeroU32;
-use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
-
-fn crate_file(path: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
-}
-
-/// Runs a compiler on files of `tests/null` and insists on success.
-fn compile(compiler: &str, arguments: &[&str], files: &[&str]) {
-    compile_with("include", compiler, arguments, files);
-}
-
-fn compile_with(header: &str, compiler: &str, arguments: &[&str], files: &[&str]) {
-    let output = Command::new(compiler)
-        .args(["-Wall", "-Wextra", "-Werror", "-I"])
-        .arg(crate_file(header))
-        .args(arguments)
-        .args(files.iter().map(|file| crate_file("tests/null").join(file)))
-        .output()
-        .unwrap_or_else(|e| panic!("{compiler}: {e}; the tests need the package build-essential"));
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-}
-
-/// A variant of the null back end, in a directory of its own.
-struct Null {
-    backend: ExternalBackend,
-    directory: tempfile::TempDir,
-}
-
-fn null(variant: &[&str]) -> Null {
-    null_with("include", variant)
-}
-
-/// Built with the header in a folder of the crate.
-fn null_with(header: &str, variant: &[&str]) -> Null {
-    let directory = tempfile::tempdir().unwrap();
-    let library = directory.path().join("libgangway-rtl-null.so");
-    let mut arguments = vec!["-std=c11", "-O1", "-g", "-shared", "-fPIC", "-fvisibility=hidden", "-pthread"];
-    arguments.extend(variant);
-    arguments.extend(["-o", library.to_str().unwrap()]);
-    let streams = variant.contains(&"-DASYNCHRONOUS");
-    compile_with(header, "cc", &arguments, if streams { &["null.c", "async.c"] } else { &["null.c"] });
-    let mut found = discover_in(&[directory.path().to_owned()]);
-    assert_eq!(found.len(), 1);
-    Null { backend: found.remove(0), directory }
-}
-
-const IMAGE: &[u8] =
-    b"GWNULL\0kernel scale\nkernel sum\nkernel fail\nkernel append\nkernel wait_for\nkernel prepare\nglobal factor 8\n";
-
-/// Runs `kernel` and gives what the launch says.
-fn run(
-    device: &dyn Device,
-    module: &dyn Module,
-    name: &str,
-    arguments: &[u64],
-    stream: Option<StreamHandle>,
-) -> Result<(), Error> {
-    let request = TableRequest { leading: 0, arguments: arguments.len(), trailing: 0 };
-    run_in(&mut Session::new(stream), request, device, module, name, arguments)
-}
-
-/// As [`run`], in a session that may have had other jobs, and with room for more.
-fn run_in(
-    session: &mut Session,
-    request: TableRequest,
-    device: &dyn Device,
-    module: &dyn Module,
-    name: &str,
-    arguments: &[u64],
-) -> Result<(), Error> {
-    let launch = Launch {
-        kernel: &module.kernel(name)?,
-        name,
-        source: SourceText::NONE,
-        teams: [1, 1, 1],
-        thread_limit: [0; 3],
-        trip_count: 0,
-        dynamic_group_memory: 0,
-    };
-    let mut table = device.argument_table(session, launch.kernel, request)?;
-    table.extend(arguments.iter().copied());
-    // SAFETY: the tests pass what the kernels expect.
-    unsafe { device.launch(&launch, table) }
-}
-
-fn allocate(device: &dyn Device, size: usize) -> DevicePtr {
-    device.allocate(size, AllocationKind::Device, false).unwrap()
-}
-
-fn put<T: Copy>(device: &dyn Device, to: DevicePtr, value: &T, stream: Option<StreamHandle>) {
-    // SAFETY: the tests allocate enough, and keep the value until they synchronise.
-    unsafe { device.copy_to_device(to, std::ptr::from_ref(value).cast(), size_of::<T>(), stream) }.unwrap();
-}
-
-fn get<T: Copy + Default>(device: &dyn Device, from: DevicePtr, stream: Option<StreamHandle>) -> T {
-    let mut value = T::default();
-    // SAFETY: the tests allocate enough.
-    unsafe { device.copy_from_device(std::ptr::from_mut(&mut value).cast(), from, size_of::<T>(), stream) }
-        .unwrap();
-    if let Some(stream) = stream {
-        device.synchronize(stream).unwrap();
-    }
-    value
-}
+use support::{IMAGE, allocate, compile, get, null, null_with, put, run, run_in};
 
 fn refusal(variant: &[&str]) -> String {
     let null = null(variant);
@@ -531,7 +430,8 @@ fn two_back_ends_in_one_process_do_not_meet() {
 #[test]
 fn the_guide_quotes_the_code_that_is_tested() {
     let guide = include_str!("../../../docs/writing-a-back-end.md");
-    let code = concat!(include_str!("null/null.c"), include_str!("null/null.h"));
+    let code =
+        concat!(include_str!("null/null.c"), include_str!("null/null.h"), include_str!("null/calls.c"));
     let quotes: Vec<_> = guide.split("```c\n").skip(1).filter_map(|part| part.split("```").next()).collect();
     assert!(quotes.len() >= 6);
     for quote in quotes {

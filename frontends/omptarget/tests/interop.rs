@@ -55,9 +55,9 @@ impl Device for FakeDevice {
         self.foreign.then_some(ForeignRuntime {
             kind: ForeignRuntimeKind::CudaDriver,
             vendor: Vendor::Nvidia,
-            platform: 0,
+            platform: None,
             device: Some(0),
-            context: 0xC0,
+            context: Some(0xC0),
         })
     }
 

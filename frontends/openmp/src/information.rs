@@ -236,7 +236,8 @@ impl Observer for Information {
                         "Creating new map entry with HstPtrBase={:#018x}, HstPtrBegin={host:#018x}, \
                          TgtAllocBegin={:#018x}, TgtPtrBegin={target:#018x}, Size={size}, DynRefCount={dynamic}, \
                          HoldRefCount={hold}, Name={name}",
-                        event.host_base, event.allocation.0
+                        event.host_base,
+                        event.allocation.unwrap_or_default().0
                     ),
                 );
             }

@@ -1,7 +1,6 @@
 //! `GANGWAY_TRACE` and `GANGWAY_REPORT`: the runtime's steps as spans of the recorder.
 
 use crate::environment::file_variable;
-use gangway_backend::DevicePtr;
 use gangway_runtime::events::{Site, Step};
 use std::time::Instant;
 
@@ -44,7 +43,7 @@ fn span<'a>(step: &Step<'a>) -> Option<(gangway_trace::Kind, &'a str, usize)> {
         Step::ToDevice { size, label, .. } => (Kind::ToDevice, label.name().unwrap_or(""), size),
         Step::FromDevice { size, label, .. } => (Kind::FromDevice, label.name().unwrap_or(""), size),
         Step::BetweenDevices { size, .. } => (Kind::DeviceToDevice, "", size),
-        Step::Allocate { size, label, device, .. } if device != DevicePtr::NULL => {
+        Step::Allocate { size, label, device: Some(_), .. } => {
             (Kind::Allocate, label.name().unwrap_or(""), size)
         }
         Step::Deallocate { .. } => (Kind::Free, "", 0),

@@ -42,7 +42,9 @@ impl Device {
         opening.retain(|taker| *taker == this);
         loading.retain(|taker| *taker == this);
         self.table.forget_other_threads(table);
-        if survives || !self.is_open() {
+        // The threads that serve a channel are gone.
+        let served = self.opened_if_usable().is_some_and(|opened| opened.host_calls.has_workers());
+        if survives && !served || !self.is_open() {
             return true;
         }
         idle_streams.clear();

@@ -9,7 +9,7 @@ use crate::map_kind::MapKind;
 use crate::present::{EntryRef, NewEntry, Relation, Snapshot};
 use crate::storage::AllocationRequest;
 use crate::sync::back_off;
-use gangway_backend::DevicePtr;
+use gangway_backend::{DevicePtr, RangeChange};
 
 /// Structures whose mapped part does not start at their beginning are allocated
 /// with this alignment of their base, so that members stay aligned on the device.
@@ -297,6 +297,7 @@ impl Work {
             if events::observed() {
                 events::tell(|o| o.host_address_used(self.device.number(), wanted.begin, wanted.size));
             }
+            self.opened.notice(wanted.begin, wanted.size, RangeChange::UsedInPlace, self.stream);
             return Ok(Some(Held::host(wanted.begin)));
         }
         if wanted.kind.has(MapKind::PRESENT) {
@@ -333,6 +334,8 @@ impl Work {
             self.once.insert(entry);
         }
         entry.set_allocation(allocation, wanted.padding);
+        let mapped = RangeChange::Mapped(entry.translate(wanted.begin));
+        self.opened.notice(wanted.begin, wanted.size, mapped, self.stream);
         self.filling.push(Filling { entry, whole: copy });
         self.created.push((wanted.begin, wanted.begin + wanted.size));
         if events::observed()

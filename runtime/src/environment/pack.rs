@@ -175,7 +175,7 @@ impl Work {
             entry.set_block(block);
         }
         // Observers are told of storage, wherever it comes from.
-        let step = || Step::Allocate { host, device, size, label };
+        let step = || Step::Allocate { host, device: Some(device), size, label };
         events::step(self.device.number(), &self.site, step, || (), |()| step());
         Ok(Some(device))
     }

@@ -115,7 +115,7 @@ impl Work {
             label: Label::NONE,
         };
         let memory = self.device.allocate(self.opened, &self.site, &request)?;
-        self.temporaries.push(Storage { memory, block: None });
+        self.temporaries.push(Storage { memory, block: None, range: None });
         Ok(DevicePtr(memory.0.next_multiple_of(ALIGNMENT)))
     }
 

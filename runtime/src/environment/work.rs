@@ -14,7 +14,7 @@ use crate::label::Label;
 use crate::map_kind::MapKind;
 use crate::present::{BlockRef, Counter, EntryRef, Recent, Relation, Release, Removed};
 use crate::storage::Purpose;
-use gangway_backend::{DevicePtr, StreamHandle};
+use gangway_backend::{DevicePtr, RangeChange, StreamHandle};
 use std::collections::HashSet;
 
 /// One construct on one device, from its first lookup to its last deallocation.
@@ -112,6 +112,16 @@ pub(super) struct Storage {
     pub(super) memory: DevicePtr,
     /// The block that it is part of, and that is given up instead.
     pub(super) block: Option<BlockRef<'static>>,
+    /// The range of the host that was mapped to it.
+    pub(super) range: Option<Unmapped>,
+}
+
+/// A range of the host that is no longer mapped.
+#[derive(Clone, Copy)]
+pub(super) struct Unmapped {
+    begin: usize,
+    size: usize,
+    device: DevicePtr,
 }
 
 /// An entry that the construct fills.
@@ -386,7 +396,11 @@ impl Work {
     ///
     /// # Safety
     /// Nobody uses it any more, and no operation under way does.
-    unsafe fn free(&mut self, Storage { memory, block }: Storage) -> Result<()> {
+    unsafe fn free(&mut self, Storage { memory, block, range }: Storage) -> Result<()> {
+        if let Some(Unmapped { begin, size, device }) = range {
+            // Without a stream: its operations are done, and a queue may be gone.
+            self.opened.notice(begin, size, RangeChange::Unmapped(device), None);
+        }
         let Some(block) = block else {
             self.leave_queue();
             // SAFETY: the caller's promise.
@@ -430,10 +444,9 @@ impl Work {
         if let Some(ready) = removed.ready {
             self.leave(ready, 1);
         }
-        if removed.allocation == DevicePtr::NULL {
-            return None;
-        }
-        Some(Storage { memory: removed.allocation, block: removed.block })
+        let Removed { host_begin: begin, host_end, device_begin: device, block, .. } = removed;
+        let range = Some(Unmapped { begin, size: host_end - begin, device });
+        removed.allocation.map(|memory| Storage { memory, block, range })
     }
 
     /// Undoes `enter` after a failure, so that nothing stays mapped that the

@@ -25,6 +25,8 @@ pub struct Entry {
     host_base: AtomicUsize,
     device_begin: AtomicUsize,
     allocation: AtomicUsize,
+    /// `allocation` is the entry's own: a device may well allocate at address 0.
+    owns_allocation: AtomicBool,
     label: AtomicPtr<libc::c_char>,
     pub(super) has_attachments: AtomicBool,
     /// From when on the contents are valid; null if they are. A point of the same table.
@@ -91,6 +93,7 @@ impl Entry {
             host_base: AtomicUsize::new(0),
             device_begin: AtomicUsize::new(0),
             allocation: AtomicUsize::new(0),
+            owns_allocation: AtomicBool::new(false),
             label: AtomicPtr::new(std::ptr::null_mut()),
             has_attachments: AtomicBool::new(false),
             ready: AtomicPtr::new(std::ptr::null_mut()),
@@ -111,7 +114,7 @@ impl Entry {
         self.host_end.store(new.host_begin + new.size, Ordering::Relaxed);
         self.host_base.store(new.host_base, Ordering::Relaxed);
         self.label.store(new.label.as_ptr().cast_mut(), Ordering::Relaxed);
-        self.allocation.store(0, Ordering::Relaxed);
+        self.owns_allocation.store(false, Ordering::Relaxed);
         self.ready.store(std::ptr::null_mut(), Ordering::Relaxed);
         self.block.store(std::ptr::null_mut(), Ordering::Relaxed);
         self.sealed.store(false, Ordering::Relaxed);
@@ -301,6 +304,7 @@ impl<'t> EntryRef<'t> {
     /// the range.
     pub fn set_allocation(self, allocation: DevicePtr, padding: usize) {
         self.entry.allocation.store(allocation.0, Ordering::Relaxed);
+        self.entry.owns_allocation.store(true, Ordering::Relaxed);
         self.entry.device_begin.store(allocation.0 + padding, Ordering::Release);
         self.set_phase(Phase::Filling);
     }
@@ -314,10 +318,11 @@ impl<'t> EntryRef<'t> {
         self.update(|snapshot| Some((Snapshot { phase, ..snapshot }, ())));
     }
 
-    /// The device allocation to free with the entry; null for associated storage.
+    /// The device allocation to free with the entry; none for associated storage.
     #[must_use]
-    pub fn allocation(self) -> DevicePtr {
-        DevicePtr(self.entry.allocation.load(Ordering::Relaxed))
+    pub fn allocation(self) -> Option<DevicePtr> {
+        let own = self.entry.owns_allocation.load(Ordering::Relaxed);
+        own.then(|| DevicePtr(self.entry.allocation.load(Ordering::Relaxed)))
     }
 
     /// First host byte of the range.

@@ -45,8 +45,8 @@ pub enum Relation<'t> {
 /// What is left to do for an entry that has been removed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Removed<'t> {
-    /// Device memory to free, if it is in no block; null for associated storage.
-    pub allocation: DevicePtr,
+    /// Device memory to free, if it is in no block; none for associated storage.
+    pub allocation: Option<DevicePtr>,
     /// The block it is part of, of which one use is the caller's to give up.
     pub block: Option<BlockRef<'t>>,
     /// Its point, of which one use is the caller's to give up.

@@ -126,7 +126,7 @@ impl World {
     fn finish(&self, entry: EntryRef<'_>) -> bool {
         let Some(removed) = self.table.finish_unmapping(entry) else { return false };
         // SAFETY: nobody uses it any more; loom checks that.
-        self.cell(removed.allocation).with_mut(|cell| unsafe { *cell = 0 });
+        self.cell(removed.allocation.expect("the entry's own")).with_mut(|cell| unsafe { *cell = 0 });
         self.freed.fetch_add(1, Ordering::Relaxed);
         true
     }

@@ -7,6 +7,7 @@
 
 use super::{Registry, Runtime};
 use crate::device::DeviceLocks;
+use crate::host_calls;
 use crate::library::Placement;
 use gangway_backend::Error;
 use std::any::Any;
@@ -18,6 +19,7 @@ pub struct Forking {
     registry: MutexGuard<'static, Registry>,
     devices: Vec<DeviceLocks<'static>>,
     _regions: Box<dyn Any>,
+    _functions: host_calls::FunctionsLock,
 }
 
 impl Runtime {
@@ -27,7 +29,8 @@ impl Runtime {
     pub fn before_fork(&'static self) -> Forking {
         let registry = self.registry();
         let devices = self.devices().map(super::Device::lock_all).collect();
-        Forking { runtime: self, registry, devices, _regions: Box::new(self.regions.hold()) }
+        let _regions = Box::new(self.regions.hold());
+        Forking { runtime: self, registry, devices, _regions, _functions: host_calls::hold() }
     }
 }
 

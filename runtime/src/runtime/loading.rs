@@ -93,6 +93,7 @@ impl Runtime {
                 if !pairs.is_empty() {
                     module.indirect_calls(&pairs)?;
                 }
+                opened.host_calls.connect(device, opened, &*module)?;
                 Ok(Ready { module, storages })
             });
             match ready {
@@ -142,13 +143,19 @@ impl Runtime {
             }
             return;
         };
+        let mut tied = Vec::new();
         *placement = match ready {
             Ok(Ready { module, storages }) => {
-                let mapped = map_globals(device, &waiting.globals, &storages);
+                tied = map_globals(device, &waiting.globals, &storages);
+                let mapped = tied.iter().map(|(global, _)| global.address).collect();
                 Placement::Loaded { module: module.into(), mapped }
             }
             Err(error) => Placement::Failed(error),
         };
+        drop(registry);
+        for (global, storage) in tied {
+            device.notice_associated(global.address, global.size, storage);
+        }
     }
 
     /// Finds the device storage of the library's globals.
@@ -202,11 +209,15 @@ fn indirect_pairs(globals: &[HostEntry], storages: &[DevicePtr]) -> Vec<(usize, 
     pairs
 }
 
-/// Ties a library's globals to their device storage; answers the host addresses of
-/// those that it has got. Fortran declares the same symbol in several libraries: the
+/// Ties a library's globals to their device storage; answers those that it has got.
+/// Fortran declares the same symbol in several libraries: the
 /// first registered one keeps it.
-fn map_globals(device: &Device, globals: &[HostEntry], storages: &[DevicePtr]) -> Vec<usize> {
-    let tie = |(global, &storage): (&HostEntry, &DevicePtr)| {
+fn map_globals<'g>(
+    device: &Device,
+    globals: &'g [HostEntry],
+    storages: &[DevicePtr],
+) -> Vec<(&'g HostEntry, DevicePtr)> {
+    let tie = |(global, &storage): (&'g HostEntry, &DevicePtr)| {
         let inserted = device.table.insert(&NewEntry {
             host_begin: global.address,
             size: global.size,
@@ -215,7 +226,7 @@ fn map_globals(device: &Device, globals: &[HostEntry], storages: &[DevicePtr]) -
             counter: Counter::Dynamic,
             associated: Some(storage),
         });
-        inserted.is_ok().then_some(global.address)
+        inserted.is_ok().then_some((global, storage))
     };
     globals.iter().zip(storages).filter_map(tie).collect()
 }

@@ -5,7 +5,7 @@ use super::streams::{Access, Operation, Queues};
 use gangway_backend::{
     AllocationKind, ArgumentForm, ArgumentTable, Backend, CallingConvention, Capabilities, Completion,
     Device, DevicePtr, Error, EventHandle, Kernel, KernelHandle, KernelLimits, Launch, Module, Parameter,
-    Parameters, Rank, Result, Session, StreamHandle, TableRequest,
+    Parameters, RangeChange, RangeNotice, Rank, Result, Session, StreamHandle, TableRequest,
 };
 use std::collections::BTreeMap;
 use std::ptr::NonNull;
@@ -53,6 +53,9 @@ pub struct Options {
     pub completions: bool,
     /// The runtime is to send and to fetch small data in one copy.
     pub packed: bool,
+    /// It is to be told which ranges of the host are mapped.
+    pub notices: bool,
+    pub unified_memory: bool,
     pub memory: usize,
     pub passing: Passing,
     pub limits: KernelLimits,
@@ -66,6 +69,8 @@ const USUAL: Options = Options {
     stream_ordered: false,
     completions: false,
     packed: false,
+    notices: false,
+    unified_memory: false,
     memory: usize::MAX,
     passing: Passing::Slots,
     limits: KernelLimits { threads: None, static_group_memory: 0, dynamic_group_memory: None },
@@ -172,6 +177,7 @@ struct Calls {
     slots: Vec<u64>,
     /// Tables that kernels read from memory of the back end, by device address.
     tables: BTreeMap<usize, &'static [AtomicU64]>,
+    notices: Vec<RangeNotice>,
 }
 
 impl Mock {
@@ -253,6 +259,11 @@ impl Mock {
     /// Upper bounds of threads that the last launch came with.
     pub fn thread_limit(&self) -> [u32; 3] {
         self.calls.lock().unwrap().thread_limit
+    }
+
+    /// What it has been told of ranges of the host since the last time.
+    pub fn notices(&self) -> Vec<RangeNotice> {
+        std::mem::take(&mut self.calls.lock().unwrap().notices)
     }
 
     /// The contents of device memory.
@@ -469,6 +480,7 @@ impl Module for MockModule {
 impl Device for MockDevice {
     fn capabilities(&self) -> Capabilities {
         let Options { timing, events, completions, pooled, stream_ordered, packed, .. } = self.0.options;
+        let Options { notices, unified_memory, .. } = self.0.options;
         Capabilities {
             asynchronous: timing != Timing::Synchronous,
             events,
@@ -476,6 +488,8 @@ impl Device for MockDevice {
             pooled_memory: pooled,
             stream_ordered_memory: stream_ordered,
             packed_transfers: packed,
+            mapping_notices: notices,
+            unified_memory,
             ..Capabilities::default()
         }
     }
@@ -671,5 +685,17 @@ impl Device for MockDevice {
         self.0.queues().destroy_event(event.0);
         self.0.changed.notify_all();
         Ok(())
+    }
+
+    fn host_range(&self, notice: RangeNotice, stream: Option<StreamHandle>) {
+        assert!(self.0.options.notices, "the device has not asked");
+        let synchronous = self.0.options.timing == Timing::Synchronous;
+        assert!(!synchronous || stream.is_none(), "a stream of a synchronous device");
+        let busy = self.0.queues().uses_host(notice.begin, notice.size);
+        if busy && matches!(notice.change, RangeChange::Unmapped(_)) {
+            let early = format!("{notice:?} while an operation uses the range");
+            self.0.queues().memory.violations.push(early);
+        }
+        self.0.calls.lock().unwrap().notices.push(notice);
     }
 }

@@ -26,6 +26,11 @@ impl DeviceMemory {
         Self { allocations: BTreeMap::new(), next: FIRST_ADDRESS, in_use: 0, limit, violations: Vec::new() }
     }
 
+    /// Has the next allocation at this address.
+    pub fn go_on_at(&mut self, address: usize) {
+        self.next = address;
+    }
+
     /// `None`: beyond the limit.
     pub fn allocate(&mut self, size: usize) -> Option<DevicePtr> {
         if size == 0 {

@@ -170,6 +170,16 @@ impl Queues {
         self.next_handle - 1
     }
 
+    /// Whether an operation under way uses a range of the host.
+    pub fn uses_host(&self, begin: usize, size: usize) -> bool {
+        let inside = |at: usize| (begin..begin + size).contains(&at);
+        self.streams.values().flatten().any(|operation| match *operation {
+            Operation::ToDevice { from, .. } => inside(from),
+            Operation::FromDevice { to, .. } => inside(to),
+            _ => false,
+        })
+    }
+
     /// Whether anything is under way.
     pub fn is_busy(&self) -> bool {
         self.streams.values().any(|queue| !queue.is_empty())

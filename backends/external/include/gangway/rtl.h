@@ -39,8 +39,8 @@
  *           fill and launch, and may return before the operation is done; the
  *           operations of one stream take effect in order. Host memory that is
  *           named in an operation stays valid until the stream is synchronised.
- *           On all other devices the stream is null, and an operation is done when
- *           its function returns.
+ *           On all other devices there is no stream (null is passed), and an operation
+ *           is done when its function returns.
  * Changes   Functions, flags and trailing structure members may be added with a
  *           new minor version; everything else changes the major version.
  */
@@ -71,15 +71,17 @@ extern "C" {
 /* ---- Types ------------------------------------------------------------- */
 
 /* An opened device, a loaded image, a kernel, a stream and an event, in the back
- * end's own terms. Gangway passes them back and never looks inside. A handle that
- * a function returns is not null. */
+ * end's own terms. Gangway passes them back and never looks inside. Any value is a
+ * handle, null too: whether there is one is said by the status of the function that
+ * gives it, and by flags. */
 typedef struct gangway_rtl_device_s *gangway_rtl_device;
 typedef struct gangway_rtl_module_s *gangway_rtl_module;
 typedef struct gangway_rtl_kernel_s *gangway_rtl_kernel;
 typedef struct gangway_rtl_stream_s *gangway_rtl_stream;
 typedef struct gangway_rtl_event_s *gangway_rtl_event;
 
-/* An address in the device's memory. Gangway adds offsets to it; 0 is no address. */
+/* An address in the device's memory, of which any may be valid. Gangway adds offsets to
+ * it. (Programs take 0 from omp_target_alloc as a failure.) */
 typedef uint64_t gangway_rtl_address;
 
 /* How a function ended. Any other value is taken as GANGWAY_RTL_FAILED. */
@@ -121,7 +123,18 @@ enum {
   GANGWAY_RTL_POOLED_MEMORY = 16,
   /* One copy costs more than the bytes of several small ones: the runtime is to send
    * and to fetch a construct's small data in one copy each way. */
-  GANGWAY_RTL_PACKED_TRANSFERS = 32
+  GANGWAY_RTL_PACKED_TRANSFERS = 32,
+  /* Since version 1.1: kernels can call functions of the host, which this library then
+   * runs by gangway_rtl_host_calls. Needs gangway_rtl_connect_host_calls and
+   * gangway_rtl_host_call_link. */
+  GANGWAY_RTL_HOST_CALLS = 64,
+  /* ... or through a channel in memory that both sides see. Needs
+   * gangway_rtl_allocate_visible and gangway_rtl_deallocate_visible as well. */
+  GANGWAY_RTL_HOST_CHANNEL = 128,
+  /* ... and the library rings when something may have arrived there. */
+  GANGWAY_RTL_RINGS = 256,
+  /* gangway_rtl_host_range is to be told which ranges of the host are mapped. */
+  GANGWAY_RTL_MAPPING_NOTICES = 512
 };
 
 /* Which memory an allocation wants. */
@@ -134,7 +147,7 @@ enum {
 /* One offload job: from the mapping of its variables to the end of its kernel.
  * Belongs to one thread. */
 typedef struct gangway_rtl_session {
-  /* The stream of the job; null on synchronous devices. */
+  /* The stream of the job. A synchronous device has none, and gets null. */
   gangway_rtl_stream stream;
   /* The back end's own, zero at the start of each job. A job may end without a
    * launch (and nothing says so): what the words lead to must be owned elsewhere. */
@@ -234,6 +247,53 @@ typedef struct gangway_rtl_kernel_properties {
   uint32_t parameter_count;
   const gangway_rtl_parameter *parameters;
 } gangway_rtl_kernel_properties;
+
+/* Outcomes of a host call. */
+enum {
+  GANGWAY_RTL_CALL_ANSWERED = 0,
+  GANGWAY_RTL_CALL_NO_SUCH_FUNCTION = 1,
+  GANGWAY_RTL_CALL_MALFORMED = 2,
+  GANGWAY_RTL_CALL_FAILED = 3 /* the function ended by a panic */
+};
+
+/* Since version 1.1. What the host calls of a device's kernels are served with. Stays valid
+ * until the process ends, with all that it points to. */
+typedef struct gangway_rtl_host_calls {
+  /* Size of this structure as Gangway knows it. */
+  uint32_t size;
+  /* 1 if there is a channel: on devices with GANGWAY_RTL_HOST_CHANNEL. */
+  int32_t has_channel;
+  /* Where the device sees the channel. Its contents are the business of Gangway and of the
+   * code that it links into device images. */
+  gangway_rtl_address channel;
+  void *context;
+  /* Runs a function of the host on the calling thread, for as long as that takes. Any number
+   * of threads may call it at once. It reads the `count` words and leaves the answer there.
+   * One of GANGWAY_RTL_CALL_*. */
+  uint32_t (*call)(void *context, uint64_t function, uint64_t *words, uint32_t count);
+  /* Something may have arrived in the channel. Returns soon. */
+  void (*ring)(void *context);
+} gangway_rtl_host_calls;
+
+/* How an image's kernels find the way to the host. */
+enum {
+  GANGWAY_RTL_LINK_UNUSED = 0, /* they make no host calls */
+  GANGWAY_RTL_LINK_OWN = 1,    /* the library sees to it */
+  GANGWAY_RTL_LINK_GLOBAL = 2  /* through a pointer of 8 bytes, which is to lead to the channel */
+};
+
+/* How a range's relation to the device has changed (gangway_rtl_host_range). */
+enum {
+  /* It has storage on the device, with its first byte at the given address. Copies follow:
+   * the moment to pin or register it. */
+  GANGWAY_RTL_RANGE_MAPPED = 1,
+  /* It no longer has that storage, and no operation uses the range for it. The range may
+   * have been mapped anew before that: count. The program may have freed its memory. */
+  GANGWAY_RTL_RANGE_UNMAPPED = 2,
+  /* A construct is about to use it in place: the moment to prefetch it. The address is that
+   * of the host, and no notice says that this has ended. */
+  GANGWAY_RTL_RANGE_USED_IN_PLACE = 3
+};
 
 /* ---- The type of device: mandatory -------------------------------------- */
 
@@ -452,6 +512,55 @@ GANGWAY_RTL_API gangway_rtl_status gangway_rtl_on_complete(gangway_rtl_device de
                                                            void (*function)(void *context), void *context,
                                                            gangway_rtl_error *error);
 
+/* Since version 1.1. Allocates device memory in the order of a stream: for its operations
+ * from here on, and for those of other streams behind an event of it. Both functions are of
+ * use only together, and on devices with GANGWAY_RTL_ASYNCHRONOUS. With them, Gangway
+ * allocates so what it maps, except small things if it keeps a pool. */
+GANGWAY_RTL_API gangway_rtl_status gangway_rtl_allocate_in_stream(gangway_rtl_device device, size_t size,
+                                                                  gangway_rtl_stream stream,
+                                                                  gangway_rtl_address *address,
+                                                                  gangway_rtl_error *error);
+
+/* Since version 1.1. Frees what gangway_rtl_allocate_in_stream gave, behind the operations
+ * of the stream, which need not be the same. */
+GANGWAY_RTL_API gangway_rtl_status gangway_rtl_deallocate_in_stream(gangway_rtl_device device,
+                                                                    gangway_rtl_address address,
+                                                                    gangway_rtl_stream stream,
+                                                                    gangway_rtl_error *error);
+
+/* Since version 1.1. Whether the image's kernels call the host, and how they find the way:
+ * sets `link` to one of GANGWAY_RTL_LINK_*, and `global` to where the pointer stands on the
+ * device. Asked once after loading, before a kernel runs. Both come as 0. */
+GANGWAY_RTL_API gangway_rtl_status gangway_rtl_host_call_link(gangway_rtl_device device,
+                                                              gangway_rtl_module module, int32_t *link,
+                                                              gangway_rtl_address *global,
+                                                              gangway_rtl_error *error);
+
+/* Since version 1.1. Gives the device what it serves host calls with: when the first image
+ * that makes some has been loaded, before a kernel of it runs. A second call brings the
+ * same. */
+GANGWAY_RTL_API gangway_rtl_status gangway_rtl_connect_host_calls(gangway_rtl_device device,
+                                                                  const gangway_rtl_host_calls *calls,
+                                                                  gangway_rtl_error *error);
+
+/* Since version 1.1. Memory for the channel, which both sides see, aligned to a page and
+ * zero: what one writes atomically the other reads. Gives its address on either side. */
+GANGWAY_RTL_API gangway_rtl_status gangway_rtl_allocate_visible(gangway_rtl_device device, size_t size,
+                                                                void **host, gangway_rtl_address *address,
+                                                                gangway_rtl_error *error);
+
+/* Since version 1.1. Frees what gangway_rtl_allocate_visible gave. */
+GANGWAY_RTL_API gangway_rtl_status gangway_rtl_deallocate_visible(gangway_rtl_device device, void *host,
+                                                                  gangway_rtl_address address,
+                                                                  gangway_rtl_error *error);
+
+/* Since version 1.1. Tells that a range of host memory is mapped, is no longer mapped, or is
+ * used in place: `change` is one of GANGWAY_RTL_RANGE_*. `stream` is the construct's
+ * where operations of it follow, and null otherwise. A hint: what becomes of it cannot fail the program. */
+GANGWAY_RTL_API void gangway_rtl_host_range(gangway_rtl_device device, const void *begin, size_t size,
+                                            int32_t change, gangway_rtl_address address,
+                                            gangway_rtl_stream stream);
+
 /* Pins host memory and gives the address by which the device uses it. */
 GANGWAY_RTL_API gangway_rtl_status gangway_rtl_pin_host(gangway_rtl_device device, void *host, size_t size,
                                                         gangway_rtl_address *address,
@@ -465,13 +574,20 @@ GANGWAY_RTL_API gangway_rtl_status gangway_rtl_unpin_host(gangway_rtl_device dev
  * The text stays valid as long as the device is open. */
 GANGWAY_RTL_API const char *gangway_rtl_architecture(gangway_rtl_device device);
 
+/* Since version 1.1. Handles of a foreign runtime that are there though they are null. */
+enum {
+  GANGWAY_RTL_FOREIGN_PLATFORM = 1,
+  GANGWAY_RTL_FOREIGN_CONTEXT = 2
+};
+
 /* The runtime underneath the back end, which programs reach through OpenMP's
- * interop constructs. Handles that it does not have are null. */
+ * interop constructs. Platform and context are there if they are not null, or if
+ * `handles` says so. */
 typedef struct gangway_rtl_foreign {
   int32_t kind;       /* foreign runtime and */
   int32_t vendor;     /* vendor, by their numbers in the OpenMP Additional Definitions */
   int32_t has_device; /* 1 if `device` is a handle, which may be 0 */
-  uint32_t reserved;
+  uint32_t handles;   /* since version 1.1: GANGWAY_RTL_FOREIGN_* joined by | */
   void *platform;
   void *device;
   void *context;

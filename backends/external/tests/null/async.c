@@ -62,6 +62,8 @@ static void *work(void *argument)
     if (node->operation.kind == WAIT) {
       wait_until(node->operation.event->stream, node->operation.event->point);
       release(node->operation.event);
+    } else if (node->operation.kind == RELEASE) {
+      status = node->operation.release(&node->operation, &error);
     } else if (node->operation.kind == TELL) {
       node->operation.tell(node->operation.context);
     } else {
@@ -188,6 +190,32 @@ gangway_rtl_status gangway_rtl_wait_event(gangway_rtl_device device, gangway_rtl
     release(event);
   return status;
 }
+
+#ifdef STREAM_ORDERED
+gangway_rtl_status gangway_rtl_allocate_in_stream(gangway_rtl_device device, size_t size,
+                                                  gangway_rtl_stream stream, gangway_rtl_address *address,
+                                                  gangway_rtl_error *error)
+{
+  (void)stream;
+  null_note(device->ordinal, "allocate in stream");
+  return gangway_rtl_allocate(device, size, GANGWAY_RTL_MEMORY_DEVICE, address, error);
+}
+
+static gangway_rtl_status free_now(const struct operation *operation, gangway_rtl_error *error)
+{
+  gangway_rtl_address address = (gangway_rtl_address)(uintptr_t)operation->to;
+  return gangway_rtl_deallocate(operation->device, address, GANGWAY_RTL_MEMORY_DEVICE, error);
+}
+
+gangway_rtl_status gangway_rtl_deallocate_in_stream(gangway_rtl_device device, gangway_rtl_address address,
+                                                    gangway_rtl_stream stream, gangway_rtl_error *error)
+{
+  struct operation release = {
+      .kind = RELEASE, .device = device, .to = null_pointer(address), .release = free_now};
+  null_note(device->ordinal, "free in stream");
+  return null_enqueue(stream, &release, error);
+}
+#endif
 
 #if GANGWAY_RTL_VERSION_MINOR >= 1
 gangway_rtl_status gangway_rtl_on_complete(gangway_rtl_device device, gangway_rtl_stream stream,

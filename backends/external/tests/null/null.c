@@ -19,6 +19,10 @@
  *     -DOWN_ARGUMENTS       kernel arguments are in memory of the back end
  *     -DVISIBLE_TABLES      tables of arguments are in memory that the device sees
  *     -DASYNCHRONOUS        with streams and events (and async.c)
+ *     -DSTREAM_ORDERED      with memory in the order of streams (and -DASYNCHRONOUS)
+ *     -DHOST_CALLS          kernels can call the host
+ *     -DCHANNEL             they do so through a channel, which an image's global leads to
+ *     -DNOTICES             it is told of ranges that are mapped
  *     -DSLOW=n              copies take n microseconds, and longer if they are large
  *     -DCODE                images may be machine code behind a line "elf" (and code.c)
  *     -DWATCH               calls are written down (and watch.c)
@@ -117,6 +121,15 @@ uint64_t gangway_rtl_capabilities(gangway_rtl_device device)
   capabilities |= GANGWAY_RTL_POOLED_MEMORY | GANGWAY_RTL_PACKED_TRANSFERS;
 #endif
 #endif
+#ifdef HOST_CALLS
+  capabilities |= GANGWAY_RTL_HOST_CALLS;
+#endif
+#ifdef CHANNEL
+  capabilities |= GANGWAY_RTL_HOST_CHANNEL | GANGWAY_RTL_RINGS;
+#endif
+#ifdef NOTICES
+  capabilities |= GANGWAY_RTL_MAPPING_NOTICES;
+#endif
   return capabilities;
 }
 
@@ -134,6 +147,11 @@ void gangway_rtl_describe(gangway_rtl_device device, void (*line)(void *, const 
   snprintf(used, sizeof used, "%zu of %d bytes used", atomic_load(&device->used), MEMORY);
   line(context, "Device", "null");
   line(context, "Memory", used);
+#ifdef NOTICES
+  char mapped[64];
+  snprintf(mapped, sizeof mapped, "%zu bytes of the host", atomic_load(&device->mapped));
+  line(context, "Mapped", mapped);
+#endif
 }
 
 /* ---- Memory -------------------------------------------------------------- */
@@ -344,6 +362,9 @@ static gangway_rtl_status finish(uint32_t count, const uint64_t *arguments, gang
 }
 
 static struct gangway_rtl_kernel_s kernels[] = {
+#if defined HOST_CALLS || defined CHANNEL
+    {.name = "ask", .run = null_ask},
+#endif
     {.name = "finish", .run = finish},
 #if GANGWAY_RTL_VERSION_MINOR >= 1
     {.name = "packed",
@@ -588,6 +609,20 @@ gangway_rtl_status gangway_rtl_kernel_table(gangway_rtl_device device, gangway_r
   *visible = kernel->properties.convention == GANGWAY_RTL_ARGUMENTS_DEVICE_TABLE;
   *address = (gangway_rtl_address)(uintptr_t)*arguments;
   return GANGWAY_RTL_OK;
+}
+#endif
+
+#ifdef NOTICES
+void gangway_rtl_host_range(gangway_rtl_device device, const void *begin, size_t size, int32_t change,
+                            gangway_rtl_address address, gangway_rtl_stream stream)
+{
+  (void)begin, (void)address, (void)stream;
+  /* A real one would pin the range, or register it. */
+  if (change == GANGWAY_RTL_RANGE_MAPPED)
+    atomic_fetch_add(&device->mapped, size);
+  else if (change == GANGWAY_RTL_RANGE_UNMAPPED)
+    atomic_fetch_sub(&device->mapped, size);
+  null_note(device->ordinal, change == GANGWAY_RTL_RANGE_MAPPED ? "mapped" : "unmapped");
 }
 #endif
 

@@ -18,6 +18,7 @@ struct gangway_rtl_device_s {
   uint32_t ordinal;
   _Atomic size_t used;
   struct argument_table *_Atomic tables;
+  _Atomic size_t mapped;
 };
 
 struct gangway_rtl_kernel_s {
@@ -48,7 +49,7 @@ struct gangway_rtl_module_s {
 
 /* One thing to do. */
 struct operation {
-  enum { COPY, FILL, LAUNCH, WAIT, TELL } kind;
+  enum { COPY, FILL, LAUNCH, WAIT, TELL, RELEASE } kind;
   char *to;
   const char *from;
   size_t size;
@@ -60,6 +61,8 @@ struct operation {
   gangway_rtl_event event; /* of a WAIT */
   void (*tell)(void *context); /* of a TELL */
   void *context;
+  gangway_rtl_device device; /* of a RELEASE */
+  gangway_rtl_status (*release)(const struct operation *operation, gangway_rtl_error *error);
 };
 
 static inline char *null_pointer(gangway_rtl_address address) { return (char *)(uintptr_t)address; }
@@ -79,6 +82,11 @@ gangway_rtl_kernel null_code_kernel(gangway_rtl_module module, const char *name)
 void *null_code_global(gangway_rtl_module module, const char *name);
 gangway_rtl_status null_run_code(gangway_rtl_kernel kernel, uint32_t count, const uint64_t *arguments,
                                  gangway_rtl_error *error);
+#endif
+
+/* calls.c: kernels that call the host. */
+#if defined HOST_CALLS || defined CHANNEL
+gangway_rtl_status null_ask(uint32_t count, const uint64_t *arguments, gangway_rtl_error *error);
 #endif
 
 /* watch.c: an account of the calls. */

@@ -104,7 +104,8 @@ fn describe(number: i32, step: &Step<'_>) -> Option<(DataOperation, End, End, us
     let on_device = |address: gangway_backend::DevicePtr| End { address: address.0, device: number };
     Some(match *step {
         Step::Allocate { host, device, size, .. } => {
-            (DataOperation::Allocate, on_host(host), on_device(device), size)
+            // Null before it is known: what the specification has tools expect.
+            (DataOperation::Allocate, on_host(host), on_device(device.unwrap_or_default()), size)
         }
         Step::Deallocate { device } => {
             let nowhere = End { address: 0, device: INITIAL_DEVICE };

@@ -71,7 +71,7 @@ fn value(interop: Option<&Interop>, number: i32) -> Result<Value, i32> {
     let interop = interop.ok_or(EMPTY)?;
     let (property, _) = property(number).ok_or(OUT_OF_RANGE)?;
     let foreign = interop.foreign();
-    let handle = |handle: usize| if handle == 0 { Err(NO_VALUE) } else { Ok(Value::Pointer(handle)) };
+    let handle = |handle: Option<usize>| handle.map(Value::Pointer).ok_or(NO_VALUE);
     match property {
         Property::ForeignRuntime => Ok(Value::Int(foreign.kind as isize)),
         Property::ForeignRuntimeName => Ok(Value::String(runtime_name(foreign.kind))),
@@ -79,9 +79,9 @@ fn value(interop: Option<&Interop>, number: i32) -> Result<Value, i32> {
         Property::VendorName => Ok(Value::String(vendor_name(foreign.vendor))),
         Property::DeviceNumber => Ok(Value::Int(interop.device().number() as isize)),
         Property::Platform => handle(foreign.platform),
-        Property::Device => foreign.device.map(Value::Pointer).ok_or(NO_VALUE),
+        Property::Device => handle(foreign.device),
         Property::Context => handle(foreign.context),
-        Property::TargetSync => interop.stream().map(Value::Pointer).ok_or(NO_VALUE),
+        Property::TargetSync => handle(interop.stream()),
     }
 }
 

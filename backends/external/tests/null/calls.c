@@ -1,0 +1,153 @@
+/* Kernels of the null back end that call the host: directly, as they run in this process,
+ * or with -DCHANNEL through a channel, as a device with memory of its own would. */
+#include "null.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* All devices are served alike, except that each calls under its own number; the kernels
+ * here do not care which. */
+static const gangway_rtl_host_calls *_Atomic host_calls;
+
+gangway_rtl_status gangway_rtl_connect_host_calls(gangway_rtl_device device, const gangway_rtl_host_calls *calls,
+                                                  gangway_rtl_error *error)
+{
+  if (calls->size < sizeof *calls)
+    return null_fail(error, GANGWAY_RTL_FAILED, 19, "%s", "no room for what serves host calls");
+  atomic_store(&host_calls, calls);
+  null_note(device->ordinal, "connect host calls");
+  return GANGWAY_RTL_OK;
+}
+
+#ifdef CHANNEL
+/* What Gangway's code for devices knows of the channel. */
+struct port {
+  _Atomic uint32_t state, count, outcome, reserved;
+  _Atomic uint64_t function, words[13];
+};
+struct channel {
+  _Atomic uint64_t news[16];
+  struct port ports[256];
+};
+enum { FREE, TAKEN, CALLED, SERVING, ANSWERED };
+
+gangway_rtl_status gangway_rtl_allocate_visible(gangway_rtl_device device, size_t size, void **host,
+                                                gangway_rtl_address *address, gangway_rtl_error *error)
+{
+  size_t pages = (size + 4095) / 4096 * 4096;
+  if (!(*host = aligned_alloc(4096, pages)))
+    return null_fail(error, GANGWAY_RTL_OUT_OF_MEMORY, 0, "no memory for %s", "a channel");
+  memset(*host, 0, pages);
+  *address = (gangway_rtl_address)(uintptr_t)*host;
+  null_note(device->ordinal, "allocate visible");
+  return GANGWAY_RTL_OK;
+}
+
+gangway_rtl_status gangway_rtl_deallocate_visible(gangway_rtl_device device, void *host,
+                                                  gangway_rtl_address address, gangway_rtl_error *error)
+{
+  (void)address, (void)error;
+  free(host);
+  null_note(device->ordinal, "free visible");
+  return GANGWAY_RTL_OK;
+}
+
+/* The image's pointer to the channel, as Gangway has written it. */
+static struct channel **channel_of_image;
+
+static uint32_t call_host(uint64_t function, uint64_t *words, uint32_t count)
+{
+  struct channel *channel = *channel_of_image;
+  for (uint32_t i = 0;; i = (i + 1) % 256) {
+    struct port *port = &channel->ports[i];
+    uint32_t free_port = FREE;
+    if (!atomic_compare_exchange_strong(&port->state, &free_port, TAKEN))
+      continue;
+    port->function = function;
+    port->count = count;
+    for (uint32_t word = 0; word < count; word++)
+      port->words[word] = words[word];
+    atomic_store(&port->state, CALLED);
+    atomic_fetch_or(&channel->news[i / 64], 1ull << i % 64);
+    host_calls->ring(host_calls->context);
+    while (atomic_load(&port->state) != ANSWERED)
+      sched_yield();
+    for (uint32_t word = 0; word < count; word++)
+      words[word] = port->words[word];
+    uint32_t outcome = port->outcome;
+    atomic_store(&port->state, FREE);
+    return outcome;
+  }
+}
+#else
+static uint32_t call_host(uint64_t function, uint64_t *words, uint32_t count)
+{
+  const gangway_rtl_host_calls *calls = atomic_load(&host_calls);
+  return calls->call(calls->context, function, words, count);
+}
+#endif
+
+gangway_rtl_status gangway_rtl_host_call_link(gangway_rtl_device device, gangway_rtl_module module,
+                                              int32_t *link, gangway_rtl_address *global,
+                                              gangway_rtl_error *error)
+{
+  (void)device, (void)global, (void)error;
+  for (size_t i = 0; i < module->kernel_count; i++)
+    if (strcmp(module->kernels[i]->name, "ask") == 0)
+      *link = GANGWAY_RTL_LINK_OWN;
+#ifdef CHANNEL
+  for (size_t i = 0; i < module->global_count; i++)
+    if (strcmp(module->globals[i].name, "channel") == 0) {
+      channel_of_image = (struct channel **)(void *)module->globals[i].value;
+      *link = GANGWAY_RTL_LINK_GLOBAL;
+      *global = (gangway_rtl_address)(uintptr_t)channel_of_image;
+    }
+#endif
+  return GANGWAY_RTL_OK;
+}
+
+/* One thread of a kernel: what it asks, how often, and the sum of the answers. */
+struct asker {
+  pthread_t thread;
+  uint64_t function, number, calls, sum;
+  uint32_t outcome;
+};
+
+static void *ask_on(void *argument)
+{
+  struct asker *asker = argument;
+  for (uint64_t i = 0; i < asker->calls && asker->outcome == GANGWAY_RTL_CALL_ANSWERED; i++) {
+    uint64_t words[2] = {asker->number, i};
+    asker->outcome = call_host(asker->function, words, 2);
+    asker->sum += words[0];
+  }
+  return NULL;
+}
+
+/* ask(uint64_t *sums, uint64_t function, uint64_t threads, uint64_t calls) */
+gangway_rtl_status null_ask(uint32_t count, const uint64_t *arguments, gangway_rtl_error *error)
+{
+  if (count != 4)
+    return null_fail(error, GANGWAY_RTL_FAILED, 20, "%s takes 4 arguments", "ask");
+  uint64_t *sums = (uint64_t *)null_pointer(arguments[0]);
+  uint64_t threads = arguments[2], started = 0;
+  gangway_rtl_status status = GANGWAY_RTL_OK;
+  struct asker *askers = calloc(threads, sizeof *askers);
+  for (; started < threads; started++) {
+    askers[started] = (struct asker){.function = arguments[1], .number = started, .calls = arguments[3]};
+    if (pthread_create(&askers[started].thread, NULL, ask_on, &askers[started]) != 0) {
+      status = null_fail(error, GANGWAY_RTL_FAILED, 21, "no thread for %s", "the kernel");
+      break;
+    }
+  }
+  for (uint64_t i = 0; i < started; i++) {
+    pthread_join(askers[i].thread, NULL);
+    sums[i] = askers[i].sum;
+    if (askers[i].outcome != GANGWAY_RTL_CALL_ANSWERED)
+      status = null_fail(error, GANGWAY_RTL_FAILED, 100 + askers[i].outcome, "a host call of %s failed", "ask");
+  }
+  free(askers);
+  return status;
+}

@@ -1,0 +1,135 @@
+//! Host calls: functions of the host that code on devices can run.
+//!
+//! [`functions`] are the host's, by number, whoever registers them. A [`Service`] is what one
+//! device calls them through: directly, or by its [`channel`], which [`workers`] watch.
+//! It is made when the first image that makes host calls is loaded on the device. Before
+//! that there is no memory, no thread and no call of the back end; a launch asks nothing.
+//!
+//! No lock is held while a function runs.
+
+mod channel;
+mod functions;
+mod workers;
+
+pub use channel::{Channel, WORDS};
+#[cfg(not(loom))]
+pub(crate) use functions::{FunctionsLock, hold};
+pub use functions::{HostCall, register, unregister};
+
+use crate::device::{Device, Opened};
+use gangway_backend::{
+    DevicePtr, Error as BackendError, HostCallHandler, HostCallLink, HostCallOutcome, HostCallService,
+    HostCalls, Module,
+};
+use std::sync::atomic::{AtomicPtr, Ordering};
+use workers::Workers;
+
+/// The host calls of one device: none until an image makes some.
+#[derive(Default)]
+pub(crate) struct Connection(AtomicPtr<Service>);
+
+/// What a device's host calls are served with. Leaked, as kernels may call at any time.
+struct Service {
+    device: i32,
+    /// Where the device sees the channel, if it has one.
+    channel: Option<DevicePtr>,
+    workers: Option<&'static Workers>,
+}
+
+impl HostCallHandler for Service {
+    fn call(&self, function: u64, words: &mut [u64]) -> HostCallOutcome {
+        functions::run(self.device, function, words)
+    }
+
+    fn ring(&self) {
+        if let Some(workers) = self.workers {
+            workers.ring();
+        }
+    }
+}
+
+impl Connection {
+    fn get(&self) -> Option<&'static Service> {
+        // SAFETY: what has been published is never freed.
+        unsafe { self.0.load(Ordering::Acquire).as_ref() }
+    }
+
+    /// Whether threads of this process serve a channel: a forked child has none of them.
+    #[cfg(not(loom))]
+    pub(crate) fn has_workers(&self) -> bool {
+        self.get().is_some_and(|service| service.workers.is_some())
+    }
+
+    /// Connects an image that has been loaded, if its kernels call the host.
+    ///
+    /// # Errors
+    /// What the back end says.
+    pub(crate) fn connect(
+        &self,
+        device: &Device,
+        opened: &Opened,
+        module: &dyn Module,
+    ) -> Result<(), BackendError> {
+        if opened.capabilities.host_calls == HostCalls::None {
+            return Ok(());
+        }
+        let link = module.host_calls()?;
+        if link == HostCallLink::Unused {
+            return Ok(());
+        }
+        let service = match self.get() {
+            Some(service) => service,
+            None => self.make(device.number(), opened)?,
+        };
+        opened.device.connect_host_calls(HostCallService::new(service, service.channel))?;
+        let HostCallLink::Global(place) = link else { return Ok(()) };
+        let Some(channel) = service.channel else {
+            let message = "the image looks for a channel, and the device has none".to_owned();
+            return Err(BackendError::Device { code: 0, message });
+        };
+        let word = channel.0.to_ne_bytes();
+        // SAFETY: the back end says that a pointer stands there; the word outlives the copy.
+        let copy = |stream| unsafe { opened.device.copy_to_device(place, word.as_ptr(), word.len(), stream) };
+        device.at_once(opened, copy)
+    }
+
+    /// Makes the service, unless another thread is faster.
+    #[cold]
+    fn make(&self, device: i32, opened: &Opened) -> Result<&'static Service, BackendError> {
+        let (memory, rings) = match opened.capabilities.host_calls {
+            HostCalls::Channel { rings } => {
+                (Some(opened.device.allocate_visible(size_of::<Channel>())?), rings)
+            }
+            HostCalls::Direct | HostCalls::None => (None, false),
+        };
+        let workers = memory.map(|memory| {
+            // SAFETY: the memory has this size, is zero, aligned to a page, and freed below
+            // at most, where nobody has seen it.
+            let channel: &'static Channel = unsafe { memory.host.cast().as_ref() };
+            &*Box::leak(Box::new(Workers::new(device, channel, rings)))
+        });
+        let channel = memory.map(|memory| memory.device);
+        let mine = Box::into_raw(Box::new(Service { device, channel, workers }));
+        let published =
+            self.0.compare_exchange(std::ptr::null_mut(), mine, Ordering::AcqRel, Ordering::Acquire);
+        match published {
+            Ok(_) => {
+                if let Some(workers) = workers {
+                    workers.start();
+                }
+                // SAFETY: published, and never freed from here on.
+                Ok(unsafe { &*mine })
+            }
+            Err(theirs) => {
+                // SAFETY: nobody has seen either; no worker has been started.
+                unsafe {
+                    drop(Box::from_raw(mine));
+                    if let Some(memory) = memory {
+                        opened.device.deallocate_visible(memory)?;
+                    }
+                    Ok(&*theirs)
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! Telling a device which ranges of the host are mapped, if its back end asks for that.
+//!
+//! Everybody who changes that comes here when the change is done, with no lock held. Where
+//! nobody asks, it is one test of a flag for each range that is mapped or unmapped, and
+//! nothing for one that is present.
+
+use crate::device::{Device, Opened};
+use gangway_backend::{DevicePtr, RangeChange, RangeNotice, StreamHandle};
+
+impl Opened {
+    /// Tells of a change, in the stream of a construct.
+    #[inline]
+    pub(crate) fn notice(
+        &self,
+        begin: usize,
+        size: usize,
+        change: RangeChange,
+        stream: Option<StreamHandle>,
+    ) {
+        if self.capabilities.mapping_notices {
+            self.tell_notice(RangeNotice { begin, size, change }, stream);
+        }
+    }
+
+    #[cold]
+    fn tell_notice(&self, notice: RangeNotice, stream: Option<StreamHandle>) {
+        self.device.host_range(notice, stream);
+    }
+}
+
+impl Device {
+    /// Tells of storage that has been associated with a range.
+    pub(crate) fn notice_associated(&self, begin: usize, size: usize, storage: DevicePtr) {
+        if let Some(opened) = self.opened_if_usable() {
+            opened.notice(begin, size, RangeChange::Mapped(storage), None);
+        }
+    }
+
+    /// Tells of storage that is no longer associated with a range.
+    pub(crate) fn notice_disassociated(&self, begin: usize, size: usize, storage: DevicePtr) {
+        if let Some(opened) = self.opened_if_usable() {
+            opened.notice(begin, size, RangeChange::Unmapped(storage), None);
+        }
+    }
+}
