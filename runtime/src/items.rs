@@ -135,38 +135,88 @@ impl Items for NoItems {
     }
 }
 
-/// The components a mapper produced.
+/// The components a mapper produced. They may have any form that items have, except that
+/// there are no mappers among them and nobody gets a device address back.
 #[derive(Debug, Default)]
-pub struct Components(Vec<Item>);
+pub struct Components {
+    items: Vec<Item>,
+    /// By component: where pointers point to, if not where they say.
+    pointees: Vec<(usize, usize)>,
+}
 
 impl Components {
     /// Adds a component; called from inside a mapper.
     pub fn push(&mut self, item: Item) {
-        self.0.push(item);
+        self.items.push(item);
+    }
+
+    /// Adds a component that is a [`POINTER`](MapKind::POINTER) to what begins at `pointee`.
+    /// One that is simply [pushed](Self::push) points to where the host's pointer says.
+    pub fn push_pointer(&mut self, item: Item, pointee: usize) {
+        self.pointees.push((self.items.len(), pointee));
+        self.items.push(item);
     }
 
     /// How many there are so far; mappers number the members of structures by it.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.items.len()
     }
 
     /// Whether there are none so far.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.items.is_empty()
     }
 
     /// Those there are so far.
     #[must_use]
     pub fn items(&self) -> &[Item] {
-        &self.0
+        &self.items
     }
 
     /// Runs an item's mapper.
-    pub(crate) fn of(items: &impl Items, index: usize) -> Vec<Item> {
+    pub(crate) fn of<I: Items>(items: &I, index: usize) -> Named<'_, I> {
         let mut components = Self::default();
         items.expand(index, &mut components);
-        components.0
+        Named { items, components }
+    }
+}
+
+/// The components of an item, as items.
+pub(crate) struct Named<'i, I> {
+    items: &'i I,
+    components: Components,
+}
+
+impl<I: Items> Items for Named<'_, I> {
+    fn len(&self) -> usize {
+        self.components.len()
+    }
+
+    fn kind(&self, index: usize) -> MapKind {
+        self.components.items[index].kind
+    }
+
+    fn item(&self, index: usize) -> Item {
+        self.components.items[index]
+    }
+
+    fn knows(&self, kind: MapKind) -> bool {
+        self.items.knows(kind)
+    }
+
+    fn explain_unknown(&self, kind: MapKind) -> String {
+        self.items.explain_unknown(kind)
+    }
+
+    fn section<'i>(&'i self, item: &'i Item) -> std::result::Result<Box<dyn Section + 'i>, Damage> {
+        self.items.section(item)
+    }
+
+    fn pointee(&self, index: usize) -> usize {
+        let said = self.components.pointees.iter().find(|(component, _)| *component == index);
+        // SAFETY: the front end says that a pointer is there.
+        said.map_or_else(|| unsafe { *(self.item(index).begin as *const usize) }, |(_, pointee)| *pointee)
     }
 }

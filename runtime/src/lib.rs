@@ -26,6 +26,7 @@ mod device;
 mod environment;
 mod error;
 pub mod events;
+mod finisher;
 pub mod host_calls;
 mod items;
 mod kernel;

@@ -8,13 +8,15 @@ use crate::device::Device;
 use crate::environment::{Held, PrivateCopies, Work, room_for};
 use crate::error::{Error, ErrorKind, Result};
 use crate::events::{self, Site, Step};
+use crate::finisher::{self, Handed};
 use crate::items::{Item, Items};
 use crate::kernel::{check_limits, close_table};
 use crate::map_kind::MapKind;
 use crate::queue::Queue;
 use crate::regions::Region;
-use gangway_backend::{ArgumentTable, Kernel, Launch, Session, StreamHandle, TableRequest};
+use gangway_backend::{ArgumentTable, Completion, Kernel, Launch, Session, StreamHandle, TableRequest};
 use std::cell::RefCell;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// What a front end says about a launch besides its arguments.
 #[derive(Debug, Clone, Copy, Default)]
@@ -154,6 +156,42 @@ impl Job {
         let result = self.work.complete().map_err(|error| self.blame_kernel(error));
         self.recycle();
         result
+    }
+
+    /// Has the job ended when its device operations are done, without anybody who waits or
+    /// asks, and then calls `told` with what [`complete`](Self::complete) would have said.
+    ///
+    /// That happens on a thread of the runtime's, which ends one job after the other: `told`
+    /// returns soon. It may call the runtime. On a synchronous device it happens here.
+    ///
+    /// # Errors
+    /// The job is the caller's still, and `told` is not called: the device does not say when
+    /// it is done, so [`is_idle`](Self::is_idle) is what there is.
+    pub fn complete_later(
+        self: Box<Self>,
+        told: impl FnOnce(Result<()>) + Send + 'static,
+    ) -> std::result::Result<(), Box<Self>> {
+        let Some(stream) = self.work.stream() else {
+            told(self.complete());
+            return Ok(());
+        };
+        if !self.work.is_told_of_its_end() || !finisher::start() {
+            return Err(self);
+        }
+        let backend = self.work.backend();
+        let handed = Arc::new(Mutex::new(Some(Handed { job: self, told: Box::new(told) })));
+        let take =
+            |handed: &Mutex<Option<Handed>>| handed.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let done = Arc::clone(&handed);
+        let completion = Completion::new(move || {
+            if let Some(handed) = take(&done) {
+                finisher::hand_over(handed);
+            }
+        });
+        match backend.on_complete(stream, completion) {
+            Ok(()) => Ok(()),
+            Err(_) => take(&handed).map_or(Ok(()), |handed| Err(handed.job)),
+        }
     }
 
     /// The job's work, for the queue that it is in.

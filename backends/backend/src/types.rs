@@ -11,7 +11,8 @@ use crate::source::{SourceLocation, SourceText};
 pub struct DevicePtr(pub usize);
 
 impl DevicePtr {
-    /// The null device address.
+    /// Address 0: for where nobody reads an address. It does not say that there is none, as
+    /// a device may have memory there.
     pub const NULL: Self = Self(0);
 
     /// The address `bytes` further on (wrapping, as base addresses of sections

@@ -258,6 +258,32 @@ fn recognition_decides_who_takes_an_image() {
     assert_eq!(run.calls, [""; 0]);
 }
 
+/// Of several images for the same type of device the best is loaded; if that fails, the next.
+#[test]
+fn the_next_best_image_is_taken_if_the_best_is_broken() {
+    let workshop = Workshop::get();
+    for variant in VARIANTS {
+        let ranked = [("RANKED", "1"), ("ONLY_NULL", "1")];
+        let run = workshop.run(variant, &["devices"], &ranked);
+        assert_eq!(run.printed(), listing(&[("null", NULL_DEVICES)]) + "done\n", "{variant}");
+        run.has_left_nothing();
+        for ordinal in 0..NULL_DEVICES {
+            // The one for a newer device has not even been tried.
+            let order: Vec<_> = run
+                .calls
+                .iter()
+                .filter(|line| [format!("{ordinal} refuse"), format!("{ordinal} load")].contains(line))
+                .collect();
+            assert_eq!(order, [&format!("{ordinal} refuse"), &format!("{ordinal} load")], "{variant}");
+        }
+    }
+    let run = workshop.run("waiting", &["failures", "last"], &[("RANKED", "0"), ("ONLY_NULL", "1")]);
+    let message = run.message();
+    assert!(message.contains("none of its 2 images for null devices can be"), "{message}");
+    assert!(message.contains(": `kernel missing` is neither a kernel nor a global"), "{message}");
+    assert!(message.contains(": it is for `arch 3`, the device is older"), "{message}");
+}
+
 #[test]
 fn one_back_end_can_be_asked_for() {
     let workshop = Workshop::get();

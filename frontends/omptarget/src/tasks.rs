@@ -5,6 +5,15 @@
 //! asynchronous one the job is left in the task's handle; libomp puts the task
 //! back into its queue and calls [`__tgt_target_nowait_query`] until the handle
 //! is null.
+//!
+//! The polling is libomp's, and there is no way around it that keeps to its interface.
+//! libomp can be told that a task is done (`__kmpc_proxy_task_completed_ooo`,
+//! `omp_fulfill_event`) only of tasks that were allocated as proxies or as detachable.
+//! The compiler says that in the flags of `__kmpc_omp_target_task_alloc`, before this
+//! library is called, and clang says neither. Nor is the task that is put back ever put to
+//! sleep: the thread that finds it asks again. So the runtime's way of telling,
+//! `Job::complete_later`, would have nobody to tell here, and cost a call of the driver.
+//! What is left is to poll little: after [`POLLS`] questions the query waits.
 
 use crate::abi::{Ident, Task};
 use crate::libomp::libomp;

@@ -90,10 +90,20 @@ impl Work {
         let components = Components::of(items, argument);
         let first = self.components.len();
         for (index, component) in components.iter().enumerate() {
-            let next = components.get(index + 1).map(|next| next.kind);
-            self.check_kind(items, component, index)?;
-            let held = self.enter_item(component, index, next)?;
-            self.components.push(Component { argument, item: *component, held });
+            self.check_kind(items, &component, index)?;
+            let kind = component.kind;
+            let held = if kind.has(MapKind::STRUCTURE) {
+                self.enter_structure(&components, index)?
+            } else if kind.has(MapKind::LITERAL | MapKind::PRIVATE) {
+                Held::NOTHING
+            } else {
+                let next = (index + 1 < components.len()).then(|| components.kind(index + 1));
+                self.enter_item(&component, index, next)?
+            };
+            if kind.has(MapKind::POINTER) {
+                self.follow(&components, index, held);
+            }
+            self.components.push(Component { argument, item: component, held });
         }
         // The references are those of the components, so the argument itself must not count.
         let first = self.components.get(first);

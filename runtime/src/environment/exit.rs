@@ -178,18 +178,22 @@ impl Work {
         self.exit.begin();
         let mut result = Ok(());
         for index in (0..items.len()).rev() {
-            let item = items.item(index);
-            let known = self.check_kind(items, &item, index);
-            if known.is_err() || item.kind.has(MapKind::NOT_MAPPED | MapKind::STRUCTURE) {
-                let detaches = known.is_ok() && item.kind.has(MapKind::DETACH);
-                result = result.and(if detaches { self.detach(&item) } else { known });
-                continue;
-            }
-            let mapped = items.has_mapper(index);
-            let done = if mapped { self.exit_mapped(items, index) } else { self.exit_item(&item) };
+            let none = items.kind(index).has(MapKind::NOT_MAPPED | MapKind::STRUCTURE);
+            let mapped = !none && items.has_mapper(index);
+            let done = if mapped { self.exit_mapped(items, index) } else { self.exit_listed(items, index) };
             result = result.and(done);
         }
         result.and(self.copy_released()).and(self.fetch_pack())
+    }
+
+    /// Gives up an item, or a component, where data ends.
+    fn exit_listed(&mut self, items: &impl Items, index: usize) -> Result<()> {
+        let item = items.item(index);
+        self.check_kind(items, &item, index)?;
+        if !item.kind.has(MapKind::NOT_MAPPED | MapKind::STRUCTURE) {
+            return self.exit_item(&item);
+        }
+        if item.kind.has(MapKind::DETACH) { self.detach(&item) } else { Ok(()) }
     }
 
     /// Gives up what the mapper of an argument has named at the beginning: the kernel
@@ -210,18 +214,11 @@ impl Work {
 
     #[cold]
     fn exit_mapped(&mut self, items: &impl Items, argument: usize) -> Result<()> {
+        self.check_kind(items, &items.item(argument), argument)?;
         let components = Components::of(items, argument);
-        let mut result = Ok(());
-        for (index, component) in components.iter().enumerate().rev() {
-            let known = self.check_kind(items, component, index);
-            let done = if known.is_err() || component.kind.has(MapKind::NOT_MAPPED) {
-                known
-            } else {
-                self.exit_item(component)
-            };
-            result = result.and(done);
-        }
-        result
+        let exit = |index| self.exit_listed(&components, index);
+        // All of them, whatever fails.
+        (0..components.len()).rev().map(exit).fold(Ok(()), Result::and)
     }
 
     /// Looks the item up and gives it up.

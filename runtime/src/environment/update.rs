@@ -13,25 +13,24 @@ impl Work {
     /// # Errors
     /// `present` and not present, or a copy failed.
     pub(crate) fn update(&mut self, items: &impl Items) -> Result<()> {
-        for (index, item) in items.iter().enumerate() {
-            self.check_kind(items, &item, index)?;
-            let none = MapKind::LITERAL | MapKind::PRIVATE | MapKind::STRUCTURE | MapKind::DETACH;
-            if item.kind.has(none) {
-                continue;
-            }
+        for index in 0..items.len() {
             if !items.has_mapper(index) {
-                self.update_item(items, &item)?;
+                self.update_item(items, index)?;
                 continue;
             }
-            for (index, component) in Components::of(items, index).iter().enumerate() {
-                self.check_kind(items, component, index)?;
-                self.update_item(items, component)?;
-            }
+            self.check_kind(items, &items.item(index), index)?;
+            let components = Components::of(items, index);
+            (0..components.len()).try_for_each(|component| self.update_item(&components, component))?;
         }
         Ok(())
     }
 
-    fn update_item(&mut self, items: &impl Items, item: &Item) -> Result<()> {
+    fn update_item(&mut self, items: &impl Items, index: usize) -> Result<()> {
+        let item = &items.item(index);
+        self.check_kind(items, item, index)?;
+        if item.kind.has(MapKind::LITERAL | MapKind::PRIVATE | MapKind::STRUCTURE | MapKind::DETACH) {
+            return Ok(());
+        }
         if !item.kind.has(MapKind::IN_PIECES) {
             return self.update_section(item, item.begin, item.size);
         }

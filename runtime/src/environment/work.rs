@@ -217,6 +217,11 @@ impl Work {
         Ok(())
     }
 
+    /// Whether the device says when the operations are done.
+    pub(crate) fn is_told_of_its_end(&self) -> bool {
+        self.opened.capabilities.completions
+    }
+
     /// Says that the construct is a target region.
     #[inline]
     pub(crate) fn is_for_region(&mut self) {

@@ -7,6 +7,7 @@
 
 use super::{Registry, Runtime};
 use crate::device::DeviceLocks;
+use crate::finisher;
 use crate::host_calls;
 use crate::library::Placement;
 use gangway_backend::Error;
@@ -20,6 +21,7 @@ pub struct Forking {
     devices: Vec<DeviceLocks<'static>>,
     _regions: Box<dyn Any>,
     _functions: host_calls::FunctionsLock,
+    finisher: finisher::FinisherLock,
 }
 
 impl Runtime {
@@ -29,15 +31,17 @@ impl Runtime {
     pub fn before_fork(&'static self) -> Forking {
         let registry = self.registry();
         let devices = self.devices().map(super::Device::lock_all).collect();
+        let finisher = finisher::hold();
         let _regions = Box::new(self.regions.hold());
-        Forking { runtime: self, registry, devices, _regions, _functions: host_calls::hold() }
+        Forking { runtime: self, registry, devices, _regions, _functions: host_calls::hold(), finisher }
     }
 }
 
 impl Forking {
     /// Makes the runtime usable in the child, on the only thread there.
     pub fn in_child(self) {
-        let Self { runtime, mut registry, devices, .. } = self;
+        let Self { runtime, mut registry, devices, finisher, .. } = self;
+        finisher.in_child();
         let survive: Vec<bool> =
             registry.backends.iter().map(|state| state.backend.survives_fork()).collect();
         for (device, locks) in runtime.devices().zip(devices) {

@@ -4,7 +4,8 @@
 //! The numbers are those of GCC's `gomp-constants.h`. A size is the number of members of
 //! a structure, and of a pointer the distance from where it points to the section.
 
-use gangway_runtime::{Item, Items, Label, MapKind};
+use crate::program::Entry;
+use gangway_runtime::{Components, Item, Items, Label, MapKind};
 use std::cell::Cell;
 
 pub const ALLOC: u8 = 0;
@@ -64,6 +65,10 @@ pub struct Table<'a> {
     pub sizes: &'a [usize],
     /// The low byte is the kind, the high one the logarithm of the alignment.
     pub kinds: &'a [u16],
+    /// What stands for an item that has a user-defined mapper, by its number. GCC expands
+    /// mappers itself; another compiler may have a table like this one and leave it to the
+    /// runtime.
+    pub mappers: &'a [(usize, Vec<Entry>)],
 }
 
 impl Table<'_> {
@@ -153,6 +158,22 @@ impl Items for Table<'_> {
         format!("map kind {}", kind.unknown_encoding().unwrap_or_default())
     }
 
+    fn has_mapper(&self, index: usize) -> bool {
+        self.mappers.iter().any(|(item, _)| *item == index)
+    }
+
+    fn expand(&self, index: usize, components: &mut Components) {
+        let Some((_, entries)) = self.mappers.iter().find(|(item, _)| *item == index) else { return };
+        with_table(self.construct, self.language, entries, &[], |named| {
+            for component in 0..named.len() {
+                match named.encoding(component) {
+                    POINTER => components.push_pointer(named.item(component), named.target(component)),
+                    _ => components.push(named.item(component)),
+                }
+            }
+        });
+    }
+
     fn pointee(&self, index: usize) -> usize {
         self.target(index)
     }
@@ -160,4 +181,20 @@ impl Items for Table<'_> {
     fn return_address(&self, index: usize, address: usize) {
         self.hostaddrs[index].set(address);
     }
+}
+
+/// A construct's table, as a compiler leaves it on the stack.
+pub fn with_table<R>(
+    construct: Construct,
+    language: Language,
+    entries: &[Entry],
+    mappers: &[(usize, Vec<Entry>)],
+    then: impl FnOnce(&Table<'_>) -> R,
+) -> R {
+    let hostaddrs: Vec<_> = entries.iter().map(|entry| Cell::new(entry.0)).collect();
+    let sizes: Vec<_> = entries.iter().map(|entry| entry.1).collect();
+    // Some alignment in the high byte, which says nothing here.
+    let kinds: Vec<_> = entries.iter().map(|entry| u16::from(entry.2) | 3 << 8).collect();
+    let (hostaddrs, sizes, kinds) = (&*hostaddrs, &*sizes, &*kinds);
+    then(&Table { construct, language, hostaddrs, sizes, kinds, mappers })
 }

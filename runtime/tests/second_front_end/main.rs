@@ -7,6 +7,7 @@
 //! | [`gomp`] | the front end |
 //! | [`program`] | constructs made with it |
 //! | `data` | kinds of data: forced, if present, zero-length, first-private |
+//! | `mappers` | items that a mapper expands to structures and pointers |
 //! | `structures` | structures with a number of members, and how they count |
 //! | `pointers` | attach, detach, always-pointer, pointers with an entry of their own |
 //! | `queue` | constructs in queues that the program owns |
@@ -14,6 +15,7 @@
 
 mod data;
 mod gomp;
+mod mappers;
 mod pointers;
 mod program;
 mod queue;

@@ -1,6 +1,6 @@
 //! Constructs of a program that GCC might have built.
 
-use crate::gomp::{Construct, FIRSTPRIVATE_INT, Language, Table};
+use crate::gomp::{Construct, FIRSTPRIVATE_INT, Language, Table, with_table};
 use crate::support::construct::{REGION, World};
 use crate::support::device::{Mock, Options, Passing};
 use gangway_backend::DevicePtr;
@@ -8,7 +8,7 @@ use gangway_runtime::events::Site;
 use gangway_runtime::queue::Queue;
 use gangway_runtime::{DataOperation, Result, Shape, memory};
 use std::cell::Cell;
-use std::sync::Arc;
+use std::sync::{Arc, RwLock};
 
 /// One list item: address, size, kind.
 pub type Entry = (usize, usize, u8);
@@ -18,6 +18,8 @@ pub struct Program {
     pub world: World,
     pub mock: Arc<Mock>,
     pub language: Language,
+    /// Items of the next constructs that have a mapper, by number.
+    pub mappers: RwLock<Vec<(usize, Vec<Entry>)>>,
 }
 
 pub fn address<T: ?Sized>(of: &T) -> usize {
@@ -32,7 +34,7 @@ pub fn whole<T: ?Sized>(variable: &T, kind: u8) -> Entry {
 impl Program {
     pub fn new(options: Options, language: Language) -> Self {
         let (world, mock) = World::mock(options);
-        Self { world, mock, language }
+        Self { world, mock, language, mappers: RwLock::default() }
     }
 
     /// Runs `test` on each type of device.
@@ -115,12 +117,7 @@ impl Program {
         entries: &[Entry],
         then: impl FnOnce(&Table<'_>) -> R,
     ) -> R {
-        let hostaddrs: Vec<_> = entries.iter().map(|entry| Cell::new(entry.0)).collect();
-        let sizes: Vec<_> = entries.iter().map(|entry| entry.1).collect();
-        // Some alignment in the high byte, which says nothing here.
-        let kinds: Vec<_> = entries.iter().map(|entry| u16::from(entry.2) | 3 << 8).collect();
-        let (hostaddrs, sizes, kinds) = (&*hostaddrs, &*sizes, &*kinds);
-        then(&Table { construct, language: self.language, hostaddrs, sizes, kinds })
+        with_table(construct, self.language, entries, &self.mappers.read().unwrap(), then)
     }
 
     /// What is mapped: begin, end, and both counts.

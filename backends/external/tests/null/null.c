@@ -460,6 +460,7 @@ gangway_rtl_status gangway_rtl_load(gangway_rtl_device device, const void *image
 #endif
     } else if (*line && strncmp(line, "arch ", 5) != 0) {
       free(loaded);
+      null_note(device->ordinal, "refuse");
       return null_fail(error, GANGWAY_RTL_INVALID_IMAGE, 0, "`%s` is neither a kernel nor a global", line);
     }
   }
