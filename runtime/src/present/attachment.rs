@@ -1,9 +1,9 @@
 //! The device pointers inside an entry that have been attached.
 
 use super::entry::{Entry, EntryRef};
-use super::index::PresentTable;
 use super::pointee::Pointee;
 use super::state::Phase;
+use super::table::PresentTable;
 use crate::sync::{MutexGuard, Ordering, back_off, lock};
 use gangway_backend::DevicePtr;
 

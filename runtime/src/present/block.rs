@@ -1,6 +1,6 @@
 //! Device memory that several entries share: the small ones that one construct makes.
 
-use super::index::PresentTable;
+use super::table::PresentTable;
 use crate::sync::{AtomicUsize, Ordering};
 use gangway_backend::DevicePtr;
 

@@ -7,11 +7,13 @@
 use super::attachment::Attachment;
 use super::block::Block;
 use super::entry::{Entry, EntryRef};
-use super::index::{PresentTable, Writer};
 use super::ready::Ready;
 use super::reverse::Ranges;
 use super::stock::Objects;
+use super::table::PresentTable;
+use super::writer::Writer;
 use crate::sync::{MutexGuard, Ordering, lock, this_thread};
+use std::ptr::NonNull;
 
 /// The locks of an entry. Nobody holds both at any other time.
 struct Locked<'t> {
@@ -62,5 +64,19 @@ impl PresentTable {
         // Threads that were about to write a pointer will not say so any more.
         let dangling = self.locked_entries().into_iter().map(EntryRef::count_dangling).sum();
         self.dangling.store(dangling, Ordering::Release);
+    }
+
+    /// All entries there have ever been, in use or not.
+    fn entries_ever(&self, writer: &Writer) -> impl Iterator<Item = &Entry> {
+        let chunks: Vec<NonNull<[Entry]>> =
+            writer.all_entries.iter().map(|chunk| NonNull::from(&**chunk)).collect();
+        // SAFETY: entries live as long as their table.
+        chunks.into_iter().flat_map(|chunk| unsafe { chunk.as_ref() })
+    }
+
+    /// Ends the life of an entry, whoever has references to it.
+    fn remove(&self, writer: &mut MutexGuard<'_, Writer>, entry: EntryRef<'_>) {
+        entry.entry().end_life();
+        self.take_out(writer, entry);
     }
 }

@@ -4,6 +4,7 @@
 //! lock and without writing anything but the reference count of the entries it
 //! uses:
 //!
+//! * [`table`] has what becomes of entries, from their insertion to their removal.
 //! * [`index`] keeps the ranges ordered by address. Readers run against a
 //!   version counter and repeat if a writer came in between; writers take a
 //!   short lock that is never held across an allocation or a copy.
@@ -38,14 +39,17 @@ mod recent;
 mod reverse;
 mod state;
 mod stock;
+mod table;
+mod writer;
 
 pub use attachment::{Attached, Attachment};
 pub use block::BlockRef;
 pub use entry::{Entry, EntryRef, NewEntry};
 #[cfg(not(loom))]
 pub(crate) use fork::TableLocks;
-pub use index::{NotAssociated, PresentTable, Relation, Removed};
+pub use index::Relation;
 pub use pointee::{Dangling, Pointee};
 pub use ready::{Point, ReadyRef};
 pub(crate) use recent::Recent;
 pub use state::{Counter, Phase, Release, Snapshot};
+pub use table::{NotAssociated, PresentTable, Removed};

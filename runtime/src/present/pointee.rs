@@ -9,7 +9,7 @@
 //! attachments look whether theirs is one ([`EntryRef::is_dangling`]).
 
 use super::entry::{Entry, EntryRef};
-use super::index::PresentTable;
+use super::table::PresentTable;
 use crate::sync::{AtomicU64, AtomicUsize, Ordering};
 use std::ptr::NonNull;
 
@@ -131,8 +131,8 @@ impl PresentTable {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::super::attachment::{Attached, Attachment};
-    use super::super::index::plain;
     use super::super::state::Counter;
+    use super::super::table::plain;
     use super::*;
     use gangway_backend::DevicePtr;
 

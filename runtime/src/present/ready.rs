@@ -9,7 +9,7 @@
 //! wants to wait pins it until the waiting stream is done, so that its event is not
 //! destroyed meanwhile; whoever gives up the last use destroys the event.
 
-use super::index::PresentTable;
+use super::table::PresentTable;
 use crate::sync::{AtomicBool, AtomicUsize, Ordering};
 use gangway_backend::{EventHandle, StreamHandle};
 

@@ -6,7 +6,8 @@
 //! a search.
 
 use super::entry::EntryRef;
-use super::index::{PresentTable, Relation};
+use super::index::Relation;
+use super::table::PresentTable;
 
 /// Addresses remembered; a power of two.
 const SLOTS: usize = 64;
@@ -72,8 +73,8 @@ impl Recent {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use super::super::index::plain;
     use super::super::state::{Counter, Release};
+    use super::super::table::plain;
     use super::*;
 
     #[test]

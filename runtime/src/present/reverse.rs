@@ -5,8 +5,8 @@
 //! change sorts all ranges. Nothing is kept up to date for it, so a program that never
 //! asks, and a launch in any program, pay nothing.
 
-use super::index::PresentTable;
 use super::state::Phase;
+use super::table::PresentTable;
 use crate::sync::{Mutex, MutexGuard, lock};
 use gangway_backend::DevicePtr;
 
@@ -74,8 +74,8 @@ impl PresentTable {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use super::super::index::plain;
     use super::super::state::{Counter, Release};
+    use super::super::table::plain;
     use super::*;
     use proptest::prelude::*;
 

@@ -1,0 +1,272 @@
+//! A present table: entries come, are counted, and go.
+//!
+//! What a change needs besides the [`index`](super::index) is in [`writer`](super::writer).
+
+use super::block::{Block, BlockRef};
+use super::entry::{EntryRef, NewEntry};
+use super::index::Relation;
+use super::leaves::Directory;
+use super::ready::{Ready, ReadyRef};
+use super::reverse::Reverse;
+use super::state::{Phase, Snapshot};
+use super::stock::Stock;
+use super::writer::Writer;
+use crate::label::Label;
+use crate::sync::{AtomicPtr, AtomicUsize, Mutex, MutexGuard, Ordering, lock};
+use gangway_backend::DevicePtr;
+use std::ptr::NonNull;
+
+/// The present table of one device. See the [module](super) for the protocol.
+pub struct PresentTable {
+    pub(super) version: AtomicUsize,
+    pub(super) directory: AtomicPtr<Directory>,
+    pub(super) writer: Mutex<Writer>,
+    pub(super) points: Stock<Ready>,
+    pub(super) blocks: Stock<Block>,
+    pub(super) reverse: Reverse,
+    /// Attached pointers that point to what is not there any more, and pointers that are
+    /// about to be written.
+    pub(super) dangling: AtomicUsize,
+}
+
+/// What is left to do for an entry that has been removed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Removed<'t> {
+    /// Device memory to free, if it is in no block; none for associated storage.
+    pub allocation: Option<DevicePtr>,
+    /// The block it is part of, of which one use is the caller's to give up.
+    pub block: Option<BlockRef<'t>>,
+    /// Its point, of which one use is the caller's to give up.
+    pub ready: Option<ReadyRef<'t>>,
+    /// First host byte of the range.
+    pub host_begin: usize,
+    /// One past the last host byte.
+    pub host_end: usize,
+    /// Device address of the range.
+    pub device_begin: DevicePtr,
+    /// The name it was mapped under.
+    pub label: Label,
+}
+
+/// Why an association cannot be undone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NotAssociated {
+    /// No range starts at that address.
+    Absent,
+    /// The range was mapped, not associated.
+    Mapped,
+    /// A structured region holds it.
+    Held,
+}
+
+impl Default for PresentTable {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl PresentTable {
+    /// An empty table. Allocates nothing until the first insertion.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            version: AtomicUsize::new(0),
+            directory: AtomicPtr::new(std::ptr::null_mut()),
+            writer: Mutex::new(Writer::default()),
+            points: Stock::default(),
+            blocks: Stock::default(),
+            reverse: Reverse::default(),
+            dangling: AtomicUsize::new(0),
+        }
+    }
+
+    /// Adds an entry in phase [`Phase::Allocating`] (associated: live) with one
+    /// reference.
+    ///
+    /// # Errors
+    /// The range touches a mapped one, which is returned; it may be on its way
+    /// out, in which case the caller's next lookup no longer finds it.
+    pub fn insert(&self, new: &NewEntry) -> Result<EntryRef<'_>, Relation<'_>> {
+        let mut writer = lock(&self.writer);
+        match self.search_locked(new.host_begin, new.size) {
+            Relation::Absent => {}
+            taken => return Err(taken),
+        }
+        let entry = writer.take_entry();
+        let since = self.version.load(Ordering::Relaxed).wrapping_add(2);
+        // SAFETY: entries of the writer's chunks live as long as the table.
+        unsafe { entry.as_ref() }.begin_life(new, since);
+        self.edit(|table| table.place(&mut writer, new.host_begin, new.host_begin + new.size, entry));
+        Ok(EntryRef::new(entry))
+    }
+
+    /// Ends a construct's use of an entry that began with
+    /// [`Release::Last`](super::Release::Last) or
+    /// [`Release::InUse`](super::Release::InUse). `Some`: the entry has left the
+    /// table and the caller frees its memory. Locks only if that may be so.
+    pub fn finish_unmapping<'t>(&'t self, entry: EntryRef<'t>) -> Option<Removed<'t>> {
+        if entry.leave() {
+            return None;
+        }
+        let mut writer = lock(&self.writer);
+        let removed = Removed::of(entry);
+        if !entry.finish_unmapping() {
+            return None;
+        }
+        let removed = Removed { ready: entry.take_ready(), block: entry.take_block(), ..removed };
+        self.take_out(&mut writer, entry);
+        Some(removed)
+    }
+
+    /// As [`finish_unmapping`](Self::finish_unmapping), but if others use the entry, or it
+    /// has references again, the caller's use goes on.
+    pub fn withdraw<'t>(&'t self, entry: EntryRef<'t>) -> Option<Removed<'t>> {
+        if !entry.snapshot().is_some_and(Snapshot::is_last_use) {
+            return None;
+        }
+        let mut writer = lock(&self.writer);
+        let removed = Removed::of(entry);
+        if !entry.withdraw() {
+            return None;
+        }
+        let removed = Removed { ready: entry.take_ready(), ..removed };
+        self.take_out(&mut writer, entry);
+        Some(removed)
+    }
+
+    /// Removes an entry whose allocation failed. Waiting threads see its life end.
+    pub fn abandon(&self, entry: EntryRef<'_>) {
+        let mut writer = lock(&self.writer);
+        if entry.snapshot().is_some_and(|s| s.phase == Phase::Allocating) {
+            entry.entry().end_life();
+            self.take_out(&mut writer, entry);
+        }
+    }
+
+    /// Removes the association that starts at `host`.
+    ///
+    /// # Errors
+    /// There is none there; see [`NotAssociated`].
+    pub fn disassociate(&self, host: usize) -> Result<Removed<'_>, NotAssociated> {
+        let mut writer = lock(&self.writer);
+        let Relation::Contained(entry) = self.search_locked(host, 1) else {
+            return Err(NotAssociated::Absent);
+        };
+        if entry.host_begin() != host {
+            return Err(NotAssociated::Absent);
+        }
+        let snapshot = entry.snapshot().ok_or(NotAssociated::Absent)?;
+        if snapshot.hold > 0 {
+            return Err(NotAssociated::Held);
+        }
+        if !snapshot.is_infinite() {
+            return Err(NotAssociated::Mapped);
+        }
+        let removed = Removed::of(entry);
+        entry.entry().end_life();
+        self.take_out(&mut writer, entry);
+        Ok(removed)
+    }
+
+    /// Number of entries.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        let _writer = lock(&self.writer);
+        self.locked_leaves().map(|leaf| leaf.len.load(Ordering::Relaxed)).sum()
+    }
+
+    /// Whether nothing is mapped.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// All entries in address order, as they are at one moment.
+    #[must_use]
+    pub fn entries(&self) -> Vec<EntryRef<'_>> {
+        let _writer = lock(&self.writer);
+        self.locked_entries()
+    }
+
+    /// As [`entries`](Self::entries), for who has the lock.
+    pub(super) fn locked_entries(&self) -> Vec<EntryRef<'_>> {
+        let mut all = Vec::new();
+        for leaf in self.locked_leaves() {
+            for slot in 0..leaf.len.load(Ordering::Relaxed) {
+                all.extend(leaf.entry(slot).ok());
+            }
+        }
+        all
+    }
+
+    /// How many bytes of `[begin, end)` are in mapped ranges.
+    #[must_use]
+    pub fn bytes_in(&self, begin: usize, end: usize) -> usize {
+        let part = |entry: EntryRef<'_>| entry.part_of(begin, end - begin).1;
+        self.entries().into_iter().map(part).sum()
+    }
+
+    /// Up to `limit` entries closest to `host` in the address order, for messages.
+    #[must_use]
+    pub fn neighbours(&self, host: usize, limit: usize) -> Vec<EntryRef<'_>> {
+        let mut all = self.entries();
+        all.sort_by_key(|entry| entry.host_begin().abs_diff(host).min(entry.host_end().abs_diff(host)));
+        all.truncate(limit);
+        all
+    }
+
+    pub(super) fn take_out(&self, writer: &mut MutexGuard<'_, Writer>, entry: EntryRef<'_>) {
+        let begin = entry.host_begin();
+        if let Some(position) = self.position_of(begin) {
+            self.edit(|table| table.unplace(writer, position));
+        }
+        self.end_pointers(entry.entry());
+        self.drop_attachments(entry.entry());
+        writer.free_entries.push_back(NonNull::from(entry.entry()));
+    }
+}
+
+impl Removed<'_> {
+    fn of(entry: EntryRef<'_>) -> Self {
+        Self {
+            allocation: entry.allocation(),
+            ready: None,
+            block: None,
+            host_begin: entry.host_begin(),
+            host_end: entry.host_end(),
+            device_begin: entry.translate(entry.host_begin()),
+            label: entry.label(),
+        }
+    }
+}
+
+/// A new entry of `size` bytes at `host` with one dynamic reference and no name.
+#[cfg(test)]
+pub(crate) fn plain(host: usize, size: usize) -> NewEntry {
+    use super::state::Counter;
+    NewEntry {
+        host_begin: host,
+        size,
+        host_base: host,
+        label: Label::NONE,
+        counter: Counter::Dynamic,
+        associated: None,
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::super::state::Counter;
+    use super::*;
+
+    #[test]
+    fn a_handle_of_an_earlier_life_does_nothing() {
+        let table = PresentTable::new();
+        let old = table.insert(&plain(64, 8)).unwrap();
+        old.release(Counter::Dynamic, false, false).unwrap();
+        table.finish_unmapping(old).unwrap();
+        let new = table.insert(&plain(64, 8)).unwrap();
+        assert!(old.acquire(Counter::Dynamic).is_none() || old == new);
+        assert!(old.release(Counter::Dynamic, true, false).is_none() || old == new);
+    }
+}

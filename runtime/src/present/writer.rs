@@ -1,0 +1,46 @@
+//! What the changes of a present table work with: leaves and entries, in use or not.
+
+use super::entry::Entry;
+use super::leaves::{Directory, Leaf};
+use std::collections::VecDeque;
+use std::ptr::NonNull;
+
+/// Entries allocated at a time.
+const ENTRY_CHUNK: usize = if cfg!(loom) { 2 } else { 32 };
+
+/// What only the holder of the lock touches.
+#[derive(Default)]
+pub(super) struct Writer {
+    // The boxes are what makes addresses stable; clippy cannot see the raw
+    // pointers kept into them.
+    #[allow(clippy::vec_box)]
+    all_leaves: Vec<Box<Leaf>>,
+    #[allow(clippy::vec_box)]
+    pub(super) all_directories: Vec<Box<Directory>>,
+    pub(super) all_entries: Vec<Box<[Entry]>>,
+    pub(super) free_leaves: Vec<NonNull<Leaf>>,
+    /// First in, first out: the longer an entry rests, the surer a late reader's
+    /// handle is out of date by its generation and not by luck.
+    pub(super) free_entries: VecDeque<NonNull<Entry>>,
+}
+
+// SAFETY: the pointers lead into the boxes of the same struct.
+unsafe impl Send for Writer {}
+
+impl Writer {
+    pub(super) fn take_entry(&mut self) -> NonNull<Entry> {
+        if self.free_entries.is_empty() {
+            let chunk: Box<[Entry]> = (0..ENTRY_CHUNK).map(|_| Entry::free()).collect();
+            self.free_entries.extend(chunk.iter().map(NonNull::from));
+            self.all_entries.push(chunk);
+        }
+        self.free_entries.pop_front().expect("a chunk was just added")
+    }
+
+    pub(super) fn take_leaf(&mut self) -> NonNull<Leaf> {
+        self.free_leaves.pop().unwrap_or_else(|| {
+            self.all_leaves.push(Box::new(Leaf::empty()));
+            NonNull::from(&**self.all_leaves.last().expect("just pushed"))
+        })
+    }
+}
