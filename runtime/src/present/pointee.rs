@@ -128,9 +128,13 @@ impl PresentTable {
     }
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(test)]
 mod tests {
-    use super::super::attachment::{Attached, Attachment};
+    #[cfg(not(loom))]
+    use super::super::attachment::Attached;
+    use super::super::attachment::Attachment;
+    #[cfg(loom)]
+    use super::super::index::Relation;
     use super::super::state::Counter;
     use super::super::table::plain;
     use super::*;
@@ -153,6 +157,7 @@ mod tests {
         table.finish_unmapping(entry).unwrap();
     }
 
+    #[cfg(not(loom))]
     #[test]
     fn pointers_dangle_until_they_are_attached_anew_or_go() {
         let table = PresentTable::new();
@@ -189,5 +194,63 @@ mod tests {
         remove(&table, pointer);
         remove(&table, pointee);
         assert!(!table.has_dangling());
+    }
+
+    /// A table with a structure at 64 and what its pointer points to at 256.
+    #[cfg(loom)]
+    fn pair() -> loom::sync::Arc<PresentTable> {
+        let table = loom::sync::Arc::new(PresentTable::new());
+        for host in [64, 256] {
+            let entry = table.insert(&plain(host, 8)).unwrap();
+            entry.set_allocation(DevicePtr(host), 0);
+            entry.publish();
+        }
+        table
+    }
+
+    #[cfg(loom)]
+    fn at(table: &PresentTable, host: usize) -> Option<EntryRef<'_>> {
+        match table.lookup(host, 8) {
+            Relation::Contained(entry) => Some(entry),
+            _ => None,
+        }
+    }
+
+    /// A pointer is attached while what it points to goes: it dangles, however the two meet.
+    #[cfg(loom)]
+    #[test]
+    fn loom_a_pointer_is_attached_to_what_goes() {
+        loom::model(|| {
+            let table = pair();
+            let other = table.clone();
+            let removing = loom::thread::spawn(move || remove(&other, at(&other, 256).unwrap()));
+            let (pointer, pointee) = (at(&table, 64).unwrap(), at(&table, 256));
+            if let Some(pointee) = pointee {
+                table.attach(pointer, pointee, attachment(64), false);
+            }
+            removing.join().unwrap();
+            assert_eq!(table.has_dangling(), pointee.is_some());
+            assert_eq!(pointer.is_dangling(64), pointee.is_some());
+            remove(&table, pointer);
+            assert!(!table.has_dangling());
+        });
+    }
+
+    /// A structure goes while what its pointer points to goes, and comes again.
+    #[cfg(loom)]
+    #[test]
+    fn loom_both_ends_of_a_pointer_go() {
+        loom::model(|| {
+            let table = pair();
+            table.attach(at(&table, 64).unwrap(), at(&table, 256).unwrap(), attachment(64), false);
+            let other = table.clone();
+            let removing = loom::thread::spawn(move || {
+                remove(&other, at(&other, 256).unwrap());
+                other.insert(&plain(256, 8)).unwrap();
+            });
+            remove(&table, at(&table, 64).unwrap());
+            removing.join().unwrap();
+            assert!(!table.has_dangling());
+        });
     }
 }
