@@ -26,30 +26,39 @@ impl Work {
     /// Attaches what the construct's items asked for.
     #[inline]
     pub(super) fn attach_all(&mut self) -> Result<()> {
-        if self.attachments.is_empty() {
-            return Ok(());
-        }
-        // What this construct has made is in `created`; two steps of the version for each.
+        if self.attachments.is_empty() { Ok(()) } else { self.attach_requested() }
+    }
+
+    #[inline(never)]
+    fn attach_requested(&mut self) -> Result<()> {
+        // What this construct has made is in `created`; two steps of the version for each. If
+        // others have changed the table, too, or pointers dangle, all requests are looked at.
         let own = self.began.wrapping_add(2 * self.created.len());
         let table = &self.device.table;
         let disturbed = table.version() != own || table.has_dangling();
-        let requests = std::mem::take(&mut self.attachments);
-        let result = requests.iter().try_for_each(|request| self.attach(request, disturbed));
-        // Keeps the vector's memory for the next construct.
-        self.attachments = requests;
+        let auto_as_always = AUTO_AS_ALWAYS.load(Ordering::Relaxed);
+        let mut result = Ok(());
+        for index in 0..self.attachments.len() {
+            let request = &self.attachments[index];
+            let new = |host| self.created.iter().any(|&(begin, end)| (begin..end).contains(&host));
+            let wanted = auto_as_always
+                || request.kind.has(MapKind::ALWAYS | MapKind::COUNTED)
+                || new(request.pointee)
+                || new(request.pointer);
+            if !wanted && !disturbed {
+                continue;
+            }
+            let request = *request;
+            result = if wanted { self.attach(&request) } else { self.attach_anew(&request) };
+            if result.is_err() {
+                break;
+            }
+        }
         self.attachments.clear();
         result
     }
 
-    /// `disturbed`: other constructs have changed the table since this one began, or pointers
-    /// dangle.
-    fn attach(&mut self, request: &AttachRequest, disturbed: bool) -> Result<()> {
-        let new = |host| self.created.iter().any(|&(begin, end)| (begin..end).contains(&host));
-        let always =
-            request.kind.has(MapKind::ALWAYS | MapKind::COUNTED) || AUTO_AS_ALWAYS.load(Ordering::Relaxed);
-        if !(always || new(request.pointee) || new(request.pointer)) {
-            return if disturbed { self.attach_anew(request) } else { Ok(()) };
-        }
+    fn attach(&mut self, request: &AttachRequest) -> Result<()> {
         let (Some(pointee), Some(pointer)) =
             (self.present(request.pointee, 0), self.present(request.pointer, request.size))
         else {

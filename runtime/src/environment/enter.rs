@@ -219,7 +219,11 @@ impl Work {
                     }
                 }
                 Relation::Absent => {
-                    if let Some(held) = self.without_entry(wanted)? {
+                    if (self.unified_shared_memory
+                        || wanted.size == 0
+                        || wanted.kind.has(MapKind::PRESENT | MapKind::IF_PRESENT))
+                        && let Some(held) = self.without_entry(wanted)?
+                    {
                         return Ok(held);
                     }
                     if let Some(held) = self.create(wanted)? {
@@ -301,7 +305,8 @@ impl Work {
         self.copied.insert(begin, begin + size)
     }
 
-    /// The cases in which an absent item gets no entry.
+    /// The cases in which an absent item gets no entry, if this is one.
+    #[cold]
     fn without_entry(&mut self, wanted: &Wanted) -> Result<Option<Held>> {
         if self.unified_shared_memory && !wanted.kind.has(MapKind::CLOSE) && wanted.size != 0 {
             if events::observed() {

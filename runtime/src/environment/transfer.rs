@@ -24,6 +24,9 @@ impl Work {
         label: Label,
     ) -> Result<()> {
         let label = declared(entry, label);
+        if size != 0 && !entry.has_attachments() {
+            return self.copy_to(host, entry.translate(host), size, label);
+        }
         around(host, size, entry.attachments_in(host, host + size), |begin, length| {
             self.copy_to(begin, entry.translate(begin), length, label)
         })
@@ -39,6 +42,9 @@ impl Work {
         label: Label,
     ) -> Result<()> {
         let label = declared(entry, label);
+        if size != 0 && !entry.has_attachments() {
+            return self.copy_from(host, entry.translate(host), size, label);
+        }
         around(host, size, entry.attachments_in(host, host + size), |begin, length| {
             self.copy_from(begin, entry.translate(begin), length, label)
         })
@@ -107,6 +113,7 @@ fn declared(entry: EntryRef<'static>, label: Label) -> Label {
 }
 
 /// Calls `copy` for the parts of `[host, host + size)` that are not attached pointers.
+#[cold]
 fn around(
     host: usize,
     size: usize,
