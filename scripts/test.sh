@@ -91,6 +91,7 @@ phase stage cargo xtask stage
 phase workspace cargo test "${locked[@]}" --workspace --exclude gangway-conformance --no-fail-fast
 phase device cargo test "${locked[@]}" --manifest-path device/host-openmp/Cargo.toml --no-fail-fast
 phase device cargo test "${locked[@]}" --release --manifest-path device/gpu/maths/Cargo.toml --no-fail-fast
+phase device env RUSTC_BOOTSTRAP=1 cargo test "${locked[@]}" --manifest-path device/gpu/Cargo.toml --no-fail-fast
 phase conformance cargo test "${locked[@]}" -p gangway-conformance --no-fail-fast
 phase libgomp cargo run "${locked[@]}" -p gangway-libgomp-suite -- --tenth
 phase clients scripts/clients.sh --library build/stage/lib/gangway/vgpu

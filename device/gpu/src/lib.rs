@@ -13,6 +13,7 @@
 
 pub mod environment;
 pub mod kernel;
+pub mod reduction;
 pub mod target;
 
 /// Compiled so that a panic is a trap, the crate reaches no handler; the compiler wants one.

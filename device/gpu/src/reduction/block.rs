@@ -1,0 +1,44 @@
+//! The reduction inside one block: every warp by itself, then the warps' results in warp 0.
+
+use super::callbacks::Reduction;
+use super::machine::WARP;
+use super::warp;
+
+/// Combines the lists of a team's `threads` threads, all of which call it. Thread 0 gets the result.
+///
+/// # Safety
+/// As [`Reduction::step`]; the threads are the first ones of the block, and those that the barriers
+/// of the copy function wait for.
+#[inline(always)]
+pub unsafe fn reduce(reduction: &Reduction, thread: u32, threads: u32) -> bool {
+    let (warp, lane) = (thread / WARP, thread % WARP);
+    // The first test costs nothing where the number of threads is known.
+    let here = if threads.is_multiple_of(WARP) { WARP } else { (threads - warp * WARP).min(WARP) };
+    // SAFETY: the caller's promise covers this warp.
+    unsafe { within_warp(reduction, lane, here) };
+    if threads > WARP {
+        let warps = threads.div_ceil(WARP);
+        // SAFETY: the caller vouches for the function; all threads that its barriers count call it.
+        unsafe { (reduction.copy)(reduction.list, warps as i32) };
+        if warp == 0 {
+            // SAFETY: the caller's promise covers warp 0; a block has at most 32 warps.
+            unsafe { warp::contiguous(reduction, lane, warps) };
+        }
+    }
+    thread == 0
+}
+
+/// Combines the lists of a warp's first `holders` lanes; further ones may call along.
+///
+/// # Safety
+/// As [`Reduction::step`]; at least these lanes call it.
+#[inline(always)]
+pub unsafe fn within_warp(reduction: &Reduction, lane: u32, holders: u32) {
+    if holders == WARP {
+        // SAFETY: all lanes call.
+        unsafe { warp::full(reduction) };
+    } else {
+        // SAFETY: the caller's promise is this function's.
+        unsafe { warp::contiguous(reduction, lane, holders) };
+    }
+}
