@@ -1,11 +1,12 @@
 //! The back end for tests.
 
 use super::memory::DeviceMemory;
+pub use super::options::{Call, Options, Passing, Timing};
 use super::streams::{Access, Operation, Queues};
 use gangway_backend::{
     AllocationKind, ArgumentForm, ArgumentTable, Backend, CallingConvention, Capabilities, Completion,
-    Device, DevicePtr, Error, EventHandle, Kernel, KernelHandle, KernelLimits, Launch, Module, Parameter,
-    Parameters, RangeChange, RangeNotice, Rank, Result, Session, StreamHandle, TableRequest,
+    Device, DevicePtr, Error, EventHandle, Kernel, KernelHandle, Launch, Module, Parameter, Parameters,
+    RangeChange, RangeNotice, Rank, Result, Session, StreamHandle, TableRequest,
 };
 use std::collections::BTreeMap;
 use std::ptr::NonNull;
@@ -13,127 +14,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, Weak};
 use std::time::Duration;
 
-/// When operations are done.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Timing {
-    /// Before the call returns.
-    Synchronous,
-    /// When somebody waits for them.
-    Lazy,
-    /// On a thread of the device.
-    Worker,
-}
-
-/// How the device's kernel takes its arguments.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Passing {
-    /// One slot each.
-    Slots,
-    /// One buffer with parameters at these places, of these sizes.
-    Packed(&'static [(u32, u32)]),
-    /// A pointer to a table of so many slots in device memory, between one slot and two
-    /// that are the back end's.
-    Table(usize),
-    /// The same, in memory of the back end that the device sees.
-    VisibleTable(usize),
-}
-
 /// What the back end writes into the slots that are its own.
 const OWN_SLOTS: [u64; 3] = [0xe0, 0xe1, 0xe2];
-
-/// A kind of device.
-#[derive(Debug, Clone, Copy)]
-pub struct Options {
-    pub timing: Timing,
-    pub events: bool,
-    /// The runtime is to keep a pool of memory.
-    pub pooled: bool,
-    /// Memory is allocated and freed in the order of streams.
-    pub stream_ordered: bool,
-    pub completions: bool,
-    /// The runtime is to send and to fetch small data in one copy.
-    pub packed: bool,
-    /// It is to be told which ranges of the host are mapped.
-    pub notices: bool,
-    pub unified_memory: bool,
-    pub memory: usize,
-    pub passing: Passing,
-    pub limits: KernelLimits,
-}
-
-/// What holds unless a test says otherwise.
-const USUAL: Options = Options {
-    timing: Timing::Synchronous,
-    events: true,
-    pooled: false,
-    stream_ordered: false,
-    completions: false,
-    packed: false,
-    notices: false,
-    unified_memory: false,
-    memory: usize::MAX,
-    passing: Passing::Slots,
-    limits: KernelLimits { threads: None, static_group_memory: 0, dynamic_group_memory: None },
-};
-
-impl Options {
-    pub const SYNCHRONOUS: Self = Self { events: false, ..USUAL };
-    pub const LAZY: Self = Self { timing: Timing::Lazy, ..USUAL };
-    pub const LAZY_WITHOUT_EVENTS: Self = Self { events: false, ..Self::LAZY };
-    pub const LAZY_IN_STREAM: Self = Self { stream_ordered: true, ..Self::LAZY };
-    pub const LAZY_POOLED: Self = Self { pooled: true, ..Self::LAZY };
-    pub const LAZY_PACKED: Self = Self { packed: true, ..Self::LAZY_POOLED };
-    pub const WORKER: Self = Self { timing: Timing::Worker, ..USUAL };
-    pub const WORKER_WITHOUT_EVENTS: Self = Self { events: false, ..Self::WORKER };
-    pub const WORKER_POOLED: Self = Self { pooled: true, stream_ordered: true, ..Self::WORKER };
-    pub const WORKER_PACKED: Self = Self { packed: true, ..Self::WORKER_POOLED };
-
-    pub const ALL: [Self; 10] = [
-        Self::SYNCHRONOUS,
-        Self::LAZY,
-        Self::LAZY_WITHOUT_EVENTS,
-        Self::LAZY_IN_STREAM,
-        Self::LAZY_POOLED,
-        Self::LAZY_PACKED,
-        Self::WORKER,
-        Self::WORKER_WITHOUT_EVENTS,
-        Self::WORKER_POOLED,
-        Self::WORKER_PACKED,
-    ];
-}
-
-/// Calls that are counted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Call {
-    Allocate,
-    ToDevice,
-    FromDevice,
-    Launch,
-    CreateStream,
-    Synchronize,
-    RecordEvent,
-    WaitEvent,
-    OnComplete,
-    /// Those that follow are not made to fail by tests that try all.
-    DestroyStream,
-    DestroyEvent,
-    Deallocate,
-}
-
-impl Call {
-    /// Those that are made to fail by tests that try all.
-    pub const ALL: [Self; 9] = [
-        Self::Allocate,
-        Self::ToDevice,
-        Self::FromDevice,
-        Self::Launch,
-        Self::CreateStream,
-        Self::Synchronize,
-        Self::RecordEvent,
-        Self::WaitEvent,
-        Self::OnComplete,
-    ];
-}
 
 /// Names of the kernels an image has.
 pub const INCREMENT: &std::ffi::CStr = c"increment";

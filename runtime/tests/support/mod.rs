@@ -10,6 +10,7 @@
 //! | [`construct`] | list items and constructs, as a front end passes them |
 //! | [`model`] | what the specification says should happen |
 //! | [`null`] | a back end that only counts |
+//! | [`options`] | kinds of devices, and the calls that they count |
 
 #![allow(dead_code, reason = "each test program uses its part")]
 
@@ -19,6 +20,7 @@ pub mod device;
 pub mod memory;
 pub mod model;
 pub mod null;
+pub mod options;
 pub mod streams;
 
 use std::sync::mpsc::{RecvTimeoutError, channel};
