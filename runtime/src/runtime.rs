@@ -212,7 +212,7 @@ impl Runtime {
     }
 
     /// Registers a library: decides which device takes which image, and numbers
-    /// the devices of types that were not in use before. Loads nothing. Answers the
+    /// the devices of types that were not in use before, in the order of their back ends. Loads nothing. Answers the
     /// images that no back end takes.
     pub fn register(&self, registration: Registration) -> Vec<&'static [u8]> {
         let mut library = Library::new(registration);
@@ -226,8 +226,14 @@ impl Runtime {
             .collect();
 
         let mut registry = self.registry();
-        for (image, counted) in counted.iter().enumerate() {
-            let Some(counted) = counted else { continue };
+        // The order of the back ends decides, not the one in which a linker put the images.
+        let mut by_backend: Vec<_> = counted
+            .iter()
+            .enumerate()
+            .filter_map(|(image, counted)| Some((image, counted.as_ref()?)))
+            .collect();
+        by_backend.sort_by_key(|(_, counted)| counted.index);
+        for (image, counted) in by_backend {
             let (first, count) = self.number_devices(&mut registry, counted);
             for number in first..first + count {
                 library.place(number, image);

@@ -1,0 +1,144 @@
+//! Programs with GPU code of clang's on the staged library and the virtual GPU: what they
+//! compute, what they ask of the driver, what they say when a kernel fails.
+//!
+//! The programs have stand-ins for the two functions that every kernel calls, so that they
+//! test the host's side alone.
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use support::staged;
+
+/// Compiles a program for an architecture list of `gangway c++`.
+fn build(name: &str, architectures: &str) -> PathBuf {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cuda").join(format!("{name}.cpp"));
+    let program = Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .join(format!("cuda-{name}-{}", architectures.replace(',', "-")));
+    let gangway = staged().join("../../bin/gangway");
+    let output = Command::new(gangway)
+        .args(["c++", "-O2", "-g", "-fopenmp", "-Wall"])
+        .arg(format!("--offload-arch={architectures}"))
+        .args([source.as_os_str(), "-o".as_ref(), program.as_os_str()])
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
+    program
+}
+
+/// Runs a program; with the virtual GPU, unless its driver is not to be found.
+fn run(program: &Path, arguments: &[&str], variables: &[(&str, &str)], with_driver: bool) -> Output {
+    let staged = staged();
+    let mut path = OsString::new();
+    if with_driver {
+        path.push(staged.join("vgpu"));
+        path.push(":");
+    }
+    path.push(&staged);
+    Command::new(program)
+        .args(arguments)
+        .env_clear()
+        .env("LD_LIBRARY_PATH", path)
+        .env("OMP_TARGET_OFFLOAD", "MANDATORY")
+        .env("GANGWAY_VGPU_CACHE", "0")
+        .envs(variables.iter().copied())
+        .output()
+        .unwrap()
+}
+
+fn text(output: &Output) -> String {
+    format!(
+        "{}\n{}{}",
+        output.status,
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    )
+}
+
+/// What one region of a kind asks of the driver.
+fn calls(program: &Path, kind: &str) -> BTreeMap<String, i64> {
+    let count = |rounds: &str| -> BTreeMap<String, i64> {
+        let output = run(program, &[kind, rounds], &[("GANGWAY_VGPU_TRACE", "1")], true);
+        assert!(output.status.success(), "{kind}: {}", text(&output));
+        let trace = String::from_utf8_lossy(&output.stderr).into_owned();
+        let row = |line: &str| {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            let (count, name) = (words.first()?.parse().ok()?, words.last()?);
+            name.starts_with("cu").then(|| ((*name).to_owned(), count))
+        };
+        let counts: BTreeMap<_, _> = trace.lines().filter_map(row).collect();
+        assert!(counts.contains_key("cuLaunchKernel"), "no trace:\n{trace}");
+        counts
+    };
+    // What is done once is in both.
+    let (few, many) = (count("10"), count("110"));
+    let per_hundred = many.into_iter().map(|(name, many)| {
+        let few = few.get(&name).copied().unwrap_or(0);
+        (name, many - few)
+    });
+    per_hundred.filter(|(_, count)| *count != 0).collect()
+}
+
+fn per_hundred(list: &[&str]) -> BTreeMap<String, i64> {
+    list.iter().map(|name| ((*name).to_owned(), 100)).collect()
+}
+
+#[test]
+fn regions_ask_the_driver_for_no_more_than_they_need() {
+    let program = build("calls", "sm_80");
+    let launch = ["cuLaunchKernel", "cuStreamSynchronize"];
+    assert_eq!(calls(&program, "empty"), per_hundred(&launch));
+    assert_eq!(calls(&program, "present"), per_hundred(&launch));
+    // Three objects and a value travel together; the event is for others that want them.
+    let copies = ["cuMemcpyHtoDAsync_v2", "cuMemcpyDtoHAsync_v2", "cuEventRecord"];
+    assert_eq!(calls(&program, "fresh"), per_hundred(&[&launch[..], &copies].concat()));
+    let large = calls(&program, "large");
+    let expected = per_hundred(&[&launch[..], &copies].concat());
+    let memory = |name: &str| large.get(name).copied().unwrap_or(0);
+    assert!(expected.iter().all(|(name, count)| large.get(name) == Some(count)), "{large:?}");
+    assert_eq!(memory("cuMemAllocFromPoolAsync"), memory("cuMemFreeAsync"), "{large:?}");
+    assert_eq!(memory("cuMemAlloc_v2") + memory("cuCtxSetCurrent"), 0, "{large:?}");
+}
+
+#[test]
+fn data_is_right_on_two_devices() {
+    let program = build("data", "sm_80");
+    let output = run(&program, &[], &[("GANGWAY_VGPU_DEVICES", "2")], true);
+    assert!(output.status.success() && output.stdout == b"right\n", "{}", text(&output));
+}
+
+#[test]
+fn a_fault_is_told_of_its_region() {
+    let program = build("fault", "sm_80");
+    let output = run(&program, &["16"], &[], true);
+    let said = text(&output);
+    assert!(!output.status.success(), "{said}");
+    let line = said.lines().find(|line| line.starts_with("gangway: error: ")).unwrap_or_default();
+    for part in ["fault.cpp:8:1: in main: ", "kernel main:8 failed: ", "CUDA_ERROR_ILLEGAL_ADDRESS"] {
+        assert!(line.contains(part), "`{part}` is missing: {said}");
+    }
+    assert!(!said.contains("copying failed"), "{said}");
+}
+
+#[test]
+fn the_device_that_is_there_decides_which_image_runs() {
+    let both = build("where", "sm_80,x86_64");
+    let said = |program: &Path, driver, variables: &[(&str, &str)]| {
+        let output = run(program, &[], variables, driver);
+        assert!(output.status.success(), "{}", text(&output));
+        String::from_utf8_lossy(&output.stdout).trim().to_owned()
+    };
+    assert_eq!(said(&both, true, &[("OMP_DEFAULT_DEVICE", "0")]), "gpu, driver opened");
+    let without = said(&both, false, &[("GANGWAY_DEVICE", "cpu")]);
+    assert_eq!(without, "cpu, driver untouched");
+    // Programs without GPU code do not even open the driver.
+    let host = build("where", "x86_64");
+    assert_eq!(said(&host, true, &[]), "cpu, driver untouched");
+    // An image for a newer device is refused with both names.
+    let newer = build("where", "sm_90");
+    let output = run(&newer, &[], &[("GANGWAY_VGPU_CAPABILITY", "8.0")], true);
+    let refusal = "the image is PTX for sm_90, the device is sm_80";
+    assert!(!output.status.success() && text(&output).contains(refusal), "{}", text(&output));
+}
