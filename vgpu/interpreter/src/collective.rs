@@ -12,10 +12,28 @@ use crate::operands::Step;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Barrier {
     arrived: u32,
+    /// By warp: the lanes that have come.
+    came: [u32; LANES],
     /// How many threads it is for; all that are left where no instruction said.
     count: Option<u32>,
     /// How many threads came with a true predicate.
     holds: u32,
+}
+
+impl Barrier {
+    /// How many lanes have exited without having come, or are not in the block, of those warps of
+    /// which lanes have come.
+    fn gone(&self, warps: &[Warp]) -> u32 {
+        let warps = warps.iter().zip(&self.came).filter(|&(_, &came)| came != 0);
+        let gone = |warp: &Warp, came: u32| {
+            let is_gone = |&lane: &usize| {
+                let exited = warp.lanes.get(lane).is_none_or(|lane| lane.status == Status::Exited);
+                exited && came >> lane & 1 == 0
+            };
+            (0..LANES).filter(is_gone).count() as u32
+        };
+        warps.map(|(warp, &came)| gone(warp, came)).sum()
+    }
 }
 
 /// Where a lane stands: those that stand at the same place can act together.
@@ -148,6 +166,7 @@ impl Block<'_> {
                 return Err(self.fault(&warp.lanes[index], FaultKind::BadTarget(number as u64)));
             };
             barrier.arrived += 1;
+            barrier.came[warp.index as usize] |= 1 << index;
             barrier.count = count;
             barrier.holds += u32::from(predicate);
             let lane = &mut warp.lanes[index];
@@ -166,7 +185,12 @@ impl Block<'_> {
         let mut released = false;
         for number in 0..self.barriers.len() {
             let barrier = &self.barriers[number];
-            if barrier.arrived == 0 || barrier.arrived < barrier.count.unwrap_or(alive as u32) {
+            let wanted = match barrier.count {
+                // Hardware counts whole warps: lanes that are gone count with those that have come.
+                Some(count) => count.saturating_sub(barrier.gone(warps)),
+                None => alive as u32,
+            };
+            if barrier.arrived == 0 || barrier.arrived < wanted {
                 continue;
             }
             let barrier = std::mem::take(&mut self.barriers[number]);

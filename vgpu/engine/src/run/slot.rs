@@ -173,7 +173,7 @@ impl Slot {
             let memory = LocalMemory::new(job.local_stride, LANES).map_err(FaultKind::Launch)?;
             self.local = Some((memory, job.local_stride));
         }
-        self.host().assign(job, block);
+        self.host().assign(job, index, block);
         let program = job.program();
         // SAFETY: the fiber does not run.
         let warp = unsafe { &mut *self.warp() };

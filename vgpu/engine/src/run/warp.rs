@@ -12,7 +12,7 @@ use std::sync::Arc;
 use gangway_interpreter::{FaultKind, barrier_count};
 use gangway_ptx::Module;
 
-use super::barrier::{BARRIERS, Barrier};
+use super::barrier::{Arrival, BARRIERS, Barrier};
 use super::clock;
 use super::fiber::{FiberYielder, Pause};
 use super::job::Job;
@@ -87,6 +87,8 @@ pub(crate) struct WarpHost {
     abreast: Cell<bool>,
     /// Whether it has met others since the scheduler last looked.
     pub met: Cell<bool>,
+    /// Its number in the block.
+    index: Cell<usize>,
     /// Lanes whose exit is already counted in [`BlockState::alive`].
     counted: Cell<u32>,
     pub failure: RefCell<Option<Failure>>,
@@ -105,6 +107,7 @@ impl Default for WarpHost {
             ration: Cell::new(FUEL),
             abreast: Cell::new(false),
             met: Cell::new(false),
+            index: Cell::new(0),
             counted: Cell::new(0),
             failure: RefCell::new(None),
             trap: Cell::new(None),
@@ -113,8 +116,9 @@ impl Default for WarpHost {
 }
 
 impl WarpHost {
-    /// For a warp of the blocks of a launch.
-    pub fn assign(&self, job: *const Job, block: *const BlockState) {
+    /// For a warp of the blocks of a launch: number `index` of each.
+    pub fn assign(&self, job: *const Job, index: u32, block: *const BlockState) {
+        self.index.set(index as usize);
         self.job.set(job);
         self.block.set(block);
         self.waits.set(false);
@@ -180,7 +184,7 @@ impl WarpHost {
         block.alive.set(block.alive.get() - new.count_ones());
         if block.used.get() {
             for barrier in block.barriers.borrow_mut().iter_mut() {
-                if barrier.settle(block.alive.get()) {
+                if barrier.exit(self.index.get(), exited, block.alive.get()) {
                     block.completed.set(true);
                 }
             }
@@ -237,7 +241,8 @@ impl Host for WarpHost {
         self.meet(warp, BARRIER);
         let (generation, complete) = {
             let state = &mut block.barriers.borrow_mut()[barrier as usize];
-            let generation = state.arrive(lanes.count_ones(), holds, count, block.alive.get());
+            let arrival = Arrival { warp: self.index.get(), lanes, gone: self.counted.get(), holds, count };
+            let generation = state.arrive(arrival, block.alive.get());
             (generation, state.crossed(generation).is_some())
         };
         if complete {
