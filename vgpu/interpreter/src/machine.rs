@@ -1,6 +1,6 @@
 //! Blocks, warps and lanes: their state, and which runs next.
 
-use gangway_ptx::Meaning;
+use gangway_ptx::{Meaning, WORD};
 
 use crate::collective::Barrier;
 use crate::exchange::LANES;
@@ -141,7 +141,10 @@ pub fn launch(
                     program,
                     launch,
                     memory: &mut *memory,
-                    shared: vec![0; program.shared as usize + launch.shared as usize],
+                    shared: vec![
+                        0;
+                        (program.shared + u64::from(launch.shared)).next_multiple_of(WORD) as usize
+                    ],
                     barriers: vec![Barrier::default(); 16],
                     index: [x, y, z],
                     pause: false,

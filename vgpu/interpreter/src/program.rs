@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use gangway_device_memory::FUNCTIONS;
-use gangway_ptx::{Body, Function, FunctionId, Linkage, Module, StateSpace, Symbol, Variable, VariableId};
+use gangway_ptx::{
+    Body, Function, FunctionId, Linkage, Module, StateSpace, Symbol, Variable, VariableId, WORD,
+};
 
 use crate::fault::FaultKind;
 use crate::memory::Memory;
@@ -124,7 +126,7 @@ impl Program {
         match variable.space.plain() {
             StateSpace::Shared => Ok(reserve(&mut self.shared, variable)),
             _ if variable.linkage == Linkage::Extern => Err(FaultKind::Undefined(variable.name.to_string())),
-            _ => memory.allocate(variable.size().unwrap_or(0), variable.align.into()),
+            _ => memory.allocate(variable.size().unwrap_or(0).next_multiple_of(WORD), variable.align.into()),
         }
     }
 

@@ -35,4 +35,4 @@ pub use meaning::{Compute, Meaning};
 pub use modifier::{Modifier, Word};
 pub use parser::{Outline, Reader, parse, parse_bytes, parse_linked};
 pub use special::SpecialRegister;
-pub use types::{StateSpace, Type, TypeClass, Version};
+pub use types::{StateSpace, Type, TypeClass, Version, WORD};

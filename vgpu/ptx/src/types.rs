@@ -52,6 +52,10 @@ spelled! {
     }
 }
 
+/// Bytes of the words that LLVM does atomic operations on single bytes with: it reads and writes
+/// what is beside them. So memory for variables comes in whole words.
+pub const WORD: u64 = 4;
+
 /// What the bits of a type mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TypeClass {

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use gangway_interpreter::Placement;
-use gangway_ptx::{Linkage, Module, StateSpace, Symbol, Variable};
+use gangway_ptx::{Linkage, Module, StateSpace, Symbol, Variable, WORD};
 
 use super::graph::{Graph, Reach, is_shared};
 use crate::program::LoadError;
@@ -221,5 +221,9 @@ pub(crate) fn pieces(module: &Module, graph: &Graph, apart: bool) -> Result<Vec<
         piece.align = piece.align.max(align);
     }
     pieces.extend(together.into_values());
+    for piece in &mut pieces {
+        piece.size = piece.size.next_multiple_of(WORD);
+        piece.align = piece.align.max(WORD);
+    }
     if undefined.is_empty() { Ok(pieces) } else { Err(LoadError::Undefined(undefined)) }
 }

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use gangway_interpreter::FaultKind;
+use gangway_ptx::WORD;
 
 use super::grid::Grid;
 use super::local;
@@ -77,7 +78,7 @@ impl Job {
             block_size: launch.block,
             threads: threads as u32,
             dynamic_shared: launch.shared,
-            shared_size: launch.program.shared() + u64::from(launch.shared),
+            shared_size: (launch.program.shared() + u64::from(launch.shared)).next_multiple_of(WORD),
             local_stride: local::stride(stack.max(kernel.local.into())),
             parameters: launch.parameters.into(),
             shape: BlockShape::of(launch.block),
