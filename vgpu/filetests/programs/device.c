@@ -238,12 +238,12 @@ NOINLINE static u64 barriers(u64 hash, u32 t) {
   OK(__nvvm_bar0_or(t == 40) && !__nvvm_bar0_or(t == 77));
   __nvvm_barrier_sync(0);
   dynamic[t] = t + 7;
-  __nvvm_barrier_sync(t / 64 + 1);
+  __nvvm_barrier_sync_cnt(t / 64 + 1, whole);
   OK(dynamic[t ^ 1] == (t ^ 1) + 7);
   __nvvm_bar_sync(2);
   if (t >= 32) {
     phases[t] = 1;
-    __nvvm_bar_warp_sync(0xffff);
+    __nvvm_barrier_sync_cnt(3, 32);
     OK(phases[t ^ 3] == 1);
   } else {
     phases[t] = 2;
