@@ -29,6 +29,10 @@ build: bootstrap ## Build everything into build/stage
 test: bootstrap ## Run every check and test, as CI does
 	@scripts/test.sh
 
+.PHONY: conformance-gpu
+conformance-gpu: build ## Run all programs of the conformance suite on the virtual GPU
+	GANGWAY_CONFORMANCE_VGPU=all cargo test -p gangway-conformance --test vgpu
+
 .PHONY: conformance-libgomp
 conformance-libgomp: build ## Run libgomp's own tests on the virtual GPU; ARGS=--tenth, ...
 	cargo run -p gangway-libgomp-suite -- $(ARGS)

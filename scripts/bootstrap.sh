@@ -20,6 +20,8 @@ readonly PACKAGES=(
   gcc-12-source gcc-12 g++-12 gfortran-12 patch xz-utils
   # Clients of the virtual GPU: numba-cuda, and what the others need of NVIDIA's packages.
   python3 python3-venv
+  # Build systems that find Gangway, for the test of its installation.
+  cmake pkgconf
   # Fetching crates.
   ca-certificates
   # The Rust whose LLVM is clang-22's, with its library's sources: it compiles the GPU device runtime.

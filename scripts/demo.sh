@@ -1,6 +1,6 @@
 #!/bin/bash
-# Compiles the examples with the stock compilers, runs them on Gangway and
-# checks them. `make demo` calls it once everything is built.
+# Compiles the examples with the stock compilers, runs them on Gangway's CPU devices
+# and on its virtual GPU, and checks them. `make demo` calls it once everything is built.
 #
 # Every example compares its own result with the host and ends with a status
 # other than 0 if it differs; OMP_TARGET_OFFLOAD=MANDATORY makes sure that none
@@ -9,19 +9,19 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 readonly stage=build/stage out=build/demo
-readonly flags=(-O2 -g -Wall -fopenmp -fopenmp-targets=x86_64-pc-linux-gnu)
-# -g gives kernels and variables their names and source lines in the report.
+# Both kinds of devices in one executable. -g gives kernels and variables their names and source
+# lines in the report.
+readonly flags=(-O2 -g -Wall -fopenmp --offload-arch=sm_80,x86_64)
+readonly gangway=$stage/bin/gangway
 
 mkdir -p "$out"
 rm -f "$out"/*.trace.json "$out"/*.png
 
 echo "compiling the examples with the stock compilers"
-clang-22 "${flags[@]}" examples/heat.c -o "$out/heat" -lm
-clang++-22 "${flags[@]}" examples/nbody.cpp -o "$out/nbody"
-clang-22 "${flags[@]}" examples/pipeline.c -o "$out/pipeline"
-flang-22 -O2 -g -fopenmp -fopenmp-targets=x86_64-pc-linux-gnu \
-  -Xoffload-linker "$PWD/$stage/lib/gangway/libgangway-host-openmp.a" \
-  -module-dir "$out" examples/cg.f90 -o "$out/cg"
+"$gangway" cc "${flags[@]}" examples/heat.c -o "$out/heat" -lm
+"$gangway" c++ "${flags[@]}" examples/nbody.cpp -o "$out/nbody"
+"$gangway" cc "${flags[@]}" examples/pipeline.c -o "$out/pipeline"
+"$gangway" fc -O2 -g -fopenmp --offload-arch=sm_80,x86_64 -module-dir "$out" examples/cg.f90 -o "$out/cg"
 
 # Without contraction the host's results are the device's to the last bit.
 gcc=(gcc-12 -O2 -Wall -ffp-contract=off -foffload=nvptx-none)
@@ -29,45 +29,56 @@ gcc=(gcc-12 -O2 -Wall -ffp-contract=off -foffload=nvptx-none)
 "${gcc[@]}" -fopenacc -foffload=-lm examples/laplace.c -o "$out/laplace" -lm
 
 passed=0 failed=0 traces=()
+declare -A result
+
+# run DEVICE NAME ARGUMENT...: an example that clang built, with a report and a trace.
 run() {
-  local name=$1
-  shift
-  printf '\n=== gangway run --report --trace %s -- %s\n' "$out/$name.trace.json" "$out/$name${*:+ $*}"
-  if OMP_TARGET_OFFLOAD=MANDATORY "$stage/bin/gangway" run --report \
-    --trace "$out/$name.trace.json" -- "$out/$name" "$@" && [ -s "$out/$name.trace.json" ]; then
+  local device=$1 name=$2 trace="$out/$2-$1.trace.json"
+  shift 2
+  printf '\n=== gangway run --device %s --report --trace %s -- %s\n' "$device" "$trace" "$out/$name${*:+ $*}"
+  if OMP_TARGET_OFFLOAD=MANDATORY "$gangway" run --device "$device" --report --trace "$trace" \
+    -- "$out/$name" "$@" && [ -s "$trace" ]; then
+    result[$device/$name]=right
     passed=$((passed + 1))
-    traces+=("$PWD/$out/$name.trace.json")
+    traces+=("$PWD/$trace")
   else
-    echo "demo: $name FAILED"
+    result[$device/$name]=WRONG
     failed=$((failed + 1))
   fi
 }
-run heat "$out/heat.png"
-run nbody
-run pipeline
-run cg
 
-# These are for NVIDIA's GPUs: stock libgomp finds a virtual one.
-run_vgpu() {
+# Those of GCC are for NVIDIA's GPUs: stock libgomp finds a virtual one.
+run_gcc() {
   local name=$1
   shift
   printf '\n=== gangway run --device vgpu -- %s\n' "$out/$name${*:+ $*}"
-  if OMP_TARGET_OFFLOAD=MANDATORY ACC_DEVICE_TYPE=nvidia "$stage/bin/gangway" run --device vgpu \
-    -- "$out/$name" "$@"; then
+  if OMP_TARGET_OFFLOAD=MANDATORY ACC_DEVICE_TYPE=nvidia "$gangway" run --device vgpu -- "$out/$name" "$@"; then
+    result[vgpu/$name]=right
     passed=$((passed + 1))
   else
-    echo "demo: $name FAILED"
+    result[vgpu/$name]=WRONG
     failed=$((failed + 1))
   fi
 }
-run_vgpu mandelbrot "$out/mandelbrot.png"
-run_vgpu laplace
 
+for device in cpu vgpu; do
+  run "$device" heat "$out/heat-$device.png"
+  run "$device" nbody
+  run "$device" pipeline
+  run "$device" cg
+done
+run_gcc mandelbrot "$out/mandelbrot.png"
+run_gcc laplace
+
+printf '\n%-12s %-12s %s\n' example 'CPU devices' 'virtual GPU'
+for name in heat nbody pipeline cg mandelbrot laplace; do
+  printf '%-12s %-12s %s\n' "$name" "${result[cpu/$name]:--}" "${result[vgpu/$name]:--}"
+done
 printf '\n'
 echo 'traces, for https://ui.perfetto.dev or chrome://tracing:'
 printf '  %s\n' "${traces[@]}"
 echo 'pictures:'
-for picture in heat mandelbrot; do
+for picture in heat-cpu heat-vgpu mandelbrot; do
   if [ -s "$out/$picture.png" ]; then
     printf '  %s\n' "$PWD/$out/$picture.png"
   else
@@ -75,5 +86,5 @@ for picture in heat mandelbrot; do
     failed=$((failed + 1))
   fi
 done
-echo "demo: $passed examples right, $failed wrong"
+echo "demo: $passed runs right, $failed wrong"
 [ "$failed" -eq 0 ]

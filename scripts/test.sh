@@ -49,7 +49,7 @@ phase() {
     fi
   fi
   passed=$((passed + good)) failed=$((failed + bad)) ignored=$((ignored + skipped))
-  summary+=("$(printf '%-12s %6d passed %4d failed %4d ignored %5d s' \
+  summary+=("$(printf '%-15s %6d passed %4d failed %4d ignored %5d s' \
     "$name" "$good" "$bad" "$skipped" "$seconds")")
 }
 
@@ -92,7 +92,8 @@ phase workspace cargo test "${locked[@]}" --workspace --exclude gangway-conforma
 phase device cargo test "${locked[@]}" --manifest-path device/host-openmp/Cargo.toml --no-fail-fast
 phase device cargo test "${locked[@]}" --release --manifest-path device/gpu/maths/Cargo.toml --no-fail-fast
 phase device env RUSTC_BOOTSTRAP=1 cargo test "${locked[@]}" --manifest-path device/gpu/Cargo.toml --no-fail-fast
-phase conformance cargo test "${locked[@]}" -p gangway-conformance --no-fail-fast
+phase conformance cargo test "${locked[@]}" -p gangway-conformance --lib --test conformance --no-fail-fast
+phase conformance-gpu cargo test "${locked[@]}" -p gangway-conformance --test vgpu --no-fail-fast
 phase libgomp cargo run "${locked[@]}" -p gangway-libgomp-suite -- --tenth
 phase clients scripts/clients.sh --library build/stage/lib/gangway/vgpu
 phase ptxas scripts/ptxas.sh

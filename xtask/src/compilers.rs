@@ -18,6 +18,10 @@ const STAND_INS: [(&str, &str, &[&str]); 2] = [
 /// The folders of this tree whose files are installed as they are, and where.
 const FILES: [(&str, &str); 1] = [("tools/gangway/toolkit", "lib/gangway/cuda")];
 
+/// An archive without members. Programs for other GPUs' runtimes name the mathematical library when
+/// they link for the device (`-Xoffload-linker -lm`); here it is in the device runtime.
+const EMPTY_ARCHIVE: (&str, &str) = ("nvptx64-nvidia-cuda/libm.a", "!<arch>\n");
+
 /// Lays out the names and files in the stage. The command itself is there already.
 pub fn lay_out(root: &Path, stage: &Path) -> Result<()> {
     for name in COMPILERS {
@@ -30,6 +34,8 @@ pub fn lay_out(root: &Path, stage: &Path) -> Result<()> {
             tree::link(script, &place.join(tool))?;
         }
     }
+    let (name, content) = EMPTY_ARCHIVE;
+    tree::write(&stage.join("lib/gangway").join(name), content)?;
     for (from, to) in FILES {
         tree::copy_folder(&root.join(from), &stage.join(to))?;
     }

@@ -3,6 +3,7 @@
 mod compilers;
 mod exports;
 mod gpu;
+mod packages;
 mod stage;
 mod tree;
 

@@ -6,7 +6,7 @@
 //!
 //! With `--sanitize` only the libraries, and with AddressSanitizer in them.
 
-use crate::{Result, checked, compilers, exports, gpu, tree};
+use crate::{Result, checked, compilers, exports, gpu, packages, tree};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -39,6 +39,7 @@ pub fn run(profile: &str) -> Result<()> {
     libraries(root, &target, &stage)?;
     gpu::stage(root, &stage.join("lib/gangway"))?;
     compilers::lay_out(root, &stage)?;
+    packages::lay_out(root, &stage)?;
     documents(&stage)?;
     println!("staged under {}", stage.display());
     Ok(())

@@ -5,9 +5,10 @@
 //! sources, device archive), so a rerun compiles only what changed; it is filled
 //! under a temporary name and renamed, so that tests may build at the same time.
 //!
-//! Never links Gangway's `libomptarget`: the executables are what a user of the
-//! stock toolchain has. Only the device images of Fortran programs take in
-//! Gangway's device archive, without which they do not link at all.
+//! For CPU devices the compilers are called as a user of the stock toolchain calls them,
+//! and Gangway's `libomptarget` is not linked. Only the device images of Fortran programs
+//! take in Gangway's device archive, without which they do not link at all. For GPUs
+//! the compilers are called by `gangway cc` and its like.
 
 use std::ffi::OsString;
 use std::fs;
@@ -21,6 +22,9 @@ use crate::toolchain::{Language, Toolchain};
 
 /// What clang and flang need to make an x86-64 device image beside the host code.
 const OFFLOAD_FLAGS: [&str; 2] = ["-fopenmp", "-fopenmp-targets=x86_64-pc-linux-gnu"];
+
+/// What `gangway cc` needs for an image of each kind in one program.
+const ALL_FLAGS: [&str; 2] = ["-fopenmp", "--offload-arch=sm_80,x86_64"];
 
 /// The lines of a compiler's messages that are shown: a crash prints hundreds.
 const SHOWN_MESSAGES: usize = 40;
@@ -40,13 +44,21 @@ pub struct Built {
 pub struct Builder<'a> {
     pub toolchain: &'a Toolchain,
     pub cache: PathBuf,
-    /// `libgangway-host-openmp.a`, linked into the device images of Fortran programs.
-    pub device_archive: PathBuf,
+    pub devices: Devices,
+}
+
+/// What programs are compiled for, and with what.
+#[derive(Debug, Clone)]
+pub enum Devices {
+    /// CPUs; `archive` is `libgangway-host-openmp.a`, linked into the images of Fortran programs.
+    Cpu { archive: PathBuf },
+    /// CPUs and GPUs, by the staged command; `files` are what it links into the images.
+    All { command: PathBuf, files: Vec<PathBuf> },
 }
 
 /// One run of a compiler: its name, what identifies it, and its arguments but `-o`.
 struct Step {
-    program: &'static str,
+    program: PathBuf,
     version: String,
     arguments: Vec<OsString>,
     sources: Vec<PathBuf>,
@@ -58,7 +70,7 @@ impl Builder<'_> {
     pub fn build(&self, program: &Program, level: &str) -> Result<Built, String> {
         let mut steps = vec![self.executable(program, level)?];
         if let Some(source) = &program.header.library {
-            steps.push(self.shared_library(source, level, "library.so", &OFFLOAD_FLAGS)?);
+            steps.push(self.shared_library(source, level, "library.so", self.offload_flags())?);
         }
         if let Some(source) = &program.header.tool {
             steps.push(self.shared_library(source, level, "tool.so", &["-fopenmp"])?);
@@ -79,39 +91,59 @@ impl Builder<'_> {
         })
     }
 
-    fn executable(&self, program: &Program, level: &str) -> Result<Step, String> {
-        let compiler = self.toolchain.compiler(program.language)?;
-        let mut arguments: Vec<OsString> = vec![format!("-{level}").into(), "-g".into()];
-        if !program.header.plain {
-            arguments.extend(OFFLOAD_FLAGS.map(OsString::from));
+    fn offload_flags(&self) -> &'static [&'static str] {
+        match self.devices {
+            Devices::Cpu { .. } => &OFFLOAD_FLAGS,
+            Devices::All { .. } => &ALL_FLAGS,
         }
-        arguments.push(program.source.clone().into());
-        arguments.extend(program.header.flags.iter().map(OsString::from));
-        let mut sources = vec![program.source.clone()];
+    }
+
+    /// A call of the compiler for a language, without flags.
+    fn step(&self, language: Language, output: &'static str) -> Result<Step, String> {
+        let compiler = self.toolchain.compiler(language)?;
+        let version = compiler.version.clone();
+        let mut step =
+            Step { program: compiler.program.into(), version, arguments: vec![], sources: vec![], output };
+        if let Devices::All { command, files } = &self.devices {
+            for file in files.iter().chain([command]) {
+                if !file.is_file() {
+                    return Err(format!("{} is missing: run `cargo xtask stage`", file.display()));
+                }
+            }
+            step.program.clone_from(command);
+            step.arguments.push(language.subcommand().into());
+            step.sources.clone_from(files);
+        }
+        Ok(step)
+    }
+
+    fn executable(&self, program: &Program, level: &str) -> Result<Step, String> {
+        let mut step = self.step(program.language, "program")?;
+        step.arguments.extend([format!("-{level}").into(), "-g".into()]);
+        if !program.header.plain {
+            step.arguments.extend(self.offload_flags().iter().map(OsString::from));
+        }
+        step.arguments.push(program.source.clone().into());
+        step.arguments.extend(program.header.flags.iter().map(OsString::from));
+        step.sources.push(program.source.clone());
         for unit in &program.header.units {
             let unit = corpus::support_directory().join(unit);
-            arguments.push(unit.clone().into());
-            sources.push(unit);
+            step.arguments.push(unit.clone().into());
+            step.sources.push(unit);
         }
-        if program.language == Language::Fortran {
-            if !self.device_archive.is_file() {
+        if let (Language::Fortran, Devices::Cpu { archive }) = (program.language, &self.devices) {
+            if !archive.is_file() {
                 return Err(format!(
                     "{} is missing: run `cargo xtask stage` (flang calls device functions that \
                      only this archive defines)",
-                    self.device_archive.display()
+                    archive.display()
                 ));
             }
-            arguments.push("-Xoffload-linker".into());
-            arguments.push(self.device_archive.clone().into());
-            sources.push(self.device_archive.clone());
+            step.arguments.push("-Xoffload-linker".into());
+            step.arguments.push(archive.clone().into());
+            step.sources.push(archive.clone());
         }
-        Ok(Step {
-            program: compiler.program,
-            version: compiler.version.clone(),
-            arguments,
-            sources,
-            output: "program",
-        })
+        Ok(step)
     }
 
     fn shared_library(
@@ -121,19 +153,14 @@ impl Builder<'_> {
         output: &'static str,
         flags: &[&str],
     ) -> Result<Step, String> {
-        let compiler = self.toolchain.compiler(Language::C)?;
+        let mut step = self.step(Language::C, output)?;
         let source = corpus::support_directory().join(source);
-        let mut arguments: Vec<OsString> = vec![format!("-{level}").into(), "-g".into()];
-        arguments.extend(["-shared", "-fPIC"].map(OsString::from));
-        arguments.extend(flags.iter().map(OsString::from));
-        arguments.push(source.clone().into());
-        Ok(Step {
-            program: compiler.program,
-            version: compiler.version.clone(),
-            arguments,
-            sources: vec![source],
-            output,
-        })
+        step.arguments.extend([format!("-{level}").into(), "-g".into()]);
+        step.arguments.extend(["-shared", "-fPIC"].map(OsString::from));
+        step.arguments.extend(flags.iter().map(OsString::from));
+        step.arguments.push(source.clone().into());
+        step.sources.push(source);
+        Ok(step)
     }
 
     fn fill(&self, directory: &Path, steps: &[Step]) -> Result<(), String> {
@@ -159,12 +186,12 @@ impl Builder<'_> {
 
 impl Step {
     fn run(&self, directory: &Path) -> Result<(), String> {
-        let mut command = Command::new(self.program);
+        let mut command = Command::new(&self.program);
         command.args(&self.arguments).arg("-o").arg(directory.join(self.output));
         // A compiler that crashes leaves its report here, not in the system's directory;
         // one of Fortran writes its modules where it runs, and several run at once.
         command.env("TMPDIR", directory).current_dir(directory);
-        let output = command.output().map_err(|error| format!("{}: {error}", self.program))?;
+        let output = command.output().map_err(|error| format!("{}: {error}", self.program.display()))?;
         if output.status.success() {
             return Ok(());
         }
@@ -205,7 +232,7 @@ fn key(steps: &[Step]) -> Result<String, String> {
         hash.update(bytes);
     };
     for step in steps {
-        feed(step.program.as_bytes());
+        feed(step.program.as_os_str().as_encoded_bytes());
         feed(step.version.as_bytes());
         for argument in &step.arguments {
             feed(argument.as_encoded_bytes());

@@ -34,6 +34,8 @@ pub struct OffloadLibrary {
     pub name: &'static str,
     /// The directory that holds it.
     pub directory: PathBuf,
+    /// The directory of a CUDA driver that comes first, where programs are to find a GPU.
+    pub driver: Option<PathBuf>,
     /// The directory that holds `libomp.so.5`, which both work with.
     pub libomp: PathBuf,
     /// Whether files that a run leaves in the temporary directory are an error.
@@ -123,8 +125,10 @@ impl Run<'_> {
         let mut command = Command::new(&self.built.executable);
         command.args(&self.header.arguments).current_dir(self.place).env_clear();
         command.env("PATH", "/usr/bin:/bin").env("LC_ALL", "C").env("TMPDIR", self.temporary());
-        let (ours, libomp) = (self.library.directory.display(), self.library.libomp.display());
-        command.env("LD_LIBRARY_PATH", format!("{ours}:{libomp}"));
+        let folders = [&self.library.directory, &self.library.libomp];
+        let folders = self.library.driver.iter().chain(folders);
+        let path = std::env::join_paths(folders).expect("folders of libraries whose paths have no colon");
+        command.env("LD_LIBRARY_PATH", path);
         command.env("LD_DEBUG", "libs").env("LD_DEBUG_OUTPUT", self.place.join("loader"));
         let mut preloaded = self.library.preloaded.clone();
         if self.header.preload {

@@ -11,6 +11,9 @@
 //! [`build`] compiles it or finds it in the cache, [`execute`] runs it under one
 //! of the libraries, and [`verdict`] compares what came out.
 //!
+//! A second target (`tests/vgpu.rs`) compiles the same programs for GPUs, too, and compares the
+//! CPU's and the virtual GPU's run; [`expectations`] says what is known to be different.
+//!
 //! What this crate must never do: leave a program out without a word. A missing
 //! tool, archive or library fails the test and names the package to install.
 
@@ -19,6 +22,7 @@
 pub mod build;
 pub mod corpus;
 pub mod execute;
+pub mod expectations;
 pub mod header;
 pub mod toolchain;
 pub mod verdict;

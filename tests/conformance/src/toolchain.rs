@@ -43,6 +43,15 @@ impl Language {
         }
     }
 
+    /// The subcommand of `gangway` that calls the compiler.
+    pub fn subcommand(self) -> &'static str {
+        match self {
+            Language::C => "cc",
+            Language::Cxx => "c++",
+            Language::Fortran => "fc",
+        }
+    }
+
     fn package(self) -> &'static str {
         match self {
             Language::C | Language::Cxx => "clang-22",

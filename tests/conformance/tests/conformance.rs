@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use gangway_conformance::build::{Builder, Built};
+use gangway_conformance::build::{Builder, Built, Devices};
 use gangway_conformance::corpus::{self, Program};
 use gangway_conformance::execute::{OFFLOAD_LIBRARY, Offload, OffloadLibrary, Outcome};
 use gangway_conformance::header::Reference;
@@ -83,7 +83,7 @@ impl Suite {
         let builder = Builder {
             toolchain: &self.toolchain,
             cache: Path::new(env!("CARGO_TARGET_TMPDIR")).join("conformance"),
-            device_archive: self.stage.join("lib/gangway/libgangway-host-openmp.a"),
+            devices: Devices::Cpu { archive: self.stage.join("lib/gangway/libgangway-host-openmp.a") },
         };
         let built = builder.build(program, level)?;
         let stock = self.check_stock(program, level, &built)?;
@@ -161,6 +161,7 @@ impl Suite {
         Ok(OffloadLibrary {
             name: "stock",
             libomp: directory.clone(),
+            driver: None,
             directory,
             leaves_no_files: false,
             preloaded: Vec::new(),
@@ -179,6 +180,7 @@ impl Suite {
         Ok(OffloadLibrary {
             name: "gangway",
             directory,
+            driver: None,
             libomp: self.toolchain.stock_libraries()?.to_owned(),
             leaves_no_files: true,
             preloaded: env::var_os("GANGWAY_CONFORMANCE_PRELOAD").map(PathBuf::from).into_iter().collect(),

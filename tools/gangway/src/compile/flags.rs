@@ -1,6 +1,6 @@
 //! What the compilers have to be told so that a program offloads, in one place.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
 use super::Language;
@@ -64,9 +64,7 @@ impl Flags {
         }
         let folder = toolkit.libraries();
         flags.link.push(joined("-L", folder));
-        for word in ["-rpath".into(), folder.into()] {
-            flags.link.extend(["-Xlinker".into(), word]);
-        }
+        flags.linker(&["-rpath".into(), folder.into()]);
         flags
     }
 
@@ -94,8 +92,7 @@ impl Flags {
         };
         if self.language == Language::Fortran {
             // What clang says to the linker when it links for LTO.
-            let lto = format!("--device-compiler={GPU_TRIPLE}=-flto=full");
-            self.link.extend(["-Xlinker".into(), lto.into()]);
+            self.linker(&[format!("--device-compiler={GPU_TRIPLE}=-flto=full").into()]);
         } else {
             self.compile.push("-foffload-lto".into());
             if standin {
@@ -112,29 +109,40 @@ impl Flags {
     }
 
     fn device_linker(&mut self, triple: &str, word: OsString) {
-        self.link.extend([format!("-Xoffload-linker-{triple}").into(), word]);
+        self.linker(&[joined(&format!("--device-linker={triple}="), word)]);
+    }
+
+    /// Arguments of `clang-linker-wrapper`, which is what clang and flang call to link. In one word:
+    /// pkg-config drops words that it has seen, such as a second `-Xlinker`.
+    fn linker(&mut self, words: &[OsString]) {
+        if words.iter().any(|word| word.as_encoded_bytes().contains(&b',')) {
+            self.link.extend(words.iter().flat_map(|word| ["-Xlinker".into(), word.clone()]));
+        } else {
+            self.link.push(joined("-Wl,", words.join(OsStr::new(","))));
+        }
     }
 
     /// For a call of the compiler, which may or may not link.
     pub fn for_command(self, links: bool) -> Vec<OsString> {
         let link = if links { self.link } else { Vec::new() };
-        let words = [self.compile, link].concat();
-        // clang warns of options that a step has no use for. flang does not, and has no such marks.
-        if self.language == Language::Fortran {
-            return words;
-        }
-        let marks = ["--start-no-unused-arguments", "--end-no-unused-arguments"].map(OsString::from);
-        [&marks[..1], &words, &marks[1..]].concat()
+        marked(self.language, [self.compile, link].concat())
     }
 
     /// For a build system. The options that say what is compiled are needed when linking, too.
     pub fn for_print(self, part: Part) -> Vec<OsString> {
-        let openmp = vec!["-fopenmp".into()];
-        match part {
-            Part::Compile => [openmp, self.compile].concat(),
-            Part::All | Part::Link => [openmp, self.compile, self.link].concat(),
-        }
+        let link = if part == Part::Compile { Vec::new() } else { self.link };
+        marked(self.language, [vec!["-fopenmp".into()], self.compile, link].concat())
     }
+}
+
+/// clang warns of options that a step has no use for, unless they stand between these marks. flang
+/// does not warn of what is here, and has no such marks.
+fn marked(language: Language, words: Vec<OsString>) -> Vec<OsString> {
+    if language == Language::Fortran {
+        return words;
+    }
+    let marks = ["--start-no-unused-arguments", "--end-no-unused-arguments"].map(OsString::from);
+    [&marks[..1], &words, &marks[1..]].concat()
 }
 
 fn joined(option: &str, path: impl Into<OsString>) -> OsString {
