@@ -102,7 +102,7 @@ fn images_are_told_what_is_called_through_host_addresses() {
 #[test]
 fn globals_under_unified_shared_memory() {
     for options in Options::ALL {
-        let (runtime, mock) = runtime(options);
+        let (runtime, mock) = runtime(Options { unified_memory: true, ..options });
         runtime.require(Requirements::UNIFIED_SHARED_MEMORY).unwrap();
         let (reference, constant) = (Box::new(0x7000u64), Box::new(0u64));
         let address = |variable: &u64| std::ptr::from_ref(variable).addr();
@@ -120,6 +120,20 @@ fn globals_under_unified_shared_memory() {
         assert_eq!(mapped_address(device, 0x9000).unwrap().0, FUNCTION);
         launch(runtime, device, KERNEL.address).unwrap();
         runtime.unregister(1);
+        mock.assert_all_freed();
+    }
+}
+
+/// Kernels would follow the host's addresses on a device that cannot.
+#[test]
+fn devices_without_unified_shared_memory_are_refused_where_it_is_required() {
+    for options in Options::ALL {
+        let (runtime, mock) = runtime(options);
+        runtime.require(Requirements::UNIFIED_SHARED_MEMORY).unwrap();
+        runtime.register(library(1, b"MOCK", &[KERNEL]));
+        let Err(error) = device(runtime) else { panic!("it has none") };
+        assert!(matches!(error.kind, ErrorKind::DeviceOpen(_)), "{error}");
+        assert!(error.to_string().contains("unified shared memory, which the program requires"), "{error}");
         mock.assert_all_freed();
     }
 }

@@ -106,9 +106,36 @@ pub struct ForeignRuntime {
     pub context: Option<usize>,
 }
 
+impl ForeignRuntime {
+    /// The same handles as those of the foreign runtime with a number; `None` if they are
+    /// none of its. CUDA's two interfaces have devices, contexts and streams in common.
+    #[must_use]
+    pub fn seen_as(self, number: i32) -> Option<Self> {
+        use ForeignRuntimeKind::{Cuda, CudaDriver};
+        let kind = ForeignRuntimeKind::from_number(number)?;
+        let same = kind == self.kind || matches!((self.kind, kind), (Cuda, CudaDriver) | (CudaDriver, Cuda));
+        same.then_some(Self { kind, ..self })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn handles_of_one_interface_of_cuda_are_those_of_the_other() {
+        let cuda = ForeignRuntime {
+            kind: ForeignRuntimeKind::Cuda,
+            vendor: Vendor::Nvidia,
+            platform: None,
+            device: Some(0),
+            context: Some(1),
+        };
+        let driver = ForeignRuntime { kind: ForeignRuntimeKind::CudaDriver, ..cuda };
+        assert_eq!((cuda.seen_as(1), cuda.seen_as(2)), (Some(cuda), Some(driver)));
+        assert_eq!((driver.seen_as(1), driver.seen_as(2)), (Some(cuda), Some(driver)));
+        assert_eq!((cuda.seen_as(5), cuda.seen_as(0), cuda.seen_as(99)), (None, None, None));
+    }
 
     #[test]
     fn numbers_lead_to_what_they_are_the_number_of() {

@@ -110,6 +110,13 @@ fn data_is_right_on_two_devices() {
 }
 
 #[test]
+fn programs_get_cudas_handles() {
+    let program = build("interop", "sm_80");
+    let output = run(&program, &[], &[], true);
+    assert!(output.status.success() && output.stdout == b"right\n", "{}", text(&output));
+}
+
+#[test]
 fn a_fault_is_told_of_its_region() {
     let program = build("fault", "sm_80");
     let output = run(&program, &["16"], &[], true);

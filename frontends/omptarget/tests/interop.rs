@@ -220,6 +220,26 @@ fn an_object_for_handles_only_has_no_stream() {
     assert_eq!(call!(__tgt_interop_release(null(), object, &raw const ctx, null())), 0);
 }
 
+/// The first preference that the device can fulfil counts; CUDA's two interfaces have their
+/// handles in common.
+#[test]
+fn the_program_may_prefer_one_of_cudas_interfaces() {
+    let _one = begin();
+    let ctx = context(0, 0);
+    for (wanted, got) in [([5, 1, 2], 1), ([7, 2, 1], 2), ([5, 6, 7], 2)] {
+        let preferences = wanted.map(|foreign_runtime| Preference {
+            foreign_runtime,
+            attributes: 0,
+            implementation_attributes: 0,
+        });
+        let list = preferences.as_ptr();
+        let object = call!(__tgt_interop_get(null(), TARGET, 0, 3, list, &raw const ctx, null()));
+        let mut code = 77;
+        assert_eq!((call!(omp_get_interop_int(object, FR_ID, &raw mut code)), code), (got, 0));
+        assert_eq!(call!(__tgt_interop_release(null(), object, &raw const ctx, null())), 0);
+    }
+}
+
 #[test]
 fn none_is_answered_with_empty() {
     let _one = begin();

@@ -44,6 +44,12 @@ impl Runtime {
             return Ok(());
         }
         let opened = device.open()?;
+        if self.unified_shared_memory() && !opened.capabilities.unified_memory {
+            // Its kernels would follow addresses of the host.
+            let operation = "unified shared memory, which the program requires";
+            let kind = ErrorKind::DeviceOpen(gangway_backend::Error::Unsupported { operation });
+            return Err(Error::new(kind, device.number(), site.location()));
+        }
         let mut first_error = None;
         while let Some(waiting) = self.next_pending(device) {
             let ready = self.load_best(device, opened, &waiting, site).and_then(|ready| {

@@ -39,14 +39,14 @@ pub fn get<H: Host>(
         Ok(None) => return std::ptr::null_mut(),
         Err(error) => return refused(&error),
     };
-    // There is one foreign runtime per back end: a preference for it may carry
-    // attributes, a preference for another cannot be fulfilled and is only that.
-    let attributes = preferences
-        .find(|(runtime, _)| *runtime == foreign.kind as i32)
-        .map_or(0, |(_, attributes)| attributes);
+    // A preference for what the back end has may carry attributes, a preference for another
+    // foreign runtime cannot be fulfilled and is only that.
+    let (foreign, attributes) = preferences
+        .find_map(|(runtime, attributes)| Some((foreign.seen_as(runtime)?, attributes)))
+        .unwrap_or((foreign, 0));
     let Wanted { kind, stream, owner } = wanted;
     if let Some(owner) = owner
-        && let Some(found) = find_implicit(owner, device, kind, attributes)
+        && let Some(found) = find_implicit(owner, device, kind, &foreign, attributes)
     {
         return found;
     }

@@ -155,11 +155,13 @@ pub(super) fn find_implicit(
     owner: i32,
     device: &Device,
     kind: Kind,
+    foreign: &ForeignRuntime,
     attributes: i64,
 ) -> Option<*mut Interop> {
     let fits = |object: &&&Interop| {
         object.owner == Some(owner)
             && object.kind == kind
+            && object.foreign.kind == foreign.kind
             && object.attributes == attributes
             && object.device.number() == device.number()
     };
