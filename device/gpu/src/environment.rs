@@ -1,6 +1,5 @@
 //! What the host, the compiler and the runtime tell each other: LLVM 22's structures.
 
-use crate::target::threads_in_block;
 use core::ffi::c_void;
 
 /// A place in the program: LLVM's `ident_t`.
@@ -59,11 +58,3 @@ const _: () = {
     assert!(size_of::<KernelEnvironment>() == 48);
     assert!(size_of::<LaunchEnvironment>() == 16);
 };
-
-/// The threads that can take part in a parallel region of a generic kernel: the last warp is the one
-/// of the main thread.
-#[must_use]
-#[inline(always)]
-pub fn workers() -> u32 {
-    threads_in_block() - crate::target::WARP
-}

@@ -1,28 +1,132 @@
-//! Where a kernel starts and ends.
+//! Where a kernel starts and ends, and what each of its threads knows of it.
 
 use crate::environment::{KernelEnvironment, LaunchEnvironment, mode};
+use crate::place::Place;
 use crate::target;
+use crate::{debug, dispatch, icv, share, shared, worker};
+
+shared! {
+    /// Whether all threads run the kernel's body.
+    static SPMD: u8
+}
+
+shared! {
+    static LAUNCH: *mut LaunchEnvironment
+}
+
+shared! {
+    static ENVIRONMENT: *const KernelEnvironment
+}
 
 /// -1: the thread is to run the kernel's body.
 const RUN: i32 = -1;
 
-/// A kernel starts.
+/// A kernel starts. The answer is -1 if the thread is to run the kernel's body, and otherwise its
+/// number in the block: the kernel is over, or it enters the state machine that LLVM made.
+///
+/// There is no barrier. Each thread writes for itself what it reads, or the same value as all.
 ///
 /// # Safety
 /// The compiler passes the environment that it emitted for the kernel.
 #[unsafe(no_mangle)]
+#[cfg_attr(target_arch = "nvptx64", unsafe(link_section = ".gangway.inline"))]
 pub unsafe extern "C" fn __kmpc_target_init(
     environment: *const KernelEnvironment,
-    _launch: *mut LaunchEnvironment,
+    launch: *mut LaunchEnvironment,
 ) -> i32 {
     // SAFETY: the compiler passes a valid environment.
     let configuration = unsafe { &(*environment).configuration };
-    if configuration.mode & mode::SPMD != 0 {
+    let spmd = configuration.mode & mode::SPMD != 0;
+    // SAFETY: all threads of the block write the same values.
+    unsafe {
+        SPMD.set(u8::from(spmd));
+        LAUNCH.set(launch);
+        ENVIRONMENT.set(environment);
+    }
+    Place::OUTSIDE.enter();
+    icv::start();
+    share::start();
+    dispatch::begin();
+    debug::trace(c"__kmpc_target_init");
+    if spmd {
         return RUN;
     }
-    target::trap()
+    let thread = target::thread_id();
+    // At once, before the threads of the last warp part: none of them waits at a barrier for those
+    // that are still to end.
+    target::exit_if(thread > main_thread());
+    if thread == main_thread() {
+        return RUN;
+    }
+    if configuration.use_generic_state_machine != 0 && thread < workers() {
+        worker::run();
+    }
+    thread.cast_signed()
 }
 
 /// A kernel ends.
 #[unsafe(no_mangle)]
-pub extern "C" fn __kmpc_target_deinit() {}
+#[cfg_attr(target_arch = "nvptx64", unsafe(link_section = ".gangway.inline"))]
+pub extern "C" fn __kmpc_target_deinit() {
+    debug::trace(c"__kmpc_target_deinit");
+    if __kmpc_is_spmd_exec_mode() == 0 && target::thread_id() == main_thread() {
+        worker::dismiss();
+    }
+    icv::end();
+}
+
+/// Whether all threads run the kernel's body.
+///
+/// LLVM folds it in every function that only kernels of one mode reach, and again where it has been
+/// inlined into a kernel: it stays a call.
+#[unsafe(no_mangle)]
+#[inline(never)]
+#[cfg_attr(target_arch = "nvptx64", unsafe(link_section = ".gangway.call"))]
+pub extern "C" fn __kmpc_is_spmd_exec_mode() -> i8 {
+    // SAFETY: the thread has written it where the kernel starts.
+    unsafe { SPMD.get() }.cast_signed()
+}
+
+#[must_use]
+#[inline(always)]
+pub fn is_spmd() -> bool {
+    __kmpc_is_spmd_exec_mode() != 0
+}
+
+/// What the host made for this launch; null where the kernel needs none.
+#[must_use]
+#[inline(always)]
+pub fn launch_environment() -> *mut LaunchEnvironment {
+    // SAFETY: the thread has written it where the kernel starts.
+    unsafe { LAUNCH.get() }
+}
+
+/// What the compiler knows of the kernel.
+#[must_use]
+#[inline(always)]
+pub fn environment() -> *const KernelEnvironment {
+    // SAFETY: the thread has written it where the kernel starts.
+    unsafe { ENVIRONMENT.get() }
+}
+
+/// The thread that runs the body of a generic kernel: the first of the last warp, whose other threads
+/// do nothing.
+#[must_use]
+#[inline(always)]
+pub fn main_thread() -> u32 {
+    (target::threads_in_block() - 1) & !(target::WARP - 1)
+}
+
+/// How many threads of a generic kernel can take part in a region: those before the last warp.
+#[must_use]
+#[inline(always)]
+pub fn workers() -> u32 {
+    main_thread()
+}
+
+/// How many threads a parallel region can have.
+#[must_use]
+#[inline(always)]
+pub fn most_threads() -> u32 {
+    if is_spmd() { target::threads_in_block() } else { workers() }
+}

@@ -1,12 +1,30 @@
 //! Edits of LLVM's text for the device runtime: what Rust cannot say about code for a GPU.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The section that marks a static of the crate as shared memory of a block.
 const SHARED_SECTION: &str = ", section \".gangway.shared\"";
 
+/// The section of functions that are inlined into programs, but whole while the runtime is optimised.
+const INLINE_SECTION: &str = " section \".gangway.inline\"";
+
+/// The section of functions that stay calls.
+const CALL_SECTION: &str = " section \".gangway.call\"";
+
+/// Constants that the program may define itself.
+const COMPILER_CONSTANTS: &str = "__omp_rtl_";
+
+/// The variable that the host writes, which it finds by its name in the image.
+const DEVICE_ENVIRONMENT: &str = "__omp_rtl_device_environment";
+
 /// The name of the memory whose size a launch says.
 const DYNAMIC_SHARED: &str = "__gangway_dynamic_shared";
+
+/// The function that hides where a pointer comes from.
+const OPAQUE: &str = "@__gangway_opaque(";
+
+/// The function that reads a number of another type than was written.
+const LOW_BYTE: &str = "@__gangway_low_byte(";
 
 /// Prefix of the names that Rust gives to what is not exported.
 const MANGLED: &str = "_R";
@@ -18,6 +36,7 @@ pub fn prepare(text: &str) -> String {
     for line in text.lines() {
         let line = place_in_shared_memory(line, &shared);
         let line = mark_indirect_calls(&line);
+        let line = let_programs_define(&line);
         output.push_str(&without_processor(&line));
         output.push('\n');
     }
@@ -27,9 +46,11 @@ pub fn prepare(text: &str) -> String {
 /// The edits after it: functions that the compiler of the program is to recognise by name stayed
 /// whole until now, and what is exported is for the image alone.
 pub fn finish(text: &str) -> String {
+    let groups = attribute_groups(text);
     let mut output = String::with_capacity(text.len());
     for line in text.lines() {
-        output.push_str(&hide(line));
+        let Some(line) = expand_stand_ins(line) else { continue };
+        output.push_str(&hide(&decide_inlining(&make_volatile(&line), &groups)));
         output.push('\n');
     }
     output
@@ -85,15 +106,16 @@ fn place_in_shared_memory(line: &str, shared: &BTreeSet<&str>) -> String {
     }
     let mut output = String::with_capacity(line.len());
     let mut rest = line;
-    while let Some(at) = rest.find("ptr @") {
-        let after = &rest[at + "ptr @".len()..];
+    while let Some(at) = rest.find('@') {
+        let after = &rest[at + 1..];
         let end = after.find(|letter: char| !is_name(letter)).unwrap_or(after.len());
+        let name = &after[..end];
         output.push_str(&rest[..at]);
-        if shared.contains(&after[..end]) {
-            let name = &after[..end];
-            output.push_str(&format!("ptr addrspacecast (ptr addrspace(3) @{name} to ptr)"));
+        if shared.contains(name) {
+            output.push_str(&format!("addrspacecast (ptr addrspace(3) @{name} to ptr)"));
         } else {
-            output.push_str(&rest[at..at + "ptr @".len() + end]);
+            output.push('@');
+            output.push_str(name);
         }
         rest = &after[end..];
     }
@@ -149,6 +171,94 @@ fn without_processor(line: &str) -> String {
     line
 }
 
+/// Weak, and no longer read as volatile: the program's own definition decides. Rust had to be kept
+/// from taking its value for the last word.
+fn let_programs_define(line: &str) -> String {
+    if line.starts_with("@llvm.compiler.used") {
+        // Nothing in the image refers to it; the host does.
+        return line.replacen("@llvm.compiler.used", "@llvm.used", 1);
+    }
+    if let Some((name, rest)) = line.split_once(" = ")
+        && let Some(plain) = name.strip_prefix('@').filter(|name| name.starts_with(COMPILER_CONSTANTS))
+    {
+        let visibility = if plain == DEVICE_ENVIRONMENT { "protected" } else { "hidden" };
+        let at = rest.find("constant ").or_else(|| rest.find("global ")).unwrap_or(0);
+        return format!("{name} = weak {visibility} {}", &rest[at..]);
+    }
+    if line.contains("load volatile") && line.contains(&format!("@{COMPILER_CONSTANTS}")) {
+        return line.replacen("load volatile", "load", 1);
+    }
+    line.to_owned()
+}
+
+/// LLVM's passes for OpenMP leave other threads out of account where they see only aligned barriers,
+/// also between atomic operations. What is volatile they leave alone.
+fn make_volatile(line: &str) -> String {
+    for operation in ["load atomic ", "store atomic ", "cmpxchg ", "atomicrmw "] {
+        if let Some(at) = line.find(operation)
+            && (line[..at].trim().is_empty() || line[..at].ends_with(" = "))
+        {
+            let end = at + operation.len();
+            return format!("{}volatile {}", &line[..end], &line[end..]);
+        }
+    }
+    line.to_owned()
+}
+
+/// Calls of functions that stand for what Rust cannot say, as what they stand for; their declarations
+/// go. Hiding where a pointer comes from is two conversions, which fold as soon as the pointer is a
+/// constant.
+fn expand_stand_ins(line: &str) -> Option<String> {
+    for (name, expansion) in [
+        (OPAQUE, "  %N = ptrtoint ptr %A to i64\n  %R = inttoptr i64 %N to ptr"),
+        (
+            LOW_BYTE,
+            "  %N = alloca i16, align 2\n  store i16 %A, ptr %N, align 2\n  %R = load i8, ptr %N, align 2",
+        ),
+    ] {
+        let Some(at) = line.find(name) else { continue };
+        if line.starts_with("declare ") {
+            return None;
+        }
+        let (result, _) = line.trim_start().split_once(" = ")?;
+        let argument = line[at + name.len()..].split(')').next()?.rsplit(' ').next()?;
+        let between = result.replacen('%', "%gangway.", 1);
+        return Some(expansion.replace("%N", &between).replace("%A", argument).replace("%R", result));
+    }
+    Some(line.to_owned())
+}
+
+/// The text of each group of attributes.
+fn attribute_groups(text: &str) -> BTreeMap<&str, &str> {
+    text.lines()
+        .filter_map(|line| {
+            let (number, rest) = line.strip_prefix("attributes ")?.split_once(" = { ")?;
+            Some((number, rest.strip_suffix(" }")?))
+        })
+        .collect()
+}
+
+/// A function says by its section whether LLVM may inline it.
+fn decide_inlining(line: &str, groups: &BTreeMap<&str, &str>) -> String {
+    if line.contains(CALL_SECTION) {
+        return line.replacen(CALL_SECTION, "", 1);
+    }
+    if !line.contains(INLINE_SECTION) {
+        return line.to_owned();
+    }
+    let Some((head, group)) = line
+        .replacen(INLINE_SECTION, "", 1)
+        .rsplit_once(" #")
+        .map(|(head, tail)| (head.to_owned(), format!("#{}", tail.trim_end_matches([' ', '{']))))
+    else {
+        return line.replacen(INLINE_SECTION, " alwaysinline", 1);
+    };
+    let attributes: Vec<&str> =
+        groups.get(group.as_str()).into_iter().flat_map(|group| group.split(' ')).collect();
+    let kept: Vec<&str> = attributes.into_iter().filter(|word| *word != "noinline").collect();
+    format!("{head} alwaysinline {} {{", kept.join(" "))
+}
+
 /// Hidden: the image is where the function ends, and what it does not use is left out.
 fn hide(line: &str) -> String {
     let Some(rest) = line.strip_prefix("define ") else { return line.to_owned() };
@@ -186,6 +296,7 @@ mod tests {
   store i32 5, ptr @_RA, align 4
   %1 = getelementptr i8, ptr @_RAB, i64 4
   store ptr @_RA, ptr @_RAB
+  call void @f(ptr align 8 @_RA)
 ";
         let edited = prepare(text);
         let lines: Vec<&str> = edited.lines().collect();
@@ -194,6 +305,7 @@ mod tests {
         assert_eq!(lines[2], "  store i32 5, ptr addrspacecast (ptr addrspace(3) @_RA to ptr), align 4");
         assert_eq!(lines[3], "  %1 = getelementptr i8, ptr @_RAB, i64 4");
         assert_eq!(lines[4], "  store ptr addrspacecast (ptr addrspace(3) @_RA to ptr), ptr @_RAB");
+        assert_eq!(lines[5], "  call void @f(ptr align 8 addrspacecast (ptr addrspace(3) @_RA to ptr))");
     }
 
     #[test]
@@ -220,6 +332,81 @@ mod tests {
     fn processors_are_taken_off() {
         let line = "attributes #0 = { convergent nounwind \"target-cpu\"=\"sm_30\" }";
         assert_eq!(without_processor(line), "attributes #0 = { convergent nounwind }");
+    }
+
+    #[test]
+    fn sections_decide_on_inlining() {
+        let text = "\
+define void @a() unnamed_addr #1 section \".gangway.inline\" {
+define void @b() unnamed_addr #1 section \".gangway.call\" {
+define void @c(ptr %0) unnamed_addr #1 {
+attributes #1 = { convergent noinline memory(argmem: read) }
+";
+        let finished = finish(text);
+        let lines: Vec<&str> = finished.lines().collect();
+        assert_eq!(
+            lines[0],
+            "define hidden void @a() unnamed_addr alwaysinline convergent memory(argmem: read) {"
+        );
+        assert_eq!(lines[1], "define hidden void @b() unnamed_addr #1 {");
+        assert_eq!(lines[2], "define hidden void @c(ptr %0) unnamed_addr #1 {");
+    }
+
+    #[test]
+    fn atomic_operations_become_volatile() {
+        let cases = [
+            ("  %8 = load atomic i32, ptr %0 monotonic", "  %8 = load atomic volatile i32, ptr %0 monotonic"),
+            ("  store atomic i32 0, ptr %0 release", "  store atomic volatile i32 0, ptr %0 release"),
+            (
+                "  %1 = cmpxchg ptr %0, i32 0, i32 1 acquire",
+                "  %1 = cmpxchg volatile ptr %0, i32 0, i32 1 acquire",
+            ),
+            ("  %1 = atomicrmw add ptr %0, i32 1", "  %1 = atomicrmw volatile add ptr %0, i32 1"),
+            ("  %1 = load i32, ptr %0", "  %1 = load i32, ptr %0"),
+        ];
+        for (line, expected) in cases {
+            assert_eq!(make_volatile(line), expected);
+        }
+    }
+
+    #[test]
+    fn stand_ins_are_expanded() {
+        let cases = [
+            (
+                "  %7 = tail call ptr @__gangway_opaque(ptr noundef %3) #2",
+                "  %gangway.7 = ptrtoint ptr %3 to i64\n  %7 = inttoptr i64 %gangway.7 to ptr",
+            ),
+            (
+                "  %2 = tail call noundef i8 @__gangway_low_byte(i16 noundef %1)",
+                "  %gangway.2 = alloca i16, align 2\n  store i16 %1, ptr %gangway.2, align 2\n  \
+                 %2 = load i8, ptr %gangway.2, align 2",
+            ),
+        ];
+        for (line, expected) in cases {
+            assert_eq!(expand_stand_ins(line).as_deref(), Some(expected));
+        }
+        assert_eq!(expand_stand_ins("declare ptr @__gangway_opaque(ptr noundef) #1"), None);
+    }
+
+    #[test]
+    fn constants_of_the_program_come_first() {
+        let cases = [
+            (
+                "@__omp_rtl_debug_kind = constant [4 x i8] zeroinitializer, align 4",
+                "@__omp_rtl_debug_kind = weak hidden constant [4 x i8] zeroinitializer, align 4",
+            ),
+            (
+                "@__omp_rtl_device_environment = global [48 x i8] zeroinitializer, align 8",
+                "@__omp_rtl_device_environment = weak protected global [48 x i8] zeroinitializer, align 8",
+            ),
+            (
+                "  %1 = load volatile i32, ptr @__omp_rtl_debug_kind, align 4",
+                "  %1 = load i32, ptr @__omp_rtl_debug_kind, align 4",
+            ),
+        ];
+        for (line, expected) in cases {
+            assert_eq!(let_programs_define(line), expected);
+        }
     }
 
     #[test]

@@ -41,6 +41,8 @@ answers! {
     shuffle_down(mask: Mask, value: u32, delta: u32, width: u32) -> u32 = value;
     nanoseconds() -> u64 = 0;
     dynamic_shared_memory() -> (*mut c_void, u32) = (core::ptr::null_mut(), 0);
+    low_byte(number: u16) -> u8 = number as u8;
+    opaque(function: *const c_void) -> *const c_void = function;
     allocate(bytes: u64) -> *mut c_void = core::ptr::null_mut();
 }
 
@@ -61,6 +63,7 @@ does_nothing! {
     fence_device();
     fence_system();
     sleep(nanoseconds: u32);
+    exit_if(condition: bool);
 }
 
 /// Ends the test.

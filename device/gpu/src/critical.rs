@@ -1,0 +1,83 @@
+//! Mutual exclusion: `critical`, `ordered`, and the words that locks are made of.
+
+use crate::environment::Location;
+use crate::target;
+use core::sync::atomic::{AtomicU32, Ordering};
+
+/// Takes a lock, a word that is 0 when it is free; it counts for all blocks of the device.
+///
+/// # Safety
+/// `word` is valid, and used as a lock alone.
+#[inline(always)]
+pub unsafe fn lock(word: *mut u32) {
+    // SAFETY: as the caller says.
+    let word = unsafe { AtomicU32::from_ptr(word) };
+    while word.compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed).is_err() {
+        target::sleep(50);
+    }
+    target::fence_device();
+}
+
+/// Takes a lock if it is free.
+///
+/// # Safety
+/// As for [`lock`].
+#[inline(always)]
+pub unsafe fn try_lock(word: *mut u32) -> bool {
+    // SAFETY: as the caller says.
+    let word = unsafe { AtomicU32::from_ptr(word) };
+    let taken = word.compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed).is_ok();
+    target::fence_device();
+    taken
+}
+
+/// Gives a lock back.
+///
+/// # Safety
+/// As for [`lock`]; the thread has it.
+#[inline(always)]
+pub unsafe fn unlock(word: *mut u32) {
+    target::fence_device();
+    // SAFETY: as the caller says.
+    let word = unsafe { AtomicU32::from_ptr(word) };
+    word.store(0, Ordering::Release);
+}
+
+/// `critical`. In C and C++ clang lets the threads of a block come one after the other.
+///
+/// # Safety
+/// `name` is the variable that the compiler made for the name, eight words of zeros.
+#[unsafe(no_mangle)]
+#[cfg_attr(target_arch = "nvptx64", unsafe(link_section = ".gangway.inline"))]
+pub unsafe extern "C" fn __kmpc_critical(_: *const Location, _: i32, name: *mut u32) {
+    // SAFETY: as the caller says.
+    unsafe { lock(name) };
+}
+
+/// `critical` with a hint, which nothing depends on.
+///
+/// # Safety
+/// As for [`__kmpc_critical`].
+#[unsafe(no_mangle)]
+#[cfg_attr(target_arch = "nvptx64", unsafe(link_section = ".gangway.inline"))]
+pub unsafe extern "C" fn __kmpc_critical_with_hint(_: *const Location, _: i32, name: *mut u32, _: u32) {
+    // SAFETY: as the caller says.
+    unsafe { lock(name) };
+}
+
+/// The end of a `critical`.
+///
+/// # Safety
+/// As for [`__kmpc_critical`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __kmpc_end_critical(_: *const Location, _: i32, name: *mut u32) {
+    // SAFETY: as the caller says.
+    unsafe { unlock(name) };
+}
+
+/// `ordered`: a loop with such a clause is run by one thread in its order (`dispatch`).
+#[unsafe(no_mangle)]
+pub extern "C" fn __kmpc_ordered(_: *const Location, _: i32) {}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn __kmpc_end_ordered(_: *const Location, _: i32) {}

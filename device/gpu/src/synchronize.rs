@@ -1,0 +1,248 @@
+//! Barriers, regions for one thread, and flushes.
+
+use crate::environment::Location;
+use crate::place::Place;
+use crate::target::{self, WARP};
+use crate::{debug, kernel, parallel, share, shared};
+use core::ffi::c_void;
+use core::sync::atomic::{AtomicU32, Ordering};
+
+/// The hardware's barrier for a team that is not the whole block.
+const TEAM_BARRIER: u32 = 1;
+
+shared! {
+    /// How many threads of the team have come to the barrier, if it is not made of whole warps.
+    static ARRIVED: u32
+}
+
+shared! {
+    /// How often the team has met there.
+    static MEETINGS: u32
+}
+
+/// Whether the hardware has no barrier for a team of that size: it counts warps.
+#[inline(always)]
+fn meets_in_memory(size: u32) -> bool {
+    let whole_block = kernel::is_spmd() && size == target::threads_in_block();
+    size > 1 && !whole_block && !parallel::is_whole_warps(size)
+}
+
+/// A region of that size starts. In SPMD mode all threads of the block call it, and otherwise the
+/// main thread, before the workers are woken.
+#[inline(always)]
+pub fn prepare(size: u32) {
+    if meets_in_memory(size) {
+        // SAFETY: all threads that call it write the same, and the team does not run yet.
+        unsafe {
+            ARRIVED.set(0);
+            MEETINGS.set(0);
+        }
+        if kernel::is_spmd() {
+            target::barrier_aligned();
+        }
+    }
+}
+
+/// Waits for the threads of the team.
+#[inline(always)]
+pub fn barrier(place: Place) {
+    let size = place.size();
+    if size == 1 {
+        return;
+    }
+    if kernel::is_spmd() && size == target::threads_in_block() {
+        target::barrier();
+    } else if parallel::is_whole_warps(size) {
+        target::barrier_of(TEAM_BARRIER, size);
+    } else {
+        meet(size);
+    }
+}
+
+#[inline(always)]
+fn meet(size: u32) {
+    // SAFETY: both are variables of the block that only this function uses while the team runs.
+    let (arrived, meetings) =
+        unsafe { (AtomicU32::from_ptr(ARRIVED.pointer()), AtomicU32::from_ptr(MEETINGS.pointer())) };
+    let before = meetings.load(Ordering::Relaxed);
+    target::fence_block();
+    if arrived.fetch_add(1, Ordering::Relaxed) == size - 1 {
+        arrived.store(0, Ordering::Relaxed);
+        target::fence_block();
+        meetings.store(before.wrapping_add(1), Ordering::Relaxed);
+    } else {
+        while meetings.load(Ordering::Relaxed) == before {
+            target::sleep(20);
+        }
+    }
+    target::fence_block();
+}
+
+/// `#pragma omp barrier`
+#[unsafe(no_mangle)]
+#[cfg_attr(target_arch = "nvptx64", unsafe(link_section = ".gangway.inline"))]
+pub extern "C" fn __kmpc_barrier(_: *const Location, word: i32) {
+    debug::trace(c"__kmpc_barrier");
+    barrier(Place::of(word));
+}
+
+/// A barrier at which a region could be cancelled; none ever is.
+#[unsafe(no_mangle)]
+#[cfg_attr(target_arch = "nvptx64", unsafe(link_section = ".gangway.inline"))]
+pub extern "C" fn __kmpc_cancel_barrier(_: *const Location, word: i32) -> i32 {
+    barrier(Place::of(word));
+    0
+}
+
+/// All threads of the block meet, each of whose warps comes as a whole: LLVM puts it around what one
+/// thread does for all in SPMD mode.
+#[unsafe(no_mangle)]
+#[inline(never)]
+#[cfg_attr(target_arch = "nvptx64", unsafe(link_section = ".gangway.inline"))]
+pub extern "C" fn __kmpc_barrier_simple_spmd(_: *const Location, _: i32) {
+    target::barrier_aligned();
+}
+
+/// Main thread and workers meet, in the state machine that LLVM makes.
+#[unsafe(no_mangle)]
+#[inline(never)]
+#[cfg_attr(target_arch = "nvptx64", unsafe(link_section = ".gangway.inline"))]
+pub extern "C" fn __kmpc_barrier_simple_generic(_: *const Location, _: i32) {
+    target::barrier();
+}
+
+/// Nobody is cancelled: `cancel-var` is false.
+#[unsafe(no_mangle)]
+pub extern "C" fn __kmpc_cancel(_: *const Location, _: i32, _: i32) -> i32 {
+    0
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn __kmpc_cancellationpoint(_: *const Location, _: i32, _: i32) -> i32 {
+    0
+}
+
+/// `#pragma omp master`: whether this thread is to run it.
+#[unsafe(no_mangle)]
+pub extern "C" fn __kmpc_master(_: *const Location, word: i32) -> i32 {
+    i32::from(Place::of(word).thread() == 0)
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn __kmpc_end_master(_: *const Location, _: i32) {}
+
+/// `#pragma omp masked filter(thread)`
+#[unsafe(no_mangle)]
+pub extern "C" fn __kmpc_masked(_: *const Location, word: i32, filter: i32) -> i32 {
+    i32::from(Place::of(word).thread().cast_signed() == filter)
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn __kmpc_end_masked(_: *const Location, _: i32) {}
+
+/// `#pragma omp single`: always the first thread, which needs no agreement.
+#[unsafe(no_mangle)]
+pub extern "C" fn __kmpc_single(_: *const Location, word: i32) -> i32 {
+    i32::from(Place::of(word).thread() == 0)
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn __kmpc_end_single(_: *const Location, _: i32) {}
+
+/// `flush`: for all of the device and the host, since data may be mapped into both.
+#[unsafe(no_mangle)]
+pub extern "C" fn __kmpc_flush(_: *const Location) {
+    target::fence_system();
+}
+
+shared! {
+    /// The copies of what `copyprivate` lists.
+    static COPIES: *mut *mut c_void
+}
+
+/// The most bytes of a variable in `copyprivate`; its size is known to the compiler alone.
+const COPY_BYTES: u64 = 64 << 10;
+/// Stands behind each copy: what has gone, was overwritten.
+const CANARY: u64 = 0x6761_6e67_7761_7921;
+
+type CopyList = unsafe extern "C" fn(*mut c_void, *mut c_void);
+
+/// `copyprivate`: the variables of the thread that ran the `single` go to all others.
+///
+/// They may be on its stack, where nobody else can read. So it copies them to the heap by the
+/// compiler's function, and the others copy from there.
+///
+/// # Safety
+/// `list` has `bytes` of pointers, which `copy` copies through; `done` is set in one thread.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __kmpc_copyprivate(
+    _: *const Location,
+    word: i32,
+    bytes: u64,
+    list: *mut c_void,
+    copy: CopyList,
+    done: i32,
+) {
+    let place = Place::of(word);
+    if place.size() == 1 {
+        return;
+    }
+    let count = bytes / size_of::<*mut c_void>() as u64;
+    if done != 0 {
+        let copies: *mut *mut c_void = share::heap(bytes).cast();
+        for index in 0..count as usize {
+            let memory = share::heap(COPY_BYTES + 8);
+            // SAFETY: the memory has just been allocated with that size.
+            unsafe {
+                copies.add(index).write(memory);
+                memory.cast::<u8>().add(COPY_BYTES as usize).cast::<u64>().write(CANARY);
+            }
+        }
+        // SAFETY: the compiler made the function for such lists.
+        unsafe { copy(copies.cast(), list) };
+        for index in 0..count as usize {
+            // SAFETY: as above.
+            let canary = unsafe {
+                copies.add(index).read().cast::<u8>().add(COPY_BYTES as usize).cast::<u64>().read()
+            };
+            if canary != CANARY {
+                debug::give_up(c"gangway: a variable in copyprivate has more than 65536 bytes\n");
+            }
+        }
+        // SAFETY: the others read it behind the barrier.
+        unsafe { COPIES.set(copies) };
+    }
+    barrier(place);
+    if done == 0 {
+        // SAFETY: written before the barrier; the compiler made the function for such lists.
+        unsafe { copy(list, COPIES.get().cast()) };
+    }
+    barrier(place);
+    if done != 0 {
+        // SAFETY: nobody reads it any more.
+        unsafe {
+            let copies = COPIES.get();
+            for index in 0..count as usize {
+                target::release(copies.add(index).read());
+            }
+            target::release(copies.cast());
+        }
+    }
+}
+
+/// The lanes that run together now.
+#[unsafe(no_mangle)]
+pub extern "C" fn __kmpc_warp_active_thread_mask() -> u64 {
+    u64::from(target::active_lanes())
+}
+
+/// Waits for lanes of the warp.
+#[unsafe(no_mangle)]
+pub extern "C" fn __kmpc_syncwarp(mask: u64) {
+    target::sync_warp(mask as u32);
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn __kmpc_get_warp_size() -> u32 {
+    WARP
+}

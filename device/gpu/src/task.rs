@@ -1,0 +1,301 @@
+//! Tasks: the thread that comes to one runs it at once.
+
+use crate::environment::Location;
+use crate::share;
+use crate::target;
+use core::ffi::c_void;
+
+/// `kmp_task_t`, as far as the runtime knows it.
+#[repr(C)]
+pub struct Task {
+    /// Behind the task's own values.
+    pub shareds: *mut c_void,
+    pub entry: Entry,
+    part: i32,
+    data: [u64; 2],
+}
+
+const _: () = assert!(size_of::<Task>() == 40);
+
+pub type Entry = unsafe extern "C" fn(i32, *mut Task) -> i32;
+type Duplicate = unsafe extern "C" fn(*mut Task, *mut Task, i32);
+
+/// What stands before each task: how many bytes it has with its values.
+#[repr(C, align(16))]
+struct Header {
+    bytes: u64,
+    state: u64,
+}
+
+/// The task has not begun.
+const FRESH: u64 = 0;
+/// Its function has been called.
+const RUNNING: u64 = 1;
+/// An untied task runs in parts: each of them hands it in again for the next one.
+const AGAIN: u64 = 2;
+
+const _: () = assert!(size_of::<Header>() == 16);
+
+fn allocate(bytes: u64) -> *mut Task {
+    let memory: *mut Header = share::heap(size_of::<Header>() as u64 + bytes).cast();
+    // SAFETY: the memory is large enough.
+    unsafe {
+        memory.write(Header { bytes, state: FRESH });
+        memory.add(1).cast()
+    }
+}
+
+/// # Safety
+/// The task is of [`allocate`].
+unsafe fn release(task: *mut Task) {
+    // SAFETY: the header stands before the task.
+    unsafe { target::release(task.cast::<Header>().sub(1).cast()) };
+}
+
+/// # Safety
+/// The task is of [`allocate`].
+unsafe fn run(word: i32, task: *mut Task) {
+    // SAFETY: the header stands before the task, which the compiler has filled.
+    unsafe {
+        let header = task.cast::<Header>().sub(1);
+        if (*header).state != FRESH {
+            (*header).state = AGAIN;
+            return;
+        }
+        loop {
+            (*header).state = RUNNING;
+            ((*task).entry)(word, task);
+            if (*header).state == RUNNING {
+                break;
+            }
+        }
+        release(task);
+    }
+}
+
+/// Makes a task, which the compiler fills.
+#[unsafe(no_mangle)]
+pub extern "C" fn __kmpc_omp_task_alloc(
+    _: *const Location,
+    _: i32,
+    _flags: i32,
+    bytes: usize,
+    shared_bytes: usize,
+    entry: Entry,
+) -> *mut Task {
+    let own = bytes.next_multiple_of(8);
+    let task = allocate((own + shared_bytes) as u64);
+    let shareds = if shared_bytes == 0 {
+        core::ptr::null_mut()
+    } else {
+        // SAFETY: the values are behind the task.
+        unsafe { task.cast::<u8>().add(own) }.cast()
+    };
+    // SAFETY: the memory is at least as large as the part that is known here.
+    unsafe { task.write(Task { shareds, entry, part: 0, data: [0; 2] }) };
+    task
+}
+
+/// Makes a task that would run on another device's thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn __kmpc_omp_target_task_alloc(
+    location: *const Location,
+    word: i32,
+    flags: i32,
+    bytes: usize,
+    shared_bytes: usize,
+    entry: Entry,
+    _device: i64,
+) -> *mut Task {
+    __kmpc_omp_task_alloc(location, word, flags, bytes, shared_bytes, entry)
+}
+
+/// `task`
+///
+/// # Safety
+/// The task is of [`__kmpc_omp_task_alloc`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __kmpc_omp_task(_: *const Location, word: i32, task: *mut Task) -> i32 {
+    // SAFETY: as the caller says.
+    unsafe { run(word, task) };
+    0
+}
+
+/// `task depend(…)`: what it depends on has ended, as tasks run at once.
+///
+/// # Safety
+/// As for [`__kmpc_omp_task`].
+#[unsafe(no_mangle)]
+#[allow(clippy::too_many_arguments)]
+pub unsafe extern "C" fn __kmpc_omp_task_with_deps(
+    _: *const Location,
+    word: i32,
+    task: *mut Task,
+    _: i32,
+    _: *mut c_void,
+    _: i32,
+    _: *mut c_void,
+) -> i32 {
+    // SAFETY: as the caller says.
+    unsafe { run(word, task) };
+    0
+}
+
+/// `task if(false)`: the compiler calls the task itself, between these two.
+#[unsafe(no_mangle)]
+pub extern "C" fn __kmpc_omp_task_begin_if0(_: *const Location, _: i32, _: *mut Task) {}
+
+/// # Safety
+/// As for [`__kmpc_omp_task`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __kmpc_omp_task_complete_if0(_: *const Location, _: i32, task: *mut Task) {
+    // SAFETY: as the caller says.
+    unsafe { release(task) };
+}
+
+/// `taskwait`
+#[unsafe(no_mangle)]
+pub extern "C" fn __kmpc_omp_taskwait(_: *const Location, _: i32) -> i32 {
+    0
+}
+
+/// `taskyield`
+#[unsafe(no_mangle)]
+pub extern "C" fn __kmpc_omp_taskyield(_: *const Location, _: i32, _: i32) -> i32 {
+    0
+}
+
+/// `task depend(…) if(false)`
+#[unsafe(no_mangle)]
+pub extern "C" fn __kmpc_omp_wait_deps(
+    _: *const Location,
+    _: i32,
+    _: i32,
+    _: *mut c_void,
+    _: i32,
+    _: *mut c_void,
+) {
+}
+
+/// `taskwait depend(…)`
+#[unsafe(no_mangle)]
+#[allow(clippy::too_many_arguments)]
+pub extern "C" fn __kmpc_omp_taskwait_deps_51(
+    _: *const Location,
+    _: i32,
+    _: i32,
+    _: *mut c_void,
+    _: i32,
+    _: *mut c_void,
+    _: i32,
+) {
+}
+
+/// `affinity(…)`: there are no places.
+#[unsafe(no_mangle)]
+pub extern "C" fn __kmpc_omp_reg_task_with_affinity(
+    _: *const Location,
+    _: i32,
+    _: *mut Task,
+    _: i32,
+    _: *mut c_void,
+) -> i32 {
+    0
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn __kmpc_taskgroup(_: *const Location, _: i32) {}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn __kmpc_end_taskgroup(_: *const Location, _: i32) {}
+
+/// `taskloop`: the task as the compiler made it has the bounds of the whole loop. Where values have to
+/// be copied, or the last iteration to be marked, the compiler's function does it, for a copy.
+///
+/// # Safety
+/// The task is of [`__kmpc_omp_task_alloc`], and the function was made for it.
+#[unsafe(no_mangle)]
+#[allow(clippy::too_many_arguments)]
+pub unsafe extern "C" fn __kmpc_taskloop(
+    _: *const Location,
+    word: i32,
+    task: *mut Task,
+    _condition: i32,
+    _lower: *mut u64,
+    _upper: *mut u64,
+    _stride: i64,
+    _no_group: i32,
+    _kind: i32,
+    _grain: u64,
+    duplicate: Option<Duplicate>,
+) {
+    let Some(duplicate) = duplicate else {
+        // SAFETY: as the caller says.
+        unsafe { run(word, task) };
+        return;
+    };
+    // SAFETY: the header stands before the task, which has that many bytes.
+    unsafe {
+        let bytes = (*task.cast::<Header>().sub(1)).bytes;
+        let copy = allocate(bytes);
+        core::ptr::copy_nonoverlapping(task.cast::<u8>(), copy.cast::<u8>(), bytes as usize);
+        if !(*task).shareds.is_null() {
+            let offset = (*task).shareds as usize - task as usize;
+            (*copy).shareds = copy.cast::<u8>().add(offset).cast();
+        }
+        duplicate(copy, task, 1);
+        run(word, copy);
+        release(task);
+    }
+}
+
+/// The same with `strict`, which only says how large pieces are.
+///
+/// # Safety
+/// As for [`__kmpc_taskloop`].
+#[unsafe(no_mangle)]
+#[allow(clippy::too_many_arguments)]
+pub unsafe extern "C" fn __kmpc_taskloop_5(
+    location: *const Location,
+    word: i32,
+    task: *mut Task,
+    condition: i32,
+    lower: *mut u64,
+    upper: *mut u64,
+    stride: i64,
+    no_group: i32,
+    kind: i32,
+    grain: u64,
+    _modifier: i32,
+    duplicate: Option<Duplicate>,
+) {
+    // SAFETY: as the caller says.
+    unsafe {
+        __kmpc_taskloop(
+            location, word, task, condition, lower, upper, stride, no_group, kind, grain, duplicate,
+        );
+    }
+}
+
+/// `taskgroup task_reduction(…)`: one thread runs all of the group's tasks, so they may all
+/// add to the original variable.
+#[unsafe(no_mangle)]
+pub extern "C" fn __kmpc_taskred_init(_: i32, _: i32, data: *mut c_void) -> *mut c_void {
+    data
+}
+
+/// The same for older compilers.
+#[unsafe(no_mangle)]
+pub extern "C" fn __kmpc_task_reduction_init(_: i32, _: i32, data: *mut c_void) -> *mut c_void {
+    data
+}
+
+/// The variable to which a task adds: the original.
+#[unsafe(no_mangle)]
+pub extern "C" fn __kmpc_task_reduction_get_th_data(
+    _: i32,
+    _group: *mut c_void,
+    item: *mut c_void,
+) -> *mut c_void {
+    item
+}
