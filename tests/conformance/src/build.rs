@@ -70,10 +70,13 @@ impl Builder<'_> {
     pub fn build(&self, program: &Program, level: &str) -> Result<Built, String> {
         let mut steps = vec![self.executable(program, level)?];
         if let Some(source) = &program.header.library {
-            steps.push(self.shared_library(source, level, "library.so", self.offload_flags())?);
+            let step = self.step(Language::C, "library.so")?;
+            steps.push(shared_library(step, source, level, self.offload_flags()));
         }
         if let Some(source) = &program.header.tool {
-            steps.push(self.shared_library(source, level, "tool.so", &["-fopenmp"])?);
+            // Not by `gangway cc`: a tool that is linked with libomptarget loads it while libomp starts.
+            let step = self.stock_step(Language::C, "tool.so")?;
+            steps.push(shared_library(step, source, level, &["-fopenmp"]));
         }
 
         for step in &mut steps {
@@ -98,12 +101,16 @@ impl Builder<'_> {
         }
     }
 
-    /// A call of the compiler for a language, without flags.
-    fn step(&self, language: Language, output: &'static str) -> Result<Step, String> {
+    /// A call of the stock compiler for a language, without flags.
+    fn stock_step(&self, language: Language, output: &'static str) -> Result<Step, String> {
         let compiler = self.toolchain.compiler(language)?;
         let version = compiler.version.clone();
-        let mut step =
-            Step { program: compiler.program.into(), version, arguments: vec![], sources: vec![], output };
+        Ok(Step { program: compiler.program.into(), version, arguments: vec![], sources: vec![], output })
+    }
+
+    /// A call of the compiler for the devices.
+    fn step(&self, language: Language, output: &'static str) -> Result<Step, String> {
+        let mut step = self.stock_step(language, output)?;
         if let Devices::All { command, files } = &self.devices {
             for file in files.iter().chain([command]) {
                 if !file.is_file() {
@@ -146,23 +153,6 @@ impl Builder<'_> {
         Ok(step)
     }
 
-    fn shared_library(
-        &self,
-        source: &str,
-        level: &str,
-        output: &'static str,
-        flags: &[&str],
-    ) -> Result<Step, String> {
-        let mut step = self.step(Language::C, output)?;
-        let source = corpus::support_directory().join(source);
-        step.arguments.extend([format!("-{level}").into(), "-g".into()]);
-        step.arguments.extend(["-shared", "-fPIC"].map(OsString::from));
-        step.arguments.extend(flags.iter().map(OsString::from));
-        step.arguments.push(source.clone().into());
-        step.sources.push(source);
-        Ok(step)
-    }
-
     fn fill(&self, directory: &Path, steps: &[Step]) -> Result<(), String> {
         fs::create_dir_all(&self.cache).map_err(|error| format!("{}: {error}", self.cache.display()))?;
         let unfinished = tempfile::Builder::new()
@@ -182,6 +172,16 @@ impl Builder<'_> {
             Err(error) => Err(format!("{}: {error}", directory.display())),
         }
     }
+}
+
+fn shared_library(mut step: Step, source: &str, level: &str, flags: &[&str]) -> Step {
+    let source = corpus::support_directory().join(source);
+    step.arguments.extend([format!("-{level}").into(), "-g".into()]);
+    step.arguments.extend(["-shared", "-fPIC"].map(OsString::from));
+    step.arguments.extend(flags.iter().map(OsString::from));
+    step.arguments.push(source.clone().into());
+    step.sources.push(source);
+    step
 }
 
 impl Step {

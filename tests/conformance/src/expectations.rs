@@ -12,15 +12,21 @@ use std::path::Path;
 pub enum Expected {
     /// The compiler refuses the program for GPUs.
     Refused,
-    /// It compiles, and its run differs from the CPU's.
+    /// It compiles, and its run differs from the CPU's, as it must or may on a GPU.
     Differs,
-    /// The program is about CPU devices, so it says nothing about a GPU. It is not run.
-    CpuOnly,
+    /// It fails, and should not.
+    Defect,
+    /// It is not run: it is about CPU devices, or takes too long.
+    NotRun,
 }
 
 impl Expected {
-    const WORDS: [(&'static str, Expected); 3] =
-        [("refused", Expected::Refused), ("differs", Expected::Differs), ("cpu-only", Expected::CpuOnly)];
+    const WORDS: [(&'static str, Expected); 4] = [
+        ("refused", Expected::Refused),
+        ("differs", Expected::Differs),
+        ("defect", Expected::Defect),
+        ("not-run", Expected::NotRun),
+    ];
 }
 
 impl fmt::Display for Expected {

@@ -53,7 +53,7 @@ fn trials(arguments: &Arguments) -> Result<Vec<Trial>, String> {
             let name = format!("{}@{level}", program.name);
             names.push(name.clone());
             let skipped = suite.expectations.of(&program.name, &level);
-            let skipped = skipped.filter(|(expected, _)| *expected == Expected::CpuOnly).is_some();
+            let skipped = skipped.filter(|(expected, _)| *expected == Expected::NotRun).is_some();
             let test = move || suite.check(&program, &level).map_err(Failed::from);
             trials.push(Trial::test(name, test).with_ignored_flag(skipped));
         }
@@ -113,13 +113,13 @@ impl Suite {
         let expected = self.expectations.of(&program.name, level);
         let kind = expected.map(|(expected, _)| expected);
         let done = match builder.build(program, level) {
-            Err(_) if kind == Some(Expected::Refused) => return Ok(()),
+            Err(_) if matches!(kind, Some(Expected::Refused | Expected::Defect)) => return Ok(()),
             Err(refusal) => return Err(refusal),
             Ok(built) => self.compare(program, &built),
         };
         match (expected, done) {
             (None, done) => done,
-            (Some((Expected::Differs, _)), Err(_)) => Ok(()),
+            (Some((Expected::Differs | Expected::Defect, _)), Err(_)) => Ok(()),
             (Some((expected, reason)), _) => Err(format!(
                 "this works although vgpu-expectations.txt has it as {expected} ({reason}): remove the line"
             )),
