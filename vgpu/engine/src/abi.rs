@@ -104,6 +104,10 @@ pub struct Warp {
     pub addresses: Lanes64,
     pub values: [Lanes64; 5],
     pub results: [Lanes64; 2],
+    /// 1 if there were loads or exchanges that lanes may wait with, since lanes last took turns.
+    pub spins: u32,
+    /// How often the fuel was spent without any of them.
+    pub rations: u32,
 }
 
 // See the description of the structure.

@@ -6,7 +6,7 @@ use gangway_ptx::StateSpace;
 
 use super::atomic::Operation;
 use super::pointers::{Pointers, pointers};
-use super::{SPIN, fault, lanes, narrow, narrow_mut, run};
+use super::{fault, lanes, narrow, narrow_mut, run, spin};
 use crate::abi::{LANES, Warp};
 
 /// The space of an access, as far as it matters here.
@@ -150,7 +150,7 @@ pub(super) unsafe extern "C" fn load(warp: *mut Warp, mask: u64, access: u64) {
         run(warp, |warp| {
             let (mask, access) = (mask as u32, Access::from_bits(access));
             if access.strong {
-                warp.fuel -= SPIN;
+                spin(warp);
             }
             if let Some(Pointers { each, .. }) = pointers(warp, mask, access) {
                 for index in 0..usize::from(access.count) {

@@ -11,7 +11,7 @@ use gangway_ptx::{Meaning, Type};
 
 use super::access::{Access, FIRST_SHARED, Space, each_lane, place};
 use super::pointers::{Pointers, Seen, pointers};
-use super::{SPIN, fault, lanes, narrow, narrow_mut, run, value};
+use super::{fault, lanes, narrow, narrow_mut, run, spin, value};
 use crate::abi::Warp;
 
 const ORDER: Ordering = Ordering::SeqCst;
@@ -32,7 +32,7 @@ pub(super) unsafe extern "C" fn atomic(warp: *mut Warp, mask: u64, access: u64, 
                 fault(warp, mask, FaultKind::Unsupported(opcode.to_string()))
             };
             if atomic.op.may_spin() {
-                warp.fuel -= SPIN;
+                spin(warp);
             }
             if pointers(warp, mask, access).is_some_and(|places| all(warp, mask, access, atomic, &places)) {
                 return;

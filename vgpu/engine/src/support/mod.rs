@@ -29,6 +29,12 @@ use crate::abi::Warp;
 /// spin are to give way soon.
 const SPIN: i64 = 64;
 
+/// Such a load or exchange is done.
+fn spin(warp: &mut Warp) {
+    warp.fuel -= SPIN;
+    warp.spins = 1;
+}
+
 /// Declares the helpers: their numbers, and the table of their entries.
 macro_rules! helpers {
     ($($name:ident = $entry:ident => $function:path),+ $(,)?) => {

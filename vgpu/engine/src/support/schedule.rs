@@ -162,6 +162,23 @@ pub(super) unsafe extern "C" fn next(warp: *mut Warp, frame: *mut Frame) -> u64 
     unsafe { run(warp, |warp| choose(warp, frame)) }
 }
 
+/// So many rations of fuel do lanes compute for before others of the warp have their turn, where
+/// nothing says that they wait for these: at least a million steps back.
+const RATIONS: u32 = 1024;
+
+/// Whether lanes that have spent their fuel may have waited for other lanes of the warp.
+///
+/// Lanes that merely compute are better not interrupted. Those behind their loop may call a
+/// function and wait in it for all lanes, but lanes that are outside of the function cannot come.
+fn may_have_waited(warp: &mut Warp) -> bool {
+    warp.rations += 1;
+    let waited = warp.spins != 0 || warp.rations >= RATIONS;
+    if waited {
+        (warp.spins, warp.rations) = (0, 0);
+    }
+    waited
+}
+
 /// Fuel is spent by lanes that step back to `block`; or no lane is to wait there, when there is no
 /// such block. Other warps have their turn, then others of this warp: without the lanes that
 /// were in front of them. Otherwise lanes that spin would never let those behind the loop go on.
@@ -170,8 +187,11 @@ pub(super) unsafe extern "C" fn step_back(warp: *mut Warp, frame: *mut Frame, bl
     unsafe {
         run(warp, |warp| {
             warp.host().turn(warp);
-            (*frame).waiting |= std::mem::take(&mut (*frame).held);
             let block = block as u32;
+            if block < (*frame).blocks && !may_have_waited(warp) {
+                return chosen(block, lanes as u32);
+            }
+            (*frame).waiting |= std::mem::take(&mut (*frame).held);
             if block >= (*frame).blocks {
                 return choose(warp, frame);
             }
