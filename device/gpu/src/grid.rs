@@ -39,16 +39,4 @@ pub fn shuffle_down_64(mask: Mask, value: u64, delta: u32, width: u32) -> u64 {
     u64::from(high) << 32 | u64::from(low)
 }
 
-#[unsafe(no_mangle)]
-pub extern "C" fn __kmpc_shuffle_int32(value: i32, delta: i16, width: i16) -> i32 {
-    let (delta, width) = (u32::from(delta.cast_unsigned()), u32::from(width.cast_unsigned()));
-    target::shuffle_down(Mask::MAX, value.cast_unsigned(), delta, width).cast_signed()
-}
-
-#[unsafe(no_mangle)]
-pub extern "C" fn __kmpc_shuffle_int64(value: i64, delta: i16, width: i16) -> i64 {
-    let (delta, width) = (u32::from(delta.cast_unsigned()), u32::from(width.cast_unsigned()));
-    shuffle_down_64(Mask::MAX, value.cast_unsigned(), delta, width).cast_signed()
-}
-
 const _: () = assert!(WARP == Mask::BITS);

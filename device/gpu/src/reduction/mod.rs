@@ -10,6 +10,7 @@
 
 pub mod block;
 pub mod callbacks;
+pub mod exports;
 pub mod grid;
 pub mod machine;
 pub mod warp;

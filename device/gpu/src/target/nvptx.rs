@@ -59,6 +59,8 @@ mod intrinsic {
         pub safe fn barrier_all(barrier: u32);
         #[link_name = "llvm.nvvm.barrier.cta.sync.count"]
         pub safe fn barrier_count(barrier: u32, threads: u32);
+        #[link_name = "llvm.nvvm.barrier.cta.red.or.aligned.all"]
+        pub safe fn barrier_or(barrier: u32, predicate: bool) -> bool;
         #[link_name = "llvm.nvvm.membar.cta"]
         pub safe fn membar_cta();
         #[link_name = "llvm.nvvm.membar.gl"]
@@ -199,6 +201,13 @@ pub fn shuffle_down(mask: Mask, value: u32, delta: u32, width: u32) -> u32 {
 #[inline(always)]
 pub fn barrier_aligned() {
     intrinsic::barrier_aligned_all(0);
+}
+
+/// Waits as [`barrier_aligned`] does, and says whether `predicate` holds for any thread.
+#[must_use]
+#[inline(always)]
+pub fn any_in_block(predicate: bool) -> bool {
+    intrinsic::barrier_or(0, predicate)
 }
 
 /// Waits for all threads of the block that have not ended, wherever each of them calls it.

@@ -1,0 +1,155 @@
+//! The functions that compilers call for a reduction clause.
+
+use core::ffi::c_void;
+use core::ptr;
+use core::sync::atomic::AtomicU32;
+
+use super::callbacks::{Buffer, InterWarpCopy, ListGlobal, Reduction, ShuffleAndReduce};
+use super::grid::{Counters, Place as Caller};
+use super::machine::{Machine, WARP};
+use super::{block, grid};
+use crate::environment::{LaunchEnvironment, Location, mode};
+use crate::grid::shuffle_down_64;
+use crate::place::Place;
+use crate::{kernel, target};
+
+/// The GPU that this is compiled for.
+#[derive(Clone, Copy)]
+struct Gpu;
+
+impl Machine for Gpu {
+    #[inline(always)]
+    fn barrier(self) {
+        target::barrier_aligned();
+    }
+
+    #[inline(always)]
+    fn any_in_block(self, mine: bool) -> bool {
+        target::any_in_block(mine)
+    }
+
+    #[inline(always)]
+    fn fence(self) {
+        target::fence_device();
+    }
+
+    #[inline(always)]
+    fn spin(self) {
+        target::sleep(100);
+    }
+}
+
+/// Combines the lists of a team's threads. 1 tells thread 0 that its list holds the result.
+///
+/// # Safety
+/// All threads of the team call it, with what the compiler has generated for one clause.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __kmpc_nvptx_parallel_reduce_nowait_v2(
+    _: *const Location,
+    _bytes: u64,
+    list: *mut c_void,
+    shuffle: ShuffleAndReduce,
+    copy: InterWarpCopy,
+) -> i32 {
+    let place = Place::current();
+    // A region of one thread, and thus every region inside another.
+    if place.size() == 1 {
+        return 1;
+    }
+    // SAFETY: the threads of a region are the first ones of the block, and all are here.
+    unsafe { block::reduce(&Reduction { list, shuffle, copy }, place.thread(), place.size()) }.into()
+}
+
+/// Combines the lists of the teams of a launch. 1 tells one thread that its list holds the result.
+///
+/// `buffer` has room for `slots` lists.
+///
+/// # Safety
+/// All threads that run the `teams` region call it, with what the compiler has generated for one
+/// clause.
+#[unsafe(no_mangle)]
+#[allow(clippy::too_many_arguments)]
+pub unsafe extern "C" fn __kmpc_nvptx_teams_reduce_nowait_v2(
+    _: *const Location,
+    buffer: *mut c_void,
+    slots: u32,
+    _bytes: u64,
+    list: *mut c_void,
+    shuffle: ShuffleAndReduce,
+    copy: InterWarpCopy,
+    store: ListGlobal,
+    combine_into: ListGlobal,
+    load: ListGlobal,
+    combine_from: ListGlobal,
+) -> i32 {
+    let reduction = Reduction { list, shuffle, copy };
+    let buffer = Buffer { start: buffer, slots, store, combine_into, load, combine_from };
+    let (thread, threads) = if lists_are_private() {
+        (target::thread_id(), target::threads_in_block())
+    } else if kernel::is_spmd() && target::thread_id() != 0 {
+        return 0;
+    } else {
+        (0, 1)
+    };
+    let (team, teams) = (target::block_id(), target::blocks_in_grid());
+    let caller = Caller { thread, threads, team, teams };
+    // SAFETY: the launch of a kernel with such a reduction has an environment.
+    let counters = unsafe { counters(kernel::launch_environment()) };
+    // SAFETY: as the caller says.
+    unsafe { grid::reduce(Gpu, &reduction, &buffer, counters, caller) }.into()
+}
+
+/// Whether the lists of a `teams` reduction name variables of each thread.
+///
+/// In a kernel that is generic in the source they are the team's: often in shared memory, also
+/// where LLVM has made all threads run the kernel. Then only the initial thread may change them;
+/// without LLVM's help no other one is here.
+#[inline(always)]
+fn lists_are_private() -> bool {
+    // SAFETY: the environment is the constant that belongs to the kernel.
+    unsafe { (*kernel::environment()).configuration.mode == mode::SPMD }
+}
+
+/// # Safety
+/// The environment is that of the launch.
+#[inline(always)]
+unsafe fn counters<'a>(environment: *mut LaunchEnvironment) -> Counters<'a> {
+    // SAFETY: the counters are words of the environment that are only used as atomic ones.
+    unsafe {
+        Counters {
+            done: AtomicU32::from_ptr(ptr::addr_of_mut!((*environment).reduction_count)),
+            complete: AtomicU32::from_ptr(ptr::addr_of_mut!((*environment).reduction_iteration_count)),
+        }
+    }
+}
+
+/// The buffer that the host has made for the reductions of this launch.
+#[unsafe(no_mangle)]
+pub extern "C" fn __kmpc_reduction_get_fixed_buffer() -> *mut c_void {
+    // SAFETY: the launch of a kernel with such a reduction has an environment.
+    unsafe { (*kernel::launch_environment()).reduction_buffer }
+}
+
+/// The lanes of this warp that take part in what is reduced: those of the parallel region, or of
+/// the block outside of one.
+#[inline(always)]
+fn participants() -> target::Mask {
+    let place = Place::current();
+    let threads = if place.level() == 0 { target::threads_in_block() } else { place.size() };
+    let first = target::thread_id() & !(WARP - 1);
+    if threads - first >= WARP { !0 } else { (1 << (threads - first)) - 1 }
+}
+
+/// The value of the lane `offset` further on, in a segment of `width` lanes.
+#[unsafe(no_mangle)]
+pub extern "C" fn __kmpc_shuffle_int32(value: i32, offset: i16, width: i16) -> i32 {
+    let (value, offset, width) = (value.cast_unsigned(), offset as u32, width as u32);
+    target::shuffle_down(participants(), value, offset, width).cast_signed()
+}
+
+/// The same for 64 bits.
+#[unsafe(no_mangle)]
+pub extern "C" fn __kmpc_shuffle_int64(value: i64, offset: i16, width: i16) -> i64 {
+    let (offset, width) = (offset as u32, width as u32);
+    shuffle_down_64(participants(), value.cast_unsigned(), offset, width).cast_signed()
+}
