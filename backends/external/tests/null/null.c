@@ -111,7 +111,8 @@ void gangway_rtl_close(gangway_rtl_device device)
 uint64_t gangway_rtl_capabilities(gangway_rtl_device device)
 {
   (void)device;
-  uint64_t capabilities = 0;
+  /* Its kernels are the host's code: they can follow any address. */
+  uint64_t capabilities = GANGWAY_RTL_UNIFIED_MEMORY;
 #ifndef MANDATORY_ONLY
   capabilities |= GANGWAY_RTL_PEER_COPY;
 #endif
