@@ -111,7 +111,7 @@ programs! {
     nested_regions: Compiler, Compiler;
     ordered: Interpreter, Compiler;
     queries: Compiler, Compiler;
-    reduction_inside: Compiler, Compiler;
+    reduction_inside: Interpreter, Compiler;
     reduction_order: Compiler, Compiler;
     reduction_threads: Compiler, Compiler;
     reduction_types: Compiler, Compiler;

@@ -104,9 +104,12 @@ pub struct Warp {
     pub addresses: Lanes64,
     pub values: [Lanes64; 5],
     pub results: [Lanes64; 2],
-    /// 1 if there were loads or exchanges that lanes may wait with, since lanes last took turns.
+    /// Loads and exchanges that lanes may wait with, since the fuel was last spent.
     pub spins: u32,
-    /// How often the fuel was spent without any of them.
+    /// The loop in which it was spent: its first block, and the address of the frame.
+    pub spent_at: u32,
+    pub spent_in: u64,
+    /// How often the fuel was spent since lanes last took turns.
     pub rations: u32,
 }
 

@@ -108,7 +108,7 @@ fn prepare(host: &WarpHost, warp: &mut Warp, block: [u32; 3], shared: u64, worke
     warp.local_top = LOCAL_START;
     warp.fuel = host.ration.get();
     warp.carry = 0;
-    (warp.spins, warp.rations) = (0, 0);
+    (warp.spins, warp.rations, warp.spent_at, warp.spent_in) = (0, 0, 0, 0);
     host.start(missing);
 }
 

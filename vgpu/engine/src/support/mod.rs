@@ -32,7 +32,7 @@ const SPIN: i64 = 64;
 /// Such a load or exchange is done.
 fn spin(warp: &mut Warp) {
     warp.fuel -= SPIN;
-    warp.spins = 1;
+    warp.spins = warp.spins.saturating_add(1);
 }
 
 /// Declares the helpers: their numbers, and the table of their entries.

@@ -166,15 +166,20 @@ pub(super) unsafe extern "C" fn next(warp: *mut Warp, frame: *mut Frame) -> u64 
 /// nothing says that they wait for these: at least a million steps back.
 const RATIONS: u32 = 1024;
 
-/// Whether lanes that have spent their fuel may have waited for other lanes of the warp.
+/// Whether lanes that have spent their fuel in a loop may have waited for other lanes of the warp.
 ///
 /// Lanes that merely compute are better not interrupted. Those behind their loop may call a
 /// function and wait in it for all lanes, but lanes that are outside of the function cannot come.
-fn may_have_waited(warp: &mut Warp) -> bool {
+fn may_have_waited(warp: &mut Warp, frame: *const Frame, block: u32) -> bool {
+    let spins = std::mem::take(&mut warp.spins);
+    // What was done before the loop says nothing of it, so it must have taken a whole ration.
+    let frame = frame.addr() as u64;
+    let stayed = warp.spent_in == frame && warp.spent_at == block;
+    (warp.spent_in, warp.spent_at) = (frame, block);
     warp.rations += 1;
-    let waited = warp.spins != 0 || warp.rations >= RATIONS;
+    let waited = stayed && spins != 0 || warp.rations >= RATIONS;
     if waited {
-        (warp.spins, warp.rations) = (0, 0);
+        warp.rations = 0;
     }
     waited
 }
@@ -188,7 +193,7 @@ pub(super) unsafe extern "C" fn step_back(warp: *mut Warp, frame: *mut Frame, bl
         run(warp, |warp| {
             warp.host().turn(warp);
             let block = block as u32;
-            if block < (*frame).blocks && !may_have_waited(warp) {
+            if block < (*frame).blocks && !may_have_waited(warp, frame, block) {
                 return chosen(block, lanes as u32);
             }
             (*frame).waiting |= std::mem::take(&mut (*frame).held);
