@@ -108,6 +108,24 @@ pub(crate) struct RtlKernelProperties {
     pub parameters: *const RtlParameter,
 }
 
+impl RtlKernelProperties {
+    /// Of a kernel of which the library says nothing.
+    pub const UNSAID: Self = Self {
+        size: size_of::<Self>() as u32,
+        convention: ARGUMENTS_SLOTS,
+        leading_slots: -1,
+        trailing_slots: 0,
+        mode: MODE_UNKNOWN,
+        max_threads: 0,
+        static_group_memory: 0,
+        max_dynamic_group_memory: u32::MAX,
+        environment: 0,
+        has_environment: 0,
+        parameter_count: 0,
+        parameters: std::ptr::null(),
+    };
+}
+
 /// `gangway_rtl_host_calls`.
 #[repr(C)]
 pub(crate) struct RtlHostCalls {

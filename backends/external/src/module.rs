@@ -55,20 +55,7 @@ impl ExternalModule {
     fn describe(&self, name: &str, kernel: Handle) -> Result<Kernel> {
         let known = Kernel::new(KernelHandle(kernel.expose_provenance()));
         let Some(describe) = self.device.functions.describe_kernel else { return Ok(known) };
-        let mut properties = RtlKernelProperties {
-            size: size_of::<RtlKernelProperties>() as u32,
-            convention: abi::ARGUMENTS_SLOTS,
-            leading_slots: -1,
-            trailing_slots: 0,
-            mode: abi::MODE_UNKNOWN,
-            max_threads: 0,
-            static_group_memory: 0,
-            max_dynamic_group_memory: u32::MAX,
-            environment: 0,
-            has_environment: 0,
-            parameter_count: 0,
-            parameters: ptr::null(),
-        };
+        let mut properties = RtlKernelProperties::UNSAID;
         check(Doing::Symbol(name), |error| {
             // SAFETY: device, module and kernel are live.
             unsafe { describe(self.device.handle, self.module, kernel, &mut properties, error) }
@@ -212,20 +199,7 @@ mod tests {
     use super::*;
 
     fn with_slots(leading_slots: i32, trailing_slots: u32) -> RtlKernelProperties {
-        RtlKernelProperties {
-            size: size_of::<RtlKernelProperties>() as u32,
-            convention: abi::ARGUMENTS_SLOTS,
-            leading_slots,
-            trailing_slots,
-            mode: abi::MODE_UNKNOWN,
-            max_threads: 0,
-            static_group_memory: 0,
-            max_dynamic_group_memory: u32::MAX,
-            environment: 0,
-            has_environment: 0,
-            parameter_count: 0,
-            parameters: ptr::null(),
-        }
+        RtlKernelProperties { leading_slots, trailing_slots, ..RtlKernelProperties::UNSAID }
     }
 
     #[test]
