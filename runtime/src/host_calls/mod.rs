@@ -81,6 +81,12 @@ impl Connection {
             Some(service) => service,
             None => self.make(device.number(), opened)?,
         };
+        if let Some(workers) = service.workers
+            && let Err(error) = workers.ensure()
+        {
+            let message = format!("no thread can be started that serves host calls: {error}");
+            return Err(BackendError::Device { code: 0, message });
+        }
         opened.device.connect_host_calls(HostCallService::new(service, service.channel))?;
         let HostCallLink::Global(place) = link else { return Ok(()) };
         let Some(channel) = service.channel else {
@@ -113,13 +119,8 @@ impl Connection {
         let published =
             self.0.compare_exchange(std::ptr::null_mut(), mine, Ordering::AcqRel, Ordering::Acquire);
         match published {
-            Ok(_) => {
-                if let Some(workers) = workers {
-                    workers.start();
-                }
-                // SAFETY: published, and never freed from here on.
-                Ok(unsafe { &*mine })
-            }
+            // SAFETY: published, and never freed from here on.
+            Ok(_) => Ok(unsafe { &*mine }),
             Err(theirs) => {
                 // SAFETY: nobody has seen either; no worker has been started.
                 unsafe {

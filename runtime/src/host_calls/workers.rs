@@ -11,6 +11,7 @@ use super::channel::Channel;
 use super::functions;
 use crate::sync::spin_hint;
 use std::collections::VecDeque;
+use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -40,6 +41,8 @@ pub(super) struct Workers {
 
 #[derive(Default)]
 struct Crew {
+    /// There is a thread.
+    begun: bool,
     watched: bool,
     idle: usize,
     /// Ports that may have a call, for whoever comes next.
@@ -64,14 +67,28 @@ impl Workers {
         }
     }
 
-    /// Starts a thread. Without one, calls wait for those that there are.
-    pub(super) fn start(&'static self) {
+    /// Sees to it that there is a thread: without any, kernels that call would wait for ever.
+    ///
+    /// # Errors
+    /// The system starts no thread. The next call tries again.
+    pub(super) fn ensure(&'static self) -> io::Result<()> {
+        let mut crew = lock(&self.crew);
+        if !crew.begun {
+            self.start()?;
+            crew.begun = true;
+        }
+        Ok(())
+    }
+
+    /// Starts a thread. One stays at least: who finds no thread watching watches.
+    fn start(&'static self) -> io::Result<()> {
         let builder = std::thread::Builder::new().name("gangway-calls".to_owned());
-        let _ = builder.spawn(move || {
+        let serve = move || {
             while let Some(port) = self.next() {
                 self.channel.serve(port, |function, words| functions::run(self.device, function, words));
             }
-        });
+        };
+        builder.spawn(serve).map(drop)
     }
 
     /// Something may have arrived.
@@ -92,7 +109,8 @@ impl Workers {
                 drop(crew);
                 match (idle, unwatched) {
                     (true, _) => self.changed.notify_one(),
-                    (false, true) => self.start(),
+                    // Without another one, calls wait for those that there are.
+                    (false, true) => _ = self.start(),
                     (false, false) => {}
                 }
                 return Some(port);
