@@ -57,6 +57,10 @@ bench: build ## Compare with the stock runtime; writes docs/benchmarks.md
 bench-vgpu: build ## Compare the virtual GPU with native code; writes docs/benchmarks-vgpu.md
 	cargo run --release -p gangway-bench --bin gangway-bench-vgpu
 
+.PHONY: bench-gpu
+bench-gpu: build ## Measure target regions on a GPU, or on the virtual one; writes docs/benchmarks-gpu.md
+	cargo run --release -p gangway-bench --bin gangway-bench-gpu
+
 .PHONY: fuzz
 fuzz: bootstrap ## Fuzz the readers and the interpreter; SECONDS=60 for each target
 	scripts/fuzz.sh $(or $(SECONDS),60)

@@ -8,11 +8,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
+use gangway_bench::process::undisturbed;
 
 const SONAME: &str = "libomptarget.so.22.1";
-
-/// Variables that would change what is measured.
-const FOREIGN_PREFIXES: [&str; 6] = ["OMP_", "KMP_", "LIBOMPTARGET_", "GANGWAY_", "OMPT_", "LD_"];
 
 pub enum Library {
     /// What the loader finds by itself.
@@ -46,15 +44,7 @@ impl Library {
 
     /// A command whose environment selects this library and nothing else.
     pub fn command(&self, program: &Path) -> Command {
-        let mut command = Command::new(program);
-        for (name, _) in std::env::vars_os() {
-            let text = name.to_string_lossy();
-            if FOREIGN_PREFIXES.iter().any(|prefix| text.starts_with(prefix)) {
-                command.env_remove(&name);
-            }
-        }
-        // A benchmark that quietly ran on the host would look very fast.
-        command.env("OMP_TARGET_OFFLOAD", "MANDATORY");
+        let mut command = undisturbed(program);
         if let Library::Gangway(folder) = self {
             command.env("LD_LIBRARY_PATH", folder);
         }

@@ -32,6 +32,14 @@ pub fn render<const COLUMNS: usize>(lines: &[[String; COLUMNS]]) -> String {
     text
 }
 
+/// Nanoseconds in the unit that suits them.
+pub fn time(ns: f64) -> String {
+    match ns {
+        ns if ns < 1e6 => format!("{:.2} µs", ns / 1e3),
+        ns => format!("{:.2} ms", ns / 1e6),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     #[test]

@@ -56,6 +56,36 @@ static void stream_setup(void) {
   result = a, result_bytes = STREAM * sizeof *a;
 }
 
+static void copy_native(void) {
+#pragma omp parallel for
+  for (long i = 0; i < STREAM; ++i)
+    a[i] = b[i];
+}
+
+static void copy_device(void) {
+  launch("copy", STREAM / BLOCK, 1, 1, BLOCK, 1, (void *[]){&device[0], &device[1]});
+}
+
+static void mul_native(void) {
+#pragma omp parallel for
+  for (long i = 0; i < STREAM; ++i)
+    a[i] = 0.4 * b[i];
+}
+
+static void mul_device(void) {
+  launch("mul", STREAM / BLOCK, 1, 1, BLOCK, 1, (void *[]){&device[0], &device[1]});
+}
+
+static void add_native(void) {
+#pragma omp parallel for
+  for (long i = 0; i < STREAM; ++i)
+    a[i] = b[i] + c[i];
+}
+
+static void add_device(void) {
+  launch("add", STREAM / BLOCK, 1, 1, BLOCK, 1, (void *[]){&device[0], &device[1], &device[2]});
+}
+
 static void triad_native(void) {
 #pragma omp parallel for
   for (long i = 0; i < STREAM; ++i)
@@ -235,6 +265,9 @@ static const struct {
   enum type type;
   double tolerance;
 } cases[] = {
+    {"copy", stream_setup, copy_native, copy_device, F64, 0},
+    {"mul", stream_setup, mul_native, mul_device, F64, 0},
+    {"add", stream_setup, add_native, add_device, F64, 0},
     {"triad", stream_setup, triad_native, triad_device, F64, 0},
     {"dot", dot_setup, dot_native, dot_device, F64, 1e-10},
     {"stencil", stencil_setup, stencil_native, stencil_device, F32, 1e-6},

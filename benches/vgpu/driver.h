@@ -11,6 +11,7 @@ typedef void *handle;
 
 static int (*cuInit)(unsigned flags);
 static int (*cuDeviceGet)(int *device, int ordinal);
+static int (*cuDeviceGetName)(char *name, int length, int device);
 static int (*cuCtxCreate_v2)(handle *context, unsigned flags, int device);
 static int (*cuModuleLoad)(handle *module, const char *file);
 static int (*cuModuleGetFunction)(handle *function, handle module, const char *name);
@@ -21,6 +22,8 @@ static int (*cuMemsetD8_v2)(address to, unsigned char value, size_t bytes);
 static int (*cuLaunchKernel)(handle function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
                              unsigned bz, unsigned shared, handle stream, void **arguments, void **extra);
 static int (*cuCtxSynchronize)(void);
+static int (*cuStreamCreate)(handle *stream, unsigned flags);
+static int (*cuStreamSynchronize)(handle stream);
 
 #define CHECK(call)                                                              \
   do {                                                                           \
@@ -44,7 +47,7 @@ static inline void load_driver(void) {
   }
   LOAD(cuInit) LOAD(cuDeviceGet) LOAD(cuCtxCreate_v2) LOAD(cuModuleLoad) LOAD(cuModuleGetFunction)
   LOAD(cuMemAlloc_v2) LOAD(cuMemcpyHtoD_v2) LOAD(cuMemcpyDtoH_v2) LOAD(cuMemsetD8_v2) LOAD(cuLaunchKernel)
-  LOAD(cuCtxSynchronize)
+  LOAD(cuCtxSynchronize) LOAD(cuDeviceGetName) LOAD(cuStreamCreate) LOAD(cuStreamSynchronize)
 }
 
 #endif

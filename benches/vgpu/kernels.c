@@ -1,9 +1,27 @@
 /* The device side of the cases in compare.c: the same arithmetic, laid out as a
- * CUDA programmer would. Compiled to PTX by clang-22. */
+ * CUDA programmer would. Compiled to PTX by clang-22, or to machine code by nvcc. */
 #include "device.h"
 #include "sizes.h"
 
 KERNEL empty(void) {}
+
+KERNEL copy(GLOBAL double *a, const GLOBAL double *b) {
+  long i = (long)BLOCK_X * THREADS_X + THREAD_X;
+  if (i < STREAM)
+    a[i] = b[i];
+}
+
+KERNEL mul(GLOBAL double *a, const GLOBAL double *b) {
+  long i = (long)BLOCK_X * THREADS_X + THREAD_X;
+  if (i < STREAM)
+    a[i] = 0.4 * b[i];
+}
+
+KERNEL add(GLOBAL double *a, const GLOBAL double *b, const GLOBAL double *c) {
+  long i = (long)BLOCK_X * THREADS_X + THREAD_X;
+  if (i < STREAM)
+    a[i] = b[i] + c[i];
+}
 
 KERNEL triad(GLOBAL double *a, const GLOBAL double *b, const GLOBAL double *c) {
   long i = (long)BLOCK_X * THREADS_X + THREAD_X;
@@ -23,7 +41,7 @@ KERNEL dot(const GLOBAL double *a, const GLOBAL double *b, GLOBAL double *sum) {
   if (THREAD_X < 32) {
     mine = warp_sum(THREAD_X < THREADS_X / 32 ? parts[THREAD_X] : 0);
     if (THREAD_X == 0)
-      __nvvm_atom_add_gen_d((double *)sum, mine);
+      atomic_add_f64((double *)sum, mine);
   }
 }
 
@@ -48,7 +66,7 @@ KERNEL nbody(GLOBAL float *forces, const GLOBAL float *bodies) {
     for (int j = 0; j < BLOCK; ++j) {
       float dx = tile[0][j] - x, dy = tile[1][j] - y, dz = tile[2][j] - z;
       float square = dx * dx + dy * dy + dz * dz + 0.01f;
-      float inverse = 1 / __builtin_sqrtf(square);
+      float inverse = 1 / SQRT(square);
       float scale = inverse * inverse * inverse;
       fx += dx * scale;
       fy += dy * scale;
@@ -87,7 +105,7 @@ KERNEL histogram(GLOBAL unsigned *counts, const GLOBAL unsigned char *values) {
   mine[THREAD_X] = 0;
   synchronise();
   for (long i = (long)BLOCK_X * THREADS_X + THREAD_X; i < SAMPLES; i += (long)BLOCKS_X * THREADS_X)
-    __nvvm_atom_add_gen_i((int *)&mine[values[i]], 1);
+    atomic_add_i32((int *)&mine[values[i]], 1);
   synchronise();
-  __nvvm_atom_add_gen_i((int *)&counts[THREAD_X], mine[THREAD_X]);
+  atomic_add_i32((int *)&counts[THREAD_X], mine[THREAD_X]);
 }

@@ -2,6 +2,10 @@
 #ifndef GANGWAY_BENCH_SIZES_H
 #define GANGWAY_BENCH_SIZES_H
 
+#ifndef FUNCTION
+#define FUNCTION static inline
+#endif
+
 enum {
   STREAM = 1 << 23,  /* doubles per array */
   GRID = 160,        /* points along each edge */
@@ -15,7 +19,7 @@ enum {
 
 /* A random walk until it is sixteen steps from where it began: as many steps as chance
  * has it, different for every walk. */
-static inline unsigned walk(unsigned seed) {
+FUNCTION unsigned walk(unsigned seed) {
   unsigned state = seed * 747796405u + 2891336453u, steps = 0;
   int place = 0;
   while (place > -16 && place < 16) {

@@ -14,8 +14,11 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use clap::Parser;
+use gangway_bench::handwritten::HandWritten;
+use gangway_bench::process::{compile, output};
 use gangway_bench::root::repository_root;
 use gangway_bench::statistics::{median, median_ratio};
+use gangway_bench::table::time;
 use gangway_bench::{machine, table};
 
 /// Measure the virtual GPU against native code.
@@ -141,6 +144,7 @@ fn run(options: &Options) -> Result<bool> {
 struct Bench {
     folder: PathBuf,
     library: PathBuf,
+    kernels: HandWritten,
 }
 
 impl Bench {
@@ -150,46 +154,20 @@ impl Bench {
         }
         let (sources, folder) = (root.join("benches/vgpu"), root.join("build/bench-vgpu"));
         std::fs::create_dir_all(&folder)?;
-        let strict = ["-O3", "-fno-math-errno", "-Wall", "-Wextra", "-Werror"];
-        let device = [
-            "--target=nvptx64-nvidia-cuda",
-            "-march=sm_80",
-            "-Xclang",
-            "-target-feature",
-            "-Xclang",
-            "+ptx80",
-        ];
-        let native = ["-march=native", "-fopenmp", "-lm"];
-        compile("clang-22", &sources.join("kernels.c"), &folder.join("kernels.ptx"), |command| {
-            command.args(strict).args(device).arg("-S")
-        })?;
-        compile("clang-22", &sources.join("compare.c"), &folder.join("compare"), |command| {
-            command.args(strict).args(native)
-        })?;
-        compile("gcc-12", &sources.join("first.c"), &folder.join("first"), |command| {
+        let kernels = HandWritten::build(root, &folder)?;
+        compile(Command::new("gcc-12"), &sources.join("first.c"), &folder.join("first"), |command| {
             command.args(["-O2", "-fopenmp", "-foffload=nvptx-none", "-foffload=-O2"])
         })?;
-        Ok(Bench { folder, library: library.to_owned() })
-    }
-
-    fn command(&self, program: &str) -> Command {
-        let mut command = Command::new(self.folder.join(program));
-        command.current_dir(&self.folder).env("LD_LIBRARY_PATH", &self.library);
-        command
+        Ok(Bench { folder, library: library.to_owned(), kernels })
     }
 
     /// Nanoseconds natively and on the virtual GPU, one of each per round.
     fn kernel(&self, name: &str, rounds: usize) -> Result<(Vec<f64>, Vec<f64>)> {
         let (mut native, mut device) = (Vec::new(), Vec::new());
         for _ in 0..rounds.max(1) {
-            let text = output(self.command("compare").args([name, "kernels.ptx"]))?;
-            let figure = |key: &str| -> Result<f64> {
-                let line =
-                    text.lines().find_map(|line| line.strip_prefix(key)).context("a figure is missing")?;
-                Ok(line.trim().parse()?)
-            };
-            native.push(figure("native_ns ")?);
-            device.push(figure("device_ns ")?);
+            let times = self.kernels.run(name, Some(&self.library))?;
+            native.push(times.native);
+            device.push(times.device);
         }
         Ok((native, device))
     }
@@ -204,7 +182,8 @@ impl Bench {
             if cold {
                 let _ = std::fs::remove_dir_all(&cache);
             }
-            let mut command = self.command("first");
+            let mut command = Command::new(self.folder.join("first"));
+            command.env("LD_LIBRARY_PATH", &self.library);
             command.env("GANGWAY_VGPU_CACHE", &cache).env("OMP_TARGET_OFFLOAD", "MANDATORY");
             let start = Instant::now();
             output(&mut command)?;
@@ -213,37 +192,6 @@ impl Bench {
             }
         }
         Ok(times)
-    }
-}
-
-fn compile(
-    compiler: &str,
-    source: &Path,
-    target: &Path,
-    arguments: impl Fn(&mut Command) -> &mut Command,
-) -> Result<()> {
-    let mut command = Command::new(compiler);
-    // Libraries come behind the source that needs them.
-    command.arg(source);
-    arguments(&mut command).arg("-o").arg(target);
-    output(&mut command).map(|_| ())
-}
-
-/// What a command prints; an error with what it says unless it succeeds.
-fn output(command: &mut Command) -> Result<String> {
-    let name = command.get_program().to_string_lossy().into_owned();
-    let output =
-        command.output().with_context(|| format!("cannot start {name}: run scripts/bootstrap.sh"))?;
-    if !output.status.success() {
-        bail!("{name} ended with {}\n{}", output.status, String::from_utf8_lossy(&output.stderr));
-    }
-    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
-}
-
-fn time(ns: f64) -> String {
-    match ns {
-        ns if ns < 1e6 => format!("{:.2} µs", ns / 1e3),
-        ns => format!("{:.2} ms", ns / 1e6),
     }
 }
 

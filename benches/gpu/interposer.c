@@ -1,0 +1,64 @@
+/* A libcuda.so.1 in front of the real one: counts the calls of every function and the
+ * time that is spent in them. GANGWAY_BENCH_DRIVER names the real library.
+ *
+ * names.h has one DRIVER_FUNCTION(name) for each function of the real library. All of them
+ * take integers and pointers, and at most eleven: what a function does not have is passed
+ * on and ignored. */
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+typedef int function(long, long, long, long, long, long, long, long, long, long, long);
+
+enum {
+#define DRIVER_FUNCTION(name) INDEX_##name,
+#include "names.h"
+#undef DRIVER_FUNCTION
+  FUNCTIONS
+};
+
+static const char *const names[] = {
+#define DRIVER_FUNCTION(name) #name,
+#include "names.h"
+#undef DRIVER_FUNCTION
+};
+
+static function *functions[FUNCTIONS];
+static atomic_long calls[FUNCTIONS];
+static atomic_long inside_ns;
+
+__attribute__((constructor)) static void open_driver(void) {
+  const char *file = getenv("GANGWAY_BENCH_DRIVER");
+  void *library = file ? dlopen(file, RTLD_NOW | RTLD_LOCAL) : NULL;
+  if (!library) {
+    fprintf(stderr, "GANGWAY_BENCH_DRIVER=%s: %s\n", file ? file : "", file ? dlerror() : "not set");
+    exit(1);
+  }
+  for (int index = 0; index < FUNCTIONS; ++index)
+    *(void **)&functions[index] = dlsym(library, names[index]);
+}
+
+static long now_ns(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return time.tv_sec * 1000000000L + time.tv_nsec;
+}
+
+#define DRIVER_FUNCTION(name)                                                                       \
+  int name(long a, long b, long c, long d, long e, long f, long g, long h, long i, long j, long k) { \
+    long start = now_ns();                                                                           \
+    int code = functions[INDEX_##name](a, b, c, d, e, f, g, h, i, j, k);                             \
+    atomic_fetch_add_explicit(&calls[INDEX_##name], 1, memory_order_relaxed);                        \
+    atomic_fetch_add_explicit(&inside_ns, now_ns() - start, memory_order_relaxed);                   \
+    return code;                                                                                     \
+  }
+#include "names.h"
+#undef DRIVER_FUNCTION
+
+/* What regions.c reads. */
+int bench_functions(void) { return FUNCTIONS; }
+const char *bench_name(int index) { return names[index]; }
+long bench_calls(int index) { return atomic_load(&calls[index]); }
+long bench_inside_ns(void) { return atomic_load(&inside_ns); }

@@ -1,0 +1,140 @@
+//! The driver that programs get, and programs that get it.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+use gangway_bench::process::{compile, output, undisturbed};
+
+/// What every CUDA driver is called.
+const LIBRARY: &str = "libcuda.so.1";
+
+/// Where the stock runtime is, as its package has it.
+const STOCK: &str = "/usr/lib/llvm-22/lib";
+
+/// A CUDA driver.
+pub struct Driver {
+    file: PathBuf,
+    is_virtual: bool,
+    /// A folder with a library that counts the driver's calls in front of it.
+    counting: PathBuf,
+}
+
+/// Whose libomptarget a program gets.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Runtime {
+    /// The one that `gangway cc` has linked it with.
+    Gangway,
+    Stock,
+}
+
+impl Driver {
+    /// NVIDIA's driver if there is a card, otherwise the virtual GPU's.
+    pub fn choose(root: &Path, virtual_gpu: &Path, want_virtual: bool, build: &Path) -> Result<Self> {
+        let card = if want_virtual { None } else { card()? };
+        let is_virtual = card.is_none();
+        let file = card.unwrap_or_else(|| virtual_gpu.join(LIBRARY));
+        if !file.is_file() {
+            bail!("there is no {}: run `make build`", file.display());
+        }
+        let counting = build.join("counting");
+        std::fs::create_dir_all(&counting)?;
+        let driver = Self { file: file.canonicalize()?, is_virtual, counting };
+        driver.build_counting(root)?;
+        Ok(driver)
+    }
+
+    /// Compiles `interposer.c` for all functions of this driver.
+    fn build_counting(&self, root: &Path) -> Result<()> {
+        let symbols = output(Command::new("nm").args(["-D", "--defined-only"]).arg(&self.file))?;
+        let list: String = functions(&symbols).map(|name| format!("DRIVER_FUNCTION({name})\n")).collect();
+        if list.is_empty() {
+            bail!("{} exports no function", self.file.display());
+        }
+        std::fs::write(self.counting.join("names.h"), list)?;
+        let (source, target) = (root.join("benches/gpu/interposer.c"), self.counting.join(LIBRARY));
+        compile(Command::new("clang-22"), &source, &target, |command| {
+            command.args(["-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-I"]).arg(&self.counting)
+        })
+    }
+
+    pub fn is_virtual(&self) -> bool {
+        self.is_virtual
+    }
+
+    /// The folder that leads to the driver; none for the one that the loader finds.
+    pub fn folder(&self) -> Option<&Path> {
+        if self.is_virtual { self.file.parent() } else { None }
+    }
+
+    /// A command for a program on this driver.
+    pub fn command(&self, program: &Path, runtime: Runtime) -> Command {
+        self.command_with(program, runtime, self.folder())
+    }
+
+    /// The same with the calls of the driver counted.
+    pub fn counted(&self, program: &Path, runtime: Runtime) -> Command {
+        let mut command = self.command_with(program, runtime, Some(&self.counting));
+        command.env("GANGWAY_BENCH_DRIVER", &self.file);
+        command
+    }
+
+    fn command_with(&self, program: &Path, runtime: Runtime, folder: Option<&Path>) -> Command {
+        let mut command = undisturbed(program);
+        let stock = (runtime == Runtime::Stock).then_some(Path::new(STOCK));
+        let folders: Vec<&str> = [folder, stock].into_iter().flatten().filter_map(Path::to_str).collect();
+        if !folders.is_empty() {
+            command.env("LD_LIBRARY_PATH", folders.join(":"));
+        }
+        command
+    }
+
+    /// Makes sure that a program gets the runtime that is asked for.
+    pub fn verify(&self, program: &Path, runtime: Runtime) -> Result<()> {
+        let listing = output(self.command(program, runtime).env("LD_TRACE_LOADED_OBJECTS", "1"))?;
+        let line = listing.lines().find(|line| line.contains("libomptarget.so"));
+        let line = line.with_context(|| format!("{} uses no libomptarget", program.display()))?;
+        if line.contains(STOCK) != (runtime == Runtime::Stock) {
+            bail!("the loader takes the wrong library:{line}");
+        }
+        Ok(())
+    }
+}
+
+/// Whether the stock runtime is installed.
+pub fn has_stock() -> bool {
+    Path::new(STOCK).join("libomptarget.so.22.1").exists()
+}
+
+/// NVIDIA's driver, if there is a card: what the loader's cache says.
+fn card() -> Result<Option<PathBuf>> {
+    if !Path::new("/proc/driver/nvidia/version").exists() {
+        return Ok(None);
+    }
+    let cache = output(Command::new("/sbin/ldconfig").arg("-p"))?;
+    let line = cache.lines().find(|line| line.trim_start().starts_with(LIBRARY));
+    Ok(line.and_then(|line| line.split_once("=> ")).map(|(_, path)| PathBuf::from(path.trim())))
+}
+
+/// The functions of the driver API in what `nm` prints.
+fn functions(symbols: &str) -> impl Iterator<Item = &str> {
+    symbols.lines().filter_map(|line| {
+        let mut words = line.split_whitespace().rev();
+        let name = words.next()?.split('@').next()?;
+        // What tools of NVIDIA's have besides begins otherwise.
+        (words.next()? == "T" && name.starts_with("cu")).then_some(name)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn functions_are_read_from_nm() {
+        let text = "0000000000000000 A libcuda.so.1\n\
+                    000000000001e2c0 T cuInit@@libcuda.so.1\n\
+                    000000000001e2d0 T cuMemAlloc_v2\n\
+                    00000000000aaaa0 D cudbgEnabled\n\
+                    000000000001e2e0 T other\n";
+        assert_eq!(super::functions(text).collect::<Vec<_>>(), ["cuInit", "cuMemAlloc_v2"]);
+    }
+}
