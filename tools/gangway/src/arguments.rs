@@ -3,12 +3,13 @@
 //! The man page and the completions are generated from these definitions, so what is
 //! written here is the documentation.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell as CompletionShell;
 
+use crate::devices::DeviceNames;
 use crate::exit;
 
 /// Run offload programs on Gangway
@@ -82,9 +83,10 @@ pub struct Run {
 /// What `run` and `env` can set for programs.
 #[derive(Debug, Default, Args)]
 pub struct Settings {
-    /// Use only devices of this back end (`gangway info` lists them), or `vgpu`, the
-    /// virtual GPU
-    #[arg(long, value_name = "NAME")]
+    /// Use only devices of this back end, or of these, separated by commas
+    ///
+    /// `vgpu` is the virtual GPU, `none` leaves all to the host; `gangway info` lists the others.
+    #[arg(long, value_name = "NAME", value_parser = DeviceNames)]
     pub device: Option<String>,
 
     /// Print a table of kernels and transfers when the program ends
@@ -195,6 +197,39 @@ Arguments that Gangway understands:
 
 GANGWAY_LLVM names an installation of LLVM 22 that is not in PATH.
 ";
+
+/// Joins `--report json`, as completion writes it, to `--report=json`.
+///
+/// The value of the option is optional, so a word behind it is the program's name to the parser,
+/// unless it is one of the forms. `--report -- json` runs a program of that name.
+pub fn with_report_forms(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let command = Gangway::command();
+    let takes_next_word = |word: &OsStr| {
+        let settings = command.get_subcommands().flat_map(clap::Command::get_arguments);
+        let mut separate = settings
+            .filter(|argument| argument.get_action().takes_values() && !argument.is_require_equals_set());
+        separate.any(|argument| {
+            argument.get_long().is_some_and(|long| word.to_str() == Some(&format!("--{long}")))
+        })
+    };
+    let mut rest = arguments.peekable();
+    let mut joined: Vec<OsString> = rest.by_ref().take(2).collect();
+    while let Some(mut word) = rest.next_if(|word| word.as_encoded_bytes().starts_with(b"--") && word != "--")
+    {
+        if word == "--report"
+            && let Some(form) = rest
+                .next_if(|word| word.to_str().is_some_and(|form| ReportForm::from_str(form, false).is_ok()))
+        {
+            word.push("=");
+            word.push(form);
+        }
+        let value = if takes_next_word(&word) { rest.next() } else { None };
+        joined.push(word);
+        joined.extend(value);
+    }
+    joined.extend(rest);
+    joined
+}
 
 fn exit_codes() -> String {
     let mut text = String::from("Exit codes:\n");

@@ -3,25 +3,22 @@
 //! `run` sets them, `env` prints them. The runtime reads the GANGWAY_ ones.
 
 use std::ffi::{OsStr, OsString};
+use std::io;
 use std::path::Path;
 
-use crate::arguments::{ReportForm, Settings};
-use crate::exit::Failure;
-use crate::library::{Libraries, VGPU};
+use rustix::fs::Access;
 
-/// The back end of NVIDIA's GPUs.
-const CUDA: &str = "cuda";
+use crate::arguments::{ReportForm, Settings};
+use crate::devices;
+use crate::exit::{Failure, NOT_STARTED};
+use crate::library::Libraries;
 
 /// The variables for the settings, without the search path of libraries.
 pub fn variables(settings: &Settings) -> Result<Vec<(&'static str, OsString)>, Failure> {
     let mut variables = Vec::new();
     if let Some(device) = &settings.device {
-        // The virtual GPU is a device of this back end, behind the library that the program finds.
-        let device = if device == VGPU { CUDA } else { device };
-        variables.push(("GANGWAY_DEVICE", device.into()));
+        variables.push(("GANGWAY_DEVICE", devices::for_runtime(device).into()));
     }
-    // A program may change its directory before it writes.
-    let absolute = |file: &Path| std::path::absolute(file).map(|file| file.into_os_string());
     let form = match (settings.report, &settings.report_file) {
         (None, None) => None,
         (Some(ReportForm::Json), _) => Some("json"),
@@ -32,14 +29,30 @@ pub fn variables(settings: &Settings) -> Result<Vec<(&'static str, OsString)>, F
         let mut value = OsString::from(form);
         if let Some(file) = &settings.report_file {
             value.push(":");
-            value.push(absolute(file)?);
+            value.push(writable(file)?);
         }
         variables.push(("GANGWAY_REPORT", value));
     }
     if let Some(file) = &settings.trace {
-        variables.push(("GANGWAY_TRACE", absolute(file)?));
+        variables.push(("GANGWAY_TRACE", writable(file)?));
     }
     Ok(variables)
+}
+
+/// A file that the program is to write, by its full name: the program may change its directory
+/// before it writes.
+fn writable(file: &Path) -> Result<OsString, Failure> {
+    let file = std::path::absolute(file)?;
+    let refused = |why: &str| Failure::new(NOT_STARTED, format!("cannot write {}: {why}", file.display()));
+    let (place, mode) = match file.metadata() {
+        Ok(found) if found.is_dir() => return Err(refused("it is a directory")),
+        Ok(_) => (&*file, Access::WRITE_OK),
+        // `%p` in the name is the program's to replace, and stands for digits.
+        Err(_) => (file.parent().unwrap_or(&file), Access::WRITE_OK | Access::EXEC_OK),
+    };
+    rustix::fs::access(place, mode)
+        .map_err(|error| refused(&format!("{}: {}", place.display(), io::Error::from(error))))?;
+    Ok(file.into_os_string())
 }
 
 /// The folders of our libraries, as they go into the search path.

@@ -9,20 +9,7 @@ use clap_mangen::roff::{Roff, bold, italic, roman};
 
 use crate::arguments::Gangway;
 use crate::exit::{self, Outcome};
-
-/// The variables that a program on Gangway reads.
-const VARIABLES: &[(&str, &str)] = &[
-    ("GANGWAY_DEVICE", "use only devices of this back end"),
-    ("GANGWAY_CPU_DEVICES", "how many devices the CPU back end offers"),
-    ("GANGWAY_RTL_PATH", "directories to search for external back ends, libgangway-rtl-NAME.so"),
-    ("GANGWAY_REPORT", "1, text[:FILE] or json[:FILE]: print a report when the program ends"),
-    ("GANGWAY_TRACE", "write a trace to this file; %p becomes the process id"),
-    ("GANGWAY_TRACE_EVENTS", "how many spans a trace keeps (default 1048576)"),
-    ("GANGWAY_DEBUG", "1: say what the runtime does, on standard error"),
-    ("GANGWAY_CUDA_PATH", "a CUDA toolkit whose ptxas makes machine code, for cc, c++ and fc"),
-    ("GANGWAY_LLVM", "where LLVM 22 is installed, for cc, c++ and fc"),
-    ("GANGWAY_LIBDIR", "where this command finds Gangway's libraries"),
-];
+use crate::variables::VARIABLES;
 
 const EXAMPLES: &[(&str, &str)] = &[
     ("gangway cc -fopenmp heat.c -o heat", "compile a program for CPU devices"),
@@ -40,9 +27,15 @@ const EXAMPLES: &[(&str, &str)] = &[
 
 pub fn completions(shell: Shell) -> Outcome {
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Gangway::command(), "gangway", &mut script);
+    clap_complete::generate(shell, &mut visible(Gangway::command()), "gangway", &mut script);
     stdout().write_all(&script)?;
     Ok(exit::SUCCESS)
+}
+
+/// The command line without what is hidden: the generator offers that, too.
+fn visible(full: Command) -> Command {
+    let shown = full.get_subcommands().filter(|command| !command.is_hide_set()).cloned();
+    Command::new("gangway").version(env!("CARGO_PKG_VERSION")).propagate_version(true).subcommands(shown)
 }
 
 pub fn man_page() -> Outcome {

@@ -6,14 +6,16 @@
 use std::env;
 use std::fmt::Write as _;
 use std::io::{Write, stdout};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use gangway_backend::Backend;
 use serde::Serialize;
 
 use crate::arguments::Info;
+use crate::devices;
 use crate::exit::{FAILURE, Outcome, SUCCESS};
 use crate::library::{self, LIBOMPTARGET};
+use crate::variables::warn_of_misspelt;
 use crate::vgpu;
 
 /// The JSON form; docs/cli.md describes it.
@@ -45,6 +47,7 @@ struct DeviceReport {
 }
 
 pub fn info(options: &Info) -> Outcome {
+    warn_of_misspelt();
     let report = gather();
     let shown = if options.json { serde_json::to_string_pretty(&report)? + "\n" } else { render(&report) };
     stdout().lock().write_all(shown.as_bytes())?;
@@ -52,7 +55,8 @@ pub fn info(options: &Info) -> Outcome {
     let works = |backend: &BackendReport| {
         backend.name != library::VGPU && backend.devices.iter().any(|device| device.error.is_none())
     };
-    Ok(if report.backends.iter().any(works) { SUCCESS } else { FAILURE })
+    let complete = report.library.is_some() && report.backends.iter().any(works);
+    Ok(if complete { SUCCESS } else { FAILURE })
 }
 
 fn gather() -> Report {
@@ -63,7 +67,7 @@ fn gather() -> Report {
     let cuda = gangway_cuda::CudaBackend::new();
     let warnings = [cpu.warnings(), cuda.warnings()].concat();
     let mut backends = vec![ask(&cpu, selected(cpu.name())), ask(&cuda, selected(cuda.name()))];
-    for external in gangway_external::discover_in(&search(directory.as_deref().ok())) {
+    for external in devices::external(directory.as_deref().ok()) {
         backends.push(ask(&external, selected(external.name())));
     }
     backends.push(virtual_gpu());
@@ -76,16 +80,6 @@ fn gather() -> Report {
         backends,
         warnings,
     }
-}
-
-/// Where the library would look: the directories named, then its own.
-fn search(own: Option<&Path>) -> Vec<PathBuf> {
-    let named = env::var_os("GANGWAY_RTL_PATH").unwrap_or_default();
-    // An empty element would mean the current directory, which is never wanted.
-    let mut directories: Vec<PathBuf> =
-        env::split_paths(&named).filter(|directory| !directory.as_os_str().is_empty()).collect();
-    directories.extend(own.map(Path::to_owned));
-    directories
 }
 
 fn ask(backend: &dyn Backend, selected: bool) -> BackendReport {

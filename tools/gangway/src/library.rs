@@ -3,6 +3,7 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
+use crate::devices::virtual_gpu_wanted;
 use crate::exit::{Failure, NOT_STARTED};
 
 /// The library that takes the stock one's place; clang-22's programs ask for this name.
@@ -39,7 +40,7 @@ impl Libraries {
 /// The libraries that a program for `device` gets.
 pub fn for_device(device: Option<&str>) -> Result<Libraries, Failure> {
     let libraries = Libraries { runtime: directory()?, driver: None };
-    if device == Some(VGPU) { libraries.with_virtual_gpu() } else { Ok(libraries) }
+    if device.is_some_and(virtual_gpu_wanted) { libraries.with_virtual_gpu() } else { Ok(libraries) }
 }
 
 /// The folder with the virtual GPU's driver.

@@ -7,6 +7,7 @@
 
 mod arguments;
 mod compile;
+mod devices;
 mod environment;
 mod exit;
 mod generate;
@@ -17,6 +18,7 @@ mod program;
 mod run;
 mod shell;
 mod stand_in;
+mod variables;
 mod vgpu;
 
 use std::ffi::OsString;
@@ -32,7 +34,7 @@ fn main() -> ExitCode {
     if let Some(code) = compiler() {
         return code;
     }
-    finish(obey(&Gangway::parse()))
+    finish(obey(&Gangway::parse_from(arguments::with_report_forms(std::env::args_os()))))
 }
 
 fn obey(gangway: &Gangway) -> Outcome {

@@ -4,7 +4,7 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use gangway_image::{ImageKind, Machine, Producer};
 
@@ -51,7 +51,9 @@ enum Linkage {
 /// Finds a program as execvp(3) would.
 pub fn find(name: &OsStr, search: Option<&OsStr>) -> Result<PathBuf, Failure> {
     let direct = Path::new(name);
-    let candidates: Vec<PathBuf> = if direct.components().count() > 1 || name.is_empty() {
+    // `.` and `..` are folders here, as a user means them, and not folders of the search path.
+    let named = matches!(direct.components().next_back(), Some(Component::Normal(_)));
+    let candidates: Vec<PathBuf> = if direct.components().count() > 1 || !named {
         vec![direct.to_owned()]
     } else {
         let path = search.unwrap_or(OsStr::new("/usr/local/bin:/bin:/usr/bin"));

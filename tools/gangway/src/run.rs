@@ -9,12 +9,14 @@ use std::os::unix::process::CommandExt;
 use std::process::Command;
 
 use crate::arguments::Run;
-use crate::environment::{prepended, search_path, variables};
+use crate::environment::{self, prepended, search_path};
 use crate::exit::{Failure, NOT_EXECUTABLE, NOT_FOUND, Outcome};
 use crate::library;
 use crate::program::{self, Route};
+use crate::variables;
 
 pub fn run(options: &Run) -> Outcome {
+    variables::warn_of_misspelt();
     let device = options.settings.device.as_deref();
     let mut libraries = library::for_device(device)?;
     let [name, arguments @ ..] = &options.command[..] else {
@@ -35,7 +37,7 @@ pub fn run(options: &Run) -> Outcome {
     let mut command = Command::new(&program.path);
     // The program sees the name that the user typed, as if started by the shell.
     command.arg0(name).args(arguments);
-    command.envs(variables(&options.settings)?);
+    command.envs(environment::variables(&options.settings)?);
     let path = env::var_os("LD_LIBRARY_PATH");
     command.env("LD_LIBRARY_PATH", prepended(&search_path(&libraries), path.as_deref()));
     if let Route::Preload { rpath, library } = &program.route {

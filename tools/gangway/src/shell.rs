@@ -10,8 +10,10 @@ use crate::arguments::{Env, Shell};
 use crate::environment::{prepended, search_path, variables};
 use crate::exit::{Outcome, SUCCESS};
 use crate::library;
+use crate::variables::warn_of_misspelt;
 
 pub fn print(options: &Env) -> Outcome {
+    warn_of_misspelt();
     let libraries = library::for_device(options.settings.device.as_deref())?;
     let shell = options.shell.unwrap_or_else(|| from_login(env::var_os("SHELL").as_deref()));
     let mut out = stdout().lock();

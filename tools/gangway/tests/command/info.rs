@@ -44,6 +44,15 @@ fn the_virtual_gpu_is_shown() {
 }
 
 #[test]
+fn a_missing_library_is_a_failure() {
+    let workshop = Workshop::new();
+    std::fs::remove_file(workshop.path("ours/libomptarget.so.22.1")).unwrap();
+    let output = workshop.output(&["info"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stdout).contains("\nlibrary: there is no libomptarget.so.22.1 in "));
+}
+
+#[test]
 fn text_says_what_is_shared_once() {
     let workshop = Workshop::new();
     let output = workshop.gangway().env("GANGWAY_CPU_DEVICES", "3").arg("info").output().unwrap();

@@ -1,5 +1,7 @@
 //! The generated man page and completions.
 
+use std::collections::BTreeSet;
+
 use crate::support::{Workshop, text};
 
 #[test]
@@ -12,6 +14,8 @@ fn completions_for_every_shell() {
         assert_eq!(output.status.code(), Some(0));
         let script = text(&output.stdout);
         assert!(script.contains(sign) && script.contains("report-file"), "{shell}");
+        assert!(!script.contains("stand-in"), "{shell} offers what is hidden");
+        assert!(script.contains("vgpu"), "{shell} knows no devices");
     }
     workshop.write("completion.bash", workshop.output(&["completions", "bash"]).stdout);
     workshop.tool("bash", &["-n", "completion.bash"]);
@@ -31,6 +35,22 @@ fn the_man_page_has_everything() {
     for item in ["gangway run", "gangway inspect", "gangway env", "GANGWAY_TRACE", "125", "126", "127"] {
         assert!(page.contains(item), "{item} is missing");
     }
+}
+
+#[test]
+fn readme_and_man_page_have_the_same_variables() {
+    let names = |text: &str| {
+        let words = text.split(|c: char| !(c.is_ascii_uppercase() || c == '_'));
+        words.filter(|word| word.starts_with("GANGWAY_")).map(str::to_owned).collect::<BTreeSet<_>>()
+    };
+    let readme = include_str!("../../../../README.md");
+    let table = readme.split("\n## Environment\n").nth(1).unwrap().split("\n## ").next().unwrap();
+    let rows: String =
+        table.lines().filter_map(|line| line.strip_prefix("| ")?.split(" | ").next()).collect();
+    let page = text(&Workshop::new().output(&["man"]).stdout);
+    let section = page.split("ENVIRONMENT").nth(1).unwrap().split(".SH").next().unwrap();
+    let terms: Vec<_> = section.lines().filter_map(|line| line.strip_prefix("\\fB")).collect();
+    assert_eq!(names(&rows), names(&terms.join(" ")));
 }
 
 #[test]

@@ -98,6 +98,8 @@ fn what_cannot_be_run() {
         ("data", 127, "gangway: data is not in PATH; to run the file here, write ./data\n".to_owned()),
         ("./data", 126, "gangway: ./data is not executable\n".to_owned()),
         ("./ours", 126, "gangway: ./ours is a directory\n".to_owned()),
+        (".", 126, "gangway: . is a directory\n".to_owned()),
+        ("..", 126, "gangway: .. is a directory\n".to_owned()),
         ("./strange", 9, "gangway: note: ./strange is neither an ELF program nor a script\n".to_owned()),
         (
             "./orphan",
@@ -194,6 +196,66 @@ fn a_misspelt_option_is_named() {
     // Behind the dashes a program may be called anything.
     let output = workshop.output(&["run", "--", "--frob"]);
     assert_eq!((output.status.code(), text(&output.stderr).contains("--frob")), (Some(127), true));
+}
+
+#[test]
+fn a_form_may_follow_the_report_option() {
+    let workshop = Workshop::new();
+    for arguments in [
+        &["run", "--device", "cpu", "--report", "json", "env"][..],
+        &["run", "--report", "json", "--", "env"],
+    ] {
+        let variables = text(&workshop.output(arguments).stdout);
+        assert!(variables.lines().any(|variable| variable == "GANGWAY_REPORT=json"), "{variables}");
+    }
+    // What is behind the dashes is a program.
+    let output = workshop.output(&["run", "--report", "--", "json"]);
+    assert_eq!(text(&output.stderr), "gangway: program not found: json\n");
+}
+
+#[test]
+fn a_misspelt_device_is_named() {
+    let workshop = Workshop::new();
+    for command in [&["run", "--device", "cqu", "true"][..], &["env", "--device", "cpu,cqu"]] {
+        let output = workshop.output(command);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.starts_with("error: invalid value 'cqu' for '--device <NAME>'"), "{said}");
+        assert!(said.contains("possible values: cpu, cuda, vgpu, none") && said.contains("'cpu'"), "{said}");
+    }
+    // The file need not be a library before something loads it.
+    workshop.write("ours/libgangway-rtl-board.so", "");
+    let output = workshop.output(&["run", "--device", "board,vgpu", "env"]);
+    assert!(text(&output.stdout).lines().any(|variable| variable == "GANGWAY_DEVICE=board,cuda"));
+}
+
+#[test]
+fn a_misspelt_variable_is_named() {
+    let workshop = Workshop::new();
+    let output =
+        workshop.gangway().env("GANGWAY_REPROT", "1").args(["run", "sh", "-c", ""]).output().unwrap();
+    let said = text(&output.stderr);
+    let expected = "gangway: warning: nothing reads the environment variable GANGWAY_REPROT; \
+                    did you mean GANGWAY_REPORT?\n";
+    assert!(said.starts_with(expected), "{said}");
+    assert!(output.status.success());
+}
+
+#[test]
+fn a_file_that_cannot_be_written_is_said_before_the_start() {
+    let workshop = Workshop::new();
+    for (option, file, why) in [
+        ("--trace", "nowhere/t-%p.json", "nowhere: No such file or directory"),
+        ("--report-file", "nowhere/r", "nowhere: No such file or directory"),
+        ("--trace", "ours", "it is a directory"),
+        ("--report-file", "/proc/sys/r", "/proc/sys: "),
+    ] {
+        let output = workshop.output(&["run", option, file, "--", "touch", "started"]);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(125), "{said}");
+        assert!(said.contains("gangway: cannot write /") && said.contains(why), "{said}");
+        assert!(!workshop.path("started").exists());
+    }
 }
 
 #[test]

@@ -1,0 +1,80 @@
+//! The names that `--device` takes, and what they mean for a program.
+
+use std::env;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
+use gangway_backend::Backend;
+use gangway_external::ExternalBackend;
+
+use crate::library::{self, VGPU};
+
+/// The back end of NVIDIA's GPUs.
+pub const CUDA: &str = "cuda";
+
+/// The names that every installation knows.
+const NAMES: [&str; 4] = ["cpu", CUDA, VGPU, "none"];
+
+/// Takes names, separated by commas, of back ends that are there.
+#[derive(Clone, Copy, Debug)]
+pub struct DeviceNames;
+
+impl TypedValueParser for DeviceNames {
+    type Value = String;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        argument: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<String, clap::Error> {
+        let names = StringValueParser::new().parse_ref(command, argument, value)?;
+        // The folders are searched only for a name that is not one of ours.
+        for name in names.split(',').filter(|name| !NAMES.contains(name)) {
+            let others = external(library::directory().ok().as_deref());
+            let others = others.iter().map(|backend| backend.name().to_owned());
+            let known = NAMES.into_iter().map(str::to_owned).chain(others);
+            PossibleValuesParser::new(known).parse_ref(command, argument, OsStr::new(name))?;
+        }
+        Ok(names)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(NAMES.into_iter().map(PossibleValue::new)))
+    }
+}
+
+/// Whether the virtual GPU is among the names.
+pub fn virtual_gpu_wanted(names: &str) -> bool {
+    names.split(',').any(|name| name == VGPU)
+}
+
+/// The names as the runtime knows them: the virtual GPU is a device of the CUDA back end, behind
+/// the library that the program finds.
+pub fn for_runtime(names: &str) -> String {
+    let names = names.split(',').map(|name| if name == VGPU { CUDA } else { name });
+    names.collect::<Vec<_>>().join(",")
+}
+
+/// The external back ends that programs find, with the runtime's library in the folder `own`.
+pub fn external(own: Option<&Path>) -> Vec<ExternalBackend> {
+    let named = env::var_os("GANGWAY_RTL_PATH").unwrap_or_default();
+    // An empty element would mean the current directory, which is never wanted.
+    let mut directories: Vec<PathBuf> =
+        env::split_paths(&named).filter(|directory| !directory.as_os_str().is_empty()).collect();
+    directories.extend(own.map(Path::to_owned));
+    gangway_external::discover_in(&directories)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_virtual_gpu_is_a_cuda_device() {
+        assert_eq!(for_runtime("vgpu"), "cuda");
+        assert_eq!(for_runtime("cpu,vgpu"), "cpu,cuda");
+        assert!(virtual_gpu_wanted("cpu,vgpu") && !virtual_gpu_wanted("cpu,cuda"));
+    }
+}
