@@ -1,12 +1,13 @@
 //! `make stress`: hostile use of what Gangway offers to programs.
 //!
 //! Each attack is a C program in `attacks/`, compiled and run here against the staged libraries, in a process of
-//! its own and with a limit of time. What is found is a crash, a hang, a wrong result or a missing error. The same
+//! its own that is watched. What is found is a crash, a hang, a wrong result or a missing error. The same
 //! seed makes the same calls again; threads may still meet differently. `README.md` tells what each attack does.
 
 mod attack;
 mod compile;
 mod run;
+mod watch;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -24,9 +25,9 @@ struct Arguments {
     /// Seconds for each attack.
     #[arg(long, default_value_t = 60)]
     seconds: u32,
-    /// Repeats a run; chosen by the time otherwise.
-    #[arg(long)]
-    seed: Option<u64>,
+    /// Repeats a run; chosen by the time otherwise. Several of them share the seconds.
+    #[arg(long = "seed")]
+    seeds: Vec<u64>,
     /// The staged installation.
     #[arg(long, default_value = "build/stage")]
     stage: PathBuf,
@@ -67,26 +68,30 @@ fn stress(arguments: &Arguments) -> Result<bool> {
     })?;
     let place = tempfile::tempdir().context("a temporary folder")?;
     let libraries = Libraries { stage, preloaded: arguments.preload.clone() };
-    let seed = arguments.seed.unwrap_or_else(seed_of_now);
-    println!("stress: seed {seed}, {} s for each of {} attacks", arguments.seconds, chosen.len());
+    let seeds = if arguments.seeds.is_empty() { vec![seed_of_now()] } else { arguments.seeds.clone() };
+    let seconds = arguments.seconds.div_ceil(seeds.len() as u32);
+    let listed = seeds.iter().map(u64::to_string).collect::<Vec<_>>().join(" ");
+    println!("stress: seed {listed}, {seconds} s for each of {} attacks with each seed", chosen.len());
 
-    let (mut calls, mut failed) = (0, Vec::new());
+    let (mut calls, mut passed, mut failed) = (0, 0, 0);
     for attack in &chosen {
-        let Report { ended, calls: made, output } =
-            compile::compile(attack, &folder, &libraries.stage, place.path())
-                .and_then(|program| run::run(attack, &program, &libraries, seed, arguments.seconds))?;
-        calls += made;
-        println!("test {} ({made} calls) ... {ended}", attack.name());
-        if ended != Ended::Ok {
+        let program = compile::compile(attack, &folder, &libraries.stage, place.path())?;
+        for seed in &seeds {
+            let Report { ended, calls: made, output } =
+                run::run(attack, &program, &libraries, *seed, seconds)?;
+            calls += made;
+            println!("test {} with seed {seed} ({made} calls) ... {ended}", attack.name());
+            if ended == Ended::Ok {
+                passed += 1;
+                continue;
+            }
+            failed += 1;
             println!("--- what {} said\n{output}---", attack.name());
-            let seconds = arguments.seconds;
             println!("repeat with: make stress SEED={seed} SECONDS={seconds} ATTACKS={}", attack.name());
-            failed.push(attack.name());
         }
     }
-    let verdict = if failed.is_empty() { "ok" } else { "FAILED" };
-    println!("\n{calls} calls in {} attacks; seed {seed}", chosen.len());
-    let passed = chosen.len() - failed.len();
-    println!("test result: {verdict}. {passed} passed; {} failed; 0 ignored", failed.len());
-    Ok(failed.is_empty())
+    let verdict = if failed == 0 { "ok" } else { "FAILED" };
+    println!("\n{calls} calls in {} attacks; seed {listed}", chosen.len());
+    println!("test result: {verdict}. {passed} passed; {failed} failed; 0 ignored");
+    Ok(failed == 0)
 }

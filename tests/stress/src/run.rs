@@ -6,7 +6,7 @@ use std::fs::{self, File};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -14,9 +14,10 @@ use wait_timeout::ChildExt;
 
 use crate::attack::{Attack, Target};
 use crate::compile::DRIVER;
+use crate::watch::{self, Sample, Stuck, Watch};
 
-/// How much longer than it was told an attack may take: its last calls, on a busy machine.
-const GRACE: Duration = Duration::from_secs(60);
+/// How often a running attack is looked at.
+const OFTEN: Duration = Duration::from_secs(1);
 /// So much of what an attack said is shown.
 const SHOWN: usize = 6000;
 
@@ -27,7 +28,8 @@ pub enum Ended {
     /// It says that something was wrong.
     Found(i32),
     Crashed(i32),
-    Hung,
+    /// It was ended, as it did not get on.
+    Hung(Stuck),
     /// It has done nothing, or has not said what.
     Silent,
 }
@@ -38,7 +40,7 @@ impl fmt::Display for Ended {
             Ended::Ok => f.write_str("ok"),
             Ended::Found(status) => write!(f, "FAILED: something was wrong, status {status}"),
             Ended::Crashed(signal) => write!(f, "FAILED: crashed by signal {signal}"),
-            Ended::Hung => f.write_str("FAILED: did not end in time"),
+            Ended::Hung(stuck) => write!(f, "FAILED: does not end: {stuck}"),
             Ended::Silent => f.write_str("FAILED: it made no calls"),
         }
     }
@@ -95,8 +97,24 @@ pub fn run(
     command.envs(attack.environment.iter().map(|(name, value)| (name, value)));
     // Files, not pipes: a grandchild that lives on would keep a pipe open.
     command.stdout(File::create(&stdout)?).stderr(File::create(&stderr)?);
+    // Here the attack counts its calls.
+    let progress = place.join("progress");
+    fs::write(&progress, 0_u64.to_ne_bytes())?;
     let mut child = command.process_group(0).spawn().with_context(|| attack.name())?;
-    let status = child.wait_timeout(Duration::from_secs(seconds.into()) + GRACE)?;
+    let mut watch = Watch::new(Instant::now(), Duration::from_secs(seconds.into()));
+    let mut where_it_is = String::new();
+    let status = loop {
+        if let Some(status) = child.wait_timeout(OFTEN)? {
+            break Ok(status);
+        }
+        let processes = watch::processes(child.id())?;
+        let calls = fs::read(&progress)?.try_into().map_or(0, u64::from_ne_bytes);
+        let ran = processes.iter().map(|process| process.ran).sum();
+        if let Some(stuck) = watch.look(Sample { at: Instant::now(), calls, ran }) {
+            where_it_is = watch::stacks(&processes, place);
+            break Err(stuck);
+        }
+    };
     if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
         // What it has started ends with it. The group is gone already where it started nothing.
         let _ = kill_process_group(group, Signal::KILL);
@@ -105,18 +123,18 @@ pub fn run(
     let (said, errors) = (text(&stdout)?, text(&stderr)?);
     let calls = said.lines().rev().find_map(|line| line.strip_prefix("calls: ")?.parse().ok()).unwrap_or(0);
     let ended = match status {
-        None => {
+        Err(stuck) => {
             child.wait()?;
-            Ended::Hung
+            Ended::Hung(stuck)
         }
-        Some(status) => match (status.signal(), status.code()) {
+        Ok(status) => match (status.signal(), status.code()) {
             (Some(signal), _) => Ended::Crashed(signal),
             (_, Some(0)) if calls > 0 => Ended::Ok,
             (_, Some(0)) => Ended::Silent,
             (_, code) => Ended::Found(code.unwrap_or(-1)),
         },
     };
-    Ok(Report { ended, calls, output: format!("{}{}", tail(&said), tail(&errors)) })
+    Ok(Report { ended, calls, output: format!("{}{}{where_it_is}", tail(&said), tail(&errors)) })
 }
 
 /// An attack on another library than ours would prove nothing.

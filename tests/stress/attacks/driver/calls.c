@@ -85,6 +85,11 @@ static unsigned number(Thread *thread, unsigned usual) {
     return one_in(&thread->random, 25) ? next(&thread->random) : below(&thread->random, usual);
 }
 
+// Blocks or threads of a launch: few, or more than there may be. As many as there may be would take hours.
+static unsigned extent(Thread *thread, unsigned usual) {
+    return one_in(&thread->random, 25) ? next(&thread->random) | 1u << 31 : below(&thread->random, usual);
+}
+
 static void nothing(void *unused) { (void)unused; }
 static void told(CUstream stream, CUresult result, void *unused) { (void)stream, (void)result, (void)unused; }
 
@@ -222,11 +227,11 @@ static void code(Thread *t) {
     case 1: if (one_in(r, 6)) TRY(cuModuleUnload(any(t, MODULE))); break;
     case 2: case 3: NEW(FUNCTION, cuModuleGetFunction(MADE, any(t, MODULE), names[below(r, 5)])); break;
     case 4: case 5: case 6: case 7:
-        TRY(cuLaunchKernel(any(t, FUNCTION), number(t, 9), 1, one_in(r, 50) ? 70000 : 1, number(t, 130),
+        TRY(cuLaunchKernel(any(t, FUNCTION), extent(t, 9), 1, one_in(r, 50) ? 70000 : 1, extent(t, 130),
                            one_in(r, 50) ? 2000 : 1, 1, one_in(r, 30) ? next(r) : 0, any(t, STREAM),
                            one_in(r, 50) ? NULL : parameters, NULL));
         break;
-    case 8: TRY(cuLaunchCooperativeKernel(any(t, FUNCTION), number(t, 20), 1, 1, number(t, 64), 1, 1, 0,
+    case 8: TRY(cuLaunchCooperativeKernel(any(t, FUNCTION), extent(t, 20), 1, 1, extent(t, 64), 1, 1, 0,
                                           any(t, STREAM), parameters)); break;
     case 9: TRY(cuFuncGetAttribute(&found, (int)number(t, 20) - 1, any(t, FUNCTION))); break;
     case 10: TRY(cuFuncSetAttribute(any(t, FUNCTION), (int)number(t, 20) - 1, (int)number(t, 50000))); break;

@@ -61,8 +61,6 @@ int main(int argc, char **argv) {
         pid_t child = fork();
         CHECK(child >= 0);
         if (child == 0) {
-            // A child that waits for ever ends by this.
-            alarm(20);
             int fine = refused(memory);
             // With the exit handlers of the libraries, and without.
             if (fine && handlers) exit(0);
