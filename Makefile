@@ -62,12 +62,12 @@ bench-gpu: build ## Measure target regions on a GPU, or on the virtual one; writ
 	cargo run --release -p gangway-bench --bin gangway-bench-gpu
 
 .PHONY: fuzz
-fuzz: bootstrap ## Fuzz the readers and the interpreter; SECONDS=60 for each target
-	scripts/fuzz.sh $(or $(SECONDS),60)
+fuzz: bootstrap ## Fuzz the readers and the interpreter; SECONDS=60 for each target, SEED=...
+	SEED="$(SEED)" scripts/fuzz.sh $(or $(SECONDS),60)
 
 .PHONY: stress
 stress: build ## Attack the staged libraries; SECONDS=60 for each attack, SEED=..., ATTACKS=...
-	SEED=$(SEED) scripts/stress.sh $(or $(SECONDS),60) $(ATTACKS)
+	SEED="$(SEED)" scripts/stress.sh $(or $(SECONDS),60) $(ATTACKS)
 
 .PHONY: sanitize
 sanitize: bootstrap ## Run programs on libraries with AddressSanitizer; SUITES="conformance programs stress clients"

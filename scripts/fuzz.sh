@@ -9,6 +9,10 @@
 # and its path is printed, to be replayed with
 #
 #   fuzz/target/x86_64-unknown-linux-gnu/release/TARGET PATH
+#
+# SEED=NUMBER repeats the random numbers of an earlier run, which each target's line tells.
+# Without it a run by hand has a new seed; continuous integration (CI=true) has always the
+# same one, and begins with the committed seeds alone, so that no change fails by luck.
 set -euo pipefail
 cd "$(dirname "$0")/../fuzz"
 export PATH="$PATH:$HOME/.cargo/bin"
@@ -29,20 +33,29 @@ RUSTFLAGS="--cfg fuzzing -Cpasses=sancov-module \
 -Cllvm-args=-sanitizer-coverage-trace-compares" \
   cargo build --release --target "$triple"
 
+learned=corpus
+if [ "${CI:-}" = true ]; then
+  : "${SEED:=1}"
+  learned=$(mktemp -d)
+  trap 'rm -rf "$learned"' EXIT
+fi
+readonly seed=${SEED:-$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')}
+
 passed=0 failed=0
 for target in "${targets[@]}"; do
-  corpus=corpus/$target artifacts=artifacts/$target
+  corpus=$learned/$target artifacts=artifacts/$target
   mkdir -p "$corpus" "$artifacts"
   sources=("$corpus")
   [ -d "seeds/$target" ] && sources+=("seeds/$target")
-  printf '\nfuzzing %s for %s s\n' "$target" "$seconds"
+  printf '\nfuzzing %s for %s s, SEED=%s\n' "$target" "$seconds" "$seed"
   log=artifacts/$target.log
-  if "target/$triple/release/$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 \
+  if "target/$triple/release/$target" -seed="$seed" -max_total_time="$seconds" -timeout=30 -rss_limit_mb=2048 \
     -print_final_stats=1 -artifact_prefix="$artifacts/" "${sources[@]}" >"$log" 2>&1; then
     grep -E '^stat::(number_of_executed_units|new_units_added|peak_rss_mb)' "$log"
     passed=$((passed + 1))
   else
     tail -n 40 "$log"
+    echo "repeat with: SEED=$seed scripts/fuzz.sh $seconds $target, or replay the input that is named above"
     failed=$((failed + 1))
   fi
 done
