@@ -34,6 +34,13 @@ grep -qi 'kernel' <<<"$report"
 "$prefix/bin/gangway" info
 [ "$(OMP_TARGET_OFFLOAD=MANDATORY "$prefix/bin/gangway" run --device vgpu -- ./two)" = 42 ]
 
+# What the README shows first.
+saxpy=$OLDPWD/examples/saxpy.c
+"$prefix/bin/gangway" cc -O2 -g -fopenmp "$saxpy" -o saxpy
+[ "$("$prefix/bin/gangway" run ./saxpy)" = 'saxpy of 1048576 elements on a device: 0 wrong' ]
+"$prefix/bin/gangway" cc -O2 -g -fopenmp --offload-arch=sm_80 "$saxpy" -o saxpy
+[ "$("$prefix/bin/gangway" run --device vgpu ./saxpy 1000)" = 'saxpy of 1000 elements on a device: 0 wrong' ]
+
 # Build systems find it, with the stock compilers and with its own.
 project=$OLDPWD/tests/build-systems
 check() { # FOLDER RUN...
