@@ -34,8 +34,8 @@ conformance-gpu: build ## Run all programs of the conformance suite on the virtu
 	GANGWAY_CONFORMANCE_VGPU=all cargo test -p gangway-conformance --test vgpu
 
 .PHONY: conformance-libgomp
-conformance-libgomp: build ## Run libgomp's own tests on the virtual GPU; ARGS=--tenth, ...
-	cargo run -p gangway-libgomp-suite -- $(ARGS)
+conformance-libgomp: build ## Run libgomp's own tests on the virtual GPU; FRONTEND=gangway, ARGS=--tenth, ...
+	cargo run -p gangway-libgomp-suite -- --front-end $(or $(FRONTEND),stock) $(ARGS)
 
 .PHONY: clients
 clients: build ## Run numba-cuda, cudarc and Taichi programs on the virtual GPU; downloads them once

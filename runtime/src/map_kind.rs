@@ -69,8 +69,12 @@ impl MapKind {
     pub const NEW: Self = Self(1 << 38);
     /// Nothing is done if the item is not present: the kernel gets the host's address.
     pub const IF_PRESENT: Self = Self(1 << 39);
-    /// The kernel gets null if the item has no storage on the device.
+    /// The kernel gets null if the item has no storage on the device. With
+    /// [`ATTACH`](Self::ATTACH) and [`POINTER`](Self::POINTER): the device pointer becomes null
+    /// if what it would be attached to has none.
     pub const NULL_IF_ABSENT: Self = Self(1 << 40);
+    /// The construct's reference does not count: the item only asks where something is.
+    pub const UNCOUNTED: Self = Self(1 << 41);
 
     /// A variable captured by reference in a lambda that is itself a first-private
     /// argument has all of these.
@@ -80,11 +84,12 @@ impl MapKind {
     pub(crate) const NOT_MAPPED: Self =
         Self::LITERAL.with(Self::PRIVATE).with(Self::ATTACH).with(Self::DETACH);
 
-    /// Items whose reference may be another item's.
-    pub(crate) const SHARES_REFERENCE: Self = Self::ONCE.with(Self::STRUCTURE);
+    /// Items whose reference may be another item's, or nobody's.
+    pub(crate) const SHARES_REFERENCE: Self = Self::ONCE.with(Self::STRUCTURE).with(Self::UNCOUNTED);
 
     /// Meanings at the beginning of a construct for which the usual way does not do.
-    pub(crate) const SPECIAL: Self = Self::DETACH.with(Self::ONCE).with(Self::NEW).with(Self::NULL_IF_ABSENT);
+    pub(crate) const SPECIAL: Self =
+        Self::DETACH.with(Self::ONCE).with(Self::NEW).with(Self::NULL_IF_ABSENT).with(Self::UNCOUNTED);
 
     /// No meaning, see [`unknown`](Self::unknown).
     const UNKNOWN: Self = Self(1 << 47);

@@ -274,12 +274,20 @@ impl Runtime {
 
     /// Makes every back end's devices available, images or not.
     pub fn number_all_devices(&self) {
-        let backends = self.backend_list();
-        let count = |(index, backend): (usize, &&'static dyn Backend)| Counted {
-            index,
-            devices: backend.device_count(),
-        };
-        let counted: Vec<Counted> = backends.iter().enumerate().map(count).collect();
+        self.number_devices_of(|_| true);
+    }
+
+    /// Makes the devices of those back ends available that would take such an image.
+    pub fn number_devices_for(&self, image: &[u8]) {
+        self.number_devices_of(|backend| backend.recognises(image));
+    }
+
+    fn number_devices_of(&self, wanted: impl Fn(&dyn Backend) -> bool) {
+        let backends = self.backend_list().into_iter().enumerate();
+        let counted: Vec<Counted> = backends
+            .filter(|(_, backend)| wanted(*backend))
+            .map(|(index, backend)| Counted { index, devices: backend.device_count() })
+            .collect();
         let mut registry = self.registry();
         for counted in &counted {
             self.number_devices(&mut registry, counted);

@@ -6,17 +6,38 @@
 //!
 //! With `--sanitize` only the libraries, and with AddressSanitizer in them.
 
-use crate::{Result, checked, compilers, exports, gpu, packages, tree};
+use crate::{Result, checked, compilers, gpu, packages, tree};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Name programs are linked against.
-const SONAME: &str = "libomptarget.so.22.1";
+/// A front end's shared library.
+struct FrontEnd {
+    /// The static library that it is made of.
+    archive: &'static str,
+    /// The list of its exports.
+    exports: &'static str,
+    /// Name programs are linked against.
+    soname: &'static str,
+    /// Other names it goes by.
+    aliases: &'static [&'static str],
+}
 
-/// Other names it goes by: the one linkers look for, and the one of programs that
-/// clang-19 built, whose calls are a subset of ours and whose entry tables are
-/// told apart by their first word.
-const ALIASES: [&str; 2] = ["libomptarget.so", "libomptarget.so.19.1"];
+const FRONT_ENDS: [FrontEnd; 2] = [
+    FrontEnd {
+        archive: "libgangway_omptarget_so.a",
+        exports: "frontends/omptarget/exports.txt",
+        soname: "libomptarget.so.22.1",
+        // The name that linkers look for, and that of programs that clang-19 built, whose
+        // calls are a subset of ours and whose entry tables are told apart by their first word.
+        aliases: &["libomptarget.so", "libomptarget.so.19.1"],
+    },
+    FrontEnd {
+        archive: "libgangway_gomp_so.a",
+        exports: "frontends/gomp/exports.txt",
+        soname: "libgangway-gomp.so",
+        aliases: &[],
+    },
+];
 
 /// The target that the libraries with AddressSanitizer are built for. It is the host's, but
 /// named: cargo then leaves build scripts and macros without the sanitizer.
@@ -27,7 +48,16 @@ pub fn run(profile: &str) -> Result<()> {
     let root = &tree::root()?;
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
     let stage = root.join("build/stage");
-    let packages = ["-p", "gangway-omptarget-artifact", "-p", "gangway", "-p", "gangway-driver"];
+    let packages = [
+        "-p",
+        "gangway-omptarget-artifact",
+        "-p",
+        "gangway-gomp-artifact",
+        "-p",
+        "gangway",
+        "-p",
+        "gangway-driver",
+    ];
     cargo(root, &[&["build", "--profile", profile], &packages[..]].concat(), &[])?;
     // Cargo's folder for the profile `dev` has another name.
     let target = target.join(if profile == "dev" { "debug" } else { profile });
@@ -59,7 +89,8 @@ pub fn run_sanitized() -> Result<()> {
     let (target, stage) = (root.join("target/asan"), root.join("build/asan"));
     let directory = target.display().to_string();
     let arguments = ["build", "--target", SANITIZED, "--target-dir", &directory];
-    let packages = ["-p", "gangway-omptarget-artifact", "-p", "gangway-driver"];
+    let packages =
+        ["-p", "gangway-omptarget-artifact", "-p", "gangway-gomp-artifact", "-p", "gangway-driver"];
     let environment = [
         // A stable compiler comes with the sanitizer, but not with the right to name it.
         ("RUSTC_BOOTSTRAP", "1"),
@@ -77,28 +108,31 @@ pub fn run_sanitized() -> Result<()> {
 fn libraries(root: &Path, target: &Path, stage: &Path) -> Result<()> {
     let library = stage.join("lib/gangway");
     tree::create_folder(&library)?;
-    link(root, &target.join("libgangway_omptarget_so.a"), &library)?;
+    for front_end in &FRONT_ENDS {
+        link(root, front_end, target, &library)?;
+    }
     virtual_gpu(target, &library)?;
     device_archive(root, &library)
 }
 
-/// Links the shared library from the static one.
-fn link(root: &Path, archive: &Path, directory: &Path) -> Result<()> {
-    let list = tree::read(&root.join("frontends/omptarget/exports.txt"))?;
+/// Links a front end's shared library from the static one.
+fn link(root: &Path, front_end: &FrontEnd, target: &Path, directory: &Path) -> Result<()> {
+    let &FrontEnd { archive, exports, soname, aliases } = front_end;
+    let list = tree::read(&root.join(exports))?;
     let script = root.join("build/exports.map");
-    tree::write(&script, exports::version_script(&list))?;
-    let output = directory.join(SONAME);
+    tree::write(&script, crate::exports::version_script(&list))?;
+    let output = directory.join(soname);
     // Linked beside and renamed: a program that runs keeps the file it has mapped.
-    let fresh = directory.join(format!(".{SONAME}.new"));
+    let fresh = directory.join(format!(".{soname}.new"));
     let mut command = Command::new("cc");
     command
         .args(["-shared", "-o"])
         .arg(&fresh)
         .args(["-Wl,--whole-archive"])
-        .arg(archive)
+        .arg(target.join(archive))
         .arg("-Wl,--no-whole-archive")
         .arg(format!("-Wl,--version-script={}", script.display()))
-        .arg(format!("-Wl,-soname,{SONAME}"))
+        .arg(format!("-Wl,-soname,{soname}"))
         // The library has thread-local data and registers exit handlers: it stays
         // loaded, as the stock one does. Lazy binding keeps the start short.
         .args([
@@ -111,8 +145,8 @@ fn link(root: &Path, archive: &Path, directory: &Path) -> Result<()> {
         .args(["-lpthread", "-ldl", "-lm", "-lgcc_s", "-lc"]);
     checked(&mut command)?;
     tree::rename(&fresh, &output)?;
-    for alias in ALIASES {
-        tree::link(SONAME, &directory.join(alias))?;
+    for alias in aliases {
+        tree::link(soname, &directory.join(alias))?;
     }
     Ok(())
 }

@@ -20,6 +20,13 @@ const DEFAULT_TEAMS: u32 = 3200;
 /// Threads that a team keeps when its loop is short, as in LLVM's runtime.
 const THREADS_FOR_SHORT_LOOPS: u32 = 32;
 
+/// Threads, each a warp, of a team of GCC's that nobody has said anything about, as in
+/// libgomp.
+const DEFAULT_WARPS: u32 = 8;
+
+/// Warps in a team of GCC's: its device libraries have room for so many.
+const WARPS_IN_TEAM: u32 = 32;
+
 /// What a device can run.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct DeviceLimits {
@@ -127,6 +134,29 @@ impl KernelBounds {
             teams => teams.min(self.max_teams),
         };
         Geometry { teams: [teams, 1, 1], threads: [threads, 1, 1] }
+    }
+
+    /// The shape of a launch of a kernel of GCC's for OpenMP: a thread of OpenMP is a warp,
+    /// whose lanes are those of `simd`. A team never gets more of them than the device can
+    /// run at once: GCC's code makes several rounds where it has been asked for more teams.
+    pub(crate) fn warps(
+        &self,
+        asked: &Asked,
+        wishes: &Wishes,
+        teams_at_once: impl FnOnce(u32) -> u32,
+    ) -> Geometry {
+        let most = (self.max_threads / self.warp).clamp(1, WARPS_IN_TEAM);
+        let wished = |wish: Option<NonZeroU32>, most: u32| wish.map_or(most, |wish| wish.get().min(most));
+        let warps = match asked.threads[0] {
+            0 => wished(wishes.thread_limit, DEFAULT_WARPS).min(most),
+            limit => limit.min(most),
+        };
+        let room = teams_at_once(self.warp * warps).clamp(1, self.max_teams);
+        let teams = match asked.teams[0] {
+            0 => wished(wishes.num_teams, room),
+            teams => teams.min(room),
+        };
+        Geometry { teams: [teams, 1, 1], threads: [self.warp, warps, 1] }
     }
 
     fn threads(&self, limit: u32, wishes: &Wishes) -> u32 {

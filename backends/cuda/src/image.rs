@@ -5,7 +5,7 @@
 
 use gangway_backend::{Error, Rank, Result};
 use gangway_image::fatbin::{self, RecordKind};
-use gangway_image::{ImageKind, Machine, recognise};
+use gangway_image::{ImageKind, Machine, ptx_objects, recognise};
 use std::fmt;
 
 /// Machine code is loaded as it is; PTX has to be compiled first.
@@ -15,7 +15,7 @@ const MACHINE_CODE: u32 = 1 << 16;
 pub(crate) fn recognises(image: &[u8]) -> bool {
     match recognise(image) {
         Ok(ImageKind::Elf(elf)) => elf.machine == Machine::Nvptx,
-        Ok(ImageKind::Ptx(_) | ImageKind::CudaFatBinary) => true,
+        Ok(ImageKind::Ptx(_) | ImageKind::PtxObjects { .. } | ImageKind::CudaFatBinary) => true,
         _ => false,
     }
 }
@@ -116,6 +116,10 @@ pub(crate) fn fitness(image: &[u8], device: Capability) -> Result<Rank> {
     let targets = match kind {
         ImageKind::Elf(elf) => single(elf.processor().as_deref().unwrap_or_default(), true),
         ImageKind::Ptx(header) => single(header.target, false),
+        ImageKind::PtxObjects { .. } => {
+            let headers = ptx_objects::headers(image).map_err(|error| refused(error.to_string()))?;
+            newest(headers.iter().map(|header| header.target))
+        }
         ImageKind::CudaFatBinary => {
             let records = fatbin::records(image).map_err(|error| refused(error.to_string()))?;
             let target = |record: fatbin::Record<'_>| {
@@ -141,6 +145,14 @@ pub(crate) fn fitness(image: &[u8], device: Capability) -> Result<Rank> {
         };
         refused(format!("the image is {what}, the device is {device}"))
     })
+}
+
+/// The target of an image of several texts, all of which have to run: the newest of theirs.
+fn newest<'t>(processors: impl Iterator<Item = &'t str>) -> std::result::Result<Vec<Target>, String> {
+    let targets: std::result::Result<Vec<_>, _> =
+        processors.map(|processor| single(processor, false)).collect();
+    let newest = targets?.into_iter().flatten().max_by_key(|target| target.capability.number());
+    Ok(newest.into_iter().collect())
 }
 
 /// The only target of an image that names its processor itself.
@@ -226,6 +238,15 @@ mod tests {
         assert_eq!(refusal(&cubin(90), AMPERE), "the image is an sm_90 cubin, the device is sm_80");
         assert_eq!(refusal(&cubin(80), HOPPER), "the image is an sm_80 cubin, the device is sm_90");
         assert_eq!(refusal(&cubin(89), AMPERE), "the image is an sm_89 cubin, the device is sm_80");
+    }
+
+    #[test]
+    fn objects_that_are_linked_need_what_the_newest_needs() {
+        let (old, new) = (ptx("sm_30"), ptx("sm_89"));
+        let image = ptx_objects::joined(&[&old, &new, &old]);
+        assert!(recognises(&image));
+        assert_eq!(fitness(&image, ADA), fitness(&new, ADA));
+        assert_eq!(refusal(&image, AMPERE), "the image is PTX for sm_89, the device is sm_80");
     }
 
     #[test]

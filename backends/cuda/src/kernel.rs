@@ -7,6 +7,7 @@
 use crate::context::Context;
 use crate::driver::types::{FunctionAttribute, Handle};
 use crate::environment::{CONFIGURATION_SIZE, Configuration, KERNEL_ENVIRONMENT};
+use crate::gcc::Entry;
 use crate::geometry::KernelBounds;
 use crate::properties::Properties;
 use crate::symbol::{function, global, read_now};
@@ -17,13 +18,23 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 /// Bytes of dynamic shared memory that a kernel may have without being told.
 const SHARED_WITHOUT_ASKING: u32 = 48 << 10;
 
+/// What a launch of a kernel has to have ready besides its arguments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Needs {
+    Nothing,
+    /// So many bytes for reductions, and counters.
+    Reductions(usize),
+    /// What a kernel of GCC's gets.
+    Gcc(Entry),
+}
+
 /// A kernel of a loaded image.
 pub(crate) struct LoadedKernel {
     pub name: Box<str>,
     pub function: Handle,
     pub bounds: KernelBounds,
-    /// Bytes that a launch needs for reductions.
-    pub reduction_bytes: usize,
+    /// What a launch has to have ready besides the arguments.
+    pub needs: Needs,
     /// Bytes of dynamic shared memory that launches may have by now.
     allowed_shared: AtomicU32,
     /// What was last answered by [`teams_at_once`](Self::teams_at_once).
@@ -37,6 +48,7 @@ impl LoadedKernel {
         properties: &Properties,
         module: Handle,
         name: &str,
+        entry: Option<Entry>,
     ) -> Result<(Box<Self>, Kernel)> {
         let function = function(context, module, name)?;
         let attribute = |attribute: FunctionAttribute| {
@@ -56,7 +68,11 @@ impl LoadedKernel {
             name: name.into(),
             function,
             bounds,
-            reduction_bytes: configuration.reduction_bytes(),
+            needs: match (entry, configuration.reduction_bytes()) {
+                (Some(entry), _) => Needs::Gcc(entry),
+                (None, 0) => Needs::Nothing,
+                (None, bytes) => Needs::Reductions(bytes),
+            },
             allowed_shared: AtomicU32::new(SHARED_WITHOUT_ASKING.saturating_sub(static_shared)),
             occupancy: AtomicU64::new(0),
         });
@@ -66,8 +82,9 @@ impl LoadedKernel {
             static_group_memory: static_shared,
             dynamic_group_memory: Some(properties.shared_memory.saturating_sub(static_shared)),
         };
-        let kernel = Kernel { mode: Some(configuration.mode), environment, limits, ..Kernel::new(handle) };
-        Ok((loaded, kernel))
+        // GCC's kernels have no mode. Their table of arguments is the launch's to place.
+        let mode = entry.is_none().then_some(configuration.mode);
+        Ok((loaded, Kernel { mode, environment, limits, ..Kernel::new(handle) }))
     }
 
     /// The kernel of a handle.

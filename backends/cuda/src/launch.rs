@@ -6,9 +6,11 @@
 use crate::context::Context;
 use crate::driver::types::{Handle, launch_key};
 use crate::environment::NO_LAUNCH_ENVIRONMENT;
+use crate::gcc::Entry;
 use crate::geometry::{Asked, Geometry, Wishes};
-use crate::kernel::LoadedKernel;
+use crate::kernel::{LoadedKernel, Needs};
 use crate::properties::Properties;
+use crate::stacks::STACK;
 use crate::stream::Stream;
 use gangway_backend::{ArgumentTable, Error, Launch, Result};
 use std::ffi::c_void;
@@ -44,22 +46,16 @@ impl Launcher {
             Asked { teams: launch.teams, threads: launch.thread_limit, trip_count: launch.trip_count };
         let shared = launch.dynamic_group_memory.max(self.shared_memory);
         kernel.allow_shared(context, shared)?;
-        let geometry = kernel.bounds.geometry(&asked, &self.wishes, |threads| {
-            kernel.teams_at_once(context, properties, threads, shared)
-        });
-        if kernel.reduction_bytes == 0 {
+        if kernel.needs != Needs::Nothing {
+            let parts = Parts { context, properties, kernel, stream, shared };
+            // SAFETY: the caller's promise.
+            unsafe { self.launch_with_more(&parts, &asked, table) }?;
+        } else {
+            let geometry = kernel.bounds.geometry(&asked, &self.wishes, |threads| {
+                kernel.teams_at_once(context, properties, threads, shared)
+            });
             if let Some(environment) = table.leading().first_mut() {
                 *environment = NO_LAUNCH_ENVIRONMENT;
-            }
-            // SAFETY: the caller's promise.
-            unsafe { submit(context, kernel, geometry, shared, stream.handle, table.slots()) }?;
-        } else {
-            // Until the kernel is in the stream: another one must not get between its
-            // counters and it.
-            let mut scratch = stream.scratch();
-            let environment = scratch.prepare(context, stream.handle, kernel.reduction_bytes)?;
-            if let Some(slot) = table.leading().first_mut() {
-                *slot = environment;
             }
             // SAFETY: the caller's promise.
             unsafe { submit(context, kernel, geometry, shared, stream.handle, table.slots()) }?;
@@ -67,6 +63,58 @@ impl Launcher {
         stream.note(kernel, launch.source);
         Ok(())
     }
+
+    /// Launches a kernel that needs more than its arguments.
+    ///
+    /// # Safety
+    /// As [`launch`](Self::launch).
+    #[inline(never)]
+    unsafe fn launch_with_more(
+        &self,
+        parts: &Parts<'_>,
+        asked: &Asked,
+        mut table: ArgumentTable<'_>,
+    ) -> Result<()> {
+        let &Parts { context, properties, kernel, stream, shared } = parts;
+        let at_once = |threads| kernel.teams_at_once(context, properties, threads, shared);
+        // Held until the kernel is in the stream: another one must not get between what it
+        // needs and it.
+        let mut scratch = stream.scratch();
+        let geometry = match kernel.needs {
+            Needs::Nothing => kernel.bounds.geometry(asked, &self.wishes, at_once),
+            Needs::Reductions(bytes) => {
+                let environment = scratch.reductions.prepare(context, stream.handle, bytes)?;
+                if let Some(slot) = table.leading().first_mut() {
+                    *slot = environment;
+                }
+                kernel.bounds.geometry(asked, &self.wishes, at_once)
+            }
+            Needs::Gcc(Entry::OpenMp) => {
+                let mut geometry = kernel.bounds.warps(asked, &self.wishes, at_once);
+                let (stacks, teams) =
+                    scratch.stacks.prepare(context, geometry.teams[0], geometry.threads[1])?;
+                geometry.teams[0] = teams;
+                let table = stream.write_table(context, &mut scratch, table.slots())?;
+                let parameters = [table, stacks, STACK as u64];
+                // SAFETY: the caller's promise; the table stays until the stream is done.
+                return unsafe { submit(context, kernel, geometry, shared, stream.handle, &parameters) };
+            }
+            Needs::Gcc(Entry::OpenAcc) => {
+                return Err(Error::Unsupported { operation: "launches of GCC's OpenACC kernels" });
+            }
+        };
+        // SAFETY: the caller's promise.
+        unsafe { submit(context, kernel, geometry, shared, stream.handle, table.slots()) }
+    }
+}
+
+/// What a launch is made of.
+struct Parts<'a> {
+    context: &'a Context,
+    properties: &'a Properties,
+    kernel: &'a LoadedKernel,
+    stream: &'a Stream,
+    shared: u32,
 }
 
 /// # Safety

@@ -14,8 +14,8 @@
 //! | `settings` | the environment |
 //! | `image` | which images are ours, and which device can run them |
 //! | `context`, `properties` | one device: calls in its context, faults, what it is |
-//! | `stream`, `event`, `memory`, `peers`, `reduction` | what belongs to a context |
-//! | `environment` | the structures that LLVM's device runtimes share with the host |
+//! | `stream`, `event`, `memory`, `peers`, `reduction`, `stacks`, `tables` | what belongs to a context |
+//! | `environment`, `gcc` | what LLVM's and GCC's device runtimes share with the host |
 //! | `symbol`, `module`, `kernel` | images on a device |
 //! | `geometry`, `launch` | how many teams and threads, and the launch |
 //! | `device` | the trait's methods |
@@ -46,6 +46,7 @@ mod device;
 mod driver;
 mod environment;
 mod event;
+mod gcc;
 mod geometry;
 mod image;
 mod kernel;
@@ -56,8 +57,10 @@ mod peers;
 mod properties;
 mod reduction;
 mod settings;
+mod stacks;
 mod stream;
 mod symbol;
+mod tables;
 
 pub use driver::Driver;
 

@@ -4,21 +4,18 @@
 //! it about its device. Kernels and globals are then looked up by name.
 
 mod initialisers;
+mod load;
 
 use crate::context::Context;
-use crate::driver::failure;
-use crate::driver::types::{Address, Handle, SUCCESS, jit_option};
+use crate::driver::types::{Address, Handle};
 use crate::environment::{DEVICE_ENVIRONMENT, DeviceEnvironment, INDIRECT_TABLE};
+use crate::gcc::{self, Entries};
 use crate::kernel::LoadedKernel;
 use crate::properties::Properties;
 use crate::symbol::{allocate_now, free_now, global, write_now};
 use gangway_backend::{DevicePtr, Error, Kernel, Module, Result};
 use initialisers::{Initialisers, When};
-use std::ffi::c_void;
 use std::sync::{Arc, Mutex, PoisonError};
-
-/// Bytes of what the driver's compiler says about an image that it refuses.
-const LOG: usize = 8 << 10;
 
 /// An image on a device.
 pub(crate) struct CudaModule {
@@ -26,6 +23,8 @@ pub(crate) struct CudaModule {
     properties: Arc<Properties>,
     module: Handle,
     initialisers: Initialisers,
+    /// GCC's kernels, if it is an image of GCC's.
+    entries: Entries,
     #[allow(clippy::vec_box, reason = "handles are addresses of kernels, which stay where they are")]
     kernels: Mutex<Vec<Box<LoadedKernel>>>,
     /// Where the device runtime's description of the device stands.
@@ -42,12 +41,13 @@ impl CudaModule {
         image: &[u8],
         environment: DeviceEnvironment,
     ) -> Result<Self> {
-        let module = load(&context, image)?;
+        let module = load::load(&context, image)?;
         let mut this = Self {
             context,
             properties,
             module,
             initialisers: Initialisers::of(image),
+            entries: Entries::of(image),
             kernels: Mutex::default(),
             environment: None,
             tables: Mutex::default(),
@@ -65,6 +65,9 @@ impl CudaModule {
             write_now(&this.context, address, &environment.bytes())?;
             this.environment = Some(address);
         }
+        if gcc::is_gcc(image) {
+            gcc::describe_device(&this.context, &this.properties, module, environment.device_number)?;
+        }
         Ok(this)
     }
 
@@ -78,7 +81,8 @@ impl CudaModule {
 
 impl Module for CudaModule {
     fn kernel(&self, name: &str) -> Result<Kernel> {
-        let (loaded, kernel) = LoadedKernel::load(&self.context, &self.properties, self.module, name)?;
+        let entry = self.entries.entry(name)?;
+        let (loaded, kernel) = LoadedKernel::load(&self.context, &self.properties, self.module, name, entry)?;
         self.kernels.lock().unwrap_or_else(PoisonError::into_inner).push(loaded);
         Ok(kernel)
     }
@@ -124,38 +128,5 @@ impl Drop for CudaModule {
         // SAFETY: the module is loaded, and nobody uses it any more. A failure has nobody to
         // be told to.
         let _ = self.context.code_within(|api| unsafe { (api.module_unload)(self.module) });
-    }
-}
-
-/// Gives an image to the driver.
-fn load(context: &Context, image: &[u8]) -> Result<Handle> {
-    // PTX has to end in a zero byte, which the program's copy of it need not have.
-    let mut text = Vec::with_capacity(image.len() + 1);
-    text.extend_from_slice(image);
-    text.push(0);
-    let mut log = vec![0_u8; LOG];
-    let options = [jit_option::ERROR_LOG, jit_option::ERROR_LOG_SIZE];
-    let values: [*mut c_void; 2] = [log.as_mut_ptr().cast(), std::ptr::without_provenance_mut(LOG)];
-    let mut module = 0;
-    let to = &raw mut module;
-    let code = context.code_within(|api| {
-        // SAFETY: the image is a whole one by the runtime's promise, and PTX ends; the log has
-        // as many bytes as its option says.
-        unsafe { (api.module_load_data)(to, text.as_ptr().cast(), 2, options.as_ptr(), values.as_ptr()) }
-    });
-    match code {
-        SUCCESS => Ok(module),
-        code if failure::is_image_refused(code) => {
-            let log = log.split(|&byte| byte == 0).next().unwrap_or_default();
-            let log = String::from_utf8_lossy(log);
-            let words = context.driver.describe(code);
-            let reason = match log.trim() {
-                "" => format!("the driver refuses it: {words}"),
-                log => format!("the driver refuses it: {words}\n    {}", log.replace('\n', "\n    ")),
-            };
-            Err(Error::InvalidImage { reason })
-        }
-        failure::OUT_OF_MEMORY => Err(Error::OutOfMemory { requested: image.len() }),
-        code => Err(context.failure(code, "cuModuleLoadDataEx")),
     }
 }

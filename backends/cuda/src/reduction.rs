@@ -15,7 +15,7 @@ const SLOTS: usize = 256;
 
 /// The memory of a stream.
 #[derive(Default)]
-pub(crate) struct Scratch {
+pub(crate) struct Reductions {
     current: Option<Block>,
     /// Outgrown blocks, which earlier kernels of the stream may be using.
     outgrown: Vec<Block>,
@@ -30,7 +30,7 @@ struct Block {
     image: Box<[u8; size_of::<LaunchEnvironment>()]>,
 }
 
-impl Scratch {
+impl Reductions {
     /// A launch environment with a reduction buffer of `size` bytes, whose counters will be
     /// zero at this point of the stream: its device address.
     pub fn prepare(&mut self, context: &Context, stream: usize, size: usize) -> Result<Address> {

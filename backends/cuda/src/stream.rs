@@ -5,12 +5,14 @@
 
 use crate::context::Context;
 use crate::driver::failure::NOT_READY;
-use crate::driver::types::{Code, Handle, STREAM_NON_BLOCKING, SUCCESS};
+use crate::driver::types::{Address, Code, Handle, STREAM_NON_BLOCKING, SUCCESS};
 use crate::kernel::LoadedKernel;
-use crate::reduction::Scratch;
+use crate::reduction::Reductions;
+use crate::stacks::Stacks;
+use crate::tables::Tables;
 use gangway_backend::{Completion, Result, SourceText, StreamHandle, Suspect};
 use std::ffi::{c_char, c_void};
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A stream of a device.
@@ -19,8 +21,26 @@ pub(crate) struct Stream {
     /// The kernel that was launched last and has not been waited for, and its construct.
     kernel: AtomicPtr<LoadedKernel>,
     source: AtomicPtr<c_char>,
-    /// Memory for the reductions of its kernels, which run one after the other.
+    /// What its kernels need, which run one after the other.
     scratch: Mutex<Scratch>,
+    /// Its kernels have tables of arguments in the scratch memory.
+    has_tables: AtomicBool,
+}
+
+/// Device memory that the kernels of a stream use one after the other.
+#[derive(Default)]
+pub(crate) struct Scratch {
+    pub reductions: Reductions,
+    pub stacks: Stacks,
+    pub tables: Tables,
+}
+
+impl Scratch {
+    /// Gives the memory back; the stream is idle.
+    fn free(self, context: &Context) -> Result<()> {
+        let Self { reductions, stacks, tables } = self;
+        reductions.free(context).and(stacks.free(context)).and(tables.free(context))
+    }
 }
 
 impl Stream {
@@ -35,6 +55,7 @@ impl Stream {
             kernel: AtomicPtr::default(),
             source: AtomicPtr::default(),
             scratch: Mutex::default(),
+            has_tables: AtomicBool::new(false),
         }));
         context.add(stream);
         Ok(StreamHandle(stream.expose_provenance()))
@@ -97,25 +118,58 @@ impl Stream {
         Some(Suspect { kernel: kernel.name.to_string(), source })
     }
 
-    /// Memory for reductions.
+    /// What its kernels need besides their arguments.
     pub fn scratch(&self) -> MutexGuard<'_, Scratch> {
         self.scratch.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How many tables of arguments its kernels have had, if any are in use.
+    #[inline]
+    fn tables(&self) -> Option<u64> {
+        self.has_tables.load(Ordering::Relaxed).then(|| self.scratch().tables.written())
+    }
+
+    /// The kernels that had so many tables when the driver was asked are done.
+    #[inline]
+    fn tables_done(&self, tables: Option<u64>) {
+        if let Some(tables) = tables {
+            let mut scratch = self.scratch();
+            if scratch.tables.done(tables) {
+                self.has_tables.store(false, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// Writes a table of arguments for a kernel that is about to be launched, by the holder of
+    /// the scratch memory.
+    pub fn write_table(
+        &self,
+        context: &Context,
+        scratch: &mut Scratch,
+        arguments: &[u64],
+    ) -> Result<Address> {
+        self.has_tables.store(true, Ordering::Relaxed);
+        scratch.tables.write(context, arguments)
     }
 
     /// Waits until everything in it is done.
     #[inline]
     pub fn synchronize(&self, context: &Context) -> Result<()> {
+        let tables = self.tables();
         // SAFETY: the stream is alive.
         context.with("cuStreamSynchronize", |api| unsafe { (api.stream_synchronize)(self.handle) })?;
+        self.tables_done(tables);
         self.all_done();
         Ok(())
     }
 
     /// Whether everything in it is done.
     pub fn is_idle(&self, context: &Context) -> Result<bool> {
+        let tables = self.tables();
         // SAFETY: the stream is alive.
         match context.code_with(|api| unsafe { (api.stream_query)(self.handle) }) {
             SUCCESS => {
+                self.tables_done(tables);
                 self.all_done();
                 Ok(true)
             }

@@ -40,8 +40,8 @@ export! {
         __tgt_init_all_rtls, __tgt_register_requires;
     tasks: __tgt_target_nowait_query, __tgt_target_sync;
     device_routines:
-        omp_get_num_devices, omp_get_device_num, omp_get_initial_device,
-        omp_get_uid_from_device, omp_get_device_from_uid;
+        omp_get_num_devices<Libomp>, omp_get_device_num<Libomp>, omp_get_initial_device<Libomp>,
+        omp_get_uid_from_device<Libomp>, omp_get_device_from_uid<Libomp>;
     devices: __tgt_print_device_info;
     memory:
         omp_target_is_present<Libomp>, omp_target_is_accessible<Libomp>, omp_get_mapped_ptr<Libomp>;

@@ -19,18 +19,30 @@ const INVALID_DEVICE: i32 = -2;
 const HOST_UID: &CStr = c"HOST";
 
 /// Number of devices; the host is not one of them.
-pub extern "C" fn omp_get_num_devices() -> i32 {
-    guard(0, || if policy::offload() == Offload::Disabled { 0 } else { RUNTIME.device_count() as i32 })
+pub extern "C" fn omp_get_num_devices<H: Host>() -> i32 {
+    guard(0, || if policy::offload() == Offload::Disabled { 0 } else { device_count::<H>() as i32 })
 }
 
 /// Number of the device the caller runs on: the host's.
-pub extern "C" fn omp_get_device_num() -> i32 {
-    omp_get_initial_device()
+pub extern "C" fn omp_get_device_num<H: Host>() -> i32 {
+    omp_get_initial_device::<H>()
 }
 
 /// Number of the host.
-pub extern "C" fn omp_get_initial_device() -> i32 {
-    omp_get_num_devices()
+pub extern "C" fn omp_get_initial_device<H: Host>() -> i32 {
+    omp_get_num_devices::<H>()
+}
+
+/// Number of devices, whatever the policy.
+#[inline]
+fn device_count<H: Host>() -> usize {
+    match RUNTIME.device_count() {
+        0 => {
+            H::number_devices();
+            RUNTIME.device_count()
+        }
+        count => count,
+    }
 }
 
 /// Where a construct is to run.
@@ -50,7 +62,7 @@ pub fn destination<H: Host>(number: i64, site: &Site) -> Destination {
         return Destination::Host;
     }
     let number = if number == DEFAULT_DEVICE { H::default_device() } else { number };
-    let count = RUNTIME.device_count() as i64;
+    let count = device_count::<H>() as i64;
     if number == count || count == 0 {
         if count == 0 {
             without_devices(offload, site);
@@ -111,7 +123,7 @@ pub enum Named {
 /// Resolves a device number of a routine call.
 #[must_use]
 pub fn named<H: Host>(number: i32) -> Named {
-    if number == INITIAL_DEVICE || number == omp_get_initial_device() {
+    if number == INITIAL_DEVICE || number == omp_get_initial_device::<H>() {
         return Named::Host;
     }
     match ready(i64::from(number), &Site::NONE) {
@@ -124,9 +136,9 @@ pub fn named<H: Host>(number: i32) -> Named {
 }
 
 /// A string that identifies a device across runs. Null for an invalid number.
-pub extern "C" fn omp_get_uid_from_device(device: i32) -> *const c_char {
+pub extern "C" fn omp_get_uid_from_device<H: Host>(device: i32) -> *const c_char {
     guard(std::ptr::null(), || {
-        if device == INITIAL_DEVICE || device == omp_get_initial_device() {
+        if device == INITIAL_DEVICE || device == omp_get_initial_device::<H>() {
             return HOST_UID.as_ptr();
         }
         let found = usize::try_from(device).ok().and_then(|number| RUNTIME.device_unprepared(number));
@@ -138,7 +150,7 @@ pub extern "C" fn omp_get_uid_from_device(device: i32) -> *const c_char {
 ///
 /// # Safety
 /// `wanted` is null or a string.
-pub unsafe extern "C" fn omp_get_device_from_uid(wanted: *const c_char) -> i32 {
+pub unsafe extern "C" fn omp_get_device_from_uid<H: Host>(wanted: *const c_char) -> i32 {
     guard(INVALID_DEVICE, || {
         if wanted.is_null() {
             return INVALID_DEVICE;
@@ -146,7 +158,7 @@ pub unsafe extern "C" fn omp_get_device_from_uid(wanted: *const c_char) -> i32 {
         // SAFETY: the caller's promise.
         let wanted = unsafe { CStr::from_ptr(wanted) };
         if wanted == HOST_UID {
-            return omp_get_initial_device();
+            return omp_get_initial_device::<H>();
         }
         RUNTIME
             .devices()

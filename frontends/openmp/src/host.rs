@@ -40,6 +40,10 @@ pub trait Host {
     /// library.
     fn target_offload() -> Option<Offload>;
 
+    /// Called when there are no devices, since the program has brought no image: makes those
+    /// available that the program's compiler has images for, where that is a library's habit.
+    fn number_devices() {}
+
     /// A routine was given the number of no device, or of one that cannot be used. The
     /// specification leaves open what happens: the stock libraries differ. If this returns,
     /// the routine fails.

@@ -1,5 +1,6 @@
 //! Libraries with device code come and go.
 
+pub use crate::ending::is_ending;
 use crate::host::Offload;
 use crate::message::print_line;
 use crate::state::RUNTIME;
@@ -52,6 +53,14 @@ pub fn finish_without() {
 pub fn number_all_devices() {
     if policy::offload() != Offload::Disabled {
         RUNTIME.number_all_devices();
+    }
+}
+
+/// Makes the devices available that would take such an image, though no library has brought
+/// one.
+pub fn number_devices_for(image: &[u8]) {
+    if policy::offload() != Offload::Disabled {
+        RUNTIME.number_devices_for(image);
     }
 }
 

@@ -117,7 +117,7 @@ pub extern "C" fn omp_target_is_accessible<H: Host>(
 /// Device address of a mapped host address; null if it is not mapped.
 pub extern "C" fn omp_get_mapped_ptr<H: Host>(pointer: *const c_void, device: i32) -> *mut c_void {
     guard(std::ptr::null_mut(), || {
-        if pointer.is_null() || device > omp_get_initial_device() {
+        if pointer.is_null() || device > omp_get_initial_device::<H>() {
             return std::ptr::null_mut();
         }
         match named::<H>(device) {

@@ -115,11 +115,11 @@ fn number<H: Host>(device: i64) -> Option<i32> {
 #[test]
 fn constructs_without_a_device_go_where_their_own_library_says() {
     let _one = begin();
-    assert_eq!(omp_get_num_devices(), 4);
+    assert_eq!(omp_get_num_devices::<FirstHost>(), 4);
     assert_eq!(number::<FirstHost>(DEFAULT_DEVICE), Some(2));
     assert_eq!(number::<SecondHost>(DEFAULT_DEVICE), Some(1));
     assert_eq!(number::<SecondHost>(3), Some(3));
-    assert_eq!(number::<FirstHost>(i64::from(omp_get_initial_device())), None);
+    assert_eq!(number::<FirstHost>(i64::from(omp_get_initial_device::<FirstHost>())), None);
 }
 
 #[test]
@@ -158,7 +158,7 @@ fn a_fork_holds_the_locks_of_both() {
     unsafe {
         let child = libc::fork();
         if child == 0 {
-            libc::_exit(omp_get_num_devices());
+            libc::_exit(omp_get_num_devices::<FirstHost>());
         }
         let mut status = 0;
         assert_eq!(libc::waitpid(child, &raw mut status, 0), child);
@@ -174,7 +174,7 @@ fn a_fork_holds_the_locks_of_both() {
 unsafe fn write<H: Host>(memory: *mut c_void, value: &u64, dependence: &usize) -> i32 {
     let objects = [std::ptr::from_ref(dependence).cast::<c_void>()];
     let from = std::ptr::from_ref(value).cast();
-    let host = omp_get_initial_device();
+    let host = omp_get_initial_device::<FirstHost>();
     // SAFETY: the caller's promise.
     unsafe { omp_target_memcpy_async::<H>(memory, from, 8, 0, 0, 0, host, 1, objects.as_ptr()) }
 }
@@ -183,7 +183,7 @@ unsafe fn write<H: Host>(memory: *mut c_void, value: &u64, dependence: &usize) -
 /// The memory is large enough.
 unsafe fn read(memory: *mut c_void) -> u64 {
     let mut value = 0_u64;
-    let host = omp_get_initial_device();
+    let host = omp_get_initial_device::<FirstHost>();
     // SAFETY: the caller's promise.
     let copied = unsafe { omp_target_memcpy::<FirstHost>((&raw mut value).cast(), memory, 8, 0, 0, host, 0) };
     assert_eq!(copied, 0);
@@ -214,7 +214,7 @@ fn routines_fail_without_a_device_if_the_library_lets_them() {
     let _one = begin();
     let mut value = 7_u64;
     let pointer = (&raw mut value).cast::<c_void>();
-    let host = omp_get_initial_device();
+    let host = omp_get_initial_device::<FirstHost>();
     REFUSED.lock().unwrap().clear();
     assert!(omp_target_alloc::<SecondHost>(8, 99).is_null());
     assert_eq!(omp_target_is_present::<SecondHost>(pointer, 99), 0);

@@ -35,7 +35,7 @@ fn set(policy: &str) {
 
 #[test]
 fn the_environment_answers_until_a_library_is_asked() {
-    assert_eq!((omp_get_num_devices(), omp_get_initial_device()), (0, 0));
+    assert_eq!((omp_get_num_devices::<Nothing>(), omp_get_initial_device::<Nothing>()), (0, 0));
     set(" Disabled ");
     assert_eq!(offload(), Offload::Disabled);
     // Nothing has been remembered: the front end's library may say otherwise.

@@ -11,7 +11,7 @@ use crate::entry::{self, EntryKind};
 use crate::error::Result;
 use crate::host::{self, Host};
 use crate::recognise::{ImageKind, recognise};
-use crate::{fatbin, ptx};
+use crate::{fatbin, ptx, ptx_objects};
 
 const ENVIRONMENT: &str = "_kernel_environment";
 /// `STO_CUDA_ENTRY` in a cubin's `st_other`.
@@ -59,6 +59,14 @@ pub fn details(image: &[u8]) -> Result<Details<'_>> {
         ImageKind::Elf(elf) => elf_details(image, elf.machine),
         ImageKind::Ptx(_) => Ok(ptx_details(image)),
         ImageKind::CudaFatBinary => fatbin_details(image),
+        ImageKind::PtxObjects { .. } => {
+            let mut all = Details::default();
+            for one in ptx_objects::texts(image)?.into_iter().map(ptx_details) {
+                all.kernels.extend(one.kernels);
+                all.globals.extend(one.globals);
+            }
+            Ok(all)
+        }
         _ => Ok(Details::default()),
     }
 }

@@ -26,6 +26,7 @@ mod gcc;
 mod host;
 pub mod offload_binary;
 pub mod ptx;
+pub mod ptx_objects;
 mod recognise;
 
 pub use contents::{Contents, HostTables, Image, Problem, Producer, contents};

@@ -90,6 +90,25 @@ pub fn module(text: &[u8]) -> Module<'_> {
     module
 }
 
+/// The kernels that a PTX text defines, with the number of their parameters. Looks for the
+/// directive alone: whoever asks knows the name of a kernel, and loads megabytes of text.
+pub fn kernel_parameters(text: &[u8]) -> impl Iterator<Item = (&str, usize)> {
+    const ENTRY: &[u8] = b".entry";
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        loop {
+            at += text[at..].iter().position(|&byte| byte == b'.')? + 1;
+            if !text[at - 1..].starts_with(ENTRY) {
+                continue;
+            }
+            let mut words = Words { text, at: at - 1 };
+            let Some(name) = words.nth(1).and_then(identifier) else { continue };
+            let parameters = words.take_while(|word| !matches!(*word, b")" | b"{" | b";"));
+            return Some((name, parameters.filter(|word| *word == b".param").count()));
+        }
+    })
+}
+
 fn skip_parentheses(words: &mut Words<'_>) {
     let mut depth = 1usize;
     while depth > 0 {
@@ -198,6 +217,16 @@ mod tests {
         .global .attribute(.managed) .s64 m[2][3];\n.const .f32 pi;\n\
         .visible .entry kern(\n.param .u64 .ptr .global .align 1 kern_param_0\n)\n{\n.reg .b32 %r<3>;\nld.global.u32 %r1, [x];\nret;\n}\n\
         .weak .entry second()\n{\n}\n";
+
+    #[test]
+    fn kernels_and_how_many_parameters_they_have() {
+        let found: Vec<_> = kernel_parameters(TEXT.as_bytes()).collect();
+        assert_eq!(found, [("no", 1), ("kern", 1), ("second", 0)]);
+        let gcc =
+            b".visible .entry main$_omp_fn$0 (.param .u64 %arg, .param .u64 %stack, .param .u64 %sz)\n{";
+        assert_eq!(kernel_parameters(gcc).collect::<Vec<_>>(), [("main$_omp_fn$0", 3)]);
+        assert_eq!(kernel_parameters(b".entry").count(), 0);
+    }
 
     #[test]
     fn header_and_module() {

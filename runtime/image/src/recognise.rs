@@ -8,7 +8,7 @@ use std::fmt;
 use crate::bytes::Bytes;
 use crate::elf::Elf;
 use crate::error::{Error, Result};
-use crate::{fatbin, offload_binary, ptx};
+use crate::{fatbin, offload_binary, ptx, ptx_objects};
 
 /// A kind of device image, with what its header tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +23,10 @@ pub enum ImageKind<'a> {
     },
     /// A CUDA fat binary: PTX and cubins for several processors.
     CudaFatBinary,
+    /// PTX texts that are to be linked, as a front end joins GCC's.
+    PtxObjects {
+        count: u64,
+    },
     /// LLVM's container, for which the runtime is normally given the content.
     OffloadBinary,
     /// clang's older bundle of images.
@@ -53,6 +57,9 @@ pub fn recognise(bytes: &[u8]) -> Result<ImageKind<'_>> {
         _ if fatbin::is_fatbin(bytes) => {
             fatbin::declared_size(bytes)?;
             Ok(ImageKind::CudaFatBinary)
+        }
+        _ if ptx_objects::is_ptx_objects(bytes) => {
+            ptx_objects::count(bytes).map(|count| ImageKind::PtxObjects { count })
         }
         _ => match ptx::Header::parse(bytes)? {
             Some(header) => Ok(ImageKind::Ptx(header)),
@@ -98,6 +105,7 @@ impl ImageKind<'_> {
             ImageKind::Bitcode => "bitcode",
             ImageKind::SpirV { .. } => "spirv",
             ImageKind::CudaFatBinary => "cuda-fatbin",
+            ImageKind::PtxObjects { .. } => "ptx-objects",
             ImageKind::OffloadBinary => "offload-binary",
             ImageKind::ClangBundle { .. } => "clang-bundle",
         }
@@ -121,6 +129,7 @@ impl fmt::Display for ImageKind<'_> {
             ImageKind::Bitcode => out.write_str("LLVM bitcode"),
             ImageKind::SpirV { major, minor } => write!(out, "SPIR-V {major}.{minor}"),
             ImageKind::CudaFatBinary => out.write_str("CUDA fat binary"),
+            ImageKind::PtxObjects { count } => write!(out, "PTX in {count} parts"),
             ImageKind::OffloadBinary => out.write_str("offload binary"),
             ImageKind::ClangBundle { compressed: false } => out.write_str("clang offload bundle"),
             ImageKind::ClangBundle { compressed: true } => out.write_str("compressed clang offload bundle"),

@@ -86,14 +86,19 @@ impl Work {
         }
         // Nobody else waits for what this construct copies: they wait for the pointer.
         let _mending = self.device.table.begin_mending();
-        self.attach_with(holder, request, target, true)
+        self.attach_with(holder, request, Some(target), true)
     }
 
     /// OpenMP 6.0 section 7.9.6 and OpenACC 3.3 section 2.7.2: no action, unless the item
     /// says that it is an error.
     #[cold]
-    fn nothing_to_attach(&self, request: &AttachRequest) -> Result<()> {
+    fn nothing_to_attach(&mut self, request: &AttachRequest) -> Result<()> {
         let AttachRequest { pointer, pointee, size, kind } = *request;
+        if kind.has(MapKind::NULL_IF_ABSENT)
+            && let Some(holder) = self.present(pointer, size)
+        {
+            return self.attach_with(holder, request, None, kind.has(MapKind::COUNTED));
+        }
         if !kind.has(MapKind::PRESENT) || self.unified_shared_memory {
             return Ok(());
         }
@@ -124,23 +129,28 @@ impl Work {
         pointee: EntryRef<'static>,
     ) -> Result<()> {
         // Others count on what has been counted.
-        self.attach_with(pointer, request, pointee, request.kind.has(MapKind::COUNTED))
+        self.attach_with(pointer, request, Some(pointee), request.kind.has(MapKind::COUNTED))
     }
 
     /// `at_once`: other constructs rely on the pointer without waiting for this one's copies.
+    /// Without a pointee the device pointer becomes null.
     fn attach_with(
         &mut self,
         pointer: EntryRef<'static>,
         request: &AttachRequest,
-        pointee: EntryRef<'static>,
+        pointee: Option<EntryRef<'static>>,
         at_once: bool,
     ) -> Result<()> {
         let size = request.size.max(size_of::<usize>());
         // SAFETY: the compiler says that a pointer (or descriptor) of this size is there.
         let host_content: Box<[u8]> =
             unsafe { std::slice::from_raw_parts(request.pointer as *const u8, size) }.into();
-        let section = pointee.translate(request.pointee);
-        let device_content = pointer_image(&host_content, request.pointee, section);
+        let device_content = match pointee {
+            Some(pointee) => {
+                pointer_image(&host_content, request.pointee, pointee.translate(request.pointee))
+            }
+            None => null_image(&host_content),
+        };
         let device_pointer = pointer.translate(request.pointer);
         let own = self.filling.iter().any(|filling| filling.entry == pointer);
         let counted = request.kind.has(MapKind::COUNTED);
@@ -255,6 +265,13 @@ pub(super) fn pointer_image(host: &[u8], host_section: usize, device_section: De
     let base = usize::from_ne_bytes(base);
     let device_base = device_section.0.wrapping_sub(host_section.wrapping_sub(base));
     image[..size_of::<usize>()].copy_from_slice(&device_base.to_ne_bytes());
+    image
+}
+
+/// What the device's pointer holds when there is nothing for it to point to.
+fn null_image(host: &[u8]) -> Box<[u8]> {
+    let mut image: Box<[u8]> = host.into();
+    image[..size_of::<usize>()].fill(0);
     image
 }
 

@@ -23,6 +23,7 @@ impl Work {
         }
         let count = match kind.parent() {
             Some(_) => Count::No,
+            None if kind.has(MapKind::UNCOUNTED) => Count::No,
             None if kind.has(MapKind::ONCE) => Count::Once,
             None => Count::Yes,
         };
@@ -110,7 +111,8 @@ impl Work {
         let item = items.item(index);
         if item.kind.has(MapKind::POINTER) {
             let (pointer, pointee, size) = (item.begin, items.pointee(index), item.size);
-            self.attachments.push(AttachRequest { pointer, pointee, size, kind: MapKind::ATTACH });
+            let kind = MapKind::ATTACH | item.kind.only(MapKind::NULL_IF_ABSENT);
+            self.attachments.push(AttachRequest { pointer, pointee, size, kind });
         }
         if item.kind.has(MapKind::RETURN_ADDRESS) {
             let base = if item.kind.has(MapKind::POINTER_AND_POINTEE) {

@@ -26,7 +26,7 @@ pub struct Attachment {
     /// A thread is about to change the device pointer. Others wait until it has changed: it
     /// waits for nobody but the device.
     pub busy: bool,
-    /// The entry whose storage it points to, once it is remembered.
+    /// The entry whose storage it points to, once it is remembered; `None` for null.
     pub pointee: Option<Pointee>,
 }
 
@@ -66,16 +66,16 @@ impl PresentTable {
     /// Remembers an attachment of a pointer in an entry to another entry; one that has a count
     /// adds to the count there is. `filler`: the caller's construct fills the entry. If the
     /// caller has to write a pointer that it says is busy, it calls
-    /// [`written`](EntryRef::written) afterwards.
+    /// [`written`](EntryRef::written) afterwards. Without a pointee the device pointer is null.
     pub fn attach(
         &self,
         pointer: EntryRef<'_>,
-        pointee: EntryRef<'_>,
+        pointee: Option<EntryRef<'_>>,
         attachment: Attachment,
         filler: bool,
     ) -> Attached {
         let host_pointer = attachment.host_pointer;
-        let attachment = Attachment { pointee: Some(Pointee::of(pointee)), ..attachment };
+        let attachment = Attachment { pointee: pointee.map(Pointee::of), ..attachment };
         if !self.remember(pointer, attachment) {
             return Attached::Known;
         }

@@ -166,8 +166,8 @@ mod tests {
         pointer.set_allocation(DevicePtr(64), 0);
         pointer.publish();
         for host in [64, 72] {
-            assert_eq!(table.attach(pointer, pointee, attachment(host), false), Attached::Write);
-            assert_eq!(table.attach(pointer, pointee, attachment(host), false), Attached::Known);
+            assert_eq!(table.attach(pointer, Some(pointee), attachment(host), false), Attached::Write);
+            assert_eq!(table.attach(pointer, Some(pointee), attachment(host), false), Attached::Known);
         }
         for _ in 0..3 {
             assert!(!table.has_dangling() && !pointer.is_dangling(64));
@@ -176,9 +176,9 @@ mod tests {
             assert!(!pointer.is_dangling(80), "no pointer");
             pointee = table.insert(&plain(256, 64)).unwrap();
             // To the same address, as it happens.
-            assert_eq!(table.attach(pointer, pointee, attachment(64), false), Attached::Known);
+            assert_eq!(table.attach(pointer, Some(pointee), attachment(64), false), Attached::Known);
             assert!(table.has_dangling() && !pointer.is_dangling(64) && pointer.is_dangling(72));
-            assert_eq!(table.attach(pointer, pointee, attachment(72), false), Attached::Known);
+            assert_eq!(table.attach(pointer, Some(pointee), attachment(72), false), Attached::Known);
         }
         assert!(!table.has_dangling());
         let mending = table.begin_mending();
@@ -190,7 +190,7 @@ mod tests {
         // The other way round.
         let pointer = table.insert(&plain(64, 64)).unwrap();
         let pointee = table.insert(&plain(256, 64)).unwrap();
-        table.attach(pointer, pointee, attachment(64), true);
+        table.attach(pointer, Some(pointee), attachment(64), true);
         remove(&table, pointer);
         remove(&table, pointee);
         assert!(!table.has_dangling());
@@ -226,7 +226,7 @@ mod tests {
             let removing = loom::thread::spawn(move || remove(&other, at(&other, 256).unwrap()));
             let (pointer, pointee) = (at(&table, 64).unwrap(), at(&table, 256));
             if let Some(pointee) = pointee {
-                table.attach(pointer, pointee, attachment(64), false);
+                table.attach(pointer, Some(pointee), attachment(64), false);
             }
             removing.join().unwrap();
             assert_eq!(table.has_dangling(), pointee.is_some());
@@ -242,7 +242,7 @@ mod tests {
     fn loom_both_ends_of_a_pointer_go() {
         loom::model(|| {
             let table = pair();
-            table.attach(at(&table, 64).unwrap(), at(&table, 256).unwrap(), attachment(64), false);
+            table.attach(at(&table, 64).unwrap(), at(&table, 256), attachment(64), false);
             let other = table.clone();
             let removing = loom::thread::spawn(move || {
                 remove(&other, at(&other, 256).unwrap());

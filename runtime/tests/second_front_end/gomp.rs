@@ -33,6 +33,7 @@ pub const DELETE_ZERO_LEN_ARRAY_SECTION: u8 = 31;
 pub const STRUCT_UNORD: u8 = 60;
 pub const ATTACH: u8 = 80;
 pub const DETACH: u8 = 81;
+pub const ATTACH_ZERO_LENGTH_ARRAY_SECTION: u8 = 82;
 pub const FORCE_ALLOC: u8 = 128;
 pub const FORCE_TO: u8 = 129;
 pub const FORCE_FROM: u8 = 130;
@@ -111,8 +112,8 @@ impl Items for Table<'_> {
             FORCE_DEVICEPTR | FIRSTPRIVATE_INT => MapKind::LITERAL,
             IF_PRESENT => MapKind::IF_PRESENT,
             FIRSTPRIVATE => MapKind::PRIVATE | MapKind::TO,
-            USE_DEVICE_PTR => MapKind::RETURN_ADDRESS | MapKind::PRESENT,
-            USE_DEVICE_PTR_IF_PRESENT => MapKind::RETURN_ADDRESS | MapKind::IF_PRESENT,
+            USE_DEVICE_PTR => MapKind::RETURN_ADDRESS | MapKind::PRESENT | MapKind::UNCOUNTED,
+            USE_DEVICE_PTR_IF_PRESENT => MapKind::RETURN_ADDRESS | MapKind::IF_PRESENT | MapKind::UNCOUNTED,
             ZERO_LEN_ARRAY_SECTION => MapKind::NULL_IF_ABSENT,
             ALWAYS_TO => MapKind::TO | MapKind::ALWAYS,
             ALWAYS_FROM => MapKind::FROM | MapKind::ALWAYS,
@@ -122,6 +123,7 @@ impl Items for Table<'_> {
             // Where structured data ends, what was attached at its beginning is detached.
             ATTACH if self.construct == Construct::End => MapKind::DETACH,
             ATTACH => MapKind::ATTACH | MapKind::COUNTED | MapKind::PRESENT,
+            ATTACH_ZERO_LENGTH_ARRAY_SECTION => MapKind::ATTACH | MapKind::COUNTED | MapKind::NULL_IF_ABSENT,
             DETACH => MapKind::DETACH,
             FORCE_DETACH => MapKind::DETACH | MapKind::DELETE,
             FORCE_ALLOC => self.forced(MapKind::ALLOC),
@@ -139,7 +141,9 @@ impl Items for Table<'_> {
     fn item(&self, index: usize) -> Item {
         let (address, size) = (self.hostaddrs[index].get(), self.sizes[index]);
         let (begin, size) = match self.encoding(index) {
-            ATTACH | ALWAYS_POINTER | DETACH | FORCE_DETACH => (self.target(index), size_of::<usize>()),
+            ATTACH | ATTACH_ZERO_LENGTH_ARRAY_SECTION | ALWAYS_POINTER | DETACH | FORCE_DETACH => {
+                (self.target(index), size_of::<usize>())
+            }
             POINTER => (address, size_of::<usize>()),
             ZERO_LEN_ARRAY_SECTION
             | DELETE_ZERO_LEN_ARRAY_SECTION

@@ -50,6 +50,27 @@ fn device(program: &Program, host: &[u8]) -> usize {
     program.device_address(address(host)).unwrap().0
 }
 
+/// A pointer to a section that has no storage is null on the device, and the host's is as it
+/// was when it is detached, or copied back before.
+#[test]
+fn what_points_to_nothing_is_null() {
+    Program::each(Language::OpenMp, |program| {
+        let linked = Linked::new();
+        program.begin(&[linked.holder(TOFROM)]).unwrap();
+        program.begin(&[linked.pointer(0, ATTACH_ZERO_LENGTH_ARRAY_SECTION)]).unwrap();
+        assert_eq!(linked.on_device(program), 0);
+        program.data(Construct::Update, &[linked.holder(FROM)]).unwrap();
+        assert_eq!(linked.holder[1], address(&*linked.data), "the copy goes around it");
+        // What it points to becomes present: the pointer is attached to it.
+        program.begin(&[linked.data(TO)]).unwrap();
+        program.begin(&[linked.pointer(0, ATTACH_ZERO_LENGTH_ARRAY_SECTION)]).unwrap();
+        assert_eq!(linked.on_device(program), device(program, &linked.data));
+        program.finish(&[linked.pointer(0, FORCE_DETACH)]).unwrap();
+        assert_eq!(linked.on_device(program), address(&*linked.data));
+        linked.end(program);
+    });
+}
+
 /// OpenACC 3.3 section 2.6.8: the pointer stays attached until it has been detached as
 /// often, and then has the value that the host's has.
 #[test]

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::Parser;
+use clap::{Parser, ValueEnum};
 use regex::Regex;
 
 /// Builds libgomp's offloading tests with stock gcc and runs them on the virtual GPU.
@@ -16,6 +16,14 @@ pub struct Arguments {
     /// The virtual GPU's driver library
     #[arg(long, value_name = "FILE", default_value = "build/stage/lib/gangway/vgpu/libcuda.so.1")]
     pub driver: PathBuf,
+
+    /// What runs the device half of the tests
+    #[arg(long, value_name = "NAME", default_value = "stock")]
+    pub front_end: FrontEnd,
+
+    /// Gangway's front end, for `--front-end gangway`
+    #[arg(long, value_name = "FILE", default_value = "build/stage/lib/gangway/libgangway-gomp.so")]
+    pub library: PathBuf,
 
     /// Where sources, programs and results are kept
     #[arg(long, value_name = "FOLDER", default_value = "build/libgomp")]
@@ -52,6 +60,25 @@ pub struct Arguments {
     /// How many seconds a test may run that sets no limit of its own
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = seconds)]
     pub time_limit: Duration,
+}
+
+/// The runtime that a test's calls for devices go to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FrontEnd {
+    /// libgomp and its plugin
+    Stock,
+    /// Gangway, before libgomp
+    Gangway,
+}
+
+impl FrontEnd {
+    /// What stands behind the names of files that belong to it.
+    pub fn suffix(self) -> &'static str {
+        match self {
+            Self::Stock => "",
+            Self::Gangway => "-gangway",
+        }
+    }
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {

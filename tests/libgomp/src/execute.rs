@@ -25,6 +25,8 @@ const LAUNCHES: [&str; 3] = ["cuLaunchKernel", "cuLaunchKernelEx", "cuLaunchCoop
 pub struct Runner {
     /// The folder of `libcuda.so.1`.
     pub libraries: PathBuf,
+    /// The library that stands before libgomp, if one does.
+    pub preloaded: Option<PathBuf>,
     /// The root of GCC's sources.
     pub sources: PathBuf,
     /// For tests that set no limit of their own.
@@ -49,6 +51,9 @@ impl Runner {
     /// `mandatory` is false where a test falls back to the host on purpose.
     pub fn environment(&self, test: &Test, plan: &Plan, mandatory: bool) -> Vec<(String, String)> {
         let mut variables = vec![("LD_LIBRARY_PATH".to_owned(), self.libraries.display().to_string())];
+        if let Some(library) = &self.preloaded {
+            variables.push(("LD_PRELOAD".to_owned(), library.display().to_string()));
+        }
         if mandatory || test.suite.model == Model::OpenAcc {
             let (name, value) = test.suite.environment();
             variables.push((name.to_owned(), value.to_owned()));

@@ -1,7 +1,7 @@
 //! Runs libgomp's own testsuite on the virtual GPU: its acceptance suite.
 //!
-//! Stock gcc builds the tests, stock libgomp runs them, and only `libcuda.so.1`
-//! is ours. The steps: unpack the tests (`sources`), find those that offload and
+//! Stock gcc builds the tests, stock libgomp runs them, and only `libcuda.so.1` is ours; or
+//! Gangway's front end for GCC is, too, and stands before libgomp. The steps: unpack the tests (`sources`), find those that offload and
 //! read their directives (`catalogue`, with `directive`, `selector`, `plan`),
 //! build and run them (`schedule`, with `compile`, `execute`, `verdict`), compare
 //! with the committed lists (`rules`) and write the tables (`report`).
@@ -33,7 +33,7 @@ use anyhow::{Context, Result, ensure};
 use clap::Parser;
 use sha2::{Digest, Sha256};
 
-use arguments::Arguments;
+use arguments::{Arguments, FrontEnd};
 use catalogue::Test;
 use compile::Compiler;
 use execute::Runner;
@@ -61,7 +61,8 @@ fn run(arguments: &Arguments) -> Result<bool> {
     let build = arguments.build.canonicalize()?;
     let sources = sources::unpacked(&build)?;
     let mut tests = catalogue::tests(&sources)?;
-    let rules = Rules::read(Path::new(env!("CARGO_MANIFEST_DIR")))?;
+    let suffix = arguments.front_end.suffix();
+    let rules = Rules::read(Path::new(env!("CARGO_MANIFEST_DIR")), arguments.front_end)?;
     rules.check(&tests)?;
     for test in &mut tests {
         let options = rules.options(test);
@@ -70,7 +71,7 @@ fn run(arguments: &Arguments) -> Result<bool> {
         }
     }
 
-    let record = Record::open(&build.join("results.jsonl"))?;
+    let record = Record::open(&build.join(format!("results{suffix}.jsonl")))?;
     tests.retain(|test| wanted(arguments, &record, test));
     ensure!(!tests.is_empty(), "no test is left to run");
     if arguments.list {
@@ -79,11 +80,21 @@ fn run(arguments: &Arguments) -> Result<bool> {
     }
 
     let libraries = build.join("lib");
-    let driver = if arguments.compile_only { String::new() } else { lay_out(&arguments.driver, &libraries)? };
-    let failures = build.join("failures");
+    let mut driver = String::new();
+    let mut preloaded = None;
+    if !arguments.compile_only {
+        driver = lay_out(&arguments.driver, &libraries, "libcuda.so.1")?;
+        link(&libraries)?;
+        if arguments.front_end == FrontEnd::Gangway {
+            let name = "libgangway-gomp.so";
+            driver += &lay_out(&arguments.library, &libraries, name)?;
+            preloaded = Some(libraries.join(name));
+        }
+    }
+    let failures = build.join(format!("failures{suffix}"));
     fs::create_dir_all(&failures)?;
     let compiler = Compiler::new(&sources, &build, &libraries)?;
-    let runner = Runner { libraries, sources, time_limit: arguments.time_limit };
+    let runner = Runner { libraries, preloaded, sources, time_limit: arguments.time_limit };
     let runner = (!arguments.compile_only).then_some(runner);
     let (resume, running) = (arguments.resume, RwLock::default());
     let bench = Bench { compiler, runner, rules, record, driver, failures, resume, running };
@@ -91,10 +102,13 @@ fn run(arguments: &Arguments) -> Result<bool> {
     let entries = schedule::run(&bench, &tests, jobs)?;
 
     let report = Report::new(&tests, &entries, &bench.rules);
-    fs::write(build.join("report.md"), report.markdown())?;
-    fs::write(build.join("report.txt"), report.plain(false))?;
+    fs::write(build.join(format!("report{suffix}.md")), report.markdown())?;
+    fs::write(build.join(format!("report{suffix}.txt")), report.plain(false))?;
     print!("{}", report.plain(true));
-    println!("\nmore in {0}/report.md, {0}/report.txt and {0}/failures", arguments.build.display());
+    println!(
+        "\nmore in {0}/report{suffix}.md, {0}/report{suffix}.txt and {0}/failures{suffix}",
+        arguments.build.display()
+    );
     println!("{}", report.result_line());
     Ok(report.as_expected())
 }
@@ -118,17 +132,22 @@ fn list(test: &Test) {
     }
 }
 
-/// Copies the driver under the names that programs and linkers look for, so that
-/// building a new one does not disturb a run; gives its digest.
-fn lay_out(driver: &Path, folder: &Path) -> Result<String> {
-    let bytes = fs::read(driver).with_context(|| format!("the driver, {}", driver.display()))?;
+/// Copies a library under the name that programs look for, so that building a new one does
+/// not disturb a run; gives its digest.
+fn lay_out(file: &Path, folder: &Path, name: &str) -> Result<String> {
+    let bytes = fs::read(file).with_context(|| file.display().to_string())?;
     fs::create_dir_all(folder)?;
-    let (library, fresh) = (folder.join("libcuda.so.1"), folder.join("libcuda.so.1.new"));
+    let (library, fresh) = (folder.join(name), folder.join(format!("{name}.new")));
     fs::write(&fresh, &bytes)?;
     fs::rename(&fresh, &library)?;
+    Ok(Sha256::digest(&bytes)[..8].iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// Gives the driver the name that linkers look for.
+fn link(folder: &Path) -> Result<()> {
     let link = folder.join("libcuda.so");
     if !link.exists() {
         std::os::unix::fs::symlink("libcuda.so.1", &link)?;
     }
-    Ok(Sha256::digest(&bytes)[..8].iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(())
 }

@@ -199,6 +199,7 @@ fn folder(test: &Test) -> String {
 
 #[cfg(test)]
 mod tests {
+    use crate::arguments::FrontEnd;
     use std::fs;
     use std::path::PathBuf;
 
@@ -214,7 +215,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("expected-failures.txt"), "libgomp.c/known.c * because\n").unwrap();
         fs::write(folder.path().join("exceptions.txt"), "").unwrap();
-        let rules = Rules::read(folder.path()).unwrap();
+        let rules = Rules::read(folder.path(), FrontEnd::Stock).unwrap();
         let tests: Vec<_> = verdicts
             .iter()
             .map(|(name, _)| Test {

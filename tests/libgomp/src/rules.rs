@@ -1,7 +1,7 @@
 //! The committed lists: failures that are expected, and tests that are special.
 //!
-//! `expected-failures.txt` and `exceptions.txt` stand beside this crate's
-//! `Cargo.toml`. Every line names tests, their level of optimisation and a
+//! `expected-failures.txt` and `exceptions.txt` stand beside this crate's `Cargo.toml`, and
+//! `expected-failures-gangway.txt` for what fails with Gangway's front end only. Every line names tests, their level of optimisation and a
 //! reason. Called by `main`. A line that matches no test is an error, so that
 //! the lists cannot outlive what they are about.
 
@@ -10,6 +10,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail, ensure};
 
+use crate::arguments::FrontEnd;
 use crate::catalogue::Test;
 use crate::selector::glob;
 use crate::suite::Level;
@@ -47,7 +48,7 @@ pub struct Rules {
 
 impl Rules {
     /// Reads the lists in `folder`.
-    pub fn read(folder: &Path) -> Result<Self> {
+    pub fn read(folder: &Path, front_end: FrontEnd) -> Result<Self> {
         let mut rules = Vec::new();
         let mut file = |name: &str, parse: fn(&str) -> Result<Rule>| -> Result<()> {
             let path = folder.join(name);
@@ -61,6 +62,9 @@ impl Rules {
             Ok(())
         };
         file("expected-failures.txt", |line| Rule::parse(Kind::Failure, line))?;
+        if front_end == FrontEnd::Gangway {
+            file("expected-failures-gangway.txt", |line| Rule::parse(Kind::Failure, line))?;
+        }
         file("exceptions.txt", |line| match line.split_once(char::is_whitespace) {
             Some(("no-kernel", rest)) => Rule::parse(Kind::NoKernel, rest),
             Some(("fallback", rest)) => Rule::parse(Kind::Fallback, rest),
@@ -143,6 +147,7 @@ mod tests {
     use std::fs;
 
     use super::{Kind, Rule, Rules};
+    use crate::arguments::FrontEnd;
     use crate::suite::Level;
 
     #[test]
@@ -162,13 +167,19 @@ mod tests {
         fs::write(folder.path().join("expected-failures.txt"), "# comment\n\na.c * why\n").unwrap();
         fs::write(folder.path().join("exceptions.txt"), "no-kernel b.c -O0 why\nfallback c.c * why\n")
             .unwrap();
-        let rules = Rules::read(folder.path()).unwrap();
+        let rules = Rules::read(folder.path(), FrontEnd::Stock).unwrap();
         assert_eq!(
             rules.rules.iter().map(|rule| rule.kind).collect::<Vec<_>>(),
             [Kind::Failure, Kind::NoKernel, Kind::Fallback]
         );
         assert!(rules.check(&[]).unwrap_err().to_string().contains("`a.c`"));
+        assert!(Rules::read(folder.path(), FrontEnd::Gangway).is_err());
+        fs::write(folder.path().join("expected-failures-gangway.txt"), "d.c * why\n").unwrap();
+        assert_eq!(Rules::read(folder.path(), FrontEnd::Gangway).unwrap().rules.len(), 4);
         fs::write(folder.path().join("exceptions.txt"), "flaky b.c * why\n").unwrap();
-        assert!(format!("{:#}", Rules::read(folder.path()).unwrap_err()).contains("exceptions.txt:1"));
+        assert!(
+            format!("{:#}", Rules::read(folder.path(), FrontEnd::Stock).unwrap_err())
+                .contains("exceptions.txt:1")
+        );
     }
 }

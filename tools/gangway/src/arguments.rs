@@ -73,11 +73,25 @@ pub struct Run {
     #[command(flatten)]
     pub settings: Settings,
 
+    /// What runs the device half of a program that GCC built
+    #[arg(long, value_name = "NAME", default_value = "stock")]
+    pub gcc_runtime: GccRuntime,
+
     /// The program and its arguments
     // Hyphens are not allowed for the first of them: a misspelt option must not be the program.
     #[arg(required = true, trailing_var_arg = true, value_name = "PROGRAM",
           value_hint = ValueHint::CommandWithArguments)]
     pub command: Vec<OsString>,
+}
+
+/// Whose runtime a program of GCC's gets for its devices.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum GccRuntime {
+    /// libgomp and its plugins
+    #[default]
+    Stock,
+    /// Gangway's, for OpenMP; OpenACC and the host's threads stay libgomp's
+    Gangway,
 }
 
 /// What `run` and `env` can set for programs.

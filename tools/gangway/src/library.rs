@@ -9,6 +9,9 @@ use crate::exit::{Failure, NOT_STARTED};
 /// The library that takes the stock one's place; clang-22's programs ask for this name.
 pub const LIBOMPTARGET: &str = "libomptarget.so.22.1";
 
+/// The library that stands before libgomp in programs of GCC's.
+pub const LIBGOMP_FRONT: &str = "libgangway-gomp.so";
+
 /// What programs that use a CUDA device load.
 pub const LIBCUDA: &str = "libcuda.so.1";
 
@@ -35,6 +38,12 @@ impl Libraries {
     pub fn with_virtual_gpu(self) -> Result<Self, Failure> {
         Ok(Self { driver: Some(virtual_gpu()?), ..self })
     }
+}
+
+/// Where the library is that stands before libgomp.
+pub fn libgomp_front() -> Result<PathBuf, Failure> {
+    let (directory, hint) = located()?;
+    Ok(checked(directory, LIBGOMP_FRONT, hint)?.join(LIBGOMP_FRONT))
 }
 
 /// The libraries that a program for `device` gets.

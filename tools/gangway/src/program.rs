@@ -8,6 +8,7 @@ use std::path::{Component, Path, PathBuf};
 
 use gangway_image::{ImageKind, Machine, Producer};
 
+use crate::arguments::GccRuntime;
 use crate::exit::{Failure, NOT_EXECUTABLE, NOT_FOUND, NOT_STARTED};
 use crate::library::{LIBCUDA, LIBOMPTARGET, Libraries};
 
@@ -25,13 +26,20 @@ pub enum Route {
 pub struct Program {
     pub path: PathBuf,
     pub route: Route,
+    /// It uses libgomp.
+    pub uses_libgomp: bool,
     pub note: Option<String>,
     /// It has device images, and all of them are for NVIDIA's GPUs.
     pub needs_gpu: bool,
 }
 
 /// Finds a program as execvp(3) would, and looks at what it is linked with.
-pub fn examine(name: &OsStr, search: Option<&OsStr>, ours: &Libraries) -> Result<Program, Failure> {
+pub fn examine(
+    name: &OsStr,
+    search: Option<&OsStr>,
+    ours: &Libraries,
+    gcc: GccRuntime,
+) -> Result<Program, Failure> {
     let path = find(name, search)?;
     let bytes = fs::read(&path)
         .map_err(|error| Failure::new(NOT_EXECUTABLE, format!("cannot read {}: {error}", path.display())))?;
@@ -39,7 +47,12 @@ pub fn examine(name: &OsStr, search: Option<&OsStr>, ours: &Libraries) -> Result
         Linkage::Offloads(route) => (route, None),
         Linkage::Note(note) => (Route::SearchPath, Some(note)),
     };
-    Ok(Program { path, route, note, needs_gpu: needs_gpu(&bytes) })
+    let uses_libgomp = gangway_image::needed_libraries(&bytes)
+        .is_ok_and(|needed| needed.iter().any(|library| library.starts_with("libgomp.so")));
+    // It has a part in the program, after all.
+    let note = note.filter(|_| !(uses_libgomp && gcc == GccRuntime::Gangway));
+    let needs_gpu = needs_gpu(&bytes, gcc);
+    Ok(Program { path, route, uses_libgomp, note, needs_gpu })
 }
 
 enum Linkage {
@@ -123,11 +136,15 @@ fn linkage(path: &Path, bytes: &[u8], ours: &Libraries) -> Result<Linkage, Failu
 }
 
 /// Whether none but GPUs of NVIDIA can run the regions of a program, besides the host.
-fn needs_gpu(bytes: &[u8]) -> bool {
+fn needs_gpu(bytes: &[u8], gcc: GccRuntime) -> bool {
     let Ok(contents) = gangway_image::contents(bytes) else { return false };
     let nvidia = |triple: &str| triple.starts_with("nvptx");
-    let mut images =
-        contents.images.iter().filter(|image| matches!(image.producer, Producer::Clang(_))).peekable();
+    let ours = |producer: &Producer| match producer {
+        Producer::Clang(_) => true,
+        Producer::Gcc(_) => gcc == GccRuntime::Gangway,
+        _ => false,
+    };
+    let mut images = contents.images.iter().filter(|image| ours(&image.producer)).peekable();
     images.peek().is_some() && images.all(|image| image.triple.is_some_and(nvidia))
 }
 

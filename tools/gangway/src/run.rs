@@ -4,11 +4,12 @@
 //! without anything in between.
 
 use std::env;
+use std::ffi::OsStr;
 use std::io::ErrorKind;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-use crate::arguments::Run;
+use crate::arguments::{GccRuntime, Run};
 use crate::environment::{self, prepended, search_path};
 use crate::exit::{Failure, NOT_EXECUTABLE, NOT_FOUND, Outcome};
 use crate::library;
@@ -22,7 +23,7 @@ pub fn run(options: &Run) -> Outcome {
     let [name, arguments @ ..] = &options.command[..] else {
         unreachable!("the command line demands a program");
     };
-    let program = program::examine(name, env::var_os("PATH").as_deref(), &libraries)?;
+    let program = program::examine(name, env::var_os("PATH").as_deref(), &libraries, options.gcc_runtime)?;
     if let Some(note) = &program.note {
         eprintln!("gangway: note: {note}");
     }
@@ -40,6 +41,7 @@ pub fn run(options: &Run) -> Outcome {
     command.envs(environment::variables(&options.settings)?);
     let path = env::var_os("LD_LIBRARY_PATH");
     command.env("LD_LIBRARY_PATH", prepended(&search_path(&libraries), path.as_deref()));
+    let mut preloaded = Vec::new();
     if let Route::Preload { rpath, library } = &program.route {
         eprintln!(
             "gangway: note: the program's RPATH leads to another {} in {}; \
@@ -48,8 +50,15 @@ pub fn run(options: &Run) -> Outcome {
             rpath.display(),
             library.display()
         );
-        let preloaded = env::var_os("LD_PRELOAD");
-        command.env("LD_PRELOAD", prepended(library.as_os_str(), preloaded.as_deref()));
+        preloaded.push(library.clone());
+    }
+    if program.uses_libgomp && options.gcc_runtime == GccRuntime::Gangway {
+        preloaded.push(library::libgomp_front()?);
+    }
+    if !preloaded.is_empty() {
+        let list: Vec<_> = preloaded.iter().map(|library| library.as_os_str()).collect();
+        let inherited = env::var_os("LD_PRELOAD");
+        command.env("LD_PRELOAD", prepended(&list.join(OsStr::new(":")), inherited.as_deref()));
     }
     let error = command.exec();
     let code = if error.kind() == ErrorKind::NotFound { NOT_FOUND } else { NOT_EXECUTABLE };

@@ -67,6 +67,24 @@ functions! {
         options: *const i32,
         values: *const *mut c_void,
     );
+    link_create = c"cuLinkCreate_v2"(
+        count: u32,
+        options: *const i32,
+        values: *const *mut c_void,
+        link: *mut Handle,
+    );
+    link_add_data = c"cuLinkAddData_v2"(
+        link: Handle,
+        kind: i32,
+        data: *const c_void,
+        bytes: usize,
+        name: *const c_char,
+        count: u32,
+        options: *const i32,
+        values: *const *mut c_void,
+    );
+    link_complete = c"cuLinkComplete"(link: Handle, image: *mut *mut c_void, bytes: *mut usize);
+    link_destroy = c"cuLinkDestroy"(link: Handle);
     module_unload = c"cuModuleUnload"(module: Handle);
     module_get_function = c"cuModuleGetFunction"(function: *mut Handle, module: Handle, name: *const c_char);
     module_get_global = c"cuModuleGetGlobal_v2"(

@@ -81,6 +81,9 @@ pub(crate) mod jit_option {
     pub(crate) const ERROR_LOG_SIZE: i32 = 6;
 }
 
+/// `CU_JIT_INPUT_PTX`.
+pub(crate) const LINK_INPUT_PTX: i32 = 1;
+
 /// `CU_MEMPOOL_ATTR_RELEASE_THRESHOLD`, a 64-bit number of bytes.
 pub(crate) const POOL_RELEASE_THRESHOLD: i32 = 4;
 

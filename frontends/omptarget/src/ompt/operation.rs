@@ -3,6 +3,7 @@
 use super::abi::{DataOperation, Endpoint, INITIAL_DEVICE};
 use super::callbacks::{callbacks, next_identifier};
 use super::{device, region};
+use crate::libomp::Libomp;
 use gangway_runtime::events::{Observer, Site, Step};
 use std::cell::Cell;
 use std::ffi::c_void;
@@ -100,7 +101,8 @@ impl End {
 
 /// A step in OMPT's terms: what, from where, to where, how many bytes.
 fn describe(number: i32, step: &Step<'_>) -> Option<(DataOperation, End, End, usize)> {
-    let on_host = |address| End { address, device: gangway_openmp::devices::omp_get_initial_device() };
+    let on_host =
+        |address| End { address, device: gangway_openmp::devices::omp_get_initial_device::<Libomp>() };
     let on_device = |address: gangway_backend::DevicePtr| End { address: address.0, device: number };
     Some(match *step {
         Step::Allocate { host, device, size, .. } => {

@@ -1,0 +1,104 @@
+//! What GCC's device code for nvptx wants of whoever loads and launches it.
+//!
+//! Its kernels get one pointer to a table of addresses. OpenMP's get, besides, a block of
+//! memory with a stack for each warp of each team ("soft stacks"), and the size of a stack.
+//! The layouts and names are those of `libgomp`'s plugin for nvptx in GCC 12.
+
+use crate::context::Context;
+use crate::driver::types::Handle;
+use crate::properties::Properties;
+use crate::symbol::{global, write_now};
+use gangway_backend::{Error, Result};
+use gangway_image::{ptx, ptx_objects};
+use std::collections::BTreeMap;
+
+/// Symbol of the number that the device has on the host.
+const DEVICE_NUMBER: &str = "__gomp_device_num";
+/// Symbol of the seconds that one tick of the device's clock takes.
+const CLOCK_TICK: &str = "__nvptx_clocktick";
+
+/// How a kernel of GCC's is launched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Entry {
+    /// OpenMP: a table, soft stacks, the size of a stack.
+    OpenMp,
+    /// OpenACC: a table.
+    OpenAcc,
+}
+
+/// Whether an image is a program's of GCC.
+pub(crate) fn is_gcc(image: &[u8]) -> bool {
+    ptx_objects::is_ptx_objects(image)
+}
+
+/// The kernels of an image of GCC's.
+#[derive(Debug, Default)]
+pub(crate) struct Entries(BTreeMap<Box<str>, usize>);
+
+impl Entries {
+    /// Those of an image; none if it is not GCC's.
+    pub(crate) fn of(image: &[u8]) -> Self {
+        if !is_gcc(image) {
+            return Self::default();
+        }
+        let texts = ptx_objects::texts(image).unwrap_or_default();
+        let kernels = texts.into_iter().flat_map(ptx::kernel_parameters);
+        Self(kernels.map(|(name, parameters)| (name.into(), parameters)).collect())
+    }
+
+    /// How a kernel is launched; `None` if it is not one of GCC's.
+    pub(crate) fn entry(&self, name: &str) -> Result<Option<Entry>> {
+        match self.0.get(name) {
+            None => Ok(None),
+            Some(1) => Ok(Some(Entry::OpenAcc)),
+            Some(3) => Ok(Some(Entry::OpenMp)),
+            Some(other) => Err(Error::InvalidImage {
+                reason: format!(
+                    "kernel `{name}` has {other} parameters, expected 1 (OpenACC) or 3 (OpenMP): \
+                     it is not of GCC 12 or a compiler like it"
+                ),
+            }),
+        }
+    }
+}
+
+/// Tells GCC's device libraries about their device, as far as an image has them.
+pub(crate) fn describe_device(
+    context: &Context,
+    properties: &Properties,
+    module: Handle,
+    number: u32,
+) -> Result<()> {
+    write_variable(context, module, DEVICE_NUMBER, &number.to_le_bytes())?;
+    let tick = 1.0 / properties.clock_frequency.max(1) as f64;
+    write_variable(context, module, CLOCK_TICK, &tick.to_le_bytes())
+}
+
+fn write_variable(context: &Context, module: Handle, name: &str, value: &[u8]) -> Result<()> {
+    match global(context, module, name)? {
+        None => Ok(()),
+        Some((address, size)) if size == value.len() => write_now(context, address, value),
+        Some((_, size)) => {
+            let reason = format!("`{name}` has {size} bytes, expected {}", value.len());
+            Err(Error::InvalidImage { reason })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kernels_are_told_apart_by_their_parameters() {
+        let text = b".version 6.0\n.target sm_30\n\
+            .visible .entry omp (.param .u64 %arg, .param .u64 %stack, .param .u64 %sz)\n{ ret; }\n\
+            .visible .entry acc (.param .u64 %in_ar0)\n{ ret; }\n.visible .entry other ()\n{ ret; }\n";
+        let entries = Entries::of(&ptx_objects::joined(&[text]));
+        assert_eq!(entries.entry("omp").unwrap(), Some(Entry::OpenMp));
+        assert_eq!(entries.entry("acc").unwrap(), Some(Entry::OpenAcc));
+        assert_eq!(entries.entry("none").unwrap(), None);
+        assert!(matches!(entries.entry("other"), Err(Error::InvalidImage { .. })));
+        assert_eq!(Entries::of(text).entry("omp").unwrap(), None);
+    }
+}

@@ -1,0 +1,119 @@
+//! Tables of arguments for GCC's kernels, which get a pointer to one: in pinned memory of the
+//! host that the device sees.
+//!
+//! A launch writes its table with plain stores, so it allocates nothing and copies nothing.
+//! Tables stand one behind the other. When everything in the stream is done, the memory is
+//! used again from its beginning. It grows if a program launches more without ever waiting.
+
+use crate::context::Context;
+use crate::driver::types::{Address, HOST_MEMORY_FOR_ALL};
+use gangway_backend::{Error, Result};
+use std::ffi::c_void;
+use std::ptr::NonNull;
+
+/// Slots of a block: the tables of several hundred launches.
+const SLOTS: usize = 8 << 10;
+
+/// The tables of a stream.
+#[derive(Debug, Default)]
+pub(crate) struct Tables {
+    blocks: Vec<Block>,
+    /// The block with free slots, and how many of it are used.
+    current: usize,
+    used: usize,
+    /// Tables written so far.
+    written: u64,
+}
+
+#[derive(Debug)]
+struct Block {
+    memory: NonNull<u64>,
+    device: Address,
+    slots: usize,
+}
+
+// SAFETY: the memory is only reached through the block, by whoever has the stream's lock.
+unsafe impl Send for Block {}
+
+impl Tables {
+    /// Writes a table; answers where the device sees it. The caller holds the stream's lock
+    /// until the kernel is in the stream.
+    pub fn write(&mut self, context: &Context, arguments: &[u64]) -> Result<Address> {
+        if arguments.is_empty() {
+            return Ok(0);
+        }
+        while self.blocks.get(self.current).is_some_and(|block| block.slots - self.used < arguments.len()) {
+            (self.current, self.used) = (self.current + 1, 0);
+        }
+        if self.current == self.blocks.len() {
+            self.blocks.push(Block::allocate(context, arguments.len().max(SLOTS))?);
+        }
+        let block = &self.blocks[self.current];
+        // SAFETY: so many slots are free, and the table alone gets them.
+        unsafe {
+            block
+                .memory
+                .add(self.used)
+                .copy_from_nonoverlapping(NonNull::from(arguments).cast(), arguments.len());
+        }
+        let address = block.device + (self.used * size_of::<u64>()) as Address;
+        self.used += arguments.len();
+        self.written += 1;
+        Ok(address)
+    }
+
+    /// How many tables have been written: their kernels are in the stream.
+    pub const fn written(&self) -> u64 {
+        self.written
+    }
+
+    /// The kernels of so many tables are done. Answers whether there are no others: the
+    /// memory is used again from its beginning.
+    pub const fn done(&mut self, tables: u64) -> bool {
+        if tables == self.written {
+            (self.current, self.used) = (0, 0);
+        }
+        tables == self.written
+    }
+
+    /// Gives the memory back; the stream is idle.
+    pub fn free(self, context: &Context) -> Result<()> {
+        let mut result = Ok(());
+        for block in self.blocks {
+            // All of them, whatever becomes of one.
+            result = result.and(block.free(context));
+        }
+        result
+    }
+}
+
+impl Block {
+    fn allocate(context: &Context, slots: usize) -> Result<Self> {
+        let bytes = slots * size_of::<u64>();
+        let (mut pointer, mut device): (*mut c_void, Address) = (std::ptr::null_mut(), 0);
+        let (to, to_device) = (&raw mut pointer, &raw mut device);
+        context.within("cuMemHostAlloc", |api| {
+            // SAFETY: the driver writes one address.
+            unsafe { (api.memory_allocate_host)(to, bytes, HOST_MEMORY_FOR_ALL) }
+        })?;
+        let asked = context.within("cuMemHostGetDevicePointer", |api| {
+            // SAFETY: as above, for memory of the driver's.
+            unsafe { (api.memory_device_address_of_host)(to_device, pointer, 0) }
+        });
+        match (NonNull::new(pointer.cast()), asked) {
+            (Some(memory), Ok(())) => Ok(Self { memory, device, slots }),
+            (None, _) => Err(Error::OutOfMemory { requested: bytes }),
+            (Some(_), Err(error)) => {
+                // SAFETY: allocated above.
+                let _ = context.code_within(|api| unsafe { (api.memory_free_host)(pointer) });
+                Err(error)
+            }
+        }
+    }
+
+    fn free(self, context: &Context) -> Result<()> {
+        // SAFETY: allocated above, and the stream is idle.
+        let code = context.code_within(|api| unsafe { (api.memory_free_host)(self.memory.as_ptr().cast()) });
+        if context.frees_by_itself(code) { Ok(()) } else { context.checked(code, "cuMemFreeHost") }
+    }
+}

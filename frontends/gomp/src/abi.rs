@@ -1,0 +1,255 @@
+//! The C layouts and numbers that GCC 12's code and this library agree on.
+//!
+//! They are those of GCC's `gomp-constants.h`, of what `mkoffload` writes into a program for
+//! nvptx, and of the table that the linker makes of `.gnu.offload_funcs` and
+//! `.gnu.offload_vars`.
+
+use std::ffi::{CStr, c_char};
+
+/// Kinds of list items: the low byte of a kind; the high one is the logarithm of the
+/// alignment.
+pub mod kind {
+    /// The flag of items that the compiler has added by itself, with one of the first four
+    /// kinds or their forced forms.
+    pub const IMPLICIT: u8 = 0x60;
+    /// The bits that say whether the flag is there.
+    pub const IMPLICIT_MASK: u8 = 0x7c;
+
+    pub const ALLOC: u8 = 0;
+    pub const TO: u8 = 1;
+    pub const FROM: u8 = 2;
+    pub const TOFROM: u8 = 3;
+    pub const POINTER: u8 = 4;
+    pub const TO_PSET: u8 = 5;
+    pub const FORCE_PRESENT: u8 = 6;
+    pub const DELETE: u8 = 7;
+    pub const FORCE_DEVICEPTR: u8 = 8;
+    pub const DEVICE_RESIDENT: u8 = 9;
+    pub const LINK: u8 = 10;
+    pub const IF_PRESENT: u8 = 11;
+    pub const FIRSTPRIVATE: u8 = 12;
+    pub const FIRSTPRIVATE_INT: u8 = 13;
+    pub const USE_DEVICE_PTR: u8 = 14;
+    pub const ZERO_LEN_ARRAY_SECTION: u8 = 15;
+    pub const USE_DEVICE_PTR_IF_PRESENT: u8 = 16;
+    pub const ALWAYS_TO: u8 = 17;
+    pub const ALWAYS_FROM: u8 = 18;
+    pub const ALWAYS_TOFROM: u8 = 19;
+    pub const RELEASE: u8 = 23;
+    pub const STRUCT: u8 = 28;
+    pub const ALWAYS_POINTER: u8 = 29;
+    pub const POINTER_TO_ZERO_LENGTH_ARRAY_SECTION: u8 = 30;
+    pub const DELETE_ZERO_LEN_ARRAY_SECTION: u8 = 31;
+    pub const ATTACH: u8 = 80;
+    pub const DETACH: u8 = 81;
+    pub const ATTACH_ZERO_LENGTH_ARRAY_SECTION: u8 = 82;
+    pub const FORCE_ALLOC: u8 = 128;
+    pub const FORCE_TO: u8 = 129;
+    pub const FORCE_FROM: u8 = 130;
+    pub const FORCE_TOFROM: u8 = 131;
+    pub const FORCE_DETACH: u8 = 209;
+}
+
+/// Device numbers that compilers pass.
+pub mod device {
+    /// The default device.
+    pub const ICV: i32 = -1;
+    /// The host: the construct's `if` clause says so.
+    pub const HOST_FALLBACK: i32 = -2;
+}
+
+/// Bits of the flags of `GOMP_target_ext` and kin.
+pub mod flags {
+    pub const NOWAIT: u32 = 1;
+    pub const EXIT_DATA: u32 = 2;
+}
+
+/// The words that say how a region is to be launched: an identifier, with the value in its
+/// upper half or in the next word. The list ends with 0.
+pub mod argument {
+    /// The device type that a word is for; 0 is for all.
+    pub const DEVICE_MASK: isize = 0x7f;
+    /// The value is the next word.
+    pub const SUBSEQUENT: isize = 0x80;
+    pub const ID_MASK: isize = 0xff00;
+    pub const NUM_TEAMS: isize = 1 << 8;
+    pub const THREAD_LIMIT: isize = 2 << 8;
+    pub const VALUE_SHIFT: u32 = 16;
+}
+
+/// Types of offload targets.
+pub mod target {
+    pub const NVIDIA_PTX: i32 = 5;
+}
+
+/// The newest form of a registration that GCC 12 makes, and of an image for nvptx.
+pub const VERSION: u32 = 1;
+pub const NVPTX_VERSION: u32 = 1;
+
+/// The part of a registration's version that says its form.
+#[must_use]
+pub const fn library_version(version: u32) -> u32 {
+    version >> 16 & 0xffff
+}
+
+/// The part of a registration's version that says the form of its image.
+#[must_use]
+pub const fn image_version(version: u32) -> u32 {
+    version & 0xffff
+}
+
+/// The host's addresses of what is also on devices (`__OFFLOAD_TABLE__`).
+#[repr(C)]
+#[derive(Debug)]
+pub struct HostTable {
+    functions: *const usize,
+    functions_end: *const usize,
+    variables: *const HostVariable,
+    variables_end: *const HostVariable,
+}
+
+const _: () = assert!(size_of::<HostTable>() == 32);
+
+/// A variable with a copy on the device.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct HostVariable {
+    /// Host address.
+    pub address: usize,
+    size: usize,
+}
+
+/// The bit in a variable's size that says `declare target link`.
+const LINK_BIT: usize = 1 << (usize::BITS - 1);
+
+impl HostVariable {
+    /// Bytes.
+    #[must_use]
+    pub const fn size(&self) -> usize {
+        self.size & !LINK_BIT
+    }
+
+    /// Whether the device has only a pointer to what is mapped (`declare target link`).
+    #[must_use]
+    pub const fn is_link(&self) -> bool {
+        self.size & LINK_BIT != 0
+    }
+}
+
+impl HostTable {
+    /// Addresses of the regions.
+    ///
+    /// # Safety
+    /// The table is the linker's.
+    #[must_use]
+    pub unsafe fn functions(&self) -> &'static [usize] {
+        // SAFETY: the caller's promise.
+        unsafe { between(self.functions, self.functions_end) }
+    }
+
+    /// The variables.
+    ///
+    /// # Safety
+    /// As [`functions`](Self::functions).
+    #[must_use]
+    pub unsafe fn variables(&self) -> &'static [HostVariable] {
+        // SAFETY: the caller's promise.
+        unsafe { between(self.variables, self.variables_end) }
+    }
+}
+
+/// # Safety
+/// The two delimit an array of the program's.
+unsafe fn between<T>(begin: *const T, end: *const T) -> &'static [T] {
+    let bytes = end.addr().saturating_sub(begin.addr());
+    // SAFETY: the caller's promise.
+    if begin.is_null() { &[] } else { unsafe { std::slice::from_raw_parts(begin, bytes / size_of::<T>()) } }
+}
+
+/// An image for nvptx (`target_data` of `mkoffload`).
+#[repr(C)]
+#[derive(Debug)]
+pub struct PtxImage {
+    objects: *const PtxObject,
+    object_count: u32,
+    variables: *const *const c_char,
+    variable_count: u32,
+    functions: *const PtxFunction,
+    function_count: u32,
+}
+
+const _: () = assert!(size_of::<PtxImage>() == 48);
+
+/// A PTX text.
+#[repr(C)]
+#[derive(Debug)]
+struct PtxObject {
+    text: *const u8,
+    size: usize,
+}
+
+/// A kernel, with OpenACC's launch dimensions.
+#[repr(C)]
+#[derive(Debug)]
+pub struct PtxFunction {
+    name: *const c_char,
+    /// Gangs, workers, vector length; 0 where they are open, and for OpenMP.
+    pub dimensions: [u16; 3],
+}
+
+const _: () = assert!(size_of::<PtxObject>() == 16 && size_of::<PtxFunction>() == 16);
+
+impl PtxFunction {
+    /// Its symbol.
+    ///
+    /// # Safety
+    /// The function is of an image in the program.
+    #[must_use]
+    pub unsafe fn name(&self) -> &'static CStr {
+        // SAFETY: the caller's promise.
+        unsafe { CStr::from_ptr(self.name) }
+    }
+}
+
+impl PtxImage {
+    /// The texts that are to be linked.
+    ///
+    /// # Safety
+    /// The image is the program's.
+    #[must_use]
+    pub unsafe fn texts(&self) -> Vec<&'static [u8]> {
+        // SAFETY: the caller's promise.
+        let objects = unsafe { counted(self.objects, self.object_count) };
+        // SAFETY: as above.
+        objects.iter().map(|object| unsafe { std::slice::from_raw_parts(object.text, object.size) }).collect()
+    }
+
+    /// The kernels, in the order of the host's functions.
+    ///
+    /// # Safety
+    /// As [`texts`](Self::texts).
+    #[must_use]
+    pub unsafe fn functions(&self) -> &'static [PtxFunction] {
+        // SAFETY: the caller's promise.
+        unsafe { counted(self.functions, self.function_count) }
+    }
+
+    /// Symbols of the variables, in the order of the host's.
+    ///
+    /// # Safety
+    /// As [`texts`](Self::texts).
+    #[must_use]
+    pub unsafe fn variables(&self) -> Vec<&'static CStr> {
+        // SAFETY: the caller's promise.
+        let names = unsafe { counted(self.variables, self.variable_count) };
+        // SAFETY: as above.
+        names.iter().map(|&name| unsafe { CStr::from_ptr(name) }).collect()
+    }
+}
+
+/// # Safety
+/// So many elements are there.
+unsafe fn counted<T>(begin: *const T, count: u32) -> &'static [T] {
+    // SAFETY: the caller's promise.
+    if count == 0 { &[] } else { unsafe { std::slice::from_raw_parts(begin, count as usize) } }
+}

@@ -1,0 +1,80 @@
+//! What all constructs have in common: where they run, and what they wait for before.
+
+use crate::abi::{device, kind};
+use crate::libgomp::{Libgomp, libgomp};
+use crate::table::Table;
+use gangway_openmp::devices::{self, Destination};
+use gangway_openmp::host::Offload;
+use gangway_openmp::{caller, policy};
+use gangway_runtime::events::Site;
+use std::ffi::c_void;
+
+/// The place a construct was called from. GCC's code says nothing about the source.
+#[inline]
+pub(crate) fn site() -> Site {
+    Site { return_address: caller::noted(), ..Site::NONE }
+}
+
+/// Where a construct with this device number runs.
+#[inline]
+pub(crate) fn destination(number: i32, site: &Site) -> Destination {
+    if number == device::HOST_FALLBACK {
+        return Destination::Host;
+    }
+    if number > devices::omp_get_initial_device::<Libgomp>() {
+        return beyond_devices(number, site);
+    }
+    devices::destination::<Libgomp>(number.into(), site)
+}
+
+/// libgomp has the host run what is for a device that there is not.
+#[cold]
+fn beyond_devices(number: i32, site: &Site) -> Destination {
+    if policy::offload() == Offload::Mandatory
+        && let Err(error) = devices::ready(number.into(), site)
+    {
+        policy::terminate(&error);
+    }
+    Destination::Host
+}
+
+/// Waits until the dependences of a construct are fulfilled.
+///
+/// # Safety
+/// The list is null or the compiler's.
+#[inline]
+pub(crate) unsafe fn wait_for(dependences: *mut *mut c_void) {
+    if !dependences.is_null()
+        && let Some(wait) = libgomp().wait_dependences
+    {
+        // SAFETY: the caller's promise.
+        unsafe { wait(dependences) };
+    }
+}
+
+/// Has the first-private items of a region be what they are now, whatever other tasks do to
+/// the variables while the region waits. What is answered holds their values.
+///
+/// # Safety
+/// The table is the compiler's.
+#[cold]
+pub(crate) unsafe fn keep_private_values(table: &Table<'_>) -> Vec<u128> {
+    const UNIT: usize = size_of::<u128>();
+    let is_private =
+        |&index: &usize| table.kinds()[index] as u8 == kind::FIRSTPRIVATE && table.hosts()[index].get() != 0;
+    let private = || (0..table.kinds().len()).filter(is_private);
+    let units = private().map(|index| table.sizes()[index].div_ceil(UNIT)).sum();
+    let mut values = vec![0_u128; units];
+    let mut free = values.as_mut_ptr();
+    for index in private() {
+        let (host, size) = (&table.hosts()[index], table.sizes()[index]);
+        // SAFETY: there is room for all of them, and the compiler says that a variable of
+        // this size is there.
+        unsafe {
+            free.cast::<u8>().copy_from_nonoverlapping(host.get() as *const u8, size);
+            host.set(free.expose_provenance());
+            free = free.add(size.div_ceil(UNIT));
+        }
+    }
+    values
+}

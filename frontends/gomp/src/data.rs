@@ -1,0 +1,229 @@
+//! Data constructs: `target data`, `enter data`, `exit data`, `update`.
+
+use crate::abi::flags;
+use crate::construct::{destination, site, wait_for};
+use crate::table::{Construct, Table, widened};
+use gangway_openmp::devices::Destination;
+use gangway_openmp::guard::guard;
+use gangway_openmp::policy::settle;
+use gangway_openmp::state::RUNTIME;
+use gangway_openmp::{information, profile};
+use gangway_runtime::events::Site;
+use gangway_runtime::{DataOperation, Device, Items};
+use std::cell::{Cell, RefCell};
+use std::ffi::c_void;
+
+/// The arrays of a `target data` construct: its end is not told them.
+#[derive(Default)]
+struct Structured {
+    /// `None` on the host.
+    device: Option<&'static Device>,
+    hosts: Vec<Cell<usize>>,
+    sizes: Vec<usize>,
+    kinds: Vec<u16>,
+}
+
+thread_local! {
+    /// The `target data` constructs that this thread is in. A task stays with its thread, and
+    /// one that runs while another waits ends before it, so the last one begun ends first.
+    static OPEN: RefCell<Vec<Structured>> = const { RefCell::new(Vec::new()) };
+    /// Arrays for the next ones.
+    static SPARE: RefCell<Vec<Structured>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Arrays that a thread keeps.
+const SPARES: usize = 8;
+
+impl Structured {
+    fn of(device: Option<&'static Device>, table: &Table<'_>) -> Self {
+        let mut this = SPARE.with_borrow_mut(Vec::pop).unwrap_or_default();
+        this.device = device;
+        this.hosts.clear();
+        this.hosts.extend(table.hosts().iter().cloned());
+        this.sizes.clear();
+        this.sizes.extend_from_slice(table.sizes());
+        this.kinds.clear();
+        this.kinds.extend_from_slice(table.kinds());
+        this
+    }
+
+    fn table(&self) -> Table<'_> {
+        Table::of(Construct::EndOfStructured, &self.hosts, &self.sizes, &self.kinds)
+    }
+
+    fn recycle(self) {
+        SPARE.with_borrow_mut(|spare| {
+            if spare.len() < SPARES {
+                spare.push(self);
+            }
+        });
+    }
+}
+
+/// Begins structured data.
+///
+/// # Safety
+/// Called by compiler-made code: the arguments are what it emitted.
+pub unsafe extern "C" fn GOMP_target_data_ext(
+    device: i32,
+    count: usize,
+    hosts: *mut usize,
+    sizes: *mut usize,
+    kinds: *mut u16,
+) {
+    guard((), || {
+        // SAFETY: the compiler's arrays live until the call returns.
+        let table = unsafe { Table::new(Construct::Begin, count, hosts, sizes, kinds) };
+        begin_structured(device, &table);
+    });
+}
+
+/// The form of [`GOMP_target_data_ext`] before GCC 5.
+///
+/// # Safety
+/// As there.
+pub unsafe extern "C" fn GOMP_target_data(
+    device: i32,
+    _unused: *const c_void,
+    count: usize,
+    hosts: *mut usize,
+    sizes: *mut usize,
+    kinds: *const u8,
+) {
+    guard((), || {
+        // SAFETY: the caller's promise.
+        let kinds = unsafe { widened(kinds, count) };
+        // SAFETY: the compiler's arrays live until the call returns.
+        let table = unsafe { Table::new(Construct::Begin, count, hosts, sizes, kinds.as_ptr()) };
+        begin_structured(device, &table);
+    });
+}
+
+fn begin_structured(number: i32, table: &Table<'_>) {
+    let site = site();
+    let device = match destination(number, &site) {
+        Destination::Device(device) => Some(device),
+        Destination::Host => None,
+    };
+    // Before the construct gives addresses back in the arrays.
+    let mut structured = Structured::of(device, table);
+    if let Some(device) = device
+        && !perform(device, site, DataOperation::Begin, table)
+    {
+        structured.device = None;
+    }
+    OPEN.with_borrow_mut(|open| open.push(structured));
+}
+
+/// Ends the structured data that was begun last.
+pub extern "C" fn GOMP_target_end_data() {
+    guard((), || {
+        let Some(structured) = OPEN.with_borrow_mut(Vec::pop) else { return };
+        if let Some(device) = structured.device {
+            perform(device, site(), DataOperation::End, &structured.table());
+        }
+        structured.recycle();
+    });
+}
+
+/// Begins or ends unstructured data.
+///
+/// # Safety
+/// Called by compiler-made code: the arguments are what it emitted.
+pub unsafe extern "C" fn GOMP_target_enter_exit_data(
+    device: i32,
+    count: usize,
+    hosts: *mut usize,
+    sizes: *mut usize,
+    kinds: *mut u16,
+    flags: u32,
+    dependences: *mut *mut c_void,
+) {
+    guard((), || {
+        let (construct, operation) = match flags & flags::EXIT_DATA {
+            0 => (Construct::Begin, DataOperation::Begin),
+            _ => (Construct::End, DataOperation::End),
+        };
+        // SAFETY: the compiler's arrays live until the call returns.
+        let table = unsafe { Table::new(construct, count, hosts, sizes, kinds) };
+        // SAFETY: the caller's promise.
+        unsafe { wait_for(dependences) };
+        perform_on(device, operation, &table);
+    });
+}
+
+/// Moves data of what is present.
+///
+/// # Safety
+/// Called by compiler-made code: the arguments are what it emitted.
+pub unsafe extern "C" fn GOMP_target_update_ext(
+    device: i32,
+    count: usize,
+    hosts: *mut usize,
+    sizes: *mut usize,
+    kinds: *mut u16,
+    _flags: u32,
+    dependences: *mut *mut c_void,
+) {
+    guard((), || {
+        // SAFETY: the compiler's arrays live until the call returns.
+        let table = unsafe { Table::new(Construct::Update, count, hosts, sizes, kinds) };
+        // SAFETY: the caller's promise.
+        unsafe { wait_for(dependences) };
+        perform_on(device, DataOperation::Update, &table);
+    });
+}
+
+/// The form of [`GOMP_target_update_ext`] before GCC 5.
+///
+/// # Safety
+/// As there.
+pub unsafe extern "C" fn GOMP_target_update(
+    device: i32,
+    _unused: *const c_void,
+    count: usize,
+    hosts: *mut usize,
+    sizes: *mut usize,
+    kinds: *const u8,
+) {
+    guard((), || {
+        // SAFETY: the caller's promise.
+        let kinds = unsafe { widened(kinds, count) };
+        // SAFETY: the compiler's arrays live until the call returns.
+        let table = unsafe { Table::new(Construct::Update, count, hosts, sizes, kinds.as_ptr()) };
+        perform_on(device, DataOperation::Update, &table);
+    });
+}
+
+fn perform_on(device: i32, operation: DataOperation, table: &Table<'_>) {
+    let site = site();
+    if let Destination::Device(device) = destination(device, &site) {
+        perform(device, site, operation, table);
+    }
+}
+
+/// Whether the device has the data now; otherwise the host goes on without.
+fn perform(device: &'static Device, site: Site, operation: DataOperation, table: &Table<'_>) -> bool {
+    information::construct(device, &site, title(operation), table);
+    let _profile =
+        profile::Construct::begin("Runtime: Data Copy", &site, || format!("NumArgs={}", table.len()));
+    match RUNTIME.data(device, site, operation, table).and_then(|job| job.complete()) {
+        Ok(()) => {
+            information::construct_done(&site);
+            true
+        }
+        Err(error) => {
+            settle(&error, Some(device));
+            false
+        }
+    }
+}
+
+/// What the information output calls an operation.
+fn title(operation: DataOperation) -> &'static str {
+    match operation {
+        DataOperation::Begin => "Entering OpenMP data region",
+        DataOperation::End => "Exiting OpenMP data region",
+        DataOperation::Update => "Updating data within the OpenMP data region",
+    }
+}

@@ -1,0 +1,159 @@
+//! Libraries come and go; the runtime starts and ends with them.
+
+use crate::abi::{self, HostTable, PtxImage};
+use crate::front_end::start;
+use crate::images;
+use crate::libgomp::libgomp;
+use crate::links;
+use gangway_image::ptx_objects;
+use gangway_openmp::guard::guard;
+use gangway_openmp::{libraries, message};
+use gangway_runtime::{EntryKind, HostEntry, Registration};
+use std::ffi::c_void;
+
+/// Registers an image of a program or shared library; called by a constructor.
+///
+/// libgomp gets it, too: OpenACC's constructs are still its own.
+///
+/// # Safety
+/// The tables are GCC's, and stay until they are unregistered.
+pub unsafe extern "C" fn GOMP_offload_register_ver(
+    version: u32,
+    host_table: *const HostTable,
+    target: i32,
+    data: *const c_void,
+) {
+    guard((), || {
+        start();
+        if let Some(register) = libgomp().register {
+            // SAFETY: the caller's promise.
+            unsafe { register(version, host_table.cast(), target, data) };
+        }
+        if let Err(why) = check(version, target) {
+            message::debug(format_args!("device code of the program is not used: {why}"));
+            return;
+        }
+        // SAFETY: the caller's promise.
+        unsafe { register(&*host_table, &*data.cast::<PtxImage>(), data.addr()) };
+    });
+}
+
+/// The form of [`GOMP_offload_register_ver`] before GCC 5.
+///
+/// # Safety
+/// As there.
+pub unsafe extern "C" fn GOMP_offload_register(
+    host_table: *const HostTable,
+    target: i32,
+    data: *const c_void,
+) {
+    // SAFETY: the caller's promise.
+    unsafe { GOMP_offload_register_ver(0, host_table, target, data) }
+}
+
+/// Unregisters what [`GOMP_offload_register_ver`] registered; called at exit or when a
+/// shared library is closed.
+///
+/// # Safety
+/// The image was registered.
+pub unsafe extern "C" fn GOMP_offload_unregister_ver(
+    version: u32,
+    host_table: *const HostTable,
+    target: i32,
+    data: *const c_void,
+) {
+    guard((), || {
+        if let Some(image) = images::take(data.addr()) {
+            libraries::unregister(data.addr());
+            links::remove(data.addr());
+            // At the end of the process other threads may still be in target regions, whose
+            // images stay.
+            if !libraries::is_ending() {
+                // SAFETY: the runtime does not have it any more.
+                unsafe { image.free() };
+            }
+        }
+        if let Some(unregister) = libgomp().unregister {
+            // SAFETY: the caller's promise.
+            unsafe { unregister(version, host_table.cast(), target, data) };
+        }
+    });
+}
+
+/// The form of [`GOMP_offload_unregister_ver`] before GCC 5.
+///
+/// # Safety
+/// As there.
+pub unsafe extern "C" fn GOMP_offload_unregister(
+    host_table: *const HostTable,
+    target: i32,
+    data: *const c_void,
+) {
+    // SAFETY: the caller's promise.
+    unsafe { GOMP_offload_unregister_ver(0, host_table, target, data) }
+}
+
+/// Whether an image is of a form that is known.
+fn check(version: u32, target: i32) -> Result<(), String> {
+    if target != abi::target::NVIDIA_PTX {
+        return Err(format!("it is for GCC's offload target {target}, which no back end takes"));
+    }
+    let (library, image) = (abi::library_version(version), abi::image_version(version));
+    if library > abi::VERSION || image > abi::NVPTX_VERSION {
+        return Err(format!(
+            "it is of version {library}.{image} of libgomp's interface, expected {}.{} at most: \
+             build it with GCC 12",
+            abi::VERSION,
+            abi::NVPTX_VERSION
+        ));
+    }
+    Ok(())
+}
+
+/// # Safety
+/// The tables are the program's.
+unsafe fn register(host: &HostTable, image: &PtxImage, key: usize) {
+    // SAFETY: the caller's promise.
+    let (functions, variables, names, symbols, texts) =
+        unsafe { (host.functions(), host.variables(), image.functions(), image.variables(), image.texts()) };
+    if functions.len() != names.len() || variables.len() != symbols.len() {
+        message::print_line(format_args!(
+            "gangway: warning: the program registers {} functions and {} variables, but its device image has \
+             {} and {}\n  help: build the program again",
+            functions.len(),
+            variables.len(),
+            names.len(),
+            symbols.len()
+        ));
+        return;
+    }
+    let kernel = |(&address, function): (&usize, &abi::PtxFunction)| {
+        // SAFETY: the caller's promise.
+        HostEntry { kind: EntryKind::Kernel, address, name: unsafe { function.name() }, size: 0 }
+    };
+    let global = |(variable, &name): (&abi::HostVariable, _)| {
+        let (address, size) = (variable.address, variable.size());
+        if variable.is_link() {
+            let address = links::add(key, address, size);
+            return HostEntry { kind: EntryKind::Global, address, name, size: size_of::<usize>() };
+        }
+        HostEntry { kind: EntryKind::Global, address, name, size }
+    };
+    let kernels = functions.iter().zip(names).map(kernel);
+    let entries = kernels.chain(variables.iter().zip(&symbols).map(global)).collect();
+    let image = images::keep(key, ptx_objects::joined(&texts));
+    libraries::register(Registration { key, images: vec![image], entries });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_known_is_named() {
+        assert_eq!(check(0x10001, 5), Ok(()));
+        assert_eq!(check(0, 5), Ok(()));
+        assert!(check(0x10002, 8).unwrap_err().contains("target 8"));
+        assert!(check(0x20001, 5).unwrap_err().contains("version 2.1"));
+    }
+}

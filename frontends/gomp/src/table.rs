@@ -1,0 +1,334 @@
+//! The arrays of a construct, as GCC's code passes them, as list items.
+//!
+//! What a kind means depends on what the arrays are for. The meanings of all 256 kinds stand
+//! in a table for each type of construct, so that reading an item is loads.
+
+use crate::abi::kind::*;
+use crate::links;
+use gangway_runtime::{Item, Items, Label, MapKind};
+use std::cell::Cell;
+
+/// What arrays are for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Construct {
+    /// A target region.
+    Region,
+    /// The beginning of structured or unstructured data.
+    Begin,
+    /// The end of structured data: the arrays of its beginning.
+    EndOfStructured,
+    /// The end of unstructured data.
+    End,
+    /// `target update`.
+    Update,
+}
+
+/// The arrays of one construct.
+pub struct Table<'a> {
+    meanings: &'static [MapKind; 256],
+    hosts: &'a [Cell<usize>],
+    sizes: &'a [usize],
+    kinds: &'a [u16],
+    /// Pointers that are to be attached, besides: of `declare target link` variables.
+    links: Vec<Item>,
+}
+
+impl<'a> Table<'a> {
+    /// The arrays as list items; nothing is copied.
+    ///
+    /// # Safety
+    /// They are the compiler's, of `count` elements, and last as long as the result.
+    #[inline]
+    #[must_use]
+    pub unsafe fn new(
+        construct: Construct,
+        count: usize,
+        hosts: *mut usize,
+        sizes: *const usize,
+        kinds: *const u16,
+    ) -> Self {
+        if count == 0 {
+            return Self::of(construct, &[], &[], &[]);
+        }
+        // SAFETY: the caller's promise.
+        unsafe {
+            Self::of(
+                construct,
+                std::slice::from_raw_parts(hosts.cast::<Cell<usize>>(), count),
+                std::slice::from_raw_parts(sizes, count),
+                std::slice::from_raw_parts(kinds, count),
+            )
+        }
+    }
+
+    /// Arrays of the same length as list items.
+    #[inline]
+    #[must_use]
+    pub fn of(construct: Construct, hosts: &'a [Cell<usize>], sizes: &'a [usize], kinds: &'a [u16]) -> Self {
+        let meanings = match construct {
+            Construct::Region => &REGION,
+            Construct::Begin => &BEGIN,
+            Construct::EndOfStructured => &END_OF_STRUCTURED,
+            Construct::End => &END,
+            Construct::Update => &UPDATE,
+        };
+        let links = match construct {
+            Construct::Region | Construct::Begin => {
+                links::items(hosts.iter().map(Cell::get).zip(sizes.iter().copied()))
+            }
+            _ => Vec::new(),
+        };
+        Self { meanings, hosts, sizes, kinds, links }
+    }
+
+    /// The host addresses.
+    #[must_use]
+    pub const fn hosts(&self) -> &'a [Cell<usize>] {
+        self.hosts
+    }
+
+    /// The sizes.
+    #[must_use]
+    pub const fn sizes(&self) -> &'a [usize] {
+        self.sizes
+    }
+
+    /// The kinds.
+    #[must_use]
+    pub const fn kinds(&self) -> &'a [u16] {
+        self.kinds
+    }
+
+    /// What the pointer at an item's address points to: its size is the distance from there
+    /// to the section.
+    fn target(&self, index: usize) -> usize {
+        // SAFETY: the compiler says that a pointer is there.
+        let pointer = unsafe { *(self.hosts[index].get() as *const usize) };
+        if pointer == 0 { 0 } else { pointer.wrapping_add(self.sizes[index]) }
+    }
+}
+
+impl Table<'_> {
+    /// Bytes of the pointer at an item's address: of the whole descriptor where Fortran has
+    /// one, so that its bounds are on the device when the pointer is.
+    fn pointer_size(&self, index: usize) -> usize {
+        let descriptor = index.checked_sub(1).filter(|&before| {
+            self.kinds[before] as u8 == TO_PSET && self.hosts[before].get() == self.hosts[index].get()
+        });
+        descriptor.map_or(size_of::<usize>(), |before| self.sizes[before].max(size_of::<usize>()))
+    }
+}
+
+impl Items for Table<'_> {
+    #[inline]
+    fn len(&self) -> usize {
+        self.kinds.len() + self.links.len()
+    }
+
+    #[inline]
+    fn kind(&self, index: usize) -> MapKind {
+        let Some(&kind) = self.kinds.get(index) else {
+            return self.links[index - self.kinds.len()].kind;
+        };
+        let kind = self.meanings[usize::from(kind as u8)];
+        // What is not there is passed as it is.
+        if self.hosts[index].get() == 0 { kind.only(MapKind::PARAMETER).with(MapKind::LITERAL) } else { kind }
+    }
+
+    #[inline]
+    fn item(&self, index: usize) -> Item {
+        if index >= self.kinds.len() {
+            return self.links[index - self.kinds.len()];
+        }
+        let (address, size) = (self.hosts[index].get(), self.sizes[index]);
+        let kind = self.kind(index);
+        let (begin, size) = match self.kinds[index] as u8 {
+            _ if kind.has(MapKind::LITERAL) => (address, 0),
+            ATTACH | ATTACH_ZERO_LENGTH_ARRAY_SECTION | DETACH | FORCE_DETACH => {
+                (self.target(index), size_of::<usize>())
+            }
+            ALWAYS_POINTER => (self.target(index), self.pointer_size(index)),
+            POINTER | POINTER_TO_ZERO_LENGTH_ARRAY_SECTION => (address, self.pointer_size(index)),
+            ZERO_LEN_ARRAY_SECTION
+            | DELETE_ZERO_LEN_ARRAY_SECTION
+            | USE_DEVICE_PTR
+            | USE_DEVICE_PTR_IF_PRESENT => (address, 0),
+            _ => (address, size),
+        };
+        Item { base: address, begin, size, kind, label: Label::NONE }
+    }
+
+    #[inline]
+    fn knows(&self, kind: MapKind) -> bool {
+        kind.unknown_encoding().is_none()
+    }
+
+    #[cold]
+    fn explain_unknown(&self, kind: MapKind) -> String {
+        let encoding = kind.unknown_encoding().unwrap_or_default();
+        format!("kind {encoding:#04x} of libgomp's interface")
+    }
+
+    fn pointee(&self, index: usize) -> usize {
+        self.target(index)
+    }
+
+    #[inline]
+    fn return_address(&self, index: usize, address: usize) {
+        self.hosts[index].set(address);
+    }
+}
+
+/// The kinds of before GCC 5: three bits, and the alignment in the other five.
+///
+/// # Safety
+/// There are so many.
+pub(crate) unsafe fn widened(kinds: *const u8, count: usize) -> Vec<u16> {
+    // SAFETY: the caller's promise.
+    let kind = |index| u16::from(unsafe { *kinds.add(index) });
+    (0..count).map(kind).map(|kind| kind & 7 | kind >> 3 << 8).collect()
+}
+
+type Meanings = [MapKind; 256];
+
+static REGION: Meanings = meanings(Construct::Region);
+static BEGIN: Meanings = meanings(Construct::Begin);
+static END_OF_STRUCTURED: Meanings = meanings(Construct::EndOfStructured);
+static END: Meanings = meanings(Construct::End);
+static UPDATE: Meanings = meanings(Construct::Update);
+
+const fn meanings(construct: Construct) -> Meanings {
+    let mut all = [MapKind::ALLOC; 256];
+    let mut encoding = 0;
+    while encoding < all.len() {
+        all[encoding] = meaning(construct, encoding as u8);
+        encoding += 1;
+    }
+    all
+}
+
+/// What a kind means in a construct of OpenMP.
+const fn meaning(construct: Construct, encoding: u8) -> MapKind {
+    let implicit = encoding & IMPLICIT_MASK == IMPLICIT;
+    let plain = if implicit { encoding & !IMPLICIT } else { encoding };
+    let Some(kind) = plain_meaning(construct, plain) else { return MapKind::unknown(encoding as u32) };
+    let mut kind = kind.with(MapKind::ONCE);
+    // Where data ends, an item may extend beyond what is present: a structure of which members
+    // have been mapped.
+    if implicit || matches!(construct, Construct::End) {
+        kind = kind.with(MapKind::IMPLICIT);
+    }
+    // GCC's kernels have a slot for every item.
+    if matches!(construct, Construct::Region) { kind.with(MapKind::PARAMETER) } else { kind }
+}
+
+const fn plain_meaning(construct: Construct, encoding: u8) -> Option<MapKind> {
+    const BOTH: MapKind = MapKind::TO.with(MapKind::FROM);
+    const ADDRESS: MapKind = MapKind::RETURN_ADDRESS.with(MapKind::UNCOUNTED);
+    let ends = matches!(construct, Construct::EndOfStructured | Construct::End);
+    Some(match encoding {
+        ALLOC | RELEASE => MapKind::ALLOC,
+        TO | TO_PSET => MapKind::TO,
+        FROM => MapKind::FROM,
+        TOFROM => BOTH,
+        // The value comes first, and then what it is attached to: a null pointer stays one.
+        POINTER => MapKind::POINTER.with(MapKind::TO),
+        POINTER_TO_ZERO_LENGTH_ARRAY_SECTION => {
+            MapKind::POINTER.with(MapKind::TO).with(MapKind::NULL_IF_ABSENT)
+        }
+        FORCE_PRESENT => MapKind::PRESENT,
+        DELETE | DELETE_ZERO_LEN_ARRAY_SECTION => MapKind::DELETE,
+        FIRSTPRIVATE_INT => MapKind::LITERAL,
+        IF_PRESENT => MapKind::IF_PRESENT,
+        FIRSTPRIVATE => MapKind::PRIVATE.with(MapKind::TO),
+        // The address has been given back where the data began.
+        USE_DEVICE_PTR | USE_DEVICE_PTR_IF_PRESENT if ends => MapKind::LITERAL,
+        // OpenMP 5.2 section 5.4.8: what is not mapped keeps the host's address, and so does what
+        // has no bytes.
+        USE_DEVICE_PTR | USE_DEVICE_PTR_IF_PRESENT => ADDRESS.with(MapKind::IF_PRESENT),
+        ZERO_LEN_ARRAY_SECTION => MapKind::NULL_IF_ABSENT,
+        ALWAYS_TO => MapKind::TO.with(MapKind::ALWAYS),
+        ALWAYS_FROM => MapKind::FROM.with(MapKind::ALWAYS),
+        ALWAYS_TOFROM => BOTH.with(MapKind::ALWAYS),
+        STRUCT => MapKind::STRUCTURE,
+        ALWAYS_POINTER => {
+            // The pointer has to be there; what it points to may be a section without elements.
+            let always = MapKind::ALWAYS.with(MapKind::REWRITE);
+            MapKind::ATTACH.with(always).with(MapKind::PRESENT).with(MapKind::NULL_IF_ABSENT)
+        }
+        // What was attached at the beginning is detached.
+        ATTACH | ATTACH_ZERO_LENGTH_ARRAY_SECTION if ends => MapKind::DETACH,
+        ATTACH => MapKind::ATTACH.with(MapKind::COUNTED),
+        ATTACH_ZERO_LENGTH_ARRAY_SECTION => {
+            MapKind::ATTACH.with(MapKind::COUNTED).with(MapKind::NULL_IF_ABSENT)
+        }
+        DETACH => MapKind::DETACH,
+        FORCE_DETACH => MapKind::DETACH.with(MapKind::DELETE),
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kind(construct: Construct, encoding: u8) -> MapKind {
+        Table::of(construct, &[Cell::new(0x1000)], &[8], &[u16::from(encoding) | 3 << 8]).kind(0)
+    }
+
+    #[test]
+    fn kinds_of_regions_are_parameters_and_count_once() {
+        let region = MapKind::PARAMETER | MapKind::ONCE;
+        assert_eq!(kind(Construct::Region, TOFROM), region | MapKind::TO | MapKind::FROM);
+        assert_eq!(kind(Construct::Region, FIRSTPRIVATE_INT), region | MapKind::LITERAL);
+        assert_eq!(kind(Construct::Region, FIRSTPRIVATE), region | MapKind::PRIVATE | MapKind::TO);
+        assert_eq!(kind(Construct::Begin, TO), MapKind::ONCE | MapKind::TO);
+    }
+
+    #[test]
+    fn implicit_kinds_are_those_without_the_flag() {
+        for encoding in [ALLOC, TO, FROM, TOFROM] {
+            let explicit = kind(Construct::Region, encoding);
+            assert_eq!(kind(Construct::Region, encoding | IMPLICIT), explicit | MapKind::IMPLICIT);
+        }
+        // Other kinds have one bit of the flag.
+        assert!(!kind(Construct::Region, ATTACH).has(MapKind::IMPLICIT));
+        assert!(!kind(Construct::EndOfStructured, FORCE_DETACH).has(MapKind::IMPLICIT));
+    }
+
+    #[test]
+    fn what_has_no_address_is_passed_as_it_is() {
+        let (hosts, kinds) = ([Cell::new(0)], [u16::from(TOFROM)]);
+        let table = Table::of(Construct::Region, &hosts, &[64], &kinds);
+        assert_eq!(table.kind(0), MapKind::PARAMETER | MapKind::LITERAL);
+        assert_eq!((table.item(0).base, table.item(0).size), (0, 0));
+    }
+
+    #[test]
+    fn the_end_undoes_what_the_beginning_did() {
+        let end = Construct::EndOfStructured;
+        assert!(kind(end, USE_DEVICE_PTR).has(MapKind::LITERAL));
+        let pointer = 0x5000_usize;
+        let address = (&raw const pointer).addr();
+        let (hosts, kinds) = ([Cell::new(address)], [u16::from(ATTACH)]);
+        let table = Table::of(end, &hosts, &[16], &kinds);
+        assert!(table.kind(0).has(MapKind::DETACH));
+        assert_eq!((table.item(0).base, table.item(0).begin), (address, 0x5010));
+    }
+
+    #[test]
+    fn unknown_kinds_keep_their_number() {
+        for encoding in [DEVICE_RESIDENT, LINK, 20, 200, 255] {
+            let kind = kind(Construct::Region, encoding);
+            assert_eq!(kind.unknown_encoding(), Some(encoding.into()));
+            let table = Table::of(Construct::Region, &[], &[], &[]);
+            assert!(!table.knows(kind) && table.explain_unknown(kind).contains("libgomp"));
+        }
+    }
+
+    #[test]
+    fn old_kinds() {
+        // SAFETY: there are three.
+        assert_eq!(unsafe { widened([0x23_u8, 0x04, 0x1f].as_ptr(), 3) }, [0x403, 4, 0x307]);
+    }
+}

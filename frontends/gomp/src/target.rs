@@ -1,0 +1,211 @@
+//! Target regions.
+
+use crate::abi::{argument, device};
+use crate::construct::{destination, keep_private_values, site, wait_for};
+use crate::libgomp::{Body, libgomp};
+use crate::table::{Construct, Table, widened};
+use gangway_openmp::devices::Destination;
+use gangway_openmp::guard::guard;
+use gangway_openmp::host::Offload;
+use gangway_openmp::policy::{self, settle};
+use gangway_openmp::state::RUNTIME;
+use gangway_openmp::{information, profile};
+use gangway_runtime::events::Site;
+use gangway_runtime::{Device, ErrorKind, Items, Shape};
+use std::ffi::c_void;
+
+/// A region as the compiler passes it.
+struct Region {
+    device: i32,
+    body: Body,
+    count: usize,
+    hosts: *mut usize,
+    sizes: *mut usize,
+    kinds: *mut u16,
+    flags: u32,
+    dependences: *mut *mut c_void,
+    arguments: *const isize,
+}
+
+/// Runs a target region on a device, or on the host where that is meant or no device can.
+///
+/// # Safety
+/// Called by compiler-made code: the arguments are what it emitted.
+pub unsafe extern "C" fn GOMP_target_ext(
+    device: i32,
+    body: Body,
+    count: usize,
+    hosts: *mut usize,
+    sizes: *mut usize,
+    kinds: *mut u16,
+    flags: u32,
+    dependences: *mut *mut c_void,
+    arguments: *const isize,
+) {
+    let region = Region { device, body, count, hosts, sizes, kinds, flags, dependences, arguments };
+    // SAFETY: the caller's promise.
+    guard((), || unsafe { region.run() });
+}
+
+/// The form of [`GOMP_target_ext`] before GCC 5.
+///
+/// # Safety
+/// As there.
+pub unsafe extern "C" fn GOMP_target(
+    device: i32,
+    body: Body,
+    _unused: *const c_void,
+    count: usize,
+    hosts: *mut usize,
+    sizes: *mut usize,
+    kinds: *const u8,
+) {
+    guard((), || {
+        // SAFETY: the caller's promise.
+        let mut kinds = unsafe { widened(kinds, count) };
+        let region = Region {
+            device,
+            body,
+            count,
+            hosts,
+            sizes,
+            kinds: kinds.as_mut_ptr(),
+            flags: 0,
+            dependences: std::ptr::null_mut(),
+            arguments: std::ptr::null(),
+        };
+        // SAFETY: the caller's promise.
+        unsafe { region.run() };
+    });
+}
+
+impl Region {
+    /// # Safety
+    /// The region is the compiler's.
+    unsafe fn run(&self) {
+        let site = site();
+        let Destination::Device(device) = destination(self.device, &site) else {
+            // SAFETY: the caller's promise.
+            return unsafe { self.run_on_host() };
+        };
+        // SAFETY: the compiler's arrays live until the call returns.
+        let table = unsafe { Table::new(Construct::Region, self.count, self.hosts, self.sizes, self.kinds) };
+        if self.dependences.is_null() {
+            // SAFETY: the caller's promise.
+            return unsafe { self.run_on(device, site, &table) };
+        }
+        // SAFETY: the caller's promise; the values outlive the region.
+        unsafe {
+            let values = keep_private_values(&table);
+            wait_for(self.dependences);
+            self.run_on(device, site, &table);
+            drop(values);
+        }
+    }
+
+    /// # Safety
+    /// As [`run`](Self::run).
+    #[inline]
+    unsafe fn run_on(&self, device: &'static Device, site: Site, table: &Table<'_>) {
+        // SAFETY: the caller's promise.
+        let shape = unsafe { shape(self.arguments) };
+        information::construct(device, &site, "Entering OpenMP kernel", table);
+        let _profile = profile::Construct::begin("Runtime: target exe", &site, || {
+            format!("NumTeams={};NumArgs={}", shape.teams[0], table.len())
+        });
+        let host = self.body as usize;
+        let finished = RUNTIME.run(device, site, host, table, &shape).and_then(|job| job.complete());
+        match finished {
+            Ok(()) => information::construct_done(&site),
+            Err(error) => {
+                // A region that has been compiled for the host alone runs there.
+                let on_host = matches!(error.kind, ErrorKind::UnknownRegion { .. })
+                    && policy::offload() != Offload::Mandatory;
+                if !on_host {
+                    settle(&error, Some(device));
+                }
+                // SAFETY: the caller's promise.
+                unsafe { self.run_on_host() };
+            }
+        }
+    }
+
+    /// Has libgomp run the region as it does without devices: in a contention group of its
+    /// own, after its dependences, in a task if nobody waits for it.
+    ///
+    /// # Safety
+    /// As [`run`](Self::run).
+    #[cold]
+    unsafe fn run_on_host(&self) {
+        let &Self { body, count, hosts, sizes, kinds, flags, dependences, arguments, .. } = self;
+        // SAFETY: the caller's promise.
+        unsafe {
+            match libgomp().target {
+                Some(target) => {
+                    let host = device::HOST_FALLBACK;
+                    target(host, body, count, hosts, sizes, kinds, flags, dependences, arguments);
+                }
+                None => body(hosts.cast()),
+            }
+        }
+    }
+}
+
+/// The numbers of teams and threads that the clauses of a region ask for.
+///
+/// # Safety
+/// The list is null or the compiler's.
+#[inline]
+unsafe fn shape(mut arguments: *const isize) -> Shape {
+    if arguments.is_null() {
+        return Shape { teams: [0, 1, 1], thread_limit: [0, 1, 1], ..Shape::default() };
+    }
+    let (mut teams, mut threads) = (0, 0);
+    // SAFETY: the caller's promise: the list ends with 0, and a word that says so has another.
+    let mut next = || unsafe {
+        let word = *arguments;
+        arguments = arguments.add(1);
+        word
+    };
+    loop {
+        let word = next();
+        if word == 0 {
+            break;
+        }
+        let value = if word & argument::SUBSEQUENT != 0 { next() } else { word >> argument::VALUE_SHIFT };
+        if word & argument::DEVICE_MASK != 0 {
+            continue;
+        }
+        let value = u32::try_from(value.clamp(0, i32::MAX as isize)).unwrap_or(0);
+        match word & argument::ID_MASK {
+            argument::NUM_TEAMS => teams = value,
+            argument::THREAD_LIMIT => threads = value,
+            _ => {}
+        }
+    }
+    Shape { teams: [teams, 1, 1], thread_limit: [threads, 1, 1], ..Shape::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(list: &[isize]) -> (u32, u32) {
+        // SAFETY: the lists of the tests end with 0.
+        let shape = unsafe { shape(if list.is_empty() { std::ptr::null() } else { list.as_ptr() }) };
+        (shape.teams[0], shape.thread_limit[0])
+    }
+
+    #[test]
+    fn what_the_clauses_of_a_region_say() {
+        use argument::{NUM_TEAMS, SUBSEQUENT, THREAD_LIMIT};
+        assert_eq!(asked(&[]), (0, 0));
+        assert_eq!(asked(&[0]), (0, 0));
+        assert_eq!(asked(&[NUM_TEAMS | 4 << 16, THREAD_LIMIT | 64 << 16, 0]), (4, 64));
+        assert_eq!(asked(&[NUM_TEAMS | SUBSEQUENT, 1 << 20, THREAD_LIMIT | 8 << 16, 0]), (1 << 20, 8));
+        assert_eq!(asked(&[NUM_TEAMS | SUBSEQUENT, isize::MAX, 0]), (i32::MAX as u32, 0));
+        assert_eq!(asked(&[NUM_TEAMS | SUBSEQUENT, 0, THREAD_LIMIT | 2 << 16, 0]), (0, 2));
+        // For another type of device.
+        assert_eq!(asked(&[5 | NUM_TEAMS | 4 << 16, THREAD_LIMIT | 3 << 16, 0]), (0, 3));
+    }
+}

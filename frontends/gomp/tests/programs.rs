@@ -1,0 +1,105 @@
+//! Programs that stock GCC builds run on Gangway: what they compute, where, and what they are
+//! told when something is wrong.
+
+mod support;
+
+use std::path::PathBuf;
+use std::process::Output;
+use tempfile::TempDir;
+
+/// What asks for Gangway's front end.
+const GANGWAY: [&str; 2] = ["--gcc-runtime", "gangway"];
+
+/// A compiled program.
+struct Program {
+    folder: TempDir,
+    file: PathBuf,
+}
+
+impl Program {
+    fn new(source: &str, flags: &[&str]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("program");
+        support::compile(source, &file, flags);
+        Self { folder, file }
+    }
+
+    fn run(&self, variables: &[(&str, &str)], arguments: &[&str]) -> Output {
+        support::run(&self.file, &GANGWAY, variables, arguments)
+    }
+
+    /// Runs it where every region has to offload; it says that all is well, and Gangway's
+    /// report has kernels.
+    fn passes(&self, variables: &[(&str, &str)]) {
+        let report = self.folder.path().join("report.json");
+        let options = [&GANGWAY[..], &["--report=json", "--report-file", report.to_str().unwrap()]].concat();
+        let variables = [&[("OMP_TARGET_OFFLOAD", "MANDATORY")], variables].concat();
+        let output = support::run(&self.file, &options, &variables, &[]);
+        assert_passed(&output);
+        let report = std::fs::read_to_string(report).unwrap();
+        assert!(report.contains("omp_fn"), "no kernel has run on Gangway:\n{report}");
+    }
+}
+
+#[track_caller]
+fn assert_passed(output: &Output) {
+    let (out, error) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success() && out == "passed\n", "{}: {out}{error}", output.status);
+}
+
+#[test]
+fn kinds_of_data() {
+    Program::new("data.c", &[]).passes(&[]);
+}
+
+#[test]
+fn variables_with_a_pointer_on_the_device() {
+    Program::new("links.c", &[]).passes(&[]);
+}
+
+#[test]
+fn structures_and_their_pointers() {
+    Program::new("structures.c", &[]).passes(&[]);
+}
+
+#[test]
+fn teams_threads_and_reductions() {
+    Program::new("teams.c", &[]).passes(&[]);
+}
+
+#[test]
+fn references_and_members_of_cpp() {
+    Program::new("references.cpp", &[]).passes(&[]);
+}
+
+#[test]
+fn descriptors_of_fortran() {
+    Program::new("descriptors.f90", &[]).passes(&[]);
+}
+
+#[test]
+fn routines_on_several_devices() {
+    for devices in ["1", "3"] {
+        let program = Program::new("routines.c", &[&format!("-DDEVICES={devices}")]);
+        program.passes(&[("GANGWAY_VGPU_DEVICES", devices)]);
+    }
+}
+
+#[test]
+fn what_the_host_runs() {
+    let program = Program::new("host.c", &[]);
+    program.passes(&[]);
+    // An argument says that no region offloads.
+    assert_passed(&program.run(&[("OMP_TARGET_OFFLOAD", "DISABLED")], &["host"]));
+}
+
+/// A GCC program without Gangway's front end keeps libgomp's.
+#[test]
+fn the_front_end_is_there_on_request() {
+    let program = Program::new("host.c", &[]);
+    let report = program.folder.path().join("report.json");
+    let options = ["--gcc-runtime", "stock", "--report-file", report.to_str().unwrap()];
+    let variables = [("OMP_TARGET_OFFLOAD", "MANDATORY")];
+    assert_passed(&support::run(&program.file, &options, &variables, &[]));
+    assert!(!report.exists(), "Gangway's runtime has been there");
+}

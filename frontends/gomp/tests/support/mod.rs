@@ -1,0 +1,54 @@
+//! What the tests that use the staged library share.
+#![allow(dead_code, reason = "each test uses its part")]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+use wait_timeout::ChildExt;
+
+/// The real libgomp.
+pub const STOCK: &str = "/usr/lib/x86_64-linux-gnu/libgomp.so.1";
+
+/// Plenty for a small program; one that hangs is ended.
+const TIME_LIMIT: Duration = Duration::from_secs(240);
+
+/// The staged tree: `GANGWAY_STAGE`, or where `cargo xtask stage` puts it.
+pub fn stage() -> PathBuf {
+    let default = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../build/stage");
+    let stage = std::env::var_os("GANGWAY_STAGE").map_or(default, PathBuf::from);
+    let library = stage.join("lib/gangway/libgangway-gomp.so");
+    assert!(library.exists(), "{} is missing: run `cargo xtask stage` first", library.display());
+    stage.canonicalize().unwrap()
+}
+
+/// Compiles a program of these tests with stock GCC.
+pub fn compile(source: &str, output: &Path, flags: &[&str]) {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs").join(source);
+    let compiler = match source.extension().and_then(|extension| extension.to_str()) {
+        Some("cpp") => "g++-12",
+        Some("f90") => "gfortran-12",
+        _ => "gcc-12",
+    };
+    let mut command = Command::new(compiler);
+    command.args(["-O2", "-fopenmp", "-foffload=nvptx-none", "-Wall"]).args(flags);
+    command.arg(&source).arg("-o").arg(output).current_dir(output.parent().unwrap());
+    let output = command.output().unwrap_or_else(|error| panic!("{compiler} is needed: {error}"));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{} does not compile:\n{said}", source.display());
+}
+
+/// Runs a program with `gangway run` on the virtual GPU, and nothing else in its environment
+/// but `variables`.
+pub fn run(program: &Path, options: &[&str], variables: &[(&str, &str)], arguments: &[&str]) -> Output {
+    let mut command = Command::new(stage().join("bin/gangway"));
+    command.args(["run", "--device", "vgpu"]).args(options);
+    command.arg("--").arg(program).args(arguments);
+    command.env_clear().env("PATH", "/usr/bin:/bin").envs(variables.iter().copied());
+    command.current_dir(program.parent().unwrap()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    if child.wait_timeout(TIME_LIMIT).unwrap().is_none() {
+        let _ = child.kill();
+        panic!("{} hangs", program.display());
+    }
+    child.wait_with_output().unwrap()
+}
