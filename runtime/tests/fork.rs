@@ -1,5 +1,7 @@
 //! Forked children: a device whose back end does not survive a fork is refused there.
 //! One test alone, so that no other thread is doing anything at the fork.
+// Models run no forks: the runtime has no part of its own for them there.
+#![cfg(not(loom))]
 
 mod support;
 
