@@ -6,6 +6,7 @@ use crate::host_calls::Connection;
 use crate::pool::Pool;
 use crate::present::PresentTable;
 use crate::queue;
+use crate::staging::Staging;
 use crate::turn::Turn;
 use gangway_backend::{Backend, Capabilities, StreamHandle};
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
@@ -47,6 +48,8 @@ pub(crate) struct Opened {
     pub(crate) capabilities: Capabilities,
     /// Memory for mapped data, if the back end wants the runtime to keep some.
     pub(crate) pool: Option<Pool>,
+    /// Host memory for packed data, if the back end wants it pinned.
+    pub(crate) staging: Option<Staging>,
     /// What its kernels call the host through.
     pub(crate) host_calls: Connection,
 }
@@ -140,7 +143,8 @@ impl Device {
                 events::tell(|observer| observer.opened(self.number, &architecture));
             }
             let pool = capabilities.pooled_memory.then(Pool::default);
-            Opened { device, capabilities, pool, host_calls: Connection::default() }
+            let staging = capabilities.pinned_staging.then(Staging::default);
+            Opened { device, capabilities, pool, staging, host_calls: Connection::default() }
         });
         let mine = Box::into_raw(Box::new(opened));
         let published =

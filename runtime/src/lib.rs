@@ -41,6 +41,7 @@ pub mod queue;
 pub mod regions;
 mod requirements;
 mod runtime;
+mod staging;
 mod storage;
 mod sync;
 mod target;

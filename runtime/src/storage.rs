@@ -182,6 +182,7 @@ impl Device {
             // Nothing can be done about a stream that cannot be destroyed.
             let _ = opened.device.destroy_stream(stream);
         }
+        opened.unpin_all();
         opened.trim();
     }
 

@@ -4,15 +4,15 @@
 mod support;
 
 use Call::{
-    Allocate, CreateStream, Deallocate, DestroyEvent, FromDevice, Launch, RecordEvent, Synchronize, ToDevice,
-    WaitEvent,
+    Allocate, CreateStream, Deallocate, DestroyEvent, FromDevice, Launch, Pin, RecordEvent, Synchronize,
+    ToDevice, Unpin, WaitEvent,
 };
 use gangway_runtime::{DataOperation, MapKind};
 use support::construct::{Access, EXPECTED, ListItem, World};
 use support::device::{Call, Mock, Options, Passing};
 
 /// Everything that a device can be asked.
-const CALLS: [Call; 10] = [
+const CALLS: [Call; 12] = [
     Allocate,
     Deallocate,
     ToDevice,
@@ -23,6 +23,8 @@ const CALLS: [Call; 10] = [
     RecordEvent,
     WaitEvent,
     DestroyEvent,
+    Pin,
+    Unpin,
 ];
 
 /// Asserts what one more `construct` asks for when it has been done before.

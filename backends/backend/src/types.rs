@@ -47,7 +47,7 @@ pub enum AllocationKind {
     /// Memory of the device; the host need not be able to touch it.
     #[default]
     Device = 0,
-    /// Host memory that the device can reach.
+    /// Host memory that the device can reach. Its address is the host's.
     Host = 1,
     /// Memory that migrates between host and device.
     Shared = 2,
@@ -88,6 +88,9 @@ pub struct Capabilities {
     /// send its small data, and fetch it, in one copy each way. For devices that are
     /// asynchronous.
     pub packed_transfers: bool,
+    /// Copies from and to memory of [`AllocationKind::Host`] do not hold up the host, while
+    /// others may: the runtime keeps some of it, in which packed data stands.
+    pub pinned_staging: bool,
     /// [`Device::copy_between`](crate::Device::copy_between) works among the
     /// devices of this back end.
     pub peer_copy: bool,

@@ -110,6 +110,7 @@ impl Device for CudaDevice {
             pooled_memory: true,
             stream_ordered_memory: self.properties.pools,
             packed_transfers: true,
+            pinned_staging: true,
             peer_copy: true,
             ..Capabilities::default()
         }

@@ -407,3 +407,41 @@ fn streams_run_on_while_the_host_does_something_else() {
     // SAFETY: not in use any more.
     unsafe { device.deallocate(flag, AllocationKind::Host) }.unwrap();
 }
+
+/// Packed data of constructs is copied from and to such memory: nobody waits for it.
+#[test]
+fn copies_from_and_to_pinned_memory_are_only_put_into_the_stream() {
+    let _turn = turn();
+    let device = open(0);
+    assert!(device.capabilities().pinned_staging);
+    let (_module, kernel) =
+        load(&*device, &image(&[ptx::environment("wait", Environment::of(SPMD)), ptx::wait("wait")]), "wait");
+    let host = device.allocate(4096, AllocationKind::Host, false).unwrap();
+    let words: *mut u64 = std::ptr::with_exposed_provenance_mut(host.0);
+    let block = Block::new(&*device, 8);
+    let stream = device.create_stream().unwrap();
+    // SAFETY: host memory of so many bytes, which is freed when the stream is idle. The flag
+    // is one word; the copies are of others.
+    unsafe {
+        for (index, word) in [0, 41, 0].into_iter().enumerate() {
+            words.add(index).write_volatile(word);
+        }
+        launch(&*device, &kernel, stream, Shape::of(1, 1), &[host.0 as u64]).unwrap();
+        let flag = words.addr();
+        let rescue = std::thread::spawn(move || {
+            // A copy that waits for the kernel fails the test instead of hanging it.
+            std::thread::park_timeout(std::time::Duration::from_secs(20));
+            std::ptr::with_exposed_provenance_mut::<u64>(flag).write_volatile(1);
+        });
+        device.copy_to_device(block.address, words.add(1).cast(), 8, Some(stream)).unwrap();
+        device.copy_from_device(words.add(2).cast(), block.address, 8, Some(stream)).unwrap();
+        assert!(!device.is_idle(stream).unwrap(), "a copy has waited for the kernel");
+        assert_eq!(words.add(2).read_volatile(), 0);
+        rescue.thread().unpark();
+        device.synchronize(stream).unwrap();
+        rescue.join().unwrap();
+        assert_eq!(words.add(2).read_volatile(), 41);
+        device.destroy_stream(stream).unwrap();
+        device.deallocate(host, AllocationKind::Host).unwrap();
+    }
+}

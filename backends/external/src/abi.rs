@@ -32,6 +32,7 @@ pub(crate) const HOST_CALLS: u64 = 64;
 pub(crate) const HOST_CHANNEL: u64 = 128;
 pub(crate) const RINGS: u64 = 256;
 pub(crate) const MAPPING_NOTICES: u64 = 512;
+pub(crate) const PINNED_STAGING: u64 = 1024;
 
 /// A handle of any type.
 pub(crate) type Handle = *mut c_void;

@@ -94,6 +94,7 @@ impl ExternalDevice {
             peer_copy: has(abi::PEER_COPY),
             pooled_memory: has(abi::POOLED_MEMORY),
             packed_transfers: has(abi::PACKED_TRANSFERS),
+            pinned_staging: has(abi::PINNED_STAGING),
             stream_ordered_memory: has(abi::ASYNCHRONOUS)
                 && functions.allocate_in_stream.is_some()
                 && functions.deallocate_in_stream.is_some(),

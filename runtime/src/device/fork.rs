@@ -4,6 +4,7 @@
 use super::Device;
 use crate::pool::Pool;
 use crate::queue;
+use crate::staging::{Staging, StagingLock};
 use gangway_backend::StreamHandle;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, MutexGuard, PoisonError};
@@ -15,6 +16,7 @@ pub(crate) struct DeviceLocks<'d> {
     loading: MutexGuard<'d, Vec<ThreadId>>,
     idle_streams: MutexGuard<'d, Vec<StreamHandle>>,
     pool: Option<crate::pool::PoolLock<'d>>,
+    staging: Option<StagingLock<'d>>,
     queues: MutexGuard<'d, Vec<Arc<queue::Shared>>>,
     table: crate::present::TableLocks<'d>,
 }
@@ -27,6 +29,7 @@ impl Device {
             loading: self.loading.lock(),
             idle_streams: self.idle_streams.lock().unwrap_or_else(PoisonError::into_inner),
             pool: self.opened_if_usable().and_then(|opened| opened.pool.as_ref()).map(Pool::hold),
+            staging: self.opened_if_usable().and_then(|opened| opened.staging.as_ref()).map(Staging::hold),
             queues: self.queues(),
             table: self.table.lock_all(),
         }
@@ -36,8 +39,9 @@ impl Device {
     /// is open and its back end does not survive a fork, so it cannot be used here. What
     /// it was opened with is left alone, as nothing of it may be called.
     pub(crate) fn after_fork(&self, locks: DeviceLocks<'_>, survives: bool) -> bool {
-        let DeviceLocks { mut opening, mut loading, mut idle_streams, pool, mut queues, table } = locks;
-        drop(pool);
+        let DeviceLocks { mut opening, mut loading, mut idle_streams, pool, staging, mut queues, table } =
+            locks;
+        drop((pool, staging));
         let this = std::thread::current().id();
         opening.retain(|taker| *taker == this);
         loading.retain(|taker| *taker == this);

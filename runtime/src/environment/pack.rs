@@ -13,19 +13,22 @@
 //!
 //! Entries may outlive the construct: they are users of the block. The image and the
 //! landing place of the other direction are kept with the job, so that later constructs
-//! allocate nothing. They are not touched before the job's operations are done.
+//! allocate nothing. They are not touched before the job's operations are done. Both are in
+//! pinned memory on devices that want it, so that no copy holds up the host.
 //!
 //! [`Capabilities::packed_transfers`]: gangway_backend::Capabilities::packed_transfers
 
 use super::cells::{ALIGNMENT, Cells};
 use super::private::room_for;
 use super::work::Work;
+use crate::device::Opened;
 use crate::error::{ErrorKind, Result};
 use crate::events::{self, Step};
 use crate::items::{Item, Items};
 use crate::label::Label;
 use crate::map_kind::MapKind;
 use crate::present::{BlockRef, EntryRef, Relation};
+use crate::staging::StagingBlock;
 use gangway_backend::DevicePtr;
 use std::ops::Range;
 
@@ -53,12 +56,41 @@ pub(super) struct Pack {
     sent: usize,
     /// What of the image has been written since it was sent last.
     written: Range<usize>,
-    image: Cells,
+    image: Stage,
     /// What is to be copied back.
     wanted: Vec<Wanted>,
     /// Offset of the part that has been fetched.
     fetched: usize,
-    landing: Cells,
+    landing: Stage,
+}
+
+/// Host memory that is copied from or to, pinned where the back end wants it.
+#[derive(Default)]
+struct Stage {
+    pinned: Option<StagingBlock>,
+    cells: Cells,
+}
+
+impl Stage {
+    /// Makes sure that there are so many bytes. It has been used before and is idle.
+    fn make_room(&mut self, opened: &'static Opened, bytes: usize) {
+        if self.pinned.as_ref().is_some_and(|block| block.suits(opened, bytes)) {
+            return;
+        }
+        // The old block first, which may suit others.
+        self.pinned = None;
+        self.pinned = opened.staging_block(bytes);
+        if self.pinned.is_none() {
+            self.cells.make_room(bytes);
+        }
+    }
+
+    fn bytes(&mut self) -> &mut [u8] {
+        match &mut self.pinned {
+            Some(block) => block.bytes(),
+            None => self.cells.bytes(),
+        }
+    }
 }
 
 /// A part of the block that is copied back.
@@ -148,7 +180,7 @@ impl Work {
         let Some(memory) = self.device.allocate_block(self.opened, &self.site, size, self.purpose())? else {
             return Ok(false);
         };
-        self.pack.image.make_room(capacity);
+        self.pack.image.make_room(self.opened, capacity);
         let pack = &mut self.pack;
         pack.block = Some(self.device.table.begin_block(memory, size));
         pack.base = memory.0.next_multiple_of(ALIGNMENT);
@@ -265,7 +297,7 @@ impl Work {
         let pack = &mut self.pack;
         let start = pack.wanted.iter().map(|part| part.offset).min().unwrap_or_default();
         let end = pack.wanted.iter().map(|part| part.offset + part.size).max().unwrap_or_default();
-        pack.landing.make_room(end - start);
+        pack.landing.make_room(self.opened, end - start);
         pack.fetched = start;
         let (to, from) = (pack.landing.bytes().as_mut_ptr(), DevicePtr(pack.base + start));
         // SAFETY: the landing place is not touched, and the block kept, until the work is
@@ -296,9 +328,8 @@ impl Work {
     #[cold]
     fn end_block(&mut self, block: BlockRef<'static>) -> Result<()> {
         let pack = &mut self.pack;
-        let landing = pack.landing.bytes();
         for &Wanted { host, offset, size } in &pack.wanted {
-            let part = &landing[offset - pack.fetched..][..size];
+            let part = &pack.landing.bytes()[offset - pack.fetched..][..size];
             // SAFETY: the program's list item, which is the construct's to write.
             unsafe { std::ptr::copy_nonoverlapping(part.as_ptr(), host as *mut u8, size) };
         }

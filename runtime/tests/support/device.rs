@@ -60,6 +60,9 @@ struct Calls {
     /// Tables that kernels read from memory of the back end, by device address.
     tables: BTreeMap<usize, &'static [AtomicU64]>,
     notices: Vec<RangeNotice>,
+    /// Pinned memory of the host, by address, and who has copied beside it.
+    pinned: BTreeMap<usize, Box<[u8]>>,
+    pageable: usize,
 }
 
 impl Mock {
@@ -148,6 +151,25 @@ impl Mock {
         std::mem::take(&mut self.calls.lock().unwrap().notices)
     }
 
+    /// Whether nothing is left to do in any stream.
+    pub fn is_all_done(&self) -> bool {
+        self.queues().is_all_done()
+    }
+
+    /// How many copies came from or went to memory of the host that is not pinned.
+    pub fn pageable(&self) -> usize {
+        self.calls.lock().unwrap().pageable
+    }
+
+    /// Notes where a copy has its host side.
+    fn look_at(&self, host: usize, size: usize) {
+        let mut calls = self.calls.lock().unwrap();
+        let block = calls.pinned.range(..=host).next_back();
+        if !block.is_some_and(|(begin, bytes)| host + size <= begin + bytes.len()) {
+            calls.pageable += 1;
+        }
+    }
+
     /// The contents of device memory.
     pub fn read(&self, pointer: DevicePtr, size: usize) -> Vec<u8> {
         self.queues().memory.bytes(pointer, size, "the test's reading").expect("allocated memory").to_vec()
@@ -175,6 +197,7 @@ impl Mock {
         let queues = self.queues();
         assert_eq!(queues.leftovers(), Vec::<String>::new());
         assert_eq!(queues.memory.alive(), self.images(), "memory that was not freed");
+        assert_eq!(self.calls.lock().unwrap().pinned.len(), 0, "pinned memory that was not freed");
     }
 
     fn call(&self, call: Call) -> Result<()> {
@@ -362,7 +385,7 @@ impl Module for MockModule {
 impl Device for MockDevice {
     fn capabilities(&self) -> Capabilities {
         let Options { timing, events, completions, pooled, stream_ordered, packed, .. } = self.0.options;
-        let Options { notices, unified_memory, .. } = self.0.options;
+        let Options { notices, unified_memory, pinned, .. } = self.0.options;
         Capabilities {
             asynchronous: timing != Timing::Synchronous,
             events,
@@ -370,6 +393,7 @@ impl Device for MockDevice {
             pooled_memory: pooled,
             stream_ordered_memory: stream_ordered,
             packed_transfers: packed,
+            pinned_staging: pinned,
             mapping_notices: notices,
             unified_memory,
             ..Capabilities::default()
@@ -393,12 +417,25 @@ impl Device for MockDevice {
         Ok(Box::new(MockModule::load(&self.0)))
     }
 
-    fn allocate(&self, size: usize, _kind: AllocationKind, _overwritten: bool) -> Result<DevicePtr> {
+    fn allocate(&self, size: usize, kind: AllocationKind, _overwritten: bool) -> Result<DevicePtr> {
+        if kind == AllocationKind::Host && self.0.options.pinned {
+            self.0.call(Call::Pin)?;
+            let block = vec![0xee; size].into_boxed_slice();
+            let address = block.as_ptr().expose_provenance();
+            self.0.calls.lock().unwrap().pinned.insert(address, block);
+            return Ok(DevicePtr(address));
+        }
         self.0.call(Call::Allocate)?;
         self.0.queues().memory.allocate(size).ok_or(Error::OutOfMemory { requested: size })
     }
 
-    unsafe fn deallocate(&self, pointer: DevicePtr, _kind: AllocationKind) -> Result<()> {
+    unsafe fn deallocate(&self, pointer: DevicePtr, kind: AllocationKind) -> Result<()> {
+        if kind == AllocationKind::Host && self.0.options.pinned {
+            self.0.call(Call::Unpin)?;
+            let block = self.0.calls.lock().unwrap().pinned.remove(&pointer.0);
+            assert!(block.is_some(), "{pointer:?} is not pinned");
+            return Ok(());
+        }
         self.0.call(Call::Deallocate)?;
         self.0.queues().free(pointer);
         Ok(())
@@ -428,6 +465,7 @@ impl Device for MockDevice {
         stream: Option<StreamHandle>,
     ) -> Result<()> {
         self.0.call(Call::ToDevice)?;
+        self.0.look_at(from.addr(), size);
         self.0.issue(Operation::ToDevice { to, from: from.addr(), size }, stream);
         Ok(())
     }
@@ -440,6 +478,7 @@ impl Device for MockDevice {
         stream: Option<StreamHandle>,
     ) -> Result<()> {
         self.0.call(Call::FromDevice)?;
+        self.0.look_at(to.addr(), size);
         self.0.issue(Operation::FromDevice { to: to.addr(), from, size }, stream);
         Ok(())
     }

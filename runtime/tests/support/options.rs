@@ -39,6 +39,8 @@ pub struct Options {
     pub completions: bool,
     /// The runtime is to send and to fetch small data in one copy.
     pub packed: bool,
+    /// ... through pinned memory.
+    pub pinned: bool,
     /// It is to be told which ranges of the host are mapped.
     pub notices: bool,
     pub unified_memory: bool,
@@ -55,6 +57,7 @@ const USUAL: Options = Options {
     stream_ordered: false,
     completions: false,
     packed: false,
+    pinned: false,
     notices: false,
     unified_memory: false,
     memory: usize::MAX,
@@ -72,7 +75,7 @@ impl Options {
     pub const WORKER: Self = Self { timing: Timing::Worker, ..USUAL };
     pub const WORKER_WITHOUT_EVENTS: Self = Self { events: false, ..Self::WORKER };
     pub const WORKER_POOLED: Self = Self { pooled: true, stream_ordered: true, ..Self::WORKER };
-    pub const WORKER_PACKED: Self = Self { packed: true, ..Self::WORKER_POOLED };
+    pub const WORKER_PACKED: Self = Self { packed: true, pinned: true, ..Self::WORKER_POOLED };
 
     pub const ALL: [Self; 10] = [
         Self::SYNCHRONOUS,
@@ -104,6 +107,8 @@ pub enum Call {
     DestroyStream,
     DestroyEvent,
     Deallocate,
+    Pin,
+    Unpin,
 }
 
 impl Call {

@@ -236,6 +236,10 @@ impl Queues {
         }
     }
 
+    pub fn is_all_done(&self) -> bool {
+        self.streams.values().all(VecDeque::is_empty)
+    }
+
     pub fn is_idle(&self, stream: usize) -> bool {
         self.streams.get(&stream).is_none_or(VecDeque::is_empty)
     }

@@ -134,13 +134,16 @@ enum {
   /* ... and the library rings when something may have arrived there. */
   GANGWAY_RTL_RINGS = 256,
   /* gangway_rtl_host_range is to be told which ranges of the host are mapped. */
-  GANGWAY_RTL_MAPPING_NOTICES = 512
+  GANGWAY_RTL_MAPPING_NOTICES = 512,
+  /* Copies from and to GANGWAY_RTL_MEMORY_HOST do not hold up the host, while others may:
+   * the runtime is to keep some of it for packed data. */
+  GANGWAY_RTL_PINNED_STAGING = 1024
 };
 
 /* Which memory an allocation wants. */
 enum {
   GANGWAY_RTL_MEMORY_DEVICE = 0, /* the host need not be able to touch it */
-  GANGWAY_RTL_MEMORY_HOST = 1,   /* host memory that the device can use */
+  GANGWAY_RTL_MEMORY_HOST = 1,   /* host memory that the device can use, by its host address */
   GANGWAY_RTL_MEMORY_SHARED = 2  /* moves between host and device */
 };
 

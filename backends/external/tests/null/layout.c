@@ -29,4 +29,5 @@ static_assert(GANGWAY_RTL_OK == 0 && GANGWAY_RTL_FAILED == 5 && GANGWAY_RTL_PEER
 static_assert(GANGWAY_RTL_POOLED_MEMORY == 16 && GANGWAY_RTL_PACKED_TRANSFERS == 32, "values");
 static_assert(sizeof(gangway_rtl_host_calls) == 40 && offsetof(gangway_rtl_host_calls, call) == 24, "host calls");
 static_assert(GANGWAY_RTL_HOST_CALLS == 64 && GANGWAY_RTL_MAPPING_NOTICES == 512, "values");
+static_assert(GANGWAY_RTL_PINNED_STAGING == 1024, "values");
 static_assert(sizeof(gangway_rtl_address) == 8 && sizeof(void *) == 8, "addresses");
