@@ -7,7 +7,7 @@
 
 use crate::label::Label;
 use crate::present::Snapshot;
-use gangway_backend::{DevicePtr, Launch, SourceLocation, SourceText};
+use gangway_backend::{DevicePtr, Launch, SourceLocation, SourceText, StreamHandle};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -128,6 +128,7 @@ pub trait Observer: Sync {
 }
 
 static OBSERVED: AtomicBool = AtomicBool::new(false);
+static WAITED: AtomicBool = AtomicBool::new(false);
 /// Filled from the front, without a lock: events may come from within events
 /// (a device's constructors), and from many threads.
 static OBSERVERS: [OnceLock<&'static dyn Observer>; MAX_OBSERVERS] =
@@ -177,6 +178,46 @@ pub(crate) fn step<'a, R>(
     let result = work();
     tell(|observer| observer.end(device, site, &after(&result)));
     result
+}
+
+/// Has observed launches and copies waited for, so that their times are their own. Without
+/// it, on an asynchronous device, they end when they have been put into a stream, and whoever
+/// waits first seems to have taken their time.
+pub fn wait_for_operations() {
+    WAITED.store(true, Ordering::Relaxed);
+}
+
+/// As [`step`], for an operation of a construct in a stream. What is put into a queue of the
+/// program's is not waited for: it may depend on what the program does next.
+#[inline]
+pub(crate) fn operation<'a>(
+    device: i32,
+    site: &Site,
+    place: Place<'_>,
+    before: impl Fn() -> Step<'a>,
+    work: impl FnOnce() -> gangway_backend::Result<()>,
+) -> gangway_backend::Result<()> {
+    if !observed() {
+        return work();
+    }
+    let waited = || {
+        work()?;
+        match place.stream {
+            Some(stream) if !place.queued && WAITED.load(Ordering::Relaxed) => {
+                place.device.synchronize(stream)
+            }
+            _ => Ok(()),
+        }
+    };
+    step(device, site, &before, waited, |_| before())
+}
+
+/// Where an operation is put.
+pub(crate) struct Place<'d> {
+    pub(crate) device: &'d dyn gangway_backend::Device,
+    pub(crate) stream: Option<StreamHandle>,
+    /// The stream is the program's.
+    pub(crate) queued: bool,
 }
 
 #[cfg(all(test, not(loom)))]

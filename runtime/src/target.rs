@@ -325,7 +325,7 @@ impl Job {
             trip_count: shape.trip_count,
             dynamic_group_memory: shape.dynamic_group_memory,
         };
-        let device = work.device();
+        let (device, place) = (work.device(), work.place());
         let backend = work.backend();
         let run = || {
             // SAFETY: the table holds what the compiler says the kernel takes, and
@@ -333,7 +333,7 @@ impl Job {
             unsafe { backend.launch(&launch, table) }
         };
         let step = || Step::Launch(&launch);
-        events::step(device.number(), &site, step, run, |_| step()).map_err(|source| {
+        events::operation(device.number(), &site, place, step, run).map_err(|source| {
             Error::new(launch_failure(region.name, source), device.number(), site.location())
         })?;
         *launched = Some(region.name);

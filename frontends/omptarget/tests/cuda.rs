@@ -149,3 +149,49 @@ fn the_device_that_is_there_decides_which_image_runs() {
     let refusal = "the image is PTX for sm_90, the device is sm_80";
     assert!(!output.status.success() && text(&output).contains(refusal), "{}", text(&output));
 }
+
+#[test]
+fn eight_threads_share_a_device() {
+    let program = build("threads", "sm_80");
+    let output = run(&program, &[], &[], true);
+    assert!(output.status.success() && output.stdout == b"right\n", "{}", text(&output));
+}
+
+#[test]
+fn a_region_that_does_not_fit_leaves_nothing_behind() {
+    let program = build("memory", "sm_80");
+    let variables = [("OMP_TARGET_OFFLOAD", "DEFAULT"), ("GANGWAY_VGPU_MEMORY", "100M")];
+    let output = run(&program, &[], &variables, true);
+    let said = text(&output);
+    assert!(output.status.success() && output.stdout == b"host 1, left 0\n1 2\n", "{said}");
+    assert!(said.contains("out of device memory: 41943040 bytes wanted for `c[0:SIZE]`"), "{said}");
+}
+
+#[test]
+fn a_program_for_gpus_says_that_there_is_no_driver() {
+    let program = build("where", "sm_80");
+    let output = run(&program, &[], &[], false);
+    let said = text(&output);
+    let why = "cuda: no devices (no CUDA driver: libcuda.so.1: cannot open shared object file";
+    assert!(!output.status.success() && said.contains(why), "{said}");
+}
+
+/// The time of a kernel is the kernel's, and not that of the copy which waits for it.
+#[test]
+fn reports_have_the_times_of_kernels_and_copies() {
+    let program = build("slow", "sm_80");
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("slow.json");
+    let wish = format!("json:{}", file.display());
+    let output = run(&program, &[], &[("GANGWAY_REPORT", &wish)], true);
+    assert!(output.status.success(), "{}", text(&output));
+    let report = std::fs::read_to_string(&file).unwrap();
+    let time = |section: &str| -> u64 {
+        let (_, rows) = report.split_once(&format!("\"{section}\":[")).unwrap();
+        let times = rows.split(']').next().unwrap().split("\"time_ns\":").skip(1);
+        times
+            .map(|text| text.split(|c: char| !c.is_ascii_digit()).next().unwrap().parse::<u64>().unwrap())
+            .sum()
+    };
+    let (kernels, transfers) = (time("kernels"), time("transfers"));
+    assert!(kernels > 1_000_000 && kernels > 2 * transfers, "{kernels} ns, {transfers} ns:\n{report}");
+}

@@ -11,6 +11,7 @@ pub(crate) fn start() {
     let (profiled, traced) = (profile::start(), trace::start());
     if profiled || traced {
         events::observe(&STEPS);
+        events::wait_for_operations();
     }
 }
 

@@ -75,7 +75,7 @@ impl Work {
         label: Label,
     ) -> Result<()> {
         let step = || Step::ToDevice { host, device, size, label };
-        let (number, site) = (self.device.number(), self.site);
+        let (number, site, place) = (self.device.number(), self.site, self.place());
         let copy = || {
             if self.packs() && self.pack_copy(host, device, size) {
                 return Ok(());
@@ -84,13 +84,13 @@ impl Work {
             // alive by this work), the device range its storage.
             unsafe { self.opened.device.copy_to_device(device, host as *const u8, size, self.stream) }
         };
-        events::step(number, &site, step, copy, |_| step()).map_err(|error| self.transfer_error(error))
+        events::operation(number, &site, place, step, copy).map_err(|error| self.transfer_error(error))
     }
 
     #[inline]
     fn copy_from(&mut self, host: usize, device: DevicePtr, size: usize, label: Label) -> Result<()> {
         let step = || Step::FromDevice { host, device, size, label };
-        let (number, site) = (self.device.number(), self.site);
+        let (number, site, place) = (self.device.number(), self.site, self.place());
         let copy = || {
             if self.packs() && self.pack_copy_back(host, device, size) {
                 return Ok(());
@@ -98,7 +98,7 @@ impl Work {
             // SAFETY: as in `copy_to`.
             unsafe { self.opened.device.copy_from_device(host as *mut u8, device, size, self.stream) }
         };
-        events::step(number, &site, step, copy, |_| step()).map_err(|error| self.transfer_error(error))
+        events::operation(number, &site, place, step, copy).map_err(|error| self.transfer_error(error))
     }
 
     #[cold]

@@ -8,7 +8,7 @@ use super::pack::Pack;
 use super::ranges::Ranges;
 use crate::device::{Device, Opened};
 use crate::error::{ErrorKind, Result};
-use crate::events::{self, MappingChange, MappingEvent, Site, Step};
+use crate::events::{self, MappingChange, MappingEvent, Place, Site, Step};
 use crate::items::Item;
 use crate::label::Label;
 use crate::map_kind::MapKind;
@@ -243,6 +243,12 @@ impl Work {
     #[inline]
     pub(crate) fn site(&self) -> Site {
         self.site
+    }
+
+    /// Where its operations go, for those who time them.
+    #[inline]
+    pub(crate) fn place(&self) -> Place<'static> {
+        Place { device: self.backend(), stream: self.stream, queued: self.queued }
     }
 
     /// The stream its operations go to.
