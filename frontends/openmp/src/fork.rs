@@ -5,7 +5,7 @@
 //! runtime put in order there what the other threads were doing.
 
 use crate::state::RUNTIME;
-use crate::{devices, interop, message};
+use crate::{devices, interop, message, repeats};
 use gangway_runtime::Forking;
 use std::any::Any;
 use std::cell::UnsafeCell;
@@ -22,7 +22,7 @@ static SLOT: Slot = Slot(UnsafeCell::new(None));
 
 struct Held {
     runtime: Forking,
-    _locks: [Box<dyn Any>; 3],
+    _locks: [Box<dyn Any>; 4],
 }
 
 /// Takes the locks of the front ends.
@@ -42,7 +42,9 @@ pub(crate) fn install(front_ends: fn() -> Box<dyn Any>) {
 extern "C" fn before() {
     crate::guard::guard((), || {
         let front_ends = FRONT_ENDS.get().map_or_else(|| Box::new(()) as Box<dyn Any>, |hold| hold());
-        let locks: [Box<dyn Any>; 3] = [front_ends, Box::new(devices::hold()), Box::new(interop::hold())];
+        let (devices, interop) = (devices::hold(), interop::hold());
+        let locks: [Box<dyn Any>; 4] =
+            [front_ends, Box::new(devices), Box::new(interop), Box::new(repeats::hold())];
         let held = Held { runtime: RUNTIME.before_fork(), _locks: locks };
         // SAFETY: this thread has the locks.
         unsafe { *SLOT.0.get() = Some(held) };

@@ -32,6 +32,7 @@
 //! | [`message`] | lines on standard error |
 //! | [`state`] | the one runtime |
 //! | `ending` | the end of the process |
+//! | `repeats` | warnings that come again |
 //! | [`policy`] | when the host takes over, and when the program ends |
 //! | [`devices`] | device numbers and names, and where a construct runs |
 //! | [`memory`] | `omp_target_alloc`, `omp_target_memcpy` and kin |
@@ -61,6 +62,7 @@ pub mod message;
 pub mod policy;
 pub mod process;
 pub mod profile;
+mod repeats;
 pub mod state;
 mod steps;
 mod trace;

@@ -8,6 +8,7 @@
 
 use crate::host::{Host, Offload};
 use crate::message;
+use crate::repeats;
 use crate::state::RUNTIME;
 use gangway_runtime::{Device, Error, ErrorKind};
 use std::sync::OnceLock;
@@ -74,7 +75,9 @@ pub fn settle(error: &Error, device: Option<&Device>) {
         }
         terminate(error);
     }
-    message::print_line(format_args!("gangway: warning: {error}\n  note: the host takes over"));
+    if repeats::is_first(error) {
+        message::print_line(format_args!("gangway: warning: {error}\n  note: the host takes over"));
+    }
 }
 
 /// Whether the device holds data of the program's that is not a global's.

@@ -8,7 +8,7 @@ use crate::environment::{self, file_variable, is_on, variable};
 use crate::host::Host;
 use crate::message::{self, print_line};
 use crate::state::RUNTIME;
-use crate::{fork, information, policy, profile, steps};
+use crate::{fork, information, policy, profile, repeats, steps};
 use gangway_backend::Backend;
 use std::any::Any;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -143,6 +143,7 @@ pub(crate) fn finish() {
     // Called without the lock: a front end tells tools.
     let front_ends = joined().clone();
     front_ends.iter().for_each(|front_end| (front_end.finish)());
+    repeats::finish();
     gangway_trace::finish();
     profile::finish();
 }
