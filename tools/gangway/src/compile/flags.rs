@@ -93,6 +93,8 @@ impl Flags {
         if self.language == Language::Fortran {
             // What clang says to the linker when it links for LTO.
             self.linker(&[format!("--device-compiler={GPU_TRIPLE}=-flto=full").into()]);
+            // There is no debug information in the code, for which -g would leave it unoptimised.
+            self.linker(&[format!("--device-compiler={GPU_TRIPLE}=-g0").into()]);
         } else {
             self.compile.push("-foffload-lto".into());
             if standin {

@@ -13,6 +13,8 @@ pub struct Request {
     pub openmp: bool,
     /// The call ends with a link.
     pub links: bool,
+    /// Debug information is wanted.
+    pub debug: bool,
     /// Only the device's side is wanted, in the form that `-S` or `-emit-llvm` name.
     pub device_only: bool,
     /// `--offload-arch=` names the CPU.
@@ -86,6 +88,15 @@ fn takes_value(option: &str) -> bool {
             .any(|prefix| option.starts_with(prefix))
 }
 
+/// Options that ask for debug information, and how much or of which kind.
+fn is_debug(option: &str) -> bool {
+    option.strip_prefix("-g").is_some_and(|kind| {
+        kind.is_empty()
+            || kind.starts_with(|first: char| first.is_ascii_digit())
+            || ["line", "dwarf", "gdb", "lldb", "full"].iter().any(|known| kind.starts_with(known))
+    })
+}
+
 impl Request {
     /// Reads the arguments; `cuda` is the toolkit that the environment names.
     pub fn read(arguments: &[OsString], cuda: Option<OsString>) -> Result<Self, Failure> {
@@ -107,6 +118,8 @@ impl Request {
                 "--offload-device-only" | "--cuda-device-only" => request.device_only = true,
                 "-foffload-lto" | "-foffload-lto=full" => no_lto = false,
                 "-fno-offload-lto" => no_lto = true,
+                "-g0" => request.debug = false,
+                _ if is_debug(option) => request.debug = true,
                 "--print-flags" => request.print = Some(Part::All),
                 "--print-flags=compile" => request.print = Some(Part::Compile),
                 "--print-flags=link" => request.print = Some(Part::Link),
@@ -243,6 +256,16 @@ mod tests {
         assert!(read(&["-fno-openmp", "-fopenmp=libomp"]).openmp);
         assert!(!read(&["-fopenmp=libgomp"]).openmp);
         assert!(!read(&["-c", "a.c"]).links);
+    }
+
+    #[test]
+    fn debug_information_is_asked_for_in_several_ways() {
+        for option in ["-g", "-g2", "-ggdb3", "-gdwarf-4", "-gline-tables-only"] {
+            assert!(read(&[option]).debug, "{option}");
+        }
+        for options in [&["-g", "-g0"][..], &["-gcc-toolchain"], &["-grecord-command-line"], &["-o", "-g"]] {
+            assert!(!read(options).debug, "{options:?}");
+        }
     }
 
     #[test]

@@ -1,7 +1,10 @@
 //! `flang`: the step of flang-22 that compiles, called by flang-22 itself.
 //!
 //! `gangway fc` makes flang-22 look for it here. The step for a GPU is told to leave LLVM
-//! bitcode instead of PTX, as clang's does with `-foffload-lto`. The step for a CPU device
+//! bitcode instead of PTX, as clang's does with `-foffload-lto`, and without debug information:
+//! flang-22 makes some that LLVM refuses, of outlined regions. It is told to
+//! call mathematical functions, which the device runtime has: LLVM cannot turn its own
+//! intrinsics for them into calls for a GPU. The step for a CPU device
 //! loses the GPU's processor: flang-22 gives `--offload-arch` to all of them.
 
 use std::env;
@@ -35,6 +38,10 @@ fn changed(arguments: &[OsString]) -> Vec<OsString> {
         if let Some(emit) = arguments.iter_mut().find(|argument| *argument == "-S") {
             *emit = "-emit-llvm-bc".into();
             arguments.push("-flto=full".into());
+            arguments.retain(|argument| !argument.as_encoded_bytes().starts_with(b"-debug-info-kind="));
+            if !arguments.iter().any(|argument| argument.as_encoded_bytes().starts_with(b"-math-runtime=")) {
+                arguments.extend(["-mmlir", "-math-runtime=precise"].map(OsString::from));
+            }
         }
     } else if let Some(processor) = after("-target-cpu").and_then(|at| arguments.get_mut(at))
         && processor.to_str().is_some_and(|name| name.starts_with("sm_"))
@@ -57,8 +64,15 @@ mod tests {
     fn gpu_code_stays_bitcode() {
         assert_eq!(
             changed("-fc1 -triple nvptx64-nvidia-cuda -S -target-cpu sm_80 a.f90"),
-            "-fc1 -triple nvptx64-nvidia-cuda -emit-llvm-bc -target-cpu sm_80 a.f90 -flto=full"
+            "-fc1 -triple nvptx64-nvidia-cuda -emit-llvm-bc -target-cpu sm_80 a.f90 -flto=full \
+             -mmlir -math-runtime=precise"
         );
+        assert_eq!(
+            changed("-fc1 -triple nvptx64-nvidia-cuda -S -debug-info-kind=standalone a.f90"),
+            "-fc1 -triple nvptx64-nvidia-cuda -emit-llvm-bc a.f90 -flto=full -mmlir -math-runtime=precise"
+        );
+        let asked = "-fc1 -triple nvptx64-nvidia-cuda -S -mmlir -math-runtime=fast a.f90";
+        assert!(changed(asked).ends_with("-math-runtime=fast a.f90 -flto=full"), "the user's wish");
         let other = "-fc1 -triple nvptx64-nvidia-cuda -fsyntax-only a.f90";
         assert_eq!(changed(other), other);
     }

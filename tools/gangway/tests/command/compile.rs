@@ -11,6 +11,7 @@ const RUNTIME: &str = r#"
 int __kmpc_target_init(void *environment, void *launch) { return __nvvm_read_ptx_sreg_tid_x() ? 1 : -1; }
 void __kmpc_target_deinit(void) {}
 int __kmpc_get_hardware_thread_id_in_block(void) { return __nvvm_read_ptx_sreg_tid_x(); }
+__attribute__((noinline, used)) double exp(double x) { return x * __nvvm_read_ptx_sreg_ntid_x(); }
 "#;
 
 const FORTRAN: &str = "program p\ninteger :: x\nx = 41\n!$omp target map(tofrom: x)\nx = x + 1\n\
@@ -146,6 +147,23 @@ fn several_devices_in_one_program() {
     here.good(&["inspect", "fortran", "--extract", "0", "-o", "fortran.ptx"]);
     let code = std::fs::read_to_string(here.0.path("fortran.ptx")).unwrap();
     assert!(code.contains(".entry") && !code.contains(".extern"), "{code}");
+}
+
+/// LLVM refuses GPU code with flang's debug information, and with its own intrinsics.
+#[test]
+fn fortran_for_gpus_calls_functions_and_has_no_debug_information() {
+    let here = Installation::new();
+    let region = "!$omp target map(tofrom: x)\nx = exp(x)\n!$omp end target\n";
+    here.0.write("maths.f90", format!("program p\nreal(8) :: x\nx = 1\n{region}print *, x\nend program\n"));
+    let output =
+        here.output(&["fc", "-O1", "-g", "-fopenmp", "--offload-arch=sm_80", "maths.f90", "-o", "maths"]);
+    let note = "gangway: note: -g is for the host's code only: LLVM refuses the debug information that \
+                flang-22 makes for GPU code\n";
+    assert_eq!(text(&output.stderr), note);
+    here.good(&["inspect", "maths", "--extract", "0", "-o", "maths.ptx"]);
+    let code = std::fs::read_to_string(here.0.path("maths.ptx")).unwrap();
+    assert!(code.contains(".func") && code.contains(" exp"), "{code}");
+    assert!(!code.contains(".loc") && !code.contains(".section"), "{code}");
 }
 
 #[test]
