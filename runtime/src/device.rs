@@ -136,7 +136,6 @@ impl Device {
             return opened;
         }
         let opened = self.backend.open(self.ordinal).map(|device| {
-            device.numbered(self.number);
             let capabilities = device.capabilities();
             if events::observed() {
                 let architecture = device.architecture();

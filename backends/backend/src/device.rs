@@ -120,9 +120,9 @@ pub trait Device: Send + Sync {
     /// What this device can do.
     fn capabilities(&self) -> Capabilities;
 
-    /// Tells what programs call this device (`omp_get_device_num`): once, after it has
-    /// been opened and before any image is loaded.
-    fn numbered(&self, _number: i32) {}
+    /// Tells what programs call this device (`omp_get_device_num`), and how many devices they
+    /// know (`omp_get_num_devices`): before images are loaded, each time that some are.
+    fn numbered(&self, _number: i32, _devices: i32) {}
 
     /// `(key, value)` lines for `__tgt_print_device_info` and `gangway info`.
     fn describe(&self) -> Vec<(String, String)> {

@@ -35,7 +35,7 @@ impl Device for CpuDevice {
         }
     }
 
-    fn numbered(&self, number: i32) {
+    fn numbered(&self, number: i32, _: i32) {
         crate::number::set(self.place.device, number);
     }
 

@@ -96,7 +96,7 @@ fn an_image_hears_the_number_of_its_device_from_its_first_initialiser_on() {
          void ask(int *to) { to[0] = early; to[1] = omp_get_device_num(); to[2] = pointer(); }",
     );
     for ordinal in [0, 3] {
-        CpuBackend::new().open(ordinal).unwrap().numbered(5 + ordinal as i32);
+        CpuBackend::new().open(ordinal).unwrap().numbered(5 + ordinal as i32, 9);
         let loaded = load(ordinal, &image);
         let to = loaded.allocate(12);
         let launch = Launch {

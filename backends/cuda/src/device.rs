@@ -32,6 +32,8 @@ pub(crate) struct CudaDevice {
     ordinal: usize,
     /// What programs call it.
     number: AtomicI32,
+    /// How many devices they know.
+    devices: AtomicI32,
     device_debug: u32,
 }
 
@@ -71,6 +73,7 @@ impl CudaDevice {
             peers,
             ordinal,
             number: AtomicI32::new(i32::try_from(ordinal).unwrap_or(0)),
+            devices: AtomicI32::new(i32::try_from(driver.devices()).unwrap_or(0)),
             device_debug: settings.device_debug,
         })
     }
@@ -78,7 +81,7 @@ impl CudaDevice {
     fn environment(&self) -> DeviceEnvironment {
         DeviceEnvironment {
             debug_kind: self.device_debug,
-            device_count: self.context.driver.devices() as u32,
+            device_count: self.devices.load(Ordering::Relaxed).max(0) as u32,
             device_number: self.number.load(Ordering::Relaxed).max(0) as u32,
             shared_memory: self.launcher.shared_memory,
             clock_frequency: self.properties.clock_frequency,
@@ -116,8 +119,9 @@ impl Device for CudaDevice {
         }
     }
 
-    fn numbered(&self, number: i32) {
+    fn numbered(&self, number: i32, devices: i32) {
         self.number.store(number, Ordering::Relaxed);
+        self.devices.store(devices, Ordering::Relaxed);
     }
 
     fn describe(&self) -> Vec<(String, String)> {

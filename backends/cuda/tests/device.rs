@@ -254,7 +254,7 @@ fn globals_are_found_and_their_sizes_checked() {
 fn the_device_runtime_learns_of_its_device() {
     let _turn = turn();
     let device = open(2);
-    device.numbered(7);
+    device.numbered(7, 9);
     let module = device.load(&image(&[ptx::device_environment(48)])).unwrap();
     let address = module.global("__omp_rtl_device_environment", 48).unwrap();
     let stream = device.create_stream().unwrap();
@@ -262,7 +262,7 @@ fn the_device_runtime_learns_of_its_device() {
     // SAFETY: the variable has so many words, and the copy is waited for.
     unsafe { device.copy_from_device(words.as_mut_ptr().cast(), address, 48, Some(stream)) }.unwrap();
     device.synchronize(stream).unwrap();
-    assert_eq!(words[..4], [0, support::DEVICES as u32, 7, 0]);
+    assert_eq!(words[..4], [0, 9, 7, 0]);
     assert!(words[4] > 0 && words[10] > 0, "clock and parallelism: {words:?}");
     let pairs = [(0x1000, DevicePtr(0x2000)), (0x1008, DevicePtr(0x3000))];
     module.indirect_calls(&pairs).unwrap();

@@ -50,6 +50,7 @@ impl Runtime {
             let kind = ErrorKind::DeviceOpen(gangway_backend::Error::Unsupported { operation });
             return Err(Error::new(kind, device.number(), site.location()));
         }
+        opened.device.numbered(device.number(), self.device_count() as i32);
         let mut first_error = None;
         while let Some(waiting) = self.next_pending(device) {
             let ready = self.load_best(device, opened, &waiting, site).and_then(|ready| {
