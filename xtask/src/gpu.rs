@@ -25,6 +25,15 @@ const TARGET: &str = "nvptx64-nvidia-cuda";
 /// The archive's place below `lib/gangway`.
 pub const ARCHIVE: &str = "nvptx64-nvidia-cuda/libompdevice.a";
 
+/// What clang links before all else, as it finds it in a CUDA toolkit: NVIDIA's mathematical functions.
+/// They are in the archive, so this one is empty. Told to do without (`-nocudalib`), clang would also
+/// leave out the constants that say how code was compiled (`-fopenmp-target-debug`).
+const LIBDEVICE: (&str, &str) = (
+    "cuda/nvvm/libdevice/libdevice.10.bc",
+    "target datalayout = \"e-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64\"\n\
+     target triple = \"nvptx64-nvidia-cuda\"\n",
+);
+
 /// The compiler and cargo whose LLVM is clang-22's. `scripts/bootstrap.sh` installs them.
 const RUSTC: &str = "/usr/bin/rustc";
 const CARGO: &str = "/usr/bin/cargo";
@@ -56,7 +65,13 @@ pub fn stage(root: &Path, library: &Path) -> Result<()> {
     checked(tool("llvm-ar").arg("rcs").arg(&archive).args(members))?;
     let place = library.join(ARCHIVE);
     tree::create_folder(place.parent().ok_or("the archive is in a folder")?)?;
-    tree::copy(&archive, &place)
+    tree::copy(&archive, &place)?;
+
+    let (name, text) = LIBDEVICE;
+    let (place, source) = (library.join(name), output.join("archive/libdevice.ll"));
+    tree::create_folder(place.parent().ok_or("libdevice is in a folder")?)?;
+    tree::write(&source, text)?;
+    checked(tool("llvm-as").arg("-o").arg(&place).arg(&source))
 }
 
 /// Has cargo compile a crate; the result is an archive of bitcode modules. All crates share a target

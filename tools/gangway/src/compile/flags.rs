@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::Language;
 use super::request::{Part, Request};
-use super::toolkit::{LIBOMPDEVICE, Toolkit};
+use super::toolkit::Toolkit;
 
 pub const CPU_TRIPLE: &str = "x86_64-pc-linux-gnu";
 pub const GPU_TRIPLE: &str = "nvptx64-nvidia-cuda";
@@ -86,10 +86,6 @@ impl Flags {
     }
 
     fn gpu(&mut self, target: &Target, toolkit: &Toolkit) {
-        let (standin, cuda) = match &target.cuda {
-            Some(cuda) => (false, cuda.clone()),
-            None => (true, toolkit.cuda()),
-        };
         if self.language == Language::Fortran {
             // What clang says to the linker when it links for LTO.
             self.linker(&[format!("--device-compiler={GPU_TRIPLE}=-flto=full").into()]);
@@ -97,17 +93,11 @@ impl Flags {
             self.linker(&[format!("--device-compiler={GPU_TRIPLE}=-g0").into()]);
         } else {
             self.compile.push("-foffload-lto".into());
-            if standin {
-                // There is no libdevice; the device runtime has the mathematical functions.
-                self.compile.push("-nocudalib".into());
-            }
-            self.compile.push(joined("--cuda-path=", &cuda));
+            let cuda = target.cuda.clone().unwrap_or_else(|| toolkit.cuda());
+            self.compile.push(joined("--cuda-path=", cuda));
         }
+        // The compilers name the device runtime themselves.
         self.device_linker(GPU_TRIPLE, joined("-L", toolkit.device_runtime()));
-        if standin && self.language != Language::Fortran {
-            // -nocudalib takes clang's own mention away.
-            self.device_linker(GPU_TRIPLE, format!("-l{LIBOMPDEVICE}").into());
-        }
     }
 
     fn device_linker(&mut self, triple: &str, word: OsString) {

@@ -12,7 +12,7 @@ use crate::{library, program};
 const VERSION: &str = "22";
 
 /// The device runtime as a linker calls it.
-pub const LIBOMPDEVICE: &str = "ompdevice";
+const LIBOMPDEVICE: &str = "ompdevice";
 
 /// The compiler for a language, and the folder of its tools: of the LLVM that `GANGWAY_LLVM`
 /// names, of the one in the search path, or of the one where Debian installs it.
@@ -61,6 +61,7 @@ impl Toolkit {
         if target.gpu() {
             if target.cuda.is_none() {
                 needed.push(toolkit.cuda().join("bin/ptxas"));
+                needed.push(toolkit.cuda().join("nvvm/libdevice/libdevice.10.bc"));
             }
             if links {
                 needed.push(toolkit.device_runtime().join(format!("lib{LIBOMPDEVICE}.a")));

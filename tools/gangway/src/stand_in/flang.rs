@@ -4,7 +4,8 @@
 //! bitcode instead of PTX, as clang's does with `-foffload-lto`, and without debug information:
 //! flang-22 makes some that LLVM refuses, of outlined regions. It is told to
 //! call mathematical functions, which the device runtime has: LLVM cannot turn its own
-//! intrinsics for them into calls for a GPU. The step for a CPU device
+//! intrinsics for them into calls for a GPU. Names in the bitcode are put right ([`bitcode`]).
+//! The step for a CPU device
 //! loses the GPU's processor: flang-22 gives `--offload-arch` to all of them.
 
 use std::env;
@@ -13,31 +14,54 @@ use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::Command;
 
+use super::{bitcode, ptxas};
 use crate::compile::FLANG_TOOLS;
-use crate::exit::{FAILURE, Failure, NOT_EXECUTABLE, Outcome};
+use crate::exit::{FAILURE, Failure, NOT_EXECUTABLE, Outcome, SUCCESS};
 
 pub fn compile(arguments: &[OsString]) -> Outcome {
-    execute("flang", changed(arguments))
+    let (arguments, bitcode) = changed(arguments);
+    let Some(output) = bitcode else { return execute("flang", arguments) };
+    let tool = real("flang")?;
+    let status = Command::new(&tool).args(arguments).status().map_err(|error| {
+        Failure::new(NOT_EXECUTABLE, format!("cannot execute {}: {error}", tool.display()))
+    })?;
+    if !status.success() {
+        // It has said what is wrong.
+        return Ok(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(FAILURE));
+    }
+    let mut module = ptxas::read(&output)?;
+    if bitcode::mend_names(&mut module) {
+        return ptxas::write(&output, &module);
+    }
+    Ok(SUCCESS)
 }
 
 /// The real tool takes the place of this process.
 pub fn execute(name: &str, arguments: Vec<OsString>) -> Outcome {
-    let tools = env::var_os(FLANG_TOOLS).map(PathBuf::from).ok_or_else(|| {
-        Failure::new(FAILURE, format!("{FLANG_TOOLS} does not say where LLVM's tools are; use `gangway fc`"))
-    })?;
-    let tool = tools.join(name);
+    let tool = real(name)?;
     let error = Command::new(&tool).args(arguments).exec();
     Err(Failure::new(NOT_EXECUTABLE, format!("cannot execute {}: {error}", tool.display())))
 }
 
-fn changed(arguments: &[OsString]) -> Vec<OsString> {
+fn real(name: &str) -> Result<PathBuf, Failure> {
+    let tools = env::var_os(FLANG_TOOLS).map(PathBuf::from).ok_or_else(|| {
+        Failure::new(FAILURE, format!("{FLANG_TOOLS} does not say where LLVM's tools are; use `gangway fc`"))
+    })?;
+    Ok(tools.join(name))
+}
+
+/// The arguments of the real compiler, and the file where it leaves bitcode of a GPU.
+fn changed(arguments: &[OsString]) -> (Vec<OsString>, Option<PathBuf>) {
     let after = |name: &str| arguments.iter().position(|argument| argument == name).map(|at| at + 1);
     let triple = after("-triple").and_then(|at| arguments.get(at)).and_then(|triple| triple.to_str());
+    let output = after("-o").and_then(|at| arguments.get(at)).map(PathBuf::from);
+    let mut bitcode = None;
     let mut arguments = arguments.to_vec();
     if triple.is_some_and(|triple| triple.starts_with("nvptx")) {
         if let Some(emit) = arguments.iter_mut().find(|argument| *argument == "-S") {
             *emit = "-emit-llvm-bc".into();
             arguments.push("-flto=full".into());
+            bitcode = output;
             arguments.retain(|argument| !argument.as_encoded_bytes().starts_with(b"-debug-info-kind="));
             if !arguments.iter().any(|argument| argument.as_encoded_bytes().starts_with(b"-math-runtime=")) {
                 arguments.extend(["-mmlir", "-math-runtime=precise"].map(OsString::from));
@@ -48,7 +72,7 @@ fn changed(arguments: &[OsString]) -> Vec<OsString> {
     {
         *processor = "x86-64".into();
     }
-    arguments
+    (arguments, bitcode)
 }
 
 #[cfg(test)]
@@ -57,14 +81,18 @@ mod tests {
 
     fn changed(line: &str) -> String {
         let arguments: Vec<_> = line.split(' ').map(OsString::from).collect();
-        super::changed(&arguments).join(std::ffi::OsStr::new(" ")).into_string().unwrap()
+        let (arguments, bitcode) = super::changed(&arguments);
+        let is_bitcode = arguments.iter().any(|word| word == "-emit-llvm-bc");
+        let is_named = line.contains(" -o a.o ");
+        assert_eq!(bitcode, (is_bitcode && is_named).then(|| "a.o".into()));
+        arguments.join(std::ffi::OsStr::new(" ")).into_string().unwrap()
     }
 
     #[test]
     fn gpu_code_stays_bitcode() {
         assert_eq!(
-            changed("-fc1 -triple nvptx64-nvidia-cuda -S -target-cpu sm_80 a.f90"),
-            "-fc1 -triple nvptx64-nvidia-cuda -emit-llvm-bc -target-cpu sm_80 a.f90 -flto=full \
+            changed("-fc1 -triple nvptx64-nvidia-cuda -S -target-cpu sm_80 -o a.o a.f90"),
+            "-fc1 -triple nvptx64-nvidia-cuda -emit-llvm-bc -target-cpu sm_80 -o a.o a.f90 -flto=full \
              -mmlir -math-runtime=precise"
         );
         assert_eq!(

@@ -1,0 +1,89 @@
+//! Names in LLVM bitcode that flang-22 chooses wrongly for GPUs.
+//!
+//! Bitcode keeps the names of functions and variables in one table of bytes, and says of each name
+//! where it starts and how long it is. So a name is changed in its place, to one of the same length.
+
+/// The lock of a `critical` has dots in its name, which PTX does not allow. Clang has other letters
+/// there, so regions of one name in C and Fortran share a lock.
+const LOCK: (&[u8], &[u8]) = (b".gomp_critical_user_", b".var");
+
+/// The function of an `ordered` region.
+const ORDERED: &[u8] = b"__kmpc_ordered";
+
+/// flang-22 forgets for GPUs that a loop has `ordered` regions. The device runtime has functions of its
+/// own for loops that may have some.
+const LOOPS: [(&[u8], &[u8]); 2] = [
+    (b"__kmpc_for_static_loop_4u", b"__gangway_ordered_loop_4u"),
+    (b"__kmpc_for_static_loop_8u", b"__gangway_ordered_loop_8u"),
+];
+
+/// Mends the names of one module. The answer is whether there was something to mend.
+pub fn mend_names(module: &mut [u8]) -> bool {
+    let locks = mend_locks(module);
+    let loops = find(module, ORDERED).is_some() && mend_loops(module);
+    locks || loops
+}
+
+fn mend_locks(module: &mut [u8]) -> bool {
+    let (prefix, suffix) = LOCK;
+    let mut done = 0;
+    let mut changed = false;
+    while let Some(at) = find(&module[done..], prefix).map(|at| at + done) {
+        let name = at + prefix.len();
+        let letters =
+            module[name..].iter().take_while(|letter| letter.is_ascii_alphanumeric() || **letter == b'_');
+        let end = name + letters.count();
+        if module[end..].starts_with(suffix) {
+            module[at] = b'_';
+            module[end] = b'$';
+            changed = true;
+        }
+        done = end;
+    }
+    changed
+}
+
+fn mend_loops(module: &mut [u8]) -> bool {
+    let mut changed = false;
+    for (from, to) in LOOPS {
+        while let Some(at) = find(module, from) {
+            module[at..at + to.len()].copy_from_slice(to);
+            changed = true;
+        }
+    }
+    changed
+}
+
+fn find(bytes: &[u8], word: &[u8]) -> Option<usize> {
+    bytes.windows(word.len()).position(|window| window == word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mended(names: &str) -> String {
+        let mut bytes = names.as_bytes().to_vec();
+        assert_eq!(mend_names(&mut bytes), bytes != names.as_bytes());
+        String::from_utf8(bytes).unwrap()
+    }
+
+    #[test]
+    fn locks_get_the_names_that_clang_gives_them() {
+        assert_eq!(
+            mended("x.gomp_critical_user_name_one.var.gomp_critical_user_.vary"),
+            "x_gomp_critical_user_name_one$var_gomp_critical_user_$vary"
+        );
+        assert_eq!(mended(".gomp_critical_user_name"), ".gomp_critical_user_name");
+    }
+
+    #[test]
+    fn loops_of_files_with_ordered_regions_allow_for_them() {
+        let without = "__kmpc_for_static_loop_4u__kmpc_barrier";
+        assert_eq!(mended(without), without);
+        assert_eq!(
+            mended("__kmpc_for_static_loop_4u__kmpc_ordered__kmpc_for_static_loop_8u"),
+            "__gangway_ordered_loop_4u__kmpc_ordered__gangway_ordered_loop_8u"
+        );
+    }
+}
