@@ -1,7 +1,7 @@
-//! Mutual exclusion: `critical`, `ordered`, and the words that locks are made of.
+//! Mutual exclusion: `critical`, and the words that locks are made of.
 
 use crate::environment::Location;
-use crate::target;
+use crate::{debug, target};
 use core::sync::atomic::{AtomicU32, Ordering};
 
 /// Takes a lock, a word that is 0 when it is free; it counts for all blocks of the device.
@@ -72,12 +72,7 @@ pub unsafe extern "C" fn __kmpc_critical_with_hint(_: *const Location, _: i32, n
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __kmpc_end_critical(_: *const Location, _: i32, name: *mut u32) {
     // SAFETY: as the caller says.
+    debug::check(|| unsafe { name.read_volatile() } == 1, c"a critical region ends that has not started");
+    // SAFETY: as the caller says.
     unsafe { unlock(name) };
 }
-
-/// `ordered`: a loop with such a clause is run by one thread in its order (`dispatch`).
-#[unsafe(no_mangle)]
-pub extern "C" fn __kmpc_ordered(_: *const Location, _: i32) {}
-
-#[unsafe(no_mangle)]
-pub extern "C" fn __kmpc_end_ordered(_: *const Location, _: i32) {}

@@ -4,7 +4,7 @@
 
 use crate::environment::Location;
 use crate::{device, target};
-use core::ffi::{CStr, c_char};
+use core::ffi::{CStr, c_char, c_void};
 
 /// Check what the program and its compiler pass.
 pub const ASSERT: u32 = 1;
@@ -41,6 +41,14 @@ fn compiled_kind() -> u32 {
     unsafe { core::ptr::read_volatile(&raw const compiler::__omp_rtl_debug_kind) }
 }
 
+/// What is printed of a thread.
+#[repr(C)]
+struct Thread {
+    block: u32,
+    thread: u32,
+    text: *const c_char,
+}
+
 /// Says that a thread enters a function: block, thread, name.
 #[inline(always)]
 pub fn trace(name: &CStr) {
@@ -52,24 +60,28 @@ pub fn trace(name: &CStr) {
 #[cold]
 #[inline(never)]
 fn print_entry(name: *const c_char) {
-    #[repr(C)]
-    struct Arguments {
-        block: u32,
-        thread: u32,
-        name: *const c_char,
-    }
-    let arguments = Arguments { block: target::block_id(), thread: target::thread_id(), name };
+    let arguments = Thread { block: target::block_id(), thread: target::thread_id(), text: name };
     // SAFETY: the format has these arguments.
     unsafe {
         target::print(c"gangway: block %u thread %u: %s\n".as_ptr(), (&raw const arguments).cast());
     }
 }
 
-/// Ends the kernel if a condition does not hold, in checked code.
+/// Ends the kernel if a condition does not hold, in checked code. It is looked at there alone.
 #[inline(always)]
-pub fn check(condition: bool, message: &CStr) {
-    if is_on(ASSERT) && !condition {
-        give_up(message);
+pub fn check(condition: impl FnOnce() -> bool, message: &CStr) {
+    if is_on(ASSERT) && !condition() {
+        fail(message.as_ptr());
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn fail(message: *const c_char) -> ! {
+    let arguments = Thread { block: target::block_id(), thread: target::thread_id(), text: message };
+    // SAFETY: the format has these arguments.
+    unsafe {
+        give_up_with(c"gangway: block %u thread %u: check failed: %s\n", (&raw const arguments).cast());
     }
 }
 
@@ -78,6 +90,17 @@ pub fn check(condition: bool, message: &CStr) {
 pub fn give_up(message: &CStr) -> ! {
     // SAFETY: the text ends with a null byte and has no arguments.
     unsafe { target::print(message.as_ptr(), core::ptr::null()) };
+    target::trap()
+}
+
+/// The same with arguments, a structure of them.
+///
+/// # Safety
+/// The format matches the arguments.
+#[cold]
+pub unsafe fn give_up_with(message: &CStr, arguments: *const c_void) -> ! {
+    // SAFETY: as the caller says.
+    unsafe { target::print(message.as_ptr(), arguments) };
     target::trap()
 }
 

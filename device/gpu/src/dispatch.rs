@@ -49,7 +49,7 @@ const DEALT: i32 = kind::STATIC_CHUNKED;
 fn resolve(kind: i32, chunk: u64, trips: u64, size: u64) -> (i32, u64) {
     let kind = kind::plain(kind);
     if (kind::ORDERED_FIRST..=kind::ORDERED_LAST).contains(&kind) {
-        // One thread runs all of it, in order; see `critical`.
+        // One thread runs all of it, in order; see `ordered`.
         return (DEALT, trips.max(1));
     }
     let even = trips.div_ceil(size).max(1);

@@ -3,7 +3,7 @@
 use crate::environment::{KernelEnvironment, LaunchEnvironment, mode};
 use crate::place::Place;
 use crate::target;
-use crate::{debug, dispatch, icv, share, shared, worker};
+use crate::{debug, dispatch, icv, ordered, share, shared, worker};
 
 shared! {
     /// Whether all threads run the kernel's body.
@@ -47,7 +47,12 @@ pub unsafe extern "C" fn __kmpc_target_init(
     icv::start();
     share::start();
     dispatch::begin();
+    ordered::begin();
     debug::trace(c"__kmpc_target_init");
+    debug::check(
+        || target::threads_in_block() as usize <= target::MOST_THREADS && target::has_one_dimension(),
+        c"a kernel of OpenMP has one dimension, and at most 1024 threads in a block",
+    );
     if spmd {
         return RUN;
     }
@@ -69,6 +74,8 @@ pub unsafe extern "C" fn __kmpc_target_init(
 #[cfg_attr(target_arch = "nvptx64", unsafe(link_section = ".gangway.inline"))]
 pub extern "C" fn __kmpc_target_deinit() {
     debug::trace(c"__kmpc_target_deinit");
+    debug::check(|| Place::current() == Place::OUTSIDE, c"the kernel ends inside of a parallel region");
+    debug::check(share::is_empty, c"the kernel ends, and has not given back all shared variables");
     if __kmpc_is_spmd_exec_mode() == 0 && target::thread_id() == main_thread() {
         worker::dismiss();
     }
@@ -109,6 +116,14 @@ pub fn environment() -> *const KernelEnvironment {
     unsafe { ENVIRONMENT.get() }
 }
 
+/// Whether the kernel has a reduction over teams.
+#[must_use]
+#[inline(always)]
+pub fn reduces_over_teams() -> bool {
+    // SAFETY: the environment is the constant that belongs to the kernel.
+    unsafe { (*environment()).configuration.reduction_data_size != 0 }
+}
+
 /// The thread that runs the body of a generic kernel: the first of the last warp, whose other threads
 /// do nothing.
 #[must_use]
@@ -124,9 +139,10 @@ pub fn workers() -> u32 {
     main_thread()
 }
 
-/// How many threads a parallel region can have.
+/// How many threads a parallel region can have. The main thread runs it if there are no workers, as in
+/// blocks of one warp: flang-22 bounds a kernel's block to the threads of its regions.
 #[must_use]
 #[inline(always)]
 pub fn most_threads() -> u32 {
-    if is_spmd() { target::threads_in_block() } else { workers() }
+    if is_spmd() { target::threads_in_block() } else { workers().max(1) }
 }

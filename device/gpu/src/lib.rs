@@ -20,6 +20,7 @@
 // Both stay whole while the runtime itself is optimised, if they are also `inline(never)`. All other
 // functions are for LLVM to decide on.
 
+pub mod copyprivate;
 pub mod critical;
 pub mod debug;
 pub mod device;
@@ -33,6 +34,7 @@ pub mod lock;
 pub mod memory;
 pub mod microtask;
 pub mod ompx;
+pub mod ordered;
 pub mod parallel;
 pub mod place;
 pub mod query;

@@ -1,7 +1,6 @@
 //! `omp_*_lock`: a variable of the program's, eight bytes as on the host.
 
-use crate::critical;
-use crate::target;
+use crate::{critical, debug, target};
 use core::sync::atomic::{AtomicU32, Ordering};
 
 /// `omp_lock_t`: the first word is the lock.
@@ -57,6 +56,9 @@ pub unsafe extern "C" fn omp_set_lock(lock: *mut Lock) {
 /// The thread has the lock.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn omp_unset_lock(lock: *mut Lock) {
+    // SAFETY: as the caller says.
+    let held = || unsafe { (&raw const (*lock).word).read_volatile() } == 1;
+    debug::check(held, c"a lock is given back that nobody has");
     // SAFETY: as the caller says.
     unsafe { critical::unlock(&raw mut (*lock).word) };
 }
@@ -143,6 +145,9 @@ pub unsafe extern "C" fn omp_set_nest_lock(lock: *mut NestLock) {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn omp_unset_nest_lock(lock: *mut NestLock) {
     let lock = hidden(lock);
+    // SAFETY: as the caller says.
+    let held = || unsafe { (&raw const (*lock).owner).read_volatile() } == owner();
+    debug::check(held, c"a nest lock is given back that the thread does not have");
     // SAFETY: the thread has the lock.
     unsafe {
         let count = (&raw mut (*lock).count).read_volatile() - 1;

@@ -41,6 +41,11 @@ pub unsafe extern "C" fn __kmpc_parallel_60(
     debug::trace(c"__kmpc_parallel_60");
     let place = Place::of(word);
     let request = Request { function, wrapper, arguments, count };
+    debug::check(|| place == Place::current(), c"a parallel region starts with another thread's number");
+    debug::check(
+        || kernel::is_spmd() || place.level() != 0 || target::thread_id() == kernel::main_thread(),
+        c"a parallel region of a generic kernel starts in a thread that is not the main one",
+    );
     if place.level() != 0 {
         // SAFETY: as the caller says.
         unsafe { serialise(place, request) };

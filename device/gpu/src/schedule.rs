@@ -41,6 +41,26 @@ pub struct Part {
     pub last: bool,
 }
 
+impl Part {
+    /// The same part with bounds that fit in the loop's type, as the number of iterations does: what
+    /// is beyond the end is cut off. The stride is the compiler's to add while there are more chunks.
+    #[must_use]
+    #[inline(always)]
+    pub fn within(self, trips: u64) -> Self {
+        let first = self.first.min(trips);
+        let left = trips - first;
+        Self { first, chunk: self.chunk.min(left), stride: self.stride, last: self.last }
+    }
+}
+
+/// The multiple of a chunk's size with which each of so many teams has one chunk at most.
+#[must_use]
+#[inline(always)]
+pub const fn merged(chunk: u64, trips: u64, teams: u64) -> u64 {
+    let chunks = trips.div_ceil(chunk).div_ceil(teams);
+    if chunks > 1 { chunks * chunk } else { chunk }
+}
+
 /// Chunks of one size, in turn.
 #[must_use]
 #[inline(always)]

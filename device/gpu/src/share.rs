@@ -4,10 +4,10 @@
 //! A variable on a thread's own stack is out of reach for others, so clang takes the memory of what
 //! may be shared from here, in the order of a stack. LLVM turns most of it into plain variables.
 
-use crate::kernel;
 use crate::place::Place;
 use crate::shared;
 use crate::target::{self, MOST_THREADS};
+use crate::{debug, kernel};
 use core::ffi::c_void;
 
 const STACK_BYTES: u32 = 8192;
@@ -33,6 +33,13 @@ shared! {
 pub fn start() {
     // SAFETY: the entry is the thread's own.
     unsafe { USED.set_element(target::thread_id(), 0) };
+}
+
+/// Whether the thread has given back all that it took.
+#[must_use]
+pub fn is_empty() -> bool {
+    // SAFETY: the entry is the thread's own, and written where the kernel starts.
+    unsafe { USED.element(target::thread_id()) == 0 }
 }
 
 /// Where the part of one of `threads` threads begins, and how large it is.
@@ -90,7 +97,14 @@ pub unsafe extern "C" fn __kmpc_free_shared(memory: *mut c_void, bytes: u64) {
     let shift = if offset < TEAM_BYTES as usize { 16 } else { 0 };
     let thread = target::thread_id();
     // SAFETY: the entry is the thread's own.
-    unsafe { USED.set_element(thread, USED.element(thread) - ((rounded(bytes) as u32) << shift)) };
+    let all = unsafe { USED.element(thread) };
+    let start = if shift == 16 { 0 } else { part(thread, kernel::most_threads()).0 };
+    debug::check(
+        || offset as u64 + rounded(bytes) == u64::from(start + ((all >> shift) & 0xffff)),
+        c"shared variables are not given back in the order of a stack",
+    );
+    // SAFETY: the entry is the thread's own.
+    unsafe { USED.set_element(thread, all - ((rounded(bytes) as u32) << shift)) };
 }
 
 /// Memory of the device's heap; the kernel ends if there is none.

@@ -3,8 +3,7 @@
 use crate::environment::Location;
 use crate::place::Place;
 use crate::target::{self, WARP};
-use crate::{debug, kernel, parallel, share, shared};
-use core::ffi::c_void;
+use crate::{debug, kernel, parallel, shared};
 use core::sync::atomic::{AtomicU32, Ordering};
 
 /// The hardware's barrier for a team that is not the whole block.
@@ -83,7 +82,9 @@ fn meet(size: u32) {
 #[cfg_attr(target_arch = "nvptx64", unsafe(link_section = ".gangway.inline"))]
 pub extern "C" fn __kmpc_barrier(_: *const Location, word: i32) {
     debug::trace(c"__kmpc_barrier");
-    barrier(Place::of(word));
+    let place = Place::of(word);
+    debug::check(|| place == Place::current(), c"a barrier is for another team than the thread is in");
+    barrier(place);
 }
 
 /// A barrier at which a region could be cancelled; none ever is.
@@ -153,81 +154,6 @@ pub extern "C" fn __kmpc_end_single(_: *const Location, _: i32) {}
 #[unsafe(no_mangle)]
 pub extern "C" fn __kmpc_flush(_: *const Location) {
     target::fence_system();
-}
-
-shared! {
-    /// The copies of what `copyprivate` lists.
-    static COPIES: *mut *mut c_void
-}
-
-/// The most bytes of a variable in `copyprivate`; its size is known to the compiler alone.
-const COPY_BYTES: u64 = 64 << 10;
-/// Stands behind each copy: what has gone, was overwritten.
-const CANARY: u64 = 0x6761_6e67_7761_7921;
-
-type CopyList = unsafe extern "C" fn(*mut c_void, *mut c_void);
-
-/// `copyprivate`: the variables of the thread that ran the `single` go to all others.
-///
-/// They may be on its stack, where nobody else can read. So it copies them to the heap by the
-/// compiler's function, and the others copy from there.
-///
-/// # Safety
-/// `list` has `bytes` of pointers, which `copy` copies through; `done` is set in one thread.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn __kmpc_copyprivate(
-    _: *const Location,
-    word: i32,
-    bytes: u64,
-    list: *mut c_void,
-    copy: CopyList,
-    done: i32,
-) {
-    let place = Place::of(word);
-    if place.size() == 1 {
-        return;
-    }
-    let count = bytes / size_of::<*mut c_void>() as u64;
-    if done != 0 {
-        let copies: *mut *mut c_void = share::heap(bytes).cast();
-        for index in 0..count as usize {
-            let memory = share::heap(COPY_BYTES + 8);
-            // SAFETY: the memory has just been allocated with that size.
-            unsafe {
-                copies.add(index).write(memory);
-                memory.cast::<u8>().add(COPY_BYTES as usize).cast::<u64>().write(CANARY);
-            }
-        }
-        // SAFETY: the compiler made the function for such lists.
-        unsafe { copy(copies.cast(), list) };
-        for index in 0..count as usize {
-            // SAFETY: as above.
-            let canary = unsafe {
-                copies.add(index).read().cast::<u8>().add(COPY_BYTES as usize).cast::<u64>().read()
-            };
-            if canary != CANARY {
-                debug::give_up(c"gangway: a variable in copyprivate has more than 65536 bytes\n");
-            }
-        }
-        // SAFETY: the others read it behind the barrier.
-        unsafe { COPIES.set(copies) };
-    }
-    barrier(place);
-    if done == 0 {
-        // SAFETY: written before the barrier; the compiler made the function for such lists.
-        unsafe { copy(list, COPIES.get().cast()) };
-    }
-    barrier(place);
-    if done != 0 {
-        // SAFETY: nobody reads it any more.
-        unsafe {
-            let copies = COPIES.get();
-            for index in 0..count as usize {
-                target::release(copies.add(index).read());
-            }
-            target::release(copies.cast());
-        }
-    }
 }
 
 /// The lanes that run together now.

@@ -4,7 +4,7 @@ use crate::environment::Location;
 use crate::place::Place;
 use crate::schedule::{self, Part, kind};
 use crate::target;
-use crate::{debug, synchronize};
+use crate::{debug, kernel, synchronize};
 use core::ffi::c_void;
 
 /// The entities among which a loop is dealt, and which of them this thread is.
@@ -16,6 +16,22 @@ fn dealt(kind: i32, place: Place) -> (u64, u64) {
         kind::DISTRIBUTE | kind::DISTRIBUTE_CHUNKED => (block, blocks),
         kind::DISTRIBUTE_BY_THREAD => (block * size + thread, blocks * size),
         _ => (thread, size),
+    }
+}
+
+/// How many iterations a team takes at a time, of a loop that is dealt to teams in chunks.
+///
+/// Clang makes a parallel region of every chunk of `distribute parallel for`. Where the program
+/// leaves the chunk to it, that is an iteration for each thread; so a loop with a reduction would
+/// reduce over the team as often as a thread has iterations. Here such a kernel's team gets its
+/// share in one chunk, of the same number of iterations.
+#[inline(always)]
+fn team_chunk(chunk: u64, trips: u64, teams: u64) -> u64 {
+    // In this order, since LLVM knows the first of the program, and folds it.
+    if kernel::reduces_over_teams() && kernel::is_spmd() && chunk == u64::from(target::threads_in_block()) {
+        schedule::merged(chunk, trips, teams)
+    } else {
+        chunk
     }
 }
 
@@ -56,7 +72,16 @@ macro_rules! static_loops {
             let (first, end) = unsafe { (lower.read(), upper.read()) };
             let trips = trips!($type, $unsigned, first, end, increment);
             let (entity, entities) = dealt(kind, Place::of(word));
-            let part = part(kind, trips, if chunk > 0 { chunk as u64 } else { 0 }, entity, entities);
+            let mut chunk = if chunk > 0 { chunk as u64 } else { 0 };
+            if kind == kind::DISTRIBUTE_CHUNKED {
+                chunk = team_chunk(chunk, trips, entities);
+            }
+            let mut part = part(kind, trips, chunk, entity, entities);
+            // Threads that take one iteration in turn start at their number. Bounds of that form are
+            // what compilers of GPU code know best.
+            if chunk != 1 {
+                part = part.within(trips);
+            }
             let step = increment as $type;
             let start = first.wrapping_add((part.first as $type).wrapping_mul(step));
             let length = (part.chunk as $type).wrapping_sub(1).wrapping_mul(step);
@@ -221,7 +246,7 @@ pub extern "C" fn __kmpc_distribute_static_fini(_: *const Location, _: i32) {}
 
 /// The iterations that one thread runs of a loop whose body is a function.
 #[inline(always)]
-fn run(trips: u64, chunk: u64, entity: u64, entities: u64, mut body: impl FnMut(u64)) {
+pub fn run(trips: u64, chunk: u64, entity: u64, entities: u64, mut body: impl FnMut(u64)) {
     let chunk = if chunk == 0 { 1 } else { chunk };
     let mut first = entity * chunk;
     while first < trips {

@@ -1,4 +1,4 @@
-//! Runs C programs on the virtual GPU, compiled by stock clang at -O0 and -O2, with the staged archive.
+//! Runs programs on the virtual GPU, compiled by stock clang or flang at -O0 and -O2, with the staged archive.
 //! Each program checks itself. `cargo xtask stage` comes first.
 
 use std::path::{Path, PathBuf};
@@ -26,19 +26,41 @@ fn succeed(command: &mut Command) -> Output {
     output
 }
 
+/// The compilers of the programs' languages, by how sources end. Host versions of what is atomic in more
+/// than eight bytes are in a library.
+const LANGUAGES: [(&str, &str, &[&str]); 3] = [
+    ("c", "cc", &["-fopenmp-version=51", "-lm", "-latomic"]),
+    ("cpp", "c++", &["-fopenmp-version=51", "-lm", "-latomic"]),
+    ("f90", "fc", &[]),
+];
+
+fn sources() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs")
+}
+
 /// Compiles a program of the folder `programs`.
-fn compile(name: &str, level: &str) -> PathBuf {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs").join(name).with_extension("c");
-    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}{level}"));
+fn compile(name: &str, level: &str, more: &[&str]) -> PathBuf {
+    let source = |(ending, compiler, flags)| (sources().join(format!("{name}.{ending}")), compiler, flags);
+    let mut found = LANGUAGES.into_iter().map(source).filter(|(source, ..)| source.is_file());
+    let (source, compiler, flags) = found.next().expect("the program is in the folder");
+    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join([&[name, level], more].concat().concat());
     succeed(
         gangway()
-            .args(["cc", level, "-fopenmp", "-fopenmp-version=51", "--offload-arch=sm_80", "-o"])
+            .args([compiler, level, "-fopenmp", "--offload-arch=sm_80", "-o"])
             .arg(&program)
             .arg(&source)
-            // Host versions of what is atomic in more than eight bytes are there.
-            .args(["-lm", "-latomic"]),
+            .args(flags)
+            .args(more),
     );
     program
+}
+
+/// A program on the virtual GPU.
+fn on_the_gpu(program: &Path) -> Command {
+    let mut run = gangway();
+    run.args(["run", "--device", "vgpu", "--"]).arg(program);
+    run.env("OMP_TARGET_OFFLOAD", "MANDATORY");
+    run
 }
 
 /// How compiled code of the virtual GPU runs a program.
@@ -52,10 +74,8 @@ enum Engine {
 }
 
 fn check(name: &str, level: &str, engine: Engine) {
-    let program = compile(name, level);
-    let mut run = gangway();
-    run.args(["run", "--device", "vgpu", "--"]).arg(&program);
-    run.env("OMP_TARGET_OFFLOAD", "MANDATORY");
+    let program = compile(name, level, &[]);
+    let mut run = on_the_gpu(&program);
     if engine == Engine::Interpreter {
         run.env("GANGWAY_VGPU_ENGINE", "interpreter");
     }
@@ -84,15 +104,15 @@ macro_rules! programs {
 
         #[test]
         fn every_program_is_run() {
-            let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs");
-            let mut found: Vec<String> = std::fs::read_dir(folder)
+            let mut found: Vec<String> = std::fs::read_dir(sources())
                 .expect("the folder is there")
                 .map(|entry| entry.expect("it can be read").path())
-                .filter(|path| path.extension().is_some_and(|end| end == "c"))
+                .filter(|path| path.extension().is_some_and(|end| end != "h"))
                 .map(|path| path.file_stem().expect("it has a name").to_string_lossy().into_owned())
                 .collect();
             found.sort();
-            let mut listed = vec![$(stringify!($name).to_owned()),*, "saxpy".to_owned()];
+            let mut listed: Vec<String> = [$(stringify!($name)),*].map(str::to_owned).into();
+            listed.extend(["saxpy", "checked", "copyprivate_too_large"].map(str::to_owned));
             listed.sort();
             assert_eq!(found, listed);
         }
@@ -115,6 +135,9 @@ programs! {
     reduction_order: Compiler, Compiler;
     reduction_threads: Compiler, Compiler;
     reduction_types: Compiler, Compiler;
+    reductions_of_classes: Compiler, Compiler;
+    reductions_of_fortran: Compiler, Compiler;
+    regions_of_fortran: Interpreter, Interpreter;
     schedules: Interpreter, Interpreter;
     sharing: Compiler, Compiler;
     tasks: Interpreter, Compiler;
@@ -133,11 +156,58 @@ fn ptx(program: &Path) -> String {
 /// A loop over teams and threads is the loop alone: no call, no state machine, no shared memory.
 #[test]
 fn the_runtime_vanishes() {
-    let program = compile("saxpy", "-O2");
+    let program = compile("saxpy", "-O2", &[]);
     let text = ptx(&program);
     for unwanted in ["call", ".shared", "barrier.sync", ".local", ".func"] {
         assert!(!text.contains(unwanted), "{unwanted} in:\n{text}");
     }
     assert_eq!(text.matches("fma.rn.f32").count(), 1, "{text}");
     check("saxpy", "-O2", Engine::Compiler);
+}
+
+/// Each of the reduction's teams enters one region, and not one for each of its threads' iterations.
+#[test]
+fn a_team_reduces_once() {
+    let program = compile("checked", "-O2", &["-fopenmp-target-debug=3"]);
+    let output = succeed(on_the_gpu(&program).env("GANGWAY_DEVICE_DEBUG", "trace"));
+    let text = String::from_utf8_lossy(&output.stdout);
+    let regions = text.lines().filter(|line| line.ends_with(" thread 0: __kmpc_parallel_60")).count();
+    let reductions = text.lines().filter(|line| line.ends_with(" thread 0: reduction in a team")).count();
+    assert_eq!((regions, reductions), (3, 3), "{text}");
+}
+
+/// Traces and checks are there where the compiler and the host both ask for them, and else nowhere.
+#[test]
+fn checks_are_switched_on_by_compiler_and_host() {
+    let checked = compile("checked", "-O2", &["-fopenmp-target-debug=3"]);
+    let output = succeed(&mut on_the_gpu(&checked));
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "passed\n");
+    let output = succeed(on_the_gpu(&checked).env("GANGWAY_DEVICE_DEBUG", "assert"));
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "passed\n");
+
+    let mut wrong = on_the_gpu(&checked);
+    wrong.arg("wrong").env("GANGWAY_DEVICE_DEBUG", "assert");
+    let output = wrong.output().expect("the program starts");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(!output.status.success(), "{text}");
+    let expected = "gangway: block 0 thread 96: check failed: a lock is given back that nobody has\n";
+    assert_eq!(text, expected);
+
+    let unchecked = compile("checked", "-O2", &[]);
+    // The function that says so.
+    assert!(ptx(&checked).contains("5debug4fail"));
+    assert!(!ptx(&unchecked).contains("5debug4fail"));
+    let output = succeed(on_the_gpu(&unchecked).env("GANGWAY_DEVICE_DEBUG", "assert,trace"));
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "passed\n");
+}
+
+#[test]
+fn copyprivate_names_what_is_too_large() {
+    let program = compile("copyprivate_too_large", "-O0", &[]);
+    let output = on_the_gpu(&program).output().expect("the program starts");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(!output.status.success(), "{text}");
+    let expected = "gangway: variable 2 of the 2 of a copyprivate clause is too large: at most 65528 bytes can \
+                    be handed over; make it shared\n";
+    assert_eq!(text, expected);
 }

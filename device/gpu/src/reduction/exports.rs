@@ -11,7 +11,7 @@ use super::{block, grid};
 use crate::environment::{LaunchEnvironment, Location, mode};
 use crate::grid::shuffle_down_64;
 use crate::place::Place;
-use crate::{kernel, target};
+use crate::{debug, kernel, target};
 
 /// The GPU that this is compiled for.
 #[derive(Clone, Copy)]
@@ -51,6 +51,7 @@ pub unsafe extern "C" fn __kmpc_nvptx_parallel_reduce_nowait_v2(
     shuffle: ShuffleAndReduce,
     copy: InterWarpCopy,
 ) -> i32 {
+    debug::trace(c"reduction in a team");
     let place = Place::current();
     // A region of one thread, and thus every region inside another.
     if place.size() == 1 {

@@ -13,6 +13,12 @@ pub use host::*;
 #[cfg(target_arch = "nvptx64")]
 pub use nvptx::*;
 
+/// Whether grid and blocks extend along x alone.
+#[must_use]
+pub fn has_one_dimension() -> bool {
+    [Axis::Y, Axis::Z].iter().all(|&axis| threads_along(axis) == 1 && blocks_along(axis) == 1)
+}
+
 use core::cell::UnsafeCell;
 use core::mem::MaybeUninit;
 
