@@ -9,7 +9,9 @@ use crate::error::{Error, ErrorKind, HostRange, Result};
 use crate::events::{self, Site, Step};
 use crate::label::Label;
 use crate::pool::{GivenBack, Pool};
-use gangway_backend::{AllocationKind, DevicePtr, Error as BackendError, StreamHandle};
+use gangway_backend::{
+    AllocationKind, DevicePtr, Error as BackendError, Result as BackendResult, StreamHandle,
+};
 
 /// What [`Device::allocate`] is asked for.
 #[derive(Clone, Copy)]
@@ -37,38 +39,58 @@ impl Device {
     ///
     /// # Errors
     /// Out of memory, or a kind of memory the device lacks.
+    #[inline]
     pub(crate) fn allocate(
         &self,
         opened: &Opened,
         site: &Site,
         request: &AllocationRequest,
     ) -> Result<DevicePtr> {
+        let result = if events::observed() {
+            self.obtain_watched(opened, site, request)
+        } else {
+            self.obtain(opened, request.size, request.purpose, request.overwritten)
+        };
+        result.map_err(|error| self.no_memory(site, request, error))
+    }
+
+    /// Observers are told of it.
+    #[cold]
+    fn obtain_watched(
+        &self,
+        opened: &Opened,
+        site: &Site,
+        request: &AllocationRequest,
+    ) -> BackendResult<DevicePtr> {
         let AllocationRequest { host, size, purpose, overwritten, label } = *request;
-        let result = events::step(
+        events::step(
             self.number(),
             site,
             || Step::Allocate { host, device: None, size, label },
             || self.obtain(opened, size, purpose, overwritten),
             |result| Step::Allocate { host, device: result.as_ref().ok().copied(), size, label },
-        );
-        result.map_err(|error| match error {
-            BackendError::OutOfMemory { requested } => Error::new(
-                ErrorKind::OutOfMemory {
-                    wanted: HostRange { begin: host, size, label },
-                    requested,
-                    mapped: self.mapped_bytes(),
-                },
-                self.number(),
-                site.location(),
-            ),
-            other => Error::new(ErrorKind::Backend(other), self.number(), site.location()),
-        })
+        )
+    }
+
+    #[cold]
+    fn no_memory(&self, site: &Site, request: &AllocationRequest, error: BackendError) -> Box<Error> {
+        let AllocationRequest { host, size, label, .. } = *request;
+        let kind = match error {
+            BackendError::OutOfMemory { requested } => ErrorKind::OutOfMemory {
+                wanted: HostRange { begin: host, size, label },
+                requested,
+                mapped: self.mapped_bytes(),
+            },
+            other => return self.fail(site, other),
+        };
+        Error::new(kind, self.number(), site.location())
     }
 
     /// Frees device memory.
     ///
     /// # Safety
     /// As [`gangway_backend::Device::deallocate`]; the purpose is that of its allocation.
+    #[inline]
     pub(crate) unsafe fn deallocate(
         &self,
         opened: &Opened,
@@ -76,27 +98,69 @@ impl Device {
         pointer: DevicePtr,
         purpose: Purpose,
     ) -> Result<()> {
+        let freed = if events::observed() {
+            // SAFETY: the caller's promise.
+            unsafe { self.free_watched(opened, site, pointer, purpose) }
+        } else {
+            // SAFETY: the caller's promise.
+            unsafe { opened.deallocate(pointer, purpose) }
+        };
+        freed.map_err(|error| self.fail(site, error))
+    }
+
+    /// Observers are told of it.
+    ///
+    /// # Safety
+    /// As [`deallocate`](Self::deallocate).
+    #[cold]
+    unsafe fn free_watched(
+        &self,
+        opened: &Opened,
+        site: &Site,
+        pointer: DevicePtr,
+        purpose: Purpose,
+    ) -> BackendResult<()> {
         let step = || Step::Deallocate { device: pointer };
         // SAFETY: the caller's promise.
         let free = || unsafe { opened.deallocate(pointer, purpose) };
         events::step(self.number(), site, step, free, |_| step())
-            .map_err(|error| Error::new(ErrorKind::Backend(error), self.number(), site.location()))
     }
 
+    #[cold]
+    fn fail(&self, site: &Site, error: BackendError) -> Box<Error> {
+        Error::new(ErrorKind::Backend(error), self.number(), site.location())
+    }
+
+    #[inline]
     fn obtain(
         &self,
         opened: &Opened,
         size: usize,
         purpose: Purpose,
         overwritten: bool,
-    ) -> std::result::Result<DevicePtr, BackendError> {
+    ) -> BackendResult<DevicePtr> {
         match opened.allocate(size, purpose, overwritten) {
-            // What is kept for later may be what is missing now.
-            Err(error @ BackendError::OutOfMemory { .. }) => match self.make_room(opened, purpose)? {
-                true => opened.allocate(size, purpose, overwritten),
-                false => Err(error),
-            },
+            Err(error @ BackendError::OutOfMemory { .. }) => {
+                self.obtain_after_all(opened, size, purpose, overwritten, error)
+            }
             answer => answer,
+        }
+    }
+
+    /// What is kept for later may be what is missing now.
+    #[cold]
+    fn obtain_after_all(
+        &self,
+        opened: &Opened,
+        size: usize,
+        purpose: Purpose,
+        overwritten: bool,
+        error: BackendError,
+    ) -> BackendResult<DevicePtr> {
+        if self.make_room(opened, purpose)? {
+            opened.allocate(size, purpose, overwritten)
+        } else {
+            Err(error)
         }
     }
 
@@ -115,7 +179,7 @@ impl Device {
         match opened.allocate(size, purpose, false) {
             Ok(block) => Ok(Some(block)),
             Err(BackendError::OutOfMemory { .. }) => Ok(None),
-            Err(error) => Err(Error::new(ErrorKind::Backend(error), self.number(), site.location())),
+            Err(error) => Err(self.fail(site, error)),
         }
     }
 
@@ -131,8 +195,7 @@ impl Device {
         purpose: Purpose,
     ) -> Result<()> {
         // SAFETY: the caller's promise.
-        unsafe { opened.deallocate(block, purpose) }
-            .map_err(|error| Error::new(ErrorKind::Backend(error), self.number(), site.location()))
+        unsafe { opened.deallocate(block, purpose) }.map_err(|error| self.fail(site, error))
     }
 
     /// Has memory freed that is kept for later, or in the order of streams, or that queued
@@ -141,7 +204,7 @@ impl Device {
     /// # Errors
     /// An operation of the construct that needs memory has failed.
     #[cold]
-    fn make_room(&self, opened: &Opened, purpose: Purpose) -> std::result::Result<bool, BackendError> {
+    fn make_room(&self, opened: &Opened, purpose: Purpose) -> BackendResult<bool> {
         let ended = self.all_queues().iter().filter(|queue| queue.end_done()).count();
         self.settle_idle_streams(opened);
         let mut made = opened.trim() || ended > 0;
@@ -195,12 +258,7 @@ impl Device {
 
 impl Opened {
     #[inline(always)]
-    fn allocate(
-        &self,
-        size: usize,
-        purpose: Purpose,
-        overwritten: bool,
-    ) -> std::result::Result<DevicePtr, BackendError> {
+    fn allocate(&self, size: usize, purpose: Purpose, overwritten: bool) -> BackendResult<DevicePtr> {
         match &self.pool {
             None => self.ask_driver(size, purpose, overwritten),
             Some(pool) => self.allocate_with(pool, size, purpose, overwritten),
@@ -213,7 +271,7 @@ impl Opened {
         size: usize,
         purpose: Purpose,
         overwritten: bool,
-    ) -> std::result::Result<DevicePtr, BackendError> {
+    ) -> BackendResult<DevicePtr> {
         if matches!(purpose, Purpose::Runtime { .. }) {
             let block = pool.take(size).map_or_else(|| self.extend(pool, size), |block| Ok(Some(block)))?;
             if let Some(block) = block {
@@ -225,7 +283,7 @@ impl Opened {
 
     /// A block of a new chunk; `None` if there is no memory for one, or `size` is too large.
     #[cold]
-    fn extend(&self, pool: &Pool, size: usize) -> std::result::Result<Option<DevicePtr>, BackendError> {
+    fn extend(&self, pool: &Pool, size: usize) -> BackendResult<Option<DevicePtr>> {
         let Some(bytes) = pool.chunk_for(size) else { return Ok(None) };
         match self.device.allocate(bytes, AllocationKind::Device, false) {
             Ok(chunk) => Ok(Some(pool.add(size, chunk, bytes))),
@@ -235,12 +293,7 @@ impl Opened {
     }
 
     #[inline(always)]
-    fn ask_driver(
-        &self,
-        size: usize,
-        purpose: Purpose,
-        overwritten: bool,
-    ) -> std::result::Result<DevicePtr, BackendError> {
+    fn ask_driver(&self, size: usize, purpose: Purpose, overwritten: bool) -> BackendResult<DevicePtr> {
         match purpose {
             Purpose::Runtime { stream: Some(stream) } if self.capabilities.stream_ordered_memory => {
                 self.device.allocate_in_stream(size, stream)
@@ -253,11 +306,7 @@ impl Opened {
     /// # Safety
     /// As [`Device::deallocate`].
     #[inline(always)]
-    unsafe fn deallocate(
-        &self,
-        pointer: DevicePtr,
-        purpose: Purpose,
-    ) -> std::result::Result<(), BackendError> {
+    unsafe fn deallocate(&self, pointer: DevicePtr, purpose: Purpose) -> BackendResult<()> {
         // SAFETY: the caller's promise, here and below.
         unsafe {
             match (purpose, &self.pool) {
@@ -282,11 +331,7 @@ impl Opened {
     /// # Safety
     /// As [`Device::deallocate`], of what [`ask_driver`](Self::ask_driver) gave.
     #[inline(always)]
-    unsafe fn give_to_driver(
-        &self,
-        pointer: DevicePtr,
-        stream: Option<StreamHandle>,
-    ) -> std::result::Result<(), BackendError> {
+    unsafe fn give_to_driver(&self, pointer: DevicePtr, stream: Option<StreamHandle>) -> BackendResult<()> {
         match stream {
             Some(stream) if self.capabilities.stream_ordered_memory => {
                 // SAFETY: the caller's promise.

@@ -92,6 +92,16 @@ impl Slots {
         Self { memory: NonNull::dangling(), capacity: 0, leading: 0, trailing: 0, used: 0, visible: None };
 }
 
+/// By itself, as the C library is called for it: compilers' kernels have one leading slot.
+///
+/// # Safety
+/// There is room for so many slots.
+#[cold]
+unsafe fn clear(memory: NonNull<u64>, slots: usize) {
+    // SAFETY: the caller's promise.
+    unsafe { memory.write_bytes(0, slots) };
+}
+
 impl<'s> ArgumentTable<'s> {
     #[inline]
     pub(crate) fn new(session: &'s mut SessionState, memory: &'s mut [u64], request: TableRequest) -> Self {
@@ -112,9 +122,12 @@ impl<'s> ArgumentTable<'s> {
         request: TableRequest,
     ) -> Self {
         let TableRequest { leading, trailing, .. } = request;
-        for slot in 0..leading {
+        match leading {
+            0 => {}
             // SAFETY: there is room, by the caller's promise.
-            unsafe { memory.add(slot).write(0) };
+            1 => unsafe { memory.write(0) },
+            // SAFETY: as above.
+            _ => unsafe { clear(memory, leading) },
         }
         let capacity = request.slots() - trailing;
         session.slots = Slots { memory, capacity, leading, trailing, used: leading, visible };

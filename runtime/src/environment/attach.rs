@@ -238,15 +238,12 @@ impl Work {
 
     /// Writes what other threads have attached inside the entries this construct
     /// fills, now that it will not copy over it any more.
+    #[inline]
     pub(super) fn write_left(&mut self) -> Result<()> {
         for index in 0..self.filling.len() {
             let entry = self.filling[index].entry;
-            loop {
-                let left = entry.seal();
-                if left.is_empty() {
-                    break;
-                }
-                for attachment in left {
+            while !entry.seal() {
+                for attachment in entry.take_left() {
                     self.copy_value_to(&attachment.device_content, attachment.device_pointer, entry.label())?;
                 }
             }

@@ -198,7 +198,8 @@ impl Work {
     pub(super) fn make_present(&mut self, wanted: &Wanted) -> Result<Held> {
         let implicit = wanted.kind.has(MapKind::IMPLICIT);
         for attempt in 0.. {
-            match self.recent.lookup(&self.device.table, wanted.begin, wanted.size) {
+            let (relation, version) = self.recent.lookup_at(&self.device.table, wanted.begin, wanted.size);
+            match relation {
                 Relation::Contained(entry) => {
                     if let Some(held) = self.use_entry(entry, wanted)? {
                         return Ok(held);
@@ -226,7 +227,7 @@ impl Work {
                     {
                         return Ok(held);
                     }
-                    if let Some(held) = self.create(wanted)? {
+                    if let Some(held) = self.create(wanted, version)? {
                         return Ok(held);
                     }
                 }
@@ -323,8 +324,9 @@ impl Work {
         Ok(nothing.then_some(Held::host(wanted.begin)))
     }
 
-    /// Makes an entry. `None`: another thread was faster.
-    fn create(&mut self, wanted: &Wanted) -> Result<Option<Held>> {
+    /// Makes an entry for what was absent at that version of the table. `None`: another
+    /// thread was faster.
+    fn create(&mut self, wanted: &Wanted, version: usize) -> Result<Option<Held>> {
         let new = NewEntry {
             host_begin: wanted.begin,
             size: wanted.size,
@@ -333,7 +335,7 @@ impl Work {
             counter: wanted.kind.counter(),
             associated: None,
         };
-        let Ok(entry) = self.device.table.insert(&new) else { return Ok(None) };
+        let Ok(entry) = self.device.table.insert_absent(&new, version) else { return Ok(None) };
         if self.is_region {
             entry.set_region_of(crate::sync::this_thread());
         }

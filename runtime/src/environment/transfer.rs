@@ -74,31 +74,54 @@ impl Work {
         size: usize,
         label: Label,
     ) -> Result<()> {
-        let step = || Step::ToDevice { host, device, size, label };
-        let (number, site, place) = (self.device.number(), self.site, self.place());
-        let copy = || {
-            if self.packs() && self.pack_copy(host, device, size) {
-                return Ok(());
-            }
-            // SAFETY: the host range is the program's list item (or staging kept
-            // alive by this work), the device range its storage.
-            unsafe { self.opened.device.copy_to_device(device, host as *const u8, size, self.stream) }
+        let copied = if events::observed() {
+            let step = || Step::ToDevice { host, device, size, label };
+            self.watched(step, |work| work.send(host, device, size))
+        } else {
+            self.send(host, device, size)
         };
-        events::operation(number, &site, place, step, copy).map_err(|error| self.transfer_error(error))
+        copied.map_err(|error| self.transfer_error(error))
     }
 
     #[inline]
     fn copy_from(&mut self, host: usize, device: DevicePtr, size: usize, label: Label) -> Result<()> {
-        let step = || Step::FromDevice { host, device, size, label };
-        let (number, site, place) = (self.device.number(), self.site, self.place());
-        let copy = || {
-            if self.packs() && self.pack_copy_back(host, device, size) {
-                return Ok(());
-            }
-            // SAFETY: as in `copy_to`.
-            unsafe { self.opened.device.copy_from_device(host as *mut u8, device, size, self.stream) }
+        let copied = if events::observed() {
+            let step = || Step::FromDevice { host, device, size, label };
+            self.watched(step, |work| work.fetch(host, device, size))
+        } else {
+            self.fetch(host, device, size)
         };
-        events::operation(number, &site, place, step, copy).map_err(|error| self.transfer_error(error))
+        copied.map_err(|error| self.transfer_error(error))
+    }
+
+    /// Does something as a step that observers see.
+    #[cold]
+    fn watched(
+        &mut self,
+        step: impl Fn() -> Step<'static>,
+        work: impl FnOnce(&mut Self) -> gangway_backend::Result<()>,
+    ) -> gangway_backend::Result<()> {
+        let (number, site, place) = (self.device.number(), self.site, self.place());
+        events::operation(number, &site, place, step, || work(self))
+    }
+
+    #[inline]
+    fn send(&mut self, host: usize, device: DevicePtr, size: usize) -> gangway_backend::Result<()> {
+        if self.packs() && self.pack_copy(host, device, size) {
+            return Ok(());
+        }
+        // SAFETY: the host range is the program's list item (or staging kept alive by this
+        // work), the device range its storage.
+        unsafe { self.opened.device.copy_to_device(device, host as *const u8, size, self.stream) }
+    }
+
+    #[inline]
+    fn fetch(&mut self, host: usize, device: DevicePtr, size: usize) -> gangway_backend::Result<()> {
+        if self.packs() && self.pack_copy_back(host, device, size) {
+            return Ok(());
+        }
+        // SAFETY: as in `send`.
+        unsafe { self.opened.device.copy_from_device(host as *mut u8, device, size, self.stream) }
     }
 
     #[cold]

@@ -407,6 +407,7 @@ impl Work {
     ///
     /// # Safety
     /// Nobody uses it any more, and no operation under way does.
+    #[inline]
     unsafe fn free(&mut self, Storage { memory, block, range }: Storage) -> Result<()> {
         if let Some(Unmapped { begin, size, device }) = range {
             // Without a stream: its operations are done, and a queue may be gone.
@@ -417,7 +418,12 @@ impl Work {
             // SAFETY: the caller's promise.
             return unsafe { self.device.deallocate(self.opened, &self.site, memory, self.purpose()) };
         };
-        // Observers are told of storage, wherever it comes from.
+        self.free_in_block(memory, block)
+    }
+
+    /// Observers are told of storage, wherever it comes from.
+    #[inline(never)]
+    fn free_in_block(&mut self, memory: DevicePtr, block: BlockRef<'static>) -> Result<()> {
         let step = || Step::Deallocate { device: memory };
         let (number, site) = (self.device.number(), self.site);
         events::step(number, &site, step, || self.leave_block(block), |_| step())
@@ -425,9 +431,16 @@ impl Work {
 
     /// Where memory is freed in the order of streams, a construct of a queue that has ended
     /// frees it in a stream of the pool: the queue stays idle, and may be gone.
+    #[inline]
     pub(super) fn leave_queue(&mut self) {
-        if self.queued
-            && self.opened.capabilities.stream_ordered_memory
+        if self.queued {
+            self.go_to_pool();
+        }
+    }
+
+    #[cold]
+    fn go_to_pool(&mut self) {
+        if self.opened.capabilities.stream_ordered_memory
             && let Ok(pooled) = self.device.take_stream(self.opened)
         {
             self.stream = pooled;

@@ -56,10 +56,13 @@ pub enum Attached {
 
 impl PresentTable {
     /// Forgets the attachments of an entry that leaves the table.
+    #[inline]
     pub(super) fn drop_attachments(&self, entry: &Entry) {
-        if entry.has_attachments.swap(false, Ordering::AcqRel) {
+        // A load for most: an exchange would cost them as much as a lock.
+        if entry.has_attachments.load(Ordering::Acquire) {
+            entry.has_attachments.store(false, Ordering::Relaxed);
             lock(&entry.attachments).drain(..).for_each(|attachment| self.unlink(attachment.pointee));
-            lock(&entry.left_to_filler).clear();
+            entry.left_to_filler.clear();
         }
     }
 
@@ -79,18 +82,13 @@ impl PresentTable {
         if !self.remember(pointer, attachment) {
             return Attached::Known;
         }
-        // The filler may still copy over the pointer. It looks here when it is
-        // done with that, see `seal`.
-        let mut left = lock(&pointer.entry().left_to_filler);
         let filling = pointer.snapshot().is_some_and(|snapshot| snapshot.phase == Phase::Filling);
         if filler || !filling {
             return Attached::Write;
         }
-        if pointer.entry().sealed.load(Ordering::Relaxed) {
+        if !pointer.entry().left_to_filler.leave(host_pointer) {
             return Attached::WriteWhenFilled;
         }
-        left.push(host_pointer);
-        drop(left);
         pointer.written(host_pointer);
         Attached::LeftToFiller
     }
@@ -150,16 +148,19 @@ impl<'t> EntryRef<'t> {
         attachment.and_then(|attachment| attachment.pointee).is_some_and(Pointee::is_gone)
     }
 
-    /// Answers the attachments that others have left to the construct which fills
-    /// the entry; none means that from now on others write theirs themselves.
-    pub fn seal(self) -> Vec<Attachment> {
-        let mut left = lock(&self.entry().left_to_filler);
-        if left.is_empty() {
-            self.entry().sealed.store(true, Ordering::Relaxed);
-            return Vec::new();
-        }
-        let pointers = std::mem::take(&mut *left);
-        drop(left);
+    /// Has others write their attachments themselves from now on. False: they have left some
+    /// to the construct which fills the entry, see [`take_left`](Self::take_left).
+    #[inline]
+    #[must_use]
+    pub fn seal(self) -> bool {
+        self.entry().left_to_filler.seal()
+    }
+
+    /// Takes the attachments that others have left to the construct which fills the entry.
+    #[cold]
+    #[must_use]
+    pub fn take_left(self) -> Vec<Attachment> {
+        let pointers = self.entry().left_to_filler.take();
         let attachments = lock(&self.entry().attachments);
         attachments.iter().filter(|a| pointers.contains(&a.host_pointer)).cloned().collect()
     }

@@ -6,6 +6,7 @@
 
 use super::attachment::Attachment;
 use super::block::{Block, BlockRef};
+use super::left::LeftToFiller;
 use super::pointee::Pointers;
 use super::ready::{Ready, ReadyRef};
 use super::state::{Counter, Phase, Release, Snapshot};
@@ -16,28 +17,26 @@ use std::ptr::NonNull;
 
 /// One mapped range. Aligned so that the counts of neighbours, which different
 /// threads change at every launch, do not share a cache line.
-#[repr(align(128))]
+///
+/// In this order, as a program may have more entries than the caches hold: what a launch
+/// looks at is in the first 64 bytes, what else makes and removes an entry in the next.
+#[repr(C, align(128))]
 #[derive(Debug)]
 pub struct Entry {
     state: AtomicU64,
     host_begin: AtomicUsize,
     host_end: AtomicUsize,
-    host_base: AtomicUsize,
     device_begin: AtomicUsize,
+    /// From when on the contents are valid; null if they are. A point of the same table.
+    ready: AtomicPtr<Ready>,
+    host_base: AtomicUsize,
     allocation: AtomicUsize,
     /// `allocation` is the entry's own: a device may well allocate at address 0.
     owns_allocation: AtomicBool,
-    label: AtomicPtr<libc::c_char>,
     pub(super) has_attachments: AtomicBool,
-    /// From when on the contents are valid; null if they are. A point of the same table.
-    ready: AtomicPtr<Ready>,
+    label: AtomicPtr<libc::c_char>,
     /// The block that its storage is part of; null if it has its own. Of the same table.
     block: AtomicPtr<Block>,
-    pub(super) attachments: Mutex<Vec<Attachment>>,
-    /// Attachments that the construct which fills the entry has to write, by host
-    /// pointer; and whether it has looked for the last time.
-    pub(super) left_to_filler: Mutex<Vec<usize>>,
-    pub(super) sealed: AtomicBool,
     /// Attached pointers of other entries that point here.
     pub(super) pointers: Pointers,
     /// The table's version since which the entry is there.
@@ -45,7 +44,15 @@ pub struct Entry {
     /// The thread whose target region made the entry and alone has it so far; 0 if a data
     /// construct made or used it. What is left of such a region in a forked child goes.
     region_of: AtomicUsize,
+    /// Attachments that the construct which fills the entry has to write.
+    pub(super) left_to_filler: LeftToFiller,
+    pub(super) attachments: Mutex<Vec<Attachment>>,
 }
+
+#[cfg(not(loom))]
+const _: () = assert!(
+    std::mem::offset_of!(Entry, label) == 64 && std::mem::offset_of!(Entry, left_to_filler) + 8 <= 128
+);
 
 /// What a new entry is made with.
 #[derive(Debug, Clone, Copy)]
@@ -99,8 +106,7 @@ impl Entry {
             ready: AtomicPtr::new(std::ptr::null_mut()),
             block: AtomicPtr::new(std::ptr::null_mut()),
             attachments: Mutex::new(Vec::new()),
-            left_to_filler: Mutex::new(Vec::new()),
-            sealed: AtomicBool::new(false),
+            left_to_filler: LeftToFiller::none(),
             pointers: Pointers::none(),
             since: AtomicUsize::new(0),
             region_of: AtomicUsize::new(0),
@@ -117,7 +123,7 @@ impl Entry {
         self.owns_allocation.store(false, Ordering::Relaxed);
         self.ready.store(std::ptr::null_mut(), Ordering::Relaxed);
         self.block.store(std::ptr::null_mut(), Ordering::Relaxed);
-        self.sealed.store(false, Ordering::Relaxed);
+        self.left_to_filler.begin();
         self.region_of.store(0, Ordering::Relaxed);
         self.since.store(since, Ordering::Relaxed);
         let phase = match new.associated {
@@ -428,14 +434,22 @@ impl<'t> EntryRef<'t> {
     }
 
     /// Takes the block from an entry that leaves the table.
+    #[inline]
     pub(super) fn take_block(self) -> Option<BlockRef<'t>> {
-        let place = self.entry.block.swap(std::ptr::null_mut(), Ordering::Relaxed);
+        // Only who makes the entry writes this, too, before anybody can remove it.
+        let place = self.entry.block.load(Ordering::Relaxed);
+        self.entry.block.store(std::ptr::null_mut(), Ordering::Relaxed);
         // SAFETY: blocks live as long as their table, which `'t` borrows.
         unsafe { place.as_ref() }.map(BlockRef::new)
     }
 
     /// Takes the point from an entry that leaves the table.
+    #[inline]
     pub(super) fn take_ready(self) -> Option<ReadyRef<'t>> {
+        // It has none any more, if it has ever had one: without an exchange.
+        if self.is_ready() {
+            return None;
+        }
         let place = self.entry.ready.swap(std::ptr::null_mut(), Ordering::AcqRel);
         // SAFETY: points live as long as their table, which `'t` borrows.
         unsafe { place.as_ref() }.map(ReadyRef::new)

@@ -23,7 +23,7 @@ struct Locked<'t> {
 
 impl<'t> Locked<'t> {
     fn of(entry: &'t Entry) -> Self {
-        Self { _attachments: lock(&entry.attachments), _left_to_filler: lock(&entry.left_to_filler) }
+        Self { _attachments: lock(&entry.attachments), _left_to_filler: entry.left_to_filler.hold() }
     }
 }
 

@@ -17,6 +17,7 @@
 //! * [`block`] is device memory that several small entries share.
 //! * [`attachment`] has the pointers in an entry that have been made to point to others, and
 //!   [`pointee`] those of them that point to what has gone.
+//! * [`left`] has those of them that the construct which fills the entry has to write.
 //! * [`reverse`] finds the host address of a device address.
 //! * [`state`] is the one word that decides an entry's fate: both reference
 //!   counts, the threads that are unmapping it, its phase and its generation.
@@ -31,6 +32,7 @@ mod entry;
 mod fork;
 mod index;
 mod leaves;
+mod left;
 #[cfg(all(test, loom))]
 mod loom_tests;
 mod pointee;

@@ -38,7 +38,6 @@ impl Default for Recent {
 
 impl Recent {
     /// As [`PresentTable::lookup`].
-    // Always: the answer stays in registers, where a call would write it to memory.
     #[inline(always)]
     pub(crate) fn lookup(
         &mut self,
@@ -46,6 +45,18 @@ impl Recent {
         host: usize,
         size: usize,
     ) -> Relation<'static> {
+        self.lookup_at(table, host, size).0
+    }
+
+    /// As [`PresentTable::lookup_at`].
+    // Always: the answer stays in registers, where a call would write it to memory.
+    #[inline(always)]
+    pub(crate) fn lookup_at(
+        &mut self,
+        table: &'static PresentTable,
+        host: usize,
+        size: usize,
+    ) -> (Relation<'static>, usize) {
         // Allocations are aligned, and arrays of one program often equally spaced.
         let slot = &mut self.slots[((host >> 4) ^ (host >> 10)) % SLOTS];
         if slot.host == host
@@ -54,20 +65,25 @@ impl Recent {
             && let Some(entry) = slot.entry
             && host.checked_add(size).is_some_and(|end| end <= slot.end)
         {
-            return Relation::Contained(entry);
+            return (Relation::Contained(entry), slot.version);
         }
         Self::search(slot, table, host, size)
     }
 
     #[inline(never)]
-    fn search(slot: &mut Slot, table: &'static PresentTable, host: usize, size: usize) -> Relation<'static> {
+    fn search(
+        slot: &mut Slot,
+        table: &'static PresentTable,
+        host: usize,
+        size: usize,
+    ) -> (Relation<'static>, usize) {
         let (relation, version) = table.lookup_at(host, size);
         if let Relation::Contained(entry) = relation
             && size != 0
         {
             *slot = Slot { host, end: entry.host_end(), version, table, entry: Some(entry) };
         }
-        relation
+        (relation, version)
     }
 }
 

@@ -87,13 +87,31 @@ impl PresentTable {
     /// The range touches a mapped one, which is returned; it may be on its way
     /// out, in which case the caller's next lookup no longer finds it.
     pub fn insert(&self, new: &NewEntry) -> Result<EntryRef<'_>, Relation<'_>> {
+        self.insert_unless_taken(new, None)
+    }
+
+    /// As [`insert`](Self::insert), after [`lookup_at`](Self::lookup_at) has answered that the
+    /// range was absent at that version: while that is the table's, it is absent still.
+    pub(crate) fn insert_absent(&self, new: &NewEntry, version: usize) -> Result<EntryRef<'_>, Relation<'_>> {
+        self.insert_unless_taken(new, Some(version))
+    }
+
+    #[inline(always)]
+    fn insert_unless_taken(
+        &self,
+        new: &NewEntry,
+        absent: Option<usize>,
+    ) -> Result<EntryRef<'_>, Relation<'_>> {
         let mut writer = lock(&self.writer);
-        match self.search_locked(new.host_begin, new.size) {
-            Relation::Absent => {}
-            taken => return Err(taken),
+        let version = self.version.load(Ordering::Relaxed);
+        if absent != Some(version) {
+            match self.search_locked(new.host_begin, new.size) {
+                Relation::Absent => {}
+                taken => return Err(taken),
+            }
         }
         let entry = writer.take_entry();
-        let since = self.version.load(Ordering::Relaxed).wrapping_add(2);
+        let since = version.wrapping_add(2);
         // SAFETY: entries of the writer's chunks live as long as the table.
         unsafe { entry.as_ref() }.begin_life(new, since);
         self.edit(|table| table.place(&mut writer, new.host_begin, new.host_begin + new.size, entry));
