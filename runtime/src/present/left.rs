@@ -5,7 +5,7 @@
 //! such pointers when its copies have been issued. Nearly always there are none, and to find
 //! that out is one compare-and-swap.
 
-use crate::sync::{AtomicUsize, Mutex, MutexGuard, Ordering, lock};
+use crate::sync::{AtomicUsize, Mutex, Ordering, lock};
 
 /// The pointers, by host address. The state comes first, beside what else an entry's making
 /// touches.
@@ -67,7 +67,34 @@ impl LeftToFiller {
 
     /// Takes the lock, for a fork.
     #[cfg(not(loom))]
-    pub(super) fn hold(&self) -> MutexGuard<'_, Vec<usize>> {
+    pub(super) fn hold(&self) -> crate::sync::MutexGuard<'_, Vec<usize>> {
         lock(&self.pointers)
+    }
+}
+
+#[cfg(all(test, loom))]
+mod tests {
+    use super::*;
+    use loom::sync::Arc;
+
+    /// Two threads leave a pointer each while the filler seals the entry: it finds what has
+    /// been left, and nothing else.
+    #[test]
+    fn loom_the_filler_finds_what_is_left() {
+        loom::model(|| {
+            let left = Arc::new(LeftToFiller::none());
+            let leaving = [8, 16].map(|pointer| {
+                let left = left.clone();
+                loom::thread::spawn(move || left.leave(pointer))
+            });
+            let mut found = Vec::new();
+            while !left.seal() {
+                found.extend(left.take());
+            }
+            let has_left = leaving.map(|thread| thread.join().unwrap());
+            found.sort_unstable();
+            let expected = [8, 16].into_iter().zip(has_left).filter(|(_, left)| *left);
+            assert_eq!(found, expected.map(|(pointer, _)| pointer).collect::<Vec<_>>());
+        });
     }
 }
