@@ -6,16 +6,17 @@
 //! [`Capabilities::pinned_staging`], and packed data stands in pinned memory of theirs.
 //!
 //! Blocks come out of chunks that the back end has allocated. A job keeps its blocks from
-//! construct to construct, so that none asks for memory in the long run. No lock is held
-//! across a call. What is pinned is bounded, and there may be none: then packed data stands
-//! in ordinary memory, which every copy can use.
+//! construct to construct, so that none asks for memory in the long run; a chunk of which no
+//! construct uses a block can still be taken back. No lock is held across a call. What is
+//! pinned is bounded, and there may be none: then packed data stands in ordinary memory,
+//! which every copy can use.
 //!
 //! [`Capabilities::pinned_staging`]: gangway_backend::Capabilities::pinned_staging
 
 use crate::device::Opened;
 use gangway_backend::{AllocationKind, DevicePtr};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The smallest block.
 const SMALLEST: usize = 1 << 10;
@@ -28,21 +29,37 @@ const MOST: usize = 32 << 20;
 
 /// The blocks of one device.
 #[derive(Default)]
-pub(crate) struct Staging {
-    state: Mutex<State>,
-    /// How often everything has been given back. Blocks of before are gone.
-    epoch: AtomicUsize,
-}
+pub(crate) struct Staging(Mutex<State>);
 
 #[derive(Default)]
 struct State {
-    /// Addresses of blocks that nobody has, by class.
-    idle: [Vec<usize>; CLASSES],
-    chunks: Vec<DevicePtr>,
+    /// Blocks that no job has, by class.
+    idle: [Vec<Arc<Block>>; CLASSES],
+    chunks: Vec<Chunk>,
     bytes: usize,
     /// The back end has given none: it is not asked again.
     refused: bool,
 }
+
+struct Chunk {
+    memory: DevicePtr,
+    size: usize,
+    blocks: Vec<Arc<Block>>,
+}
+
+struct Block {
+    address: usize,
+    class: usize,
+    /// [`KEPT`], [`USED`] or [`GONE`].
+    state: AtomicU8,
+}
+
+/// No construct uses the block, though a job may have it.
+const KEPT: u8 = 0;
+/// A construct is under way that uses it.
+const USED: u8 = 1;
+/// Its chunk has been taken back.
+const GONE: u8 = 2;
 
 /// The lock of a device's blocks.
 #[cfg(not(loom))]
@@ -50,12 +67,10 @@ pub(crate) struct StagingLock<'s> {
     _state: MutexGuard<'s, State>,
 }
 
-/// A block in use. Dropping it gives it back, without a call of the back end.
+/// A block of a job. Dropping it gives it back, without a call of the back end.
 pub(crate) struct StagingBlock {
     opened: &'static Opened,
-    epoch: usize,
-    address: usize,
-    class: usize,
+    block: Arc<Block>,
 }
 
 /// The class of blocks with so many bytes.
@@ -64,9 +79,24 @@ fn class_of(bytes: usize) -> Option<usize> {
     Some(class as usize).filter(|class| *class < CLASSES)
 }
 
+impl Block {
+    fn change(&self, from: u8, to: u8) -> bool {
+        self.state.compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire).is_ok()
+    }
+}
+
+impl Chunk {
+    /// Takes all blocks, or none: a construct uses one.
+    fn take(&self) -> bool {
+        let Some(used) = self.blocks.iter().position(|block| !block.change(KEPT, GONE)) else { return true };
+        self.blocks[..used].iter().for_each(|block| block.state.store(KEPT, Ordering::Release));
+        false
+    }
+}
+
 impl Staging {
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes its lock, for a fork.
@@ -77,78 +107,91 @@ impl Staging {
 }
 
 impl Opened {
-    /// A block of so many bytes; `None` if none can be had.
+    /// A block of so many bytes, for a construct that uses it now; `None` if none can be had.
     pub(crate) fn staging_block(&'static self, bytes: usize) -> Option<StagingBlock> {
         let (staging, class) = (self.staging.as_ref()?, class_of(bytes)?);
-        let epoch = staging.epoch.load(Ordering::Acquire);
-        // The lock is not held while the back end is asked.
-        let idle = staging.state().idle[class].pop();
-        let address = match idle {
-            Some(address) => address,
-            None => self.pin_chunk(staging, class)?,
+        let take = || {
+            let mut state = staging.state();
+            let block = state.idle[class].pop()?;
+            // Under the lock, under which it is taken away.
+            block.state.store(USED, Ordering::Release);
+            Some(StagingBlock { opened: self, block })
         };
-        Some(StagingBlock { opened: self, epoch, address, class })
+        // The lock is not held while the back end is asked. Another thread may be quicker to
+        // take what this one has got.
+        take().or_else(|| self.pin_chunk(staging, class).then(take).flatten())
     }
 
-    /// Has a chunk allocated, and takes its first block.
+    /// Has a chunk of blocks allocated.
     #[cold]
-    fn pin_chunk(&self, staging: &Staging, class: usize) -> Option<usize> {
+    fn pin_chunk(&self, staging: &Staging, class: usize) -> bool {
         let block = SMALLEST << class;
         let size = CHUNK.max(block);
         let mut state = staging.state();
         if state.refused || state.bytes + size > MOST {
-            return None;
+            return false;
         }
         state.bytes += size;
         drop(state);
-        let chunk = self.device.allocate(size, AllocationKind::Host, false);
+        let memory = self.device.allocate(size, AllocationKind::Host, false);
         let mut state = staging.state();
-        let Ok(chunk) = chunk else {
+        let Ok(memory) = memory else {
             state.bytes -= size;
             state.refused = true;
-            return None;
+            return false;
         };
-        state.chunks.push(chunk);
-        state.idle[class].extend((chunk.0 + block..chunk.0 + size).step_by(block));
-        Some(chunk.0)
+        let addresses = (memory.0..memory.0 + size).step_by(block);
+        let blocks: Vec<_> =
+            addresses.map(|address| Arc::new(Block { address, class, state: AtomicU8::new(KEPT) })).collect();
+        state.idle[class].extend(blocks.iter().cloned());
+        state.chunks.push(Chunk { memory, size, blocks });
+        true
     }
 
-    /// Gives the back end all of it. No construct is under way; jobs that still have blocks
-    /// see that these are gone.
-    pub(crate) fn unpin_all(&self) {
-        let Some(staging) = &self.staging else { return };
+    /// Gives the back end the chunks of which no construct uses a block. False: none.
+    pub(crate) fn unpin_idle(&self) -> bool {
+        let Some(staging) = &self.staging else { return false };
         let mut state = staging.state();
-        staging.epoch.fetch_add(1, Ordering::Release);
-        let State { chunks, .. } = std::mem::take(&mut *state);
+        let (taken, left): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut state.chunks).into_iter().partition(Chunk::take);
+        state.chunks = left;
+        state.bytes -= taken.iter().map(|chunk| chunk.size).sum::<usize>();
+        let is_there = |block: &Arc<Block>| block.state.load(Ordering::Acquire) != GONE;
+        state.idle.iter_mut().for_each(|blocks| blocks.retain(is_there));
         drop(state);
-        for chunk in chunks {
+        for chunk in &taken {
             // Nothing can be done about memory that cannot be freed.
-            // SAFETY: the back end has allocated it as such, and nobody uses it.
-            let _ = unsafe { self.device.deallocate(chunk, AllocationKind::Host) };
+            // SAFETY: the back end has allocated it as such, and nobody uses it any more.
+            let _ = unsafe { self.device.deallocate(chunk.memory, AllocationKind::Host) };
         }
+        !taken.is_empty()
     }
 }
 
 impl StagingBlock {
-    /// Whether it is a block of a device, is still there, and has so many bytes.
+    /// Has a construct use it, if it is a block of this device, is still there, and has so
+    /// many bytes.
     #[inline]
-    pub(crate) fn suits(&self, opened: &Opened, bytes: usize) -> bool {
-        std::ptr::eq(self.opened, opened) && bytes <= SMALLEST << self.class && self.is_there()
+    pub(crate) fn begin(&self, opened: &Opened, bytes: usize) -> bool {
+        std::ptr::eq(self.opened, opened)
+            && bytes <= SMALLEST << self.block.class
+            && (self.block.change(KEPT, USED) || self.block.state.load(Ordering::Acquire) == USED)
     }
 
+    /// The construct has done with it, if it has used it: it may be gone.
     #[inline]
-    fn is_there(&self) -> bool {
-        let epoch = self.opened.staging.as_ref().map(|staging| staging.epoch.load(Ordering::Acquire));
-        epoch == Some(self.epoch)
+    pub(crate) fn end(&self) {
+        self.block.change(USED, KEPT);
     }
 
-    /// The bytes.
+    /// The bytes, for the construct that uses it.
     #[inline]
     pub(crate) fn bytes(&mut self) -> &mut [u8] {
-        let first = std::ptr::with_exposed_provenance_mut(self.address);
-        // SAFETY: the block is this one's alone, and its chunk is freed only when no construct
-        // is under way; `suits` has been asked when this one began. Devices write whole bytes.
-        unsafe { std::slice::from_raw_parts_mut(first, SMALLEST << self.class) }
+        debug_assert_eq!(self.block.state.load(Ordering::Relaxed), USED);
+        let first = std::ptr::with_exposed_provenance_mut(self.block.address);
+        // SAFETY: the block is this one's alone, and nobody takes a block that is used.
+        // Devices write whole bytes.
+        unsafe { std::slice::from_raw_parts_mut(first, SMALLEST << self.block.class) }
     }
 }
 
@@ -156,9 +199,10 @@ impl Drop for StagingBlock {
     fn drop(&mut self) {
         let Some(staging) = &self.opened.staging else { return };
         let mut state = staging.state();
-        // Under the lock, as it changes under it.
-        if self.is_there() {
-            state.idle[self.class].push(self.address);
+        // Under the lock, under which it is taken away.
+        if self.block.state.load(Ordering::Acquire) != GONE {
+            self.end();
+            state.idle[self.block.class].push(Arc::clone(&self.block));
         }
     }
 }

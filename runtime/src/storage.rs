@@ -245,7 +245,6 @@ impl Device {
             // Nothing can be done about a stream that cannot be destroyed.
             let _ = opened.device.destroy_stream(stream);
         }
-        opened.unpin_all();
         opened.trim();
     }
 
@@ -344,12 +343,13 @@ impl Opened {
 
     /// Gives the driver what the pool keeps for later. False: nothing.
     fn trim(&self) -> bool {
+        let unpinned = self.unpin_idle();
         let chunks = self.pool.as_ref().map(Pool::trim).unwrap_or_default();
         for &chunk in &chunks {
             // Nothing can be done about memory that cannot be freed.
             // SAFETY: no block of it is in use, and the pool has forgotten it.
             let _ = unsafe { self.device.deallocate(chunk, AllocationKind::Device) };
         }
-        !chunks.is_empty()
+        unpinned || !chunks.is_empty()
     }
 }

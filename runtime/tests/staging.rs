@@ -103,7 +103,7 @@ fn a_driver_that_pins_nothing_is_asked_once() {
     program.mock.assert_all_freed();
 }
 
-/// A job that is kept still knows its blocks when the device has given all of them back.
+/// A job that is kept still knows its blocks when the device has given them back.
 #[test]
 fn what_has_been_given_back_is_not_used_again() {
     let program = Program::new(PINNED);
@@ -112,4 +112,20 @@ fn what_has_been_given_back_is_not_used_again() {
         assert_eq!(program.mock.made(Call::Pin), round);
         program.mock.assert_all_freed();
     }
+}
+
+/// Nobody waits for other threads at the end of the process, when memory is given back.
+#[test]
+fn what_a_construct_uses_is_not_given_back() {
+    let program = Program::new(PINNED);
+    let device = program.world.device;
+    let job = program.world.issue(&program.items()).unwrap();
+    device.trim();
+    assert_eq!(program.mock.made(Call::Unpin), 0);
+    job.complete().unwrap();
+    // Now only a job that is kept has the blocks.
+    device.trim();
+    assert_eq!(program.mock.made(Call::Unpin), 1);
+    assert_eq!(program.pageable(), 0);
+    program.mock.assert_all_freed();
 }

@@ -72,9 +72,9 @@ struct Stage {
 }
 
 impl Stage {
-    /// Makes sure that there are so many bytes. It has been used before and is idle.
+    /// Makes sure that there are so many bytes, for a construct that uses them now.
     fn make_room(&mut self, opened: &'static Opened, bytes: usize) {
-        if self.pinned.as_ref().is_some_and(|block| block.suits(opened, bytes)) {
+        if self.pinned.as_ref().is_some_and(|block| block.begin(opened, bytes)) {
             return;
         }
         // The old block first, which may suit others.
@@ -83,6 +83,11 @@ impl Stage {
         if self.pinned.is_none() {
             self.cells.make_room(bytes);
         }
+    }
+
+    /// The construct has done with it.
+    fn end(&self) {
+        self.pinned.iter().for_each(StagingBlock::end);
     }
 
     fn bytes(&mut self) -> &mut [u8] {
@@ -334,6 +339,8 @@ impl Work {
             unsafe { std::ptr::copy_nonoverlapping(part.as_ptr(), host as *mut u8, size) };
         }
         pack.wanted.clear();
+        pack.image.end();
+        pack.landing.end();
         self.leave_block(block)
     }
 

@@ -165,7 +165,7 @@ impl Mock {
     fn look_at(&self, host: usize, size: usize) {
         let mut calls = self.calls.lock().unwrap();
         let block = calls.pinned.range(..=host).next_back();
-        if !block.is_some_and(|(begin, bytes)| host + size <= begin + bytes.len()) {
+        if block.is_none_or(|(begin, bytes)| host + size > begin + bytes.len()) {
             calls.pageable += 1;
         }
     }
