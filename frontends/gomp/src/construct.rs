@@ -2,11 +2,12 @@
 
 use crate::abi::{device, kind};
 use crate::libgomp::{Libgomp, libgomp};
-use crate::table::Table;
+use crate::table::{Construct, Table};
 use gangway_openmp::devices::{self, Destination};
 use gangway_openmp::host::Offload;
 use gangway_openmp::{caller, policy};
 use gangway_runtime::events::Site;
+use std::cell::Cell;
 use std::ffi::c_void;
 
 /// The place a construct was called from. GCC's code says nothing about the source.
@@ -77,4 +78,48 @@ pub(crate) unsafe fn keep_private_values(table: &Table<'_>) -> Vec<u128> {
         }
     }
     values
+}
+
+/// Arrays that belong to a construct which outlives its call.
+pub(crate) struct Owned {
+    hosts: Vec<Cell<usize>>,
+    sizes: Vec<usize>,
+    kinds: Vec<u16>,
+    /// The values of first-private items, which their addresses lead to.
+    #[allow(dead_code, reason = "read through addresses")]
+    values: Vec<u128>,
+}
+
+impl Owned {
+    /// A copy of a construct's arrays.
+    pub(crate) fn copy(table: &Table<'_>) -> Self {
+        Self {
+            hosts: table.hosts().to_vec(),
+            sizes: table.sizes().to_vec(),
+            kinds: table.kinds().to_vec(),
+            values: Vec::new(),
+        }
+    }
+
+    /// A copy with the present values of first-private items.
+    ///
+    /// # Safety
+    /// The table is the compiler's.
+    pub(crate) unsafe fn with_private_values(table: &Table<'_>) -> Self {
+        let mut copy = Self::copy(table);
+        // SAFETY: the caller's promise.
+        copy.values = unsafe { keep_private_values(&copy.table(Construct::Region)) };
+        copy
+    }
+
+    /// They as list items.
+    pub(crate) fn table(&self, construct: Construct) -> Table<'_> {
+        Table::of(construct, &self.hosts, &self.sizes, &self.kinds)
+    }
+
+    /// They as a compiler passes them.
+    pub(crate) fn pointers(&self) -> (*mut usize, *mut usize, *mut u16) {
+        let hosts = self.hosts.as_ptr().cast_mut().cast();
+        (hosts, self.sizes.as_ptr().cast_mut(), self.kinds.as_ptr().cast_mut())
+    }
 }

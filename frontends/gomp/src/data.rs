@@ -1,15 +1,16 @@
 //! Data constructs: `target data`, `enter data`, `exit data`, `update`.
 
 use crate::abi::flags;
-use crate::construct::{destination, site, wait_for};
+use crate::construct::{Owned, destination, site, wait_for};
 use crate::table::{Construct, Table, widened};
+use crate::tasks::{Deferred, defer};
 use gangway_openmp::devices::Destination;
 use gangway_openmp::guard::guard;
 use gangway_openmp::policy::settle;
 use gangway_openmp::state::RUNTIME;
 use gangway_openmp::{information, profile};
 use gangway_runtime::events::Site;
-use gangway_runtime::{DataOperation, Device, Items};
+use gangway_runtime::{DataOperation, Device, Items, Job, Result};
 use std::cell::{Cell, RefCell};
 use std::ffi::c_void;
 
@@ -147,8 +148,7 @@ pub unsafe extern "C" fn GOMP_target_enter_exit_data(
         // SAFETY: the compiler's arrays live until the call returns.
         let table = unsafe { Table::new(construct, count, hosts, sizes, kinds) };
         // SAFETY: the caller's promise.
-        unsafe { wait_for(dependences) };
-        perform_on(device, operation, &table);
+        unsafe { perform_after(device, operation, construct, &table, flags, dependences) };
     });
 }
 
@@ -162,15 +162,15 @@ pub unsafe extern "C" fn GOMP_target_update_ext(
     hosts: *mut usize,
     sizes: *mut usize,
     kinds: *mut u16,
-    _flags: u32,
+    flags: u32,
     dependences: *mut *mut c_void,
 ) {
     guard((), || {
         // SAFETY: the compiler's arrays live until the call returns.
         let table = unsafe { Table::new(Construct::Update, count, hosts, sizes, kinds) };
+        let (operation, construct) = (DataOperation::Update, Construct::Update);
         // SAFETY: the caller's promise.
-        unsafe { wait_for(dependences) };
-        perform_on(device, DataOperation::Update, &table);
+        unsafe { perform_after(device, operation, construct, &table, flags, dependences) };
     });
 }
 
@@ -193,6 +193,57 @@ pub unsafe extern "C" fn GOMP_target_update(
         let table = unsafe { Table::new(Construct::Update, count, hosts, sizes, kinds.as_ptr()) };
         perform_on(device, DataOperation::Update, &table);
     });
+}
+
+/// Performs a construct when its dependences are fulfilled, in a task if nobody waits for it.
+///
+/// # Safety
+/// The table and the dependences are the compiler's.
+unsafe fn perform_after(
+    number: i32,
+    operation: DataOperation,
+    construct: Construct,
+    table: &Table<'_>,
+    flags: u32,
+    dependences: *mut *mut c_void,
+) {
+    let site = site();
+    if flags & flags::NOWAIT != 0
+        && let Destination::Device(device) = destination(number, &site)
+    {
+        let deferred = DeferredData { device, site, operation, construct, arrays: Owned::copy(table) };
+        // SAFETY: the caller's promise.
+        if unsafe { defer(dependences, Box::new(deferred)) } {
+            return;
+        }
+    }
+    // SAFETY: the caller's promise.
+    unsafe { wait_for(dependences) };
+    perform_on(number, operation, table);
+}
+
+/// A data construct that a task issues.
+struct DeferredData {
+    device: &'static Device,
+    site: Site,
+    operation: DataOperation,
+    construct: Construct,
+    arrays: Owned,
+}
+
+impl Deferred for DeferredData {
+    fn issue(&self) -> Option<Result<Box<Job>>> {
+        let &Self { device, site, operation, construct, ref arrays } = self;
+        let table = arrays.table(construct);
+        information::construct(device, &site, title(operation), &table);
+        match RUNTIME.data(device, site, operation, &table) {
+            Ok(job) => Some(Ok(job)),
+            Err(error) => {
+                settle(&error, Some(device));
+                None
+            }
+        }
+    }
 }
 
 fn perform_on(device: i32, operation: DataOperation, table: &Table<'_>) {

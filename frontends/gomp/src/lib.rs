@@ -21,6 +21,7 @@
 //! | `images` | the device images that the runtime has |
 //! | `front_end` | its part in the process's start and end, and what libgomp answers |
 //! | [`register`] | `GOMP_offload_register_ver` and kin |
+//! | `tasks` | constructs that nobody waits for |
 //! | `construct` | what all constructs have in common |
 //! | [`target`] | `GOMP_target_ext` and its older form |
 //! | [`data`] | `GOMP_target_data_ext`, `GOMP_target_update_ext` and kin |
@@ -40,3 +41,4 @@ mod links;
 pub mod register;
 pub mod table;
 pub mod target;
+mod tasks;

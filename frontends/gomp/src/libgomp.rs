@@ -23,6 +23,18 @@ pub type TargetExt = unsafe extern "C" fn(
     *const isize,
 );
 type Register = unsafe extern "C" fn(u32, *const c_void, i32, *const c_void);
+type Task = unsafe extern "C" fn(
+    Body,
+    *mut c_void,
+    Option<unsafe extern "C" fn(*mut c_void, *mut c_void)>,
+    isize,
+    isize,
+    bool,
+    u32,
+    *mut *mut c_void,
+    i32,
+    *mut c_void,
+);
 type WaitDependences = unsafe extern "C" fn(*mut *mut c_void);
 
 /// The functions; `None` where the process has no libgomp.
@@ -32,6 +44,10 @@ pub struct Libgomp {
     pub default_device: Option<unsafe extern "C" fn() -> i32>,
     /// Runs a region on the host, if told so.
     pub target: Option<TargetExt>,
+    /// `GOMP_task`.
+    pub task: Option<Task>,
+    /// `omp_in_final`.
+    pub in_final: Option<unsafe extern "C" fn() -> i32>,
     /// `GOMP_taskwait_depend`.
     pub wait_dependences: Option<WaitDependences>,
     /// `GOMP_offload_register_ver`.
@@ -69,6 +85,8 @@ impl Libgomp {
             Self {
                 default_device: function(c"omp_get_default_device"),
                 target: function(c"GOMP_target_ext"),
+                task: function(c"GOMP_task"),
+                in_final: function(c"omp_in_final"),
                 wait_dependences: function(c"GOMP_taskwait_depend"),
                 register: function(c"GOMP_offload_register_ver"),
                 unregister: function(c"GOMP_offload_unregister_ver"),

@@ -1,9 +1,10 @@
 //! Target regions.
 
-use crate::abi::{argument, device};
-use crate::construct::{destination, keep_private_values, site, wait_for};
+use crate::abi::{argument, device, flags};
+use crate::construct::{Owned, destination, keep_private_values, site, wait_for};
 use crate::libgomp::{Body, libgomp};
 use crate::table::{Construct, Table, widened};
+use crate::tasks::{Deferred, defer};
 use gangway_openmp::devices::Destination;
 use gangway_openmp::guard::guard;
 use gangway_openmp::host::Offload;
@@ -11,7 +12,7 @@ use gangway_openmp::policy::{self, settle};
 use gangway_openmp::state::RUNTIME;
 use gangway_openmp::{information, profile};
 use gangway_runtime::events::Site;
-use gangway_runtime::{Device, ErrorKind, Items, Shape};
+use gangway_runtime::{Device, Error, ErrorKind, Items, Job, Result, Shape};
 use std::ffi::c_void;
 
 /// A region as the compiler passes it.
@@ -90,6 +91,14 @@ impl Region {
         };
         // SAFETY: the compiler's arrays live until the call returns.
         let table = unsafe { Table::new(Construct::Region, self.count, self.hosts, self.sizes, self.kinds) };
+        if self.flags & flags::NOWAIT != 0 {
+            // SAFETY: the caller's promise.
+            let deferred = unsafe { DeferredRegion::new(self, &table, device, site) };
+            // SAFETY: as above.
+            if unsafe { defer(self.dependences, Box::new(deferred)) } {
+                return;
+            }
+        }
         if self.dependences.is_null() {
             // SAFETY: the caller's promise.
             return unsafe { self.run_on(device, site, &table) };
@@ -118,12 +127,7 @@ impl Region {
         match finished {
             Ok(()) => information::construct_done(&site),
             Err(error) => {
-                // A region that has been compiled for the host alone runs there.
-                let on_host = matches!(error.kind, ErrorKind::UnknownRegion { .. })
-                    && policy::offload() != Offload::Mandatory;
-                if !on_host {
-                    settle(&error, Some(device));
-                }
+                hand_to_host(&error, device);
                 // SAFETY: the caller's promise.
                 unsafe { self.run_on_host() };
             }
@@ -146,6 +150,66 @@ impl Region {
                     target(host, body, count, hosts, sizes, kinds, flags, dependences, arguments);
                 }
                 None => body(hosts.cast()),
+            }
+        }
+    }
+}
+
+/// Returns if the host may take a region over that has failed on a device.
+#[cold]
+fn hand_to_host(error: &Error, device: &'static Device) {
+    // A region that has been compiled for the host alone runs there.
+    let for_host = matches!(error.kind, ErrorKind::UnknownRegion { .. });
+    if !for_host || policy::offload() == Offload::Mandatory {
+        settle(error, Some(device));
+    }
+}
+
+/// A region that a task issues.
+struct DeferredRegion {
+    device: &'static Device,
+    site: Site,
+    body: Body,
+    shape: Shape,
+    arrays: Owned,
+}
+
+impl DeferredRegion {
+    /// # Safety
+    /// The region and its table are the compiler's.
+    unsafe fn new(region: &Region, table: &Table<'_>, device: &'static Device, site: Site) -> Self {
+        // SAFETY: the caller's promise.
+        let (shape, arrays) = unsafe { (shape(region.arguments), Owned::with_private_values(table)) };
+        Self { device, site, body: region.body, shape, arrays }
+    }
+}
+
+impl Deferred for DeferredRegion {
+    fn issue(&self) -> Option<Result<Box<Job>>> {
+        let Self { device, site, body, shape, arrays } = self;
+        let table = arrays.table(Construct::Region);
+        information::construct(device, site, "Entering OpenMP kernel", &table);
+        match RUNTIME.run(device, *site, *body as usize, &table, shape) {
+            Ok(job) => Some(Ok(job)),
+            Err(error) => {
+                hand_to_host(&error, device);
+                let (hosts, sizes, kinds) = arrays.pointers();
+                let (thread_limit, null) = (shape.thread_limit[0] as isize, std::ptr::null_mut());
+                let arguments = [argument::THREAD_LIMIT | argument::SUBSEQUENT, thread_limit, 0];
+                let region = Region {
+                    device: device::HOST_FALLBACK,
+                    body: *body,
+                    count: table.kinds().len(),
+                    hosts,
+                    sizes,
+                    kinds,
+                    flags: 0,
+                    dependences: null,
+                    arguments: arguments.as_ptr(),
+                };
+                // SAFETY: the arrays are the compiler's, and outlive the call.
+                unsafe { region.run_on_host() };
+                None
             }
         }
     }

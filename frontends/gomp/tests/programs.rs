@@ -68,6 +68,11 @@ fn teams_threads_and_reductions() {
 }
 
 #[test]
+fn regions_that_nobody_waits_for() {
+    Program::new("nowait.c", &[]).passes(&[]);
+}
+
+#[test]
 fn references_and_members_of_cpp() {
     Program::new("references.cpp", &[]).passes(&[]);
 }
