@@ -126,6 +126,7 @@ programs! {
     dynamic_shared: Compiler, Compiler;
     exclusion: Interpreter, Interpreter;
     generic_regions: Compiler, Compiler;
+    indirect_calls: Compiler, Compiler;
     kernel_language: Compiler, Compiler;
     memory: Compiler, Compiler;
     nested_regions: Compiler, Compiler;
