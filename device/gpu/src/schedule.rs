@@ -141,6 +141,31 @@ mod tests {
         }
     }
 
+    /// A team has one chunk of whole rounds of its threads, and no more iterations than without.
+    #[test]
+    fn merged_chunks_are_one_for_each_team() {
+        for trips in [1, 127, 128, 129, 5000, 1 << 24] {
+            for teams in [1, 3, 100, 4096, 1 << 20] {
+                let chunk = merged(128, trips, teams);
+                assert!(chunk.is_multiple_of(128) && chunk * teams >= trips, "{trips} {teams}: {chunk}");
+                assert_eq!(chunk / 128, trips.div_ceil(128).div_ceil(teams));
+            }
+        }
+        assert_eq!(merged(128, 0, 7), 128);
+        check(100_000, 7, |entity| chunked(100_000, merged(32, 100_000, 7), entity, 7));
+    }
+
+    /// Bounds never go beyond the end, where they would not fit in the loop's type.
+    #[test]
+    fn parts_end_with_the_loop() {
+        let trips = (1 << 31) - 2;
+        for entity in 0..128 {
+            let part = chunked(trips, 1 << 30, entity, 128).within(trips);
+            assert!(part.first <= trips && part.first + part.chunk <= trips, "{part:?}");
+        }
+        check(1000, 5, |entity| chunked(1000, 300, entity, 5).within(1000));
+    }
+
     #[test]
     fn guided_chunks_shrink_to_the_least() {
         let (mut left, mut sizes) = (1000, Vec::new());
