@@ -68,8 +68,7 @@ fn on_the_gpu(program: &Path) -> Command {
 enum Engine {
     /// Compiled, as programs run by default.
     Compiler,
-    /// Interpreted. The compiler runs a called function for some lanes of a warp to its end, and does
-    /// not leave it at a barrier or a lock for which the other lanes are needed.
+    /// Interpreted: it has not been tried compiled since lanes may wait in a function for others.
     Interpreter,
 }
 
@@ -124,24 +123,24 @@ programs! {
     copyprivate: Compiler, Compiler;
     distribute: Compiler, Compiler;
     dynamic_shared: Compiler, Compiler;
-    exclusion: Interpreter, Interpreter;
+    exclusion: Compiler, Compiler;
     generic_regions: Compiler, Compiler;
     indirect_calls: Compiler, Compiler;
     kernel_language: Compiler, Compiler;
     memory: Compiler, Compiler;
     nested_regions: Compiler, Compiler;
-    ordered: Interpreter, Compiler;
+    ordered: Compiler, Compiler;
     queries: Compiler, Compiler;
-    reduction_inside: Interpreter, Compiler;
+    reduction_inside: Compiler, Compiler;
     reduction_order: Compiler, Compiler;
     reduction_threads: Compiler, Compiler;
     reduction_types: Compiler, Compiler;
     reductions_of_classes: Compiler, Compiler;
     reductions_of_fortran: Compiler, Compiler;
     regions_of_fortran: Interpreter, Interpreter;
-    schedules: Interpreter, Interpreter;
+    schedules: Compiler, Compiler;
     sharing: Compiler, Compiler;
-    tasks: Interpreter, Compiler;
+    tasks: Compiler, Compiler;
     teams: Compiler, Compiler;
 }
 

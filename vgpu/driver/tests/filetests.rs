@@ -29,6 +29,7 @@ const NOT_HERE: &[(&str, &str)] = &[
 /// Tests that do not run on a real card, and why.
 const NOT_ON_CARDS: &[(&str, &str)] = &[
     ("fault-deadlock.ptx", "a card waits for ever"),
+    ("fault-lanes-that-never-meet.ptx", "a card waits for ever"),
     ("fault-barrier-count.ptx", "a card waits for ever"),
     ("fault-shared.ptx", "a card finds no wrong access that is inside of a block's shared memory"),
     ("fault-mask.ptx", "the ISA leaves open what it does"),

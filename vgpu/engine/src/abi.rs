@@ -8,6 +8,8 @@
 use std::ffi::c_void;
 use std::sync::atomic::AtomicPtr;
 
+use crate::frame::Frame;
+
 /// Lanes of a warp.
 pub const LANES: usize = 32;
 /// The mask of all lanes.
@@ -26,10 +28,12 @@ pub type Lanes32 = [u32; LANES];
 /// that came back; the others have exited.
 pub type Converged = unsafe extern "C" fn(warp: *mut Warp, arguments: *const *mut c_void) -> u32;
 
-/// Compiled code of a function, masked flavour. `frame` is null when the function is entered from a
-/// call, with `lanes` the lanes that call; otherwise it is the frame of converged code that lanes
-/// have diverged in, `lanes` all those that run it, and the masks of the blocks that they go to are
-/// in the frame. The result is [`Outcome`]'s.
+/// Compiled code of a function, masked flavour. `frame` is where its lanes are, which may have
+/// been in it before; `lanes` are those that call. It gives the lanes that have returned, the join
+/// where all have met ([`met`](crate::frame::met)), or [`SWITCH`](crate::frame::SWITCH).
+///
+/// Without a frame, a function in which lanes may wait for others tells the size of its frame. All
+/// other functions have their frame on the stack then.
 pub type Masked = unsafe extern "C" fn(
     warp: *mut Warp,
     arguments: *const *mut c_void,
@@ -111,6 +115,33 @@ pub struct Warp {
     pub spent_in: u64,
     /// How often the fuel was spent since lanes last took turns.
     pub rations: u32,
+    /// How often lanes of a function had their turn since those outside of it last had theirs.
+    pub turns: u32,
+    /// The frame of the function that runs, or of the innermost on the way to it, in which lanes
+    /// may wait for others.
+    pub(crate) frame: *mut Frame,
+    /// The frames in which lanes are, the youngest first.
+    pub(crate) frames: *mut Frame,
+    pub waiting: Waiting,
+}
+
+/// What lanes wait for that are parked. Compiled code does not look at it.
+#[repr(C)]
+pub struct Waiting {
+    /// The lanes that wait at collective instructions.
+    pub meeting: u32,
+    /// By lane: the mask of those that it waits for, or the number of the barrier.
+    pub waits_for: Lanes32,
+    /// By lane: how often the barrier had been completed before, or one of the numbers that stand
+    /// for collective instructions.
+    pub generation: Lanes32,
+    /// By lane: the form of the collective instruction that it waits at, what it brings there, and
+    /// what it has got from it.
+    pub opcode: Lanes32,
+    pub inputs: [Lanes64; 4],
+    pub results: [Lanes64; 2],
+    /// By lane: where in compiled code it has begun to wait.
+    pub place: Lanes64,
 }
 
 // See the description of the structure.

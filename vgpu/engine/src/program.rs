@@ -24,6 +24,8 @@ pub struct Program {
     straight: Vec<bool>,
     /// Whether the warps of a block are kept abreast.
     abreast: bool,
+    /// In which functions lanes may wait for others of their warp.
+    waits: Vec<bool>,
     /// What [`crate::abi::Warp::symbols`] points to: the variables of the module, then those of
     /// each function.
     symbols: Vec<u64>,
@@ -148,6 +150,7 @@ impl Program {
             targets[alias.alias.index()] = alias.target.0;
         }
         let abreast = load::keeps_abreast(&module);
+        let waits = load::waits(&module);
         let passed = |function: &Function| signature(&function.parameters, &function.returns);
         let signatures = module.functions.iter();
         let signatures = signatures.map(|function| (!function.entry).then(|| passed(function))).collect();
@@ -161,6 +164,7 @@ impl Program {
             functions,
             straight,
             abreast,
+            waits,
             symbols,
             bodies,
             signatures,
@@ -211,6 +215,11 @@ impl Program {
     /// Whether the warps of a block are kept abreast, by time that compiled code counts.
     pub(crate) fn keeps_abreast(&self) -> bool {
         self.abreast
+    }
+
+    /// In which functions lanes may wait for others of their warp.
+    pub(crate) fn waits(&self) -> &[bool] {
+        &self.waits
     }
 
     /// The addresses of variables, for compiled code.

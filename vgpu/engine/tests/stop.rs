@@ -13,7 +13,20 @@ const TEXT: &str = ".version 7.0\n.target sm_70\n.address_size 64\n
       ld.param.u64 %p, [p]; st.global.u32 [%p], 1;
     again: ld.volatile.global.u32 %x, [%p+4]; st.volatile.global.u32 [%p+8], %x; bra again; }";
 
-fn ends_when_told(execution: Execution) {
+/// The same, behind a call from which only the first thread comes back. The others wait in it for
+/// ever.
+const CALLING: &str = ".version 7.0\n.target sm_70\n.address_size 64\n
+    .func f(.param .u64 p) {
+      .reg .u64 %p; .reg .u32 %x; .reg .pred %first;
+      ld.param.u64 %p, [p]; mov.u32 %x, %tid.x; setp.eq.u32 %first, %x, 0; @%first bra end;
+    again: ld.volatile.global.u32 %x, [%p+4]; st.volatile.global.u32 [%p+8], %x; bra again;
+    end: ret; }
+    .visible .entry spin(.param .u64 p) {
+      .reg .u64 %p; .reg .u32 %x;
+      ld.param.u64 %p, [p]; call f, (%p); st.global.u32 [%p], 1;
+    again: ld.volatile.global.u32 %x, [%p+4]; st.volatile.global.u32 [%p+8], %x; bra again; }";
+
+fn ends_when_told(execution: Execution, text: &str) {
     let engine = Engine::new(Options {
         device: 0,
         workers: 2,
@@ -23,7 +36,7 @@ fn ends_when_told(execution: Execution) {
         stack: 1 << 14,
         heap: 0,
     });
-    let program = engine.load(gangway_ptx::parse(TEXT).expect("a module")).expect("memory");
+    let program = engine.load(gangway_ptx::parse(text).expect("a module")).expect("memory");
     let space = Space::get().expect("the addresses of device memory");
     let place = space.allocate(&Request::new(0, 64, AllocationKind::Device)).expect("memory");
     let stop = Arc::new(AtomicBool::new(false));
@@ -54,10 +67,14 @@ fn ends_when_told(execution: Execution) {
 
 #[test]
 fn compiled_code_ends_when_told() {
-    ends_when_told(Execution::CompiledOnly);
+    for text in [TEXT, CALLING] {
+        ends_when_told(Execution::CompiledOnly, text);
+    }
 }
 
 #[test]
 fn the_interpreter_ends_when_told() {
-    ends_when_told(Execution::Interpreted);
+    for text in [TEXT, CALLING] {
+        ends_when_told(Execution::Interpreted, text);
+    }
 }

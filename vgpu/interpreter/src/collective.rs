@@ -36,12 +36,7 @@ impl Barrier {
     }
 }
 
-/// Where a lane stands: those that stand at the same place can act together.
-fn place(lane: &Lane) -> (usize, Option<(usize, usize)>) {
-    (lane.frames.len(), lane.frames.last().map(|frame| (frame.function, frame.at)))
-}
-
-impl Block<'_> {
+impl<'p> Block<'p> {
     /// Lets lanes wait for those that their member masks name.
     pub(crate) fn meet(
         &mut self,
@@ -64,52 +59,54 @@ impl Block<'_> {
         Ok(())
     }
 
-    /// Runs the instructions for which all lanes of a mask have come, but those that
-    /// have exited.
+    /// The instruction that a lane stands at, and the body that it is of.
+    fn instruction_of(&self, lane: &Lane) -> (&'p Body, &'p Instruction) {
+        let frame = lane.frame();
+        let (_, body) = self.program.body(frame.function).expect("a running body");
+        (body, &body.instructions[frame.at])
+    }
+
+    /// Runs the instructions for which all lanes of a mask have come, but those that have exited.
+    /// They need not be at the same one, only at one of the same form.
     pub(crate) fn gather(&mut self, warp: &mut Warp) -> Result<(), Box<Fault>> {
         loop {
             let alive = (0..warp.lanes.len()).filter(|&index| warp.lanes[index].status != Status::Exited);
             let alive = alive.fold(0u32, |mask, index| mask | 1 << index);
             let ready = lanes(alive).find_map(|first| {
                 let Status::Warp(mask) = warp.lanes[first].status else { return None };
-                let here = place(&warp.lanes[first]);
+                let form = self.instruction_of(&warp.lanes[first]).1.opcode;
                 let same = |&index: &usize| {
-                    warp.lanes[index].status == Status::Warp(mask) && place(&warp.lanes[index]) == here
+                    let lane = &warp.lanes[index];
+                    lane.status == Status::Warp(mask) && self.instruction_of(lane).1.opcode == form
                 };
                 let there = lanes(mask & alive).filter(same).fold(0u32, |there, index| there | 1 << index);
-                (there == mask & alive).then_some(there)
+                (there == mask & alive).then_some((there, form))
             });
-            let Some(together) = ready else { return Ok(()) };
-            let frame = warp.lanes[together.trailing_zeros() as usize].frame().clone();
-            let program = self.program;
-            let (_, body) = program.body(frame.function).expect("a running body");
-            let instruction = &body.instructions[frame.at];
+            let Some((together, form)) = ready else { return Ok(()) };
             for index in lanes(together) {
                 warp.lanes[index].status = Status::Running;
             }
             // Lanes wait for those of a mask in nothing else.
-            let Meaning::Exchange(exchange) = program.module.opcode(instruction).meaning else {
+            let Meaning::Exchange(exchange) = self.program.module.opcodes[form.index()].meaning else {
                 return Ok(());
             };
-            self.together(warp, body, instruction, exchange.op, together)?;
+            self.together(warp, exchange.op, together)?;
         }
     }
 
-    /// Runs a collective instruction for the lanes of `set` and moves them on.
+    /// Runs the collective instructions of one form that the lanes of `set` stand at, and moves
+    /// them on.
     pub(crate) fn together(
         &mut self,
         warp: &mut Warp,
-        body: &Body,
-        instruction: &Instruction,
         op: ExchangeOperation,
         set: u32,
     ) -> Result<(), Box<Fault>> {
-        let opcode = self.program.module.opcode(instruction);
-        let operands = body.operands(instruction);
         let mut results = [[0; LANES]; 2];
         let mut inputs = [[0; LANES]; 4];
         let mut count = 0;
         for index in lanes(set) {
+            let (body, instruction) = self.instruction_of(&warp.lanes[index]);
             let sources = self.inputs(&Step::new(self.program, warp, index, body, instruction));
             let sources = sources.map_err(|kind| self.fault(&warp.lanes[index], kind))?;
             count = sources.len();
@@ -117,9 +114,14 @@ impl Block<'_> {
         }
         exchange(op, set, &inputs[..count], &mut results);
         for index in lanes(set) {
+            let (body, instruction) = self.instruction_of(&warp.lanes[index]);
+            let opcode = self.program.module.opcode(instruction);
             let frame = warp.lanes[index].frame_mut();
-            let written =
-                operands.iter().zip(&opcode.expected).filter(|(_, expected)| expected.role.writes());
+            let written = body
+                .operands(instruction)
+                .iter()
+                .zip(&opcode.expected)
+                .filter(|(_, expected)| expected.role.writes());
             for ((&operand, expected), values) in written.zip(&results) {
                 frame.write(body, operand, expected.ty.unwrap_or(Type::B32), values[index]);
             }

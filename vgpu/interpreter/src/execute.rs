@@ -69,7 +69,7 @@ impl Block<'_> {
             }
             // The old forms are for whichever lanes happen to be there.
             Meaning::Exchange(exchange) => {
-                return self.together(warp, body, instruction, exchange.op, run);
+                return self.together(warp, exchange.op, run);
             }
             Meaning::Barrier(barrier) => return self.arrive(warp, body, instruction, barrier, run),
             Meaning::Compute(compute) => self.each(&mut alone, |block, step| block.compute(step, compute)),

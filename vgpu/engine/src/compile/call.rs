@@ -11,6 +11,7 @@ use gangway_ptx::{Operand, Type, Variable};
 
 use super::emit::{Emitter, field};
 use super::layout::{Place, is_scalar};
+use super::unit::Unit;
 use crate::abi::Flavour;
 use crate::lower::Input;
 use crate::support::{Access, Helper, Space};
@@ -32,12 +33,26 @@ fn array(variable: &Variable) -> i32 {
     }
 }
 
-impl Emitter<'_, '_> {
-    /// Calls a function for the lanes that run; those that come back, an `I32`.
-    pub fn call_function(&mut self, index: u32) -> Value {
-        let unit = self.unit;
+/// A call, and where its arguments and results are in the area. Pointers come first, then the
+/// targets of indirect calls, then what is passed, then what comes back.
+pub(crate) struct Call<'a> {
+    pub target: Operand,
+    results: &'a [Operand],
+    arguments: &'a [Operand],
+    returns: &'a [Variable],
+    parameters: &'a [Variable],
+    places: Vec<i32>,
+    /// Where the targets of an indirect call are.
+    targets: i32,
+    /// Where the results begin, and where they end.
+    passed: i32,
+    end: i32,
+}
+
+impl<'a> Call<'a> {
+    #[must_use]
+    pub fn new(unit: &Unit<'a>, index: u32) -> Self {
         let operands = unit.body.operands(&unit.body.instructions[index as usize]);
-        let (results, arguments) = (unit.body.elements(operands[0]), unit.body.elements(operands[2]));
         let (returns, parameters) = match (operands[1], operands[3]) {
             (Operand::Function(id), _) => {
                 let callee = &unit.module.functions[id.index()];
@@ -49,36 +64,112 @@ impl Emitter<'_, '_> {
             }
             _ => unreachable!("the verifier has seen to it that an indirect call has a prototype"),
         };
-        // Pointers first, then targets of indirect calls, then the arrays.
-        let pointers = (8 * (parameters.len() + returns.len())).next_multiple_of(16) as i32;
-        let mut end = pointers + 256;
+        let targets = (8 * (parameters.len() + returns.len())).next_multiple_of(16) as i32;
+        let mut end = targets + if matches!(operands[1], Operand::Function(_)) { 0 } else { 256 };
         let mut place = |variable: &Variable| {
             let start = end;
             end += array(variable);
             start
         };
-        let places: Vec<i32> = parameters.iter().chain(returns).map(&mut place).collect();
-        let area = self.area(end as u32);
-        for (number, &place) in places.iter().enumerate() {
+        let mut places: Vec<i32> = parameters.iter().map(&mut place).collect();
+        let passed = end;
+        let mut place = |variable: &Variable| {
+            let start = end;
+            end += array(variable);
+            start
+        };
+        places.extend(returns.iter().map(&mut place));
+        Call {
+            target: operands[1],
+            results: unit.body.elements(operands[0]),
+            arguments: unit.body.elements(operands[2]),
+            returns,
+            parameters,
+            places,
+            targets,
+            passed,
+            end,
+        }
+    }
+
+    /// How long the area is, and how much of it is passed, as one number.
+    #[must_use]
+    pub fn sizes(&self) -> i64 {
+        i64::from(self.passed) << 32 | i64::from(self.end)
+    }
+}
+
+impl<'a> Emitter<'a, '_> {
+    /// Calls a function for the lanes that run, on the stack; those that come back, an `I32`.
+    pub fn call_function(&mut self, call: &Call<'a>) -> Value {
+        let area = self.pass_arguments(call);
+        let code = match call.target {
+            Operand::Function(_) => self.called(call),
+            _ => {
+                let all = self.mask;
+                self.find_target(call, area, all)
+            }
+        };
+        let back = self.enter(code, area, self.mask);
+        self.take_results(call, area);
+        back
+    }
+
+    /// The function that a call names.
+    #[must_use]
+    pub fn callee(&self, call: &Call<'_>) -> Option<u32> {
+        let Operand::Function(id) = call.target else { return None };
+        let aliases = &self.unit.module.aliases;
+        Some(aliases.iter().find(|alias| alias.alias == id).map_or(id, |alias| alias.target).0)
+    }
+
+    /// The code of the function that a call names, for the lanes that run.
+    fn called(&mut self, call: &Call<'_>) -> Value {
+        match self.callee(call) {
+            Some(callee) => self.code_for_lanes(callee),
+            None => unreachable!("the call names its function"),
+        }
+    }
+
+    /// The code of the function that the first of `lanes` calls by its address. The lanes that call
+    /// the same one are in `results`, with the function.
+    pub fn find_target(&mut self, call: &Call<'_>, area: Value, lanes: Value) -> Value {
+        let addresses = self.value(call.target, Type::B64);
+        addresses.store(&mut self.builder, area, call.targets);
+        let pointer = self.builder.ins().iadd_imm_s(area, i64::from(call.targets));
+        let signature = self.number(signature(call.parameters, call.returns) as i64);
+        self.call(Helper::Target, &[lanes, pointer, signature])
+    }
+
+    /// Puts arguments into the area of calls, which it gives.
+    pub fn pass_arguments(&mut self, call: &Call<'_>) -> Value {
+        let area = self.area(call.end as u32);
+        for (number, &place) in call.places.iter().enumerate() {
             let pointer = self.builder.ins().iadd_imm_s(area, i64::from(place));
             self.store_at(pointer, area, 8 * number as i32);
         }
-        for ((&argument, parameter), &place) in arguments.iter().zip(parameters).zip(&places) {
+        for ((&argument, parameter), &place) in call.arguments.iter().zip(call.parameters).zip(&call.places) {
             self.pass_argument(argument, parameter, area, place);
         }
-        let back = match operands[1] {
-            Operand::Function(id) => {
-                let aliases = &self.unit.module.aliases;
-                let target = aliases.iter().find(|alias| alias.alias == id).map_or(id, |alias| alias.target);
-                let code = self.code_for_lanes(target.0);
-                self.enter(code, area, self.mask)
-            }
-            operand => self.call_indirect(operand, area, pointers, signature(parameters, returns)),
-        };
-        for ((&result, variable), &place) in results.iter().zip(returns).zip(&places[parameters.len()..]) {
+        area
+    }
+
+    /// Takes what has come back from an area.
+    pub fn take_results(&mut self, call: &Call<'_>, area: Value) {
+        let places = &call.places[call.parameters.len()..];
+        for ((&result, variable), &place) in call.results.iter().zip(call.returns).zip(places) {
             self.take_result(result, variable, area, place);
         }
-        back
+    }
+
+    /// The slots of registers that a call writes.
+    pub fn call_writes(&self, call: &Call<'_>) -> Vec<u32> {
+        call.results.iter().filter_map(|&result| self.destination(result)).collect()
+    }
+
+    /// Where arguments have been put that were passed before.
+    pub fn passed_area(&mut self) -> Value {
+        self.area(0)
     }
 
     fn area(&mut self, size: u32) -> Value {
@@ -211,6 +302,13 @@ impl Emitter<'_, '_> {
     /// Runs code of either flavour, which is told all that the masked one wants to know; the lanes
     /// that come back.
     pub fn enter(&mut self, code: Value, arguments: Value, lanes: Value) -> Value {
+        let none = self.number(0);
+        let outcome = self.enter_frame(code, arguments, none, lanes);
+        self.builder.ins().ireduce(I32, outcome)
+    }
+
+    /// The same for lanes that are in a frame; all that the code gives.
+    pub fn enter_frame(&mut self, code: Value, arguments: Value, frame: Value, lanes: Value) -> Value {
         let signature = match self.calls.signature {
             Some(signature) => signature,
             None => {
@@ -220,38 +318,7 @@ impl Emitter<'_, '_> {
                 *self.calls.signature.insert(self.builder.import_signature(signature))
             }
         };
-        let none = self.number(0);
-        let call = self.builder.ins().call_indirect(signature, code, &[self.warp, arguments, none, lanes]);
-        let outcome = self.builder.inst_results(call)[0];
-        self.builder.ins().ireduce(I32, outcome)
-    }
-
-    /// Calls each of the functions that the lanes' registers name, for the lanes that name it.
-    fn call_indirect(&mut self, operand: Operand, area: Value, targets: i32, signature: u64) -> Value {
-        let addresses = self.value(operand, Type::B64);
-        addresses.store(&mut self.builder, area, targets);
-        let (again, call, done) =
-            (self.builder.create_block(), self.builder.create_block(), self.builder.create_block());
-        for _ in 0..2 {
-            self.builder.append_block_param(again, I32);
-        }
-        let none = self.builder.ins().iconst(I32, 0);
-        self.builder.ins().jump(again, &[BlockArg::Value(self.mask), BlockArg::Value(none)]);
-        self.builder.switch_to_block(again);
-        let (rest, back) = (self.builder.block_params(again)[0], self.builder.block_params(again)[1]);
-        let over = self.builder.ins().icmp_imm_u(IntCC::Equal, rest, 0);
-        self.builder.ins().brif(over, done, &[], call, &[]);
-        self.builder.switch_to_block(call);
-        let pointer = self.builder.ins().iadd_imm_s(area, i64::from(targets));
-        let signature = self.number(signature as i64);
-        let code = self.call(Helper::Target, &[rest, pointer, signature]);
-        // The lanes that go there.
-        let lanes = self.load_field(I32, field!(results));
-        let came = self.enter(code, area, lanes);
-        let others = self.builder.ins().band_not(rest, lanes);
-        let all = self.builder.ins().bor(back, came);
-        self.builder.ins().jump(again, &[BlockArg::Value(others), BlockArg::Value(all)]);
-        self.builder.switch_to_block(done);
-        back
+        let call = self.builder.ins().call_indirect(signature, code, &[self.warp, arguments, frame, lanes]);
+        self.builder.inst_results(call)[0]
     }
 }

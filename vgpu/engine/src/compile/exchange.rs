@@ -20,14 +20,17 @@ impl Emitter<'_, '_> {
     pub fn vote(&mut self, operands: &[Operand], vote: Vote, guard: Option<&Predicate>) {
         let holds = self.predicate(operands[1]).bits(&mut self.builder);
         let running = self.running(guard);
+        let result = self.ballot(vote, holds, running);
+        self.write_vote(operands[0], vote, result, guard);
+    }
+
+    /// What comes of a vote of the lanes `running`: their ballot, or 1 or 0.
+    pub fn ballot(&mut self, vote: Vote, holds: Value, running: Value) -> Value {
         let ballot = self.builder.ins().band(holds, running);
         let all = |emitter: &mut Self| emitter.builder.ins().icmp(IntCC::Equal, ballot, running);
         let compared = |emitter: &mut Self, to| emitter.builder.ins().icmp_imm_s(to, ballot, 0);
         let truth = match vote {
-            Vote::Ballot => {
-                self.write_lanes(operands[0], Type::B32, Lanes::Uniform(ballot), guard);
-                return;
-            }
+            Vote::Ballot => return ballot,
             Vote::All => all(self),
             Vote::Any => compared(self, IntCC::NotEqual),
             Vote::Uniform => {
@@ -35,8 +38,17 @@ impl Emitter<'_, '_> {
                 self.builder.ins().bor(all, none)
             }
         };
-        let truth = self.builder.ins().uextend(I32, truth);
-        self.write(operands[0], Type::Pred, Output::Predicate(Predicate::Uniform(truth)), guard);
+        self.builder.ins().uextend(I32, truth)
+    }
+
+    /// Writes what has come of a vote.
+    pub fn write_vote(&mut self, to: Operand, vote: Vote, result: Value, guard: Option<&Predicate>) {
+        if vote == Vote::Ballot {
+            return self.write_lanes(to, Type::B32, Lanes::Uniform(result), guard);
+        }
+        let one = self.builder.ins().iconst(I32, 1);
+        let truth = self.builder.ins().band(result, one);
+        self.write(to, Type::Pred, Output::Predicate(Predicate::Uniform(truth)), guard);
     }
 
     /// `shfl` of all lanes by constants, or from one lane; whether it is one of those.

@@ -99,9 +99,15 @@ impl Graph {
             begins.push(number);
             for index in block.instructions.clone() {
                 let instruction = &body.instructions[index as usize];
-                if speculative(instruction)
-                    || module.opcode(instruction).meaning == Meaning::Control(Control::BranchIndexed)
-                {
+                let alone = match module.opcode(instruction).meaning {
+                    Meaning::Control(Control::BranchIndexed) => true,
+                    // Lanes that call different functions do so one after the other.
+                    Meaning::Control(Control::Call) => {
+                        !matches!(body.operands(instruction)[1], Operand::Function(_))
+                    }
+                    _ => speculative(instruction),
+                };
+                if alone {
                     cutter.begin(index);
                 }
                 cutter.add(module, body, index);

@@ -290,7 +290,6 @@ impl Emitter<'_, '_> {
     pub fn collective(&mut self, index: u32, op: ExchangeOperation, guard: Option<&Predicate>) {
         let unit = self.unit;
         let instruction = &unit.body.instructions[index as usize];
-        let opcode = unit.module.opcode(instruction);
         let operands = unit.body.operands(instruction);
         match op {
             ExchangeOperation::Meet => return,
@@ -303,8 +302,18 @@ impl Emitter<'_, '_> {
             | ExchangeOperation::Reduce(..)
             | ExchangeOperation::Elect => {}
         }
+        let inputs = self.exchange_inputs(index);
+        self.exchange(index, op, &inputs, guard);
+        self.take_exchanged(index, op, guard);
+    }
+
+    /// What lanes bring to a collective instruction.
+    pub fn exchange_inputs(&mut self, index: u32) -> Vec<Input> {
+        let unit = self.unit;
+        let instruction = &unit.body.instructions[index as usize];
+        let opcode = unit.module.opcode(instruction);
         let mut inputs = Vec::with_capacity(4);
-        for (&operand, expected) in operands.iter().zip(&opcode.expected) {
+        for (&operand, expected) in unit.body.operands(instruction).iter().zip(&opcode.expected) {
             if !expected.role.writes() && operand != Operand::Absent {
                 let ty = expected.ty.unwrap_or(Type::B32);
                 inputs.push(match ty {
@@ -313,10 +322,44 @@ impl Emitter<'_, '_> {
                 });
             }
         }
-        let wide = self.pass(&inputs);
+        inputs
+    }
+
+    /// Computes a collective instruction; what comes of it is in the warp's state.
+    pub fn exchange(
+        &mut self,
+        index: u32,
+        op: ExchangeOperation,
+        inputs: &[Input],
+        guard: Option<&Predicate>,
+    ) {
         let running = self.running(guard);
-        let (index, wide) = (self.number(i64::from(instruction.opcode.0)), self.number(wide));
-        self.call(Helper::Collective, &[index, running, wide]);
+        match (op, inputs) {
+            (ExchangeOperation::Meet, _) => {}
+            (ExchangeOperation::Vote(vote), [Input::Predicate(holds), ..]) => {
+                let holds = holds.bits(&mut self.builder);
+                let result = self.ballot(vote, holds, running);
+                self.store_field(result, field!(results));
+            }
+            _ => {
+                let wide = self.pass(inputs);
+                let opcode = self.unit.body.instructions[index as usize].opcode;
+                let (opcode, wide) = (self.number(i64::from(opcode.0)), self.number(wide));
+                self.call(Helper::Collective, &[opcode, running, wide]);
+            }
+        }
+    }
+
+    /// Takes what has come of a collective instruction.
+    pub fn take_exchanged(&mut self, index: u32, op: ExchangeOperation, guard: Option<&Predicate>) {
+        let unit = self.unit;
+        let instruction = &unit.body.instructions[index as usize];
+        let opcode = unit.module.opcode(instruction);
+        let operands = unit.body.operands(instruction);
+        if let ExchangeOperation::Vote(vote) = op {
+            let result = self.load_field(I32, field!(results));
+            return self.write_vote(operands[0], vote, result, guard);
+        }
         let destinations =
             operands.iter().zip(&opcode.expected).filter(|(_, expected)| expected.role.writes());
         for (number, (&operand, expected)) in destinations.enumerate() {

@@ -10,6 +10,11 @@ use super::{BlockShape, Refused, Request, compile, target};
 use crate::abi::Flavour;
 use crate::lower::Features;
 
+/// Lives as long as the tests.
+fn waits(module: &gangway_ptx::Module) -> &'static [bool] {
+    crate::load::waits(module).leak()
+}
+
 fn symbols(module: &gangway_ptx::Module, function: usize) -> u32 {
     let before = module.functions[..function].iter().filter_map(|function| function.body.as_ref());
     (module.variables.len() + before.map(|body| body.variables.len()).sum::<usize>()) as u32
@@ -39,6 +44,7 @@ fn all_tests_of_the_interpreter_compile() {
                     shape: BlockShape { row },
                     check: false,
                     abreast: false,
+                    waits: waits(&module),
                 };
                 let code = compile(&request);
                 assert!(code.is_ok(), "{}, '{}', {flavour:?}: {code:?}", name.display(), function.name);
@@ -61,6 +67,7 @@ fn what_is_only_declared_is_refused_by_name() {
         shape: BlockShape { row: 32 },
         check: false,
         abreast: false,
+        waits: waits(&module),
     };
     assert_eq!(compile(&request), Err(Refused("'absent' is declared and not defined".to_owned())));
 }
@@ -81,6 +88,7 @@ fn kernel(module: &gangway_ptx::Module, flavour: Flavour) -> Request<'_> {
         shape: BlockShape { row: 32 },
         abreast: false,
         check: false,
+        waits: waits(module),
     }
 }
 

@@ -29,6 +29,8 @@ pub struct Request<'a> {
     pub check: bool,
     /// Fuel is time, because warps are kept abreast by it.
     pub abreast: bool,
+    /// For each function of the module, whether lanes may wait in it for others of their warp.
+    pub waits: &'a [bool],
 }
 
 /// How `%tid` runs through the lanes of a warp: what code may be specialised for.
@@ -67,6 +69,8 @@ pub(crate) struct Unit<'a> {
     pub frontend: TargetFrontendConfig,
     pub shape: BlockShape,
     pub check: bool,
+    /// For each function of the module, whether lanes may wait in it for others of their warp.
+    waits: &'a [bool],
     /// Where slots that live across blocks are in the frame, by slot; 0 for others.
     pub homes: Vec<i32>,
     pub frame: i32,
@@ -145,6 +149,7 @@ impl<'a> Unit<'a> {
             frontend,
             shape: request.shape,
             check: request.check,
+            waits: request.waits,
             homes,
             frame,
         };
@@ -181,11 +186,40 @@ impl<'a> Unit<'a> {
         !self.function.entry || self.graph.blocks.iter().any(|block| matches!(block.end, End::Call { .. }))
     }
 
-    /// The blocks that end with a barrier.
+    /// Whether lanes may wait in the function for others of their warp. Others can then go on
+    /// outside of it meanwhile.
     #[must_use]
-    pub fn barriers(&self) -> Vec<u32> {
+    pub fn waits(&self) -> bool {
+        self.waits[self.index as usize]
+    }
+
+    /// Whether lanes may wait in what an instruction calls.
+    #[must_use]
+    pub fn calls_what_waits(&self, instruction: u32) -> bool {
+        match self.body.operands(&self.body.instructions[instruction as usize])[1] {
+            Operand::Function(id) => self.waits[id.index()],
+            _ => true,
+        }
+    }
+
+    /// Whether the function that an instruction calls is only known when it runs.
+    #[must_use]
+    pub fn calls_by_address(&self, instruction: u32) -> bool {
+        let operands = self.body.operands(&self.body.instructions[instruction as usize]);
+        !matches!(operands[1], Operand::Function(_))
+    }
+
+    /// The blocks behind whose end lanes may go on after they have waited: at a barrier, or in a
+    /// function.
+    #[must_use]
+    pub fn left(&self) -> Vec<u32> {
         let ends = self.graph.blocks.iter().zip(0u32..);
-        ends.filter(|(block, _)| matches!(block.end, End::Barrier { .. })).map(|(_, number)| number).collect()
+        let left = ends.filter(|(block, _)| match block.end {
+            End::Barrier { .. } => true,
+            End::Call { instruction, .. } => self.calls_what_waits(instruction),
+            _ => false,
+        });
+        left.map(|(_, number)| number).collect()
     }
 }
 

@@ -5,6 +5,7 @@ mod abreast;
 mod graph;
 mod place;
 mod straight;
+mod waits;
 
 use gangway_ptx::{Function, MOST_STATIC_SHARED, Module, StateSpace};
 
@@ -13,6 +14,7 @@ pub(crate) use graph::Graph;
 use place::SHARED_START;
 pub(crate) use place::{Piece, PieceClass, Places, pieces};
 pub(crate) use straight::is_straight;
+pub(crate) use waits::waits;
 
 use crate::program::{Kernel, LoadError, Parameter};
 

@@ -6,6 +6,7 @@
 //! compiled code asks for while it runs goes to its [`WarpHost`](warp::WarpHost). Signals are
 //! made into faults by [`trap`], and faults into reports by [`report`].
 
+mod arena;
 mod barrier;
 mod block;
 mod builtin;

@@ -16,7 +16,7 @@ use super::local::{LOCAL_START, LocalMemory};
 use super::trap::{self, Running};
 use super::warp::{BlockState, WarpHost};
 use crate::abi::{ALL, Converged, Flavour, LANES, Masked, Warp};
-use crate::support::{HELPERS, Host};
+use crate::support::{HELPERS, Host, start};
 
 /// What a warp did when it was let run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,6 +109,7 @@ fn prepare(host: &WarpHost, warp: &mut Warp, block: [u32; 3], shared: u64, worke
     warp.fuel = host.ration.get();
     warp.carry = 0;
     (warp.spins, warp.rations, warp.spent_at, warp.spent_in) = (0, 0, 0, 0);
+    (warp.frame, warp.frames, warp.waiting.meeting, warp.turns) = (ptr::null_mut(), ptr::null_mut(), 0, 0);
     host.start(missing);
 }
 
@@ -324,6 +325,8 @@ unsafe fn run_kernel(host: &WarpHost, warp: *mut Warp, function: u32) {
         if flavour == Flavour::Converged {
             let run: Converged = std::mem::transmute(code);
             run(warp, none);
+        } else if host.waits(function) {
+            start(warp, function, none, !exited);
         } else {
             let run: Masked = std::mem::transmute(code);
             run(warp, none, ptr::null_mut(), !exited);

@@ -141,6 +141,7 @@ impl Table {
             shape,
             check: program.device().check,
             abreast: program.keeps_abreast(),
+            waits: program.waits(),
         };
         let refused = |compile::Refused(what)| FaultKind::Unsupported(what);
         let compiled = cache::compile(self.cached(program), &request).map_err(refused)?;

@@ -6,12 +6,13 @@
 
 use std::cell::{Cell, RefCell};
 use std::ffi::c_void;
-use std::ptr;
+use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
 use gangway_interpreter::{FaultKind, barrier_count};
 use gangway_ptx::Module;
 
+use super::arena::Arena;
 use super::barrier::{Arrival, BARRIERS, Barrier};
 use super::clock;
 use super::fiber::{FiberYielder, Pause};
@@ -91,6 +92,8 @@ pub(crate) struct WarpHost {
     index: Cell<usize>,
     /// Lanes whose exit is already counted in [`BlockState::alive`].
     counted: Cell<u32>,
+    /// The frames of functions that lanes wait in.
+    frames: Arena,
     pub failure: RefCell<Option<Failure>>,
     /// The signal that it raised.
     pub trap: Cell<Option<Trap>>,
@@ -109,6 +112,7 @@ impl Default for WarpHost {
             met: Cell::new(false),
             index: Cell::new(0),
             counted: Cell::new(0),
+            frames: Arena::default(),
             failure: RefCell::new(None),
             trap: Cell::new(None),
         }
@@ -136,6 +140,7 @@ impl WarpHost {
     /// the launch.
     pub fn start(&self, missing: u32) {
         self.counted.set(missing);
+        self.frames.clear();
     }
 
     #[must_use]
@@ -277,6 +282,18 @@ impl Host for WarpHost {
             Ok(code) => code,
             Err(kind) => self.fault(warp, lanes, kind),
         }
+    }
+
+    fn waits(&self, function: u32) -> bool {
+        self.program().waits()[function as usize]
+    }
+
+    fn allocate(&self, size: usize) -> Option<NonNull<u8>> {
+        self.frames.allocate(size)
+    }
+
+    fn release(&self, memory: NonNull<u8>) {
+        self.frames.release(memory);
     }
 
     fn clock(&self, _warp: &Warp) -> u64 {

@@ -60,8 +60,9 @@ pub(super) unsafe extern "C" fn code(
     unsafe { run(warp, |warp| warp.host().code(warp, function as u32, flavour, mask as u32)) }
 }
 
-/// The code of the function that the first lane of `mask` names in `targets`, and in `results` the
-/// lanes that name the same one. `signature` says what it must take and return.
+/// The code of the function that the first lane of `mask` names in `targets`. `signature` says what
+/// it must take and return. In `results` are the lanes that name the same one; and its number plus
+/// one if those are not all and may wait in it, so that it needs a frame of its own.
 pub(super) unsafe extern "C" fn target(
     warp: *mut Warp,
     mask: u64,
@@ -86,10 +87,10 @@ pub(super) unsafe extern "C" fn target(
                 };
                 fault(warp, same, kind);
             }
-            warp.results[0][0] = same.into();
             let flavour = if same == u32::MAX { Flavour::Converged } else { Flavour::Masked };
             let code = host.code(warp, index as u32, flavour, same);
-            warp.results[0][0] = same.into();
+            let waits = flavour == Flavour::Masked && host.waits(index as u32);
+            (warp.results[0][0], warp.results[1][0]) = (same.into(), if waits { index + 1 } else { 0 });
             code
         })
     }

@@ -77,35 +77,51 @@ pub(super) unsafe extern "C" fn collective(warp: *mut Warp, opcode: u64, mask: u
             if quick::exchange(op, mask as u32, wide as u32, warp) {
                 return;
             }
-            let count = (wide >> 32) as usize;
             let mut inputs = [[0u64; 32]; 4];
-            for (index, ty) in sources(opcode, count.min(4)).enumerate() {
-                for (lane, input) in inputs[index].iter_mut().enumerate() {
-                    *input = if ty == Type::Pred {
-                        warp.values[index][0] >> lane & 1
-                    } else {
-                        value(&warp.values[index], wide >> index & 1 != 0, lane)
-                    };
-                }
-            }
+            let count = inputs_of(warp, opcode, wide, u32::MAX, &mut inputs);
             let mut results = [[0u64; 32]; 2];
-            exchange(op, mask as u32, &inputs[..count.min(4)], &mut results);
-            let written = opcode.expected.iter().filter(|expected| expected.role.writes());
-            for (number, expected) in written.enumerate().take(2) {
-                match expected.ty.unwrap_or(Type::B32) {
-                    Type::Pred => {
-                        let bits =
-                            (0..32).fold(0u64, |bits, lane| bits | (results[number][lane] & 1) << lane);
-                        warp.results[number][0] = bits;
-                    }
-                    ty if ty.bits() > 32 => warp.results[number] = results[number],
-                    _ => {
-                        let narrow = narrow_mut(&mut warp.results[number]);
-                        narrow.iter_mut().zip(&results[number]).for_each(|(to, &from)| *to = from as u32);
-                    }
-                }
-            }
+            exchange(op, mask as u32, &inputs[..count], &mut results);
+            leave_results(warp, opcode, &results);
         });
+    }
+}
+
+/// What the lanes of `mask` bring to a collective instruction; how many values each.
+pub(super) fn inputs_of(
+    warp: &Warp,
+    opcode: &Opcode,
+    wide: u64,
+    mask: u32,
+    inputs: &mut [[u64; 32]; 4],
+) -> usize {
+    let count = ((wide >> 32) as usize).min(inputs.len());
+    for (index, ty) in sources(opcode, count).enumerate() {
+        for lane in lanes(mask) {
+            inputs[index][lane] = if ty == Type::Pred {
+                warp.values[index][0] >> lane & 1
+            } else {
+                value(&warp.values[index], wide >> index & 1 != 0, lane)
+            };
+        }
+    }
+    count
+}
+
+/// Puts what lanes get from a collective instruction where compiled code looks for it.
+pub(super) fn leave_results(warp: &mut Warp, opcode: &Opcode, results: &[[u64; 32]; 2]) {
+    let written = opcode.expected.iter().filter(|expected| expected.role.writes());
+    for (number, expected) in written.enumerate().take(2) {
+        match expected.ty.unwrap_or(Type::B32) {
+            Type::Pred => {
+                let bits = (0..32).fold(0u64, |bits, lane| bits | (results[number][lane] & 1) << lane);
+                warp.results[number][0] = bits;
+            }
+            ty if ty.bits() > 32 => warp.results[number] = results[number],
+            _ => {
+                let narrow = narrow_mut(&mut warp.results[number]);
+                narrow.iter_mut().zip(&results[number]).for_each(|(to, &from)| *to = from as u32);
+            }
+        }
     }
 }
 

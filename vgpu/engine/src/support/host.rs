@@ -4,6 +4,7 @@
 //! it with fibers and blocks; tests implement it with a single warp and no waiting.
 
 use std::ffi::c_void;
+use std::ptr::NonNull;
 
 use gangway_interpreter::FaultKind;
 use gangway_ptx::Module;
@@ -57,6 +58,14 @@ pub trait Host {
     /// without a body that the engine provides (`vprintf`) it is the engine's own. What cannot be
     /// compiled is a fault of `lanes`.
     fn code(&self, warp: &mut Warp, function: u32, flavour: Flavour, lanes: u32) -> *const c_void;
+
+    /// Whether lanes may wait for others of their warp in a function.
+    fn waits(&self, function: u32) -> bool;
+
+    /// Memory for a frame, until it is given back or the warp ends. None when the warp has as much
+    /// as it may have.
+    fn allocate(&self, size: usize) -> Option<NonNull<u8>>;
+    fn release(&self, memory: NonNull<u8>);
 
     /// The clock of the device in cycles, and that of the system in nanoseconds.
     fn clock(&self, warp: &Warp) -> u64;

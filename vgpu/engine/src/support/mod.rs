@@ -9,8 +9,10 @@ mod access;
 mod atomic;
 mod call;
 mod compute;
+mod frames;
 mod host;
 mod local;
+mod meet;
 mod pointers;
 mod quick;
 mod schedule;
@@ -21,6 +23,7 @@ use gangway_interpreter::FaultKind;
 
 pub(crate) use access::{Access, IsIn, Space};
 pub(crate) use atomic::Operation;
+pub(crate) use frames::start;
 pub use host::{Arrivals, Host, Ticket};
 
 use crate::abi::Warp;
@@ -64,11 +67,15 @@ helpers! {
     Prepare = enter_prepare => schedule::prepare,
     Next = enter_next => schedule::next,
     StepBack = enter_step_back => schedule::step_back,
-    Meet = enter_meet => schedule::meet,
+    Meet = enter_meet => meet::meet,
     Barrier = enter_barrier => schedule::barrier,
     BarrierAll = enter_barrier_all => schedule::barrier_all,
     Turn = enter_turn => schedule::turn,
     Arrive = enter_arrive => schedule::arrive,
+    Enter = enter_enter => frames::enter,
+    Run = enter_run => frames::run_frame,
+    Start = enter_start => frames::start_frame,
+    Deliver = enter_deliver => frames::deliver,
     Trap = enter_trap => call::trap,
     StackOverflow = enter_stack_overflow => call::stack_overflow,
     CheckTargets = enter_check_targets => call::check_targets,

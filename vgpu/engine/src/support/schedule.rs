@@ -7,19 +7,13 @@
 
 use gangway_interpreter::FaultKind;
 
-use super::{fault, lanes, narrow, narrow_mut, run};
+use super::meet::{self, EXCHANGED, MEETS};
+use super::{fault, frames, lanes, narrow, narrow_mut, run};
 use crate::abi::Warp;
-use crate::frame::{Frame, group};
+use crate::frame::{Frame, behind, chosen, exchanged, group};
 use crate::support::Ticket;
 
-/// Marks lanes that wait at a collective instruction, and not at a barrier.
-const MEETS: u32 = u32::MAX;
-
-fn chosen(block: u32, lanes: u32) -> u64 {
-    u64::from(block) << 32 | u64::from(lanes)
-}
-
-/// Makes a frame empty.
+/// Clears a part of a frame.
 pub(super) unsafe extern "C" fn clear(_warp: *mut Warp, frame: *mut u8, size: u64) {
     // SAFETY: compiled code passes its own frame.
     unsafe { std::ptr::write_bytes(frame, 0, size as usize) }
@@ -28,13 +22,7 @@ pub(super) unsafe extern "C" fn clear(_warp: *mut Warp, frame: *mut u8, size: u6
 /// Makes the frame of converged code ready for masked code: no lane waits anywhere.
 pub(super) unsafe extern "C" fn prepare(_warp: *mut Warp, frame: *mut Frame, blocks: u64) {
     // SAFETY: compiled code passes its own frame, in which the masks of its blocks follow.
-    unsafe {
-        (*frame).blocks = blocks as u32;
-        (*frame).lanes = u32::MAX;
-        ((*frame).waiting, (*frame).held) = (0, 0);
-        ((*frame).returned, (*frame).parked) = (0, 0);
-        std::ptr::write_bytes(frame.add(1).cast::<u32>(), 0, 2 * blocks as usize);
-    }
+    unsafe { Frame::empty(frame, blocks as u32) }
 }
 
 /// Takes the lanes that wait for the first block from `from` on.
@@ -71,7 +59,7 @@ unsafe fn take(frame: *mut Frame, from: u32) -> Option<u64> {
 /// # Safety
 ///
 /// As for [`take`], and there is such a block.
-unsafe fn wait(frame: *mut Frame, block: u32, lanes: u32) {
+pub(super) unsafe fn wait(frame: *mut Frame, block: u32, lanes: u32) {
     // SAFETY: as the caller says.
     unsafe {
         *Frame::pending(frame, block) |= lanes;
@@ -79,37 +67,58 @@ unsafe fn wait(frame: *mut Frame, block: u32, lanes: u32) {
     }
 }
 
+/// Those of `parked` that wait for the same as `lane`.
+fn alike(warp: &Warp, parked: u32, lane: usize) -> u32 {
+    let waiting = &warp.waiting;
+    let same = |&other: &usize| {
+        waiting.waits_for[other] == waiting.waits_for[lane]
+            && waiting.generation[other] == waiting.generation[lane]
+    };
+    lanes(parked).filter(same).fold(0, |set, lane| set | 1 << lane)
+}
+
 /// Lanes parked in `block` that can go on: those that meet, or those behind a barrier.
 ///
 /// # Safety
 ///
 /// As for [`wait`].
-unsafe fn released(warp: &mut Warp, frame: *mut Frame, block: u32) -> Option<u64> {
+pub(super) unsafe fn released(warp: &mut Warp, frame: *mut Frame, block: u32) -> Option<u64> {
     // SAFETY: as the caller says.
     unsafe {
-        let parked = Frame::parked(frame, block);
+        let (parked, blocks) = (Frame::parked(frame, block), (*frame).blocks);
         let mut rest = *parked;
         while rest != 0 {
             let first = rest.trailing_zeros() as usize;
-            let (waits_for, generation) = ((*frame).waits_for[first], (*frame).generation[first]);
-            let same = |&lane: &usize| {
-                (*frame).waits_for[lane] == waits_for && (*frame).generation[lane] == generation
-            };
-            let set = lanes(*parked).filter(same).fold(0u32, |set, lane| set | 1 << lane);
+            let mut set = alike(warp, rest, first);
             rest &= !set;
-            let place = if generation == MEETS {
-                if set != waits_for & !warp.exited {
-                    continue;
+            let place = match warp.waiting.generation[first] {
+                MEETS => {
+                    let Some(all) = meet::together(warp, first) else { continue };
+                    if all & *parked == all {
+                        // No lane is elsewhere: they do it at once.
+                        warp.waiting.meeting &= !all;
+                        set = all;
+                        block
+                    } else {
+                        meet::exchange_all(warp, all);
+                        set &= all;
+                        meet::give(warp, set);
+                        exchanged(blocks, block)
+                    }
                 }
-                block
-            } else {
-                let ticket = Ticket { barrier: waits_for, generation };
-                let Some(arrivals) = warp.host().passed(warp, ticket) else { continue };
-                for lane in lanes(set) {
-                    narrow_mut(&mut warp.results[0])[lane] = arrivals.holds;
-                    narrow_mut(&mut warp.results[1])[lane] = arrivals.arrived;
+                EXCHANGED => {
+                    meet::give(warp, set);
+                    exchanged(blocks, block)
                 }
-                (*frame).blocks + block
+                generation => {
+                    let ticket = Ticket { barrier: warp.waiting.waits_for[first], generation };
+                    let Some(arrivals) = warp.host().passed(warp, ticket) else { continue };
+                    for lane in lanes(set) {
+                        narrow_mut(&mut warp.results[0])[lane] = arrivals.holds;
+                        narrow_mut(&mut warp.results[1])[lane] = arrivals.arrived;
+                    }
+                    behind(blocks, block)
+                }
             };
             *parked &= !set;
             (*frame).parked &= !set;
@@ -119,7 +128,49 @@ unsafe fn released(warp: &mut Warp, frame: *mut Frame, block: u32) -> Option<u64
     }
 }
 
-/// Chooses the lanes that go on. None do when all have returned or exited.
+/// Whether any of the lanes that are parked can go on.
+pub(super) fn is_released(warp: &mut Warp, parked: u32) -> bool {
+    lanes(parked).any(|lane| match warp.waiting.generation[lane] {
+        MEETS => meet::together(warp, lane).is_some(),
+        EXCHANGED => true,
+        generation => {
+            let ticket = Ticket { barrier: warp.waiting.waits_for[lane], generation };
+            // SAFETY: the warp runs.
+            unsafe { warp.host() }.passed(warp, ticket).is_some()
+        }
+    })
+}
+
+/// Waits until a barrier of the block may have been completed, for lanes that are parked. If all of
+/// them wait for others of the warp, nobody will ever come.
+pub(super) fn wait_for_barriers(warp: &mut Warp, parked: u32) {
+    let blamed = parked.trailing_zeros() as usize & 31;
+    warp.called_from = warp.waiting.place[blamed];
+    if lanes(parked).all(|lane| matches!(warp.waiting.generation[lane], MEETS | EXCHANGED)) {
+        fault(warp, parked, FaultKind::Deadlock);
+    }
+    // SAFETY: the warp runs.
+    unsafe { warp.host() }.wait(warp, parked);
+}
+
+/// Parks lanes at the end or the beginning of a block; what they wait for is known.
+///
+/// # Safety
+///
+/// As for [`wait`].
+pub(super) unsafe fn park(warp: &mut Warp, frame: *mut Frame, block: u32, mask: u32) {
+    for lane in lanes(mask) {
+        warp.waiting.place[lane] = warp.called_from;
+    }
+    // SAFETY: as the caller says.
+    unsafe {
+        *Frame::parked(frame, block) |= mask;
+        (*frame).parked |= mask;
+    }
+}
+
+/// Chooses the lanes that go on. None do when all have returned or exited, or when those of other
+/// functions have to go on first.
 ///
 /// # Safety
 ///
@@ -146,12 +197,10 @@ unsafe fn choose(warp: &mut Warp, frame: *mut Frame) -> u64 {
                     return chosen;
                 }
             }
-            if lanes(parked).all(|lane| (*frame).generation[lane] == MEETS) {
-                // The lanes that could come are outside of this function, and it must end before
-                // they go on.
-                fault(warp, parked, FaultKind::Deadlock);
+            if !frames::is_alone(warp, frame) {
+                return 0;
             }
-            warp.host().wait(warp, parked);
+            wait_for_barriers(warp, parked);
         }
     }
 }
@@ -200,6 +249,10 @@ pub(super) unsafe extern "C" fn step_back(warp: *mut Warp, frame: *mut Frame, bl
             if block >= (*frame).blocks {
                 return choose(warp, frame);
             }
+            if frames::rest(warp, frame) {
+                wait(frame, block, lanes as u32);
+                return 0;
+            }
             if (*frame).waiting == 0 && (*frame).parked == 0 {
                 return chosen(block, lanes as u32);
             }
@@ -222,78 +275,6 @@ pub(super) unsafe extern "C" fn step_back(warp: *mut Warp, frame: *mut Frame, bl
     }
 }
 
-/// Lanes come to the collective instruction that `block` begins with, the masks of those that they
-/// wait for in `values[0]`. Those that can go on, or none.
-pub(super) unsafe extern "C" fn meet(warp: *mut Warp, frame: *mut Frame, block: u64, mask: u64) -> u64 {
-    // SAFETY: compiled code passes its warp, its own frame and one of its blocks.
-    unsafe {
-        run(warp, |warp| {
-            let (block, mask) = (block as u32, mask as u32);
-            for lane in lanes(mask) {
-                let members = narrow(&warp.values[0])[lane];
-                if members >> lane & 1 == 0 {
-                    fault(warp, 1 << lane, FaultKind::NotInMask(members));
-                }
-                (*frame).waits_for[lane] = members;
-                (*frame).generation[lane] = MEETS;
-            }
-            *Frame::parked(frame, block) |= mask;
-            (*frame).parked |= mask;
-            match released(warp, frame, block) {
-                Some(chosen) if (chosen >> 32) as u32 == block => {
-                    requeue(warp, frame, block);
-                    u64::from(chosen as u32)
-                }
-                // Others are behind the barrier at the end of the same block: they are found again.
-                Some(chosen) => {
-                    wait_behind(frame, block, chosen as u32);
-                    0
-                }
-                None => 0,
-            }
-        })
-    }
-}
-
-/// Lets other sets of lanes that are complete at the same instruction come to it again, before
-/// anybody goes on to later blocks: behind it they are together, as they were in front of it.
-///
-/// # Safety
-///
-/// As for [`wait`].
-unsafe fn requeue(warp: &Warp, frame: *mut Frame, block: u32) {
-    // SAFETY: as the caller says.
-    unsafe {
-        let parked = *Frame::parked(frame, block);
-        let meets = lanes(parked).filter(|&lane| (*frame).generation[lane] == MEETS);
-        let meets = meets.fold(0u32, |set, lane| set | 1 << lane);
-        let complete = lanes(meets).filter(|&lane| {
-            let members = (*frame).waits_for[lane] & !warp.exited;
-            let same = |other: usize| (*frame).waits_for[other] == (*frame).waits_for[lane];
-            members & !meets == 0 && lanes(members).all(same)
-        });
-        let complete = complete.fold(0u32, |set, lane| set | 1 << lane);
-        if complete != 0 {
-            *Frame::parked(frame, block) &= !complete;
-            (*frame).parked &= !complete;
-            wait(frame, block, complete);
-        }
-    }
-}
-
-/// Parks lanes again that have been found to have passed their barrier.
-///
-/// # Safety
-///
-/// As for [`wait`].
-unsafe fn wait_behind(frame: *mut Frame, block: u32, lanes: u32) {
-    // SAFETY: as the caller says.
-    unsafe {
-        *Frame::parked(frame, block) |= lanes;
-        (*frame).parked |= lanes;
-    }
-}
-
 /// What compiled code has left of a barrier: for each lane its number, and how many threads it is
 /// for.
 struct Arriving {
@@ -313,7 +294,7 @@ impl Arriving {
 
     /// Lets the lanes of `mask` arrive, all for the same barrier together; tells `parks` of each
     /// such set.
-    fn arrive(&self, warp: &mut Warp, mask: u32, mut parks: impl FnMut(u32, Ticket)) {
+    fn arrive(&self, warp: &mut Warp, mask: u32, mut parks: impl FnMut(&mut Warp, u32, Ticket)) {
         let count = |lane: usize| self.counts.as_ref().map(|counts| counts[lane]);
         let mut rest = mask;
         while rest != 0 {
@@ -329,7 +310,7 @@ impl Arriving {
             // SAFETY: the warp runs.
             let host = unsafe { warp.host() };
             let ticket = host.arrive(warp, self.numbers[first], count(first), set, holds);
-            parks(set, ticket);
+            parks(warp, set, ticket);
         }
     }
 }
@@ -346,14 +327,13 @@ pub(super) unsafe extern "C" fn barrier(
     unsafe {
         run(warp, |warp| {
             let (block, mask) = (block as u32, mask as u32);
-            Arriving::new(warp, flags).arrive(warp, mask, |set, ticket| {
+            Arriving::new(warp, flags).arrive(warp, mask, |warp, set, ticket| {
                 for lane in lanes(set) {
-                    (*frame).waits_for[lane] = ticket.barrier;
-                    (*frame).generation[lane] = ticket.generation;
+                    warp.waiting.waits_for[lane] = ticket.barrier;
+                    warp.waiting.generation[lane] = ticket.generation;
                 }
             });
-            *Frame::parked(frame, block) |= mask;
-            (*frame).parked |= mask;
+            park(warp, frame, block, mask);
             choose(warp, frame)
         })
     }
@@ -366,7 +346,7 @@ pub(super) unsafe extern "C" fn barrier_all(warp: *mut Warp, flags: u64) {
     unsafe {
         run(warp, |warp| {
             let mut tickets = Vec::new();
-            Arriving::new(warp, flags).arrive(warp, u32::MAX, |set, ticket| tickets.push((set, ticket)));
+            Arriving::new(warp, flags).arrive(warp, u32::MAX, |_, set, ticket| tickets.push((set, ticket)));
             for (set, ticket) in tickets {
                 let arrivals = loop {
                     match warp.host().passed(warp, ticket) {
@@ -392,5 +372,5 @@ pub(super) unsafe extern "C" fn turn(warp: *mut Warp) {
 /// Lanes come to a barrier and go on.
 pub(super) unsafe extern "C" fn arrive(warp: *mut Warp, mask: u64, flags: u64) {
     // SAFETY: compiled code passes its warp.
-    unsafe { run(warp, |warp| Arriving::new(warp, flags).arrive(warp, mask as u32, |_, _| {})) }
+    unsafe { run(warp, |warp| Arriving::new(warp, flags).arrive(warp, mask as u32, |_, _, _| {})) }
 }

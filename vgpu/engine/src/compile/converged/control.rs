@@ -3,14 +3,17 @@
 use std::ops::Range;
 
 use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{Block as Label, BlockCall, InstBuilder, JumpTableData, Value};
 use gangway_ptx::{Guard, Operand, Type};
 
 use super::Converged;
 use crate::abi::ALL;
-use crate::compile::emit::Known;
+use crate::compile::call::Call;
+use crate::compile::emit::{Known, field};
 use crate::compile::region::Region;
 use crate::compile::shape::Shape;
+use crate::frame::in_frame;
 use crate::lower::Input;
 use crate::support::Helper;
 use crate::value::Predicate;
@@ -159,7 +162,19 @@ impl Converged<'_, '_> {
     pub(super) fn call(&mut self, number: u32, instruction: u32, next: u32) {
         self.at(instruction);
         let unit = self.emit.unit;
-        let back = self.emit.call_function(instruction);
+        let call = Call::new(unit, instruction);
+        let waits = unit.calls_what_waits(instruction);
+        if unit.calls_by_address(instruction) {
+            self.call_together(number, &call);
+        }
+        if waits {
+            self.checkpoint(number, next, &call);
+        }
+        let back = self.emit.call_function(&call);
+        if waits {
+            let parent = self.emit.load_at(I64, self.frame, in_frame!(parent));
+            self.emit.store_field(parent, field!(frame));
+        }
         // Results that are taken to be the same in all lanes have to be.
         let mut different = None;
         for slot in self.emit.written.as_slice().to_vec() {
@@ -181,12 +196,29 @@ impl Converged<'_, '_> {
         let (fine, leave) = (self.label(), self.cold_label());
         self.emit.builder.ins().brif(wrong, leave, &[], fine, &[]);
         self.switch(leave);
+        if waits {
+            self.leave_if_claimed(number, back);
+        }
         // The values of this block's own are what `leave_for` writes, whatever their variables
         // hold.
         self.leave_for(&[(next, Some(back))], &[next]);
         self.switch(fine);
         self.flush(number);
         self.go(number, next);
+    }
+
+    /// Lanes that call different functions by their addresses do so in masked code.
+    fn call_together(&mut self, number: u32, call: &Call<'_>) {
+        let target = self.emit.value(call.target, Type::B64);
+        let mut different = None;
+        self.differences(&target, &mut different);
+        let Some(different) = different else { return };
+        let (fine, leave) = (self.label(), self.cold_label());
+        let different = self.any_bit(different);
+        self.emit.builder.ins().brif(different, leave, &[], fine, &[]);
+        self.switch(leave);
+        self.leave_for(&[(number, None)], &[number]);
+        self.switch(fine);
     }
 
     pub(super) fn steps_back(&mut self) {

@@ -1,14 +1,12 @@
 //! Where converged code gives its lanes to masked code, and takes them back.
 
 use cranelift_codegen::ir::types::{I32, I64, I64X2};
-use cranelift_codegen::ir::{
-    AbiParam, Block as Label, BlockCall, InstBuilder, JumpTableData, Signature, Value,
-};
-use cranelift_codegen::isa::CallConv;
+use cranelift_codegen::ir::{Block as Label, BlockCall, InstBuilder, JumpTableData, Value};
 
 use super::Converged;
 use crate::abi::{Flavour, LANES};
-use crate::compile::emit::{Known, Steps};
+use crate::compile::call::Call;
+use crate::compile::emit::{Known, Steps, field};
 use crate::compile::masked::fetch;
 use crate::compile::shape::Shape;
 use crate::frame::{self, group, in_frame};
@@ -25,14 +23,7 @@ impl Converged<'_, '_> {
                 if needed[..index].iter().any(|&other| unit.liveness.enters(other, slot)) {
                     continue;
                 }
-                let home = unit.homes[slot as usize];
-                match self.emit.slot_for_frame(slot) {
-                    Input::Lanes(lanes) => lanes.store(&mut self.emit.builder, self.frame, home),
-                    Input::Predicate(predicate) => {
-                        let bits = predicate.bits(&mut self.emit.builder);
-                        self.store(bits, home);
-                    }
-                }
+                self.spill(slot);
             }
         }
         // The rest of the frame is made only now: most warps never need it.
@@ -49,6 +40,52 @@ impl Converged<'_, '_> {
         self.emit.builder.ins().jump(self.hand_over, &[]);
     }
 
+    /// Writes what a slot holds to the frame.
+    fn spill(&mut self, slot: u32) {
+        let home = self.emit.unit.homes[slot as usize];
+        match self.emit.slot_for_frame(slot) {
+            Input::Lanes(lanes) => lanes.store(&mut self.emit.builder, self.frame, home),
+            Input::Predicate(predicate) => {
+                let bits = predicate.bits(&mut self.emit.builder);
+                self.store(bits, home);
+            }
+        }
+    }
+
+    /// Puts the registers that live behind a call into the frame, so that lanes which come back
+    /// from it can go on while others wait in it.
+    pub(super) fn checkpoint(&mut self, number: u32, next: u32, call: &Call<'_>) {
+        let unit = self.emit.unit;
+        let written = self.emit.call_writes(call);
+        for &slot in unit.liveness.entering(next) {
+            if !written.contains(&slot) {
+                self.spill(slot);
+            }
+        }
+        let blocks = (unit.graph.blocks.len() as i64) << 32;
+        let calls = self.emit.number(blocks | i64::from(number));
+        self.store(calls, in_frame!(calls));
+        let function = self.emit.builder.ins().iconst(I32, i64::from(unit.index));
+        self.store(function, in_frame!(function));
+        let (arguments, frame) = (self.emit.arguments, self.frame);
+        self.store(arguments, in_frame!(arguments));
+        self.emit.store_field(frame, field!(frame));
+    }
+
+    /// Lanes have come back from a call whose checkpoint has been used, or not.
+    pub(super) fn leave_if_claimed(&mut self, number: u32, back: Value) {
+        let claimed = self.emit.load_at(I32, self.frame, in_frame!(claimed));
+        let (deliver, unclaimed) = (self.label(), self.label());
+        self.emit.builder.ins().brif(claimed, deliver, &[], unclaimed, &[]);
+        self.switch(deliver);
+        let lanes = self.emit.builder.ins().uextend(I64, back);
+        let place = self.emit.builder.ins().bor_imm_u(lanes, i64::from(number) << 32);
+        let (frame, area) = (self.frame, self.emit.passed_area());
+        self.emit.call(Helper::Deliver, &[frame, place, area]);
+        self.emit.builder.ins().jump(self.hand_over, &[]);
+        self.switch(unclaimed);
+    }
+
     pub(super) fn stop_converging(&mut self) {
         let zero = self.emit.builder.ins().iconst(I32, 0);
         self.store(zero, in_frame!(converges));
@@ -58,20 +95,15 @@ impl Converged<'_, '_> {
     pub(super) fn hand_over(&mut self) {
         self.switch(self.hand_over);
         let unit = self.emit.unit;
-        let signature = match self.masked {
-            Some(signature) => signature,
-            None => {
-                let mut signature = Signature::new(CallConv::SystemV);
-                signature.params.extend([I64, I64, I64, I32].map(AbiParam::new));
-                signature.returns.push(AbiParam::new(I64));
-                *self.masked.insert(self.emit.builder.import_signature(signature))
-            }
+        let outcome = if unit.waits() {
+            let (frame, arguments) = (self.frame, self.emit.arguments);
+            let function = self.emit.number(unit.index.into());
+            self.emit.call(Helper::Run, &[frame, arguments, function])
+        } else {
+            let code = self.emit.code_of(unit.index, Flavour::Masked);
+            let (arguments, frame, mask) = (self.emit.arguments, self.frame, self.emit.mask);
+            self.emit.enter_frame(code, arguments, frame, mask)
         };
-        let code = self.emit.code_of(unit.index, Flavour::Masked);
-        let (warp, arguments, frame, mask) =
-            (self.emit.warp, self.emit.arguments, self.frame, self.emit.mask);
-        let call = self.emit.builder.ins().call_indirect(signature, code, &[warp, arguments, frame, mask]);
-        let outcome = self.emit.builder.inst_results(call)[0];
         let back = self.emit.builder.ins().ireduce(I32, outcome);
         let block = self.emit.builder.ins().ushr_imm_u(outcome, 32);
         let block = self.emit.builder.ins().ireduce(I32, block);

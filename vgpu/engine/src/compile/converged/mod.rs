@@ -13,7 +13,7 @@ use std::ops::Range;
 
 use cranelift_codegen::ir::types::{I32, I32X4, I64, I64X2};
 use cranelift_codegen::ir::{
-    Block as Label, InstBuilder, SigRef, SourceLoc, StackSlotData, StackSlotKind, Type as Clif, Value,
+    Block as Label, InstBuilder, SourceLoc, StackSlotData, StackSlotKind, Type as Clif, Value,
 };
 use cranelift_frontend::{FunctionBuilder, Variable};
 use gangway_ptx::Type;
@@ -87,7 +87,6 @@ struct Converged<'a, 'b> {
     regions: Regions,
     /// Runs masked code at the blocks that lanes wait for in the frame.
     hand_over: Label,
-    masked: Option<SigRef>,
     rows: usize,
 }
 
@@ -105,6 +104,12 @@ pub(crate) fn joins(unit: &Unit) -> Vec<u32> {
         };
         if parts && let Some(join) = after[number as usize] {
             joins.push(join);
+        }
+        // Those that have called different functions meet behind the call.
+        if let End::Call { instruction, next } = block.end
+            && unit.calls_by_address(instruction)
+        {
+            joins.push(next);
         }
     }
     joins.sort_unstable();
@@ -154,7 +159,6 @@ pub(crate) fn emit(unit: &Unit, mut builder: FunctionBuilder) {
         joins: joins(unit),
         regions: Regions::new(unit),
         hand_over,
-        masked: None,
         rows,
     };
     converged.begin();
@@ -178,8 +182,15 @@ pub(crate) fn emit_in_memory(unit: &Unit, mut builder: FunctionBuilder) {
     let held = Box::new(Variables { held: &[] });
     let mut emit = Emitter::new(unit, builder, warp, arguments, held);
     emit.mask = emit.builder.ins().iconst(I32, i64::from(ALL));
-    let (code, lanes) = (emit.code_of(unit.index, Flavour::Masked), emit.mask);
-    let back = emit.enter(code, arguments, lanes);
+    let lanes = emit.mask;
+    let back = if unit.waits() {
+        let function = emit.number(unit.index.into());
+        let back = emit.call(Helper::Start, &[function, arguments, lanes]);
+        emit.builder.ins().ireduce(I32, back)
+    } else {
+        let code = emit.code_of(unit.index, Flavour::Masked);
+        emit.enter(code, arguments, lanes)
+    };
     emit.builder.ins().return_(&[back]);
     emit.builder.seal_all_blocks();
     emit.builder.finalize(unit.frontend);
@@ -218,8 +229,13 @@ impl Converged<'_, '_> {
         self.emit.spend_entry();
         let base = self.emit.local_base;
         self.store(base, in_frame!(local_base));
-        let converges = self.emit.builder.ins().iconst(I32, 1);
+        // And it is not claimed.
+        let converges = self.emit.number(1);
         self.store(converges, in_frame!(converges));
+        if unit.waits() {
+            let parent = self.emit.load_field(I64, field!(frame));
+            self.store(parent, in_frame!(parent));
+        }
         for &slot in unit.liveness.entering(0) {
             let zero = fetch(&mut self.emit.builder, self.frame, 0, unit.slots.types[slot as usize]);
             self.keep(slot, Known::Input(zero));

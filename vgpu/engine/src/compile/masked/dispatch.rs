@@ -84,7 +84,7 @@ impl Masked<'_, '_> {
         let converges = self.load(in_frame!(converges));
         self.emit.builder.ins().brif(converges, met, &[], apart, &[]);
         self.switch(met);
-        let outcome = self.emit.number((number as i64 + 1) << 32);
+        let outcome = self.emit.number(frame::met(number) as i64);
         self.emit.builder.ins().return_(&[outcome]);
         self.switch(apart);
     }
@@ -115,8 +115,9 @@ impl Masked<'_, '_> {
             self.emit.builder.ins().jump(ask, &[]);
         }
         self.switch(ask);
-        let (parked, next) = (self.load(in_frame!(parked)), self.emit.builder.create_block());
-        let parked = self.emit.builder.ins().uextend(I64, parked);
+        // Lanes that are parked, and functions that lanes have to come back from.
+        let parked = self.emit.load_at(I64, self.frame, in_frame!(parked));
+        let next = self.emit.builder.create_block();
         let held = self.emit.load_at(I64, self.frame, in_frame!(held));
         let anybody = self.emit.builder.ins().bor(parked, held);
         let anybody = self.emit.builder.ins().bor(anybody, waiting);
@@ -138,16 +139,24 @@ impl Masked<'_, '_> {
         let nobody = BlockCall::new(self.dispatch, [], pool);
         let mut calls: Vec<_> =
             self.labels.iter().map(|&label| BlockCall::new(label, argument.iter().copied(), pool)).collect();
-        if !self.passed.is_empty() {
-            calls.resize(2 * self.labels.len(), nobody);
-            for &(block, label) in &self.passed {
-                calls[self.labels.len() + block as usize] =
-                    BlockCall::new(label, argument.iter().copied(), pool);
+        let blocks = blocks as usize;
+        let last = if !self.exchanged.is_empty() {
+            3
+        } else if !self.passed.is_empty() {
+            2
+        } else {
+            1
+        };
+        calls.resize(last * blocks, nobody);
+        for (first, others) in [(blocks, &self.passed), (2 * blocks, &self.exchanged)] {
+            for &(block, label) in others {
+                calls[first + block as usize] = BlockCall::new(label, argument.iter().copied(), pool);
             }
         }
         let table = self.emit.builder.create_jump_table(JumpTableData::new(nobody, &calls));
         let enter = self.emit.builder.create_block();
-        self.emit.builder.ins().brif(lanes, enter, &[], self.dispatch, &[]);
+        let nothing = if self.emit.unit.waits() { self.leave } else { self.dispatch };
+        self.emit.builder.ins().brif(lanes, enter, &[], nothing, &[]);
         self.switch(enter);
         if self.apart {
             self.pass(lanes);
@@ -156,11 +165,13 @@ impl Masked<'_, '_> {
     }
 
     pub(super) fn finish(&mut self) {
+        if self.emit.unit.waits() {
+            self.switch(self.leave);
+            let switch = self.emit.number(frame::SWITCH as i64);
+            self.emit.builder.ins().return_(&[switch]);
+        }
         self.switch(self.finish);
-        self.emit.local_base = self.emit.load_at(I64, self.frame, in_frame!(local_base));
         let returned = self.load(in_frame!(returned));
-        self.emit.mask = returned;
-        self.emit.copy_results();
         let top = self.emit.load_at(I64, self.frame, in_frame!(saved_top));
         self.emit.store_field(top, field!(local_top));
         let result = self.emit.builder.ins().uextend(I64, returned);

@@ -8,18 +8,16 @@
 //! Registers that live across blocks are in the frame. When a block ends, it writes those that it
 //! has changed, in the lanes that it ran.
 
+mod branch;
 mod dispatch;
+mod wait;
 
-use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{
-    Block as Label, BlockArg, BlockCall, InstBuilder, JumpTableData, SourceLoc, StackSlotData, StackSlotKind,
-    Value,
+    Block as Label, BlockArg, InstBuilder, SourceLoc, StackSlotData, StackSlotKind, Value,
 };
 use cranelift_frontend::FunctionBuilder;
-use gangway_ptx::meaning::{Barrier, ExchangeOperation};
-use gangway_ptx::{Guard, Type};
-use rustc_hash::FxHashMap;
+use gangway_ptx::Type;
 
 use crate::compile::emit::{Emitter, Known, Registers, field, own_memory};
 use crate::compile::graph::End;
@@ -67,12 +65,16 @@ struct Masked<'a, 'b> {
     arrivals: Vec<Label>,
     /// The same for steps back, which cost fuel.
     returns: Vec<Option<Label>>,
-    /// Where lanes go on behind the barrier at the end of a block.
+    /// Where lanes go on behind the barrier or the call at the end of a block.
     passed: Vec<(u32, Label)>,
+    /// Where lanes go on behind the collective instruction at the beginning of a block.
+    exchanged: Vec<(u32, Label)>,
     /// Chooses the lanes that go on.
     dispatch: Label,
     /// Goes to the block and the lanes that a helper has chosen, an `I64`.
     chosen: Label,
+    /// Lets other functions go on.
+    leave: Label,
     finish: Label,
 }
 
@@ -91,13 +93,17 @@ pub(crate) fn emit(unit: &Unit, mut builder: FunctionBuilder) {
     let &[warp, arguments, given, lanes] = builder.block_params(entry) else {
         unreachable!("the signature has four parameters");
     };
-    let slot = builder.create_sized_stack_slot(StackSlotData::new(
-        StackSlotKind::ExplicitSlot,
-        unit.frame as u32,
-        4,
-    ));
-    let own = builder.ins().stack_addr(I64, slot, 0);
-    let frame = builder.ins().select(given, given, own);
+    let frame = if unit.waits() {
+        given
+    } else {
+        let slot = builder.create_sized_stack_slot(StackSlotData::new(
+            StackSlotKind::ExplicitSlot,
+            unit.frame as u32,
+            4,
+        ));
+        let own = builder.ins().stack_addr(I64, slot, 0);
+        builder.ins().select(given, given, own)
+    };
     let blocks = unit.graph.blocks.len();
     let apart = blocks > MANY_BLOCKS;
     let mut label = |with_lanes: bool| {
@@ -109,29 +115,58 @@ pub(crate) fn emit(unit: &Unit, mut builder: FunctionBuilder) {
     };
     let labels = (0..blocks).map(|_| label(true)).collect();
     let arrivals = (0..blocks).map(|_| label(true)).collect();
-    let passed = unit.barriers().into_iter().map(|block| (block, label(true))).collect();
-    let (dispatch, chosen, finish, begin) = (label(false), label(false), label(false), label(false));
+    let passed = unit.left().into_iter().map(|block| (block, label(true))).collect();
+    let begins = unit.graph.blocks.iter().zip(0u32..);
+    let exchanges = begins.filter(|(block, _)| block.collective.is_some());
+    let exchanged = exchanges.map(|(_, block)| (block, label(true))).collect();
+    let (dispatch, chosen, leave, finish) = (label(false), label(false), label(false), label(false));
     builder.append_block_param(chosen, I64);
-    // The frame is another one's, but the stack is as deep as in a call.
-    let resume = if unit.checks_stack() { builder.create_block() } else { dispatch };
-    builder.ins().brif(given, resume, &[], begin, &[]);
+    let (go_on, begin) = (builder.create_block(), builder.create_block());
+    builder.ins().brif(given, go_on, &[], begin, &[]);
     let registers = Box::new(Homes { homes: &unit.homes, frame });
     let emit = Emitter::new(unit, builder, warp, arguments, registers);
     let returns = vec![None; blocks];
-    let mut masked =
-        Masked { emit, frame, apart, labels, arrivals, returns, passed, dispatch, chosen, finish };
-    if resume != dispatch {
-        masked.switch(resume);
-        masked.emit.check_stack(lanes);
-        masked.emit.builder.ins().jump(dispatch, &[]);
-    }
-    masked.switch(begin);
+    let mut masked = Masked {
+        emit,
+        frame,
+        apart,
+        labels,
+        arrivals,
+        returns,
+        passed,
+        exchanged,
+        dispatch,
+        chosen,
+        leave,
+        finish,
+    };
+    masked.switch(go_on);
+    // The frame is another one's, but the stack is as deep as in a call.
     masked.emit.check_stack(lanes);
+    if unit.waits() {
+        let new = masked.emit.builder.create_block();
+        let (entered, resume) = (masked.load(in_frame!(blocks)), masked.emit.builder.create_block());
+        masked.emit.builder.ins().brif(entered, resume, &[], new, &[]);
+        masked.switch(resume);
+        let chosen = masked.emit.load_at(I64, frame, in_frame!(entering));
+        let nothing = masked.emit.number(0);
+        masked.emit.store_at(nothing, frame, in_frame!(entering));
+        let (first, place) = (masked.chosen, [BlockArg::Value(chosen)]);
+        masked.emit.builder.ins().brif(chosen, first, &place, dispatch, &[]);
+        masked.switch(begin);
+        let size = masked.emit.number(unit.frame.into());
+        masked.emit.builder.ins().return_(&[size]);
+        masked.switch(new);
+    } else {
+        masked.emit.builder.ins().jump(dispatch, &[]);
+        masked.switch(begin);
+        masked.emit.check_stack(lanes);
+    }
     masked.begin(lanes);
     for block in 0..blocks as u32 {
         masked.block(block);
     }
-    masked.barriers();
+    masked.behind();
     masked.arrivals();
     masked.dispatch();
     masked.finish();
@@ -165,15 +200,20 @@ impl Masked<'_, '_> {
         let unit = self.emit.unit;
         let blocks = unit.graph.blocks.len();
         let zero = crate::value::constant(&mut self.emit.builder, cranelift_codegen::ir::types::I32X4, 0);
-        let header = frame::size(blocks);
-        if header <= 4096 {
-            for offset in (0..header).step_by(16) {
+        for offset in frame::CLEARED.step_by(16) {
+            self.store(zero, offset);
+        }
+        let converges = self.emit.number(0);
+        self.emit.store_at(converges, self.frame, in_frame!(converges));
+        let (masks, registers) = (frame::pending(0), frame::size(blocks));
+        if registers - masks <= 4096 {
+            for offset in (masks..registers).step_by(16) {
                 self.store(zero, offset);
             }
         } else {
-            let size = self.emit.number(header.into());
-            let frame = self.frame;
-            self.emit.call(Helper::Clear, &[frame, size]);
+            let size = self.emit.number((registers - masks).into());
+            let masks = self.emit.builder.ins().iadd_imm_s(self.frame, i64::from(masks));
+            self.emit.call(Helper::Clear, &[masks, size]);
         }
         self.store(lanes, in_frame!(lanes));
         let count = self.emit.builder.ins().iconst(I32, blocks as i64);
@@ -233,21 +273,10 @@ impl Masked<'_, '_> {
             }
             End::Call { instruction, next } => {
                 self.at(*instruction);
-                let back = self.emit.call_function(*instruction);
-                self.emit.mask = back;
-                self.flush(number);
-                if self.apart {
-                    self.pass(back);
-                    let label = self.way(number, *next);
-                    self.emit.builder.ins().brif(back, label, &[], self.dispatch, &[]);
-                    return;
-                }
-                let go = self.emit.builder.create_block();
-                self.emit.builder.ins().brif(back, go, &[], self.dispatch, &[]);
-                self.switch(go);
-                self.go(number, *next, back);
+                self.call(number, *instruction, *next);
             }
             End::Return => {
+                self.emit.copy_results();
                 let returned = self.load(in_frame!(returned));
                 let returned = self.emit.builder.ins().bor(returned, mask);
                 self.store(returned, in_frame!(returned));
@@ -350,230 +379,5 @@ impl Masked<'_, '_> {
     /// since.
     fn again(&mut self, lanes: Value) -> Value {
         if self.apart { self.emit.load_field(I32, PASSED) } else { lanes }
-    }
-
-    fn branch(&mut self, number: u32, guard: Guard, yes: u32, no: u32) {
-        let holds = self.emit.guard(guard);
-        let mask = self.emit.mask;
-        self.flush(number);
-        if self.apart {
-            return self.branch_apart(number, &holds, yes, no);
-        }
-        let builder = &mut self.emit.builder;
-        if let Predicate::Uniform(holds) = holds {
-            let (taken, passed) = (builder.create_block(), builder.create_block());
-            builder.ins().brif(holds, taken, &[], passed, &[]);
-            self.switch(taken);
-            self.go(number, yes, mask);
-            self.switch(passed);
-            self.go(number, no, mask);
-            return;
-        }
-        let holds = holds.bits(builder);
-        let taken = builder.ins().band(holds, mask);
-        let passed = builder.ins().band_not(mask, holds);
-        let (some, none, all, both) =
-            (builder.create_block(), builder.create_block(), builder.create_block(), builder.create_block());
-        builder.ins().brif(taken, some, &[], none, &[]);
-        self.switch(none);
-        self.go(number, no, mask);
-        self.switch(some);
-        self.emit.builder.ins().brif(passed, both, &[], all, &[]);
-        self.switch(all);
-        self.go(number, yes, mask);
-        self.switch(both);
-        // The later block waits. A step back is one of those that run first.
-        let (first, first_lanes, later, later_lanes) =
-            if yes < no { (yes, taken, no, passed) } else { (no, passed, yes, taken) };
-        self.wait(later, later_lanes);
-        self.go(number, first, first_lanes);
-    }
-
-    /// A branch of which nothing but what is in memory is used behind it.
-    fn branch_apart(&mut self, number: u32, holds: &Predicate, yes: u32, no: u32) {
-        let mask = self.emit.mask;
-        let (taken_way, passed_way) = (self.way(number, yes), self.way(number, no));
-        self.pass(mask);
-        if let Predicate::Uniform(holds) = *holds {
-            self.emit.builder.ins().brif(holds, taken_way, &[], passed_way, &[]);
-            return;
-        }
-        let holds = holds.bits(&mut self.emit.builder);
-        let taken = self.emit.builder.ins().band(holds, mask);
-        self.emit.store_field(taken, PASSED + 4);
-        let (some, both) = (self.emit.builder.create_block(), self.emit.builder.create_block());
-        self.emit.builder.ins().brif(taken, some, &[], passed_way, &[]);
-        self.switch(some);
-        let (mask, taken) = (self.emit.load_field(I32, PASSED), self.emit.load_field(I32, PASSED + 4));
-        let passed = self.emit.builder.ins().band_not(mask, taken);
-        self.emit.builder.ins().brif(passed, both, &[], taken_way, &[]);
-        self.switch(both);
-        let (mask, taken) = (self.emit.load_field(I32, PASSED), self.emit.load_field(I32, PASSED + 4));
-        let passed = self.emit.builder.ins().band_not(mask, taken);
-        let (first, first_lanes, later, later_lanes) =
-            if yes < no { (yes, taken, no, passed) } else { (no, passed, yes, taken) };
-        self.wait(later, later_lanes);
-        self.go(number, first, first_lanes);
-    }
-
-    /// `brx.idx`: each index in turn that lanes have, for those that have it.
-    fn table(&mut self, number: u32, instruction: u32, targets: &[u32]) {
-        self.at(instruction);
-        let unit = self.emit.unit;
-        let operand = unit.body.operands(&unit.body.instructions[instruction as usize])[0];
-        let index = self.emit.value(operand, Type::U32);
-        index.store(&mut self.emit.builder, self.emit.warp, field!(values));
-        let mask = self.emit.mask;
-        self.flush(number);
-        let count = self.emit.number(targets.len() as i64);
-        self.emit.call(Helper::CheckTargets, &[mask, count]);
-        // What goes from one of these blocks to another does so in memory.
-        let (again, each, place, done) = (
-            self.emit.builder.create_block(),
-            self.emit.builder.create_block(),
-            self.emit.builder.create_block(),
-            self.emit.builder.create_block(),
-        );
-        self.pass(mask);
-        self.emit.builder.ins().jump(again, &[]);
-        self.switch(again);
-        let rest = self.emit.load_field(I32, PASSED);
-        self.emit.builder.ins().brif(rest, each, &[], done, &[]);
-        self.switch(each);
-        let rest = self.emit.load_field(I32, PASSED);
-        let lane = self.emit.builder.ins().ctz(rest);
-        let lane = self.emit.builder.ins().uextend(I64, lane);
-        let offset = self.emit.builder.ins().ishl_imm_u(lane, 2);
-        let address = self.emit.builder.ins().iadd(self.emit.warp, offset);
-        let index = self.emit.load_at(I32, address, field!(values));
-        let equal = self.emit.call(Helper::LanesEqual, &[rest, index]);
-        let equal = self.emit.builder.ins().ireduce(I32, equal);
-        self.emit.store_field(equal, PASSED + 4);
-        self.emit.builder.append_block_param(place, I64);
-        self.emit.builder.append_block_param(place, I64);
-        self.targets(targets, index, place);
-        self.switch(place);
-        let parameters = self.emit.builder.block_params(place);
-        let (offset, bit) = (parameters[0], parameters[1]);
-        let (frame, lanes) = (self.frame, self.emit.load_field(I32, PASSED + 4));
-        let address = self.emit.builder.ins().iadd(frame, offset);
-        let others = self.emit.load_at(I32, address, 0);
-        let waits = self.emit.builder.ins().bor(others, lanes);
-        self.emit.store_at(waits, address, 0);
-        let waiting = self.load_waiting();
-        let waiting = self.emit.builder.ins().bor(waiting, bit);
-        self.emit.store_at(waiting, frame, in_frame!(waiting));
-        let rest = self.emit.load_field(I32, PASSED);
-        let rest = self.emit.builder.ins().band_not(rest, lanes);
-        self.pass(rest);
-        self.emit.builder.ins().jump(again, &[]);
-        self.switch(done);
-        if let Some(&back) = targets.iter().filter(|&&target| target <= number).min() {
-            // Also a step back, whichever lanes take it.
-            let (frame, none) = (self.frame, self.emit.number(i64::from(u32::MAX)));
-            let nobody = self.emit.number(0);
-            self.spend(back, |masked| {
-                let chosen = masked.emit.call(Helper::StepBack, &[frame, none, nobody]);
-                masked.jump(masked.chosen, chosen);
-            });
-        }
-        self.emit.builder.ins().jump(self.dispatch, &[]);
-    }
-
-    /// Goes by an index to `place`, with where the lanes' mask is that wait for the target block,
-    /// and the bit of the block's group.
-    fn targets(&mut self, targets: &[u32], index: Value, place: Label) {
-        let mut labels = FxHashMap::default();
-        let builder = &mut self.emit.builder;
-        let labelled: Vec<Label> = targets
-            .iter()
-            .map(|&target| *labels.entry(target).or_insert_with(|| builder.create_block()))
-            .collect();
-        let pool = &mut builder.func.dfg.value_lists;
-        let calls: Vec<BlockCall> = labelled.iter().map(|&label| BlockCall::new(label, [], pool)).collect();
-        // The index has been checked.
-        let table = builder.create_jump_table(JumpTableData::new(calls[0], &calls));
-        builder.ins().br_table(index, table);
-        for (&target, label) in targets.iter().zip(labelled) {
-            if labels.remove(&target).is_none() {
-                continue;
-            }
-            self.switch(label);
-            let offset = self.emit.number(frame::pending(target).into());
-            let bit = 1u64 << (target / frame::group(self.labels.len() as u32));
-            let bit = self.emit.number(bit as i64);
-            self.emit.builder.ins().jump(place, &[BlockArg::Value(offset), BlockArg::Value(bit)]);
-        }
-    }
-
-    fn load_waiting(&mut self) -> Value {
-        self.emit.load_at(I64, self.frame, in_frame!(waiting))
-    }
-
-    /// A collective instruction that lanes wait for each other at.
-    fn meet(&mut self, number: u32, index: u32, op: ExchangeOperation) {
-        let unit = self.emit.unit;
-        let instruction = &unit.body.instructions[index as usize];
-        let operands = unit.body.operands(instruction);
-        let members = self.emit.value(operands[operands.len() - 1], Type::B32);
-        let mask = self.emit.mask;
-        let (ready, wait) = (self.emit.builder.create_block(), self.emit.builder.create_block());
-        self.emit.builder.append_block_param(ready, I32);
-        if let Lanes::Uniform(members) = members {
-            // All members that are left have come, and no other lane.
-            let exited = self.emit.load_field(I32, field!(exited));
-            let left = self.emit.builder.ins().band_not(members, exited);
-            let complete = self.emit.builder.ins().icmp(IntCC::Equal, left, mask);
-            let lanes = [BlockArg::Value(mask)];
-            self.emit.builder.ins().brif(complete, ready, &lanes, wait, &[]);
-        } else {
-            self.emit.builder.ins().jump(wait, &[]);
-        }
-        self.switch(wait);
-        members.store(&mut self.emit.builder, self.emit.warp, field!(values));
-        let (frame, block) = (self.frame, self.emit.number(number.into()));
-        let together = self.emit.call(Helper::Meet, &[frame, block, mask]);
-        let together = self.emit.builder.ins().ireduce(I32, together);
-        let lanes = [BlockArg::Value(together)];
-        self.emit.builder.ins().brif(together, ready, &lanes, self.dispatch, &[]);
-        self.switch(ready);
-        self.emit.mask = self.emit.builder.block_params(ready)[0];
-        // What has been read so far holds for all lanes.
-        self.emit.collective(index, op, None);
-    }
-
-    fn barrier(&mut self, number: u32, index: u32, barrier: Barrier, next: u32) {
-        self.at(index);
-        let flags = self.emit.pass_barrier(index, barrier);
-        let mask = self.emit.mask;
-        self.flush(number);
-        let flags = self.emit.number(flags);
-        if barrier == Barrier::Arrive {
-            self.emit.call(Helper::Arrive, &[mask, flags]);
-            self.go(number, next, mask);
-            return;
-        }
-        let frame = self.frame;
-        let block = self.emit.number(number.into());
-        let chosen = self.emit.call(Helper::Barrier, &[frame, block, mask, flags]);
-        self.jump(self.chosen, chosen);
-    }
-
-    /// Where lanes go on that have passed a barrier.
-    fn barriers(&mut self) {
-        let unit = self.emit.unit;
-        for (number, label) in self.passed.clone() {
-            self.switch(label);
-            let lanes = self.received(label);
-            self.emit.mask = lanes;
-            self.emit.forget();
-            let End::Barrier { instruction, barrier, next } = unit.graph.blocks[number as usize].end else {
-                continue;
-            };
-            self.at(instruction);
-            self.emit.barrier_result(instruction, barrier);
-            self.flush(number);
-            self.go(number, next, lanes);
-        }
     }
 }

@@ -93,7 +93,8 @@ fn key(module: &Key, request: &Request<'_>) -> Result<Key, Refused> {
     hasher.write(env!("GANGWAY_ENGINE_SOURCES").as_bytes());
     hasher.write(compile::processor()?.as_bytes());
     hasher.write(module);
-    let Request { module: _, function, symbols, flavour, shape, check, abreast } = request;
+    // What follows from the module alone is not asked for.
+    let Request { module: _, function, symbols, flavour, shape, check, abreast, waits: _ } = request;
     (function, symbols, flavour, shape, check, abreast).hash(&mut hasher);
     Ok(hasher.0.finalize().into())
 }
