@@ -127,6 +127,7 @@ programs! {
     generic_regions: Compiler, Compiler;
     indirect_calls: Compiler, Compiler;
     kernel_language: Compiler, Compiler;
+    mathematics: Compiler, Compiler;
     memory: Compiler, Compiler;
     nested_regions: Compiler, Compiler;
     ordered: Compiler, Compiler;
