@@ -77,7 +77,7 @@ fn run(options: &Options) -> Result<bool> {
     if regions.is_empty() && loops.is_empty() {
         bail!("no case has such a name");
     }
-    let stock = regions::render_stock(&regions).unwrap_or_default();
+    let stock = regions::render_stock(&regions).map(|table| table + "\n").unwrap_or_default();
     let tables = [regions::render(&regions), stock, loops::render(&loops)];
     println!("\n{}", tables.join("\n"));
     let mut passes = regions.iter().all(regions::Row::passes) && loops.iter().all(loops::Row::passes);
@@ -122,7 +122,7 @@ fn document(
            without the calls, which a library in front of the driver measures; the readings of the\n  \
            clock around each call are in it.\n\
          - The stock runtime runs machine code only. It is measured beside ours where there is a card and\n  \
-           a CUDA toolkit, which makes some.\n\n{stock}\n\
+           a CUDA toolkit, which makes some.\n\n{stock}\
          ## Loops\n\n{loops}\n\
          - Ratio is our time / the other's: smaller is better in every row. The best of nine passes\n  \
            counts, and figures are medians of {rounds} processes. Results are compared in every process.\n\
