@@ -25,6 +25,8 @@ pub struct Libomp {
     pub has_task_team: Option<unsafe extern "C" fn(i32) -> bool>,
     /// `__kmpc_omp_get_target_async_handle_ptr`.
     pub async_handle: Option<unsafe extern "C" fn(i32) -> *mut *mut c_void>,
+    /// `omp_get_cancellation`.
+    pub cancellation: Option<unsafe extern "C" fn() -> i32>,
     /// `__kmpc_omp_target_task_alloc`.
     pub target_task_alloc: Option<TaskAlloc>,
     /// `__kmpc_omp_task_with_deps`.
@@ -80,6 +82,7 @@ impl Libomp {
                 global_thread_num: function(c"__kmpc_global_thread_num"),
                 has_task_team: function(c"__kmpc_omp_has_task_team"),
                 async_handle: function(c"__kmpc_omp_get_target_async_handle_ptr"),
+                cancellation: function(c"omp_get_cancellation"),
                 target_task_alloc: function(c"__kmpc_omp_target_task_alloc"),
                 task_with_dependences: function(c"__kmpc_omp_task_with_deps"),
                 wait_dependences: function(c"__kmpc_omp_wait_deps"),

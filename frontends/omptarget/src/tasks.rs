@@ -14,6 +14,10 @@
 //! sleep: the thread that finds it asks again. So the runtime's way of telling,
 //! `Job::complete_later`, would have nobody to tell here, and cost a call of the driver.
 //! What is left is to poll little: after [`POLLS`] questions the query waits.
+//!
+//! A task group that is cancelled meanwhile has libomp skip what its tasks would do, and
+//! with it the question: the task would be put back for ever. So nothing is left to a
+//! task where cancellation is switched on (`OMP_CANCELLATION`).
 
 use crate::abi::{Ident, Task};
 use crate::libomp::libomp;
@@ -69,7 +73,7 @@ fn task_handle() -> Option<*mut *mut c_void> {
     // SAFETY: libomp's functions, called from a thread of the program.
     unsafe {
         let thread = omp.global_thread_num?(std::ptr::null());
-        if thread < 0 || !omp.has_task_team?(thread) {
+        if thread < 0 || !omp.has_task_team?(thread) || omp.cancellation.is_some_and(|is_on| is_on() != 0) {
             return None;
         }
         let handle = omp.async_handle?(thread);

@@ -1,7 +1,7 @@
 //! Which attacks there are: the C files of `attacks/driver` and `attacks/openmp`.
 //!
 //! A file says at its beginning, in comments, what it does, and with `// environment: NAME=VALUE` what it wants to run
-//! in. Files in `attacks/openmp/libraries` are shared libraries that attacks open.
+//! in, or with `// devices: cpu` that it cannot run on the virtual GPU. Files in `attacks/openmp/libraries` are shared libraries that attacks open.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,15 +15,27 @@ pub enum Target {
     Driver,
     /// The OpenMP runtime: compiled by clang with offloading to the CPU devices.
     OpenMp,
+    /// The same programs, compiled for GPUs and run on the virtual one.
+    Gpu,
 }
 
 impl Target {
-    pub const ALL: [Target; 2] = [Target::Driver, Target::OpenMp];
+    pub const ALL: [Target; 3] = [Target::Driver, Target::OpenMp, Target::Gpu];
 
-    pub fn folder(self) -> &'static str {
+    /// What the names of its attacks begin with.
+    pub fn name(self) -> &'static str {
         match self {
             Target::Driver => "driver",
             Target::OpenMp => "openmp",
+            Target::Gpu => "gpu",
+        }
+    }
+
+    /// Where its programs are.
+    fn folder(self) -> &'static str {
+        match self {
+            Target::Driver => "driver",
+            Target::OpenMp | Target::Gpu => "openmp",
         }
     }
 }
@@ -38,26 +50,30 @@ pub struct Attack {
 }
 
 impl Attack {
-    fn read(target: Target, source: PathBuf) -> Result<Attack> {
+    /// `None` if the program is not for that target.
+    fn read(target: Target, source: PathBuf) -> Result<Option<Attack>> {
         let text = fs::read_to_string(&source).with_context(|| source.display().to_string())?;
+        if target == Target::Gpu && text.lines().any(|line| line == "// devices: cpu") {
+            return Ok(None);
+        }
         let stem = source.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let environment = text
             .lines()
             .filter_map(|line| line.strip_prefix("// environment: ")?.split_once('='))
             .map(|(name, value)| (name.to_owned(), value.to_owned()))
             .collect();
-        Ok(Attack { target, source, stem, environment })
+        Ok(Some(Attack { target, source, stem, environment }))
     }
 
     /// As it is told and chosen: `driver/vanishing`.
     pub fn name(&self) -> String {
-        format!("{}/{}", self.target.folder(), self.stem)
+        format!("{}/{}", self.target.name(), self.stem)
     }
 
     /// Whether one of the names is its own, or that of what it attacks. No names mean all.
     pub fn is_chosen(&self, names: &[String]) -> bool {
         let own = self.name();
-        names.is_empty() || names.iter().any(|name| *name == own || name == self.target.folder())
+        names.is_empty() || names.iter().any(|name| *name == own || name == self.target.name())
     }
 }
 
@@ -79,7 +95,7 @@ pub fn all(folder: &Path) -> Result<Vec<Attack>> {
     let mut attacks = Vec::new();
     for target in Target::ALL {
         for source in sources(&folder.join(target.folder()))? {
-            attacks.push(Attack::read(target, source)?);
+            attacks.extend(Attack::read(target, source)?);
         }
     }
     Ok(attacks)

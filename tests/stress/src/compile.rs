@@ -30,17 +30,18 @@ pub fn compile(attack: &Attack, folder: &Path, stage: &Path, place: &Path) -> Re
             command.arg("-Wl,--allow-shlib-undefined");
             build(command)?;
         }
-        Target::OpenMp => {
+        Target::OpenMp | Target::Gpu => {
+            let offload_compiler = || offload_compiler(attack.target, folder, stage);
             for library in attack::sources(&folder.join("openmp/libraries"))? {
                 let stem = library.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-                let mut command = offload_compiler(folder);
+                let mut command = offload_compiler();
                 command.args(["-fPIC", "-shared"]).arg(&library).arg("-o");
                 build({
                     command.arg(own.join(format!("lib{stem}.so")));
                     command
                 })?;
             }
-            let mut command = offload_compiler(folder);
+            let mut command = offload_compiler();
             command.arg(&attack.source).arg("-o").arg(&program).args(["-pthread", "-lm", "-ldl"]);
             build(command)?;
         }
@@ -48,13 +49,18 @@ pub fn compile(attack: &Attack, folder: &Path, stage: &Path, place: &Path) -> Re
     Ok(program)
 }
 
-fn offload_compiler(folder: &Path) -> Command {
-    let mut command = Command::new("clang-22");
-    command
-        .args(["-std=gnu11", "-O1", "-g", "-Wall", "-Werror", "-fwrapv"])
-        .args(OFFLOAD)
-        .arg("-I")
-        .arg(folder);
+/// Stock clang for the CPU devices, and for GPUs what gives it a device runtime.
+fn offload_compiler(target: Target, folder: &Path, stage: &Path) -> Command {
+    let mut command = if target == Target::Gpu {
+        let mut command = Command::new(stage.join("bin/gangway"));
+        command.args(["cc", "-fopenmp", "--offload-arch=sm_80"]);
+        command
+    } else {
+        let mut command = Command::new("clang-22");
+        command.args(OFFLOAD);
+        command
+    };
+    command.args(["-std=gnu11", "-O1", "-g", "-Wall", "-Werror", "-fwrapv"]).arg("-I").arg(folder);
     command
 }
 

@@ -74,7 +74,13 @@ pub fn run(
     let stage = &installed.stage;
     let place = program.parent().context("a program is in a folder")?;
     let (stdout, stderr) = (place.join("stdout"), place.join("stderr"));
-    let mut command = Command::new(program);
+    let mut command = if attack.target == Target::Gpu {
+        let mut command = Command::new(stage.join("bin/gangway"));
+        command.args(["run", "--device", "vgpu", "--"]).arg(program);
+        command
+    } else {
+        Command::new(program)
+    };
     command.arg(seed.to_string()).arg(seconds.to_string()).current_dir(place);
     for (name, _) in std::env::vars_os() {
         // What the caller's shell has set is not to decide a result.
@@ -86,7 +92,7 @@ pub fn run(
     }
     let libraries = match attack.target {
         Target::Driver => stage.join(DRIVER).into_os_string(),
-        Target::OpenMp => stage.join("lib/gangway").into_os_string(),
+        Target::OpenMp | Target::Gpu => stage.join("lib/gangway").into_os_string(),
     };
     check_library(program, &libraries, stage)?;
     command.env("LD_LIBRARY_PATH", libraries).env("GANGWAY_VGPU_DEVICES", "2");

@@ -6,6 +6,7 @@
 // - An initialiser or finaliser whose address leads to executable bytes at which none of the whole image begins. It may
 //   be the middle of an instruction, and no table tells. Such a copy is not run: see `runs_other_code`.
 // - A fault of the image's own instructions, as damage may make its variables constant. See `crashed`.
+// devices: cpu
 // environment: OMP_TARGET_OFFLOAD=MANDATORY
 #define _GNU_SOURCE
 #include "stress.h"
