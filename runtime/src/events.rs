@@ -188,8 +188,8 @@ pub fn wait_for_operations() {
 }
 
 /// As [`step`], for an operation of a construct in a stream. What is put into a queue of the
-/// program's is not waited for: it may depend on what the program does next.
-#[inline]
+/// program's is not waited for: it may depend on what the program does next. Callers have asked
+/// [`observed`] and come here from a cold function.
 pub(crate) fn operation<'a>(
     device: i32,
     site: &Site,
@@ -197,9 +197,6 @@ pub(crate) fn operation<'a>(
     before: impl Fn() -> Step<'a>,
     work: impl FnOnce() -> gangway_backend::Result<()>,
 ) -> gangway_backend::Result<()> {
-    if !observed() {
-        return work();
-    }
     let waited = || {
         work()?;
         match place.stream {

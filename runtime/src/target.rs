@@ -325,20 +325,31 @@ impl Job {
             trip_count: shape.trip_count,
             dynamic_group_memory: shape.dynamic_group_memory,
         };
-        let (device, place) = (work.device(), work.place());
         let backend = work.backend();
         let run = || {
             // SAFETY: the table holds what the compiler says the kernel takes, and
             // every pointer in it is kept valid by `work` until it completes.
             unsafe { backend.launch(&launch, table) }
         };
-        let step = || Step::Launch(&launch);
-        events::operation(device.number(), &site, place, step, run).map_err(|source| {
-            Error::new(launch_failure(region.name, source), device.number(), site.location())
+        let done = if events::observed() { watched(work, &site, &launch, run) } else { run() };
+        done.map_err(|source| {
+            let kind = launch_failure(region.name, source);
+            Error::new(kind, work.device().number(), site.location())
         })?;
         *launched = Some(region.name);
         Ok(())
     }
+}
+
+/// Launches a kernel as a step that observers see.
+#[cold]
+fn watched(
+    work: &Work,
+    site: &Site,
+    launch: &Launch<'_>,
+    run: impl FnOnce() -> gangway_backend::Result<()>,
+) -> gangway_backend::Result<()> {
+    events::operation(work.device().number(), site, work.place(), || Step::Launch(launch), run)
 }
 
 /// Writes the device addresses of the kernel's parameters into a table of the session.
