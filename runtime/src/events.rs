@@ -8,6 +8,7 @@
 use crate::label::Label;
 use crate::present::Snapshot;
 use gangway_backend::{DevicePtr, Launch, SourceLocation, SourceText, StreamHandle};
+use std::cell::Cell;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -187,6 +188,24 @@ pub fn wait_for_operations() {
     WAITED.store(true, Ordering::Relaxed);
 }
 
+thread_local! {
+    /// This thread has to go on whatever is observed.
+    static GOES_ON: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Issues what nobody waits for, such as a `nowait` construct, on a thread of the program's:
+/// its operations are not waited for. A kernel may wait for what this thread does next.
+pub fn without_waiting<R>(issue: impl FnOnce() -> R) -> R {
+    struct Restore(bool);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            let _ = GOES_ON.try_with(|goes_on| goes_on.set(self.0));
+        }
+    }
+    let _restore = Restore(GOES_ON.try_with(|goes_on| goes_on.replace(true)).unwrap_or(false));
+    issue()
+}
+
 /// As [`step`], for an operation of a construct in a stream. What is put into a queue of the
 /// program's is not waited for: it may depend on what the program does next. Callers have asked
 /// [`observed`] and come here from a cold function.
@@ -200,13 +219,15 @@ pub(crate) fn operation<'a>(
     let waited = || {
         work()?;
         match place.stream {
-            Some(stream) if !place.queued && WAITED.load(Ordering::Relaxed) => {
-                place.device.synchronize(stream)
-            }
+            Some(stream) if !place.queued && waits() => place.device.synchronize(stream),
             _ => Ok(()),
         }
     };
     step(device, site, &before, waited, |_| before())
+}
+
+fn waits() -> bool {
+    WAITED.load(Ordering::Relaxed) && !GOES_ON.try_with(Cell::get).unwrap_or(true)
 }
 
 /// Where an operation is put.

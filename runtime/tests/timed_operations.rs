@@ -31,6 +31,11 @@ fn ended() -> Vec<(&'static str, bool)> {
     std::mem::take(&mut *ENDED.lock().unwrap())
 }
 
+fn ended_of(world: &World, items: &[ListItem]) -> Vec<(&'static str, bool)> {
+    world.launch(items).unwrap();
+    ended()
+}
+
 /// One test, since what is asked for holds for the process.
 #[test]
 fn launches_and_copies_end_when_they_are_done() {
@@ -49,6 +54,10 @@ fn launches_and_copies_end_when_they_are_done() {
     assert_eq!(ended(), [("to device", true), ("launch", true), ("from device", true)]);
     // And the wait at the end, as ever.
     assert_eq!(mock.made(Call::Synchronize) - before, 4);
+    // A thread that does not wait for a construct goes on, and others wait again after it.
+    let issued = || events::without_waiting(|| ended_of(&world, &[item()]));
+    assert_eq!(issued(), [("to device", false), ("launch", false), ("from device", false)]);
+    assert_eq!(ended_of(&world, &[item()])[1], ("launch", true));
     // A failure that shows is that of the construct.
     mock.fail(Call::Synchronize, 1);
     let error = world.launch(&[item()]).unwrap_err().to_string();

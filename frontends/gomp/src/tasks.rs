@@ -16,7 +16,7 @@
 use crate::libgomp::{Libgomp, libgomp};
 use gangway_openmp::guard::guard;
 use gangway_openmp::policy;
-use gangway_runtime::{Job, Result};
+use gangway_runtime::{Job, Result, events};
 use std::ffi::c_void;
 
 /// The bit of `GOMP_task`'s flags for dependences.
@@ -73,7 +73,7 @@ pub(crate) unsafe fn defer(dependences: *mut *mut c_void, construct: Box<dyn Def
     }
     let mut pending = Box::new(Pending { construct, job: None, issued: false });
     if dependences.is_null() {
-        pending.issue();
+        events::without_waiting(|| pending.issue());
     }
     let mut data = Some(pending);
     let flags = if dependences.is_null() { 0 } else { DEPEND };
