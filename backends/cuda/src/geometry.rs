@@ -14,8 +14,12 @@ use std::num::NonZeroU32;
 /// without a bound of their own are compiled for so many.
 const DEFAULT_THREADS: u32 = 128;
 
-/// Teams of a long loop, at least, as in LLVM's runtime.
+/// Teams of a long loop, at least, as in LLVM's runtime, on a device that needs few waves for them.
 const DEFAULT_TEAMS: u32 = 3200;
+
+/// Waves of teams, at most: enough that teams of different length balance. More of them start more
+/// teams than they help, and on small devices [`DEFAULT_TEAMS`] are a hundred waves.
+const MOST_WAVES: u32 = 4;
 
 /// Threads that a team keeps when its loop is short, as in LLVM's runtime.
 const THREADS_FOR_SHORT_LOOPS: u32 = 32;
@@ -216,10 +220,11 @@ impl KernelBounds {
     }
 }
 
-/// The fewest full waves of teams that are [`DEFAULT_TEAMS`] or more: a last wave that is
-/// not full leaves multiprocessors idle.
+/// The fewest full waves of teams that are [`DEFAULT_TEAMS`] or more, up to [`MOST_WAVES`]: a last
+/// wave that is not full leaves multiprocessors idle.
 fn full_waves(at_once: u32) -> u32 {
-    DEFAULT_TEAMS.checked_next_multiple_of(at_once.max(1)).unwrap_or(DEFAULT_TEAMS)
+    let at_once = at_once.max(1);
+    at_once.saturating_mul(DEFAULT_TEAMS.div_ceil(at_once).min(MOST_WAVES))
 }
 
 fn at_most(wanted: u64, most: u32) -> u32 {
@@ -289,6 +294,18 @@ mod tests {
         let bounds = KernelBounds::new(&configuration(ExecutionMode::Spmd), 1024, &DEVICE);
         let geometry = bounds.geometry(&asked(0, 0, 1 << 24), &Wishes::from(&many), |_| AT_ONCE);
         assert_eq!(geometry.teams[0], 1 << 17);
+    }
+
+    /// Devices of a few multiprocessors run teams several times over, and not a hundred times.
+    #[test]
+    fn small_devices_get_few_waves() {
+        let bounds = KernelBounds::new(&configuration(ExecutionMode::Spmd), 1024, &DEVICE);
+        let teams = |at_once| {
+            let wishes = wishes(Settings::default());
+            bounds.geometry(&asked(0, 0, 1 << 24), &wishes, |_| at_once).teams[0]
+        };
+        assert_eq!([0, 1, 32, 800].map(teams), [4, 4, 128, 3200]);
+        assert_eq!([801, 1600, 3200, 5000].map(teams), [3204, 3200, 3200, 5000]);
     }
 
     #[test]

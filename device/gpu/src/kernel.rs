@@ -100,6 +100,16 @@ pub fn is_spmd() -> bool {
     __kmpc_is_spmd_exec_mode() != 0
 }
 
+/// Whether the program wrote a kernel for all threads of its teams: no `distribute` of it is without
+/// a `parallel`. LLVM makes such kernels of others, too, and marks them as both kinds.
+#[must_use]
+#[inline(always)]
+pub fn is_for_all_threads() -> bool {
+    // SAFETY: the environment is the constant that belongs to the kernel.
+    let mode = unsafe { (*environment()).configuration.mode };
+    is_spmd() && mode & mode::GENERIC == 0
+}
+
 /// What the host made for this launch; null where the kernel needs none.
 #[must_use]
 #[inline(always)]

@@ -43,13 +43,14 @@ pub struct Part {
 
 impl Part {
     /// The same part with bounds that fit in the loop's type, as the number of iterations does: what
-    /// is beyond the end is cut off. The stride is the compiler's to add while there are more chunks.
+    /// is beyond the end is cut off. Compilers add the stride after the last chunk, too: from the first
+    /// chunk it leads to the end at most.
     #[must_use]
     #[inline(always)]
     pub fn within(self, trips: u64) -> Self {
         let first = self.first.min(trips);
         let left = trips - first;
-        Self { first, chunk: self.chunk.min(left), stride: self.stride, last: self.last }
+        Self { first, chunk: self.chunk.min(left), stride: self.stride.min(left), last: self.last }
     }
 }
 
@@ -57,8 +58,9 @@ impl Part {
 #[must_use]
 #[inline(always)]
 pub const fn merged(chunk: u64, trips: u64, teams: u64) -> u64 {
-    let chunks = trips.div_ceil(chunk).div_ceil(teams);
-    if chunks > 1 { chunks * chunk } else { chunk }
+    let round = chunk * teams;
+    // Most loops are one round: no division.
+    if trips <= round { chunk } else { trips.div_ceil(round) * chunk }
 }
 
 /// Chunks of one size, in turn.
@@ -164,6 +166,12 @@ mod tests {
             assert!(part.first <= trips && part.first + part.chunk <= trips, "{part:?}");
         }
         check(1000, 5, |entity| chunked(1000, 300, entity, 5).within(1000));
+        check(1000, 5, |entity| chunked(1000, 30, entity, 5).within(1000));
+        let merged = merged(128, trips, 100);
+        for entity in 0..100 {
+            let part = chunked(trips, merged, entity, 100).within(trips);
+            assert_eq!(part.first + part.stride, trips, "{part:?}");
+        }
     }
 
     #[test]

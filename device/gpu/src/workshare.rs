@@ -22,17 +22,15 @@ fn dealt(kind: i32, place: Place) -> (u64, u64) {
 /// How many iterations a team takes at a time, of a loop that is dealt to teams in chunks.
 ///
 /// Clang makes a parallel region of every chunk of `distribute parallel for`. Where the program
-/// leaves the chunk to it, that is an iteration for each thread; so a loop with a reduction would
-/// reduce over the team as often as a thread has iterations. Here such a kernel's team gets its
-/// share in one chunk, of the same number of iterations.
+/// leaves the chunk to it, that is an iteration for each thread: a region, with its barrier and its
+/// reduction, would start as often as a thread has iterations. Here the team gets its share in one
+/// chunk, of the same number of iterations.
 #[inline(always)]
 fn team_chunk(chunk: u64, trips: u64, teams: u64) -> u64 {
-    // In this order, since LLVM knows the first of the program, and folds it.
-    if kernel::reduces_over_teams() && kernel::is_spmd() && chunk == u64::from(target::threads_in_block()) {
-        schedule::merged(chunk, trips, teams)
-    } else {
-        chunk
-    }
+    // LLVM knows all of the program but the number of threads, and folds it.
+    let has_regions = kernel::is_for_all_threads() || kernel::is_spmd() && kernel::reduces_over_teams();
+    let is_merged = has_regions && chunk == u64::from(target::threads_in_block());
+    if is_merged { schedule::merged(chunk, trips, teams) } else { chunk }
 }
 
 #[inline(always)]

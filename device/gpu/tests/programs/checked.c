@@ -1,4 +1,4 @@
-// A loop with a reduction over three teams, and with an argument, a lock that is given back twice: what
+// Loops over three teams, one with a reduction, and with an argument, a lock that is given back twice: what
 // checks and traces of the device runtime say of them.
 #include "check.h"
 
@@ -8,6 +8,12 @@ int main(int argc, char **argv) {
   for (int i = 0; i < 5000; ++i)
     sum += i % 10;
   CHECK(sum, 22500);
+  int seen[5000] = {0};
+#pragma omp target teams distribute parallel for map(tofrom : seen) num_teams(3) thread_limit(64)
+  for (int i = 0; i < 5000; ++i)
+    seen[i] += i;
+  for (int i = 0; i < 5000; ++i)
+    CHECK(seen[i], i);
   if (twice) {
 #pragma omp target
     {
