@@ -92,6 +92,7 @@ impl PresentTable {
         let mut follower = None;
         if leaf_number > 0 {
             let leaf = directory.leaf(leaf_number - 1)?;
+            leaf.prefetch();
             let len = leaf.len.load(Ordering::Relaxed).min(LEAF);
             let after = leaf.begins[..len].partition_point(|begin| begin.load(Ordering::Relaxed) <= host);
             if after == 0 {
