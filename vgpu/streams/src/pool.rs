@@ -3,7 +3,9 @@
 //! A stream is put here when it has work that may begin. There are as many workers as processors.
 //! More are started when all are busy for a while and streams still wait: the operations may be
 //! waiting for each other. A kernel may wait for a flag that another sets, a host function for
-//! anything. Workers beyond the usual number end when they have nothing to do.
+//! anything. Workers beyond the usual number end when they have nothing to do. The others end when
+//! they have had nothing to do for a while: a process goes on as long as it has threads, and its main
+//! thread may have left by `pthread_exit`.
 //!
 //! One worker at a time looks for work for a moment before it sleeps. So a program that launches
 //! and synchronises in a loop makes no system calls.
@@ -13,7 +15,7 @@ use std::sync::Arc;
 
 use crate::process;
 use crate::stream::Stream;
-use crate::sync::{AtomicUsize, Condvar, Mutex, Ordering, Spin, lock, sleep, thread};
+use crate::sync::{AtomicUsize, Condvar, Mutex, Ordering, Spin, lock, sleep_for, thread};
 
 /// The lowest and the highest priority a stream can have (low numbers go first).
 pub(crate) const PRIORITIES: std::ops::RangeInclusive<i32> = -5..=0;
@@ -25,6 +27,8 @@ const MOST_WORKERS: usize = 128;
 /// As much as main threads have: host functions are the program's, and launches compile kernels.
 #[cfg(not(loom))]
 const WORKER_STACK: usize = 8 << 20;
+/// So long does a worker without work stay.
+const STAYS: std::time::Duration = std::time::Duration::from_secs(1);
 /// How long streams wait before one more worker is started.
 #[cfg(not(loom))]
 const PATIENCE: std::time::Duration = std::time::Duration::from_micros(200);
@@ -201,8 +205,14 @@ impl Pool {
                 continue;
             }
             inner.sleeping += 1;
-            inner = sleep(&self.work, inner);
+            let slept;
+            (inner, slept) = sleep_for(&self.work, inner, STAYS);
             inner.sleeping -= 1;
+            // Whoever has been notified is as good as another: all sleep for the same.
+            if slept && inner.notified == 0 && inner.is_empty() {
+                inner.workers -= 1;
+                return None;
+            }
             inner.notified = inner.notified.saturating_sub(1);
             looked = false;
         }

@@ -30,6 +30,23 @@ pub(crate) fn sleep<'a, T>(condition: &Condvar, guard: MutexGuard<'a, T>) -> Mut
     condition.wait(guard).unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
+/// Sleeps until notified, or for so long: whether that was all. A model has no clock; there it may
+/// be woken only.
+pub(crate) fn sleep_for<'a, T>(
+    condition: &Condvar,
+    guard: MutexGuard<'a, T>,
+    #[cfg_attr(loom, expect(unused))] time: std::time::Duration,
+) -> (MutexGuard<'a, T>, bool) {
+    #[cfg(loom)]
+    return (sleep(condition, guard), false);
+    #[cfg(not(loom))]
+    {
+        let (guard, result) =
+            condition.wait_timeout(guard, time).unwrap_or_else(std::sync::PoisonError::into_inner);
+        (guard, result.timed_out())
+    }
+}
+
 /// Waits a moment for something that another thread is expected to do at once: true until the time
 /// for that is over. A model has no use for it.
 pub(crate) struct Spin {

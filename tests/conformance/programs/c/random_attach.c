@@ -48,6 +48,16 @@ static void drop_dangling(void) {
   }
 }
 
+// A kernel may read through the device's copy of a pointer: it points to where the host's points,
+// in device memory. Otherwise a host pointer that was never attached is there.
+static int is_attached(int i) {
+  char kind;
+  int buffer, offset;
+  if (!omp_target_is_present(&s[i], device)) return 0;
+  classify(i, &kind, &buffer, &offset);
+  return kind == 'd' && s[i].p == b[buffer] + offset;
+}
+
 static unsigned digest(void) {
   unsigned hash = 17;
   for (int i = 0; i < STRUCTS; i++) {
@@ -75,6 +85,8 @@ static void step(void) {
   // The stock library puts the pointer that it attached back into the host's copy, also where
   // the host has changed it since; so the host changes pointers only while it has the only copy.
   const int only_here = !omp_target_is_present(h, device);
+  // Mapping attaches only where the structure or what it points to is new.
+  const int attaches = only_here || !pointee_present;
   switch (op) {
   case 0:
   case 1:
@@ -104,7 +116,7 @@ static void step(void) {
     }
     break;
   case 7:
-    if (whole || pointee_present) {
+    if ((whole || pointee_present) && (attaches || is_attached(i))) {
 #pragma omp target map(tofrom : h[0 : 1]) map(tofrom : h->p[0 : whole ? LENGTH : 3])
       {
         h->tag++;
@@ -113,7 +125,8 @@ static void step(void) {
     }
     break;
   case 8:
-    if (whole || pointee_present) {
+    // Without a map of the structure it has to be there, as `h` is looked up.
+    if ((whole || pointee_present) && !only_here && (attaches || is_attached(i))) {
 #pragma omp target map(tofrom : h->p[0 : whole ? LENGTH : 3])
       h->p[2] += 5;
     }

@@ -1,8 +1,9 @@
 //! The worker threads of an engine, which all its launches share.
 //!
 //! The launching thread takes part in its own launch, so a launch of one block needs no other.
-//! Others wake up as there are blocks for them. Threads are started when they are first of use, and
-//! end with the engine.
+//! Others wake up as there are blocks for them. Threads start when they are of use. They end
+//! with the engine, and when there has been nothing for them for a while: a process goes on as long
+//! as it has threads, and its main thread may have left by `pthread_exit`.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -26,6 +27,8 @@ const KEPT_WORKERS: usize = 32;
 /// So long does a thread with nothing to do look for more before it sleeps: the next launch often
 /// comes right after the last, and to wake a thread takes longer than many launches do.
 const LOOKS: Duration = Duration::from_micros(100);
+/// So long does a thread stay that has nothing to do.
+const STAYS: Duration = Duration::from_secs(1);
 /// So long without letting other threads have the processor.
 const SPINS: Duration = Duration::from_micros(10);
 
@@ -58,7 +61,8 @@ struct State {
     idle: usize,
     /// Those of them that sleep.
     asleep: usize,
-    threads: usize,
+    /// Numbers of workers that have no thread; the last is used next.
+    free: Vec<u32>,
     ends: bool,
 }
 
@@ -118,25 +122,33 @@ impl Shared {
                 return;
             } else {
                 state.idle += 1;
-                state = self.rest(state);
+                let offered;
+                (state, offered) = self.rest(state);
                 state.idle -= 1;
+                if !offered {
+                    state.free.push(number);
+                    return;
+                }
             }
         }
     }
 
-    /// Waits for something to do: looks for a while, and then sleeps.
-    fn rest<'a>(&'a self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+    /// Waits for something to do: looks for a while, and then sleeps. `false` if nothing came.
+    fn rest<'a>(&'a self, state: MutexGuard<'a, State>) -> (MutexGuard<'a, State>, bool) {
         let seen = self.offers.load(Ordering::Relaxed);
         drop(state);
         let found = look(|| self.offers.load(Ordering::Relaxed) != seen);
         let mut state = self.lock();
         // The offering thread has the lock: nothing can have come since.
         if !found && self.offers.load(Ordering::Relaxed) == seen {
+            let nothing = |_: &mut State| self.offers.load(Ordering::Relaxed) == seen;
             state.asleep += 1;
-            state = self.wake.wait(state).unwrap_or_else(PoisonError::into_inner);
+            let woken = self.wake.wait_timeout_while(state, STAYS, nothing);
+            state = woken.unwrap_or_else(PoisonError::into_inner).0;
             state.asleep -= 1;
         }
-        state
+        let offered = self.offers.load(Ordering::Relaxed) != seen;
+        (state, offered)
     }
 }
 
@@ -169,9 +181,11 @@ impl fmt::Debug for Pool {
 impl Pool {
     #[must_use]
     pub fn new(device: Arc<Device>, workers: usize) -> Self {
-        let (state, wake, left) = (Mutex::default(), Condvar::new(), Condvar::new());
+        let workers = workers.max(1);
+        let state = State { free: (1..workers as u32).rev().collect(), ..State::default() };
+        let (state, wake, left) = (Mutex::new(state), Condvar::new(), Condvar::new());
         let offers = AtomicU64::new(0);
-        let shared = Arc::new(Shared { device, workers: workers.max(1), state, wake, left, offers });
+        let shared = Arc::new(Shared { device, workers, state, wake, left, offers });
         Pool { shared, threads: Mutex::default(), free: Mutex::default() }
     }
 
@@ -200,22 +214,23 @@ impl Pool {
     fn offer(&self, job: &Arc<Job>, others: usize) {
         let mut state = self.shared.lock();
         state.jobs.push_back(Entry { job: job.clone(), at_it: 0 });
-        let missing = others.saturating_sub(state.idle).min(self.shared.workers - 1 - state.threads);
-        let first = state.threads + 1;
-        state.threads += missing;
+        let stay = state.free.len().saturating_sub(others.saturating_sub(state.idle));
+        let numbers = state.free.split_off(stay);
         let asleep = state.asleep;
         self.shared.offers.fetch_add(1, Ordering::Relaxed);
         drop(state);
         self.shared.call(job, asleep);
-        for number in first..first + missing {
+        for number in numbers.into_iter().rev() {
             let shared = self.shared.clone();
             let name = format!("gangway-vgpu-{number}");
-            let thread = thread::Builder::new().name(name).spawn(move || shared.work(number as u32));
-            match thread {
-                Ok(thread) => self.threads.lock().unwrap_or_else(PoisonError::into_inner).push(thread),
+            let Ok(thread) = thread::Builder::new().name(name).spawn(move || shared.work(number)) else {
                 // The launch goes on with fewer.
-                Err(_) => self.shared.lock().threads -= 1,
-            }
+                self.shared.lock().free.push(number);
+                continue;
+            };
+            let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
+            threads.retain(|thread| !thread.is_finished());
+            threads.push(thread);
         }
     }
 

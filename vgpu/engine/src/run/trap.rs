@@ -54,9 +54,15 @@ static PREVIOUS: [OnceLock<libc::sigaction>; SIGNALS.len()] = [const { OnceLock:
 /// Makes this thread ready to run kernels.
 pub(crate) fn prepare() {
     install_once();
-    SIGNAL_STACK.with(|stack| {
+    let kept = SIGNAL_STACK.try_with(|stack| {
         stack.get_or_init(SignalStack::install);
     });
+    if kept.is_err() {
+        // The thread is ending, and has destroyed its data: a region in the destructor of a global
+        // object. Nothing is left that could free the stack, so it stays until the process ends.
+        // The thread has it from now on, so there is one at most.
+        std::mem::forget(SignalStack::install());
+    }
 }
 
 /// Says what this thread runs from now on; null when it leaves the kernel.
