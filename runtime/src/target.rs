@@ -125,13 +125,22 @@ impl Job {
 
     /// Gives a finished job's memory to the thread's next one.
     #[inline]
-    fn recycle(self: Box<Self>) {
+    fn recycle(mut self: Box<Self>) {
+        self.end_session();
         let _ = SPARE.try_with(|spare| {
             let mut spare = spare.borrow_mut();
             if spare.len() < SPARES {
                 spare.push(self);
             }
         });
+    }
+
+    /// The back end is told that its launch is over, if it wants to be.
+    #[inline]
+    fn end_session(&mut self) {
+        if self.session.is_open() {
+            self.session.end(self.work.backend());
+        }
     }
 
     /// Whether device operations may be under way, to be waited for.
@@ -307,6 +316,10 @@ impl Job {
     fn launch(&mut self, region: &Region, kernel: &Kernel, items: &impl Items, shape: &Shape) -> Result<()> {
         let Self { work, session, private, positions, launched } = self;
         session.restart(work.stream());
+        if let Some(size) = work.sessions() {
+            let started = session.start(work.backend(), size);
+            started.map_err(|error| work.device().backend_error(error))?;
+        }
         let site = work.site();
         check_limits(work, region.name, kernel, shape)?;
         if work.has_seen(MapKind::LAMBDA_CAPTURE) {
@@ -338,6 +351,13 @@ impl Job {
         })?;
         *launched = Some(region.name);
         Ok(())
+    }
+}
+
+impl Drop for Job {
+    /// A job that has failed is given up.
+    fn drop(&mut self) {
+        self.end_session();
     }
 }
 

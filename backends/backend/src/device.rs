@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::foreign::ForeignRuntime;
 use crate::host_call::{HostCallLink, HostCallService, VisibleMemory};
 use crate::kernel::Kernel;
-use crate::session::Session;
+use crate::session::{Session, SessionState};
 use crate::types::{
     AllocationKind, Capabilities, DevicePtr, EventHandle, Launch, RangeNotice, Rank, StreamHandle,
 };
@@ -268,6 +268,18 @@ pub trait Device: Send + Sync {
     ) -> Result<()> {
         Err(Error::Unsupported { operation: "memory fill" })
     }
+
+    /// A job is about to launch a kernel. Only called if [`Capabilities::sessions`] is set.
+    ///
+    /// # Errors
+    /// The device has nothing left that a launch needs. The session has not started then.
+    fn session_start(&self, _session: &mut SessionState) -> Result<()> {
+        Ok(())
+    }
+
+    /// A session that has [started](Self::session_start) is over: its kernel is done, has failed
+    /// or was never launched. Comes on any thread.
+    fn session_end(&self, _session: &mut SessionState) {}
 
     /// Memory for the arguments of this session's launch of `kernel`.
     ///

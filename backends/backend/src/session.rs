@@ -8,10 +8,18 @@
 //! takes, so a launch allocates nothing and copies nothing extra (the idea of the
 //! offload sessions proposed for libgomp, see `ARCHITECTURE.md`).
 //!
+//! A back end that keeps something of its own for each job says so
+//! ([`Capabilities::sessions`]). It is then told when a session starts, before the launch of
+//! which it is asked for the table, and when it ends: the kernel is done and what it needed can
+//! be used again. Every session that has started ends, whatever becomes of the launch.
+//!
+//! [`Capabilities::sessions`]: crate::Capabilities::sessions
 //! [`Device::argument_table`]: crate::Device::argument_table
 //! [`Device::launch`]: crate::Device::launch
 
 use crate::arguments::{ArgumentTable, SEPARATE_SLOTS, Slots, TableRequest};
+use crate::device::Device;
+use crate::error::Result;
 use crate::types::{DevicePtr, StreamHandle};
 use std::ptr::NonNull;
 
@@ -22,6 +30,9 @@ const INLINE_SLOTS: usize = 32;
 /// The words a back end may keep in a session from one call to the next.
 const BACKEND_WORDS: usize = 3;
 
+/// What the memory of a session is made of, and aligned like.
+type Cell = u128;
+
 /// State of one map–launch–unmap job.
 #[derive(Debug)]
 pub struct Session {
@@ -29,6 +40,8 @@ pub struct Session {
     /// Larger tables; grows and is kept.
     overflow: Vec<u64>,
     state: SessionState,
+    /// It has started and not ended.
+    open: bool,
 }
 
 /// What of a session a back end may look at and change.
@@ -39,13 +52,24 @@ pub struct SessionState {
     pub(crate) slots: Slots,
     /// What a kernel gets that takes a pointer to its arguments.
     pub(crate) separate: [u64; SEPARATE_SLOTS],
-    /// Free for the back end; zero at the start of each job.
+    /// Free for a back end that has sessions; zero when one starts.
     pub backend_words: [u64; BACKEND_WORDS],
+    /// The back end's own memory; grows and is kept.
+    own: Vec<Cell>,
+    /// Bytes that it has asked for.
+    size: usize,
 }
 
 impl SessionState {
     const fn new(stream: Option<StreamHandle>) -> Self {
-        Self { stream, slots: Slots::NONE, separate: [0; SEPARATE_SLOTS], backend_words: [0; BACKEND_WORDS] }
+        Self {
+            stream,
+            slots: Slots::NONE,
+            separate: [0; SEPARATE_SLOTS],
+            backend_words: [0; BACKEND_WORDS],
+            own: Vec::new(),
+            size: 0,
+        }
     }
 
     /// The stream that the job's operations go to; `None` on synchronous devices.
@@ -53,6 +77,14 @@ impl SessionState {
     #[inline]
     pub const fn stream(&self) -> Option<StreamHandle> {
         self.stream
+    }
+
+    /// Memory of the session for what the back end keeps there: as many bytes as it has asked
+    /// for, aligned to 16. It is zero when the session starts.
+    #[must_use]
+    pub fn own(&mut self) -> &mut [u8] {
+        // SAFETY: the cells have at least so many bytes, any of which is a byte.
+        unsafe { std::slice::from_raw_parts_mut(self.own.as_mut_ptr().cast(), self.size) }
     }
 }
 
@@ -67,14 +99,55 @@ impl Session {
     #[must_use]
     #[inline]
     pub const fn new(stream: Option<StreamHandle>) -> Self {
-        Self { inline: [0; INLINE_SLOTS], overflow: Vec::new(), state: SessionState::new(stream) }
+        Self {
+            inline: [0; INLINE_SLOTS],
+            overflow: Vec::new(),
+            state: SessionState::new(stream),
+            open: false,
+        }
     }
 
     /// Makes the session ready for the next job. Its memory stays.
     #[inline]
     pub const fn restart(&mut self, stream: Option<StreamHandle>) {
         self.state.stream = stream;
-        self.state.backend_words = [0; BACKEND_WORDS];
+    }
+
+    /// Starts the session of a back end that keeps `size` bytes in each. Allocates only for
+    /// more than it has had before.
+    ///
+    /// # Errors
+    /// What the device says; the session has not started then.
+    #[cold]
+    pub fn start(&mut self, device: &dyn Device, size: usize) -> Result<()> {
+        device.session_start(self.cleared(size))?;
+        self.open = true;
+        Ok(())
+    }
+
+    /// The state with zeroes for the back end.
+    fn cleared(&mut self, size: usize) -> &mut SessionState {
+        let state = &mut self.state;
+        state.backend_words = [0; BACKEND_WORDS];
+        state.own.clear();
+        state.own.resize(size.div_ceil(size_of::<Cell>()), 0);
+        state.size = size;
+        state
+    }
+
+    /// Whether it has started and not ended.
+    #[must_use]
+    #[inline]
+    pub const fn is_open(&self) -> bool {
+        self.open
+    }
+
+    /// Ends it, if it has started and not ended.
+    #[cold]
+    pub fn end(&mut self, device: &dyn Device) {
+        if std::mem::take(&mut self.open) {
+            device.session_end(&mut self.state);
+        }
     }
 
     /// The session without its memory.
@@ -176,11 +249,15 @@ mod tests {
     }
 
     #[test]
-    fn a_new_job_begins_with_zero_words() {
+    fn a_new_session_begins_with_zeroes() {
         let mut session = Session::default();
-        session.state().backend_words = [1; BACKEND_WORDS];
-        session.restart(Some(StreamHandle(5)));
-        assert_eq!(session.state().backend_words, [0; BACKEND_WORDS]);
-        assert_eq!(session.state().stream(), Some(StreamHandle(5)));
+        for size in [20, 0, 33, 20] {
+            session.restart(Some(StreamHandle(5)));
+            let state = session.cleared(size);
+            assert_eq!((state.backend_words, state.own()), ([0; BACKEND_WORDS], &mut vec![0; size][..]));
+            assert_eq!((state.stream(), state.own().as_ptr().addr() % 16), (Some(StreamHandle(5)), 0));
+            state.backend_words = [1; BACKEND_WORDS];
+            state.own().fill(7);
+        }
     }
 }

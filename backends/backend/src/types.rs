@@ -99,6 +99,9 @@ pub struct Capabilities {
     /// [`Device::host_range`](crate::Device::host_range) is to be told what is mapped. Costs
     /// nothing where it is not set, and a launch whose data is present nothing either way.
     pub mapping_notices: bool,
+    /// The device keeps so many bytes of its own in each job's session, and is told when
+    /// sessions start and end ([`Device::session_start`](crate::Device::session_start)).
+    pub sessions: Option<usize>,
 }
 
 /// A range of host memory whose relation to the device has changed.

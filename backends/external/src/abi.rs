@@ -52,6 +52,8 @@ pub(crate) struct RtlError {
 pub(crate) struct RtlSession {
     pub stream: Handle,
     pub words: [u64; 3],
+    pub own: *mut c_void,
+    pub own_size: usize,
 }
 
 /// `gangway_rtl_launch`.
@@ -169,7 +171,8 @@ unsafe impl Sync for RtlHostCalls {}
 // Back ends that exist rely on these; `tests/null/layout.c` says the same of the header.
 const _: () = {
     assert!(size_of::<RtlError>() == 256 && offset_of!(RtlError, message) == 8);
-    assert!(size_of::<RtlSession>() == 32 && offset_of!(RtlSession, words) == 8);
+    assert!(size_of::<RtlSession>() == 48 && offset_of!(RtlSession, words) == 8);
+    assert!(offset_of!(RtlSession, own) == 32 && offset_of!(RtlSession, own_size) == 40);
     assert!(size_of::<RtlLaunch>() == 104 && offset_of!(RtlLaunch, argument_bytes) == 88);
     assert!(size_of::<RtlParameter>() == 8);
     assert!(size_of::<RtlKernelProperties>() == 56 && offset_of!(RtlKernelProperties, parameters) == 48);
@@ -271,6 +274,9 @@ functions! {
         kernel_table: c"gangway_rtl_kernel_table"
             (Handle, Handle, *mut RtlSession, u32, *mut *mut u64, *mut i32, *mut Address, *mut RtlError)
             -> Status;
+        session_size: c"gangway_rtl_session_size" (Handle) -> usize;
+        session_start: c"gangway_rtl_session_start" (Handle, *mut RtlSession, *mut RtlError) -> Status;
+        session_end: c"gangway_rtl_session_end" (Handle, *mut RtlSession);
         constructors: c"gangway_rtl_constructors" (Handle, Handle, *mut Handle, usize) -> usize;
         destructors: c"gangway_rtl_destructors" (Handle, Handle, *mut Handle, usize) -> usize;
         fitness: c"gangway_rtl_fitness"

@@ -100,6 +100,9 @@ impl ExternalDevice {
                 && functions.deallocate_in_stream.is_some(),
             host_calls: services::host_calls(flags, functions).map_err(|why| broken(why.to_owned()))?,
             mapping_notices: has(abi::MAPPING_NOTICES),
+            // The words of a session are any library's.
+            // SAFETY: the device is open.
+            sessions: Some(functions.session_size.map_or(0, |size| unsafe { size(handle) })),
         };
         Ok(Self { device: Arc::new(device), capabilities, host_calls: OnceBox::new() })
     }
@@ -359,6 +362,21 @@ impl Device for ExternalDevice {
         })
     }
 
+    fn session_start(&self, session: &mut SessionState) -> Result<()> {
+        let Some(function) = self.functions().session_start else { return Ok(()) };
+        with_session(session, |state| {
+            // SAFETY: the device is open; the session is valid during the call.
+            check(Doing::Operation("this launch"), |error| unsafe { function(self.handle(), state, error) })
+        })
+    }
+
+    fn session_end(&self, session: &mut SessionState) {
+        if let Some(function) = self.functions().session_end {
+            // SAFETY: the device is open; the session has been started.
+            with_session(session, |state| unsafe { function(self.handle(), state) });
+        }
+    }
+
     fn create_stream(&self) -> Result<StreamHandle> {
         self.made("streams", self.functions().create_stream).map(StreamHandle)
     }
@@ -565,7 +583,9 @@ impl ExternalDevice {
 /// Lends the session to the library in the form that it knows.
 #[inline]
 fn with_session<R>(session: &mut SessionState, body: impl FnOnce(*mut RtlSession) -> R) -> R {
-    let mut state = RtlSession { stream: raw(session.stream()), words: session.backend_words };
+    let (own, own_size) = (session.own().as_mut_ptr().cast(), session.own().len());
+    let own = if own_size == 0 { ptr::null_mut() } else { own };
+    let mut state = RtlSession { stream: raw(session.stream()), words: session.backend_words, own, own_size };
     let result = body(&mut state);
     session.backend_words = state.words;
     result

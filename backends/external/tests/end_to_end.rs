@@ -46,7 +46,11 @@ impl Workshop {
         WORKSHOP.get_or_init(|| {
             let workshop = Self { directory: tempfile::tempdir().unwrap() };
             workshop.back_end("waiting", &["-DSLOW=100"], &[]);
-            workshop.back_end("streams", &["-DASYNCHRONOUS", "-DSLOW=300", "-DOWN_ARGUMENTS"], &["async.c"]);
+            workshop.back_end(
+                "streams",
+                &["-DASYNCHRONOUS", "-DSLOW=300", "-DOWN_ARGUMENTS", "-DSESSIONS"],
+                &["async.c"],
+            );
             workshop.back_end("bare", &["-DASYNCHRONOUS", "-DSLOW=100", "-DMANDATORY_ONLY"], &["async.c"]);
             workshop.back_end("later", &["-DVERSION=0x20000"], &[]);
             workshop.back_end("partial", &["-DWITHOUT_LAUNCH"], &[]);

@@ -181,6 +181,48 @@ fn a_launch_may_use_less_than_it_has_asked_for() {
     }
 }
 
+/// With sessions, the table of a launch is used again when the session has ended, and not
+/// before. Without them the library is told nothing, and the interface asks for nothing.
+#[test]
+fn sessions_own_what_a_launch_needs() {
+    let null = null(&["-DOWN_ARGUMENTS", "-DSESSIONS"]);
+    let device = null.backend.open(0).unwrap();
+    let module = device.load(IMAGE).unwrap();
+    let size = device.capabilities().sessions.unwrap();
+    let result = allocate(&*device, 8);
+    let tables = || {
+        let lines = device.describe();
+        lines.into_iter().find(|(key, _)| key == "Tables").map(|(_, count)| count).unwrap()
+    };
+    let launch = |session: &mut Session| {
+        session.start(&*device, size).unwrap();
+        let request = TableRequest { leading: 0, arguments: 3, trailing: 0 };
+        let arguments = [result.0 as u64, 20, 1];
+        run_in(session, request, &*device, &*module, "sum", &arguments).unwrap();
+        assert_eq!(get::<u64>(&*device, result, None), 21);
+    };
+    let (mut first, mut second) = (Session::default(), Session::default());
+    for _ in 0..10 {
+        launch(&mut first);
+        first.end(&*device);
+    }
+    assert_eq!(tables(), "1");
+    launch(&mut first);
+    launch(&mut second);
+    assert_eq!(tables(), "2");
+    first.end(&*device);
+    second.end(&*device);
+    // A session without a launch ends, too.
+    first.start(&*device, size).unwrap();
+    first.end(&*device);
+    assert!(!first.is_open());
+
+    let plain = support::null(&["-DOWN_ARGUMENTS"]).backend.open(0).unwrap();
+    assert_eq!(plain.capabilities().sessions, Some(0));
+    first.start(&*plain, 0).unwrap();
+    first.end(&*plain);
+}
+
 #[test]
 fn a_launch_for_which_there_is_no_argument_memory_fails() {
     let null = null(&["-DOWN_ARGUMENTS"]);

@@ -239,6 +239,12 @@ impl Work {
         &*self.opened.device
     }
 
+    /// What the back end keeps in each session, if it has sessions.
+    #[inline]
+    pub(crate) fn sessions(&self) -> Option<usize> {
+        self.opened.capabilities.sessions
+    }
+
     /// The construct.
     #[inline]
     pub(crate) fn site(&self) -> Site {

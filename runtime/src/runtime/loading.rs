@@ -303,11 +303,17 @@ fn run_alone(
             trip_count: 0,
             dynamic_group_memory: 0,
         };
-        device.at_once(opened, |stream| {
-            let mut session = Session::new(stream);
+        let mut session = Session::default();
+        let done = device.at_once(opened, |stream| {
+            session.restart(stream);
+            if let Some(size) = opened.capabilities.sessions {
+                session.start(&*opened.device, size)?;
+            }
             let table = opened.device.argument_table(&mut session, &kernel, TableRequest::EMPTY)?;
             // SAFETY: constructors take no arguments.
             unsafe { opened.device.launch(&launch, table) }
-        })
+        });
+        session.end(&*opened.device);
+        done
     })
 }

@@ -147,14 +147,19 @@ enum {
   GANGWAY_RTL_MEMORY_SHARED = 2  /* moves between host and device */
 };
 
-/* One offload job: from the mapping of its variables to the end of its kernel.
- * Belongs to one thread. */
+/* One offload job: from the launch of a kernel to the end of its construct. One thread at a
+ * time uses it. Gangway keeps sessions and uses them again. */
 typedef struct gangway_rtl_session {
   /* The stream of the job. A synchronous device has none, and gets null. */
   gangway_rtl_stream stream;
-  /* The back end's own, zero at the start of each job. A job may end without a
-   * launch (and nothing says so): what the words lead to must be owned elsewhere. */
+  /* The back end's own, zero at the start of each job. Without gangway_rtl_session_end
+   * nothing says that a job has ended: what the words lead to must be owned elsewhere. */
   uint64_t words[3];
+  /* Since version 1.1: memory of the session that is the back end's own, of the size that
+   * gangway_rtl_session_size says, aligned to 16 and zero at the start of each job; null if
+   * that is 0. It stays where it is until the session ends. */
+  void *own;
+  size_t own_size;
 } gangway_rtl_session;
 
 /* One launch. Valid, with all that it points to, during the call only, except
@@ -424,6 +429,21 @@ GANGWAY_RTL_API gangway_rtl_status gangway_rtl_describe_kernel(gangway_rtl_devic
                                                                gangway_rtl_kernel kernel,
                                                                gangway_rtl_kernel_properties *properties,
                                                                gangway_rtl_error *error);
+
+/* Since version 1.1. Bytes that the back end keeps in each session of this device. Asked
+ * once. Without it, none. */
+GANGWAY_RTL_API size_t gangway_rtl_session_size(gangway_rtl_device device);
+
+/* Since version 1.1. A job is about to launch a kernel: gangway_rtl_kernel_table or
+ * gangway_rtl_argument_table, gangway_rtl_fill_slots and gangway_rtl_launch_kernel follow with
+ * this session. If it fails, the construct fails, and the session does not end. */
+GANGWAY_RTL_API gangway_rtl_status gangway_rtl_session_start(gangway_rtl_device device,
+                                                             gangway_rtl_session *session,
+                                                             gangway_rtl_error *error);
+
+/* Since version 1.1. A session that has started is over, on any thread: its kernel is done, or
+ * has failed, or has never been launched. What the session has taken can be used again. */
+GANGWAY_RTL_API void gangway_rtl_session_end(gangway_rtl_device device, gangway_rtl_session *session);
 
 /* Since version 1.1. Called before gangway_rtl_launch_kernel for kernels that have
  * leading or trailing slots, to write them. Not kept beyond the call. */

@@ -7,7 +7,8 @@
 
 static_assert(sizeof(gangway_rtl_error) == 256, "error");
 static_assert(offsetof(gangway_rtl_error, message) == 8, "error");
-static_assert(sizeof(gangway_rtl_session) == 32, "session");
+static_assert(sizeof(gangway_rtl_session) == 48, "session");
+static_assert(offsetof(gangway_rtl_session, own) == 32, "session");
 static_assert(offsetof(gangway_rtl_session, words) == 8, "session");
 static_assert(sizeof(gangway_rtl_foreign) == 40, "foreign");
 static_assert(offsetof(gangway_rtl_foreign, platform) == 16, "foreign");

@@ -17,6 +17,7 @@
  *     -DFAILING_OPEN        its devices cannot be opened
  *     -DMEMORY=n            bytes that a device has (default 1 MiB)
  *     -DOWN_ARGUMENTS       kernel arguments are in memory of the back end
+ *     -DSESSIONS            they belong to sessions, and are used again (and -DOWN_ARGUMENTS)
  *     -DVISIBLE_TABLES      tables of arguments are in memory that the device sees
  *     -DASYNCHRONOUS        with streams and events (and async.c)
  *     -DSTREAM_ORDERED      with memory in the order of streams (and -DASYNCHRONOUS)
@@ -148,6 +149,11 @@ void gangway_rtl_describe(gangway_rtl_device device, void (*line)(void *, const 
   snprintf(used, sizeof used, "%zu of %d bytes used", atomic_load(&device->used), MEMORY);
   line(context, "Device", "null");
   line(context, "Memory", used);
+#ifdef SESSIONS
+  char tables[64];
+  snprintf(tables, sizeof tables, "%zu", atomic_load(&device->made_tables));
+  line(context, "Tables", tables);
+#endif
 #ifdef NOTICES
   char mapped[64];
   snprintf(mapped, sizeof mapped, "%zu bytes of the host", atomic_load(&device->mapped));
@@ -580,19 +586,95 @@ size_t gangway_rtl_destructors(gangway_rtl_device device, gangway_rtl_module mod
 /* ---- Launch ---------------------------------------------------------------- */
 
 #if defined OWN_ARGUMENTS || defined VISIBLE_TABLES
+static void give_table(gangway_rtl_device device, struct argument_table *table)
+{
+  table->next = atomic_load(&device->tables);
+  while (!atomic_compare_exchange_weak(&device->tables, &table->next, table))
+    ;
+}
+#endif
+
+#ifdef SESSIONS
+/* What it keeps in a session. */
+struct own_session {
+  uint64_t started;
+  struct argument_table *table;
+};
+
+/* Sessions that have started and not ended. */
+static _Atomic long open_sessions;
+
+static struct argument_table *take_table(gangway_rtl_device device)
+{
+  /* All of them at once: another thread's table is never looked into. */
+  struct argument_table *table = atomic_exchange(&device->tables, NULL);
+  if (!table) {
+    atomic_fetch_add(&device->made_tables, 1);
+    return calloc(1, sizeof *table);
+  }
+  for (struct argument_table *rest = table->next, *next; rest; rest = next) {
+    next = rest->next;
+    give_table(device, rest);
+  }
+  return table;
+}
+
+size_t gangway_rtl_session_size(gangway_rtl_device device)
+{
+  (void)device;
+  return sizeof(struct own_session);
+}
+
+gangway_rtl_status gangway_rtl_session_start(gangway_rtl_device device, gangway_rtl_session *session,
+                                             gangway_rtl_error *error)
+{
+  struct own_session *own = session->own;
+  if (session->own_size != sizeof *own || own->started || own->table || session->words[0])
+    return null_fail(error, GANGWAY_RTL_FAILED, 14, "a session that is not %s", "new");
+  own->started = 1;
+  atomic_fetch_add(&open_sessions, 1);
+  null_note(device->ordinal, "session starts");
+  return GANGWAY_RTL_OK;
+}
+
+void gangway_rtl_session_end(gangway_rtl_device device, gangway_rtl_session *session)
+{
+  struct own_session *own = session->own;
+  if (own->table)
+    give_table(device, own->table);
+  atomic_fetch_sub(&open_sessions, (long)own->started);
+  null_note(device->ordinal, "session ends");
+}
+
+__attribute__((destructor)) static void all_have_ended(void)
+{
+  long count = atomic_load(&open_sessions);
+  if (count != 0) {
+    fprintf(stderr, "null: %ld sessions have not ended\n", count);
+    _Exit(97);
+  }
+}
+#endif
+
+#if defined OWN_ARGUMENTS || defined VISIBLE_TABLES
 gangway_rtl_status gangway_rtl_argument_table(gangway_rtl_device device, gangway_rtl_session *session,
                                               uint32_t count, uint64_t **arguments, gangway_rtl_error *error)
 {
   if (count > ARGUMENTS)
     return null_fail(error, GANGWAY_RTL_FAILED, 11, "%s", "too many arguments");
-  /* The device owns the tables; a job that ends without a launch loses nothing.
-   * A real back end would use them again. */
+#ifdef SESSIONS
+  struct argument_table *table = take_table(device);
+  if (!table)
+    return GANGWAY_RTL_OUT_OF_MEMORY;
+  struct own_session *own = session->own;
+  own->table = table;
+#else
+  /* The device owns the tables; a job that ends without a launch loses nothing. */
   struct argument_table *table = calloc(1, sizeof *table);
   if (!table)
     return GANGWAY_RTL_OUT_OF_MEMORY;
-  table->next = atomic_load(&device->tables);
-  while (!atomic_compare_exchange_weak(&device->tables, &table->next, table))
-    ;
+  give_table(device, table);
+#endif
   session->words[0] = (uint64_t)(uintptr_t)table;
   *arguments = table->slots;
   return GANGWAY_RTL_OK;

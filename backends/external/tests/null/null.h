@@ -18,6 +18,7 @@ struct gangway_rtl_device_s {
   uint32_t ordinal;
   _Atomic size_t used;
   struct argument_table *_Atomic tables;
+  _Atomic size_t made_tables;
   _Atomic size_t mapped;
 };
 
