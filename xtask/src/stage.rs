@@ -6,14 +6,31 @@
 //!
 //! With `--sanitize` only the libraries, and with AddressSanitizer in them.
 
-use crate::{Result, checked, compilers, gpu, packages, tree};
+use crate::{Result, checked, compilers, exports, gpu, packages, tree};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A front end's shared library.
-struct FrontEnd {
-    /// The static library that it is made of.
-    archive: &'static str,
+/// The library with all front ends on one runtime. Programs of clang are linked with it; others
+/// get to it through [`DOORS`].
+const LIBRARY: Shared = Shared {
+    exports: "frontends/omptarget/exports.txt",
+    soname: "libomptarget.so.22.1",
+    // The name that linkers look for, and that of programs that clang-19 built, whose
+    // calls are a subset of ours and whose entry tables are told apart by their first word.
+    aliases: &["libomptarget.so", "libomptarget.so.19.1"],
+};
+
+/// The static library that [`LIBRARY`] is made of.
+const ARCHIVE: &str = "libgangway_front_ends.a";
+
+/// The libraries that stand before another one's, and lead to [`LIBRARY`]: with its names, and
+/// without code but jumps. So all programs of a process share one runtime.
+const DOORS: [Shared; 1] =
+    [Shared { exports: "frontends/gomp/exports.txt", soname: "libgangway-gomp.so", aliases: &[] }];
+
+/// A shared library.
+struct Shared {
     /// The list of its exports.
     exports: &'static str,
     /// Name programs are linked against.
@@ -21,23 +38,6 @@ struct FrontEnd {
     /// Other names it goes by.
     aliases: &'static [&'static str],
 }
-
-const FRONT_ENDS: [FrontEnd; 2] = [
-    FrontEnd {
-        archive: "libgangway_omptarget_so.a",
-        exports: "frontends/omptarget/exports.txt",
-        soname: "libomptarget.so.22.1",
-        // The name that linkers look for, and that of programs that clang-19 built, whose
-        // calls are a subset of ours and whose entry tables are told apart by their first word.
-        aliases: &["libomptarget.so", "libomptarget.so.19.1"],
-    },
-    FrontEnd {
-        archive: "libgangway_gomp_so.a",
-        exports: "frontends/gomp/exports.txt",
-        soname: "libgangway-gomp.so",
-        aliases: &[],
-    },
-];
 
 /// The target that the libraries with AddressSanitizer are built for. It is the host's, but
 /// named: cargo then leaves build scripts and macros without the sanitizer.
@@ -48,16 +48,7 @@ pub fn run(profile: &str) -> Result<()> {
     let root = &tree::root()?;
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
     let stage = root.join("build/stage");
-    let packages = [
-        "-p",
-        "gangway-omptarget-artifact",
-        "-p",
-        "gangway-gomp-artifact",
-        "-p",
-        "gangway",
-        "-p",
-        "gangway-driver",
-    ];
+    let packages = ["-p", "gangway-front-ends-artifact", "-p", "gangway", "-p", "gangway-driver"];
     cargo(root, &[&["build", "--profile", profile], &packages[..]].concat(), &[])?;
     // Cargo's folder for the profile `dev` has another name.
     let target = target.join(if profile == "dev" { "debug" } else { profile });
@@ -89,8 +80,7 @@ pub fn run_sanitized() -> Result<()> {
     let (target, stage) = (root.join("target/asan"), root.join("build/asan"));
     let directory = target.display().to_string();
     let arguments = ["build", "--target", SANITIZED, "--target-dir", &directory];
-    let packages =
-        ["-p", "gangway-omptarget-artifact", "-p", "gangway-gomp-artifact", "-p", "gangway-driver"];
+    let packages = ["-p", "gangway-front-ends-artifact", "-p", "gangway-driver"];
     let environment = [
         // A stable compiler comes with the sanitizer, but not with the right to name it.
         ("RUSTC_BOOTSTRAP", "1"),
@@ -108,19 +98,32 @@ pub fn run_sanitized() -> Result<()> {
 fn libraries(root: &Path, target: &Path, stage: &Path) -> Result<()> {
     let library = stage.join("lib/gangway");
     tree::create_folder(&library)?;
-    for front_end in &FRONT_ENDS {
-        link(root, front_end, target, &library)?;
+    let list = tree::read(&root.join(LIBRARY.exports))?;
+    let doors = DOORS.map(|door| tree::read(&root.join(door.exports)));
+    let doors: Vec<String> = doors.into_iter().collect::<Result<_>>()?;
+    let hidden: String = doors.iter().map(|door| exports::hidden(door)).collect();
+    let archive = target.join(ARCHIVE);
+    let whole =
+        [OsStr::new("-Wl,--whole-archive"), archive.as_os_str(), OsStr::new("-Wl,--no-whole-archive")];
+    link(root, &LIBRARY, &(list + &hidden), &whole, &library)?;
+    for (door, list) in DOORS.iter().zip(&doors) {
+        let jumps = root.join("build/jumps.s");
+        tree::write(&jumps, exports::jumps(list, std::env::consts::ARCH)?)?;
+        let behind = library.join(LIBRARY.soname);
+        // Found beside it, whatever the search path says.
+        let rpath = OsStr::new("-Wl,-rpath,$ORIGIN,--disable-new-dtags");
+        let parts = [jumps.as_os_str(), behind.as_os_str(), rpath];
+        link(root, door, list, &parts, &library)?;
     }
     virtual_gpu(target, &library)?;
     device_archive(root, &library)
 }
 
-/// Links a front end's shared library from the static one.
-fn link(root: &Path, front_end: &FrontEnd, target: &Path, directory: &Path) -> Result<()> {
-    let &FrontEnd { archive, exports, soname, aliases } = front_end;
-    let list = tree::read(&root.join(exports))?;
+/// Links a shared library of `parts` that exports what is listed.
+fn link(root: &Path, shared: &Shared, list: &str, parts: &[&OsStr], directory: &Path) -> Result<()> {
+    let &Shared { soname, aliases, .. } = shared;
     let script = root.join("build/exports.map");
-    tree::write(&script, crate::exports::version_script(&list))?;
+    tree::write(&script, exports::version_script(list))?;
     let output = directory.join(soname);
     // Linked beside and renamed: a program that runs keeps the file it has mapped.
     let fresh = directory.join(format!(".{soname}.new"));
@@ -128,9 +131,7 @@ fn link(root: &Path, front_end: &FrontEnd, target: &Path, directory: &Path) -> R
     command
         .args(["-shared", "-o"])
         .arg(&fresh)
-        .args(["-Wl,--whole-archive"])
-        .arg(target.join(archive))
-        .arg("-Wl,--no-whole-archive")
+        .args(parts)
         .arg(format!("-Wl,--version-script={}", script.display()))
         .arg(format!("-Wl,-soname,{soname}"))
         // The library has thread-local data and registers exit handlers: it stays

@@ -1,14 +1,14 @@
 //! What all constructs have in common: where they run, and what they wait for before.
 
 use crate::abi::{device, kind};
-use crate::libgomp::{Libgomp, libgomp};
+use crate::libgomp::Libgomp;
 use crate::table::{Construct, Table};
 use gangway_openmp::devices::{self, Destination};
 use gangway_openmp::host::Offload;
 use gangway_openmp::{caller, policy};
 use gangway_runtime::events::Site;
+use gangway_runtime::{Device, Items, MapKind, memory};
 use std::cell::Cell;
-use std::ffi::c_void;
 
 /// The place a construct was called from. GCC's code says nothing about the source.
 #[inline]
@@ -39,20 +39,6 @@ fn beyond_devices(number: i32, site: &Site) -> Destination {
     Destination::Host
 }
 
-/// Waits until the dependences of a construct are fulfilled.
-///
-/// # Safety
-/// The list is null or the compiler's.
-#[inline]
-pub(crate) unsafe fn wait_for(dependences: *mut *mut c_void) {
-    if !dependences.is_null()
-        && let Some(wait) = libgomp().wait_dependences
-    {
-        // SAFETY: the caller's promise.
-        unsafe { wait(dependences) };
-    }
-}
-
 /// Has the first-private items of a region be what they are now, whatever other tasks do to
 /// the variables while the region waits. What is answered holds their values.
 ///
@@ -79,6 +65,9 @@ pub(crate) unsafe fn keep_private_values(table: &Table<'_>) -> Vec<u128> {
     }
     values
 }
+
+/// Bytes of an item that the runtime packs with others, and fetches without holding anybody up.
+const SMALL: usize = 4 << 10;
 
 /// Arrays that belong to a construct which outlives its call.
 pub(crate) struct Owned {
@@ -115,6 +104,18 @@ impl Owned {
     /// They as list items.
     pub(crate) fn table(&self, construct: Construct) -> Table<'_> {
         Table::of(construct, &self.hosts, &self.sizes, &self.kinds)
+    }
+
+    /// Whether a driver may hold up the thread that issues this, until it has copied from the
+    /// device: to memory that is not pinned. What is small is packed, in memory that is.
+    pub(crate) fn holds_up(&self, device: &'static Device, construct: Construct) -> bool {
+        let table = self.table(construct);
+        let keeps = matches!(construct, Construct::Region);
+        table.iter().any(|item| {
+            item.kind.has(MapKind::FROM)
+                && item.size > SMALL
+                && !(keeps && memory::mapped_address(device, item.begin).is_some())
+        })
     }
 
     /// They as a compiler passes them.

@@ -1,9 +1,10 @@
 //! Data constructs: `target data`, `enter data`, `exit data`, `update`.
 
 use crate::abi::flags;
-use crate::construct::{Owned, destination, site, wait_for};
-use crate::table::{Construct, Table, widened};
-use crate::tasks::{Deferred, defer};
+use crate::construct::{Owned, destination, site};
+use crate::pending::Deferred;
+use crate::table::{Construct, Table};
+use crate::tasks::{defer, wait_for};
 use gangway_openmp::devices::Destination;
 use gangway_openmp::guard::guard;
 use gangway_openmp::policy::settle;
@@ -75,27 +76,6 @@ pub unsafe extern "C" fn GOMP_target_data_ext(
     guard((), || {
         // SAFETY: the compiler's arrays live until the call returns.
         let table = unsafe { Table::new(Construct::Begin, count, hosts, sizes, kinds) };
-        begin_structured(device, &table);
-    });
-}
-
-/// The form of [`GOMP_target_data_ext`] before GCC 5.
-///
-/// # Safety
-/// As there.
-pub unsafe extern "C" fn GOMP_target_data(
-    device: i32,
-    _unused: *const c_void,
-    count: usize,
-    hosts: *mut usize,
-    sizes: *mut usize,
-    kinds: *const u8,
-) {
-    guard((), || {
-        // SAFETY: the caller's promise.
-        let kinds = unsafe { widened(kinds, count) };
-        // SAFETY: the compiler's arrays live until the call returns.
-        let table = unsafe { Table::new(Construct::Begin, count, hosts, sizes, kinds.as_ptr()) };
         begin_structured(device, &table);
     });
 }
@@ -174,27 +154,6 @@ pub unsafe extern "C" fn GOMP_target_update_ext(
     });
 }
 
-/// The form of [`GOMP_target_update_ext`] before GCC 5.
-///
-/// # Safety
-/// As there.
-pub unsafe extern "C" fn GOMP_target_update(
-    device: i32,
-    _unused: *const c_void,
-    count: usize,
-    hosts: *mut usize,
-    sizes: *mut usize,
-    kinds: *const u8,
-) {
-    guard((), || {
-        // SAFETY: the caller's promise.
-        let kinds = unsafe { widened(kinds, count) };
-        // SAFETY: the compiler's arrays live until the call returns.
-        let table = unsafe { Table::new(Construct::Update, count, hosts, sizes, kinds.as_ptr()) };
-        perform_on(device, DataOperation::Update, &table);
-    });
-}
-
 /// Performs a construct when its dependences are fulfilled, in a task if nobody waits for it.
 ///
 /// # Safety
@@ -243,6 +202,10 @@ impl Deferred for DeferredData {
                 None
             }
         }
+    }
+
+    fn holds_up(&self) -> bool {
+        self.arrays.holds_up(self.device, self.construct)
     }
 }
 

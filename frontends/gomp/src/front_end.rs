@@ -3,6 +3,7 @@
 use crate::images;
 use crate::libgomp::{Libgomp, libgomp};
 use crate::links;
+use crate::pending;
 use gangway_image::ptx_objects;
 use gangway_openmp::host::{Dependences, Host, Offload, Work};
 use gangway_openmp::process::{self, FrontEnd};
@@ -10,7 +11,8 @@ use gangway_openmp::{libraries, message};
 use gangway_runtime::Error;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-static FRONT_END: FrontEnd = FrontEnd::new(|| {}, || Box::new((images::hold(), links::hold())), || {});
+static FRONT_END: FrontEnd =
+    FrontEnd::new(|| {}, || Box::new((pending::hold(), images::hold(), links::hold())), || {});
 
 /// Makes the back ends and observers known. Called by every registration.
 pub fn start() {

@@ -1,7 +1,8 @@
 //! The offload half of libgomp's ABI, as GCC 12's programs use it, on the Gangway runtime.
 //!
 //! `libgangway-gomp.so` stands in front of `libgomp.so.1`. It defines what concerns devices,
-//! with libgomp's symbol versions. The host's threads, tasks and ICVs stay libgomp's, which
+//! with libgomp's symbol versions, and leads to the functions here, which are in one library with
+//! those of other compilers: a process has one runtime. The host's threads, tasks and ICVs stay libgomp's, which
 //! is asked where they matter ([`libgomp`]).
 //!
 //! The functions are ordinary ones with the C calling convention; `exports` is the table of
@@ -19,26 +20,34 @@
 //! | [`table`] | the arrays of a construct as list items |
 //! | [`libgomp`] | what is asked of the real libgomp |
 //! | `images` | the device images that the runtime has |
+//! | `dependences` | what `depend` clauses name |
+//! | `pending` | constructs that nobody waits for, and the threads that see to them |
+//! | `open` | those of a thread outside of parallel regions |
 //! | `front_end` | its part in the process's start and end, and what libgomp answers |
-//! | [`register`] | `GOMP_offload_register_ver` and kin |
-//! | `tasks` | constructs that nobody waits for |
+//! | [`register`] | `GOMP_offload_register_ver` and its counterpart |
+//! | [`tasks`] | tasks for such constructs, and the functions that wait for tasks |
 //! | `construct` | what all constructs have in common |
-//! | [`target`] | `GOMP_target_ext` and its older form |
+//! | [`target`] | `GOMP_target_ext` |
 //! | [`data`] | `GOMP_target_data_ext`, `GOMP_target_update_ext` and kin |
+//! | [`before_gcc_5`] | their older forms |
 //! | [`fortran`] | Fortran's names of routines |
 //! | `exports` | which name is which function |
 #![allow(non_snake_case, reason = "the names are the ABI's")]
 
 pub mod abi;
+pub mod before_gcc_5;
 mod construct;
 pub mod data;
+mod dependences;
 mod exports;
 pub mod fortran;
 mod front_end;
 mod images;
 pub mod libgomp;
 mod links;
+mod open;
+mod pending;
 pub mod register;
 pub mod table;
 pub mod target;
-mod tasks;
+pub mod tasks;

@@ -1,8 +1,7 @@
 //! What this library needs of the real libgomp, which runs the host's threads.
 //!
-//! It stands behind this library in the search order, so its functions are the next ones of
-//! their names. They are looked up at run time: a program that loads its offload code with
-//! `dlopen` may keep libgomp private.
+//! It has functions of the same names as this library, and a program that loads its offload
+//! code with `dlopen` may keep it private. So its functions are looked up in it, by its name.
 
 use once_cell::race::OnceBox;
 use std::ffi::{CStr, c_void};
@@ -23,10 +22,12 @@ pub type TargetExt = unsafe extern "C" fn(
     *const isize,
 );
 type Register = unsafe extern "C" fn(u32, *const c_void, i32, *const c_void);
+/// What brings a task's data to where it stays.
+pub type Copy = unsafe extern "C" fn(*mut c_void, *mut c_void);
 type Task = unsafe extern "C" fn(
     Body,
     *mut c_void,
-    Option<unsafe extern "C" fn(*mut c_void, *mut c_void)>,
+    Option<Copy>,
     isize,
     isize,
     bool,
@@ -46,6 +47,14 @@ pub struct Libgomp {
     pub target: Option<TargetExt>,
     /// `GOMP_task`.
     pub task: Option<Task>,
+    /// `omp_get_level`.
+    pub level: Option<unsafe extern "C" fn() -> i32>,
+    /// `GOMP_taskwait`.
+    pub wait: Option<unsafe extern "C" fn()>,
+    /// `GOMP_taskgroup_end`.
+    pub end_group: Option<unsafe extern "C" fn()>,
+    /// `GOMP_barrier`.
+    pub barrier: Option<unsafe extern "C" fn()>,
     /// `omp_in_final`.
     pub in_final: Option<unsafe extern "C" fn() -> i32>,
     /// `GOMP_taskwait_depend`.
@@ -65,31 +74,29 @@ pub fn libgomp() -> &'static Libgomp {
     LIBGOMP.get_or_init(|| Box::new(Libgomp::find()))
 }
 
-/// Looks a symbol up behind this library, then in a libgomp that is loaded privately.
-fn symbol(name: &CStr) -> *mut c_void {
-    // SAFETY: plain look-ups by name; RTLD_NOLOAD only finds what is loaded.
-    unsafe {
-        let found = libc::dlsym(libc::RTLD_NEXT, name.as_ptr());
-        if !found.is_null() {
-            return found;
-        }
-        let private = libc::dlopen(c"libgomp.so.1".as_ptr(), libc::RTLD_NOW | libc::RTLD_NOLOAD);
-        if private.is_null() { private } else { libc::dlsym(private, name.as_ptr()) }
-    }
+/// The library, which is loaded if any code that GCC has built for OpenMP is.
+fn library() -> *mut c_void {
+    // SAFETY: finds what is loaded, and loads nothing.
+    unsafe { libc::dlopen(c"libgomp.so.1".as_ptr(), libc::RTLD_NOW | libc::RTLD_NOLOAD) }
 }
 
 impl Libgomp {
     fn find() -> Self {
+        let library = library();
         // SAFETY: each name is libgomp's, and the field's type is its signature.
         unsafe {
             Self {
-                default_device: function(c"omp_get_default_device"),
-                target: function(c"GOMP_target_ext"),
-                task: function(c"GOMP_task"),
-                in_final: function(c"omp_in_final"),
-                wait_dependences: function(c"GOMP_taskwait_depend"),
-                register: function(c"GOMP_offload_register_ver"),
-                unregister: function(c"GOMP_offload_unregister_ver"),
+                default_device: function(library, c"omp_get_default_device"),
+                target: function(library, c"GOMP_target_ext"),
+                task: function(library, c"GOMP_task"),
+                level: function(library, c"omp_get_level"),
+                wait: function(library, c"GOMP_taskwait"),
+                end_group: function(library, c"GOMP_taskgroup_end"),
+                barrier: function(library, c"GOMP_barrier"),
+                in_final: function(library, c"omp_in_final"),
+                wait_dependences: function(library, c"GOMP_taskwait_depend"),
+                register: function(library, c"GOMP_offload_register_ver"),
+                unregister: function(library, c"GOMP_offload_unregister_ver"),
             }
         }
     }
@@ -97,9 +104,13 @@ impl Libgomp {
 
 /// # Safety
 /// `F` is the type of a pointer to the function called `name`.
-unsafe fn function<F>(name: &CStr) -> Option<F> {
+unsafe fn function<F>(library: *mut c_void, name: &CStr) -> Option<F> {
     const { assert!(size_of::<F>() == size_of::<*mut c_void>()) };
-    let found = symbol(name);
+    if library.is_null() {
+        return None;
+    }
+    // SAFETY: a plain look-up by name in a library that is loaded.
+    let found = unsafe { libc::dlsym(library, name.as_ptr()) };
     // SAFETY: the caller's promise; the sizes are equal.
     if found.is_null() { None } else { Some(unsafe { std::mem::transmute_copy(&found) }) }
 }

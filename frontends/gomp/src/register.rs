@@ -5,6 +5,7 @@ use crate::front_end::start;
 use crate::images;
 use crate::libgomp::libgomp;
 use crate::links;
+use crate::open;
 use gangway_image::ptx_objects;
 use gangway_openmp::guard::guard;
 use gangway_openmp::{libraries, message};
@@ -38,19 +39,6 @@ pub unsafe extern "C" fn GOMP_offload_register_ver(
     });
 }
 
-/// The form of [`GOMP_offload_register_ver`] before GCC 5.
-///
-/// # Safety
-/// As there.
-pub unsafe extern "C" fn GOMP_offload_register(
-    host_table: *const HostTable,
-    target: i32,
-    data: *const c_void,
-) {
-    // SAFETY: the caller's promise.
-    unsafe { GOMP_offload_register_ver(0, host_table, target, data) }
-}
-
 /// Unregisters what [`GOMP_offload_register_ver`] registered; called at exit or when a
 /// shared library is closed.
 ///
@@ -63,6 +51,7 @@ pub unsafe extern "C" fn GOMP_offload_unregister_ver(
     data: *const c_void,
 ) {
     guard((), || {
+        open::wait_for_all();
         if let Some(image) = images::take(data.addr()) {
             libraries::unregister(data.addr());
             links::remove(data.addr());
@@ -78,19 +67,6 @@ pub unsafe extern "C" fn GOMP_offload_unregister_ver(
             unsafe { unregister(version, host_table.cast(), target, data) };
         }
     });
-}
-
-/// The form of [`GOMP_offload_unregister_ver`] before GCC 5.
-///
-/// # Safety
-/// As there.
-pub unsafe extern "C" fn GOMP_offload_unregister(
-    host_table: *const HostTable,
-    target: i32,
-    data: *const c_void,
-) {
-    // SAFETY: the caller's promise.
-    unsafe { GOMP_offload_unregister_ver(0, host_table, target, data) }
 }
 
 /// Whether an image is of a form that is known.

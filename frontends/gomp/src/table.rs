@@ -179,16 +179,6 @@ impl Items for Table<'_> {
     }
 }
 
-/// The kinds of before GCC 5: three bits, and the alignment in the other five.
-///
-/// # Safety
-/// There are so many.
-pub(crate) unsafe fn widened(kinds: *const u8, count: usize) -> Vec<u16> {
-    // SAFETY: the caller's promise.
-    let kind = |index| u16::from(unsafe { *kinds.add(index) });
-    (0..count).map(kind).map(|kind| kind & 7 | kind >> 3 << 8).collect()
-}
-
 type Meanings = [MapKind; 256];
 
 static REGION: Meanings = meanings(Construct::Region);
@@ -324,11 +314,5 @@ mod tests {
             let table = Table::of(Construct::Region, &[], &[], &[]);
             assert!(!table.knows(kind) && table.explain_unknown(kind).contains("libgomp"));
         }
-    }
-
-    #[test]
-    fn old_kinds() {
-        // SAFETY: there are three.
-        assert_eq!(unsafe { widened([0x23_u8, 0x04, 0x1f].as_ptr(), 3) }, [0x403, 4, 0x307]);
     }
 }

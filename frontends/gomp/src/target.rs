@@ -1,10 +1,11 @@
 //! Target regions.
 
 use crate::abi::{argument, device, flags};
-use crate::construct::{Owned, destination, keep_private_values, site, wait_for};
+use crate::construct::{Owned, destination, keep_private_values, site};
 use crate::libgomp::{Body, libgomp};
-use crate::table::{Construct, Table, widened};
-use crate::tasks::{Deferred, defer};
+use crate::pending::Deferred;
+use crate::table::{Construct, Table};
+use crate::tasks::{defer, is_alone, wait_for};
 use gangway_openmp::devices::Destination;
 use gangway_openmp::guard::guard;
 use gangway_openmp::host::Offload;
@@ -46,38 +47,6 @@ pub unsafe extern "C" fn GOMP_target_ext(
     let region = Region { device, body, count, hosts, sizes, kinds, flags, dependences, arguments };
     // SAFETY: the caller's promise.
     guard((), || unsafe { region.run() });
-}
-
-/// The form of [`GOMP_target_ext`] before GCC 5.
-///
-/// # Safety
-/// As there.
-pub unsafe extern "C" fn GOMP_target(
-    device: i32,
-    body: Body,
-    _unused: *const c_void,
-    count: usize,
-    hosts: *mut usize,
-    sizes: *mut usize,
-    kinds: *const u8,
-) {
-    guard((), || {
-        // SAFETY: the caller's promise.
-        let mut kinds = unsafe { widened(kinds, count) };
-        let region = Region {
-            device,
-            body,
-            count,
-            hosts,
-            sizes,
-            kinds: kinds.as_mut_ptr(),
-            flags: 0,
-            dependences: std::ptr::null_mut(),
-            arguments: std::ptr::null(),
-        };
-        // SAFETY: the caller's promise.
-        unsafe { region.run() };
-    });
 }
 
 impl Region {
@@ -135,15 +104,21 @@ impl Region {
     }
 
     /// Has libgomp run the region as it does without devices: in a contention group of its
-    /// own, after its dependences, in a task if nobody waits for it.
+    /// own, after its dependences, in a task if nobody waits for it. Outside of parallel regions
+    /// it is waited for: libgomp's task would make a team there ([`open`](crate::open)).
     ///
     /// # Safety
     /// As [`run`](Self::run).
     #[cold]
     unsafe fn run_on_host(&self) {
         let &Self { body, count, hosts, sizes, kinds, flags, dependences, arguments, .. } = self;
+        let alone = is_alone();
+        let flags = if alone { flags & !flags::NOWAIT } else { flags };
         // SAFETY: the caller's promise.
         unsafe {
+            if alone {
+                wait_for(dependences);
+            }
             match libgomp().target {
                 Some(target) => {
                     let host = device::HOST_FALLBACK;
@@ -212,6 +187,10 @@ impl Deferred for DeferredRegion {
                 None
             }
         }
+    }
+
+    fn holds_up(&self) -> bool {
+        self.arrays.holds_up(self.device, Construct::Region)
     }
 }
 

@@ -1,100 +1,82 @@
-//! Constructs that nobody waits for: tasks of libgomp's that wait for the device.
+//! Constructs that nobody waits for, and the functions of libgomp that wait for tasks.
 //!
-//! Without dependences a construct is issued at once, by the thread that comes to it, and goes on
-//! beside it. With dependences its task issues it. Either way the task then waits for the device,
-//! so whatever waits for tasks waits for that: `taskwait`, barriers, later dependences. A thread
-//! that runs such a task has nothing else to do, or would wait for the construct itself.
+//! In a parallel region such a construct has a task of libgomp's, which waits for the device:
+//! whatever waits for tasks waits for that. Without dependences the construct is begun at once
+//! by the thread that comes to it; with dependences its task issues it. A thread that runs such
+//! a task has nothing else to do, or would wait for the construct itself.
 //!
-//! Outside of parallel regions libgomp runs a task at once, so a construct is waited for there. Its
-//! own target tasks make a team of one thread for the initial thread; a parallel region after
-//! that was seen to wait for ever at its end, with libgomp 12.
+//! Outside of parallel regions libgomp has no tasks that wait, and this library keeps the
+//! constructs itself ([`open`]). The functions here that have libgomp's names wait for
+//! these, and then call libgomp's.
 //!
-//! A detachable task would tie no thread up: the runtime says when a job is done
-//! (`Job::complete_later`), and could fulfil the task's event. But libgomp runs a task at once when
-//! there are many, and then waits for the event with the thread that would issue the construct.
+//! A detachable task would tie no thread up in parallel regions: the runtime says when a job is
+//! done (`Job::complete_later`), and could fulfil the task's event. But libgomp runs a task at
+//! once when there are many, and then waits for the event with the thread that would issue the
+//! construct.
 
-use crate::libgomp::{Libgomp, libgomp};
+use crate::dependences;
+use crate::libgomp::{Body, Copy, Libgomp, libgomp};
+use crate::open;
+use crate::pending::{Deferred, Pending};
 use gangway_openmp::guard::guard;
-use gangway_openmp::policy;
-use gangway_runtime::{Job, Result, events};
 use std::ffi::c_void;
+use std::sync::Arc;
 
 /// The bit of `GOMP_task`'s flags for dependences.
 const DEPEND: u32 = 1 << 3;
 
-/// A construct that owns what it is made of.
-pub(crate) trait Deferred {
-    /// Issues it; `None` if the host has done it instead.
-    fn issue(&self) -> Option<Result<Box<Job>>>;
-}
-
 /// A construct and how far it is.
-struct Pending {
-    construct: Box<dyn Deferred>,
-    job: Option<Box<Job>>,
-    issued: bool,
+enum Work {
+    Begun(Arc<Pending>),
+    /// Its task issues it.
+    New(Box<dyn Deferred>),
 }
 
-impl Pending {
-    fn issue(&mut self) {
-        self.issued = true;
-        match self.construct.issue() {
-            None => {}
-            Some(Ok(job)) => self.job = Some(job),
-            // The construct has returned: there is no host version left to run.
-            Some(Err(error)) => policy::terminate(&error),
-        }
-    }
-
+impl Work {
     /// Does what is left to do.
-    fn finish(mut self) {
-        if !self.issued {
-            self.issue();
-        }
-        // The device may read what the construct owns until then.
-        if let Some(job) = self.job.take()
-            && let Err(error) = job.complete()
-        {
-            policy::terminate(&error);
+    fn finish(self) {
+        match self {
+            Self::Begun(pending) => pending.wait(),
+            Self::New(construct) => Pending::begin(construct, Vec::new()).wait(),
         }
     }
 }
 
-/// Makes a task of a construct. Answers false if there can be none now: the caller performs the
-/// construct itself.
+/// Whether the calling thread is outside of all parallel regions.
+pub(crate) fn is_alone() -> bool {
+    // SAFETY: takes nothing, always callable.
+    libgomp().level.is_none_or(|level| unsafe { level() } == 0)
+}
+
+/// Lets a construct go on by itself. Answers false if there can be no task now: the caller
+/// performs the construct.
 ///
 /// # Safety
 /// The dependences are null or the compiler's.
-pub(crate) unsafe fn defer(dependences: *mut *mut c_void, construct: Box<dyn Deferred>) -> bool {
+pub(crate) unsafe fn defer(list: *mut *mut c_void, construct: Box<dyn Deferred>) -> bool {
     let Libgomp { task: Some(task), in_final: Some(in_final), .. } = libgomp() else { return false };
     // SAFETY: takes nothing, always callable.
     if unsafe { in_final() } != 0 {
         return false;
     }
-    let mut pending = Box::new(Pending { construct, job: None, issued: false });
-    if dependences.is_null() {
-        events::without_waiting(|| pending.issue());
+    if is_alone() {
+        // SAFETY: the caller's promise.
+        let dependences = unsafe { dependences::read(list) };
+        open::begin(construct, &dependences);
+        return true;
     }
-    let mut data = Some(pending);
-    let flags = if dependences.is_null() { 0 } else { DEPEND };
+    let mut data = Some(Box::new(match list.is_null() {
+        true => Work::Begun(Pending::begin(construct, Vec::new())),
+        false => Work::New(construct),
+    }));
+    let flags = if list.is_null() { 0 } else { DEPEND };
+    let (size, alignment) = (size_of::<*mut Work>() as isize, align_of::<*mut Work>() as isize);
+    let (data_of_task, null) = ((&raw mut data).cast(), std::ptr::null_mut());
     // SAFETY: libgomp's function, called as compilers call it.
-    unsafe {
-        task(
-            run,
-            (&raw mut data).cast(),
-            Some(hand_over),
-            size_of::<*mut Pending>() as isize,
-            align_of::<*mut Pending>() as isize,
-            true,
-            flags,
-            dependences,
-            0,
-            std::ptr::null_mut(),
-        );
-    }
+    unsafe { task(run, data_of_task, Some(hand_over), size, alignment, true, flags, list, 0, null) };
     // Still here if what the task would belong to has been cancelled: what has been begun ends.
-    if let Some(pending) = data.filter(|pending| pending.issued) {
-        pending.finish();
+    if let Some(work) = data.filter(|work| matches!(**work, Work::Begun(_))) {
+        work.finish();
     }
     true
 }
@@ -106,8 +88,8 @@ pub(crate) unsafe fn defer(dependences: *mut *mut c_void, construct: Box<dyn Def
 unsafe extern "C" fn hand_over(to: *mut c_void, from: *mut c_void) {
     // SAFETY: the caller's promise.
     unsafe {
-        let pending = (*from.cast::<Option<Box<Pending>>>()).take();
-        to.cast::<*mut Pending>().write(pending.map_or(std::ptr::null_mut(), Box::into_raw));
+        let work = (*from.cast::<Option<Box<Work>>>()).take();
+        to.cast::<*mut Work>().write(work.map_or(std::ptr::null_mut(), Box::into_raw));
     }
 }
 
@@ -119,10 +101,100 @@ unsafe extern "C" fn run(data: *mut c_void) {
     guard((), || {
         // SAFETY: the caller's promise; each task is run once.
         unsafe {
-            let pending = *data.cast::<*mut Pending>();
-            if !pending.is_null() {
-                Box::from_raw(pending).finish();
+            let work = *data.cast::<*mut Work>();
+            if !work.is_null() {
+                Box::from_raw(work).finish();
             }
         }
     });
+}
+
+/// Waits until the dependences of a construct are fulfilled.
+///
+/// # Safety
+/// The list is null or the compiler's.
+#[inline]
+pub(crate) unsafe fn wait_for(list: *mut *mut c_void) {
+    if !list.is_null() {
+        // SAFETY: the caller's promise.
+        unsafe { GOMP_taskwait_depend(list) };
+    }
+}
+
+/// Makes a task. One with dependences waits for the constructs of this library, and for
+/// libgomp's tasks there.
+///
+/// # Safety
+/// Called by compiler-made code: the arguments are what it emitted.
+pub unsafe extern "C" fn GOMP_task(
+    body: Body,
+    data: *mut c_void,
+    copy: Option<Copy>,
+    size: isize,
+    alignment: isize,
+    condition: bool,
+    flags: u32,
+    list: *mut *mut c_void,
+    priority: i32,
+    detach: *mut c_void,
+) {
+    if open::are_some() && flags & DEPEND != 0 {
+        // SAFETY: the caller's promise.
+        guard((), || unsafe { wait_for_open(list) });
+    }
+    if let Some(task) = libgomp().task {
+        // SAFETY: the caller's promise.
+        unsafe { task(body, data, copy, size, alignment, condition, flags, list, priority, detach) };
+    }
+}
+
+/// # Safety
+/// The list is the compiler's.
+#[cold]
+unsafe fn wait_for_open(list: *mut *mut c_void) {
+    // SAFETY: the caller's promise.
+    let dependences = unsafe { dependences::read(list) };
+    open::wait_for(&dependences);
+}
+
+/// Waits for tasks with certain dependences.
+///
+/// # Safety
+/// Called by compiler-made code: the arguments are what it emitted.
+pub unsafe extern "C" fn GOMP_taskwait_depend(list: *mut *mut c_void) {
+    if open::are_some() {
+        // SAFETY: the caller's promise.
+        guard((), || unsafe { wait_for_open(list) });
+    }
+    if let Some(wait) = libgomp().wait_dependences {
+        // SAFETY: the caller's promise.
+        unsafe { wait(list) };
+    }
+}
+
+/// Waits for the tasks of the current one.
+pub extern "C" fn GOMP_taskwait() {
+    after_open(libgomp().wait);
+}
+
+/// Waits for the tasks of a group.
+pub extern "C" fn GOMP_taskgroup_end() {
+    after_open(libgomp().end_group);
+}
+
+/// Waits for all tasks and threads.
+pub extern "C" fn GOMP_barrier() {
+    after_open(libgomp().barrier);
+}
+
+/// Calls a function of libgomp's when the open constructs of this thread are done.
+#[inline]
+fn after_open(function: Option<unsafe extern "C" fn()>) {
+    if open::are_some() {
+        guard((), open::wait_for_all);
+    }
+    if let Some(function) = function {
+        // SAFETY: takes nothing, called as compilers call it.
+        unsafe { function() };
+    }
 }

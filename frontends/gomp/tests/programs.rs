@@ -90,6 +90,18 @@ fn routines_on_several_devices() {
     }
 }
 
+/// A program of GCC's and a library of clang's have one runtime, each through its own front end.
+#[test]
+fn a_library_of_clang_shares_devices_and_data() {
+    for devices in ["1", "2"] {
+        let library = support::clang_library("mixed_library.c");
+        let folder = library.path().to_str().unwrap();
+        let own = [format!("-L{folder}"), format!("-Wl,-rpath,{folder}"), format!("-DDEVICES={devices}")];
+        let flags: Vec<_> = own.iter().map(String::as_str).chain(["-lmixed_library"]).collect();
+        Program::new("mixed.c", &flags).passes(&[("GANGWAY_VGPU_DEVICES", devices)]);
+    }
+}
+
 #[test]
 fn what_the_host_runs() {
     let program = Program::new("host.c", &[]);

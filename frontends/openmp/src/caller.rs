@@ -77,17 +77,23 @@ pub fn note(_address: *const c_void) {}
 /// that code of ours calls them directly. What is exported is a jump in front of each, which
 /// takes its arguments as they come. Those after `noting` note their caller on the way.
 ///
+/// A front end whose names another library has, which leads here, puts something before them.
+///
 /// ```text
 /// export! { noting memory: omp_target_alloc, omp_target_free; }
 /// export! { devices: omp_get_num_devices; }
+/// export! { prefix "ours_"; devices: omp_get_num_devices; }
 /// ```
 #[macro_export]
 macro_rules! export {
-    (noting $($module:ident: $($name:ident $(<$host:ty>)?),+;)+) => {$($(
+    (prefix $prefix:literal; noting $($rest:tt)+) => { $crate::export! { @noting $prefix $($rest)+ } };
+    (prefix $prefix:literal; $($rest:tt)+) => { $crate::export! { @plain $prefix $($rest)+ } };
+    (noting $($rest:tt)+) => { $crate::export! { @noting "" $($rest)+ } };
+    (@noting $prefix:literal $($module:ident: $($name:ident $(<$host:ty>)?),+;)+) => {$($(
         // Registers r10 and r11 are free at a call in the System V ABI.
         #[cfg(target_arch = "x86_64")]
         #[unsafe(naked)]
-        #[unsafe(no_mangle)]
+        #[unsafe(export_name = concat!($prefix, stringify!($name)))]
         unsafe extern "C" fn $name() {
             core::arch::naked_asm!(
                 "mov r10, qword ptr [rsp]",
@@ -98,22 +104,23 @@ macro_rules! export {
             )
         }
         #[cfg(not(target_arch = "x86_64"))]
-        $crate::export! { $module: $name $(<$host>)?; }
+        $crate::export! { @plain $prefix $module: $name $(<$host>)?; }
     )+)+};
-    ($($module:ident: $($name:ident $(<$host:ty>)?),+;)+) => {$($(
+    (@plain $prefix:literal $($module:ident: $($name:ident $(<$host:ty>)?),+;)+) => {$($(
         #[cfg(target_arch = "x86_64")]
         #[unsafe(naked)]
-        #[unsafe(no_mangle)]
+        #[unsafe(export_name = concat!($prefix, stringify!($name)))]
         unsafe extern "C" fn $name() {
             core::arch::naked_asm!("jmp {body}", body = sym $module::$name $(::<$host>)?)
         }
         #[cfg(target_arch = "aarch64")]
         #[unsafe(naked)]
-        #[unsafe(no_mangle)]
+        #[unsafe(export_name = concat!($prefix, stringify!($name)))]
         unsafe extern "C" fn $name() {
             core::arch::naked_asm!("b {body}", body = sym $module::$name $(::<$host>)?)
         }
     )+)+};
+    ($($rest:tt)+) => { $crate::export! { @plain "" $($rest)+ } };
 }
 
 #[cfg(all(test, target_arch = "x86_64"))]

@@ -88,6 +88,9 @@ fn run(arguments: &Arguments) -> Result<bool> {
         if arguments.front_end == FrontEnd::Gangway {
             let name = "libgangway-gomp.so";
             driver += &lay_out(&arguments.library, &libraries, name)?;
+            // It leads to this one, which it looks for beside itself.
+            let behind = "libomptarget.so.22.1";
+            driver += &lay_out(&arguments.library.with_file_name(behind), &libraries, behind)?;
             preloaded = Some(libraries.join(name));
         }
     }

@@ -30,11 +30,25 @@ pub fn compile(source: &str, output: &Path, flags: &[&str]) {
         _ => "gcc-12",
     };
     let mut command = Command::new(compiler);
-    command.args(["-O2", "-fopenmp", "-foffload=nvptx-none", "-Wall"]).args(flags);
-    command.arg(&source).arg("-o").arg(output).current_dir(output.parent().unwrap());
+    command.args(["-O2", "-fopenmp", "-foffload=nvptx-none", "-Wall"]).arg(&source).args(flags);
+    command.arg("-o").arg(output).current_dir(output.parent().unwrap());
     let output = command.output().unwrap_or_else(|error| panic!("{compiler} is needed: {error}"));
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{} does not compile:\n{said}", source.display());
+}
+
+/// A shared library for NVIDIA's GPUs that clang builds of a source of these tests, in a folder.
+pub fn clang_library(source: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs").join(source);
+    let name = format!("lib{}.so", source.file_stem().unwrap().to_str().unwrap());
+    let mut command = Command::new(stage().join("bin/gangway"));
+    command.args(["cc", "-O2", "-fopenmp", "--offload-arch=sm_80", "-shared", "-fPIC"]);
+    command.arg(&source).arg("-o").arg(folder.path().join(name)).current_dir(folder.path());
+    let output = command.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{} does not compile:\n{said}", source.display());
+    folder
 }
 
 /// Runs a program with `gangway run` on the virtual GPU, and nothing else in its environment

@@ -13,6 +13,8 @@ pub struct Shared {
     pub flags_1: u64,
     /// Defined symbols with their versions.
     pub exports: BTreeMap<String, Option<String>>,
+    /// Other versions of them, for programs that ask for one by name.
+    pub hidden: BTreeSet<(String, String)>,
     /// Undefined symbols: version, and whether the library can do without.
     pub imports: BTreeMap<String, (Option<String>, bool)>,
     pub has_text_relocations: bool,
@@ -41,7 +43,7 @@ impl Shared {
         };
         let symbols = sections.symbols(endian, data, elf::SHT_DYNSYM).unwrap();
         let versions = sections.versions(endian, data).unwrap().expect("a versioned library");
-        let (mut exports, mut imports) = (BTreeMap::new(), BTreeMap::new());
+        let (mut exports, mut imports, mut hidden) = (BTreeMap::new(), BTreeMap::new(), BTreeSet::new());
         for (index, symbol) in symbols.enumerate() {
             let name = String::from_utf8(symbol.name(endian, symbols.strings()).unwrap().to_vec()).unwrap();
             let version_index = versions.version_index(endian, index);
@@ -52,6 +54,8 @@ impl Shared {
             }
             if symbol.is_undefined(endian) {
                 imports.insert(name, (version, symbol.st_bind() == elf::STB_WEAK));
+            } else if version_index.is_hidden() {
+                hidden.insert((name, version.unwrap_or_default()));
             } else if symbol.st_shndx(endian) != elf::SHN_ABS {
                 exports.insert(name, version);
             }
@@ -61,6 +65,7 @@ impl Shared {
             needed: entries(elf::DT_NEEDED).map(text).collect(),
             flags_1: entries(elf::DT_FLAGS_1).next().unwrap_or(0),
             exports,
+            hidden,
             imports,
             has_text_relocations: entries(elf::DT_TEXTREL).next().is_some(),
         }

@@ -1,0 +1,123 @@
+//! The constructs that a thread has begun outside of parallel regions, and that nobody has
+//! waited for yet.
+//!
+//! libgomp has no team there, so it runs every task at once, and none of its functions waits for
+//! anything. Its own target tasks make a team of one thread for the initial thread, which stays:
+//! when a parallel region after that ends, libgomp 12 frees the region's team while threads of
+//! it may still be in the team's barrier (`gomp_team_end` keeps it for them only if there is no
+//! team around), and the program can hang. So these constructs are no tasks of libgomp's: they
+//! stand here, and the functions that wait for tasks wait for them, too.
+
+use crate::dependences::Dependence;
+use crate::pending::{Deferred, Pending};
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Constructs that may be open before those are looked for that are done.
+const FEW: usize = 64;
+
+#[derive(Default)]
+struct Open {
+    all: Vec<Arc<Pending>>,
+    /// When `all` has so many, those that are done are taken out.
+    full: usize,
+    last: HashMap<usize, Last>,
+}
+
+/// Who has last used an address.
+#[derive(Default)]
+struct Last {
+    writer: Option<Arc<Pending>>,
+    /// Since then.
+    readers: Vec<Arc<Pending>>,
+}
+
+impl Drop for Open {
+    /// The thread ends.
+    fn drop(&mut self) {
+        self.all.iter().for_each(Pending::wait);
+    }
+}
+
+thread_local! {
+    static OPEN: RefCell<Open> = RefCell::default();
+    /// Whether there are any: most threads never have one.
+    static SOME: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Begins a construct.
+pub(crate) fn begin(construct: Box<dyn Deferred>, dependences: &[Dependence]) {
+    let before = awaited(dependences);
+    // The runtime may call host functions meanwhile, which begin others.
+    let pending = Pending::begin(construct, before);
+    OPEN.with_borrow_mut(|open| open.add(&pending, dependences));
+    SOME.set(true);
+}
+
+/// Waits for those that have to be done before something with these dependences.
+pub(crate) fn wait_for(dependences: &[Dependence]) {
+    awaited(dependences).iter().for_each(Pending::wait);
+}
+
+/// Whether the thread has any.
+#[inline]
+pub(crate) fn are_some() -> bool {
+    SOME.get()
+}
+
+/// Waits for all of them.
+pub(crate) fn wait_for_all() {
+    if SOME.get() {
+        SOME.set(false);
+        let open = OPEN.with_borrow_mut(std::mem::take);
+        open.all.iter().for_each(Pending::wait);
+    }
+}
+
+/// Those that something with these dependences has to wait for.
+fn awaited(dependences: &[Dependence]) -> Vec<Arc<Pending>> {
+    if !SOME.get() || dependences.is_empty() {
+        return Vec::new();
+    }
+    OPEN.with_borrow(|open| {
+        let mut found = Vec::new();
+        for dependence in dependences {
+            let Some(last) = open.last.get(&dependence.address) else { continue };
+            found.extend(last.writer.iter().cloned());
+            if dependence.writes {
+                found.extend(last.readers.iter().cloned());
+            }
+        }
+        found.sort_by_key(Arc::as_ptr);
+        found.dedup_by(|one, other| Arc::ptr_eq(one, other));
+        found
+    })
+}
+
+impl Open {
+    fn add(&mut self, pending: &Arc<Pending>, dependences: &[Dependence]) {
+        if self.all.len() >= self.full.max(FEW) {
+            self.forget_done();
+        }
+        self.all.push(Arc::clone(pending));
+        for dependence in dependences {
+            let last = self.last.entry(dependence.address).or_default();
+            if dependence.writes {
+                *last = Last { writer: Some(Arc::clone(pending)), readers: Vec::new() };
+            } else {
+                last.readers.push(Arc::clone(pending));
+            }
+        }
+    }
+
+    fn forget_done(&mut self) {
+        self.all.retain(|pending| !pending.is_done());
+        self.full = 2 * self.all.len();
+        self.last.retain(|_, last| {
+            last.writer = last.writer.take().filter(|writer| !writer.is_done());
+            last.readers.retain(|reader| !reader.is_done());
+            last.writer.is_some() || !last.readers.is_empty()
+        });
+    }
+}
