@@ -18,31 +18,35 @@ help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 28
 
 .PHONY: bootstrap
-bootstrap: ## Install missing packages (needs root; otherwise says which)
+bootstrap: ## Install what building and the demo need (needs root; otherwise says what)
 	@scripts/bootstrap.sh
+
+.PHONY: bootstrap-test
+bootstrap-test: ## Install what the tests need, too
+	@scripts/bootstrap.sh test
 
 .PHONY: build
 build: bootstrap ## Build everything into build/stage
 	cargo xtask stage
 
 .PHONY: test
-test: bootstrap ## Run every check and test, as CI does
+test: bootstrap-test ## Run every check and test, as CI does
 	@scripts/test.sh
 
 .PHONY: conformance-gpu
-conformance-gpu: build ## Run all programs of the conformance suite on the virtual GPU
+conformance-gpu: bootstrap-test build ## Run all programs of the conformance suite on the virtual GPU
 	GANGWAY_CONFORMANCE_VGPU=all cargo test -p gangway-conformance --test vgpu
 
 .PHONY: conformance-libgomp
-conformance-libgomp: build ## Run libgomp's own tests on the virtual GPU; FRONTEND=gangway, ARGS=--tenth, ...
+conformance-libgomp: bootstrap-test build ## Run libgomp's own tests on the virtual GPU; FRONTEND=gangway, ARGS=--tenth, ...
 	cargo run -p gangway-libgomp-suite -- --front-end $(or $(FRONTEND),stock) $(ARGS)
 
 .PHONY: clients
-clients: build ## Run numba-cuda, cudarc and Taichi programs on the virtual GPU; downloads them once
+clients: bootstrap-test build ## Run numba-cuda, cudarc and Taichi programs on the virtual GPU; downloads them once
 	scripts/clients.sh --library $(STAGE)/lib/gangway/vgpu
 
 .PHONY: ptxas
-ptxas: bootstrap ## Compare what is read as PTX with what NVIDIA's assembler takes; downloads it once
+ptxas: bootstrap-test ## Compare what is read as PTX with what NVIDIA's assembler takes; downloads it once
 	scripts/ptxas.sh
 
 .PHONY: demo
@@ -70,7 +74,7 @@ stress: build ## Attack the staged libraries; SECONDS=60 for each attack, SEED=.
 	SEED="$(SEED)" scripts/stress.sh $(or $(SECONDS),60) $(ATTACKS)
 
 .PHONY: sanitize
-sanitize: bootstrap ## Run programs on libraries with AddressSanitizer; SUITES="conformance programs stress clients"
+sanitize: bootstrap-test ## Run programs on libraries with AddressSanitizer; SUITES="conformance programs stress clients"
 	scripts/sanitize.sh $(SUITES)
 
 .PHONY: loom
@@ -85,16 +89,25 @@ lint: bootstrap ## Formatting and clippy, warnings as errors
 deny: bootstrap ## Check licences and sources of the dependencies
 	scripts/deny.sh
 
-# Copies the staged tree; run as root it builds nothing that is already built.
+# Another user than the tree's owner, as with sudo, builds nothing: files of theirs would stand
+# in the owner's way.
 .PHONY: install
-install: ## Install into DESTDIR/PREFIX (default /usr/local)
-	@[ -x $(STAGE)/bin/gangway ] || $(MAKE) build
-	scripts/installation.sh install "$(DESTDIR)$(PREFIX)"
+install: ## Build what has changed, and install into DESTDIR/PREFIX (default /usr/local)
+	@if [ "$$(id -u)" = "$$(stat -c %u .)" ]; then $(MAKE) --no-print-directory build; \
+	else scripts/installation.sh fresh; fi
+	@scripts/installation.sh install "$(DESTDIR)$(PREFIX)"
 	@echo "installed; try: $(PREFIX)/bin/gangway info"
 
 .PHONY: uninstall
 uninstall: ## Remove what install put there
 	@scripts/installation.sh uninstall "$(DESTDIR)$(PREFIX)"
+
+.PHONY: packages
+packages: ## Make a Debian package, a tarball and Python wheels in build/packages, and try them
+	@scripts/bootstrap.sh packages
+	cargo xtask stage --packages
+	scripts/packages.sh
+	scripts/packages-test.sh
 
 .PHONY: clean
 clean: ## Remove build/ and target/

@@ -1,5 +1,7 @@
 #!/bin/bash
-# Installs what building, testing and running the demo need on Debian 12.
+# Installs what building and running the demo need on Debian 12.
+#
+#   scripts/bootstrap.sh [test] [packages]     also what the tests, or packing, need
 #
 # `make` calls it before anything else. It only adds what is missing, and does
 # nothing when nothing is. Without root it prints the one line that an
@@ -8,25 +10,38 @@
 set -euo pipefail
 
 readonly NEEDED_RUST=1.95
-readonly PACKAGES=(
+packages=(
   # The stock compilers and runtime that Gangway works with.
   clang-22 clang-tools-22 lld-22 llvm-22 flang-22
   libomp-22-dev liboffload-22 liboffload-22-dev
   # Linking Rust and C++ programs.
   g++ gcc make binutils libc6-dev
-  # GCC's offload compiler, whose output the tests of the image and PTX readers read.
-  gcc-12-offload-nvptx
-  # libgomp's own tests: their sources, what unpacks them, and the compilers that build them.
-  gcc-12-source gcc-12 g++-12 gfortran-12 patch xz-utils
-  # Clients of the virtual GPU: numba-cuda, and what the others need of NVIDIA's packages.
-  python3 python3-venv
-  # Build systems that find Gangway, for the test of its installation.
-  cmake pkgconf
+  # GCC with its offload compiler, for the demo's examples.
+  gcc-12 gcc-12-offload-nvptx
   # Fetching crates.
   ca-certificates
   # The Rust whose LLVM is clang-22's, with its library's sources: it compiles the GPU device runtime.
   rustc-web cargo-web rust-web-src
 )
+readonly FOR_PACKAGES=(
+  # Debian packages, tarballs and Python wheels.
+  dpkg-dev xz-utils python3 python3-wheel python3-venv
+)
+readonly FOR_TESTS=(
+  # libgomp's own tests: their sources, what unpacks them, and the compilers that build them.
+  gcc-12-source g++-12 gfortran-12 patch xz-utils
+  # Clients of the virtual GPU: numba-cuda, and what the others need of NVIDIA's packages.
+  python3 python3-venv
+  # Build systems that find Gangway, for the test of its installation.
+  cmake pkgconf
+)
+for group in "$@"; do
+  case $group in
+    test) packages+=("${FOR_TESTS[@]}" "${FOR_PACKAGES[@]}") ;;
+    packages) packages+=("${FOR_PACKAGES[@]}") ;;
+    *) echo "usage: $0 [test] [packages]" >&2; exit 2 ;;
+  esac
+done
 # Debian's current Rust; the packages named cargo and rustc are too old.
 readonly RUST_PACKAGES=(cargo-web rustc-web rustfmt-web rust-web-clippy)
 
@@ -58,7 +73,7 @@ fail() {
 
 missing=()
 if command -v dpkg-query >/dev/null; then
-  for package in "${PACKAGES[@]}"; do
+  for package in "${packages[@]}"; do
     installed "$package" || missing+=("$package")
   done
 else

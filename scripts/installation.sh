@@ -3,6 +3,7 @@
 #
 #   scripts/installation.sh install PREFIX
 #   scripts/installation.sh uninstall PREFIX
+#   scripts/installation.sh fresh        fails if there is nothing to install, or sources are newer
 #
 # A list in the installation names every file, and every folder that did not exist
 # before (those end with a slash): only these go, and folders only once they are empty.
@@ -12,11 +13,43 @@ export LC_ALL=C
 cd "$(dirname "$0")/.."
 
 readonly stage=build/stage list=lib/gangway/installed.txt
-[ $# -eq 2 ] || { echo "usage: $0 install|uninstall PREFIX" >&2; exit 2; }
-readonly prefix=$2
+usage() {
+  echo "usage: $0 install|uninstall PREFIX, or $0 fresh" >&2
+  exit 2
+}
+case $#/${1:-} in
+  2/install | 2/uninstall | 1/fresh) ;;
+  *) usage ;;
+esac
+readonly prefix=${2:-}
+
+fail() {
+  printf '%s\n' "$@" >&2
+  exit 1
+}
+
+fresh() {
+  local newer
+  [ -x "$stage/bin/gangway" ] || fail "$stage is not there: run \`make build\` as $(stat -c %U .) first"
+  newer=$(find backends device frontends runtime tools vgpu xtask Cargo.lock -name target -prune -o \
+    -type f -newer "$stage/bin/gangway" -print -quit)
+  [ -z "$newer" ] || fail "$newer is newer than what is in $stage: run \`make build\` as $(stat -c %U .) first"
+}
+
+# The first folder that files would go to and that cannot be written.
+unwritable() {
+  (cd "$stage" && find . -type d) | while read -r folder; do
+    folder=$prefix/$folder
+    until [ -e "$folder" ]; do folder=$(dirname "$folder"); done
+    [ -d "$folder" ] && [ -w "$folder" ] || { realpath "$folder"; break; }
+  done
+}
 
 install() {
-  local fresh
+  local fresh place
+  place=$(unwritable)
+  [ -z "$place" ] || fail "cannot write to $place: nothing was installed" \
+    "install with sudo, or somewhere else: make install PREFIX=\$HOME/gangway"
   fresh=$(
     [ -d "$prefix" ] || echo ./
     cd "$stage"
@@ -50,11 +83,11 @@ uninstall() {
 }
 
 case $1 in
+  fresh) fresh ;;
   install) install ;;
   uninstall)
     own=$(grep -cx './' "$prefix/$list" 2>/dev/null || true)
     uninstall
     if [ "$own" = 1 ]; then rmdir --ignore-fail-on-non-empty "$prefix"; fi
     ;;
-  *) echo "usage: $0 install|uninstall PREFIX" >&2; exit 2 ;;
 esac

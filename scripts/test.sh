@@ -81,6 +81,11 @@ check_lint() {
   return "$status"
 }
 
+# What is packed is the stage of the other phases; `make packages` builds it anew.
+check_packages() {
+  scripts/packages.sh build/stage && scripts/packages-test.sh build/stage
+}
+
 wanted=("$@")
 for name in "${wanted[@]}"; do
   grep -q "^phase $name " "$0" || {
@@ -107,6 +112,7 @@ phase fuzz scripts/fuzz.sh 10
 phase stress scripts/stress.sh 10
 phase demo scripts/demo.sh
 phase install scripts/install-test.sh
+phase packages check_packages
 
 printf '\n'
 printf '%s\n' "${summary[@]}"

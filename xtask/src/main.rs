@@ -19,6 +19,9 @@ cargo xtask <command>
            is to be installed
   stage --gpu
            only the GPU device runtime: lib/gangway/nvptx64-nvidia-cuda
+  stage --packages
+           build everything without a path of this machine in it, and lay it out
+           under build/packages/tree; `make packages` packs that
   stage --sanitize
            build the libraries with AddressSanitizer and lay them out under
            build/asan; `make sanitize` runs programs on them
@@ -31,6 +34,7 @@ fn main() -> ExitCode {
         ["stage"] => stage::run("release"),
         ["stage", "--profile", profile] => stage::run(profile),
         ["stage", "--gpu"] => stage::run_gpu(),
+        ["stage", "--packages"] => stage::run_packaged(),
         ["stage", "--sanitize"] => stage::run_sanitized(),
         ["help"] | [] => {
             print!("{HELP}");

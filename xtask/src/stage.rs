@@ -4,7 +4,8 @@
 //! rustc cannot give a shared library's symbols a version, and programs built
 //! with the stock compilers ask for theirs with one.
 //!
-//! With `--sanitize` only the libraries, and with AddressSanitizer in them.
+//! With `--sanitize` only the libraries, and with AddressSanitizer in them; with `--packages`
+//! what `make packages` packs.
 
 use crate::{Result, checked, compilers, exports, gpu, packages, tree};
 use std::ffi::OsStr;
@@ -47,9 +48,37 @@ const SANITIZED: &str = "x86_64-unknown-linux-gnu";
 pub fn run(profile: &str) -> Result<()> {
     let root = &tree::root()?;
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
-    let stage = root.join("build/stage");
+    build_and_lay_out(root, profile, &target, &root.join("build/stage"), &[])
+}
+
+/// Builds everything for packages, which are the same wherever the tree is: the compiler writes
+/// no path of this machine into what it makes. In folders of its own, as the other flags would
+/// make cargo build everything anew each time.
+pub fn run_packaged() -> Result<()> {
+    let root = &tree::root()?;
+    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = home.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cargo")));
+    let home = home.ok_or("neither CARGO_HOME nor HOME is set")?;
+    let (target, stage) = (root.join("target/packages"), root.join("build/packages/tree"));
+    let flags = format!(
+        "--remap-path-prefix={}=gangway\u{1f}--remap-path-prefix={}=cargo",
+        root.display(),
+        home.display()
+    );
+    build_and_lay_out(root, "release", &target, &stage, &[("CARGO_ENCODED_RUSTFLAGS", &flags)])
+}
+
+fn build_and_lay_out(
+    root: &Path,
+    profile: &str,
+    target: &Path,
+    stage: &Path,
+    environment: &[(&str, &str)],
+) -> Result<()> {
     let packages = ["-p", "gangway-front-ends-artifact", "-p", "gangway", "-p", "gangway-driver"];
-    cargo(root, &[&["build", "--profile", profile], &packages[..]].concat(), &[])?;
+    let directory = target.display().to_string();
+    let arguments = ["build", "--profile", profile, "--target-dir", &directory];
+    cargo(root, &[&arguments, &packages[..]].concat(), environment)?;
     // Cargo's folder for the profile `dev` has another name.
     let target = target.join(if profile == "dev" { "debug" } else { profile });
     for directory in ["bin", "include/gangway"] {
@@ -57,11 +86,11 @@ pub fn run(profile: &str) -> Result<()> {
     }
     tree::copy(&target.join("gangway"), &stage.join("bin/gangway"))?;
     tree::copy(&root.join("backends/external/include/gangway/rtl.h"), &stage.join("include/gangway/rtl.h"))?;
-    libraries(root, &target, &stage)?;
+    libraries(root, &target, stage, environment)?;
     gpu::stage(root, &stage.join("lib/gangway"))?;
-    compilers::lay_out(root, &stage)?;
-    packages::lay_out(root, &stage)?;
-    documents(&stage)?;
+    compilers::lay_out(root, stage)?;
+    packages::lay_out(root, stage)?;
+    documents(stage)?;
     println!("staged under {}", stage.display());
     Ok(())
 }
@@ -89,13 +118,13 @@ pub fn run_sanitized() -> Result<()> {
         ("CARGO_PROFILE_DEV_DEBUG", "line-tables-only"),
     ];
     cargo(root, &[&arguments, &packages[..]].concat(), &environment)?;
-    libraries(root, &target.join(SANITIZED).join("debug"), &stage)?;
+    libraries(root, &target.join(SANITIZED).join("debug"), &stage, &[])?;
     println!("staged under {}", stage.display());
     Ok(())
 }
 
 /// The libraries of one build, laid out in a stage.
-fn libraries(root: &Path, target: &Path, stage: &Path) -> Result<()> {
+fn libraries(root: &Path, target: &Path, stage: &Path, environment: &[(&str, &str)]) -> Result<()> {
     let library = stage.join("lib/gangway");
     tree::create_folder(&library)?;
     let list = tree::read(&root.join(LIBRARY.exports))?;
@@ -116,7 +145,7 @@ fn libraries(root: &Path, target: &Path, stage: &Path) -> Result<()> {
         link(root, door, list, &parts, &library)?;
     }
     virtual_gpu(target, &library)?;
-    device_archive(root, &library)
+    device_archive(root, &library, environment)
 }
 
 /// Links a shared library of `parts` that exports what is listed.
@@ -164,9 +193,9 @@ fn virtual_gpu(target: &Path, library: &Path) -> Result<()> {
 /// The archive that Fortran device code is linked with: its own workspace, as it
 /// is built for code without a standard library. An rlib is an ar archive, and this
 /// one needs nothing beside it.
-fn device_archive(root: &Path, library: &Path) -> Result<()> {
+fn device_archive(root: &Path, library: &Path, environment: &[(&str, &str)]) -> Result<()> {
     let directory = root.join("device/host-openmp");
-    cargo(&directory, &["build", "--release"], &[])?;
+    cargo(&directory, &["build", "--release"], environment)?;
     tree::copy(
         &directory.join("target/release/libgangway_host_openmp.rlib"),
         &library.join("libgangway-host-openmp.a"),
