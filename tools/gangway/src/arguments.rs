@@ -6,7 +6,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
-use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum, ValueHint};
+use clap::{Arg, Args, CommandFactory, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell as CompletionShell;
 
 use crate::devices::DeviceNames;
@@ -212,37 +212,47 @@ Arguments that Gangway understands:
 GANGWAY_LLVM names an installation of LLVM 22 that is not in PATH.
 ";
 
-/// Joins `--report json`, as completion writes it, to `--report=json`.
+/// Joins `--report json` of `run` and `env`, as completion writes it, to `--report=json`.
 ///
 /// The value of the option is optional, so a word behind it is the program's name to the parser,
-/// unless it is one of the forms. `--report -- json` runs a program of that name.
+/// unless it is one of the forms. `--report -- json` runs a program of that name. Behind any other
+/// subcommand the words are its own, and perhaps a compiler's.
 pub fn with_report_forms(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
-    let command = Gangway::command();
-    let takes_next_word = |word: &OsStr| {
-        let settings = command.get_subcommands().flat_map(clap::Command::get_arguments);
-        let mut separate = settings
-            .filter(|argument| argument.get_action().takes_values() && !argument.is_require_equals_set());
-        separate.any(|argument| {
-            argument.get_long().is_some_and(|long| word.to_str() == Some(&format!("--{long}")))
-        })
-    };
     let mut rest = arguments.peekable();
     let mut joined: Vec<OsString> = rest.by_ref().take(2).collect();
-    while let Some(mut word) = rest.next_if(|word| word.as_encoded_bytes().starts_with(b"--") && word != "--")
-    {
-        if word == "--report"
-            && let Some(form) = rest
-                .next_if(|word| word.to_str().is_some_and(|form| ReportForm::from_str(form, false).is_ok()))
+    let gangway = Gangway::command();
+    let subcommand = joined.get(1).and_then(|name| gangway.find_subcommand(name));
+    let settings: Vec<&Arg> = subcommand.map_or(Vec::new(), |known| known.get_arguments().collect());
+    if settings.iter().any(|argument| argument.get_long() == Some("report")) {
+        while let Some(mut word) =
+            rest.next_if(|word| word.as_encoded_bytes().starts_with(b"--") && word != "--")
         {
-            word.push("=");
-            word.push(form);
+            let is_form =
+                |word: &OsString| word.to_str().is_some_and(|form| ReportForm::from_str(form, false).is_ok());
+            if word == "--report"
+                && let Some(form) = rest.next_if(is_form)
+            {
+                word.push("=");
+                word.push(form);
+            }
+            let value = if takes_next_word(&settings, &word) { rest.next() } else { None };
+            joined.push(word);
+            joined.extend(value);
         }
-        let value = if takes_next_word(&word) { rest.next() } else { None };
-        joined.push(word);
-        joined.extend(value);
     }
     joined.extend(rest);
     joined
+}
+
+/// Whether an option has its value in the word behind it.
+fn takes_next_word(options: &[&Arg], word: &OsStr) -> bool {
+    let named = |option: &&&Arg| {
+        option
+            .get_long()
+            .is_some_and(|long| word.to_str().and_then(|word| word.strip_prefix("--")) == Some(long))
+    };
+    let option = options.iter().find(named);
+    option.is_some_and(|option| option.get_action().takes_values() && !option.is_require_equals_set())
 }
 
 fn exit_codes() -> String {

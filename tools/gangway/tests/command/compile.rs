@@ -140,6 +140,14 @@ fn one_command_compiles_for_cpu_devices() {
 }
 
 #[test]
+fn options_of_other_subcommands_are_the_compilers() {
+    let here = Installation::new();
+    for command in ["cc", "c++", "fc"] {
+        assert_eq!(here.told(&[command, "--report", "json", "a.c"]), ["--report", "json", "a.c"]);
+    }
+}
+
+#[test]
 fn several_devices_in_one_program() {
     let here = Installation::new();
     let architectures = "--offload-arch=sm_80,x86_64";
