@@ -40,6 +40,10 @@ struct Shared {
     aliases: &'static [&'static str],
 }
 
+/// The packages that shared libraries are made of.
+const LIBRARIES: [&str; 6] =
+    ["-p", "gangway-front-ends-artifact", "-p", "gangway-driver", "-p", "gangway-ending"];
+
 /// The target that the libraries with AddressSanitizer are built for. It is the host's, but
 /// named: cargo then leaves build scripts and macros without the sanitizer.
 const SANITIZED: &str = "x86_64-unknown-linux-gnu";
@@ -75,7 +79,7 @@ fn build_and_lay_out(
     stage: &Path,
     environment: &[(&str, &str)],
 ) -> Result<()> {
-    let packages = ["-p", "gangway-front-ends-artifact", "-p", "gangway", "-p", "gangway-driver"];
+    let packages = [&LIBRARIES[..], &["-p", "gangway"]].concat();
     let directory = target.display().to_string();
     let arguments = ["build", "--profile", profile, "--target-dir", &directory];
     cargo(root, &[&arguments, &packages[..]].concat(), environment)?;
@@ -109,7 +113,6 @@ pub fn run_sanitized() -> Result<()> {
     let (target, stage) = (root.join("target/asan"), root.join("build/asan"));
     let directory = target.display().to_string();
     let arguments = ["build", "--target", SANITIZED, "--target-dir", &directory];
-    let packages = ["-p", "gangway-front-ends-artifact", "-p", "gangway-driver"];
     let environment = [
         // A stable compiler comes with the sanitizer, but not with the right to name it.
         ("RUSTC_BOOTSTRAP", "1"),
@@ -117,7 +120,7 @@ pub fn run_sanitized() -> Result<()> {
         // The lines that reports show; the rest of the debug information is large.
         ("CARGO_PROFILE_DEV_DEBUG", "line-tables-only"),
     ];
-    cargo(root, &[&arguments, &packages[..]].concat(), &environment)?;
+    cargo(root, &[&arguments[..], &LIBRARIES].concat(), &environment)?;
     libraries(root, &target.join(SANITIZED).join("debug"), &stage, &[])?;
     println!("staged under {}", stage.display());
     Ok(())

@@ -2,6 +2,7 @@
 
 use crate::environment::file_variable;
 use gangway_runtime::events::{Site, Step};
+use gangway_trace::Span;
 use std::time::Instant;
 
 /// Reads the environment; called once at start-up. Answers whether steps are wanted.
@@ -24,14 +25,11 @@ pub(crate) fn record(device: i32, site: &Site, step: &Step<'_>, start: Instant, 
         line: at.line,
         column: at.column,
     });
-    gangway_trace::record(&gangway_trace::Span {
-        kind,
-        device,
-        name,
+    gangway_trace::record(&Span {
         location,
         bytes: bytes as u64,
-        start: gangway_trace::at(start),
         end: gangway_trace::at(end),
+        ..Span::new(kind, device, name, gangway_trace::at(start))
     });
 }
 

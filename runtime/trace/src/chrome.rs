@@ -1,8 +1,8 @@
 //! Writes a recording in the Chrome trace-event format, as Perfetto and
 //! `chrome://tracing` read it.
 //!
-//! A process of the trace is a device (or the host), a thread is the host thread that
-//! issued the work. The format wants the complete events of one thread to nest; work
+//! A process of the trace is a device (or the host). A thread is a stream of the device, or the host
+//! thread that issued the work. The format wants the complete events of one thread to nest; work
 //! that runs asynchronously does not, so a span that crosses another moves to an extra
 //! lane of its thread.
 
@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use crate::json::Quoted;
-use crate::name;
-use crate::recording::{Event, Key, Recording, Thread};
+use crate::recording::{Event, Key, Note, Recording, Thread, Track};
+use crate::{Shape, name};
 
 pub fn write(recording: &Recording, out: &mut dyn Write) -> io::Result<()> {
     write!(
@@ -23,7 +23,7 @@ pub fn write(recording: &Recording, out: &mut dyn Write) -> io::Result<()> {
         recording.dropped,
     )?;
     let mut events = recording.events.clone();
-    let track = |event: &Event| (recording.rows[event.key as usize].0.device.max(-1), event.thread);
+    let track = |event: &Event| (recording.rows[event.key as usize].0.device.max(-1), event.track);
     // Outer spans before inner ones: with equal starts the longer is the outer.
     events.sort_by_key(|event| (track(event), event.start, std::cmp::Reverse(event.duration)));
 
@@ -35,7 +35,13 @@ pub fn write(recording: &Recording, out: &mut dyn Write) -> io::Result<()> {
         write_track(&mut lines, recording, here, &events[placed..placed + count])?;
         placed += count;
     }
+    for note in &recording.notes {
+        lines.note(note)?;
+    }
     let mut devices: Vec<i32> = events.iter().map(|event| track(event).0).collect();
+    if !recording.notes.is_empty() && devices.first() != Some(&-1) {
+        devices.insert(0, -1);
+    }
     devices.dedup();
     for device in devices {
         let title = match device {
@@ -57,11 +63,11 @@ fn process(device: i32) -> i64 {
 fn write_track(
     lines: &mut Lines<'_>,
     recording: &Recording,
-    (device, number): (i32, u32),
+    (device, track): (i32, Track),
     events: &[Event],
 ) -> io::Result<()> {
-    let thread = recording.threads.iter().find(|thread| thread.number == number);
-    let tid = thread.map_or(u64::from(number), |thread| thread.tid);
+    let thread = recording.threads.iter().find(|thread| Some(thread.number) == track.thread());
+    let tid = thread.map_or(u64::from(track.raw()), |thread| thread.tid);
     // Lane 0 is the thread itself; further lanes need ids that no thread has.
     let lane_id = |lane: usize| tid + ((lane as u64) << 32);
     let mut lanes: BTreeMap<usize, Vec<u64>> = BTreeMap::new();
@@ -76,7 +82,7 @@ fn write_track(
         )?;
     }
     for &lane in lanes.keys() {
-        let title = thread_title(thread, number, lane);
+        let title = lane_title(thread, track, lane);
         lines.metadata(
             "thread_name",
             process(device),
@@ -99,11 +105,13 @@ fn fits(open: &mut Vec<u64>, start: u64, end: u64) -> bool {
     nests
 }
 
-fn thread_title(thread: Option<&Thread>, number: u32, lane: usize) -> String {
-    let mut title = match thread {
-        Some(thread) if !thread.name.is_empty() => format!("{} {}", thread.name, thread.tid),
-        Some(thread) => format!("thread {}", thread.tid),
-        None => format!("thread #{number}"),
+fn lane_title(thread: Option<&Thread>, track: Track, lane: usize) -> String {
+    let mut title = match (thread, track.thread(), track.stream()) {
+        (Some(thread), ..) if !thread.name.is_empty() => format!("{} {}", thread.name, thread.tid),
+        (Some(thread), ..) => format!("thread {}", thread.tid),
+        (None, Some(number), _) => format!("thread #{number}"),
+        (None, None, (id, false)) => format!("stream {id}"),
+        (None, None, (id, true)) => format!("default stream {id}"),
     };
     if lane > 0 {
         title.push_str(&format!(" (asynchronous {lane})"));
@@ -132,6 +140,18 @@ impl Lines<'_> {
         )
     }
 
+    fn note(&mut self, note: &Note) -> io::Result<()> {
+        self.separate()?;
+        write!(
+            self.out,
+            "{{\"ph\":\"i\",\"s\":\"g\",\"name\":{},\"cat\":\"note\",\"pid\":{},\"tid\":0,\"ts\":{},\"args\":{{\"count\":{}}}}}",
+            Quoted(&note.text),
+            process(-1),
+            Microseconds(note.at),
+            note.count,
+        )
+    }
+
     fn complete(&mut self, key: &Key, event: &Event, process: i64, thread: u64) -> io::Result<()> {
         self.separate()?;
         let pretty = name::pretty(&key.name);
@@ -148,6 +168,12 @@ impl Lines<'_> {
         )?;
         if *pretty != *key.name {
             write!(self.out, ",\"symbol\":{}", Quoted(&key.name))?;
+        }
+        if let Some(Shape { grid: [x, y, z], block: [i, j, k] }) = key.shape {
+            write!(self.out, ",\"grid\":[{x},{y},{z}],\"block\":[{i},{j},{k}]")?;
+        }
+        if !key.detail.is_empty() {
+            write!(self.out, ",\"detail\":{}", Quoted(&key.detail))?;
         }
         if let Some(place) = &key.place {
             write!(self.out, ",\"source\":{}", Quoted(&place.to_string()))?;
@@ -171,8 +197,8 @@ impl std::fmt::Display for Microseconds {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Kind;
     use crate::recording::{Place, Sums};
+    use crate::{Kind, Lane};
 
     fn recording() -> Recording {
         let key = |kind, device, name: &str| Key {
@@ -180,8 +206,13 @@ mod tests {
             device,
             name: name.into(),
             place: Some(Place { file: "dir\\a \"b\".c".into(), function: "main".into(), line: 7, column: 3 }),
+            shape: (kind == Kind::Kernel && device == 1)
+                .then_some(Shape { grid: [40, 2, 1], block: [256, 1, 1] }),
+            detail: "".into(),
         };
-        let event = |start, duration, key, thread| Event { start, duration, bytes: 64, key, thread };
+        let on = |start, duration, key, track| Event { start, duration, bytes: 64, key, track };
+        let event = |start, duration, key, thread| on(start, duration, key, Track::of(Lane::Thread, thread));
+        let stream = |id, default| Track::of(Lane::Stream { id, default }, 0);
         Recording {
             program: "tri\tad".into(),
             pid: 42,
@@ -191,6 +222,7 @@ mod tests {
                 (key(Kind::DataBegin, 0, ""), Sums::NONE),
                 (key(Kind::ToDevice, 1, "x"), Sums::NONE),
                 (key(Kind::Allocate, -1, "x"), Sums::NONE),
+                (key(Kind::Kernel, 1, "axpy"), Sums::NONE),
             ],
             // The second kernel crosses the first: they ran asynchronously.
             events: vec![
@@ -199,8 +231,11 @@ mod tests {
                 event(1_000, 3_000, 1, 0),
                 event(500, 100, 2, 1),
                 event(1, 2, 3, 1),
+                on(600, 100, 4, stream(7, false)),
+                on(800, 100, 4, stream(1, true)),
             ],
             threads: vec![Thread { number: 0, tid: 4242, name: "triad".into() }],
+            notes: vec![Note { text: "a \"note\"".into(), count: 2, at: 1500 }],
             dropped: 3,
         }
     }
@@ -213,7 +248,7 @@ mod tests {
         assert_eq!(trace["otherData"]["dropped"], 3);
         let events = trace["traceEvents"].as_array().unwrap();
         let complete: Vec<_> = events.iter().filter(|event| event["ph"] == "X").collect();
-        assert_eq!(complete.len(), 5);
+        assert_eq!(complete.len(), 7);
         let kernel = complete.iter().find(|event| event["cat"] == "kernel").unwrap();
         assert_eq!(kernel["name"], "main:7");
         assert_eq!((kernel["ts"].as_f64(), kernel["dur"].as_f64()), (Some(1.5), Some(1.0)));
@@ -223,6 +258,14 @@ mod tests {
         let processes: Vec<_> = events.iter().filter(|event| event["name"] == "process_name").collect();
         let titles: Vec<_> = processes.iter().map(|event| event["args"]["name"].as_str().unwrap()).collect();
         assert_eq!(titles, ["host", "device 0", "device 1"]);
+        let on_stream = complete.iter().find(|event| event["name"] == "axpy").unwrap();
+        assert_eq!(on_stream["args"]["grid"], serde_json::json!([40, 2, 1]));
+        assert_eq!(on_stream["args"]["block"], serde_json::json!([256, 1, 1]));
+        let lanes = events.iter().filter(|event| event["name"] == "thread_name" && event["pid"] == 3);
+        let lanes: Vec<_> = lanes.map(|event| event["args"]["name"].as_str().unwrap()).collect();
+        assert_eq!(lanes, ["thread #1", "stream 7", "default stream 1"]);
+        let note = events.iter().find(|event| event["cat"] == "note").unwrap();
+        assert_eq!((&note["name"], &note["args"]["count"]), (&"a \"note\"".into(), &2.into()));
         // Every event belongs to a named process and a named thread.
         for event in complete {
             for name in ["process_name", "thread_name"] {

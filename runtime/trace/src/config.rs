@@ -1,42 +1,58 @@
 //! Reads the recorder's environment variables.
 //!
-//! Called once, by `configure_from_env`. A value it does not understand is a
-//! complaint for standard error, never a reason to stop the program.
+//! A value it does not understand is a complaint for standard error, never a reason to
+//! stop the program.
 
 use std::env;
 use std::path::PathBuf;
 
-use crate::Report;
 use crate::recorder::DEFAULT_EVENT_LIMIT;
+use crate::{Report, output};
 
-pub struct Requested {
-    pub trace: Option<PathBuf>,
+/// What is to be recorded for.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// Files that the trace is written to.
+    pub traces: Vec<PathBuf>,
     pub report: Report,
+    /// Spans that a trace keeps.
     pub event_limit: u64,
-    pub complaints: Vec<String>,
 }
 
-pub fn from_env() -> Requested {
-    let mut complaints = Vec::new();
-    let report = env::var("GANGWAY_REPORT")
-        .ok()
-        .and_then(|value| parse_report(&value).map_err(|complaint| complaints.push(complaint)).ok());
-    let event_limit = env::var("GANGWAY_TRACE_EVENTS").ok().and_then(|value| {
-        value
-            .trim()
-            .parse()
-            .map_err(|_| {
-                complaints.push(format!(
+impl Default for Request {
+    fn default() -> Self {
+        Request { traces: Vec::new(), report: Report::Off, event_limit: DEFAULT_EVENT_LIMIT }
+    }
+}
+
+impl Request {
+    /// What the environment asks for; what it asks for in vain is said.
+    #[must_use]
+    pub fn from_env() -> Self {
+        let mut request = Request::default();
+        if let Ok(value) = env::var("GANGWAY_REPORT") {
+            match parse_report(&value) {
+                Ok(report) => request.report = report,
+                Err(complaint) => output::say(&complaint),
+            }
+        }
+        if let Ok(value) = env::var("GANGWAY_TRACE_EVENTS") {
+            match value.trim().parse() {
+                Ok(limit) => request.event_limit = limit,
+                Err(_) => output::say(&format!(
                     "GANGWAY_TRACE_EVENTS is '{value}', expected a number of spans; using {DEFAULT_EVENT_LIMIT}"
-                ))
-            })
-            .ok()
-    });
-    Requested {
-        trace: env::var_os("GANGWAY_TRACE").filter(|file| !file.is_empty()).map(PathBuf::from),
-        report: report.unwrap_or_default(),
-        event_limit: event_limit.unwrap_or(DEFAULT_EVENT_LIMIT),
-        complaints,
+                )),
+            }
+        }
+        let trace = env::var_os("GANGWAY_TRACE").filter(|file| !file.is_empty());
+        request.traces.extend(trace.map(PathBuf::from));
+        request
+    }
+
+    /// Whether it is for anything.
+    #[must_use]
+    pub fn is_wanted(&self) -> bool {
+        !self.traces.is_empty() || self.report != Report::Off
     }
 }
 

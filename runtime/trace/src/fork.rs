@@ -7,6 +7,7 @@
 use std::cell::RefCell;
 use std::sync::{MutexGuard, Once};
 
+use crate::output;
 use crate::recorder::{self, Registry};
 
 thread_local! {
@@ -23,7 +24,7 @@ pub fn install() {
         // allocator supports in a forked child.
         let failed = unsafe { libc::pthread_atfork(Some(prepare), Some(in_parent), Some(in_child)) };
         if failed != 0 {
-            recorder::say("out of memory: a forked child will not be traced correctly");
+            output::say("out of memory: a forked child will not be traced correctly");
         }
     });
 }

@@ -13,6 +13,10 @@
 //! `GANGWAY_TRACE_EVENTS` changes the number); later ones are counted, and the
 //! trace and the report both say how many were dropped.
 //!
+//! Two libraries record with it: the runtime, and the driver of the virtual GPU for programs
+//! without the runtime. Each has a recorder of its own, and one of them writes. [`at_end`] calls
+//! what writes when a process ends by a signal, by `abort` or by `quick_exit`.
+//!
 //! ```
 //! use gangway_trace::{Kind, Report, Span};
 //! gangway_trace::configure(None, Report::Text(None));
@@ -20,13 +24,8 @@
 //!     let start = gangway_trace::now();
 //!     // ... launch ...
 //!     gangway_trace::record(&Span {
-//!         kind: Kind::Kernel,
-//!         device: 0,
-//!         name: "__omp_offloading_fe00_98c021_main_l7",
-//!         location: None,
-//!         bytes: 0,
-//!         start,
 //!         end: gangway_trace::now(),
+//!         ..Span::new(Kind::Kernel, 0, "__omp_offloading_fe00_98c021_main_l7", start)
 //!     });
 //! }
 //! gangway_trace::finish();
@@ -34,9 +33,11 @@
 
 mod chrome;
 mod config;
+mod ending;
 mod fork;
 mod json;
 mod name;
+mod output;
 mod recorder;
 mod recording;
 mod report;
@@ -47,6 +48,8 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
+pub use config::Request;
+pub use ending::at_end;
 pub use json::Quoted;
 pub use name::pretty as pretty_kernel_name;
 pub use recorder::DEFAULT_EVENT_LIMIT;
@@ -75,6 +78,12 @@ pub enum Kind {
     Update,
     /// A device image loaded onto a device.
     LoadImage,
+    /// A kernel made ready for a device that compiles when it is launched.
+    Compile,
+    /// A call of the device's driver by the program.
+    Call,
+    /// A target region that the host ran; [`Span::detail`] says why.
+    OnHost,
 }
 
 impl Kind {
@@ -91,6 +100,9 @@ impl Kind {
             Kind::DataEnd => "data_end",
             Kind::Update => "update",
             Kind::LoadImage => "load_image",
+            Kind::Compile => "compile",
+            Kind::Call => "call",
+            Kind::OnHost => "on_host",
         }
     }
 }
@@ -106,20 +118,71 @@ pub struct Location<'a> {
     pub column: u32,
 }
 
+/// How a kernel was launched on a device that has blocks of threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Shape {
+    /// Blocks.
+    pub grid: [u32; 3],
+    /// Threads of a block.
+    pub block: [u32; 3],
+}
+
+/// The line of the trace that a span is drawn on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Lane {
+    /// That of the thread that records it.
+    #[default]
+    Thread,
+    /// That of a stream of the device.
+    Stream {
+        /// What tells it from the other streams of the process; below 2³⁰.
+        id: u32,
+        /// It is one that nobody has created.
+        default: bool,
+    },
+}
+
 /// One thing that took time. Strings are copied when they are first seen.
 #[derive(Clone, Copy, Debug)]
 pub struct Span<'a> {
     pub kind: Kind,
     /// The OpenMP device number; negative for the host.
     pub device: i32,
-    /// The kernel's symbol, or the variable that is moved.
+    /// The kernel's symbol, the variable that is moved, or the function that is called.
     pub name: &'a str,
     pub location: Option<Location<'a>>,
+    /// Of kernels.
+    pub shape: Option<Shape>,
+    /// What more there is to say, such as why the host ran a region.
+    pub detail: &'a str,
+    pub lane: Lane,
     pub bytes: u64,
     /// [`now`] when it began.
     pub start: u64,
     /// [`now`] when it ended.
     pub end: u64,
+    /// Nanoseconds of it in which it waited for a device: the report has them apart.
+    pub waited: u64,
+}
+
+impl<'a> Span<'a> {
+    /// A span that ends as it begins, with nothing more known of it.
+    #[must_use]
+    pub const fn new(kind: Kind, device: i32, name: &'a str, start: u64) -> Self {
+        Span {
+            kind,
+            device,
+            name,
+            location: None,
+            shape: None,
+            detail: "",
+            lane: Lane::Thread,
+            bytes: 0,
+            start,
+            end: start,
+            waited: 0,
+        }
+    }
 }
 
 /// Which report [`finish`] makes. `None` as the file means standard error.
@@ -159,19 +222,33 @@ pub fn at(instant: Instant) -> u64 {
 /// `%p` in a file name stands for the process id. What an earlier configuration
 /// recorded and did not write is forgotten. Any thread may call this.
 pub fn configure(trace: Option<&Path>, report: Report) {
-    recorder::configure(trace.map(Path::to_path_buf), report, DEFAULT_EVENT_LIMIT);
+    let traces = trace.map(Path::to_path_buf).into_iter().collect();
+    recorder::configure(Request { traces, report, ..Request::default() });
 }
 
 /// [`configure`] from `GANGWAY_TRACE=FILE` and `GANGWAY_REPORT=1|text|json[:FILE]`.
 ///
 /// Costs three environment look-ups when neither is set.
 pub fn configure_from_env() {
-    let requested = config::from_env();
-    for complaint in &requested.complaints {
-        recorder::say(complaint);
+    start(Request::from_env());
+}
+
+/// Starts recording for what is asked for, if that is anything.
+pub fn start(request: Request) {
+    if request.is_wanted() {
+        recorder::configure(request);
     }
-    if requested.trace.is_some() || requested.report != Report::Off {
-        recorder::configure(requested.trace, requested.report, requested.event_limit);
+}
+
+/// Leaves the report and the traces to others, but for these files; goes on recording for them.
+pub fn keep_only(traces: &[PathBuf]) {
+    recorder::keep_only(traces);
+}
+
+/// Something that the user of the trace or the report should know. Said once with its count.
+pub fn note(text: &str) {
+    if enabled() {
+        recorder::note(text);
     }
 }
 

@@ -3,15 +3,20 @@
 //! clang names a target region `__omp_offloading_<device>_<file>_<function>_l<line>`
 //! with an optional `_<count>`; flang does the same with its own mangling. The
 //! function is shown by its qualified name without parameters or template arguments,
-//! which is what tells the regions of a program apart. A name in any other form is
-//! shown as it is; nothing is ever guessed.
+//! which is what tells the regions of a program apart. Kernels of C++ are shown in the same way.
+//! numba's are named as if they were functions of C++, with a tag for the version of its ABI and one
+//! for the compilation, by some versions in a namespace `cudapy`: they are shown as Python has them.
+//! A name in any other form is shown as it is;
+//! nothing is ever guessed.
 
 use std::borrow::Cow;
 
-/// `__omp_offloading_fe00_98c021_main_l7` as `main:7`; anything else unchanged.
+/// `__omp_offloading_fe00_98c021_main_l7` as `main:7`, a mangled name as the function's; anything
+/// else unchanged.
 pub fn pretty(symbol: &str) -> Cow<'_, str> {
     match region(symbol) {
         Some((function, line)) => Cow::Owned(format!("{}:{line}", function_name(function))),
+        None if symbol.starts_with("_Z") => function_name(symbol),
         None => Cow::Borrowed(symbol),
     }
 }
@@ -72,11 +77,14 @@ fn itanium(mangled: &str) -> Option<String> {
     // cv- and ref-qualifiers of the member function.
     while parser.eat("r") || parser.eat("V") || parser.eat("K") || parser.eat("R") || parser.eat("O") {}
     let mut parts: Vec<String> = Vec::new();
+    let mut tags: Vec<String> = Vec::new();
     while !parser.eat("E") {
         if parser.eat("St") {
             parts.push("std".to_owned());
         } else if parser.eat("I") {
             parser.skip_until_end()?;
+        } else if parser.eat("B") {
+            tags.push(parser.identifier()?.to_owned());
         } else if parser.eat("C1") || parser.eat("C2") {
             parts.push(parts.last()?.clone());
         } else if parser.eat("D1") || parser.eat("D2") || parser.eat("D0") {
@@ -85,7 +93,18 @@ fn itanium(mangled: &str) -> Option<String> {
             parts.push(parser.component()?);
         }
     }
+    let version = |tag: &String| tag.strip_prefix('v').is_some_and(|number| number.parse::<u8>().is_ok());
+    if tags.len() > 1 && version(&tags[0]) {
+        return python(parts.strip_prefix(&["cudapy".to_owned()]).unwrap_or(&parts));
+    }
     (!parts.is_empty()).then(|| parts.join("::"))
+}
+
+/// The qualified name of a Python function, of which numba makes the parts of a mangled one:
+/// without the module that is the program, and with what cannot be in a symbol.
+fn python(parts: &[String]) -> Option<String> {
+    let parts = if parts.len() > 1 && parts[0] == "__main__" { &parts[1..] } else { parts };
+    (!parts.is_empty()).then(|| parts.join(".").replace("_3clocals_3e", "<locals>"))
 }
 
 struct Itanium<'a> {
@@ -185,6 +204,25 @@ mod tests {
             ("__omp_offloading_10_2a__QQmain_l5", "main:5"),
             ("__omp_offloading_10_2a__QPsolve_l5", "solve:5"),
             ("__omp_offloading_10_2a__QMgrid_dataPstep_l5", "grid_data::step:5"),
+        ] {
+            assert_eq!(pretty(symbol), shown, "{symbol}");
+        }
+    }
+
+    #[test]
+    fn kernels_of_cuda_programs() {
+        let numba = "B2v1B38c8tJTIcFKzyF2ILShI4CrgQElQb6HczSBAA_3dEf5ArrayIfLi1E1C7mutable7alignedE";
+        for (symbol, shown) in [
+            ("_Z4axpyifPfS_", "axpy"),
+            ("_Z6reduceIfLi256EEvPKT_PS0_i", "reduce"),
+            ("_ZN3cub6KernelIfEEvPT_", "cub::Kernel"),
+            (&*format!("_ZN6cudapy8__main__5saxpy{numba}"), "saxpy"),
+            (&*format!("_ZN6cudapy5tools5saxpy{numba}"), "tools.saxpy"),
+            (&*format!("_ZN8__main__5saxpy{numba}"), "saxpy"),
+            (&*format!("_ZN6cudapy8__main__4test12_3clocals_3e6kernel{numba}"), "test.<locals>.kernel"),
+            // Triton's and tinygrad's are as the program has them.
+            ("add_kernel", "add_kernel"),
+            ("main$_omp_fn$0", "main$_omp_fn$0"),
         ] {
             assert_eq!(pretty(symbol), shown, "{symbol}");
         }

@@ -7,16 +7,15 @@
 //! program that starts a thread per region needs no more memory than one that does not.
 
 use std::cell::RefCell;
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
 use hashbrown::HashTable;
 
-use crate::recording::{Event, Key, Recording, Sums, Thread};
-use crate::{ENABLED, Report, Span, chrome, fork, now, report};
+use crate::recording::{Event, Key, Note, Recording, Sums, Thread, Track};
+use crate::{ENABLED, Report, Request, Span, ending, fork, now, output};
 
 /// Spans that a trace keeps: 32 MiB of them.
 pub const DEFAULT_EVENT_LIMIT: u64 = 1 << 20;
@@ -27,6 +26,9 @@ const CHUNK: usize = 256;
 /// Distinct rows that one thread keeps apart; what is over goes to a row named `(other)`.
 /// Real programs have hundreds; the bound is for names that are made at run time.
 const KEY_LIMIT: usize = 1 << 16;
+
+/// Distinct notes that are kept.
+const NOTE_LIMIT: usize = 1000;
 
 /// How long `finish` waits for a thread that is in the middle of recording.
 const PATIENCE: Duration = Duration::from_millis(200);
@@ -45,27 +47,34 @@ pub struct Registry {
     /// Buffers (also in `buffers`) whose thread has ended.
     idle: Vec<Arc<Mutex<Buffer>>>,
     threads: Vec<Thread>,
+    notes: Vec<Note>,
 }
 
 impl Registry {
     const fn new() -> Self {
-        Registry { output: None, buffers: Vec::new(), idle: Vec::new(), threads: Vec::new() }
+        Registry {
+            output: None,
+            buffers: Vec::new(),
+            idle: Vec::new(),
+            threads: Vec::new(),
+            notes: Vec::new(),
+        }
     }
 
     fn clear(&mut self) {
         self.buffers.clear();
         self.idle.clear();
         self.threads.clear();
+        self.notes.clear();
     }
 }
 
-struct Output {
-    trace: Option<PathBuf>,
-    report: Report,
-    event_limit: u64,
+/// What is to be written, and what must be known for that.
+pub struct Output {
+    pub request: Request,
     started: u64,
     /// Who was asked to write the files; a forked child has another id.
-    pid: u32,
+    pub pid: u32,
 }
 
 /// What one thread has recorded.
@@ -87,20 +96,42 @@ thread_local! {
     static LOCAL: RefCell<Option<Local>> = const { RefCell::new(None) };
 }
 
-pub fn configure(trace: Option<PathBuf>, report: Report, event_limit: u64) {
-    let wanted = trace.is_some() || report != Report::Off;
+pub fn configure(request: Request) {
+    let wanted = request.is_wanted();
     if wanted {
         fork::install();
+        ending::at_end(finish);
     }
     let Some(mut registry) = lock_registry() else { return };
     ENABLED.store(false, Ordering::Relaxed);
     registry.clear();
-    TRACING.store(trace.is_some(), Ordering::Relaxed);
-    ALLOWANCE.store(event_limit, Ordering::Relaxed);
+    TRACING.store(!request.traces.is_empty(), Ordering::Relaxed);
+    ALLOWANCE.store(request.event_limit, Ordering::Relaxed);
     EPOCH.fetch_add(1, Ordering::Relaxed);
-    registry.output =
-        wanted.then(|| Output { trace, report, event_limit, started: now(), pid: std::process::id() });
+    registry.output = wanted.then(|| Output { request, started: now(), pid: std::process::id() });
     ENABLED.store(wanted, Ordering::Relaxed);
+}
+
+pub fn keep_only(traces: &[PathBuf]) {
+    let Some(mut registry) = lock_registry() else { return };
+    let Some(output) = &mut registry.output else { return };
+    output.request.report = Report::Off;
+    output.request.traces.retain(|file| traces.contains(file));
+    if !output.request.is_wanted() {
+        ENABLED.store(false, Ordering::Relaxed);
+        registry.output = None;
+        registry.clear();
+        EPOCH.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+pub fn note(text: &str) {
+    let Some(mut registry) = lock_registry() else { return };
+    if let Some(known) = registry.notes.iter_mut().find(|known| known.text == text) {
+        known.count += 1;
+    } else if registry.notes.len() < NOTE_LIMIT {
+        registry.notes.push(Note { text: text.to_owned(), count: 1, at: now() });
+    }
 }
 
 pub fn record(span: &Span<'_>) {
@@ -130,31 +161,7 @@ pub fn finish() {
     let recording = collect(&mut registry, &output);
     // Threads that are still launching may want the registry; files take a while.
     drop(registry);
-
-    let forked = recording.pid != output.pid;
-    if forked && recording.rows.is_empty() {
-        return;
-    }
-    let place = |file: &Path| file_for(file, recording.pid, forked);
-    let trace = output.trace.as_deref().map(place);
-    if let Some(file) = &trace {
-        write_file(file, "the trace", |out| chrome::write(&recording, out));
-    }
-    let trace = trace.as_deref();
-    match &output.report {
-        Report::Off => {}
-        Report::Text(None) => say_raw(&report::text(&recording, trace)),
-        Report::Json(None) => say_raw(&report::json(&recording, trace)),
-        Report::Text(Some(file)) => write_file(&place(file), "the report", |out| {
-            out.write_all(report::text(&recording, trace).as_bytes())
-        }),
-        Report::Json(Some(file)) => write_file(&place(file), "the report", |out| {
-            out.write_all(report::json(&recording, trace).as_bytes())
-        }),
-    }
-    if trace.is_some() && output.report == Report::Off && recording.dropped != 0 {
-        say(&report::dropped_note(recording.events.len(), recording.dropped));
-    }
+    output::write(&output, &recording);
 }
 
 /// The registry, unless some thread keeps it for longer than anything here takes:
@@ -169,22 +176,13 @@ pub fn forget_parent(registry: &mut Registry) {
     EPOCH.fetch_add(1, Ordering::Relaxed);
     if let Some(output) = &mut registry.output {
         output.started = now();
-        ALLOWANCE.store(output.event_limit, Ordering::Relaxed);
+        ALLOWANCE.store(output.request.event_limit, Ordering::Relaxed);
     }
-}
-
-/// One line for the user.
-pub fn say(message: &str) {
-    say_raw(&format!("gangway: {message}\n"));
-}
-
-fn say_raw(text: &str) {
-    // A closed standard error is no reason to fail.
-    let _ = std::io::stderr().lock().write_all(text.as_bytes());
 }
 
 impl Local {
     fn attach(epoch: u64) -> Option<Local> {
+        ending::keep_watch();
         let mut registry = lock_registry()?;
         let thread = NEXT_THREAD.fetch_add(1, Ordering::Relaxed);
         if TRACING.load(Ordering::Relaxed) {
@@ -204,9 +202,10 @@ impl Local {
         let mut buffer = self.buffer.lock().unwrap_or_else(PoisonError::into_inner);
         let duration = span.end.saturating_sub(span.start);
         let key = buffer.key(span);
-        buffer.rows[key as usize].1.add(duration, span.bytes);
+        buffer.rows[key as usize].1.add(duration, span.waited, span.bytes);
         if tracing {
-            buffer.push(Event { start: span.start, duration, bytes: span.bytes, key, thread: self.thread });
+            let track = Track::of(span.lane, self.thread);
+            buffer.push(Event { start: span.start, duration, bytes: span.bytes, key, track });
         }
     }
 }
@@ -242,7 +241,7 @@ impl Buffer {
     fn new_key(&mut self, span: &Span<'_>) -> u32 {
         let mut span = *span;
         if self.rows.len() >= KEY_LIMIT {
-            (span.name, span.location) = ("(other)", None);
+            span = Span::new(span.kind, span.device, "(other)", span.start);
             let rows = &self.rows;
             if let Some(&at) = self.index.find(hash(&span), |&at| rows[at as usize].0.matches(&span)) {
                 return at;
@@ -309,12 +308,13 @@ fn collect(registry: &mut Registry, output: &Output) -> Recording {
     }
     let rows = merge(rows, &mut events);
     let recording = Recording {
-        program: program(),
+        program: output::program(),
         pid: std::process::id(),
         elapsed: now().saturating_sub(output.started),
         rows,
         events,
         threads: std::mem::take(&mut registry.threads),
+        notes: std::mem::take(&mut registry.notes),
         dropped,
     };
     registry.clear();
@@ -342,28 +342,26 @@ fn merge(rows: Vec<(Key, Sums)>, events: &mut [Event]) -> Vec<(Key, Sums)> {
 }
 
 fn as_span(key: &Key) -> Span<'_> {
-    Span {
-        kind: key.kind,
-        device: key.device,
-        name: &key.name,
-        location: key.place.as_ref().map(|place| crate::Location {
-            file: &place.file,
-            function: &place.function,
-            line: place.line,
-            column: place.column,
-        }),
-        bytes: 0,
-        start: 0,
-        end: 0,
-    }
+    let location = key.place.as_ref().map(|place| crate::Location {
+        file: &place.file,
+        function: &place.function,
+        line: place.line,
+        column: place.column,
+    });
+    Span { location, shape: key.shape, detail: &key.detail, ..Span::new(key.kind, key.device, &key.name, 0) }
 }
 
-/// The name and the line tell rows apart well enough; the rest is compared.
+/// Name, line and shape tell rows apart well enough; the rest is compared.
 fn hash(span: &Span<'_>) -> u64 {
     const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
     let mix = |state: u64, word: u64| (state.rotate_left(29) ^ word).wrapping_mul(ODD);
     let place = span.location.map_or(0, |at| u64::from(at.line) << 32 | u64::from(at.column));
     let mut state = mix(span.kind as u64 | (span.device as u64) << 8, place);
+    if let Some(shape) = span.shape {
+        for (&blocks, &threads) in shape.grid.iter().zip(&shape.block) {
+            state = mix(state, u64::from(blocks) << 32 | u64::from(threads));
+        }
+    }
     let (words, rest) = span.name.as_bytes().as_chunks::<8>();
     for word in words {
         state = mix(state, u64::from_le_bytes(*word));
@@ -384,37 +382,5 @@ fn lock<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
             Err(TryLockError::WouldBlock) if Instant::now() > deadline => return None,
             Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_micros(20)),
         }
-    }
-}
-
-fn program() -> String {
-    let from_arguments = std::env::args_os().next().map(PathBuf::from);
-    let path = from_arguments.or_else(|| std::env::current_exe().ok()).unwrap_or_default();
-    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
-}
-
-/// `%p` becomes the process id; a forked child that would write its parent's file
-/// gets its own.
-fn file_for(file: &Path, pid: u32, forked: bool) -> PathBuf {
-    let text = file.to_string_lossy();
-    if text.contains("%p") {
-        PathBuf::from(text.replace("%p", &pid.to_string()))
-    } else if forked {
-        let mut name = file.as_os_str().to_owned();
-        name.push(format!(".{pid}"));
-        name.into()
-    } else {
-        file.to_owned()
-    }
-}
-
-fn write_file(file: &Path, what: &str, fill: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) {
-    let written = std::fs::File::create(file).and_then(|created| {
-        let mut out = std::io::BufWriter::new(created);
-        fill(&mut out)?;
-        out.flush()
-    });
-    if let Err(error) = written {
-        say(&format!("cannot write {what} to {}: {error}", file.display()));
     }
 }

@@ -1,6 +1,6 @@
 //! What was recorded, merged over all threads: the input of the trace and the report.
 
-use crate::{Kind, Location, Span};
+use crate::{Kind, Lane, Location, Shape, Span};
 
 /// What identifies a row of the report: equal keys are one row.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -9,6 +9,8 @@ pub struct Key {
     pub device: i32,
     pub name: Box<str>,
     pub place: Option<Place>,
+    pub shape: Option<Shape>,
+    pub detail: Box<str>,
 }
 
 /// An owned [`Location`].
@@ -32,6 +34,8 @@ impl Key {
                 line: location.line,
                 column: location.column,
             }),
+            shape: span.shape,
+            detail: span.detail.into(),
         }
     }
 
@@ -39,6 +43,8 @@ impl Key {
         self.kind == span.kind
             && self.device == span.device
             && *self.name == *span.name
+            && self.shape == span.shape
+            && *self.detail == *span.detail
             && match (&self.place, &span.location) {
                 (None, None) => true,
                 (Some(place), Some(location)) => place.matches(location),
@@ -74,22 +80,27 @@ impl std::fmt::Display for Place {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sums {
     pub count: u64,
+    /// Without what was waited for a device; so are the shortest and the longest.
     pub time: u64,
+    pub waited: u64,
     pub min: u64,
     pub max: u64,
     pub bytes: u64,
 }
 
 impl Sums {
-    pub const NONE: Sums = Sums { count: 0, time: 0, min: u64::MAX, max: 0, bytes: 0 };
+    pub const NONE: Sums = Sums { count: 0, time: 0, waited: 0, min: u64::MAX, max: 0, bytes: 0 };
 
-    pub fn add(&mut self, time: u64, bytes: u64) {
-        self.merge(&Sums { count: 1, time, min: time, max: time, bytes });
+    pub fn add(&mut self, duration: u64, waited: u64, bytes: u64) {
+        let waited = waited.min(duration);
+        let time = duration - waited;
+        self.merge(&Sums { count: 1, time, waited, min: time, max: time, bytes });
     }
 
     pub fn merge(&mut self, other: &Sums) {
         self.count += other.count;
         self.time = self.time.saturating_add(other.time);
+        self.waited = self.waited.saturating_add(other.waited);
         self.min = self.min.min(other.min);
         self.max = self.max.max(other.max);
         self.bytes = self.bytes.saturating_add(other.bytes);
@@ -103,7 +114,42 @@ pub struct Event {
     pub duration: u64,
     pub bytes: u64,
     pub key: u32,
-    pub thread: u32,
+    pub track: Track,
+}
+
+/// What an event is drawn on: the number of a thread that recorded, or a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Track(u32);
+
+impl Track {
+    const STREAM: u32 = 1 << 31;
+    const DEFAULT: u32 = 1 << 30;
+
+    /// That of a span which the thread of a number recorded.
+    pub const fn of(lane: Lane, thread: u32) -> Self {
+        match lane {
+            Lane::Thread => Track(thread & !Self::STREAM),
+            Lane::Stream { id, default } => {
+                let kind = if default { Self::STREAM | Self::DEFAULT } else { Self::STREAM };
+                Track(kind | (id & (Self::DEFAULT - 1)))
+            }
+        }
+    }
+
+    /// The number of the thread, or `None` for a stream.
+    pub const fn thread(self) -> Option<u32> {
+        if self.0 & Self::STREAM == 0 { Some(self.0) } else { None }
+    }
+
+    /// The number of the stream, and whether it is one that nobody created.
+    pub const fn stream(self) -> (u32, bool) {
+        (self.0 & (Self::DEFAULT - 1), self.0 & Self::DEFAULT != 0)
+    }
+
+    /// As a number that no thread of the system has.
+    pub const fn raw(self) -> u32 {
+        self.0
+    }
 }
 
 // The bound on memory that the crate documents counts on this.
@@ -128,5 +174,15 @@ pub struct Recording {
     pub rows: Vec<(Key, Sums)>,
     pub events: Vec<Event>,
     pub threads: Vec<Thread>,
+    pub notes: Vec<Note>,
     pub dropped: u64,
+}
+
+/// Something to know of the run, and how often it was noted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    pub text: String,
+    pub count: u64,
+    /// When it was noted first.
+    pub at: u64,
 }

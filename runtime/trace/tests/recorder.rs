@@ -33,13 +33,10 @@ fn scratch() -> PathBuf {
 fn span(kind: Kind, name: &str) -> Span<'_> {
     let start = gangway_trace::now();
     Span {
-        kind,
-        device: 0,
-        name,
         location: Some(Location { file: "a.c", function: "main", line: 3, column: 1 }),
         bytes: 8,
-        start,
         end: start + 10,
+        ..Span::new(kind, 0, name, start)
     }
 }
 
@@ -209,4 +206,58 @@ fn nothing_is_recorded_unless_asked() {
     };
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(said.contains("gangway: GANGWAY_REPORT is 'maybe', expected 1, text[:FILE]"), "{said}");
+}
+
+/// Nobody calls `finish`: neither handlers of `exit` nor destructors run.
+#[test]
+fn survives_every_end() {
+    use std::os::unix::process::ExitStatusExt;
+    const END: &str = "GANGWAY_TRACE_TEST_END";
+    let directory = tempfile::tempdir().unwrap();
+    if std::env::var_os(SCRATCH).is_some() {
+        let end = std::env::var(END).unwrap();
+        let report = Report::Json(Some(scratch().join(format!("{end}.report"))));
+        gangway_trace::configure(Some(&scratch().join(format!("{end}.trace"))), report);
+        (0..7).for_each(|_| gangway_trace::record(&span(Kind::Kernel, "k")));
+        gangway_trace::note("it ends");
+        unsafe extern "C" {
+            fn quick_exit(code: i32) -> !;
+        }
+        // SAFETY: the process is to end; each of them is a plain call, or writes where nothing is.
+        unsafe {
+            match &*end {
+                "abort" => libc::abort(),
+                "quick_exit" => quick_exit(3),
+                "interrupt" => libc::raise(libc::SIGINT),
+                "terminate" => libc::kill(libc::getpid(), libc::SIGTERM),
+                "hang-up" => libc::raise(libc::SIGHUP),
+                "fault" => {
+                    std::ptr::with_exposed_provenance_mut::<i32>(16).write_volatile(1);
+                    0
+                }
+                other => panic!("{other}"),
+            };
+        }
+        return;
+    }
+    for (end, signal, code) in [
+        ("abort", Some(libc::SIGABRT), None),
+        ("quick_exit", None, Some(3)),
+        ("interrupt", Some(libc::SIGINT), None),
+        ("terminate", Some(libc::SIGTERM), None),
+        ("hang-up", Some(libc::SIGHUP), None),
+        ("fault", Some(libc::SIGSEGV), None),
+    ] {
+        let output = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "survives_every_end", "--nocapture", "--test-threads=1"])
+            .env(SCRATCH, directory.path())
+            .env(END, end)
+            .output()
+            .unwrap();
+        assert_eq!((output.status.signal(), output.status.code()), (signal, code), "{end}");
+        let report = read(&directory.path().join(format!("{end}.report")));
+        assert_eq!(report["kernels"][0]["count"], 7, "{end}");
+        assert_eq!(report["notes"][0]["text"], "it ends", "{end}");
+        assert_eq!(spans(&read(&directory.path().join(format!("{end}.trace")))), 7, "{end}");
+    }
 }

@@ -118,6 +118,13 @@ pub struct Settings {
     pub trace: Option<PathBuf>,
 }
 
+impl Settings {
+    /// Whether a report or a trace is asked for.
+    pub fn wants_recording(&self) -> bool {
+        self.report.is_some() || self.report_file.is_some() || self.trace.is_some()
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ReportForm {
     /// Aligned tables

@@ -12,6 +12,9 @@ pub const LIBOMPTARGET: &str = "libomptarget.so.22.1";
 /// The library that stands before libgomp in programs of GCC's.
 pub const LIBGOMP_FRONT: &str = "libgangway-gomp.so";
 
+/// The library that hears of ends of a program that no exit handler sees.
+pub const ENDING: &str = "libgangway-ending.so";
+
 /// What programs that use a CUDA device load.
 pub const LIBCUDA: &str = "libcuda.so.1";
 
@@ -44,6 +47,12 @@ impl Libraries {
 pub fn libgomp_front() -> Result<PathBuf, Failure> {
     let (directory, hint) = located()?;
     Ok(checked(directory, LIBGOMP_FRONT, hint)?.join(LIBGOMP_FRONT))
+}
+
+/// Where the library is that hears of a program's end.
+pub fn ending() -> Result<PathBuf, Failure> {
+    let (directory, hint) = located()?;
+    Ok(checked(directory, ENDING, hint)?.join(ENDING))
 }
 
 /// The libraries that a program for `device` gets.

@@ -52,6 +52,18 @@ pub fn run(options: &Run) -> Outcome {
         );
         preloaded.push(library.clone());
     }
+    // Reports and traces are to be written at whatever end, and a program that has no use for the
+    // virtual GPU is to be told so.
+    let recorded = ["GANGWAY_REPORT", "GANGWAY_TRACE"];
+    let recorded =
+        options.settings.wants_recording() || recorded.iter().any(|name| env::var_os(name).is_some());
+    if recorded || libraries.driver.is_some() {
+        preloaded.push(library::ending()?);
+    }
+    if libraries.driver.is_some() {
+        // The program takes the place of this process, and so its number.
+        command.env("GANGWAY_VGPU_PROGRAM", std::process::id().to_string());
+    }
     if program.uses_libgomp && options.gcc_runtime == GccRuntime::Gangway {
         preloaded.push(library::libgomp_front()?);
     }

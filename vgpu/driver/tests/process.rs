@@ -88,6 +88,20 @@ impl Driver {
         status
     }
 
+    /// What Gangway's runtime asks for.
+    fn report_elsewhere(&self) {
+        let mut table: *const [usize; 2] = std::ptr::null();
+        // SAFETY: the types that cuda.h has, and that the table has.
+        unsafe {
+            let get: extern "C" fn(*mut *const [usize; 2], *const u8) -> u32 =
+                std::mem::transmute(self.address(c"cuGetExportTable"));
+            assert_eq!(get(&mut table, c"gangway-runtime".as_ptr().cast()), 0);
+            let [size, function] = *table;
+            assert_eq!(size, size_of::<[usize; 2]>());
+            std::mem::transmute::<usize, extern "C" fn()>(function)();
+        }
+    }
+
     fn create_context(&self) -> u32 {
         let mut context = 0_u64;
         // SAFETY: the type that cuda.h has.
@@ -436,7 +450,41 @@ fn calls_are_written_to_a_file() {
     succeeded(&output);
     let text = std::fs::read_to_string(&path).unwrap();
     std::fs::remove_file(&path).unwrap();
-    assert!(text.starts_with("[\n{\"name\":\"cuDeviceGetCount\",\"ph\":\"X\",\"ts\":"), "{text}");
+    let trace: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let events = trace["traceEvents"].as_array().unwrap();
+    assert!(events.iter().any(|event| event["name"] == "cuDeviceGetCount" && event["ph"] == "X"), "{text}");
+}
+
+/// Gangway's runtime says that it reports by itself, before it starts the driver or later.
+#[test]
+fn the_runtime_may_report_in_the_drivers_place() {
+    for when in ["never", "before", "after"] {
+        let report = std::env::temp_dir().join(format!("gangway-report-{}-{when}", std::process::id()));
+        let own = report.with_extension("own");
+        let variables = [
+            ("GANGWAY_REPORT", format!("json:{}", report.display())),
+            ("GANGWAY_VGPU_TRACE", own.display().to_string()),
+            ("GANGWAY_TEST_WHEN", when.to_owned()),
+        ];
+        let variables = variables.each_ref().map(|(name, value)| (*name, &**value));
+        let Some(output) = child("the_runtime_may_report_in_the_drivers_place", &variables) else {
+            let (driver, when) = (Driver::open(), std::env::var("GANGWAY_TEST_WHEN").unwrap());
+            if when == "before" {
+                driver.report_elsewhere();
+            }
+            assert_eq!(driver.init(0), 0);
+            if when == "after" {
+                driver.report_elsewhere();
+            }
+            assert_eq!(driver.word(c"cuDeviceGetCount"), (1, 0));
+            return;
+        };
+        succeeded(&output);
+        assert_eq!(report.exists(), when == "never", "{when}");
+        let text = std::fs::read_to_string(&own).unwrap();
+        assert!(text.contains("cuDeviceGetCount"), "{when}: the driver's own trace is its own: {text}");
+        let _ = (std::fs::remove_file(&report), std::fs::remove_file(&own));
+    }
 }
 
 #[test]

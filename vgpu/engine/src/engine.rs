@@ -108,6 +108,19 @@ impl Engine {
         Program::load(module, &self.device, cache.cloned()).map(Arc::new)
     }
 
+    /// Compiles a kernel's own code for a launch, if that is not done yet: then the launch itself
+    /// does not. Whether there was anything to do.
+    pub fn make_ready(&self, launch: &KernelLaunch<'_>) -> bool {
+        if self.options.execution == Execution::Interpreted {
+            return false;
+        }
+        let before = crate::compiled();
+        let stack = self.stack.load(Ordering::Relaxed);
+        // The launch hears why it cannot be compiled, if so.
+        let _ = Job::new(launch, stack, self.options.workers as u32, None).compile();
+        crate::compiled() != before
+    }
+
     /// Runs a kernel to its end. What it prints goes to the standard output of the process.
     /// The driver has checked sizes against the device's limits.
     pub fn launch(&self, launch: &KernelLaunch<'_>) -> Result<(), Box<Fault>> {

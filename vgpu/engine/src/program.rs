@@ -203,6 +203,16 @@ impl Program {
     }
 
     /// The function of a kernel.
+    /// File and line of the first instruction of a kernel for which `.loc` tells them.
+    #[must_use]
+    pub fn source(&self, id: KernelId) -> Option<(&str, u32)> {
+        let body = self.module.functions[self.function(id) as usize].body.as_ref()?;
+        let location = body.instructions.iter().find_map(|instruction| instruction.location)?;
+        let location = body.locations.get(location.index())?;
+        let file = self.module.files.iter().find(|file| file.index == location.file)?;
+        Some((&file.name, location.line))
+    }
+
     pub(crate) fn function(&self, id: KernelId) -> u32 {
         self.functions[id.0 as usize]
     }

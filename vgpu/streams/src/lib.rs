@@ -56,5 +56,5 @@ pub use error::{Error, Failure, Outcome};
 pub use event::Event;
 pub use exec::GraphExec;
 pub use graph::{Graph, NodeId, NodeKind, Payload};
-pub use process::{forked, in_host_function};
+pub use process::{Running, forked, in_host_function, observe, running, take_waited};
 pub use stream::{Blocking, Stream};

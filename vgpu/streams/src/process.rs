@@ -55,6 +55,67 @@ pub(crate) fn as_host_function<T>(call: impl FnOnce() -> T) -> T {
     call()
 }
 
+/// A stream, to those who watch what it does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Running {
+    /// [`Stream::id`](crate::Stream::id)
+    pub id: u64,
+    pub legacy: bool,
+}
+
+thread_local! {
+    static RUNNING: Cell<Option<Running>> = const { Cell::new(None) };
+    /// Nanoseconds that the thread has waited for streams since it was asked.
+    static WAITED: Cell<u64> = const { Cell::new(0) };
+    static IS_WAITING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether waiting is timed.
+static OBSERVED: AtomicBool = AtomicBool::new(false);
+
+/// Has waiting timed from now on, for [`take_waited`].
+pub fn observe() {
+    OBSERVED.store(true, Ordering::Relaxed);
+}
+
+/// The stream of the operation that the calling thread runs.
+#[must_use]
+pub fn running() -> Option<Running> {
+    RUNNING.get()
+}
+
+pub(crate) fn as_operation_of<T>(stream: Running, call: impl FnOnce() -> T) -> T {
+    struct Leave(Option<Running>);
+    impl Drop for Leave {
+        fn drop(&mut self) {
+            RUNNING.set(self.0);
+        }
+    }
+    let _leave = Leave(RUNNING.replace(Some(stream)));
+    call()
+}
+
+/// Nanoseconds that the calling thread has waited for streams since the last time it asked. What
+/// it ran of them meanwhile is in there.
+#[must_use]
+pub fn take_waited() -> u64 {
+    WAITED.take()
+}
+
+/// Times the wait of a thread, unless it is within another.
+pub(crate) fn waiting<T>(wait: impl FnOnce() -> T) -> T {
+    struct Leave(Instant);
+    impl Drop for Leave {
+        fn drop(&mut self) {
+            WAITED.set(WAITED.get() + self.0.elapsed().as_nanos() as u64);
+            IS_WAITING.set(false);
+        }
+    }
+    let timed = !cfg!(loom) && OBSERVED.load(Ordering::Relaxed) && !IS_WAITING.replace(true);
+    let _leave = timed.then(|| Leave(Instant::now()));
+    wait()
+}
+
 /// A number of the calling thread that no other has had or will have.
 pub(crate) fn this_thread() -> u64 {
     static NEXT: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(1);

@@ -24,7 +24,7 @@ use std::sync::Arc;
 
 use crate::error::Failure;
 use crate::event::Event;
-use crate::process::{self, has_stack};
+use crate::process::{self, Running, has_stack};
 use crate::stream::Stream;
 use crate::sync::{Condvar, Mutex, MutexGuard, Ordering, Spin, lock, sleep};
 use crate::task::Task;
@@ -240,7 +240,12 @@ impl Stream {
                 if failure.is_some() && class != Class::Callback {
                     return;
                 }
-                let run = || std::panic::catch_unwind(AssertUnwindSafe(|| task.run(failure)));
+                let stream = Running { id: self.id(), legacy: self.is_legacy() };
+                let run = || {
+                    process::as_operation_of(stream, || {
+                        std::panic::catch_unwind(AssertUnwindSafe(|| task.run(failure)))
+                    })
+                };
                 let outcome = if class == Class::Device { run() } else { process::as_host_function(run) };
                 if let Err(failure) = outcome.unwrap_or(Err(Failure::UNKNOWN)) {
                     self.domain.fail(failure);
@@ -314,6 +319,12 @@ impl Stream {
     /// under way in this stream. Runs what stands before the position meanwhile, if no other thread
     /// does.
     pub(crate) fn wait_until(self: &Arc<Self>, sequence: u64) {
+        if !self.reached(sequence) {
+            process::waiting(|| self.wait_for(sequence));
+        }
+    }
+
+    fn wait_for(self: &Arc<Self>, sequence: u64) {
         let mut spin = Spin::new();
         let mut round = 0_u32;
         while !self.reached(sequence) {

@@ -6,6 +6,7 @@
 pub(crate) mod failure;
 pub(crate) mod table;
 pub(crate) mod types;
+mod virtual_gpu;
 
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use std::ffi::{CStr, OsStr, c_void};
@@ -59,6 +60,7 @@ impl Driver {
     pub fn resolve(find: &dyn Fn(&CStr) -> *mut c_void) -> Result<Self, String> {
         let api = Api::load(find)
             .map_err(|name| format!("{LIBRARY} is too old: it has no {}", name.to_string_lossy()))?;
+        virtual_gpu::tell(find);
         let mut driver = Self { api, devices: 0 };
         // SAFETY: as the driver API says.
         match unsafe { (driver.api.init)(0) } {

@@ -1,298 +1,126 @@
-//! The report: where the time of the kernels went, what was moved, and the totals.
+//! The report: where the time of the kernels went, what was moved, what the host ran, what the
+//! driver was asked, and the totals.
 //!
-//! Both forms are made from the same [`Summary`]; docs/cli.md describes the JSON one,
-//! whose names and units only change together with its `version`.
+//! [`text`] is for people, [`json`] for scripts; both are made from the same [`Summary`].
+
+mod json;
+mod text;
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
-use std::path::Path;
 
-use crate::json::Quoted;
 use crate::recording::{Key, Recording, Sums};
-use crate::table::{Align, Table, bytes, time};
-use crate::{Kind, name};
+use crate::{Kind, Shape};
+
+pub use json::json;
+pub use text::{dropped_note, text};
 
 /// Rows by purpose, each sorted by the time it took.
 struct Summary<'a> {
-    kernels: Vec<(&'a Key, Sums)>,
+    kernels: Vec<Kernel<'a>>,
     /// Joined over source locations: a variable is one row per direction and device.
-    transfers: Vec<(&'a Key, Sums)>,
+    transfers: Vec<Row<'a>>,
     /// Joined over names and locations: a row per operation and device.
-    operations: Vec<(&'a Key, Sums)>,
+    operations: Vec<Row<'a>>,
+    /// Regions that the host ran: a row per region and reason.
+    on_host: Vec<Row<'a>>,
+    /// Calls of the driver's functions.
+    calls: Vec<Row<'a>>,
 }
 
-pub fn text(recording: &Recording, trace: Option<&Path>) -> String {
-    let summary = Summary::of(recording);
-    let mut out = String::new();
-    let Recording { program, pid, elapsed, .. } = recording;
-    let _ = writeln!(out, "gangway: report of {program} (pid {pid}), {} recorded", time(*elapsed));
-    let mut section = |title: &str, table: Table| {
-        if !table.is_empty() {
-            let _ = write!(out, "\n{title}\n{table}");
-        }
-    };
-    section("kernels", summary.kernel_table());
-    section("transfers", summary.transfer_table());
-    section("operations", summary.operation_table());
-    let _ = writeln!(out, "\n{}", summary.totals_line());
-    if recording.dropped != 0 {
-        let _ = writeln!(out, "{}", dropped_note(recording.events.len(), recording.dropped));
-    }
-    if let Some(file) = trace {
-        let _ = writeln!(
-            out,
-            "trace: {} ({} spans); open it with https://ui.perfetto.dev or chrome://tracing",
-            file.display(),
-            recording.events.len()
-        );
-    }
-    out
-}
+type Row<'a> = (&'a Key, Sums);
 
-pub fn json(recording: &Recording, trace: Option<&Path>) -> String {
-    let summary = Summary::of(recording);
-    let kernel_time = total(&summary.kernels).time;
-    let kernels = array(&summary.kernels, |key, sums| {
-        format!(
-            "\"name\":{},\"symbol\":{},\"device\":{},\"count\":{},\"time_ns\":{},\"min_ns\":{},\"max_ns\":{},\"share\":{:.6},\"location\":{}",
-            Quoted(&name::pretty(&key.name)),
-            Quoted(&key.name),
-            key.device,
-            sums.count,
-            sums.time,
-            sums.min,
-            sums.max,
-            share(sums.time, kernel_time),
-            location(key),
-        )
-    });
-    let transfers = array(&summary.transfers, |key, sums| {
-        format!(
-            "\"direction\":\"{}\",\"variable\":{},\"device\":{},\"count\":{},\"bytes\":{},\"time_ns\":{}",
-            key.kind.label(),
-            Quoted(&key.name),
-            key.device,
-            sums.count,
-            sums.bytes,
-            sums.time,
-        )
-    });
-    let operations = array(&summary.operations, |key, sums| {
-        format!(
-            "\"operation\":\"{}\",\"device\":{},\"count\":{},\"bytes\":{},\"time_ns\":{}",
-            key.kind.label(),
-            key.device,
-            sums.count,
-            sums.bytes,
-            sums.time,
-        )
-    });
-    let trace = match trace {
-        None => "null".to_owned(),
-        Some(file) => format!(
-            "{{\"file\":{},\"spans\":{},\"dropped\":{}}}",
-            Quoted(&file.to_string_lossy()),
-            recording.events.len(),
-            recording.dropped
-        ),
-    };
-    let (launched, moved) = (total(&summary.kernels), total(&summary.transfers));
-    format!(
-        "{{\"format\":\"gangway-report\",\"version\":1,\"program\":{},\"pid\":{},\"elapsed_ns\":{},\n\"kernels\":{kernels},\n\"transfers\":{transfers},\n\"operations\":{operations},\n\"totals\":{{\"launches\":{},\"kernel_time_ns\":{},\"transfers\":{},\"transfer_bytes\":{},\"transfer_time_ns\":{}}},\n\"trace\":{trace}}}\n",
-        Quoted(&recording.program),
-        recording.pid,
-        recording.elapsed,
-        launched.count,
-        launched.time,
-        moved.count,
-        moved.bytes,
-        moved.time,
-    )
-}
-
-pub fn dropped_note(kept: usize, dropped: u64) -> String {
-    format!(
-        "the trace keeps the first {kept} spans; {dropped} later ones were dropped (GANGWAY_TRACE_EVENTS raises the limit)"
-    )
+/// A kernel, joined over the shapes it was launched in.
+struct Kernel<'a> {
+    key: &'a Key,
+    sums: Sums,
+    shapes: Vec<(Shape, Sums)>,
 }
 
 impl<'a> Summary<'a> {
     fn of(recording: &'a Recording) -> Self {
-        let mut kernels = Vec::new();
+        let mut kernels: BTreeMap<_, Kernel<'a>> = BTreeMap::new();
         let mut transfers = BTreeMap::new();
         let mut operations = BTreeMap::new();
+        let (mut on_host, mut calls) = (Vec::new(), Vec::new());
         for (key, sums) in &recording.rows {
             let joined = match key.kind {
                 Kind::Kernel => {
-                    kernels.push((key, *sums));
+                    let kernel = kernels.entry((key.device, &*key.name, &key.place));
+                    let kernel = kernel.or_insert(Kernel { key, sums: Sums::NONE, shapes: Vec::new() });
+                    kernel.sums.merge(sums);
+                    kernel.shapes.extend(key.shape.map(|shape| (shape, *sums)));
+                    continue;
+                }
+                Kind::OnHost => {
+                    on_host.push((key, *sums));
+                    continue;
+                }
+                Kind::Call => {
+                    calls.push((key, *sums));
                     continue;
                 }
                 Kind::ToDevice | Kind::FromDevice | Kind::DeviceToDevice => {
                     transfers.entry((key.kind, key.device, &*key.name))
                 }
-                _ => operations.entry((key.kind, key.device, "")),
+                Kind::Allocate
+                | Kind::Free
+                | Kind::DataBegin
+                | Kind::DataEnd
+                | Kind::Update
+                | Kind::LoadImage
+                | Kind::Compile => operations.entry((key.kind, key.device, "")),
             };
             joined.or_insert((key, Sums::NONE)).1.merge(sums);
         }
-        let by_time = |mut rows: Vec<(&'a Key, Sums)>| {
+        let by_time = |mut rows: Vec<Row<'a>>| {
             rows.sort_by(|(a, x), (b, y)| y.time.cmp(&x.time).then_with(|| a.cmp(b)));
             rows
         };
+        let mut kernels: Vec<_> = kernels.into_values().collect();
+        kernels.sort_by(|a, b| b.sums.time.cmp(&a.sums.time).then_with(|| a.key.cmp(b.key)));
+        on_host.sort_by(|(a, x), (b, y)| y.count.cmp(&x.count).then_with(|| a.cmp(b)));
         Summary {
-            kernels: by_time(kernels),
+            kernels,
             transfers: by_time(transfers.into_values().collect()),
             operations: by_time(operations.into_values().collect()),
+            on_host,
+            calls: by_time(calls),
         }
     }
 
-    fn kernel_table(&self) -> Table {
-        use Align::{Left, Right};
-        let mut table = Table::new(&[
-            ("kernel", Left),
-            ("device", Right),
-            ("count", Right),
-            ("time", Right),
-            ("average", Right),
-            ("shortest", Right),
-            ("longest", Right),
-            ("share", Right),
-            ("source", Left),
-        ]);
-        let all = total(&self.kernels).time;
-        for (key, sums) in &self.kernels {
-            table.row([
-                name::pretty(&key.name).into_owned(),
-                device(key.device),
-                sums.count.to_string(),
-                time(sums.time),
-                time(sums.time / sums.count.max(1)),
-                time(sums.min),
-                time(sums.max),
-                format!("{:.1} %", 100.0 * share(sums.time, all)),
-                key.place.as_ref().map_or(String::new(), |place| place.to_string()),
-            ]);
-        }
-        table
+    fn launched(&self) -> Sums {
+        total(self.kernels.iter().map(|kernel| &kernel.sums))
     }
 
-    fn transfer_table(&self) -> Table {
-        use Align::{Left, Right};
-        let mut table = Table::new(&[
-            ("direction", Left),
-            ("variable", Left),
-            ("device", Right),
-            ("count", Right),
-            ("size", Right),
-            ("time", Right),
-            ("GB/s", Right),
-        ]);
-        for (key, sums) in &self.transfers {
-            let direction = match key.kind {
-                Kind::ToDevice => "to device",
-                Kind::FromDevice => "from device",
-                _ => "on devices",
-            };
-            table.row([
-                direction.to_owned(),
-                if key.name.is_empty() { "(unnamed)".to_owned() } else { key.name.to_string() },
-                device(key.device),
-                sums.count.to_string(),
-                bytes(sums.bytes),
-                time(sums.time),
-                rate(sums),
-            ]);
-        }
-        table
+    fn moved(&self) -> Sums {
+        total(self.transfers.iter().map(|(_, sums)| sums))
     }
 
-    fn operation_table(&self) -> Table {
-        use Align::{Left, Right};
-        let mut table = Table::new(&[
-            ("operation", Left),
-            ("device", Right),
-            ("count", Right),
-            ("size", Right),
-            ("time", Right),
-        ]);
-        for (key, sums) in &self.operations {
-            table.row([
-                key.kind.label().replace('_', " "),
-                device(key.device),
-                sums.count.to_string(),
-                if sums.bytes == 0 { "-".to_owned() } else { bytes(sums.bytes) },
-                time(sums.time),
-            ]);
-        }
-        table
-    }
-
-    fn totals_line(&self) -> String {
-        let (launched, moved) = (total(&self.kernels), total(&self.transfers));
-        format!(
-            "total: {} in {}, {} of {} in {}",
-            counted(launched.count, "launch", "launches"),
-            time(launched.time),
-            counted(moved.count, "transfer", "transfers"),
-            bytes(moved.bytes),
-            time(moved.time),
-        )
+    /// How many regions the host ran.
+    fn ran_on_host(&self) -> u64 {
+        self.on_host.iter().map(|(_, sums)| sums.count).sum()
     }
 }
 
-fn total(rows: &[(&Key, Sums)]) -> Sums {
+fn total<'a>(rows: impl Iterator<Item = &'a Sums>) -> Sums {
     let mut all = Sums::NONE;
-    for (_, sums) in rows {
-        all.merge(sums);
-    }
+    rows.for_each(|sums| all.merge(sums));
     all
-}
-
-fn counted(count: u64, one: &str, many: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { many })
 }
 
 fn share(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
-/// Bytes per nanosecond are gigabytes per second.
-fn rate(sums: &Sums) -> String {
-    match sums.time {
-        0 => "-".to_owned(),
-        time => format!("{:.2}", sums.bytes as f64 / time as f64),
-    }
-}
-
-fn device(number: i32) -> String {
-    if number < 0 { "host".to_owned() } else { number.to_string() }
-}
-
-fn location(key: &Key) -> String {
-    match &key.place {
-        None => "null".to_owned(),
-        Some(place) => format!(
-            "{{\"file\":{},\"function\":{},\"line\":{},\"column\":{}}}",
-            Quoted(&place.file),
-            Quoted(&place.function),
-            place.line,
-            place.column
-        ),
-    }
-}
-
-fn array(rows: &[(&Key, Sums)], mut fields: impl FnMut(&Key, &Sums) -> String) -> String {
-    let objects: Vec<String> =
-        rows.iter().map(|(key, sums)| format!("\n{{{}}}", fields(key, sums))).collect();
-    format!("[{}]", objects.join(","))
-}
-
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
-    use crate::recording::Place;
+    use crate::recording::{Note, Place};
 
     fn sums(count: u64, time: u64, min: u64, max: u64, bytes: u64) -> Sums {
-        Sums { count, time, min, max, bytes }
+        Sums { count, time, waited: 0, min, max, bytes }
     }
 
     fn recording() -> Recording {
@@ -306,6 +134,8 @@ mod tests {
                 line,
                 column: 9,
             }),
+            shape: None,
+            detail: "".into(),
         };
         let rows = vec![
             (
@@ -329,14 +159,66 @@ mod tests {
             rows,
             events: Vec::new(),
             threads: Vec::new(),
+            notes: Vec::new(),
             dropped: 7,
         }
     }
 
+    /// What the driver of the virtual GPU records, and a region that no device could run.
+    fn on_virtual_gpu() -> Recording {
+        let key = |kind, device, name: &str, blocks: u32| Key {
+            kind,
+            device,
+            name: name.into(),
+            place: None,
+            shape: (blocks != 0).then_some(Shape { grid: [blocks, 1, 1], block: [16, 16, 1] }),
+            detail: if kind == Kind::OnHost { "no device is present".into() } else { "".into() },
+        };
+        let called = |sums: Sums, waited| Sums { waited, ..sums };
+        let numba = "_ZN6cudapy8__main__5saxpyB2v1B38c8tJTIcFKzyF2ILShI4CrgQElQb6HczSBAA_3dEf5ArrayIfLi1E1C7mutable7alignedE";
+        let rows = vec![
+            (key(Kind::Kernel, 0, numba, 4), sums(3, 900, 300, 300, 0)),
+            (key(Kind::Kernel, 0, numba, 8), sums(1, 600, 600, 600, 0)),
+            (key(Kind::Kernel, 0, "_Z5scalePff", 2), sums(1, 500, 500, 500, 0)),
+            (key(Kind::ToDevice, 0, "", 0), sums(2, 4_000, 2_000, 2_000, 8_000)),
+            (key(Kind::Compile, 0, "", 0), sums(2, 7_000_000, 1_000_000, 6_000_000, 0)),
+            (key(Kind::Call, -1, "cuCtxSynchronize", 0), called(sums(2, 2_000, 500, 1_500, 0), 5_000)),
+            (key(Kind::Call, -1, "cuLaunchKernel", 0), sums(5, 5_000, 1_000, 1_000, 0)),
+            (key(Kind::OnHost, -1, "__omp_offloading_10_2a_step_l41", 0), sums(12, 0, 0, 0, 0)),
+        ];
+        let notes = vec![
+            Note { text: "compiled kernels are not kept: no home".into(), count: 1, at: 0 },
+            Note { text: "`odd` is interpreted".into(), count: 3, at: 0 },
+        ];
+        Recording { program: "python3".into(), rows, notes, dropped: 0, ..recording() }
+    }
+
     #[test]
     fn text_is_as_written_down() {
-        let expected = include_str!("../tests/report.txt");
+        let expected = include_str!("../../tests/report.txt");
         assert_eq!(text(&recording(), Some(Path::new("heat.json"))), expected);
+    }
+
+    #[test]
+    fn text_of_the_virtual_gpu_is_as_written_down() {
+        let expected = include_str!("../../tests/report-vgpu.txt");
+        assert_eq!(text(&on_virtual_gpu(), None), expected);
+    }
+
+    #[test]
+    fn json_of_the_virtual_gpu_has_the_documented_form() {
+        let parsed: serde_json::Value = serde_json::from_str(&json(&on_virtual_gpu(), None)).unwrap();
+        let kernel = &parsed["kernels"][0];
+        assert_eq!((&kernel["name"], &kernel["count"]), (&"saxpy".into(), &4.into()));
+        assert_eq!(kernel["shapes"][1]["grid"], serde_json::json!([8, 1, 1]));
+        assert_eq!(kernel["shapes"][1]["block"], serde_json::json!([16, 16, 1]));
+        assert_eq!(kernel["shapes"][1]["time_ns"], 600);
+        assert_eq!(parsed["calls"][1]["function"], "cuCtxSynchronize");
+        assert_eq!(parsed["calls"][1]["waited_ns"], 5_000);
+        assert_eq!(parsed["on_host"][0]["name"], "step:41");
+        assert_eq!(parsed["on_host"][0]["reason"], "no device is present");
+        assert_eq!(parsed["totals"]["on_host"], 12);
+        assert_eq!(parsed["notes"][1]["count"], 3);
     }
 
     #[test]

@@ -32,9 +32,15 @@ fn the_virtual_gpu_takes_the_drivers_place() {
     let output = workshop.output(&["run", "--device", "vgpu", "env"]);
     let variables = text(&output.stdout);
     let here = workshop.directory().display();
-    for line in [format!("LD_LIBRARY_PATH={here}/ours/vgpu:{here}/ours"), "GANGWAY_DEVICE=cuda".to_owned()] {
+    for line in [
+        format!("LD_LIBRARY_PATH={here}/ours/vgpu:{here}/ours"),
+        "GANGWAY_DEVICE=cuda".to_owned(),
+        format!("LD_PRELOAD={here}/ours/libgangway-ending.so"),
+    ] {
         assert!(variables.lines().any(|variable| variable == line), "{variables}");
     }
+    let process = variables.lines().find_map(|line| line.strip_prefix("GANGWAY_VGPU_PROGRAM="));
+    assert!(process.is_some_and(|number| number.parse::<u32>().is_ok()), "{variables}");
 
     std::fs::remove_file(workshop.path("ours/vgpu/libcuda.so.1")).unwrap();
     let output = workshop.output(&["run", "--device", "vgpu", "--", "./cuda"]);
@@ -60,7 +66,11 @@ fn settings_reach_the_program() {
         assert!(variables.lines().any(|variable| variable == line), "{line} is not in\n{variables}");
     }
     let output = workshop.output(&["run", "--report", "env"]);
-    assert!(text(&output.stdout).lines().any(|variable| variable == "GANGWAY_REPORT=text"));
+    let variables = text(&output.stdout);
+    assert!(variables.lines().any(|variable| variable == "GANGWAY_REPORT=text"));
+    // What hears of ends that no exit handler sees; not without need.
+    assert!(variables.contains("/ours/libgangway-ending.so"), "{variables}");
+    assert!(!text(&workshop.output(&["run", "env"]).stdout).contains("LD_PRELOAD"));
 }
 
 #[test]
@@ -208,6 +218,8 @@ fn a_form_may_follow_the_report_option() {
         let variables = text(&workshop.output(arguments).stdout);
         assert!(variables.lines().any(|variable| variable == "GANGWAY_REPORT=json"), "{variables}");
     }
+    let printed = text(&workshop.output(&["env", "--shell", "sh", "--report", "json"]).stdout);
+    assert!(printed.contains("GANGWAY_REPORT=") && printed.contains("json"), "{printed}");
     // What is behind the dashes is a program.
     let output = workshop.output(&["run", "--report", "--", "json"]);
     assert_eq!(text(&output.stderr), "gangway: program not found: json\n");

@@ -83,6 +83,9 @@ impl Workshop {
         workshop.write("driver.c", STAND_IN_DRIVER);
         std::fs::create_dir(workshop.path("ours/vgpu")).unwrap();
         workshop.compile(&["-w", "-shared", "-fPIC", "driver.c", "-o", "ours/vgpu/libcuda.so.1"]);
+        // The real one is tested where the real driver is.
+        workshop.write("ending.c", "");
+        workshop.compile(&["-shared", "-fPIC", "ending.c", "-o", "ours/libgangway-ending.so"]);
         workshop
     }
 

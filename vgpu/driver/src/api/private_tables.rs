@@ -1,5 +1,8 @@
-//! Tables of private functions, `cuGetExportTable`: there are none, and in which cases that is
-//! told.
+//! Tables of private functions, `cuGetExportTable`: there is one of Gangway's own, and none of
+//! NVIDIA's. In which cases that is told.
+//!
+//! Gangway's runtime asks for its table before it starts the driver, to say that reports and traces
+//! are its own. A driver of NVIDIA's does not have the table.
 //!
 //! The CUDA runtime cannot do without them, so the program is about to fail and its user is told at
 //! once. NVRTC asks for one and works as well without it, which is nothing to tell. What others do
@@ -9,7 +12,28 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::objects::context;
 use crate::objects::process::report::report;
-use crate::objects::process::state;
+use crate::objects::process::{state, trace};
+
+/// What Gangway's runtime asks for; `backends/cuda/src/driver/virtual_gpu.rs` has it, too.
+const GANGWAY: u128 = u128::from_be_bytes(*b"gangway-runtime\0");
+
+/// As NVIDIA's tables begin: with their size.
+#[repr(C)]
+struct Table {
+    size: usize,
+    runtime_reports: extern "C" fn(),
+}
+
+static TABLE: Table = Table { size: size_of::<Table>(), runtime_reports };
+
+extern "C" fn runtime_reports() {
+    trace::leave_to_runtime();
+}
+
+/// A table, by its number.
+pub fn find(id: &[u8; 16]) -> Option<*const ()> {
+    (u128::from_be_bytes(*id) == GANGWAY).then_some((&raw const TABLE).cast())
+}
 
 /// What libcudart asks for before anything else, and after `cuInit`.
 const RUNTIME: [u128; 2] = [0xf8cff95121468b4eb9e2fb469e7c0dd9, 0x6bd5fb6c5bf4e74a8987d93912fd9df9];

@@ -55,20 +55,10 @@ pub(crate) fn note(launch: &KernelLaunch<'_>, refusal: &FaultKind) -> FallBack {
         known.launches += 1;
         return known.clone();
     }
-    let source = source(launch);
+    let source = launch.program.source(launch.kernel).map(|(file, line)| (file.into(), line));
     let new = FallBack { kernel: kernel.clone(), reason: reason.into(), source, launches: 1 };
     if seen.len() < MOST {
         seen.push(new.clone());
     }
     new
-}
-
-/// The first line of a kernel that `.loc` tells.
-fn source(launch: &KernelLaunch<'_>) -> Option<(Box<str>, u32)> {
-    let module = launch.program.module();
-    let body = module.functions[launch.program.function(launch.kernel) as usize].body.as_ref()?;
-    let location = body.instructions.iter().find_map(|instruction| instruction.location)?;
-    let location = body.locations.get(location.index())?;
-    let file = module.files.iter().find(|file| file.index == location.file)?;
-    Some((file.name.clone(), location.line))
 }

@@ -4,17 +4,19 @@
 //! is asked about a pointer is answered by `gangway-device-memory`. Here is what it does not know:
 //! the context that allocated, and with which flags.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::Arguments;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use gangway_device_memory::{Allocation, AllocationKind, Error, Hold, Request, Space, is_device_address};
 use gangway_engine::guard;
 use gangway_streams::Failure;
+use gangway_trace::{Kind, Span};
 
 use crate::abi::{CUcontext, Result, Status};
 use crate::objects::device::leaks;
 use crate::objects::process::report::report;
+use crate::objects::process::trace;
 
 /// The context that allocated or registered something.
 #[derive(Clone, Copy, Debug)]
@@ -67,7 +69,7 @@ impl From<Error> for Status {
 /// Allocates in the name of a context. Zero bytes are refused, as every function that allocates
 /// does. The caller sees to it that the context has not gone meanwhile.
 pub fn allocate(request: &Request<'_>, owner: Owner) -> Result<u64> {
-    let address = space()?.allocate(request)?;
+    let address = obtain(request)?;
     let owned = Owned { owner, registered: false };
     owners(address, |owners| owners.insert(address, owned));
     Ok(address)
@@ -86,7 +88,60 @@ pub fn free(address: u64, kinds: &[AllocationKind]) -> Result {
     owned_allocation(address, kinds)?.ok_or(Status::INVALID_VALUE)?;
     // Of several threads that free it, or of one and its context's end, one gets the owner.
     owners(address, |owners| owners.remove(&address)).ok_or(Status::INVALID_VALUE)?;
-    Ok(space()?.free(address)?)
+    give_back(address)
+}
+
+/// Memory of the system's, and the trace hears of it.
+pub fn obtain(request: &Request<'_>) -> Result<u64> {
+    let begin = trace::begin();
+    let address = space()?.allocate(request)?;
+    if let Some(begin) = begin {
+        let (device, name) = (request.device as i32, request.name.unwrap_or(""));
+        trace::end(&Span { bytes: request.size, ..Span::new(Kind::Allocate, device, name, begin) });
+    }
+    Ok(address)
+}
+
+/// Gives memory back to the system, and the trace hears of it.
+pub fn give_back(address: u64) -> Result {
+    let space = space()?;
+    let traced = trace::begin().zip(space.find(address));
+    space.free(address)?;
+    if let Some((begin, freed)) = traced {
+        let (device, name) = (freed.device as i32, freed.name.unwrap_or(""));
+        trace::end(&Span { bytes: freed.size, ..Span::new(Kind::Free, device, name, begin) });
+    }
+    Ok(())
+}
+
+/// Variables of modules that the program has asked for, by address; only while a trace or a report
+/// is made.
+static VARIABLES: Mutex<BTreeMap<u64, (u64, Arc<str>)>> = Mutex::new(BTreeMap::new());
+
+/// The program has been told where a variable is.
+pub fn note_variable(address: u64, size: u64, name: &str) {
+    if gangway_trace::enabled() {
+        VARIABLES.lock().unwrap_or_else(PoisonError::into_inner).insert(address, (size, name.into()));
+    }
+}
+
+/// The device whose memory an address is of, and the variable, if it is one of a module's; `None`
+/// for the host's. For traces and reports.
+#[must_use]
+pub fn on_device(address: u64) -> Option<(i32, Arc<str>)> {
+    let found = space().ok()?.find(address).filter(|_| is_device_address(address))?;
+    let mut name = None;
+    match found.kind {
+        AllocationKind::Pinned => return None,
+        AllocationKind::Constant | AllocationKind::Module => {
+            let variables = VARIABLES.lock().unwrap_or_else(PoisonError::into_inner);
+            let before = variables.range(..=address).next_back();
+            let within = before.filter(|(start, (size, _))| address - **start < *size);
+            name = within.map(|(_, (_, name))| Arc::clone(name));
+        }
+        _ => {}
+    }
+    Some((found.device as i32, name.unwrap_or_default()))
 }
 
 /// Registers host memory in the name of a context.
@@ -149,7 +204,7 @@ pub fn release_all(context_id: u64, tell: bool) {
                 let _ = space.unregister_host(address);
             } else {
                 left.extend(space.find(address).filter(|_| tell));
-                let _ = space.free(address);
+                let _ = give_back(address);
             }
         }
     }

@@ -62,7 +62,7 @@ impl GraphMemory {
         }
         let request = Request::new(device.ordinal(), size, AllocationKind::Device);
         let request = request.name("cuGraphAddMemAllocNode");
-        let address = memory::space()?.allocate(&request)?;
+        let address = memory::obtain(&request)?;
         let memory = Arc::new(Self { address, size, device });
         known(|known| {
             known.all.insert(address, Arc::downgrade(&memory));
@@ -100,7 +100,7 @@ impl Drop for GraphMemory {
             known.usage(self).reserved -= self.size;
         });
         // An error would mean that it is gone already.
-        let _ = memory::space().map(|space| space.free(self.address));
+        let _ = memory::give_back(self.address);
     }
 }
 

@@ -109,11 +109,10 @@ impl Pool {
                 }
                 let request = Request::new(self.device as u32, size, AllocationKind::Device);
                 let request = request.name("cuMemAllocAsync");
-                let space = memory::space()?;
-                let address = match space.allocate(&request).map_err(Status::from) {
+                let address = match memory::obtain(&request) {
                     Err(Status::OUT_OF_MEMORY) if state.reserved > state.used => {
                         state.trim(0);
-                        space.allocate(&request)?
+                        memory::obtain(&request)?
                     }
                     outcome => outcome?,
                 };
@@ -135,7 +134,7 @@ impl Pool {
             return Ok(());
         }
         state.reserved -= size;
-        Ok(memory::space()?.free(address)?)
+        memory::give_back(address)
     }
 
     /// Gives memory that is kept back to the system, until no more than this is reserved.
@@ -209,14 +208,13 @@ impl Pool {
 
 impl PoolState {
     fn trim(&mut self, keep: u64) {
-        let Ok(space) = memory::space() else { return };
         while self.reserved > keep
             && let Some(mut entry) = self.kept.last_entry()
         {
             let size = *entry.key();
             if let Some(address) = entry.get_mut().pop() {
                 // An error would mean that it is gone already.
-                let _ = space.free(address);
+                let _ = memory::give_back(address);
                 self.reserved -= size;
             }
             if entry.get().is_empty() {

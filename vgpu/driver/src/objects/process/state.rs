@@ -55,6 +55,7 @@ pub fn prepare(calls: trace::Calls) -> Result {
             STATE.store(FORKED, Ordering::Release);
             trace::stop();
         }
+        trace::tell_of_opening();
         trace::start(calls);
         // SAFETY: the handler only stores to an atomic.
         unsafe { libc::pthread_atfork(None, None, Some(in_child)) };

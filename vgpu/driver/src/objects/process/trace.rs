@@ -1,16 +1,21 @@
-//! The trace of calls: `GANGWAY_VGPU_TRACE`.
+//! What is recorded of the driver's work: `GANGWAY_REPORT`, `GANGWAY_TRACE`, `GANGWAY_VGPU_TRACE`.
 //!
-//! `1` prints, when the process ends, how often each function was called and how long it took. Any
-//! other value names a file that every call is written to, in the trace format that Chrome's and
-//! Perfetto's viewers read. Without the variable a call costs one load.
+//! Calls of the program's threads and operations of devices go to the recorder that the runtime
+//! has, too (`gangway-trace`), which writes the same reports and traces. Under Gangway's own
+//! runtime the report and `GANGWAY_TRACE` are the runtime's: [`leave_to_runtime`]. A trace that is
+//! asked for by `GANGWAY_VGPU_TRACE=FILE` is always the driver's.
+//!
+//! `GANGWAY_VGPU_TRACE=1` prints, when the process ends, how often each function was called and how
+//! long it took. Where nothing is asked for a call costs one load, and so does an operation.
 
-use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
 use gangway_engine::file_variable;
+use gangway_trace::{Kind, Lane, Request, Span};
 
 use super::report::report;
 
@@ -29,75 +34,79 @@ impl CallStatistics {
     pub const fn new(name: &'static str) -> Self {
         Self { name, calls: AtomicU64::new(0), nanoseconds: AtomicU64::new(0), longest: AtomicU64::new(0) }
     }
+
+    fn add(&self, taken: u64) {
+        self.calls.fetch_add(1, Ordering::Relaxed);
+        self.nanoseconds.fetch_add(taken, Ordering::Relaxed);
+        self.longest.fetch_max(taken, Ordering::Relaxed);
+    }
 }
 
 /// Tells the statistics of all functions.
 pub type Calls = fn() -> Vec<&'static CallStatistics>;
 
+/// Calls are timed, for the table or for the recorder.
 static ON: AtomicBool = AtomicBool::new(false);
-static SINK: OnceLock<Sink> = OnceLock::new();
+/// The table is to be printed.
+static COUNTING: AtomicBool = AtomicBool::new(false);
+static CALLS: OnceLock<Calls> = OnceLock::new();
+/// The report, and the trace of `GANGWAY_TRACE`, are the runtime's.
+static RUNTIME_REPORTS: AtomicBool = AtomicBool::new(false);
 
-struct Sink {
-    start: Instant,
-    calls: Calls,
-    file: Option<Mutex<BufWriter<File>>>,
-}
-
-/// Begins, if `GANGWAY_VGPU_TRACE` says so; once per process.
+/// Begins, if the environment says so; once per process.
 pub fn start(calls: Calls) {
-    let Some(value) = file_variable("GANGWAY_VGPU_TRACE").filter(|value| !value.is_empty() && value != "0")
-    else {
+    let own = own_file();
+    let counting = own.as_ref().is_some_and(|value| value.as_os_str() == "1");
+    let mut request = Request::default();
+    let asked = file_variable("GANGWAY_TRACE").or_else(|| file_variable("GANGWAY_REPORT"));
+    if asked.is_some() && !RUNTIME_REPORTS.load(Ordering::Acquire) {
+        request = Request::from_env();
+    }
+    request.traces.extend(own.filter(|_| !counting));
+    if !counting && !request.is_wanted() {
         return;
-    };
-    SINK.get_or_init(|| {
-        let mut file = None;
-        if value != "1" {
-            match File::create(&value) {
-                Ok(created) => {
-                    let mut writer = BufWriter::new(created);
-                    // The array stays open: viewers take it so, also from a process that was
-                    // killed.
-                    let _ = writer.write_all(b"[\n");
-                    file = Some(Mutex::new(writer));
-                }
-                Err(error) => report!("no trace in {}: {error}", value.display()),
-            }
-        }
-        // SAFETY: `finish` is a function without parameters that may run at any exit.
-        unsafe { libc::atexit(finish) };
-        ON.store(true, Ordering::Release);
-        Sink { start: Instant::now(), calls, file }
-    });
+    }
+    let _ = CALLS.set(calls);
+    COUNTING.store(counting, Ordering::Release);
+    // SAFETY: `at_exit` is a function without parameters that may run at any exit.
+    unsafe { libc::atexit(at_exit) };
+    gangway_trace::at_end(finish);
+    if request.is_wanted() {
+        gangway_streams::observe();
+    }
+    gangway_trace::start(request);
+    ON.store(true, Ordering::Release);
 }
 
-/// Says in the trace, if there is one, what a user may wonder about.
+/// Tells the library that `gangway run` has put before the program that the driver is in use.
+pub fn tell_of_opening() {
+    // SAFETY: a name with its terminator.
+    let opened = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"gangway_driver_opened".as_ptr()) };
+    if !opened.is_null() {
+        // SAFETY: the type that the library gives it.
+        unsafe { std::mem::transmute::<*mut libc::c_void, extern "C" fn()>(opened)() };
+    }
+}
+
+/// The file that `GANGWAY_VGPU_TRACE` names, or what else it says.
+fn own_file() -> Option<PathBuf> {
+    file_variable("GANGWAY_VGPU_TRACE").filter(|value| !value.is_empty() && value != "0").map(PathBuf::from)
+}
+
+/// Gangway's own runtime uses the driver, and reports.
+pub fn leave_to_runtime() {
+    if !RUNTIME_REPORTS.swap(true, Ordering::AcqRel) && ON.load(Ordering::Acquire) {
+        let own: Vec<PathBuf> = own_file().into_iter().collect();
+        gangway_trace::keep_only(&own);
+    }
+}
+
+/// Says in trace and report, if there are any, what a user may wonder about.
 pub fn note(text: &str) {
-    if !ON.load(Ordering::Relaxed) {
-        return;
+    if COUNTING.load(Ordering::Relaxed) {
+        report!("{text}");
     }
-    let Some(Sink { start, file, .. }) = SINK.get() else { return };
-    let Some(file) = file else { return report!("{text}") };
-    let at = start.elapsed().as_nanos() as f64 / 1e3;
-    let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
-    let process = std::process::id();
-    let _ = writeln!(
-        file,
-        r#"{{"name":"{}","ph":"i","s":"p","ts":{at:.3},"pid":{process},"tid":{process}}},"#,
-        escaped(text)
-    );
-}
-
-/// As the inside of a string of JSON.
-fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '"' | '\\' => out.extend(['\\', character]),
-            character if u32::from(character) < 0x20 => out += &format!("\\u{:04x}", u32::from(character)),
-            character => out.push(character),
-        }
-    }
-    out
+    gangway_trace::note(text);
 }
 
 /// What is being timed; ends when dropped.
@@ -124,49 +133,56 @@ impl Drop for Timed {
 
 #[cold]
 fn leave(statistics: &'static CallStatistics, begin: Instant) {
-    let taken = begin.elapsed().as_nanos() as u64;
-    statistics.calls.fetch_add(1, Ordering::Relaxed);
-    statistics.nanoseconds.fetch_add(taken, Ordering::Relaxed);
-    statistics.longest.fetch_max(taken, Ordering::Relaxed);
-    let Some(Sink { start, file: Some(file), .. }) = SINK.get() else { return };
-    let at = begin.saturating_duration_since(*start).as_nanos() as f64 / 1e3;
-    // SAFETY: these two have no preconditions.
-    let (process, thread) = unsafe { (libc::getpid(), libc::gettid()) };
-    let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
-    let _ = writeln!(
-        file,
-        r#"{{"name":"{}","ph":"X","ts":{at:.3},"dur":{:.3},"pid":{process},"tid":{thread}}},"#,
-        statistics.name,
-        taken as f64 / 1e3,
-    );
+    let end = Instant::now();
+    statistics.add(end.saturating_duration_since(begin).as_nanos() as u64);
+    gangway_trace::record(&Span {
+        end: gangway_trace::at(end),
+        waited: gangway_streams::take_waited(),
+        ..Span::new(Kind::Call, -1, statistics.name, gangway_trace::at(begin))
+    });
 }
 
-/// In a forked child: the trace is its parent's.
+/// When an operation begins that is to be recorded; `None` if nothing is.
+#[inline]
+#[must_use]
+pub fn begin() -> Option<u64> {
+    gangway_trace::enabled().then(gangway_trace::now)
+}
+
+/// An operation of a device has ended; `span` has its beginning. It is drawn on the line of the
+/// stream that it ran in, if it did.
+#[cold]
+pub fn end(span: &Span<'_>) {
+    let lane = gangway_streams::running()
+        .map_or(Lane::Thread, |stream| Lane::Stream { id: stream.id as u32, default: stream.legacy });
+    gangway_trace::record(&Span { end: gangway_trace::now(), lane, ..*span });
+}
+
+/// In a forked child nothing of the driver works, so nothing is recorded.
 pub fn stop() {
     ON.store(false, Ordering::Relaxed);
+    COUNTING.store(false, Ordering::Relaxed);
 }
 
-extern "C" fn finish() {
-    // Runs under exit(), where a panic would abort: everything here ignores its failures.
+extern "C" fn at_exit() {
+    finish();
+}
+
+/// Runs under `exit`, where a panic would abort, or when the process has crashed: everything here
+/// ignores its failures.
+fn finish() {
     if !ON.swap(false, Ordering::Relaxed) {
         return;
     }
-    match SINK.get() {
-        Some(Sink { file: Some(file), .. }) => {
-            if let Ok(mut file) = file.try_lock() {
-                for fall_back in gangway_engine::fall_backs() {
-                    let launches = fall_back.launches;
-                    let name = format!("interpreted, not compiled (launches: {launches}): {fall_back}");
-                    let _ =
-                        writeln!(file, r#"{{"name":"{}","ph":"i","ts":0,"pid":0,"tid":0}},"#, escaped(&name));
-                }
-                let _ = file.flush();
-            }
-        }
-        Some(Sink { calls, file: None, .. }) => {
-            let _ = std::io::stderr().write_all(table(&calls()).as_bytes());
-        }
-        None => {}
+    for fall_back in gangway_engine::fall_backs() {
+        let launches = fall_back.launches;
+        gangway_trace::note(&format!("interpreted, not compiled (launches: {launches}): {fall_back}"));
+    }
+    gangway_trace::finish();
+    if COUNTING.load(Ordering::Relaxed)
+        && let Some(calls) = CALLS.get()
+    {
+        let _ = std::io::stderr().write_all(table(&calls()).as_bytes());
     }
 }
 

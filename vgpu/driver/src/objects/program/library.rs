@@ -5,6 +5,8 @@ use std::ffi::{CStr, CString};
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
+use gangway_trace::{Kind, Span};
+
 use super::function::Function;
 use super::image;
 use super::jit::JitOptions;
@@ -12,6 +14,7 @@ use super::module::Module;
 use crate::abi::{CUdevice, CUfunction, CUkernel, CUlibrary, CUmodule, Result, Status, kind};
 use crate::objects::context::{self, Context, active_primary};
 use crate::objects::device::Device;
+use crate::objects::process::trace;
 use crate::objects::table::backed;
 
 #[derive(Debug)]
@@ -80,7 +83,11 @@ impl Library {
         if let Some(&known) = modules.get(&context.id) {
             return known.get();
         }
+        let begin = trace::begin();
         let module = Module::place(context, self.source.clone(), &JitOptions::none())?;
+        if let Some(begin) = begin {
+            trace::end(&Span::new(Kind::LoadImage, context.device.number(), "", begin));
+        }
         modules.insert(context.id, module);
         module.get()
     }

@@ -4,12 +4,15 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use gangway_engine::{KernelId, LoadError, Program};
+use gangway_trace::{Kind, Span};
 
 use super::function::Function;
 use super::image::{complain, read};
 use super::jit::JitOptions;
 use crate::abi::{CUfunction, CUmodule, Result, Status, kind};
 use crate::objects::context::{Context, Dependent};
+use crate::objects::memory;
+use crate::objects::process::trace;
 use crate::objects::table::backed;
 
 #[derive(Debug)]
@@ -26,10 +29,15 @@ backed!(kind::Module, Module);
 impl Module {
     /// Loads the image of a caller.
     pub fn load(context: &Arc<Context>, bytes: &[u8], options: &JitOptions) -> Result<CUmodule> {
+        let begin = trace::begin();
         let capability = context.device.capability().number();
         let read = read(bytes, capability, options);
         let loaded = read.and_then(|module| Self::place(context, module, options));
         options.finish();
+        if let Some(begin) = begin {
+            let bytes = bytes.len() as u64;
+            trace::end(&Span { bytes, ..Span::new(Kind::LoadImage, context.device.number(), "", begin) });
+        }
         loaded
     }
 
@@ -107,6 +115,7 @@ impl Module {
     /// Address and size of a variable.
     pub fn global(&self, name: &str) -> Result<(u64, usize)> {
         let global = self.program.global(name).ok_or(Status::NOT_FOUND)?;
+        memory::note_variable(global.address, global.size, name);
         Ok((global.address, global.size as usize))
     }
 }

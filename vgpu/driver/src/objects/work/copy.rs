@@ -8,11 +8,13 @@
 use gangway_device_memory::{Hold, is_device_address};
 use gangway_engine::guard;
 use gangway_streams::{Failure, Outcome, Payload};
+use gangway_trace::{Kind, Span};
 
 use super::MemoryWork;
 use crate::abi::number::node_type;
 use crate::abi::{Result, Status};
 use crate::objects::memory;
+use crate::objects::process::trace;
 use crate::objects::stream::StreamRef;
 
 /// One side of a copy.
@@ -146,6 +148,23 @@ impl Copy {
     }
 }
 
+impl Copy {
+    /// The trace gets a copy that has been done. It is from a device, to one, or both.
+    #[cold]
+    fn tell(&self, begin: u64) {
+        let (to, from) = (memory::on_device(self.to.address), memory::on_device(self.from.address));
+        let kind = match (&to, &from) {
+            (Some(_), Some(_)) => Kind::DeviceToDevice,
+            (None, Some(_)) => Kind::FromDevice,
+            (_, None) => Kind::ToDevice,
+        };
+        let (device, variable) = to.or(from).unwrap_or_default();
+        let Extent { width, height, depth } = self.extent;
+        let bytes = (width * height * depth) as u64;
+        trace::end(&Span { bytes, ..Span::new(kind, device, &variable, begin) });
+    }
+}
+
 impl MemoryWork for Copy {
     fn is_empty(&self) -> bool {
         self.extent.width == 0 || self.extent.height == 0 || self.extent.depth == 0
@@ -204,7 +223,11 @@ impl Payload for Copy {
         }
         let _to = self.to.hold(&self.extent, true)?;
         let _from = self.from.hold(&self.extent, false)?;
+        let begin = trace::begin();
         if self.run_now() {
+            if let Some(begin) = begin {
+                self.tell(begin);
+            }
             return Ok(());
         }
         let (to, from) = (self.to.address, self.from.address);

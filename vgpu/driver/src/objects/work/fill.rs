@@ -3,11 +3,13 @@
 use gangway_device_memory::is_device_address;
 use gangway_engine::guard;
 use gangway_streams::{Failure, Outcome, Payload};
+use gangway_trace::{Kind, Span};
 
 use super::MemoryWork;
 use crate::abi::number::node_type;
 use crate::abi::{Result, Status};
 use crate::objects::memory;
+use crate::objects::process::trace;
 
 /// Bytes that are copied at once to host memory.
 const PATTERN: usize = 4096;
@@ -118,11 +120,19 @@ impl Payload for Fill {
         }
         let reach = self.reach().map_err(|status| Failure::known(status.0))?;
         let _held = memory::hold(self.address, reach, true)?;
-        if is_device_address(self.address) {
+        let begin = trace::begin();
+        let done = if is_device_address(self.address) {
             self.fill_device();
-            return Ok(());
-        }
-        if self.fill_host() {
+            true
+        } else {
+            self.fill_host()
+        };
+        if done {
+            if let Some(begin) = begin {
+                let device = memory::on_device(self.address).map_or(0, |(device, _)| device);
+                let bytes = (self.width * self.element * self.height) as u64;
+                trace::end(&Span { bytes, ..Span::new(Kind::ToDevice, device, "fill", begin) });
+            }
             return Ok(());
         }
         Err(memory::unmapped(format_args!("a fill at {:#x}", self.address)))

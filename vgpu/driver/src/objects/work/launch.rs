@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use gangway_engine::{Engine, Kernel};
 use gangway_streams::{Failure, Outcome, Payload};
+use gangway_trace::{Kind, Location, Shape, Span};
 
 use crate::abi::number::node_type;
 use crate::abi::{Result, Status};
 use crate::objects::device::attribute::{MAX_BLOCK, MAX_GRID, MAX_THREADS_PER_BLOCK};
 use crate::objects::process::report::report;
+use crate::objects::process::trace;
 use crate::objects::program::function::Function;
 use crate::objects::program::occupancy;
 use crate::objects::stream::StreamRef;
@@ -87,6 +89,32 @@ impl KernelLaunch {
     }
 }
 
+impl KernelLaunch {
+    /// Compiles the kernel if that is yet to be done, so that the trace has it apart from the
+    /// launch; when the launch begins.
+    #[cold]
+    fn compile(&self, launch: &gangway_engine::KernelLaunch<'_>, begin: u64) -> u64 {
+        if self.engine.make_ready(launch) {
+            let name = &self.function.described().name;
+            let device = self.function.device.number();
+            trace::end(&Span { detail: name, ..Span::new(Kind::Compile, device, "", begin) });
+        }
+        gangway_trace::now()
+    }
+
+    /// The trace gets a launch that has ended.
+    #[cold]
+    fn tell(&self, begin: u64) {
+        let name = &self.function.described().name;
+        let source = self.function.program.source(self.function.kernel);
+        trace::end(&Span {
+            shape: Some(Shape { grid: self.shape.grid, block: self.shape.block }),
+            location: source.map(|(file, line)| Location { file, function: "", line, column: 0 }),
+            ..Span::new(Kind::Kernel, self.function.device.number(), name, begin)
+        });
+    }
+}
+
 impl Payload for KernelLaunch {
     fn run(&self) -> Outcome {
         let launch = gangway_engine::KernelLaunch {
@@ -98,7 +126,12 @@ impl Payload for KernelLaunch {
             parameters: &self.parameters,
             cooperative: self.shape.cooperative,
         };
-        self.engine.launch_until(&launch, Some(Arc::clone(&self.function.stop))).map_err(|fault| {
+        let begin = trace::begin().map(|begin| self.compile(&launch, begin));
+        let outcome = self.engine.launch_until(&launch, Some(Arc::clone(&self.function.stop)));
+        if let Some(begin) = begin {
+            self.tell(begin);
+        }
+        outcome.map_err(|fault| {
             report!("{fault}");
             Failure::known(Status::from(fault.reason).0)
         })

@@ -1,0 +1,38 @@
+//! What Gangway's virtual GPU is told, whose driver reports and traces by itself otherwise.
+
+use super::types::{Code, SUCCESS};
+use std::ffi::{CStr, c_void};
+
+/// The number of a table of private functions that only the virtual GPU's driver has.
+const TABLE: [u8; 16] = *b"gangway-runtime\0";
+
+#[repr(C)]
+struct Table {
+    size: usize,
+    runtime_reports: extern "C" fn(),
+}
+
+/// Says that reports and traces are the runtime's: nothing is to be counted twice. Before the
+/// driver is started, which begins to record. Does nothing with any other driver.
+pub(super) fn tell(find: &dyn Fn(&CStr) -> *mut c_void) {
+    let get = find(c"cuGetExportTable");
+    if get.is_null() {
+        return;
+    }
+    type GetExportTable = unsafe extern "C" fn(table: *mut *const c_void, id: *const u8) -> Code;
+    let mut table: *const c_void = std::ptr::null();
+    // SAFETY: the driver API declares this type for the name. Drivers take the call at any time,
+    // and answer an error for a number that they do not know.
+    let code = unsafe {
+        let get = std::mem::transmute::<*mut c_void, GetExportTable>(get);
+        get(&raw mut table, TABLE.as_ptr())
+    };
+    if code != SUCCESS || table.is_null() {
+        return;
+    }
+    // SAFETY: who knows the number has this table; a longer one is a newer one.
+    let table = unsafe { &*table.cast::<Table>() };
+    if table.size >= size_of::<Table>() {
+        (table.runtime_reports)();
+    }
+}

@@ -1,0 +1,82 @@
+//! The library before a program that has not been linked with it.
+
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+/// Ends as its first argument says. With a second one it uses the driver, itself or in a child.
+const PROGRAM: &str = r#"
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static void action(void) { (void)!write(1, "called\n", 7); }
+static void open_driver(void) { ((void (*)(void))dlsym(RTLD_DEFAULT, "gangway_driver_opened"))(); }
+int main(int count, char **arguments) {
+    void (*before_exit)(void (*)(void)) = dlsym(RTLD_DEFAULT, "gangway_before_exit");
+    before_exit(action);
+    before_exit(action);
+    if (count > 2 && !strcmp(arguments[2], "here")) open_driver();
+    if (count > 2 && !strcmp(arguments[2], "child") && !fork()) {
+        open_driver();
+        exit(0);
+    }
+    while (wait(0) > 0) {}
+    if (!strcmp(arguments[1], "_exit")) _exit(3);
+    if (!strcmp(arguments[1], "_Exit")) _Exit(4);
+    return 5;
+}
+"#;
+
+struct Program(tempfile::TempDir);
+
+impl Program {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let source = folder.path().join("program.c");
+        std::fs::write(&source, PROGRAM).unwrap();
+        let done =
+            Command::new("cc").arg(source).arg("-o").arg(folder.path().join("program")).output().unwrap();
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+        Self(folder)
+    }
+
+    /// Runs it, on the virtual GPU or not, as the shell that becomes it.
+    fn run(&self, arguments: &[&str], virtual_gpu: bool) -> Output {
+        let library: PathBuf = std::env::current_exe().unwrap().with_file_name("libgangway_ending.so");
+        assert!(library.exists(), "{}", library.display());
+        let set = if virtual_gpu { "GANGWAY_VGPU_PROGRAM=$$" } else { "" };
+        let script = format!("{set} LD_PRELOAD={} exec ./program \"$@\"", library.display());
+        let mut command = Command::new("sh");
+        command.args(["-c", &script, "sh"]).args(arguments).current_dir(self.0.path());
+        command.env_remove("GANGWAY_VGPU_PROGRAM").output().unwrap()
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn what_is_asked_for_is_called_before_the_end() {
+    let program = Program::new();
+    for (end, code, called) in [("_exit", 3, "called\n"), ("_Exit", 4, "called\n"), ("return", 5, "")] {
+        let output = program.run(&[end], false);
+        assert_eq!((output.status.code(), text(&output.stdout)), (Some(code), called.to_owned()), "{end}");
+        assert_eq!(text(&output.stderr), "");
+    }
+}
+
+#[test]
+fn a_program_that_never_opens_the_driver_says_so() {
+    let program = Program::new();
+    let message = "gangway: note: ./program never opened the CUDA driver, so nothing ran on the virtual GPU; \
+                   is it built for NVIDIA's GPUs, and does it look for libcuda.so.1?\n";
+    for end in ["_exit", "_Exit", "return"] {
+        assert_eq!(text(&program.run(&[end], true).stderr), message, "{end}");
+        for who in ["here", "child"] {
+            assert_eq!(text(&program.run(&[end, who], true).stderr), "", "{end} {who}");
+        }
+    }
+}

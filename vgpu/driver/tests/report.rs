@@ -1,0 +1,183 @@
+//! Reports and traces of programs that use the driver directly, whatever way they end in.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A program, compiled and linked with the library.
+struct Program(TempDir);
+
+impl Program {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let built = std::env::current_exe().unwrap().with_file_name("libgangway_driver.so");
+        for name in ["libcuda.so.1", "libcuda.so"] {
+            std::os::unix::fs::symlink(&built, folder.path().join(name)).unwrap();
+        }
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/report/program.c");
+        let output = Command::new("cc")
+            .args(["-std=gnu11", "-O1", "-Wall", "-Werror", "-o"])
+            .arg(folder.path().join("program"))
+            .arg(source)
+            .arg("-L")
+            .arg(folder.path())
+            .arg("-lcuda")
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        Self(folder)
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// Runs it to an end of some kind.
+    fn run(&self, end: &str, variables: &[(&str, String)]) -> Output {
+        let mut command = Command::new(self.path("program"));
+        for name in ["GANGWAY_REPORT", "GANGWAY_TRACE", "GANGWAY_VGPU_TRACE"] {
+            command.env_remove(name);
+        }
+        command.arg(end).env("GANGWAY_VGPU_CACHE", "off").env("LD_LIBRARY_PATH", self.0.path());
+        command.envs(variables.iter().map(|(name, value)| (name, value))).output().unwrap()
+    }
+
+    fn json(&self, name: &str) -> Value {
+        let text = std::fs::read(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
+        serde_json::from_slice(&text).unwrap()
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// The rows of a table of the report, without the times.
+fn row<'a>(report: &'a Value, table: &str, field: &str, name: &str) -> &'a Value {
+    let rows = report[table].as_array().unwrap();
+    rows.iter().find(|row| row[field] == name).unwrap_or_else(|| panic!("{name} is not in {rows:#?}"))
+}
+
+#[test]
+fn the_report_has_what_the_devices_did() {
+    let program = Program::new();
+    let file = program.path("report.json");
+    let output = program.run("", &[("GANGWAY_REPORT", format!("json:{}", file.display()))]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert_eq!(text(&output.stderr), "");
+    let report = program.json("report.json");
+    let axpy = row(&report, "kernels", "name", "axpy");
+    assert_eq!((&axpy["symbol"], &axpy["count"]), (&"_Z4axpyPji".into(), &3.into()));
+    assert_eq!((&axpy["location"]["file"], &axpy["location"]["line"]), (&"axpy.cu".into(), &12.into()));
+    assert_eq!(axpy["shapes"].as_array().unwrap().len(), 1);
+    assert_eq!(axpy["shapes"][0]["grid"], serde_json::json!([4, 1, 1]));
+    assert_eq!(axpy["shapes"][0]["block"], serde_json::json!([64, 1, 1]));
+    assert!(axpy["time_ns"].as_u64() > Some(0));
+    assert_eq!(row(&report, "kernels", "name", "nothing")["shapes"].as_array().unwrap().len(), 2);
+    let to = row(&report, "transfers", "direction", "to_device");
+    let from = row(&report, "transfers", "direction", "from_device");
+    let named = row(&report, "transfers", "variable", "factor");
+    assert_eq!((&named["bytes"], &named["direction"]), (&4.into(), &"to_device".into()));
+    assert_eq!((&from["count"], &from["bytes"]), (&1.into(), &1024.into()));
+    assert_eq!((&to["device"], &report["totals"]["transfer_bytes"]), (&0.into(), &2052.into()));
+    assert_eq!(row(&report, "operations", "operation", "allocate")["bytes"], 1024);
+    assert_eq!(row(&report, "operations", "operation", "free")["count"], 1);
+    assert_eq!(row(&report, "operations", "operation", "load_image")["count"], 1);
+    assert_eq!(row(&report, "operations", "operation", "compile")["count"], 2);
+    // What a call waited for, among it kernels that it ran itself, is not its own time.
+    assert_eq!(row(&report, "calls", "function", "cuLaunchKernel")["count"], 5);
+    let copy = row(&report, "calls", "function", "cuMemcpyDtoH_v2");
+    assert!(copy["waited_ns"].as_u64() >= from["time_ns"].as_u64(), "{copy} {from}");
+}
+
+#[test]
+fn the_table_is_for_people() {
+    let program = Program::new();
+    let output = program.run("", &[("GANGWAY_REPORT", "1".to_owned())]);
+    let told = text(&output.stderr);
+    // Times differ, so the first words of each line are compared.
+    let words = |line: &str, count: usize| line.split_whitespace().take(count).collect::<Vec<_>>().join(" ");
+    for (words_of, count) in [
+        ("kernel device grid block count time average shortest longest share source", 11),
+        ("axpy 0 4 64 3", 5),
+        ("nothing 0 various various 2", 5),
+        ("from device (unnamed) 0 1 1.0 KiB", 7),
+        ("function count time average longest waited", 6),
+        ("cuLaunchKernel 5", 2),
+        ("total: 5 launches in", 4),
+    ] {
+        assert!(told.lines().any(|line| words(line, count) == words_of), "{words_of} is not in\n{told}");
+    }
+    assert!(told.lines().any(|line| line.ends_with("axpy.cu:12")), "{told}");
+}
+
+#[test]
+fn streams_are_lanes_of_the_trace() {
+    let program = Program::new();
+    let file = program.path("trace.json");
+    let output = program.run("", &[("GANGWAY_TRACE", file.display().to_string())]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let trace = program.json("trace.json");
+    let events = trace["traceEvents"].as_array().unwrap();
+    let lane = |event: &Value| {
+        let of = |meta: &&Value| {
+            meta["name"] == "thread_name" && meta["pid"] == event["pid"] && meta["tid"] == event["tid"]
+        };
+        events.iter().find(of).unwrap()["args"]["name"].as_str().unwrap().to_owned()
+    };
+    let named = |name: &str| events.iter().find(|event| event["name"] == name && event["ph"] == "X").unwrap();
+    let (axpy, nothing, call) = (named("axpy"), named("nothing"), named("cuLaunchKernel"));
+    assert!(lane(axpy).starts_with("stream "), "{}", lane(axpy));
+    assert!(lane(nothing).starts_with("default stream "), "{}", lane(nothing));
+    assert!(lane(call).starts_with("program "), "{}", lane(call));
+    assert_eq!((&axpy["pid"], &call["pid"]), (&2.into(), &1.into()));
+    assert_eq!(axpy["args"]["grid"], serde_json::json!([4, 1, 1]));
+    assert_eq!(axpy["args"]["source"], "axpy.cu:12");
+}
+
+/// Each with what the shell would see.
+#[test]
+fn report_and_traces_survive_every_end() {
+    use std::os::unix::process::ExitStatusExt;
+    let program = Program::new();
+    for (end, code, signal) in [
+        ("abort", None, Some(6)),
+        ("quick_exit", Some(7), None),
+        ("segv", None, Some(11)),
+        ("int", None, Some(2)),
+        ("term", None, Some(15)),
+        ("fault", Some(9), None),
+    ] {
+        let named = |name: &str| program.path(&format!("{end}-{name}")).display().to_string();
+        let output = program.run(
+            end,
+            &[
+                ("GANGWAY_REPORT", format!("json:{}", named("report"))),
+                ("GANGWAY_TRACE", named("trace")),
+                ("GANGWAY_VGPU_TRACE", named("own")),
+            ],
+        );
+        assert_eq!((output.status.code(), output.status.signal()), (code, signal), "{end}");
+        let report = program.json(&format!("{end}-report"));
+        assert_eq!(row(&report, "kernels", "name", "axpy")["count"], 3, "{end}");
+        for trace in ["trace", "own"] {
+            let trace = program.json(&format!("{end}-{trace}"));
+            let events = trace["traceEvents"].as_array().unwrap();
+            assert!(events.iter().any(|event| event["name"] == "axpy"), "{end}");
+        }
+        if end == "fault" {
+            assert_eq!(row(&report, "kernels", "name", "wild")["count"], 1);
+        }
+    }
+}
+
+#[test]
+fn the_table_of_calls_survives_a_crash() {
+    let program = Program::new();
+    let output = program.run("segv", &[("GANGWAY_VGPU_TRACE", "1".to_owned())]);
+    assert!(!output.status.success());
+    let told = text(&output.stderr);
+    assert!(told.lines().any(|line| line.ends_with("  cuLaunchKernel")), "{told}");
+}
