@@ -109,6 +109,11 @@ packages: ## Make a Debian package, a tarball and Python wheels in build/package
 	scripts/packages.sh
 	scripts/packages-test.sh
 
+.PHONY: docs
+docs: ## Build the documentation as a site in build/docs/site, and check its links
+	@scripts/bootstrap.sh docs
+	scripts/docs.sh
+
 .PHONY: clean
 clean: ## Remove build/ and target/
 	rm -rf build target device/host-openmp/target device/gpu/target device/gpu/maths/target fuzz/target

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Installs what building and running the demo need on Debian 12.
 #
-#   scripts/bootstrap.sh [test] [packages]     also what the tests, or packing, need
+#   scripts/bootstrap.sh [test] [packages] [docs]     also what tests, packing or the site need
 #
 # `make` calls it before anything else. It only adds what is missing, and does
 # nothing when nothing is. Without root it prints the one line that an
@@ -35,11 +35,14 @@ readonly FOR_TESTS=(
   # Build systems that find Gangway, for the test of its installation.
   cmake pkgconf
 )
+# The site of the documentation.
+readonly FOR_DOCS=(mkdocs)
 for group in "$@"; do
   case $group in
-    test) packages+=("${FOR_TESTS[@]}" "${FOR_PACKAGES[@]}") ;;
+    test) packages+=("${FOR_TESTS[@]}" "${FOR_PACKAGES[@]}" "${FOR_DOCS[@]}") ;;
+    docs) packages+=("${FOR_DOCS[@]}") ;;
     packages) packages+=("${FOR_PACKAGES[@]}") ;;
-    *) echo "usage: $0 [test] [packages]" >&2; exit 2 ;;
+    *) echo "usage: $0 [test] [packages] [docs]" >&2; exit 2 ;;
   esac
 done
 # Debian's current Rust; the packages named cargo and rustc are too old.
