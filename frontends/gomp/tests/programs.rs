@@ -7,9 +7,6 @@ use std::path::PathBuf;
 use std::process::Output;
 use tempfile::TempDir;
 
-/// What asks for Gangway's front end.
-const GANGWAY: [&str; 2] = ["--gcc-runtime", "gangway"];
-
 /// A compiled program.
 struct Program {
     folder: TempDir,
@@ -25,14 +22,14 @@ impl Program {
     }
 
     fn run(&self, variables: &[(&str, &str)], arguments: &[&str]) -> Output {
-        support::run(&self.file, &GANGWAY, variables, arguments)
+        support::run(&self.file, &[], variables, arguments)
     }
 
     /// Runs it where every region has to offload; it says that all is well, and Gangway's
     /// report has kernels.
     fn passes(&self, variables: &[(&str, &str)]) {
         let report = self.folder.path().join("report.json");
-        let options = [&GANGWAY[..], &["--report=json", "--report-file", report.to_str().unwrap()]].concat();
+        let options = ["--report=json", "--report-file", report.to_str().unwrap()];
         let variables = [&[("OMP_TARGET_OFFLOAD", "MANDATORY")], variables].concat();
         let output = support::run(&self.file, &options, &variables, &[]);
         assert_passed(&output);
@@ -110,13 +107,19 @@ fn what_the_host_runs() {
     assert_passed(&program.run(&[("OMP_TARGET_OFFLOAD", "DISABLED")], &["host"]));
 }
 
-/// A GCC program without Gangway's front end keeps libgomp's.
+/// GCC's programs get Gangway's front end, unless somebody asks for libgomp's own runtime.
 #[test]
-fn the_front_end_is_there_on_request() {
+fn the_front_end_is_there_unless_refused() {
     let program = Program::new("host.c", &[]);
     let report = program.folder.path().join("report.json");
-    let options = ["--gcc-runtime", "stock", "--report-file", report.to_str().unwrap()];
-    let variables = [("OMP_TARGET_OFFLOAD", "MANDATORY")];
-    assert_passed(&support::run(&program.file, &options, &variables, &[]));
-    assert!(!report.exists(), "Gangway's runtime has been there");
+    let mandatory = [("OMP_TARGET_OFFLOAD", "MANDATORY")];
+    for (runtime, ours) in [("stock", false), ("gangway", true), ("", true)] {
+        let _ = std::fs::remove_file(&report);
+        let mut options = vec!["--report-file", report.to_str().unwrap()];
+        if !runtime.is_empty() {
+            options.extend(["--gcc-runtime", runtime]);
+        }
+        assert_passed(&support::run(&program.file, &options, &mandatory, &[]));
+        assert_eq!(report.exists(), ours, "{runtime}");
+    }
 }

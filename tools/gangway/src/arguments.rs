@@ -73,9 +73,10 @@ pub struct Run {
     #[command(flatten)]
     pub settings: Settings,
 
-    /// What runs the device half of a program that GCC built
-    #[arg(long, value_name = "NAME", default_value = "stock")]
-    pub gcc_runtime: GccRuntime,
+    /// What runs the device half of a program that GCC built [default: gangway, if it has all
+    /// that the program calls]
+    #[arg(long, value_name = "NAME")]
+    pub gcc_runtime: Option<GccRuntime>,
 
     /// The program and its arguments
     // Hyphens are not allowed for the first of them: a misspelt option must not be the program.
@@ -85,12 +86,11 @@ pub struct Run {
 }
 
 /// Whose runtime a program of GCC's gets for its devices.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum GccRuntime {
     /// libgomp and its plugins
-    #[default]
     Stock,
-    /// Gangway's, for OpenMP; OpenACC and the host's threads stay libgomp's
+    /// Gangway's; the host's threads stay libgomp's. Also for a library that a program brings along
     Gangway,
 }
 

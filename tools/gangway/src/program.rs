@@ -10,7 +10,7 @@ use gangway_image::{ImageKind, Machine, Producer};
 
 use crate::arguments::GccRuntime;
 use crate::exit::{Failure, NOT_EXECUTABLE, NOT_FOUND, NOT_STARTED};
-use crate::library::{LIBCUDA, LIBOMPTARGET, Libraries};
+use crate::library::{self, LIBCUDA, LIBOMPTARGET, Libraries};
 
 /// How Gangway's library gets into a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,8 +26,8 @@ pub enum Route {
 pub struct Program {
     pub path: PathBuf,
     pub route: Route,
-    /// It uses libgomp.
-    pub uses_libgomp: bool,
+    /// Gangway's front end for GCC's programs stands before libgomp.
+    pub libgomp_front: Option<PathBuf>,
     pub note: Option<String>,
     /// It has device images, and all of them are for NVIDIA's GPUs.
     pub needs_gpu: bool,
@@ -38,7 +38,7 @@ pub fn examine(
     name: &OsStr,
     search: Option<&OsStr>,
     ours: &Libraries,
-    gcc: GccRuntime,
+    gcc: Option<GccRuntime>,
 ) -> Result<Program, Failure> {
     let path = find(name, search)?;
     let bytes = fs::read(&path)
@@ -47,12 +47,48 @@ pub fn examine(
         Linkage::Offloads(route) => (route, None),
         Linkage::Note(note) => (Route::SearchPath, Some(note)),
     };
-    let uses_libgomp = gangway_image::needed_libraries(&bytes)
+    let (libgomp_front, note) = match gcc_runtime(&path, &bytes, gcc)? {
+        Gcc::Unused | Gcc::Stock(None) => (None, note),
+        Gcc::Stock(why) => (None, why.or(note)),
+        // It has a part in the program, after all.
+        Gcc::Gangway(library) => (Some(library), None),
+    };
+    let needs_gpu = needs_gpu(&bytes, libgomp_front.is_some());
+    Ok(Program { path, route, libgomp_front, note, needs_gpu })
+}
+
+/// What runs a program's regions that GCC has compiled.
+enum Gcc {
+    /// It is not linked with libgomp, and nobody has asked for anything.
+    Unused,
+    /// libgomp; why, if nobody has asked for that.
+    Stock(Option<String>),
+    Gangway(PathBuf),
+}
+
+fn gcc_runtime(path: &Path, bytes: &[u8], wanted: Option<GccRuntime>) -> Result<Gcc, Failure> {
+    let uses_libgomp = gangway_image::needed_libraries(bytes)
         .is_ok_and(|needed| needed.iter().any(|library| library.starts_with("libgomp.so")));
-    // It has a part in the program, after all.
-    let note = note.filter(|_| !(uses_libgomp && gcc == GccRuntime::Gangway));
-    let needs_gpu = needs_gpu(&bytes, gcc);
-    Ok(Program { path, route, uses_libgomp, note, needs_gpu })
+    match wanted {
+        Some(GccRuntime::Stock) => return Ok(Gcc::Stock(None)),
+        // What the program loads may be GCC's.
+        Some(GccRuntime::Gangway) => return library::libgomp_front().map(Gcc::Gangway),
+        None if !uses_libgomp => return Ok(Gcc::Unused),
+        None => {}
+    }
+    let front = match library::libgomp_front() {
+        Ok(front) => front,
+        Err(missing) => {
+            return Ok(Gcc::Stock(Some(format!("{missing}; GCC's own runtime library runs the program"))));
+        }
+    };
+    let calls = |name| gangway_image::has_dynamic_symbol(bytes, true, name).unwrap_or(false);
+    let has = |library: &[u8]| gangway_image::has_dynamic_symbol(library, false, "GOACC_").unwrap_or(false);
+    if (calls("GOACC_") || calls("acc_")) && !fs::read(&front).is_ok_and(|library| has(&library)) {
+        let shown = path.display();
+        return Ok(Gcc::Stock(Some(format!("{shown} uses OpenACC, which GCC's own runtime library runs"))));
+    }
+    Ok(Gcc::Gangway(front))
 }
 
 enum Linkage {
@@ -136,12 +172,12 @@ fn linkage(path: &Path, bytes: &[u8], ours: &Libraries) -> Result<Linkage, Failu
 }
 
 /// Whether none but GPUs of NVIDIA can run the regions of a program, besides the host.
-fn needs_gpu(bytes: &[u8], gcc: GccRuntime) -> bool {
+fn needs_gpu(bytes: &[u8], gcc: bool) -> bool {
     let Ok(contents) = gangway_image::contents(bytes) else { return false };
     let nvidia = |triple: &str| triple.starts_with("nvptx");
     let ours = |producer: &Producer| match producer {
         Producer::Clang(_) => true,
-        Producer::Gcc(_) => gcc == GccRuntime::Gangway,
+        Producer::Gcc(_) => gcc,
         _ => false,
     };
     let mut images = contents.images.iter().filter(|image| ours(&image.producer)).peekable();

@@ -9,7 +9,7 @@ use std::io::ErrorKind;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-use crate::arguments::{GccRuntime, Run};
+use crate::arguments::Run;
 use crate::environment::{self, prepended, search_path};
 use crate::exit::{Failure, NOT_EXECUTABLE, NOT_FOUND, Outcome};
 use crate::library;
@@ -64,9 +64,7 @@ pub fn run(options: &Run) -> Outcome {
         // The program takes the place of this process, and so its number.
         command.env("GANGWAY_VGPU_PROGRAM", std::process::id().to_string());
     }
-    if program.uses_libgomp && options.gcc_runtime == GccRuntime::Gangway {
-        preloaded.push(library::libgomp_front()?);
-    }
+    preloaded.extend(program.libgomp_front);
     if !preloaded.is_empty() {
         let list: Vec<_> = preloaded.iter().map(|library| library.as_os_str()).collect();
         let inherited = env::var_os("LD_PRELOAD");

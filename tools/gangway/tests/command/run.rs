@@ -140,11 +140,16 @@ fn what_gangway_has_no_part_in() {
         ("./static", "gangway: note: ./static is statically linked, so Gangway has no part in it"),
         ("./gnu", "gangway: note: ./gnu was built by GCC and uses libgomp; "),
     ] {
-        let output = workshop.output(&["run", program]);
+        let output = workshop.output(&["run", "--gcc-runtime", "stock", program]);
         assert_eq!(output.status.code(), Some(7), "{program} runs all the same");
         let said = text(&output.stderr);
         assert!(said.starts_with(message), "{said}");
     }
+    // By itself, Gangway has a part in what GCC has built, if all of Gangway is there.
+    let output = workshop.output(&["run", "./gnu"]);
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(7));
+    assert!(said.starts_with("gangway: note: there is no libgangway-gomp.so in "), "{said}");
 }
 
 #[test]
