@@ -57,5 +57,5 @@ pub use map_kind::MapKind;
 pub use requirements::Requirements;
 #[cfg(not(loom))]
 pub use runtime::Forking;
-pub use runtime::{BackendInfo, Runtime};
+pub use runtime::{BackendInfo, KernelQuestions, Runtime, properties};
 pub use target::{DataOperation, Job, Shape};

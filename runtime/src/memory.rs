@@ -9,6 +9,7 @@ use crate::error::{Error, ErrorKind, HostRange, Result};
 use crate::events::{self, Site, Step};
 use crate::label::Label;
 use crate::present::{Counter, NewEntry, NotAssociated, Relation};
+use crate::queue::Queue;
 use crate::storage::{AllocationRequest, Purpose};
 use gangway_backend::{AllocationKind, DevicePtr, StreamHandle};
 
@@ -84,25 +85,58 @@ pub unsafe fn copy(to: Place, from: Place, size: usize, site: &Site) -> Result<(
             unsafe { std::ptr::copy(from.address as *const u8, to.address as *mut u8, size) };
             Ok(())
         }
-        (Some(device), None) => in_stream(device, |opened, stream| {
-            let (host, target) = (from.address, DevicePtr(to.address));
-            let step = || Step::ToDevice { host, device: target, size, label: Label::NONE };
+        (Some(device), None) | (None, Some(device)) => in_stream(device, |opened, stream| {
             // SAFETY: the caller's promise; `in_stream` waits.
-            let copy = || unsafe { opened.device.copy_to_device(target, host as *const u8, size, stream) };
-            transfer(device, site, events::step(device.number(), site, step, copy, |_| step()))
-        }),
-        (None, Some(device)) => in_stream(device, |opened, stream| {
-            let (host, source) = (to.address, DevicePtr(from.address));
-            let step = || Step::FromDevice { host, device: source, size, label: Label::NONE };
-            // SAFETY: the caller's promise; `in_stream` waits.
-            let copy = || unsafe { opened.device.copy_from_device(host as *mut u8, source, size, stream) };
-            transfer(device, site, events::step(device.number(), site, step, copy, |_| step()))
+            unsafe { issue(device, opened, stream, to, from, size, site) }
         }),
         (Some(target), Some(source)) => {
             // SAFETY: the caller's promise.
             unsafe { copy_between(target, source, to, from, size, site) }
         }
     }
+}
+
+/// Copies `size` bytes between the host (one side) and a queue's device, behind what has been issued to
+/// the queue. What fails later is told by [`Queue::synchronize`].
+///
+/// # Safety
+/// Both ranges are valid where they are, until the queue has got there.
+///
+/// # Errors
+/// The copy could not be issued.
+pub unsafe fn copy_in(queue: &Queue, to: Place, from: Place, size: usize, site: &Site) -> Result<()> {
+    let device = queue.device();
+    // SAFETY: the caller's promise.
+    unsafe { issue(device, device.open()?, queue.stream(), to, from, size, site) }
+}
+
+/// Issues a copy between the host and a device.
+///
+/// # Safety
+/// As [`copy`], until the stream has got there.
+unsafe fn issue(
+    device: &'static Device,
+    opened: &Opened,
+    stream: Option<StreamHandle>,
+    to: Place,
+    from: Place,
+    size: usize,
+    site: &Site,
+) -> Result<()> {
+    let done = if to.device.is_some() {
+        let (host, target) = (from.address, DevicePtr(to.address));
+        let step = || Step::ToDevice { host, device: target, size, label: Label::NONE };
+        // SAFETY: the caller's promise.
+        let copy = || unsafe { opened.device.copy_to_device(target, host as *const u8, size, stream) };
+        events::step(device.number(), site, step, copy, |_| step())
+    } else {
+        let (host, source) = (to.address, DevicePtr(from.address));
+        let step = || Step::FromDevice { host, device: source, size, label: Label::NONE };
+        // SAFETY: the caller's promise.
+        let copy = || unsafe { opened.device.copy_from_device(host as *mut u8, source, size, stream) };
+        events::step(device.number(), site, step, copy, |_| step())
+    };
+    transfer(device, site, done)
 }
 
 /// # Safety

@@ -317,12 +317,29 @@ impl Queue {
         } else {
             None
         };
+        Ok(Self::of(device, stream))
+    }
+
+    /// Makes a queue of a stream of the foreign runtime's, which stays the program's.
+    ///
+    /// # Safety
+    /// It is a stream of this device, and stays one until the queue has been destroyed.
+    ///
+    /// # Errors
+    /// The device cannot be opened, or has no such streams.
+    pub unsafe fn adopt(device: &'static Device, foreign: usize) -> Result<Self> {
+        // SAFETY: the caller's promise.
+        let adopted = unsafe { device.open()?.device.adopt_stream(foreign) };
+        Ok(Self::of(device, Some(adopted.map_err(|error| device.backend_error(error))?)))
+    }
+
+    fn of(device: &'static Device, stream: Option<StreamHandle>) -> Self {
         let (state, ended) = (Mutex::default(), Condvar::new());
         let shared = Arc::new(Shared { device, stream, state, ended });
         if stream.is_some() {
             device.remember_queue(&shared);
         }
-        Ok(Self { shared, destroyed: false })
+        Self { shared, destroyed: false }
     }
 
     /// Its device.
@@ -492,6 +509,16 @@ impl Marker {
         };
         self.device.at_once(opened, behind).map_err(|error| self.device.backend_error(error))
     }
+}
+
+/// Has calls of the runtime underneath a device's back end that the program makes on this thread
+/// go to this device; opens the device.
+///
+/// # Errors
+/// The device cannot be opened.
+pub fn make_current(device: &'static Device) -> Result<()> {
+    device.open()?.device.make_current();
+    Ok(())
 }
 
 /// The runtime underneath a device's back end, if programs can call it; opens

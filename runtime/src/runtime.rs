@@ -22,10 +22,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 #[cfg(not(loom))]
 mod fork;
 mod loading;
+mod questions;
 mod queued;
 
 #[cfg(not(loom))]
 pub use fork::Forking;
+pub use questions::{KernelQuestions, properties};
 
 /// The offload runtime of a process.
 pub struct Runtime {

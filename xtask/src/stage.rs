@@ -147,6 +147,7 @@ fn libraries(root: &Path, target: &Path, stage: &Path, environment: &[(&str, &st
         let parts = [jumps.as_os_str(), behind.as_os_str(), rpath];
         link(root, door, list, &parts, &library)?;
     }
+    tree::copy(&target.join("libgangway_ending.so"), &library.join("libgangway-ending.so"))?;
     virtual_gpu(target, &library)?;
     device_archive(root, &library, environment)
 }

@@ -5,10 +5,10 @@ use crate::completion::Completion;
 use crate::error::{Error, Result};
 use crate::foreign::ForeignRuntime;
 use crate::host_call::{HostCallLink, HostCallService, VisibleMemory};
-use crate::kernel::Kernel;
+use crate::kernel::{Kernel, Occupancy};
 use crate::session::{Session, SessionState};
 use crate::types::{
-    AllocationKind, Capabilities, DevicePtr, EventHandle, Launch, RangeNotice, Rank, StreamHandle,
+    AllocationKind, Capabilities, DevicePtr, EventHandle, Launch, Properties, RangeNotice, Rank, StreamHandle,
 };
 
 /// One type of device.
@@ -135,11 +135,28 @@ pub trait Device: Send + Sync {
         "unknown".to_owned()
     }
 
+    /// What programs ask about this device; `None` if it does not say.
+    fn properties(&self) -> Option<Properties> {
+        None
+    }
+
+    /// The launch of a kernel that keeps this device busiest, with teams of `most_threads`
+    /// threads at most (0: as many as it can have).
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`]: whoever asks decides without, or what the driver says.
+    fn occupancy(&self, _kernel: &Kernel, _most_threads: u32) -> Result<Occupancy> {
+        Err(Error::Unsupported { operation: "questions for the occupancy" })
+    }
+
     /// The runtime underneath, for programs that mix OpenMP with it (`interop`
     /// constructs); `None` if there is none that a program could call.
     fn foreign_runtime(&self) -> Option<ForeignRuntime> {
         None
     }
+
+    /// Has calls of the foreign runtime that the program makes on this thread go to this device.
+    fn make_current(&self) {}
 
     /// What the foreign runtime calls a stream of this device (a `CUstream`, an
     /// `hsa_queue_t *`, …).
@@ -314,6 +331,18 @@ pub trait Device: Send + Sync {
     /// What the driver says.
     fn create_stream(&self) -> Result<StreamHandle> {
         Err(Error::Unsupported { operation: "streams" })
+    }
+
+    /// Makes a stream of one of the foreign runtime's, which stays the program's: destroying it
+    /// leaves that alone.
+    ///
+    /// # Safety
+    /// It is a stream of this device, and stays one until ours is destroyed.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`].
+    unsafe fn adopt_stream(&self, _foreign: usize) -> Result<StreamHandle> {
+        Err(Error::Unsupported { operation: "streams of the program's" })
     }
 
     /// Destroys an idle stream.

@@ -185,6 +185,17 @@ impl KernelLimits {
     }
 }
 
+/// The launch of a kernel that keeps a device busiest, and what of the device follows from it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Occupancy {
+    /// Teams that the device runs at the same time, of so many threads each.
+    pub teams: u32,
+    /// Threads of a team.
+    pub threads: u32,
+    /// Threads that run in step.
+    pub warp: u32,
+}
+
 fn bound(most: u32, wanted: [u32; 3]) -> [u32; 3] {
     let mut left = most;
     wanted.map(|threads| {

@@ -45,11 +45,11 @@ pub use host_call::{
     HostCallHandler, HostCallLink, HostCallOutcome, HostCallService, HostCalls, VisibleMemory,
 };
 pub use kernel::{
-    ArgumentForm, CallingConvention, ExecutionMode, Kernel, KernelLimits, Parameter, Parameters,
+    ArgumentForm, CallingConvention, ExecutionMode, Kernel, KernelLimits, Occupancy, Parameter, Parameters,
 };
 pub use session::{Session, SessionState};
 pub use source::{ReadSource, Readers, SourceLocation, SourceText, read_sources_with};
 pub use types::{
-    AllocationKind, Capabilities, DevicePtr, EventHandle, KernelHandle, Launch, RangeChange, RangeNotice,
-    Rank, StreamHandle,
+    AllocationKind, Capabilities, DevicePtr, EventHandle, KernelHandle, Launch, Properties, RangeChange,
+    RangeNotice, Rank, StreamHandle,
 };

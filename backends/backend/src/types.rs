@@ -104,6 +104,21 @@ pub struct Capabilities {
     pub sessions: Option<usize>,
 }
 
+/// What programs ask about a device (OpenACC 3.3 section 3.2.6).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Properties {
+    /// Bytes of its memory; 0 if that is not known.
+    pub memory: usize,
+    /// Bytes of it that are free now; 0 if that is not known.
+    pub free_memory: usize,
+    /// What its maker calls it.
+    pub name: String,
+    /// Its maker.
+    pub vendor: String,
+    /// The driver and its version.
+    pub driver: String,
+}
+
 /// A range of host memory whose relation to the device has changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RangeNotice {

@@ -7,6 +7,7 @@ use crate::environment::DeviceEnvironment;
 use crate::event::Events;
 use crate::geometry::Wishes;
 use crate::image;
+use crate::kernel::LoadedKernel;
 use crate::launch::Launcher;
 use crate::memory::{self, Memory};
 use crate::module::CudaModule;
@@ -16,7 +17,8 @@ use crate::settings::Settings;
 use crate::stream::Stream;
 use gangway_backend::{
     AllocationKind, ArgumentTable, Capabilities, Completion, Device, DevicePtr, Error, EventHandle,
-    ForeignRuntime, ForeignRuntimeKind, Launch, Module, Rank, Result, StreamHandle, Vendor,
+    ForeignRuntime, ForeignRuntimeKind, Kernel, Launch, Module, Occupancy, Rank, Result, StreamHandle,
+    Vendor,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -132,6 +134,22 @@ impl Device for CudaDevice {
         self.properties.capability.to_string()
     }
 
+    fn properties(&self) -> Option<gangway_backend::Properties> {
+        let (mut free, mut total) = (0, 0);
+        let (to_free, to_total) = (&raw mut free, &raw mut total);
+        // SAFETY: the driver writes two numbers.
+        let asked =
+            self.context.within("cuMemGetInfo", |api| unsafe { (api.memory_information)(to_free, to_total) });
+        let free_memory = if asked.is_ok() { free } else { 0 };
+        Some(self.properties.tell(self.context.driver, self.context.device, free_memory))
+    }
+
+    fn occupancy(&self, kernel: &Kernel, most_threads: u32) -> Result<Occupancy> {
+        // SAFETY: the runtime's kernels are of loaded modules.
+        let kernel = unsafe { LoadedKernel::of(kernel.handle) };
+        kernel.busiest_launch(&self.context, self.properties.limits.warp, most_threads)
+    }
+
     fn foreign_runtime(&self) -> Option<ForeignRuntime> {
         Some(ForeignRuntime {
             kind: ForeignRuntimeKind::Cuda,
@@ -140,6 +158,11 @@ impl Device for CudaDevice {
             device: usize::try_from(self.context.device).ok(),
             context: Some(self.context.handle),
         })
+    }
+
+    fn make_current(&self) {
+        // The driver says why not at the program's next call.
+        let _ = self.context.code_within(|_| 0);
     }
 
     fn foreign_stream(&self, stream: StreamHandle) -> usize {
@@ -251,6 +274,10 @@ impl Device for CudaDevice {
 
     fn create_stream(&self) -> Result<StreamHandle> {
         Stream::create(&self.context)
+    }
+
+    unsafe fn adopt_stream(&self, foreign: usize) -> Result<StreamHandle> {
+        Ok(Stream::adopt(&self.context, foreign))
     }
 
     fn destroy_stream(&self, stream: StreamHandle) -> Result<()> {

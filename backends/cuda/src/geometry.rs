@@ -94,6 +94,14 @@ pub(crate) struct Geometry {
     pub threads: [u32; 3],
 }
 
+impl Geometry {
+    /// The shape of a launch all of whose dimensions are the program's own.
+    pub(crate) fn as_asked(asked: &Asked) -> Self {
+        let at_least_one = |dimensions: [u32; 3]| dimensions.map(|size| size.max(1));
+        Self { teams: at_least_one(asked.teams), threads: at_least_one(asked.threads) }
+    }
+}
+
 impl KernelBounds {
     /// The bounds of a kernel whose code can run with `function_threads` threads.
     pub(crate) fn new(configuration: &Configuration, function_threads: u32, device: &DeviceLimits) -> Self {
@@ -128,9 +136,7 @@ impl KernelBounds {
         teams_at_once: impl FnOnce(u32) -> u32,
     ) -> Geometry {
         if self.mode == ExecutionMode::Bare {
-            // All its dimensions are the program's own.
-            let threads = [asked.threads[0].max(1), asked.threads[1].max(1), asked.threads[2].max(1)];
-            return Geometry { teams: asked.teams.map(|teams| teams.max(1)), threads };
+            return Geometry::as_asked(asked);
         }
         let mut threads = self.threads(asked.threads[0], wishes);
         let teams = match asked.teams[0] {
@@ -140,6 +146,7 @@ impl KernelBounds {
         Geometry { teams: [teams, 1, 1], threads: [threads, 1, 1] }
     }
 
+    /// The shape of a launch all of whose dimensions are the program's own.
     /// The shape of a launch of a kernel of GCC's for OpenMP: a thread of OpenMP is a warp,
     /// whose lanes are those of `simd`. A team never gets more of them than the device can
     /// run at once: GCC's code makes several rounds where it has been asked for more teams.

@@ -11,7 +11,7 @@ use crate::gcc::Entry;
 use crate::geometry::KernelBounds;
 use crate::properties::Properties;
 use crate::symbol::{function, global, read_now};
-use gangway_backend::{DevicePtr, Error, Kernel, KernelHandle, KernelLimits, Result};
+use gangway_backend::{DevicePtr, Error, Kernel, KernelHandle, KernelLimits, Occupancy, Result};
 use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -39,6 +39,8 @@ pub(crate) struct LoadedKernel {
     allowed_shared: AtomicU32,
     /// What was last answered by [`teams_at_once`](Self::teams_at_once).
     occupancy: AtomicU64,
+    /// What was last answered by [`busiest_launch`](Self::busiest_launch).
+    busiest: AtomicU64,
 }
 
 impl LoadedKernel {
@@ -75,6 +77,7 @@ impl LoadedKernel {
             },
             allowed_shared: AtomicU32::new(SHARED_WITHOUT_ASKING.saturating_sub(static_shared)),
             occupancy: AtomicU64::new(0),
+            busiest: AtomicU64::new(0),
         });
         let handle = KernelHandle(std::ptr::from_ref(&*loaded).expose_provenance());
         let limits = KernelLimits {
@@ -157,6 +160,31 @@ impl LoadedKernel {
         let teams = each.saturating_mul(properties.limits.multiprocessors.max(1)).min(0xf_ffff);
         self.occupancy.store(shape << 20 | u64::from(teams), Ordering::Relaxed);
         teams
+    }
+}
+
+impl LoadedKernel {
+    /// The launch that keeps the device busiest, with so many threads in a team at most.
+    pub fn busiest_launch(&self, context: &Context, warp: u32, most_threads: u32) -> Result<Occupancy> {
+        let most = i32::try_from(most_threads).unwrap_or(i32::MAX);
+        // Teams above, then threads, then the question.
+        let known = self.busiest.load(Ordering::Relaxed);
+        if known != 0 && known & 0xffff == u64::from(most_threads) {
+            return Ok(Occupancy { teams: (known >> 32) as u32, threads: known as u32 >> 16, warp });
+        }
+        let (mut teams, mut threads) = (0, 0);
+        let (to_teams, to_threads) = (&raw mut teams, &raw mut threads);
+        context.within("cuOccupancyMaxPotentialBlockSize", |api| {
+            // SAFETY: the driver writes two numbers; the function belongs to a loaded module.
+            unsafe { (api.occupancy_launch)(to_teams, to_threads, self.function, std::ptr::null(), 0, most) }
+        })?;
+        let positive = |number| u32::try_from(number).unwrap_or(0).max(1);
+        let (teams, threads) = (positive(teams), positive(threads));
+        if threads <= 0xffff && most_threads <= 0xffff {
+            let answer = u64::from(teams) << 32 | u64::from(threads) << 16 | u64::from(most_threads);
+            self.busiest.store(answer, Ordering::Relaxed);
+        }
+        Ok(Occupancy { teams, threads, warp })
     }
 }
 

@@ -100,7 +100,11 @@ impl Launcher {
                 return unsafe { submit(context, kernel, geometry, shared, stream.handle, &parameters) };
             }
             Needs::Gcc(Entry::OpenAcc) => {
-                return Err(Error::Unsupported { operation: "launches of GCC's OpenACC kernels" });
+                // Its dimensions are the front end's: the kernel has been compiled for some of them.
+                let geometry = Geometry::as_asked(asked);
+                let parameters = [stream.write_table(context, &mut scratch, table.slots())?];
+                // SAFETY: as above.
+                return unsafe { submit(context, kernel, geometry, shared, stream.handle, &parameters) };
             }
         };
         // SAFETY: the caller's promise.

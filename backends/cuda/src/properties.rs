@@ -57,6 +57,23 @@ impl Properties {
         }
     }
 
+    /// What programs ask about the device.
+    pub fn tell(
+        &self,
+        driver: &Driver,
+        device: DeviceNumber,
+        free_memory: usize,
+    ) -> gangway_backend::Properties {
+        let version = driver.version();
+        gangway_backend::Properties {
+            memory: self.memory,
+            free_memory,
+            name: name(driver, device),
+            vendor: "Nvidia".to_owned(),
+            driver: format!("CUDA Driver {}.{}", version / 1000, version % 1000 / 10),
+        }
+    }
+
     /// Lines for people.
     pub fn describe(&self, driver: &Driver, device: DeviceNumber) -> Vec<(String, String)> {
         let attribute = |attribute| driver.attribute(attribute, device);

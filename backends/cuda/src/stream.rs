@@ -18,6 +18,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// A stream of a device.
 pub(crate) struct Stream {
     pub handle: Handle,
+    /// The program's: it is not destroyed here.
+    adopted: bool,
     /// The kernel that was launched last and has not been waited for, and its construct.
     kernel: AtomicPtr<LoadedKernel>,
     source: AtomicPtr<c_char>,
@@ -50,25 +52,38 @@ impl Stream {
         let to = &raw mut handle;
         // SAFETY: the driver writes one handle.
         context.within("cuStreamCreate", |api| unsafe { (api.stream_create)(to, STREAM_NON_BLOCKING) })?;
+        Ok(Self::keep(context, handle, false))
+    }
+
+    /// Makes a stream of one of the program's.
+    pub fn adopt(context: &Context, handle: Handle) -> StreamHandle {
+        Self::keep(context, handle, true)
+    }
+
+    fn keep(context: &Context, handle: Handle, adopted: bool) -> StreamHandle {
         let stream = Box::into_raw(Box::new(Self {
             handle,
+            adopted,
             kernel: AtomicPtr::default(),
             source: AtomicPtr::default(),
             scratch: Mutex::default(),
             has_tables: AtomicBool::new(false),
         }));
         context.add(stream);
-        Ok(StreamHandle(stream.expose_provenance()))
+        StreamHandle(stream.expose_provenance())
     }
 
     /// Destroys an idle stream.
     pub fn destroy(context: &Context, stream: StreamHandle) -> Result<()> {
         let stream = std::ptr::with_exposed_provenance_mut::<Self>(stream.0);
         context.remove(stream);
-        // SAFETY: made by `create`, and the runtime does not use it any more.
+        // SAFETY: made by `keep`, and the runtime does not use it any more.
         let stream = unsafe { Box::from_raw(stream) };
         let scratch = stream.scratch.into_inner().unwrap_or_else(PoisonError::into_inner);
         let freed = scratch.free(context);
+        if stream.adopted {
+            return freed;
+        }
         // SAFETY: the stream is idle.
         let code = context.code_within(|api| unsafe { (api.stream_destroy)(stream.handle) });
         if context.frees_by_itself(code) {

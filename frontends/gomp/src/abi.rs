@@ -77,6 +77,46 @@ pub mod argument {
     pub const VALUE_SHIFT: u32 = 16;
 }
 
+/// How OpenACC's compute constructs are launched: each word has a code, a device type, and an
+/// operand, and values may follow it. The list ends with 0.
+pub mod launch {
+    pub const DIMENSIONS: u32 = 1;
+    pub const ASYNC: u32 = 2;
+    pub const WAIT: u32 = 3;
+    /// The value of [`ASYNC`] is the next word.
+    pub const IN_NEXT_WORD: u32 = 0xffff;
+
+    /// The code of a word.
+    #[must_use]
+    pub const fn code(word: u32) -> u32 {
+        word >> 28
+    }
+
+    /// The type of device that it is for; 0 is for all.
+    #[must_use]
+    pub const fn device_type(word: u32) -> u32 {
+        word >> 16 & 0xfff
+    }
+
+    /// The operand.
+    #[must_use]
+    pub const fn operand(word: u32) -> u32 {
+        word & 0xffff
+    }
+}
+
+/// Flags of OpenACC's constructs, which are passed inverted.
+pub mod openacc_flags {
+    /// The `if` clause says so.
+    pub const HOST_FALLBACK: i32 = 1;
+
+    /// The flags that a call has.
+    #[must_use]
+    pub const fn of(passed: i32) -> i32 {
+        !passed
+    }
+}
+
 /// Types of offload targets.
 pub mod target {
     pub const NVIDIA_PTX: i32 = 5;

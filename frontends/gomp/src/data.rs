@@ -3,6 +3,7 @@
 use crate::abi::flags;
 use crate::construct::{Owned, destination, site};
 use crate::pending::Deferred;
+use crate::structured::Structured;
 use crate::table::{Construct, Table};
 use crate::tasks::{defer, wait_for};
 use gangway_openmp::devices::Destination;
@@ -12,54 +13,13 @@ use gangway_openmp::state::RUNTIME;
 use gangway_openmp::{information, profile};
 use gangway_runtime::events::Site;
 use gangway_runtime::{DataOperation, Device, Items, Job, Result};
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::ffi::c_void;
-
-/// The arrays of a `target data` construct: its end is not told them.
-#[derive(Default)]
-struct Structured {
-    /// `None` on the host.
-    device: Option<&'static Device>,
-    hosts: Vec<Cell<usize>>,
-    sizes: Vec<usize>,
-    kinds: Vec<u16>,
-}
 
 thread_local! {
     /// The `target data` constructs that this thread is in. A task stays with its thread, and
     /// one that runs while another waits ends before it, so the last one begun ends first.
     static OPEN: RefCell<Vec<Structured>> = const { RefCell::new(Vec::new()) };
-    /// Arrays for the next ones.
-    static SPARE: RefCell<Vec<Structured>> = const { RefCell::new(Vec::new()) };
-}
-
-/// Arrays that a thread keeps.
-const SPARES: usize = 8;
-
-impl Structured {
-    fn of(device: Option<&'static Device>, table: &Table<'_>) -> Self {
-        let mut this = SPARE.with_borrow_mut(Vec::pop).unwrap_or_default();
-        this.device = device;
-        this.hosts.clear();
-        this.hosts.extend(table.hosts().iter().cloned());
-        this.sizes.clear();
-        this.sizes.extend_from_slice(table.sizes());
-        this.kinds.clear();
-        this.kinds.extend_from_slice(table.kinds());
-        this
-    }
-
-    fn table(&self) -> Table<'_> {
-        Table::of(Construct::EndOfStructured, &self.hosts, &self.sizes, &self.kinds)
-    }
-
-    fn recycle(self) {
-        SPARE.with_borrow_mut(|spare| {
-            if spare.len() < SPARES {
-                spare.push(self);
-            }
-        });
-    }
 }
 
 /// Begins structured data.
@@ -101,7 +61,7 @@ pub extern "C" fn GOMP_target_end_data() {
     guard((), || {
         let Some(structured) = OPEN.with_borrow_mut(Vec::pop) else { return };
         if let Some(device) = structured.device {
-            perform(device, site(), DataOperation::End, &structured.table());
+            perform(device, site(), DataOperation::End, &structured.table(Construct::EndOfStructured));
         }
         structured.recycle();
     });

@@ -3,16 +3,33 @@
 use crate::images;
 use crate::libgomp::{Libgomp, libgomp};
 use crate::links;
+use crate::openacc::dimensions;
 use crate::pending;
 use gangway_image::ptx_objects;
+use gangway_openacc::{profiling, property};
 use gangway_openmp::host::{Dependences, Host, Offload, Work};
 use gangway_openmp::process::{self, FrontEnd};
 use gangway_openmp::{libraries, message};
 use gangway_runtime::Error;
+use std::any::Any;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-static FRONT_END: FrontEnd =
-    FrontEnd::new(|| {}, || Box::new((pending::hold(), images::hold(), links::hold())), || {});
+static FRONT_END: FrontEnd = FrontEnd::new(connect, hold, || {});
+
+/// What is set up once, when the back ends are known.
+fn connect() {
+    if std::env::var("GOMP_DEBUG").is_ok_and(|value| value.trim().parse().is_ok_and(|value: i64| value != 0))
+    {
+        message::print_debug();
+    }
+    property::describe_host(c"GOMP", c"GNU", c"1.0");
+    profiling::load_tools();
+}
+
+fn hold() -> Box<dyn Any> {
+    let state = (pending::hold(), images::hold(), links::hold(), dimensions::hold());
+    Box::new((state, gangway_openacc::hold()))
+}
 
 /// Makes the back ends and observers known. Called by every registration.
 pub fn start() {

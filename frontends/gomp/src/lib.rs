@@ -1,4 +1,5 @@
-//! The offload half of libgomp's ABI, as GCC 12's programs use it, on the Gangway runtime.
+//! The offload half of libgomp's ABI, OpenMP's and OpenACC's, as GCC 12's programs use it, on the
+//! Gangway runtime.
 //!
 //! `libgangway-gomp.so` stands in front of `libgomp.so.1`. It defines what concerns devices,
 //! with libgomp's symbol versions, and leads to the functions here, which are in one library with
@@ -18,7 +19,9 @@
 //! | [`abi`] | the C layouts and numbers |
 //! | `links` | `declare target link` variables |
 //! | [`table`] | the arrays of a construct as list items |
+//! | `structured` | the arrays of structured data |
 //! | [`libgomp`] | what is asked of the real libgomp |
+//! | [`openacc`] | `GOACC_parallel_keyed` and kin, and Fortran's `acc_*_h_` |
 //! | `images` | the device images that the runtime has |
 //! | `dependences` | what `depend` clauses name |
 //! | `pending` | constructs that nobody waits for, and the threads that see to them |
@@ -46,8 +49,10 @@ mod images;
 pub mod libgomp;
 mod links;
 mod open;
+pub mod openacc;
 mod pending;
 pub mod register;
+mod structured;
 pub mod table;
 pub mod target;
 pub mod tasks;

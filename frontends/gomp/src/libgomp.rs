@@ -21,7 +21,6 @@ pub type TargetExt = unsafe extern "C" fn(
     *mut *mut c_void,
     *const isize,
 );
-type Register = unsafe extern "C" fn(u32, *const c_void, i32, *const c_void);
 /// What brings a task's data to where it stays.
 pub type Copy = unsafe extern "C" fn(*mut c_void, *mut c_void);
 type Task = unsafe extern "C" fn(
@@ -59,10 +58,6 @@ pub struct Libgomp {
     pub in_final: Option<unsafe extern "C" fn() -> i32>,
     /// `GOMP_taskwait_depend`.
     pub wait_dependences: Option<WaitDependences>,
-    /// `GOMP_offload_register_ver`.
-    pub register: Option<Register>,
-    /// `GOMP_offload_unregister_ver`.
-    pub unregister: Option<Register>,
 }
 
 /// The process's libgomp. Two threads may look it up at the same time: waiting for the
@@ -95,8 +90,6 @@ impl Libgomp {
                 barrier: function(library, c"GOMP_barrier"),
                 in_final: function(library, c"omp_in_final"),
                 wait_dependences: function(library, c"GOMP_taskwait_depend"),
-                register: function(library, c"GOMP_offload_register_ver"),
-                unregister: function(library, c"GOMP_offload_unregister_ver"),
             }
         }
     }

@@ -3,9 +3,9 @@
 use crate::abi::{self, HostTable, PtxImage};
 use crate::front_end::start;
 use crate::images;
-use crate::libgomp::libgomp;
 use crate::links;
 use crate::open;
+use crate::openacc::dimensions;
 use gangway_image::ptx_objects;
 use gangway_openmp::guard::guard;
 use gangway_openmp::{libraries, message};
@@ -13,8 +13,6 @@ use gangway_runtime::{EntryKind, HostEntry, Registration};
 use std::ffi::c_void;
 
 /// Registers an image of a program or shared library; called by a constructor.
-///
-/// libgomp gets it, too: OpenACC's constructs are still its own.
 ///
 /// # Safety
 /// The tables are GCC's, and stay until they are unregistered.
@@ -26,10 +24,6 @@ pub unsafe extern "C" fn GOMP_offload_register_ver(
 ) {
     guard((), || {
         start();
-        if let Some(register) = libgomp().register {
-            // SAFETY: the caller's promise.
-            unsafe { register(version, host_table.cast(), target, data) };
-        }
         if let Err(why) = check(version, target) {
             message::debug(format_args!("device code of the program is not used: {why}"));
             return;
@@ -45,9 +39,9 @@ pub unsafe extern "C" fn GOMP_offload_register_ver(
 /// # Safety
 /// The image was registered.
 pub unsafe extern "C" fn GOMP_offload_unregister_ver(
-    version: u32,
-    host_table: *const HostTable,
-    target: i32,
+    _version: u32,
+    _host_table: *const HostTable,
+    _target: i32,
     data: *const c_void,
 ) {
     guard((), || {
@@ -55,16 +49,13 @@ pub unsafe extern "C" fn GOMP_offload_unregister_ver(
         if let Some(image) = images::take(data.addr()) {
             libraries::unregister(data.addr());
             links::remove(data.addr());
+            dimensions::remove(data.addr());
             // At the end of the process other threads may still be in target regions, whose
             // images stay.
             if !libraries::is_ending() {
                 // SAFETY: the runtime does not have it any more.
                 unsafe { image.free() };
             }
-        }
-        if let Some(unregister) = libgomp().unregister {
-            // SAFETY: the caller's promise.
-            unsafe { unregister(version, host_table.cast(), target, data) };
         }
     });
 }
@@ -117,6 +108,7 @@ unsafe fn register(host: &HostTable, image: &PtxImage, key: usize) {
     };
     let kernels = functions.iter().zip(names).map(kernel);
     let entries = kernels.chain(variables.iter().zip(&symbols).map(global)).collect();
+    dimensions::add(key, functions, names);
     let image = images::keep(key, ptx_objects::joined(&texts));
     libraries::register(Registration { key, images: vec![image], entries });
 }

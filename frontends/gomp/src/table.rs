@@ -23,6 +23,35 @@ pub enum Construct {
     Update,
 }
 
+/// What the kinds of a construct mean.
+#[derive(Debug, Clone, Copy)]
+pub struct Meanings {
+    kinds: &'static [MapKind; 256],
+    /// Pointers of `declare target link` variables are attached.
+    links: bool,
+}
+
+impl Meanings {
+    /// The meanings of all kinds; `begins` says that data may become present.
+    #[must_use]
+    pub const fn new(kinds: &'static [MapKind; 256], begins: bool) -> Self {
+        Self { kinds, links: begins }
+    }
+}
+
+impl From<Construct> for Meanings {
+    #[inline]
+    fn from(construct: Construct) -> Self {
+        match construct {
+            Construct::Region => Self::new(&REGION, true),
+            Construct::Begin => Self::new(&BEGIN, true),
+            Construct::EndOfStructured => Self::new(&END_OF_STRUCTURED, false),
+            Construct::End => Self::new(&END, false),
+            Construct::Update => Self::new(&UPDATE, false),
+        }
+    }
+}
+
 /// The arrays of one construct.
 pub struct Table<'a> {
     meanings: &'static [MapKind; 256],
@@ -41,7 +70,7 @@ impl<'a> Table<'a> {
     #[inline]
     #[must_use]
     pub unsafe fn new(
-        construct: Construct,
+        construct: impl Into<Meanings>,
         count: usize,
         hosts: *mut usize,
         sizes: *const usize,
@@ -64,19 +93,17 @@ impl<'a> Table<'a> {
     /// Arrays of the same length as list items.
     #[inline]
     #[must_use]
-    pub fn of(construct: Construct, hosts: &'a [Cell<usize>], sizes: &'a [usize], kinds: &'a [u16]) -> Self {
-        let meanings = match construct {
-            Construct::Region => &REGION,
-            Construct::Begin => &BEGIN,
-            Construct::EndOfStructured => &END_OF_STRUCTURED,
-            Construct::End => &END,
-            Construct::Update => &UPDATE,
-        };
-        let links = match construct {
-            Construct::Region | Construct::Begin => {
-                links::items(hosts.iter().map(Cell::get).zip(sizes.iter().copied()))
-            }
-            _ => Vec::new(),
+    pub fn of(
+        construct: impl Into<Meanings>,
+        hosts: &'a [Cell<usize>],
+        sizes: &'a [usize],
+        kinds: &'a [u16],
+    ) -> Self {
+        let Meanings { kinds: meanings, links } = construct.into();
+        let links = if links {
+            links::items(hosts.iter().map(Cell::get).zip(sizes.iter().copied()))
+        } else {
+            Vec::new()
         };
         Self { meanings, hosts, sizes, kinds, links }
     }
@@ -179,15 +206,13 @@ impl Items for Table<'_> {
     }
 }
 
-type Meanings = [MapKind; 256];
+static REGION: [MapKind; 256] = meanings(Construct::Region);
+static BEGIN: [MapKind; 256] = meanings(Construct::Begin);
+static END_OF_STRUCTURED: [MapKind; 256] = meanings(Construct::EndOfStructured);
+static END: [MapKind; 256] = meanings(Construct::End);
+static UPDATE: [MapKind; 256] = meanings(Construct::Update);
 
-static REGION: Meanings = meanings(Construct::Region);
-static BEGIN: Meanings = meanings(Construct::Begin);
-static END_OF_STRUCTURED: Meanings = meanings(Construct::EndOfStructured);
-static END: Meanings = meanings(Construct::End);
-static UPDATE: Meanings = meanings(Construct::Update);
-
-const fn meanings(construct: Construct) -> Meanings {
+const fn meanings(construct: Construct) -> [MapKind; 256] {
     let mut all = [MapKind::ALLOC; 256];
     let mut encoding = 0;
     while encoding < all.len() {

@@ -27,7 +27,12 @@ pub fn debug(text: fmt::Arguments<'_>) {
     }
 }
 
+/// Has [`debug`] print from now on: a front end's own variable says so.
+pub fn print_debug() {
+    DEBUG.store(true, Ordering::Relaxed);
+}
+
 /// Reads `GANGWAY_DEBUG`; called once at start-up.
 pub(crate) fn start() {
-    DEBUG.store(crate::environment::is_on("GANGWAY_DEBUG"), Ordering::Relaxed);
+    DEBUG.fetch_or(crate::environment::is_on("GANGWAY_DEBUG"), Ordering::Relaxed);
 }

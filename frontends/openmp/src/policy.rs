@@ -92,6 +92,13 @@ pub fn terminate(error: &Error) -> ! {
     end(error, "")
 }
 
+/// Ends the program with a message about a mistake of its own that is no construct's.
+#[cold]
+pub fn mistake(text: std::fmt::Arguments<'_>) -> ! {
+    message::print_line(format_args!("gangway: error: {text}"));
+    finish()
+}
+
 #[cold]
 fn end(error: &Error, reason: &str) -> ! {
     let note = if offload() == Offload::Mandatory { "\n  note: OMP_TARGET_OFFLOAD=MANDATORY" } else { "" };
@@ -104,6 +111,10 @@ fn end(error: &Error, reason: &str) -> ! {
         _ => "",
     };
     message::print_line(format_args!("gangway: error: {error}{reason}{note}{debug}"));
+    finish()
+}
+
+fn finish() -> ! {
     gangway_trace::finish();
     // SAFETY: flushes the program's own streams; then ends it.
     unsafe {

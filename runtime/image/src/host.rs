@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 
-use object::read::elf::{ElfFile64, ElfSymbol64, FileHeader};
+use object::read::elf::{ElfFile64, FileHeader};
 use object::{
     LittleEndian, Object, ObjectSection, ObjectSymbol, ObjectSymbolTable, Relocation, RelocationTarget,
     SectionFlags, SectionIndex, elf,
@@ -231,18 +231,6 @@ pub fn needed_libraries(bytes: &[u8]) -> Result<Vec<&str>> {
 pub fn search_paths(bytes: &[u8]) -> Result<(Option<&str>, Option<&str>)> {
     let first = |tag| dynamic_texts(bytes, &[tag]).map(|texts| texts.first().copied());
     Ok((first(elf::DT_RPATH)?, first(elf::DT_RUNPATH)?))
-}
-
-/// Whether a linked file has a dynamic symbol whose name begins like this: one that it wants of
-/// other files, or one that they find in it.
-pub fn has_dynamic_symbol(bytes: &[u8], wanted: bool, begins: &str) -> Result<bool> {
-    Elf::parse(bytes)?;
-    let file = File::parse(bytes).map_err(|error| malformed("the ELF file", 0, error))?;
-    let fits = |symbol: ElfSymbol64<'_, '_, LittleEndian>| {
-        symbol.is_undefined() == wanted
-            && symbol.name_bytes().is_ok_and(|name| name.starts_with(begins.as_bytes()))
-    };
-    Ok(file.dynamic_symbols().any(fits))
 }
 
 fn dynamic_texts<'a>(bytes: &'a [u8], tags: &[i64]) -> Result<Vec<&'a str>> {

@@ -34,5 +34,5 @@ pub use details::{Details, Global, Kernel, KernelEnvironment, details};
 pub use elf::{Elf, FileType, Machine};
 pub use error::Error;
 pub use gcc::Target as GccTarget;
-pub use host::{has_dynamic_symbol, needed_libraries, search_paths};
+pub use host::{needed_libraries, search_paths};
 pub use recognise::{ImageKind, recognise};

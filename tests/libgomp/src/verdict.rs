@@ -86,11 +86,14 @@ fn wrong_ending(plan: &Plan, ending: Ending) -> Option<String> {
 }
 
 /// The output without what the virtual GPU itself reports on standard error, which
-/// hardware does not: a line that starts with its name, and indented ones after it.
+/// hardware does not: a line that starts with its name, and indented ones after it. What the
+/// front end says to the program's user begins so, too, and stays.
 fn without_reports(output: &str) -> String {
+    const OF_FRONT_END: [&str; 2] = ["gangway: error: ", "gangway: debug: "];
     let mut in_report = false;
     let kept = output.split_inclusive('\n').filter(|line| {
-        in_report = line.starts_with("gangway: ") || in_report && line.starts_with("  ");
+        let is_report = line.starts_with("gangway: ") && !OF_FRONT_END.iter().any(|it| line.starts_with(it));
+        in_report = is_report || in_report && line.starts_with("  ");
         !in_report
     });
     kept.collect()

@@ -47,7 +47,7 @@ pub fn examine(
         Linkage::Offloads(route) => (route, None),
         Linkage::Note(note) => (Route::SearchPath, Some(note)),
     };
-    let (libgomp_front, note) = match gcc_runtime(&path, &bytes, gcc)? {
+    let (libgomp_front, note) = match gcc_runtime(&bytes, gcc)? {
         Gcc::Unused | Gcc::Stock(None) => (None, note),
         Gcc::Stock(why) => (None, why.or(note)),
         // It has a part in the program, after all.
@@ -66,7 +66,7 @@ enum Gcc {
     Gangway(PathBuf),
 }
 
-fn gcc_runtime(path: &Path, bytes: &[u8], wanted: Option<GccRuntime>) -> Result<Gcc, Failure> {
+fn gcc_runtime(bytes: &[u8], wanted: Option<GccRuntime>) -> Result<Gcc, Failure> {
     let uses_libgomp = gangway_image::needed_libraries(bytes)
         .is_ok_and(|needed| needed.iter().any(|library| library.starts_with("libgomp.so")));
     match wanted {
@@ -82,12 +82,6 @@ fn gcc_runtime(path: &Path, bytes: &[u8], wanted: Option<GccRuntime>) -> Result<
             return Ok(Gcc::Stock(Some(format!("{missing}; GCC's own runtime library runs the program"))));
         }
     };
-    let calls = |name| gangway_image::has_dynamic_symbol(bytes, true, name).unwrap_or(false);
-    let has = |library: &[u8]| gangway_image::has_dynamic_symbol(library, false, "GOACC_").unwrap_or(false);
-    if (calls("GOACC_") || calls("acc_")) && !fs::read(&front).is_ok_and(|library| has(&library)) {
-        let shown = path.display();
-        return Ok(Gcc::Stock(Some(format!("{shown} uses OpenACC, which GCC's own runtime library runs"))));
-    }
     Ok(Gcc::Gangway(front))
 }
 

@@ -102,6 +102,14 @@ functions! {
         threads: i32,
         dynamic_shared_memory: usize,
     );
+    occupancy_launch = c"cuOccupancyMaxPotentialBlockSize"(
+        blocks: *mut i32,
+        threads: *mut i32,
+        function: Handle,
+        dynamic_shared_memory_of: *const c_void,
+        dynamic_shared_memory: usize,
+        most_threads: i32,
+    );
     launch_kernel = c"cuLaunchKernel"(
         function: Handle,
         grid_x: u32,
@@ -118,6 +126,7 @@ functions! {
 
     memory_allocate = c"cuMemAlloc_v2"(address: *mut Address, bytes: usize);
     memory_free = c"cuMemFree_v2"(address: Address);
+    memory_information = c"cuMemGetInfo_v2"(free: *mut usize, total: *mut usize);
     memory_allocate_host = c"cuMemHostAlloc"(pointer: *mut *mut c_void, bytes: usize, flags: u32);
     memory_free_host = c"cuMemFreeHost"(pointer: *mut c_void);
     memory_allocate_managed = c"cuMemAllocManaged"(address: *mut Address, bytes: usize, flags: u32);

@@ -21,8 +21,10 @@ pub fn stage() -> PathBuf {
     stage.canonicalize().unwrap()
 }
 
-/// Compiles a program of these tests with stock GCC.
+/// Compiles a program of these tests with stock GCC. Those in `openacc` are OpenACC's, the others
+/// OpenMP's.
 pub fn compile(source: &str, output: &Path, flags: &[&str]) {
+    let model = if source.starts_with("openacc/") { "-fopenacc" } else { "-fopenmp" };
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs").join(source);
     let compiler = match source.extension().and_then(|extension| extension.to_str()) {
         Some("cpp") => "g++-12",
@@ -30,7 +32,7 @@ pub fn compile(source: &str, output: &Path, flags: &[&str]) {
         _ => "gcc-12",
     };
     let mut command = Command::new(compiler);
-    command.args(["-O2", "-fopenmp", "-foffload=nvptx-none", "-Wall"]).arg(&source).args(flags);
+    command.args(["-O2", model, "-foffload=nvptx-none", "-Wall"]).arg(&source).args(flags);
     command.arg("-o").arg(output).current_dir(output.parent().unwrap());
     let output = command.output().unwrap_or_else(|error| panic!("{compiler} is needed: {error}"));
     let said = String::from_utf8_lossy(&output.stderr);

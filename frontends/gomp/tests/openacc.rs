@@ -1,0 +1,76 @@
+//! OpenACC programs that stock GCC builds run on Gangway: what they compute, where, and what they
+//! are told when something is wrong.
+
+mod support;
+
+use std::path::PathBuf;
+use std::process::Output;
+use tempfile::TempDir;
+
+/// A compiled program.
+struct Program {
+    folder: TempDir,
+    file: PathBuf,
+}
+
+impl Program {
+    fn new(source: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("program");
+        support::compile(&format!("openacc/{source}"), &file, &[]);
+        Self { folder, file }
+    }
+
+    fn run(&self, options: &[&str], variables: &[(&str, &str)], arguments: &[&str]) -> Output {
+        let options = [&["--gcc-runtime", "gangway"], options].concat();
+        support::run(&self.file, &options, variables, arguments)
+    }
+
+    /// Runs it on the device; it says that all is well, and Gangway's report has kernels.
+    fn passes(&self) {
+        let report = self.folder.path().join("report.json");
+        let options = ["--report=json", "--report-file", report.to_str().unwrap()];
+        assert_passed(&self.run(&options, &[("ACC_DEVICE_TYPE", "nvidia")], &[]));
+        let report = std::fs::read_to_string(report).unwrap();
+        assert!(report.contains("omp_fn"), "no kernel has run on Gangway:\n{report}");
+    }
+
+    /// Runs it on the host as if that were a device.
+    fn passes_on_host(&self, arguments: &[&str]) {
+        assert_passed(&self.run(&[], &[("ACC_DEVICE_TYPE", "host")], arguments));
+    }
+}
+
+#[track_caller]
+fn assert_passed(output: &Output) {
+    let (out, error) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success() && out == "passed\n", "{}: {out}{error}", output.status);
+}
+
+#[test]
+fn compute_constructs() {
+    let program = Program::new("compute.c");
+    program.passes();
+    program.passes_on_host(&["host"]);
+}
+
+#[test]
+fn data_and_its_references() {
+    Program::new("data.c").passes();
+}
+
+#[test]
+fn queues() {
+    Program::new("queues.c").passes();
+}
+
+#[test]
+fn descriptors_and_routines_of_fortran() {
+    let program = Program::new("fortran.f90");
+    program.passes();
+}
+
+#[test]
+fn what_tools_are_told() {
+    Program::new("profile.c").passes();
+}

@@ -1,0 +1,227 @@
+//! Data routines (OpenACC 3.3 sections 3.2.18 to 3.2.23, 3.2.33 to 3.2.35). They count
+//! dynamically.
+
+use crate::datum::Datum;
+use crate::device;
+use crate::device_type::SYNC;
+use crate::failure::done;
+use crate::present::{Found, find};
+use crate::queues;
+use crate::thread::{self, Current, Place};
+use gangway_openmp::guard::guard;
+use gangway_openmp::host::Host;
+use gangway_openmp::policy::mistake;
+use gangway_openmp::state::{RUNTIME, routine};
+use gangway_runtime::{DataOperation, Device, Items, MapKind, memory};
+use std::ffi::c_void;
+
+/// Performs an operation on one item, or puts it into a queue.
+fn perform(device: &'static Device, asynchronous: i32, operation: DataOperation, items: &impl Items) {
+    let site = routine();
+    done(match queues::get(device, asynchronous) {
+        None => RUNTIME.data(device, site, operation, items).and_then(|job| job.complete()),
+        Some(queue) => RUNTIME.data_in(&queue, site, operation, items),
+    });
+}
+
+/// Where a range is mapped that begins before or ends behind it, for messages.
+fn around(device: &'static Device, host: usize, size: usize) -> String {
+    match find(device, host, size) {
+        Found::Part(mapped) | Found::Whole(mapped) => format!("[{:#x},+{}]", mapped.begin, mapped.size),
+        Found::Nothing => "nothing".to_owned(),
+    }
+}
+
+/// Makes a range present, unless it is; answers where it is on the device.
+fn enter<H: Host>(
+    name: &str,
+    host: *mut c_void,
+    size: usize,
+    kind: MapKind,
+    asynchronous: i32,
+) -> *mut c_void {
+    if host.is_null() || size == 0 {
+        mistake(format_args!("{name}: [{host:p},+{size}] is a bad range"));
+    }
+    let current = device::current::<H>();
+    let Place::Device(device) = current.place else { return host };
+    let _scope = device::scope(&current, asynchronous);
+    if matches!(find(device, host.addr(), size), Found::Part(_)) {
+        mistake(format_args!(
+            "{name}: [{host:p},+{size}] not mapped as a whole: the device has {}\n  \
+             help: map all of it at first, or end that mapping before",
+            around(device, host.addr(), size)
+        ));
+    }
+    perform(device, asynchronous, DataOperation::Begin, &Datum::new(host.addr(), size, kind));
+    memory::mapped_address(device, host.addr())
+        .map_or(std::ptr::null_mut(), |address| address.0 as *mut c_void)
+}
+
+/// The thread's device, which has to have been used before: there is data on it.
+fn used() -> Option<(Current, &'static Device)> {
+    let current = thread::current()?;
+    match current.place {
+        Place::Host => None,
+        Place::Device(device) => Some((current, device)),
+    }
+}
+
+/// Gives a reference to a range up, or all of them; what is not present is left alone.
+fn exit(name: &str, host: *mut c_void, size: usize, kind: MapKind, asynchronous: i32) {
+    let Some((current, device)) = used() else { return };
+    let _scope = device::scope(&current, asynchronous);
+    match find(device, host.addr(), size) {
+        Found::Nothing => {}
+        Found::Part(mapped) => mistake(format_args!(
+            "{name}: [{host:p},+{size}] outside mapped block [{:#x},+{}]\n  \
+             help: give a range that is inside of what has been mapped",
+            mapped.begin, mapped.size
+        )),
+        Found::Whole(_) => {
+            perform(device, asynchronous, DataOperation::End, &Datum::new(host.addr(), size, kind));
+        }
+    }
+}
+
+/// Copies a range that is present.
+fn update<H: Host>(name: &str, host: *mut c_void, size: usize, kind: MapKind, asynchronous: i32) {
+    let current = device::current::<H>();
+    let Place::Device(device) = current.place else { return };
+    // An optional argument of Fortran's that is not there.
+    if host.is_null() {
+        return;
+    }
+    let _scope = device::scope(&current, asynchronous);
+    if !matches!(find(device, host.addr(), size), Found::Whole(_)) {
+        mistake(format_args!(
+            "{name}: [{host:p},{size}] is not mapped\n  help: make it present before, as with acc_copyin"
+        ));
+    }
+    perform(device, asynchronous, DataOperation::Update, &Datum::new(host.addr(), size, kind));
+}
+
+/// The pointer at an address, which is on the device.
+///
+/// # Safety
+/// The address is null or a pointer's.
+unsafe fn pointer_of(name: &str, device: &'static Device, address: *mut *mut c_void) -> usize {
+    if !matches!(find(device, address.addr(), size_of::<usize>()), Found::Whole(_)) {
+        mistake(format_args!(
+            "struct not mapped for {name}: the pointer at {address:p} is not on the device"
+        ));
+    }
+    // SAFETY: it is mapped, so it is memory of the program's.
+    unsafe { *address }.addr()
+}
+
+/// # Safety
+/// The address is null or a pointer's.
+unsafe fn attach(address: *mut *mut c_void, asynchronous: i32) {
+    let Some((_, device)) = used() else { return };
+    // SAFETY: the caller's promise.
+    let target = unsafe { pointer_of("acc_attach", device, address) };
+    if target == 0 {
+        mistake(format_args!("acc_attach: attempt to attach null pointer, which is at {address:p}"));
+    }
+    if matches!(find(device, target, 1), Found::Nothing) {
+        mistake(format_args!(
+            "acc_attach: pointer target not mapped for attach: {target:#x}, of the pointer at {address:p}"
+        ));
+    }
+    let kind = MapKind::ATTACH | MapKind::COUNTED | MapKind::PRESENT;
+    let datum = Datum::pointer(address.addr(), target, kind);
+    perform(device, asynchronous, DataOperation::Begin, &datum);
+}
+
+/// # Safety
+/// The address is null or a pointer's.
+unsafe fn detach(name: &str, address: *mut *mut c_void, kind: MapKind, asynchronous: i32) {
+    let Some((_, device)) = used() else { return };
+    // SAFETY: the caller's promise.
+    let target = unsafe { pointer_of(name, device, address) };
+    perform(device, asynchronous, DataOperation::End, &Datum::pointer(address.addr(), target, kind));
+}
+
+/// Routines for a range, each with its asynchronous form.
+macro_rules! routines {
+    ($(#[$text:meta] $name:ident, $asynchronous:ident: $body:ident $(::<$host:ident>)?($kind:expr) $(-> $result:ty)?;)*) => {$(
+        #[$text]
+        pub extern "C" fn $name<H: Host>(host: *mut c_void, size: usize) $(-> $result)? {
+            guard(routines!(@failed $($result)?), || {
+                $body $(::<$host>)?(stringify!($name), host, size, $kind, SYNC)
+            })
+        }
+
+        #[doc = concat!("As [`", stringify!($name), "`], in a queue.")]
+        pub extern "C" fn $asynchronous<H: Host>(host: *mut c_void, size: usize, asynchronous: i32) {
+            guard((), || {
+                let _ = $body $(::<$host>)?(stringify!($asynchronous), host, size, $kind, asynchronous);
+            });
+        }
+    )*};
+    (@failed) => { () };
+    (@failed $result:ty) => { std::ptr::null_mut() };
+}
+
+routines! {
+    /// Makes a range present without copying.
+    acc_create, acc_create_async: enter::<H>(MapKind::ALLOC) -> *mut c_void;
+    /// Makes a range present, with a copy if it was not.
+    acc_copyin, acc_copyin_async: enter::<H>(MapKind::TO) -> *mut c_void;
+    /// Gives a reference up.
+    acc_delete, acc_delete_async: exit(MapKind::ALLOC);
+    /// Gives all dynamic references up.
+    acc_delete_finalize, acc_delete_finalize_async: exit(MapKind::DELETE);
+    /// Gives a reference up, and copies back if it was the last.
+    acc_copyout, acc_copyout_async: exit(MapKind::FROM);
+    /// Gives all dynamic references up, and copies back if there are no others.
+    acc_copyout_finalize, acc_copyout_finalize_async: exit(MapKind::FROM | MapKind::DELETE);
+    /// Copies to the device.
+    acc_update_device, acc_update_device_async: update::<H>(MapKind::TO | MapKind::PRESENT);
+    /// Copies from the device.
+    acc_update_self, acc_update_self_async: update::<H>(MapKind::FROM | MapKind::PRESENT);
+}
+
+/// Routines for a pointer, each with its asynchronous form.
+macro_rules! pointer_routines {
+    ($(#[$text:meta] $name:ident, $asynchronous:ident: $body:ident($($argument:expr),*);)*) => {$(
+        #[$text]
+        ///
+        /// # Safety
+        /// The address is null or a pointer's.
+        pub unsafe extern "C" fn $name(address: *mut *mut c_void) {
+            // SAFETY: the caller's promise.
+            unsafe { $asynchronous(address, SYNC) };
+        }
+
+        #[doc = concat!("As [`", stringify!($name), "`], in a queue.")]
+        ///
+        /// # Safety
+        /// As there.
+        pub unsafe extern "C" fn $asynchronous(address: *mut *mut c_void, asynchronous: i32) {
+            // SAFETY: the caller's promise.
+            guard((), || unsafe { pointer_routines!(@call $body(address, asynchronous) $($argument),*) });
+        }
+    )*};
+    (@call attach($address:expr, $queue:expr)) => { attach($address, $queue) };
+    (@call detach($address:expr, $queue:expr) $name:expr, $kind:expr) => {
+        detach($name, $address, $kind, $queue)
+    };
+}
+
+pointer_routines! {
+    /// Has a pointer on the device point to what the host's points to.
+    acc_attach, acc_attach_async: attach();
+    /// Undoes an attachment, when it is the last.
+    acc_detach, acc_detach_async: detach("acc_detach", MapKind::DETACH);
+    /// Undoes all attachments of a pointer.
+    acc_detach_finalize, acc_detach_finalize_async:
+        detach("acc_detach", MapKind::DETACH | MapKind::DELETE);
+}
+
+/// Older names, which mean the same.
+pub use {
+    acc_copyin as acc_pcopyin, acc_copyin as acc_present_or_copyin, acc_create as acc_pcreate,
+    acc_create as acc_present_or_create,
+};

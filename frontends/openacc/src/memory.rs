@@ -1,0 +1,196 @@
+//! Device memory of the program's (OpenACC 3.3 sections 3.2.29 to 3.2.32).
+
+use crate::device;
+use crate::device_type::SYNC;
+use crate::failure::done;
+use crate::present::{Found, find};
+use crate::queues;
+use crate::thread::{self, Place};
+use gangway_backend::{AllocationKind, DevicePtr};
+use gangway_openmp::guard::guard;
+use gangway_openmp::host::Host;
+use gangway_openmp::message;
+use gangway_openmp::policy::mistake;
+use gangway_openmp::state::routine;
+use gangway_runtime::memory::{self, Place as Side};
+use std::collections::BTreeMap;
+use std::ffi::c_void;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// What [`acc_malloc`] has allocated, by device and address: its size.
+static ALLOCATED: Mutex<BTreeMap<(i32, usize), usize>> = Mutex::new(BTreeMap::new());
+
+fn allocated() -> MutexGuard<'static, BTreeMap<(i32, usize), usize>> {
+    ALLOCATED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Takes the lock of this module, for a fork.
+pub fn hold() -> impl Sized + 'static {
+    allocated()
+}
+
+/// Allocates device memory; null if there is no room.
+pub extern "C" fn acc_malloc<H: Host>(size: usize) -> *mut c_void {
+    guard(std::ptr::null_mut(), || {
+        if size == 0 {
+            return std::ptr::null_mut();
+        }
+        let current = device::current::<H>();
+        let Place::Device(device) = current.place else {
+            // SAFETY: plain allocation.
+            return unsafe { libc::malloc(size) };
+        };
+        let _scope = device::scope(&current, SYNC);
+        match memory::allocate(device, size, AllocationKind::Device, &routine()) {
+            Ok(address) => {
+                allocated().insert((device.number(), address.0), size);
+                address.0 as *mut c_void
+            }
+            Err(error) => {
+                message::debug(format_args!("{error}"));
+                std::ptr::null_mut()
+            }
+        }
+    })
+}
+
+/// Frees what [`acc_malloc`] has allocated.
+///
+/// # Safety
+/// The memory is not in use.
+pub unsafe extern "C" fn acc_free<H: Host>(address: *mut c_void) {
+    guard((), || {
+        if address.is_null() {
+            return;
+        }
+        let current = device::current::<H>();
+        let Place::Device(device) = current.place else {
+            // SAFETY: the caller's promise.
+            return unsafe { libc::free(address) };
+        };
+        let _scope = device::scope(&current, SYNC);
+        if let Some(host) = memory::host_address(device, DevicePtr(address.addr())) {
+            let size = match find(device, host, 1) {
+                Found::Whole(mapped) | Found::Part(mapped) => mapped.begin + mapped.size - host,
+                Found::Nothing => 0,
+            };
+            mistake(format_args!(
+                "acc_free: refusing to free device memory space at {address:p} that is still mapped at \
+                 [{host:#x},+{size}]\n  help: acc_unmap_data it before"
+            ));
+        }
+        if allocated().remove(&(device.number(), address.addr())).is_none() {
+            mistake(format_args!(
+                "acc_free: invalid device address {address:p}: acc_malloc has not given it, or it has been \
+                 freed before"
+            ));
+        }
+        let address = DevicePtr(address.addr());
+        // SAFETY: the caller's promise.
+        done(unsafe { memory::free(device, address, AllocationKind::Device, &routine()) });
+    });
+}
+
+/// Copies between the host and the thread's device.
+///
+/// # Safety
+/// Both ranges are valid where they are, until the copy is done.
+unsafe fn copy(name: &str, address: *mut c_void, host: *mut c_void, size: usize, back: bool, queue: i32) {
+    let Some(current) = thread::current() else {
+        mistake(format_args!("{name}: no device active"));
+    };
+    let Place::Device(device) = current.place else {
+        let (to, from) = if back { (host, address) } else { (address, host) };
+        // SAFETY: the caller's promise; the two may overlap.
+        return unsafe { std::ptr::copy(from.cast::<u8>(), to.cast::<u8>(), size) };
+    };
+    if size == 0 {
+        return;
+    }
+    let _scope = device::scope(&current, queue);
+    check(name, device.number(), address, host, size);
+    let there = Side { device: Some(device), address: address.addr() };
+    let here = Side { device: None, address: host.addr() };
+    let (to, from) = if back { (here, there) } else { (there, here) };
+    // SAFETY: the caller's promise.
+    done(unsafe {
+        match queues::get(device, queue) {
+            None => memory::copy(to, from, size, &routine()),
+            Some(queue) => memory::copy_in(&queue, to, from, size, &routine()),
+        }
+    });
+}
+
+/// Ends the program where the ranges of a copy cannot be right.
+fn check(name: &str, device: i32, address: *mut c_void, host: *mut c_void, size: usize) {
+    if address.is_null() {
+        mistake(format_args!("{name}: invalid device address {address:p}"));
+    }
+    if host.is_null() {
+        mistake(format_args!("{name}: invalid host address {host:p}"));
+    }
+    if host == address {
+        mistake(format_args!("{name}: invalid host or device address: both are {host:p}"));
+    }
+    let before = {
+        let allocated = allocated();
+        let before = allocated.range(..=(device, address.addr())).next_back();
+        before.map(|((of, begin), size)| (*of, *begin, *size))
+    };
+    if let Some((of, begin, room)) = before
+        && of == device
+        && address.addr() < begin + room
+        && address.addr() + size > begin + room
+    {
+        let left = begin + room - address.addr();
+        mistake(format_args!(
+            "{name}: invalid size {size}: at {address:p} there are {left} bytes of what acc_malloc has given"
+        ));
+    }
+}
+
+/// Copies to the device.
+///
+/// # Safety
+/// Both ranges are valid where they are.
+pub unsafe extern "C" fn acc_memcpy_to_device(address: *mut c_void, host: *mut c_void, size: usize) {
+    // SAFETY: the caller's promise.
+    guard((), || unsafe { copy("acc_memcpy_to_device", address, host, size, false, SYNC) });
+}
+
+/// As [`acc_memcpy_to_device`], in a queue.
+///
+/// # Safety
+/// As there, until the queue has got there.
+pub unsafe extern "C" fn acc_memcpy_to_device_async(
+    address: *mut c_void,
+    host: *mut c_void,
+    size: usize,
+    queue: i32,
+) {
+    // SAFETY: the caller's promise.
+    guard((), || unsafe { copy("acc_memcpy_to_device_async", address, host, size, false, queue) });
+}
+
+/// Copies from the device.
+///
+/// # Safety
+/// Both ranges are valid where they are.
+pub unsafe extern "C" fn acc_memcpy_from_device(host: *mut c_void, address: *mut c_void, size: usize) {
+    // SAFETY: the caller's promise.
+    guard((), || unsafe { copy("acc_memcpy_from_device", address, host, size, true, SYNC) });
+}
+
+/// As [`acc_memcpy_from_device`], in a queue.
+///
+/// # Safety
+/// As there, until the queue has got there.
+pub unsafe extern "C" fn acc_memcpy_from_device_async(
+    host: *mut c_void,
+    address: *mut c_void,
+    size: usize,
+    queue: i32,
+) {
+    // SAFETY: the caller's promise.
+    guard((), || unsafe { copy("acc_memcpy_from_device_async", address, host, size, true, queue) });
+}

@@ -1,0 +1,168 @@
+//! What is on the device (OpenACC 3.3 sections 3.2.24 to 3.2.28).
+
+use crate::device;
+use crate::failure::done;
+use crate::thread::{self, Place};
+use gangway_backend::DevicePtr;
+use gangway_openmp::guard::guard;
+use gangway_openmp::host::Host;
+use gangway_openmp::policy::mistake;
+use gangway_openmp::state::routine;
+use gangway_runtime::present::Relation;
+use gangway_runtime::{Device, memory};
+use std::collections::BTreeMap;
+use std::ffi::c_void;
+use std::ops::Bound;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// A mapped range of the host's.
+#[derive(Clone, Copy)]
+pub(crate) struct Mapped {
+    pub begin: usize,
+    pub size: usize,
+    /// Nobody's reference keeps it: a variable of the program's, or data of [`acc_map_data`].
+    pub is_permanent: bool,
+}
+
+/// How a range of the host's is mapped.
+pub(crate) enum Found {
+    Whole(Mapped),
+    Part(Mapped),
+    Nothing,
+}
+
+/// How `size` bytes are mapped; none at all are where there is data around them.
+pub(crate) fn find(device: &'static Device, host: usize, size: usize) -> Found {
+    let (entry, whole) = match device.table.lookup(host, size) {
+        Relation::Contained(entry) => (entry, true),
+        Relation::Partial(entry) => (entry, false),
+        Relation::Absent => return Found::Nothing,
+    };
+    if !entry.wait_allocated() {
+        return Found::Nothing;
+    }
+    let Some(counts) = entry.snapshot() else { return Found::Nothing };
+    let (begin, end) = (entry.host_begin(), entry.host_end());
+    if size == 0 && !(begin < host && host < end) {
+        return Found::Nothing;
+    }
+    let mapped = Mapped { begin, size: end - begin, is_permanent: counts.is_infinite() };
+    if whole { Found::Whole(mapped) } else { Found::Part(mapped) }
+}
+
+/// Data of [`acc_map_data`], by device and address on the host: address on the device, and size.
+static MAPPED: Mutex<BTreeMap<(i32, usize), (usize, usize)>> = Mutex::new(BTreeMap::new());
+
+fn mapped() -> MutexGuard<'static, BTreeMap<(i32, usize), (usize, usize)>> {
+    MAPPED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Takes the lock of this module, for a fork.
+pub fn hold() -> impl Sized + 'static {
+    mapped()
+}
+
+/// The device address of a host address; null if there is none.
+pub extern "C" fn acc_deviceptr<H: Host>(host: *mut c_void) -> *mut c_void {
+    guard(std::ptr::null_mut(), || match device::current::<H>().place {
+        Place::Host => host,
+        Place::Device(device) => memory::mapped_address(device, host.addr())
+            .map_or(std::ptr::null_mut(), |address| address.0 as *mut c_void),
+    })
+}
+
+/// The host address of a device address; null if there is none.
+pub extern "C" fn acc_hostptr<H: Host>(address: *mut c_void) -> *mut c_void {
+    guard(std::ptr::null_mut(), || match device::current::<H>().place {
+        Place::Host => address,
+        Place::Device(device) => memory::host_address(device, DevicePtr(address.addr()))
+            .map_or(std::ptr::null_mut(), |host| host as *mut c_void),
+    })
+}
+
+/// Whether all of a range is on the device.
+pub extern "C" fn acc_is_present<H: Host>(host: *mut c_void, size: usize) -> i32 {
+    guard(0, || {
+        if host.is_null() || size == 0 {
+            return 0;
+        }
+        match device::current::<H>().place {
+            Place::Host => 1,
+            Place::Device(device) => i32::from(matches!(find(device, host.addr(), size), Found::Whole(_))),
+        }
+    })
+}
+
+/// Ties a range of the host's to device memory of the program's.
+pub extern "C" fn acc_map_data<H: Host>(host: *mut c_void, address: *mut c_void, size: usize) {
+    guard((), || {
+        let current = device::current::<H>();
+        let Place::Device(device) = current.place else {
+            if host != address {
+                mistake(format_args!(
+                    "acc_map_data: cannot map data on shared-memory system\n  \
+                     help: the host is the device, which has only one address for data"
+                ));
+            }
+            return;
+        };
+        if host.is_null() || address.is_null() || size == 0 {
+            mistake(format_args!("acc_map_data: [{host:p},+{size}]->[{address:p},+{size}] is a bad map"));
+        }
+        if !matches!(find(device, host.addr(), size), Found::Nothing) {
+            mistake(format_args!(
+                "acc_map_data: host address [{host:p}, +{size}] is already mapped\n  \
+                 help: acc_unmap_data it before, or end what has mapped it"
+            ));
+        }
+        if memory::host_address(device, DevicePtr(address.addr())).is_some() {
+            mistake(format_args!("acc_map_data: device address [{address:p}, +{size}] is already mapped"));
+        }
+        let _scope = device::scope(&current, crate::device_type::SYNC);
+        let storage = DevicePtr(address.addr());
+        done(memory::associate(device, host.addr(), storage, size, &routine()));
+        mapped().insert((device.number(), host.addr()), (address.addr(), size));
+    });
+}
+
+/// Undoes [`acc_map_data`].
+pub extern "C" fn acc_unmap_data(host: *mut c_void) {
+    guard((), || {
+        let Some(current) = thread::current() else { return };
+        let Place::Device(device) = current.place else { return };
+        let (begin, size, is_permanent) = match find(device, host.addr(), 1) {
+            Found::Whole(found) | Found::Part(found) => (found.begin, found.size, found.is_permanent),
+            Found::Nothing => mistake(format_args!("acc_unmap_data: {host:p} is not a mapped block")),
+        };
+        if begin != host.addr() {
+            mistake(format_args!(
+                "acc_unmap_data: [{begin:#x},{size}] surrounds {host:p}\n  \
+                 help: give the address that acc_map_data was given"
+            ));
+        }
+        if !is_permanent {
+            mistake(format_args!(
+                "acc_unmap_data: refusing to unmap block [{host:p},+{size}] that has not been mapped by \
+                 'acc_map_data'"
+            ));
+        }
+        if mapped().remove(&(device.number(), host.addr())).is_none() {
+            mistake(format_args!(
+                "acc_unmap_data: cannot unmap target block [{host:p},+{size}], which is a variable on the device"
+            ));
+        }
+        let _scope = device::scope(&current, crate::device_type::SYNC);
+        let _ = memory::disassociate(device, host.addr(), &routine());
+    });
+}
+
+/// Undoes what [`acc_map_data`] has done on a device.
+pub(crate) fn unmap_all(device: &'static Device) {
+    let number = device.number();
+    let range = (Bound::Included((number, 0)), Bound::Included((number, usize::MAX)));
+    let hosts: Vec<usize> = mapped().range(range).map(|((_, host), _)| *host).collect();
+    for host in hosts {
+        let _ = memory::disassociate(device, host, &routine());
+        mapped().remove(&(number, host));
+    }
+}

@@ -1,0 +1,247 @@
+//! The callbacks that tools have registered.
+
+use super::abi::{ApiInfo, Callback, EVENTS, Event, EventInfo, ProfInfo};
+use crate::profiling::steps;
+use gangway_openmp::guard::guard;
+use gangway_openmp::message;
+use std::cell::Cell;
+use std::ffi::{CStr, c_char, c_void};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// What is to be registered or unregistered (`acc_register_t`).
+const REGISTER: i32 = 0;
+const TOGGLE: i32 = 1;
+const TOGGLE_PER_THREAD: i32 = 2;
+
+/// A tool has registered something: from then on events are told.
+static ENABLED: AtomicBool = AtomicBool::new(false);
+
+thread_local! {
+    /// A tool has switched its callbacks off for this thread.
+    static SWITCHED_OFF: Cell<bool> = const { Cell::new(false) };
+}
+
+#[derive(Clone, Copy)]
+struct Entry {
+    callback: Callback,
+    references: usize,
+    enabled: bool,
+}
+
+struct Registry {
+    entries: [Vec<Entry>; EVENTS],
+    /// By event; that of [`Event::None`] is for all.
+    enabled: [bool; EVENTS],
+}
+
+static REGISTRY: Mutex<Registry> =
+    Mutex::new(Registry { entries: [const { Vec::new() }; EVENTS], enabled: [true; EVENTS] });
+
+fn registry() -> MutexGuard<'static, Registry> {
+    REGISTRY.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Takes the lock of this module, for a fork.
+pub(super) fn hold() -> impl Sized + 'static {
+    registry()
+}
+
+/// Whether events of this thread are to be told.
+#[inline]
+pub(super) fn is_enabled() -> bool {
+    ENABLED.load(Ordering::Relaxed) && is_enabled_here()
+}
+
+#[cold]
+fn is_enabled_here() -> bool {
+    !SWITCHED_OFF.get() && registry().enabled[Event::None as usize]
+}
+
+/// Calls the callbacks of the event that the information says. No lock is held meanwhile:
+/// a callback may register others.
+#[cold]
+pub(super) fn call(information: &mut ProfInfo, event: &mut EventInfo, api: &mut ApiInfo) {
+    let number = usize::try_from(event.event_type).unwrap_or(0);
+    let callbacks: Vec<Callback> = {
+        let registry = registry();
+        if !registry.enabled[number] {
+            return;
+        }
+        let enabled = registry.entries[number].iter().filter(|entry| entry.enabled);
+        enabled.map(|entry| entry.callback).collect()
+    };
+    for callback in callbacks {
+        // SAFETY: the tool promises that its callback is one; the three live until it returns.
+        unsafe { callback(information, event, api) };
+    }
+}
+
+/// Registers a callback for an event, or switches callbacks on (section 5.3.1).
+pub extern "C" fn acc_prof_register(event: i32, callback: Option<Callback>, what: i32) {
+    guard((), || {
+        if !ENABLED.swap(true, Ordering::AcqRel) {
+            steps::watch();
+        }
+        change(event, callback, what, true);
+    });
+}
+
+/// The opposite of [`acc_prof_register`].
+pub extern "C" fn acc_prof_unregister(event: i32, callback: Option<Callback>, what: i32) {
+    guard((), || {
+        if ENABLED.load(Ordering::Acquire) {
+            change(event, callback, what, false);
+        }
+    });
+}
+
+fn change(number: i32, callback: Option<Callback>, what: i32, on: bool) {
+    let Some(event) = usize::try_from(number).ok().filter(|&event| event < EVENTS) else {
+        return refuse(format_args!("there is no event {number}"));
+    };
+    let for_all = event == Event::None as usize;
+    match (what, callback) {
+        (TOGGLE, None) => registry().enabled[event] = on,
+        (TOGGLE, Some(_)) if for_all => refuse(format_args!("a callback is of an event")),
+        (TOGGLE, Some(callback)) => {
+            let mut registry = registry();
+            match registry.entries[event].iter_mut().find(|entry| is(entry, callback)) {
+                Some(entry) => entry.enabled = on,
+                None => refuse(format_args!("the callback is not registered for event {number}")),
+            }
+        }
+        (TOGGLE_PER_THREAD, None) if for_all => SWITCHED_OFF.set(!on),
+        (TOGGLE_PER_THREAD, _) => refuse(format_args!("a thread's callbacks are switched all at once")),
+        (REGISTER, None) => refuse(format_args!("there is no callback")),
+        (REGISTER, Some(callback)) if on => add(event, callback),
+        (REGISTER, Some(callback)) => remove(event, callback),
+        (what, _) => refuse(format_args!("there is no acc_register_t {what}")),
+    }
+}
+
+fn add(event: usize, callback: Callback) {
+    let mut registry = registry();
+    let entries = &mut registry.entries[event];
+    if let Some(entry) = entries.iter_mut().find(|entry| is(entry, callback)) {
+        entry.references += 1;
+        return;
+    }
+    let entry = Entry { callback, references: 1, enabled: true };
+    // The end of something is told in the opposite order of its beginning.
+    let place = if Event::is_end(event) { 0 } else { entries.len() };
+    entries.insert(place, entry);
+}
+
+fn remove(event: usize, callback: Callback) {
+    let mut registry = registry();
+    let entries = &mut registry.entries[event];
+    match entries.iter().position(|entry| is(entry, callback)) {
+        None => refuse(format_args!("the callback is not registered for event {event}")),
+        Some(place) => {
+            entries[place].references -= 1;
+            if entries[place].references == 0 {
+                entries.remove(place);
+            }
+        }
+    }
+}
+
+fn is(entry: &Entry, callback: Callback) -> bool {
+    std::ptr::fn_addr_eq(entry.callback, callback)
+}
+
+/// The specification has a wrong request ignored.
+#[cold]
+fn refuse(why: std::fmt::Arguments<'_>) {
+    message::debug(format_args!("acc_prof_register or acc_prof_unregister does nothing: {why}"));
+}
+
+/// Looks up functions by name that the specification may have one day; there are none.
+///
+/// # Safety
+/// The name is null or a string.
+pub unsafe extern "C" fn acc_prof_lookup(name: *const c_char) -> *const c_void {
+    guard(std::ptr::null(), || {
+        if !name.is_null() {
+            // SAFETY: the caller's promise.
+            let name = unsafe { CStr::from_ptr(name) };
+            message::debug(format_args!("acc_prof_lookup knows no function `{}`", name.to_string_lossy()));
+        }
+        std::ptr::null()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    unsafe extern "C" fn first(_: *mut ProfInfo, event: *mut EventInfo, _: *mut ApiInfo) {
+        // SAFETY: the test passes its own.
+        unsafe { (*event).words[0] = (*event).words[0] * 10 + 1 };
+    }
+
+    unsafe extern "C" fn second(_: *mut ProfInfo, event: *mut EventInfo, _: *mut ApiInfo) {
+        // SAFETY: as above.
+        unsafe { (*event).words[0] = (*event).words[0] * 10 + 2 };
+    }
+
+    /// Who is called for an event, in order.
+    fn called(event: Event) -> usize {
+        use crate::profiling::scope::Told;
+        let mut told = Told::new();
+        let mut information = EventInfo::new(crate::profiling::Construct::Data, false);
+        information.event_type = event as i32;
+        if is_enabled() {
+            call(&mut told.information, &mut information, &mut told.api);
+        }
+        information.words[0]
+    }
+
+    /// One test, as the registry is the process's.
+    #[test]
+    fn callbacks_come_and_go() {
+        let (start, end) = (Event::UpdateStart, Event::UpdateEnd);
+        for event in [start, end] {
+            acc_prof_register(event as i32, Some(first), REGISTER);
+            acc_prof_register(event as i32, Some(second), REGISTER);
+        }
+        assert_eq!((called(start), called(end)), (12, 21));
+        // Registered twice, called once.
+        acc_prof_register(start as i32, Some(first), REGISTER);
+        assert_eq!(called(start), 12);
+        acc_prof_unregister(start as i32, Some(first), REGISTER);
+        assert_eq!(called(start), 12);
+        acc_prof_unregister(start as i32, Some(second), TOGGLE);
+        assert_eq!(called(start), 1);
+        acc_prof_register(start as i32, Some(second), TOGGLE);
+        acc_prof_unregister(start as i32, Some(first), REGISTER);
+        assert_eq!(called(start), 2);
+        // All callbacks of an event, of a thread, and all.
+        acc_prof_unregister(end as i32, None, TOGGLE);
+        assert_eq!((called(start), called(end)), (2, 0));
+        acc_prof_register(end as i32, None, TOGGLE);
+        acc_prof_unregister(0, None, TOGGLE_PER_THREAD);
+        assert_eq!(called(start), 0);
+        assert_eq!(std::thread::spawn(move || called(start)).join().unwrap(), 2);
+        acc_prof_register(0, None, TOGGLE_PER_THREAD);
+        acc_prof_unregister(0, None, TOGGLE);
+        assert_eq!(called(start), 0);
+        acc_prof_register(0, None, TOGGLE);
+        assert_eq!((called(start), called(end)), (2, 21));
+        // What is wrong changes nothing.
+        for event in [-1, EVENTS as i32, i32::MAX] {
+            acc_prof_register(event, Some(first), REGISTER);
+        }
+        acc_prof_register(start as i32, Some(first), 7);
+        acc_prof_register(start as i32, None, REGISTER);
+        acc_prof_register(0, Some(first), TOGGLE);
+        acc_prof_unregister(start as i32, Some(first), REGISTER);
+        assert_eq!((called(start), called(end)), (2, 21));
+        for event in [start, end] {
+            acc_prof_unregister(event as i32, Some(first), REGISTER);
+            acc_prof_unregister(event as i32, Some(second), REGISTER);
+        }
+        assert_eq!((called(start), called(end)), (0, 0));
+    }
+}
