@@ -9,6 +9,7 @@ use gangway_ptx::meaning::{AsyncCopy, Barrier, BarrierReduction, Compute, Exchan
 use gangway_ptx::{Instruction, Meaning, Opcode, Operand, StateSpace, Type};
 
 use super::emit::{Emitter, Known, Steps, field};
+use super::turns::Agreed;
 use crate::abi::LANES;
 use crate::lower::{self, Input, Output};
 use crate::support::{Helper, IsIn};
@@ -149,6 +150,29 @@ impl Emitter<'_, '_> {
             }
             return;
         }
+        match self.agree(opcode, compute, operands) {
+            Agreed::Result(known) => {
+                if let Some(slot) = self.destination(operands[0]) {
+                    self.set_slot(slot, known, guard);
+                }
+            }
+            Agreed::Lanes(noted) => {
+                self.compute_lanes(instruction, operands, opcode, compute, guard);
+                self.note_product(operands[0], noted);
+            }
+            Agreed::Other => self.compute_lanes(instruction, operands, opcode, compute, guard),
+        }
+    }
+
+    /// Computes results for each lane.
+    fn compute_lanes(
+        &mut self,
+        instruction: &Instruction,
+        operands: &[Operand],
+        opcode: &Opcode,
+        compute: Compute,
+        guard: Option<&Predicate>,
+    ) {
         let mut inputs = Vec::with_capacity(5);
         for (&operand, expected) in operands.iter().zip(&opcode.expected) {
             if !expected.role.writes() && operand != Operand::Absent {

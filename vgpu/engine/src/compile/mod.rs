@@ -29,6 +29,7 @@ mod steps;
 #[cfg(test)]
 mod tests;
 mod tier;
+mod turns;
 mod unit;
 
 use std::path::{Path, PathBuf};

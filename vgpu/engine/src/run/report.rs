@@ -95,13 +95,15 @@ fn access(opcode: &Opcode, operands: &[Operand]) -> (usize, bool) {
     }
 }
 
-/// The lanes whose access begins at an address, or just before it.
+/// The lane whose access begins at an address, or just before it. Those that do not run may have
+/// addresses, too, which are further away.
 fn lanes_at(warp: &Warp, address: u64) -> u32 {
     let near = |&lane: &usize| {
         let start = warp.addresses[lane];
         warp.exited >> lane & 1 == 0 && (start..start.saturating_add(16)).contains(&address)
     };
-    (0..LANES).find(near).map_or(0, |lane| 1 << lane)
+    let closest = (0..LANES).filter(near).max_by_key(|&lane| warp.addresses[lane]);
+    closest.map_or(0, |lane| 1 << lane)
 }
 
 fn instruction(module: &Module, at: Position) -> Option<(&Instruction, &gangway_ptx::Body)> {

@@ -26,6 +26,11 @@ impl Converged<'_, '_> {
         let Range { start: mut index, end } = instructions;
         while index < end {
             self.at(index);
+            if let Some(next) = self.turns(block, index..end) {
+                self.emit.ahead = next..end;
+                index = next;
+                continue;
+            }
             if let Some(next) = self.emit.batch(block, index..end) {
                 index = next;
                 continue;

@@ -8,6 +8,7 @@
 
 mod control;
 mod hand_over;
+mod turns;
 
 use std::ops::Range;
 

@@ -18,6 +18,7 @@ use crate::abi::{LANES, Warp};
 use crate::compile::call::CallArea;
 use crate::compile::liveness::Listed;
 use crate::compile::memory::CheckedAccesses;
+use crate::compile::turns::Agreement;
 use crate::compile::unit::Unit;
 use crate::lower::{Input, Output};
 use crate::support::Helper;
@@ -85,6 +86,8 @@ pub(crate) struct Emitter<'a, 'b> {
     pub registers: Box<dyn Registers + 'a>,
     /// In converged code, that only the lanes of `mask` run, and the slots that others need.
     pub partial: Option<Vec<u32>>,
+    /// In converged code, what lanes are taken to agree in.
+    pub agreement: Option<Agreement>,
     /// The instruction that is being emitted and those behind it in its block.
     pub ahead: Range<u32>,
     /// What of memory this block has checked already.
@@ -119,6 +122,7 @@ impl<'a, 'b> Emitter<'a, 'b> {
             written: Listed::new(unit.slots.len()),
             registers,
             partial: None,
+            agreement: None,
             ahead: 0..0,
             checked: CheckedAccesses::default(),
             last_reads: None,
@@ -240,6 +244,9 @@ impl<'a, 'b> Emitter<'a, 'b> {
         self.written.insert(slot);
         self.note(slot, value);
         self.checked.remove(&slot);
+        if let Some(agreement) = &mut self.agreement {
+            agreement.forget(slot);
+        }
     }
 
     fn input(&mut self, known: Known) -> Input {

@@ -91,7 +91,7 @@ impl Emitter<'_, '_> {
         Some(extent.end)
     }
 
-    fn each_access(&self, index: u32, tell: &mut dyn FnMut(u32, bool)) {
+    pub fn each_access(&self, index: u32, tell: &mut dyn FnMut(u32, bool)) {
         let unit = self.unit;
         accesses(unit.module, unit.body, &unit.slots, &unit.body.instructions[index as usize], tell);
     }
@@ -169,6 +169,7 @@ impl Emitter<'_, '_> {
         };
         if instruction.guard.is_some()
             || unit.shapes.is_speculative(&unit.slots, opcode, operands)
+            || self.agreement.is_some() && self.divides(index)
             || operands.iter().any(time)
         {
             return false;
@@ -210,8 +211,17 @@ impl Emitter<'_, '_> {
             && matches!(size, 4 | 8)
             && !access.strong
             && !matches!(access.space, StateSpace::Local | StateSpace::Param)
-            && unit.shapes.slots[unit.slots.of(base, 0) as usize] == Shape::Steps(size.into())
+            && self.steps_by(unit.slots.of(base, 0), size.into())
             && self.has_general_result(index)
+    }
+
+    /// Whether a slot holds values in such steps, as a rule or while lanes agree.
+    fn steps_by(&self, slot: u32, size: i64) -> bool {
+        let now = || match self.noted(slot) {
+            Some(Known::Steps(steps)) => steps.step == size,
+            _ => false,
+        };
+        self.unit.shapes.slots[slot as usize] == Shape::Steps(size) || self.agreement.is_some() && now()
     }
 
     /// Finds where a load goes.
@@ -355,6 +365,14 @@ impl Emitter<'_, '_> {
             reads.insert(self.unit.slots.of(guard.register, 0), u32::MAX);
         }
         self.last_reads = Some((block, reads));
+    }
+
+    /// Whether what a slot holds before an instruction of a block is needed there or later.
+    pub fn is_read_behind(&mut self, block: u32, slot: u32, end: u32) -> bool {
+        self.find_last_reads(block);
+        let reads = &self.last_reads.as_ref().expect("they were just found").1;
+        reads.get(&slot).is_some_and(|&last| last >= end)
+            || self.unit.liveness.leaves(&self.unit.graph.blocks[block as usize], slot)
     }
 
     /// Has all values computed that somebody needs behind the batch, those of the first lanes
