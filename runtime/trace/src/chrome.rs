@@ -1,17 +1,14 @@
 //! Writes a recording in the Chrome trace-event format, as Perfetto and
 //! `chrome://tracing` read it.
 //!
-//! A process of the trace is a device (or the host). A thread is a stream of the device, or the host
-//! thread that issued the work. The format wants the complete events of one thread to nest; work
-//! that runs asynchronously does not, so a span that crosses another moves to an extra
-//! lane of its thread.
+//! A process of the trace is a device (or the host), and a thread is a lane of it: the format wants
+//! the complete events of one thread to nest, as those of a [lane](crate::lanes) do.
 
-use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use crate::json::Quoted;
-use crate::recording::{Event, Key, Note, Recording, Thread, Track};
-use crate::{Shape, name};
+use crate::recording::{Event, Key, Note, Recording};
+use crate::{Shape, lanes, name};
 
 pub fn write(recording: &Recording, out: &mut dyn Write) -> io::Result<()> {
     write!(
@@ -22,32 +19,25 @@ pub fn write(recording: &Recording, out: &mut dyn Write) -> io::Result<()> {
         recording.pid,
         recording.dropped,
     )?;
-    let mut events = recording.events.clone();
-    let track = |event: &Event| (recording.rows[event.key as usize].0.device.max(-1), event.track);
-    // Outer spans before inner ones: with equal starts the longer is the outer.
-    events.sort_by_key(|event| (track(event), event.start, std::cmp::Reverse(event.duration)));
-
     let mut lines = Lines { out, first: true };
-    let mut placed = 0;
-    while let Some(event) = events.get(placed) {
-        let here = track(event);
-        let count = events[placed..].partition_point(|event| track(event) == here);
-        write_track(&mut lines, recording, here, &events[placed..placed + count])?;
-        placed += count;
+    let lanes = lanes::of(recording);
+    for lane in &lanes {
+        for event in &lane.events {
+            lines.complete(&recording.rows[event.key as usize].0, event, process(lane.device), lane.id)?;
+        }
+        let title = format!("\"name\":{}", Quoted(&lane.title));
+        lines.metadata("thread_name", process(lane.device), lane.id, &title)?;
     }
     for note in &recording.notes {
         lines.note(note)?;
     }
-    let mut devices: Vec<i32> = events.iter().map(|event| track(event).0).collect();
+    let mut devices: Vec<i32> = lanes.iter().map(|lane| lane.device).collect();
     if !recording.notes.is_empty() && devices.first() != Some(&-1) {
         devices.insert(0, -1);
     }
     devices.dedup();
     for device in devices {
-        let title = match device {
-            0.. => format!("device {device}"),
-            _ => "host".to_owned(),
-        };
+        let title = lanes::device_title(device);
         let process = process(device);
         lines.metadata("process_name", process, 0, &format!("\"name\":{}", Quoted(&title)))?;
         lines.metadata("process_sort_index", process, 0, &format!("\"sort_index\":{process}"))?;
@@ -58,65 +48,6 @@ pub fn write(recording: &Recording, out: &mut dyn Write) -> io::Result<()> {
 /// Process ids of the trace: 1 is the host, devices follow. 0 is special to viewers.
 fn process(device: i32) -> i64 {
     i64::from(device.max(-1)) + 2
-}
-
-fn write_track(
-    lines: &mut Lines<'_>,
-    recording: &Recording,
-    (device, track): (i32, Track),
-    events: &[Event],
-) -> io::Result<()> {
-    let thread = recording.threads.iter().find(|thread| Some(thread.number) == track.thread());
-    let tid = thread.map_or(u64::from(track.raw()), |thread| thread.tid);
-    // Lane 0 is the thread itself; further lanes need ids that no thread has.
-    let lane_id = |lane: usize| tid + ((lane as u64) << 32);
-    let mut lanes: BTreeMap<usize, Vec<u64>> = BTreeMap::new();
-    for event in events {
-        let end = event.start + event.duration;
-        let lane = (0..).find(|&lane| fits(lanes.entry(lane).or_default(), event.start, end));
-        lines.complete(
-            &recording.rows[event.key as usize].0,
-            event,
-            process(device),
-            lane_id(lane.unwrap_or(0)),
-        )?;
-    }
-    for &lane in lanes.keys() {
-        let title = lane_title(thread, track, lane);
-        lines.metadata(
-            "thread_name",
-            process(device),
-            lane_id(lane),
-            &format!("\"name\":{}", Quoted(&title)),
-        )?;
-    }
-    Ok(())
-}
-
-/// Whether a span nests into the open spans (their ends, outermost first) of a lane.
-fn fits(open: &mut Vec<u64>, start: u64, end: u64) -> bool {
-    while open.last().is_some_and(|&last| last <= start) {
-        open.pop();
-    }
-    let nests = open.last().is_none_or(|&last| end <= last);
-    if nests {
-        open.push(end);
-    }
-    nests
-}
-
-fn lane_title(thread: Option<&Thread>, track: Track, lane: usize) -> String {
-    let mut title = match (thread, track.thread(), track.stream()) {
-        (Some(thread), ..) if !thread.name.is_empty() => format!("{} {}", thread.name, thread.tid),
-        (Some(thread), ..) => format!("thread {}", thread.tid),
-        (None, Some(number), _) => format!("thread #{number}"),
-        (None, None, (id, false)) => format!("stream {id}"),
-        (None, None, (id, true)) => format!("default stream {id}"),
-    };
-    if lane > 0 {
-        title.push_str(&format!(" (asynchronous {lane})"));
-    }
-    title
 }
 
 /// The elements of the event array.
@@ -197,7 +128,7 @@ impl std::fmt::Display for Microseconds {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recording::{Place, Sums};
+    use crate::recording::{Place, Sums, Thread, Track};
     use crate::{Kind, Lane};
 
     fn recording() -> Recording {

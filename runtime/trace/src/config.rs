@@ -9,6 +9,9 @@ use std::path::PathBuf;
 use crate::recorder::DEFAULT_EVENT_LIMIT;
 use crate::{Report, output};
 
+/// The page that is written where none is named.
+const PAGE: &str = "gangway-report.html";
+
 /// What is to be recorded for.
 #[derive(Clone, Debug)]
 pub struct Request {
@@ -54,6 +57,12 @@ impl Request {
     pub fn is_wanted(&self) -> bool {
         !self.traces.is_empty() || self.report != Report::Off
     }
+
+    /// Whether single spans are kept, and not only their sums.
+    #[must_use]
+    pub fn wants_spans(&self) -> bool {
+        !self.traces.is_empty() || matches!(self.report, Report::Html(_))
+    }
 }
 
 fn parse_report(value: &str) -> Result<Report, String> {
@@ -65,8 +74,9 @@ fn parse_report(value: &str) -> Result<Report, String> {
         "" | "0" | "off" => Ok(Report::Off),
         "1" | "text" => Ok(Report::Text(file)),
         "json" => Ok(Report::Json(file)),
+        "html" => Ok(Report::Html(file.unwrap_or_else(|| PAGE.into()))),
         _ => Err(format!(
-            "GANGWAY_REPORT is '{value}', expected 1, text[:FILE], json[:FILE] or 0; no report will be made"
+            "GANGWAY_REPORT is '{value}', expected 1, text[:FILE], json[:FILE], html[:FILE] or 0; no report will be made"
         )),
     }
 }
@@ -81,10 +91,12 @@ mod tests {
         assert_eq!(parse_report("text:r.txt"), Ok(Report::Text(Some("r.txt".into()))));
         assert_eq!(parse_report("json"), Ok(Report::Json(None)));
         assert_eq!(parse_report("json:/tmp/a:b"), Ok(Report::Json(Some("/tmp/a:b".into()))));
+        assert_eq!(parse_report("html:a.html"), Ok(Report::Html("a.html".into())));
+        assert_eq!(parse_report("html"), Ok(Report::Html("gangway-report.html".into())));
         assert_eq!(parse_report("0"), Ok(Report::Off));
         assert_eq!(
             parse_report("yes").unwrap_err(),
-            "GANGWAY_REPORT is 'yes', expected 1, text[:FILE], json[:FILE] or 0; no report will be made"
+            "GANGWAY_REPORT is 'yes', expected 1, text[:FILE], json[:FILE], html[:FILE] or 0; no report will be made"
         );
     }
 }

@@ -36,6 +36,7 @@ mod config;
 mod ending;
 mod fork;
 mod json;
+mod lanes;
 mod name;
 mod output;
 mod recorder;
@@ -194,6 +195,8 @@ pub enum Report {
     Text(Option<PathBuf>),
     /// One JSON object; docs/cli.md describes it.
     Json(Option<PathBuf>),
+    /// A page for a browser, with a time line.
+    Html(PathBuf),
 }
 
 static ENABLED: AtomicBool = AtomicBool::new(false);
@@ -226,7 +229,7 @@ pub fn configure(trace: Option<&Path>, report: Report) {
     recorder::configure(Request { traces, report, ..Request::default() });
 }
 
-/// [`configure`] from `GANGWAY_TRACE=FILE` and `GANGWAY_REPORT=1|text|json[:FILE]`.
+/// [`configure`] from `GANGWAY_TRACE=FILE` and `GANGWAY_REPORT=1|text[:FILE]|json[:FILE]|html[:FILE]`.
 ///
 /// Costs three environment look-ups when neither is set.
 pub fn configure_from_env() {

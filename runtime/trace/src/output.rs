@@ -32,6 +32,15 @@ pub fn write(output: &Output, recording: &Recording) {
         Report::Json(Some(file)) => write_file(&place(file), "the report", |out| {
             out.write_all(report::json(recording, trace).as_bytes())
         }),
+        Report::Html(file) => {
+            let file = place(file);
+            write_file(&file, "the report", |out| {
+                out.write_all(report::html(recording, trace).as_bytes())?;
+                out.flush()?;
+                say(&format!("the report is in {}", file.display()));
+                Ok(())
+            });
+        }
     }
     if trace.is_some() && output.request.report == Report::Off && recording.dropped != 0 {
         say(&report::dropped_note(recording.events.len(), recording.dropped));

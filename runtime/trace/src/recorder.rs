@@ -105,7 +105,7 @@ pub fn configure(request: Request) {
     let Some(mut registry) = lock_registry() else { return };
     ENABLED.store(false, Ordering::Relaxed);
     registry.clear();
-    TRACING.store(!request.traces.is_empty(), Ordering::Relaxed);
+    TRACING.store(request.wants_spans(), Ordering::Relaxed);
     ALLOWANCE.store(request.event_limit, Ordering::Relaxed);
     EPOCH.fetch_add(1, Ordering::Relaxed);
     registry.output = wanted.then(|| Output { request, started: now(), pid: std::process::id() });

@@ -11,6 +11,7 @@ use clap_complete::Shell as CompletionShell;
 
 use crate::devices::DeviceNames;
 use crate::exit;
+use crate::reports::{ReportChoice, ReportForms};
 
 /// Run offload programs on Gangway
 ///
@@ -104,8 +105,11 @@ pub struct Settings {
     pub device: Option<String>,
 
     /// Print a table of kernels and transfers when the program ends
-    #[arg(long, value_name = "FORM", num_args = 0..=1, require_equals = true, default_missing_value = "text")]
-    pub report: Option<ReportForm>,
+    ///
+    /// FORM is `text`, `json` or `html`, and may name a file: `html:page.html`.
+    #[arg(long, value_name = "FORM[:FILE]", num_args = 0..=1, require_equals = true,
+          default_missing_value = "text", value_parser = ReportForms)]
+    pub report: Option<ReportChoice>,
 
     /// Write the report to this file instead of standard error
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -123,14 +127,6 @@ impl Settings {
     pub fn wants_recording(&self) -> bool {
         self.report.is_some() || self.report_file.is_some() || self.trace.is_some()
     }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ReportForm {
-    /// Aligned tables
-    Text,
-    /// One JSON object
-    Json,
 }
 
 #[derive(Debug, Args)]
@@ -235,7 +231,7 @@ pub fn with_report_forms(arguments: impl Iterator<Item = OsString>) -> Vec<OsStr
             rest.next_if(|word| word.as_encoded_bytes().starts_with(b"--") && word != "--")
         {
             let is_form =
-                |word: &OsString| word.to_str().is_some_and(|form| ReportForm::from_str(form, false).is_ok());
+                |word: &OsString| word.to_str().is_some_and(|form| ReportChoice::of(form).is_some());
             if word == "--report"
                 && let Some(form) = rest.next_if(is_form)
             {

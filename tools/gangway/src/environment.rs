@@ -8,10 +8,11 @@ use std::path::Path;
 
 use rustix::fs::Access;
 
-use crate::arguments::{ReportForm, Settings};
+use crate::arguments::Settings;
 use crate::devices;
-use crate::exit::{Failure, NOT_STARTED};
+use crate::exit::{Failure, NOT_STARTED, USAGE};
 use crate::library::Libraries;
+use crate::reports::ReportChoice;
 
 /// The variables for the settings, without the search path of libraries.
 pub fn variables(settings: &Settings) -> Result<Vec<(&'static str, OsString)>, Failure> {
@@ -19,15 +20,19 @@ pub fn variables(settings: &Settings) -> Result<Vec<(&'static str, OsString)>, F
     if let Some(device) = &settings.device {
         variables.push(("GANGWAY_DEVICE", devices::for_runtime(device).into()));
     }
-    let form = match (settings.report, &settings.report_file) {
-        (None, None) => None,
-        (Some(ReportForm::Json), _) => Some("json"),
-        // Naming a file asks for a report.
-        (Some(ReportForm::Text), _) | (None, Some(_)) => Some("text"),
+    let named = settings.report.as_ref().and_then(|choice| choice.file.as_ref());
+    let file = match (named, &settings.report_file) {
+        (Some(one), Some(other)) => {
+            let both = format!("--report and --report-file name {} and {}", one.display(), other.display());
+            return Err(Failure::new(USAGE, both));
+        }
+        (one, other) => one.or(other.as_ref()),
     };
-    if let Some(form) = form {
-        let mut value = OsString::from(form);
-        if let Some(file) = &settings.report_file {
+    // Naming a file asks for a report.
+    let choice = settings.report.clone().or_else(|| file.map(|_| ReportChoice::TEXT));
+    if let Some(choice) = choice {
+        let mut value = OsString::from(choice.form);
+        if let Some(file) = file {
             value.push(":");
             value.push(writable(file)?);
         }
@@ -87,5 +92,14 @@ mod tests {
     fn a_report_file_asks_for_a_report() {
         let settings = Settings { report_file: Some("/r".into()), ..Settings::default() };
         assert_eq!(variables(&settings).unwrap(), [("GANGWAY_REPORT", "text:/r".into())]);
+    }
+
+    #[test]
+    fn a_report_goes_to_one_file() {
+        let page = ReportChoice::of("html:/a.html");
+        let settings = Settings { report: page, ..Settings::default() };
+        assert_eq!(variables(&settings).unwrap(), [("GANGWAY_REPORT", "html:/a.html".into())]);
+        let settings = Settings { report_file: Some("/b".into()), ..settings };
+        assert!(variables(&settings).is_err());
     }
 }

@@ -5,6 +5,7 @@ use std::io::ErrorKind;
 
 pub const SUCCESS: u8 = 0;
 pub const FAILURE: u8 = 1;
+pub const USAGE: u8 = 2;
 /// `run` could not do its part; the codes of env(1) and timeout(1).
 pub const NOT_STARTED: u8 = 125;
 pub const NOT_EXECUTABLE: u8 = 126;

@@ -15,6 +15,7 @@ mod info;
 mod inspect;
 mod library;
 mod program;
+mod reports;
 mod run;
 mod shell;
 mod stand_in;

@@ -6,7 +6,7 @@ use std::ffi::OsString;
 /// Names and what they mean. README's table has the same names, which a test compares.
 pub const VARIABLES: &[(&str, &str)] = &[
     ("GANGWAY_DEVICE", "use only devices of this back end; none: no devices"),
-    ("GANGWAY_REPORT", "1, text[:FILE] or json[:FILE]: print a report when the program ends"),
+    ("GANGWAY_REPORT", "1, text[:FILE], json[:FILE] or html[:FILE]: make a report when the program ends"),
     ("GANGWAY_TRACE", "write a trace to this file; %p becomes the process id"),
     ("GANGWAY_TRACE_EVENTS", "how many spans a trace keeps (default 1048576)"),
     ("GANGWAY_DEBUG", "1: say what the runtime does, on standard error"),

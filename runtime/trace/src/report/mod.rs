@@ -1,8 +1,11 @@
 //! The report: where the time of the kernels went, what was moved, what the host ran, what the
 //! driver was asked, and the totals.
 //!
-//! [`text`] is for people, [`json`] for scripts; both are made from the same [`Summary`].
+//! [`text`] is for people, [`json`] for scripts; both are made from the same [`Summary`]. [`html`]
+//! is a page that shows the second of them, with the time line and with [advice](advice::of).
 
+mod advice;
+mod html;
 mod json;
 mod text;
 
@@ -11,6 +14,7 @@ use std::collections::BTreeMap;
 use crate::recording::{Key, Recording, Sums};
 use crate::{Kind, Shape};
 
+pub use html::html;
 pub use json::json;
 pub use text::{dropped_note, text};
 
@@ -113,7 +117,7 @@ fn share(part: u64, whole: u64) -> f64 {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::path::Path;
 
     use super::*;
@@ -123,7 +127,7 @@ mod tests {
         Sums { count, time, waited: 0, min, max, bytes }
     }
 
-    fn recording() -> Recording {
+    pub(super) fn recording() -> Recording {
         let key = |kind, device, name: &str, line| Key {
             kind,
             device,
@@ -165,7 +169,7 @@ mod tests {
     }
 
     /// What the driver of the virtual GPU records, and a region that no device could run.
-    fn on_virtual_gpu() -> Recording {
+    pub(super) fn on_virtual_gpu() -> Recording {
         let key = |kind, device, name: &str, blocks: u32| Key {
             kind,
             device,
