@@ -34,6 +34,8 @@ readonly FOR_TESTS=(
   python3 python3-venv
   # Build systems that find Gangway, for the test of its installation.
   cmake pkgconf
+  # The browser that reports are opened with.
+  chromium
 )
 # The site of the documentation.
 readonly FOR_DOCS=(mkdocs)

@@ -16,7 +16,7 @@ readonly flags=(-O2 -g -Wall -fopenmp -ffp-contract=off --offload-arch=sm_80,x86
 readonly gangway=$stage/bin/gangway
 
 mkdir -p "$out"
-rm -f "$out"/*.trace.json "$out"/*.png
+rm -f "$out"/*.trace.json "$out"/*.html "$out"/*.png
 
 echo "compiling the examples with the stock compilers"
 "$gangway" cc "${flags[@]}" examples/heat.c -o "$out/heat" -lm
@@ -32,12 +32,14 @@ gcc=(gcc-12 -O2 -Wall -ffp-contract=off -foffload=nvptx-none)
 passed=0 failed=0 traces=()
 declare -A result
 
-# run DEVICE NAME ARGUMENT...: an example that clang built, with a report and a trace.
+# run DEVICE NAME ARGUMENT...: an example that clang built, with a report and a trace. The report of
+# what copies while it computes is a page.
 run() {
-  local device=$1 name=$2 trace="$out/$2-$1.trace.json"
+  local device=$1 name=$2 trace="$out/$2-$1.trace.json" form=text
+  [ "$name" != pipeline ] || form=html:$out/pipeline-$device.html
   shift 2
-  printf '\n=== gangway run --device %s --report --trace %s -- %s\n' "$device" "$trace" "$out/$name${*:+ $*}"
-  if OMP_TARGET_OFFLOAD=MANDATORY "$gangway" run --device "$device" --report --trace "$trace" \
+  printf '\n=== gangway run --device %s --report=%s --trace %s -- %s\n' "$device" "$form" "$trace" "$out/$name${*:+ $*}"
+  if OMP_TARGET_OFFLOAD=MANDATORY "$gangway" run --device "$device" --report="$form" --trace "$trace" \
     -- "$out/$name" "$@" && [ -s "$trace" ]; then
     result[$device/$name]=right
     passed=$((passed + 1))
@@ -78,6 +80,8 @@ done
 printf '\n'
 echo 'traces, for https://ui.perfetto.dev or chrome://tracing:'
 printf '  %s\n' "${traces[@]}"
+echo 'reports as pages, for any browser:'
+printf '  %s\n' "$PWD/$out"/pipeline-{cpu,vgpu}.html
 echo 'pictures:'
 for picture in heat-cpu heat-vgpu mandelbrot; do
   if [ -s "$out/$picture.png" ]; then

@@ -112,6 +112,7 @@ phase fuzz scripts/fuzz.sh 10
 phase stress scripts/stress.sh 10
 phase demo scripts/demo.sh
 phase install scripts/install-test.sh
+phase page scripts/page-test.sh
 phase readme scripts/readme-test.sh
 phase packages check_packages
 phase docs scripts/docs.sh
