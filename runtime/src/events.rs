@@ -7,7 +7,7 @@
 
 use crate::label::Label;
 use crate::present::Snapshot;
-use gangway_backend::{DevicePtr, Launch, SourceLocation, SourceText, StreamHandle};
+use gangway_backend::{DevicePtr, Launch, LaunchShape, SourceLocation, SourceText, StreamHandle};
 use std::cell::Cell;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -58,7 +58,7 @@ pub enum Step<'a> {
     /// Device memory is set to a byte.
     Fill { device: DevicePtr, byte: &'a u8, size: usize },
     /// A kernel is launched.
-    Launch(&'a Launch<'a>),
+    Launch { launch: &'a Launch<'a>, shape: LaunchShape },
     /// An image is loaded (`loaded` is false at the beginning, and if it failed).
     Load { image: &'a [u8], loaded: bool },
 }

@@ -369,7 +369,9 @@ fn watched(
     launch: &Launch<'_>,
     run: impl FnOnce() -> gangway_backend::Result<()>,
 ) -> gangway_backend::Result<()> {
-    events::operation(work.device().number(), site, work.place(), || Step::Launch(launch), run)
+    let shape = work.backend().launch_shape(launch);
+    let step = || Step::Launch { launch, shape };
+    events::operation(work.device().number(), site, work.place(), step, run)
 }
 
 /// Writes the device addresses of the kernel's parameters into a table of the session.

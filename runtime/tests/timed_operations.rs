@@ -17,7 +17,7 @@ struct Timer;
 impl Observer for Timer {
     fn end(&self, _device: i32, _site: &Site, step: &Step<'_>) {
         let name = match step {
-            Step::Launch(_) => "launch",
+            Step::Launch { .. } => "launch",
             Step::ToDevice { .. } => "to device",
             Step::FromDevice { .. } => "from device",
             _ => return,

@@ -8,7 +8,8 @@ use crate::host_call::{HostCallLink, HostCallService, VisibleMemory};
 use crate::kernel::{Kernel, Occupancy};
 use crate::session::{Session, SessionState};
 use crate::types::{
-    AllocationKind, Capabilities, DevicePtr, EventHandle, Launch, Properties, RangeNotice, Rank, StreamHandle,
+    AllocationKind, Capabilities, DevicePtr, EventHandle, Launch, LaunchShape, Properties, RangeNotice, Rank,
+    StreamHandle,
 };
 
 /// One type of device.
@@ -324,6 +325,12 @@ pub trait Device: Send + Sync {
     /// # Errors
     /// The kernel could not be started, or (synchronous devices) failed.
     unsafe fn launch(&self, launch: &Launch<'_>, table: ArgumentTable<'_>) -> Result<()>;
+
+    /// The shape that a launch will have, for those who watch. The default is what the program
+    /// has asked for.
+    fn launch_shape(&self, launch: &Launch<'_>) -> LaunchShape {
+        launch.asked_shape()
+    }
 
     /// Creates a stream.
     ///

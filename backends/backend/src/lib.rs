@@ -50,6 +50,6 @@ pub use kernel::{
 pub use session::{Session, SessionState};
 pub use source::{ReadSource, Readers, SourceLocation, SourceText, read_sources_with};
 pub use types::{
-    AllocationKind, Capabilities, DevicePtr, EventHandle, KernelHandle, Launch, Properties, RangeChange,
-    RangeNotice, Rank, StreamHandle,
+    AllocationKind, Capabilities, DevicePtr, EventHandle, KernelHandle, Launch, LaunchShape, Properties,
+    RangeChange, RangeNotice, Rank, StreamHandle,
 };

@@ -145,7 +145,25 @@ pub enum RangeChange {
     UsedInPlace,
 }
 
+/// How many teams and threads a launch has, in each dimension.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LaunchShape {
+    /// Teams.
+    pub teams: [u32; 3],
+    /// Threads of a team.
+    pub threads: [u32; 3],
+}
+
 impl Launch<'_> {
+    /// What the program has asked for; one of what it has left open.
+    #[must_use]
+    pub fn asked_shape(&self) -> LaunchShape {
+        LaunchShape {
+            teams: self.teams.map(|count| count.max(1)),
+            threads: self.thread_limit.map(|count| count.max(1)),
+        }
+    }
+
     /// Where the construct stands, if the program has debug information.
     #[must_use]
     pub fn location(&self) -> Option<SourceLocation<'static>> {

@@ -17,8 +17,8 @@ use crate::settings::Settings;
 use crate::stream::Stream;
 use gangway_backend::{
     AllocationKind, ArgumentTable, Capabilities, Completion, Device, DevicePtr, Error, EventHandle,
-    ForeignRuntime, ForeignRuntimeKind, Kernel, Launch, Module, Occupancy, Rank, Result, StreamHandle,
-    Vendor,
+    ForeignRuntime, ForeignRuntimeKind, Kernel, Launch, LaunchShape, Module, Occupancy, Rank, Result,
+    StreamHandle, Vendor,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -270,6 +270,11 @@ impl Device for CudaDevice {
     unsafe fn launch(&self, launch: &Launch<'_>, table: ArgumentTable<'_>) -> Result<()> {
         // SAFETY: the caller's promise.
         unsafe { self.launcher.launch(&self.context, &self.properties, launch, table) }
+    }
+
+    fn launch_shape(&self, launch: &Launch<'_>) -> LaunchShape {
+        // SAFETY: the runtime launches kernels of loaded modules.
+        unsafe { self.launcher.shape(&self.context, &self.properties, launch) }
     }
 
     fn create_stream(&self) -> Result<StreamHandle> {

@@ -12,7 +12,7 @@ use crate::kernel::{LoadedKernel, Needs};
 use crate::properties::Properties;
 use crate::stacks::STACK;
 use crate::stream::Stream;
-use gangway_backend::{ArgumentTable, Error, Launch, Result};
+use gangway_backend::{ArgumentTable, Error, Launch, LaunchShape, Result};
 use std::ffi::c_void;
 use std::ptr::without_provenance as word;
 
@@ -42,8 +42,7 @@ impl Launcher {
         };
         // SAFETY: the caller's promise.
         let (kernel, stream) = unsafe { (LoadedKernel::of(launch.kernel.handle), Stream::of(stream)) };
-        let asked =
-            Asked { teams: launch.teams, threads: launch.thread_limit, trip_count: launch.trip_count };
+        let asked = asked(launch);
         let shared = launch.dynamic_group_memory.max(self.shared_memory);
         kernel.allow_shared(context, shared)?;
         if kernel.needs != Needs::Nothing {
@@ -62,6 +61,28 @@ impl Launcher {
         }
         stream.note(kernel, launch.source);
         Ok(())
+    }
+
+    /// The shape that a launch has. Where memory is short for GCC's stacks, it gets fewer teams.
+    ///
+    /// # Safety
+    /// The kernel's module is loaded.
+    pub unsafe fn shape(
+        &self,
+        context: &Context,
+        properties: &Properties,
+        launch: &Launch<'_>,
+    ) -> LaunchShape {
+        // SAFETY: the caller's promise.
+        let kernel = unsafe { LoadedKernel::of(launch.kernel.handle) };
+        let shared = launch.dynamic_group_memory.max(self.shared_memory);
+        let at_once = |threads| kernel.teams_at_once(context, properties, threads, shared);
+        let asked = asked(launch);
+        let Geometry { teams, threads } = match kernel.needs {
+            Needs::Gcc(_) => kernel.bounds.warps(&asked, &self.wishes, at_once),
+            Needs::Nothing | Needs::Reductions(_) => kernel.bounds.geometry(&asked, &self.wishes, at_once),
+        };
+        LaunchShape { teams, threads }
     }
 
     /// Launches a kernel that needs more than its arguments.
@@ -91,8 +112,8 @@ impl Launcher {
             }
             Needs::Gcc(Entry::OpenMp) => {
                 let mut geometry = kernel.bounds.warps(asked, &self.wishes, at_once);
-                let (stacks, teams) =
-                    scratch.stacks.prepare(context, geometry.teams[0], geometry.threads[1])?;
+                let [teams, warps] = [geometry.teams[0], geometry.threads[1]];
+                let (stacks, teams) = scratch.stacks.prepare(context, properties.memory, teams, warps)?;
                 geometry.teams[0] = teams;
                 let table = stream.write_table(context, &mut scratch, table.slots())?;
                 let parameters = [table, stacks, STACK as u64];
@@ -110,6 +131,10 @@ impl Launcher {
         // SAFETY: the caller's promise.
         unsafe { submit(context, kernel, geometry, shared, stream.handle, table.slots()) }
     }
+}
+
+const fn asked(launch: &Launch<'_>) -> Asked {
+    Asked { teams: launch.teams, threads: launch.thread_limit, trip_count: launch.trip_count }
 }
 
 /// What a launch is made of.

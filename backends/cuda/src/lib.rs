@@ -48,6 +48,7 @@ mod environment;
 mod event;
 mod gcc;
 mod geometry;
+mod growing;
 mod image;
 mod kernel;
 mod launch;

@@ -1,45 +1,45 @@
 //! Soft stacks: device memory with a stack for each warp of each team, which GCC's OpenMP
 //! kernels expect.
 //!
-//! The kernels of a stream run one after the other, so each stream has one block, which
-//! grows and is kept. Regions of several host threads overlap. A block is large: 128 KiB for
-//! each warp. Where memory does not do for as many teams as the device can run, a launch gets
-//! fewer of them.
+//! Each stream has its own, which are kept, so that regions of several host threads overlap. They
+//! are large: 128 KiB for each warp that the device can run at once, which is as much as libgomp's
+//! plugin has for the whole device. 132 multiprocessors with 64 warps each make 1.1 GB. So the
+//! stacks of a stream have at most a sixteenth of the device's memory. Where that, or what is
+//! free, does not do for as many teams as the device can run, a launch gets fewer of them.
 
 use crate::context::Context;
 use crate::driver::types::Address;
-use crate::symbol::allocate_now;
+use crate::growing::Growing;
 use gangway_backend::{Error, Result};
 
 /// Bytes of a stack, as in libgomp's plugin.
 pub(crate) const STACK: usize = 128 << 10;
 
-/// The block of a stream.
-#[derive(Debug, Default)]
-pub(crate) struct Stacks {
-    current: Option<Block>,
-    /// Outgrown blocks, which earlier kernels of the stream may be using.
-    outgrown: Vec<Block>,
-}
+/// The part of a device's memory that the stacks of a stream have at most.
+const SHARE: usize = 16;
 
-#[derive(Debug)]
-struct Block {
-    address: Address,
-    stacks: usize,
-}
+/// The stacks of a stream.
+#[derive(Debug, Default)]
+pub(crate) struct Stacks(Growing);
 
 impl Stacks {
-    /// Stacks for `teams` teams of `warps` warps, or of fewer teams if memory is short: where
-    /// they are, and for how many teams.
-    pub fn prepare(&mut self, context: &Context, teams: u32, warps: u32) -> Result<(Address, u32)> {
-        let mut teams = teams.max(1);
+    /// Stacks for `teams` teams of `warps` warps on a device with so much memory, or for as many
+    /// teams as there is room for: where they are, and for how many teams.
+    pub fn prepare(
+        &mut self,
+        context: &Context,
+        memory: usize,
+        teams: u32,
+        warps: u32,
+    ) -> Result<(Address, u32)> {
+        let mut teams = most_teams(memory, warps).min(teams).max(1);
         loop {
-            let stacks = teams as usize * warps as usize;
-            if let Some(block) = self.current.as_ref().filter(|block| block.stacks >= stacks) {
-                return Ok((block.address, teams));
+            let bytes = teams as usize * warps as usize * STACK;
+            if let Some(address) = self.0.fitting(bytes) {
+                return Ok((address, teams));
             }
-            match Block::allocate(context, stacks) {
-                Ok(block) => self.outgrown.extend(self.current.replace(block)),
+            match self.0.grow(context, bytes) {
+                Ok(address) => return Ok((address, teams)),
                 Err(Error::OutOfMemory { .. }) if teams > 1 => teams /= 2,
                 Err(error) => return Err(error),
             }
@@ -48,24 +48,25 @@ impl Stacks {
 
     /// Gives the memory back; the stream is idle.
     pub fn free(self, context: &Context) -> Result<()> {
-        let mut result = Ok(());
-        for block in self.current.into_iter().chain(self.outgrown) {
-            // All of them, whatever becomes of one.
-            result = result.and(block.free(context));
-        }
-        result
+        self.0.free(context)
     }
 }
 
-impl Block {
-    fn allocate(context: &Context, stacks: usize) -> Result<Self> {
-        let address = allocate_now(context, stacks * STACK)?;
-        Ok(Self { address, stacks })
-    }
+/// How many teams of so many warps have stacks in a device's memory.
+fn most_teams(memory: usize, warps: u32) -> u32 {
+    let team = warps.max(1) as usize * STACK;
+    u32::try_from(memory / SHARE / team).unwrap_or(u32::MAX)
+}
 
-    fn free(self, context: &Context) -> Result<()> {
-        // SAFETY: allocated above, and the stream is idle.
-        let code = context.code_within(|api| unsafe { (api.memory_free)(self.address) });
-        if context.frees_by_itself(code) { Ok(()) } else { context.checked(code, "cuMemFree") }
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stacks_take_a_part_of_the_memory() {
+        // A large device runs all the teams that it can, a small one fewer.
+        assert!(most_teams(80 << 30, 8) > 132 * 8);
+        assert_eq!(most_teams(8 << 30, 8), 512);
+        assert_eq!(most_teams(1 << 20, 8), 0);
     }
 }

@@ -3,10 +3,10 @@
 mod support;
 
 use gangway_backend::{AllocationKind, Backend, Completion, Device, Error, ExecutionMode, Module, Session};
-use gangway_backend::{DevicePtr, Kernel, StreamHandle};
+use gangway_backend::{DevicePtr, Kernel, SourceText, StreamHandle};
 use std::sync::mpsc;
 use support::ptx::{self, Environment, GENERIC, SPMD};
-use support::{Block, Shape, backend, counting, launch, open, turn};
+use support::{Block, Shape, backend, counting, launch, open, request_of, turn};
 
 fn image(parts: &[String]) -> Vec<u8> {
     (ptx::header("sm_80") + &parts.concat()).into_bytes()
@@ -31,7 +31,11 @@ fn told(device: &dyn Device, kernel: &Kernel, shape: Shape) -> (u32, u32, u32, u
     launch(device, kernel, stream, shape, &[out.word()]).unwrap();
     let words = out.read(stream);
     device.destroy_stream(stream).unwrap();
-    (words[0] as u32, (words[0] >> 32) as u32, words[1] as u32, words[2])
+    let (teams, threads) = (words[0] as u32, (words[0] >> 32) as u32);
+    // Those who watch are told the same before.
+    let announced = device.launch_shape(&request_of(kernel, shape, SourceText::NONE));
+    assert_eq!((announced.teams[0], announced.threads[0]), (teams, threads));
+    (teams, threads, words[1] as u32, words[2])
 }
 
 #[test]

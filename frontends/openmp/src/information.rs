@@ -7,7 +7,7 @@
 use crate::environment::variable;
 use crate::message::print_line;
 use crate::state::RUNTIME;
-use gangway_backend::SourceLocation;
+use gangway_backend::{ExecutionMode, LaunchShape, SourceLocation};
 use gangway_runtime::events::{self, MappingChange, MappingEvent, Observer, Site, Step};
 use gangway_runtime::{Device, Items, Label, MapKind};
 use std::fmt;
@@ -186,6 +186,16 @@ impl fmt::Display for Count<'_> {
     }
 }
 
+/// What the stock library calls a mode; it takes kernels of which nothing is known for generic.
+const fn mode(mode: Option<ExecutionMode>) -> &'static str {
+    match mode {
+        Some(ExecutionMode::Bare) => "BARE",
+        Some(ExecutionMode::Spmd) => "SPMD",
+        Some(ExecutionMode::GenericSpmd) => "Generic-SPMD",
+        Some(ExecutionMode::Generic) | None => "Generic",
+    }
+}
+
 fn name(label: Label) -> &'static str {
     label.name().unwrap_or("unknown")
 }
@@ -212,12 +222,12 @@ impl Observer for Information {
                     name(label)
                 ),
             ),
-            Step::Launch(launch) if wanted(bit::LAUNCH) => {
-                let [x, y, z] = launch.teams.map(|n| n.max(1));
-                let [tx, ty, tz] = launch.thread_limit.map(|n| n.max(1));
+            Step::Launch { launch, shape } if wanted(bit::LAUNCH) => {
+                let LaunchShape { teams: [x, y, z], threads: [tx, ty, tz] } = shape;
+                let mode = mode(launch.kernel.mode);
                 print_line(format_args!(
                     "\"PluginInterface\" device {device} info: Launching kernel {} with [{x},{y},{z}] blocks and \
-                     [{tx},{ty},{tz}] threads in Generic mode",
+                     [{tx},{ty},{tz}] threads in {mode} mode",
                     launch.name
                 ));
             }

@@ -100,7 +100,7 @@ pub(crate) fn record(site: &Site, step: &Step<'_>, start: Instant, end: Instant)
     let Some(profile) = PROFILE.get() else { return };
     let add = |name, what: &dyn Fn() -> String| profile.add(name, start, end, || place(site) + &what());
     match *step {
-        Step::Launch(launch) => {
+        Step::Launch { launch, .. } => {
             add("Kernel Target", &|| format!("NumTeams={};TripCount={}", launch.teams[0], launch.trip_count))
         }
         Step::ToDevice { size, .. } => add("HostToDev", &|| format!("Size={size}B")),

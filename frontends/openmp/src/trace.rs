@@ -37,7 +37,7 @@ pub(crate) fn record(device: i32, site: &Site, step: &Step<'_>, start: Instant, 
 fn span<'a>(step: &Step<'a>) -> Option<(gangway_trace::Kind, &'a str, usize)> {
     use gangway_trace::Kind;
     Some(match *step {
-        Step::Launch(launch) => (Kind::Kernel, launch.name, 0),
+        Step::Launch { launch, .. } => (Kind::Kernel, launch.name, 0),
         Step::ToDevice { size, label, .. } => (Kind::ToDevice, label.name().unwrap_or(""), size),
         Step::FromDevice { size, label, .. } => (Kind::FromDevice, label.name().unwrap_or(""), size),
         Step::BetweenDevices { size, .. } => (Kind::DeviceToDevice, "", size),

@@ -103,7 +103,14 @@ pub fn launch_at(
     let mut table = device.argument_table(&mut session, kernel, request)?;
     table.extend(arguments.iter().copied());
     table.close();
-    let launch = Launch {
+    let launch = request_of(kernel, shape, source);
+    // SAFETY: the tests' kernels take what their tests pass.
+    unsafe { device.launch(&launch, table) }
+}
+
+/// What the runtime asks for with such a launch.
+pub fn request_of(kernel: &Kernel, shape: Shape, source: SourceText) -> Launch<'_> {
+    Launch {
         kernel,
         name: "",
         source,
@@ -111,9 +118,7 @@ pub fn launch_at(
         thread_limit: kernel.limits.bound(shape.threads),
         trip_count: shape.trip_count,
         dynamic_group_memory: shape.shared,
-    };
-    // SAFETY: the tests' kernels take what their tests pass.
-    unsafe { device.launch(&launch, table) }
+    }
 }
 
 /// Device memory of a test, freed at its end.

@@ -21,7 +21,7 @@ impl Observer for Ompt {
 
     fn begin(&self, number: i32, site: &Site, step: &Step<'_>) {
         match step {
-            Step::Launch(launch) => submit(Endpoint::Begin, launch.teams[0]),
+            Step::Launch { launch, .. } => submit(Endpoint::Begin, launch.teams[0]),
             Step::Load { .. } => device::ensure_initialized(number),
             _ => operate(Endpoint::Begin, number, site, step),
         }
@@ -29,7 +29,7 @@ impl Observer for Ompt {
 
     fn end(&self, number: i32, site: &Site, step: &Step<'_>) {
         match step {
-            Step::Launch(launch) => submit(Endpoint::End, launch.teams[0]),
+            Step::Launch { launch, .. } => submit(Endpoint::End, launch.teams[0]),
             Step::Load { image, loaded } => {
                 if *loaded {
                     device::load(number, image);
@@ -137,7 +137,7 @@ fn describe(number: i32, step: &Step<'_>) -> Option<(DataOperation, End, End, us
             let nothing = End { address: 0, device: number };
             (DataOperation::Disassociate, on_host(host), nothing, 0)
         }
-        Step::Launch(_) | Step::Load { .. } => return None,
+        Step::Launch { .. } | Step::Load { .. } => return None,
     })
 }
 

@@ -38,7 +38,7 @@ enum Kind {
 
 fn kind(step: &Step<'_>) -> Option<Kind> {
     Some(match step {
-        Step::Launch(_) => Kind::Launch,
+        Step::Launch { .. } => Kind::Launch,
         Step::ToDevice { .. } => Kind::Upload,
         Step::FromDevice { .. } => Kind::Download,
         Step::Allocate { .. } => Kind::Alloc,
@@ -51,7 +51,7 @@ fn about(step: &Step<'_>) -> Under {
     let plain = EventInfo::new(Construct::Parallel, true);
     let null = std::ptr::null();
     let (about, name) = match *step {
-        Step::Launch(launch) => {
+        Step::Launch { launch, .. } => {
             let name = CString::new(launch.name).ok();
             let size = |size: u32| size.max(1) as usize;
             let words = [launch.teams[0], launch.thread_limit[1], launch.thread_limit[0]].map(size);
