@@ -149,6 +149,7 @@ fn libraries(root: &Path, target: &Path, stage: &Path, environment: &[(&str, &st
     }
     tree::copy(&target.join("libgangway_ending.so"), &library.join("libgangway-ending.so"))?;
     virtual_gpu(target, &library)?;
+    tree::copy(&target.join("libgangway_ending.so"), &library.join("libgangway-ending.so"))?;
     device_archive(root, &library, environment)
 }
 
