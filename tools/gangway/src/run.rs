@@ -7,12 +7,13 @@ use std::env;
 use std::ffi::OsStr;
 use std::io::ErrorKind;
 use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
 use std::process::Command;
 
 use crate::arguments::Run;
 use crate::environment::{self, prepended, search_path};
 use crate::exit::{Failure, NOT_EXECUTABLE, NOT_FOUND, Outcome};
-use crate::library;
+use crate::library::{self, Libraries};
 use crate::program::{self, Route};
 use crate::variables;
 
@@ -52,27 +53,31 @@ pub fn run(options: &Run) -> Outcome {
         );
         preloaded.push(library.clone());
     }
-    // Reports and traces are to be written at whatever end, and a program that has no use for the
-    // virtual GPU is to be told so.
-    let recorded = ["GANGWAY_REPORT", "GANGWAY_TRACE"];
-    let recorded =
-        options.settings.wants_recording() || recorded.iter().any(|name| env::var_os(name).is_some());
-    if recorded || libraries.driver.is_some() {
-        preloaded.push(library::ending()?);
-    }
     if libraries.driver.is_some() {
         // The program takes the place of this process, and so its number.
         command.env("GANGWAY_VGPU_PROGRAM", std::process::id().to_string());
     }
     preloaded.extend(program.libgomp_front);
+    let inherited = env::var_os("LD_PRELOAD").filter(|list| !list.is_empty());
+    preloaded.extend(inherited.map(PathBuf::from));
+    if wants_ending(options, &libraries) {
+        // Last: sanitizers insist on being first.
+        preloaded.push(library::ending()?);
+    }
     if !preloaded.is_empty() {
         let list: Vec<_> = preloaded.iter().map(|library| library.as_os_str()).collect();
-        let inherited = env::var_os("LD_PRELOAD");
-        command.env("LD_PRELOAD", prepended(&list.join(OsStr::new(":")), inherited.as_deref()));
+        command.env("LD_PRELOAD", list.join(OsStr::new(":")));
     }
     let error = command.exec();
     let code = if error.kind() == ErrorKind::NotFound { NOT_FOUND } else { NOT_EXECUTABLE };
     // The file is there, so this is its interpreter or loader.
     let hint = if code == NOT_FOUND { " (its interpreter or loader is missing)" } else { "" };
     Err(Failure::new(code, format!("cannot execute {}: {error}{hint}", program.path.display())))
+}
+
+/// Reports and traces are to be written at whatever end, and a program that has no use for the
+/// virtual GPU is to be told so.
+fn wants_ending(options: &Run, libraries: &Libraries) -> bool {
+    let asked = ["GANGWAY_REPORT", "GANGWAY_TRACE"].iter().any(|name| env::var_os(name).is_some());
+    asked || options.settings.wants_recording() || libraries.driver.is_some()
 }
