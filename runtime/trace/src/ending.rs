@@ -21,6 +21,12 @@ use std::time::{Duration, Instant};
 /// How long the end of the process waits for the keeper.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// How often the keeper looks whether it is the last thread.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// The name of the keeper's thread.
+const NAME: &str = "gangway-keeper";
+
 /// Those that end a process unless it handles them.
 const SIGNALS: [c_int; 14] = [
     libc::SIGHUP,
@@ -83,7 +89,7 @@ pub fn keep_watch() {
         return;
     }
     STATE.store(ASLEEP, Ordering::Release);
-    let keeper = || std::thread::Builder::new().name("gangway-keeper".into()).spawn(keep);
+    let keeper = || std::thread::Builder::new().name(NAME.into()).spawn(keep);
     if without_signals(keeper).is_ok() {
         KEEPER_PROCESS.store(process, Ordering::Release);
     }
@@ -94,7 +100,11 @@ fn keep() {
     // SAFETY: it has no preconditions.
     KEEPER_THREAD.store(unsafe { libc::gettid() } as u32, Ordering::Release);
     while STATE.load(Ordering::Acquire) == ASLEEP {
-        wait(ASLEEP, None);
+        wait(ASLEEP, Some(LOOK));
+        if is_last() {
+            // The C library ends the process with its last thread, as by `exit`.
+            return;
+        }
     }
     for place in &ACTIONS {
         let action = place.load(Ordering::Acquire);
@@ -107,6 +117,21 @@ fn keep() {
     }
     STATE.store(DONE, Ordering::Release);
     wake();
+}
+
+/// Whether the process has no threads but keepers: the program has ended its first thread, which
+/// ends the process only with the last of all.
+fn is_last() -> bool {
+    // "PID (NAME) STATE": the first thread is a zombie then, and stays in the list.
+    let state = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    if !state.rsplit(") ").next().is_some_and(|rest| rest.starts_with('Z')) {
+        return false;
+    }
+    let Ok(threads) = std::fs::read_dir("/proc/self/task") else { return false };
+    let leader = std::process::id().to_string();
+    threads.flatten().filter(|thread| thread.file_name() != *leader).all(|thread| {
+        std::fs::read_to_string(thread.path().join("comm")).is_ok_and(|name| name.trim_end() == NAME)
+    })
 }
 
 /// Wakes the keeper and waits until it is done. Async-signal-safe.

@@ -18,7 +18,7 @@ impl Program {
         }
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/report/program.c");
         let output = Command::new("cc")
-            .args(["-std=gnu11", "-O1", "-Wall", "-Werror", "-o"])
+            .args(["-std=gnu11", "-O1", "-Wall", "-Werror", "-pthread", "-o"])
             .arg(folder.path().join("program"))
             .arg(source)
             .arg("-L")
@@ -149,6 +149,8 @@ fn report_and_traces_survive_every_end() {
         ("int", None, Some(2)),
         ("term", None, Some(15)),
         ("fault", Some(9), None),
+        // The process ends with the last of its other threads.
+        ("pthread_exit", Some(0), None),
     ] {
         let named = |name: &str| program.path(&format!("{end}-{name}")).display().to_string();
         let output = program.run(
@@ -171,6 +173,17 @@ fn report_and_traces_survive_every_end() {
             assert_eq!(row(&report, "kernels", "name", "wild")["count"], 1);
         }
     }
+}
+
+/// What a program has not freed says nothing once it has failed.
+#[test]
+fn no_leaks_are_told_after_a_fault() {
+    let program = Program::new();
+    let check = [("GANGWAY_VGPU_CHECK", "memory".to_owned())];
+    let told = text(&program.run("leak", &check).stderr);
+    assert!(told.contains("1024 bytes") && told.contains("cuMemAlloc"), "{told}");
+    let told = text(&program.run("fault", &check).stderr);
+    assert!(told.contains("axpy.cu:20") && !told.contains("1024 bytes"), "{told}");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 // Two kernels, copies, a stream; then an end of the kind that the argument names.
 #include "../programs/cuda_api.h"
 
+#include <pthread.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -34,6 +35,11 @@ static void good(CUresult result, const char *call) {
 }
 #define GOOD(call) good(call, #call)
 
+static void *later(void *unused) {
+    usleep(100000);
+    return unused;
+}
+
 enum { BLOCKS = 4, THREADS = 64, COUNT = BLOCKS * THREADS };
 
 int main(int count, char **arguments) {
@@ -66,12 +72,18 @@ int main(int count, char **arguments) {
     GOOD(cuCtxSynchronize());
     GOOD(cuMemcpyDtoH_v2(numbers, memory, sizeof numbers));
     if (numbers[COUNT - 1] != 6) return 101;
-    GOOD(cuMemFree_v2(memory));
+    if (!strcmp(end, "leak")) return 0;
+    if (strcmp(end, "fault")) GOOD(cuMemFree_v2(memory));
     if (!strcmp(end, "abort")) abort();
     if (!strcmp(end, "quick_exit")) quick_exit(7);
     if (!strcmp(end, "segv")) *(volatile int *)16 = 1;
     if (!strcmp(end, "int")) raise(SIGINT);
     if (!strcmp(end, "term")) kill(getpid(), SIGTERM);
+    if (!strcmp(end, "pthread_exit")) {
+        pthread_t thread;
+        pthread_create(&thread, 0, later, 0);
+        pthread_exit(0);
+    }
     if (!strcmp(end, "fault")) {
         GOOD(cuLaunchKernel(wild, 1, 1, 1, 1, 1, 1, 0, stream, 0, 0));
         return cuStreamSynchronize(stream) == ILLEGAL_ADDRESS ? 9 : 102;

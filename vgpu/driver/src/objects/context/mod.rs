@@ -19,6 +19,7 @@ use crate::abi::number::{context_flags, last_config, limit};
 use crate::abi::{CUcontext, CUdevice, Handle, Result, Status, kind};
 use crate::objects::device::{Device, HEAP};
 use crate::objects::memory::{self, Owner};
+use crate::objects::process::state;
 use crate::objects::table::backed;
 
 pub use primary::{Primary, active_primary, destroy_primary};
@@ -274,7 +275,7 @@ impl Context {
             }
         }
         if ended {
-            memory::release_all(self.id, self.device.checks());
+            memory::release_all(self.id, self.device.checks() && !state::has_failed());
         }
     }
 }

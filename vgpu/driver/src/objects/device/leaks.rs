@@ -14,6 +14,7 @@ pub fn watch() {
     extern "C" fn at_exit() {
         // What a forked child has is its parent's.
         if !state::is_forked()
+            && !state::has_failed()
             && let Ok(space) = Space::get()
         {
             tell(space, &space.leaks());

@@ -16,7 +16,7 @@ use gangway_trace::{Kind, Span};
 use crate::abi::{CUcontext, Result, Status};
 use crate::objects::device::leaks;
 use crate::objects::process::report::report;
-use crate::objects::process::trace;
+use crate::objects::process::{state, trace};
 
 /// The context that allocated or registered something.
 #[derive(Clone, Copy, Debug)]
@@ -286,6 +286,7 @@ pub fn check_device_range(address: u64, size: u64) -> Result {
 #[must_use]
 pub fn unmapped(operation: Arguments<'_>) -> Failure {
     report!("an operation of a stream fails: {operation} finds host memory unmapped");
+    state::set_failed();
     Failure::known(Status::ILLEGAL_ADDRESS.0)
 }
 
@@ -302,6 +303,7 @@ pub fn hold(address: u64, size: u64, write: bool) -> std::result::Result<Hold<'s
         guard::catch_faults();
     }
     space.hold(address, size).ok_or_else(|| {
+        state::set_failed();
         match space.check(address, size, write) {
             Err(violation) => report!("an operation of a stream fails: {violation}"),
             // It is freed, and another operation holds it a little longer.

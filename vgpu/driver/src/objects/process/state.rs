@@ -6,7 +6,7 @@
 //! the calls that it may make take none.
 
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 
 use super::trace;
 use crate::abi::{Result, Status};
@@ -18,6 +18,20 @@ const STARTED: u8 = 1;
 const FORKED: u8 = 2;
 
 static STATE: AtomicU8 = AtomicU8::new(NOT_STARTED);
+
+/// An operation of a device has failed, which ends its context and mostly the program.
+static FAILED: AtomicBool = AtomicBool::new(false);
+
+/// Notes that an operation of a device has failed.
+pub fn set_failed() {
+    FAILED.store(true, Ordering::Relaxed);
+}
+
+/// Whether an operation of a device has failed: what the program has not freed then says nothing.
+#[must_use]
+pub fn has_failed() -> bool {
+    FAILED.load(Ordering::Relaxed)
+}
 
 /// What every call asks first.
 #[inline]

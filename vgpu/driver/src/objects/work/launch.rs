@@ -10,7 +10,7 @@ use crate::abi::number::node_type;
 use crate::abi::{Result, Status};
 use crate::objects::device::attribute::{MAX_BLOCK, MAX_GRID, MAX_THREADS_PER_BLOCK};
 use crate::objects::process::report::report;
-use crate::objects::process::trace;
+use crate::objects::process::{state, trace};
 use crate::objects::program::function::Function;
 use crate::objects::program::occupancy;
 use crate::objects::stream::StreamRef;
@@ -133,6 +133,7 @@ impl Payload for KernelLaunch {
         }
         outcome.map_err(|fault| {
             report!("{fault}");
+            state::set_failed();
             Failure::known(Status::from(fault.reason).0)
         })
     }
