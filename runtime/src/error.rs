@@ -104,12 +104,12 @@ pub enum ErrorKind {
         /// Mapped ranges near it.
         near: Vec<HostRange>,
     },
-    /// Something to be unmapped is not mapped (only reported on request).
+    /// Something to be unmapped or updated is not mapped (only reported on request).
     NeverMapped {
         /// The item.
         wanted: HostRange,
-        /// Whether `delete` was asked for.
-        delete: bool,
+        /// What was to be done with it.
+        action: MappedAction,
         /// Mapped ranges near it.
         near: Vec<HostRange>,
     },
@@ -273,6 +273,19 @@ impl fmt::Display for Error {
     }
 }
 
+/// What a construct was to do with an item that has to be mapped for that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MappedAction {
+    /// `from`, `release` and their like.
+    Unmap,
+    /// `delete`
+    Delete,
+    /// `target update`
+    Update,
+}
+
+const UNMAP_BY_ADDRESS: &str = "an item is unmapped by the address it was mapped with";
+
 impl fmt::Display for ErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -334,11 +347,18 @@ impl fmt::Display for ErrorKind {
                     "\n  help: map it with target data or target enter data before, or drop `present`",
                 )
             }
-            Self::NeverMapped { wanted, delete, near } => {
-                let action = if *delete { "delete" } else { "unmap" };
-                write!(f, "{wanted} is not mapped: there is nothing to {action}")?;
+            Self::NeverMapped { wanted, action, near } => {
+                let (what, help) = match action {
+                    MappedAction::Unmap => ("mapped: there is nothing to unmap", UNMAP_BY_ADDRESS),
+                    MappedAction::Delete => ("mapped: there is nothing to delete", UNMAP_BY_ADDRESS),
+                    MappedAction::Update => (
+                        "wholly mapped: nothing is updated",
+                        "map all of it with target data or target enter data before",
+                    ),
+                };
+                write!(f, "{wanted} is not {what}")?;
                 list(f, "mapped nearby", near)?;
-                f.write_str("\n  help: an item is unmapped by the address it was mapped with")
+                write!(f, "\n  help: {help}")
             }
             Self::OutOfMemory { wanted, requested, mapped } => {
                 write!(f, "out of device memory: {requested} bytes wanted")?;

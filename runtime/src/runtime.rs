@@ -190,6 +190,12 @@ impl Runtime {
         self.no_such_device(0, site)
     }
 
+    /// The symbol of the region whose host version is at an address.
+    #[must_use]
+    pub fn region_name(&self, host: usize) -> Option<&'static str> {
+        self.regions.find(host).map(|region| region.name)
+    }
+
     /// Adds what a translation unit with target regions requires.
     ///
     /// # Errors

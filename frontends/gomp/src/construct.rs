@@ -20,7 +20,7 @@ pub(crate) fn site() -> Site {
 #[inline]
 pub(crate) fn destination(number: i32, site: &Site) -> Destination {
     if number == device::HOST_FALLBACK {
-        return Destination::Host;
+        return Destination::Host(None);
     }
     if number > devices::omp_get_initial_device::<Libgomp>() {
         return beyond_devices(number, site);
@@ -36,7 +36,7 @@ fn beyond_devices(number: i32, site: &Site) -> Destination {
     {
         policy::terminate(&error);
     }
-    Destination::Host
+    Destination::Host(None)
 }
 
 /// Has the first-private items of a region be what they are now, whatever other tasks do to

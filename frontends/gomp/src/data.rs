@@ -44,7 +44,7 @@ fn begin_structured(number: i32, table: &Table<'_>) {
     let site = site();
     let device = match destination(number, &site) {
         Destination::Device(device) => Some(device),
-        Destination::Host => None,
+        Destination::Host(_) => None,
     };
     // Before the construct gives addresses back in the arrays.
     let mut structured = Structured::of(device, table);

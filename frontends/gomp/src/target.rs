@@ -11,6 +11,7 @@ use gangway_openmp::guard::guard;
 use gangway_openmp::host::Offload;
 use gangway_openmp::policy::{self, settle};
 use gangway_openmp::state::RUNTIME;
+use gangway_openmp::trace::ran_on_host;
 use gangway_openmp::{information, profile};
 use gangway_runtime::events::Site;
 use gangway_runtime::{Device, Error, ErrorKind, Items, Job, Result, Shape};
@@ -54,9 +55,13 @@ impl Region {
     /// The region is the compiler's.
     unsafe fn run(&self) {
         let site = site();
-        let Destination::Device(device) = destination(self.device, &site) else {
-            // SAFETY: the caller's promise.
-            return unsafe { self.run_on_host() };
+        let device = match destination(self.device, &site) {
+            Destination::Device(device) => device,
+            Destination::Host(error) => {
+                ran_on_host(self.body as usize, &site, error.as_deref());
+                // SAFETY: the caller's promise.
+                return unsafe { self.run_on_host() };
+            }
         };
         // SAFETY: the compiler's arrays live until the call returns.
         let table = unsafe { Table::new(Construct::Region, self.count, self.hosts, self.sizes, self.kinds) };
@@ -97,6 +102,7 @@ impl Region {
             Ok(()) => information::construct_done(&site),
             Err(error) => {
                 hand_to_host(&error, device);
+                ran_on_host(host, &site, Some(&error));
                 // SAFETY: the caller's promise.
                 unsafe { self.run_on_host() };
             }
@@ -168,6 +174,7 @@ impl Deferred for DeferredRegion {
             Ok(job) => Some(Ok(job)),
             Err(error) => {
                 hand_to_host(&error, device);
+                ran_on_host(*body as usize, site, Some(&error));
                 let (hosts, sizes, kinds) = arrays.pointers();
                 let (thread_limit, null) = (shape.thread_limit[0] as isize, std::ptr::null_mut());
                 let arguments = [argument::THREAD_LIMIT | argument::SUBSEQUENT, thread_limit, 0];

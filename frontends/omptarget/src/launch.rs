@@ -10,6 +10,7 @@ use gangway_openmp::devices::{Destination, destination};
 use gangway_openmp::guard::guard;
 use gangway_openmp::policy::settle;
 use gangway_openmp::state::RUNTIME;
+use gangway_openmp::trace::ran_on_host;
 use gangway_openmp::{information, profile};
 use gangway_runtime::{Items, Label, Shape};
 use std::ffi::c_void;
@@ -52,7 +53,13 @@ unsafe fn run(
 ) -> i32 {
     // SAFETY: the caller's promise.
     let site = unsafe { site(location) };
-    let Destination::Device(device) = destination::<Libomp>(device, &site) else { return FAIL };
+    let device = match destination::<Libomp>(device, &site) {
+        Destination::Device(device) => device,
+        Destination::Host(error) => {
+            ran_on_host(host.addr(), &site, error.as_deref());
+            return FAIL;
+        }
+    };
     let full = kernel.version >= VERSION_WITH_IMPLICIT_POINTER;
     let shape = Shape {
         teams: if full { dimensions(kernel.teams, teams) } else { dimensions([0; 3], teams) },
@@ -82,6 +89,7 @@ unsafe fn run(
         }
         Err(error) => {
             settle(&error, Some(device));
+            ran_on_host(host.addr(), &site, Some(&error));
             FAIL
         }
     }

@@ -4,8 +4,8 @@ use crate::guard::guard;
 use crate::host::{Host, Offload};
 use crate::state::RUNTIME;
 use crate::{ending, message, policy};
-use gangway_runtime::Device;
 use gangway_runtime::events::Site;
+use gangway_runtime::{Device, Error};
 use std::collections::BTreeMap;
 use std::ffi::{CStr, CString, c_char};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -49,8 +49,8 @@ fn device_count<H: Host>() -> usize {
 pub enum Destination {
     /// On a device that is ready.
     Device(&'static Device),
-    /// On the host.
-    Host,
+    /// On the host; because of an error, if it was not asked for.
+    Host(Option<Box<Error>>),
 }
 
 /// Resolves a construct's device number: -1 is the default device, the number of
@@ -59,7 +59,7 @@ pub enum Destination {
 pub fn destination<H: Host>(number: i64, site: &Site) -> Destination {
     let offload = policy::offload();
     if offload == Offload::Disabled {
-        return Destination::Host;
+        return Destination::Host(None);
     }
     let number = if number == DEFAULT_DEVICE { H::default_device() } else { number };
     let count = device_count::<H>() as i64;
@@ -67,13 +67,13 @@ pub fn destination<H: Host>(number: i64, site: &Site) -> Destination {
         if count == 0 {
             without_devices(offload, site);
         }
-        return Destination::Host;
+        return Destination::Host(None);
     }
     match ready(number, site) {
         Ok(device) => Destination::Device(device),
         Err(error) => {
             policy::settle(&error, None);
-            Destination::Host
+            Destination::Host(Some(error))
         }
     }
 }

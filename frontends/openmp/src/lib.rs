@@ -65,4 +65,4 @@ pub mod profile;
 mod repeats;
 pub mod state;
 mod steps;
-mod trace;
+pub mod trace;

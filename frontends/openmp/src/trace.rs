@@ -1,8 +1,14 @@
-//! `GANGWAY_TRACE` and `GANGWAY_REPORT`: the runtime's steps as spans of the recorder.
+//! `GANGWAY_TRACE` and `GANGWAY_REPORT`: the runtime's steps as spans of the recorder, and the
+//! regions that the host runs.
 
 use crate::environment::file_variable;
+use crate::host::Offload;
+use crate::policy;
+use crate::state::RUNTIME;
+use gangway_backend::SourceLocation;
 use gangway_runtime::events::{Site, Step};
-use gangway_trace::Span;
+use gangway_runtime::{Error, ErrorKind};
+use gangway_trace::{Kind, Location, Span};
 use std::time::Instant;
 
 /// Reads the environment; called once at start-up. Answers whether steps are wanted.
@@ -19,23 +25,50 @@ pub(crate) fn record(device: i32, site: &Site, step: &Step<'_>, start: Instant, 
         return;
     }
     let Some((kind, name, bytes)) = span(step) else { return };
-    let location = site.location().map(|at| gangway_trace::Location {
-        file: at.file,
-        function: at.function,
-        line: at.line,
-        column: at.column,
-    });
     gangway_trace::record(&Span {
-        location,
+        location: site.location().map(in_trace),
         bytes: bytes as u64,
         end: gangway_trace::at(end),
         ..Span::new(kind, device, name, gangway_trace::at(start))
     });
 }
 
+/// Counts a region that the host runs, for the report; `error` is why no device does, if one was
+/// to. Called where the host's version is about to run, with its address.
+#[cold]
+pub fn ran_on_host(host: usize, site: &Site, error: Option<&Error>) {
+    if !gangway_trace::enabled() {
+        return;
+    }
+    let reason = match error {
+        Some(error) => first_line(&error.kind),
+        None if policy::offload() == Offload::Disabled => "OMP_TARGET_OFFLOAD is DISABLED".to_owned(),
+        None if RUNTIME.device_count() == 0 => first_line(&RUNTIME.why_no_devices(site).kind),
+        None => "its device is the host".to_owned(),
+    };
+    let location = site.location();
+    let name = match (RUNTIME.region_name(host), &location) {
+        (Some(name), _) => name.to_owned(),
+        (None, Some(at)) => format!("{}:{}", at.function, at.line),
+        (None, None) => format!("{host:#x}"),
+    };
+    gangway_trace::record(&Span {
+        location: location.map(in_trace),
+        detail: &reason,
+        ..Span::new(Kind::OnHost, -1, &name, gangway_trace::now())
+    });
+}
+
+fn first_line(kind: &ErrorKind) -> String {
+    kind.to_string().lines().next().unwrap_or_default().to_owned()
+}
+
+fn in_trace(at: SourceLocation<'_>) -> Location<'_> {
+    Location { file: at.file, function: at.function, line: at.line, column: at.column }
+}
+
 /// What a step is in the trace's terms.
-fn span<'a>(step: &Step<'a>) -> Option<(gangway_trace::Kind, &'a str, usize)> {
-    use gangway_trace::Kind;
+fn span<'a>(step: &Step<'a>) -> Option<(Kind, &'a str, usize)> {
     Some(match *step {
         Step::Launch { launch, .. } => (Kind::Kernel, launch.name, 0),
         Step::ToDevice { size, label, .. } => (Kind::ToDevice, label.name().unwrap_or(""), size),

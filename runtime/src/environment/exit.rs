@@ -8,7 +8,7 @@
 //! copies the rest, and is left out unless there may be some.
 
 use super::work::Work;
-use crate::error::{ErrorKind, HostRange, Result};
+use crate::error::{ErrorKind, HostRange, MappedAction, Result};
 use crate::events::{self, MappingChange, MappingEvent};
 use crate::items::{Components, Item, Items};
 use crate::label::Label;
@@ -16,8 +16,8 @@ use crate::map_kind::MapKind;
 use crate::present::{EntryRef, Relation, Release, Snapshot};
 use std::cmp::Reverse;
 
-/// Reports items that were to be unmapped and are not mapped. OpenMP 5.2 section
-/// 5.8.6 has them ignored, so this is only done on request (`GANGWAY_CHECK`).
+/// Reports items that were to be unmapped or updated and are not mapped. OpenMP 5.2 sections
+/// 5.8.6 and 5.9 have them ignored, so this is only done on request (`GANGWAY_CHECK`).
 pub type NeverMappedReport = fn(Box<crate::error::Error>);
 
 static NEVER_MAPPED: std::sync::OnceLock<NeverMappedReport> = std::sync::OnceLock::new();
@@ -264,15 +264,20 @@ impl Work {
             let near = self.device.near(item.begin);
             return Err(self.fail(ErrorKind::NotPresent { wanted, near }));
         }
-        if let Some(report) = NEVER_MAPPED.get()
-            && item.size != 0
-            && !item.kind.has(MapKind::IF_PRESENT)
-        {
+        if item.size != 0 && !item.kind.has(MapKind::IF_PRESENT) {
             let delete = item.kind.has(MapKind::DELETE);
-            let near = self.device.near(item.begin);
-            report(self.fail(ErrorKind::NeverMapped { wanted, delete, near }));
+            self.tell_never_mapped(wanted, if delete { MappedAction::Delete } else { MappedAction::Unmap });
         }
         Ok(())
+    }
+
+    /// Reports an item that is not mapped, if such reports are wanted.
+    #[cold]
+    pub(super) fn tell_never_mapped(&self, wanted: HostRange, action: MappedAction) {
+        if let Some(report) = NEVER_MAPPED.get() {
+            let near = self.device.near(wanted.begin);
+            report(self.fail(ErrorKind::NeverMapped { wanted, action, near }));
+        }
     }
 
     #[inline]

@@ -1,7 +1,7 @@
 //! `target update`: moving data of present items (OpenMP 6.0 section 7.9.9).
 
 use super::work::Work;
-use crate::error::{ErrorKind, HostRange, Result};
+use crate::error::{ErrorKind, HostRange, MappedAction, Result};
 use crate::events;
 use crate::items::{Components, Item, Items};
 use crate::map_kind::MapKind;
@@ -82,10 +82,16 @@ impl Work {
     /// OpenMP 5.2 section 5.9: no assignment for an item that is not present, an error
     /// with `present`.
     fn nothing_to_update(&self, item: &Item, host: usize, size: usize) -> Result<()> {
-        if !item.kind.has(MapKind::PRESENT) || self.unified_shared_memory {
+        if self.unified_shared_memory {
             return Ok(());
         }
         let wanted = HostRange { begin: host, size, label: item.label };
+        if !item.kind.has(MapKind::PRESENT) {
+            if size != 0 && !item.kind.has(MapKind::IF_PRESENT) {
+                self.tell_never_mapped(wanted, MappedAction::Update);
+            }
+            return Ok(());
+        }
         Err(self.fail(ErrorKind::NotPresent { wanted, near: self.device.near(host) }))
     }
 }

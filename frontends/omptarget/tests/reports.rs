@@ -1,0 +1,85 @@
+//! `GANGWAY_REPORT` and `GANGWAY_TRACE`, whatever way a program ends in, and what they say of
+//! regions that the host ran. `gangway run` starts the programs, as users do.
+
+mod support;
+
+use serde_json::Value;
+use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+use support::{OFFLOAD, compile, source, staged};
+
+struct Program(tempfile::TempDir);
+
+impl Program {
+    fn new() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        compile(&source("endings.c"), &directory.path().join("endings"), &[OFFLOAD]);
+        Self(directory)
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// Runs it with a report and a trace in files.
+    fn run(&self, end: &str, variables: &[(&str, &str)]) -> Output {
+        let tool = staged().join("../../bin/gangway");
+        let mut command = Command::new(tool);
+        command.env_clear().env("PATH", "/usr/bin:/bin").envs(variables.iter().copied());
+        command.args(["run", "--report=json", "--report-file"]).arg(self.path(&format!("{end}.report")));
+        command.arg("--trace").arg(self.path(&format!("{end}.trace"))).arg("--");
+        command.arg(self.path("endings")).arg(end).output().unwrap()
+    }
+
+    fn json(&self, name: &str) -> Value {
+        let text = std::fs::read(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
+        serde_json::from_slice(&text).unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+}
+
+#[test]
+fn they_survive_every_end() {
+    let program = Program::new();
+    for (end, code, signal) in [
+        ("return", Some(0), None),
+        ("abort", None, Some(6)),
+        ("_exit", Some(3), None),
+        ("_Exit", Some(4), None),
+        ("quick_exit", Some(5), None),
+        ("interrupt", None, Some(2)),
+        ("terminate", None, Some(15)),
+        ("fault", None, Some(11)),
+        ("kernel", None, Some(11)),
+    ] {
+        let output = program.run(end, &[("OMP_TARGET_OFFLOAD", "MANDATORY")]);
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert_eq!((output.status.code(), output.status.signal()), (code, signal), "{end}: {told}");
+        let report = program.json(&format!("{end}.report"));
+        assert_eq!(report["kernels"][0]["name"], "main:11", "{end}");
+        assert_eq!(report["kernels"][0]["count"], 3, "{end}");
+        let trace = program.json(&format!("{end}.trace"));
+        let kernels =
+            trace["traceEvents"].as_array().unwrap().iter().filter(|event| event["cat"] == "kernel");
+        assert_eq!(kernels.count(), 3, "{end}");
+    }
+}
+
+#[test]
+fn regions_that_the_host_ran_are_counted_with_the_reason() {
+    let program = Program::new();
+    for (variable, reason) in [
+        (("OMP_TARGET_OFFLOAD", "DISABLED"), "OMP_TARGET_OFFLOAD is DISABLED"),
+        (("OMP_DEFAULT_DEVICE", "4"), "its device is the host"),
+        (("GANGWAY_DEVICE", "none"), "no device can run this program's device code"),
+    ] {
+        let output = program.run("return", &[variable]);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let report = program.json("return.report");
+        assert_eq!(report["kernels"], serde_json::json!([]), "{reason}");
+        let row = &report["on_host"][0];
+        assert_eq!((&row["reason"], &row["count"]), (&reason.into(), &3.into()), "{report}");
+        assert_eq!((&row["name"], &row["location"]["line"]), (&"main:11".into(), &11.into()), "{report}");
+        assert_eq!(report["totals"]["on_host"], 3);
+    }
+}
