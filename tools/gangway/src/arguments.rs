@@ -43,6 +43,9 @@ pub enum Command {
     ///
     /// Reads files of clang and of GCC, and bare device images.
     Inspect(Inspect),
+    /// Compare reports
+    #[command(subcommand)]
+    Report(Report),
     /// Compile and link C with clang-22 for Gangway's devices
     ///
     /// Calls clang-22 with all arguments, and with what offloading needs before them if
@@ -155,6 +158,32 @@ pub struct Inspect {
     /// Where --extract writes to
     #[arg(short, long, value_name = "OUT", requires = "extract", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Report {
+    /// Show what has changed between two reports in JSON
+    ///
+    /// Reports come from `gangway run --report=json:FILE`. The rows that changed most come first.
+    Diff(Diff),
+}
+
+#[derive(Debug, Args)]
+pub struct Diff {
+    /// The report to compare with
+    #[arg(value_name = "OLD", value_hint = ValueHint::FilePath)]
+    pub old: PathBuf,
+
+    /// The report that is compared
+    #[arg(value_name = "NEW", value_hint = ValueHint::FilePath)]
+    pub new: PathBuf,
+
+    /// Fail (status 1) if a total has grown by more than PERCENT
+    ///
+    /// The totals are launches, time in kernels, transfers, bytes and time in transfers, and
+    /// regions that the host ran.
+    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u32))]
+    pub limit: Option<u32>,
 }
 
 #[derive(Debug, Args)]

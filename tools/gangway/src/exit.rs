@@ -14,7 +14,10 @@ pub const NOT_FOUND: u8 = 127;
 /// What every code means, for people.
 pub const MEANINGS: &[(&str, &str)] = &[
     ("0", "success"),
-    ("1", "the command failed, an inspected file is damaged, or info finds no library or device"),
+    (
+        "1",
+        "the command failed, an inspected file is damaged, info finds no library or device, or a report is over the limit",
+    ),
     ("2", "the command line is wrong"),
     ("125", "run: Gangway itself cannot run the program"),
     ("126", "run: the program cannot be executed"),

@@ -8,6 +8,7 @@
 mod arguments;
 mod compile;
 mod devices;
+mod diff;
 mod environment;
 mod exit;
 mod generate;
@@ -43,6 +44,7 @@ fn obey(gangway: &Gangway) -> Outcome {
         Command::Run(options) => run::run(options),
         Command::Info(options) => info::info(options),
         Command::Inspect(options) => inspect::inspect(options),
+        Command::Report(arguments::Report::Diff(options)) => diff::diff(options),
         Command::Env(options) => shell::print(options),
         Command::Completions { shell } => generate::completions(*shell),
         Command::Cc(options) => compile::compile(Language::C, &options.arguments),

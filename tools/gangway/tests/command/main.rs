@@ -5,5 +5,6 @@ mod env;
 mod info;
 mod inspect;
 mod pages;
+mod report;
 mod run;
 mod support;
