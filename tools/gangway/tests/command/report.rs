@@ -19,8 +19,8 @@ fn report(program: &str, kernel: &str, count: u64, time: u64, bytes: u64) -> Str
 #[test]
 fn a_diff_shows_what_changed_most_first() {
     let workshop = Workshop::new();
-    workshop.write("old.json", &report("heat", "step:41", 1000, 12_500_000, 4096));
-    workshop.write("new.json", &report("heat", "step:41", 500, 6_250_000, 8192));
+    workshop.write("old.json", report("heat", "step:41", 1000, 12_500_000, 4096));
+    workshop.write("new.json", report("heat", "step:41", 500, 6_250_000, 8192));
     let output = workshop.output(&["report", "diff", "old.json", "new.json"]);
     assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), String::new()));
     golden("diff.txt", &text(&output.stdout));
@@ -29,8 +29,8 @@ fn a_diff_shows_what_changed_most_first() {
 #[test]
 fn what_is_in_one_report_only_is_said() {
     let workshop = Workshop::new();
-    workshop.write("old.json", &report("heat", "step:41", 1000, 12_500_000, 4096));
-    workshop.write("new.json", &report("cold", "jump:4", 1000, 12_500_000, 4096));
+    workshop.write("old.json", report("heat", "step:41", 1000, 12_500_000, 4096));
+    workshop.write("new.json", report("cold", "jump:4", 1000, 12_500_000, 4096));
     let shown = text(&workshop.output(&["report", "diff", "old.json", "new.json"]).stdout);
     assert!(shown.starts_with("two programs: heat and cold\n"), "{shown}");
     for (kernel, what) in [("step:41", "gone"), ("jump:4", "new")] {
@@ -42,8 +42,8 @@ fn what_is_in_one_report_only_is_said() {
 #[test]
 fn a_limit_fails() {
     let workshop = Workshop::new();
-    workshop.write("old.json", &report("heat", "step:41", 1000, 12_500_000, 4096));
-    workshop.write("new.json", &report("heat", "step:41", 1000, 12_500_000, 8192));
+    workshop.write("old.json", report("heat", "step:41", 1000, 12_500_000, 4096));
+    workshop.write("new.json", report("heat", "step:41", 1000, 12_500_000, 8192));
     let diff = |limit| workshop.output(&["report", "diff", "--limit", limit, "old.json", "new.json"]);
     assert_eq!(diff("100").status.code(), Some(0));
     let over = diff("99");
@@ -54,10 +54,10 @@ fn a_limit_fails() {
 #[test]
 fn what_is_no_report_is_refused_by_name() {
     let workshop = Workshop::new();
-    workshop.write("old.json", &report("heat", "step:41", 1, 1, 1));
+    workshop.write("old.json", report("heat", "step:41", 1, 1, 1));
     workshop.write("text.txt", "kernels\n");
     workshop
-        .write("other.json", &report("heat", "step:41", 1, 1, 1).replace("gangway-report", "gangway-info"));
+        .write("other.json", report("heat", "step:41", 1, 1, 1).replace("gangway-report", "gangway-info"));
     for (file, said) in [
         ("none.json", "gangway: cannot read none.json: No such file"),
         ("text.txt", "gangway: text.txt is no report in JSON (gangway run --report=json:FILE): "),
