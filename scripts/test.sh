@@ -109,7 +109,7 @@ phase clients scripts/clients.sh --library build/stage/lib/gangway/vgpu
 phase ptxas scripts/ptxas.sh
 phase loom scripts/loom.sh
 phase fuzz scripts/fuzz.sh 10
-phase stress scripts/stress.sh 10
+phase stress scripts/stress.sh 6
 phase demo scripts/demo.sh
 phase install scripts/install-test.sh
 phase page scripts/page-test.sh
