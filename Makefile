@@ -65,6 +65,10 @@ bench-vgpu: build ## Compare the virtual GPU with native code; writes docs/bench
 bench-gpu: build ## Measure target regions on a GPU, or on the virtual one; writes docs/benchmarks-gpu.md
 	cargo run --release -p gangway-bench --bin gangway-bench-gpu
 
+.PHONY: bench-gomp
+bench-gomp: build ## Compare GCC's programs under libgomp and under Gangway; writes docs/benchmarks-gomp.md
+	cargo run --release -p gangway-bench --bin gangway-bench-gomp
+
 .PHONY: fuzz
 fuzz: bootstrap ## Fuzz the readers and the interpreter; SECONDS=60 for each target, SEED=...
 	SEED="$(SEED)" scripts/fuzz.sh $(or $(SECONDS),60)

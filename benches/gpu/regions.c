@@ -145,7 +145,7 @@ int main(int argc, char **argv) {
       require(first[0] == 0.0, "the region ran on the host's copy");
 #pragma omp target exit data map(from : first[0 : LENGTH])
     }
-    require(!cases[which].maps || first[0] > 0.0, "the region did not run");
+    require(!cases[which].maps || null_kernels() || first[0] > 0.0, "the region did not run");
     return 0;
   }
   return fprintf(stderr, "usage: regions CASE\n"), 2;

@@ -6,7 +6,10 @@
 #include <omp.h>
 #include <string.h>
 
-enum { THREADS = 2, LENGTH = 64 };
+#ifndef THREADS
+#define THREADS 2
+#endif
+enum { LENGTH = 64 };
 
 static void launch(void *context, long count) {
   double **array = context;
@@ -32,7 +35,7 @@ int main(int argc, char **argv) {
     double *a = array[t];
     require(!present || a[0] == 0.0, "the region ran on the host's copy");
 #pragma omp target exit data map(from : a[0 : LENGTH]) if (present)
-    require(a[0] > 0.0, "a thread's region did not run");
+    require(null_kernels() || a[0] > 0.0, "a thread's region did not run");
     require(a[0] == array[0][0], "the threads did not run equally often");
   }
   return 0;

@@ -2,6 +2,7 @@
 //! written by hand, the machine they ran on, the statistics they use, and the tables they print.
 #![forbid(unsafe_code)]
 
+pub mod driver;
 pub mod handwritten;
 pub mod machine;
 pub mod process;

@@ -163,7 +163,10 @@ impl Stream {
         scratch: &mut Scratch,
         arguments: &[u64],
     ) -> Result<Address> {
-        self.has_tables.store(true, Ordering::Relaxed);
+        // Without arguments nothing has to be used again.
+        if !arguments.is_empty() {
+            self.has_tables.store(true, Ordering::Relaxed);
+        }
         scratch.tables.write(context, arguments)
     }
 

@@ -99,6 +99,39 @@ fn a_library_of_clang_shares_devices_and_data() {
     }
 }
 
+/// As many seconds as `GANGWAY_GOMP_STRESS` says, or a few.
+#[test]
+fn eight_threads_run_random_constructs() {
+    let seconds = std::env::var("GANGWAY_GOMP_STRESS").unwrap_or_else(|_| "4".into());
+    let program = Program::new("stress.c", &[]);
+    assert_passed(&program.run(&[("OMP_TARGET_OFFLOAD", "MANDATORY")], &[&seconds]));
+}
+
+#[test]
+fn memory_is_exhausted_while_a_region_maps() {
+    let output = Program::new("memory.c", &[]).run(&[("GANGWAY_VGPU_MEMORY", "256M")], &[]);
+    assert_passed(&output);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("memory") && said.contains("the host takes over"), "{said}");
+}
+
+#[test]
+fn a_library_is_closed_while_its_data_is_mapped() {
+    let library = Program::new("unload_library.c", &["-shared", "-fPIC"]);
+    let definition = format!("-DLIBRARY=\"{}\"", library.file.display());
+    Program::new("unload.c", &[&definition, "-ldl"]).passes(&[]);
+}
+
+#[test]
+fn the_program_ends_during_asynchronous_work() {
+    let program = Program::new("exit.c", &["-pthread"]);
+    for _ in 0..5 {
+        for who in ["own", "thread"] {
+            assert_passed(&program.run(&[("OMP_TARGET_OFFLOAD", "MANDATORY")], &[who]));
+        }
+    }
+}
+
 #[test]
 fn what_the_host_runs() {
     let program = Program::new("host.c", &[]);

@@ -94,6 +94,7 @@ macro_rules! export {
         #[cfg(target_arch = "x86_64")]
         #[unsafe(naked)]
         #[unsafe(export_name = concat!($prefix, stringify!($name)))]
+        #[allow(non_snake_case, reason = "the names are the ABI's")]
         unsafe extern "C" fn $name() {
             core::arch::naked_asm!(
                 "mov r10, qword ptr [rsp]",
@@ -110,12 +111,14 @@ macro_rules! export {
         #[cfg(target_arch = "x86_64")]
         #[unsafe(naked)]
         #[unsafe(export_name = concat!($prefix, stringify!($name)))]
+        #[allow(non_snake_case, reason = "the names are the ABI's")]
         unsafe extern "C" fn $name() {
             core::arch::naked_asm!("jmp {body}", body = sym $module::$name $(::<$host>)?)
         }
         #[cfg(target_arch = "aarch64")]
         #[unsafe(naked)]
         #[unsafe(export_name = concat!($prefix, stringify!($name)))]
+        #[allow(non_snake_case, reason = "the names are the ABI's")]
         unsafe extern "C" fn $name() {
             core::arch::naked_asm!("b {body}", body = sym $module::$name $(::<$host>)?)
         }

@@ -8,8 +8,8 @@ use gangway_bench::process::{figure, output};
 use gangway_bench::statistics::{median, median_ratio};
 use gangway_bench::table::{self, time};
 
-use crate::driver::{Driver, Runtime};
 use crate::programs::Programs;
+use gangway_bench::driver::{Driver, Runtime};
 
 /// What a loop is held against.
 #[derive(Clone, Copy, PartialEq, Eq)]

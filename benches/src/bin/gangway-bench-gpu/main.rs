@@ -7,7 +7,6 @@
 //! programs check their results; a wrong one ends the benchmark.
 #![forbid(unsafe_code)]
 
-mod driver;
 mod loops;
 mod programs;
 mod regions;
@@ -18,10 +17,10 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use clap::Parser;
+use gangway_bench::driver::Driver;
 use gangway_bench::machine;
 use gangway_bench::root::repository_root;
 
-use driver::Driver;
 use programs::Programs;
 use regions::Bare;
 

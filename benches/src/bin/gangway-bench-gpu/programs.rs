@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use gangway_bench::handwritten::{HandWritten, NATIVE, STRICT};
 use gangway_bench::process::compile;
 
-use crate::driver;
+use gangway_bench::driver;
 
 /// The processor that GPU code is compiled for.
 const ARCHITECTURE: &str = "--offload-arch=sm_80";

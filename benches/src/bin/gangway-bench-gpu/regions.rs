@@ -7,8 +7,8 @@ use gangway_bench::process::{figure, output};
 use gangway_bench::statistics::{median, median_ratio};
 use gangway_bench::table::{self, time};
 
-use crate::driver::{Driver, Runtime};
 use crate::programs::Programs;
+use gangway_bench::driver::{Driver, Runtime};
 
 /// The most that a region may take outside of the driver.
 const OUTSIDE: f64 = 1e3;

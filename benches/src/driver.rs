@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::process::{compile, output, undisturbed};
 use anyhow::{Context, Result, bail};
-use gangway_bench::process::{compile, output, undisturbed};
 
 /// What every CUDA driver is called.
 const LIBRARY: &str = "libcuda.so.1";
@@ -25,11 +25,15 @@ pub struct Driver {
 pub enum Runtime {
     /// The one that `gangway cc` has linked it with.
     Gangway,
+    /// That of its package.
     Stock,
 }
 
 impl Driver {
     /// NVIDIA's driver if there is a card, otherwise the virtual GPU's.
+    ///
+    /// # Errors
+    /// There is none, or what stands in front of it cannot be built.
     pub fn choose(root: &Path, virtual_gpu: &Path, want_virtual: bool, build: &Path) -> Result<Self> {
         let card = if want_virtual { None } else { card()? };
         let is_virtual = card.is_none();
@@ -58,21 +62,38 @@ impl Driver {
         })
     }
 
+    /// Whether it is the virtual GPU's.
+    #[must_use]
     pub fn is_virtual(&self) -> bool {
         self.is_virtual
     }
 
     /// The folder that leads to the driver; none for the one that the loader finds.
+    #[must_use]
     pub fn folder(&self) -> Option<&Path> {
         if self.is_virtual { self.file.parent() } else { None }
     }
 
     /// A command for a program on this driver.
+    #[must_use]
     pub fn command(&self, program: &Path, runtime: Runtime) -> Command {
         self.command_with(program, runtime, self.folder())
     }
 
-    /// The same with the calls of the driver counted.
+    /// A command for a program whose runtime somebody else chooses, on this driver with its calls
+    /// counted. With `null_kernels`, no kernel is started.
+    #[must_use]
+    pub fn counted_alone(&self, program: &Path, null_kernels: bool) -> Command {
+        let mut command = undisturbed(program);
+        command.env("LD_LIBRARY_PATH", &self.counting).env("GANGWAY_BENCH_DRIVER", &self.file);
+        if null_kernels {
+            command.env("GANGWAY_BENCH_NULL", "1");
+        }
+        command
+    }
+
+    /// As [`command`](Self::command), with the calls of the driver counted.
+    #[must_use]
     pub fn counted(&self, program: &Path, runtime: Runtime) -> Command {
         let mut command = self.command_with(program, runtime, Some(&self.counting));
         command.env("GANGWAY_BENCH_DRIVER", &self.file);
@@ -90,6 +111,9 @@ impl Driver {
     }
 
     /// Makes sure that a program gets the runtime that is asked for.
+    ///
+    /// # Errors
+    /// It gets another one.
     pub fn verify(&self, program: &Path, runtime: Runtime) -> Result<()> {
         let listing = output(self.command(program, runtime).env("LD_TRACE_LOADED_OBJECTS", "1"))?;
         let line = listing.lines().find(|line| line.contains("libomptarget.so"));
@@ -102,6 +126,7 @@ impl Driver {
 }
 
 /// Whether the stock runtime is installed.
+#[must_use]
 pub fn has_stock() -> bool {
     Path::new(STOCK).join("libomptarget.so.22.1").exists()
 }

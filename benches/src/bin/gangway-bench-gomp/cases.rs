@@ -1,0 +1,191 @@
+//! What is measured, and what it has to come to.
+
+use anyhow::Result;
+use gangway_bench::process::{figure, output};
+use gangway_bench::statistics::{median, median_ratio};
+use gangway_bench::table::time;
+
+use crate::programs::{Programs, Runtime};
+
+/// What a case is about.
+enum Kind {
+    /// Driver calls of one region whose data is present: the launch, and the wait.
+    Calls,
+    /// Time without kernels, as a part of stock's.
+    Time(f64),
+    /// Regions of two threads against those of one.
+    Scaling(f64),
+    /// The runtime's part of regions with kernels.
+    Overhead(f64),
+}
+
+struct Case {
+    name: &'static str,
+    title: &'static str,
+    program: &'static str,
+    argument: &'static str,
+    kind: Kind,
+}
+
+const fn case(
+    name: &'static str,
+    title: &'static str,
+    program: &'static str,
+    argument: &'static str,
+    kind: Kind,
+) -> Case {
+    Case { name, title, program, argument, kind }
+}
+
+/// The parts of stock's time that regions and mapping may take.
+const REGION: Kind = Kind::Time(0.3);
+const MAPPING: Kind = Kind::Time(0.5);
+/// The part of a kernel's region that may be the runtime's.
+const STREAM: Kind = Kind::Overhead(0.01);
+
+const CASES: &[Case] = &[
+    case("calls-empty", "driver calls, empty region", "regions", "empty", Kind::Calls),
+    case("calls-1", "driver calls, 1 present map", "regions", "present-1", Kind::Calls),
+    case("calls-20", "driver calls, 20 present maps", "regions", "present-20", Kind::Calls),
+    case("empty", "empty region", "regions", "empty", REGION),
+    case("present-1", "region, 1 present map", "regions", "present-1", REGION),
+    case("present-5", "region, 5 present maps", "regions", "present-5", REGION),
+    case("present-20", "region, 20 present maps", "regions", "present-20", REGION),
+    case("find", "region, 1 of 10,000 present objects", "mapping", "find", REGION),
+    case("threads", "two host threads launch", "two-threads", "present", Kind::Scaling(1.8)),
+    case("objects", "10,000 objects come and go", "mapping", "objects", MAPPING),
+    case("members", "structure with 16 pointers", "mapping", "members", MAPPING),
+    case("descriptors", "10 allocatable arrays of Fortran", "descriptors", "", MAPPING),
+    case("copy", "copy, 2^25 f64", "stream", "copy", STREAM),
+    case("mul", "mul, 2^25 f64", "stream", "mul", STREAM),
+    case("add", "add, 2^25 f64", "stream", "add", STREAM),
+    case("triad", "triad, 2^25 f64", "stream", "triad", STREAM),
+    case("dot", "dot, 2^25 f64", "stream", "dot", STREAM),
+];
+
+/// One line of the table.
+pub struct Row {
+    title: &'static str,
+    stock: String,
+    ours: String,
+    figure: String,
+    wanted: String,
+    passes: bool,
+}
+
+impl Row {
+    pub fn passes(&self) -> bool {
+        self.passes
+    }
+
+    pub fn cells(&self) -> [String; 6] {
+        let result = if self.passes { "pass" } else { "MISS" };
+        let Self { stock, ours, figure, wanted, .. } = self;
+        [self.title.into(), stock.clone(), ours.clone(), figure.clone(), wanted.clone(), result.into()]
+    }
+}
+
+/// Measures all cases whose name contains `only`.
+pub fn measure(programs: &Programs, only: Option<&str>, rounds: usize) -> Result<Vec<Row>> {
+    let mut rows = Vec::new();
+    for case in CASES.iter().filter(|case| only.is_none_or(|text| case.name.contains(text))) {
+        let row = case.measure(programs, rounds)?;
+        eprintln!("{}", row.cells().join("  "));
+        rows.push(row);
+    }
+    Ok(rows)
+}
+
+impl Case {
+    fn measure(&self, programs: &Programs, rounds: usize) -> Result<Row> {
+        match self.kind {
+            Kind::Calls => self.calls(programs),
+            Kind::Time(wanted) => self.time(programs, rounds, wanted),
+            Kind::Scaling(wanted) => self.scaling(programs, rounds, wanted),
+            Kind::Overhead(wanted) => self.overhead(programs, wanted),
+        }
+    }
+
+    fn run(&self, programs: &Programs, runtime: Runtime, null_kernels: bool) -> Result<String> {
+        self.run_program(programs, self.program, runtime, null_kernels)
+    }
+
+    fn run_program(
+        &self,
+        programs: &Programs,
+        program: &str,
+        runtime: Runtime,
+        null_kernels: bool,
+    ) -> Result<String> {
+        let mut command = programs.command(program, runtime, null_kernels);
+        if !self.argument.is_empty() {
+            command.arg(self.argument);
+        }
+        output(&mut command)
+    }
+
+    /// One launch and one wait.
+    fn calls(&self, programs: &Programs) -> Result<Row> {
+        let [stock, ours] = [Runtime::Stock, Runtime::Gangway].map(|runtime| {
+            let text = self.run(programs, runtime, true)?;
+            let mut calls = Vec::new();
+            for line in text.lines().filter_map(|line| line.strip_prefix("call ")) {
+                if let Some((name, count)) = line.split_once(' ') {
+                    calls.push((name.to_owned(), count.parse::<f64>()?));
+                }
+            }
+            Ok::<_, anyhow::Error>(calls)
+        });
+        let (stock, ours) = (stock?, ours?);
+        let all = |calls: &[(String, f64)]| calls.iter().map(|(_, count)| count).sum::<f64>();
+        let allowed = ["cuLaunchKernel", "cuStreamSynchronize"];
+        let passes = ours.iter().all(|(name, count)| {
+            // What happens now and then counts as nothing.
+            *count <= 0.01 || allowed.contains(&name.as_str()) && *count <= 1.01
+        });
+        let shown = |calls| format!("{:.0}", all(calls));
+        Ok(self.row(shown(&stock), shown(&ours), shown(&ours), "2: launch and wait".into(), passes))
+    }
+
+    fn time(&self, programs: &Programs, rounds: usize, wanted: f64) -> Result<Row> {
+        let (mut stock, mut ours) = (Vec::new(), Vec::new());
+        for _ in 0..rounds {
+            stock.push(figure(&self.run(programs, Runtime::Stock, true)?, "best_ns")?);
+            ours.push(figure(&self.run(programs, Runtime::Gangway, true)?, "best_ns")?);
+        }
+        let ratio = median_ratio(&ours, &stock);
+        let times = (time(median(&stock)), time(median(&ours)));
+        Ok(self.row(times.0, times.1, format!("{ratio:.2}"), format!("{wanted:.2}"), ratio <= wanted))
+    }
+
+    fn scaling(&self, programs: &Programs, rounds: usize, wanted: f64) -> Result<Row> {
+        let mut scaling = [Vec::new(), Vec::new()];
+        for _ in 0..rounds {
+            for (runtime, scaling) in [Runtime::Stock, Runtime::Gangway].into_iter().zip(&mut scaling) {
+                let best = |program| -> Result<f64> {
+                    figure(&self.run_program(programs, program, runtime, true)?, "best_ns")
+                };
+                let (one, two) = (best("one-thread")?, best("two-threads")?);
+                scaling.push(2.0 * one / two);
+            }
+        }
+        let [stock, ours] = scaling.map(|values| median(&values));
+        let shown = |value: f64| format!("{value:.2}");
+        Ok(self.row(shown(stock), shown(ours), shown(ours), shown(wanted), ours >= wanted))
+    }
+
+    fn overhead(&self, programs: &Programs, wanted: f64) -> Result<Row> {
+        let [stock, ours] = [Runtime::Stock, Runtime::Gangway].map(|runtime| {
+            let text = self.run(programs, runtime, false)?;
+            Ok::<_, anyhow::Error>((figure(&text, "best_ns")?, figure(&text, "overhead")?))
+        });
+        let (stock, ours) = (stock?, ours?);
+        let shown = |(best, share): (f64, f64)| format!("{} ({:.2} %)", time(best), 100.0 * share);
+        let figures = (format!("{:.2} %", 100.0 * ours.1), format!("{:.2} %", 100.0 * wanted));
+        Ok(self.row(shown(stock), shown(ours), figures.0, figures.1, ours.1 <= wanted))
+    }
+
+    fn row(&self, stock: String, ours: String, figure: String, wanted: String, passes: bool) -> Row {
+        Row { title: self.title, stock, ours, figure, wanted, passes }
+    }
+}

@@ -1,0 +1,120 @@
+//! Programs of stock GCC under its own runtime library and under Gangway's front end, on the
+//! virtual GPU's driver, alternating in one run.
+//!
+//! `make bench-gomp` calls it. It compiles `benches/gomp/` and what the other benchmarks share
+//! with gcc-12 and gfortran-12, measures each case with the same binary under both, prints the
+//! tables and writes `docs/benchmarks-gomp.md`. The programs check their results.
+#![forbid(unsafe_code)]
+
+mod cases;
+mod programs;
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, ensure};
+use clap::Parser;
+use gangway_bench::driver::Driver;
+use gangway_bench::root::repository_root;
+use gangway_bench::{machine, table};
+
+use cases::Row;
+use programs::Programs;
+
+/// Measure GCC's programs under libgomp's own runtime and under Gangway's.
+#[derive(Parser)]
+struct Options {
+    /// How often every case runs under each of the two.
+    #[arg(long, default_value_t = 5)]
+    rounds: usize,
+
+    /// Run only the cases whose name contains this text (nothing is saved).
+    #[arg(long)]
+    only: Option<String>,
+
+    /// Gangway's installation.
+    #[arg(long, default_value = "build/stage")]
+    stage: PathBuf,
+
+    /// Where the report goes.
+    #[arg(long, default_value = "docs/benchmarks-gomp.md")]
+    save: PathBuf,
+
+    /// End with status 1 if any figure misses its bar.
+    #[arg(long)]
+    check: bool,
+}
+
+fn main() -> ExitCode {
+    match run(&Options::parse()) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("gangway-bench-gomp: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// `Ok(false)` says that `--check` was given and a figure missed its bar.
+fn run(options: &Options) -> Result<bool> {
+    let root = repository_root()?;
+    let library = root.join(&options.stage).join("lib/gangway");
+    let build = root.join("build/bench-gomp");
+    std::fs::create_dir_all(&build)?;
+    // A card would have its own figures; what is compared here is the host's work.
+    let driver = Driver::choose(&root, &library.join("vgpu"), true, &build)?;
+    let programs = Programs::build(&root, &build, driver, library.join("libgangway-gomp.so"))?;
+    let rows = cases::measure(&programs, options.only.as_deref(), options.rounds.max(1))?;
+    ensure!(!rows.is_empty(), "no case has such a name");
+    let text = render(&rows);
+    println!("\n{text}");
+    if options.only.is_none() {
+        let path = root.join(&options.save);
+        let facts = machine::describe(&root);
+        std::fs::write(&path, document(&text, &facts, options.rounds))
+            .with_context(|| format!("cannot write {}", path.display()))?;
+        println!("saved to {}", options.save.display());
+    }
+    Ok(!options.check || rows.iter().all(Row::passes))
+}
+
+fn render(rows: &[Row]) -> String {
+    let head = ["Case", "Stock", "Gangway", "Figure", "Wanted", "Result"].map(String::from);
+    let lines: Vec<_> = std::iter::once(head).chain(rows.iter().map(Row::cells)).collect();
+    table::render(&lines)
+}
+
+/// The whole of `docs/benchmarks-gomp.md`.
+fn document(text: &str, facts: &[(&'static str, String)], rounds: usize) -> String {
+    let mut page = String::from(
+        "# Benchmarks of GCC's programs\n\n\
+         The same binaries of gcc-12 and gfortran-12 (`-O2 -fopenmp -foffload=nvptx-none`) under stock\n\
+         libgomp with its plugin and under Gangway's front end, both on the virtual GPU's driver,\n\
+         alternating. `make bench-gomp` writes this file.\n\n",
+    );
+    for (label, value) in facts {
+        let _ = writeln!(page, "- {label}: {value}");
+    }
+    let _ = write!(
+        page,
+        "\n{text}\n\
+         - Regions and mapping are measured without kernels: a library in front of the driver answers\n  \
+           `cuLaunchKernel` by itself. What is left is the runtime, and the driver's other calls. The best\n  \
+           of many batches counts; figures are medians of {rounds} processes. The figure is our time / that\n  \
+           of stock.\n\
+         - An empty region has no maps, so stock libgomp makes no table for it. What either runtime\n  \
+           adds there to the two calls of the driver are some ten nanoseconds.\n\
+         - Two host threads launch regions with an array each. The figure is how many regions they launch\n  \
+           in the time that one thread takes for one.\n\
+         - BabelStream's kernels run on 2^25 doubles. The figure is the part of a region that is spent\n  \
+           outside of launching and waiting: the lowest of five passes.\n\n\
+         ## Reproduce\n\n\
+         ```sh\n\
+         make bench-gomp                                                        # everything, and rewrite this file\n\
+         cargo run --release -p gangway-bench --bin gangway-bench-gomp -- --only present\n\
+         ```\n",
+    );
+    page
+}
