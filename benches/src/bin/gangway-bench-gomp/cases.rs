@@ -159,19 +159,28 @@ impl Case {
     }
 
     fn scaling(&self, programs: &Programs, rounds: usize, wanted: f64) -> Result<Row> {
-        let mut scaling = [Vec::new(), Vec::new()];
+        let mut measured = [const { (Vec::new(), Vec::new(), Vec::new()) }; 2];
         for _ in 0..rounds {
-            for (runtime, scaling) in [Runtime::Stock, Runtime::Gangway].into_iter().zip(&mut scaling) {
-                let best = |program| -> Result<f64> {
-                    figure(&self.run_program(programs, program, runtime, true)?, "best_ns")
+            for (runtime, (scaling, one, two)) in
+                [Runtime::Stock, Runtime::Gangway].into_iter().zip(&mut measured)
+            {
+                let run = |program| -> Result<(f64, f64)> {
+                    let text = self.run_program(programs, program, runtime, true)?;
+                    Ok((figure(&text, "best_ns")?, figure(&text, "cpu_ns")?))
                 };
-                let (one, two) = (best("one-thread")?, best("two-threads")?);
-                scaling.push(2.0 * one / two);
+                let (alone, both) = (run("one-thread")?, run("two-threads")?);
+                scaling.push(2.0 * alone.0 / both.0);
+                one.push(alone.1);
+                two.push(both.1);
             }
         }
-        let [stock, ours] = scaling.map(|values| median(&values));
-        let shown = |value: f64| format!("{value:.2}");
-        Ok(self.row(shown(stock), shown(ours), shown(ours), shown(wanted), ours >= wanted))
+        let [stock, ours] = measured.map(|(scaling, one, two)| {
+            let cpu = format!("{} → {}", time(median(&one)), time(median(&two)));
+            (median(&scaling), cpu)
+        });
+        let shown = |(value, cpu): &(f64, String)| format!("{value:.2} ({cpu})");
+        let figures = (format!("{:.2}", ours.0), format!("{wanted:.2}"));
+        Ok(self.row(shown(&stock), shown(&ours), figures.0, figures.1, ours.0 >= wanted))
     }
 
     fn overhead(&self, programs: &Programs, wanted: f64) -> Result<Row> {

@@ -107,7 +107,10 @@ fn document(text: &str, facts: &[(&'static str, String)], rounds: usize) -> Stri
          - An empty region has no maps, so stock libgomp makes no table for it. What either runtime\n  \
            adds there to the two calls of the driver are some ten nanoseconds.\n\
          - Two host threads launch regions with an array each. The figure is how many regions they launch\n  \
-           in the time that one thread takes for one.\n\
+           in the time that one thread takes for one; a machine with other work has no second processor\n  \
+           for it. In brackets is what a region takes of its thread's processor, alone and beside the\n  \
+           other thread: that is what the threads cost each other. Where one waits for the other, as\n  \
+           under stock libgomp, it takes nothing of a processor.\n\
          - BabelStream's kernels run on 2^25 doubles. The figure is the part of a region that is spent\n  \
            outside of launching and waiting: the lowest of five passes.\n\n\
          ## Reproduce\n\n\
