@@ -11,7 +11,7 @@ use std::ops::Range;
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
-use cranelift_codegen::ir::{InstBuilder, Value};
+use cranelift_codegen::ir::{BlockArg, InstBuilder, Value};
 use gangway_ptx::meaning::{Bits, Compute, Integer, Logic, Part};
 use gangway_ptx::{Base, Instruction, Meaning, Opcode, Operand, Type};
 use rustc_hash::FxHashMap;
@@ -413,26 +413,41 @@ impl Emitter<'_, '_> {
         sources: &[Source],
     ) -> Option<()> {
         let wide = self.builder.func.dfg.value_type(base) == I64;
+        let agrees = |emitter: &mut Self, lane: Value| {
+            let value = emitter.value_in(lane, opcode, compute, sources)?;
+            let offset = emitter.times(lane, step, wide);
+            let expected = emitter.builder.ins().iadd(base, offset);
+            let expected = if step == 0 { first } else { expected };
+            Some(emitter.builder.ins().icmp(IntCC::Equal, value, expected))
+        };
+        let wraps = if ordered { self.wraps(opcode, sources) } else { None };
+        // In the last turn all lanes that are left agree.
+        let end = self.builder.ins().iconst(I32, LANES as i64 - 1);
+        let mut all = agrees(self, end)?;
+        if let Some(wraps) = wraps {
+            all = self.builder.ins().band_not(all, wraps);
+        }
+        let (some, found) = (self.builder.create_block(), self.builder.create_block());
+        self.builder.append_block_param(found, I32);
+        self.builder.ins().brif(all, found, &[BlockArg::Value(end)], some, &[]);
+        self.builder.seal_block(some);
+        self.builder.switch_to_block(some);
         let mut last = leader;
         for distance in [16, 8, 4, 2, 1] {
             let lane = self.builder.ins().iadd_imm_s(last, distance);
             let there = self.builder.ins().icmp_imm_u(IntCC::UnsignedLessThan, lane, LANES as i64);
-            let value = self.value_in(lane, opcode, compute, sources)?;
-            let expected = match step {
-                0 => first,
-                _ => {
-                    let offset = self.times(lane, step, wide);
-                    self.builder.ins().iadd(base, offset)
-                }
-            };
-            let same = self.builder.ins().icmp(IntCC::Equal, value, expected);
-            let agrees = self.builder.ins().band(there, same);
-            last = self.builder.ins().select(agrees, lane, last);
+            let same = agrees(self, lane)?;
+            let both = self.builder.ins().band(there, same);
+            last = self.builder.ins().select(both, lane, last);
         }
-        if ordered && let Some(over) = self.wraps(opcode, sources) {
+        if let Some(wraps) = wraps {
             // Then nothing is known but of the leader.
-            last = self.builder.ins().select(over, leader, last);
+            last = self.builder.ins().select(wraps, leader, last);
         }
+        self.builder.ins().jump(found, &[BlockArg::Value(last)]);
+        self.builder.seal_block(found);
+        self.builder.switch_to_block(found);
+        let last = self.builder.block_params(found)[0];
         let builder = &mut self.builder;
         let (one, two) = (builder.ins().iconst(I32, 1), builder.ins().iconst(I32, 2));
         // Of all lanes that is two to the power of 32, which is zero.
