@@ -27,6 +27,10 @@ const CHUNK: usize = 64 << 10;
 /// Bytes that are pinned at most: all processes of the machine share what there is.
 const MOST: usize = 32 << 20;
 
+/// How many requests are not passed on when the back end has given none: twice as many each time,
+/// up to the second number. Memory that can be pinned may have become free.
+const RESTS: (u32, u32) = (64, 1 << 16);
+
 /// The blocks of one device.
 #[derive(Default)]
 pub(crate) struct Staging(Mutex<State>);
@@ -37,8 +41,10 @@ struct State {
     idle: [Vec<Arc<Block>>; CLASSES],
     chunks: Vec<Chunk>,
     bytes: usize,
-    /// The back end has given none: it is not asked again.
-    refused: bool,
+    /// How often in a row the back end has given none.
+    refusals: u32,
+    /// For so many requests it is not asked again.
+    rest: u32,
 }
 
 struct Chunk {
@@ -128,7 +134,11 @@ impl Opened {
         let block = SMALLEST << class;
         let size = CHUNK.max(block);
         let mut state = staging.state();
-        if state.refused || state.bytes + size > MOST {
+        if state.bytes + size > MOST {
+            return false;
+        }
+        if state.rest > 0 {
+            state.rest -= 1;
             return false;
         }
         state.bytes += size;
@@ -137,9 +147,11 @@ impl Opened {
         let mut state = staging.state();
         let Ok(memory) = memory else {
             state.bytes -= size;
-            state.refused = true;
+            state.rest = RESTS.0.saturating_mul(1 << state.refusals.min(16)).min(RESTS.1);
+            state.refusals += 1;
             return false;
         };
+        state.refusals = 0;
         let addresses = (memory.0..memory.0 + size).step_by(block);
         let blocks: Vec<_> =
             addresses.map(|address| Arc::new(Block { address, class, state: AtomicU8::new(KEPT) })).collect();
