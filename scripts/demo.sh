@@ -27,7 +27,10 @@ echo "compiling the examples with the stock compilers"
 
 gcc=(gcc-12 -O2 -Wall -ffp-contract=off -foffload=nvptx-none)
 "${gcc[@]}" -fopenmp examples/mandelbrot.c -o "$out/mandelbrot"
-"${gcc[@]}" -fopenacc -foffload=-lm examples/laplace.c -o "$out/laplace" -lm
+for name in laplace heat_acc nbody_acc; do
+  "${gcc[@]}" -fopenacc -foffload=-lm "examples/$name.c" -o "$out/$name" -lm
+done
+gfortran-12 -O2 -fopenacc -foffload=nvptx-none -foffload=-lgfortran -J "$out" examples/cg_acc.f90 -o "$out/cg_acc"
 
 passed=0 failed=0 traces=()
 declare -A result
@@ -50,7 +53,7 @@ run() {
   fi
 }
 
-# Those of GCC are for NVIDIA's GPUs: stock libgomp finds a virtual one.
+# Those of GCC are for NVIDIA's GPUs, of which there is a virtual one.
 run_gcc() {
   local name=$1
   shift
@@ -71,10 +74,12 @@ for device in cpu vgpu; do
   run "$device" cg
 done
 run_gcc mandelbrot "$out/mandelbrot.png"
-run_gcc laplace
+for name in laplace heat_acc cg_acc nbody_acc; do
+  run_gcc "$name"
+done
 
 printf '\n%-12s %-12s %s\n' example 'CPU devices' 'virtual GPU'
-for name in heat nbody pipeline cg mandelbrot laplace; do
+for name in heat nbody pipeline cg mandelbrot laplace heat_acc cg_acc nbody_acc; do
   printf '%-12s %-12s %s\n' "$name" "${result[cpu/$name]:--}" "${result[vgpu/$name]:--}"
 done
 printf '\n'

@@ -15,9 +15,19 @@ struct Program {
 
 impl Program {
     fn new(source: &str) -> Self {
+        Self::compile(&format!("openacc/{source}"), &["-pthread"])
+    }
+
+    /// One of the repository's examples.
+    fn example(source: &str) -> Self {
+        let library = if source.ends_with(".f90") { "-foffload=-lgfortran" } else { "-foffload=-lm" };
+        Self::compile(&format!("../../../../examples/{source}"), &[library, "-lm"])
+    }
+
+    fn compile(source: &str, flags: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("program");
-        support::compile(&format!("openacc/{source}"), &file, &[]);
+        support::compile(source, &file, flags);
         Self { folder, file }
     }
 
@@ -33,6 +43,16 @@ impl Program {
         assert_passed(&self.run(&options, &[("ACC_DEVICE_TYPE", "nvidia")], &[]));
         let report = std::fs::read_to_string(report).unwrap();
         assert!(report.contains("omp_fn"), "no kernel has run on Gangway:\n{report}");
+    }
+
+    /// Runs it on the device and on the host; what it prints says that its results are right.
+    fn is_right(&self, arguments: &[&str]) {
+        for device in ["nvidia", "host"] {
+            let output = self.run(&[], &[("ACC_DEVICE_TYPE", device)], arguments);
+            let (out, error) =
+                (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+            assert!(output.status.success() && out.contains("passed"), "{device}: {out}{error}");
+        }
     }
 
     /// Runs it on the host as if that were a device.
@@ -73,4 +93,28 @@ fn descriptors_and_routines_of_fortran() {
 #[test]
 fn what_tools_are_told() {
     Program::new("profile.c").passes();
+}
+
+/// Threads, queues and data directives by chance; the program knows what must come out.
+#[test]
+fn threads_and_queues() {
+    let program = Program::new("stress.c");
+    for seed in ["1", "2", "3"] {
+        assert_passed(&program.run(&[], &[("ACC_DEVICE_TYPE", "nvidia")], &["2", seed]));
+    }
+}
+
+#[test]
+fn example_heat_with_queues() {
+    Program::example("heat_acc.c").is_right(&["64", "20"]);
+}
+
+#[test]
+fn example_conjugate_gradients() {
+    Program::example("cg_acc.f90").is_right(&["20"]);
+}
+
+#[test]
+fn example_bodies() {
+    Program::example("nbody_acc.c").is_right(&["128", "4"]);
 }

@@ -215,6 +215,16 @@ fn begin_to_use<H: Host>() -> Current {
     thread::current().unwrap_or(Current { device_type: DeviceType::Host, number: 0, place: Place::Host })
 }
 
+/// The device that the thread uses, or will, if the program uses any: a thread may wait for what
+/// others have begun.
+#[must_use]
+pub fn if_started() -> Option<Current> {
+    if DEFAULT_TYPE.load(Ordering::Acquire) != 0 {
+        attach(-1);
+    }
+    thread::current()
+}
+
 /// The scope of a routine or construct for tools.
 #[inline]
 #[must_use]

@@ -97,10 +97,8 @@ pub(crate) fn remove_all(device: &'static Device) {
 
 /// The thread's device; the routine needs one that has been used before.
 fn active() -> Place {
-    let Some(current) = thread::current() else {
-        mistake(format_args!(
-            "no device active\n  help: call acc_init, or wait after the first construct of the thread"
-        ))
+    let Some(current) = thread::current().or_else(device::if_started) else {
+        mistake(format_args!("no device active\n  help: call acc_init, or wait after the first construct"))
     };
     current.place
 }
@@ -141,7 +139,7 @@ fn wait(device: &'static Device, asynchronous: i32) {
 /// Waits for all that is in any queue.
 pub extern "C" fn acc_wait_all() {
     guard((), || {
-        if let Some(current) = thread::current()
+        if let Some(current) = thread::current().or_else(device::if_started)
             && let Place::Device(device) = current.place
         {
             wait_all(device);

@@ -99,6 +99,14 @@ impl Work {
         {
             return self.attach_with(holder, request, None, kind.has(MapKind::COUNTED));
         }
+        // What is attached is so once more, wherever the host's pointer points.
+        if kind.has(MapKind::COUNTED)
+            && let Some(holder) = self.present(pointer, size)
+            && holder.attach_again(pointer)
+        {
+            self.attached.push((holder, pointer));
+            return Ok(());
+        }
         if !kind.has(MapKind::PRESENT) || self.unified_shared_memory {
             return Ok(());
         }

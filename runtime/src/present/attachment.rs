@@ -165,6 +165,18 @@ impl<'t> EntryRef<'t> {
         attachments.iter().filter(|a| pointers.contains(&a.host_pointer)).cloned().collect()
     }
 
+    /// Adds one to the count of a pointer that has been attached. False: it has not.
+    #[cold]
+    #[must_use]
+    pub fn attach_again(self, host_pointer: usize) -> bool {
+        if !self.has_attachments() {
+            return false;
+        }
+        let mut attachments = self.idle_attachments(host_pointer);
+        let found = attachments.iter_mut().find(|a| a.host_pointer == host_pointer && a.count != 0);
+        found.map(|attachment| attachment.count += 1).is_some()
+    }
+
     /// Takes one from an attachment's count, or `all`. What it answers was the last, of an
     /// entry that stays: the caller gives the device pointer the host's value and then calls
     /// [`PresentTable::detached`]. Nothing happens to a pointer that has no count.

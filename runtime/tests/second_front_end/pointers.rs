@@ -184,6 +184,23 @@ fn sections_with_a_bias() {
     });
 }
 
+/// Of what a pointer points to only a section is there, to which it has been attached.
+#[test]
+fn attached_once_more_without_a_section() {
+    Program::each(Language::OpenAcc, |program| {
+        let linked = Linked::new();
+        let part = (address(&*linked.data) + 16, 32, TO);
+        program.begin(&[linked.holder(TO), part, linked.pointer(16, ATTACH)]).unwrap();
+        let section = program.device_address(part.0).unwrap().0;
+        program.begin(&[linked.pointer(0, ATTACH)]).unwrap();
+        program.finish(&[linked.pointer(0, DETACH)]).unwrap();
+        assert_eq!(linked.on_device(program), section - 16);
+        program.finish(&[linked.pointer(0, DETACH)]).unwrap();
+        assert_eq!(linked.on_device(program), address(&*linked.data));
+        program.finish(&[linked.holder(DELETE), (part.0, part.1, DELETE)]).unwrap();
+    });
+}
+
 #[test]
 fn nothing_to_attach_to() {
     Program::each(Language::OpenAcc, |program| {

@@ -24,7 +24,8 @@ pub fn stage() -> PathBuf {
 /// Compiles a program of these tests with stock GCC. Those in `openacc` are OpenACC's, the others
 /// OpenMP's.
 pub fn compile(source: &str, output: &Path, flags: &[&str]) {
-    let model = if source.starts_with("openacc/") { "-fopenacc" } else { "-fopenmp" };
+    let openacc = source.starts_with("openacc/") || source.contains("_acc.");
+    let model = if openacc { "-fopenacc" } else { "-fopenmp" };
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs").join(source);
     let compiler = match source.extension().and_then(|extension| extension.to_str()) {
         Some("cpp") => "g++-12",
