@@ -1,6 +1,5 @@
 //! The processors of one virtual device.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -11,7 +10,7 @@ use crate::device::Device;
 use crate::fault::{Fault, Place};
 use crate::output;
 use crate::program::{KernelId, LoadError, Program};
-use crate::run::{Cache, Distrust, Interpreter, Job, Pool, fall_back};
+use crate::run::{CodeCache, Interpreter, Job, Pool, fall_back};
 
 /// How an engine works.
 #[derive(Clone, Debug)]
@@ -23,8 +22,8 @@ pub struct Options {
     /// Check every access to the byte.
     pub check: bool,
     pub execution: Execution,
-    /// Where compiled code is kept between runs, if anywhere.
-    pub cache: Option<PathBuf>,
+    /// Where compiled code is kept for others who load the same module, if anywhere.
+    pub cache: Option<Arc<CodeCache>>,
     /// Bytes of local memory per thread; see also [`Engine::set_stack`].
     pub stack: u64,
     /// Bytes of the heap of the device's `malloc`; see also [`Engine::set_heap`].
@@ -67,8 +66,6 @@ pub struct Engine {
     device: Arc<Device>,
     options: Options,
     stack: AtomicU64,
-    /// None where none is asked for; otherwise there may be a reason not to use it.
-    cache: Option<Result<Arc<Cache>, Distrust>>,
     interpreter: Interpreter,
     pool: Pool,
 }
@@ -78,17 +75,8 @@ impl Engine {
     pub fn new(options: Options) -> Arc<Self> {
         let device = Arc::new(Device::new(options.device, options.check, options.heap));
         let pool = Pool::new(device.clone(), options.workers);
-        let compiles = options.execution != Execution::Interpreted;
-        let folder = options.cache.as_deref().filter(|_| compiles);
-        let cache = folder.map(|folder| Cache::open(folder).map(Arc::new));
         let stack = AtomicU64::new(options.stack);
-        Arc::new(Engine { device, options, stack, cache, interpreter: Interpreter::default(), pool })
-    }
-
-    /// Why compiled code is not kept although a folder is named, for the trace.
-    #[must_use]
-    pub fn cache_refusal(&self) -> Option<String> {
-        self.cache.as_ref()?.as_ref().err().map(ToString::to_string)
+        Arc::new(Engine { device, options, stack, interpreter: Interpreter::default(), pool })
     }
 
     /// Gives the threads of later launches so many bytes of local memory.
@@ -104,8 +92,7 @@ impl Engine {
 
     /// Places a linked module: its variables get memory and their initial values.
     pub fn load(&self, module: Module) -> Result<Arc<Program>, LoadError> {
-        let cache = self.cache.as_ref().and_then(|cache| cache.as_ref().ok());
-        Program::load(module, &self.device, cache.cloned()).map(Arc::new)
+        Program::load(module, &self.device, self.options.cache.clone()).map(Arc::new)
     }
 
     /// Compiles a kernel's own code for a launch, if that is not done yet: then the launch itself

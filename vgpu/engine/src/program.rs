@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 
 use crate::device::{Device, Held, function_address};
 use crate::load::{self, Graph, Places};
-use crate::run::{Cache, Table};
+use crate::run::{CodeCache, Table};
 
 /// A loaded module. Dropping it frees its variables.
 pub struct Program {
@@ -39,7 +39,7 @@ pub struct Program {
     /// Where dynamic shared memory begins in a block's.
     shared: u64,
     device: Arc<Device>,
-    cache: Option<Arc<Cache>>,
+    cache: Option<Arc<CodeCache>>,
     table: Table,
     /// Holds the variables' memory.
     _memory: Vec<Held>,
@@ -99,7 +99,7 @@ impl Program {
     pub(crate) fn load(
         module: Module,
         device: &Arc<Device>,
-        cache: Option<Arc<Cache>>,
+        cache: Option<Arc<CodeCache>>,
     ) -> Result<Self, LoadError> {
         gangway_ptx::check_sizes(&module).map_err(LoadError::TooLarge)?;
         let module = Arc::new(module);
@@ -264,7 +264,7 @@ impl Program {
     }
 
     /// Where its compiled code is kept.
-    pub(crate) fn cache(&self) -> Option<&Cache> {
+    pub(crate) fn cache(&self) -> Option<&CodeCache> {
         self.cache.as_deref()
     }
 

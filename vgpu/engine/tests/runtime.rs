@@ -5,9 +5,10 @@ mod bench;
 
 use std::fmt::Write;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use bench::{Bench, options};
-use gangway_engine::{Engine, Execution, LoadError, Options, Reason};
+use gangway_engine::{CodeCache, Engine, Execution, LoadError, Options, Reason};
 
 /// The start of a kernel: `%i` is the thread's number in its block, `%at` the address of its word.
 const START: &str = "
@@ -478,6 +479,26 @@ fn many_threads_launch_at_once() {
 }
 
 #[test]
+fn engines_share_code() {
+    let cache = Arc::new(CodeCache::new());
+    let text = kernel("ld.global.u32 %x, [nine]; add.u32 %x, %x, %i; st.global.u32 [%at], %x; ret;");
+    let text = format!(".global .u32 nine = 9; {text}");
+    let run = || {
+        let bench = Bench::new(Options { cache: Some(cache.clone()), ..options() }, &text);
+        bench.launch(1, [40, 1, 1], false).expect("no fault");
+        // The variable and the buffer are elsewhere in each.
+        assert_eq!(bench.words()[39], 48);
+        bench
+    };
+    let first = run();
+    let second = run();
+    drop(first);
+    second.launch(1, [40, 1, 1], false).expect("no fault");
+    drop(second);
+    drop(run());
+}
+
+#[test]
 fn code_is_kept_between_engines() {
     let folder = tempfile::tempdir().expect("a folder");
     let files = || -> Vec<PathBuf> {
@@ -489,7 +510,8 @@ fn code_is_kept_between_engines() {
     };
     let text = kernel("add.u32 %x, %i, 9; st.global.u32 [%at], %x; ret;");
     let run = |text: &str| {
-        let bench = Bench::new(Options { cache: Some(folder.path().to_owned()), ..options() }, text);
+        let bench =
+            Bench::new(Options { cache: Some(Arc::new(CodeCache::open(folder.path()))), ..options() }, text);
         bench.launch(1, [40, 1, 1], false).expect("no fault");
         assert_eq!(bench.words()[39], 48);
     };

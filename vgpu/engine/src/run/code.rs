@@ -1,8 +1,8 @@
 //! Machine code that can run: the executable memory that it is in, and the way back from an address
 //! in it to a PTX instruction.
 //!
-//! Memory is first written, then made executable, and never both (W^X). Code objects live as
-//! long as their program; the registry of address ranges is asked only after a fault.
+//! Memory is first written, then made executable, and never both (W^X). Code objects live at least
+//! as long as the programs that use them; the registry of address ranges is asked only after a fault.
 
 use std::ptr::NonNull;
 
@@ -47,6 +47,12 @@ impl CodeObject {
         }
         let start = NonNull::new(start).expect("mmap does not give null");
         Ok(CodeObject { start, mapped, length, function, positions: compiled.positions })
+    }
+
+    /// Bytes of memory that it takes.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.mapped
     }
 
     /// Where it is entered.

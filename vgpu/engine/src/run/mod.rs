@@ -31,7 +31,7 @@ mod trap;
 mod warp;
 mod worker;
 
-pub(crate) use cache::{Cache, Distrust};
+pub use cache::CodeCache;
 pub use clock::CLOCK_KHZ;
 pub(crate) use interpret::Interpreter;
 pub(crate) use job::Job;

@@ -1,20 +1,20 @@
 //! The compiled functions of a program, each made when it is first called.
 //!
 //! Compiled code calls through the entries and asks for those that are null. Two workers may ask
-//! for the same one at once: the second waits for the first. Code stays until the program is
-//! dropped.
+//! for the same one at once: the second waits for the first. Code stays at least until the program
+//! is dropped.
 
 use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
 use gangway_interpreter::FaultKind;
 
 use super::builtin;
-use super::cache::{self, Cache, Key};
+use super::cache::{self, CodeCache, Key};
 use super::code::CodeObject;
 use crate::abi::Flavour;
 use crate::compile::{self, BlockShape};
@@ -31,7 +31,7 @@ pub(crate) struct Table {
     compiling: [Mutex<()>; LOCKS],
     /// What the compiler has refused, by shape and entry: it would refuse it at each launch.
     refused: Mutex<BTreeMap<(usize, usize), FaultKind>>,
-    objects: RwLock<Vec<CodeObject>>,
+    objects: RwLock<Vec<Arc<CodeObject>>>,
     digest: OnceLock<Key>,
 }
 
@@ -115,7 +115,7 @@ impl Table {
     }
 
     /// The cache, and the hash of the module that files are named by.
-    fn cached<'a>(&'a self, program: &'a Program) -> Option<(&'a Cache, &'a Key)> {
+    fn cached<'a>(&'a self, program: &'a Program) -> Option<(&'a CodeCache, &'a Key)> {
         let cache = program.cache()?;
         Some((cache, self.digest.get_or_init(|| cache::digest(program.module()))))
     }
@@ -143,9 +143,7 @@ impl Table {
             abreast: program.keeps_abreast(),
             waits: program.waits(),
         };
-        let refused = |compile::Refused(what)| FaultKind::Unsupported(what);
-        let compiled = cache::compile(self.cached(program), &request).map_err(refused)?;
-        let object = CodeObject::new(function, compiled).map_err(FaultKind::Launch)?;
+        let object = cache::compile(self.cached(program), &request)?;
         let entry = object.entry();
         self.objects.write().unwrap_or_else(PoisonError::into_inner).push(object);
         Ok(entry.cast())

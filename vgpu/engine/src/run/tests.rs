@@ -4,9 +4,9 @@ use std::ffi::c_void;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use super::Job;
 use super::pool::Pool;
 use super::slot::host_of;
+use super::{CodeCache, Job};
 use crate::abi::{ALL, Converged, Flavour, Masked, Warp};
 use crate::compile::BlockShape;
 use crate::device::Device;
@@ -125,6 +125,33 @@ fn what_the_compiler_refuses_is_not_tried_again() {
     assert_eq!(resolve(32), (first.clone(), 0), "the same answer, and no work for it");
     let (other, steps) = resolve(16);
     assert!(other == first && steps > 0, "blocks of another shape are another question: {other}, {steps}");
+}
+
+#[test]
+fn modules_that_are_equal_share_code() {
+    let cache = Arc::new(CodeCache::new());
+    let load = |text: &str, check| {
+        let device = Arc::new(Device::new(0, check, 1 << 20));
+        let module = gangway_ptx::parse(text).expect("a module");
+        Program::load(module, &device, Some(cache.clone())).expect("memory")
+    };
+    let code = |program: &Program, flavour| {
+        let code = program.table().resolve(program, BlockShape::of([32, 1, 1]), 0, flavour);
+        code.expect("the compiler takes it")
+    };
+    let (first, second) = (load(KERNEL, false), load(KERNEL, false));
+    let converged = code(&first, Flavour::Converged);
+    assert_eq!(code(&second, Flavour::Converged), converged);
+    assert_ne!(code(&first, Flavour::Masked), converged);
+    let (checked, other) = (load(KERNEL, true), load(&KERNEL.replace("[s], 0", "[s], 1"), false));
+    assert_ne!(code(&checked, Flavour::Converged), converged);
+    assert_ne!(code(&other, Flavour::Converged), converged);
+    // Faults are looked up in the code of the program that has them.
+    assert!(second.table().find(converged as usize).is_some());
+    assert!(other.table().find(converged as usize).is_none());
+    // Code outlives the programs.
+    drop((first, second));
+    assert_eq!(code(&load(KERNEL, false), Flavour::Converged), converged);
 }
 
 #[test]

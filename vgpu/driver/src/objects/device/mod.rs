@@ -6,7 +6,7 @@ pub mod leaks;
 use std::sync::{Arc, OnceLock};
 
 use gangway_device_memory::Space;
-use gangway_engine::{Engine, Options};
+use gangway_engine::{CodeCache, Engine, Execution, Options};
 
 use self::attribute::Limits;
 use crate::abi::{CUdevice, Result, Status};
@@ -135,19 +135,15 @@ impl Device {
     #[must_use]
     pub fn engine(&self) -> &Arc<Engine> {
         self.engine.get_or_init(|| {
-            let engine = Engine::new(Options {
+            Engine::new(Options {
                 device: self.ordinal,
                 workers: self.config.workers,
                 check: self.config.check,
                 execution: self.config.execution,
-                cache: self.config.cache.clone(),
+                cache: code_cache(&self.config).clone(),
                 stack: LOCAL_MEMORY,
                 heap: HEAP,
-            });
-            if let Some(reason) = engine.cache_refusal() {
-                trace::note(&format!("compiled kernels are not kept: {reason}"));
-            }
-            engine
+            })
         })
     }
 
@@ -166,6 +162,21 @@ impl Device {
     pub fn set_heap(&self, bytes: u64) -> Result {
         if self.engine().set_heap(bytes.max(HEAP)) { Ok(()) } else { Err(Status::INVALID_VALUE) }
     }
+}
+
+/// Where the code of all devices is kept; nowhere when kernels are interpreted.
+fn code_cache(config: &Config) -> &'static Option<Arc<CodeCache>> {
+    static CACHE: OnceLock<Option<Arc<CodeCache>>> = OnceLock::new();
+    CACHE.get_or_init(|| {
+        if config.execution == Execution::Interpreted {
+            return None;
+        }
+        let cache = config.cache.as_deref().map_or_else(CodeCache::new, CodeCache::open);
+        if let Some(reason) = cache.refusal() {
+            trace::note(&format!("compiled kernels are not kept: {reason}"));
+        }
+        Some(Arc::new(cache))
+    })
 }
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! Compiled code on disk, so that the next process need not compile it.
+//! Compiled code that is kept: in memory ([`kept`]) for other devices and later loads of the same
+//! module, and on disk so that the next process need not compile it.
 //!
 //! A file holds one flavour of one function. Its name is a hash of all that the code depends on:
 //! the module, the function, the processor, the sources of the engine. Files appear by renaming, so
@@ -10,17 +11,22 @@
 //! to write there.
 
 mod folder;
+mod kept;
 mod trust;
 
 use std::hash::{Hash, Hasher};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError};
 
+use gangway_interpreter::FaultKind;
 use gangway_ptx::Module;
 use sha2::{Digest, Sha256};
 
 use self::folder::Folder;
-pub(crate) use self::trust::Distrust;
+use self::kept::Kept;
+use self::trust::Distrust;
+use super::code::CodeObject;
 use crate::code::Compiled;
 use crate::compile::{self, Refused, Request};
 
@@ -28,9 +34,16 @@ const MAGIC: [u8; 8] = *b"gangvgpu";
 /// Magic, checksum, lengths of the code and of the positions.
 const HEADER: usize = 8 + 32 + 4 + 4;
 
+/// Where compiled code is kept. The engines of a process share one.
+#[derive(Debug, Default)]
+pub struct CodeCache {
+    kept: Kept,
+    files: Option<Result<Files, Distrust>>,
+}
+
 /// A folder of compiled code.
 #[derive(Debug)]
-pub(crate) struct Cache {
+struct Files {
     folder: Folder,
     /// Writing has failed: it is not tried again.
     readonly: AtomicBool,
@@ -39,11 +52,34 @@ pub(crate) struct Cache {
 /// What a file's name is made of.
 pub(crate) type Key = [u8; 32];
 
-impl Cache {
-    /// The cache in a folder, which is made if need be; none when others could have us run what
-    /// they like.
-    pub fn open(folder: &Path) -> Result<Self, Distrust> {
-        Ok(Cache { folder: Folder::open(folder)?, readonly: AtomicBool::new(false) })
+impl CodeCache {
+    /// A cache in memory only.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A cache that is also in a folder, which is made if need be.
+    #[must_use]
+    pub fn open(folder: &Path) -> Self {
+        CodeCache { kept: Kept::default(), files: Some(Files::open(folder)) }
+    }
+
+    /// Why nothing is kept in the folder although one is named, for the trace.
+    #[must_use]
+    pub fn refusal(&self) -> Option<String> {
+        self.files.as_ref()?.as_ref().err().map(ToString::to_string)
+    }
+
+    fn files(&self) -> Option<&Files> {
+        self.files.as_ref()?.as_ref().ok()
+    }
+}
+
+impl Files {
+    /// None when others could have us run what they like.
+    fn open(folder: &Path) -> Result<Self, Distrust> {
+        Ok(Files { folder: Folder::open(folder)?, readonly: AtomicBool::new(false) })
     }
 
     /// The code that was kept under a key.
@@ -70,15 +106,39 @@ fn file(key: &Key) -> (String, String) {
 }
 
 /// The code of a function, from the cache if there is one and it has it. `module` is [`digest`]'s.
-pub(crate) fn compile(cache: Option<(&Cache, &Key)>, request: &Request<'_>) -> Result<Compiled, Refused> {
-    let Some((cache, module)) = cache else { return compile::compile(request) };
-    let key = key(module, request)?;
-    if let Some(known) = cache.read(&key) {
-        return Ok(known);
+pub(crate) fn compile(
+    cache: Option<(&CodeCache, &Key)>,
+    request: &Request<'_>,
+) -> Result<Arc<CodeObject>, FaultKind> {
+    let refused = |Refused(what)| FaultKind::Unsupported(what);
+    let ready =
+        |compiled| CodeObject::new(request.function, compiled).map(Arc::new).map_err(FaultKind::Launch);
+    let Some((cache, module)) = cache else {
+        return compile::compile(request).map_err(refused).and_then(ready);
+    };
+    let key = key(module, request).map_err(refused)?;
+    let place = cache.kept.place(&key);
+    // Another device that wants the same waits until it is there.
+    let mut place = place.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = &*place {
+        return Ok(known.clone());
     }
-    let compiled = compile::compile(request)?;
-    cache.write(&key, &compiled);
-    Ok(compiled)
+    let files = cache.files();
+    let compiled = match files.and_then(|files| files.read(&key)) {
+        Some(known) => known,
+        None => {
+            let compiled = compile::compile(request).map_err(refused)?;
+            if let Some(files) = files {
+                files.write(&key, &compiled);
+            }
+            compiled
+        }
+    };
+    let object = ready(compiled)?;
+    *place = Some(object.clone());
+    drop(place);
+    cache.kept.count(&key, object.size());
+    Ok(object)
 }
 
 /// A hash of all of a module.
@@ -168,7 +228,7 @@ mod tests {
     #[test]
     fn what_is_written_is_read() {
         let folder = tempfile::tempdir().expect("a folder");
-        let cache = Cache::open(folder.path()).expect("a cache");
+        let cache = Files::open(folder.path()).expect("a cache");
         let (key, other) = ([7; 32], [8; 32]);
         assert_eq!(cache.read(&key), None);
         cache.write(&key, &compiled());
@@ -195,7 +255,7 @@ mod tests {
     #[test]
     fn threads_that_write_the_same_file_do_not_disturb_readers() {
         let folder = tempfile::tempdir().expect("a folder");
-        let cache = Cache::open(folder.path()).expect("a cache");
+        let cache = Files::open(folder.path()).expect("a cache");
         std::thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| {
