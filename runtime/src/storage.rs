@@ -223,16 +223,19 @@ impl Device {
     fn settle_idle_streams(&self, opened: &Opened) {
         for stream in self.take_idle_streams() {
             // A failure of what was done in it before has been told.
-            let _ = self.finish_stream(opened, stream);
+            let _ = opened.device.synchronize(stream);
+            opened.device.trim_stream(stream);
+            self.give_stream_back(stream);
         }
     }
 
     /// Gives the back end the memory that is kept for later constructs. Those, and
     /// constructs under way, are none the worse for it.
     pub fn trim(&self) {
-        if let Some(opened) = self.opened_if_usable() {
-            opened.trim();
-        }
+        let Some(opened) = self.opened_if_usable() else { return };
+        self.settle_idle_streams(opened);
+        opened.trim();
+        opened.device.trim();
     }
 
     /// Gives the back end all that is kept for later constructs: memory and idle streams. No

@@ -360,6 +360,13 @@ pub trait Device: Send + Sync {
         Ok(())
     }
 
+    /// Gives the driver what is kept for later work of a stream, unless work is under way in it.
+    /// The stream stays.
+    fn trim_stream(&self, _stream: StreamHandle) {}
+
+    /// Gives the driver what is kept for later work of the device, beyond that of streams.
+    fn trim(&self) {}
+
     /// Waits until all operations of the stream are done; reports the first that
     /// failed. The stream can be used again.
     ///

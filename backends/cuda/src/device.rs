@@ -289,6 +289,15 @@ impl Device for CudaDevice {
         Stream::destroy(&self.context, stream)
     }
 
+    fn trim_stream(&self, stream: StreamHandle) {
+        // SAFETY: the runtime's streams are alive.
+        unsafe { Stream::of(stream) }.trim(&self.context);
+    }
+
+    fn trim(&self) {
+        self.memory.trim(&self.context);
+    }
+
     fn synchronize(&self, stream: StreamHandle) -> Result<()> {
         // SAFETY: the runtime's streams are alive.
         unsafe { Stream::of(stream) }.synchronize(&self.context)

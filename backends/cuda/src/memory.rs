@@ -159,7 +159,7 @@ impl Memory {
     }
 
     /// Gives the driver back what the pool keeps; false if there is no pool.
-    fn trim(&self, context: &Context) -> bool {
+    pub fn trim(&self, context: &Context) -> bool {
         let Some(&pool) = self.pool.get() else { return false };
         // SAFETY: the pool is never destroyed before the device.
         context.within("cuMemPoolTrimTo", |api| unsafe { (api.pool_trim)(pool, 0) }).is_ok()

@@ -92,6 +92,19 @@ impl Stream {
         context.checked(code, "cuStreamDestroy").and(freed)
     }
 
+    /// Gives the driver the memory that its kernels have used, if none is under way.
+    pub fn trim(&self, context: &Context) {
+        // Whoever launches has it until the kernel is in the stream.
+        let Ok(mut scratch) = self.scratch.try_lock() else { return };
+        // SAFETY: the stream is alive.
+        if context.code_with(|api| unsafe { (api.stream_query)(self.handle) }) == SUCCESS {
+            // Nothing can be done about memory that cannot be freed. The tables stay: a thread that
+            // waits for the stream may be counting them.
+            let _ = std::mem::take(&mut scratch.reductions).free(context);
+            let _ = std::mem::take(&mut scratch.stacks).free(context);
+        }
+    }
+
     /// The stream of a handle.
     ///
     /// # Safety
