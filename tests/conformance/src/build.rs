@@ -52,8 +52,9 @@ pub struct Builder<'a> {
 pub enum Devices {
     /// CPUs; `archive` is `libgangway-host-openmp.a`, linked into the images of Fortran programs.
     Cpu { archive: PathBuf },
-    /// CPUs and GPUs, by the staged command; `files` are what it links into the images.
-    All { command: PathBuf, files: Vec<PathBuf> },
+    /// CPUs and GPUs, by the staged command, of which `version` tells that it is another one;
+    /// `files` are what it links into the images.
+    All { command: PathBuf, version: String, files: Vec<PathBuf> },
 }
 
 /// One run of a compiler: its name, what identifies it, and its arguments but `-o`.
@@ -111,13 +112,14 @@ impl Builder<'_> {
     /// A call of the compiler for the devices.
     fn step(&self, language: Language, output: &'static str) -> Result<Step, String> {
         let mut step = self.stock_step(language, output)?;
-        if let Devices::All { command, files } = &self.devices {
+        if let Devices::All { command, version, files } = &self.devices {
             for file in files.iter().chain([command]) {
                 if !file.is_file() {
                     return Err(format!("{} is missing: run `cargo xtask stage`", file.display()));
                 }
             }
             step.program.clone_from(command);
+            step.version += version;
             step.arguments.push(language.subcommand().into());
             step.sources.clone_from(files);
         }
@@ -221,6 +223,15 @@ fn included(sources: &[PathBuf]) -> Result<Vec<PathBuf>, String> {
         }
     }
     Ok(found)
+}
+
+/// The hash of a command, which changes what it makes when it is another one.
+///
+/// # Errors
+/// If it cannot be read.
+pub fn version_of(command: &Path) -> Result<String, String> {
+    let contents = fs::read(command).map_err(|error| format!("{}: {error}", command.display()))?;
+    Ok(Sha256::digest(contents).iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// The hash of everything that decides what the steps make.

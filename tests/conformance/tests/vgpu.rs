@@ -13,9 +13,9 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use gangway_conformance::build::{Builder, Built, Devices};
+use gangway_conformance::build::{self, Builder, Built, Devices};
 use gangway_conformance::corpus::{self, Program};
 use gangway_conformance::execute::{OFFLOAD_LIBRARY, Offload, OffloadLibrary};
 use gangway_conformance::expectations::{Expectations, Expected};
@@ -80,6 +80,8 @@ struct Suite {
     toolchain: Toolchain,
     stage: PathBuf,
     expectations: Expectations,
+    /// Of the command that compiles the programs.
+    version: OnceLock<Result<String, String>>,
 }
 
 impl Suite {
@@ -91,6 +93,7 @@ impl Suite {
             toolchain: Toolchain::find(),
             stage: stage.unwrap_or_else(|| root.join("build/stage")),
             expectations,
+            version: OnceLock::new(),
         }
     }
 
@@ -99,11 +102,15 @@ impl Suite {
     }
 
     fn check(&self, program: &Program, level: &str) -> Result<(), String> {
+        let command = self.stage.join("bin/gangway");
+        let version = self.version.get_or_init(|| build::version_of(&command)).clone();
+        let version = version.map_err(|error| format!("{error}: run `cargo xtask stage`"))?;
         let builder = Builder {
             toolchain: &self.toolchain,
             cache: Path::new(env!("CARGO_TARGET_TMPDIR")).join("conformance"),
             devices: Devices::All {
-                command: self.stage.join("bin/gangway"),
+                command,
+                version,
                 files: vec![
                     self.libraries().join("nvptx64-nvidia-cuda/libompdevice.a"),
                     self.libraries().join("libgangway-host-openmp.a"),

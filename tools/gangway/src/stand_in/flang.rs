@@ -4,7 +4,7 @@
 //! bitcode instead of PTX, as clang's does with `-foffload-lto`, and without debug information:
 //! flang-22 makes some that LLVM refuses, of outlined regions. It is told to
 //! call mathematical functions, which the device runtime has: LLVM cannot turn its own
-//! intrinsics for them into calls for a GPU. Names in the bitcode are put right ([`bitcode`]).
+//! intrinsics for them into calls for a GPU. It optimises at least a little ([`optimised`]). Names in the bitcode are put right ([`bitcode`]).
 //! The step for a CPU device
 //! loses the GPU's processor: flang-22 gives `--offload-arch` to all of them.
 
@@ -63,6 +63,7 @@ fn changed(arguments: &[OsString]) -> (Vec<OsString>, Option<PathBuf>) {
             arguments.push("-flto=full".into());
             bitcode = output;
             arguments.retain(|argument| !argument.as_encoded_bytes().starts_with(b"-debug-info-kind="));
+            optimised(&mut arguments);
             if !arguments.iter().any(|argument| argument.as_encoded_bytes().starts_with(b"-math-runtime=")) {
                 arguments.extend(["-mmlir", "-math-runtime=precise"].map(OsString::from));
             }
@@ -73,6 +74,18 @@ fn changed(arguments: &[OsString]) -> (Vec<OsString>, Option<PathBuf>) {
         *processor = "x86-64".into();
     }
     (arguments, bitcode)
+}
+
+/// At -O0, flang-22 leaves what threads share on the stack of one of them, where others cannot
+/// read, and calls its own runtime library, which there is not for GPUs, to assign and add arrays.
+/// LLVM's passes mend both, so there is no -O0 for GPUs.
+fn optimised(arguments: &mut Vec<OsString>) {
+    let level = |argument: &OsString| matches!(argument.as_encoded_bytes(), [b'-', b'O', ..]);
+    match arguments.iter_mut().rfind(|argument| level(argument)) {
+        Some(level) if level == "-O0" => *level = "-O1".into(),
+        Some(_) => {}
+        None => arguments.push("-O1".into()),
+    }
 }
 
 #[cfg(test)]
@@ -91,16 +104,20 @@ mod tests {
     #[test]
     fn gpu_code_stays_bitcode() {
         assert_eq!(
-            changed("-fc1 -triple nvptx64-nvidia-cuda -S -target-cpu sm_80 -o a.o a.f90"),
-            "-fc1 -triple nvptx64-nvidia-cuda -emit-llvm-bc -target-cpu sm_80 -o a.o a.f90 -flto=full \
+            changed("-fc1 -triple nvptx64-nvidia-cuda -S -target-cpu sm_80 -O2 -o a.o a.f90"),
+            "-fc1 -triple nvptx64-nvidia-cuda -emit-llvm-bc -target-cpu sm_80 -O2 -o a.o a.f90 -flto=full \
              -mmlir -math-runtime=precise"
         );
         assert_eq!(
             changed("-fc1 -triple nvptx64-nvidia-cuda -S -debug-info-kind=standalone a.f90"),
-            "-fc1 -triple nvptx64-nvidia-cuda -emit-llvm-bc a.f90 -flto=full -mmlir -math-runtime=precise"
+            "-fc1 -triple nvptx64-nvidia-cuda -emit-llvm-bc a.f90 -flto=full -O1 -mmlir -math-runtime=precise"
         );
+        let least = changed("-fc1 -triple nvptx64-nvidia-cuda -S -O0 a.f90");
+        assert!(least.contains(" -O1 a.f90 "), "GPU code needs LLVM's passes: {least}");
+        let host = "-fc1 -triple x86_64-pc-linux-gnu -S -O0 a.f90";
+        assert_eq!(changed(host), host);
         let asked = "-fc1 -triple nvptx64-nvidia-cuda -S -mmlir -math-runtime=fast a.f90";
-        assert!(changed(asked).ends_with("-math-runtime=fast a.f90 -flto=full"), "the user's wish");
+        assert!(changed(asked).ends_with("-math-runtime=fast a.f90 -flto=full -O1"), "the user's wish");
         let other = "-fc1 -triple nvptx64-nvidia-cuda -fsyntax-only a.f90";
         assert_eq!(changed(other), other);
     }
