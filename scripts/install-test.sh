@@ -31,6 +31,8 @@ printf '%s\n' "$report"
 grep -q '^42$' <<<"$report"
 # The stock library prints no report: seeing one shows that ours was loaded.
 grep -qi 'kernel' <<<"$report"
+# The loader says what it cannot preload, and goes on.
+! grep 'LD_PRELOAD' <<<"$report" || exit 1
 "$prefix/bin/gangway" info
 [ "$(OMP_TARGET_OFFLOAD=MANDATORY "$prefix/bin/gangway" run --device vgpu -- ./two)" = 42 ]
 

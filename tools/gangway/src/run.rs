@@ -7,7 +7,7 @@ use std::env;
 use std::ffi::OsStr;
 use std::io::ErrorKind;
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
+use std::path::Path;
 use std::process::Command;
 
 use crate::arguments::Run;
@@ -58,14 +58,13 @@ pub fn run(options: &Run) -> Outcome {
         command.env("GANGWAY_VGPU_PROGRAM", std::process::id().to_string());
     }
     preloaded.extend(program.libgomp_front);
+    let mut list: Vec<&OsStr> = preloaded.iter().map(|library| preloadable(library)).collect();
     let inherited = env::var_os("LD_PRELOAD").filter(|list| !list.is_empty());
-    preloaded.extend(inherited.map(PathBuf::from));
-    if wants_ending(options, &libraries) {
-        // Last: sanitizers insist on being first.
-        preloaded.push(library::ending()?);
-    }
-    if !preloaded.is_empty() {
-        let list: Vec<_> = preloaded.iter().map(|library| library.as_os_str()).collect();
+    list.extend(inherited.as_deref());
+    let ending = if wants_ending(options, &libraries) { Some(library::ending()?) } else { None };
+    // Last: sanitizers insist on being first.
+    list.extend(ending.as_deref().map(preloadable));
+    if !list.is_empty() {
         command.env("LD_PRELOAD", list.join(OsStr::new(":")));
     }
     let error = command.exec();
@@ -73,6 +72,13 @@ pub fn run(options: &Run) -> Outcome {
     // The file is there, so this is its interpreter or loader.
     let hint = if code == NOT_FOUND { " (its interpreter or loader is missing)" } else { "" };
     Err(Failure::new(code, format!("cannot execute {}: {error}{hint}", program.path.display())))
+}
+
+/// A library as LD_PRELOAD can name it. The loader takes a space for the end of a name and knows no
+/// quotes; without its folder the library is found by LD_LIBRARY_PATH, which has that folder.
+fn preloadable(library: &Path) -> &OsStr {
+    let spaced = library.as_os_str().as_encoded_bytes().contains(&b' ');
+    library.file_name().filter(|_| spaced).unwrap_or(library.as_os_str())
 }
 
 /// Reports and traces are to be written at whatever end, and a program that has no use for the
