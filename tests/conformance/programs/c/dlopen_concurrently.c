@@ -1,4 +1,5 @@
 // covers: a library with device code opened, used and closed on one thread while others run regions for the first time
+// stock: unusable because one run in about sixty never ends
 // library: device_library.c
 #include <dlfcn.h>
 #include <omp.h>
