@@ -25,7 +25,9 @@ impl Program {
     /// Runs it with a report and a trace in files.
     fn run(&self, end: &str, variables: &[(&str, &str)]) -> Output {
         let tool = staged().join("../../bin/gangway");
-        let mut command = Command::new(tool);
+        // Whoever starts tests in the background has programs ignore signals.
+        let mut command = Command::new("/usr/bin/env");
+        command.arg("--default-signal").arg(tool);
         command.env_clear().env("PATH", "/usr/bin:/bin").envs(variables.iter().copied());
         command.args(["run", "--report=json", "--report-file"]).arg(self.path(&format!("{end}.report")));
         command.arg("--trace").arg(self.path(&format!("{end}.trace"))).arg("--");

@@ -248,7 +248,10 @@ fn survives_every_end() {
         ("hang-up", Some(libc::SIGHUP), None),
         ("fault", Some(libc::SIGSEGV), None),
     ] {
-        let output = Command::new(std::env::current_exe().unwrap())
+        // Whoever starts tests in the background has programs ignore signals.
+        let output = Command::new("/usr/bin/env")
+            .arg("--default-signal")
+            .arg(std::env::current_exe().unwrap())
             .args(["--exact", "survives_every_end", "--nocapture", "--test-threads=1"])
             .env(SCRATCH, directory.path())
             .env(END, end)

@@ -44,7 +44,9 @@ enum { BLOCKS = 4, THREADS = 64, COUNT = BLOCKS * THREADS };
 
 int main(int count, char **arguments) {
     const char *end = count > 1 ? arguments[1] : "";
-    unsigned numbers[COUNT] = {0}, factor = 3;
+    // Whoever starts programs in the background has them ignore it.
+  signal(SIGINT, SIG_DFL);
+  unsigned numbers[COUNT] = {0}, factor = 3;
     CUcontext context;
     CUmodule module;
     CUfunction axpy, nothing, wild;
