@@ -105,6 +105,7 @@ phase device env RUSTC_BOOTSTRAP=1 cargo test "${locked[@]}" --manifest-path dev
 phase conformance cargo test "${locked[@]}" -p gangway-conformance --lib --test conformance --no-fail-fast
 phase conformance-gpu cargo test "${locked[@]}" -p gangway-conformance --test vgpu --no-fail-fast
 phase libgomp cargo run "${locked[@]}" -p gangway-libgomp-suite -- --tenth
+phase libgomp cargo run "${locked[@]}" -p gangway-libgomp-suite -- --tenth --front-end gangway
 phase clients scripts/clients.sh --library build/stage/lib/gangway/vgpu
 phase ptxas scripts/ptxas.sh
 phase loom scripts/loom.sh
