@@ -17,8 +17,12 @@ left_out() {
 
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
-# What a clone has, without the history.
-git ls-files -z | tar --null -T - -cf - | tar -C "$root" -xf -
+# What a clone has, without the history; of a tree without one, what nobody has built.
+files() {
+  git ls-files -z 2>/dev/null ||
+    find . \( -name target -o -path ./build -o -path ./.git \) -prune -o -type f -print0
+}
+files | tar --null -T - -cf - | tar -C "$root" -xf -
 cd "$root"
 export PATH="$top/build/stage/bin:$PATH"
 unset LD_LIBRARY_PATH LD_PRELOAD
