@@ -2,23 +2,52 @@
 //!
 //! In the program itself a flag tells. What the program has started leaves an empty file in
 //! `/dev/shm`, which the program takes away when it ends.
+//!
+//! A process may end in the middle of `malloc`, by `_exit` in a signal handler: nothing here
+//! allocates.
 
-use std::ffi::{CString, c_char};
+use std::ffi::{CStr, c_char};
+use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The number of the process that `gangway run` has become; set where the virtual GPU is.
-const VARIABLE: &str = "GANGWAY_VGPU_PROGRAM";
+const VARIABLE: &CStr = c"GANGWAY_VGPU_PROGRAM";
+
+/// What is said: this before the name of the program, and the other behind it.
+const NOTE: [&str; 2] = [
+    "gangway: note: ",
+    " never opened the CUDA driver, so nothing ran on the virtual GPU; is it built for NVIDIA's GPUs, and \
+     does it look for libcuda.so.1?\n",
+];
 
 static OPENED: AtomicBool = AtomicBool::new(false);
 static TOLD: AtomicBool = AtomicBool::new(false);
 
 /// The process that is to tell.
 fn program() -> Option<u32> {
-    std::env::var(VARIABLE).ok()?.parse().ok()
+    // SAFETY: a name with its terminator. The value stays as long as nobody changes the
+    // environment, and is read at once.
+    let value = unsafe {
+        let value = libc::getenv(VARIABLE.as_ptr());
+        if value.is_null() { None } else { Some(CStr::from_ptr(value)) }
+    };
+    value?.to_str().ok()?.parse().ok()
 }
 
-fn mark(program: u32) -> Option<CString> {
-    CString::new(format!("/dev/shm/gangway-driver-opened-{program}")).ok()
+/// The path of a process's file, with its terminator.
+struct Mark([u8; 64]);
+
+impl Mark {
+    fn of(program: u32) -> Self {
+        let mut path = [0; 64];
+        // It has room for the longest number, and zeros behind it.
+        let _ = write!(&mut path[..63], "/dev/shm/gangway-driver-opened-{program}");
+        Self(path)
+    }
+
+    fn as_ptr(&self) -> *const c_char {
+        self.0.as_ptr().cast()
+    }
 }
 
 /// The driver has been opened in this process.
@@ -27,14 +56,12 @@ pub fn note() {
         return;
     }
     let Some(program) = program().filter(|&program| program != std::process::id()) else { return };
-    if let Some(mark) = mark(program) {
-        let flags = libc::O_CREAT | libc::O_EXCL | libc::O_WRONLY | libc::O_CLOEXEC | libc::O_NOFOLLOW;
-        // SAFETY: a path with its terminator; what is opened is closed.
-        unsafe {
-            let file = libc::open(mark.as_ptr(), flags, 0o600);
-            if file >= 0 {
-                libc::close(file);
-            }
+    let flags = libc::O_CREAT | libc::O_EXCL | libc::O_WRONLY | libc::O_CLOEXEC | libc::O_NOFOLLOW;
+    // SAFETY: a path with its terminator; what is opened is closed.
+    unsafe {
+        let file = libc::open(Mark::of(program).as_ptr(), flags, 0o600);
+        if file >= 0 {
+            libc::close(file);
         }
     }
 }
@@ -46,7 +73,7 @@ pub fn tell() {
         return;
     }
     // SAFETY: a path with its terminator.
-    let elsewhere = mark(id).is_some_and(|mark| unsafe { libc::unlink(mark.as_ptr()) } == 0);
+    let elsewhere = unsafe { libc::unlink(Mark::of(id).as_ptr()) } == 0;
     if elsewhere || OPENED.load(Ordering::Acquire) {
         return;
     }
@@ -54,11 +81,9 @@ pub fn tell() {
         static program_invocation_name: *const c_char;
     }
     // SAFETY: the C library sets it before any code of ours runs.
-    let name = unsafe { std::ffi::CStr::from_ptr(program_invocation_name) }.to_string_lossy();
-    let text = format!(
-        "gangway: note: {name} never opened the CUDA driver, so nothing ran on the virtual GPU; is it built \
-         for NVIDIA's GPUs, and does it look for libcuda.so.1?\n"
-    );
-    // SAFETY: the bytes are the text's; a closed standard error is no reason to fail.
-    unsafe { libc::write(libc::STDERR_FILENO, text.as_ptr().cast(), text.len()) };
+    let name = unsafe { CStr::from_ptr(program_invocation_name) };
+    let parts = [NOTE[0].as_bytes(), name.to_bytes(), NOTE[1].as_bytes()]
+        .map(|part| libc::iovec { iov_base: part.as_ptr().cast_mut().cast(), iov_len: part.len() });
+    // SAFETY: the parts are alive; a closed standard error is no reason to fail.
+    unsafe { libc::writev(libc::STDERR_FILENO, parts.as_ptr(), parts.len() as libc::c_int) };
 }

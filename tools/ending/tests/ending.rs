@@ -7,10 +7,23 @@ use std::process::{Command, Output};
 const PROGRAM: &str = r#"
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
+static void leave(int signal) { _exit(6); }
+static void leave_in_malloc(void) {
+    struct itimerval soon = {{0, 0}, {0, 2000}};
+    signal(SIGALRM, leave);
+    setitimer(ITIMER_REAL, &soon, 0);
+    for (;;) {
+        void *volatile blocks[64];
+        for (int i = 0; i < 64; ++i) blocks[i] = malloc(3000 + i * 64);
+        for (int i = 0; i < 64; ++i) free(blocks[i]);
+    }
+}
 static void action(void) { (void)!write(1, "called\n", 7); }
 static void open_driver(void) { ((void (*)(void))dlsym(RTLD_DEFAULT, "gangway_driver_opened"))(); }
 int main(int count, char **arguments) {
@@ -25,6 +38,7 @@ int main(int count, char **arguments) {
     while (wait(0) > 0) {}
     if (!strcmp(arguments[1], "_exit")) _exit(3);
     if (!strcmp(arguments[1], "_Exit")) _Exit(4);
+    if (!strcmp(arguments[1], "in malloc")) leave_in_malloc();
     return 5;
 }
 "#;
@@ -78,5 +92,16 @@ fn a_program_that_never_opens_the_driver_says_so() {
         for who in ["here", "child"] {
             assert_eq!(text(&program.run(&[end, who], true).stderr), "", "{end} {who}");
         }
+    }
+}
+
+/// A signal handler may call `_exit` wherever the signal found its thread.
+#[test]
+fn a_program_may_end_in_the_middle_of_malloc() {
+    let program = Program::new();
+    for _ in 0..20 {
+        let output = program.run(&["in malloc"], true);
+        assert_eq!(output.status.code(), Some(6), "{:?}: {}", output.status, text(&output.stderr));
+        assert!(text(&output.stderr).contains("never opened the CUDA driver"));
     }
 }
