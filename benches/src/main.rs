@@ -23,6 +23,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 use clap::Parser;
 use gangway_bench::machine;
+use gangway_bench::options::{Common, status};
 use gangway_bench::root::repository_root;
 
 use cases::{Case, cases};
@@ -37,9 +38,8 @@ struct Options {
     #[arg(long, default_value_t = 7)]
     rounds: usize,
 
-    /// Run only the cases whose name contains this text (nothing is saved).
-    #[arg(long)]
-    only: Option<String>,
+    #[command(flatten)]
+    common: Common,
 
     /// Folder with Gangway's libomptarget.so.22.1.
     #[arg(long, default_value = "build/stage/lib/gangway")]
@@ -52,21 +52,10 @@ struct Options {
     /// Where the report goes.
     #[arg(long, default_value = "docs/benchmarks.md")]
     save: PathBuf,
-
-    /// End with status 1 if any figure misses its bar.
-    #[arg(long)]
-    check: bool,
 }
 
 fn main() -> ExitCode {
-    match run(&Options::parse()) {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(error) => {
-            eprintln!("gangway-bench: {error:#}");
-            ExitCode::from(2)
-        }
-    }
+    status("gangway-bench", run(&Options::parse()))
 }
 
 /// `Ok(false)` says that `--check` was given and a figure missed its bar.
@@ -76,7 +65,7 @@ fn run(options: &Options) -> Result<bool> {
     }
     let root = repository_root()?;
     let mut cases = cases();
-    if let Some(text) = &options.only {
+    if let Some(text) = &options.common.only {
         let names: Vec<&str> = cases.iter().map(|case| case.name).collect();
         let names = names.join(", ");
         cases.retain(|case| case.name.contains(text));
@@ -107,7 +96,7 @@ fn run(options: &Options) -> Result<bool> {
     }
 
     println!("\n{}", report::table(&rows));
-    let complete = options.only.is_none() && !options.stock_only;
+    let complete = options.common.only.is_none() && !options.stock_only;
     if complete {
         let path = root.join(&options.save);
         let mut facts = machine::describe(&root);
@@ -117,7 +106,7 @@ fn run(options: &Options) -> Result<bool> {
         println!("saved to {}", options.save.display());
     }
     let missed = rows.iter().filter(|row| row.outcome() == Outcome::Miss).count();
-    Ok(missed == 0 || !options.check)
+    Ok(missed == 0 || !options.common.check)
 }
 
 /// Runs one case `rounds` times under each library, and in every other round

@@ -15,6 +15,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail};
 use clap::Parser;
 use gangway_bench::handwritten::HandWritten;
+use gangway_bench::options::{Common, status};
 use gangway_bench::process::{compile, output};
 use gangway_bench::root::repository_root;
 use gangway_bench::statistics::{median, median_ratio};
@@ -28,9 +29,8 @@ struct Options {
     #[arg(long, default_value_t = 5)]
     rounds: usize,
 
-    /// Run only the cases whose name contains this text (nothing is saved).
-    #[arg(long)]
-    only: Option<String>,
+    #[command(flatten)]
+    common: Common,
 
     /// Folder with Gangway's libcuda.so.1.
     #[arg(long, default_value = "build/stage/lib/gangway/vgpu")]
@@ -39,10 +39,6 @@ struct Options {
     /// Where the report goes.
     #[arg(long, default_value = "docs/benchmarks-vgpu.md")]
     save: PathBuf,
-
-    /// End with status 1 if any figure misses its bar.
-    #[arg(long)]
-    check: bool,
 }
 
 /// A kernel of `kernels.c`, its name for people, and the largest ratio that passes.
@@ -85,21 +81,14 @@ impl Row {
 }
 
 fn main() -> ExitCode {
-    match run(&Options::parse()) {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(error) => {
-            eprintln!("gangway-bench-vgpu: {error:#}");
-            ExitCode::from(2)
-        }
-    }
+    status("gangway-bench-vgpu", run(&Options::parse()))
 }
 
 /// `Ok(false)` says that `--check` was given and a figure missed its bar.
 fn run(options: &Options) -> Result<bool> {
     let root = repository_root()?;
     let bench = Bench::build(&root, &root.join(&options.library))?;
-    let chosen = |name: &str| options.only.as_ref().is_none_or(|text| name.contains(text.as_str()));
+    let chosen = |name: &str| options.common.only.as_ref().is_none_or(|text| name.contains(text.as_str()));
     let mut rows = Vec::new();
     let mut add = |row: Row| {
         eprintln!("{:<44} {}", row.title, row.cells()[2..4].join("  "));
@@ -131,13 +120,13 @@ fn run(options: &Options) -> Result<bool> {
     let lines: Vec<_> = std::iter::once(head).chain(rows.iter().map(Row::cells)).collect();
     let shown = table::render(&lines);
     println!("\n{shown}");
-    if options.only.is_none() {
+    if options.common.only.is_none() {
         let path = root.join(&options.save);
         let text = document(&shown, &machine::describe(&root), options.rounds);
         std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
         println!("saved to {}", options.save.display());
     }
-    Ok(!options.check || rows.iter().all(Row::passes))
+    Ok(!options.common.check || rows.iter().all(Row::passes))
 }
 
 /// The compiled programs.

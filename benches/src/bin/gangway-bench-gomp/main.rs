@@ -16,6 +16,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, ensure};
 use clap::Parser;
 use gangway_bench::driver::Driver;
+use gangway_bench::options::{Common, status};
 use gangway_bench::root::repository_root;
 use gangway_bench::{machine, table};
 
@@ -29,9 +30,8 @@ struct Options {
     #[arg(long, default_value_t = 5)]
     rounds: usize,
 
-    /// Run only the cases whose name contains this text (nothing is saved).
-    #[arg(long)]
-    only: Option<String>,
+    #[command(flatten)]
+    common: Common,
 
     /// Gangway's installation.
     #[arg(long, default_value = "build/stage")]
@@ -40,21 +40,10 @@ struct Options {
     /// Where the report goes.
     #[arg(long, default_value = "docs/benchmarks-gomp.md")]
     save: PathBuf,
-
-    /// End with status 1 if any figure misses its bar.
-    #[arg(long)]
-    check: bool,
 }
 
 fn main() -> ExitCode {
-    match run(&Options::parse()) {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(error) => {
-            eprintln!("gangway-bench-gomp: {error:#}");
-            ExitCode::from(2)
-        }
-    }
+    status("gangway-bench-gomp", run(&Options::parse()))
 }
 
 /// `Ok(false)` says that `--check` was given and a figure missed its bar.
@@ -66,18 +55,18 @@ fn run(options: &Options) -> Result<bool> {
     // A card would have its own figures; what is compared here is the host's work.
     let driver = Driver::choose(&root, &library.join("vgpu"), true, &build)?;
     let programs = Programs::build(&root, &build, driver, library.join("libgangway-gomp.so"))?;
-    let rows = cases::measure(&programs, options.only.as_deref(), options.rounds.max(1))?;
+    let rows = cases::measure(&programs, options.common.only.as_deref(), options.rounds.max(1))?;
     ensure!(!rows.is_empty(), "no case has such a name");
     let text = render(&rows);
     println!("\n{text}");
-    if options.only.is_none() {
+    if options.common.only.is_none() {
         let path = root.join(&options.save);
         let facts = machine::describe(&root);
         std::fs::write(&path, document(&text, &facts, options.rounds))
             .with_context(|| format!("cannot write {}", path.display()))?;
         println!("saved to {}", options.save.display());
     }
-    Ok(!options.check || rows.iter().all(Row::passes))
+    Ok(!options.common.check || rows.iter().all(Row::passes))
 }
 
 fn render(rows: &[Row]) -> String {

@@ -19,6 +19,7 @@ use anyhow::{Context, Result, bail};
 use clap::Parser;
 use gangway_bench::driver::Driver;
 use gangway_bench::machine;
+use gangway_bench::options::{Common, status};
 use gangway_bench::root::repository_root;
 
 use programs::Programs;
@@ -31,9 +32,8 @@ struct Options {
     #[arg(long, default_value_t = 5)]
     rounds: usize,
 
-    /// Run only the cases whose name contains this text (nothing is saved).
-    #[arg(long)]
-    only: Option<String>,
+    #[command(flatten)]
+    common: Common,
 
     /// Use the virtual GPU even if there is a card.
     #[arg(long)]
@@ -46,21 +46,10 @@ struct Options {
     /// Where the report goes.
     #[arg(long, default_value = "docs/benchmarks-gpu.md")]
     save: PathBuf,
-
-    /// End with status 1 if any figure misses its bar.
-    #[arg(long)]
-    check: bool,
 }
 
 fn main() -> ExitCode {
-    match run(&Options::parse()) {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(error) => {
-            eprintln!("gangway-bench-gpu: {error:#}");
-            ExitCode::from(2)
-        }
-    }
+    status("gangway-bench-gpu", run(&Options::parse()))
 }
 
 /// `Ok(false)` says that `--check` was given and a figure missed its bar.
@@ -70,7 +59,7 @@ fn run(options: &Options) -> Result<bool> {
     std::fs::create_dir_all(&build)?;
     let driver = Driver::choose(&root, &stage.join("lib/gangway/vgpu"), options.r#virtual, &build)?;
     let programs = Programs::build(&root, &stage.join("bin/gangway"), &build, !driver.is_virtual())?;
-    let (only, rounds) = (options.only.as_deref(), options.rounds.max(1));
+    let (only, rounds) = (options.common.only.as_deref(), options.rounds.max(1));
     let regions = regions::measure(&driver, &programs, only, rounds)?;
     let loops = loops::measure(&driver, &programs, only, rounds)?;
     if regions.is_empty() && loops.is_empty() {
@@ -94,7 +83,7 @@ fn run(options: &Options) -> Result<bool> {
             .with_context(|| format!("cannot write {}", path.display()))?;
         println!("saved to {}", options.save.display());
     }
-    Ok(!options.check || passes)
+    Ok(!options.common.check || passes)
 }
 
 /// The whole of `docs/benchmarks-gpu.md`.
