@@ -113,6 +113,13 @@ pub enum ErrorKind {
         /// Mapped ranges near it.
         near: Vec<HostRange>,
     },
+    /// A region gets a pointer with the host's address (only reported on request).
+    HostPointer {
+        /// The pointer; the range is what it points to.
+        pointer: HostRange,
+        /// Mapped ranges near it.
+        near: Vec<HostRange>,
+    },
     /// The device has no memory left.
     OutOfMemory {
         /// The item; none for compiler-made copies.
@@ -345,6 +352,22 @@ impl fmt::Display for ErrorKind {
                 list(f, "mapped nearby", near)?;
                 f.write_str(
                     "\n  help: map it with target data or target enter data before, or drop `present`",
+                )
+            }
+            Self::HostPointer { pointer, near } => {
+                match pointer.label.name() {
+                    Some(name) => write!(f, "pointer `{name}`")?,
+                    None => f.write_str("a pointer")?,
+                }
+                if let Some(at) = pointer.label.location() {
+                    write!(f, " (declared at {}:{})", at.file, at.line)?;
+                }
+                let begin = pointer.begin;
+                write!(f, " keeps the host's address {begin:#x}: what it points to is not mapped")?;
+                list(f, "mapped nearby", near)?;
+                f.write_str(
+                    "\n  help: map what the region uses of it, as in map(tofrom: p[0:n]); \
+                     CPU devices reach the host's memory all the same, GPUs do not",
                 )
             }
             Self::NeverMapped { wanted, action, near } => {

@@ -3,6 +3,7 @@
 //! A label is carried as the pointer it came as and only decoded when somebody wants to
 //! read it, so that it costs a launch nothing. The front ends say how.
 
+pub use gangway_backend::Described;
 use gangway_backend::{Readers, SourceLocation};
 use std::ffi::{CStr, c_char};
 
@@ -21,15 +22,6 @@ impl Default for Label {
     fn default() -> Self {
         Self::NONE
     }
-}
-
-/// What a description says of a variable.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Described {
-    /// Its name as the user wrote it, if known.
-    pub name: Option<&'static str>,
-    /// Where it (or its map clause) stands, if known.
-    pub location: Option<SourceLocation<'static>>,
 }
 
 /// Reads a variable's description; `None` if it is in another compiler's form.
@@ -63,6 +55,12 @@ impl Label {
     #[must_use]
     pub const fn as_ptr(self) -> *const c_char {
         self.0
+    }
+
+    /// All that is known.
+    #[must_use]
+    pub fn describe(self) -> Described {
+        self.decode().unwrap_or_default()
     }
 
     /// A text that no front end knows is the variable's name: a global's symbol.

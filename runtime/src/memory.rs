@@ -308,7 +308,7 @@ pub fn associate(
     let (Err(Relation::Contained(entry)) | Err(Relation::Partial(entry))) =
         events::step(device.number(), site, step, insert, |_| step())
     else {
-        device.notice_associated(host, size, storage);
+        device.notice_associated(host, size, storage, Label::NONE);
         return Ok(());
     };
     let same = entry.host_begin() == host

@@ -5,6 +5,7 @@
 //! nothing for one that is present.
 
 use crate::device::{Device, Opened};
+use crate::label::Label;
 use gangway_backend::{DevicePtr, RangeChange, RangeNotice, StreamHandle};
 
 impl Opened {
@@ -15,31 +16,40 @@ impl Opened {
         begin: usize,
         size: usize,
         change: RangeChange,
+        label: Label,
         stream: Option<StreamHandle>,
     ) {
         if self.capabilities.mapping_notices {
-            self.tell_notice(RangeNotice { begin, size, change }, stream);
+            self.tell_notice(begin, size, change, label, stream);
         }
     }
 
     #[cold]
-    fn tell_notice(&self, notice: RangeNotice, stream: Option<StreamHandle>) {
+    fn tell_notice(
+        &self,
+        begin: usize,
+        size: usize,
+        change: RangeChange,
+        label: Label,
+        stream: Option<StreamHandle>,
+    ) {
+        let notice = RangeNotice { begin, size, change, variable: label.describe() };
         self.device.host_range(notice, stream);
     }
 }
 
 impl Device {
     /// Tells of storage that has been associated with a range.
-    pub(crate) fn notice_associated(&self, begin: usize, size: usize, storage: DevicePtr) {
+    pub(crate) fn notice_associated(&self, begin: usize, size: usize, storage: DevicePtr, label: Label) {
         if let Some(opened) = self.opened_if_usable() {
-            opened.notice(begin, size, RangeChange::Mapped(storage), None);
+            opened.notice(begin, size, RangeChange::Mapped(storage), label, None);
         }
     }
 
     /// Tells of storage that is no longer associated with a range.
     pub(crate) fn notice_disassociated(&self, begin: usize, size: usize, storage: DevicePtr) {
         if let Some(opened) = self.opened_if_usable() {
-            opened.notice(begin, size, RangeChange::Unmapped(storage), None);
+            opened.notice(begin, size, RangeChange::Unmapped(storage), Label::NONE, None);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 mod support;
 
-use gangway_backend::{DevicePtr, RangeChange, RangeNotice};
+use gangway_backend::{Described, DevicePtr, RangeChange, RangeNotice};
 use gangway_runtime::events::Site;
 use gangway_runtime::queue::Queue;
 use gangway_runtime::{
@@ -15,6 +15,11 @@ const BOTH: MapKind = MapKind::TO.with(MapKind::FROM);
 
 fn section(memory: &[u8], kind: MapKind) -> ListItem {
     ListItem::section(memory.as_ptr().addr(), memory.len(), kind)
+}
+
+/// A notice of a range without a name.
+fn notice(begin: usize, size: usize, change: RangeChange) -> RangeNotice {
+    RangeNotice { begin, size, change, variable: Described::default() }
 }
 
 /// Runs `test` on each type of device that asks for notices.
@@ -45,7 +50,7 @@ fn a_range_is_told_when_it_is_mapped_and_when_it_no_longer_is() {
         world.data(DataOperation::Begin, &[section(&array, MapKind::TO)]).unwrap();
         let device = memory::mapped_address(world.device, array.as_ptr().addr()).unwrap();
         let begin = array.as_ptr().addr();
-        let told = |change| [RangeNotice { begin, size: 5000, change }];
+        let told = |change| [notice(begin, 5000, change)];
         assert_eq!(mock.notices(), told(RangeChange::Mapped(device)), "{options:?}");
 
         // What is present is nothing new.
@@ -129,7 +134,7 @@ fn storage_that_is_associated() {
         let array = [1u8; 256];
         let (begin, size) = (array.as_ptr().addr(), array.len());
         let storage = memory::allocate(world.device, size, Default::default(), &Site::NONE).unwrap();
-        let told = |change| [RangeNotice { begin, size, change }];
+        let told = |change| [notice(begin, size, change)];
         for _ in 0..2 {
             memory::associate(world.device, begin, storage, size, &Site::NONE).unwrap();
         }
@@ -154,14 +159,15 @@ fn globals() {
             entries: vec![HostEntry { kind: EntryKind::Global, address: begin, name, size: 8 }],
         });
         world.runtime.device(0, &Site::NONE).unwrap();
-        let [RangeNotice { begin: told, size: 8, change: RangeChange::Mapped(device) }] = mock.notices()[..]
+        let [RangeNotice { begin: told, size: 8, change: RangeChange::Mapped(device), variable }] =
+            mock.notices()[..]
         else {
             panic!("one global is mapped")
         };
-        assert_eq!(told, begin);
+        assert_eq!((told, variable.name), (begin, Some("counter")));
         world.runtime.unregister(2);
         let change = RangeChange::Unmapped(device);
-        assert_eq!(mock.notices(), [RangeNotice { begin, size: 8, change }]);
+        assert_eq!(mock.notices(), [notice(begin, 8, change)]);
     });
 }
 
@@ -173,8 +179,8 @@ fn memory_that_host_and_device_share() {
     world.runtime.require(Requirements::UNIFIED_SHARED_MEMORY).unwrap();
     let array = vec![1u8; 5000];
     world.data(DataOperation::Begin, &[section(&array, BOTH)]).unwrap();
-    let notice = RangeNotice { begin: array.as_ptr().addr(), size: 5000, change: RangeChange::UsedInPlace };
-    assert_eq!(mock.notices(), [notice]);
+    let used = notice(array.as_ptr().addr(), 5000, RangeChange::UsedInPlace);
+    assert_eq!(mock.notices(), [used]);
     world.data(DataOperation::End, &[section(&array, BOTH)]).unwrap();
     assert_eq!(mock.notices(), []);
 }
@@ -196,7 +202,7 @@ fn device_memory_at_address_zero() {
         assert_eq!(array, [2; 1000], "{base:?}");
         let begin = array.as_ptr().addr();
         let told = [RangeChange::Mapped(device), RangeChange::Unmapped(device)];
-        let told = told.map(|change| RangeNotice { begin, size: 1000, change });
+        let told = told.map(|change| notice(begin, 1000, change));
         assert_eq!(mock.notices(), told, "{base:?}");
         mock.assert_all_freed();
     }

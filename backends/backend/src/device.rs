@@ -472,6 +472,12 @@ pub trait Device: Send + Sync {
         Err(Error::Unsupported { operation: "host calls" })
     }
 
+    /// Whether an address lies in memory or in an image of the device; `None` if the back end
+    /// does not know. Asked only where the program wants to be told what it did not map.
+    fn is_device_memory(&self, _address: usize) -> Option<bool> {
+        None
+    }
+
     /// Tells that a range of host memory is mapped, is no longer mapped, or is used in place.
     /// It is a hint: what the back end makes of it cannot fail the program. Comes on the
     /// thread of the construct, with its `stream` where operations of it follow. Only called if

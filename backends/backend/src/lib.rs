@@ -48,7 +48,7 @@ pub use kernel::{
     ArgumentForm, CallingConvention, ExecutionMode, Kernel, KernelLimits, Occupancy, Parameter, Parameters,
 };
 pub use session::{Session, SessionState};
-pub use source::{ReadSource, Readers, SourceLocation, SourceText, read_sources_with};
+pub use source::{Described, ReadSource, Readers, SourceLocation, SourceText, read_sources_with};
 pub use types::{
     AllocationKind, Capabilities, DevicePtr, EventHandle, KernelHandle, Launch, LaunchShape, Properties,
     RangeChange, RangeNotice, Rank, StreamHandle,

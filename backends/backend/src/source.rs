@@ -75,6 +75,15 @@ impl SourceText {
     }
 }
 
+/// What a description says of a variable. The texts are constants of the program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Described {
+    /// Its name as the user wrote it, if known.
+    pub name: Option<&'static str>,
+    /// Where it (or its map clause) stands, if known.
+    pub location: Option<SourceLocation<'static>>,
+}
+
 /// What reads descriptions, each in another compiler's form. Only grows.
 #[derive(Debug)]
 pub struct Readers<F> {

@@ -2,7 +2,7 @@
 
 use crate::host_call::HostCalls;
 use crate::kernel::Kernel;
-use crate::source::{SourceLocation, SourceText};
+use crate::source::{Described, SourceLocation, SourceText};
 
 /// An address in a device's memory. The runtime adds offsets to it and compares
 /// it; only the device may dereference it.
@@ -129,6 +129,9 @@ pub struct RangeNotice {
     pub size: usize,
     /// What has changed.
     pub change: RangeChange,
+    /// The variable that is mapped, if it is known. Of a range that is no longer mapped
+    /// nothing is told.
+    pub variable: Described,
 }
 
 /// How a range's relation to the device has changed.

@@ -12,6 +12,17 @@ const DEFAULT_DEVICES: usize = 4;
 /// Upper bound of `GANGWAY_CPU_DEVICES`.
 pub(crate) const MAX_DEVICES: usize = 64;
 
+/// What is checked (`GANGWAY_CHECK`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Check {
+    /// Nothing.
+    Off,
+    /// Writes beside mapped sections (`1`).
+    Guards,
+    /// Also uses of the host's pages behind mapped variables (`2`).
+    Pages,
+}
+
 /// The back end's settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Config {
@@ -25,6 +36,8 @@ pub(crate) struct Config {
     pub poison: Poison,
     /// Report crashes of kernels.
     pub catch_signals: bool,
+    /// What is checked.
+    pub check: Check,
     /// One line per value that was not understood.
     pub warnings: Vec<String>,
 }
@@ -80,6 +93,19 @@ impl Config {
                 true
             }
         };
+        let check = match value("GANGWAY_CHECK").as_deref() {
+            None | Some("0") => Check::Off,
+            Some("1") => Check::Guards,
+            Some("2") if !catch_signals => {
+                setting("GANGWAY_CHECK", "2 only without GANGWAY_CPU_CATCH_SIGNALS=0", "1");
+                Check::Guards
+            }
+            Some("2") => Check::Pages,
+            Some(_) => {
+                setting("GANGWAY_CHECK", "0, 1 or 2", "1");
+                Check::Guards
+            }
+        };
         // The stock runtime's switch for its host plug-in. Programs and job
         // scripts that set it expect no CPU device from us either.
         let disabled = value("OMPTARGET_DISABLE_HOST_PLUGIN")
@@ -89,7 +115,7 @@ impl Config {
         if disabled {
             devices = 0;
         }
-        Self { devices, why_absent, memory, poison, catch_signals, warnings }
+        Self { devices, why_absent, memory, poison, catch_signals, check, warnings }
     }
 }
 
@@ -156,6 +182,18 @@ mod tests {
             assert_eq!(parse_bytes(bad), None, "{bad}");
         }
         assert_eq!(config(&[("GANGWAY_CPU_MEMORY", "lots")]).warnings.len(), 1);
+    }
+
+    #[test]
+    fn checks() {
+        let check = |value| config(&[("GANGWAY_CHECK", value)]).check;
+        assert_eq!(["", "0", "1", "2"].map(check), [Check::Off, Check::Off, Check::Guards, Check::Pages]);
+        assert_eq!(
+            config(&[("GANGWAY_CHECK", "all")]).warnings,
+            ["GANGWAY_CHECK=all: expected 0, 1 or 2; using 1"]
+        );
+        let config = config(&[("GANGWAY_CHECK", "2"), ("GANGWAY_CPU_CATCH_SIGNALS", "0")]);
+        assert_eq!((config.check, config.warnings.len()), (Check::Guards, 1));
     }
 
     #[test]

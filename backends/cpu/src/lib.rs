@@ -16,6 +16,7 @@
 //! | `GANGWAY_CPU_MEMORY` | Memory of each, such as `512M` or `2GiB`; no limit by default |
 //! | `GANGWAY_CPU_POISON` | `0` leaves memory as it is; `1` (default) poisons new blocks (of those above 1 MiB the first and last 256 KiB) and freed ones up to 4 KiB; `all` poisons every byte |
 //! | `GANGWAY_CPU_CATCH_SIGNALS` | `0` leaves crashes to the system and keeps the images' files open, for debuggers |
+//! | `GANGWAY_CHECK` | `1`: writes beside mapped sections are errors; `2`: uses of the host's pages behind mapped variables, too |
 //! | `OMPTARGET_DISABLE_HOST_PLUGIN` | `1` removes the devices, as in the stock library |
 //!
 //! # Unloading
@@ -26,6 +27,7 @@
 #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
 compile_error!("the CPU back end runs x86-64 images and supports Linux on x86-64 only");
 
+mod checked;
 mod config;
 mod crash;
 mod device;
@@ -45,7 +47,8 @@ pub mod image_checks {
     pub use crate::elf::{check, recognises, symbol_at};
 }
 
-use config::Config;
+use checked::CheckedDevice;
+use config::{Check, Config};
 use gangway_backend::{Backend, Device, Error, Result};
 
 /// The CPU back end.
@@ -106,6 +109,9 @@ impl Backend for CpuBackend {
                 message: format!("there is no cpu device {ordinal}: {devices} exist"),
             });
         }
-        Ok(Box::new(CpuDevice::new(ordinal, &self.config)))
+        Ok(match self.config.check {
+            Check::Off => Box::new(CpuDevice::new(ordinal, &self.config)),
+            Check::Guards | Check::Pages => Box::new(CheckedDevice::new(ordinal, &self.config)),
+        })
     }
 }

@@ -8,7 +8,7 @@
 
 use crate::host::{Host, Offload};
 use crate::message;
-use crate::repeats;
+use crate::repeats::{self, Subject};
 use crate::state::RUNTIME;
 use gangway_runtime::{Device, Error, ErrorKind};
 use std::sync::OnceLock;
@@ -75,7 +75,7 @@ pub fn settle(error: &Error, device: Option<&Device>) {
         }
         terminate(error);
     }
-    if repeats::is_first(error) {
+    if repeats::is_first(Subject::HostTakesOver, error) {
         message::print_line(format_args!("gangway: warning: {error}\n  note: the host takes over"));
     }
 }

@@ -7,6 +7,7 @@
 use crate::environment::{self, file_variable, is_on, variable};
 use crate::host::Host;
 use crate::message::{self, print_line};
+use crate::repeats::Subject;
 use crate::state::RUNTIME;
 use crate::{fork, information, policy, profile, repeats, steps};
 use gangway_backend::Backend;
@@ -122,7 +123,11 @@ fn start_observers() {
         gangway_runtime::allocations::track_allocations();
     }
     if is_on("GANGWAY_CHECK") {
-        gangway_runtime::report_never_mapped(|error| print_line(format_args!("gangway: warning: {error}")));
+        gangway_runtime::report_never_mapped(|error| {
+            if repeats::is_first(Subject::Check, &error) {
+                print_line(format_args!("gangway: warning: {error}"));
+            }
+        });
     }
 }
 

@@ -1,7 +1,8 @@
 //! Warnings that would come again and again: each is said once, and counted.
 //!
-//! A region that no device can run is often run thousands of times. What is the same is the
-//! kind of failure, the device and the construct; addresses in the text may differ.
+//! A region that no device can run is often run thousands of times, and so is one that a check
+//! complains of. What is the same is the kind of failure, the device, the construct and the
+//! variable; addresses in the text may differ.
 
 use crate::message::print_line;
 use gangway_runtime::{Error, ErrorKind};
@@ -11,14 +12,24 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// Warnings that are remembered. Programs have fewer constructs that fail.
 const MOST: usize = 1024;
 
-static SAID: Mutex<Said> = Mutex::new(Said { warnings: Vec::new(), repeated: 0, process: 0 });
+static SAID: Mutex<Said> = Mutex::new(Said { warnings: Vec::new(), repeated: [0; 2], process: 0 });
 
 /// What this process has been told.
 pub(crate) struct Said {
     warnings: Vec<Warning>,
-    repeated: u64,
+    /// For each [`Subject`].
+    repeated: [u64; 2],
     /// A forked child begins anew.
     process: u32,
+}
+
+/// What warnings are about.
+#[derive(Clone, Copy)]
+pub(crate) enum Subject {
+    /// The host takes over a region.
+    HostTakesOver,
+    /// What `GANGWAY_CHECK` has found.
+    Check,
 }
 
 #[derive(PartialEq, Eq)]
@@ -27,6 +38,8 @@ struct Warning {
     device: i32,
     /// File, line and column. Copied: the program's text may be unloaded.
     place: Option<(String, u32, u32)>,
+    /// Copied, too.
+    variable: Option<String>,
 }
 
 /// Takes the lock, for a fork.
@@ -39,19 +52,26 @@ fn said() -> MutexGuard<'static, Said> {
     let mut said = hold();
     let process = std::process::id();
     if said.process != process {
-        *said = Said { warnings: Vec::new(), repeated: 0, process };
+        *said = Said { warnings: Vec::new(), repeated: [0; 2], process };
     }
     said
 }
 
 /// Whether a failure is the first of its kind at its place. Others are counted.
 #[cold]
-pub(crate) fn is_first(error: &Error) -> bool {
+pub(crate) fn is_first(subject: Subject, error: &Error) -> bool {
     let place = error.construct.map(|at| (at.file.to_owned(), at.line, at.column));
-    let warning = Warning { kind: std::mem::discriminant(&error.kind), device: error.device, place };
+    let variable = match &error.kind {
+        ErrorKind::NeverMapped { wanted, .. } => wanted.label.name(),
+        ErrorKind::HostPointer { pointer, .. } => pointer.label.name(),
+        _ => None,
+    };
+    let variable = variable.map(str::to_owned);
+    let warning =
+        Warning { kind: std::mem::discriminant(&error.kind), device: error.device, place, variable };
     let mut said = said();
     if said.warnings.contains(&warning) {
-        said.repeated += 1;
+        said.repeated[subject as usize] += 1;
         return false;
     }
     if said.warnings.len() < MOST {
@@ -62,9 +82,19 @@ pub(crate) fn is_first(error: &Error) -> bool {
 
 /// Says how often it has happened again, at the end of the process.
 pub(crate) fn finish() {
-    let repeated = std::mem::take(&mut said().repeated);
-    if repeated > 0 {
-        let times = if repeated == 1 { "once more".to_owned() } else { format!("{repeated} times more") };
+    let [taken_over, checks] = std::mem::take(&mut said().repeated);
+    if taken_over > 0 {
+        let times = times(taken_over);
         print_line(format_args!("gangway: warning: the host has taken over {times}, for the same reasons"));
     }
+    if checks > 0 {
+        let times = times(checks);
+        print_line(format_args!(
+            "gangway: warning: GANGWAY_CHECK has found the same {times}, at the same constructs"
+        ));
+    }
+}
+
+fn times(repeated: u64) -> String {
+    if repeated == 1 { "once more".to_owned() } else { format!("{repeated} times more") }
 }

@@ -313,7 +313,13 @@ impl Work {
             if events::observed() {
                 events::tell(|o| o.host_address_used(self.device.number(), wanted.begin, wanted.size));
             }
-            self.opened.notice(wanted.begin, wanted.size, RangeChange::UsedInPlace, self.stream);
+            self.opened.notice(
+                wanted.begin,
+                wanted.size,
+                RangeChange::UsedInPlace,
+                wanted.label,
+                self.stream,
+            );
             return Ok(Some(Held::host(wanted.begin)));
         }
         if wanted.kind.has(MapKind::PRESENT) {
@@ -321,6 +327,9 @@ impl Work {
             return Err(self.fail(ErrorKind::NotPresent { wanted: wanted.range(), near }));
         }
         let nothing = wanted.size == 0 || wanted.kind.has(MapKind::IF_PRESENT);
+        if nothing && self.is_region && !wanted.kind.has(MapKind::IF_PRESENT) {
+            self.tell_host_pointer(wanted);
+        }
         Ok(nothing.then_some(Held::host(wanted.begin)))
     }
 
@@ -352,7 +361,7 @@ impl Work {
         }
         entry.set_allocation(allocation, wanted.padding);
         let mapped = RangeChange::Mapped(entry.translate(wanted.begin));
-        self.opened.notice(wanted.begin, wanted.size, mapped, self.stream);
+        self.opened.notice(wanted.begin, wanted.size, mapped, wanted.label, self.stream);
         self.filling.push(Filling { entry, whole: copy });
         self.created.push((wanted.begin, wanted.begin + wanted.size));
         if events::observed()
@@ -491,7 +500,7 @@ impl Work {
 }
 
 impl Wanted {
-    fn range(&self) -> HostRange {
+    pub(super) fn range(&self) -> HostRange {
         HostRange { begin: self.begin, size: self.size, label: self.label }
     }
 }

@@ -7,6 +7,7 @@
 //! The first gives up references and copies what is known to be the last; the second
 //! copies the rest, and is left out unless there may be some.
 
+use super::enter::Wanted;
 use super::work::Work;
 use crate::error::{ErrorKind, HostRange, MappedAction, Result};
 use crate::events::{self, MappingChange, MappingEvent};
@@ -16,13 +17,14 @@ use crate::map_kind::MapKind;
 use crate::present::{EntryRef, Relation, Release, Snapshot};
 use std::cmp::Reverse;
 
-/// Reports items that were to be unmapped or updated and are not mapped. OpenMP 5.2 sections
-/// 5.8.6 and 5.9 have them ignored, so this is only done on request (`GANGWAY_CHECK`).
+/// Reports items that were to be unmapped or updated and are not mapped, and pointers to what
+/// is not mapped. OpenMP 5.2 sections 5.8.6 and 5.9 have them ignored, so this is only done on request (`GANGWAY_CHECK`).
 pub type NeverMappedReport = fn(Box<crate::error::Error>);
 
 static NEVER_MAPPED: std::sync::OnceLock<NeverMappedReport> = std::sync::OnceLock::new();
 
-/// Asks for [`ErrorKind::NeverMapped`] reports for the rest of the process.
+/// Asks for [`ErrorKind::NeverMapped`] and [`ErrorKind::HostPointer`] reports for the rest of
+/// the process.
 pub fn report_never_mapped(report: NeverMappedReport) {
     let _ = NEVER_MAPPED.set(report);
 }
@@ -277,6 +279,18 @@ impl Work {
         if let Some(report) = NEVER_MAPPED.get() {
             let near = self.device.near(wanted.begin);
             report(self.fail(ErrorKind::NeverMapped { wanted, action, near }));
+        }
+    }
+
+    /// Reports a pointer that a region gets with the host's address, if such reports are
+    /// wanted and the device knows that the address is not its own.
+    #[cold]
+    pub(super) fn tell_host_pointer(&self, wanted: &Wanted) {
+        let Some(report) = NEVER_MAPPED.get() else { return };
+        let foreign = self.opened.device.is_device_memory(wanted.begin) == Some(false);
+        if foreign && wanted.begin != 0 && !self.unified_shared_memory {
+            let (pointer, near) = (wanted.range(), self.device.near(wanted.begin));
+            report(self.fail(ErrorKind::HostPointer { pointer, near }));
         }
     }
 

@@ -417,7 +417,7 @@ impl Work {
     unsafe fn free(&mut self, Storage { memory, block, range }: Storage) -> Result<()> {
         if let Some(Unmapped { begin, size, device }) = range {
             // Without a stream: its operations are done, and a queue may be gone.
-            self.opened.notice(begin, size, RangeChange::Unmapped(device), None);
+            self.opened.notice(begin, size, RangeChange::Unmapped(device), Label::NONE, None);
         }
         let Some(block) = block else {
             self.leave_queue();

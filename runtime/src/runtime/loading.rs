@@ -161,7 +161,7 @@ impl Runtime {
         };
         drop(registry);
         for (global, storage) in tied {
-            device.notice_associated(global.address, global.size, storage);
+            device.notice_associated(global.address, global.size, storage, Label::of_symbol(global.name));
         }
     }
 

@@ -10,7 +10,10 @@ pub const VARIABLES: &[(&str, &str)] = &[
     ("GANGWAY_TRACE", "write a trace to this file; %p becomes the process id"),
     ("GANGWAY_TRACE_EVENTS", "how many spans a trace keeps (default 1048576)"),
     ("GANGWAY_DEBUG", "1: say what the runtime does, on standard error"),
-    ("GANGWAY_CHECK", "1: warn where a program unmaps or updates what is not mapped"),
+    (
+        "GANGWAY_CHECK",
+        "1: tell of what is not mapped, and of writes beside what is; 2: also of uses of the host's copy",
+    ),
     ("GANGWAY_RTL_PATH", "directories to search for external back ends, libgangway-rtl-NAME.so"),
     ("GANGWAY_CPU_DEVICES", "how many devices the CPU back end offers, 1 to 64 (default 4)"),
     ("GANGWAY_CPU_MEMORY", "memory of each of them, such as 512MiB (default: no limit)"),

@@ -16,6 +16,7 @@ pub(crate) mod images;
 pub(crate) mod report;
 pub(crate) mod stack;
 
+use crate::checked;
 use crate::thread::{self, Thread};
 use report::Crash;
 use std::cell::UnsafeCell;
@@ -39,12 +40,17 @@ static BEFORE: Before = Before(UnsafeCell::new([const { mem::MaybeUninit::zeroed
 /// Makes crashes on the calling thread reported. Called once per thread.
 #[cold]
 pub(crate) fn watch(thread: &Thread) {
+    install_once();
+    stack::enable(thread.signal_stack());
+}
+
+/// Installs the handlers, unless they have been.
+pub(crate) fn install_once() {
     // Nobody waits for who installs them: a forked child could not.
     static INSTALLED: AtomicBool = AtomicBool::new(false);
     if !INSTALLED.swap(true, Ordering::AcqRel) {
         install();
     }
-    stack::enable(thread.signal_stack());
 }
 
 fn install() {
@@ -74,9 +80,18 @@ unsafe extern "C" fn handle(signal: i32, info: *mut libc::siginfo_t, context: *m
         let i = SIGNALS.iter().position(|s| *s == signal).unwrap_or(0);
         (crash, (*BEFORE.0.get())[i].assume_init_ref())
     };
-    let image = images::find(crash.pc).or_else(|| caller_image(crash.sp));
+    let here = images::find(crash.pc);
     let thread = thread::interrupted();
     let inside = thread.is_some_and(|thread| !thread.activity().is_null());
+    if let Some(address) = crash.forbidden() {
+        // Of a thread that launches, its activity says whether it is in a kernel; of others,
+        // what has called it does.
+        let in_kernel = || inside || (thread.is_none() && caller_image(crash.sp).is_some());
+        if here.is_none() && !in_kernel() && checked::pages::lift(address, crash.writes()) {
+            return;
+        }
+    }
+    let image = here.or_else(|| caller_image(crash.sp));
     if (image.is_some() || inside) && claim() {
         report::print(&crash, thread, image);
     }

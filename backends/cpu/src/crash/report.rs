@@ -6,11 +6,15 @@
 //! the program, what happened and what to look for.
 
 use super::images::Image;
+use crate::checked::pages::{self, HostData};
 use crate::launch::{Activity, ActivityKind};
 use crate::memory::looks_poisoned;
 use crate::thread::{self, Thread};
 use gangway_backend::Launch;
 use std::fmt::{self, Write as _};
+
+/// In the processor's code for a page fault: it was a write.
+const WRITE: i64 = 2;
 
 /// What the kernel tells about a fault.
 pub(super) struct Crash {
@@ -18,6 +22,7 @@ pub(super) struct Crash {
     code: i32,
     address: usize,
     registers: [u64; 16],
+    writes: bool,
     pub pc: usize,
     pub sp: usize,
 }
@@ -37,6 +42,7 @@ impl Crash {
             // SAFETY: these signals carry an address.
             address: unsafe { info.si_addr() }.addr(),
             registers,
+            writes: all[libc::REG_ERR as usize] & WRITE != 0,
             pc: all[libc::REG_RIP as usize] as usize,
             sp: all[libc::REG_RSP as usize] as usize,
         }
@@ -48,6 +54,17 @@ impl Crash {
         const SI_KERNEL: i32 = 0x80;
         let tells = matches!(self.signal, libc::SIGSEGV | libc::SIGBUS);
         (tells && self.code > 0 && self.code != SI_KERNEL).then_some(self.address)
+    }
+
+    /// The address, if it is there and may not be touched in this way.
+    pub fn forbidden(&self) -> Option<usize> {
+        const SEGV_ACCERR: i32 = 2;
+        (self.signal == libc::SIGSEGV && self.code == SEGV_ACCERR).then_some(self.address)
+    }
+
+    /// Whether it was a write.
+    pub const fn writes(&self) -> bool {
+        self.writes
     }
 
     fn what(&self) -> (&'static str, &'static str) {
@@ -188,6 +205,10 @@ pub(super) fn print(crash: &Crash, thread: Option<&Thread>, image: Option<&Image
         Some(address) => writeln!(text, ", at address {address:#x}"),
         None => writeln!(text),
     };
+    let host = crash.forbidden().and_then(pages::protected_at);
+    if let Some(host) = &host {
+        host_data(&mut text, host, crash);
+    }
     text.push(b"  code:    ");
     match here {
         Some((name, into)) => {
@@ -207,11 +228,30 @@ pub(super) fn print(crash: &Crash, thread: Option<&Thread>, image: Option<&Image
         b", on a worker thread of the region\n"
     });
     let in_kernel = matches!(kind, Some(ActivityKind::Kernel(_)) | None);
-    if let Some(hint) = crash.hint().filter(|_| in_kernel) {
+    let hint = if host.is_some() { Some(FOLLOWED) } else { crash.hint() };
+    if let Some(hint) = hint.filter(|_| in_kernel) {
         let _ = writeln!(text, "  help:    {hint}");
     }
     text.push(b"  note:    GANGWAY_CPU_CATCH_SIGNALS=0 lets a debugger read the image's symbols\n");
     text.send();
+}
+
+const FOLLOWED: &str = "the region has followed a pointer of the host; on a GPU it would fail: let the \
+     region use the mapped variable itself, or attach the pointer to it";
+
+/// Says which variable of the host has been touched (`GANGWAY_CHECK=2`).
+fn host_data(text: &mut Text, host: &HostData, crash: &Crash) {
+    let HostData { variable, begin, size } = host;
+    text.push(if crash.writes() { b"  host:    a write to " } else { b"  host:    a read of " });
+    let _ = match variable.name {
+        Some(name) => write!(text, "`{name}`"),
+        None => write!(text, "mapped data"),
+    };
+    let _ = write!(text, " on the host, byte {} of {size}", crash.address.wrapping_sub(*begin));
+    let _ = match variable.location {
+        Some(at) => writeln!(text, " (declared at {}:{})", at.file, at.line),
+        None => writeln!(text),
+    };
 }
 
 /// The launch that the code at `symbol` of `image` belongs to, from the threads

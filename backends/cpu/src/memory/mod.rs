@@ -12,7 +12,7 @@ mod poison;
 use crate::thread;
 use arena::{NotLive, arena};
 use gangway_backend::{Error, Result};
-pub(crate) use poison::{Poison, looks_poisoned};
+pub(crate) use poison::{PATTERN as POISON, Poison, looks_poisoned};
 use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -13,7 +13,7 @@ use std::hint::black_box;
 const WORD: u32 = 0x7FF4_DEAD;
 
 /// Two of them: what a pointer-sized load from poisoned memory gives.
-const PATTERN: u64 = (WORD as u64) << 32 | WORD as u64;
+pub(crate) const PATTERN: u64 = (WORD as u64) << 32 | WORD as u64;
 
 /// Blocks up to this size are filled completely.
 const WHOLE: usize = 1 << 20;
