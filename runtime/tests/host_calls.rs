@@ -83,7 +83,10 @@ struct Caller<'d> {
 
 impl Caller<'_> {
     fn call(&self, function: u64, words: &mut [u64]) -> u32 {
-        let Some(channel) = self.channel else { return self.service.call(function, words).number() };
+        let Some(channel) = self.channel else {
+            // SAFETY: words are bytes.
+            return self.service.call(function, unsafe { words.align_to_mut().1 }).number();
+        };
         let ring = || {
             if matches!(self.device.way, Way::Global { rings: true } | Way::Launch { rings: true }) {
                 self.service.ring();
@@ -272,9 +275,10 @@ fn calls_get_their_own_answers_from_several_threads_at_once() {
     for way in WAYS {
         let mix = number();
         assert!(host_calls::register(mix, |call| {
-            let sum = call.words.iter().sum();
-            call.words.iter_mut().for_each(|word| *word = word.wrapping_mul(3));
-            call.words[0] = sum;
+            let words = call.words();
+            let sum = words.iter().sum();
+            words.iter_mut().for_each(|word| *word = word.wrapping_mul(3));
+            words[0] = sum;
         }));
         let calls = Arc::new(AtomicUsize::new(0));
         let counted = calls.clone();
@@ -316,7 +320,7 @@ fn a_function_that_waits_holds_nobody_up() {
         host_calls::register(open, move |call| {
             if opens.0.load(Ordering::Acquire) == 12 {
                 opens.1.store(true, Ordering::Release);
-                call.words[0] = 1;
+                call.words()[0] = 1;
             }
         });
         let next = AtomicUsize::new(0);
@@ -340,7 +344,7 @@ fn wrong_calls_get_an_outcome() {
     for way in WAYS {
         let (panics, missing) = (number(), number());
         host_calls::register(panics, |call| {
-            call.words[0] = 5;
+            call.words()[0] = 5;
             std::panic::resume_unwind(Box::new(()));
         });
         assert!(!host_calls::register(panics, |_| ()), "the number is taken");
@@ -371,7 +375,7 @@ fn callers_wait_for_a_port() {
     let total = Arc::new(AtomicU64::new(0));
     let sum = total.clone();
     host_calls::register(add, move |call| {
-        sum.fetch_add(call.words[0], Ordering::Relaxed);
+        sum.fetch_add(call.words()[0], Ordering::Relaxed);
         std::thread::sleep(Duration::from_micros(200));
     });
     let (world, _) = world(Way::Global { rings: true }, move |caller| {

@@ -40,6 +40,13 @@ struct Shared {
     aliases: &'static [&'static str],
 }
 
+/// What programs and back ends include.
+const HEADERS: [&str; 3] = [
+    "backends/external/include/gangway/rtl.h",
+    "frontends/openmp/include/gangway/host_call.h",
+    "frontends/openmp/include/gangway/gangway_host_calls.f90",
+];
+
 /// The packages that shared libraries are made of.
 const LIBRARIES: [&str; 6] =
     ["-p", "gangway-front-ends-artifact", "-p", "gangway-driver", "-p", "gangway-ending"];
@@ -89,7 +96,10 @@ fn build_and_lay_out(
         tree::create_folder(&stage.join(directory))?;
     }
     tree::copy(&target.join("gangway"), &stage.join("bin/gangway"))?;
-    tree::copy(&root.join("backends/external/include/gangway/rtl.h"), &stage.join("include/gangway/rtl.h"))?;
+    for header in HEADERS {
+        let name = header.rsplit('/').next().unwrap_or(header);
+        tree::copy(&root.join(header), &stage.join("include/gangway").join(name))?;
+    }
     libraries(root, &target, stage, environment)?;
     gpu::stage(root, &stage.join("lib/gangway"))?;
     compilers::lay_out(root, stage)?;

@@ -1,7 +1,7 @@
 //! Host calls: code on a device runs a function of the host and gets its answer.
 //!
-//! The runtime has the functions, by number. A call brings words, which the function reads
-//! and overwrites. There are two ways from a kernel to the host:
+//! The runtime has the functions, by number. A call brings a block of bytes, which the function
+//! reads and overwrites. There are two ways from a kernel to the host:
 //!
 //! - *Directly*: kernels run in this process, or their driver hears of a call by itself. The
 //!   device has a thread of this process run the function, by [`HostCallService::call`].
@@ -18,6 +18,7 @@
 //! [`Capabilities::host_calls`]: crate::Capabilities::host_calls
 
 use crate::types::DevicePtr;
+use std::ffi::c_void;
 use std::fmt;
 use std::ptr::NonNull;
 
@@ -69,14 +70,30 @@ unsafe impl Sync for VisibleMemory {}
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 pub enum HostCallOutcome {
-    /// The function has run; the words are its answer.
+    /// The function has run; the block has its answer.
     Answered = 0,
-    /// No function has that number. The words are as they were.
+    /// No function has that number. The block is as it was.
     NoSuchFunction = 1,
-    /// There are more words than a call may have, or otherwise no call stands there.
+    /// The block is larger than one may be, or otherwise no call stands there.
     Malformed = 2,
-    /// The function has panicked. The words are as it left them.
+    /// The function has panicked. The block is as it left it.
     Failed = 3,
+    /// Nobody serves the device's calls yet, or any longer. The block is as it was.
+    Unserved = 4,
+}
+
+/// A caller's block. `None`: there is none with so many bytes.
+///
+/// # Safety
+/// Unless it is null, the pointer leads to so many bytes, which nobody else uses for so long.
+#[must_use]
+pub unsafe fn host_block<'b>(block: *mut c_void, size: usize) -> Option<&'b mut [u8]> {
+    match size {
+        0 => Some(&mut []),
+        _ if block.is_null() || isize::try_from(size).is_err() => None,
+        // SAFETY: the caller's promise.
+        _ => Some(unsafe { std::slice::from_raw_parts_mut(block.cast(), size) }),
+    }
 }
 
 impl HostCallOutcome {
@@ -91,7 +108,7 @@ impl HostCallOutcome {
 pub trait HostCallHandler: Send + Sync {
     /// Runs a function on the calling thread. It may take as long as the function likes, and
     /// any number of threads may call at once.
-    fn call(&self, function: u64, words: &mut [u64]) -> HostCallOutcome;
+    fn call(&self, function: u64, block: &mut [u8]) -> HostCallOutcome;
 
     /// Something may have arrived in the channel. Returns soon.
     fn ring(&self);
@@ -120,8 +137,8 @@ impl HostCallService {
 
     /// See [`HostCallHandler::call`]. The runtime calls back into no back end from here,
     /// but the function may.
-    pub fn call(&self, function: u64, words: &mut [u64]) -> HostCallOutcome {
-        self.handler.call(function, words)
+    pub fn call(&self, function: u64, block: &mut [u8]) -> HostCallOutcome {
+        self.handler.call(function, block)
     }
 
     /// See [`HostCallHandler::ring`].

@@ -5,7 +5,8 @@ use crate::launch::{self, Place};
 use crate::memory::DeviceMemory;
 use crate::module::CpuModule;
 use gangway_backend::{
-    AllocationKind, ArgumentTable, Capabilities, Device, DevicePtr, Launch, Module, Result, StreamHandle,
+    AllocationKind, ArgumentTable, Capabilities, Device, DevicePtr, HostCallService, HostCalls, Launch,
+    Module, Result, StreamHandle,
 };
 use std::ptr;
 
@@ -31,6 +32,7 @@ impl Device for CpuDevice {
             unified_memory: true,
             private_in_session: true,
             peer_copy: true,
+            host_calls: HostCalls::Direct,
             ..Capabilities::default()
         }
     }
@@ -135,6 +137,11 @@ impl Device for CpuDevice {
         // the kernel, which asks the host's OpenMP library for them.
         // SAFETY: the caller's promise.
         unsafe { launch::run(self.place, launch, table.slots()) };
+        Ok(())
+    }
+
+    fn connect_host_calls(&self, service: HostCallService) -> Result<()> {
+        crate::host_call::connect(self.place.device, service);
         Ok(())
     }
 

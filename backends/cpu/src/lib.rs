@@ -32,6 +32,7 @@ mod config;
 mod crash;
 mod device;
 mod elf;
+mod host_call;
 mod launch;
 mod memory;
 mod module;

@@ -6,11 +6,11 @@
 //! globals. Called by [`CpuDevice::load`](crate::CpuDevice).
 
 use crate::crash::images;
-use crate::elf;
 use crate::launch::{ActivityKind, Place, during};
 use crate::number;
 use crate::registry::Node;
-use gangway_backend::{DevicePtr, Error, Kernel, KernelHandle, Module, Result};
+use crate::{elf, host_call};
+use gangway_backend::{DevicePtr, Error, HostCallLink, Kernel, KernelHandle, Module, Result};
 use std::ffi::{CStr, CString};
 use std::fmt::Write as _;
 use std::fs::File;
@@ -24,6 +24,7 @@ pub(crate) struct CpuModule {
     place: Place,
     handle: *mut libc::c_void,
     addresses: Range<usize>,
+    calls_host: bool,
     /// The image as the crash report finds it.
     record: &'static Node<images::Image>,
     /// Kept open for debuggers only.
@@ -45,6 +46,7 @@ impl CpuModule {
         let mut file = memory_file(device).map_err(|e| system("no memory file for the device image", &e))?;
         let mut image = image.to_owned();
         number::tie_in(&mut image, device);
+        let calls_host = host_call::tie_in(&mut image, device);
         file.write_all(&image).map_err(|e| system("device image not written to its memory file", &e))?;
         let path = unique_path(&file);
         let open = || {
@@ -61,7 +63,14 @@ impl CpuModule {
         let base = unsafe { *handle.cast::<usize>() };
         let addresses = base + extent.start as usize..base + extent.end as usize;
         let record = images::enter(device, base, addresses.clone(), &file, image.len());
-        Ok(Self { place, handle, addresses, record, _file: (!place.catch_signals).then_some(file) })
+        Ok(Self {
+            place,
+            handle,
+            addresses,
+            calls_host,
+            record,
+            _file: (!place.catch_signals).then_some(file),
+        })
     }
 
     /// The address of `name`, if this image (not a library it uses) has it.
@@ -87,6 +96,10 @@ impl Module for CpuModule {
             });
         }
         Ok(DevicePtr(address))
+    }
+
+    fn host_calls(&self) -> Result<HostCallLink> {
+        Ok(if self.calls_host { HostCallLink::Linked } else { HostCallLink::Unused })
     }
 
     fn is_writable(&self, global: DevicePtr, size: usize) -> bool {

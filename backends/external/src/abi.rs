@@ -136,7 +136,7 @@ pub(crate) struct RtlHostCalls {
     pub has_channel: i32,
     pub channel: Address,
     pub context: *mut c_void,
-    pub call: unsafe extern "C" fn(*mut c_void, u64, *mut u64, u32) -> u32,
+    pub call: unsafe extern "C" fn(*mut c_void, u64, *mut c_void, usize) -> u32,
     pub ring: unsafe extern "C" fn(*mut c_void),
 }
 

@@ -27,20 +27,13 @@ pub(crate) fn host_calls(flags: u64, functions: &Functions) -> Result<HostCalls,
 /// a device is connected once.
 pub(crate) fn lend(service: HostCallService) -> &'static RtlHostCalls {
     /// # Safety
-    /// The context is a service, and so many words are there.
-    unsafe extern "C" fn call(context: *mut c_void, function: u64, words: *mut u64, count: u32) -> u32 {
-        if words.is_null() && count > 0 {
-            return HostCallOutcome::Malformed.number();
-        }
+    /// The context is a service, and so many bytes are there.
+    unsafe extern "C" fn call(context: *mut c_void, function: u64, block: *mut c_void, size: usize) -> u32 {
         // SAFETY: the caller's promise; the service was leaked.
-        let (service, words) = unsafe {
-            let words: &mut [u64] = match count {
-                0 => &mut [],
-                _ => std::slice::from_raw_parts_mut(words, count as usize),
-            };
-            (&*context.cast::<HostCallService>(), words)
-        };
-        service.call(function, words).number()
+        let (service, block) =
+            unsafe { (&*context.cast::<HostCallService>(), gangway_backend::host_block(block, size)) };
+        let Some(block) = block else { return HostCallOutcome::Malformed.number() };
+        service.call(function, block).number()
     }
     /// # Safety
     /// The context is a service.

@@ -86,7 +86,9 @@ const CALLING: [&[&str]; 4] = [
 fn kernels_call_the_host_from_several_threads_at_once() {
     for (number, variant) in (1..).zip(CALLING) {
         let runtime = runtime(null(variant), ASKING, c"ask");
-        assert!(host_calls::register(number, |call| call.words[0] = call.words[0] * 1000 + call.words[1]));
+        assert!(
+            host_calls::register(number, |call| call.words()[0] = call.words()[0] * 1000 + call.words()[1])
+        );
         const THREADS: u64 = 8;
         const CALLS: u64 = 40;
         std::thread::scope(|scope| {

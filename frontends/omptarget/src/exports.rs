@@ -4,7 +4,9 @@
 
 use crate::libomp::Libomp;
 use crate::{data, devices, extensions, interop, launch, mapper, register, replay, tasks};
-use gangway_openmp::{asynchronous, devices as device_routines, export, interop as properties, memory};
+use gangway_openmp::{
+    asynchronous, devices as device_routines, export, host_call, interop as properties, memory,
+};
 
 export! {
     noting launch:
@@ -43,6 +45,9 @@ export! {
         omp_get_num_devices<Libomp>, omp_get_device_num<Libomp>, omp_get_initial_device<Libomp>,
         omp_get_uid_from_device<Libomp>, omp_get_device_from_uid<Libomp>;
     devices: __tgt_print_device_info;
+    host_call:
+        gangway_host_call<Libomp>, gangway_host_call_device,
+        gangway_register_host_function, gangway_unregister_host_function;
     memory:
         omp_target_is_present<Libomp>, omp_target_is_accessible<Libomp>, omp_get_mapped_ptr<Libomp>;
     extensions:

@@ -35,6 +35,7 @@
 //! | `repeats` | warnings that come again |
 //! | [`policy`] | when the host takes over, and when the program ends |
 //! | [`devices`] | device numbers and names, and where a construct runs |
+//! | [`host_call`] | functions of the host that device code calls |
 //! | [`memory`] | `omp_target_alloc`, `omp_target_memcpy` and kin |
 //! | [`asynchronous`] | `omp_target_memcpy_async` and kin |
 //! | [`interop`] | interoperability objects |
@@ -54,6 +55,7 @@ mod environment;
 mod fork;
 pub mod guard;
 pub mod host;
+pub mod host_call;
 pub mod information;
 pub mod interop;
 pub mod libraries;

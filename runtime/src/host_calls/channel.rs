@@ -76,7 +76,7 @@ impl Channel {
     }
 
     /// Serves the call in a port, if one stands there.
-    pub(super) fn serve(&self, port: usize, run: impl FnOnce(u64, &mut [u64]) -> HostCallOutcome) {
+    pub(super) fn serve(&self, port: usize, run: impl FnOnce(u64, &mut [u8]) -> HostCallOutcome) {
         let Some(port) = self.ports.get(port) else { return };
         let (called, serving) = (PortState::Called as u32, PortState::Serving as u32);
         if port.state.compare_exchange(called, serving, Ordering::Acquire, Ordering::Relaxed).is_err() {
@@ -86,7 +86,8 @@ impl Channel {
         let mut words: [u64; WORDS] = std::array::from_fn(|at| port.words[at].load(Ordering::Relaxed));
         let count = port.count.load(Ordering::Relaxed) as usize;
         let outcome = match words.get_mut(..count) {
-            Some(words) => run(port.function.load(Ordering::Relaxed), words),
+            // SAFETY: words are bytes.
+            Some(words) => run(port.function.load(Ordering::Relaxed), unsafe { words.align_to_mut().1 }),
             None => HostCallOutcome::Malformed,
         };
         for (word, value) in port.words.iter().zip(words).take(count) {

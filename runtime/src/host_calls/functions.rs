@@ -3,19 +3,32 @@
 use gangway_backend::HostCallOutcome;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 type Function = Arc<dyn Fn(&mut HostCall<'_>) + Send + Sync>;
+
+/// Who is told of calls of functions that are not there: the device, and the number.
+pub type OnUnknown = fn(device: i32, function: u64);
+
+static ON_UNKNOWN: OnceLock<OnUnknown> = OnceLock::new();
 
 static FUNCTIONS: RwLock<BTreeMap<u64, Function>> = RwLock::new(BTreeMap::new());
 
 /// One call, as the function sees it.
 #[derive(Debug)]
-pub struct HostCall<'w> {
+pub struct HostCall<'b> {
     /// Number of the device that calls.
     pub device: i32,
     /// What the caller has passed, and what it gets.
-    pub words: &'w mut [u64],
+    pub block: &'b mut [u8],
+}
+
+impl HostCall<'_> {
+    /// The block as words. Bytes before the first and behind the last whole one are left out.
+    pub fn words(&mut self) -> &mut [u64] {
+        // SAFETY: any bytes are a number.
+        unsafe { self.block.align_to_mut().1 }
+    }
 }
 
 /// Has devices find a function under a number. It may run on any thread, and on several at
@@ -36,11 +49,21 @@ pub fn unregister(number: u64) -> bool {
     removed.is_some()
 }
 
+/// Has somebody told of calls of functions that are not there; the first one stays.
+pub fn on_unknown(tell: OnUnknown) {
+    let _ = ON_UNKNOWN.set(tell);
+}
+
 /// Runs a function for a device.
-pub(super) fn run(device: i32, number: u64, words: &mut [u64]) -> HostCallOutcome {
+pub(super) fn run(device: i32, number: u64, block: &mut [u8]) -> HostCallOutcome {
     let found = FUNCTIONS.read().unwrap_or_else(PoisonError::into_inner).get(&number).cloned();
-    let Some(function) = found else { return HostCallOutcome::NoSuchFunction };
-    let mut call = HostCall { device, words };
+    let Some(function) = found else {
+        if let Some(tell) = ON_UNKNOWN.get() {
+            tell(device, number);
+        }
+        return HostCallOutcome::NoSuchFunction;
+    };
+    let mut call = HostCall { device, block };
     // A panic must not reach the device's driver, nor end a worker.
     match catch_unwind(AssertUnwindSafe(|| function(&mut call))) {
         Ok(()) => HostCallOutcome::Answered,

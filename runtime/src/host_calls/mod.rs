@@ -1,6 +1,7 @@
 //! Host calls: functions of the host that code on devices can run.
 //!
-//! [`functions`] are the host's, by number, whoever registers them. A [`Service`] is what one
+//! [`functions`] are the host's, by number, whoever registers them. Those of programs are
+//! [`named`], and their number follows from the name. A [`Service`] is what one
 //! device calls them through: directly, or by its [`channel`], which [`workers`] watch.
 //! It is made when the first image that makes host calls is loaded on the device. Before
 //! that there is no memory, no thread and no call of the back end; a launch asks nothing.
@@ -9,12 +10,16 @@
 
 mod channel;
 mod functions;
+mod named;
 mod workers;
 
 pub use channel::{Channel, WORDS};
 #[cfg(not(loom))]
 pub(crate) use functions::{FunctionsLock, hold};
-pub use functions::{HostCall, register, unregister};
+pub use functions::{HostCall, OnUnknown, on_unknown, register, unregister};
+pub use named::{
+    Clash, Function, call_by_host, calling_device, names, number, register_named, unregister_named,
+};
 
 use crate::device::{Device, Opened};
 use gangway_backend::{
@@ -37,8 +42,8 @@ struct Service {
 }
 
 impl HostCallHandler for Service {
-    fn call(&self, function: u64, words: &mut [u64]) -> HostCallOutcome {
-        functions::run(self.device, function, words)
+    fn call(&self, function: u64, block: &mut [u8]) -> HostCallOutcome {
+        functions::run(self.device, function, block)
     }
 
     fn ring(&self) {

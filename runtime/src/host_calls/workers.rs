@@ -85,7 +85,7 @@ impl Workers {
         let builder = std::thread::Builder::new().name("gangway-calls".to_owned());
         let serve = move || {
             while let Some(port) = self.next() {
-                self.channel.serve(port, |function, words| functions::run(self.device, function, words));
+                self.channel.serve(port, |function, block| functions::run(self.device, function, block));
             }
         };
         builder.spawn(serve).map(drop)

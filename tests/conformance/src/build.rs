@@ -18,6 +18,7 @@ use std::process::Command;
 use sha2::{Digest, Sha256};
 
 use crate::corpus::{self, Program};
+use crate::header::Reference;
 use crate::toolchain::{Language, Toolchain};
 
 /// What clang and flang need to make an x86-64 device image beside the host code.
@@ -150,6 +151,13 @@ impl Builder<'_> {
             }
             step.arguments.push("-Xoffload-linker".into());
             step.arguments.push(archive.clone().into());
+            // Fortran has no weak references: what only Gangway has, it is linked with.
+            if let (Reference::ExpectedStockUnusable, Some(folder)) =
+                (program.header.reference, archive.parent())
+            {
+                step.arguments.push("-L".into());
+                step.arguments.push(folder.into());
+            }
             step.sources.push(archive.clone());
         }
         Ok(step)

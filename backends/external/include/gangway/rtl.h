@@ -261,7 +261,8 @@ enum {
   GANGWAY_RTL_CALL_ANSWERED = 0,
   GANGWAY_RTL_CALL_NO_SUCH_FUNCTION = 1,
   GANGWAY_RTL_CALL_MALFORMED = 2,
-  GANGWAY_RTL_CALL_FAILED = 3 /* the function ended by a panic */
+  GANGWAY_RTL_CALL_FAILED = 3, /* the function ended by a panic */
+  GANGWAY_RTL_CALL_UNSERVED = 4 /* nobody serves the device's calls */
 };
 
 /* Since version 1.1. What the host calls of a device's kernels are served with. Stays valid
@@ -276,9 +277,9 @@ typedef struct gangway_rtl_host_calls {
   gangway_rtl_address channel;
   void *context;
   /* Runs a function of the host on the calling thread, for as long as that takes. Any number
-   * of threads may call it at once. It reads the `count` words and leaves the answer there.
-   * One of GANGWAY_RTL_CALL_*. */
-  uint32_t (*call)(void *context, uint64_t function, uint64_t *words, uint32_t count);
+   * of threads may call it at once. It reads the block of `size` bytes and leaves the answer
+   * there. One of GANGWAY_RTL_CALL_*. */
+  uint32_t (*call)(void *context, uint64_t function, void *block, size_t size);
   /* Something may have arrived in the channel. Returns soon. */
   void (*ring)(void *context);
 } gangway_rtl_host_calls;

@@ -85,7 +85,7 @@ static uint32_t call_host(uint64_t function, uint64_t *words, uint32_t count)
 static uint32_t call_host(uint64_t function, uint64_t *words, uint32_t count)
 {
   const gangway_rtl_host_calls *calls = atomic_load(&host_calls);
-  return calls->call(calls->context, function, words, count);
+  return calls->call(calls->context, function, words, count * sizeof *words);
 }
 #endif
 

@@ -1,0 +1,114 @@
+//! Functions of the host that device code calls: `gangway/host_call.h`.
+
+use crate::devices::omp_get_initial_device;
+use crate::guard::guard;
+use crate::host::Host;
+use crate::message::print_line;
+use gangway_backend::HostCallOutcome;
+use gangway_runtime::host_calls::{self, Clash};
+use std::collections::BTreeSet;
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::sync::{Mutex, PoisonError};
+
+/// `gangway_host_call` on the host: the function runs at once, on the caller's block.
+///
+/// # Safety
+/// The block has so many bytes, and is what the function takes.
+pub unsafe extern "C" fn gangway_host_call<H: Host>(function: u64, block: *mut c_void, size: usize) -> c_int {
+    guard(HostCallOutcome::Failed, || {
+        // SAFETY: the caller's promise.
+        let Some(block) = (unsafe { gangway_backend::host_block(block, size) }) else {
+            return HostCallOutcome::Malformed;
+        };
+        host_calls::on_unknown(tell_unknown);
+        host_calls::call_by_host(omp_get_initial_device::<H>(), function, block)
+    })
+    .number()
+    .cast_signed()
+}
+
+/// The number of the device whose call the calling thread serves; -1 outside of such a call.
+pub extern "C" fn gangway_host_call_device() -> c_int {
+    host_calls::calling_device().unwrap_or(-1)
+}
+
+/// Lets devices call a function by its name. 0, or -1 after a message if it cannot.
+///
+/// # Safety
+/// The name ends with a null byte; the function takes any block until it is unregistered.
+pub unsafe extern "C" fn gangway_register_host_function(
+    name: *const c_char,
+    function: Option<host_calls::Function>,
+) -> c_int {
+    guard(-1, || {
+        // SAFETY: the caller's promise.
+        let (Some(name), Some(function)) = (unsafe { text(name) }, function) else {
+            print_line(format_args!(
+                "gangway: a host function cannot be registered: expected a name and a function, got null"
+            ));
+            return -1;
+        };
+        host_calls::on_unknown(tell_unknown);
+        // SAFETY: the caller's promise.
+        let clash = match unsafe { host_calls::register_named(&name, function) } {
+            Ok(()) => return 0,
+            Err(clash) => clash,
+        };
+        match clash {
+            Clash::SameName => print_line(format_args!(
+                "gangway: two host functions are named `{name}`, and device code calls the first one; \
+                 rename one of them"
+            )),
+            Clash::SameNumber(other) => print_line(format_args!(
+                "gangway: the host function `{name}` has the same number as `{other}`, so device code \
+                 cannot call it; rename one of them"
+            )),
+        }
+        -1
+    })
+}
+
+/// Takes a function away. 0, or -1 if it is not registered.
+///
+/// # Safety
+/// The name ends with a null byte.
+pub unsafe extern "C" fn gangway_unregister_host_function(
+    name: *const c_char,
+    function: Option<host_calls::Function>,
+) -> c_int {
+    guard(-1, || {
+        // SAFETY: the caller's promise.
+        match (unsafe { text(name) }, function) {
+            (Some(name), Some(function)) if host_calls::unregister_named(&name, function) => 0,
+            _ => -1,
+        }
+    })
+}
+
+/// # Safety
+/// As for [`gangway_register_host_function`].
+unsafe fn text(name: *const c_char) -> Option<String> {
+    // SAFETY: the caller's promise.
+    (!name.is_null()).then(|| unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned())
+}
+
+/// Says, once for each number, that nobody has registered what code calls.
+fn tell_unknown(device: i32, function: u64) {
+    /// Numbers that messages are written for.
+    const MOST: usize = 64;
+    static TOLD: Mutex<BTreeSet<u64>> = Mutex::new(BTreeSet::new());
+    let mut told = TOLD.lock().unwrap_or_else(PoisonError::into_inner);
+    if told.len() >= MOST || !told.insert(function) {
+        return;
+    }
+    drop(told);
+    let names = host_calls::names();
+    let known = match names.is_empty() {
+        true => "none is".to_owned(),
+        false => names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ") + " are",
+    };
+    print_line(format_args!(
+        "gangway: code on device {device} calls the host function number {function:#018x}, which is not \
+         registered ({known}); GANGWAY_HOST_FUNCTION(name) registers it"
+    ));
+}
