@@ -30,6 +30,8 @@ compile_error!("the CPU back end runs x86-64 images and supports Linux on x86-64
 mod checked;
 mod config;
 mod crash;
+#[doc(hidden)]
+pub mod crash_record;
 mod device;
 mod elf;
 mod host_call;

@@ -67,6 +67,9 @@ pub enum Command {
     /// Be one of the small programs that compilers call
     #[command(hide = true, disable_help_flag = true, disable_version_flag = true)]
     StandIn(StandIn),
+    /// Say where in the source a kernel has crashed; the CPU back end calls it
+    #[command(hide = true)]
+    CrashPlace { image: PathBuf, record: PathBuf },
     /// Print the man page
     #[command(hide = true)]
     Man,

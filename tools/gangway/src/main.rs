@@ -7,6 +7,7 @@
 
 mod arguments;
 mod compile;
+mod crash_place;
 mod devices;
 mod diff;
 mod environment;
@@ -51,6 +52,7 @@ fn obey(gangway: &Gangway) -> Outcome {
         Command::Cxx(options) => compile::compile(Language::Cxx, &options.arguments),
         Command::Fc(options) => compile::compile(Language::Fortran, &options.arguments),
         Command::StandIn(options) => Ok(stand_in::run(options)),
+        Command::CrashPlace { image, record } => crash_place::print(image, record),
         Command::Man => generate::man_page(),
     }
 }

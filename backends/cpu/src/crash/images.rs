@@ -93,7 +93,7 @@ impl Image {
     }
 
     /// The file, if it is known, and an address as the file has it.
-    fn in_file(&self, address: usize) -> Option<(&'static [u8], u64)> {
+    pub fn in_file(&self, address: usize) -> Option<(&'static [u8], u64)> {
         let address = address.checked_sub(self.base.load(Ordering::Relaxed))?;
         let file = self.file.load(Ordering::Acquire);
         if file.is_null() {

@@ -13,6 +13,7 @@
 //! signal handler: no allocation, no lock, no thread-local storage.
 
 pub(crate) mod images;
+mod place;
 pub(crate) mod report;
 pub(crate) mod stack;
 
@@ -49,6 +50,7 @@ pub(crate) fn install_once() {
     // Nobody waits for who installs them: a forked child could not.
     static INSTALLED: AtomicBool = AtomicBool::new(false);
     if !INSTALLED.swap(true, Ordering::AcqRel) {
+        place::prepare();
         install();
     }
 }
@@ -91,9 +93,10 @@ unsafe extern "C" fn handle(signal: i32, info: *mut libc::siginfo_t, context: *m
             return;
         }
     }
-    let image = here.or_else(|| caller_image(crash.sp));
-    if (image.is_some() || inside) && claim() {
-        report::print(&crash, thread, image);
+    let found = here.map(|image| Found { image, address: crash.pc, called: false });
+    let found = found.or_else(|| caller_image(crash.sp));
+    if (found.is_some() || inside) && claim() {
+        report::print(&crash, thread, found.as_ref());
     }
     pass_on(signal, info, context, before);
 }
@@ -146,9 +149,17 @@ fn pass_on(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void, 
     }
 }
 
+/// Code of a device image that a crash happened in, or below.
+struct Found {
+    image: &'static images::Image,
+    address: usize,
+    /// The address is where a function will return to.
+    called: bool,
+}
+
 /// The device image that has called the function which crashed, if the upper
 /// part of its stack shows one.
-fn caller_image(sp: usize) -> Option<&'static images::Image> {
+fn caller_image(sp: usize) -> Option<Found> {
     let mut words = [0_usize; 64];
     let mut at = sp & !7;
     // In small steps: the stack may end before.
@@ -158,9 +169,12 @@ fn caller_image(sp: usize) -> Option<&'static images::Image> {
         if !copy_memory(at, bytes) {
             break;
         }
-        let called_from = |&word: &usize| images::find(word).filter(|image| image.is_code(word));
-        if let Some(image) = words.iter().find_map(called_from) {
-            return Some(image);
+        let called_from = |&word: &usize| {
+            let image = images::find(word).filter(|image| image.is_code(word))?;
+            Some(Found { image, address: word, called: true })
+        };
+        if let Some(found) = words.iter().find_map(called_from) {
+            return Some(found);
         }
         at += size_of_val(&words);
     }

@@ -6,6 +6,7 @@
 //! the program, what happened and what to look for.
 
 use super::images::Image;
+use super::{Found, place};
 use crate::checked::pages::{self, HostData};
 use crate::launch::{Activity, ActivityKind};
 use crate::memory::looks_poisoned;
@@ -21,6 +22,7 @@ pub(super) struct Crash {
     signal: i32,
     code: i32,
     address: usize,
+    /// By the system's numbers.
     registers: [u64; 16],
     writes: bool,
     pub pc: usize,
@@ -50,7 +52,7 @@ impl Crash {
 
     /// The address that was touched, where the processor tells it: for addresses
     /// that no program can have, it does not.
-    fn touched(&self) -> Option<usize> {
+    pub fn touched(&self) -> Option<usize> {
         const SI_KERNEL: i32 = 0x80;
         let tells = matches!(self.signal, libc::SIGSEGV | libc::SIGBUS);
         (tells && self.code > 0 && self.code != SI_KERNEL).then_some(self.address)
@@ -65,6 +67,17 @@ impl Crash {
     /// Whether it was a write.
     pub const fn writes(&self) -> bool {
         self.writes
+    }
+
+    /// A register, by the system's number.
+    pub fn register(&self, number: i32) -> u64 {
+        self.registers.get(number as usize).copied().unwrap_or_default()
+    }
+
+    /// Where the stack's bytes begin that functions may use: below the stack pointer is the
+    /// red zone.
+    pub const fn lowest(&self) -> usize {
+        self.sp.saturating_sub(128)
     }
 
     fn what(&self) -> (&'static str, &'static str) {
@@ -155,7 +168,8 @@ impl fmt::Write for Text {
 
 /// Writes the report of `crash`, which happened on `thread` (if that has ever
 /// launched) and in or below `image` (if it did).
-pub(super) fn print(crash: &Crash, thread: Option<&Thread>, image: Option<&Image>) {
+pub(super) fn print(crash: &Crash, thread: Option<&Thread>, found: Option<&Found>) {
+    let image = found.map(|found| found.image);
     let here = image.and_then(|image| image.symbol(crash.pc));
     // SAFETY: the calling thread's activity stays while the thread is in this handler.
     let own = thread.and_then(|thread| unsafe { thread.activity().as_ref() });
@@ -228,6 +242,11 @@ pub(super) fn print(crash: &Crash, thread: Option<&Thread>, image: Option<&Image
         b", on a worker thread of the region\n"
     });
     let in_kernel = matches!(kind, Some(ActivityKind::Kernel(_)) | None);
+    if let Some(found) = found {
+        // The lines in their order: another process writes some.
+        text.send();
+        place::print(crash, found.image, found.address, found.called);
+    }
     let hint = if host.is_some() { Some(FOLLOWED) } else { crash.hint() };
     if let Some(hint) = hint.filter(|_| in_kernel) {
         let _ = writeln!(text, "  help:    {hint}");

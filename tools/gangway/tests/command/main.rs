@@ -1,6 +1,7 @@
 //! The `gangway` command as a user runs it, on programs that stock compilers make.
 
 mod compile;
+mod crash_place;
 mod env;
 mod info;
 mod inspect;
