@@ -91,6 +91,18 @@ impl MapKind {
     pub(crate) const SPECIAL: Self =
         Self::DETACH.with(Self::ONCE).with(Self::NEW).with(Self::NULL_IF_ABSENT).with(Self::UNCOUNTED);
 
+    /// Meanings that the beginning of a construct has to look at even if an item is present.
+    const UNUSUAL: Self = Self::NOT_MAPPED
+        .with(Self::SPECIAL)
+        .with(Self::STRUCTURE)
+        .with(Self::POINTER_AND_POINTEE)
+        .with(Self::POINTER)
+        .with(Self::RETURN_ADDRESS)
+        .with(Self::ALWAYS)
+        .with(Self::HOLD)
+        .with(Self::IN_PIECES)
+        .with(Self::UNKNOWN);
+
     /// No meaning, see [`unknown`](Self::unknown).
     const UNKNOWN: Self = Self(1 << 47);
 
@@ -163,6 +175,13 @@ impl MapKind {
     #[must_use]
     pub const fn member_of(self, index: usize) -> Self {
         Self(self.0 | (index as u64 + 1) << Self::PARENT_SHIFT)
+    }
+
+    /// Whether an item that is present only has its dynamic references counted, once, where a
+    /// construct begins.
+    #[inline]
+    pub(crate) const fn is_usual(self) -> bool {
+        !self.has(Self::UNUSUAL) && self.0 >> Self::PARENT_SHIFT == 0
     }
 
     /// Index of the structure the item is a member of.

@@ -6,7 +6,7 @@ use crate::events::{self, MappingChange, MappingEvent};
 use crate::items::{Components, Item, Items};
 use crate::label::Label;
 use crate::map_kind::MapKind;
-use crate::present::{EntryRef, NewEntry, Relation, Snapshot};
+use crate::present::{Counter, EntryRef, NewEntry, Relation, Snapshot};
 use crate::storage::AllocationRequest;
 use crate::sync::back_off;
 use gangway_backend::{DevicePtr, RangeChange};
@@ -59,13 +59,20 @@ impl Work {
     fn enter_all(&mut self, items: &impl Items) -> Result<()> {
         self.seen = MapKind::ALLOC;
         self.began = self.device.table.version();
-        if self.packs() {
-            self.plan_pack(items);
-        }
+        self.begin_pack(items);
         for index in 0..items.len() {
             let item = items.item(index);
             self.seen |= item.kind;
             self.check_kind(items, &item, index)?;
+            let known = self.known_to(items, index, &item);
+            if let Some(entry) = known
+                && self.hold_known(&item, entry)?
+            {
+                continue;
+            }
+            if known.is_none() {
+                self.plan_pack_from(items, index, &item);
+            }
             let held = if item.kind.has(MapKind::LITERAL | MapKind::PRIVATE | MapKind::STRUCTURE) {
                 let structure = item.kind.has(MapKind::STRUCTURE);
                 if structure { self.enter_structure(items, index)? } else { Held::NOTHING }
@@ -82,6 +89,36 @@ impl Work {
         }
         self.give_up_structures();
         self.attach_all()
+    }
+
+    /// The entry of an item, if it is one of the usual kind that this thread has found present
+    /// since the table has changed last.
+    #[inline(always)]
+    fn known_to(&self, items: &impl Items, index: usize, item: &Item) -> Option<EntryRef<'static>> {
+        if !item.kind.is_usual() || item.size == 0 || items.has_mapper(index) {
+            return None;
+        }
+        self.recent.known(&self.device.table, item.begin, item.size).0
+    }
+
+    /// Does what [`enter_item`](Self::enter_item) would for an item whose entry is known, if
+    /// that is to count it and nothing else.
+    ///
+    /// Of a launch whose data is present this is all. What is found is written where it stays:
+    /// the general way hands it on through memory, and reading it there waits for the stores.
+    #[inline(always)]
+    fn hold_known(&mut self, item: &Item, entry: EntryRef<'static>) -> Result<bool> {
+        if events::observed() || !entry.acquire_live() {
+            return Ok(false);
+        }
+        if !self.is_region {
+            entry.set_region_of(0);
+        }
+        let device = entry.translate(item.begin);
+        self.held.push(Held { entry: Some(entry), device, counted: Some(Counter::Dynamic) });
+        // If this fails, the reference is given up with the others.
+        self.wait_until_ready(entry)?;
+        Ok(true)
     }
 
     /// Expands an item by its mapper. The first component stands for the item.

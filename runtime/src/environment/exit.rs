@@ -296,9 +296,19 @@ impl Work {
 
     #[inline]
     fn exit_entry(&mut self, item: &Item, entry: EntryRef<'static>, counts: bool) -> Result<Outcome> {
+        let in_use = self.stream.is_some();
+        let unusual = MapKind::HOLD | MapKind::DELETE | MapKind::ALWAYS;
+        // What others have, too, is usually only counted.
+        if counts && !item.kind.has(unusual) && !events::observed() && entry.release_shared(in_use) {
+            if in_use {
+                self.unmapping.push(entry);
+            }
+            let wanted = item.kind.has(MapKind::FROM) && item.size != 0;
+            return Ok(if wanted { Outcome::Declined } else { Outcome::Done });
+        }
         let (counter, delete) = (item.kind.counter(), item.kind.has(MapKind::DELETE));
         let (snapshot, last) = if counts {
-            match entry.release(counter, delete, self.stream.is_some()) {
+            match entry.release(counter, delete, in_use) {
                 // Another thread has deleted it: ignored, as if never mapped.
                 None => return Ok(Outcome::Done),
                 Some((_, Release::Crowded)) => return self.exit_crowded(item, entry),

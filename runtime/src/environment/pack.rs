@@ -47,6 +47,8 @@ const PATTERN: u8 = 0xa5;
 pub(super) struct Pack {
     /// Upper bound of what there will be; 0 where nothing is packed.
     planned: usize,
+    /// No item has been seen yet that may need room: what is planned is the table alone.
+    unplanned: bool,
     block: Option<BlockRef<'static>>,
     /// Device address of the block's beginning, aligned.
     base: usize,
@@ -125,6 +127,13 @@ impl Pack {
     }
 }
 
+/// Whether it shows that an item has no part of the block, without a look at what is present.
+#[inline(always)]
+fn takes_no_room(item: &Item) -> bool {
+    let nothing = item.size == 0 || item.kind.has(MapKind::ATTACH);
+    item.size > LARGEST || item.kind.has(MapKind::LITERAL) || (nothing && !item.kind.has(MapKind::PRIVATE))
+}
+
 impl Work {
     /// Whether small data is packed on this device.
     #[inline]
@@ -132,20 +141,37 @@ impl Work {
         self.opened.capabilities.packed_transfers
     }
 
-    /// Plans the block for the items of a construct that begins. Nothing is allocated
-    /// before something is put into it.
-    #[cold]
-    pub(super) fn plan_pack(&mut self, items: &impl Items) {
+    /// A construct begins with its items. Nothing is allocated before something is put into
+    /// its block.
+    #[inline]
+    pub(super) fn begin_pack(&mut self, items: &impl Items) {
+        let packs = self.packs();
         let table = if self.is_region { size_of::<u64>() * items.len() + ALIGNMENT } else { 0 };
-        let mapped: usize = (0..items.len())
+        self.pack.planned = if packs { table.min(LARGEST_BLOCK) } else { 0 };
+        self.pack.unplanned = packs;
+    }
+
+    /// Plans the block for the items from `first` on, if that is the first one which may need
+    /// room. Where all are known to be present, nothing is looked up for it.
+    #[inline(always)]
+    pub(super) fn plan_pack_from(&mut self, items: &impl Items, first: usize, item: &Item) {
+        if self.pack.unplanned && !takes_no_room(item) {
+            self.plan_pack(items, first);
+        }
+    }
+
+    #[cold]
+    fn plan_pack(&mut self, items: &impl Items, first: usize) {
+        let mapped: usize = (first..items.len())
             .map(|index| if items.has_mapper(index) { 0 } else { self.room_of(&items.item(index)) })
             .sum();
-        self.pack.planned = (table + mapped).min(LARGEST_BLOCK);
+        self.pack.planned = (self.pack.planned + mapped).min(LARGEST_BLOCK);
+        self.pack.unplanned = false;
     }
 
     /// Upper bound of what an item takes of the block.
     fn room_of(&mut self, item: &Item) -> usize {
-        if item.size > LARGEST || item.kind.has(MapKind::LITERAL) {
+        if takes_no_room(item) {
             return 0;
         }
         if item.kind.has(MapKind::PRIVATE) {
@@ -153,7 +179,7 @@ impl Work {
         }
         // Members are inside their structure.
         let pair = item.kind.has(MapKind::POINTER_AND_POINTEE);
-        if item.size == 0 || item.kind.has(MapKind::ATTACH) || (item.kind.parent().is_some() && !pair) {
+        if item.kind.parent().is_some() && !pair {
             return 0;
         }
         match self.recent.lookup(&self.device.table, item.begin, item.size) {

@@ -9,7 +9,7 @@ use super::block::{Block, BlockRef};
 use super::left::LeftToFiller;
 use super::pointee::Pointers;
 use super::ready::{Ready, ReadyRef};
-use super::state::{Counter, Phase, Release, Snapshot};
+use super::state::{Counter, Phase, Release, Snapshot, Word};
 use crate::label::Label;
 use crate::sync::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Mutex, Ordering, back_off};
 use gangway_backend::DevicePtr;
@@ -212,6 +212,36 @@ impl<'t> EntryRef<'t> {
         }
     }
 
+    /// Replaces the state by what `step` makes of it; false if the entry is not live in this
+    /// life, or `step` declines.
+    #[inline(always)]
+    fn step(self, step: impl Fn(Word) -> Option<Word>) -> bool {
+        let mut word = self.entry.state.load(Ordering::Acquire);
+        while Word(word).is_live(self.generation)
+            && let Some(Word(next)) = step(Word(word))
+        {
+            match self.entry.state.compare_exchange_weak(word, next, Ordering::AcqRel, Ordering::Acquire) {
+                Ok(_) => return true,
+                Err(seen) => word = seen,
+            }
+        }
+        false
+    }
+
+    /// Counts one more dynamic reference of a live entry. False: [`acquire`](Self::acquire)
+    /// says why, or does it.
+    #[inline(always)]
+    pub(crate) fn acquire_live(self) -> bool {
+        self.step(Word::acquired)
+    }
+
+    /// Gives up a dynamic reference that is not the last one; the rest is as with
+    /// [`release`](Self::release), which is to be called if this is false.
+    #[inline(always)]
+    pub(crate) fn release_shared(self, in_use: bool) -> bool {
+        self.step(|word| word.released(in_use))
+    }
+
     /// Counts one more reference. `None`: the entry is gone, look it up again;
     /// `Some(None)`: the count is full.
     #[inline]
@@ -235,7 +265,7 @@ impl<'t> EntryRef<'t> {
     /// Ends a use of the entry, if that cannot be its end.
     #[inline]
     pub(super) fn leave(self) -> bool {
-        self.update(|snapshot| Some((snapshot.left()?, ()))).is_some()
+        self.step(Word::left)
     }
 
     /// Ends a construct's use after [`Release::Last`] or [`Release::InUse`]. True:

@@ -9,12 +9,14 @@ use super::entry::EntryRef;
 use super::index::Relation;
 use super::table::PresentTable;
 
-/// Addresses remembered; a power of two.
-const SLOTS: usize = 64;
+/// Places for addresses; a power of two.
+const PLACES: usize = 64;
+/// Addresses remembered per place.
+const WAYS: usize = 2;
 
 /// Answers of one thread, of any tables.
 pub(crate) struct Recent {
-    slots: Box<[Slot; SLOTS]>,
+    places: Box<[[Slot; WAYS]; PLACES]>,
 }
 
 #[derive(Clone, Copy)]
@@ -32,11 +34,49 @@ unsafe impl Send for Recent {}
 impl Default for Recent {
     fn default() -> Self {
         let empty = Slot { host: 0, end: 0, version: 0, table: std::ptr::null(), entry: None };
-        Self { slots: Box::new([empty; SLOTS]) }
+        Self { places: Box::new([[empty; WAYS]; PLACES]) }
     }
 }
 
+impl Slot {
+    /// The entry that contains the range, if this is about its first address and holds.
+    #[inline(always)]
+    fn answer(
+        &self,
+        table: &PresentTable,
+        version: usize,
+        host: usize,
+        size: usize,
+    ) -> Option<EntryRef<'static>> {
+        let about = self.host == host && std::ptr::eq(self.table, table) && self.version == version;
+        self.entry.filter(|_| about && host.checked_add(size).is_some_and(|end| end <= self.end))
+    }
+}
+
+/// Allocations are aligned, and arrays of one program often equally spaced. The factor is one
+/// that has been found to spread them at all usual distances.
+#[inline(always)]
+fn place_of(host: usize) -> usize {
+    const SPREAD: u64 = 0x107a_8c55_1563_1395;
+    ((host as u64 >> 4).wrapping_mul(SPREAD) >> (u64::BITS - PLACES.ilog2())) as usize
+}
+
 impl Recent {
+    /// The entry that contains a range, if this thread has found it since the table has changed
+    /// last, and the table's version.
+    #[inline(always)]
+    pub(crate) fn known(
+        &self,
+        table: &PresentTable,
+        host: usize,
+        size: usize,
+    ) -> (Option<EntryRef<'static>>, usize) {
+        let version = table.version();
+        let [first, second] = &self.places[place_of(host)];
+        let known = first.answer(table, version, host, size);
+        (known.or_else(|| second.answer(table, version, host, size)), version)
+    }
+
     /// As [`PresentTable::lookup`].
     #[inline(always)]
     pub(crate) fn lookup(
@@ -57,22 +97,15 @@ impl Recent {
         host: usize,
         size: usize,
     ) -> (Relation<'static>, usize) {
-        // Allocations are aligned, and arrays of one program often equally spaced.
-        let slot = &mut self.slots[((host >> 4) ^ (host >> 10)) % SLOTS];
-        if slot.host == host
-            && std::ptr::eq(slot.table, table)
-            && slot.version == table.version()
-            && let Some(entry) = slot.entry
-            && host.checked_add(size).is_some_and(|end| end <= slot.end)
-        {
-            return (Relation::Contained(entry), slot.version);
+        match self.known(table, host, size) {
+            (Some(entry), version) => (Relation::Contained(entry), version),
+            (None, _) => self.search(table, host, size),
         }
-        Self::search(slot, table, host, size)
     }
 
     #[inline(never)]
     fn search(
-        slot: &mut Slot,
+        &mut self,
         table: &'static PresentTable,
         host: usize,
         size: usize,
@@ -81,7 +114,12 @@ impl Recent {
         if let Relation::Contained(entry) = relation
             && size != 0
         {
-            *slot = Slot { host, end: entry.host_end(), version, table, entry: Some(entry) };
+            let place = &mut self.places[place_of(host)];
+            // An older answer for the address itself is of no use any more.
+            if place[0].host != host {
+                place[1] = place[0];
+            }
+            place[0] = Slot { host, end: entry.host_end(), version, table, entry: Some(entry) };
         }
         (relation, version)
     }
@@ -102,12 +140,45 @@ mod tests {
             assert_eq!(recent.lookup(table, 4096, 64), Relation::Contained(first));
             assert_eq!(recent.lookup(table, 4096, 65), Relation::Partial(first));
             assert_eq!(recent.lookup(table, 4096, 0), Relation::Contained(first));
+            assert_eq!(recent.known(table, 4096, 64).0, Some(first));
+            assert_eq!(recent.known(table, 4096, 65).0, None);
         }
         assert_eq!(first.release(Counter::Dynamic, false, false).unwrap().1, Release::Last);
         table.finish_unmapping(first).unwrap();
+        assert_eq!(recent.known(table, 4096, 64).0, None);
         assert_eq!(recent.lookup(table, 4096, 64), Relation::Absent);
         let second = table.insert(&plain(4096, 128)).unwrap();
         assert_eq!(recent.lookup(table, 4096, 128), Relation::Contained(second));
+    }
+
+    #[test]
+    fn arrays_at_equal_distances_are_all_remembered() {
+        let (page, large) = (1 << 12, 1 << 20);
+        let distances = [16, 64, 128, 1024, page, 2 * page, large, large + 64, large + page, 3 << 22];
+        for first in [0x7f12_3456_7010, 0x5555_0000_02a0] {
+            for distance in distances {
+                let mut taken = [0; PLACES];
+                (0..20).for_each(|array| taken[place_of(first + array * distance)] += 1);
+                assert!(taken.iter().all(|&taken| taken <= WAYS), "at a distance of {distance:#x}");
+            }
+        }
+    }
+
+    #[test]
+    fn two_answers_for_one_place() {
+        let table: &'static PresentTable = Box::leak(Box::new(PresentTable::new()));
+        let mut recent = Recent::default();
+        let same = |host: &usize| place_of(*host) == place_of(64);
+        let hosts: Vec<usize> = (64..1 << 20).step_by(64).filter(same).take(WAYS + 1).collect();
+        let entries: Vec<_> = hosts.iter().map(|&host| table.insert(&plain(host, 16)).unwrap()).collect();
+        for _ in 0..2 {
+            for (&host, &entry) in hosts.iter().zip(&entries) {
+                assert_eq!(recent.lookup(table, host, 16), Relation::Contained(entry));
+                assert_eq!(recent.known(table, host, 16).0, Some(entry));
+            }
+        }
+        let known = hosts.iter().filter(|&&host| recent.known(table, host, 16).0.is_some());
+        assert_eq!(known.count(), WAYS);
     }
 
     #[test]

@@ -203,17 +203,6 @@ impl Snapshot {
         (self, if last { Release::Last } else { Release::InUse })
     }
 
-    /// The end of one construct's use, if that cannot be the end of the entry.
-    #[inline]
-    #[must_use]
-    pub(crate) const fn left(mut self) -> Option<Self> {
-        if self.unmapping == 0 || (self.unmapping == 1 && self.total() == 0) {
-            return None;
-        }
-        self.unmapping -= 1;
-        Some(self)
-    }
-
     /// Nobody has a reference, and one construct alone uses the entry.
     #[must_use]
     pub(crate) const fn is_last_use(self) -> bool {
@@ -231,21 +220,75 @@ impl Snapshot {
     }
 }
 
+/// The word as such, for the steps of a launch whose data is present: taking the word apart and
+/// putting it together again would be most of what they cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Word(pub(super) u64);
+
+impl Word {
+    const ONE_USE: u64 = 1 << UNMAPPING_SHIFT;
+    const USES: u64 = (UNMAPPING_MAX as u64) << UNMAPPING_SHIFT;
+    const REFERENCES: u64 = Self::ONE_USE - 1;
+
+    /// Whether it is that of a live entry in this life.
+    #[inline]
+    pub(super) const fn is_live(self, generation: u32) -> bool {
+        self.0 >> PHASE_SHIFT == (generation as u64) << 2 | Phase::Live as u64
+    }
+
+    const fn dynamic(self) -> u32 {
+        (self.0 as u32) & INFINITE
+    }
+
+    /// As [`Snapshot::acquired`] of the dynamic count. `None`: that decides.
+    #[inline]
+    pub(super) const fn acquired(self) -> Option<Self> {
+        if self.dynamic() < INFINITE - 1 { Some(Self(self.0 + 1)) } else { None }
+    }
+
+    /// As [`Snapshot::released`] of the dynamic count without `delete`, if that is neither the
+    /// last reference nor all that can be counted. `None`: that decides.
+    #[inline]
+    pub(super) const fn released(self, in_use: bool) -> Option<Self> {
+        let dynamic = self.dynamic();
+        if dynamic < 2 || dynamic == INFINITE || (in_use && self.0 & Self::USES == Self::USES) {
+            return None;
+        }
+        Some(Self(self.0 - 1 + if in_use { Self::ONE_USE } else { 0 }))
+    }
+
+    /// The end of one construct's use, if that cannot be the end of the entry.
+    #[inline]
+    pub(super) const fn left(self) -> Option<Self> {
+        let more_than_one = self.0 & Self::USES > Self::ONE_USE;
+        if self.0 & Self::USES == 0 || (!more_than_one && self.0 & Self::REFERENCES == 0) {
+            return None;
+        }
+        Some(Self(self.0 - Self::ONE_USE))
+    }
+}
+
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// Numbers up to `most`; those at both ends, where something changes, often.
+    fn numbers(most: u32) -> impl Strategy<Value = u32> {
+        prop_oneof![0..=most, 0..=3u32, most - 2..=most]
+    }
+
     fn any_snapshot() -> impl Strategy<Value = Snapshot> {
-        (0..=GENERATION_MASK, 0u64..4, 0..=UNMAPPING_MAX, 0..=HOLD_MAX, 0..=INFINITE).prop_map(
-            |(generation, phase, unmapping, hold, dynamic)| Snapshot {
+        let numbers = (numbers(UNMAPPING_MAX), numbers(HOLD_MAX), numbers(INFINITE));
+        (0..=GENERATION_MASK, 0u64..4, numbers).prop_map(|(generation, phase, (unmapping, hold, dynamic))| {
+            Snapshot {
                 generation,
                 phase: Snapshot::decode(phase << PHASE_SHIFT).phase,
                 unmapping,
                 hold,
                 dynamic,
-            },
-        )
+            }
+        })
     }
 
     proptest! {
@@ -263,6 +306,34 @@ mod tests {
                 prop_assert_eq!(back, snapshot);
                 prop_assert_eq!(release, Release::Shared);
             }
+        }
+
+        #[test]
+        fn words_step_as_snapshots_do(snapshot in any_snapshot(), in_use in any::<bool>()) {
+            let word = Word(snapshot.encode());
+            prop_assert_eq!(word.is_live(snapshot.generation), snapshot.phase == Phase::Live);
+            prop_assert!(!word.is_live(snapshot.generation ^ 1));
+            if let Some(next) = word.acquired() {
+                prop_assert_eq!(Some(next.0), snapshot.acquired(Counter::Dynamic).map(Snapshot::encode));
+            }
+            if let Some(next) = word.released(in_use) {
+                let (expected, release) = snapshot.released(Counter::Dynamic, false, in_use);
+                prop_assert_eq!(next.0, expected.encode());
+                prop_assert_eq!(release, if in_use { Release::InUse } else { Release::Shared });
+            }
+            let uses = (snapshot.unmapping, snapshot.total());
+            let left = (!matches!(uses, (0, _) | (1, 0)))
+                .then(|| Snapshot { unmapping: snapshot.unmapping - 1, ..snapshot });
+            prop_assert_eq!(word.left().map(|next| next.0), left.map(Snapshot::encode));
+        }
+
+        #[test]
+        fn the_usual_steps_are_words(
+            unmapping in 0..UNMAPPING_MAX, hold in 0..=HOLD_MAX, dynamic in 2..INFINITE - 1,
+        ) {
+            let snapshot = Snapshot { generation: 7, phase: Phase::Live, unmapping, hold, dynamic };
+            let word = Word(snapshot.encode());
+            prop_assert!(word.acquired().is_some() && word.released(true).is_some());
         }
 
         #[test]
@@ -302,7 +373,7 @@ mod tests {
         let (one, first) = shared.released(Counter::Dynamic, false, true);
         let (none, second) = one.released(Counter::Dynamic, false, true);
         assert_eq!((first, second), (Release::InUse, Release::Last));
-        assert_eq!(none.left().unwrap().left(), None);
+        assert_eq!(Word(none.encode()).left().unwrap().left(), None);
         assert!(!none.finished_unmapping().1);
         assert!(none.finished_unmapping().0.finished_unmapping().1);
         let crowded = Snapshot { unmapping: UNMAPPING_MAX, ..shared };
