@@ -1,6 +1,6 @@
 /* What one target region costs: regions CASE [COUNT]. Prints the time of one region; if the
- * driver in use is interposer.c's, also the time outside of the driver and the driver's
- * calls. As in bench.h the best of many batches counts. */
+ * driver in use is interposer.c's, also the time outside of the driver, without what measuring
+ * adds to it, and the driver's calls. As in bench.h the best of many batches counts. */
 #define _GNU_SOURCE
 #include "../programs/bench.h"
 
@@ -82,6 +82,7 @@ static struct {
   const char *(*name)(int);
   long (*calls)(int);
   long (*inside_ns)(void);
+  double (*own_ns)(void);
 } driver;
 
 static void find_counters(void) {
@@ -91,6 +92,7 @@ static void find_counters(void) {
   *(void **)&driver.name = dlsym(library, "bench_name");
   *(void **)&driver.calls = dlsym(library, "bench_calls");
   *(void **)&driver.inside_ns = dlsym(library, "bench_inside_ns");
+  *(void **)&driver.own_ns = dlsym(library, "bench_own_ns");
 }
 
 static double best_outside(operation operate, void *context, long count) {
@@ -104,19 +106,23 @@ static double best_outside(operation operate, void *context, long count) {
   return best;
 }
 
-static void print_calls(operation operate, void *context) {
+/* Answers how many calls one region makes. */
+static double print_calls(operation operate, void *context) {
   enum { COUNT = 1000 };
   int functions = driver.functions();
   long *before = malloc((size_t)functions * sizeof *before);
   for (int index = 0; index < functions; ++index)
     before[index] = driver.calls(index);
   operate(context, COUNT);
+  long all = 0;
   for (int index = 0; index < functions; ++index) {
     long made = driver.calls(index) - before[index];
+    all += made;
     if (made)
       printf("call %s %g\n", driver.name(index), (double)made / COUNT);
   }
   free(before);
+  return (double)all / COUNT;
 }
 
 int main(int argc, char **argv) {
@@ -137,8 +143,9 @@ int main(int argc, char **argv) {
       long count = 256;
       while (batch_ns(operate, &all, count) < 2e6)
         count *= 2;
-      printf("outside_ns %.3f\n", best_outside(operate, &all, count));
-      print_calls(operate, &all);
+      double outside = best_outside(operate, &all, count), own = driver.own_ns();
+      double calls = print_calls(operate, &all);
+      printf("measuring_ns %.3f\noutside_ns %.3f\n", own * calls, outside - own * calls);
     }
     double *first = all.array[0];
     if (cases[which].present) {

@@ -103,6 +103,14 @@ impl MapKind {
         .with(Self::IN_PIECES)
         .with(Self::UNKNOWN);
 
+    /// Meanings that an attachment may have besides.
+    const MORE_THAN_ATTACHED: Self = Self::LITERAL
+        .with(Self::PRIVATE)
+        .with(Self::SPECIAL)
+        .with(Self::STRUCTURE)
+        .with(Self::POINTER)
+        .with(Self::RETURN_ADDRESS);
+
     /// No meaning, see [`unknown`](Self::unknown).
     const UNKNOWN: Self = Self(1 << 47);
 
@@ -182,6 +190,12 @@ impl MapKind {
     #[inline]
     pub(crate) const fn is_usual(self) -> bool {
         !self.has(Self::UNUSUAL) && self.0 >> Self::PARENT_SHIFT == 0
+    }
+
+    /// Whether an item says nothing but that a pointer is to be attached.
+    #[inline]
+    pub(crate) const fn only_attaches(self) -> bool {
+        self.has(Self::ATTACH) && !self.has(Self::MORE_THAN_ATTACHED)
     }
 
     /// Index of the structure the item is a member of.

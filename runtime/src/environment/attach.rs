@@ -40,11 +40,22 @@ impl Work {
         let mut result = Ok(());
         for index in 0..self.attachments.len() {
             let request = &self.attachments[index];
+            let always = auto_as_always || request.kind.has(MapKind::ALWAYS | MapKind::COUNTED);
+            if !always && !disturbed && self.created.is_empty() {
+                continue;
+            }
+            // Of a pointer that is not there nothing is to be done, unless the item says so. Most
+            // are variables of the host's functions.
+            let told = MapKind::PRESENT | MapKind::COUNTED | MapKind::NULL_IF_ABSENT;
+            let (pointer, size) = (request.pointer, request.size);
+            if !request.kind.has(told)
+                && !events::observed()
+                && self.recent.absent(&self.device.table, pointer, size).is_some()
+            {
+                continue;
+            }
             let new = |host| self.created.iter().any(|&(begin, end)| (begin..end).contains(&host));
-            let wanted = auto_as_always
-                || request.kind.has(MapKind::ALWAYS | MapKind::COUNTED)
-                || new(request.pointee)
-                || new(request.pointer);
+            let wanted = always || new(request.pointee) || new(request.pointer);
             if !wanted && !disturbed {
                 continue;
             }

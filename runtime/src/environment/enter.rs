@@ -9,7 +9,7 @@ use crate::map_kind::MapKind;
 use crate::present::{Counter, EntryRef, NewEntry, Relation, Snapshot};
 use crate::storage::AllocationRequest;
 use crate::sync::back_off;
-use gangway_backend::{DevicePtr, RangeChange};
+use gangway_backend::RangeChange;
 
 /// Structures whose mapped part does not start at their beginning are allocated
 /// with this alignment of their base, so that members stay aligned on the device.
@@ -64,14 +64,23 @@ impl Work {
             let item = items.item(index);
             self.seen |= item.kind;
             self.check_kind(items, &item, index)?;
-            let known = self.known_to(items, index, &item);
-            if let Some(entry) = known
-                && self.hold_known(&item, entry)?
-            {
+            if item.kind.only_attaches() && !items.has_mapper(index) {
+                self.request_attachment(&item);
+                self.held.push(Held::NOTHING);
                 continue;
             }
-            if known.is_none() {
+            let usual = item.kind.is_usual() && item.size != 0 && !items.has_mapper(index);
+            let known = usual.then(|| self.recent.known(&self.device.table, item.begin, item.size).0);
+            if let Some(Some(entry)) = known {
+                if self.hold_known(&item, entry)? {
+                    continue;
+                }
+            } else {
                 self.plan_pack_from(items, index, &item);
+                let followed = index + 1 < items.len() && items.kind(index + 1).parent() == Some(index);
+                if usual && !followed && self.hold_new(&item)? {
+                    continue;
+                }
             }
             let held = if item.kind.has(MapKind::LITERAL | MapKind::PRIVATE | MapKind::STRUCTURE) {
                 let structure = item.kind.has(MapKind::STRUCTURE);
@@ -91,16 +100,6 @@ impl Work {
         self.attach_all()
     }
 
-    /// The entry of an item, if it is one of the usual kind that this thread has found present
-    /// since the table has changed last.
-    #[inline(always)]
-    fn known_to(&self, items: &impl Items, index: usize, item: &Item) -> Option<EntryRef<'static>> {
-        if !item.kind.is_usual() || item.size == 0 || items.has_mapper(index) {
-            return None;
-        }
-        self.recent.known(&self.device.table, item.begin, item.size).0
-    }
-
     /// Does what [`enter_item`](Self::enter_item) would for an item whose entry is known, if
     /// that is to count it and nothing else.
     ///
@@ -118,6 +117,22 @@ impl Work {
         self.held.push(Held { entry: Some(entry), device, counted: Some(Counter::Dynamic) });
         // If this fails, the reference is given up with the others.
         self.wait_until_ready(entry)?;
+        Ok(true)
+    }
+
+    /// The same for an item of which nothing is present, and which is no structure: an entry is
+    /// made, and nothing else is to be done. False: it is not so.
+    #[inline(never)]
+    fn hold_new(&mut self, item: &Item) -> Result<bool> {
+        let unless = MapKind::PRESENT | MapKind::IF_PRESENT;
+        if self.unified_shared_memory || item.kind.has(unless) {
+            return Ok(false);
+        }
+        let Item { base, begin, size, kind, label } = *item;
+        let Some(version) = self.recent.absent(&self.device.table, begin, size) else { return Ok(false) };
+        let wanted = Wanted { begin, base, size, padding: 0, label, kind, count: Count::Yes };
+        let Some(entry) = self.create(&wanted, version)? else { return Ok(false) };
+        self.held.push(Held::of_new(entry, &wanted));
         Ok(true)
     }
 
@@ -154,14 +169,19 @@ impl Work {
         if item.kind.has(MapKind::SPECIAL | MapKind::ATTACH) {
             // Of clang's items for pointers every other one is an attachment.
             if item.kind.has(MapKind::ATTACH) {
-                let (pointer, pointee, size) = (item.base, item.begin, item.size);
-                self.attachments.push(AttachRequest { pointer, pointee, size, kind: item.kind });
+                self.request_attachment(item);
                 return Ok(Held::NOTHING);
             }
             return self.enter_special(*item, index, next);
         }
         let count = if item.kind.parent().is_none() { Count::Yes } else { Count::No };
         self.enter_section(item, index, next, count)
+    }
+
+    #[inline(always)]
+    fn request_attachment(&mut self, item: &Item) {
+        let (pointer, pointee, size) = (item.base, item.begin, item.size);
+        self.attachments.push(AttachRequest { pointer, pointee, size, kind: item.kind });
     }
 
     #[inline(always)]
@@ -264,8 +284,8 @@ impl Work {
                     {
                         return Ok(held);
                     }
-                    if let Some(held) = self.create(wanted, version)? {
-                        return Ok(held);
+                    if let Some(entry) = self.create(wanted, version)? {
+                        return Ok(Held::of_new(entry, wanted));
                     }
                 }
             }
@@ -370,65 +390,70 @@ impl Work {
         Ok(nothing.then_some(Held::host(wanted.begin)))
     }
 
-    /// Makes an entry for what was absent at that version of the table. `None`: another
-    /// thread was faster.
-    fn create(&mut self, wanted: &Wanted, version: usize) -> Result<Option<Held>> {
+    /// Makes an entry for what was absent at that version of the table. It holds a reference of
+    /// the construct that made it, whether or not this item would have counted on an existing
+    /// one. `None`: another thread was faster.
+    fn create(&mut self, wanted: &Wanted, version: usize) -> Result<Option<EntryRef<'static>>> {
+        let Wanted { begin, size, padding, label, .. } = *wanted;
         let new = NewEntry {
-            host_begin: wanted.begin,
-            size: wanted.size,
+            host_begin: begin,
+            size,
             host_base: wanted.base,
-            label: wanted.label,
+            label,
             counter: wanted.kind.counter(),
             associated: None,
         };
-        let Ok(entry) = self.device.table.insert_absent(&new, version) else { return Ok(None) };
+        // Where it is part of a block, storage costs no call and is there before the entry.
+        let part = if self.packs() { self.part_for_entry(size, padding)? } else { None };
+        let Ok(entry) = self.device.table.insert_absent(&new, version, part) else {
+            part.into_iter().for_each(|part| self.take_part_back(part));
+            return Ok(None);
+        };
+        self.recent.fill_gap(&self.device.table, version, begin, size);
         if self.is_region {
             entry.set_region_of(crate::sync::this_thread());
         }
         let copy = wanted.kind.has(MapKind::TO);
-        let allocation = match self.storage_for(entry, wanted, copy) {
-            Ok(allocation) => allocation,
-            Err(error) => {
-                self.device.table.abandon(entry);
-                return Err(error);
-            }
-        };
+        match part {
+            Some(part) if events::observed() => self.tell_part(part, padding + size, begin, label),
+            Some(_) => {}
+            None => self.allocate_for(entry, wanted, copy)?,
+        }
         if wanted.count == Count::Once {
             self.once.insert(entry);
         }
-        entry.set_allocation(allocation, wanted.padding);
-        let mapped = RangeChange::Mapped(entry.translate(wanted.begin));
-        self.opened.notice(wanted.begin, wanted.size, mapped, wanted.label, self.stream);
+        let mapped = RangeChange::Mapped(entry.translate(begin));
+        self.opened.notice(begin, size, mapped, label, self.stream);
         self.filling.push(Filling { entry, whole: copy });
-        self.created.push((wanted.begin, wanted.begin + wanted.size));
+        self.created.push((begin, begin + size));
         if events::observed()
             && let Some(counts) = entry.snapshot()
         {
             self.tell_entry(MappingChange::Created, entry, wanted, counts);
         }
-        // A new entry holds a reference of the construct that made it, whether
-        // or not this item would have counted on an existing one.
-        let held =
-            Held { entry: Some(entry), device: entry.translate(wanted.begin), counted: Some(new.counter) };
-        if copy && let Err(error) = self.copy_in(entry, wanted.begin, wanted.size, wanted.label) {
-            self.drop_held(held);
+        if copy && let Err(error) = self.copy_in(entry, begin, size, label) {
+            self.drop_held(Held::of_new(entry, wanted));
             return Err(error);
         }
-        Ok(Some(held))
+        Ok(Some(entry))
     }
 
-    /// Device memory for a new entry.
-    fn storage_for(&mut self, entry: EntryRef<'static>, wanted: &Wanted, copy: bool) -> Result<DevicePtr> {
+    /// Gives a new entry device memory of its own.
+    fn allocate_for(&mut self, entry: EntryRef<'static>, wanted: &Wanted, copy: bool) -> Result<()> {
         let Wanted { begin: host, padding, label, .. } = *wanted;
         let size = padding + wanted.size;
-        if self.packs()
-            && let Some(device) = self.pack_entry(entry, size, host, label)?
-        {
-            return Ok(device);
-        }
         let overwritten = copy && padding == 0;
         let request = AllocationRequest { host, size, purpose: self.purpose(), overwritten, label };
-        self.device.allocate(self.opened, &self.site, &request)
+        match self.device.allocate(self.opened, &self.site, &request) {
+            Ok(allocation) => {
+                entry.set_allocation(allocation, padding);
+                Ok(())
+            }
+            Err(error) => {
+                self.device.table.abandon(entry);
+                Err(error)
+            }
+        }
     }
 
     fn drop_held(&mut self, held: Held) {
@@ -533,6 +558,14 @@ impl Work {
             counts: Some(counts),
             label: wanted.label,
         });
+    }
+}
+
+impl Held {
+    /// What an item holds whose entry has been made for it.
+    fn of_new(entry: EntryRef<'static>, wanted: &Wanted) -> Self {
+        let device = entry.translate(wanted.begin);
+        Self { entry: Some(entry), device, counted: Some(wanted.kind.counter()) }
     }
 }
 

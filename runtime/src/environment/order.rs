@@ -35,6 +35,10 @@ impl Work {
 
     #[cold]
     fn wait_in(&mut self, stream: StreamHandle, entry: EntryRef<'static>) -> Result<()> {
+        // What it has filled itself stands before in its stream.
+        if self.order.own.is_some_and(|own| entry.has_point(own)) {
+            return Ok(());
+        }
         let Some(ready) = entry.pin_ready() else { return Ok(()) };
         if self.order.own == Some(ready) || self.order.awaited.contains(&ready) {
             self.leave(ready, 1);
@@ -92,12 +96,19 @@ impl Work {
         Ok(())
     }
 
-    /// The operations are done: nobody has to wait for them any more, and they do not wait.
+    /// The point of what the construct has created.
     #[inline]
-    pub(super) fn retire(&mut self) {
+    pub(super) fn own_point(&self) -> Option<ReadyRef<'static>> {
+        self.order.own
+    }
+
+    /// The operations are done: nobody has to wait for them any more, and they do not wait.
+    /// So many of the entries have given the point up already.
+    #[inline]
+    pub(super) fn retire(&mut self, taken: usize) {
         if let Some(ready) = self.order.own.take() {
             let entries = self.order.entries.drain(..).filter(|entry| entry.retire(ready)).count();
-            self.leave(ready, entries + 1);
+            self.leave(ready, entries + taken + 1);
         }
         while let Some(ready) = self.order.awaited.pop() {
             self.leave(ready, 1);

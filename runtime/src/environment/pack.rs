@@ -27,7 +27,7 @@ use crate::events::{self, Step};
 use crate::items::{Item, Items};
 use crate::label::Label;
 use crate::map_kind::MapKind;
-use crate::present::{BlockRef, EntryRef, Relation};
+use crate::present::{BlockRef, EntryRef, PartOfBlock, PartsTaken};
 use crate::staging::StagingBlock;
 use gangway_backend::DevicePtr;
 use std::ops::Range;
@@ -37,6 +37,9 @@ pub(super) const LARGEST: usize = 4 << 10;
 
 /// Bytes of a block, at most. What does not fit in is copied by itself.
 const LARGEST_BLOCK: usize = 64 << 10;
+
+/// Uses that a block begins with: one of the construct, and one for each entry there can be.
+const USES: usize = 1 + LARGEST_BLOCK / ALIGNMENT;
 
 /// What a part of the image holds that the program does not write, so that no other
 /// construct's data gets to the device: the pattern of the CPU device's fresh memory.
@@ -50,6 +53,9 @@ pub(super) struct Pack {
     /// No item has been seen yet that may need room: what is planned is the table alone.
     unplanned: bool,
     block: Option<BlockRef<'static>>,
+    /// Uses of the block that are the construct's: its own, and those that it has not given to
+    /// entries.
+    uses: usize,
     /// Device address of the block's beginning, aligned.
     base: usize,
     /// Bytes of it, how many are in use, and how many of those have been sent.
@@ -182,10 +188,8 @@ impl Work {
         if item.kind.parent().is_some() && !pair {
             return 0;
         }
-        match self.recent.lookup(&self.device.table, item.begin, item.size) {
-            Relation::Absent => (item.size + ALIGNMENT).next_multiple_of(ALIGNMENT),
-            _ => 0,
-        }
+        let absent = self.recent.absent(&self.device.table, item.begin, item.size).is_some();
+        if absent { (item.size + ALIGNMENT).next_multiple_of(ALIGNMENT) } else { 0 }
     }
 
     /// A place in the block; `None` if there is none for so much.
@@ -213,34 +217,42 @@ impl Work {
         };
         self.pack.image.make_room(self.opened, capacity);
         let pack = &mut self.pack;
-        pack.block = Some(self.device.table.begin_block(memory, size));
+        pack.block = Some(self.device.table.begin_block(memory, size, USES));
+        pack.uses = USES;
         pack.base = memory.0.next_multiple_of(ALIGNMENT);
         (pack.capacity, pack.used, pack.sent, pack.written) = (capacity, 0, 0, 0..0);
         Ok(true)
     }
 
-    /// Storage in the block for an entry of `size` bytes. The entry is a user of it.
-    pub(super) fn pack_entry(
+    /// Storage in the block for an entry that is about to be made.
+    pub(super) fn part_for_entry(
         &mut self,
-        entry: EntryRef<'static>,
         size: usize,
-        host: usize,
-        label: Label,
-    ) -> Result<Option<DevicePtr>> {
+        padding: usize,
+    ) -> Result<Option<PartOfBlock<'static>>> {
         // In a queue the host's data is read when the constructs before have written it, and
         // written when the queue gets there: not now, and not when the construct is ended.
         if self.queued {
             return Ok(None);
         }
-        let Some(device) = self.pack_room(size)? else { return Ok(None) };
-        if let Some(block) = self.pack.block {
-            block.share();
-            entry.set_block(block);
-        }
-        // Observers are told of storage, wherever it comes from.
-        let step = || Step::Allocate { host, device: Some(device), size, label };
+        let Some(storage) = self.pack_room(padding + size)? else { return Ok(None) };
+        let Some(block) = self.pack.block else { return Ok(None) };
+        self.pack.uses -= 1;
+        Ok(Some(PartOfBlock { block, storage, padding }))
+    }
+
+    /// Takes back what was to be an entry's, if that was the last.
+    #[cold]
+    pub(super) fn take_part_back(&mut self, part: PartOfBlock<'static>) {
+        self.pack.uses += 1;
+        self.pack.used = part.storage.0 - self.pack.base;
+    }
+
+    /// Observers are told of storage, wherever it comes from.
+    #[cold]
+    pub(super) fn tell_part(&self, part: PartOfBlock<'static>, size: usize, host: usize, label: Label) {
+        let step = || Step::Allocate { host, device: Some(part.storage), size, label };
         events::step(self.device.number(), &self.site, step, || (), |()| step());
-        Ok(Some(device))
     }
 
     /// Whether what is copied there goes into the image.
@@ -305,7 +317,7 @@ impl Work {
         let Some(block) = entry.pin_block() else { return };
         let (DevicePtr(base), size) = block.range();
         let pack = &mut self.pack;
-        pack.block = Some(block);
+        (pack.block, pack.uses) = (Some(block), 1);
         // Nothing of it is to be sent.
         (pack.base, pack.capacity, pack.used, pack.sent, pack.written) = (base, size, size, size, 0..0);
     }
@@ -346,18 +358,19 @@ impl Work {
         self.pack.wanted.clear();
     }
 
-    /// Ends the construct's use of its block, when its operations are done. What has been
-    /// fetched goes where it belongs.
+    /// Puts what has been fetched where it belongs, when the construct's operations are done, and
+    /// takes those of its entries out of the table whose end needs nothing else. What those had
+    /// is for [`end_block`](Self::end_block) to give up.
     #[inline]
-    pub(super) fn unpack(&mut self) -> Result<()> {
-        match self.pack.block.take() {
-            Some(block) => self.end_block(block),
-            None => Ok(()),
+    pub(super) fn unpack(&mut self) -> PartsTaken {
+        match self.pack.block {
+            Some(block) => self.unpack_block(block),
+            None => PartsTaken::default(),
         }
     }
 
     #[cold]
-    fn end_block(&mut self, block: BlockRef<'static>) -> Result<()> {
+    fn unpack_block(&mut self, block: BlockRef<'static>) -> PartsTaken {
         let pack = &mut self.pack;
         for &Wanted { host, offset, size } in &pack.wanted {
             let part = &pack.landing.bytes()[offset - pack.fetched..][..size];
@@ -367,12 +380,25 @@ impl Work {
         pack.wanted.clear();
         pack.image.end();
         pack.landing.end();
-        self.leave_block(block)
+        if events::observed() || self.opened.capabilities.mapping_notices {
+            return PartsTaken::default();
+        }
+        let own = self.own_point();
+        self.device.table.finish_parts(&mut self.unmapping, block, own)
     }
 
-    /// Ends a use of a block; frees it if that was the last.
-    pub(super) fn leave_block(&mut self, block: BlockRef<'static>) -> Result<()> {
-        let Some(memory) = self.device.table.leave_block(block) else { return Ok(()) };
+    /// Ends the construct's uses of its block, and so many of its entries'.
+    #[inline]
+    pub(super) fn end_block(&mut self, of_entries: usize) -> Result<()> {
+        match self.pack.block.take() {
+            Some(block) => self.leave_block(block, self.pack.uses + of_entries),
+            None => Ok(()),
+        }
+    }
+
+    /// Ends uses of a block; frees it if they were the last.
+    pub(super) fn leave_block(&mut self, block: BlockRef<'static>, uses: usize) -> Result<()> {
+        let Some(memory) = self.device.table.leave_block(block, uses) else { return Ok(()) };
         self.leave_queue();
         // SAFETY: nobody uses the block any more, and the device has done with it.
         unsafe { self.device.deallocate_block(self.opened, &self.site, memory, self.purpose()) }

@@ -334,13 +334,12 @@ impl Work {
 
     /// Ends work whose device operations are done.
     pub(crate) fn end(&mut self) -> Result<()> {
-        let mut result = Ok(());
-        if self.stream.is_some() {
-            self.retire();
-        }
         self.staging.clear();
-        let unpacked = self.unpack();
-        result = result.and(unpacked);
+        let parts = self.unpack();
+        if self.stream.is_some() {
+            self.retire(parts.points);
+        }
+        let mut result = self.end_block(parts.uses);
         // First come, first gone, as observers expect it.
         for index in 0..self.unmapping.len() {
             let unmapped = self.unmap(self.unmapping[index]);
@@ -432,7 +431,7 @@ impl Work {
     fn free_in_block(&mut self, memory: DevicePtr, block: BlockRef<'static>) -> Result<()> {
         let step = || Step::Deallocate { device: memory };
         let (number, site) = (self.device.number(), self.site);
-        events::step(number, &site, step, || self.leave_block(block), |_| step())
+        events::step(number, &site, step, || self.leave_block(block, 1), |_| step())
     }
 
     /// Where memory is freed in the order of streams, a construct of a queue that has ended

@@ -51,30 +51,26 @@ impl<'t> BlockRef<'t> {
     pub fn range(self) -> (DevicePtr, usize) {
         (DevicePtr(self.0.base.load(Ordering::Relaxed)), self.0.size.load(Ordering::Relaxed))
     }
-
-    /// Counts one more user; the caller is one.
-    pub fn share(self) {
-        self.0.users.fetch_add(1, Ordering::Relaxed);
-    }
 }
 
 impl PresentTable {
-    /// A block of so many bytes at this address, with the caller as its user.
+    /// A block of so many bytes at this address. All its uses are the caller's: one for itself
+    /// and those that it will give to entries.
     #[must_use]
-    pub fn begin_block(&self, base: DevicePtr, size: usize) -> BlockRef<'_> {
+    pub fn begin_block(&self, base: DevicePtr, size: usize, uses: usize) -> BlockRef<'_> {
         let block = self.blocks.take();
         block.base.store(base.0, Ordering::Relaxed);
         block.size.store(size, Ordering::Relaxed);
-        block.users.store(1, Ordering::Release);
+        block.users.store(uses, Ordering::Release);
         BlockRef(block)
     }
 
-    /// Ends a use of a block. Its address is returned if that was the last: it is the
+    /// Ends so many uses of a block. Its address is returned if they were the last: it is the
     /// caller's to free.
-    pub fn leave_block(&self, block: BlockRef<'_>) -> Option<DevicePtr> {
+    pub fn leave_block(&self, block: BlockRef<'_>, uses: usize) -> Option<DevicePtr> {
         // Read before the use ends: then it may be recycled.
         let base = DevicePtr(block.0.base.load(Ordering::Relaxed));
-        if block.0.users.fetch_sub(1, Ordering::AcqRel) != 1 {
+        if block.0.users.fetch_sub(uses, Ordering::AcqRel) != uses {
             return None;
         }
         self.blocks.give_back(block.0);

@@ -72,6 +72,18 @@ pub struct NewEntry {
     pub associated: Option<DevicePtr>,
 }
 
+/// Storage of a new entry that is part of a block, of which the entry gets a use of the
+/// caller's.
+#[derive(Debug, Clone, Copy)]
+pub struct PartOfBlock<'t> {
+    /// The block.
+    pub block: BlockRef<'t>,
+    /// First byte.
+    pub storage: DevicePtr,
+    /// Bytes before the range.
+    pub padding: usize,
+}
+
 /// A reference to an entry in one of its lives. Copying it does not count.
 #[derive(Clone, Copy)]
 pub struct EntryRef<'t> {
@@ -115,7 +127,7 @@ impl Entry {
 
     /// Starts a new life of a free entry, which is there from that version of the table on.
     /// Only the holder of the table's writer lock calls this.
-    pub(super) fn begin_life(&self, new: &NewEntry, since: usize) {
+    pub(super) fn begin_life(&self, new: &NewEntry, since: usize, part: Option<PartOfBlock<'_>>) {
         self.host_begin.store(new.host_begin, Ordering::Relaxed);
         self.host_end.store(new.host_begin + new.size, Ordering::Relaxed);
         self.host_base.store(new.host_base, Ordering::Relaxed);
@@ -126,12 +138,19 @@ impl Entry {
         self.left_to_filler.begin();
         self.region_of.store(0, Ordering::Relaxed);
         self.since.store(since, Ordering::Relaxed);
-        let phase = match new.associated {
-            Some(device) => {
+        let phase = match (new.associated, part) {
+            (Some(device), _) => {
                 self.device_begin.store(device.0, Ordering::Relaxed);
                 Phase::Live
             }
-            None => Phase::Allocating,
+            (None, Some(PartOfBlock { block, storage, padding })) => {
+                self.block.store(std::ptr::from_ref(block.of()).cast_mut(), Ordering::Relaxed);
+                self.allocation.store(storage.0, Ordering::Relaxed);
+                self.owns_allocation.store(true, Ordering::Relaxed);
+                self.device_begin.store(storage.0 + padding, Ordering::Relaxed);
+                Phase::Filling
+            }
+            (None, None) => Phase::Allocating,
         };
         let state = self.snapshot().first(new.counter, new.associated.is_some(), phase);
         self.pointers.begin(state.generation);
@@ -437,6 +456,10 @@ impl<'t> EntryRef<'t> {
     /// any more, for which the caller answers.
     pub fn retire(self, ready: ReadyRef<'t>) -> bool {
         let mine = std::ptr::from_ref(ready.of()).cast_mut();
+        // Mostly not, if the entry was the construct's alone: a load instead of an exchange.
+        if !self.has_point(ready) {
+            return false;
+        }
         let retired = self.entry.ready.compare_exchange(
             mine,
             std::ptr::null_mut(),
@@ -444,12 +467,6 @@ impl<'t> EntryRef<'t> {
             Ordering::Relaxed,
         );
         retired.is_ok()
-    }
-
-    /// Says that the storage is part of a block, of which the entry becomes a user, as has
-    /// been counted before. The construct that makes the entry calls this.
-    pub fn set_block(self, block: BlockRef<'t>) {
-        self.entry.block.store(std::ptr::from_ref(block.of()).cast_mut(), Ordering::Relaxed);
     }
 
     /// The block that the storage is part of, with one more user: the caller gives that up by
@@ -471,6 +488,25 @@ impl<'t> EntryRef<'t> {
         self.entry.block.store(std::ptr::null_mut(), Ordering::Relaxed);
         // SAFETY: blocks live as long as their table, which `'t` borrows.
         unsafe { place.as_ref() }.map(BlockRef::new)
+    }
+
+    /// Whether its contents are valid from that point on.
+    #[inline]
+    #[must_use]
+    pub fn has_point(self, ready: ReadyRef<'t>) -> bool {
+        std::ptr::eq(self.entry.ready.load(Ordering::Acquire), ready.of())
+    }
+
+    /// As [`take_ready`](Self::take_ready), where the point is one that the caller alone retires.
+    #[inline]
+    pub(super) fn forget_point(self) {
+        self.entry.ready.store(std::ptr::null_mut(), Ordering::Release);
+    }
+
+    /// Whether its storage is part of the block. Somebody uses the entry.
+    #[inline]
+    pub(super) fn is_part_of(self, block: BlockRef<'t>) -> bool {
+        std::ptr::eq(self.entry.block.load(Ordering::Relaxed), block.of())
     }
 
     /// Takes the point from an entry that leaves the table.

@@ -70,6 +70,50 @@ impl PresentTable {
         (self.search_locked(host, size), self.version.load(Ordering::Relaxed))
     }
 
+    /// The gap that an address lies in, from the end of what is mapped before it to what is
+    /// mapped behind it, and the version of the table that has it so. `None`: the address is
+    /// mapped, or writers keep interfering.
+    pub(super) fn gap_at(&self, host: usize) -> Option<((usize, usize), usize)> {
+        for _ in 0..OPTIMISTIC_TRIES {
+            let before = self.version.load(Ordering::Acquire);
+            if before & 1 == 0
+                && let Ok(gap) = self.search_gap(host)
+            {
+                fence(Ordering::Acquire);
+                if self.version.load(Ordering::Relaxed) == before {
+                    return gap.map(|gap| (gap, before));
+                }
+            }
+            spin_hint();
+        }
+        None
+    }
+
+    fn search_gap(&self, host: usize) -> Result<Option<(usize, usize)>, Torn> {
+        let Some(directory) = self.directory() else { return Ok(Some((0, usize::MAX))) };
+        let leaves = directory.len.load(Ordering::Relaxed).min(directory.leaves.len());
+        let leaf_number =
+            directory.firsts[..leaves].partition_point(|first| first.load(Ordering::Relaxed) <= host);
+        let mut gap = (0, usize::MAX);
+        if leaf_number < leaves {
+            gap.1 = directory.firsts[leaf_number].load(Ordering::Relaxed);
+        }
+        if leaf_number > 0 {
+            let leaf = directory.leaf(leaf_number - 1)?;
+            leaf.prefetch();
+            let len = leaf.len.load(Ordering::Relaxed).min(LEAF);
+            let after = leaf.begins[..len].partition_point(|begin| begin.load(Ordering::Relaxed) <= host);
+            if after == 0 {
+                return Err(Torn);
+            }
+            gap.0 = leaf.ends[after - 1].load(Ordering::Relaxed);
+            if after < len {
+                gap.1 = leaf.begins[after].load(Ordering::Relaxed);
+            }
+        }
+        Ok((gap.0 <= host).then_some(gap))
+    }
+
     /// Changes whenever a range is added or removed: as long as it stays, earlier
     /// answers do.
     #[inline]

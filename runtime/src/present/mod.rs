@@ -46,7 +46,7 @@ mod writer;
 
 pub use attachment::{Attached, Attachment};
 pub use block::BlockRef;
-pub use entry::{Entry, EntryRef, NewEntry};
+pub use entry::{Entry, EntryRef, NewEntry, PartOfBlock};
 #[cfg(not(loom))]
 pub(crate) use fork::TableLocks;
 pub use index::Relation;
@@ -54,4 +54,5 @@ pub use pointee::{Dangling, Pointee};
 pub use ready::{Point, ReadyRef};
 pub(crate) use recent::Recent;
 pub use state::{Counter, Phase, Release, Snapshot};
+pub(crate) use table::PartsTaken;
 pub use table::{NotAssociated, PresentTable, Removed};

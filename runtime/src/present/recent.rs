@@ -14,9 +14,23 @@ const PLACES: usize = 64;
 /// Addresses remembered per place.
 const WAYS: usize = 2;
 
+/// Gaps remembered.
+const GAPS: usize = 4;
+
 /// Answers of one thread, of any tables.
 pub(crate) struct Recent {
     places: Box<[[Slot; WAYS]; PLACES]>,
+    gaps: Gaps,
+}
+
+/// Where nothing is mapped in one version of one table.
+struct Gaps {
+    table: *const PresentTable,
+    version: usize,
+    /// First address and end; those that are not in use are empty.
+    ranges: [(usize, usize); GAPS],
+    /// The one that is forgotten next.
+    oldest: usize,
 }
 
 #[derive(Clone, Copy)]
@@ -28,13 +42,28 @@ struct Slot {
     entry: Option<EntryRef<'static>>,
 }
 
-// SAFETY: the pointer is compared, never followed; the rest is plain data.
+// SAFETY: the pointers are compared, never followed; the rest is plain data.
 unsafe impl Send for Recent {}
 
 impl Default for Recent {
     fn default() -> Self {
         let empty = Slot { host: 0, end: 0, version: 0, table: std::ptr::null(), entry: None };
-        Self { places: Box::new([[empty; WAYS]; PLACES]) }
+        let gaps = Gaps { table: std::ptr::null(), version: 0, ranges: [(0, 0); GAPS], oldest: 0 };
+        Self { places: Box::new([[empty; WAYS]; PLACES]), gaps }
+    }
+}
+
+impl Gaps {
+    /// The gap that has a whole range in it; no range of no bytes has one.
+    #[inline(always)]
+    fn around(&self, host: usize, size: usize) -> Option<usize> {
+        let end = host.checked_add(size).filter(|_| size != 0)?;
+        self.ranges.iter().position(|gap| gap.0 <= host && end <= gap.1)
+    }
+
+    fn add(&mut self, gap: (usize, usize)) {
+        self.ranges[self.oldest] = gap;
+        self.oldest = (self.oldest + 1) % GAPS;
     }
 }
 
@@ -75,6 +104,52 @@ impl Recent {
         let [first, second] = &self.places[place_of(host)];
         let known = first.answer(table, version, host, size);
         (known.or_else(|| second.answer(table, version, host, size)), version)
+    }
+
+    /// Whether nothing of a range is mapped, and the version of the table that has it so. A gap
+    /// is looked for once: variables of one function, and arrays that come and go together,
+    /// mostly share one.
+    #[inline]
+    pub(crate) fn absent(&mut self, table: &PresentTable, host: usize, size: usize) -> Option<usize> {
+        let version = table.version();
+        let gaps = &mut self.gaps;
+        if !std::ptr::eq(gaps.table, table) || gaps.version != version {
+            (gaps.table, gaps.version, gaps.ranges) = (table, version, [(0, 0); GAPS]);
+        } else if gaps.around(host, size).is_some() {
+            return Some(version);
+        }
+        self.find_gap(table, host, size)
+    }
+
+    #[inline(never)]
+    fn find_gap(&mut self, table: &PresentTable, host: usize, size: usize) -> Option<usize> {
+        let (gap, version) = table.gap_at(host)?;
+        if version != self.gaps.version {
+            (self.gaps.version, self.gaps.ranges) = (version, [(0, 0); GAPS]);
+        }
+        // Once each: what is inserted is taken out of one of them.
+        if !self.gaps.ranges.contains(&gap) {
+            self.gaps.add(gap);
+        }
+        self.gaps.around(host, size).map(|_| version)
+    }
+
+    /// The caller has inserted a range that was [`absent`](Self::absent) at that version. If
+    /// nobody else has changed the table, what is left of the gap is one still.
+    #[inline]
+    pub(crate) fn fill_gap(&mut self, table: &PresentTable, version: usize, host: usize, size: usize) {
+        let gaps = &mut self.gaps;
+        let next = version.wrapping_add(2);
+        if std::ptr::eq(gaps.table, table)
+            && gaps.version == version
+            && table.version() == next
+            && let Some(place) = gaps.around(host, size)
+        {
+            let (begin, end) = gaps.ranges[place];
+            gaps.version = next;
+            gaps.ranges[place] = (host + size, end);
+            gaps.add((begin, host));
+        }
     }
 
     /// As [`PresentTable::lookup`].
@@ -179,6 +254,38 @@ mod tests {
         }
         let known = hosts.iter().filter(|&&host| recent.known(table, host, 16).0.is_some());
         assert_eq!(known.count(), WAYS);
+    }
+
+    #[test]
+    fn gaps_are_those_of_the_table() {
+        let table: &'static PresentTable = Box::leak(Box::new(PresentTable::new()));
+        let mut recent = Recent::default();
+        let mut random = 1usize;
+        let mut next = |most: usize| {
+            random = random.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+            (random >> 33) % most
+        };
+        for _ in 0..10_000 {
+            let (host, size) = (64 + 8 * next(400), 8 * (1 + next(6)));
+            let expected = table.lookup(host, size);
+            let absent = recent.absent(table, host, size);
+            assert_eq!(absent.is_some(), expected == Relation::Absent, "{size} bytes at {host}");
+            assert_eq!(recent.absent(table, host, 0), None);
+            match (next(4), absent, expected) {
+                (0, Some(version), _) => {
+                    table.insert_absent(&plain(host, size), version, None).unwrap();
+                    recent.fill_gap(table, version, host, size);
+                }
+                // Somebody else does.
+                (1, Some(_), _) => _ = table.insert(&plain(host, size)).unwrap(),
+                (2 | 3, None, Relation::Contained(entry) | Relation::Partial(entry)) => {
+                    assert_eq!(entry.release(Counter::Dynamic, false, false).unwrap().1, Release::Last);
+                    table.finish_unmapping(entry).unwrap();
+                }
+                _ => {}
+            }
+        }
+        assert!(!table.is_empty());
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! What a change needs besides the [`index`](super::index) is in [`writer`](super::writer).
 
 use super::block::{Block, BlockRef};
-use super::entry::{EntryRef, NewEntry};
+use super::entry::{EntryRef, NewEntry, PartOfBlock};
 use super::index::Relation;
 use super::leaves::Directory;
 use super::ready::{Ready, ReadyRef};
@@ -48,6 +48,18 @@ pub struct Removed<'t> {
     pub label: Label,
 }
 
+/// What [`PresentTable::finish_parts`] has taken from entries, for which the caller answers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct PartsTaken {
+    /// Uses of the block.
+    pub(crate) uses: usize,
+    /// Uses of the construct's own point.
+    pub(crate) points: usize,
+}
+
+/// Entries that are taken out under one lock, at most: others do not wait long for it.
+const PARTS_AT_ONCE: usize = 32;
+
 /// Why an association cannot be undone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotAssociated {
@@ -87,21 +99,28 @@ impl PresentTable {
     /// The range touches a mapped one, which is returned; it may be on its way
     /// out, in which case the caller's next lookup no longer finds it.
     pub fn insert(&self, new: &NewEntry) -> Result<EntryRef<'_>, Relation<'_>> {
-        self.insert_unless_taken(new, None)
+        self.insert_unless_taken(new, None, None)
     }
 
     /// As [`insert`](Self::insert), after [`lookup_at`](Self::lookup_at) has answered that the
-    /// range was absent at that version: while that is the table's, it is absent still.
-    pub(crate) fn insert_absent(&self, new: &NewEntry, version: usize) -> Result<EntryRef<'_>, Relation<'_>> {
-        self.insert_unless_taken(new, Some(version))
+    /// range was absent at that version: while that is the table's, it is absent still. With
+    /// storage that is there already the entry begins in phase [`Phase::Filling`].
+    pub(crate) fn insert_absent<'t>(
+        &'t self,
+        new: &NewEntry,
+        version: usize,
+        part: Option<PartOfBlock<'t>>,
+    ) -> Result<EntryRef<'t>, Relation<'t>> {
+        self.insert_unless_taken(new, Some(version), part)
     }
 
     #[inline(always)]
-    fn insert_unless_taken(
-        &self,
+    fn insert_unless_taken<'t>(
+        &'t self,
         new: &NewEntry,
         absent: Option<usize>,
-    ) -> Result<EntryRef<'_>, Relation<'_>> {
+        part: Option<PartOfBlock<'t>>,
+    ) -> Result<EntryRef<'t>, Relation<'t>> {
         let mut writer = lock(&self.writer);
         let version = self.version.load(Ordering::Relaxed);
         if absent != Some(version) {
@@ -113,7 +132,7 @@ impl PresentTable {
         let entry = writer.take_entry();
         let since = version.wrapping_add(2);
         // SAFETY: entries of the writer's chunks live as long as the table.
-        unsafe { entry.as_ref() }.begin_life(new, since);
+        unsafe { entry.as_ref() }.begin_life(new, since, part);
         self.edit(|table| table.place(&mut writer, new.host_begin, new.host_begin + new.size, entry));
         Ok(EntryRef::new(entry))
     }
@@ -126,14 +145,59 @@ impl PresentTable {
         if entry.leave() {
             return None;
         }
-        let mut writer = lock(&self.writer);
+        self.finish_locked(&mut lock(&self.writer), entry)
+    }
+
+    fn finish_locked<'t>(
+        &'t self,
+        writer: &mut MutexGuard<'_, Writer>,
+        entry: EntryRef<'t>,
+    ) -> Option<Removed<'t>> {
         let removed = Removed::of(entry);
         if !entry.finish_unmapping() {
             return None;
         }
         let removed = Removed { ready: entry.take_ready(), block: entry.take_block(), ..removed };
-        self.take_out(&mut writer, entry);
+        self.take_out(writer, entry);
         Some(removed)
+    }
+
+    /// As [`finish_unmapping`](Self::finish_unmapping) for the entries of a list that are parts
+    /// of a block, under one lock for many of them. The others stay in the list, in order.
+    /// `own`: the point of the entries that the caller's construct has made.
+    pub(crate) fn finish_parts<'t>(
+        &'t self,
+        entries: &mut Vec<EntryRef<'t>>,
+        block: BlockRef<'t>,
+        own: Option<ReadyRef<'t>>,
+    ) -> PartsTaken {
+        let mut taken = PartsTaken::default();
+        let (mut writer, mut held) = (None, 0);
+        entries.retain(|&entry| {
+            if entry.leave() {
+                return false;
+            }
+            let has_own = own.is_some_and(|own| entry.has_point(own));
+            if !entry.is_part_of(block) || !(has_own || entry.is_ready()) {
+                return true;
+            }
+            if held == PARTS_AT_ONCE {
+                (writer, held) = (None, 0);
+            }
+            let writer = writer.get_or_insert_with(|| lock(&self.writer));
+            held += 1;
+            if entry.finish_unmapping() {
+                entry.take_block();
+                taken.uses += 1;
+                if has_own {
+                    entry.forget_point();
+                    taken.points += 1;
+                }
+                self.take_out(writer, entry);
+            }
+            false
+        });
+        taken
     }
 
     /// As [`finish_unmapping`](Self::finish_unmapping), but if others use the entry, or it
@@ -274,8 +338,63 @@ pub(crate) fn plain(host: usize, size: usize) -> NewEntry {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
+    use super::super::ready::Point;
     use super::super::state::Counter;
     use super::*;
+    use gangway_backend::StreamHandle;
+
+    /// Many parts of a block are given up at once: those that others have, or that are parts of
+    /// no block, stay, and all uses of block and point are accounted for.
+    #[test]
+    fn parts_of_a_block_end_together() {
+        const PARTS: usize = 3 * PARTS_AT_ONCE;
+        let table = PresentTable::new();
+        for _ in 0..3 {
+            let block = table.begin_block(DevicePtr(4096), PARTS * 64, 1 + PARTS);
+            let part = |number: usize| {
+                let storage = DevicePtr(4096 + number * 64);
+                Some(PartOfBlock { block, storage, padding: 8 })
+            };
+            let entries: Vec<_> = (0..PARTS)
+                .map(|number| {
+                    let host = 64 + number * 64;
+                    let entry = table.insert_absent(&plain(host, 16), table.version(), part(number)).unwrap();
+                    assert_eq!(entry.snapshot().map(|counts| counts.phase), Some(Phase::Filling));
+                    assert_eq!(entry.translate(host), DevicePtr(4096 + number * 64 + 8));
+                    entry
+                })
+                .collect();
+            let apart = table.insert(&plain(1 << 20, 16)).unwrap();
+            apart.set_allocation(DevicePtr(1 << 30), 0);
+            let ready = table.begin_ready(Point::EndOf(StreamHandle(1)), PARTS);
+            for &entry in &entries {
+                entry.set_ready(ready);
+                entry.publish();
+            }
+            apart.publish();
+            let shared = entries[40];
+            shared.acquire(Counter::Dynamic).unwrap().unwrap();
+            let mut list: Vec<_> = entries.iter().copied().chain([apart]).collect();
+            for entry in &list {
+                entry.release(Counter::Dynamic, false, true).unwrap();
+            }
+            let taken = table.finish_parts(&mut list, block, Some(ready));
+            assert_eq!(taken, PartsTaken { uses: PARTS - 1, points: PARTS - 1 });
+            assert_eq!(list, [apart]);
+            assert_eq!(table.entries(), [shared, apart]);
+            assert!(shared.retire(ready) && !entries[0].retire(ready));
+            assert_eq!(table.leave(ready, PARTS), None);
+            assert!(table.leave(ready, 1).is_some());
+            // The construct leaves the block, and the last entry does later.
+            assert_eq!(table.leave_block(block, 1 + taken.uses), None);
+            shared.release(Counter::Dynamic, false, false).unwrap();
+            let removed = table.finish_unmapping(shared).unwrap();
+            assert_eq!((removed.block, removed.ready), (Some(block), None));
+            assert_eq!(table.leave_block(block, 1), Some(DevicePtr(4096)));
+            assert_eq!(table.finish_unmapping(apart).unwrap().block, None);
+            assert!(table.is_empty());
+        }
+    }
 
     #[test]
     fn a_handle_of_an_earlier_life_does_nothing() {

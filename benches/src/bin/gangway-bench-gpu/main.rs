@@ -107,8 +107,8 @@ fn document(
          - Driver calls are those of one region when others like it have run before. A case fails, too,\n  \
            if it makes one that it should not need.\n\
          - Time is the best of 150 batches of at least 2 ms. Outside the driver is what remains of it\n  \
-           without the calls, which a library in front of the driver measures; the readings of the\n  \
-           clock around each call are in it.\n\
+           without the calls, which a library in front of the driver measures. What its readings of\n  \
+           the clock add is measured in the same run, with calls of nothing, and taken off.\n\
          - The stock runtime runs machine code only. It is measured beside ours where there is a card and\n  \
            a CUDA toolkit, which makes some.\n\n{stock}\
          ## Loops\n\n{loops}\n\
