@@ -50,7 +50,8 @@ ptxas: bootstrap-test ## Compare what is read as PTX with what NVIDIA's assemble
 	scripts/ptxas.sh
 
 .PHONY: demo
-demo: build ## Compile the examples, run them on Gangway, check them, draw one
+demo: bootstrap ## Compile the examples, run them on Gangway, check them, draw one
+	@scripts/progress.sh build/demo.log cargo xtask stage
 	@scripts/demo.sh
 
 .PHONY: bench
@@ -112,6 +113,11 @@ packages: ## Make a Debian package, a tarball and Python wheels in build/package
 	cargo xtask stage --packages
 	scripts/packages.sh
 	scripts/packages-test.sh
+
+.PHONY: reproducible
+reproducible: ## Make the packages in two folders and compare them; PROFILE=dev is faster
+	@scripts/bootstrap.sh packages
+	scripts/reproducible.sh $(or $(PROFILE),release)
 
 .PHONY: docs
 docs: ## Build the documentation as a site in build/docs/site, and check its links

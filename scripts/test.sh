@@ -86,6 +86,11 @@ check_packages() {
   scripts/packages.sh build/stage && scripts/packages-test.sh build/stage
 }
 
+# What a newcomer sees first.
+check_demo() {
+  scripts/progress-test.sh && scripts/demo.sh
+}
+
 wanted=("$@")
 for name in "${wanted[@]}"; do
   grep -q "^phase $name " "$0" || {
@@ -111,7 +116,7 @@ phase ptxas scripts/ptxas.sh
 phase loom scripts/loom.sh
 phase fuzz scripts/fuzz.sh 10
 phase stress scripts/stress.sh 6
-phase demo scripts/demo.sh
+phase demo check_demo
 phase install scripts/install-test.sh
 phase page scripts/page-test.sh
 phase readme scripts/readme-test.sh

@@ -19,7 +19,7 @@ cargo xtask <command>
            is to be installed
   stage --gpu
            only the GPU device runtime: lib/gangway/nvptx64-nvidia-cuda
-  stage --packages
+  stage --packages [--profile NAME]
            build everything without a path of this machine in it, and lay it out
            under build/packages/tree; `make packages` packs that
   stage --sanitize
@@ -34,7 +34,8 @@ fn main() -> ExitCode {
         ["stage"] => stage::run("release"),
         ["stage", "--profile", profile] => stage::run(profile),
         ["stage", "--gpu"] => stage::run_gpu(),
-        ["stage", "--packages"] => stage::run_packaged(),
+        ["stage", "--packages"] => stage::run_packaged("release"),
+        ["stage", "--packages", "--profile", profile] => stage::run_packaged(profile),
         ["stage", "--sanitize"] => stage::run_sanitized(),
         ["help"] | [] => {
             print!("{HELP}");

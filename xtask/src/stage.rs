@@ -65,7 +65,7 @@ pub fn run(profile: &str) -> Result<()> {
 /// Builds everything for packages, which are the same wherever the tree is: the compiler writes
 /// no path of this machine into what it makes. In folders of its own, as the other flags would
 /// make cargo build everything anew each time.
-pub fn run_packaged() -> Result<()> {
+pub fn run_packaged(profile: &str) -> Result<()> {
     let root = &tree::root()?;
     let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cargo")));
@@ -76,7 +76,7 @@ pub fn run_packaged() -> Result<()> {
         root.display(),
         home.display()
     );
-    build_and_lay_out(root, "release", &target, &stage, &[("CARGO_ENCODED_RUSTFLAGS", &flags)])
+    build_and_lay_out(root, profile, &target, &stage, &[("CARGO_ENCODED_RUSTFLAGS", &flags)])
 }
 
 fn build_and_lay_out(

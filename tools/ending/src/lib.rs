@@ -1,7 +1,9 @@
 //! `libgangway-ending.so`, which `gangway run` has the loader put before a program.
 //!
 //! `_exit` and `_Exit` end a process without calling anybody. Here they call what the recorder of a
-//! report or a trace has asked for (`runtime/trace/src/ending.rs`), and then do the same.
+//! report or a trace has asked for (`runtime/trace/src/ending.rs`), and then do the same. So does
+//! `raise` of a signal that ends the process: handlers of crashes, Python's `faulthandler` among
+//! them, restore the system's handling and raise their signal again, within the handler.
 //!
 //! With the virtual GPU it also knows whether its driver was opened, by the program or by what the
 //! program has started, and says at the end of the program if it never was. The process is known by
@@ -37,7 +39,7 @@ pub extern "C" fn gangway_driver_opened() {
     opened::note();
 }
 
-fn end(status: c_int) -> ! {
+fn call_actions() {
     for place in &ACTIONS {
         let action = place.load(Ordering::Acquire);
         if !action.is_null() {
@@ -45,6 +47,10 @@ fn end(status: c_int) -> ! {
             unsafe { std::mem::transmute::<*mut (), extern "C" fn()>(action)() };
         }
     }
+}
+
+fn end(status: c_int) -> ! {
+    call_actions();
     opened::tell();
     loop {
         // SAFETY: it ends all threads of the process, as the C library's function does.
@@ -62,6 +68,41 @@ pub extern "C" fn _exit(status: c_int) -> ! {
 #[unsafe(no_mangle)]
 pub extern "C" fn _Exit(status: c_int) -> ! {
     end(status)
+}
+
+/// `raise` of C: sends a signal to the calling thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn raise(signal: c_int) -> c_int {
+    if ends_process(signal) {
+        call_actions();
+    }
+    // SAFETY: what the C library's function asks the system for; it sets `errno` itself.
+    unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), libc::gettid(), signal) as c_int }
+}
+
+/// Whether the calling thread ends the process with a signal. Async-signal-safe.
+fn ends_process(signal: c_int) -> bool {
+    let harmless = [
+        libc::SIGCHLD,
+        libc::SIGCONT,
+        libc::SIGURG,
+        libc::SIGWINCH,
+        libc::SIGSTOP,
+        libc::SIGTSTP,
+        libc::SIGTTIN,
+        libc::SIGTTOU,
+    ];
+    // SAFETY: plain calls that fill structures of this frame.
+    unsafe {
+        let mut now: libc::sigaction = std::mem::zeroed();
+        let mut blocked: libc::sigset_t = std::mem::zeroed();
+        signal > 0
+            && !harmless.contains(&signal)
+            && libc::sigaction(signal, std::ptr::null(), &raw mut now) == 0
+            && now.sa_sigaction == libc::SIG_DFL
+            && libc::pthread_sigmask(libc::SIG_BLOCK, std::ptr::null(), &raw mut blocked) == 0
+            && libc::sigismember(&raw const blocked, signal) == 0
+    }
 }
 
 /// Runs at the end of a process by `exit`, after its handlers.

@@ -1,5 +1,6 @@
 //! The library before a program that has not been linked with it.
 
+use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
@@ -14,6 +15,25 @@ const PROGRAM: &str = r#"
 #include <sys/wait.h>
 #include <unistd.h>
 static void leave(int signal) { _exit(6); }
+// As Python's faulthandler does it.
+static void again(int number) { signal(number, SIG_DFL); raise(number); }
+static void nothing(int number) {}
+static void fault(void) {
+    struct sigaction ours = {.sa_handler = again, .sa_flags = SA_NODEFER};
+    sigset_t blocked;
+    // None of these is the end.
+    signal(SIGUSR1, nothing);
+    raise(SIGUSR1);
+    raise(SIGCHLD);
+    sigemptyset(&blocked);
+    sigaddset(&blocked, SIGUSR2);
+    sigprocmask(SIG_BLOCK, &blocked, 0);
+    raise(SIGUSR2);
+    if (raise(0) != 0 || raise(1000) != -1) _exit(9);
+    (void)!write(1, "still here\n", 11);
+    sigaction(SIGSEGV, &ours, 0);
+    *(volatile int *)8 = 0;
+}
 static void leave_in_malloc(void) {
     struct itimerval soon = {{0, 0}, {0, 2000}};
     signal(SIGALRM, leave);
@@ -38,6 +58,7 @@ int main(int count, char **arguments) {
     while (wait(0) > 0) {}
     if (!strcmp(arguments[1], "_exit")) _exit(3);
     if (!strcmp(arguments[1], "_Exit")) _Exit(4);
+    if (!strcmp(arguments[1], "fault")) fault();
     if (!strcmp(arguments[1], "in malloc")) leave_in_malloc();
     return 5;
 }
@@ -80,6 +101,13 @@ fn what_is_asked_for_is_called_before_the_end() {
         assert_eq!((output.status.code(), text(&output.stdout)), (Some(code), called.to_owned()), "{end}");
         assert_eq!(text(&output.stderr), "");
     }
+}
+
+#[test]
+fn what_is_asked_for_is_called_before_a_signal_that_is_raised() {
+    let output = Program::new().run(&["fault"], false);
+    assert_eq!(output.status.signal(), Some(libc::SIGSEGV), "{output:?}");
+    assert_eq!(text(&output.stdout), "still here\ncalled\n");
 }
 
 #[test]

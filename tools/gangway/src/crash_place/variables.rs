@@ -86,10 +86,10 @@ impl Scope<'_> {
                     self.found.extend(pointer);
                 }
                 gimli::DW_TAG_namespace => drop(self.visit(child, frame)),
-                gimli::DW_TAG_subprogram | gimli::DW_TAG_lexical_block | gimli::DW_TAG_inlined_subroutine => {
-                    if self.contains(entry) {
-                        self.visit(child, frame);
-                    }
+                gimli::DW_TAG_subprogram | gimli::DW_TAG_lexical_block | gimli::DW_TAG_inlined_subroutine
+                    if self.contains(entry) =>
+                {
+                    self.visit(child, frame);
                 }
                 _ => {}
             }
