@@ -40,6 +40,7 @@ pub mod present;
 pub mod queue;
 pub mod regions;
 mod requirements;
+pub mod reverse;
 mod runtime;
 mod staging;
 mod storage;

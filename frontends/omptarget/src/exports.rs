@@ -6,6 +6,7 @@ use crate::libomp::Libomp;
 use crate::{data, devices, extensions, interop, launch, mapper, register, replay, tasks};
 use gangway_openmp::{
     asynchronous, devices as device_routines, export, host_call, interop as properties, memory,
+    reverse_offload,
 };
 
 export! {
@@ -48,6 +49,7 @@ export! {
     host_call:
         gangway_host_call<Libomp>, gangway_host_call_device,
         gangway_register_host_function, gangway_unregister_host_function;
+    reverse_offload: __gangway_reverse_enter<Libomp>, __gangway_reverse_leave;
     memory:
         omp_target_is_present<Libomp>, omp_target_is_accessible<Libomp>, omp_get_mapped_ptr<Libomp>;
     extensions:

@@ -36,6 +36,7 @@
 //! | [`policy`] | when the host takes over, and when the program ends |
 //! | [`devices`] | device numbers and names, and where a construct runs |
 //! | [`host_call`] | functions of the host that device code calls |
+//! | [`reverse_offload`] | data of regions that devices have the host run |
 //! | [`memory`] | `omp_target_alloc`, `omp_target_memcpy` and kin |
 //! | [`asynchronous`] | `omp_target_memcpy_async` and kin |
 //! | [`interop`] | interoperability objects |
@@ -65,6 +66,7 @@ pub mod policy;
 pub mod process;
 pub mod profile;
 mod repeats;
+pub mod reverse_offload;
 pub mod state;
 mod steps;
 pub mod trace;

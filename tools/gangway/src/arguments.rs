@@ -242,6 +242,8 @@ Arguments that Gangway understands:
                             GANGWAY_CUDA_PATH names one, too
   --print-flags[=compile|=link]
                             print the flags for a build system that calls the compiler itself
+  --emit-translated         print C or C++ as clang gets it: with reverse offload, which clang
+                            lacks, written as calls
   -fopenmp-targets=TRIPLES  choose devices as clang does; nothing is chosen for you then
 
 GANGWAY_LLVM names an installation of LLVM 22 that is not in PATH.

@@ -3,12 +3,14 @@
 //! Nothing is compiled here. The user's arguments are read as far as they concern devices
 //! (`request`), what the compiler has to be told is put before them (`flags`), and the
 //! compiler takes the place of this process. So messages, exit status and everything that
-//! a build system knows of clang-22 and flang-22 stay as they are.
+//! a build system knows of clang-22 and flang-22 stay as they are. Only a file that uses what
+//! clang lacks is translated before (`translate`).
 
 mod flags;
 mod request;
 mod response;
 mod toolkit;
+mod translate;
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -74,6 +76,9 @@ pub fn compile(language: Language, arguments: &[OsString]) -> Outcome {
         return print(language, &request, part);
     }
     let (compiler, tools) = toolkit::compiler(language)?;
+    if request.emit_translated {
+        return translate::print(language, &compiler, &request);
+    }
     let mut command = Command::new(&compiler);
     let added = match Target::of(&request) {
         Some(target) => {
@@ -99,7 +104,11 @@ pub fn compile(language: Language, arguments: &[OsString]) -> Outcome {
         }
         None => Vec::new(),
     };
-    let error = command.args(added).args(&request.rest).exec();
+    command.args(added);
+    if let Some(translated) = translate::translated(language, &compiler, &request)? {
+        return translated.compile(command, &request);
+    }
+    let error = command.args(&request.rest).exec();
     Err(Failure::new(NOT_EXECUTABLE, format!("cannot execute {}: {error}", compiler.display())))
 }
 

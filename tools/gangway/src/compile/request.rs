@@ -26,6 +26,10 @@ pub struct Request {
     /// A real CUDA toolkit.
     pub cuda: Option<PathBuf>,
     pub print: Option<Part>,
+    /// The source as clang gets it is to be printed.
+    pub emit_translated: bool,
+    /// All words, those of response files included.
+    pub words: Vec<OsString>,
     /// What the compiler gets besides.
     pub rest: Vec<OsString>,
 }
@@ -81,7 +85,7 @@ const WITH_VALUE: &[&str] = &[
     "-rpath",
 ];
 
-fn takes_value(option: &str) -> bool {
+pub fn takes_value(option: &str) -> bool {
     WITH_VALUE.contains(&option)
         || ["-Xopenmp-target", "-Xoffload-linker", "-Xoffload-compiler", "-Xarch_", "-Xcuda-"]
             .iter()
@@ -123,13 +127,14 @@ impl Request {
                 "--print-flags" => request.print = Some(Part::All),
                 "--print-flags=compile" => request.print = Some(Part::Compile),
                 "--print-flags=link" => request.print = Some(Part::Link),
+                "--emit-translated" => request.emit_translated = true,
                 _ if takes_value(option) => at += 1,
                 _ => {
                     taken[here] = request.valued(option, text, &mut architectures);
                     continue;
                 }
             }
-            taken[here] = option.starts_with("--print-flags");
+            taken[here] = option.starts_with("--print-flags") || option == "--emit-translated";
         }
         if request.triples.is_some() {
             // `--offload-arch` means then what clang makes of it.
@@ -149,6 +154,7 @@ impl Request {
             ));
         }
         request.rest = remaining(arguments, &words, &taken);
+        request.words = words.into_iter().map(|word| word.text).collect();
         Ok(request)
     }
 

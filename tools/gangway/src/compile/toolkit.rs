@@ -14,6 +14,9 @@ const VERSION: &str = "22";
 /// The device runtime as a linker calls it.
 const LIBOMPDEVICE: &str = "ompdevice";
 
+/// What translated source includes.
+const REVERSE_OFFLOAD: &str = "gangway/reverse_offload.h";
+
 /// The compiler for a language, and the folder of its tools: of the LLVM that `GANGWAY_LLVM`
 /// names, of the one in the search path, or of the one where Debian installs it.
 pub fn compiler(language: Language) -> Result<(PathBuf, PathBuf), Failure> {
@@ -90,6 +93,17 @@ impl Toolkit {
     /// The folder with the libraries that programs are linked with.
     pub fn libraries(&self) -> &Path {
         &self.directory
+    }
+
+    /// The folder with Gangway's headers.
+    pub fn headers() -> Result<PathBuf, Failure> {
+        let headers = library::directory()?.join("../../include");
+        let needed = headers.join(REVERSE_OFFLOAD);
+        if !needed.is_file() {
+            let text = format!("there is no {}; the installation of Gangway is incomplete", needed.display());
+            return Err(Failure::new(FAILURE, text));
+        }
+        Ok(headers)
     }
 
     /// The folder with the device runtime for NVIDIA's GPUs.

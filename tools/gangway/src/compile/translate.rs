@@ -1,0 +1,229 @@
+//! Files with what clang lacks: translated first, and then compiled under their own names.
+//!
+//! clang reads the result through an overlay of the file system, so that a file's name, its
+//! neighbours, dependency files and debug information stay what they are. The result lives
+//! in a folder of its own until clang has ended.
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io::{Write, stdout};
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use gangway_translator::{Translated as File, concerns, identity, translate};
+
+use super::Language;
+use super::request::{Request, takes_value};
+use super::toolkit::Toolkit;
+use crate::exit::{FAILURE, Failure, NOT_EXECUTABLE, Outcome, SUCCESS};
+
+/// Options that name folders of headers: attached, or in the word behind them.
+const FOLDERS: [&str; 4] = ["-I", "-isystem", "-iquote", "-idirafter"];
+
+/// What clang-22 defines `_OPENMP` as.
+const OPENMP: u32 = 202_011;
+
+/// What parsing has no use for, with the words behind it that are its own.
+const UNUSED: [(&str, usize); 14] = [
+    ("-c", 0),
+    ("-S", 0),
+    ("-E", 0),
+    ("-M", 0),
+    ("-MM", 0),
+    ("-MD", 0),
+    ("-MMD", 0),
+    ("-MP", 0),
+    ("-o", 1),
+    ("-MF", 1),
+    ("-MT", 1),
+    ("-MQ", 1),
+    ("-MJ", 1),
+    ("-Xlinker", 1),
+];
+
+/// What a call of the compiler says, as far as parsing is concerned.
+#[derive(Debug, Default)]
+struct Reading {
+    sources: Vec<(PathBuf, bool)>,
+    folders: Vec<PathBuf>,
+    arguments: Vec<OsString>,
+}
+
+impl Reading {
+    fn of(language: Language, words: &[OsString]) -> Self {
+        let mut reading = Self::default();
+        let mut chosen: Option<OsString> = None;
+        let mut at = 0;
+        while let Some(word) = words.get(at) {
+            at += 1;
+            let text = word.to_str().unwrap_or_default();
+            if !text.starts_with('-') || text == "-" {
+                let is_cxx = source_language(Path::new(word), chosen.as_deref(), language);
+                reading.sources.extend(is_cxx.map(|is_cxx| (word.into(), is_cxx)));
+                continue;
+            }
+            if text == "--emit-translated" {
+                continue;
+            }
+            if let Some((_, own)) = UNUSED.iter().find(|(unused, _)| *unused == text) {
+                at += own;
+                continue;
+            }
+            if text.starts_with("-Xopenmp-target") {
+                at += 1;
+                continue;
+            }
+            if ["-fopenmp-targets=", "--offload-arch=", "-Wl,", "-l", "-L", "-MF"]
+                .iter()
+                .any(|prefix| text.starts_with(prefix))
+            {
+                at += usize::from(matches!(text, "-l" | "-L"));
+                continue;
+            }
+            let value = if takes_value(text) { words.get(at) } else { None };
+            at += usize::from(value.is_some());
+            if let Some(option) = FOLDERS.iter().find(|option| text.starts_with(**option)) {
+                let attached = &text[option.len()..];
+                let folder = if attached.is_empty() { value.map(PathBuf::from) } else { Some(attached.into()) };
+                reading.folders.extend(folder);
+            }
+            match text.strip_prefix("-x") {
+                // The file's language is said in front of the file.
+                Some("") => chosen = value.cloned(),
+                Some(language) => chosen = Some(language.into()),
+                None => {
+                    reading.arguments.push(word.clone());
+                    reading.arguments.extend(value.cloned());
+                }
+            }
+        }
+        reading
+    }
+}
+
+/// Whether a file is C++; `None` if it is neither C nor C++.
+fn source_language(file: &Path, chosen: Option<&OsStr>, language: Language) -> Option<bool> {
+    match chosen.and_then(OsStr::to_str).filter(|chosen| *chosen != "none") {
+        Some("c") => return Some(false),
+        Some("c++") => return Some(true),
+        Some(_) => return None,
+        None => {}
+    }
+    match file.extension()?.to_str()? {
+        "c" => Some(language == Language::Cxx),
+        "cc" | "cp" | "cpp" | "cxx" | "c++" | "C" | "CPP" | "CXX" | "CC" => Some(true),
+        _ => None,
+    }
+}
+
+/// Files in the place of which clang reads others.
+#[derive(Debug)]
+pub struct Translation {
+    files: Vec<File>,
+}
+
+/// Translates what needs it; `None` if nothing does.
+pub fn translated(
+    language: Language,
+    compiler: &Path,
+    request: &Request,
+) -> Result<Option<Translation>, Failure> {
+    if !request.openmp || language == Language::Fortran {
+        return Ok(None);
+    }
+    let reading = Reading::of(language, &request.words);
+    let mut files: Vec<File> = Vec::new();
+    for (source, is_cxx) in &reading.sources {
+        if !concerns(source, &reading.folders) {
+            continue;
+        }
+        // libclang shows nothing of a construct's block if it knows OpenMP.
+        let mut arguments = vec![compiler.into(), format!("-D_OPENMP={OPENMP}").into()];
+        let openmp = |word: &&OsString| word.as_encoded_bytes().starts_with(b"-fopenmp");
+        arguments.extend(reading.arguments.iter().filter(|word| !openmp(word)).cloned());
+        arguments.push("-isystem".into());
+        arguments.push(Toolkit::headers()?.into());
+        arguments.extend(["-x", if *is_cxx { "c++" } else { "c" }].map(OsString::from));
+        arguments.push(source.into());
+        let request = gangway_translator::Request {
+            arguments: arguments.into_iter().map(OsString::into_encoded_bytes).collect(),
+            file: source,
+            is_cxx: *is_cxx,
+            identity: identity_of(source, request)?,
+        };
+        let found = translate(&request).map_err(|error| Failure::new(FAILURE, error.to_string()))?;
+        for file in found {
+            match files.iter().find(|known| known.file == file.file) {
+                // A header of several sources: what it becomes names the source.
+                Some(known) if *known != file => {
+                    let text = format!(
+                        "{}: a header with reverse offload is included by several sources of one command; \
+                         compile each with a command of its own",
+                        file.file.display()
+                    );
+                    return Err(Failure::new(FAILURE, text));
+                }
+                Some(_) => {}
+                None => files.push(file),
+            }
+        }
+    }
+    Ok((!files.is_empty()).then_some(Translation { files }))
+}
+
+/// Two compilations of one source may be parts of one program: what they are made with differs.
+fn identity_of(source: &Path, request: &Request) -> Result<u64, Failure> {
+    let mut bytes = std::path::absolute(source)?.into_os_string().into_encoded_bytes();
+    for word in &request.words {
+        bytes.push(0);
+        bytes.extend_from_slice(word.as_encoded_bytes());
+    }
+    Ok(identity(&bytes))
+}
+
+/// Prints what clang gets instead of the sources.
+pub fn print(language: Language, compiler: &Path, request: &Request) -> Outcome {
+    let translation = translated(language, compiler, request)?;
+    let mut out = stdout().lock();
+    for (source, _) in Reading::of(language, &request.words).sources {
+        let found = translation.iter().flat_map(|all| &all.files).find(|file| file.file == source);
+        match found {
+            Some(file) => out.write_all(&file.text)?,
+            None => out.write_all(&fs::read(&source)?)?,
+        }
+    }
+    Ok(SUCCESS)
+}
+
+impl Translation {
+    /// Runs the compiler, to which all but the user's arguments have been given.
+    pub fn compile(self, mut command: Command, request: &Request) -> Outcome {
+        let folder = tempfile::Builder::new().prefix("gangway-").tempdir()?;
+        let mut roots = Vec::new();
+        for (number, file) in self.files.iter().enumerate() {
+            let place = folder.path().join(number.to_string());
+            fs::write(&place, &file.text)?;
+            let name = std::path::absolute(&file.file)?;
+            let (Some(name), Some(place)) = (name.to_str(), place.to_str()) else {
+                let text = format!("{}: the name is not UTF-8", file.file.display());
+                return Err(Failure::new(FAILURE, text));
+            };
+            roots.push(serde_json::json!({ "type": "file", "name": name, "external-contents": place }));
+        }
+        let overlay = serde_json::json!({
+            "version": 0, "case-sensitive": "true", "use-external-names": "false", "roots": roots,
+        });
+        let place = folder.path().join("overlay.yaml");
+        fs::write(&place, overlay.to_string())?;
+        command.arg("-ivfsoverlay").arg(place).arg("-isystem").arg(Toolkit::headers()?);
+        let program = command.get_program().to_owned();
+        let status = command.args(&request.rest).status().map_err(|error| {
+            let program = program.display();
+            Failure::new(NOT_EXECUTABLE, format!("cannot execute {program}: {error}"))
+        })?;
+        folder.close()?;
+        let signal = status.signal().map_or(0, |signal| 128 + signal);
+        Ok(status.code().unwrap_or(signal).try_into().unwrap_or(FAILURE))
+    }
+}

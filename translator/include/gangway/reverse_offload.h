@@ -1,0 +1,141 @@
+/* What `gangway cc` writes instead of `target device(ancestor: 1)`: reverse offload.
+ *
+ * Programs do not include this; translated source does. A block is what a region takes with
+ * it: a head, the list of its mappings and copies of variables. The device fills it and
+ * calls the host's function with it. That function has the runtime place the mappings on the
+ * host (`__gangway_reverse_enter`), runs the region, and has it take them back.
+ */
+#ifndef GANGWAY_REVERSE_OFFLOAD_H
+#define GANGWAY_REVERSE_OFFLOAD_H
+
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <gangway/host_call.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Bits of an item's kind. */
+enum {
+  GANGWAY_REVERSE_TO = 1,
+  GANGWAY_REVERSE_FROM = 2,
+  GANGWAY_REVERSE_ALWAYS = 4,
+  /* It must be present. */
+  GANGWAY_REVERSE_PRESENT = 8,
+  /* A pointer's value, to be translated if it leads to something present. */
+  GANGWAY_REVERSE_POINTER = 16,
+  /* `begin` is the address of a pointer that leads to the base of the group. */
+  GANGWAY_REVERSE_ATTACH = 32,
+};
+
+/* One mapping. The items of a group have one base, and are placed together. */
+struct gangway_reverse_item {
+  void *base;
+  void *begin;
+  size_t size;
+  unsigned kind;
+  unsigned group;
+  /* Where in the block the bytes are, if the host cannot reach them; otherwise 0. */
+  size_t carried;
+};
+
+struct gangway_reverse_head {
+  size_t count;
+  /* The runtime's. */
+  void *state;
+};
+
+/* The runtime's half, in libomptarget. */
+GANGWAY_HOST_CALL_IMPORT void __gangway_reverse_enter(int device, void *block, size_t size);
+GANGWAY_HOST_CALL_IMPORT void __gangway_reverse_leave(void *block, size_t size);
+
+#pragma omp begin declare target
+
+static inline __attribute__((unused)) void gangway_reverse_set(struct gangway_reverse_item *item, void *base, void *begin,
+                                       size_t size, unsigned kind, unsigned group) {
+  item->base = base;
+  item->begin = begin;
+  item->size = size;
+  item->kind = kind;
+  item->group = group;
+  item->carried = 0;
+}
+
+static inline __attribute__((unused)) void gangway_reverse_run(unsigned long long function,
+                                                               void *block, size_t size) {
+  /* Without the host the program's data are wrong from here on. */
+  if (gangway_host_call(function, block, size) != GANGWAY_HOST_CALL_DONE) {
+    __builtin_trap();
+  }
+}
+
+#ifdef __NVPTX__
+/* Memory of one thread or team has addresses that mean nothing outside of it: its bytes go
+ * with the block and come back with it. */
+static inline int gangway_reverse_is_private(const void *address) {
+  return address && (__nvvm_isspacep_local(address) || __nvvm_isspacep_shared(address));
+}
+
+static inline __attribute__((unused)) void gangway_reverse_call(unsigned long long function,
+                                                                void *block, size_t size) {
+  const size_t align = 16;
+  struct gangway_reverse_head *head = (struct gangway_reverse_head *)block;
+  struct gangway_reverse_item *items = (struct gangway_reverse_item *)(head + 1);
+  const size_t fixed = (size + align - 1) / align * align;
+  size_t whole = fixed, at;
+  char *large;
+  head->state = 0;
+  for (at = 0; at < head->count; ++at) {
+    struct gangway_reverse_item *item = &items[at];
+    if (item->size && gangway_reverse_is_private(item->begin)) {
+      item->carried = whole;
+      whole += (item->size + align - 1) / align * align;
+    }
+  }
+  if (whole == fixed) {
+    gangway_reverse_run(function, block, size);
+    return;
+  }
+  large = (char *)malloc(whole);
+  if (!large) {
+    __builtin_trap();
+  }
+  __builtin_memcpy(large, block, size);
+  for (at = 0; at < head->count; ++at) {
+    if (items[at].carried) {
+      __builtin_memcpy(large + items[at].carried, items[at].begin, items[at].size);
+    }
+  }
+  gangway_reverse_run(function, large, whole);
+  for (at = 0; at < head->count; ++at) {
+    if (items[at].carried) {
+      __builtin_memcpy(items[at].begin, large + items[at].carried, items[at].size);
+    }
+  }
+  free(large);
+}
+#else
+static inline __attribute__((unused)) void gangway_reverse_call(unsigned long long function,
+                                                                void *block, size_t size) {
+  ((struct gangway_reverse_head *)block)->state = 0;
+  gangway_reverse_run(function, block, size);
+}
+#endif
+
+#pragma omp end declare target
+
+static inline __attribute__((unused)) void gangway_reverse_enter(struct gangway_reverse_head *head, size_t size) {
+  __gangway_reverse_enter(gangway_host_call_device(), head, size);
+}
+
+static inline __attribute__((unused)) void gangway_reverse_leave(struct gangway_reverse_head *head, size_t size) {
+  __gangway_reverse_leave(head, size);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,327 @@
+//! What libclang knows of a file: the only module that calls it.
+//!
+//! The library is loaded when the first file needs it. What leaves this module owns its data.
+#![allow(unsafe_code, reason = "libclang is a C library")]
+#![allow(non_upper_case_globals, reason = "the names are libclang's")]
+
+use std::ffi::{CStr, CString, c_char, c_uint};
+use std::path::{Path, PathBuf};
+use std::ptr;
+
+use clang_sys::*;
+
+use crate::error::Error;
+
+/// The version whose compiler reads the result.
+const VERSION: &str = "22.";
+
+/// A file's text in the place of what is on disk.
+#[derive(Debug)]
+pub struct Unsaved<'t> {
+    pub file: &'t Path,
+    pub text: &'t [u8],
+}
+
+/// A parsed file.
+pub struct Unit {
+    index: CXIndex,
+    unit: CXTranslationUnit,
+}
+
+/// A part of the syntax tree; valid as long as its unit, which it borrows.
+#[derive(Clone, Copy)]
+pub struct Node<'u> {
+    cursor: CXCursor,
+    _unit: std::marker::PhantomData<&'u Unit>,
+}
+
+/// A type.
+#[derive(Clone, Copy)]
+pub struct Type<'u> {
+    raw: CXType,
+    _unit: std::marker::PhantomData<&'u Unit>,
+}
+
+/// A place in a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    pub file: PathBuf,
+    pub at: usize,
+}
+
+impl Drop for Unit {
+    fn drop(&mut self) {
+        // SAFETY: both are this unit's, and nodes borrow it.
+        unsafe {
+            clang_disposeTranslationUnit(self.unit);
+            clang_disposeIndex(self.index);
+        }
+    }
+}
+
+/// Loads the library, once a thread.
+fn load() -> Result<(), Error> {
+    if clang_sys::is_loaded() {
+        return Ok(());
+    }
+    let advice = "install it (Debian: apt-get install libclang1-22), or set LIBCLANG_PATH to its folder";
+    clang_sys::load()
+        .map_err(|error| Error::Library(format!("reverse offload needs libclang 22; {advice}: {error}")))?;
+    // SAFETY: the library is loaded.
+    let version = unsafe { owned(clang_getClangVersion()) };
+    if version.split_whitespace().any(|word| word.starts_with(VERSION)) {
+        return Ok(());
+    }
+    Err(Error::Library(format!("reverse offload needs libclang 22, and this is {version}; {advice}")))
+}
+
+/// # Safety
+/// The string is libclang's, and nobody's else.
+unsafe fn owned(string: CXString) -> String {
+    // SAFETY: as the caller says; a null pointer is no text.
+    unsafe {
+        let text = clang_getCString(string);
+        let copy = if text.is_null() {
+            String::new()
+        } else {
+            CStr::from_ptr(text).to_string_lossy().into_owned()
+        };
+        clang_disposeString(string);
+        copy
+    }
+}
+
+fn c_string(text: &[u8]) -> CString {
+    CString::new(text.split(|byte| *byte == 0).next().unwrap_or_default()).unwrap_or_default()
+}
+
+impl Unit {
+    /// Parses with the arguments of a compiler, among which the file is.
+    ///
+    /// # Errors
+    /// The library is missing, or the source has errors: then what clang says of them.
+    pub fn parse(arguments: &[Vec<u8>], unsaved: &[Unsaved<'_>]) -> Result<Self, Error> {
+        load()?;
+        let arguments: Vec<CString> = arguments.iter().map(|argument| c_string(argument)).collect();
+        let arguments: Vec<*const c_char> = arguments.iter().map(|argument| argument.as_ptr()).collect();
+        let names: Vec<CString> =
+            unsaved.iter().map(|file| c_string(file.file.as_os_str().as_encoded_bytes())).collect();
+        let mut files: Vec<CXUnsavedFile> = unsaved
+            .iter()
+            .zip(&names)
+            .map(|(file, name)| CXUnsavedFile {
+                Filename: name.as_ptr(),
+                Contents: file.text.as_ptr().cast(),
+                Length: file.text.len() as u64,
+            })
+            .collect();
+        // SAFETY: the library is loaded; all pointers live until the end of the call.
+        unsafe {
+            let index = clang_createIndex(0, 0);
+            let mut unit = ptr::null_mut();
+            let code = clang_parseTranslationUnit2FullArgv(
+                index,
+                ptr::null(),
+                arguments.as_ptr(),
+                arguments.len() as i32,
+                files.as_mut_ptr(),
+                files.len() as c_uint,
+                CXTranslationUnit_DetailedPreprocessingRecord | CXTranslationUnit_KeepGoing,
+                &raw mut unit,
+            );
+            if code != CXError_Success || unit.is_null() {
+                clang_disposeIndex(index);
+                return Err(Error::Library(format!("libclang cannot parse the file: its error {code}")));
+            }
+            Ok(Self { index, unit })
+        }
+    }
+
+    /// What clang says of errors in the source; `None` without errors.
+    #[must_use]
+    pub fn errors(&self) -> Option<String> {
+        let mut text = String::new();
+        let mut failed = false;
+        // SAFETY: the unit is valid; each diagnostic is disposed of.
+        unsafe {
+            for at in 0..clang_getNumDiagnostics(self.unit) {
+                let diagnostic = clang_getDiagnostic(self.unit, at);
+                if clang_getDiagnosticSeverity(diagnostic) >= CXDiagnostic_Error {
+                    failed = true;
+                    let options = CXDiagnostic_DisplaySourceLocation | CXDiagnostic_DisplayColumn;
+                    text += &owned(clang_formatDiagnostic(diagnostic, options));
+                    text.push('\n');
+                }
+                clang_disposeDiagnostic(diagnostic);
+            }
+        }
+        failed.then_some(text)
+    }
+
+    /// The root of the tree.
+    #[must_use]
+    pub fn root(&self) -> Node<'_> {
+        // SAFETY: the unit is valid.
+        Node { cursor: unsafe { clang_getTranslationUnitCursor(self.unit) }, _unit: std::marker::PhantomData }
+    }
+
+    /// The files that the unit includes, and whether each is a system's header.
+    #[must_use]
+    pub fn files(&self) -> Vec<(PathBuf, bool)> {
+        extern "C" fn visit(
+            file: CXFile,
+            stack: *mut CXSourceLocation,
+            depth: c_uint,
+            data: CXClientData,
+        ) {
+            // SAFETY: libclang gives a file and at least one place where it is included from,
+            // except for the main file; the data is the caller's vector.
+            unsafe {
+                let system = depth > 0 && clang_Location_isInSystemHeader(*stack) != 0;
+                let files = &mut *data.cast::<Vec<(PathBuf, bool)>>();
+                files.push((owned(clang_getFileName(file)).into(), system));
+            }
+        }
+        let mut files: Vec<(PathBuf, bool)> = Vec::new();
+        // SAFETY: the unit is valid; the vector outlives the call.
+        unsafe { clang_getInclusions(self.unit, visit, (&raw mut files).cast()) };
+        files
+    }
+}
+
+fn place(location: CXSourceLocation) -> Option<Place> {
+    let mut file = ptr::null_mut();
+    let mut at = 0;
+    // SAFETY: the location is of a valid unit.
+    unsafe {
+        clang_getFileLocation(location, &raw mut file, ptr::null_mut(), ptr::null_mut(), &raw mut at);
+        (!file.is_null()).then(|| Place { file: owned(clang_getFileName(file)).into(), at: at as usize })
+    }
+}
+
+impl<'u> Node<'u> {
+    const fn new(cursor: CXCursor) -> Self {
+        Self { cursor, _unit: std::marker::PhantomData }
+    }
+
+    #[must_use]
+    pub const fn kind(self) -> CXCursorKind {
+        self.cursor.kind
+    }
+
+    #[must_use]
+    pub fn name(self) -> String {
+        // SAFETY: the cursor is of a valid unit.
+        unsafe { owned(clang_getCursorSpelling(self.cursor)) }
+    }
+
+    #[must_use]
+    pub fn children(self) -> Vec<Node<'u>> {
+        extern "C" fn visit(cursor: CXCursor, _: CXCursor, data: CXClientData) -> CXChildVisitResult {
+            // SAFETY: the data is the caller's vector.
+            unsafe { (*data.cast::<Vec<CXCursor>>()).push(cursor) };
+            CXChildVisit_Continue
+        }
+        let mut children: Vec<CXCursor> = Vec::new();
+        // SAFETY: the cursor is of a valid unit; the vector outlives the call.
+        unsafe { clang_visitChildren(self.cursor, visit, (&raw mut children).cast()) };
+        children.into_iter().map(Node::new).collect()
+    }
+
+    /// Where it begins, and the byte after its end, if both are in one file.
+    #[must_use]
+    pub fn extent(self) -> Option<(PathBuf, usize, usize)> {
+        // SAFETY: the cursor is of a valid unit.
+        let (start, end) = unsafe {
+            let range = clang_getCursorExtent(self.cursor);
+            (place(clang_getRangeStart(range))?, place(clang_getRangeEnd(range))?)
+        };
+        (start.file == end.file).then_some((start.file, start.at, end.at))
+    }
+
+    #[must_use]
+    pub fn place(self) -> Option<Place> {
+        // SAFETY: the cursor is of a valid unit.
+        place(unsafe { clang_getCursorLocation(self.cursor) })
+    }
+
+    /// What it refers to.
+    #[must_use]
+    pub fn referenced(self) -> Option<Node<'u>> {
+        // SAFETY: the cursor is of a valid unit.
+        unsafe {
+            let cursor = clang_getCursorReferenced(self.cursor);
+            (clang_Cursor_isNull(cursor) == 0).then(|| Node::new(cursor))
+        }
+    }
+
+    #[must_use]
+    pub fn parent(self) -> Node<'u> {
+        // SAFETY: the cursor is of a valid unit.
+        Node::new(unsafe { clang_getCursorSemanticParent(self.cursor) })
+    }
+
+    /// Whether a variable lives as long as the program.
+    #[must_use]
+    pub fn is_static(self) -> bool {
+        // SAFETY: the cursor is of a valid unit.
+        unsafe { clang_Cursor_hasVarDeclGlobalStorage(self.cursor) == 1 }
+    }
+
+    #[must_use]
+    pub fn ty(self) -> Type<'u> {
+        // SAFETY: the cursor is of a valid unit.
+        Type::new(unsafe { clang_getCursorType(self.cursor) })
+    }
+
+}
+
+impl<'u> Type<'u> {
+    const fn new(raw: CXType) -> Self {
+        Self { raw, _unit: std::marker::PhantomData }
+    }
+
+    /// Its kind without typedefs.
+    #[must_use]
+    pub fn kind(self) -> CXTypeKind {
+        self.canonical().raw.kind
+    }
+
+    #[must_use]
+    pub const fn written_kind(self) -> CXTypeKind {
+        self.raw.kind
+    }
+
+    #[must_use]
+    pub fn canonical(self) -> Self {
+        // SAFETY: the type is of a valid unit.
+        Self::new(unsafe { clang_getCanonicalType(self.raw) })
+    }
+
+    /// As it is written in source.
+    #[must_use]
+    pub fn spelling(self) -> String {
+        // SAFETY: the type is of a valid unit.
+        unsafe { owned(clang_getTypeSpelling(self.raw)) }
+    }
+
+    /// What a pointer or reference leads to.
+    #[must_use]
+    pub fn pointee(self) -> Self {
+        // SAFETY: the type is of a valid unit.
+        Self::new(unsafe { clang_getPointeeType(self.raw) })
+    }
+
+    /// What an array consists of.
+    #[must_use]
+    pub fn element(self) -> Self {
+        // SAFETY: the type is of a valid unit.
+        Self::new(unsafe { clang_getArrayElementType(self.raw) })
+    }
+
+    #[must_use]
+    pub fn declaration(self) -> Node<'u> {
+        // SAFETY: the type is of a valid unit.
+        Node::new(unsafe { clang_getTypeDeclaration(self.raw) })
+    }
+}

@@ -1,0 +1,176 @@
+//! Source for stock clang: the call where the region was, and the host's function.
+
+use std::fmt::Write;
+
+use crate::capture::{Action, Captures};
+use crate::region::Variable;
+
+/// What both halves of one region need.
+#[derive(Debug)]
+pub struct Outline<'o> {
+    /// The name of the host's function in the source.
+    pub symbol: String,
+    /// What it is registered as: an identifier.
+    pub key: String,
+    pub is_cxx: bool,
+    pub captures: &'o Captures<'o>,
+    pub conditions: &'o [String],
+    pub device: &'o str,
+}
+
+/// Nothing that is written here is the user's to be warned of.
+const QUIET: &str = r#"_Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Weverything\"") "#;
+const LOUD: &str = r#"_Pragma("clang diagnostic pop")"#;
+
+/// A function between `declare target` and its end is the host's nevertheless.
+const HOST_BEGIN: &str = r#"_Pragma("omp begin declare target device_type(host)") "#;
+const HOST_END: &str = r#"_Pragma("omp end declare target") "#;
+
+impl Outline<'_> {
+    fn values(&self) -> impl Iterator<Item = &Variable> {
+        let by_value = |(_, action): &&(&Variable, Action)| *action == Action::Value;
+        self.captures.variables.iter().filter(by_value).map(|(variable, _)| *variable)
+    }
+
+    /// The members of the block; `size` gives what `sizeof` is asked of for a variable.
+    fn members(&self, size: impl Fn(&Variable) -> String) -> String {
+        let items = self.captures.items.len();
+        let mut text = format!(
+            "struct gangway_reverse_head head; struct gangway_reverse_item items[{}];",
+            items.max(1)
+        );
+        for (at, variable) in self.values().enumerate() {
+            let size = size(variable);
+            let _ = write!(
+                text,
+                " __attribute__((aligned(__alignof__({size})))) unsigned char v{at}[sizeof({size})];"
+            );
+        }
+        text
+    }
+
+    /// What stands where the region was: one statement in one line.
+    #[must_use]
+    pub fn call(&self) -> String {
+        let mut text = format!("{QUIET}{{ ");
+        if self.device != "1" {
+            let assert = if self.is_cxx { "static_assert" } else { "_Static_assert" };
+            let _ = write!(text, "{assert}(({}) == 1, \"the ancestor must be 1\"); ", self.device);
+        }
+        for condition in self.conditions {
+            let _ = write!(text, "(void)({condition}); ");
+        }
+        let members = self.members(|variable| variable.name.clone());
+        let count = self.captures.items.len();
+        let _ = write!(text, "struct {{ {members} }} __gangway_b; __gangway_b.head.count = {count}; ");
+        for (at, item) in self.captures.items.iter().enumerate() {
+            let _ = write!(
+                text,
+                "gangway_reverse_set(&__gangway_b.items[{at}], {}, {}, {}, {}, {}); ",
+                item.base, item.begin, item.size, item.kind, item.group
+            );
+        }
+        for (at, variable) in self.values().enumerate() {
+            let name = &variable.name;
+            let _ = write!(
+                text,
+                "__builtin_memcpy(__gangway_b.v{at}, (const void *)__builtin_addressof({name}), sizeof({name})); "
+            );
+        }
+        let _ = write!(
+            text,
+            "gangway_reverse_call({:#x}ull, &__gangway_b, sizeof(__gangway_b)); }} {LOUD}",
+            crate::identity(self.key.as_bytes())
+        );
+        text
+    }
+
+    /// The host's function; `body` is the region with its own lines, `line` the directive that
+    /// gives its place.
+    #[must_use]
+    pub fn function(&self, body: &[u8], line: &str) -> Vec<u8> {
+        let symbol = &self.symbol;
+        let members = self.members(|variable| format!("__typeof__({})", variable.ty));
+        let noexcept = if self.is_cxx { " noexcept" } else { "" };
+        let mut text = format!(
+            "{QUIET}{HOST_BEGIN}struct {symbol}_block {{ {members} }}; \
+             static void {symbol}(void *__gangway_v, size_t __gangway_n){noexcept} {{ \
+             struct {symbol}_block *__gangway_b = (struct {symbol}_block *)__gangway_v; \
+             gangway_reverse_enter(&__gangway_b->head, __gangway_n); "
+        );
+        let mut macros = Vec::new();
+        let mut value = 0;
+        for (variable, action) in &self.captures.variables {
+            text += &self.declaration(variable, *action, value);
+            value += usize::from(*action == Action::Value);
+            if self.is_indirect(variable, *action) && variable.in_macro {
+                macros.push(variable.name.as_str());
+            }
+        }
+        text += LOUD;
+        text.push('\n');
+        for name in &macros {
+            let _ = writeln!(text, "#define {name} (*{})", pointer_name(name));
+        }
+        let _ = writeln!(text, "{line}");
+        let mut function = text.into_bytes();
+        function.extend_from_slice(body);
+        let mut text = "\n".to_owned();
+        for name in &macros {
+            let _ = writeln!(text, "#undef {name}");
+        }
+        let _ = write!(
+            text,
+            "{QUIET}gangway_reverse_leave(&__gangway_b->head, __gangway_n); }} \
+             GANGWAY_HOST_FUNCTION_AS({}, {symbol}); {HOST_END}{LOUD}",
+            self.key
+        );
+        function.extend_from_slice(text.as_bytes());
+        function
+    }
+
+    /// Whether uses of the variable have to go through a pointer: C has no references.
+    #[must_use]
+    pub fn is_indirect(&self, variable: &Variable, action: Action) -> bool {
+        match action {
+            Action::Object(_) => !self.is_cxx,
+            Action::Value => !self.is_cxx && variable.is_array,
+            Action::Direct | Action::Private | Action::Pointer(_) => false,
+        }
+    }
+
+    fn declaration(&self, variable: &Variable, action: Action, value: usize) -> String {
+        let name = &variable.name;
+        let ty = format!("__typeof__({})", variable.ty);
+        let place = match action {
+            Action::Direct => return String::new(),
+            Action::Private => return format!("{ty} {name}; "),
+            Action::Pointer(item) => {
+                return format!("{ty} {name} = ({ty})__gangway_b->items[{item}].base; ");
+            }
+            Action::Object(item) => format!("({ty} *)__gangway_b->items[{item}].base"),
+            Action::Value => format!("({ty} *)__gangway_b->v{value}"),
+        };
+        if self.is_indirect(variable, action) {
+            return format!("{ty} *{} = {place}; ", pointer_name(name));
+        }
+        if !self.is_cxx {
+            return format!("{ty} {name} = *{place}; ");
+        }
+        let mut text = format!("{ty} &{name} = *{place}; ");
+        if action == Action::Value {
+            let _ = write!(
+                text,
+                "static_assert(__is_trivially_copyable({ty}), \"`{name}` is copied to the host, but not \
+                 trivially copyable\"); "
+            );
+        }
+        text
+    }
+}
+
+/// The pointer that stands for a variable in C.
+#[must_use]
+pub fn pointer_name(name: &str) -> String {
+    format!("__gangway_p_{name}")
+}

@@ -1,0 +1,241 @@
+//! One file: its directives found, and all that they need put in its place.
+
+use std::ops::Range;
+use std::path::PathBuf;
+
+use crate::ast::Unit;
+use crate::buffer::Buffer;
+use crate::capture::{captures, probes};
+use crate::clause::Construct;
+use crate::emit::{Outline, pointer_name};
+use crate::error::{Complaint, Error};
+use crate::lexer::{self, Kind, line_of};
+use crate::pragma::{self, Directive, What};
+use crate::region::{self, Region, Variable};
+use crate::{Request, Translated};
+
+/// What the calls and the host's functions are written with.
+const HEADER: &str = "#include <gangway/reverse_offload.h>";
+
+/// A file that has directives, read.
+#[derive(Debug)]
+pub struct Source {
+    pub file: PathBuf,
+    text: Vec<u8>,
+    pub buffer: Buffer,
+    regions: Vec<(Range<usize>, Construct)>,
+    others: Vec<(Range<usize>, String)>,
+}
+
+impl Source {
+    /// Reads the directives of a file. `None`: it has none.
+    ///
+    /// # Errors
+    /// One of them is wrong.
+    pub fn read(file: PathBuf, text: Vec<u8>) -> Result<Option<Self>, Error> {
+        let mut source =
+            Self { file, text, buffer: Buffer::default(), regions: Vec::new(), others: Vec::new() };
+        let directives = pragma::directives(&source.text).map_err(|complaint| source.error(complaint))?;
+        if directives.is_empty() {
+            return Ok(None);
+        }
+        let mut parts = Vec::new();
+        for Directive { range, what } in directives {
+            match what {
+                What::Requires(clauses) => {
+                    let rest = match clauses.is_empty() {
+                        true => String::new(),
+                        false => format!("_Pragma(\"omp requires {}\")", clauses.join(" ")),
+                    };
+                    parts.push((range.clone(), rest.clone()));
+                    source.others.push((range, rest));
+                }
+                What::Ancestor(clauses) => {
+                    let construct = Construct::read(&clauses).map_err(|complaint| source.error(complaint))?;
+                    parts.push((range.clone(), probe(&construct)));
+                    source.regions.push((range, construct));
+                }
+            }
+        }
+        source.buffer = Buffer::new(&source.text, parts);
+        Ok(Some(source))
+    }
+
+    /// A complaint about a byte of the file.
+    fn error(&self, complaint: Complaint) -> Error {
+        let (line, file) = self.presumed(complaint.at);
+        let file = file.map_or_else(|| self.file.clone(), PathBuf::from);
+        Error::Source { file, line, message: complaint.message }
+    }
+
+    /// The line and the file that a byte belongs to for the user, as `#line` says.
+    fn presumed(&self, at: usize) -> (usize, Option<String>) {
+        let line = line_of(&self.text, at);
+        let mut presumed = (line, None);
+        let tokens = lexer::tokens(&self.text[..at.min(self.text.len())]);
+        for (index, token) in tokens.iter().enumerate() {
+            let begins = index == 0 || tokens[index - 1].kind == Kind::Newline;
+            if !begins || !token.is("#") {
+                continue;
+            }
+            let named = tokens.get(index + 1).is_some_and(|token| token.is("line"));
+            let rest = &tokens[index + 1 + usize::from(named)..];
+            let number = rest.first().filter(|token| token.kind == Kind::Number);
+            let Some(number) = number.and_then(|number| number.text.parse::<usize>().ok()) else { continue };
+            let name = rest.get(1).filter(|token| token.kind == Kind::String);
+            let name = name.map(|name| name.text.trim_matches('"').to_owned());
+            let after = line - line_of(&self.text, token.range.start);
+            presumed = ((number + after).saturating_sub(1), name.or(presumed.1));
+        }
+        presumed
+    }
+
+    /// `#line` for a byte.
+    fn line_directive(&self, at: usize) -> String {
+        let (line, file) = self.presumed(at);
+        let name = file.unwrap_or_else(|| {
+            self.file.to_string_lossy().replace('\\', "\\\\").replace('"', "\\\"")
+        });
+        format!("#line {line} \"{name}\"")
+    }
+
+    /// Translates the file with the unit that it is part of.
+    ///
+    /// # Errors
+    /// A region that cannot be translated.
+    pub fn translate(&self, unit: &Unit, request: &Request<'_>) -> Result<Translated, Error> {
+        let mut edits: Vec<(Range<usize>, Vec<u8>)> = self
+            .others
+            .iter()
+            .map(|(range, text)| (range.clone(), self.with_lines(text.clone(), range)))
+            .collect();
+        let mut functions: Vec<(usize, Vec<u8>)> = Vec::new();
+        let mut end_of_last = 0;
+        for (number, (range, construct)) in self.regions.iter().enumerate() {
+            let complain = |complaint: Complaint| self.error(complaint);
+            if range.start < end_of_last {
+                let message = "the region of `device(ancestor: 1)` holds another one, and is on the host already";
+                return Err(complain(Complaint::new(range.start, message)));
+            }
+            let place = self.buffer.place_of(range).unwrap_or_default();
+            let region = region::find(unit.root(), &self.file, &self.buffer, place).map_err(|complaint| {
+                self.error(Complaint { at: self.buffer.original(complaint.at), ..complaint })
+            })?;
+            let region = region.in_file(&self.buffer);
+            let captures = captures(construct, &region).map_err(complain)?;
+            let (name, identity) = (self.identity(), request.identity);
+            let outline = Outline {
+                symbol: format!("__gangway_reverse_{name:08x}_{number}"),
+                key: format!("reverse_{identity:016x}_{name:08x}_{number}"),
+                is_cxx: request.is_cxx,
+                captures: &captures,
+                conditions: &construct.conditions,
+                device: &construct.device,
+            };
+            let body = self.body(&outline, &region)?;
+            let function = outline.function(&body, &self.line_directive(region.body.start));
+            let outside = self.after_declaration(region.outside);
+            match functions.last_mut() {
+                Some((last, text)) if *last == outside => {
+                    text.push(b'\n');
+                    text.extend_from_slice(&function);
+                }
+                _ => functions.push((outside, function)),
+            }
+            end_of_last = region.body.end;
+            let whole = range.start..region.body.end;
+            edits.push((whole.clone(), self.with_lines(outline.call(), &whole)));
+        }
+        for (outside, function) in functions {
+            let line = self.line_directive(outside);
+            let text = [b"\n", &function[..], b"\n", line.as_bytes(), b"\n"].concat();
+            edits.push((outside..outside, text));
+        }
+        edits.sort_by_key(|(range, _)| (range.start, range.end));
+        let mut text = Vec::with_capacity(self.text.len() * 2);
+        if !self.regions.is_empty() {
+            text.extend_from_slice(format!("{HEADER}\n{}\n", self.line_directive(0)).as_bytes());
+        }
+        let mut from = 0;
+        for (range, replacement) in edits {
+            text.extend_from_slice(&self.text[from..range.start]);
+            text.extend_from_slice(&replacement);
+            from = range.end;
+        }
+        text.extend_from_slice(&self.text[from..]);
+        Ok(Translated { file: self.file.clone(), text })
+    }
+
+    /// What tells this file from others in names.
+    fn identity(&self) -> u32 {
+        let hash = crate::identity(self.file.as_os_str().as_encoded_bytes());
+        (hash ^ (hash >> 32)) as u32
+    }
+
+    /// A replacement with as many lines as what it replaces.
+    fn with_lines(&self, text: String, range: &Range<usize>) -> Vec<u8> {
+        let lines = self.text[range.clone()].iter().filter(|byte| **byte == b'\n').count();
+        let mut text = text.into_bytes();
+        text.extend(std::iter::repeat_n(b'\n', lines));
+        text
+    }
+
+    /// The region, with what C has no references for spelt through pointers.
+    fn body(&self, outline: &Outline<'_>, region: &Region) -> Result<Vec<u8>, Error> {
+        let mut spellings: Vec<(Range<usize>, String)> = Vec::new();
+        for (variable, action) in &outline.captures.variables {
+            if !outline.is_indirect(variable, *action) {
+                continue;
+            }
+            if variable.in_macro {
+                self.check_macro(variable, region)?;
+                continue;
+            }
+            let spelling = format!("(*{})", pointer_name(&variable.name));
+            spellings.extend(variable.references.iter().map(|range| (range.clone(), spelling.clone())));
+        }
+        spellings.sort_by_key(|(range, _)| range.start);
+        let mut text = Vec::new();
+        let mut from = region.body.start;
+        for (range, spelling) in spellings {
+            text.extend_from_slice(&self.text[from..range.start]);
+            text.extend_from_slice(spelling.as_bytes());
+            from = range.end;
+        }
+        text.extend_from_slice(&self.text[from..region.body.end]);
+        Ok(text)
+    }
+
+    /// A variable that a macro names is renamed by a macro, which renames all of that name.
+    fn check_macro(&self, variable: &Variable, region: &Region) -> Result<(), Error> {
+        let tokens = lexer::tokens(&self.text[region.body.clone()]);
+        let other = tokens.iter().find(|token| {
+            let at = region.body.start + token.range.start;
+            token.is(&variable.name) && !variable.references.iter().any(|range| range.start == at)
+        });
+        let Some(other) = other else { return Ok(()) };
+        let message = format!(
+            "`{0}` is used in a macro here, and something else is named `{0}`, too; give that another name",
+            variable.name
+        );
+        Err(self.error(Complaint::new(region.body.start + other.range.start, message)))
+    }
+
+    /// The byte after a declaration and its semicolon.
+    fn after_declaration(&self, end: usize) -> usize {
+        let tokens = lexer::tokens(&self.text[end..]);
+        let next = tokens.iter().find(|token| token.kind != Kind::Newline);
+        next.filter(|token| token.is(";")).map_or(end, |token| end + token.range.end)
+    }
+}
+
+/// The statement that libclang reads in the place of a directive: a loop over what follows,
+/// whose condition holds the expressions.
+fn probe(construct: &Construct) -> String {
+    let mut text = "while (".to_owned();
+    for expression in probes(construct) {
+        text.push_str(&format!("(void)({expression}), "));
+    }
+    text.push_str("1) ");
+    text
+}
