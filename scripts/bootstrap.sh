@@ -13,7 +13,7 @@ readonly NEEDED_RUST=1.95
 packages=(
   # The stock compilers and runtime that Gangway works with.
   clang-22 clang-tools-22 lld-22 llvm-22 flang-22
-  libomp-22-dev liboffload-22 liboffload-22-dev
+  libomp-22-dev liboffload-22 liboffload-22-dev libclang1-22
   # Linking Rust and C++ programs.
   g++ gcc make binutils libc6-dev
   # GCC with its offload compiler, for the demo's examples.

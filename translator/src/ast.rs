@@ -81,11 +81,8 @@ unsafe fn owned(string: CXString) -> String {
     // SAFETY: as the caller says; a null pointer is no text.
     unsafe {
         let text = clang_getCString(string);
-        let copy = if text.is_null() {
-            String::new()
-        } else {
-            CStr::from_ptr(text).to_string_lossy().into_owned()
-        };
+        let copy =
+            if text.is_null() { String::new() } else { CStr::from_ptr(text).to_string_lossy().into_owned() };
         clang_disposeString(string);
         copy
     }
@@ -168,12 +165,7 @@ impl Unit {
     /// The files that the unit includes, and whether each is a system's header.
     #[must_use]
     pub fn files(&self) -> Vec<(PathBuf, bool)> {
-        extern "C" fn visit(
-            file: CXFile,
-            stack: *mut CXSourceLocation,
-            depth: c_uint,
-            data: CXClientData,
-        ) {
+        extern "C" fn visit(file: CXFile, stack: *mut CXSourceLocation, depth: c_uint, data: CXClientData) {
             // SAFETY: libclang gives a file and at least one place where it is included from,
             // except for the main file; the data is the caller's vector.
             unsafe {
@@ -273,7 +265,6 @@ impl<'u> Node<'u> {
         // SAFETY: the cursor is of a valid unit.
         Type::new(unsafe { clang_getCursorType(self.cursor) })
     }
-
 }
 
 impl<'u> Type<'u> {

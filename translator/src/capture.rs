@@ -79,9 +79,8 @@ pub fn captures<'r>(construct: &Construct, region: &'r Region) -> Result<Capture
     let listed = construct.private.len() + construct.firstprivate.len() + construct.device_pointers.len();
     let mut shapes = &region.probes[listed..];
     let mut lowering = Lowering { shapes, items: Vec::new(), groups: Vec::new() };
-    let whole = |name: &str| {
-        construct.maps.iter().any(|map| map.item.base == name && map.item.steps.is_empty())
-    };
+    let whole =
+        |name: &str| construct.maps.iter().any(|map| map.item.base == name && map.item.steps.is_empty());
     for map in &construct.maps {
         let (own, rest) = shapes.split_at(map.item.steps.len() + 1);
         (lowering.shapes, shapes) = (own, rest);
@@ -141,7 +140,8 @@ fn action(
             Category::Pointer => {
                 let group = lowering.group(pointer_group(name));
                 let value = format!("(void *)({name})");
-                let item = Lowered { base: value.clone(), begin: value, size: "0".into(), kind: POINTER, group };
+                let item =
+                    Lowered { base: value.clone(), begin: value, size: "0".into(), kind: POINTER, group };
                 lowering.items.push(item);
                 Ok(Action::Pointer(lowering.items.len() - 1))
             }
@@ -178,7 +178,14 @@ impl Lowering<'_> {
     }
 
     /// The part of the item that its first `count` steps lead to.
-    fn part(&mut self, item: &Item, count: usize, size: String, kind: u32, whole: bool) -> Result<(), Complaint> {
+    fn part(
+        &mut self,
+        item: &Item,
+        count: usize,
+        size: String,
+        kind: u32,
+        whole: bool,
+    ) -> Result<(), Complaint> {
         let dereferenced = (0..count).rev().find(|step| self.dereferences(item, *step));
         let Some(step) = dereferenced else {
             let group = self.group(object_group(&item.base));

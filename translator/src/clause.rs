@@ -111,7 +111,10 @@ impl Construct {
                 let condition = match parts[..] {
                     [modifier, condition] if text_of(modifier) == "target" => condition,
                     [modifier, _] if modifier.len() == 1 && !modifier[0].text.is_empty() => {
-                        return complain(format!("`if({}: ...)` does not concern `target`", modifier[0].text));
+                        return complain(format!(
+                            "`if({}: ...)` does not concern `target`",
+                            modifier[0].text
+                        ));
                     }
                     _ => &clause.tokens[..],
                 };

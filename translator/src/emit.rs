@@ -16,15 +16,18 @@ pub struct Outline<'o> {
     pub captures: &'o Captures<'o>,
     pub conditions: &'o [String],
     pub device: &'o str,
+    /// The function that holds the region stands in a part that is declared for devices.
+    pub is_for_devices: bool,
 }
 
 /// Nothing that is written here is the user's to be warned of.
-const QUIET: &str = r#"_Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Weverything\"") "#;
+const QUIET: &str =
+    r#"_Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Weverything\"") "#;
 const LOUD: &str = r#"_Pragma("clang diagnostic pop")"#;
 
 /// A function between `declare target` and its end is the host's nevertheless.
-const HOST_BEGIN: &str = r#"_Pragma("omp begin declare target device_type(host)") "#;
-const HOST_END: &str = r#"_Pragma("omp end declare target") "#;
+const HOST_BEGIN: &str = r#"_Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wopenmp-target\"") _Pragma("omp begin declare target device_type(host)") "#;
+const HOST_END: &str = r#" _Pragma("omp end declare target") _Pragma("clang diagnostic pop")"#;
 
 impl Outline<'_> {
     fn values(&self) -> impl Iterator<Item = &Variable> {
@@ -35,10 +38,8 @@ impl Outline<'_> {
     /// The members of the block; `size` gives what `sizeof` is asked of for a variable.
     fn members(&self, size: impl Fn(&Variable) -> String) -> String {
         let items = self.captures.items.len();
-        let mut text = format!(
-            "struct gangway_reverse_head head; struct gangway_reverse_item items[{}];",
-            items.max(1)
-        );
+        let mut text =
+            format!("struct gangway_reverse_head head; struct gangway_reverse_item items[{}];", items.max(1));
         for (at, variable) in self.values().enumerate() {
             let size = size(variable);
             let _ = write!(
@@ -91,9 +92,10 @@ impl Outline<'_> {
     pub fn function(&self, body: &[u8], line: &str) -> Vec<u8> {
         let symbol = &self.symbol;
         let members = self.members(|variable| format!("__typeof__({})", variable.ty));
+        let (begin, end) = if self.is_for_devices { (HOST_BEGIN, HOST_END) } else { ("", "") };
         let noexcept = if self.is_cxx { " noexcept" } else { "" };
         let mut text = format!(
-            "{QUIET}{HOST_BEGIN}struct {symbol}_block {{ {members} }}; \
+            "{begin}{QUIET}struct {symbol}_block {{ {members} }}; \
              static void {symbol}(void *__gangway_v, size_t __gangway_n){noexcept} {{ \
              struct {symbol}_block *__gangway_b = (struct {symbol}_block *)__gangway_v; \
              gangway_reverse_enter(&__gangway_b->head, __gangway_n); "
@@ -122,7 +124,7 @@ impl Outline<'_> {
         let _ = write!(
             text,
             "{QUIET}gangway_reverse_leave(&__gangway_b->head, __gangway_n); }} \
-             GANGWAY_HOST_FUNCTION_AS({}, {symbol}); {HOST_END}{LOUD}",
+             GANGWAY_HOST_FUNCTION_AS({}, {symbol}); {LOUD}{end}",
             self.key
         );
         function.extend_from_slice(text.as_bytes());

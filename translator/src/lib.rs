@@ -114,12 +114,26 @@ pub fn translate(request: &Request<'_>) -> Result<Vec<Translated>, Error> {
         if sources.is_empty() {
             return Ok(Vec::new());
         }
-        if let Some(errors) = unit.errors() {
-            return Err(Error::Clang(errors));
+        if unit.errors().is_some()
+            && let Some(errors) = Unit::parse(&with_openmp(&request.arguments), &unsaved)?.errors()
+        {
+            return Err(sources
+                .iter()
+                .find_map(Source::outside_of_functions)
+                .unwrap_or(Error::Clang(errors)));
         }
         return sources.iter().map(|source| source.translate(&unit, request)).collect();
     }
     Err(Error::Library("headers with reverse offload include each other without end".to_owned()))
+}
+
+/// Variants of functions clash without OpenMP, which libclang is not told of for the tree. So
+/// errors are only those that there are with OpenMP, too.
+fn with_openmp(arguments: &[Vec<u8>]) -> Vec<Vec<u8>> {
+    let mut arguments = arguments.to_vec();
+    arguments.insert(1, b"-fopenmp".to_vec());
+    arguments.insert(2, b"-Wno-builtin-macro-redefined".to_vec());
+    arguments
 }
 
 /// A file, if it has a directive.

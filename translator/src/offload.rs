@@ -103,9 +103,7 @@ mod tests {
                      #pragma omp declare target enter(b, c)\nvoid f() {\n#pragma omp target map(x)\n\
                      #pragma unroll\n{}\n#pragma omp target data\n{}\n_Pragma(\"omp target teams\") {} }";
         let offload = Offload::read(text);
-        let at = |part: &str| {
-            text.windows(part.len()).position(|window| window == part.as_bytes()).unwrap()
-        };
+        let at = |part: &str| text.windows(part.len()).position(|window| window == part.as_bytes()).unwrap();
         assert!(offload.declares(at("int a")) && !offload.declares(at("void f")));
         assert!(offload.lists("b") && offload.lists("c") && !offload.lists("a"));
         assert!(offload.begins_block(at("{}\n#pragma omp target data")));

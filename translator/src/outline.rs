@@ -10,6 +10,7 @@ use crate::clause::Construct;
 use crate::emit::{Outline, pointer_name};
 use crate::error::{Complaint, Error};
 use crate::lexer::{self, Kind, line_of};
+use crate::offload::Offload;
 use crate::pragma::{self, Directive, What};
 use crate::region::{self, Region, Variable};
 use crate::{Request, Translated};
@@ -93,10 +94,22 @@ impl Source {
     /// `#line` for a byte.
     fn line_directive(&self, at: usize) -> String {
         let (line, file) = self.presumed(at);
-        let name = file.unwrap_or_else(|| {
-            self.file.to_string_lossy().replace('\\', "\\\\").replace('"', "\\\"")
-        });
+        let name =
+            file.unwrap_or_else(|| self.file.to_string_lossy().replace('\\', "\\\\").replace('"', "\\\""));
         format!("#line {line} \"{name}\"")
+    }
+
+    /// What is wrong if a directive stands in no function: clang speaks of what stands for it.
+    #[must_use]
+    pub fn outside_of_functions(&self) -> Option<Error> {
+        let depth_at = |at: usize| {
+            let tokens = lexer::tokens(&self.text[..at]);
+            let count = |text: &str| tokens.iter().filter(|token| token.is(text)).count();
+            count("{") > count("}")
+        };
+        let (range, _) = self.regions.iter().find(|(range, _)| !depth_at(range.start))?;
+        let message = "`target` with `device(ancestor: 1)` stands in no function";
+        Some(self.error(Complaint::new(range.start, message)))
     }
 
     /// Translates the file with the unit that it is part of.
@@ -111,10 +124,12 @@ impl Source {
             .collect();
         let mut functions: Vec<(usize, Vec<u8>)> = Vec::new();
         let mut end_of_last = 0;
+        let offload = Offload::read(&self.text);
         for (number, (range, construct)) in self.regions.iter().enumerate() {
             let complain = |complaint: Complaint| self.error(complaint);
             if range.start < end_of_last {
-                let message = "the region of `device(ancestor: 1)` holds another one, and is on the host already";
+                let message =
+                    "the region of `device(ancestor: 1)` holds another one, and is on the host already";
                 return Err(complain(Complaint::new(range.start, message)));
             }
             let place = self.buffer.place_of(range).unwrap_or_default();
@@ -131,6 +146,7 @@ impl Source {
                 captures: &captures,
                 conditions: &construct.conditions,
                 device: &construct.device,
+                is_for_devices: offload.declares(region.body.start),
             };
             let body = self.body(&outline, &region)?;
             let function = outline.function(&body, &self.line_directive(region.body.start));
@@ -209,7 +225,11 @@ impl Source {
     /// A variable that a macro names is renamed by a macro, which renames all of that name.
     fn check_macro(&self, variable: &Variable, region: &Region) -> Result<(), Error> {
         let tokens = lexer::tokens(&self.text[region.body.clone()]);
-        let other = tokens.iter().find(|token| {
+        let mut lines = tokens.split(|token| token.kind == Kind::Newline);
+        // What a macro is defined as counts where the macro is used.
+        let code = lines.by_ref().filter(|line| !line.first().is_some_and(|first| first.is("#")));
+        let mut tokens = code.flatten();
+        let other = tokens.find(|token| {
             let at = region.body.start + token.range.start;
             token.is(&variable.name) && !variable.references.iter().any(|range| range.start == at)
         });

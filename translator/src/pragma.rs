@@ -122,9 +122,7 @@ fn preprocessor_line(line: &[Token]) -> Option<(&Token, &[Token])> {
 /// Macros are the preprocessor's; a directive that is in one cannot be translated.
 fn macro_definition(tokens: &[Token]) -> Result<(), Complaint> {
     let Some(name) = tokens.first() else { return Ok(()) };
-    let follows = |word: &str, then: &str| {
-        tokens.windows(2).any(|pair| pair[0].is(word) && pair[1].is(then))
-    };
+    let follows = |word: &str, then: &str| tokens.windows(2).any(|pair| pair[0].is(word) && pair[1].is(then));
     let in_string = tokens.iter().any(|token| {
         let text = inner_tokens(token);
         let has = |word: &str| text.iter().any(|token| token.is(word));
@@ -167,7 +165,9 @@ fn operator(tokens: &[Token], found: &mut Vec<(Range<usize>, Vec<Token>)>) -> Op
 fn inner_tokens(string: &Token) -> Vec<Token> {
     let text = string.text.as_str();
     let text = text.trim_start_matches(|first: char| first.is_ascii_alphanumeric());
-    let Some(text) = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')) else { return Vec::new() };
+    let Some(text) = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')) else {
+        return Vec::new();
+    };
     lexer::tokens(text.replace("\\\"", "\"").replace("\\\\", "\\").as_bytes())
 }
 
@@ -276,7 +276,8 @@ pub fn text_of(tokens: &[Token]) -> String {
     for token in tokens {
         let apart = text.ends_with(|last: char| last.is_alphanumeric() || last == '_')
             && token.kind != Kind::Punctuation;
-        let operator = token.kind == Kind::Punctuation && text.ends_with(|last: char| "+-&|<>*/".contains(last));
+        let operator =
+            token.kind == Kind::Punctuation && text.ends_with(|last: char| "+-&|<>*/".contains(last));
         if apart || operator {
             text.push(' ');
         }

@@ -31,7 +31,8 @@ impl Region {
     /// The same, with bytes of the file.
     #[must_use]
     pub fn in_file(mut self, buffer: &Buffer) -> Self {
-        let original = |range: &Range<usize>| buffer.original(range.start)..buffer.original(range.end - 1) + 1;
+        let original =
+            |range: &Range<usize>| buffer.original(range.start)..buffer.original(range.end - 1) + 1;
         self.body = original(&self.body);
         self.outside = buffer.original(self.outside - 1) + 1;
         for variable in &mut self.variables {
@@ -87,7 +88,8 @@ pub fn find(root: Node<'_>, file: &Path, buffer: &Buffer, place: usize) -> Resul
         ));
     };
     let enclosing = enclosing(&path, place)?;
-    let (_, _, outside) = enclosing.extent().ok_or_else(|| Complaint::new(place, "no end of the function"))?;
+    let (_, _, outside) =
+        enclosing.extent().ok_or_else(|| Complaint::new(place, "no end of the function"))?;
     let children = probe.children();
     let [condition, body] = children[..] else {
         return Err(Complaint::new(place, "no statement follows the directive"));
@@ -102,15 +104,8 @@ pub fn find(root: Node<'_>, file: &Path, buffer: &Buffer, place: usize) -> Resul
         return Err(Complaint::new(at, message));
     }
     let in_target = path.iter().any(|node| node.extent().is_some_and(|(_, at, _)| offload.begins_block(at)));
-    let mut search = Search {
-        file,
-        buffer,
-        offload,
-        body: start..end,
-        variables: Vec::new(),
-        functions: 0,
-        probed: true,
-    };
+    let mut search =
+        Search { file, buffer, offload, body: start..end, variables: Vec::new(), functions: 0, probed: true };
     let mut probes = Vec::new();
     for expression in casts(condition) {
         probes.push(search.probe(expression, place)?);
@@ -347,7 +342,10 @@ fn variable(declaration: Node<'_>, name: String, at: usize) -> Result<Variable, 
 /// Whether a type can be named where the host's function stands.
 fn check_name(name: &str, ty: Type<'_>, at: usize) -> Result<(), Complaint> {
     let refuse = |why: &str| {
-        Err(Complaint::new(at, format!("`{name}` cannot be passed to the host: its type, `{}`, {why}", ty.spelling())))
+        Err(Complaint::new(
+            at,
+            format!("`{name}` cannot be passed to the host: its type, `{}`, {why}", ty.spelling()),
+        ))
     };
     let mut inner = ty;
     loop {

@@ -41,9 +41,10 @@ struct Shared {
 }
 
 /// What programs and back ends include.
-const HEADERS: [&str; 3] = [
+const HEADERS: [&str; 4] = [
     "backends/external/include/gangway/rtl.h",
     "frontends/openmp/include/gangway/host_call.h",
+    "translator/include/gangway/reverse_offload.h",
     "frontends/openmp/include/gangway/gangway_host_calls.f90",
 ];
 

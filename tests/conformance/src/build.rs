@@ -52,7 +52,8 @@ pub struct Builder<'a> {
 #[derive(Debug, Clone)]
 pub enum Devices {
     /// CPUs; `archive` is `libgangway-host-openmp.a`, linked into the images of Fortran programs.
-    Cpu { archive: PathBuf },
+    /// `command` is the staged one, for programs that are translated, with `files` of its own.
+    Cpu { archive: PathBuf, command: PathBuf, files: Vec<PathBuf> },
     /// CPUs and GPUs, by the staged command, of which `version` tells that it is another one;
     /// `files` are what it links into the images.
     All { command: PathBuf, version: String, files: Vec<PathBuf> },
@@ -129,6 +130,11 @@ impl Builder<'_> {
 
     fn executable(&self, program: &Program, level: &str) -> Result<Step, String> {
         let mut step = self.step(program.language, "program")?;
+        if let (true, Devices::Cpu { command, files, .. }) = (program.header.translated, &self.devices) {
+            step.program.clone_from(command);
+            step.arguments.push(program.language.subcommand().into());
+            step.sources.extend(files.iter().chain([command]).cloned());
+        }
         step.arguments.extend([format!("-{level}").into(), "-g".into()]);
         if !program.header.plain {
             step.arguments.extend(self.offload_flags().iter().map(OsString::from));
@@ -141,7 +147,7 @@ impl Builder<'_> {
             step.arguments.push(unit.clone().into());
             step.sources.push(unit);
         }
-        if let (Language::Fortran, Devices::Cpu { archive }) = (program.language, &self.devices) {
+        if let (Language::Fortran, Devices::Cpu { archive, .. }) = (program.language, &self.devices) {
             if !archive.is_file() {
                 return Err(format!(
                     "{} is missing: run `cargo xtask stage` (flang calls device functions that \

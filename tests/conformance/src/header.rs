@@ -65,6 +65,8 @@ pub struct Header {
     pub messages: Option<Vec<String>>,
     /// `plain: yes`: the program itself is compiled without OpenMP and offloading.
     pub plain: bool,
+    /// `translated: yes`: it needs `gangway cc`, which writes what clang lacks as what it has.
+    pub translated: bool,
     /// `preload: yes`: the offload library under test is put in `LD_PRELOAD`.
     pub preload: bool,
     /// `host: equal`: a run with `OMP_TARGET_OFFLOAD=DISABLED` must print the same.
@@ -86,6 +88,7 @@ impl Default for Header {
             units: Vec::new(),
             messages: None,
             plain: false,
+            translated: false,
             preload: false,
             equals_host_run: false,
             reference: Reference::Stock,
@@ -132,6 +135,7 @@ impl Header {
             "unit" => self.units = words(),
             "stderr" => self.messages = Some(parse_messages(value)?),
             "plain" => self.plain = parse_choice(value, "yes")?,
+            "translated" => self.translated = parse_choice(value, "yes")?,
             "preload" => self.preload = parse_choice(value, "yes")?,
             "host" => self.equals_host_run = parse_choice(value, "equal")?,
             "stock" => self.reference = parse_stock(value)?,

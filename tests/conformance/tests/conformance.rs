@@ -83,7 +83,11 @@ impl Suite {
         let builder = Builder {
             toolchain: &self.toolchain,
             cache: Path::new(env!("CARGO_TARGET_TMPDIR")).join("conformance"),
-            devices: Devices::Cpu { archive: self.stage.join("lib/gangway/libgangway-host-openmp.a") },
+            devices: Devices::Cpu {
+                archive: self.stage.join("lib/gangway/libgangway-host-openmp.a"),
+                command: self.stage.join("bin/gangway"),
+                files: vec![self.stage.join("include/gangway/reverse_offload.h")],
+            },
         };
         let built = builder.build(program, level)?;
         let stock = self.check_stock(program, level, &built)?;

@@ -85,7 +85,8 @@ impl Reading {
             at += usize::from(value.is_some());
             if let Some(option) = FOLDERS.iter().find(|option| text.starts_with(**option)) {
                 let attached = &text[option.len()..];
-                let folder = if attached.is_empty() { value.map(PathBuf::from) } else { Some(attached.into()) };
+                let folder =
+                    if attached.is_empty() { value.map(PathBuf::from) } else { Some(attached.into()) };
                 reading.folders.extend(folder);
             }
             match text.strip_prefix("-x") {

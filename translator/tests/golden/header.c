@@ -1,0 +1,2 @@
+#include "header.h"
+void f(void) { log_value(3); }

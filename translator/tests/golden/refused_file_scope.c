@@ -1,0 +1,2 @@
+#pragma omp target device(ancestor: 1)
+int x;
