@@ -31,14 +31,17 @@ int main(void) {
   size_t length = 0;
   flexible->n = 4;
   for (int i = 0; i < 4; i++) flexible->tail[i] = i;
+  // A flexible array is mapped with its structure: sections of the two would be apart.
+  char *whole = (char *)flexible;
 #pragma omp target map(tofrom : colour, word, bits, v, atomic, text, length) map(to : constant) \
-    map(tofrom : flexible[0 : 1], flexible->tail[0 : 4])
+    map(tofrom : whole[0 : sizeof *flexible + 4 * sizeof(short)])
   {
+    struct flexible *device = (struct flexible *)whole;
     colour = BLUE;
     word.b[0] = 0xff;
     bits.b += constant[2];
     bits.c--;
-    for (int i = 0; i < flexible->n; i++) flexible->tail[i] *= 3;
+    for (int i = 0; i < device->n; i++) device->tail[i] *= 3;
     v += 2;
     atomic_fetch_add(&atomic, 5);
     text[0] = 'T';

@@ -5,6 +5,7 @@ mod crash_place;
 mod env;
 mod info;
 mod inspect;
+mod mutants;
 mod pages;
 mod report;
 mod run;
