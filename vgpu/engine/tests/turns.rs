@@ -142,6 +142,31 @@ fn spans_that_end_early() {
     );
 }
 
+/// Rows at the ends of pages, the first and the last of the buffer among them: what lanes would
+/// load that have no turn may not be there.
+#[test]
+fn rows_at_the_ends_of_pages() {
+    let divide = "div.u32 %q, %n, 40; rem.u32 %r, %n, 40;";
+    let words = "mul.wide.u32 %wide, %t, 4; add.u64 %at, %base, %wide; ld.global.u32 %a, [%at];
+        ld.global.u32 %b, [%at+4]; mad.lo.u32 %v, %a, 3, %b;";
+    let doubles = "mul.wide.u32 %wide, %t, 8; add.u64 %at, %base, %wide; ld.global.u64 %Q, [%at];
+        ld.global.u64 %R, [%at+8]; xor.b64 %Q, %Q, %R; cvt.u32.u64 %v, %Q; shr.u64 %Q, %Q, 32;
+        cvt.u32.u64 %a, %Q; mad.lo.u32 %v, %v, 5, %a;";
+    let own = "mul.wide.u32 %wide, %n, 4; add.u64 %e, %base, %wide;";
+    for (load, page) in [(words, 1024), (doubles, 512)] {
+        // Downwards to the first page of the buffer, and from its last page downwards.
+        compare(&format!(
+            "{divide} sub.u32 %q, 7, %q; mad.lo.u32 %t, %q, {page}, %r; {load} {own}
+             st.global.u32 [%e+40960], %v;"
+        ));
+        compare(&format!(
+            "{divide} sub.u32 %q, 15, %q; mad.lo.u32 %t, %q, {page}, %r; add.u32 %t, %t, {}; {load} {own}
+             st.global.u32 [%e], %v;",
+            page - 41
+        ));
+    }
+}
+
 /// A fault is that of the lane which has gone wrong.
 #[test]
 fn an_address_that_only_some_lanes_have() {

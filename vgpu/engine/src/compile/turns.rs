@@ -38,15 +38,19 @@ pub(crate) struct Agreement {
     pub wrong: Option<Value>,
     /// In a turn, the lane that others have to agree with, an `I32`. Those that do are the mask.
     pub leader: Option<Value>,
+    /// In a turn, the lanes that are left, and the last one that has agreed so far, an `I32`: none
+    /// behind it is looked at any more.
+    left: Option<Value>,
+    last: Option<Value>,
     /// High halves of products, by slot. A shift makes quotients of them.
     products: FxHashMap<u32, Product>,
 }
 
 impl Agreement {
-    /// Of a turn, with a lane.
+    /// Of a turn, with the first of the lanes that are left.
     #[must_use]
-    pub fn with(leader: Value) -> Self {
-        Agreement { leader: Some(leader), ..Self::default() }
+    pub fn with(leader: Value, left: Value) -> Self {
+        Agreement { leader: Some(leader), left: Some(left), ..Self::default() }
     }
 
     /// A slot is written.
@@ -421,8 +425,12 @@ impl Emitter<'_, '_> {
             Some(emitter.builder.ins().icmp(IntCC::Equal, value, expected))
         };
         let wraps = if ordered { self.wraps(opcode, sources) } else { None };
-        // In the last turn all lanes that are left agree.
-        let end = self.builder.ins().iconst(I32, LANES as i64 - 1);
+        // Mostly all that are left agree, or all that have agreed in something else.
+        let (left, before) = self.agreement.as_ref().map(|agreement| (agreement.left, agreement.last))?;
+        let end = match before {
+            Some(last) => last,
+            None => self.builder.ins().iconst(I32, LANES as i64 - 1),
+        };
         let mut all = agrees(self, end)?;
         if let Some(wraps) = wraps {
             all = self.builder.ins().band_not(all, wraps);
@@ -435,7 +443,7 @@ impl Emitter<'_, '_> {
         let mut last = leader;
         for distance in [16, 8, 4, 2, 1] {
             let lane = self.builder.ins().iadd_imm_s(last, distance);
-            let there = self.builder.ins().icmp_imm_u(IntCC::UnsignedLessThan, lane, LANES as i64);
+            let there = self.builder.ins().icmp(IntCC::UnsignedLessThanOrEqual, lane, end);
             let same = agrees(self, lane)?;
             let both = self.builder.ins().band(there, same);
             last = self.builder.ins().select(both, lane, last);
@@ -454,7 +462,10 @@ impl Emitter<'_, '_> {
         let end = builder.ins().ishl(two, last);
         let begin = builder.ins().ishl(one, leader);
         let lanes = builder.ins().isub(end, begin);
-        self.mask = builder.ins().band(self.mask, lanes);
+        self.mask = builder.ins().band(left?, lanes);
+        if let Some(agreement) = &mut self.agreement {
+            agreement.last = Some(last);
+        }
         Some(())
     }
 

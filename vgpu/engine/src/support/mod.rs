@@ -59,6 +59,7 @@ helpers! {
     Nanoseconds = enter_nanoseconds => compute::nanoseconds,
     Load = enter_load => access::load,
     Store = enter_store => access::store,
+    LoadRow = enter_load_row => access::load_row,
     StoreRow = enter_store_row => access::store_row,
     Copy = enter_copy => access::copy,
     IsSpace = enter_is_space => access::is_space,

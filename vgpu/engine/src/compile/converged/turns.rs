@@ -112,7 +112,7 @@ impl Converged<'_, '_> {
         let (left, mut before) = (parameters[0], &parameters[1..]);
         self.emit.mask = left;
         let leader = self.emit.builder.ins().ctz(left);
-        self.emit.agreement = Some(Agreement::with(leader));
+        self.emit.agreement = Some(Agreement::with(leader, left));
         self.emit.partial = Some(Vec::new());
         self.span(block, instructions, None);
         self.emit.partial = None;

@@ -20,6 +20,7 @@ use gangway_ptx::meaning::MemoryAccess;
 use gangway_ptx::{Base, Instruction, Meaning, Operand, SpecialRegister, StateSpace};
 use rustc_hash::FxHashMap;
 
+use super::reach::PAGE;
 use crate::abi::LANES;
 use crate::compile::emit::{Emitter, Known};
 use crate::compile::graph::End;
@@ -27,6 +28,7 @@ use crate::compile::layout::Place;
 use crate::compile::liveness::{Set, accesses, instructions};
 use crate::compile::shape::Shape;
 use crate::lower::Input;
+use crate::support::Helper;
 use crate::value::{Lanes, Predicate, QUADS, cast, constant};
 
 /// Loads of a batch: each takes a register for the address of each row.
@@ -47,8 +49,37 @@ struct Load {
     pointers: Vec<Value>,
     /// Nonzero where a helper has to do it.
     wrong: Value,
-    /// In which bits the ends of what all lanes load differ, where some lanes do not run.
-    stretch: Option<Value>,
+    /// Where some lanes do not run: the address without its offset, and the offset.
+    stretch: Option<(Value, i64)>,
+}
+
+/// Ranges of bytes that lie beside each other as these do in their pages, less than twice as long,
+/// and so that some of those go beyond the end of a page only if some of these do. Ranges at
+/// distances of whole pages are the same one, and those that overlap become one.
+fn within_pages(ranges: &[Range<i64>]) -> Vec<Range<i64>> {
+    let middle = PAGE / 2;
+    let mut moved: Vec<Range<i64>> = ranges
+        .iter()
+        .map(|range| {
+            let start = (range.start + middle).rem_euclid(PAGE) - middle;
+            start..start + (range.end - range.start)
+        })
+        .collect();
+    moved.sort_unstable_by_key(|range| (range.start, range.end));
+    let mut joined: Vec<Range<i64>> = Vec::new();
+    let mut first = 0;
+    for range in moved {
+        match joined.last_mut() {
+            Some(last) if range.start < last.end && range.end - last.start < 2 * first => {
+                last.end = last.end.max(range.end);
+            }
+            _ => {
+                first = range.end - range.start;
+                joined.push(range);
+            }
+        }
+    }
+    joined
 }
 
 impl Emitter<'_, '_> {
@@ -228,14 +259,22 @@ impl Emitter<'_, '_> {
     fn begin(&mut self, index: u32) -> Option<Load> {
         let unit = self.unit;
         let (access, operand) = self.load_of(index)?;
-        let Operand::Address(Base::Register(register), _) = operand else { return None };
+        let Operand::Address(Base::Register(register), offset) = operand else { return None };
         let slot = unit.slots.of(register, 0);
         let base = (slot, self.known(slot));
         self.ahead.start = index;
         let reach = self.reach(operand, access, None)?;
         let size = i64::from(access.ty.size());
         let stretches = self.stretches(&reach, access.space, size)?;
-        let stretch = stretches.then(|| self.stretch(reach.pointers[0], size, size));
+        let start = match (&base.1, stretches) {
+            (Known::Steps(steps), true) => steps.bases.first().copied(),
+            _ => None,
+        };
+        // Of a narrow address the pointer is what it has been made to.
+        let stretch = stretches.then(|| match start {
+            Some(start) if self.builder.func.dfg.value_type(start) == I64 => (start, offset),
+            _ => (reach.pointers[0], 0),
+        });
         let load = Load { index, access, base, pointers: reach.pointers, wrong: reach.wrong, stretch };
         (reach.step == size).then_some(load)
     }
@@ -243,15 +282,31 @@ impl Emitter<'_, '_> {
     /// Goes to a block that has the addresses for parameters: those of memory, or, where something
     /// is wrong, those of what helpers have loaded lane by lane.
     fn make_ready(&mut self, loads: &mut [Load]) {
-        let (mut wrong, mut stretch) = (None, None);
+        let mut wrong = None;
         for load in &*loads {
             wrong = Some(self.or(wrong, load.wrong));
-            if let Some(bits) = load.stretch {
-                stretch = Some(self.or(stretch, bits));
-            }
         }
         let Some(mut wrong) = wrong else { return };
-        if let Some(bits) = stretch {
+        let mut stretches: FxHashMap<Value, Vec<Range<i64>>> = FxHashMap::default();
+        let mut bases = Vec::new();
+        for load in &*loads {
+            if let Some((base, offset)) = load.stretch {
+                let bytes = LANES as i64 * i64::from(load.access.ty.size());
+                let ranges = stretches.entry(base).or_default();
+                if ranges.is_empty() {
+                    bases.push(base);
+                }
+                ranges.push(offset..offset + bytes);
+            }
+        }
+        let mut bits = None;
+        for base in bases {
+            for range in within_pages(&stretches[&base]) {
+                let more = self.stretch(base, range);
+                bits = Some(self.or(bits, more));
+            }
+        }
+        if let Some(bits) = bits {
             let beyond = self.is_beyond_page(bits);
             wrong = self.builder.ins().bor(wrong, beyond);
         }
@@ -287,13 +342,27 @@ impl Emitter<'_, '_> {
             self.builder.append_block_param(done, I64);
         }
         self.builder.set_srcloc(SourceLoc::new(load.index));
-        let mut wrong = load.wrong;
+        let scratch = self.scratch();
         if load.stretch.is_some() {
+            // Nothing else is wrong, mostly: then only lanes that run load.
             let size = i64::from(ty.size());
+            let (there, row) = (self.builder.create_block(), self.builder.create_block());
+            self.builder.set_cold_block(there);
+            self.builder.set_cold_block(row);
+            self.builder.ins().brif(load.wrong, slow, &[], there, &[]);
+            self.builder.seal_block(there);
+            self.builder.switch_to_block(there);
             let elsewhere = self.elsewhere(load.pointers[0], size, size);
-            wrong = self.builder.ins().bor(wrong, elsewhere);
+            self.builder.ins().brif(elsewhere, row, &[], done, &arguments(&load.pointers));
+            self.builder.seal_block(row);
+            self.builder.switch_to_block(row);
+            let start = self.builder.ins().stack_addr(I64, scratch, (ALL_LANES * number) as i32);
+            let size = self.number(size);
+            self.call(Helper::LoadRow, &[self.mask, load.pointers[0], start, size]);
+            self.builder.ins().jump(done, &arguments(&[start]));
+        } else {
+            self.builder.ins().brif(load.wrong, slow, &[], done, &arguments(&load.pointers));
         }
-        self.builder.ins().brif(wrong, slow, &[], done, &arguments(&load.pointers));
         self.builder.seal_block(slow);
         self.builder.switch_to_block(slow);
         let before = self.known(load.base.0);
@@ -301,7 +370,6 @@ impl Emitter<'_, '_> {
         let address = self.address(operand);
         let lanes = self.load_lanes(&address, load.access, None);
         self.note(load.base.0, before);
-        let scratch = self.scratch();
         let start = self.builder.ins().stack_addr(I64, scratch, (ALL_LANES * number) as i32);
         lanes[0].store(&mut self.builder, start, 0);
         let row = LANES / load.pointers.len() * ty.size() as usize;
@@ -448,5 +516,50 @@ fn parts_mut(known: Option<&mut Known>) -> &mut [Value] {
         Some(Known::Input(Input::Predicate(Predicate::Each(parts)))) => &mut **parts,
         Some(Known::Input(Input::Predicate(Predicate::Bits(bits)))) => std::slice::from_mut(bits),
         _ => &mut [],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_in_pages() {
+        let long = |start: i64| start..start + 128;
+        // Those of a stencil: a point's neighbours in its row, in others, and in other planes.
+        let stencil = [0, -4, 4, -640, 640, -102_400, 102_400].map(long);
+        assert_eq!(within_pages(&stencil), [long(-640), -4..132, long(640)]);
+        assert_eq!(within_pages(&[long(8)]), [long(8)]);
+        assert_eq!(within_pages(&[long(4092), long(0), long(900)]), [-4..128, long(900)]);
+        // A chain of many is no range of any length.
+        let chain: Vec<_> = (0..20).map(|link| long(100 * link)).collect();
+        assert!(within_pages(&chain).iter().all(|range| range.end - range.start < 256));
+    }
+
+    /// Where one of the ranges goes beyond the end of a page, so does one of what is made of them.
+    #[test]
+    fn no_end_of_a_page_is_overlooked() {
+        let beyond = |base: i64, range: &Range<i64>| {
+            (base + range.start).div_euclid(PAGE) != (base + range.end - 1).div_euclid(PAGE)
+        };
+        let mut random = 1u64;
+        for _ in 0..200 {
+            let mut next = |most: u64| {
+                random = random.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+                (random >> 33) % most
+            };
+            let ranges: Vec<_> = (0..1 + next(11))
+                .map(|_| {
+                    let start = next(40_000) as i64 - 20_000;
+                    start..start + if next(2) == 0 { 128 } else { 256 }
+                })
+                .collect();
+            let joined = within_pages(&ranges);
+            assert!(joined.len() <= ranges.len());
+            for base in 0..PAGE {
+                let some = ranges.iter().any(|range| beyond(base, range));
+                assert!(!some || joined.iter().any(|range| beyond(base, range)), "{ranges:?} at {base}");
+            }
+        }
     }
 }

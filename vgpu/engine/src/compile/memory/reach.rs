@@ -1,7 +1,7 @@
 //! Where accesses go, and the checks that they go to memory. Only the ends are checked, and
 //! accesses of a block with the same base are checked together.
 
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
@@ -48,7 +48,7 @@ const MOST_APART: i64 = 1 << 24;
 const AHEAD: usize = 256;
 
 /// Memory is there or not in pieces of this size.
-const PAGE: i64 = 4096;
+pub(super) const PAGE: i64 = 4096;
 
 impl Emitter<'_, '_> {
     /// The address of an operand in brackets without its offset, as it is known.
@@ -238,10 +238,9 @@ impl Emitter<'_, '_> {
 
     /// The bits in which the ends of what all lanes load differ: those of numbers of pages only if
     /// lanes that do not run might touch others than those that do.
-    pub(super) fn stretch(&mut self, pointer: Value, step: i64, bytes: i64) -> Value {
-        let last = step * (LANES as i64 - 1) + bytes - 1;
-        let last = self.builder.ins().iadd_imm_s(pointer, last);
-        self.builder.ins().bxor(pointer, last)
+    pub(super) fn stretch(&mut self, base: Value, bytes: Range<i64>) -> Value {
+        let ends = [bytes.start, bytes.end - 1].map(|offset| self.builder.ins().iadd_imm_s(base, offset));
+        self.builder.ins().bxor(ends[0], ends[1])
     }
 
     /// Whether such bits are of other pages.
