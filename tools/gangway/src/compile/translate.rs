@@ -155,9 +155,12 @@ pub fn translated(
         };
         let found = translate(&request).map_err(|error| Failure::new(FAILURE, error.to_string()))?;
         for file in found {
-            match files.iter().find(|known| known.file == file.file) {
+            // One header may have several names: by its folder's option, or beside its source.
+            let place = file.file.canonicalize()?;
+            let same = |known: &&File| known.file.canonicalize().is_ok_and(|known| known == place);
+            match files.iter().find(same) {
                 // A header of several sources: what it becomes names the source.
-                Some(known) if *known != file => {
+                Some(known) if known.text != file.text => {
                     let text = format!(
                         "{}: a header with reverse offload is included by several sources of one command; \
                          compile each with a command of its own",
