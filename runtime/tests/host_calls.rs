@@ -7,8 +7,9 @@ use gangway_backend::{
     HostCallLink, HostCallOutcome, HostCallService, HostCalls, Kernel, KernelHandle, Launch, Module, Result,
     StreamHandle, VisibleMemory,
 };
+use gangway_host_channel::{Channel, PORTS, Warp, call};
 use gangway_runtime::NoItems;
-use gangway_runtime::host_calls::{self, Channel, WORDS};
+use gangway_runtime::host_calls;
 use std::alloc::{Layout, alloc_zeroed};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -87,12 +88,51 @@ impl Caller<'_> {
             // SAFETY: words are bytes.
             return self.service.call(function, unsafe { words.align_to_mut().1 }).number();
         };
-        let ring = || {
-            if matches!(self.device.way, Way::Global { rings: true } | Way::Launch { rings: true }) {
-                self.service.ring();
-            }
-        };
-        channel.call(function, words, ring, std::thread::yield_now)
+        let rings = matches!(self.device.way, Way::Global { rings: true } | Way::Launch { rings: true });
+        let thread = Thread { service: rings.then_some(self.service) };
+        // SAFETY: the runtime serves the channel.
+        unsafe { call(&thread, channel, function, words.as_mut_ptr().cast(), size_of_val(words)) }
+    }
+}
+
+/// A thread as a warp of one lane.
+struct Thread {
+    service: Option<HostCallService>,
+}
+
+impl Warp for Thread {
+    fn active(&self) -> u32 {
+        1 << self.lane()
+    }
+
+    fn lane(&self) -> u32 {
+        self.spread() % 32
+    }
+
+    fn broadcast(&self, _mask: u32, value: u32, _lane: u32) -> u32 {
+        value
+    }
+
+    fn ballot(&self, mask: u32, predicate: bool) -> u32 {
+        if predicate { mask } else { 0 }
+    }
+
+    fn synchronise(&self, _mask: u32) {}
+
+    fn spread(&self) -> u32 {
+        thread_local!(static NUMBER: u64 = number());
+        NUMBER.with(|number| *number as u32)
+    }
+
+    fn pause(&self, _attempt: u32) {
+        if let Some(service) = self.service {
+            service.ring();
+        }
+        std::thread::yield_now();
+    }
+
+    fn is_copied_by_host(&self, _address: *const u8) -> bool {
+        false
     }
 }
 
@@ -285,7 +325,7 @@ fn calls_get_their_own_answers_from_several_threads_at_once() {
         let (world, _) = world(way, move |caller| {
             for round in 0..50 {
                 let thread = counted.fetch_add(1, Ordering::Relaxed) as u64;
-                let words: Vec<u64> = (0..1 + round % WORDS as u64).map(|at| thread * 100 + at).collect();
+                let words: Vec<u64> = (0..1 + round * round % 77).map(|at| thread * 100 + at).collect();
                 let mut answer = words.clone();
                 assert_eq!(caller.call(mix, &mut answer), HostCallOutcome::Answered.number());
                 assert_eq!(answer[0], words.iter().sum());
@@ -355,11 +395,12 @@ fn wrong_calls_get_an_outcome() {
             assert_eq!(caller.call(panics, &mut words), HostCallOutcome::Failed.number());
             assert_eq!(words, [5, 2]);
             if let Some(channel) = caller.channel {
-                let mut many = [7; WORDS + 1];
-                assert_eq!(caller.call(panics, &mut many), HostCallOutcome::Malformed.number());
-                assert_eq!(many, [7; WORDS + 1]);
-                // News of ports without a call, and of none at all.
-                (0..10_000).for_each(|port| channel.tell_news(port));
+                // News of ports without a call.
+                (0..10_000).for_each(|port| {
+                    channel.doorbells[port * 7 % PORTS].fetch_add(1, Ordering::Relaxed);
+                });
+                caller.service.ring();
+                std::thread::sleep(Duration::from_millis(20));
                 assert_eq!(caller.call(missing, &mut words), HostCallOutcome::NoSuchFunction.number());
             }
         });

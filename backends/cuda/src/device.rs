@@ -6,7 +6,6 @@ use crate::driver::types::{Address, DeviceNumber, Limit};
 use crate::environment::DeviceEnvironment;
 use crate::event::Events;
 use crate::geometry::Wishes;
-use crate::image;
 use crate::kernel::LoadedKernel;
 use crate::launch::Launcher;
 use crate::memory::{self, Memory};
@@ -15,13 +14,14 @@ use crate::peers::Peers;
 use crate::properties::Properties;
 use crate::settings::Settings;
 use crate::stream::Stream;
+use crate::{host_call, image};
 use gangway_backend::{
     AllocationKind, ArgumentTable, Capabilities, Completion, Device, DevicePtr, Error, EventHandle,
-    ForeignRuntime, ForeignRuntimeKind, Kernel, Launch, LaunchShape, Module, Occupancy, Rank, Result,
-    StreamHandle, Vendor,
+    ForeignRuntime, ForeignRuntimeKind, HostCallService, HostCalls, Kernel, Launch, LaunchShape, Module,
+    Occupancy, Rank, Result, StreamHandle, Vendor, VisibleMemory,
 };
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::{Arc, Once};
 
 /// A GPU of NVIDIA's, or one that behaves like it.
 pub(crate) struct CudaDevice {
@@ -37,6 +37,8 @@ pub(crate) struct CudaDevice {
     /// How many devices they know.
     devices: AtomicI32,
     device_debug: u32,
+    /// Of the driver, which hears of calls.
+    host_calls: Once,
 }
 
 impl CudaDevice {
@@ -77,6 +79,7 @@ impl CudaDevice {
             number: AtomicI32::new(i32::try_from(ordinal).unwrap_or(0)),
             devices: AtomicI32::new(i32::try_from(driver.devices()).unwrap_or(0)),
             device_debug: settings.device_debug,
+            host_calls: Once::new(),
         })
     }
 
@@ -117,6 +120,7 @@ impl Device for CudaDevice {
             packed_transfers: true,
             pinned_staging: true,
             peer_copy: true,
+            host_calls: HostCalls::Channel { rings: self.context.driver.when_warps_wait.is_some() },
             ..Capabilities::default()
         }
     }
@@ -325,6 +329,20 @@ impl Device for CudaDevice {
     fn on_complete(&self, stream: StreamHandle, completion: Completion) -> Result<()> {
         // SAFETY: the runtime's streams are alive.
         unsafe { Stream::of(stream) }.on_complete(&self.context, completion)
+    }
+
+    fn allocate_visible(&self, size: usize) -> Result<VisibleMemory> {
+        host_call::allocate_visible(&self.context, size)
+    }
+
+    unsafe fn deallocate_visible(&self, memory: VisibleMemory) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { host_call::deallocate_visible(&self.context, memory) }
+    }
+
+    fn connect_host_calls(&self, service: HostCallService) -> Result<()> {
+        self.host_calls.call_once(|| host_call::connect(&self.context, service));
+        Ok(())
     }
 
     unsafe fn pin_host(&self, host: *mut u8, size: usize) -> Result<DevicePtr> {

@@ -49,6 +49,7 @@ mod event;
 mod gcc;
 mod geometry;
 mod growing;
+mod host_call;
 mod image;
 mod kernel;
 mod launch;

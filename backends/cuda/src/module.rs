@@ -10,10 +10,11 @@ use crate::context::Context;
 use crate::driver::types::{Address, Handle};
 use crate::environment::{DEVICE_ENVIRONMENT, DeviceEnvironment, INDIRECT_TABLE};
 use crate::gcc::{self, Entries};
+use crate::host_call;
 use crate::kernel::LoadedKernel;
 use crate::properties::Properties;
 use crate::symbol::{allocate_now, free_now, global, write_now};
-use gangway_backend::{DevicePtr, Error, Kernel, Module, Result};
+use gangway_backend::{DevicePtr, Error, HostCallLink, Kernel, Module, Result};
 use initialisers::{Initialisers, When};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -23,6 +24,8 @@ pub(crate) struct CudaModule {
     properties: Arc<Properties>,
     module: Handle,
     initialisers: Initialisers,
+    /// Its code calls functions of the host.
+    calls_host: bool,
     /// GCC's kernels, if it is an image of GCC's.
     entries: Entries,
     #[allow(clippy::vec_box, reason = "handles are addresses of kernels, which stay where they are")]
@@ -47,6 +50,7 @@ impl CudaModule {
             properties,
             module,
             initialisers: Initialisers::of(image),
+            calls_host: host_call::calls_host(image),
             entries: Entries::of(image),
             kernels: Mutex::default(),
             environment: None,
@@ -107,6 +111,13 @@ impl Module for CudaModule {
         write_now(&self.context, table, &bytes)?;
         let fields = [table, pairs.len() as u64].map(u64::to_le_bytes).concat();
         write_now(&self.context, environment + INDIRECT_TABLE as Address, &fields)
+    }
+
+    fn host_calls(&self) -> Result<HostCallLink> {
+        if !self.calls_host {
+            return Ok(HostCallLink::Unused);
+        }
+        host_call::link(&self.context, &self.properties, self.module)
     }
 
     fn constructors(&self) -> Result<Vec<Kernel>> {

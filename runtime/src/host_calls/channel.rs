@@ -1,137 +1,236 @@
-//! A channel of host calls: ports in memory that a device and the host both see.
+//! The host's side of a channel: finds requests in its ports, and serves them.
 //!
-//! A port carries one call at a time, and is handed over by its state. The device's side of
-//! it, all of which is atomic and of the scope of the whole system:
-//!
-//! 1. It takes a port that is `Free`, by a compare-and-swap to `Taken`.
-//! 2. It writes function, words and their number.
-//! 3. It stores `Called` (release), then sets the port's bit among the news (release), and
-//!    rings where it can.
-//! 4. It waits for `Answered` (acquire) and reads outcome and words.
-//! 5. It stores `Free` (release).
-//!
-//! What stands in a channel may be anything: the host reads each word once, and checks it.
+//! `gangway-host-channel` has the layout, and the device's side. What stands in a channel may be
+//! anything: each word is read once, and checked before it is used.
 
 use gangway_backend::HostCallOutcome;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use gangway_host_channel::{Channel, LANES, LARGEST, PIECE, PORTS, Port, Request};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, PoisonError};
 
-/// Ports of a channel: calls that are under way at a time.
-const PORTS: usize = 256;
-
-/// Words that a call may have.
-pub const WORDS: usize = 13;
-
-/// The ports of a device. All zero is a channel without calls.
-#[repr(C, align(128))]
-pub struct Channel {
-    news: [AtomicU64; PORTS / 64],
-    ports: [Port; PORTS],
+/// What requests need besides the channel.
+pub(super) trait Serve {
+    /// Runs a function on a block.
+    fn run(&self, function: u64, block: &mut [u8]) -> HostCallOutcome;
+    /// Copies from the device's memory. False: it cannot be read.
+    fn fetch(&self, address: u64, block: &mut [u8]) -> bool;
+    /// Copies to the device's memory. False: it cannot be written.
+    fn give(&self, address: u64, block: &[u8]) -> bool;
 }
 
-/// One port.
-#[repr(C, align(128))]
-struct Port {
-    state: AtomicU32,
-    count: AtomicU32,
-    outcome: AtomicU32,
-    _reserved: AtomicU32,
-    function: AtomicU64,
-    words: [AtomicU64; WORDS],
+/// Bytes of a lane's block that are kept for the next call.
+const KEPT: usize = 16 << 10;
+
+/// A channel as the host sees it.
+pub(super) struct Reader {
+    channel: &'static Channel,
+    /// The doorbells as the watcher saw them last.
+    seen: [AtomicU32; PORTS],
+    /// Whether somebody serves a port: one of [`Served`].
+    served: [AtomicU32; PORTS],
+    calls: Vec<Mutex<Call>>,
 }
 
-// Device code relies on these.
-const _: () = assert!(size_of::<Port>() == 128 && std::mem::offset_of!(Port, function) == 16);
-const _: () = assert!(std::mem::offset_of!(Channel, ports) == 128 && std::mem::offset_of!(Port, words) == 24);
-
-/// Whose a port is.
+/// Whether somebody serves a port.
 #[derive(Clone, Copy)]
 #[repr(u32)]
-enum PortState {
-    /// Nobody's.
-    Free = 0,
-    /// The device writes a call.
-    Taken = 1,
-    /// The host is to serve it.
-    Called = 2,
-    /// The host serves it.
-    Serving = 3,
-    /// The device is to read the answer.
-    Answered = 4,
+enum Served {
+    Not = 0,
+    Now = 1,
+    /// And has to look again.
+    Again = 2,
 }
 
-impl Channel {
-    /// Takes the ports with news.
+/// The call of a warp, piece by piece.
+#[derive(Default)]
+struct Call {
+    /// The last request that has been answered.
+    turn: u32,
+    lanes: u32,
+    /// One for each lane, once there is a call.
+    blocks: Vec<Block>,
+}
+
+/// The block of a lane.
+#[derive(Default)]
+struct Block {
+    function: u64,
+    size: usize,
+    address: u64,
+    outcome: Option<HostCallOutcome>,
+    /// Bytes that have come through the port.
+    received: usize,
+    /// Bytes that have gone back.
+    given: usize,
+    /// Words of 16 bytes, as functions may rely on the alignment.
+    data: Vec<u128>,
+}
+
+impl Reader {
+    pub(super) fn new(channel: &'static Channel) -> Self {
+        Self {
+            channel,
+            seen: [const { AtomicU32::new(0) }; PORTS],
+            served: [const { AtomicU32::new(Served::Not as u32) }; PORTS],
+            calls: (0..PORTS).map(|_| Mutex::default()).collect(),
+        }
+    }
+
+    /// Whether a doorbell has rung that the watcher has not seen.
+    pub(super) fn has_news(&self) -> bool {
+        let bells = self.channel.doorbells.iter().zip(&self.seen);
+        bells.into_iter().any(|(bell, seen)| bell.load(Ordering::Relaxed) != seen.load(Ordering::Relaxed))
+    }
+
+    /// Takes the ports with news. For one thread at a time.
     pub(super) fn take_news(&self, found: &mut impl Extend<usize>) {
-        for (group, news) in self.news.iter().enumerate() {
-            // Nothing is written, and no line fetched back from the device, without news.
-            if news.load(Ordering::Relaxed) == 0 {
-                continue;
-            }
-            let mut bits = news.swap(0, Ordering::AcqRel);
-            while bits != 0 {
-                found.extend([group * 64 + bits.trailing_zeros() as usize]);
-                bits &= bits - 1;
+        for (port, (bell, seen)) in self.channel.doorbells.iter().zip(&self.seen).enumerate() {
+            let turn = bell.load(Ordering::Acquire);
+            if turn != seen.load(Ordering::Relaxed) {
+                seen.store(turn, Ordering::Relaxed);
+                found.extend([port]);
             }
         }
     }
 
-    /// Serves the call in a port, if one stands there.
-    pub(super) fn serve(&self, port: usize, run: impl FnOnce(u64, &mut [u8]) -> HostCallOutcome) {
-        let Some(port) = self.ports.get(port) else { return };
-        let (called, serving) = (PortState::Called as u32, PortState::Serving as u32);
-        if port.state.compare_exchange(called, serving, Ordering::Acquire, Ordering::Relaxed).is_err() {
+    /// Serves what stands in a port, if nobody does yet; who does then looks again.
+    pub(super) fn serve(&self, number: usize, with: &impl Serve) {
+        let served = &self.served[number];
+        let (not, now, again) = (Served::Not as u32, Served::Now as u32, Served::Again as u32);
+        let begin = |state| Some(if state == not { now } else { again });
+        let Ok(before) = served.fetch_update(Ordering::AcqRel, Ordering::Acquire, begin) else { return };
+        if before != not {
             return;
         }
-        // A copy: the device may overwrite what it has passed at any time.
-        let mut words: [u64; WORDS] = std::array::from_fn(|at| port.words[at].load(Ordering::Relaxed));
-        let count = port.count.load(Ordering::Relaxed) as usize;
-        let outcome = match words.get_mut(..count) {
-            // SAFETY: words are bytes.
-            Some(words) => run(port.function.load(Ordering::Relaxed), unsafe { words.align_to_mut().1 }),
-            None => HostCallOutcome::Malformed,
-        };
-        for (word, value) in port.words.iter().zip(words).take(count) {
-            word.store(value, Ordering::Relaxed);
-        }
-        port.outcome.store(outcome.number(), Ordering::Relaxed);
-        port.state.store(PortState::Answered as u32, Ordering::Release);
-    }
-
-    /// The device's side of a call, for devices whose code runs in this process: waits for a
-    /// free port and for the answer by calling `wait` again and again.
-    pub fn call(&self, function: u64, words: &mut [u64], ring: impl Fn(), mut wait: impl FnMut()) -> u32 {
-        let (free, taken) = (PortState::Free as u32, PortState::Taken as u32);
-        let take = |port: &Port| {
-            port.state.compare_exchange(free, taken, Ordering::Acquire, Ordering::Relaxed).is_ok()
-        };
-        let number = loop {
-            match self.ports.iter().position(take) {
-                Some(number) => break number,
-                None => wait(),
+        let mut call = self.calls[number].lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            call.answer(&self.channel.doorbells[number], &self.channel.ports[number], with);
+            if served.compare_exchange(now, not, Ordering::AcqRel, Ordering::Acquire).is_ok() {
+                return;
             }
-        };
-        let port = &self.ports[number];
-        port.function.store(function, Ordering::Relaxed);
-        port.count.store(words.len() as u32, Ordering::Relaxed);
-        for (to, word) in port.words.iter().zip(&*words) {
-            to.store(*word, Ordering::Relaxed);
+            served.store(now, Ordering::Release);
         }
-        port.state.store(PortState::Called as u32, Ordering::Release);
-        self.tell_news(number);
-        ring();
-        while port.state.load(Ordering::Acquire) != PortState::Answered as u32 {
-            wait();
+    }
+}
+
+impl Call {
+    /// Answers a request, if there is a new one.
+    fn answer(&mut self, bell: &AtomicU32, port: &Port, with: &impl Serve) {
+        let turn = bell.load(Ordering::Acquire);
+        if turn == self.turn {
+            return;
         }
-        for (word, from) in words.iter_mut().zip(&port.words) {
-            *word = from.load(Ordering::Relaxed);
+        self.turn = turn;
+        let request = Request::of(port.request.load(Ordering::Relaxed));
+        if let Some(Request::Begin | Request::BeginAndRun) = request {
+            self.lanes = port.lanes.load(Ordering::Relaxed);
+            self.blocks.resize_with(LANES, Block::default);
+            self.each(|lane, block| block.begin(port, lane));
         }
-        let outcome = port.outcome.load(Ordering::Relaxed);
-        port.state.store(free, Ordering::Release);
-        outcome
+        match request {
+            Some(Request::Begin | Request::More) => self.each(|lane, block| block.receive(port, lane)),
+            Some(Request::Run | Request::BeginAndRun) => self.each(|lane, block| {
+                block.receive(port, lane);
+                let outcome = block.run(with);
+                block.outcome = Some(outcome);
+                port.outcome[lane].store(outcome.number(), Ordering::Relaxed);
+                block.give_back(port, lane);
+            }),
+            Some(Request::Next) => self.each(|lane, block| block.give_back(port, lane)),
+            None => {
+                let malformed = HostCallOutcome::Malformed.number();
+                port.outcome.iter().for_each(|outcome| outcome.store(malformed, Ordering::Relaxed));
+            }
+        }
+        port.answered.store(turn, Ordering::Release);
     }
 
-    /// Says that a port has news, whether or not it has.
-    pub fn tell_news(&self, port: usize) {
-        self.news[port / 64 % self.news.len()].fetch_or(1 << (port % 64), Ordering::Release);
+    fn each(&mut self, mut visit: impl FnMut(usize, &mut Block)) {
+        let mut left = self.lanes;
+        while left != 0 {
+            let lane = left.trailing_zeros() as usize;
+            visit(lane, &mut self.blocks[lane]);
+            left &= left - 1;
+        }
+    }
+}
+
+impl Block {
+    fn begin(&mut self, port: &Port, lane: usize) {
+        self.function = port.function[lane].load(Ordering::Relaxed);
+        self.address = port.address[lane].load(Ordering::Relaxed);
+        let size = port.size[lane].load(Ordering::Relaxed);
+        (self.received, self.given, self.outcome) = (0, 0, None);
+        if size > LARGEST {
+            self.size = 0;
+            self.outcome = Some(HostCallOutcome::Malformed);
+        } else {
+            self.size = size as usize;
+        }
+        self.data.clear();
+        self.data.shrink_to(KEPT / 16);
+    }
+
+    /// Makes room for so many bytes of the block. False: there is none.
+    fn reserve(&mut self, bytes: usize) -> bool {
+        let words = bytes.div_ceil(16);
+        let missing = words.saturating_sub(self.data.len());
+        if self.data.try_reserve(missing).is_err() {
+            return false;
+        }
+        self.data.resize(words.max(self.data.len()), 0);
+        true
+    }
+
+    fn bytes(&mut self) -> &mut [u8] {
+        // SAFETY: words are bytes.
+        unsafe { self.data.align_to_mut().1 }
+    }
+
+    /// Takes the next piece out of the port: what has come before is a multiple of a piece.
+    fn receive(&mut self, port: &Port, lane: usize) {
+        let end = self.size.min(self.received.saturating_add(PIECE));
+        if self.address != 0 || self.received >= end || !self.reserve(end) {
+            return;
+        }
+        let begin = std::mem::replace(&mut self.received, end);
+        for (at, word) in (begin..end).step_by(8).zip(&port.words) {
+            let value = word[lane].load(Ordering::Relaxed).to_ne_bytes();
+            self.bytes()[at..at + 8].copy_from_slice(&value);
+        }
+    }
+
+    /// Puts the next piece of the answer into the port.
+    fn give_back(&mut self, port: &Port, lane: usize) {
+        let end = self.received.min(self.given.saturating_add(PIECE));
+        let begin = std::mem::replace(&mut self.given, end);
+        for (at, word) in (begin..end).step_by(8).zip(&port.words) {
+            let mut value = [0; 8];
+            value.copy_from_slice(&self.bytes()[at..at + 8]);
+            word[lane].store(u64::from_ne_bytes(value), Ordering::Relaxed);
+        }
+    }
+
+    /// Runs the function.
+    fn run(&mut self, with: &impl Serve) -> HostCallOutcome {
+        if let Some(outcome) = self.outcome {
+            return outcome;
+        }
+        let (size, function, address) = (self.size, self.function, self.address);
+        if address == 0 {
+            return match self.received == size {
+                true => with.run(function, &mut self.bytes()[..size]),
+                false => HostCallOutcome::Malformed,
+            };
+        }
+        if !self.reserve(size) || !with.fetch(address, &mut self.bytes()[..size]) {
+            return HostCallOutcome::Malformed;
+        }
+        match with.run(function, &mut self.bytes()[..size]) {
+            HostCallOutcome::Answered if !with.give(address, &self.bytes()[..size]) => {
+                HostCallOutcome::Malformed
+            }
+            outcome => outcome,
+        }
     }
 }

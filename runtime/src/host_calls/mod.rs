@@ -13,7 +13,6 @@ mod functions;
 mod named;
 mod workers;
 
-pub use channel::{Channel, WORDS};
 #[cfg(not(loom))]
 pub(crate) use functions::{FunctionsLock, hold};
 pub use functions::{HostCall, OnUnknown, on_unknown, register, unregister};
@@ -22,10 +21,12 @@ pub use named::{
 };
 
 use crate::device::{Device, Opened};
+use channel::Serve;
 use gangway_backend::{
     DevicePtr, Error as BackendError, HostCallHandler, HostCallLink, HostCallOutcome, HostCallService,
     HostCalls, Module,
 };
+use gangway_host_channel::Channel;
 use std::sync::atomic::{AtomicPtr, Ordering};
 use workers::Workers;
 
@@ -38,8 +39,11 @@ struct Service {
     device: i32,
     /// Where the device sees the channel, if it has one.
     channel: Option<DevicePtr>,
-    workers: Option<&'static Workers>,
+    workers: Option<&'static Workers<Memory>>,
 }
+
+/// What calls through the channel of a device need of it.
+struct Memory(&'static Device);
 
 impl HostCallHandler for Service {
     fn call(&self, function: u64, block: &mut [u8]) -> HostCallOutcome {
@@ -50,6 +54,29 @@ impl HostCallHandler for Service {
         if let Some(workers) = self.workers {
             workers.ring();
         }
+    }
+}
+
+impl Serve for Memory {
+    fn run(&self, function: u64, block: &mut [u8]) -> HostCallOutcome {
+        functions::run(self.0.number(), function, block)
+    }
+
+    fn fetch(&self, address: u64, block: &mut [u8]) -> bool {
+        let Some(opened) = self.0.opened_if_usable() else { return false };
+        let (from, to) = (DevicePtr(address as usize), block.as_mut_ptr());
+        // SAFETY: the block outlives the copy; what is no memory of the device the back end
+        // refuses.
+        let copy = |stream| unsafe { opened.device.copy_from_device(to, from, block.len(), stream) };
+        self.0.at_once(opened, copy).is_ok()
+    }
+
+    fn give(&self, address: u64, block: &[u8]) -> bool {
+        let Some(opened) = self.0.opened_if_usable() else { return false };
+        let (to, from) = (DevicePtr(address as usize), block.as_ptr());
+        // SAFETY: as above.
+        let copy = |stream| unsafe { opened.device.copy_to_device(to, from, block.len(), stream) };
+        self.0.at_once(opened, copy).is_ok()
     }
 }
 
@@ -71,7 +98,7 @@ impl Connection {
     /// What the back end says.
     pub(crate) fn connect(
         &self,
-        device: &Device,
+        device: &'static Device,
         opened: &Opened,
         module: &dyn Module,
     ) -> Result<(), BackendError> {
@@ -84,7 +111,7 @@ impl Connection {
         }
         let service = match self.get() {
             Some(service) => service,
-            None => self.make(device.number(), opened)?,
+            None => self.make(device, opened)?,
         };
         if let Some(workers) = service.workers
             && let Err(error) = workers.ensure()
@@ -106,7 +133,7 @@ impl Connection {
 
     /// Makes the service, unless another thread is faster.
     #[cold]
-    fn make(&self, device: i32, opened: &Opened) -> Result<&'static Service, BackendError> {
+    fn make(&self, device: &'static Device, opened: &Opened) -> Result<&'static Service, BackendError> {
         let (memory, rings) = match opened.capabilities.host_calls {
             HostCalls::Channel { rings } => {
                 (Some(opened.device.allocate_visible(size_of::<Channel>())?), rings)
@@ -117,10 +144,10 @@ impl Connection {
             // SAFETY: the memory has this size, is zero, aligned to a page, and freed below
             // at most, where nobody has seen it.
             let channel: &'static Channel = unsafe { memory.host.cast().as_ref() };
-            &*Box::leak(Box::new(Workers::new(device, channel, rings)))
+            &*Box::leak(Box::new(Workers::new(Memory(device), channel, rings)))
         });
         let channel = memory.map(|memory| memory.device);
-        let mine = Box::into_raw(Box::new(Service { device, channel, workers }));
+        let mine = Box::into_raw(Box::new(Service { device: device.number(), channel, workers }));
         let published =
             self.0.compare_exchange(std::ptr::null_mut(), mine, Ordering::AcqRel, Ordering::Acquire);
         match published {

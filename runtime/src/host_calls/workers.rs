@@ -1,39 +1,45 @@
 //! The threads that serve a device's channel.
 //!
-//! One of them watches at a time. When it has found a call it lets another one watch, which
-//! may be a new one, and serves the call. So a function that never returns blocks its caller
-//! alone. There are at most as many threads as calls under way, and one.
+//! One of them, the watcher, looks for calls and runs their functions. Another one stands by
+//! while there are calls: if a function takes long, it becomes the watcher, and the first one
+//! only finishes what it runs. So a short function costs no change of threads, and one that
+//! never returns blocks its caller alone.
 //!
-//! Whoever watches looks for a while and then sleeps: until the device rings, or where it
-//! does not, for a time that grows while nothing arrives.
+//! The watcher looks for a while and then sleeps: until the device rings, or where it does
+//! not, for a time that grows while nothing arrives.
 
-use super::channel::Channel;
-use super::functions;
+use super::channel::{Reader, Serve};
 use crate::sync::spin_hint;
+use gangway_host_channel::Channel;
 use std::collections::VecDeque;
 use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-/// Looks before the first sleep.
-const LOOKS: u32 = 100;
+/// How long the watcher looks before it first sleeps.
+const LOOKING: Duration = Duration::from_micros(50);
 /// The first sleep, and the longest, where the device does not ring.
 const SHORTEST: Duration = Duration::from_micros(20);
 const LONGEST: Duration = Duration::from_millis(1);
 /// As long as a device that rings is believed to have nothing: a ring is never lost, so this
 /// only bounds what a faulty device costs.
 const RUNG: Duration = Duration::from_millis(100);
-/// Threads that stay without work.
-const KEPT: usize = 4;
+/// A function that runs for so long, or twice that, leaves the watch to another thread.
+const LONG: Duration = Duration::from_millis(1);
+/// So many times [`LONG`] without a call, the thread that stands by sleeps.
+const CALM: u32 = 100;
 
-pub(super) struct Workers {
-    device: i32,
-    channel: &'static Channel,
+pub(super) struct Workers<S> {
+    serve: S,
+    reader: Reader,
     rings: bool,
     crew: Mutex<Crew>,
-    /// A place in the crew has become free, or a call has been found.
-    changed: Condvar,
+    /// There are calls: the thread that stands by looks after the watcher.
+    busy: Condvar,
+    alert: AtomicBool,
+    /// Functions begun and ended: odd while the watcher runs one.
+    steps: AtomicU64,
     rung: AtomicBool,
     sleeper: Mutex<()>,
     bell: Condvar,
@@ -43,9 +49,11 @@ pub(super) struct Workers {
 struct Crew {
     /// There is a thread.
     begun: bool,
+    /// Who watches: changes when another one takes over.
+    watch: u64,
     watched: bool,
-    idle: usize,
-    /// Ports that may have a call, for whoever comes next.
+    standing_by: bool,
+    /// Ports with news that nobody serves yet.
     found: VecDeque<usize>,
 }
 
@@ -53,14 +61,16 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Workers {
-    pub(super) fn new(device: i32, channel: &'static Channel, rings: bool) -> Self {
+impl<S: Serve + Sync + Send> Workers<S> {
+    pub(super) fn new(serve: S, channel: &'static Channel, rings: bool) -> Self {
         Self {
-            device,
-            channel,
+            serve,
+            reader: Reader::new(channel),
             rings,
             crew: Mutex::default(),
-            changed: Condvar::new(),
+            busy: Condvar::new(),
+            alert: AtomicBool::new(false),
+            steps: AtomicU64::new(0),
             rung: AtomicBool::new(false),
             sleeper: Mutex::default(),
             bell: Condvar::new(),
@@ -80,73 +90,128 @@ impl Workers {
         Ok(())
     }
 
-    /// Starts a thread. One stays at least: who finds no thread watching watches.
     fn start(&'static self) -> io::Result<()> {
         let builder = std::thread::Builder::new().name("gangway-calls".to_owned());
-        let serve = move || {
-            while let Some(port) = self.next() {
-                self.channel.serve(port, |function, block| functions::run(self.device, function, block));
-            }
-        };
-        builder.spawn(serve).map(drop)
+        builder.spawn(|| while self.take_part() {}).map(drop)
     }
 
     /// Something may have arrived.
     pub(super) fn ring(&self) {
-        if !self.rung.swap(true, Ordering::AcqRel) {
+        if self.reader.has_news() && !self.rung.swap(true, Ordering::AcqRel) {
             // With the lock, as the watcher may be between looking and sleeping.
             drop(lock(&self.sleeper));
             self.bell.notify_one();
         }
     }
 
-    /// A port to serve; watches for one if nobody does. `None`: enough others wait.
-    fn next(&'static self) -> Option<usize> {
+    /// Watches or stands by. False: there is enough of both.
+    fn take_part(&'static self) -> bool {
         let mut crew = lock(&self.crew);
+        if !crew.watched {
+            crew.watched = true;
+            crew.watch += 1;
+            let watch = crew.watch;
+            drop(crew);
+            self.watch(watch);
+            return true;
+        }
+        if crew.standing_by {
+            return false;
+        }
+        crew.standing_by = true;
+        self.stand_by(crew);
+        true
+    }
+
+    /// Serves calls, until another thread has taken over.
+    fn watch(&'static self, watch: u64) {
+        let mut found = VecDeque::new();
         loop {
-            if let Some(port) = crew.found.pop_front() {
-                let (idle, unwatched) = (crew.idle > 0, !crew.watched);
+            loop {
+                let mut crew = lock(&self.crew);
+                if crew.watch != watch {
+                    // What has been found is for the other one.
+                    crew.found.append(&mut found);
+                    return;
+                }
+                crew.found.append(&mut found);
+                let Some(port) = crew.found.pop_front() else { break };
+                self.steps.fetch_add(1, Ordering::Relaxed);
+                if !self.alert.load(Ordering::Relaxed) {
+                    self.call_up(&mut crew);
+                }
                 drop(crew);
-                match (idle, unwatched) {
-                    (true, _) => self.changed.notify_one(),
-                    // Without another one, calls wait for those that there are.
-                    (false, true) => _ = self.start(),
-                    (false, false) => {}
+                self.reader.serve(port, &self.serve);
+                // Of who watches alone: steps are those of its functions.
+                let crew = lock(&self.crew);
+                if crew.watch == watch {
+                    self.steps.fetch_add(1, Ordering::Relaxed);
                 }
-                return Some(port);
             }
-            if crew.watched {
-                if crew.idle >= KEPT {
-                    return None;
-                }
-                crew.idle += 1;
-                crew = self.changed.wait(crew).unwrap_or_else(PoisonError::into_inner);
-                crew.idle -= 1;
+            self.look(&mut found);
+        }
+    }
+
+    /// Has a thread stand by.
+    #[cold]
+    fn call_up(&'static self, crew: &mut Crew) {
+        self.alert.store(true, Ordering::Relaxed);
+        if crew.standing_by {
+            self.busy.notify_one();
+        } else {
+            // Without one, calls wait for the function that runs; the next call tries again.
+            self.alert.store(self.start().is_ok(), Ordering::Relaxed);
+        }
+    }
+
+    /// Looks after the watcher, and takes over if its function takes long.
+    fn stand_by(&'static self, mut crew: MutexGuard<'static, Crew>) {
+        let (mut last, mut calm) = (self.steps.load(Ordering::Relaxed), 0);
+        loop {
+            if !self.alert.load(Ordering::Relaxed) {
+                crew = self.busy.wait(crew).unwrap_or_else(PoisonError::into_inner);
+                calm = 0;
                 continue;
             }
-            crew.watched = true;
-            drop(crew);
-            let mut found = VecDeque::new();
-            self.watch(&mut found);
-            crew = lock(&self.crew);
-            crew.watched = false;
-            crew.found.append(&mut found);
+            crew = self.busy.wait_timeout(crew, LONG).unwrap_or_else(PoisonError::into_inner).0;
+            let steps = self.steps.load(Ordering::Relaxed);
+            if steps != last {
+                (last, calm) = (steps, 0);
+            } else if steps % 2 == 1 || !crew.watched {
+                crew.standing_by = false;
+                crew.watched = true;
+                crew.watch += 1;
+                // The other one's function no longer counts.
+                self.steps.fetch_add(steps % 2, Ordering::Relaxed);
+                self.alert.store(false, Ordering::Relaxed);
+                let watch = crew.watch;
+                drop(crew);
+                return self.watch(watch);
+            } else {
+                calm += 1;
+                if calm > CALM {
+                    self.alert.store(false, Ordering::Relaxed);
+                }
+            }
         }
     }
 
     /// Looks until there is something.
-    fn watch(&self, found: &mut VecDeque<usize>) {
+    fn look(&self, found: &mut VecDeque<usize>) {
         let mut sleep = SHORTEST;
-        for attempt in 0.. {
+        let begin = Instant::now();
+        let mut looking = true;
+        loop {
             // Before looking: what rings from here on is not overlooked, and what has rung
             // has its news seen.
-            self.rung.swap(false, Ordering::AcqRel);
-            self.channel.take_news(found);
+            self.rung.store(false, Ordering::SeqCst);
+            self.reader.take_news(found);
             if !found.is_empty() {
                 return;
             }
-            if attempt < LOOKS {
+            if looking {
                 spin_hint();
+                looking = begin.elapsed() < LOOKING;
                 continue;
             }
             let most = if self.rings { RUNG } else { sleep };

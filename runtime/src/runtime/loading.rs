@@ -71,7 +71,7 @@ impl Runtime {
     /// Loads the image that suits the device best, of those that it can load.
     fn load_best(
         &self,
-        device: &Device,
+        device: &'static Device,
         opened: &Opened,
         waiting: &Waiting,
         site: &Site,

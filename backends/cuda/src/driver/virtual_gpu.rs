@@ -10,14 +10,19 @@ const TABLE: [u8; 16] = *b"gangway-runtime\0";
 struct Table {
     size: usize,
     runtime_reports: extern "C" fn(),
+    when_warps_wait: WhenWarpsWait,
 }
 
+/// Has a function called, with an argument, again and again while warps of any device wait.
+pub(crate) type WhenWarpsWait = extern "C" fn(listener: extern "C" fn(*mut c_void), context: *mut c_void);
+
 /// Says that reports and traces are the runtime's: nothing is to be counted twice. Before the
-/// driver is started, which begins to record. Does nothing with any other driver.
-pub(super) fn tell(find: &dyn Fn(&CStr) -> *mut c_void) {
+/// driver is started, which begins to record. Does nothing with any other driver. Answers how to
+/// hear of waiting warps.
+pub(super) fn tell(find: &dyn Fn(&CStr) -> *mut c_void) -> Option<WhenWarpsWait> {
     let get = find(c"cuGetExportTable");
     if get.is_null() {
-        return;
+        return None;
     }
     type GetExportTable = unsafe extern "C" fn(table: *mut *const c_void, id: *const u8) -> Code;
     let mut table: *const c_void = std::ptr::null();
@@ -28,11 +33,13 @@ pub(super) fn tell(find: &dyn Fn(&CStr) -> *mut c_void) {
         get(&raw mut table, TABLE.as_ptr())
     };
     if code != SUCCESS || table.is_null() {
-        return;
+        return None;
     }
     // SAFETY: who knows the number has this table; a longer one is a newer one.
     let table = unsafe { &*table.cast::<Table>() };
-    if table.size >= size_of::<Table>() {
-        (table.runtime_reports)();
+    if table.size < size_of::<Table>() {
+        return None;
     }
+    (table.runtime_reports)();
+    Some(table.when_warps_wait)
 }

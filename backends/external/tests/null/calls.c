@@ -22,16 +22,23 @@ gangway_rtl_status gangway_rtl_connect_host_calls(gangway_rtl_device device, con
 }
 
 #ifdef CHANNEL
-/* What Gangway's code for devices knows of the channel. */
+/* The channel, as device/host-channel has it. A port serves 32 lanes; threads here are one each. */
 struct port {
-  _Atomic uint32_t state, count, outcome, reserved;
-  _Atomic uint64_t function, words[13];
+  _Atomic uint32_t answered;
+  uint32_t of_host[31];
+  _Atomic uint32_t request, lanes;
+  uint32_t of_device[30];
+  _Atomic uint64_t function[32], size[32], address[32];
+  _Atomic uint32_t outcome[32];
+  _Atomic uint64_t words[16][32];
 };
 struct channel {
-  _Atomic uint64_t news[16];
+  _Atomic uint32_t doorbells[256], taken[8];
+  uint32_t rest[24];
   struct port ports[256];
 };
-enum { FREE, TAKEN, CALLED, SERVING, ANSWERED };
+_Static_assert(sizeof(struct port) == 5248 && sizeof(struct channel) == 1152 + 256 * 5248, "as Gangway has it");
+enum { BEGIN_AND_RUN = 4 };
 
 gangway_rtl_status gangway_rtl_allocate_visible(gangway_rtl_device device, size_t size, void **host,
                                                 gangway_rtl_address *address, gangway_rtl_error *error)
@@ -60,26 +67,28 @@ static struct channel **channel_of_image;
 static uint32_t call_host(uint64_t function, uint64_t *words, uint32_t count)
 {
   struct channel *channel = *channel_of_image;
-  for (uint32_t i = 0;; i = (i + 1) % 256) {
-    struct port *port = &channel->ports[i];
-    uint32_t free_port = FREE;
-    if (!atomic_compare_exchange_strong(&port->state, &free_port, TAKEN))
-      continue;
-    port->function = function;
-    port->count = count;
-    for (uint32_t word = 0; word < count; word++)
-      port->words[word] = words[word];
-    atomic_store(&port->state, CALLED);
-    atomic_fetch_or(&channel->news[i / 64], 1ull << i % 64);
-    host_calls->ring(host_calls->context);
-    while (atomic_load(&port->state) != ANSWERED)
-      sched_yield();
-    for (uint32_t word = 0; word < count; word++)
-      words[word] = port->words[word];
-    uint32_t outcome = port->outcome;
-    atomic_store(&port->state, FREE);
-    return outcome;
-  }
+  uint32_t i = 0;
+  while (atomic_fetch_or(&channel->taken[i / 32], 1u << i % 32) >> i % 32 & 1)
+    i = (i + 1) % 256;
+  struct port *port = &channel->ports[i];
+  uint32_t lane = i % 32;
+  port->function[lane] = function;
+  port->size[lane] = count * sizeof *words;
+  port->address[lane] = 0;
+  port->lanes = 1u << lane;
+  port->request = BEGIN_AND_RUN;
+  for (uint32_t word = 0; word < count; word++)
+    port->words[word][lane] = words[word];
+  uint32_t turn = channel->doorbells[i] + 1;
+  atomic_store(&channel->doorbells[i], turn);
+  host_calls->ring(host_calls->context);
+  while (atomic_load(&port->answered) != turn)
+    sched_yield();
+  for (uint32_t word = 0; word < count; word++)
+    words[word] = port->words[word][lane];
+  uint32_t outcome = port->outcome[lane];
+  atomic_fetch_and(&channel->taken[i / 32], ~(1u << i % 32));
+  return outcome;
 }
 #else
 static uint32_t call_host(uint64_t function, uint64_t *words, uint32_t count)

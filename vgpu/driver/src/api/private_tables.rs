@@ -8,6 +8,7 @@
 //! once. NVRTC asks for one and works as well without it, which is nothing to tell. What others do
 //! is not known; they are told at the end of a process that has not used a device in any other way.
 
+use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::objects::context;
@@ -22,9 +23,15 @@ const GANGWAY: u128 = u128::from_be_bytes(*b"gangway-runtime\0");
 struct Table {
     size: usize,
     runtime_reports: extern "C" fn(),
+    /// Has a function called, with an argument, again and again while warps of any device wait.
+    when_warps_wait: extern "C" fn(listener: gangway_engine::Listener, context: *mut c_void),
 }
 
-static TABLE: Table = Table { size: size_of::<Table>(), runtime_reports };
+static TABLE: Table = Table { size: size_of::<Table>(), runtime_reports, when_warps_wait };
+
+extern "C" fn when_warps_wait(listener: gangway_engine::Listener, context: *mut c_void) {
+    gangway_engine::when_warps_wait(listener, context);
+}
 
 extern "C" fn runtime_reports() {
     trace::leave_to_runtime();

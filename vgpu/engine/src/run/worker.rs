@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use super::block::Block;
 use super::job::Job;
+use super::listen;
 use super::trap;
 use crate::device::Device;
 use crate::fault::{Fault, Place};
@@ -85,6 +86,7 @@ impl Worker {
                 (quiet, since) = (0, None);
             } else if turned {
                 quiet += 1;
+                listen::tell();
                 since.get_or_insert_with(Instant::now);
                 if quiet.is_multiple_of(ROUNDS) {
                     if let Some(stuck) = self.blocks[..running].iter().find(|block| block.is_stuck(job)) {

@@ -1,0 +1,111 @@
+//! Host calls of code on NVIDIA's GPUs: `gangway/host_call.h`.
+//!
+//! The host finds `__gangway_host_channel` in images that call, and only in those, and has it
+//! lead to the channel before a kernel runs. sm_70 and newer: threads of a warp wait for each
+//! other, and memory is ordered for the whole system.
+
+#![no_std]
+#![cfg(target_arch = "nvptx64")]
+#![feature(link_llvm_intrinsics, core_intrinsics)]
+#![allow(internal_features)]
+
+use core::ffi::{c_int, c_void};
+use core::sync::atomic::{AtomicPtr, Ordering};
+use gangway_host_channel::{Channel, UNSERVED, Warp, call};
+
+mod intrinsic {
+    unsafe extern "C" {
+        #[link_name = "llvm.nvvm.read.ptx.sreg.laneid"]
+        pub safe fn laneid() -> u32;
+        #[link_name = "llvm.nvvm.read.ptx.sreg.ctaid.x"]
+        pub safe fn ctaid_x() -> u32;
+        #[link_name = "llvm.nvvm.read.ptx.sreg.warpid"]
+        pub safe fn warpid() -> u32;
+        #[link_name = "llvm.nvvm.activemask"]
+        pub safe fn activemask() -> u32;
+        #[link_name = "llvm.nvvm.bar.warp.sync"]
+        pub safe fn bar_warp_sync(mask: u32);
+        #[link_name = "llvm.nvvm.vote.ballot.sync"]
+        pub safe fn ballot(mask: u32, predicate: bool) -> u32;
+        #[link_name = "llvm.nvvm.shfl.sync.idx.i32"]
+        pub safe fn shuffle_index(mask: u32, value: u32, lane: u32, clamp: u32) -> u32;
+        #[link_name = "llvm.nvvm.isspacep.global"]
+        pub safe fn is_global(address: *const u8) -> bool;
+        #[link_name = "llvm.nvvm.nanosleep"]
+        pub safe fn nanosleep(nanoseconds: u32);
+    }
+}
+
+/// The longest pause between two looks for an answer, in nanoseconds.
+const LONGEST: u32 = 2048;
+
+/// A warp of a GPU.
+struct Gpu;
+
+impl Warp for Gpu {
+    #[inline(always)]
+    fn active(&self) -> u32 {
+        intrinsic::activemask()
+    }
+
+    #[inline(always)]
+    fn lane(&self) -> u32 {
+        intrinsic::laneid()
+    }
+
+    #[inline(always)]
+    fn broadcast(&self, mask: u32, value: u32, lane: u32) -> u32 {
+        intrinsic::shuffle_index(mask, value, lane, 31)
+    }
+
+    #[inline(always)]
+    fn ballot(&self, mask: u32, predicate: bool) -> u32 {
+        intrinsic::ballot(mask, predicate)
+    }
+
+    #[inline(always)]
+    fn synchronise(&self, mask: u32) {
+        intrinsic::bar_warp_sync(mask);
+    }
+
+    #[inline(always)]
+    fn spread(&self) -> u32 {
+        intrinsic::ctaid_x() ^ intrinsic::warpid()
+    }
+
+    #[inline(always)]
+    fn pause(&self, attempt: u32) {
+        intrinsic::nanosleep(if attempt < 32 { 32 } else { LONGEST });
+    }
+
+    #[inline(always)]
+    fn is_copied_by_host(&self, address: *const u8) -> bool {
+        intrinsic::is_global(address)
+    }
+}
+
+/// The host looks it up by this name.
+#[unsafe(no_mangle)]
+#[used]
+pub static __gangway_host_channel: AtomicPtr<Channel> = AtomicPtr::new(core::ptr::null_mut());
+
+/// Calls a function of the host.
+///
+/// # Safety
+/// The block has so many bytes, which are what the function takes.
+#[unsafe(no_mangle)]
+#[inline(never)]
+pub unsafe extern "C" fn gangway_host_call(function: u64, block: *mut c_void, size: usize) -> c_int {
+    let channel = __gangway_host_channel.load(Ordering::Relaxed);
+    if channel.is_null() {
+        return UNSERVED as c_int;
+    }
+    // SAFETY: the host has made it a channel, which lives as long as the process.
+    unsafe { call(&Gpu, &*channel, function, block.cast(), size) as c_int }
+}
+
+/// Compiled so that a panic is a trap, the crate reaches no handler; the compiler wants one.
+#[panic_handler]
+fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
+    core::intrinsics::abort()
+}
