@@ -1,6 +1,7 @@
 //! Compares with the C library of the host over many inputs, and prints what the README's table
 //! says (`cargo test -- --nocapture`). An error is counted in units of the last place of the
-//! result; glibc's own, of up to one unit, is in it.
+//! result. The C library's own errors are in the figures for double precision. Its cube root is
+//! not trusted, as versions of it err by several units: [`cube_root_units`] needs no reference.
 
 use gangway_gpu_maths::elementary::c;
 use gangway_gpu_maths::{fortran, libdevice};
@@ -94,6 +95,36 @@ fn worst(name: &str, low: f64, high: f64, mut error: impl FnMut(f64) -> f64) -> 
     worst
 }
 
+/// By how many units a double-precision cube root is wrong: what its cube is too large, over the
+/// slope. The products are taken with their rounding errors, so that the figure is good to far
+/// less than a thousandth of a unit.
+fn cube_root_units(root: f64, x: f64) -> f64 {
+    let square = root * root;
+    let cube = square * root;
+    let square_error = glibc::fma(root, root, -square);
+    let cube_error = glibc::fma(square, root, -cube);
+    let excess = (cube - x) + (cube_error + square_error * root);
+    (excess / (3.0 * square)).abs() / glibc::ldexp(1.0, glibc::ilogb(root) - 52)
+}
+
+#[test]
+fn cube_roots() {
+    // Known ones: exact, and off by one place.
+    assert_eq!(cube_root_units(3.0, 27.0), 0.0);
+    assert!((cube_root_units(3.0 + 2.0 * f64::EPSILON, 27.0) - 1.0).abs() < 1e-3);
+    let measured =
+        |cbrt: extern "C" fn(f64) -> f64| worst("cbrt", -1e3, 1e3, |x| cube_root_units(cbrt(x), x));
+    let (error, at) = measured(c::cbrt);
+    println!("| `cbrt` | -1e3 to 1e3 | {error:.2} | (glibc's: {:.2})", measured(glibc::cbrt).0);
+    assert!(error < 0.501, "cbrt({at:e}): {error} units: it is not correctly rounded");
+    let (error, at) = worst("cbrtf", -1e3, 1e3, |x| {
+        let x = x as f32;
+        units(c::cbrtf(x).into(), glibc::cbrt(x.into()), 24, -126)
+    });
+    println!("| `cbrtf` | -1e3 to 1e3 | {error:.2} |");
+    assert!(error < 0.501, "cbrtf({at:e}): {error} units: it is not correctly rounded");
+}
+
 /// Checks both precisions of functions of one argument: range, and the errors allowed.
 macro_rules! one {
     ($($name:ident $single:ident $low:literal $high:literal $double_units:literal $single_units:literal;)*) => {
@@ -119,7 +150,6 @@ fn functions_of_one_argument() {
         asinh asinhf -1e3 1e3 2.5 2.0;
         atan atanf -100.0 100.0 1.5 1.0;
         atanh atanhf -1.0 1.0 2.5 2.0;
-        cbrt cbrtf -1e3 1e3 1.0 1.0;
         cos cosf -1e3 1e3 1.5 1.0;
         cosh coshf -80.0 80.0 2.5 1.5;
         erf erff -6.0 6.0 1.5 1.5;
