@@ -129,6 +129,13 @@ impl RtlKernelProperties {
     };
 }
 
+/// `gangway_rtl_indirect_call`.
+#[repr(C)]
+pub(crate) struct RtlIndirectCall {
+    pub host: u64,
+    pub device: Address,
+}
+
 /// `gangway_rtl_host_calls`.
 #[repr(C)]
 pub(crate) struct RtlHostCalls {
@@ -279,6 +286,8 @@ functions! {
         session_end: c"gangway_rtl_session_end" (Handle, *mut RtlSession);
         constructors: c"gangway_rtl_constructors" (Handle, Handle, *mut Handle, usize) -> usize;
         destructors: c"gangway_rtl_destructors" (Handle, Handle, *mut Handle, usize) -> usize;
+        indirect_calls: c"gangway_rtl_indirect_calls"
+            (Handle, Handle, *const RtlIndirectCall, usize, *mut RtlError) -> Status;
         fitness: c"gangway_rtl_fitness"
             (Handle, *const c_void, usize, *mut u32, *mut RtlError) -> Status;
         copy_between: c"gangway_rtl_copy_between"

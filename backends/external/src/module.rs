@@ -155,6 +155,19 @@ impl Module for ExternalModule {
         Ok(DevicePtr(address as usize))
     }
 
+    fn indirect_calls(&self, pairs: &[(usize, DevicePtr)]) -> Result<()> {
+        let Some(function) = self.device.functions.indirect_calls else { return Ok(()) };
+        let pair = |&(host, device): &(usize, DevicePtr)| abi::RtlIndirectCall {
+            host: host as u64,
+            device: device.0 as u64,
+        };
+        let pairs: Vec<_> = pairs.iter().map(pair).collect();
+        check(Doing::Operation("indirect calls"), |error| {
+            // SAFETY: device and module are live, and so many pairs are there.
+            unsafe { function(self.device.handle, self.module, pairs.as_ptr(), pairs.len(), error) }
+        })
+    }
+
     fn constructors(&self) -> Result<Vec<Kernel>> {
         Ok(self.listed(self.device.functions.constructors))
     }

@@ -256,6 +256,24 @@ fn images_and_symbols_are_checked() {
     module.kernel("sum").unwrap();
 }
 
+/// The library gets the pairs if it has the function for them; nothing goes wrong without.
+#[test]
+fn functions_that_device_code_finds_by_host_addresses_are_told() {
+    let image = b"GWNULL\0kernel sum\nglobal indirect 32\n";
+    let pairs = [(0x1000, DevicePtr(7)), (usize::MAX, DevicePtr(0)), (0, DevicePtr(9))];
+    for (variant, expected) in [(&[][..], [0; 4]), (&["-DINDIRECT_CALLS"], [0x1000, 7, u64::MAX, 0])] {
+        let null = null(variant);
+        let device = null.backend.open(0).unwrap();
+        let module = device.load(image).unwrap();
+        module.indirect_calls(&pairs[..2]).unwrap();
+        let indirect = module.global("indirect", 32).unwrap();
+        assert_eq!(get::<[u64; 4]>(&*device, indirect, None), expected, "{variant:?}");
+        let refused = module.indirect_calls(&pairs).err();
+        let message = "no room for the pairs in indirect".to_owned();
+        assert_eq!(refused, (!variant.is_empty()).then_some(Error::Device { code: 22, message }));
+    }
+}
+
 /// Runs `kernel` of an image that has it, through what the runtime does for its calling
 /// convention.
 fn run_by_convention(device: &dyn Device, image: &[u8], name: &str, arguments: &[u64]) -> Result<(), Error> {

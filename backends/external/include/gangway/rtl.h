@@ -256,6 +256,12 @@ typedef struct gangway_rtl_kernel_properties {
   const gangway_rtl_parameter *parameters;
 } gangway_rtl_kernel_properties;
 
+/* Since version 1.1: a function or a virtual table that device code finds by its host address. */
+typedef struct gangway_rtl_indirect_call {
+  uint64_t host;
+  gangway_rtl_address device;
+} gangway_rtl_indirect_call;
+
 /* Outcomes of a host call. */
 enum {
   GANGWAY_RTL_CALL_ANSWERED = 0,
@@ -475,6 +481,16 @@ GANGWAY_RTL_API size_t gangway_rtl_constructors(gangway_rtl_device device, gangw
  * unloaded. */
 GANGWAY_RTL_API size_t gangway_rtl_destructors(gangway_rtl_device device, gangway_rtl_module module,
                                                gangway_rtl_kernel *kernels, size_t capacity);
+
+/* Since version 1.1. Tells where on the device functions and virtual tables are whose host
+ * addresses device code comes across (declare target indirect): `count` pairs in the order
+ * of the host addresses, valid during the call only. Called once after loading an image, if
+ * there are any, and before its constructors run. Without it, nothing is told: for images
+ * whose device code looks up no host address. */
+GANGWAY_RTL_API gangway_rtl_status gangway_rtl_indirect_calls(gangway_rtl_device device,
+                                                              gangway_rtl_module module,
+                                                              const gangway_rtl_indirect_call *pairs,
+                                                              size_t count, gangway_rtl_error *error);
 
 /* Since version 1.1. How well an image that gangway_rtl_recognises has taken suits this
  * device: of several images that with the highest rank is loaded first, and the next one

@@ -28,6 +28,8 @@ static_assert(offsetof(gangway_rtl_launch, trip_count) == 72, "launch");
 static_assert(offsetof(gangway_rtl_launch, dynamic_group_memory) == 80, "launch");
 static_assert(GANGWAY_RTL_OK == 0 && GANGWAY_RTL_FAILED == 5 && GANGWAY_RTL_PEER_COPY == 8, "values");
 static_assert(GANGWAY_RTL_POOLED_MEMORY == 16 && GANGWAY_RTL_PACKED_TRANSFERS == 32, "values");
+static_assert(sizeof(gangway_rtl_indirect_call) == 16, "indirect call");
+static_assert(offsetof(gangway_rtl_indirect_call, device) == 8, "indirect call");
 static_assert(sizeof(gangway_rtl_host_calls) == 40 && offsetof(gangway_rtl_host_calls, call) == 24, "host calls");
 static_assert(GANGWAY_RTL_HOST_CALLS == 64 && GANGWAY_RTL_MAPPING_NOTICES == 512, "values");
 static_assert(GANGWAY_RTL_PINNED_STAGING == 1024, "values");

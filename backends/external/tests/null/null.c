@@ -583,6 +583,23 @@ size_t gangway_rtl_destructors(gangway_rtl_device device, gangway_rtl_module mod
 }
 #endif
 
+#ifdef INDIRECT_CALLS
+/* The image keeps the pairs in its global `indirect`, where its code would look them up. */
+gangway_rtl_status gangway_rtl_indirect_calls(gangway_rtl_device device, gangway_rtl_module module,
+                                              const gangway_rtl_indirect_call *pairs, size_t count,
+                                              gangway_rtl_error *error)
+{
+  (void)device;
+  for (size_t i = 0; i < module->global_count; i++)
+    if (strcmp(module->globals[i].name, "indirect") == 0) {
+      if (count > module->globals[i].size / sizeof *pairs)
+        return null_fail(error, GANGWAY_RTL_FAILED, 22, "no room for the pairs in %s", "indirect");
+      memcpy(module->globals[i].value, pairs, count * sizeof *pairs);
+    }
+  return GANGWAY_RTL_OK;
+}
+#endif
+
 /* ---- Launch ---------------------------------------------------------------- */
 
 #if defined OWN_ARGUMENTS || defined VISIBLE_TABLES
