@@ -99,7 +99,10 @@ impl Construct {
                 if !self.device.is_empty() {
                     return complain("more than one `device` clause".to_owned());
                 }
-                self.device = text_of(&clause.tokens[2..]);
+                self.device = text_of(clause.tokens.get(2..).unwrap_or_default());
+                if self.device.is_empty() {
+                    return complain("`ancestor` is followed by nothing; it must be 1".to_owned());
+                }
                 if let [_, _, only] = &clause.tokens[..]
                     && only.kind == Kind::Number
                     && only.text.trim_end_matches(['u', 'U', 'l', 'L']) != "1"
