@@ -40,8 +40,20 @@ for package in "${folders[0]}.packages"/*.{deb,tar.xz,whl}; do
   fi
 done
 if [ "$different" -ne 0 ]; then
-  echo "files of the packed trees that differ:"
-  diff -rq "${folders[0]}.packages/work" "${folders[1]}.packages/work" || true
+  echo 'what differs in the tarballs, and in the trees that they were made of:'
+  for folder in "${folders[@]}"; do
+    mkdir "$folder.packages/content"
+    tar -C "$folder.packages/content" -xf "$folder.packages"/*.tar.xz
+  done
+  for part in content tree; do
+    diff -rq "${folders[0]}.packages/$part" "${folders[1]}.packages/$part" || true
+  done
+  # The first texts of each file that differs.
+  (cd "${folders[0]}.packages/tree" && find . -type f) | while IFS= read -r file; do
+    cmp -s "${folders[0]}.packages/tree/$file" "${folders[1]}.packages/tree/$file" && continue
+    echo "$file:"
+    diff <(strings -a "${folders[0]}.packages/tree/$file") <(strings -a "${folders[1]}.packages/tree/$file") | head -10 || true
+  done
 fi
 echo "reproducible: $compared packages compared, $different differ"
 [ "$compared" -eq 5 ] && [ "$different" -eq 0 ]

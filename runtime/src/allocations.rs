@@ -9,7 +9,6 @@ use gangway_backend::AllocationKind;
 use std::backtrace::Backtrace;
 use std::collections::HashMap;
 use std::fmt;
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -200,7 +199,8 @@ impl fmt::Display for Trace {
         let text = trace.to_string();
         let frames = frames(&text);
         // The innermost calls are this library's own; what is outside of `main` is the C library's.
-        let first = frames.iter().rposition(is_ours).map_or(0, |at| at + 1);
+        let root = root(&frames);
+        let first = frames.iter().rposition(|frame| is_ours(frame, root)).map_or(0, |at| at + 1);
         for (function, place) in &frames[first..] {
             write!(f, "\n    {function}{}{place}", if place.is_empty() { "" } else { " " })?;
             if *function == "main" {
@@ -211,17 +211,21 @@ impl fmt::Display for Trace {
     }
 }
 
+/// Where the sources of this library were, as backtraces have it: this file is in each of them.
+/// The compiler is not asked, as its answer would be a path of the machine that built this.
+fn root<'a>(frames: &[(&str, &'a str)]) -> Option<&'a str> {
+    frames.iter().find_map(|(_, place)| {
+        let place = place.strip_prefix("at ")?;
+        Some(&place[..place.find(file!())?])
+    })
+}
+
 /// Whether a frame is this library's. Of functions that were inlined the compiler notes
 /// the bare name, so their place has to tell.
-fn is_ours(&(function, place): &(&str, &str)) -> bool {
-    let from_here = || {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent()?;
-        // Places below the current folder are told relative to it.
-        let place = std::env::current_dir().ok()?.join(place.strip_prefix("at ")?);
-        place.starts_with(root).then_some(())
-    };
+fn is_ours(&(function, place): &(&str, &str), root: Option<&str>) -> bool {
+    let from_here = || Some(place.strip_prefix("at ")?.starts_with(root?));
     (function.starts_with("gangway_") && function.contains("::"))
-        || (place.contains(".rs:") && from_here().is_some())
+        || (place.contains(".rs:") && from_here() == Some(true))
 }
 
 /// The functions in a backtrace and their places: a line with a number and a function, and
@@ -269,12 +273,19 @@ mod tests {
 
     #[test]
     fn frames_of_this_library() {
-        let here = format!("at {}/src/memory.rs:9:1", env!("CARGO_MANIFEST_DIR"));
-        assert!(is_ours(&("allocate", &here)) && is_ours(&("gangway_runtime::memory::allocate", "")));
-        assert!(
-            !is_ours(&("main", "at ./program.c:9:1"))
-                && !is_ours(&("gangway_probe", "at /elsewhere/a.rs:1:1"))
-        );
+        for folder in ["/home/user/gangway/", "gangway/", "./"] {
+            let (here, near) =
+                (format!("at {folder}{}:9:1", file!()), format!("at {folder}runtime/src/a.rs:1:1"));
+            let root =
+                root(&[("std::backtrace", "at /rustc/b.rs:1:1"), ("capture", &here), ("allocate", &near)]);
+            assert_eq!(root, Some(folder));
+            assert!(is_ours(&("allocate", &near), root));
+            assert!(is_ours(&("gangway_runtime::memory::allocate", ""), root));
+            assert!(!is_ours(&("main", "at program.c:9:1"), root));
+            assert!(!is_ours(&("gangway_probe", "at /elsewhere/a.rs:1:1"), root));
+        }
+        assert_eq!(root(&[("main", "at program.c:9:1"), ("a", "")]), None);
+        assert!(!is_ours(&("a", "at /elsewhere/a.rs:1:1"), None));
     }
 
     #[test]
