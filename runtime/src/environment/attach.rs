@@ -39,7 +39,7 @@ impl Work {
         let auto_as_always = AUTO_AS_ALWAYS.load(Ordering::Relaxed);
         let mut result = Ok(());
         for index in 0..self.attachments.len() {
-            let request = &self.attachments[index];
+            let request = self.attachments[index];
             let always = auto_as_always || request.kind.has(MapKind::ALWAYS | MapKind::COUNTED);
             if !always && !disturbed && self.created.is_empty() {
                 continue;
@@ -48,9 +48,10 @@ impl Work {
             // are variables of the host's functions.
             let told = MapKind::PRESENT | MapKind::COUNTED | MapKind::NULL_IF_ABSENT;
             let (pointer, size) = (request.pointer, request.size);
-            if !request.kind.has(told)
+            if self.has_many
+                && !request.kind.has(told)
                 && !events::observed()
-                && self.recent.absent(&self.device.table, pointer, size).is_some()
+                && self.absent(pointer, size).is_some()
             {
                 continue;
             }
@@ -59,7 +60,6 @@ impl Work {
             if !wanted && !disturbed {
                 continue;
             }
-            let request = *request;
             result = if wanted { self.attach(&request) } else { self.attach_anew(&request) };
             if result.is_err() {
                 break;

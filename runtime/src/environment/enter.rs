@@ -19,6 +19,9 @@ const STRUCTURE_ALIGNMENT: usize = 16;
 /// unmapped: some tens of milliseconds.
 const PATIENCE: u32 = 1000;
 
+/// With so many items, looking for a gap costs more than it saves.
+const FEW: usize = 4;
+
 /// One range to be made present.
 pub(super) struct Wanted {
     pub(super) begin: usize,
@@ -59,6 +62,7 @@ impl Work {
     fn enter_all(&mut self, items: &impl Items) -> Result<()> {
         self.seen = MapKind::ALLOC;
         self.began = self.device.table.version();
+        self.has_many = items.len() > FEW;
         self.begin_pack(items);
         for index in 0..items.len() {
             let item = items.item(index);
@@ -78,7 +82,7 @@ impl Work {
             } else {
                 self.plan_pack_from(items, index, &item);
                 let followed = index + 1 < items.len() && items.kind(index + 1).parent() == Some(index);
-                if usual && !followed && self.hold_new(&item)? {
+                if usual && !followed && self.has_many && self.hold_new(&item)? {
                     continue;
                 }
             }
@@ -129,11 +133,23 @@ impl Work {
             return Ok(false);
         }
         let Item { base, begin, size, kind, label } = *item;
-        let Some(version) = self.recent.absent(&self.device.table, begin, size) else { return Ok(false) };
+        let Some(version) = self.absent(begin, size) else { return Ok(false) };
         let wanted = Wanted { begin, base, size, padding: 0, label, kind, count: Count::Yes };
         let Some(entry) = self.create(&wanted, version)? else { return Ok(false) };
         self.held.push(Held::of_new(entry, &wanted));
         Ok(true)
+    }
+
+    /// Whether nothing of a range is present, and the version of the table that has it so.
+    #[inline]
+    pub(super) fn absent(&mut self, host: usize, size: usize) -> Option<usize> {
+        if self.has_many {
+            return self.recent.absent(&self.device.table, host, size);
+        }
+        match self.device.table.lookup_at(host, size) {
+            (Relation::Absent, version) if size != 0 => Some(version),
+            _ => None,
+        }
     }
 
     /// Expands an item by its mapper. The first component stands for the item.
@@ -409,7 +425,9 @@ impl Work {
             part.into_iter().for_each(|part| self.take_part_back(part));
             return Ok(None);
         };
-        self.recent.fill_gap(&self.device.table, version, begin, size);
+        if self.has_many {
+            self.recent.fill_gap(&self.device.table, version, begin, size);
+        }
         if self.is_region {
             entry.set_region_of(crate::sync::this_thread());
         }

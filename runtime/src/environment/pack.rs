@@ -188,7 +188,7 @@ impl Work {
         if item.kind.parent().is_some() && !pair {
             return 0;
         }
-        let absent = self.recent.absent(&self.device.table, item.begin, item.size).is_some();
+        let absent = self.absent(item.begin, item.size).is_some();
         if absent { (item.size + ALIGNMENT).next_multiple_of(ALIGNMENT) } else { 0 }
     }
 

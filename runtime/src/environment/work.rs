@@ -32,6 +32,8 @@ pub struct Work {
     /// A target region, whose data nobody else has when it ends.
     pub(super) is_region: bool,
     pub(super) recent: Recent,
+    /// So many items that gaps of the table are worth remembering.
+    pub(super) has_many: bool,
     /// Version of the present table when it began.
     pub(super) began: usize,
     /// The meanings of all items together: what `enter` came across.
@@ -166,6 +168,7 @@ impl Work {
             unified_shared_memory,
             is_region: false,
             recent: Recent::default(),
+            has_many: false,
             began: 0,
             seen: MapKind::ALLOC,
             held: Vec::new(),
