@@ -6,7 +6,7 @@
 use crate::allocations::WrongFree;
 use crate::items::Damage;
 use crate::label::Label;
-use gangway_backend::SourceLocation;
+use gangway_backend::{AllocationKind, SourceLocation};
 use std::fmt;
 
 /// Result of a runtime operation. The error is boxed: it is large, and success
@@ -122,12 +122,21 @@ pub enum ErrorKind {
     },
     /// The device has no memory left.
     OutOfMemory {
+        /// Which memory.
+        memory: AllocationKind,
         /// The item; none for compiler-made copies.
         wanted: HostRange,
         /// Bytes asked of the device.
         requested: usize,
         /// Bytes the program has mapped on the device.
         mapped: usize,
+    },
+    /// Host memory could not be pinned for the device.
+    Pin {
+        /// The memory.
+        wanted: HostRange,
+        /// What the back end says.
+        source: gangway_backend::Error,
     },
     /// A copy failed.
     Transfer(gangway_backend::Error),
@@ -291,6 +300,8 @@ pub enum MappedAction {
     Update,
 }
 
+const MAY_PIN: &str = "system and driver bound what a process may pin (`ulimit -l`): pin less, or use ordinary \
+                       memory, which every copy can use";
 const UNMAP_BY_ADDRESS: &str = "an item is unmapped by the address it was mapped with";
 
 impl fmt::Display for ErrorKind {
@@ -383,16 +394,30 @@ impl fmt::Display for ErrorKind {
                 list(f, "mapped nearby", near)?;
                 write!(f, "\n  help: {help}")
             }
-            Self::OutOfMemory { wanted, requested, mapped } => {
-                write!(f, "out of device memory: {requested} bytes wanted")?;
+            Self::OutOfMemory { memory, wanted, requested, mapped } => {
+                let (which, help) = match memory {
+                    AllocationKind::Device => (
+                        "device memory",
+                        "unmap what is not needed (target exit data), or work in smaller pieces",
+                    ),
+                    AllocationKind::Host => ("pinned memory of the host", MAY_PIN),
+                    AllocationKind::Shared => (
+                        "memory that host and device share",
+                        "free what is not needed, or work in smaller pieces",
+                    ),
+                };
+                write!(f, "out of {which}: {requested} bytes wanted")?;
                 if wanted.begin != 0 {
                     write!(f, " for {wanted}")?;
                 }
-                write!(
-                    f,
-                    ", {mapped} bytes mapped already\n  \
-                     help: unmap what is not needed (target exit data), or work in smaller pieces"
-                )
+                write!(f, ", {mapped} bytes mapped already\n  help: {help}")
+            }
+            Self::Pin { wanted, source } => {
+                write!(f, "{wanted} cannot be pinned: {source}\n  help: ")?;
+                f.write_str(match source {
+                    gangway_backend::Error::Unsupported { .. } => "this device copies from ordinary memory",
+                    _ => MAY_PIN,
+                })
             }
             Self::Transfer(source) => write!(f, "copying failed: {source}"),
             Self::Launch { kernel, source } => write!(f, "kernel {kernel} failed: {source}"),

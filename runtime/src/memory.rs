@@ -369,7 +369,10 @@ pub fn mapped_address(device: &'static Device, host: usize) -> Option<DevicePtr>
 /// The device does not support it.
 pub unsafe fn pin(device: &'static Device, host: usize, size: usize) -> Result<DevicePtr> {
     // SAFETY: the caller's promise.
-    unsafe { device.open()?.device.pin_host(host as *mut u8, size) }.map_err(|e| device.backend_error(e))
+    unsafe { device.open()?.device.pin_host(host as *mut u8, size) }.map_err(|source| {
+        let wanted = HostRange { begin: host, size, label: Label::NONE };
+        Error::new(ErrorKind::Pin { wanted, source }, device.number(), None)
+    })
 }
 
 /// Undoes [`pin`].

@@ -74,9 +74,14 @@ impl Device {
 
     #[cold]
     fn no_memory(&self, site: &Site, request: &AllocationRequest, error: BackendError) -> Box<Error> {
-        let AllocationRequest { host, size, label, .. } = *request;
+        let AllocationRequest { host, size, purpose, label, .. } = *request;
+        let memory = match purpose {
+            Purpose::Program(kind) => kind,
+            Purpose::Runtime { .. } => AllocationKind::Device,
+        };
         let kind = match error {
             BackendError::OutOfMemory { requested } => ErrorKind::OutOfMemory {
+                memory,
                 wanted: HostRange { begin: host, size, label },
                 requested,
                 mapped: self.mapped_bytes(),

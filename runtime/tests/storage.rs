@@ -109,6 +109,28 @@ fn idle_streams_are_closed() {
     }
 }
 
+/// A program that is refused memory learns which kind is short, and what bounds it.
+#[test]
+fn refusals_name_the_kind_of_memory() {
+    const MEMORY: usize = 1 << 20;
+    let (world, _mock) = World::mock(Options { memory: MEMORY, ..Options::LAZY });
+    let refusal =
+        |kind| memory::allocate(world.device, MEMORY + 1, kind, &Site::NONE).unwrap_err().to_string();
+    for (kind, expected, help) in [
+        (AllocationKind::Device, "out of device memory: 1048577 bytes wanted", "unmap what is not needed"),
+        (AllocationKind::Host, "out of pinned memory of the host: 1048577 bytes wanted", "ulimit -l"),
+        (AllocationKind::Shared, "out of memory that host and device share: 1048577", "free what is"),
+    ] {
+        let message = refusal(kind);
+        assert!(message.contains(expected) && message.contains(help), "{message}");
+    }
+    let bytes = [0u8; 64];
+    // SAFETY: the device refuses.
+    let refused = unsafe { memory::pin(world.device, bytes.as_ptr().addr(), 64) }.unwrap_err();
+    let message = refused.to_string();
+    assert!(message.contains(" of 64 bytes cannot be pinned: "), "{message}");
+}
+
 /// Nobody destroys a stream while another thread is about to wait for its end.
 #[test]
 fn a_stream_that_somebody_waits_for_stays() {
