@@ -14,8 +14,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 #[cfg(not(loom))]
 mod fork;
+mod idle_streams;
 #[cfg(not(loom))]
 pub(crate) use fork::DeviceLocks;
+use idle_streams::IdleStreams;
 
 /// A device the program can name. Devices are made when the first image for
 /// their type is registered and live as long as the process.
@@ -35,7 +37,7 @@ pub struct Device {
     pub(crate) images_pending: AtomicBool,
     /// Whose turn it is to load images.
     pub(crate) loading: Turn,
-    idle_streams: Mutex<Vec<StreamHandle>>,
+    idle_streams: IdleStreams,
     /// Queues that the program owns.
     queues: Mutex<Vec<Arc<queue::Shared>>>,
     /// What of the host has storage here.
@@ -71,7 +73,7 @@ impl Device {
             lost: AtomicBool::new(false),
             images_pending: AtomicBool::new(false),
             loading: Turn::default(),
-            idle_streams: Mutex::new(Vec::new()),
+            idle_streams: IdleStreams::new(),
             queues: Mutex::new(Vec::new()),
             table: PresentTable::new(),
         }
@@ -200,15 +202,12 @@ impl Device {
     }
 
     fn pooled_stream(&self, opened: &Opened) -> std::result::Result<StreamHandle, gangway_backend::Error> {
-        if let Some(stream) = self.idle_streams.lock().unwrap_or_else(PoisonError::into_inner).pop() {
-            return Ok(stream);
-        }
-        opened.device.create_stream()
+        self.idle_streams.take().map_or_else(|| opened.device.create_stream(), Ok)
     }
 
     /// Keeps a stream for the next job.
     pub(crate) fn give_stream_back(&self, stream: StreamHandle) {
-        self.idle_streams.lock().unwrap_or_else(PoisonError::into_inner).push(stream);
+        self.idle_streams.put(stream);
     }
 
     fn queues(&self) -> MutexGuard<'_, Vec<Arc<queue::Shared>>> {
@@ -254,7 +253,7 @@ impl Device {
 
     /// Takes the streams that no construct uses.
     pub(crate) fn take_idle_streams(&self) -> Vec<StreamHandle> {
-        std::mem::take(&mut *self.idle_streams.lock().unwrap_or_else(PoisonError::into_inner))
+        self.idle_streams.take_all()
     }
 
     /// What it was opened with, if it is open and can be used.

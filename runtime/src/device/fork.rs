@@ -5,16 +5,15 @@ use super::Device;
 use crate::pool::Pool;
 use crate::queue;
 use crate::staging::{Staging, StagingLock};
-use gangway_backend::StreamHandle;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard};
 use std::thread::ThreadId;
 
 /// The locks of a device, in the order in which they are taken.
 pub(crate) struct DeviceLocks<'d> {
     opening: MutexGuard<'d, Vec<ThreadId>>,
     loading: MutexGuard<'d, Vec<ThreadId>>,
-    idle_streams: MutexGuard<'d, Vec<StreamHandle>>,
+    idle_streams: super::idle_streams::Held<'d>,
     pool: Option<crate::pool::PoolLock<'d>>,
     staging: Option<StagingLock<'d>>,
     queues: MutexGuard<'d, Vec<Arc<queue::Shared>>>,
@@ -27,7 +26,7 @@ impl Device {
         DeviceLocks {
             opening: self.opening.lock(),
             loading: self.loading.lock(),
-            idle_streams: self.idle_streams.lock().unwrap_or_else(PoisonError::into_inner),
+            idle_streams: self.idle_streams.hold(),
             pool: self.opened_if_usable().and_then(|opened| opened.pool.as_ref()).map(Pool::hold),
             staging: self.opened_if_usable().and_then(|opened| opened.staging.as_ref()).map(Staging::hold),
             queues: self.queues(),

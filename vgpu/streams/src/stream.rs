@@ -38,8 +38,9 @@ enum Role {
 }
 
 /// Operations that run one after another. Handles are `Arc`s: a stream that is dropped while it
-/// has work ends when the work has.
+/// has work ends when the work has. No two share a cache line, as different threads use them.
 #[derive(Debug)]
+#[repr(align(128))]
 pub struct Stream {
     pub(crate) domain: Arc<Domain>,
     pub(crate) queue: Queue,
@@ -98,6 +99,11 @@ impl Stream {
             },
         };
         Self::with_role(domain, role, priority)
+    }
+
+    /// Whether the context has failed, or has been destroyed.
+    pub fn check(&self) -> Result<(), Error> {
+        self.domain.check()
     }
 
     /// As it was given, within the range there is.

@@ -92,6 +92,11 @@ impl Call {
         StreamRef::resolve(handle, self.entry.per_thread)
     }
 
+    /// The queue of the stream that a handle means, to wait for or to ask.
+    pub fn queue(&self, handle: CUstream) -> Result<Arc<gangway_streams::Stream>> {
+        StreamRef::queue_of(handle, self.entry.per_thread)
+    }
+
     /// The stream that a call without one works in.
     pub fn default_stream(&self) -> Result<StreamRef> {
         self.stream(CUstream::NULL)

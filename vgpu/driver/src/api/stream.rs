@@ -38,12 +38,12 @@ fn cuStreamDestroy_v2(_: &Call, stream: CUstream) -> Result {
 
 #[entry(per_thread = cuStreamQuery_ptsz)]
 fn cuStreamQuery(call: &Call, stream: CUstream) -> Result {
-    Ok(call.stream(stream)?.queue.query()?)
+    Ok(call.queue(stream)?.query()?)
 }
 
 #[entry(per_thread = cuStreamSynchronize_ptsz)]
 fn cuStreamSynchronize(call: &Call, stream: CUstream) -> Result {
-    Ok(call.stream(stream)?.queue.synchronize()?)
+    Ok(call.queue(stream)?.synchronize()?)
 }
 
 #[entry(per_thread = cuStreamGetFlags_ptsz)]

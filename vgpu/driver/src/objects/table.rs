@@ -77,7 +77,12 @@ struct Slot<T> {
     object: Option<Arc<T>>,
 }
 
-type Chunk<T> = Box<[RwLock<Slot<T>>]>;
+/// A slot in a cache line of its own: looking a handle up writes to its lock, and threads with
+/// handles of their own are not to wait for each other.
+#[repr(align(64))]
+struct Place<T>(RwLock<Slot<T>>);
+
+type Chunk<T> = Box<[Place<T>]>;
 
 /// All objects of a kind.
 pub struct Table<K: Backed> {
@@ -102,7 +107,7 @@ impl<K: Backed> Table<K> {
 
     fn slot(&self, index: u32) -> Option<&RwLock<Slot<K::Object>>> {
         let (chunk, at) = place(index);
-        self.chunks.get(chunk)?.get()?.get(at)
+        Some(&self.chunks.get(chunk)?.get()?.get(at)?.0)
     }
 
     fn take_slot(&self) -> Option<u32> {
@@ -117,7 +122,7 @@ impl<K: Backed> Table<K> {
         }
         free.used += 1;
         self.chunks[chunk].get_or_init(|| {
-            let empty = || RwLock::new(Slot { generation: 0, object: None });
+            let empty = || Place(RwLock::new(Slot { generation: 0, object: None }));
             std::iter::repeat_with(empty).take(FIRST_CHUNK << chunk).collect()
         });
         Some(index)

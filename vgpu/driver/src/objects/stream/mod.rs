@@ -13,8 +13,10 @@ use crate::abi::{CUstream, Result, Status, kind};
 use crate::objects::context::{self, Context, Dependent};
 use crate::objects::table::backed;
 
-/// A stream that a program has created.
+/// A stream that a program has created. Each call counts its users up and down, so two streams,
+/// which two threads may have, share no cache line.
 #[derive(Debug)]
+#[repr(align(128))]
 pub struct Stream {
     pub handle: CUstream,
     pub queue: Arc<gangway_streams::Stream>,
@@ -65,6 +67,21 @@ pub struct StreamRef {
 }
 
 impl StreamRef {
+    /// The queue of the stream that a handle means, for calls that put no work into it. A created
+    /// stream's context is not touched: all threads would count its users.
+    pub fn queue_of(handle: CUstream, per_thread: bool) -> Result<Arc<gangway_streams::Stream>> {
+        match handle.raw() {
+            0 | stream_handle::LEGACY | stream_handle::PER_THREAD => {
+                Ok(Self::resolve(handle, per_thread)?.queue)
+            }
+            _ => {
+                let stream = handle.get()?;
+                stream.queue.check()?;
+                Ok(Arc::clone(&stream.queue))
+            }
+        }
+    }
+
     /// The stream that a handle means. The default stream is the calling thread's own or the
     /// context's; that depends on the called function.
     pub fn resolve(handle: CUstream, per_thread: bool) -> Result<Self> {
