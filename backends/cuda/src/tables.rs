@@ -4,6 +4,11 @@
 //! A launch writes its table with plain stores, so it allocates nothing and copies nothing.
 //! Tables stand one behind the other. When everything in the stream is done, the memory is
 //! used again from its beginning. It grows if a program launches more without ever waiting.
+//!
+//! The parameters of the kernel would hold a table, too. But GCC's code follows a generic pointer,
+//! and only `cvta.param` makes one to a parameter: PTX 7.7, for `sm_70` and later. GCC 12 writes
+//! older PTX for older devices, so each entry would need a wrapper of ours, and older cards this
+//! memory still. Besides, parameters end at 4 KiB, which is 512 items.
 
 use crate::context::Context;
 use crate::driver::types::{Address, HOST_MEMORY_FOR_ALL};
