@@ -223,7 +223,11 @@ fn root<'a>(frames: &[(&str, &'a str)]) -> Option<&'a str> {
 /// Whether a frame is this library's. Of functions that were inlined the compiler notes
 /// the bare name, so their place has to tell.
 fn is_ours(&(function, place): &(&str, &str), root: Option<&str>) -> bool {
-    let from_here = || Some(place.strip_prefix("at ")?.starts_with(root?));
+    let from_here = || {
+        // Places below the current folder are told relative to it.
+        let current = std::env::current_dir().ok()?;
+        Some(current.join(place.strip_prefix("at ")?).starts_with(current.join(root?)))
+    };
     (function.starts_with("gangway_") && function.contains("::"))
         || (place.contains(".rs:") && from_here() == Some(true))
 }
@@ -284,6 +288,10 @@ mod tests {
             assert!(!is_ours(&("main", "at program.c:9:1"), root));
             assert!(!is_ours(&("gangway_probe", "at /elsewhere/a.rs:1:1"), root));
         }
+        let below = std::env::current_dir().unwrap();
+        let root_of_all = format!("{}/", below.parent().unwrap().display());
+        assert!(is_ours(&("allocate", "at ./src/extensions.rs:1:1"), Some(&root_of_all)));
+        assert!(!is_ours(&("allocate", "at ./src/extensions.rs:1:1"), Some("/elsewhere/")));
         assert_eq!(root(&[("main", "at program.c:9:1"), ("a", "")]), None);
         assert!(!is_ours(&("a", "at /elsewhere/a.rs:1:1"), None));
     }
