@@ -11,6 +11,8 @@ use crate::programs::{Programs, Runtime};
 enum Kind {
     /// Driver calls of one region whose data is present: the launch, and the wait.
     Calls,
+    /// Time of the driver's calls alone, which no runtime goes below.
+    Floor,
     /// Time without kernels, as a part of stock's.
     Time(f64),
     /// Regions of two threads against those of one.
@@ -47,6 +49,7 @@ const CASES: &[Case] = &[
     case("calls-empty", "driver calls, empty region", "regions", "empty", Kind::Calls),
     case("calls-1", "driver calls, 1 present map", "regions", "present-1", Kind::Calls),
     case("calls-20", "driver calls, 20 present maps", "regions", "present-20", Kind::Calls),
+    case("empty-floor", "launch and wait, without a runtime", "floor", "", Kind::Floor),
     case("empty", "empty region", "regions", "empty", REGION),
     case("present-1", "region, 1 present map", "regions", "present-1", REGION),
     case("present-5", "region, 5 present maps", "regions", "present-5", REGION),
@@ -79,7 +82,11 @@ impl Row {
     }
 
     pub fn cells(&self) -> [String; 6] {
-        let result = if self.passes { "pass" } else { "MISS" };
+        let result = match &*self.wanted {
+            "-" => "-",
+            _ if self.passes => "pass",
+            _ => "MISS",
+        };
         let Self { stock, ours, figure, wanted, .. } = self;
         [self.title.into(), stock.clone(), ours.clone(), figure.clone(), wanted.clone(), result.into()]
     }
@@ -100,6 +107,7 @@ impl Case {
     fn measure(&self, programs: &Programs, rounds: usize) -> Result<Row> {
         match self.kind {
             Kind::Calls => self.calls(programs),
+            Kind::Floor => self.floor(programs, rounds),
             Kind::Time(wanted) => self.time(programs, rounds, wanted),
             Kind::Scaling(wanted) => self.scaling(programs, rounds, wanted),
             Kind::Overhead(wanted) => self.overhead(programs, wanted),
@@ -145,6 +153,13 @@ impl Case {
         });
         let shown = |calls| format!("{:.0}", all(calls));
         Ok(self.row(shown(&stock), shown(&ours), shown(&ours), "2: launch and wait".into(), passes))
+    }
+
+    fn floor(&self, programs: &Programs, rounds: usize) -> Result<Row> {
+        let once = |_| figure(&self.run(programs, Runtime::Stock, true)?, "best_ns");
+        let times = (0..rounds).map(once).collect::<Result<Vec<_>>>()?;
+        let shown = time(median(&times));
+        Ok(self.row(shown.clone(), shown, "-".into(), "-".into(), true))
     }
 
     fn time(&self, programs: &Programs, rounds: usize, wanted: f64) -> Result<Row> {

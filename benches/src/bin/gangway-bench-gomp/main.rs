@@ -93,8 +93,9 @@ fn document(text: &str, facts: &[(&'static str, String)], rounds: usize) -> Stri
            `cuLaunchKernel` by itself. What is left is the runtime, and the driver's other calls. The best\n  \
            of many batches counts; figures are medians of {rounds} processes. The figure is our time / that\n  \
            of stock.\n\
-         - An empty region has no maps, so stock libgomp makes no table for it. What either runtime\n  \
-           adds there to the two calls of the driver are some ten nanoseconds.\n\
+         - An empty region has no maps, so stock libgomp makes no table for it, and launches and waits\n  \
+           without anything else. The two calls by themselves, which no runtime can do without, are\n  \
+           the row above: they take about 0.3 of its time.\n\
          - Two host threads launch regions with an array each. The figure is how many regions they launch\n  \
            in the time that one thread takes for one; a machine with other work has no second processor\n  \
            for it. In brackets is what a region takes of its thread's processor, alone and beside the\n  \

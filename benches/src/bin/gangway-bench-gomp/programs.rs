@@ -24,6 +24,7 @@ pub struct Programs {
 /// Sources below `benches`, the programs that they become, and what they need besides.
 const SOURCES: &[(&str, &str, &str)] = &[
     ("gpu/regions.c", "regions", "-ldl"),
+    ("gomp/floor.c", "floor", "-ldl"),
     ("gomp/mapping.c", "mapping", "-lm"),
     ("gomp/stream.c", "stream", "-ldl"),
     ("gomp/descriptors.f90", "descriptors", "-lm"),
