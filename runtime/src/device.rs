@@ -201,11 +201,14 @@ impl Device {
         self.pooled_stream(opened).map(Some)
     }
 
+    // Not in its callers: devices without streams share those with this.
+    #[inline(never)]
     fn pooled_stream(&self, opened: &Opened) -> std::result::Result<StreamHandle, gangway_backend::Error> {
         self.idle_streams.take().map_or_else(|| opened.device.create_stream(), Ok)
     }
 
     /// Keeps a stream for the next job.
+    #[inline(never)]
     pub(crate) fn give_stream_back(&self, stream: StreamHandle) {
         self.idle_streams.put(stream);
     }
