@@ -4,11 +4,10 @@ use crate::devices::omp_get_initial_device;
 use crate::guard::guard;
 use crate::host::Host;
 use crate::message::print_line;
+use crate::repeats;
 use gangway_backend::HostCallOutcome;
 use gangway_runtime::host_calls::{self, Clash};
-use std::collections::BTreeSet;
 use std::ffi::{CStr, c_char, c_int, c_void};
-use std::sync::{Mutex, PoisonError};
 
 /// `gangway_host_call` on the host: the function runs at once, on the caller's block.
 ///
@@ -94,14 +93,9 @@ unsafe fn text(name: *const c_char) -> Option<String> {
 
 /// Says, once for each number, that nobody has registered what code calls.
 fn tell_unknown(device: i32, function: u64) {
-    /// Numbers that messages are written for.
-    const MOST: usize = 64;
-    static TOLD: Mutex<BTreeSet<u64>> = Mutex::new(BTreeSet::new());
-    let mut told = TOLD.lock().unwrap_or_else(PoisonError::into_inner);
-    if told.len() >= MOST || !told.insert(function) {
+    if !repeats::is_first_unknown(function) {
         return;
     }
-    drop(told);
     let names = host_calls::names();
     let known = match names.is_empty() {
         true => "none is".to_owned(),

@@ -12,15 +12,26 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// Warnings that are remembered. Programs have fewer constructs that fail.
 const MOST: usize = 1024;
 
-static SAID: Mutex<Said> = Mutex::new(Said { warnings: Vec::new(), repeated: [0; 2], process: 0 });
+/// Unknown functions that are told of.
+const MOST_UNKNOWN: usize = 64;
+
+static SAID: Mutex<Said> = Mutex::new(Said::nothing(0));
 
 /// What this process has been told.
 pub(crate) struct Said {
     warnings: Vec<Warning>,
     /// For each [`Subject`].
     repeated: [u64; 2],
+    /// Numbers of functions that devices have called and nobody has registered.
+    unknown: Vec<u64>,
     /// A forked child begins anew.
     process: u32,
+}
+
+impl Said {
+    const fn nothing(process: u32) -> Self {
+        Self { warnings: Vec::new(), repeated: [0; 2], unknown: Vec::new(), process }
+    }
 }
 
 /// What warnings are about.
@@ -52,7 +63,7 @@ fn said() -> MutexGuard<'static, Said> {
     let mut said = hold();
     let process = std::process::id();
     if said.process != process {
-        *said = Said { warnings: Vec::new(), repeated: [0; 2], process };
+        *said = Said::nothing(process);
     }
     said
 }
@@ -78,6 +89,17 @@ pub(crate) fn is_first(subject: Subject, error: &Error) -> bool {
         said.warnings.push(warning);
     }
     true
+}
+
+/// Whether an unknown function is to be told of: once, and not if there are many of them.
+#[cold]
+pub(crate) fn is_first_unknown(function: u64) -> bool {
+    let mut said = said();
+    let first = said.unknown.len() < MOST_UNKNOWN && !said.unknown.contains(&function);
+    if first {
+        said.unknown.push(function);
+    }
+    first
 }
 
 /// Says how often it has happened again, at the end of the process.

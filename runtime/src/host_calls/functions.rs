@@ -1,5 +1,7 @@
 //! The functions that devices can call, by number.
 
+#[cfg(not(loom))]
+use super::named;
 use gangway_backend::HostCallOutcome;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -71,14 +73,19 @@ pub(super) fn run(device: i32, number: u64, block: &mut [u8]) -> HostCallOutcome
     }
 }
 
-/// The lock of the functions, for a fork.
+/// The locks of the functions, for a fork.
 #[cfg(not(loom))]
 pub(crate) struct FunctionsLock {
+    _names: std::sync::MutexGuard<'static, named::Names>,
     _functions: std::sync::RwLockReadGuard<'static, BTreeMap<u64, Function>>,
 }
 
-/// Takes the lock, for a fork: nobody changes the functions meanwhile.
+/// Takes the locks, for a fork: nobody changes the functions meanwhile. Who registers a name takes
+/// them in this order.
 #[cfg(not(loom))]
 pub(crate) fn hold() -> FunctionsLock {
-    FunctionsLock { _functions: FUNCTIONS.read().unwrap_or_else(PoisonError::into_inner) }
+    FunctionsLock {
+        _names: named::registered(),
+        _functions: FUNCTIONS.read().unwrap_or_else(PoisonError::into_inner),
+    }
 }

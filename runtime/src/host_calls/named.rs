@@ -14,14 +14,17 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 pub type Function = unsafe extern "C" fn(block: *mut c_void, size: usize);
 
 /// One of them.
-struct Registered {
+pub(super) struct Registered {
     name: String,
     function: usize,
     /// How often it has been registered: a name may stand in several files of a program.
     count: usize,
 }
 
-static NAMES: Mutex<BTreeMap<u64, Registered>> = Mutex::new(BTreeMap::new());
+/// Functions by number.
+pub(super) type Names = BTreeMap<u64, Registered>;
+
+static NAMES: Mutex<Names> = Mutex::new(BTreeMap::new());
 
 thread_local! {
     /// The device whose call this thread serves.
@@ -52,7 +55,8 @@ pub fn names() -> Vec<String> {
     registered().values().map(|function| function.name.clone()).collect()
 }
 
-fn registered() -> MutexGuard<'static, BTreeMap<u64, Registered>> {
+/// Takes the lock of the names, also for a fork: a program may be loading a library meanwhile.
+pub(super) fn registered() -> MutexGuard<'static, Names> {
     NAMES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
