@@ -167,6 +167,11 @@ impl Block {
         } else {
             self.size = size as usize;
         }
+        self.forget_data();
+    }
+
+    /// Empties the block, and keeps memory for a small one.
+    fn forget_data(&mut self) {
         self.data.clear();
         self.data.shrink_to(KEPT / 16);
     }
@@ -223,14 +228,61 @@ impl Block {
                 false => HostCallOutcome::Malformed,
             };
         }
-        if !self.reserve(size) || !with.fetch(address, &mut self.bytes()[..size]) {
-            return HostCallOutcome::Malformed;
-        }
-        match with.run(function, &mut self.bytes()[..size]) {
-            HostCallOutcome::Answered if !with.give(address, &self.bytes()[..size]) => {
-                HostCallOutcome::Malformed
+        let outcome = if self.reserve(size) && with.fetch(address, &mut self.bytes()[..size]) {
+            match with.run(function, &mut self.bytes()[..size]) {
+                HostCallOutcome::Answered if !with.give(address, &self.bytes()[..size]) => {
+                    HostCallOutcome::Malformed
+                }
+                outcome => outcome,
             }
-            outcome => outcome,
+        } else {
+            HostCallOutcome::Malformed
+        };
+        // Now, not at the lane's next call: each lane of each port might ask for the largest block.
+        self.forget_data();
+        outcome
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Fetches anything and has every function.
+    struct All;
+
+    impl Serve for All {
+        fn run(&self, _: u64, _: &mut [u8]) -> HostCallOutcome {
+            HostCallOutcome::Answered
         }
+
+        fn fetch(&self, _: u64, _: &mut [u8]) -> bool {
+            true
+        }
+
+        fn give(&self, _: u64, _: &[u8]) -> bool {
+            true
+        }
+    }
+
+    #[test]
+    fn large_blocks_do_not_stay() {
+        // SAFETY: all zero is a channel without calls.
+        let channel: &'static Channel = Box::leak(unsafe { Box::new_zeroed().assume_init() });
+        let port = &channel.ports[3];
+        port.lanes.store(u32::MAX, Ordering::Relaxed);
+        port.request.store(Request::BeginAndRun as u32, Ordering::Relaxed);
+        for lane in 0..LANES {
+            port.size[lane].store(8 << 20, Ordering::Relaxed);
+            port.address[lane].store(4096, Ordering::Relaxed);
+            port.outcome[lane].store(u32::MAX, Ordering::Relaxed);
+        }
+        channel.doorbells[3].store(1, Ordering::Release);
+        let reader = Reader::new(channel);
+        reader.serve(3, &All);
+        let answered = HostCallOutcome::Answered.number();
+        assert!(port.outcome.iter().all(|outcome| outcome.load(Ordering::Relaxed) == answered));
+        let call = reader.calls[3].lock().unwrap();
+        assert!(call.blocks.iter().all(|block| block.data.capacity() <= KEPT / 16));
     }
 }
