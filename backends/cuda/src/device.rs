@@ -332,12 +332,15 @@ impl Device for CudaDevice {
     }
 
     fn allocate_visible(&self, size: usize) -> Result<VisibleMemory> {
-        host_call::allocate_visible(&self.context, size)
+        let memory = memory::allocate_visible(&self.context, size)?;
+        // SAFETY: so many bytes have been allocated, and nobody has seen them.
+        unsafe { memory.host.write_bytes(0, size) };
+        Ok(memory)
     }
 
     unsafe fn deallocate_visible(&self, memory: VisibleMemory) -> Result<()> {
         // SAFETY: the caller's promise.
-        unsafe { host_call::deallocate_visible(&self.context, memory) }
+        unsafe { memory::free_visible(&self.context, memory) }
     }
 
     fn connect_host_calls(&self, service: HostCallService) -> Result<()> {

@@ -11,8 +11,9 @@ use crate::driver::types::{
     SUCCESS,
 };
 use crate::stream::Stream;
-use gangway_backend::{AllocationKind, DevicePtr, Error, Result};
+use gangway_backend::{AllocationKind, DevicePtr, Error, Result, VisibleMemory};
 use std::ffi::c_void;
+use std::ptr::NonNull;
 use std::sync::OnceLock;
 
 /// The part of a device's memory that the pool may keep for later, at most: a fourth.
@@ -188,13 +189,7 @@ pub(crate) unsafe fn pin(context: &Context, host: *mut u8, size: usize) -> Resul
     if code != HOST_MEMORY_ALREADY_REGISTERED {
         context.checked(code, "cuMemHostRegister")?;
     }
-    let mut address = 0;
-    let to = &raw mut address;
-    context.within("cuMemHostGetDevicePointer", |api| {
-        // SAFETY: the driver writes one address.
-        unsafe { (api.memory_device_address_of_host)(to, pointer, 0) }
-    })?;
-    Ok(DevicePtr(address as usize))
+    device_address(context, pointer)
 }
 
 /// Undoes [`pin`].
@@ -205,4 +200,44 @@ pub(crate) unsafe fn unpin(context: &Context, host: *mut u8) -> Result<()> {
     // SAFETY: the caller's promise.
     let code = context.code_within(|api| unsafe { (api.memory_unregister_host)(host.cast()) });
     if code == DEINITIALIZED { Ok(()) } else { context.checked(code, "cuMemHostUnregister") }
+}
+
+/// Where the device sees pinned memory of the host.
+fn device_address(context: &Context, pointer: *mut c_void) -> Result<DevicePtr> {
+    let mut address: Address = 0;
+    let to = &raw mut address;
+    context.within("cuMemHostGetDevicePointer", |api| {
+        // SAFETY: the driver writes one address.
+        unsafe { (api.memory_device_address_of_host)(to, pointer, 0) }
+    })?;
+    Ok(DevicePtr(address as usize))
+}
+
+/// Allocates memory of the host that the device sees. What stands in it is not said.
+pub(crate) fn allocate_visible(context: &Context, size: usize) -> Result<VisibleMemory> {
+    let mut pointer: *mut c_void = std::ptr::null_mut();
+    let to = &raw mut pointer;
+    context.within("cuMemHostAlloc", |api| {
+        // SAFETY: the driver writes one address.
+        unsafe { (api.memory_allocate_host)(to, size, HOST_MEMORY_FOR_ALL) }
+    })?;
+    let host = NonNull::new(pointer.cast::<u8>()).ok_or(Error::OutOfMemory { requested: size })?;
+    match device_address(context, pointer) {
+        Ok(device) => Ok(VisibleMemory { host, device }),
+        Err(error) => {
+            // SAFETY: allocated above.
+            let _ = context.code_within(|api| unsafe { (api.memory_free_host)(pointer) });
+            Err(error)
+        }
+    }
+}
+
+/// Gives it back.
+///
+/// # Safety
+/// It comes from [`allocate_visible`], and nobody uses it.
+pub(crate) unsafe fn free_visible(context: &Context, memory: VisibleMemory) -> Result<()> {
+    // SAFETY: the caller's promise.
+    let code = context.code_within(|api| unsafe { (api.memory_free_host)(memory.host.as_ptr().cast()) });
+    if context.frees_by_itself(code) { Ok(()) } else { context.checked(code, "cuMemFreeHost") }
 }

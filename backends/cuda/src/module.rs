@@ -45,12 +45,13 @@ impl CudaModule {
         environment: DeviceEnvironment,
     ) -> Result<Self> {
         let module = load::load(&context, image)?;
+        let details = gangway_image::details(image).ok();
         let mut this = Self {
             context,
             properties,
             module,
-            initialisers: Initialisers::of(image),
-            calls_host: host_call::calls_host(image),
+            initialisers: Initialisers::of(details.as_ref()),
+            calls_host: host_call::calls_host(details.as_ref()),
             entries: Entries::of(image),
             kernels: Mutex::default(),
             environment: None,

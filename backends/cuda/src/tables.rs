@@ -11,9 +11,9 @@
 //! memory still. Besides, parameters end at 4 KiB, which is 512 items.
 
 use crate::context::Context;
-use crate::driver::types::{Address, HOST_MEMORY_FOR_ALL};
-use gangway_backend::{Error, Result};
-use std::ffi::c_void;
+use crate::driver::types::Address;
+use crate::memory;
+use gangway_backend::{Result, VisibleMemory};
 use std::ptr::NonNull;
 
 /// Slots of a block: the tables of several hundred launches.
@@ -32,13 +32,9 @@ pub(crate) struct Tables {
 
 #[derive(Debug)]
 struct Block {
-    memory: NonNull<u64>,
-    device: Address,
+    memory: VisibleMemory,
     slots: usize,
 }
-
-// SAFETY: the memory is only reached through the block, by whoever has the stream's lock.
-unsafe impl Send for Block {}
 
 impl Tables {
     /// Writes a table; answers where the device sees it. The caller holds the stream's lock
@@ -56,15 +52,13 @@ impl Tables {
         let block = &self.blocks[self.current];
         // SAFETY: so many slots are free, and the table alone gets them.
         unsafe {
-            block
-                .memory
-                .add(self.used)
-                .copy_from_nonoverlapping(NonNull::from(arguments).cast(), arguments.len());
+            let slots: NonNull<u64> = block.memory.host.cast();
+            slots.add(self.used).copy_from_nonoverlapping(NonNull::from(arguments).cast(), arguments.len());
         }
-        let address = block.device + (self.used * size_of::<u64>()) as Address;
+        let address = block.memory.device.0 + self.used * size_of::<u64>();
         self.used += arguments.len();
         self.written += 1;
-        Ok(address)
+        Ok(address as Address)
     }
 
     /// How many tables have been written: their kernels are in the stream.
@@ -86,7 +80,8 @@ impl Tables {
         let mut result = Ok(());
         for block in self.blocks {
             // All of them, whatever becomes of one.
-            result = result.and(block.free(context));
+            // SAFETY: allocated below, and the stream is idle.
+            result = result.and(unsafe { memory::free_visible(context, block.memory) });
         }
         result
     }
@@ -94,31 +89,6 @@ impl Tables {
 
 impl Block {
     fn allocate(context: &Context, slots: usize) -> Result<Self> {
-        let bytes = slots * size_of::<u64>();
-        let (mut pointer, mut device): (*mut c_void, Address) = (std::ptr::null_mut(), 0);
-        let (to, to_device) = (&raw mut pointer, &raw mut device);
-        context.within("cuMemHostAlloc", |api| {
-            // SAFETY: the driver writes one address.
-            unsafe { (api.memory_allocate_host)(to, bytes, HOST_MEMORY_FOR_ALL) }
-        })?;
-        let asked = context.within("cuMemHostGetDevicePointer", |api| {
-            // SAFETY: as above, for memory of the driver's.
-            unsafe { (api.memory_device_address_of_host)(to_device, pointer, 0) }
-        });
-        match (NonNull::new(pointer.cast()), asked) {
-            (Some(memory), Ok(())) => Ok(Self { memory, device, slots }),
-            (None, _) => Err(Error::OutOfMemory { requested: bytes }),
-            (Some(_), Err(error)) => {
-                // SAFETY: allocated above.
-                let _ = context.code_within(|api| unsafe { (api.memory_free_host)(pointer) });
-                Err(error)
-            }
-        }
-    }
-
-    fn free(self, context: &Context) -> Result<()> {
-        // SAFETY: allocated above, and the stream is idle.
-        let code = context.code_within(|api| unsafe { (api.memory_free_host)(self.memory.as_ptr().cast()) });
-        if context.frees_by_itself(code) { Ok(()) } else { context.checked(code, "cuMemFreeHost") }
+        Ok(Self { memory: memory::allocate_visible(context, slots * size_of::<u64>())?, slots })
     }
 }

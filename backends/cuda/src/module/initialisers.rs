@@ -8,6 +8,7 @@ use crate::context::Context;
 use crate::driver::types::{Address, Handle};
 use crate::symbol::{allocate_now, free_now, function, global, read_now, write_now};
 use gangway_backend::{Error, Result};
+use gangway_image::Details;
 use std::sync::{Mutex, PoisonError};
 
 /// When functions are to be called.
@@ -55,13 +56,12 @@ pub(super) struct Initialisers {
 }
 
 impl Initialisers {
-    /// Reads the variables' names out of an image.
-    pub fn of(image: &[u8]) -> Self {
-        // What cannot be read has no such variables that anybody could find.
-        let details = gangway_image::details(image).unwrap_or_default();
+    /// Takes the variables' names out of what is known of an image. What cannot be read has no
+    /// such variables that anybody could find.
+    pub fn of(details: Option<&Details<'_>>) -> Self {
         let names = |when: When| {
             let prefix = when.names().function;
-            let names = details.globals.iter().map(|global| global.name);
+            let names = details.iter().flat_map(|details| &details.globals).map(|global| global.name);
             sorted(names.filter(|name| name.starts_with(prefix)))
         };
         Self { load: names(When::Load), unload: names(When::Unload), arrays: Mutex::default() }
@@ -136,9 +136,10 @@ mod tests {
             .visible .global .align 8 .u64 __init_array_object_a_9f_101 = g;\n\
             .visible .global .align 8 .u64 __fini_array_object_c_9f_7 = h;\n\
             .visible .global .align 4 .u32 other;\n";
-        let found = Initialisers::of(image.as_bytes());
+        let of = |image| Initialisers::of(gangway_image::details(image).ok().as_ref());
+        let found = of(image.as_bytes());
         assert_eq!(found.load, ["__init_array_object_a_9f_101", "__init_array_object_b_9f_65535"]);
         assert_eq!(found.unload, ["__fini_array_object_c_9f_7"]);
-        assert_eq!(Initialisers::of(b"no image").load, [""; 0]);
+        assert_eq!(of(b"no image").load, [""; 0]);
     }
 }
