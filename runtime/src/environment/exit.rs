@@ -18,7 +18,8 @@ use crate::present::{EntryRef, Relation, Release, Snapshot};
 use std::cmp::Reverse;
 
 /// Reports items that were to be unmapped or updated and are not mapped, and pointers to what
-/// is not mapped. OpenMP 5.2 sections 5.8.6 and 5.9 have them ignored, so this is only done on request (`GANGWAY_CHECK`).
+/// is not mapped. OpenMP 5.2 sections 5.8.6 and 5.9 have them ignored, so this is only done on
+/// request (`GANGWAY_CHECK`).
 pub type NeverMappedReport = fn(Box<crate::error::Error>);
 
 static NEVER_MAPPED: std::sync::OnceLock<NeverMappedReport> = std::sync::OnceLock::new();
