@@ -178,9 +178,12 @@ static void lose_primary(CUdeviceptr memory) {
     OK(cuDevicePrimaryCtxReset_v2(0));
 }
 
+// Far from where the system puts mappings by itself: a stack or a heap of another thread could take
+// the place as soon as it is free, and the late copy would find memory.
 static CUdeviceptr get_registered(size_t size) {
-    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    CHECK(memory != MAP_FAILED);
+    void *away = (void *)0x100000000000;
+    void *memory = mmap(away, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CHECK(memory == away);
     OK(cuCtxSetCurrent(owner));
     OK(cuMemHostRegister_v2(memory, size, 1));
     OK(cuCtxSetCurrent(worker));
