@@ -50,7 +50,8 @@ ptxas: bootstrap-test ## Compare what is read as PTX with what NVIDIA's assemble
 	scripts/ptxas.sh
 
 .PHONY: demo
-demo: bootstrap ## Compile the examples, run them on Gangway, check them, draw one
+demo: ## Compile the examples, run them on Gangway, check them, draw one
+	@scripts/bootstrap.sh demo
 	@scripts/progress.sh build/demo.log cargo xtask stage
 	@scripts/demo.sh
 

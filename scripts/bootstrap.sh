@@ -1,7 +1,7 @@
 #!/bin/bash
 # Installs what building and running the demo need on Debian 12.
 #
-#   scripts/bootstrap.sh [test] [packages] [docs]     also what tests, packing or the site need
+#   scripts/bootstrap.sh [demo] [test] [packages] [docs]     also what these need
 #
 # `make` calls it before anything else. It only adds what is missing, and does
 # nothing when nothing is. Without root it prints the one line that an
@@ -23,6 +23,8 @@ packages=(
   # The Rust whose LLVM is clang-22's, with its library's sources: it compiles the GPU device runtime.
   rustc-web cargo-web rust-web-src
 )
+# An example is a program of MPI.
+readonly FOR_DEMO=(mpich libmpich-dev)
 readonly FOR_PACKAGES=(
   # Debian packages, tarballs and Python wheels.
   dpkg-dev xz-utils python3 python3-wheel python3-venv
@@ -41,10 +43,11 @@ readonly FOR_TESTS=(
 readonly FOR_DOCS=(mkdocs)
 for group in "$@"; do
   case $group in
-    test) packages+=("${FOR_TESTS[@]}" "${FOR_PACKAGES[@]}" "${FOR_DOCS[@]}") ;;
+    demo) packages+=("${FOR_DEMO[@]}") ;;
+    test) packages+=("${FOR_TESTS[@]}" "${FOR_DEMO[@]}" "${FOR_PACKAGES[@]}" "${FOR_DOCS[@]}") ;;
     docs) packages+=("${FOR_DOCS[@]}") ;;
     packages) packages+=("${FOR_PACKAGES[@]}") ;;
-    *) echo "usage: $0 [test] [packages] [docs]" >&2; exit 2 ;;
+    *) echo "usage: $0 [demo] [test] [packages] [docs]" >&2; exit 2 ;;
   esac
 done
 # Debian's current Rust; the packages named cargo and rustc are too old.

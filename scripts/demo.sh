@@ -16,12 +16,13 @@ readonly flags=(-O2 -g -Wall -fopenmp -ffp-contract=off --offload-arch=sm_80,x86
 readonly gangway=$stage/bin/gangway
 
 mkdir -p "$out"
-rm -f "$out"/*.trace.json "$out"/*.html "$out"/*.png
+rm -f "$out"/*.data "$out"/*.trace.json "$out"/*.html "$out"/*.png
 
 echo "compiling the examples with the stock compilers"
 "$gangway" cc "${flags[@]}" examples/heat.c -o "$out/heat" -lm
 "$gangway" c++ "${flags[@]}" examples/nbody.cpp -o "$out/nbody"
 "$gangway" cc "${flags[@]}" examples/pipeline.c -o "$out/pipeline"
+"$gangway" cc "${flags[@]}" examples/checkpoint.c -o "$out/checkpoint" -lm
 # Without -g: flang-22 gives GPU code debug information that LLVM itself refuses.
 "$gangway" fc -O2 -fopenmp --offload-arch=sm_80,x86_64 -module-dir "$out" examples/cg.f90 -o "$out/cg"
 
@@ -32,7 +33,17 @@ for name in laplace heat_acc nbody_acc; do
 done
 gfortran-12 -O2 -fopenacc -foffload=nvptx-none -foffload=-lgfortran -J "$out" examples/cg_acc.f90 -o "$out/cg_acc"
 
-passed=0 failed=0 traces=()
+# MPI's compiler calls another one: mpich and Open MPI ask different variables which. Open MPI starts
+# nothing for root without being told to.
+export MPICH_CC="$PWD/$gangway cc" OMPI_CC="$PWD/$gangway cc"
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+mpi=
+if command -v mpicc >/dev/null && command -v mpiexec >/dev/null; then
+  mpi=yes
+  mpicc "${flags[@]}" examples/halo_mpi.c -o "$out/halo_mpi"
+fi
+
+passed=0 failed=0 skipped=() traces=()
 declare -A result
 
 # run DEVICE NAME ARGUMENT...: an example that clang built, with a report and a trace. The report of
@@ -47,6 +58,19 @@ run() {
     result[$device/$name]=right
     passed=$((passed + 1))
     traces+=("$PWD/$trace")
+  else
+    result[$device/$name]=WRONG
+    failed=$((failed + 1))
+  fi
+}
+
+# Two ranks, each with the device of its own process.
+run_mpi() {
+  local device=$1 name=$2
+  printf '\n=== mpiexec -n 2 gangway run --device %s -- %s\n' "$device" "$out/$name"
+  if OMP_TARGET_OFFLOAD=MANDATORY mpiexec -n 2 "$gangway" run --device "$device" -- "$out/$name"; then
+    result[$device/$name]=right
+    passed=$((passed + 1))
   else
     result[$device/$name]=WRONG
     failed=$((failed + 1))
@@ -72,14 +96,21 @@ for device in cpu vgpu; do
   run "$device" nbody
   run "$device" pipeline
   run "$device" cg
+  run "$device" checkpoint "$out/checkpoint-$device.data"
+  if [ -n "$mpi" ]; then
+    run_mpi "$device" halo_mpi
+  else
+    result[$device/halo_mpi]=skipped
+  fi
 done
+[ -n "$mpi" ] || skipped+=("halo_mpi: no MPI here (mpicc and mpiexec; Debian: apt-get install mpich libmpich-dev)")
 run_gcc mandelbrot "$out/mandelbrot.png"
 for name in laplace heat_acc cg_acc nbody_acc; do
   run_gcc "$name"
 done
 
 printf '\n%-12s %-12s %s\n' example 'CPU devices' 'virtual GPU'
-for name in heat nbody pipeline cg mandelbrot laplace heat_acc cg_acc nbody_acc; do
+for name in heat nbody pipeline cg checkpoint halo_mpi mandelbrot laplace heat_acc cg_acc nbody_acc; do
   printf '%-12s %-12s %s\n' "$name" "${result[cpu/$name]:--}" "${result[vgpu/$name]:--}"
 done
 printf '\n'
@@ -95,6 +126,9 @@ for picture in heat-cpu heat-vgpu mandelbrot; do
     echo "demo: $picture.png was not written"
     failed=$((failed + 1))
   fi
+done
+for reason in "${skipped[@]}"; do
+  echo "demo: skipped $reason"
 done
 echo "demo: $passed runs right, $failed wrong"
 [ "$failed" -eq 0 ]
