@@ -14,7 +14,9 @@ use crate::kernel::{check_limits, close_table};
 use crate::map_kind::MapKind;
 use crate::queue::Queue;
 use crate::regions::Region;
-use gangway_backend::{ArgumentTable, Completion, Kernel, Launch, Session, StreamHandle, TableRequest};
+use gangway_backend::{
+    ArgumentTable, Completion, Kernel, Launch, Session, SourceText, StreamHandle, TableRequest,
+};
 use std::cell::RefCell;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -32,6 +34,22 @@ pub struct Shape {
     /// Slots before the program's arguments that the compiler's kernels expect the
     /// runtime to fill, unless the image says it; they are null.
     pub leading_slots: usize,
+}
+
+impl Shape {
+    /// A launch of this shape, within the kernel's limits.
+    #[inline]
+    pub(crate) fn launch<'a>(&self, name: &'a str, kernel: &'a Kernel, source: SourceText) -> Launch<'a> {
+        Launch {
+            kernel,
+            name,
+            source,
+            teams: self.teams,
+            thread_limit: kernel.limits.bound(self.thread_limit),
+            trip_count: self.trip_count,
+            dynamic_group_memory: self.dynamic_group_memory,
+        }
+    }
 }
 
 /// A construct that only moves data.
@@ -329,15 +347,7 @@ impl Job {
         let mut table = fill_table(work, session, private, positions, kernel, items, shape)?;
         close_table(work, region.name, kernel, &mut table)?;
         work.publish()?;
-        let launch = Launch {
-            kernel,
-            name: region.name,
-            source: site.source,
-            teams: shape.teams,
-            thread_limit: kernel.limits.bound(shape.thread_limit),
-            trip_count: shape.trip_count,
-            dynamic_group_memory: shape.dynamic_group_memory,
-        };
+        let launch = shape.launch(region.name, kernel, site.source);
         let backend = work.backend();
         let run = || {
             // SAFETY: the table holds what the compiler says the kernel takes, and

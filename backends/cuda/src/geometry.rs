@@ -146,7 +146,6 @@ impl KernelBounds {
         Geometry { teams: [teams, 1, 1], threads: [threads, 1, 1] }
     }
 
-    /// The shape of a launch all of whose dimensions are the program's own.
     /// The shape of a launch of a kernel of GCC's for OpenMP: a thread of OpenMP is a warp,
     /// whose lanes are those of `simd`. A team never gets more of them than the device can
     /// run at once: GCC's code makes several rounds where it has been asked for more teams.

@@ -79,7 +79,8 @@ impl Launcher {
         let at_once = |threads| kernel.teams_at_once(context, properties, threads, shared);
         let asked = asked(launch);
         let Geometry { teams, threads } = match kernel.needs {
-            Needs::Gcc(_) => kernel.bounds.warps(&asked, &self.wishes, at_once),
+            Needs::Gcc(Entry::OpenMp) => kernel.bounds.warps(&asked, &self.wishes, at_once),
+            Needs::Gcc(Entry::OpenAcc) => Geometry::as_asked(&asked),
             Needs::Nothing | Needs::Reductions(_) => kernel.bounds.geometry(&asked, &self.wishes, at_once),
         };
         LaunchShape { teams, threads }

@@ -1,5 +1,6 @@
 //! This front end's part in the start and end of the process, and what its host library answers.
 
+use crate::debug;
 use crate::images;
 use crate::libgomp::{Libgomp, libgomp};
 use crate::links;
@@ -18,10 +19,7 @@ static FRONT_END: FrontEnd = FrontEnd::new(connect, hold, || {});
 
 /// What is set up once, when the back ends are known.
 fn connect() {
-    if std::env::var("GOMP_DEBUG").is_ok_and(|value| value.trim().parse().is_ok_and(|value: i64| value != 0))
-    {
-        message::print_debug();
-    }
+    debug::start();
     property::describe_host(c"GOMP", c"GNU", c"1.0");
     profiling::load_tools();
 }

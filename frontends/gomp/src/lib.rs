@@ -17,6 +17,7 @@
 //! | module | what |
 //! |---|---|
 //! | [`abi`] | the C layouts and numbers |
+//! | `debug` | what `GOMP_DEBUG` has printed |
 //! | `links` | `declare target link` variables |
 //! | [`table`] | the arrays of a construct as list items |
 //! | `structured` | the arrays of structured data |
@@ -41,6 +42,7 @@ pub mod abi;
 pub mod before_gcc_5;
 mod construct;
 pub mod data;
+mod debug;
 mod dependences;
 mod exports;
 pub mod fortran;

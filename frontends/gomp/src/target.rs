@@ -2,6 +2,7 @@
 
 use crate::abi::{argument, device, flags};
 use crate::construct::{Owned, destination, keep_private_values, site};
+use crate::debug;
 use crate::libgomp::{Body, libgomp};
 use crate::pending::Deferred;
 use crate::table::{Construct, Table};
@@ -97,6 +98,7 @@ impl Region {
             format!("NumTeams={};NumArgs={}", shape.teams[0], table.len())
         });
         let host = self.body as usize;
+        debug::openmp(device, &site, host, &shape);
         let finished = RUNTIME.run(device, site, host, table, &shape).and_then(|job| job.complete());
         match finished {
             Ok(()) => information::construct_done(&site),
@@ -170,6 +172,7 @@ impl Deferred for DeferredRegion {
         let Self { device, site, body, shape, arrays } = self;
         let table = arrays.table(Construct::Region);
         information::construct(device, site, "Entering OpenMP kernel", &table);
+        debug::openmp(device, site, *body as usize, shape);
         match RUNTIME.run(device, *site, *body as usize, &table, shape) {
             Ok(job) => Some(Ok(job)),
             Err(error) => {

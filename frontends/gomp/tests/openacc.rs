@@ -95,6 +95,21 @@ fn what_tools_are_told() {
     Program::new("profile.c").passes();
 }
 
+/// The lines of `GOMP_DEBUG` about launches are those of libgomp's own plugin.
+#[test]
+fn launch_lines_are_the_stock_plugins() {
+    let program = Program::new("launches.c");
+    let lines = |runtime| {
+        let variables = [("ACC_DEVICE_TYPE", "nvidia"), ("GOMP_DEBUG", "1")];
+        let output = support::run(&program.file, &["--gcc-runtime", runtime], &variables, &[]);
+        assert_passed(&output);
+        support::launch_lines(&output)
+    };
+    let ours = lines("gangway");
+    assert_eq!(ours.len(), 4, "{ours:#?}");
+    assert_eq!(ours, lines("stock"));
+}
+
 /// Threads, queues and data directives by chance; the program knows what must come out.
 #[test]
 fn threads_and_queues() {

@@ -132,6 +132,22 @@ fn the_program_ends_during_asynchronous_work() {
     }
 }
 
+/// The lines of `GOMP_DEBUG` about launches are those of libgomp's own plugin.
+#[test]
+fn launch_lines_are_the_stock_plugins() {
+    let program = Program::new("launches.c", &[]);
+    let lines = |runtime| {
+        let options = ["--gcc-runtime", runtime];
+        let variables = [("OMP_TARGET_OFFLOAD", "MANDATORY"), ("GOMP_DEBUG", "1")];
+        let output = support::run(&program.file, &options, &variables, &[]);
+        assert!(output.status.success() && output.stdout == b"passed\n", "{output:?}");
+        support::launch_lines(&output)
+    };
+    let ours = lines("gangway");
+    assert_eq!(ours.len(), 5, "{ours:#?}");
+    assert_eq!(ours, lines("stock"));
+}
+
 #[test]
 fn what_the_host_runs() {
     let program = Program::new("host.c", &[]);

@@ -22,9 +22,16 @@ pub fn print_line(text: fmt::Arguments<'_>) {
 
 /// Prints with `GANGWAY_DEBUG` only.
 pub fn debug(text: fmt::Arguments<'_>) {
-    if DEBUG.load(Ordering::Relaxed) {
+    if is_debug() {
         print_line(format_args!("gangway: debug: {text}"));
     }
+}
+
+/// Whether [`debug`] prints.
+#[inline]
+#[must_use]
+pub fn is_debug() -> bool {
+    DEBUG.load(Ordering::Relaxed)
 }
 
 /// Has [`debug`] print from now on: a front end's own variable says so.

@@ -4,7 +4,8 @@ use super::Runtime;
 use crate::device::Device;
 use crate::error::{Error, ErrorKind, Result};
 use crate::events::Site;
-use gangway_backend::{Kernel, KernelLimits, Occupancy, Properties};
+use crate::target::Shape;
+use gangway_backend::{Kernel, KernelLimits, LaunchShape, Occupancy, Properties, SourceText};
 
 /// A region's kernel on a device.
 pub struct KernelQuestions<'r> {
@@ -33,6 +34,15 @@ impl Runtime {
 }
 
 impl KernelQuestions<'_> {
+    /// The dimensions that a launch asking for this shape gets.
+    ///
+    /// # Errors
+    /// The device cannot be used.
+    pub fn launch_shape(&self, asked: &Shape) -> Result<LaunchShape> {
+        let launch = asked.launch(self.name, self.kernel, SourceText::NONE);
+        Ok(self.device.open()?.device.launch_shape(&launch))
+    }
+
     /// The launch that keeps the device busiest, with teams of `most_threads` threads at most
     /// (0: as many as it can have). `None`: the device does not say.
     ///

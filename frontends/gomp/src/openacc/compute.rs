@@ -4,6 +4,7 @@ use super::dimensions::{self, Dimensions};
 use super::kinds::Construct;
 use super::variadic::List;
 use crate::abi::{kind, launch, openacc_flags};
+use crate::debug;
 use crate::libgomp::{Body, Libgomp};
 use crate::table::Table;
 use gangway_openacc::device_type::{DeviceType, SYNC};
@@ -14,7 +15,7 @@ use gangway_openacc::{device, queues};
 use gangway_openmp::guard::guard;
 use gangway_openmp::policy::mistake;
 use gangway_openmp::state::{RUNTIME, routine};
-use gangway_openmp::{information, message, profile};
+use gangway_openmp::{information, profile};
 use gangway_runtime::{Device, Items, Result, Shape};
 use std::cell::Cell;
 
@@ -145,10 +146,7 @@ fn run(
     let kernel = RUNTIME.questions_about(device, host, &site)?;
     let dimensions = dimensions::choose(&kernel, clauses, dimensions::fixed(host))?;
     let [gangs, workers, vector] = dimensions.unwrap_or_else(|why| mistake(format_args!("{why}")));
-    message::debug(format_args!(
-        "GOACC_parallel_keyed: nvptx_exec: kernel {}: launch gangs={gangs}, workers={workers}, vectors={vector}",
-        kernel.name
-    ));
+    debug::openacc(kernel.name, [gangs, workers, vector]);
     information::construct(device, &site, "Entering OpenACC compute region", table);
     let _profile = profile::Construct::begin("Runtime: target exe", &site, || {
         format!("NumGangs={gangs};NumArgs={}", table.len())

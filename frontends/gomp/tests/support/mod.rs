@@ -1,8 +1,10 @@
 //! What the tests that use the staged library share.
 #![allow(dead_code, reason = "each test uses its part")]
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::thread::JoinHandle;
 use std::time::Duration;
 use wait_timeout::ChildExt;
 
@@ -40,6 +42,12 @@ pub fn compile(source: &str, output: &Path, flags: &[&str]) {
     assert!(output.status.success(), "{} does not compile:\n{said}", source.display());
 }
 
+/// What `GOMP_DEBUG` says about launches.
+pub fn launch_lines(output: &Output) -> Vec<String> {
+    let said = String::from_utf8_lossy(&output.stderr);
+    said.lines().filter(|line| line.contains(": launch ")).map(str::to_owned).collect()
+}
+
 /// A shared library for NVIDIA's GPUs that clang builds of a source of these tests, in a folder.
 pub fn clang_library(source: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
@@ -63,9 +71,21 @@ pub fn run(program: &Path, options: &[&str], variables: &[(&str, &str)], argumen
     command.env_clear().env("PATH", "/usr/bin:/bin").envs(variables.iter().copied());
     command.current_dir(program.parent().unwrap()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
-    if child.wait_timeout(TIME_LIMIT).unwrap().is_none() {
+    // Read while it runs: a program that prints more than a pipe holds would wait for ever.
+    let stdout = reader(child.stdout.take().unwrap());
+    let stderr = reader(child.stderr.take().unwrap());
+    let Some(status) = child.wait_timeout(TIME_LIMIT).unwrap() else {
         let _ = child.kill();
         panic!("{} hangs", program.display());
-    }
-    child.wait_with_output().unwrap()
+    };
+    Output { status, stdout: stdout.join().unwrap(), stderr: stderr.join().unwrap() }
+}
+
+/// Reads all of it on a thread.
+fn reader(mut source: impl Read + Send + 'static) -> JoinHandle<Vec<u8>> {
+    std::thread::spawn(move || {
+        let mut all = Vec::new();
+        source.read_to_end(&mut all).unwrap();
+        all
+    })
 }
