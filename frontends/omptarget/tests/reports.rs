@@ -68,6 +68,26 @@ fn they_survive_every_end() {
 }
 
 #[test]
+fn a_full_disk_costs_the_report_and_not_the_status() {
+    let program = Program::new();
+    for end in ["return", "quick_exit"] {
+        let file = |kind| program.path(&format!("{end}.{kind}"));
+        std::os::unix::fs::symlink("/dev/full", file("report")).unwrap();
+        std::os::unix::fs::symlink("/dev/full", file("trace")).unwrap();
+        let output = program.run(end, &[]);
+        assert_eq!(output.status.code(), Some(if end == "return" { 0 } else { 5 }));
+        let told = String::from_utf8_lossy(&output.stderr);
+        for (what, kind) in [("the report", "report"), ("the trace", "trace")] {
+            let line = format!(
+                "gangway: cannot write {what} to {}: No space left on device (os error 28)\n",
+                file(kind).display()
+            );
+            assert_eq!(told.matches(&line).count(), 1, "{told}");
+        }
+    }
+}
+
+#[test]
 fn regions_that_the_host_ran_are_counted_with_the_reason() {
     let program = Program::new();
     for (variable, reason) in [

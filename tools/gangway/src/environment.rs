@@ -22,7 +22,7 @@ pub fn variables(settings: &Settings) -> Result<Vec<(&'static str, OsString)>, F
     }
     let named = settings.report.as_ref().and_then(|choice| choice.file.as_ref());
     let file = match (named, &settings.report_file) {
-        (Some(one), Some(other)) => {
+        (Some(one), Some(other)) if std::path::absolute(one)? != std::path::absolute(other)? => {
             let both = format!("--report and --report-file name {} and {}", one.display(), other.display());
             return Err(Failure::new(USAGE, both));
         }
@@ -101,5 +101,8 @@ mod tests {
         assert_eq!(variables(&settings).unwrap(), [("GANGWAY_REPORT", "html:/a.html".into())]);
         let settings = Settings { report_file: Some("/b".into()), ..settings };
         assert!(variables(&settings).is_err());
+        // Twice the same is once.
+        let settings = Settings { report_file: Some("/a.html".into()), ..settings };
+        assert_eq!(variables(&settings).unwrap(), [("GANGWAY_REPORT", "html:/a.html".into())]);
     }
 }

@@ -56,6 +56,7 @@ impl Flags {
     pub fn new(language: Language, target: &Target, toolkit: &Toolkit) -> Self {
         let mut flags = Self { language, compile: Vec::new(), link: Vec::new() };
         flags.triples(target);
+        flags.headers(toolkit);
         if target.gpu() {
             flags.gpu(target, toolkit);
         }
@@ -83,6 +84,16 @@ impl Flags {
             }
             self.compile.push(format!("--offload-arch={}", target.gpus.join(",")).into());
         }
+    }
+
+    /// Gangway's headers come after all that the user names. Fortran's module is a source, which
+    /// programs include or compile.
+    fn headers(&mut self, toolkit: &Toolkit) {
+        let folder = toolkit.headers();
+        self.compile.push(match self.language {
+            Language::Fortran => joined("-I", folder.join("gangway")),
+            Language::C | Language::Cxx => joined("-idirafter", folder),
+        });
     }
 
     fn gpu(&mut self, target: &Target, toolkit: &Toolkit) {

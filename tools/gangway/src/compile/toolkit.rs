@@ -95,9 +95,15 @@ impl Toolkit {
         &self.directory
     }
 
-    /// The folder with Gangway's headers.
-    pub fn headers() -> Result<PathBuf, Failure> {
-        let headers = library::directory()?.join("../../include");
+    /// The folder with Gangway's headers: `include` beside `lib/gangway`.
+    pub fn headers(&self) -> PathBuf {
+        let prefix = self.directory.parent().and_then(Path::parent);
+        prefix.unwrap_or(Path::new("/")).join("include")
+    }
+
+    /// The same for source that is translated, which needs one of them.
+    pub fn headers_of_translated() -> Result<PathBuf, Failure> {
+        let headers = Self { directory: library::directory()? }.headers();
         let needed = headers.join(REVERSE_OFFLOAD);
         if !needed.is_file() {
             let text = format!("there is no {}; the installation of Gangway is incomplete", needed.display());

@@ -143,8 +143,8 @@ pub fn translated(
         let mut arguments = vec![compiler.into(), format!("-D_OPENMP={OPENMP}").into()];
         let openmp = |word: &&OsString| word.as_encoded_bytes().starts_with(b"-fopenmp");
         arguments.extend(reading.arguments.iter().filter(|word| !openmp(word)).cloned());
-        arguments.push("-isystem".into());
-        arguments.push(Toolkit::headers()?.into());
+        arguments.push("-idirafter".into());
+        arguments.push(Toolkit::headers_of_translated()?.into());
         arguments.extend(["-x", if *is_cxx { "c++" } else { "c" }].map(OsString::from));
         arguments.push(source.into());
         let request = gangway_translator::Request {
@@ -220,7 +220,7 @@ impl Translation {
         });
         let place = folder.path().join("overlay.yaml");
         fs::write(&place, overlay.to_string())?;
-        command.arg("-ivfsoverlay").arg(place).arg("-isystem").arg(Toolkit::headers()?);
+        command.arg("-ivfsoverlay").arg(place);
         let program = command.get_program().to_owned();
         let status = command.args(&request.rest).status().map_err(|error| {
             let program = program.display();

@@ -253,12 +253,41 @@ fn printed_flags_do_what_the_command_does() {
     );
     assert_eq!(here.images("by-flags"), ["", "sm_80"]);
     let compile = here.good(&["cc", "--print-flags=compile"]);
-    let words = "-fopenmp -fopenmp-targets=x86_64-pc-linux-gnu";
+    let headers = here.0.path("prefix/include");
+    let words = format!("-fopenmp -fopenmp-targets=x86_64-pc-linux-gnu -idirafter{}", headers.display());
     assert_eq!(compile, format!("--start-no-unused-arguments {words} --end-no-unused-arguments\n"));
     let link = here.good(&["cc", "--print-flags=link"]);
-    assert!(link.contains(words) && link.contains("-rpath"), "{link}");
+    assert!(link.contains(&words) && link.contains("-rpath"), "{link}");
     let refused = here.bad(&["fc", "--print-flags", "--offload-arch=sm_80"]);
     assert!(refused.starts_with("gangway: flang-22 has no flags for what GPU code needs"), "{refused}");
+}
+
+#[test]
+fn headers_of_host_calls_are_found() {
+    let here = Installation::new();
+    let headers = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../frontends/openmp/include/gangway");
+    let place = here.0.path("prefix/include/gangway");
+    std::fs::create_dir_all(&place).unwrap();
+    for header in ["host_call.h", "gangway_host_calls.f90"] {
+        std::fs::copy(headers.join(header), place.join(header)).unwrap();
+    }
+    let asks = "#include <gangway/host_call.h>\n\
+                void ask(void *block, size_t size) { (void)block, (void)size; }\n\
+                GANGWAY_HOST_FUNCTION(ask);\n";
+    here.0.write("asks.c", asks);
+    here.0.write("asks.cpp", &format!("extern \"C\" {{\n{asks}}}\n"));
+    here.0.write("asks.f90", "include 'gangway_host_calls.f90'\nsubroutine s\nuse gangway_host_calls\nend\n");
+    for arch in ["x86_64", "sm_80,x86_64"] {
+        let arch = format!("--offload-arch={arch}");
+        here.good(&["cc", "-fopenmp", &arch, "-Werror", "-c", "asks.c"]);
+        here.good(&["c++", "-fopenmp", &arch, "-Werror", "-c", "asks.cpp"]);
+        here.good(&["fc", "-fopenmp", &arch, "-c", "asks.f90"]);
+    }
+    // A header of the user's comes first.
+    std::fs::create_dir_all(here.0.path("mine/gangway")).unwrap();
+    here.0.write("mine/gangway/host_call.h", "#error mine\n");
+    let refused = here.bad(&["cc", "-fopenmp", "-Imine", "-c", "asks.c"]);
+    assert!(refused.contains("error: mine"), "{refused}");
 }
 
 #[test]
