@@ -119,7 +119,18 @@ pub mod openacc_flags {
 
 /// Types of offload targets.
 pub mod target {
-    pub const NVIDIA_PTX: i32 = 5;
+    use gangway_image::GccTarget;
+
+    /// The accelerator's compiler that a number stands for. There is none for HSA any more.
+    #[must_use]
+    pub const fn of(number: i32) -> Option<GccTarget> {
+        match number {
+            5 => Some(GccTarget::Nvptx),
+            6 => Some(GccTarget::IntelMic),
+            8 => Some(GccTarget::Gcn),
+            _ => None,
+        }
+    }
 }
 
 /// The newest form of a registration that GCC 12 makes, and of an image for nvptx.

@@ -6,7 +6,7 @@ use crate::images;
 use crate::links;
 use crate::open;
 use crate::openacc::dimensions;
-use gangway_image::ptx_objects;
+use gangway_image::{GccTarget, ptx_objects};
 use gangway_openmp::guard::guard;
 use gangway_openmp::{libraries, message};
 use gangway_runtime::{EntryKind, HostEntry, Registration};
@@ -62,8 +62,12 @@ pub unsafe extern "C" fn GOMP_offload_unregister_ver(
 
 /// Whether an image is of a form that is known.
 fn check(version: u32, target: i32) -> Result<(), String> {
-    if target != abi::target::NVIDIA_PTX {
-        return Err(format!("it is for GCC's offload target {target}, which no back end takes"));
+    let known = abi::target::of(target);
+    if !known.is_some_and(GccTarget::is_registered) {
+        return Err(match known.and_then(GccTarget::triple) {
+            Some(triple) => format!("no back end takes images for {triple}"),
+            None => format!("no back end takes images for GCC's offload target {target}"),
+        });
     }
     let (library, image) = (abi::library_version(version), abi::image_version(version));
     if library > abi::VERSION || image > abi::NVPTX_VERSION {
@@ -121,7 +125,9 @@ mod tests {
     fn what_is_not_known_is_named() {
         assert_eq!(check(0x10001, 5), Ok(()));
         assert_eq!(check(0, 5), Ok(()));
-        assert!(check(0x10002, 8).unwrap_err().contains("target 8"));
+        assert!(check(0x10002, 8).unwrap_err().contains("for amdgcn-amdhsa"));
+        assert!(check(0, 6).unwrap_err().contains("for x86_64-intelmic-linux-gnu"));
+        assert!(check(0x10002, 7).unwrap_err().contains("target 7"));
         assert!(check(0x20001, 5).unwrap_err().contains("version 2.1"));
     }
 }

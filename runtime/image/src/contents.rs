@@ -224,17 +224,12 @@ fn offload_section<'a>(
 }
 
 fn gcc_image<'a>(found: gcc::Found<'a>, member: Option<&str>, base: u64) -> Image<'a> {
-    let triple = match found.target {
-        Target::Bytecode => None,
-        Target::Nvptx => Some("nvptx-none"),
-        Target::Gcn => Some("amdgcn-amdhsa"),
-    };
     Image {
         member: member.map(str::to_owned),
         section: found.section,
         offset: base + found.offset,
         producer: Producer::Gcc(found.target),
-        triple,
+        triple: found.target.triple(),
         arch: None,
         parts: found.parts,
         functions: found.functions,

@@ -9,6 +9,8 @@ use crate::bytes::{Bytes, offset_in};
 use crate::error::Result;
 use crate::host::{Host, Pointer};
 
+/// Where the image for Intel's MIC stands as it is.
+const MIC_IMAGES: &str = ".gnu.offload_images";
 const BYTECODE: &str = ".gnu.offload_lto_";
 /// PTX modules of one program; GCC links libgomp's and libc's one by one.
 const PART_LIMIT: u64 = 1 << 14;
@@ -33,6 +35,28 @@ pub enum Target {
     Bytecode,
     Nvptx,
     Gcn,
+    /// Of GCC 12 and older.
+    IntelMic,
+}
+
+impl Target {
+    /// The accelerator compilers whose images a program may have.
+    pub const COMPILED: [Self; 3] = [Self::Nvptx, Self::Gcn, Self::IntelMic];
+
+    /// The name of its compiler, as `-foffload` takes it.
+    pub const fn triple(self) -> Option<&'static str> {
+        match self {
+            Self::Bytecode => None,
+            Self::Nvptx => Some("nvptx-none"),
+            Self::Gcn => Some("amdgcn-amdhsa"),
+            Self::IntelMic => Some("x86_64-intelmic-linux-gnu"),
+        }
+    }
+
+    /// Whether Gangway's front end for GCC's programs registers such images.
+    pub const fn is_registered(self) -> bool {
+        matches!(self, Self::Nvptx)
+    }
 }
 
 /// How many functions and variables the host part of a program registers.
@@ -66,6 +90,14 @@ pub fn find<'a>(host: &Host<'a>) -> Result<Vec<Found<'a>>> {
                 registered(host, number, &mut found)?;
             }
         }
+        found.extend(host.named(MIC_IMAGES).map(|(_, section)| Found {
+            target: Target::IntelMic,
+            section: section.name,
+            offset: section.offset,
+            parts: vec![section.data],
+            functions: Vec::new(),
+            variables: Vec::new(),
+        }));
     }
     Ok(found)
 }

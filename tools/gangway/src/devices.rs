@@ -57,6 +57,16 @@ pub fn for_runtime(names: &str) -> String {
     names.collect::<Vec<_>>().join(",")
 }
 
+/// The back ends that programs ask about their images, in the order in which they are asked, and
+/// what is wrong with their settings.
+pub fn backends(own: Option<&Path>) -> (Vec<Box<dyn Backend>>, Vec<String>) {
+    let (cpu, cuda) = (gangway_cpu::CpuBackend::new(), gangway_cuda::CudaBackend::new());
+    let warnings = [cpu.warnings(), cuda.warnings()].concat();
+    let mut all: Vec<Box<dyn Backend>> = vec![Box::new(cpu), Box::new(cuda)];
+    all.extend(external(own).into_iter().map(|backend| Box::new(backend) as Box<dyn Backend>));
+    (all, warnings)
+}
+
 /// The external back ends that programs find, with the runtime's library in the folder `own`.
 pub fn external(own: Option<&Path>) -> Vec<ExternalBackend> {
     let named = env::var_os("GANGWAY_RTL_PATH").unwrap_or_default();

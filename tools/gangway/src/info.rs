@@ -9,6 +9,7 @@ use std::io::{Write, stdout};
 use std::path::PathBuf;
 
 use gangway_backend::Backend;
+use gangway_image::GccTarget;
 use serde::Serialize;
 
 use crate::arguments::Info;
@@ -27,7 +28,20 @@ struct Report {
     library: Option<PathBuf>,
     library_problem: Option<String>,
     backends: Vec<BackendReport>,
+    gcc: GccReport,
     warnings: Vec<String>,
+}
+
+/// What becomes of GCC's programs.
+#[derive(Debug, Serialize)]
+struct GccReport {
+    /// The front end that runs them.
+    library: Option<PathBuf>,
+    library_problem: Option<String>,
+    /// What their images may be for.
+    images: Vec<&'static str>,
+    /// What no back end takes.
+    skipped: Vec<&'static str>,
 }
 
 #[derive(Debug, Serialize)]
@@ -63,13 +77,8 @@ fn gather() -> Report {
     let directory = library::directory();
     let wanted = env::var("GANGWAY_DEVICE").ok().filter(|names| !names.is_empty());
     let selected = |name: &str| wanted.as_deref().is_none_or(|names| names.split(',').any(|one| one == name));
-    let cpu = gangway_cpu::CpuBackend::new();
-    let cuda = gangway_cuda::CudaBackend::new();
-    let warnings = [cpu.warnings(), cuda.warnings()].concat();
-    let mut backends = vec![ask(&cpu, selected(cpu.name())), ask(&cuda, selected(cuda.name()))];
-    for external in devices::external(directory.as_deref().ok()) {
-        backends.push(ask(&external, selected(external.name())));
-    }
+    let (all, warnings) = devices::backends(directory.as_deref().ok());
+    let mut backends: Vec<_> = all.iter().map(|backend| ask(&**backend, selected(backend.name()))).collect();
     backends.push(virtual_gpu());
     Report {
         format: "gangway-info",
@@ -78,7 +87,21 @@ fn gather() -> Report {
         library: directory.as_ref().ok().map(|directory| directory.join(LIBOMPTARGET)),
         library_problem: directory.err().map(|failure| failure.to_string()),
         backends,
+        gcc: gcc(),
         warnings,
+    }
+}
+
+fn gcc() -> GccReport {
+    let front = library::libgomp_front();
+    let (taken, skipped): (Vec<_>, _) =
+        GccTarget::COMPILED.into_iter().partition(|target| target.is_registered());
+    let triples = |targets: Vec<GccTarget>| targets.into_iter().filter_map(GccTarget::triple).collect();
+    GccReport {
+        library_problem: front.as_ref().err().map(ToString::to_string),
+        library: front.ok(),
+        images: triples(taken),
+        skipped: triples(skipped),
     }
 }
 
@@ -134,7 +157,24 @@ fn render(report: &Report) -> String {
     for backend in &report.backends {
         render_backend(&mut out, backend);
     }
+    render_gcc(&mut out, &report.gcc);
     out
+}
+
+fn render_gcc(out: &mut String, gcc: &GccReport) {
+    // Writing to a string cannot fail.
+    let _ = match (&gcc.library, &gcc.library_problem) {
+        (Some(library), _) => writeln!(out, "\nprograms of GCC: {}", library.display()),
+        (None, problem) => {
+            writeln!(
+                out,
+                "\nprograms of GCC: libgomp's own runtime: {}",
+                problem.as_deref().unwrap_or("missing")
+            )
+        }
+    };
+    let _ = writeln!(out, "  images for {}", gcc.images.join(", "));
+    let _ = writeln!(out, "  skipped: no back end takes images for {}", gcc.skipped.join(", "));
 }
 
 fn render_backend(out: &mut String, backend: &BackendReport) {

@@ -15,7 +15,9 @@ use anyhow::Context;
 use gangway_image::Contents;
 
 use crate::arguments::Inspect;
+use crate::devices;
 use crate::exit::{FAILURE, Failure, Outcome, SUCCESS};
+use crate::library;
 use summary::Summary;
 
 pub fn inspect(options: &Inspect) -> Outcome {
@@ -25,7 +27,8 @@ pub fn inspect(options: &Inspect) -> Outcome {
     if let (Some(number), Some(output)) = (options.extract, &options.output) {
         return extract(&contents, number, output);
     }
-    let summary = Summary::new(file, &contents);
+    let (backends, _) = devices::backends(library::directory().ok().as_deref());
+    let summary = Summary::new(file, &contents, &backends);
     let shown =
         if options.json { serde_json::to_string_pretty(&summary)? + "\n" } else { text::render(&summary) };
     stdout().lock().write_all(shown.as_bytes())?;

@@ -5,8 +5,11 @@
 
 use std::path::Path;
 
+use gangway_backend::Backend;
 use gangway_image::entry::{Entry, Layout, Table};
-use gangway_image::{Contents, Details, GccTarget, Image, KernelEnvironment, Producer, details, recognise};
+use gangway_image::{
+    Contents, Details, GccTarget, Image, KernelEnvironment, Producer, details, ptx_objects, recognise,
+};
 use gangway_trace::pretty_kernel_name;
 use serde::Serialize;
 
@@ -47,6 +50,10 @@ pub struct ImageSummary {
     pub globals: Vec<GlobalSummary>,
     pub entries: Vec<EntrySummary>,
     pub needed: Vec<String>,
+    /// The back end that takes it.
+    pub back_end: Option<String>,
+    /// Why none does, of what a program has.
+    pub skipped: Option<String>,
     pub error: Option<String>,
 }
 
@@ -110,18 +117,22 @@ pub struct ProblemSummary {
 }
 
 impl Summary {
-    pub fn new(file: &Path, contents: &Contents<'_>) -> Self {
+    pub fn new(file: &Path, contents: &Contents<'_>, backends: &[Box<dyn Backend>]) -> Self {
+        // Images of objects are not linked yet.
+        let is_linked = !matches!(contents.container, "object" | "archive");
+        let summarised = |(at, image)| {
+            let mut summary = ImageSummary::new(at, image);
+            if is_linked && summary.error.is_none() {
+                summary.find_back_end(image, backends);
+            }
+            summary
+        };
         Summary {
             format: "gangway-inspect",
             version: 1,
             file: file.display().to_string(),
             container: contents.container,
-            images: contents
-                .images
-                .iter()
-                .enumerate()
-                .map(|(at, image)| ImageSummary::new(at, image))
-                .collect(),
+            images: contents.images.iter().enumerate().map(summarised).collect(),
             tables: contents
                 .tables
                 .iter()
@@ -182,6 +193,8 @@ impl ImageSummary {
             globals: Vec::new(),
             entries: Vec::new(),
             needed: Vec::new(),
+            back_end: None,
+            skipped: None,
             error: None,
         };
         if image.producer == Producer::Gcc(GccTarget::Bytecode) {
@@ -197,6 +210,24 @@ impl ImageSummary {
             summary.globals.retain(|global| image.variables.contains(&&*global.name));
         }
         summary
+    }
+
+    /// Asks the back ends as the runtime does.
+    fn find_back_end(&mut self, image: &Image<'_>, backends: &[Box<dyn Backend>]) {
+        let recognised_by = |bytes: &[u8]| backends.iter().find(|backend| backend.recognises(bytes));
+        let taker = match image.producer {
+            // The front end gives the runtime the texts in one piece.
+            Producer::Gcc(target) if target.is_registered() => {
+                recognised_by(&ptx_objects::joined(&image.parts))
+            }
+            Producer::Gcc(_) => None,
+            _ => recognised_by(image.parts[0]),
+        };
+        self.back_end = taker.map(|backend| backend.name().to_owned());
+        if taker.is_none() {
+            let made_for = image.triple.unwrap_or(&self.description);
+            self.skipped = Some(format!("no back end takes images for {made_for}"));
+        }
     }
 
     fn look_inside(&mut self, image: &Image<'_>) -> Result<(), gangway_image::Error> {

@@ -62,6 +62,11 @@ fn render_image(out: &mut String, image: &ImageSummary) {
         (producer, Some(kind)) => field("made by", &format!("{producer}, for {kind}")),
         (producer, None) => field("made by", producer),
     }
+    match (&image.back_end, &image.skipped) {
+        (Some(back_end), _) => field("back end", back_end),
+        (None, Some(why)) => field("skipped", why),
+        (None, None) => {}
+    }
     let parts = if image.parts > 1 { format!(" in {} parts", image.parts) } else { String::new() };
     field("size", &format!("{} ({} bytes){parts}", bytes(image.size), image.size));
     let mut place = format!("offset {:#x}", image.offset);

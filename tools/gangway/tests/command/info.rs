@@ -53,6 +53,22 @@ fn a_missing_library_is_a_failure() {
 }
 
 #[test]
+fn what_becomes_of_gccs_programs_is_shown() {
+    let workshop = Workshop::new();
+    let skipped = "  skipped: no back end takes images for amdgcn-amdhsa, x86_64-intelmic-linux-gnu\n";
+    let shown = text(&workshop.output(&["info"]).stdout);
+    assert!(shown.contains("\nprograms of GCC: libgomp's own runtime: "), "{shown}");
+    assert!(shown.contains("  images for nvptx-none\n") && shown.contains(skipped), "{shown}");
+    workshop.write("ours/libgangway-gomp.so", "a library");
+    let shown = text(&workshop.output(&["info"]).stdout);
+    assert!(shown.contains("/ours/libgangway-gomp.so\n  images for nvptx-none\n"), "{shown}");
+    let shown: Value = serde_json::from_slice(&workshop.output(&["info", "--json"]).stdout).unwrap();
+    let gcc = &shown["gcc"];
+    assert!(gcc["library"].is_string() && gcc["library_problem"].is_null(), "{gcc}");
+    assert_eq!(gcc["images"], serde_json::json!(["nvptx-none"]));
+}
+
+#[test]
 fn text_says_what_is_shared_once() {
     let workshop = Workshop::new();
     let output = workshop.gangway().env("GANGWAY_CPU_DEVICES", "3").arg("info").output().unwrap();

@@ -60,6 +60,60 @@ fn columns_are_aligned() {
     golden("object.txt", &stable(&text(&output.stdout)));
 }
 
+/// The record that GCC's tool writes for NVIDIA, in two modules, and images of kinds that no back
+/// end takes: for AMD, behind a record of another form, and for Intel's MIC.
+const GCC_PROGRAM: &str = r#"
+static const char code0[] = "// BEGIN PREAMBLE\n\t.version\t6.0\n\t.target\tsm_30\n.visible .entry main$_omp_fn$0 (.param.u64 %in_ar0)\n{\n}\n.visible .global .align 4 .u32 counter[1];\n";
+static const char code1[] = "// another module\n.version 6.0\n.target sm_30\n";
+static const struct { const char *code; unsigned long size; } objects[] = {{code0, sizeof code0}, {code1, sizeof code1}};
+static const char *const variables[] = {"counter"};
+static const struct { const char *name; unsigned short dimensions[3]; } functions[] = {{"main$_omp_fn$0", {0}}};
+static const struct nvptx {
+  const void *objects; unsigned count;
+  const char *const *variables; unsigned variable_count;
+  const void *functions; unsigned function_count;
+} nvptx = {objects, 2, variables, 1, functions, 1};
+
+__asm__(".section .rodata\n.globl code\n.balign 16\ncode: .incbin \"amd\"\n.globl code_end\ncode_end:\n.text\n");
+extern const char code[];
+static const struct { unsigned long size; const void *start; } image = {SIZE, code};
+static const struct { const char *name; int dimensions[3]; int sgprs, vgprs; } kernels[] = {{"main._omp_fn.0", {0}, 0, 0}};
+static const struct amdgcn {
+  const void *image; unsigned count; const void *kernels; unsigned variables;
+} amdgcn = {&image, 1, kernels, 0};
+
+__asm__(".section .gnu.offload_images,\"a\"\n.incbin \"mic\"\n.text\n");
+
+static void region(void) {}
+static int counter;
+__attribute__((section(".gnu.offload_funcs"), used)) static void *funcs[] = {region};
+__attribute__((section(".gnu.offload_vars"), used)) static void *vars[] = {&counter, (void *)4};
+const void *volatile registered;
+int main(void) { registered = &nvptx; registered = &amdgcn; return 0; }
+"#;
+
+#[test]
+fn text_of_a_program_of_gcc() {
+    let workshop = Workshop::new();
+    workshop.write("amd.c", "__attribute__((amdgpu_kernel)) void kern(int *x) { *x = 1; }\n");
+    let amd = ["--target=amdgcn-amd-amdhsa", "-mcpu=gfx908", "-nogpulib", "-O1", "amd.c", "-o", "amd"];
+    workshop.compile(&amd);
+    workshop.write("empty.c", "");
+    workshop.compile(&["-shared", "-nostdlib", "empty.c", "-o", "mic"]);
+    let size = std::fs::metadata(workshop.path("amd")).unwrap().len();
+    workshop.write("gcc.c", GCC_PROGRAM.replace("SIZE", &size.to_string()));
+    workshop.compile(&["-O1", "gcc.c", "-o", "program"]);
+    let output = workshop.output(&["inspect", "program"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stdout));
+    golden("gcc.txt", &stable(&text(&output.stdout)));
+
+    let shown = json(&workshop, "program");
+    let images = shown["images"].as_array().unwrap();
+    let by_back_end = |name: Value| images.iter().filter(|image| image["back_end"] == name).count();
+    assert_eq!((by_back_end("cuda".into()), by_back_end(Value::Null)), (1, 2), "{shown}");
+    assert!(images.iter().all(|image| image["back_end"].is_null() != image["skipped"].is_null()));
+}
+
 #[test]
 fn json_has_the_documented_fields() {
     let workshop = Workshop::new();
@@ -68,6 +122,7 @@ fn json_has_the_documented_fields() {
     assert_eq!((&shown["format"], &shown["version"]), (&"gangway-inspect".into(), &1.into()));
     assert_eq!((&shown["file"], &shown["container"]), (&"double".into(), &"executable".into()));
     let image = &shown["images"][0];
+    assert_eq!((&image["back_end"], &image["skipped"]), (&"cpu".into(), &Value::Null));
     assert_eq!((&image["kind"], &image["triple"]), (&"elf".into(), &"x86_64-pc-linux-gnu".into()));
     assert_eq!((&image["producer"], &image["offload_kind"]), (&"clang".into(), &"openmp".into()));
     assert_eq!(image["kernels"][0]["name"], "main:10");
