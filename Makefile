@@ -71,6 +71,10 @@ bench-gpu: build ## Measure target regions on a GPU, or on the virtual one; writ
 bench-gomp: build ## Compare GCC's programs under libgomp and under Gangway; writes docs/benchmarks-gomp.md
 	cargo run --release -p gangway-bench --bin gangway-bench-gomp
 
+.PHONY: bench-host-calls
+bench-host-calls: build ## Compare host calls with the protocol of libgomp; writes docs/benchmarks-host-calls.md
+	cargo run --release -p gangway-bench --bin gangway-bench-host-calls
+
 .PHONY: fuzz
 fuzz: bootstrap ## Fuzz the readers and the interpreter; SECONDS=60 for each target, SEED=...
 	SEED="$(SEED)" scripts/fuzz.sh $(or $(SECONDS),60)

@@ -22,9 +22,9 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use clap::Parser;
-use gangway_bench::machine;
 use gangway_bench::options::{Common, status};
 use gangway_bench::root::repository_root;
+use gangway_bench::{machine, page};
 
 use cases::{Case, cases};
 use library::Library;
@@ -98,12 +98,8 @@ fn run(options: &Options) -> Result<bool> {
     println!("\n{}", report::table(&rows));
     let complete = options.common.only.is_none() && !options.stock_only;
     if complete {
-        let path = root.join(&options.save);
-        let mut facts = machine::describe(&root);
-        facts.push(machine::stock_library());
-        let text = report::document(&rows, &facts, options.rounds);
-        std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
-        println!("saved to {}", options.save.display());
+        let rest = report::rest(&rows, options.rounds);
+        page::save(&root, &options.save, report::HEAD, &[machine::stock_library()], &rest)?;
     }
     let missed = rows.iter().filter(|row| row.outcome() == Outcome::Miss).count();
     Ok(missed == 0 || !options.common.check)

@@ -1,5 +1,6 @@
 //! Commands that a benchmark runs: compilers and programs.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
@@ -51,6 +52,27 @@ pub fn figure(text: &str, key: &str) -> Result<f64> {
     let value = text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(' '));
     let value = value.with_context(|| format!("the figure {key} is missing in:\n{text}"))?;
     value.trim().parse().with_context(|| format!("{key} is no number: {value}"))
+}
+
+/// Functions of the driver, and how often one region calls them.
+pub type Calls = BTreeMap<String, f64>;
+
+/// The `call NAME COUNT` lines of what a benchmark program prints.
+///
+/// # Errors
+/// There is none, or a count is no number.
+pub fn calls(text: &str) -> Result<Calls> {
+    let lines = text.lines().filter_map(|line| line.strip_prefix("call "));
+    let calls: Calls = lines
+        .map(|line| {
+            let (name, count) = line.split_once(' ').context("a call without a count")?;
+            Ok((name.to_owned(), count.parse::<f64>()?))
+        })
+        .collect::<Result<_>>()?;
+    if calls.is_empty() {
+        bail!("no call of the driver was counted:\n{text}");
+    }
+    Ok(calls)
 }
 
 #[cfg(test)]

@@ -92,17 +92,13 @@ pub fn table(rows: &[Row]) -> String {
     table::render(&lines)
 }
 
-/// The whole of `docs/benchmarks.md`.
-pub fn document(rows: &[Row], facts: &[(&'static str, String)], rounds: usize) -> String {
-    let mut text = String::from(
-        "# Benchmarks\n\n\
-         The same binaries, built once by the stock compiler with `-O2`, run under the stock\n\
-         `libomptarget.so.22.1` and under Gangway's. `make bench` writes this file.\n\n",
-    );
-    for (label, value) in facts {
-        let _ = writeln!(text, "- {label}: {value}");
-    }
-    let _ = write!(text, "\n{}\n", table(rows));
+pub const HEAD: &str = "# Benchmarks\n\n\
+    The same binaries, built once by the stock compiler with `-O2`, run under the stock\n\
+    `libomptarget.so.22.1` and under Gangway's. `make bench` writes this file.\n\n";
+
+/// What stands below the facts of `docs/benchmarks.md`.
+pub fn rest(rows: &[Row], rounds: usize) -> String {
+    let mut text = format!("{}\n", table(rows));
     let missed = rows.iter().filter(|row| row.outcome() == Outcome::Miss).count();
     let barred = rows.iter().filter(|row| row.outcome() != Outcome::NoBar).count();
     let _ = writeln!(text, "{} of {barred} figures reach their bar.\n", barred - missed);

@@ -7,12 +7,11 @@
 //! the benchmark.
 #![forbid(unsafe_code)]
 
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Instant;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use clap::Parser;
 use gangway_bench::handwritten::HandWritten;
 use gangway_bench::options::{Common, status};
@@ -20,7 +19,7 @@ use gangway_bench::process::{compile, output};
 use gangway_bench::root::repository_root;
 use gangway_bench::statistics::{median, median_ratio};
 use gangway_bench::table::time;
-use gangway_bench::{machine, table};
+use gangway_bench::{page, table};
 
 /// Measure the virtual GPU against native code.
 #[derive(Parser)]
@@ -121,10 +120,7 @@ fn run(options: &Options) -> Result<bool> {
     let shown = table::render(&lines);
     println!("\n{shown}");
     if options.common.only.is_none() {
-        let path = root.join(&options.save);
-        let text = document(&shown, &machine::describe(&root), options.rounds);
-        std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
-        println!("saved to {}", options.save.display());
+        page::save(&root, &options.save, HEAD, &[], &rest(&shown, options.rounds))?;
     }
     Ok(!options.common.check || rows.iter().all(Row::passes))
 }
@@ -184,19 +180,14 @@ impl Bench {
     }
 }
 
-/// The whole of `docs/benchmarks-vgpu.md`.
-fn document(table: &str, facts: &[(&'static str, String)], rounds: usize) -> String {
-    let mut text = String::from(
-        "# Benchmarks of the virtual GPU\n\n\
-         Kernels on the virtual GPU against the same C code compiled with `-O3 -march=native\n\
-         -fopenmp`, on the same cores in the same process. `make bench-vgpu` writes this file.\n\n",
-    );
-    for (label, value) in facts {
-        let _ = writeln!(text, "- {label}: {value}");
-    }
-    let _ = write!(
-        text,
-        "\n{table}\n\
+const HEAD: &str = "# Benchmarks of the virtual GPU\n\n\
+    Kernels on the virtual GPU against the same C code compiled with `-O3 -march=native\n\
+    -fopenmp`, on the same cores in the same process. `make bench-vgpu` writes this file.\n\n";
+
+/// What stands below the facts of `docs/benchmarks-vgpu.md`.
+fn rest(table: &str, rounds: usize) -> String {
+    format!(
+        "{table}\n\
          ## How to read it\n\n\
          - Ratio is virtual GPU / native time: smaller is better. Each process runs one\n  \
            seven times and, when OpenMP's threads have gone to sleep, the other seven times; the best time of\n  \
@@ -209,6 +200,5 @@ fn document(table: &str, facts: &[(&'static str, String)], rounds: usize) -> Str
          make bench-vgpu                                                        # everything, and rewrite this file\n\
          cargo run --release -p gangway-bench --bin gangway-bench-vgpu -- --only nbody\n\
          ```\n",
-    );
-    text
+    )
 }

@@ -1,9 +1,10 @@
 //! What is measured, and what it has to come to.
 
 use anyhow::Result;
-use gangway_bench::process::{figure, output};
+use gangway_bench::process::{Calls, calls, figure, output};
 use gangway_bench::statistics::{median, median_ratio};
 use gangway_bench::table::time;
+use gangway_bench::verdict::Verdict;
 
 use crate::programs::{Programs, Runtime};
 
@@ -66,34 +67,8 @@ const CASES: &[Case] = &[
     case("dot", "dot, 2^25 f64", "stream", "dot", STREAM),
 ];
 
-/// One line of the table.
-pub struct Row {
-    title: &'static str,
-    stock: String,
-    ours: String,
-    figure: String,
-    wanted: String,
-    passes: bool,
-}
-
-impl Row {
-    pub fn passes(&self) -> bool {
-        self.passes
-    }
-
-    pub fn cells(&self) -> [String; 6] {
-        let result = match &*self.wanted {
-            "-" => "-",
-            _ if self.passes => "pass",
-            _ => "MISS",
-        };
-        let Self { stock, ours, figure, wanted, .. } = self;
-        [self.title.into(), stock.clone(), ours.clone(), figure.clone(), wanted.clone(), result.into()]
-    }
-}
-
 /// Measures all cases whose name contains `only`.
-pub fn measure(programs: &Programs, only: Option<&str>, rounds: usize) -> Result<Vec<Row>> {
+pub fn measure(programs: &Programs, only: Option<&str>, rounds: usize) -> Result<Vec<Verdict>> {
     let mut rows = Vec::new();
     for case in CASES.iter().filter(|case| only.is_none_or(|text| case.name.contains(text))) {
         let row = case.measure(programs, rounds)?;
@@ -104,7 +79,7 @@ pub fn measure(programs: &Programs, only: Option<&str>, rounds: usize) -> Result
 }
 
 impl Case {
-    fn measure(&self, programs: &Programs, rounds: usize) -> Result<Row> {
+    fn measure(&self, programs: &Programs, rounds: usize) -> Result<Verdict> {
         match self.kind {
             Kind::Calls => self.calls(programs),
             Kind::Floor => self.floor(programs, rounds),
@@ -133,19 +108,11 @@ impl Case {
     }
 
     /// One launch and one wait.
-    fn calls(&self, programs: &Programs) -> Result<Row> {
-        let [stock, ours] = [Runtime::Stock, Runtime::Gangway].map(|runtime| {
-            let text = self.run(programs, runtime, true)?;
-            let mut calls = Vec::new();
-            for line in text.lines().filter_map(|line| line.strip_prefix("call ")) {
-                if let Some((name, count)) = line.split_once(' ') {
-                    calls.push((name.to_owned(), count.parse::<f64>()?));
-                }
-            }
-            Ok::<_, anyhow::Error>(calls)
-        });
+    fn calls(&self, programs: &Programs) -> Result<Verdict> {
+        let [stock, ours] =
+            [Runtime::Stock, Runtime::Gangway].map(|runtime| calls(&self.run(programs, runtime, true)?));
         let (stock, ours) = (stock?, ours?);
-        let all = |calls: &[(String, f64)]| calls.iter().map(|(_, count)| count).sum::<f64>();
+        let all = |calls: &Calls| calls.values().sum::<f64>();
         let allowed = ["cuLaunchKernel", "cuStreamSynchronize"];
         let passes = ours.iter().all(|(name, count)| {
             // What happens now and then counts as nothing.
@@ -155,14 +122,14 @@ impl Case {
         Ok(self.row(shown(&stock), shown(&ours), shown(&ours), "2: launch and wait".into(), passes))
     }
 
-    fn floor(&self, programs: &Programs, rounds: usize) -> Result<Row> {
+    fn floor(&self, programs: &Programs, rounds: usize) -> Result<Verdict> {
         let once = |_| figure(&self.run(programs, Runtime::Stock, true)?, "best_ns");
         let times = (0..rounds).map(once).collect::<Result<Vec<_>>>()?;
         let shown = time(median(&times));
         Ok(self.row(shown.clone(), shown, "-".into(), "-".into(), true))
     }
 
-    fn time(&self, programs: &Programs, rounds: usize, wanted: f64) -> Result<Row> {
+    fn time(&self, programs: &Programs, rounds: usize, wanted: f64) -> Result<Verdict> {
         let (mut stock, mut ours) = (Vec::new(), Vec::new());
         for _ in 0..rounds {
             stock.push(figure(&self.run(programs, Runtime::Stock, true)?, "best_ns")?);
@@ -173,7 +140,7 @@ impl Case {
         Ok(self.row(times.0, times.1, format!("{ratio:.2}"), format!("{wanted:.2}"), ratio <= wanted))
     }
 
-    fn scaling(&self, programs: &Programs, rounds: usize, wanted: f64) -> Result<Row> {
+    fn scaling(&self, programs: &Programs, rounds: usize, wanted: f64) -> Result<Verdict> {
         let mut measured = [const { (Vec::new(), Vec::new(), Vec::new()) }; 2];
         for _ in 0..rounds {
             for (runtime, (scaling, one, two)) in
@@ -198,7 +165,7 @@ impl Case {
         Ok(self.row(shown(&stock), shown(&ours), figures.0, figures.1, ours.0 >= wanted))
     }
 
-    fn overhead(&self, programs: &Programs, wanted: f64) -> Result<Row> {
+    fn overhead(&self, programs: &Programs, wanted: f64) -> Result<Verdict> {
         let [stock, ours] = [Runtime::Stock, Runtime::Gangway].map(|runtime| {
             let text = self.run(programs, runtime, false)?;
             Ok::<_, anyhow::Error>((figure(&text, "best_ns")?, figure(&text, "overhead")?))
@@ -209,7 +176,7 @@ impl Case {
         Ok(self.row(shown(stock), shown(ours), figures.0, figures.1, ours.1 <= wanted))
     }
 
-    fn row(&self, stock: String, ours: String, figure: String, wanted: String, passes: bool) -> Row {
-        Row { title: self.title, stock, ours, figure, wanted, passes }
+    fn row(&self, stock: String, ours: String, figure: String, wanted: String, passes: bool) -> Verdict {
+        Verdict { title: self.title.into(), theirs: stock, ours, figure, wanted, passes }
     }
 }

@@ -9,18 +9,17 @@
 mod cases;
 mod programs;
 
-use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use clap::Parser;
 use gangway_bench::driver::Driver;
 use gangway_bench::options::{Common, status};
+use gangway_bench::page;
 use gangway_bench::root::repository_root;
-use gangway_bench::{machine, table};
+use gangway_bench::verdict::Verdict;
 
-use cases::Row;
 use programs::Programs;
 
 /// Measure GCC's programs under libgomp's own runtime and under Gangway's.
@@ -57,38 +56,23 @@ fn run(options: &Options) -> Result<bool> {
     let programs = Programs::build(&root, &build, driver, library.join("libgangway-gomp.so"))?;
     let rows = cases::measure(&programs, options.common.only.as_deref(), options.rounds.max(1))?;
     ensure!(!rows.is_empty(), "no case has such a name");
-    let text = render(&rows);
+    let text = Verdict::table(&rows, "Stock");
     println!("\n{text}");
     if options.common.only.is_none() {
-        let path = root.join(&options.save);
-        let facts = machine::describe(&root);
-        std::fs::write(&path, document(&text, &facts, options.rounds))
-            .with_context(|| format!("cannot write {}", path.display()))?;
-        println!("saved to {}", options.save.display());
+        page::save(&root, &options.save, HEAD, &[], &rest(&text, options.rounds))?;
     }
-    Ok(!options.common.check || rows.iter().all(Row::passes))
+    Ok(!options.common.check || rows.iter().all(|row| row.passes))
 }
 
-fn render(rows: &[Row]) -> String {
-    let head = ["Case", "Stock", "Gangway", "Figure", "Wanted", "Result"].map(String::from);
-    let lines: Vec<_> = std::iter::once(head).chain(rows.iter().map(Row::cells)).collect();
-    table::render(&lines)
-}
+const HEAD: &str = "# Benchmarks of GCC's programs\n\n\
+    The same binaries of gcc-12 and gfortran-12 (`-O2 -fopenmp -foffload=nvptx-none`) under stock\n\
+    libgomp with its plugin and under Gangway's front end, both on the virtual GPU's driver,\n\
+    alternating. `make bench-gomp` writes this file.\n\n";
 
-/// The whole of `docs/benchmarks-gomp.md`.
-fn document(text: &str, facts: &[(&'static str, String)], rounds: usize) -> String {
-    let mut page = String::from(
-        "# Benchmarks of GCC's programs\n\n\
-         The same binaries of gcc-12 and gfortran-12 (`-O2 -fopenmp -foffload=nvptx-none`) under stock\n\
-         libgomp with its plugin and under Gangway's front end, both on the virtual GPU's driver,\n\
-         alternating. `make bench-gomp` writes this file.\n\n",
-    );
-    for (label, value) in facts {
-        let _ = writeln!(page, "- {label}: {value}");
-    }
-    let _ = write!(
-        page,
-        "\n{text}\n\
+/// What stands below the facts of `docs/benchmarks-gomp.md`.
+fn rest(text: &str, rounds: usize) -> String {
+    format!(
+        "{text}\n\
          - Regions and mapping are measured without kernels: a library in front of the driver answers\n  \
            `cuLaunchKernel` by itself. What is left is the runtime, and the driver's other calls. The best\n  \
            of many batches counts; figures are medians of {rounds} processes. The figure is our time / that\n  \
@@ -108,6 +92,5 @@ fn document(text: &str, facts: &[(&'static str, String)], rounds: usize) -> Stri
          make bench-gomp                                                        # everything, and rewrite this file\n\
          cargo run --release -p gangway-bench --bin gangway-bench-gomp -- --only present\n\
          ```\n",
-    );
-    page
+    )
 }

@@ -11,16 +11,15 @@ mod loops;
 mod programs;
 mod regions;
 
-use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use clap::Parser;
 use gangway_bench::driver::Driver;
-use gangway_bench::machine;
 use gangway_bench::options::{Common, status};
 use gangway_bench::root::repository_root;
+use gangway_bench::{machine, page};
 
 use programs::Programs;
 use regions::Bare;
@@ -73,37 +72,23 @@ fn run(options: &Options) -> Result<bool> {
         let bare = Bare::measure(&driver, &programs, rounds)?;
         passes &= bare.passes();
         println!("{}", bare.sentence());
-        let mut facts = machine::describe(&root);
-        facts.push(("Device", bare.device.clone()));
+        let mut facts = vec![("Device", bare.device.clone())];
         if programs.suits_stock {
             facts.push(machine::stock_library());
         }
-        let path = root.join(&options.save);
-        std::fs::write(&path, document(&tables, &bare, &facts, rounds))
-            .with_context(|| format!("cannot write {}", path.display()))?;
-        println!("saved to {}", options.save.display());
+        page::save(&root, &options.save, HEAD, &facts, &rest(&tables, &bare, rounds))?;
     }
     Ok(!options.common.check || passes)
 }
 
-/// The whole of `docs/benchmarks-gpu.md`.
-fn document(
-    [regions, stock, loops]: &[String; 3],
-    bare: &Bare,
-    facts: &[(&'static str, String)],
-    rounds: usize,
-) -> String {
-    let mut text = String::from(
-        "# Benchmarks of target regions on GPUs\n\n\
-         Programs compiled by `gangway cc -O3 --offload-arch=sm_80`, on NVIDIA's driver where there is a\n\
-         card and on the virtual GPU otherwise. `make bench-gpu` writes this file.\n\n",
-    );
-    for (label, value) in facts {
-        let _ = writeln!(text, "- {label}: {value}");
-    }
-    let _ = write!(
-        text,
-        "\n## Regions\n\n{regions}\n{}\n\
+const HEAD: &str = "# Benchmarks of target regions on GPUs\n\n\
+    Programs compiled by `gangway cc -O3 --offload-arch=sm_80`, on NVIDIA's driver where there is a\n\
+    card and on the virtual GPU otherwise. `make bench-gpu` writes this file.\n\n";
+
+/// What stands below the facts of `docs/benchmarks-gpu.md`.
+fn rest([regions, stock, loops]: &[String; 3], bare: &Bare, rounds: usize) -> String {
+    format!(
+        "## Regions\n\n{regions}\n{}\n\
          - Driver calls are those of one region when others like it have run before. A case fails, too,\n  \
            if it makes one that it should not need.\n\
          - Time is the best of 150 batches of at least 2 ms. Outside the driver is what remains of it\n  \
@@ -124,6 +109,5 @@ fn document(
          cargo run --release -p gangway-bench --bin gangway-bench-gpu -- --only present\n\
          ```\n",
         bare.sentence(),
-    );
-    text
+    )
 }

@@ -1,9 +1,7 @@
 //! What one region costs: time, time outside of the driver, and the driver's calls.
 
-use std::collections::BTreeMap;
-
-use anyhow::{Context, Result, bail};
-use gangway_bench::process::{figure, output};
+use anyhow::{Context, Result};
+use gangway_bench::process::{Calls, calls, figure, output};
 use gangway_bench::statistics::{median, median_ratio};
 use gangway_bench::table::{self, time};
 
@@ -48,9 +46,6 @@ const LARGE: Allowed = &[
     ("cuMemAllocFromPoolAsync", 1.0),
     ("cuMemFreeAsync", 1.0),
 ];
-
-/// Calls of the driver by one region, by name.
-type Calls = BTreeMap<String, f64>;
 
 /// The stock runtime's calls and time, and ours as a part of its.
 struct Stock {
@@ -158,21 +153,6 @@ pub fn render_stock(rows: &[Row]) -> Option<String> {
         .collect();
     let lines: Vec<_> = std::iter::once(head).chain(lines).collect();
     (lines.len() > 1).then(|| table::render(&lines))
-}
-
-/// The `call NAME COUNT` lines.
-fn calls(text: &str) -> Result<Calls> {
-    let lines = text.lines().filter_map(|line| line.strip_prefix("call "));
-    let calls: Calls = lines
-        .map(|line| {
-            let (name, count) = line.split_once(' ').context("a call without a count")?;
-            Ok((name.to_owned(), count.parse::<f64>()?))
-        })
-        .collect::<Result<_>>()?;
-    if calls.is_empty() {
-        bail!("no call of the driver was counted:\n{text}");
-    }
-    Ok(calls)
 }
 
 /// An empty region beside an empty kernel that is launched and waited for.
