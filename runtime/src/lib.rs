@@ -31,6 +31,7 @@ pub mod host_calls;
 mod items;
 mod kernel;
 mod label;
+mod late;
 mod library;
 mod map_kind;
 pub mod memory;

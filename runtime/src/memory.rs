@@ -8,6 +8,7 @@ use crate::device::{Device, Opened};
 use crate::error::{Error, ErrorKind, HostRange, Result};
 use crate::events::{self, Site, Step};
 use crate::label::Label;
+use crate::late::{self, Late};
 use crate::present::{Counter, NewEntry, NotAssociated, Relation};
 use crate::queue::Queue;
 use crate::storage::{AllocationRequest, Purpose};
@@ -42,6 +43,7 @@ pub fn allocate(
     kind: AllocationKind,
     site: &Site,
 ) -> Result<DevicePtr> {
+    free_late(site);
     let purpose = Purpose::Program(kind);
     let request = AllocationRequest { host: 0, size, purpose, overwritten: false, label: Label::NONE };
     let pointer = device.allocate(device.open()?, site, &request)?;
@@ -65,8 +67,21 @@ pub unsafe fn free(
 ) -> Result<()> {
     allocations::freeing(device.number(), pointer.0, kind)
         .map_err(|mistake| Error::new(ErrorKind::WrongFree(mistake), device.number(), site.location()))?;
+    if late::keep(Late { device, pointer, kind }) {
+        return Ok(());
+    }
+    free_late(site);
     // SAFETY: the caller's promise.
     unsafe { device.deallocate(device.open()?, site, pointer, Purpose::Program(kind)) }
+}
+
+/// Frees what functions of the host have left. Their callers were told of success.
+fn free_late(site: &Site) {
+    for Late { device, pointer, kind } in late::take() {
+        let Ok(opened) = device.open() else { continue };
+        // SAFETY: as who freed it has promised.
+        let _ = unsafe { device.deallocate(opened, site, pointer, Purpose::Program(kind)) };
+    }
 }
 
 /// Copies `size` bytes from one place to another and waits.

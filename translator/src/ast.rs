@@ -253,6 +253,13 @@ impl<'u> Node<'u> {
         Node::new(unsafe { clang_getCursorSemanticParent(self.cursor) })
     }
 
+    /// Whether it stands in a header of the system's.
+    #[must_use]
+    pub fn is_in_system_header(self) -> bool {
+        // SAFETY: the cursor is of a valid unit.
+        unsafe { clang_Location_isInSystemHeader(clang_getCursorLocation(self.cursor)) != 0 }
+    }
+
     /// Whether a variable lives as long as the program.
     #[must_use]
     pub fn is_static(self) -> bool {

@@ -121,7 +121,7 @@ fn action(
             return Ok(Action::Pointer(item));
         }
     }
-    if !variable.is_used || variable.is_global && (variable.is_declare_target || !region.in_target) {
+    if !variable.is_used || variable.is_global && (variable.is_hosts || !region.in_target) {
         // A variable that clauses alone name, as a bound: the device evaluates it.
         return Ok(Action::Direct);
     }

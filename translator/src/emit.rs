@@ -87,9 +87,9 @@ impl Outline<'_> {
     }
 
     /// The host's function; `body` is the region with its own lines, `line` the directive that
-    /// gives its place.
+    /// gives its place, and `place` what a message names it by.
     #[must_use]
-    pub fn function(&self, body: &[u8], line: &str) -> Vec<u8> {
+    pub fn function(&self, body: &[u8], line: &str, place: &str) -> Vec<u8> {
         let symbol = &self.symbol;
         let members = self.members(|variable| format!("__typeof__({})", variable.ty));
         let (begin, end) = if self.is_for_devices { (HOST_BEGIN, HOST_END) } else { ("", "") };
@@ -109,6 +109,9 @@ impl Outline<'_> {
                 macros.push(variable.name.as_str());
             }
         }
+        if self.is_cxx {
+            text += "GANGWAY_REVERSE_TRY ";
+        }
         text += LOUD;
         text.push('\n');
         for name in &macros {
@@ -121,9 +124,13 @@ impl Outline<'_> {
         for name in &macros {
             let _ = writeln!(text, "#undef {name}");
         }
+        text += QUIET;
+        if self.is_cxx {
+            let _ = write!(text, "GANGWAY_REVERSE_CATCH({place}) ");
+        }
         let _ = write!(
             text,
-            "{QUIET}gangway_reverse_leave(&__gangway_b->head, __gangway_n); }} \
+            "gangway_reverse_leave(&__gangway_b->head, __gangway_n); }} \
              GANGWAY_HOST_FUNCTION_AS({}, {symbol}); {LOUD}{end}",
             self.key
         );

@@ -91,11 +91,16 @@ impl Source {
         presumed
     }
 
+    /// The line of a byte, and the name of its file as a literal has it.
+    fn quoted(&self, at: usize) -> (usize, String) {
+        let (line, file) = self.presumed(at);
+        let own = || self.file.to_string_lossy().replace('\\', "\\\\").replace('"', "\\\"");
+        (line, file.unwrap_or_else(own))
+    }
+
     /// `#line` for a byte.
     fn line_directive(&self, at: usize) -> String {
-        let (line, file) = self.presumed(at);
-        let name =
-            file.unwrap_or_else(|| self.file.to_string_lossy().replace('\\', "\\\\").replace('"', "\\\""));
+        let (line, name) = self.quoted(at);
         format!("#line {line} \"{name}\"")
     }
 
@@ -149,7 +154,9 @@ impl Source {
                 is_for_devices: offload.declares(region.body.start),
             };
             let body = self.body(&outline, &region)?;
-            let function = outline.function(&body, &self.line_directive(region.body.start));
+            let (line, name) = self.quoted(range.start);
+            let place = format!("\"{name}:{line}\"");
+            let function = outline.function(&body, &self.line_directive(region.body.start), &place);
             let outside = self.after_declaration(region.outside);
             match functions.last_mut() {
                 Some((last, text)) if *last == outside => {

@@ -63,7 +63,8 @@ pub struct Variable {
     pub is_array: bool,
     /// It is a variable of the program or of the host: the host's function can name it.
     pub is_global: bool,
-    pub is_declare_target: bool,
+    /// The host has one of its own, which the region means.
+    pub is_hosts: bool,
     /// The block refers to it, and not clauses only.
     pub is_used: bool,
     /// Where the block spells it, if it is spelt there.
@@ -104,13 +105,23 @@ pub fn find(root: Node<'_>, file: &Path, buffer: &Buffer, place: usize) -> Resul
         return Err(Complaint::new(at, message));
     }
     let in_target = path.iter().any(|node| node.extent().is_some_and(|(_, at, _)| offload.begins_block(at)));
-    let mut search =
-        Search { file, buffer, offload, body: start..end, variables: Vec::new(), functions: 0, probed: true };
+    let mut search = Search {
+        file,
+        buffer,
+        offload,
+        body: start..end,
+        variables: Vec::new(),
+        functions: 0,
+        probed: true,
+        tries: 0,
+        sets_jump: false,
+    };
     let mut probes = Vec::new();
     for expression in casts(condition) {
         probes.push(search.probe(expression, place)?);
     }
     search.probed = false;
+    search.sets_jump = calls(body, &SET_JUMP);
     search.walk(body)?;
     let Search { body, variables, .. } = search;
     Ok(Region { body, outside, variables, probes, in_target })
@@ -175,6 +186,12 @@ fn casts(node: Node<'_>) -> Vec<Node<'_>> {
     node.children().into_iter().flat_map(casts).collect()
 }
 
+/// Whether a part calls one of these functions.
+fn calls(node: Node<'_>, names: &[&str]) -> bool {
+    let is_one = node.kind() == CXCursor_CallExpr && names.contains(&node.name().as_str());
+    is_one || node.children().into_iter().any(|child| calls(child, names))
+}
+
 struct Search<'s> {
     file: &'s Path,
     buffer: &'s Buffer,
@@ -184,7 +201,15 @@ struct Search<'s> {
     /// Functions inside the region that enclose what is looked at.
     functions: usize,
     probed: bool,
+    /// Blocks of `try` in the region that enclose what is looked at.
+    tries: usize,
+    /// The region sets a place to jump to.
+    sets_jump: bool,
 }
+
+/// What marks a place to jump to, and what jumps there, under the names that glibc gives them.
+const SET_JUMP: [&str; 5] = ["setjmp", "_setjmp", "__sigsetjmp", "sigsetjmp", "__builtin_setjmp"];
+const JUMP: [&str; 4] = ["longjmp", "_longjmp", "siglongjmp", "__builtin_longjmp"];
 
 impl Search<'_> {
     /// An expression of the clauses: `(void)(expression)`.
@@ -221,11 +246,22 @@ impl Search<'_> {
             CXCursor_IndirectGotoStmt if self.functions == 0 => {
                 return self.refuse(node, "is left by `goto`");
             }
+            CXCursor_CallExpr if !self.sets_jump && JUMP.contains(&node.name().as_str()) => {
+                return self.refuse(node, &format!("is left by `{}`", node.name()));
+            }
+            CXCursor_CXXThrowExpr if self.functions == 0 && self.tries == 0 => {
+                return self.refuse(node, "is left by an exception; catch it in the region");
+            }
             _ => false,
         };
+        let is_try = node.kind() == CXCursor_CXXTryStmt;
         self.functions += usize::from(nested);
-        for child in node.children() {
+        for (at, child) in node.children().into_iter().enumerate() {
+            // The handlers follow the block.
+            let guarded = usize::from(is_try && at == 0);
+            self.tries += guarded;
             self.walk(child)?;
+            self.tries -= guarded;
         }
         self.functions -= usize::from(nested);
         Ok(())
@@ -270,7 +306,8 @@ impl Search<'_> {
             Some(known) => known,
             None => {
                 let mut variable = variable(declaration, name.clone(), at)?;
-                variable.is_declare_target = self.is_declare_target(&variable, &declared);
+                variable.is_hosts =
+                    declaration.is_in_system_header() || self.is_declare_target(&variable, &declared);
                 self.variables.push(variable);
                 self.variables.len() - 1
             }
@@ -331,7 +368,7 @@ fn variable(declaration: Node<'_>, name: String, at: usize) -> Result<Variable, 
         category,
         is_array: shape(ty) == Shape::Array,
         is_global,
-        is_declare_target: false,
+        is_hosts: false,
         is_used: false,
         references: Vec::new(),
         in_macro: false,

@@ -136,6 +136,23 @@ static inline __attribute__((unused)) void gangway_reverse_leave(struct gangway_
 
 #ifdef __cplusplus
 }
+
+/* A region has to handle its exceptions itself. One that leaves it ends the program, as it leaves
+ * the host's function, which is `noexcept`; what is thrown is named by std::terminate. */
+#ifdef __cpp_exceptions
+#define GANGWAY_REVERSE_TRY try {
+#define GANGWAY_REVERSE_CATCH(place)                                                          \
+  }                                                                                           \
+  catch (...)                                                                                 \
+  {                                                                                           \
+    fprintf(stderr, "gangway: error: %s: an exception leaves the region of device(ancestor: 1); " \
+                    "catch it in the region\n", place);                                       \
+    throw;                                                                                    \
+  }
+#else
+#define GANGWAY_REVERSE_TRY
+#define GANGWAY_REVERSE_CATCH(place)
+#endif
 #endif
 
 #endif
