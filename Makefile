@@ -38,8 +38,9 @@ conformance-gpu: bootstrap-test build ## Run all programs of the conformance sui
 	GANGWAY_CONFORMANCE_VGPU=all cargo test -p gangway-conformance --test vgpu
 
 .PHONY: conformance-libgomp
-conformance-libgomp: bootstrap-test build ## Run libgomp's own tests on the virtual GPU; FRONTEND=gangway, ARGS=--tenth, ...
-	cargo run -p gangway-libgomp-suite -- --front-end $(or $(FRONTEND),stock) $(ARGS)
+conformance-libgomp: bootstrap-test build ## Run libgomp's own tests on the virtual GPU; FRONTEND=gangway, DEVICE=host, DEVICES=2, ARGS=--tenth, ...
+	cargo run -p gangway-libgomp-suite -- --front-end $(or $(FRONTEND),stock) --device $(or $(DEVICE),nvidia) \
+		--devices $(or $(DEVICES),1) $(ARGS)
 
 .PHONY: clients
 clients: bootstrap-test build ## Run numba-cuda, cudarc and Taichi programs on the virtual GPU; downloads them once

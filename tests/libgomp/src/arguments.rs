@@ -1,5 +1,6 @@
 //! The command line.
 
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -24,6 +25,14 @@ pub struct Arguments {
     /// Gangway's front end, for `--front-end gangway`
     #[arg(long, value_name = "FILE", default_value = "build/stage/lib/gangway/libgangway-gomp.so")]
     pub library: PathBuf,
+
+    /// Where constructs for devices run
+    #[arg(long, value_name = "NAME", default_value = "nvidia")]
+    pub device: Device,
+
+    /// How many virtual GPUs there are
+    #[arg(long, value_name = "NUMBER", default_value = "1")]
+    pub devices: NonZeroU32,
 
     /// Where sources, programs and results are kept
     #[arg(long, value_name = "FOLDER", default_value = "build/libgomp")]
@@ -71,13 +80,55 @@ pub enum FrontEnd {
     Gangway,
 }
 
-impl FrontEnd {
+/// What a run has for devices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Device {
+    /// The virtual GPU
+    Nvidia,
+    /// None: OpenMP's regions run on the host, and OpenACC's on its host device
+    Host,
+}
+
+/// What tells one kind of run from another: each has results and expectations of its own.
+#[derive(Debug, Clone, Copy)]
+pub struct Mode {
+    pub front_end: FrontEnd,
+    pub device: Device,
+    /// Virtual GPUs.
+    pub devices: NonZeroU32,
+}
+
+impl Mode {
     /// What stands behind the names of files that belong to it.
-    pub fn suffix(self) -> &'static str {
-        match self {
-            Self::Stock => "",
-            Self::Gangway => "-gangway",
+    pub fn suffix(self) -> String {
+        let mut suffix = String::new();
+        if self.front_end == FrontEnd::Gangway {
+            suffix.push_str("-gangway");
         }
+        if self.device == Device::Host {
+            suffix.push_str("-host");
+        } else if self.devices > NonZeroU32::MIN {
+            suffix.push_str(&format!("-{}-devices", self.devices));
+        }
+        suffix
+    }
+
+    /// The lists of what fails.
+    pub fn lists(self) -> &'static [&'static str] {
+        match (self.device, self.front_end) {
+            (Device::Nvidia, FrontEnd::Stock) => &["expected-failures.txt"],
+            (Device::Nvidia, FrontEnd::Gangway) => {
+                &["expected-failures.txt", "expected-failures-gangway.txt"]
+            }
+            (Device::Host, FrontEnd::Stock) => &["expected-failures-host.txt"],
+            (Device::Host, FrontEnd::Gangway) => &["expected-failures-gangway-host.txt"],
+        }
+    }
+}
+
+impl Arguments {
+    pub fn mode(&self) -> Mode {
+        Mode { front_end: self.front_end, device: self.device, devices: self.devices }
     }
 }
 
@@ -94,6 +145,19 @@ mod tests {
     use clap::{CommandFactory, Parser};
 
     use super::Arguments;
+
+    #[test]
+    fn each_kind_of_run_has_names_of_its_own() {
+        let suffix = |options: &[&str]| {
+            let command = [&["suite"], options].concat();
+            Arguments::try_parse_from(command).unwrap().mode().suffix()
+        };
+        assert_eq!(suffix(&[]), "");
+        assert_eq!(suffix(&["--front-end", "gangway"]), "-gangway");
+        assert_eq!(suffix(&["--front-end", "gangway", "--device", "host"]), "-gangway-host");
+        assert_eq!(suffix(&["--devices", "3"]), "-3-devices");
+        assert!(Arguments::try_parse_from(["suite", "--devices", "0"]).is_err());
+    }
 
     #[test]
     fn the_command_line_is_consistent() {

@@ -14,6 +14,7 @@ use anyhow::{Context, Result};
 use regex::Regex;
 use sha2::{Digest, Sha256};
 
+use crate::arguments::Device;
 use crate::directive::directives;
 use crate::plan::{Decision, decide};
 use crate::suite::{Level, Model, SUITES, Suite};
@@ -46,7 +47,7 @@ impl Test {
 }
 
 /// All tests in GCC's `sources`, sorted by name.
-pub fn tests(sources: &Path) -> Result<Vec<Test>> {
+pub fn tests(sources: &Path, device: Device) -> Result<Vec<Test>> {
     let testsuite = &sources.join("libgomp/testsuite");
     let mut tests = Vec::new();
     for suite in &SUITES {
@@ -64,7 +65,7 @@ pub fn tests(sources: &Path) -> Result<Vec<Test>> {
                 continue;
             }
             for level in Level::ALL {
-                let decision = decide(suite, level, &found).with_context(|| name.clone())?;
+                let decision = decide(suite, device, level, &found).with_context(|| name.clone())?;
                 let files = files.iter().cloned().collect();
                 tests.push(Test {
                     suite,

@@ -7,12 +7,14 @@
 //! offloaded.
 
 use std::fs;
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
 
+use crate::arguments::Mode;
 use crate::catalogue::Test;
 use crate::plan::Plan;
 use crate::process::{self, Finished};
@@ -31,6 +33,7 @@ pub struct Runner {
     pub sources: PathBuf,
     /// For tests that set no limit of their own.
     pub time_limit: Duration,
+    pub mode: Mode,
 }
 
 /// What a run did.
@@ -55,8 +58,11 @@ impl Runner {
             variables.push(("LD_PRELOAD".to_owned(), library.display().to_string()));
         }
         if mandatory || test.suite.model == Model::OpenAcc {
-            let (name, value) = test.suite.environment();
+            let (name, value) = test.suite.environment(self.mode.device);
             variables.push((name.to_owned(), value.to_owned()));
+        }
+        if self.mode.devices > NonZeroU32::MIN {
+            variables.push(("GANGWAY_VGPU_DEVICES".to_owned(), self.mode.devices.to_string()));
         }
         variables.extend(plan.environment.iter().cloned());
         variables

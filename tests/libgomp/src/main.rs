@@ -33,7 +33,7 @@ use anyhow::{Context, Result, ensure};
 use clap::Parser;
 use sha2::{Digest, Sha256};
 
-use arguments::{Arguments, FrontEnd};
+use arguments::{Arguments, Device, FrontEnd};
 use catalogue::Test;
 use compile::Compiler;
 use execute::Runner;
@@ -60,9 +60,10 @@ fn run(arguments: &Arguments) -> Result<bool> {
     fs::create_dir_all(&arguments.build).with_context(|| arguments.build.display().to_string())?;
     let build = arguments.build.canonicalize()?;
     let sources = sources::unpacked(&build)?;
-    let mut tests = catalogue::tests(&sources)?;
-    let suffix = arguments.front_end.suffix();
-    let rules = Rules::read(Path::new(env!("CARGO_MANIFEST_DIR")), arguments.front_end)?;
+    let mut tests = catalogue::tests(&sources, arguments.device)?;
+    let mode = arguments.mode();
+    let suffix = mode.suffix();
+    let rules = Rules::read(Path::new(env!("CARGO_MANIFEST_DIR")), mode.lists())?;
     rules.check(&tests)?;
     for test in &mut tests {
         let options = rules.options(test);
@@ -80,6 +81,11 @@ fn run(arguments: &Arguments) -> Result<bool> {
     }
 
     let libraries = build.join("lib");
+    // Without a driver, where tests run without devices.
+    let for_programs = match arguments.device {
+        Device::Nvidia => libraries.clone(),
+        Device::Host => build.join("lib-host"),
+    };
     let mut driver = String::new();
     let mut preloaded = None;
     if !arguments.compile_only {
@@ -87,17 +93,18 @@ fn run(arguments: &Arguments) -> Result<bool> {
         link(&libraries)?;
         if arguments.front_end == FrontEnd::Gangway {
             let name = "libgangway-gomp.so";
-            driver += &lay_out(&arguments.library, &libraries, name)?;
+            driver += &lay_out(&arguments.library, &for_programs, name)?;
             // It leads to this one, which it looks for beside itself.
             let behind = "libomptarget.so.22.1";
-            driver += &lay_out(&arguments.library.with_file_name(behind), &libraries, behind)?;
-            preloaded = Some(libraries.join(name));
+            driver += &lay_out(&arguments.library.with_file_name(behind), &for_programs, behind)?;
+            preloaded = Some(for_programs.join(name));
         }
     }
     let failures = build.join(format!("failures{suffix}"));
     fs::create_dir_all(&failures)?;
     let compiler = Compiler::new(&sources, &build, &libraries)?;
-    let runner = Runner { libraries, preloaded, sources, time_limit: arguments.time_limit };
+    let runner =
+        Runner { libraries: for_programs, preloaded, sources, time_limit: arguments.time_limit, mode };
     let runner = (!arguments.compile_only).then_some(runner);
     let (resume, running) = (arguments.resume, RwLock::default());
     let bench = Bench { compiler, runner, rules, record, driver, failures, resume, running };

@@ -7,6 +7,7 @@
 
 use anyhow::{Context, Result, bail, ensure};
 
+use crate::arguments::Device;
 use crate::directive::Directive;
 use crate::selector::{Clause, Selector};
 use crate::suite::{Level, Suite};
@@ -50,8 +51,13 @@ pub struct Marks {
 }
 
 /// Reads the directives of a test of `suite` for one level of optimisation.
-pub fn decide(suite: &'static Suite, level: Level, directives: &[Directive]) -> Result<Decision> {
-    let mut draft = Draft::new(suite, level);
+pub fn decide(
+    suite: &'static Suite,
+    device: Device,
+    level: Level,
+    directives: &[Directive],
+) -> Result<Decision> {
+    let mut draft = Draft::new(suite, device, level);
     for directive in directives {
         draft.take(directive).with_context(|| format!("line {}: {}", directive.line, directive.name))?;
     }
@@ -61,6 +67,7 @@ pub fn decide(suite: &'static Suite, level: Level, directives: &[Directive]) -> 
 /// A plan while directives are being read.
 struct Draft {
     suite: &'static Suite,
+    device: Device,
     /// What the `.exp` file gives every test.
     fixed: Vec<String>,
     /// What `dg-options` replaces and `dg-additional-options` adds to.
@@ -74,13 +81,14 @@ struct Draft {
 }
 
 impl Draft {
-    fn new(suite: &'static Suite, level: Level) -> Self {
-        let mut fixed: Vec<String> = suite.options().into_iter().map(str::to_owned).collect();
+    fn new(suite: &'static Suite, device: Device, level: Level) -> Self {
+        let mut fixed: Vec<String> = suite.options(device).into_iter().map(str::to_owned).collect();
         let mut own = Vec::new();
         let place = if suite.level_is_default() { &mut own } else { &mut fixed };
         place.push(level.option().to_owned());
         Self {
             suite,
+            device,
             fixed,
             own,
             action: "run".to_owned(),
@@ -96,7 +104,7 @@ impl Draft {
 
     /// Evaluates something against the machine and the options so far.
     fn ask<T>(&self, question: impl FnOnce(&Target) -> Result<T>) -> Result<T> {
-        question(&Target { suite: self.suite, options: &self.options() })
+        question(&Target { suite: self.suite, device: self.device, options: &self.options() })
     }
 
     fn applies(&self, clause: Option<&&str>) -> Result<bool> {
@@ -273,6 +281,7 @@ fn said(directive: &str, reason: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::{Decision, Plan, decide};
+    use crate::arguments::Device;
     use crate::directive::directives;
     use crate::suite::{Level, SUITES};
 
@@ -281,7 +290,7 @@ mod tests {
     const ACC_C: usize = 3;
 
     fn decision(suite: usize, level: Level, text: &str) -> Decision {
-        decide(&SUITES[suite], level, &directives(text).unwrap()).unwrap()
+        decide(&SUITES[suite], Device::Nvidia, level, &directives(text).unwrap()).unwrap()
     }
 
     fn plan(suite: usize, level: Level, text: &str) -> Plan {
@@ -371,7 +380,7 @@ mod tests {
     #[test]
     fn unknown_directives_are_errors() {
         let found = directives("{ dg-mystery x }").unwrap();
-        let error = decide(&SUITES[C], Level::O2, &found).unwrap_err();
+        let error = decide(&SUITES[C], Device::Nvidia, Level::O2, &found).unwrap_err();
         assert!(format!("{error:#}").starts_with("line 1: dg-mystery"), "{error:#}");
     }
 }

@@ -10,7 +10,6 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail, ensure};
 
-use crate::arguments::FrontEnd;
 use crate::catalogue::Test;
 use crate::selector::glob;
 use crate::suite::Level;
@@ -47,8 +46,8 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// Reads the lists in `folder`.
-    pub fn read(folder: &Path, front_end: FrontEnd) -> Result<Self> {
+    /// Reads the lists in `folder`: those of failures that are named, and the exceptions.
+    pub fn read(folder: &Path, failures: &[&str]) -> Result<Self> {
         let mut rules = Vec::new();
         let mut file = |name: &str, parse: fn(&str) -> Result<Rule>| -> Result<()> {
             let path = folder.join(name);
@@ -61,9 +60,8 @@ impl Rules {
             }
             Ok(())
         };
-        file("expected-failures.txt", |line| Rule::parse(Kind::Failure, line))?;
-        if front_end == FrontEnd::Gangway {
-            file("expected-failures-gangway.txt", |line| Rule::parse(Kind::Failure, line))?;
+        for list in failures {
+            file(list, |line| Rule::parse(Kind::Failure, line))?;
         }
         file("exceptions.txt", |line| match line.split_once(char::is_whitespace) {
             Some(("no-kernel", rest)) => Rule::parse(Kind::NoKernel, rest),
@@ -147,7 +145,6 @@ mod tests {
     use std::fs;
 
     use super::{Kind, Rule, Rules};
-    use crate::arguments::FrontEnd;
     use crate::suite::Level;
 
     #[test]
@@ -167,18 +164,19 @@ mod tests {
         fs::write(folder.path().join("expected-failures.txt"), "# comment\n\na.c * why\n").unwrap();
         fs::write(folder.path().join("exceptions.txt"), "no-kernel b.c -O0 why\nfallback c.c * why\n")
             .unwrap();
-        let rules = Rules::read(folder.path(), FrontEnd::Stock).unwrap();
+        let rules = Rules::read(folder.path(), &["expected-failures.txt"]).unwrap();
         assert_eq!(
             rules.rules.iter().map(|rule| rule.kind).collect::<Vec<_>>(),
             [Kind::Failure, Kind::NoKernel, Kind::Fallback]
         );
         assert!(rules.check(&[]).unwrap_err().to_string().contains("`a.c`"));
-        assert!(Rules::read(folder.path(), FrontEnd::Gangway).is_err());
+        let both = ["expected-failures.txt", "expected-failures-gangway.txt"];
+        assert!(Rules::read(folder.path(), &both).is_err());
         fs::write(folder.path().join("expected-failures-gangway.txt"), "d.c * why\n").unwrap();
-        assert_eq!(Rules::read(folder.path(), FrontEnd::Gangway).unwrap().rules.len(), 4);
+        assert_eq!(Rules::read(folder.path(), &both).unwrap().rules.len(), 4);
         fs::write(folder.path().join("exceptions.txt"), "flaky b.c * why\n").unwrap();
         assert!(
-            format!("{:#}", Rules::read(folder.path(), FrontEnd::Stock).unwrap_err())
+            format!("{:#}", Rules::read(folder.path(), &["expected-failures.txt"]).unwrap_err())
                 .contains("exceptions.txt:1")
         );
     }

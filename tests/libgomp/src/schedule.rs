@@ -14,13 +14,14 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use indicatif::{ProgressBar, ProgressStyle};
 
+use crate::arguments::Device;
 use crate::catalogue::Test;
 use crate::compile::{Built, Compiler};
 use crate::execute::Runner;
 use crate::plan::{Decision, Plan};
 use crate::record::{Entry, Record};
 use crate::rules::Rules;
-use crate::verdict::{self, Verdict};
+use crate::verdict::{self, Kernels, Verdict};
 
 /// How often a run whose output is no terminal tells how far it is.
 const REPORT_INTERVAL: Duration = Duration::from_secs(30);
@@ -112,14 +113,18 @@ impl Bench {
                     return Ok((Verdict::Skipped("built, but not run".to_owned()), elapsed));
                 };
                 let mandatory = self.rules.mandatory(test);
-                let needs_no_kernel = self.rules.needs_no_kernel(test);
+                let kernels = match runner.mode.device {
+                    Device::Host => Kernels::NoDriver,
+                    Device::Nvidia if self.rules.needs_no_kernel(test) => Kernels::None,
+                    Device::Nvidia => Kernels::Some,
+                };
                 let mut left = if self.rules.measures_time(test) { TIMING_ATTEMPTS } else { 1 };
                 let (run, verdict) = loop {
                     left -= 1;
                     let run = self.alone_if(self.rules.measures_time(test), || {
                         runner.run(test, plan, &program, mandatory)
                     })?;
-                    let verdict = verdict::on_run(plan, &run, needs_no_kernel)?;
+                    let verdict = verdict::on_run(plan, &run, kernels)?;
                     if left == 0 || !verdict.is_failure() {
                         break (run, verdict);
                     }

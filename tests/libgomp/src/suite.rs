@@ -7,6 +7,8 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::arguments::Device;
+
 /// The programming model of a suite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Model {
@@ -94,12 +96,16 @@ impl Suite {
     }
 
     /// The options before those of the test: what the `.exp` file always passes.
-    pub fn options(&self) -> Vec<&'static str> {
-        match self.model {
+    pub fn options(&self, device: Device) -> Vec<&'static str> {
+        match (self.model, device) {
             // Given always, since Debian's gcc would also compile for amdgcn if that were installed.
-            Model::OpenMp => vec!["-foffload=nvptx-none"],
-            Model::OpenAcc => {
+            // Programs of OpenMP have code for devices, and find none.
+            (Model::OpenMp, _) => vec!["-foffload=nvptx-none"],
+            (Model::OpenAcc, Device::Nvidia) => {
                 vec!["-DACC_DEVICE_TYPE_nvidia=1", "-DACC_MEM_SHARED=0", "-foffload=nvptx-none"]
+            }
+            (Model::OpenAcc, Device::Host) => {
+                vec!["-DACC_DEVICE_TYPE_host=1", "-DACC_MEM_SHARED=1", "-foffload=disable"]
             }
         }
     }
@@ -146,10 +152,12 @@ impl Suite {
     }
 
     /// The variables that make the program use the device, or fail.
-    pub fn environment(&self) -> (&'static str, &'static str) {
-        match self.model {
-            Model::OpenMp => ("OMP_TARGET_OFFLOAD", "MANDATORY"),
-            Model::OpenAcc => ("ACC_DEVICE_TYPE", "nvidia"),
+    pub fn environment(&self, device: Device) -> (&'static str, &'static str) {
+        match (self.model, device) {
+            (Model::OpenMp, Device::Nvidia) => ("OMP_TARGET_OFFLOAD", "MANDATORY"),
+            (Model::OpenMp, Device::Host) => ("OMP_TARGET_OFFLOAD", "DEFAULT"),
+            (Model::OpenAcc, Device::Nvidia) => ("ACC_DEVICE_TYPE", "nvidia"),
+            (Model::OpenAcc, Device::Host) => ("ACC_DEVICE_TYPE", "host"),
         }
     }
 }

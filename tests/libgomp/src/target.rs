@@ -7,6 +7,7 @@
 
 use anyhow::{Result, bail};
 
+use crate::arguments::Device;
 use crate::selector::{Facts, glob};
 use crate::suite::{Language, Model, Suite};
 
@@ -17,6 +18,7 @@ const TRIPLET: &str = "x86_64-pc-linux-gnu";
 #[derive(Debug, Clone, Copy)]
 pub struct Target<'a> {
     pub suite: &'static Suite,
+    pub device: Device,
     /// All options that the test is compiled with so far.
     pub options: &'a [String],
 }
@@ -24,6 +26,7 @@ pub struct Target<'a> {
 impl Facts for Target<'_> {
     fn effective_target(&self, name: &str) -> Result<bool> {
         let openacc = self.suite.model == Model::OpenAcc;
+        let offloads = self.device == Device::Nvidia;
         Ok(match name {
             "c" => self.suite.language == Language::C,
             "c++" => self.suite.language == Language::Cxx,
@@ -33,20 +36,21 @@ impl Facts for Target<'_> {
             "offload_device"
             | "offload_device_nonshared_as"
             | "offload_device_nvptx"
-            | "offload_target_nvptx"
-            | "offloading_enabled"
-            | "openacc_nvidia_accel_present" => true,
-            "openacc_nvidia_accel_selected" => openacc,
-            "offload_device_shared_as"
-            | "offload_device_intel_mic"
+            | "openacc_nvidia_accel_present" => offloads,
+            "openacc_nvidia_accel_selected" => openacc && offloads,
+            "openacc_host_selected" => openacc && !offloads,
+            // The compiler has code for it, except of OpenACC's tests for the host.
+            "offload_target_nvptx" | "offloading_enabled" => offloads || !openacc,
+            // What a region changes on the host is the host's variable.
+            "offload_device_shared_as" => !offloads,
+            "offload_device_intel_mic"
             | "offload_device_any_intel_mic"
             | "offload_target_amdgcn"
-            | "openacc_host_selected"
             | "openacc_radeon_accel_present"
             | "openacc_radeon_accel_selected" => false,
 
             // GCC brings a `cuda.h`, and `-lcuda` is the virtual GPU.
-            "openacc_cuda" => true,
+            "openacc_cuda" => offloads,
             // Both belong to NVIDIA's toolkit; cuBLAS is machine code only.
             "openacc_cudart" | "openacc_cublas" => false,
 
@@ -96,6 +100,7 @@ pub fn is_level(option: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::Target;
+    use crate::arguments::Device;
     use crate::selector::Facts;
     use crate::suite::SUITES;
 
@@ -106,7 +111,10 @@ mod tests {
     #[test]
     fn answers_depend_on_the_suite() {
         let [c, cxx, .., acc, _, _] = &SUITES;
-        let target = |suite| Target { suite, options: &[] };
+        let target = |suite| Target { suite, device: Device::Nvidia, options: &[] };
+        let on_host = Target { suite: acc, device: Device::Host, options: &[] };
+        assert!(on_host.effective_target("openacc_host_selected").unwrap());
+        assert!(!on_host.effective_target("openacc_nvidia_accel_selected").unwrap());
         assert!(target(c).effective_target("c").unwrap() && !target(cxx).effective_target("c").unwrap());
         assert!(!target(c).effective_target("openacc_nvidia_accel_selected").unwrap());
         assert!(target(acc).effective_target("openacc_nvidia_accel_selected").unwrap());
@@ -119,7 +127,7 @@ mod tests {
             [("", false), ("-O0", false), ("-O2", true), ("-O2 -O0", false), ("-O0 -O1", true)]
         {
             let options = options(text);
-            let target = Target { suite: &SUITES[0], options: &options };
+            let target = Target { suite: &SUITES[0], device: Device::Nvidia, options: &options };
             assert_eq!(target.effective_target("__OPTIMIZE__").unwrap(), optimises, "{text}");
         }
     }
@@ -127,7 +135,7 @@ mod tests {
     #[test]
     fn lists_of_options() {
         let options = options("-O2 -DACC_MEM_SHARED=0");
-        let target = Target { suite: &SUITES[0], options: &options };
+        let target = Target { suite: &SUITES[0], device: Device::Nvidia, options: &options };
         let list = |items: &[&str]| items.iter().map(|item| (*item).to_owned()).collect::<Vec<_>>();
         assert!(target.options_match(&list(&["*"]), &[]));
         assert!(target.options_match(&list(&["*"]), &list(&[""])));

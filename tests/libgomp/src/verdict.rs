@@ -34,6 +34,15 @@ impl Verdict {
     }
 }
 
+/// What a test that passes has to have launched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kernels {
+    Some,
+    None,
+    /// There are no devices.
+    NoDriver,
+}
+
 /// The verdict on a test that gcc refused.
 pub fn on_refusal(plan: &Plan, output: &str) -> Verdict {
     match &plan.marks.compile {
@@ -43,7 +52,7 @@ pub fn on_refusal(plan: &Plan, output: &str) -> Verdict {
 }
 
 /// The verdict on a test that ran.
-pub fn on_run(plan: &Plan, run: &Run, needs_no_kernel: bool) -> Result<Verdict> {
+pub fn on_run(plan: &Plan, run: &Run, kernels: Kernels) -> Result<Verdict> {
     let output = &run.finished.output;
     if let Some(why) = wrong_ending(plan, run.finished.ending) {
         let why = format!("{why}: {}", telling_line(output));
@@ -58,18 +67,19 @@ pub fn on_run(plan: &Plan, run: &Run, needs_no_kernel: bool) -> Result<Verdict> 
     }
     // A program that is to fail may do so before its first kernel.
     if !plan.should_fail {
-        match run.launches {
-            Some(count) if count > 0 && needs_no_kernel => {
-                let why = format!("exceptions.txt says that it launches no kernel, but it launched {count}");
-                return Ok(Verdict::Failed(why));
+        let wrong = match (kernels, run.launches) {
+            (Kernels::None, Some(count @ 1..)) => {
+                Some(format!("exceptions.txt says that it launches no kernel, but it launched {count}"))
             }
-            Some(0) if !needs_no_kernel => {
-                return Ok(Verdict::Failed("it passed without launching a kernel".to_owned()));
+            (Kernels::Some, Some(0)) => Some("it passed without launching a kernel".to_owned()),
+            (Kernels::Some, None) => Some("it never started the virtual GPU's driver".to_owned()),
+            (Kernels::NoDriver, Some(_)) => {
+                Some("it started a driver, though the host is its device".to_owned())
             }
-            None if !needs_no_kernel => {
-                return Ok(Verdict::Failed("it never started the virtual GPU's driver".to_owned()));
-            }
-            _ => {}
+            _ => None,
+        };
+        if let Some(why) = wrong {
+            return Ok(Verdict::Failed(why));
         }
     }
     let marks = plan.marks.run.as_ref().or(plan.marks.output.as_ref());
@@ -161,7 +171,7 @@ fn telling_line(output: &str) -> String {
 mod tests {
     use std::time::Duration;
 
-    use super::{Verdict, matches, on_refusal, on_run, translated};
+    use super::{Kernels, Verdict, matches, on_refusal, on_run, translated};
     use crate::execute::Run;
     use crate::plan::{Marks, Plan};
     use crate::process::{Ending, Finished};
@@ -171,7 +181,7 @@ mod tests {
     }
 
     fn verdict(plan: &Plan, run: &Run) -> Verdict {
-        on_run(plan, run, false).unwrap()
+        on_run(plan, run, Kernels::Some).unwrap()
     }
 
     #[test]
@@ -180,8 +190,20 @@ mod tests {
         assert_eq!(verdict(&plan, &run(Ending::Exit(0), "", Some(1))), Verdict::Passed);
         assert!(verdict(&plan, &run(Ending::Exit(0), "", Some(0))).is_failure());
         assert!(verdict(&plan, &run(Ending::Exit(0), "", None)).is_failure());
-        assert_eq!(on_run(&plan, &run(Ending::Exit(0), "", Some(0)), true).unwrap(), Verdict::Passed);
-        assert!(on_run(&plan, &run(Ending::Exit(0), "", Some(1)), true).unwrap().is_failure());
+        assert_eq!(
+            on_run(&plan, &run(Ending::Exit(0), "", Some(0)), Kernels::None).unwrap(),
+            Verdict::Passed
+        );
+        assert!(on_run(&plan, &run(Ending::Exit(0), "", Some(1)), Kernels::None).unwrap().is_failure());
+    }
+
+    #[test]
+    fn without_devices_no_driver_starts() {
+        let plan = Plan::default();
+        let verdict =
+            |launches| on_run(&plan, &run(Ending::Exit(0), "", launches), Kernels::NoDriver).unwrap();
+        assert_eq!(verdict(None), Verdict::Passed);
+        assert!(verdict(Some(0)).is_failure());
     }
 
     #[test]
