@@ -144,6 +144,17 @@ impl Table<'_> {
         });
         descriptor.map_or(size_of::<usize>(), |before| self.sizes[before].max(size_of::<usize>()))
     }
+
+    /// Whether what a pointer is to be attached to has no bytes, as an allocatable component
+    /// without elements, so that it is on no device. It stands before the pointer, and Fortran's
+    /// descriptor between them.
+    #[cold]
+    fn is_target_empty(&self, index: usize) -> bool {
+        let is_descriptor = |&at: &usize| self.kinds[at] as u8 == TO_PSET;
+        let before = index.checked_sub(1);
+        let data = before.filter(is_descriptor).map_or(before, |descriptor| descriptor.checked_sub(1));
+        data.is_some_and(|data| self.sizes[data] == 0 && self.hosts[data].get() == self.target(index))
+    }
 }
 
 impl Items for Table<'_> {
@@ -168,7 +179,10 @@ impl Items for Table<'_> {
             return self.links[index - self.kinds.len()];
         }
         let (address, size) = (self.hosts[index].get(), self.sizes[index]);
-        let kind = self.kind(index);
+        let mut kind = self.kind(index);
+        if kind.has(MapKind::PRESENT) && self.kinds[index] as u8 == ATTACH && self.is_target_empty(index) {
+            kind = kind.without(MapKind::PRESENT);
+        }
         let (begin, size) = match self.kinds[index] as u8 {
             _ if kind.has(MapKind::LITERAL) => (address, 0),
             ATTACH | ATTACH_ZERO_LENGTH_ARRAY_SECTION | DETACH | FORCE_DETACH => {

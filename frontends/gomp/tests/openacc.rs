@@ -91,6 +91,22 @@ fn descriptors_and_routines_of_fortran() {
 }
 
 #[test]
+fn components_without_elements() {
+    Program::new("empty_components.f90").passes();
+}
+
+#[test]
+fn devices_are_shut_down_and_started_again() {
+    let program = Program::new("shutdown.c");
+    program.passes();
+    for (mistake, said) in [("twice", "no device initialized"), ("inside", "shutdown in 'acc data' region")] {
+        let output = program.run(&[], &[("ACC_DEVICE_TYPE", "nvidia")], &[mistake]);
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success() && error.contains(said), "{mistake}: {error}");
+    }
+}
+
+#[test]
 fn what_tools_are_told() {
     Program::new("profile.c").passes();
 }

@@ -13,8 +13,9 @@ use gangway_openmp::policy::mistake;
 use gangway_openmp::state::{RUNTIME, routine};
 use gangway_runtime::{DataOperation, Device, MapKind};
 
-/// Ends the use of a type's devices: their queues are waited for, their data is given up. Their
-/// images stay, with what variables on the device hold.
+/// Ends the use of a type's devices: their queues are waited for, their data is given up, and
+/// memory that is kept for later goes back to the driver. Their images stay, with what variables on
+/// the device hold.
 pub extern "C" fn acc_shutdown<H: Host>(wanted: i32) {
     guard((), || {
         if !device_type::is_known(wanted) {
@@ -37,6 +38,8 @@ pub extern "C" fn acc_shutdown<H: Host>(wanted: i32) {
             queues::remove_all(device);
             unmap_all(device);
             give_up_data(device);
+            // Memory that is kept for later constructs. Other threads may be in some.
+            device.trim();
         }
         thread::forget_all();
     });

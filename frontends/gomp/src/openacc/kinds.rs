@@ -134,6 +134,9 @@ const fn update_meaning(encoding: u8) -> Option<MapKind> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::table::Table;
+    use gangway_runtime::{Item, Items};
+    use std::cell::Cell;
 
     #[test]
     fn structured_and_dynamic_data_count_apart() {
@@ -159,6 +162,24 @@ mod tests {
         assert_eq!(meaning(Construct::Exit, FORCE_FROM), MapKind::FROM | MapKind::DELETE);
         assert_eq!(meaning(Construct::Update, FORCE_FROM), MapKind::FROM | MapKind::PRESENT);
         assert_eq!(meaning(Construct::Update, TO), MapKind::TO);
+    }
+
+    #[test]
+    fn a_pointer_to_nothing_may_stay_unattached() {
+        let pointer = 0x5000_usize;
+        let address = (&raw const pointer).addr();
+        let item = |hosts: &[usize], sizes: &[usize], kinds: &[u8]| {
+            let hosts: Vec<_> = hosts.iter().map(|&host| Cell::new(host)).collect();
+            let kinds: Vec<_> = kinds.iter().map(|&kind| u16::from(kind)).collect();
+            Table::of(Construct::Enter, &hosts, sizes, &kinds).item(hosts.len() - 1)
+        };
+        let must_be_there = |item: Item| item.kind.has(MapKind::PRESENT);
+        assert!(must_be_there(item(&[address], &[0], &[ATTACH])));
+        assert!(must_be_there(item(&[0x5000, address], &[8, 0], &[TO, ATTACH])));
+        assert!(must_be_there(item(&[0x6000, address], &[0, 0], &[TO, ATTACH])));
+        assert!(!must_be_there(item(&[0x5000, address], &[0, 0], &[TO, ATTACH])));
+        let fortran = item(&[0x5000, address, address], &[0, 64, 0], &[TO, TO_PSET, ATTACH]);
+        assert!(!must_be_there(fortran) && fortran.kind.has(MapKind::ATTACH));
     }
 
     #[test]
