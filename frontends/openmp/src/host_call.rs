@@ -6,7 +6,7 @@ use crate::host::Host;
 use crate::message::print_line;
 use crate::repeats;
 use gangway_backend::HostCallOutcome;
-use gangway_runtime::host_calls::{self, Clash};
+use gangway_runtime::host_calls::{self, Clash, Removal};
 use std::ffi::{CStr, c_char, c_int, c_void};
 
 /// `gangway_host_call` on the host: the function runs at once, on the caller's block.
@@ -67,7 +67,7 @@ pub unsafe extern "C" fn gangway_register_host_function(
     })
 }
 
-/// Takes a function away. 0, or -1 if it is not registered.
+/// Takes a function away, and waits for its calls. 0, or -1 if it is not registered.
 ///
 /// # Safety
 /// The name ends with a null byte.
@@ -77,10 +77,18 @@ pub unsafe extern "C" fn gangway_unregister_host_function(
 ) -> c_int {
     guard(-1, || {
         // SAFETY: the caller's promise.
-        match (unsafe { text(name) }, function) {
-            (Some(name), Some(function)) if host_calls::unregister_named(&name, function) => 0,
-            _ => -1,
+        let (Some(name), Some(function)) = (unsafe { text(name) }, function) else { return -1 };
+        match host_calls::unregister_named(&name, function) {
+            Removal::Unknown => return -1,
+            Removal::Done => {}
+            // Who is inside of a call knows that.
+            Removal::Running if host_calls::calling_device().is_some() => {}
+            Removal::Running => print_line(format_args!(
+                "gangway: the host function `{name}` is taken away, and a call of it has not ended for two \
+                 seconds; its library must not be unloaded"
+            )),
         }
+        0
     })
 }
 

@@ -9,15 +9,14 @@
 //! No lock is held while a function runs.
 
 mod channel;
+mod fork;
 mod functions;
 mod named;
 mod workers;
 
-#[cfg(not(loom))]
-pub(crate) use functions::{FunctionsLock, hold};
-pub use functions::{HostCall, OnUnknown, on_unknown, register, unregister};
+pub use functions::{HostCall, OnUnknown, Removed, on_unknown, register, remove, unregister};
 pub use named::{
-    Clash, Function, call_by_host, calling_device, names, number, register_named, unregister_named,
+    Clash, Function, Removal, call_by_host, calling_device, names, number, register_named, unregister_named,
 };
 
 use crate::device::{Device, Opened};

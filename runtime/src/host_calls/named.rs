@@ -93,20 +93,33 @@ pub unsafe fn register_named(name: &str, function: Function) -> Result<(), Clash
     Ok(())
 }
 
-/// Takes a function away, once for each time that it has been registered. False: it is not there.
-pub fn unregister_named(name: &str, function: Function) -> bool {
+/// What has become of a function that is to be taken away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Removal {
+    /// It is not there.
+    Unknown,
+    /// It runs no longer, or has been registered several times and stays.
+    Done,
+    /// Calls of it are under way, though they have been waited for ([`functions::Removed::wait`]).
+    Running,
+}
+
+/// Takes a function away, once for each time that it has been registered, and waits for its calls.
+pub fn unregister_named(name: &str, function: Function) -> Removal {
     let number = number(name);
     let mut names = registered();
-    let Some(registered) = names.get_mut(&number) else { return false };
+    let Some(registered) = names.get_mut(&number) else { return Removal::Unknown };
     if registered.name != name || registered.function != (function as *const ()).addr() {
-        return false;
+        return Removal::Unknown;
     }
     registered.count -= 1;
-    if registered.count == 0 {
-        names.remove(&number);
-        functions::unregister(number);
+    if registered.count > 0 {
+        return Removal::Done;
     }
-    true
+    names.remove(&number);
+    let removed = functions::remove(number);
+    drop(names);
+    if removed.is_none_or(functions::Removed::wait) { Removal::Done } else { Removal::Running }
 }
 
 /// The device whose call the calling thread serves: in a function that the host has called, `host`.
@@ -149,10 +162,11 @@ mod tests {
             assert_eq!(register_named("twice", one), Ok(()));
             assert_eq!(register_named("twice", device), Err(Clash::SameName));
         }
-        assert!(!unregister_named("twice", device));
-        assert!(unregister_named("twice", one));
+        assert_eq!(unregister_named("twice", device), Removal::Unknown);
+        assert_eq!(unregister_named("twice", one), Removal::Done);
         assert_eq!(call_by_host(3, number("twice"), &mut []), HostCallOutcome::Answered);
-        assert!(unregister_named("twice", one) && !unregister_named("twice", one));
+        assert_eq!(unregister_named("twice", one), Removal::Done);
+        assert_eq!(unregister_named("twice", one), Removal::Unknown);
         assert_eq!(call_by_host(3, number("twice"), &mut []), HostCallOutcome::NoSuchFunction);
     }
 

@@ -6,7 +6,9 @@
 //! never returns blocks its caller alone.
 //!
 //! The watcher looks for a while and then sleeps: until the device rings, or where it does
-//! not, for a time that grows while nothing arrives.
+//! not, for a time that grows while nothing arrives. Looking does not pay where it keeps the
+//! device's own threads from their processor, so that they ring as soon as it sleeps
+//! ([`Patience`]).
 
 use super::channel::{Reader, Serve};
 use crate::sync::spin_hint;
@@ -19,6 +21,10 @@ use std::time::{Duration, Instant};
 
 /// How long the watcher looks before it first sleeps.
 const LOOKING: Duration = Duration::from_micros(50);
+/// So often looking may have been in vain before the watcher only sleeps, and so often it
+/// sleeps before it tries to look again.
+const IN_VAIN: u32 = 4;
+const SLEEPS: u32 = 64;
 /// The first sleep, and the longest, where the device does not ring.
 const SHORTEST: Duration = Duration::from_micros(20);
 const LONGEST: Duration = Duration::from_millis(1);
@@ -43,6 +49,37 @@ pub(super) struct Workers<S> {
     rung: AtomicBool,
     sleeper: Mutex<()>,
     bell: Condvar,
+}
+
+/// Whether the watcher looks before it sleeps, on a device that rings.
+#[derive(Debug, Default)]
+struct Patience {
+    /// Looks in a row that have found nothing, and behind which the device rang at once.
+    in_vain: u32,
+    /// Sleeps without looking.
+    sleeps: u32,
+}
+
+impl Patience {
+    fn looks(&self) -> bool {
+        self.in_vain < IN_VAIN || self.sleeps >= SLEEPS
+    }
+
+    /// Looking has found something.
+    fn found(&mut self) {
+        *self = Self::default();
+    }
+
+    /// The watcher has slept: for a moment only, or for longer.
+    fn slept(&mut self, shortly: bool) {
+        if self.in_vain >= IN_VAIN {
+            self.sleeps = if self.sleeps >= SLEEPS { 0 } else { self.sleeps + 1 };
+        } else if shortly {
+            self.in_vain += 1;
+        } else {
+            self.in_vain = 0;
+        }
+    }
 }
 
 #[derive(Default)]
@@ -126,6 +163,7 @@ impl<S: Serve + Sync + Send> Workers<S> {
     /// Serves calls, until another thread has taken over.
     fn watch(&'static self, watch: u64) {
         let mut found = VecDeque::new();
+        let mut patience = Patience::default();
         loop {
             loop {
                 let mut crew = lock(&self.crew);
@@ -148,7 +186,7 @@ impl<S: Serve + Sync + Send> Workers<S> {
                     self.steps.fetch_add(1, Ordering::Relaxed);
                 }
             }
-            self.look(&mut found);
+            self.look(&mut found, &mut patience);
         }
     }
 
@@ -197,16 +235,19 @@ impl<S: Serve + Sync + Send> Workers<S> {
     }
 
     /// Looks until there is something.
-    fn look(&self, found: &mut VecDeque<usize>) {
+    fn look(&self, found: &mut VecDeque<usize>, patience: &mut Patience) {
         let mut sleep = SHORTEST;
         let begin = Instant::now();
-        let mut looking = true;
+        let mut looking = patience.looks();
         loop {
             // Before looking: what rings from here on is not overlooked, and what has rung
             // has its news seen.
             self.rung.store(false, Ordering::SeqCst);
             self.reader.take_news(found);
             if !found.is_empty() {
+                if looking {
+                    patience.found();
+                }
                 return;
             }
             if looking {
@@ -216,8 +257,40 @@ impl<S: Serve + Sync + Send> Workers<S> {
             }
             let most = if self.rings { RUNG } else { sleep };
             let rung = |(): &mut ()| !self.rung.load(Ordering::Acquire);
+            let asleep = Instant::now();
             drop(self.bell.wait_timeout_while(lock(&self.sleeper), most, rung));
+            if self.rings {
+                patience.slept(asleep.elapsed() < LOOKING);
+            }
             sleep = (sleep * 2).min(LONGEST);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_watcher_stops_looking_where_that_is_in_vain() {
+        let mut patience = Patience::default();
+        patience.slept(true);
+        // A call that comes later says nothing.
+        patience.slept(false);
+        for _ in 0..IN_VAIN {
+            assert!(patience.looks());
+            patience.slept(true);
+        }
+        for _ in 0..SLEEPS {
+            assert!(!patience.looks());
+            patience.slept(true);
+        }
+        // Now and then it tries again.
+        assert!(patience.looks());
+        patience.slept(true);
+        assert!(!patience.looks());
+        (0..SLEEPS).for_each(|_| patience.slept(true));
+        patience.found();
+        assert!(patience.looks());
     }
 }

@@ -8,7 +8,6 @@
 use super::{Registry, Runtime};
 use crate::device::DeviceLocks;
 use crate::finisher;
-use crate::host_calls;
 use crate::library::Placement;
 use gangway_backend::Error;
 use std::any::Any;
@@ -20,7 +19,6 @@ pub struct Forking {
     registry: MutexGuard<'static, Registry>,
     devices: Vec<DeviceLocks<'static>>,
     _regions: Box<dyn Any>,
-    _functions: host_calls::FunctionsLock,
     finisher: finisher::FinisherLock,
 }
 
@@ -33,7 +31,7 @@ impl Runtime {
         let devices = self.devices().map(super::Device::lock_all).collect();
         let finisher = finisher::hold();
         let _regions = Box::new(self.regions.hold());
-        Forking { runtime: self, registry, devices, _regions, _functions: host_calls::hold(), finisher }
+        Forking { runtime: self, registry, devices, _regions, finisher }
     }
 }
 

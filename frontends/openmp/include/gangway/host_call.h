@@ -103,7 +103,8 @@ GANGWAY_HOST_CALL_IMPORT int gangway_host_call_device(void);
 GANGWAY_HOST_CALL_IMPORT int gangway_register_host_function(const char *name,
                                                            gangway_host_function_type function);
 
-/* On the host only: takes a function away, once for each time that it has been registered. */
+/* On the host only: takes a function away, once for each time that it has been registered. Waits
+ * for its calls, for up to two seconds; inside of a host function it does not. */
 GANGWAY_HOST_CALL_IMPORT int gangway_unregister_host_function(const char *name,
                                                              gangway_host_function_type function);
 

@@ -1,0 +1,91 @@
+//! What host calls cost a program that makes none: nothing.
+//!
+//! Counts what the driver is asked for and the threads that serve calls, and looks into the
+//! image. A program whose region may call has all of it, which shows that the counts see it.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// What stands in an image whose code calls the host.
+const CHANNEL: &str = "__gangway_host_channel";
+
+fn repository() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("the crate is two folders deep")
+}
+
+fn stage() -> PathBuf {
+    std::env::var_os("GANGWAY_STAGE").map_or_else(|| repository().join("build/stage"), PathBuf::from)
+}
+
+fn succeeded(command: &mut Command) -> Output {
+    let output = command.output().expect("run `cargo xtask stage`, or set GANGWAY_STAGE");
+    let messages = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command:?} ended with {}\n{messages}", output.status);
+    output
+}
+
+/// What has been seen of a program.
+#[derive(Debug)]
+struct Seen {
+    /// What it has printed.
+    printed: String,
+    /// Functions of the driver, and how often each was called.
+    calls: BTreeMap<String, u64>,
+    /// The image's PTX.
+    image: String,
+}
+
+/// Compiles the program with flags and runs it on the virtual GPU.
+fn see(folder: &Path, name: &str, flags: &[&str]) -> Seen {
+    let (program, image) = (folder.join(name), folder.join(format!("{name}.ptx")));
+    let gangway = stage().join("bin/gangway");
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    let mut compiler = Command::new(&gangway);
+    compiler.args(["cc", "-O2", "-fopenmp", "--offload-arch=sm_80"]).args(flags);
+    compiler.arg("-I").arg(repository().join("frontends/openmp/include"));
+    succeeded(compiler.arg(tests.join("host_calls/program.c")).arg("-o").arg(&program));
+    let mut inspect = Command::new(&gangway);
+    succeeded(inspect.arg("inspect").arg(&program).args(["--extract", "0", "-o"]).arg(&image));
+    let output = succeeded(
+        Command::new(&program)
+            .env("LD_LIBRARY_PATH", stage().join("lib/gangway/vgpu"))
+            .env("OMP_TARGET_OFFLOAD", "MANDATORY")
+            .env("GANGWAY_VGPU_TRACE", "1"),
+    );
+    let trace = String::from_utf8_lossy(&output.stderr);
+    let call = |line: &str| {
+        let mut words = line.split_whitespace();
+        let (count, name) = (words.next()?.parse().ok()?, words.next_back()?);
+        name.starts_with("cu").then(|| (name.to_owned(), count))
+    };
+    Seen {
+        printed: String::from_utf8_lossy(&output.stdout).into_owned(),
+        calls: trace.lines().filter_map(call).collect(),
+        image: std::fs::read_to_string(image).expect("the image is PTX"),
+    }
+}
+
+#[test]
+fn programs_without_host_calls_pay_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let plain = see(folder.path(), "plain", &[]);
+    let registers = see(folder.path(), "registers", &["-DREGISTERS"]);
+    let calls = see(folder.path(), "calls", &["-DREGISTERS", "-DCALLS"]);
+    assert!(plain.calls["cuLaunchKernel"] == 3 && plain.image.contains(".entry"), "{plain:?}");
+    for seen in [&plain, &registers] {
+        assert_eq!(seen.printed, "x 15\nthreads 0\n");
+        assert!(!seen.image.contains("gangway_host"), "{}", seen.image);
+    }
+    assert_eq!(registers.calls, plain.calls);
+    // The image of a program that only registers functions is that of one that does not.
+    let kernels = |seen: &Seen| seen.image.matches(".func").count() + seen.image.matches(".global").count();
+    assert_eq!(kernels(&registers), kernels(&plain));
+
+    assert_eq!(calls.printed, "x 15\nthreads 1\n");
+    assert!(calls.image.contains(CHANNEL));
+    let more = |name: &str| calls.calls.get(name).unwrap_or(&0) - plain.calls.get(name).unwrap_or(&0);
+    // The channel's memory, the image's pointer to it, and its value.
+    let names = ["cuMemHostAlloc", "cuModuleGetGlobal_v2", "cuMemcpyHtoDAsync_v2", "cuLaunchKernel"];
+    assert_eq!(names.map(more), [1, 1, 1, 0], "{:?}", calls.calls);
+}
