@@ -126,15 +126,6 @@ fn launch_lines_are_the_stock_plugins() {
     assert_eq!(ours, lines("stock"));
 }
 
-/// Threads, queues and data directives by chance; the program knows what must come out.
-#[test]
-fn threads_and_queues() {
-    let program = Program::new("stress.c");
-    for seed in ["1", "2", "3"] {
-        assert_passed(&program.run(&[], &[("ACC_DEVICE_TYPE", "nvidia")], &["2", seed]));
-    }
-}
-
 #[test]
 fn example_heat_with_queues() {
     Program::example("heat_acc.c").is_right(&["64", "20"]);

@@ -1,4 +1,4 @@
-//! Which attacks there are: the C files of `attacks/driver` and `attacks/openmp`.
+//! Which attacks there are: the C files of `attacks/driver`, `attacks/openmp` and `attacks/gcc`.
 //!
 //! A file says at its beginning, in comments, what it does, and with `// environment: NAME=VALUE` what it wants to run
 //! in, or with `// devices: cpu` that it cannot run on the virtual GPU. Files in `attacks/openmp/libraries` are shared libraries that attacks open.
@@ -17,10 +17,12 @@ pub enum Target {
     OpenMp,
     /// The same programs, compiled for GPUs and run on the virtual one.
     Gpu,
+    /// The front end for GCC's programs: compiled by gcc-12, and run on the virtual GPU.
+    Gcc,
 }
 
 impl Target {
-    pub const ALL: [Target; 3] = [Target::Driver, Target::OpenMp, Target::Gpu];
+    pub const ALL: [Target; 4] = [Target::Driver, Target::OpenMp, Target::Gpu, Target::Gcc];
 
     /// What the names of its attacks begin with.
     pub fn name(self) -> &'static str {
@@ -28,6 +30,7 @@ impl Target {
             Target::Driver => "driver",
             Target::OpenMp => "openmp",
             Target::Gpu => "gpu",
+            Target::Gcc => "gcc",
         }
     }
 
@@ -36,6 +39,7 @@ impl Target {
         match self {
             Target::Driver => "driver",
             Target::OpenMp | Target::Gpu => "openmp",
+            Target::Gcc => "gcc",
         }
     }
 }

@@ -13,6 +13,9 @@ pub const DRIVER: &str = "lib/gangway/vgpu";
 /// What the offload compiler is told besides the source.
 const OFFLOAD: [&str; 2] = ["-fopenmp", "-fopenmp-targets=x86_64-pc-linux-gnu"];
 
+/// What every compiler is told.
+const STRICT: [&str; 6] = ["-std=gnu11", "-O1", "-g", "-Wall", "-Werror", "-fwrapv"];
+
 /// The program of an attack, in a folder of its own with what it opens.
 pub fn compile(attack: &Attack, folder: &Path, stage: &Path, place: &Path) -> Result<PathBuf> {
     let own = place.join(attack.name());
@@ -23,7 +26,7 @@ pub fn compile(attack: &Attack, folder: &Path, stage: &Path, place: &Path) -> Re
             let headers = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vgpu/driver/tests/programs");
             let compiler = std::env::var_os("CC").unwrap_or_else(|| "cc".into());
             let mut command = Command::new(compiler);
-            command.args(["-std=gnu11", "-O1", "-g", "-Wall", "-Werror", "-fwrapv", "-pthread"]);
+            command.args(STRICT).arg("-pthread");
             command.arg("-I").arg(folder).arg("-I").arg(headers).arg(&attack.source).arg("-o").arg(&program);
             command.arg("-L").arg(stage.join(DRIVER)).args(["-lcuda", "-lm", "-ldl"]);
             // A sanitized library leaves its runtime to who loads it.
@@ -45,6 +48,12 @@ pub fn compile(attack: &Attack, folder: &Path, stage: &Path, place: &Path) -> Re
             command.arg(&attack.source).arg("-o").arg(&program).args(["-pthread", "-lm", "-ldl"]);
             build(command)?;
         }
+        Target::Gcc => {
+            let mut command = Command::new("gcc-12");
+            command.args(["-fopenacc", "-foffload=nvptx-none"]).args(STRICT).arg("-I").arg(folder);
+            command.arg(&attack.source).arg("-o").arg(&program).arg("-pthread").current_dir(&own);
+            build(command)?;
+        }
     }
     Ok(program)
 }
@@ -60,7 +69,7 @@ fn offload_compiler(target: Target, folder: &Path, stage: &Path) -> Command {
         command.args(OFFLOAD);
         command
     };
-    command.args(["-std=gnu11", "-O1", "-g", "-Wall", "-Werror", "-fwrapv"]).arg("-I").arg(folder);
+    command.args(STRICT).arg("-I").arg(folder);
     command
 }
 

@@ -74,27 +74,37 @@ pub fn run(
     let stage = &installed.stage;
     let place = program.parent().context("a program is in a folder")?;
     let (stdout, stderr) = (place.join("stdout"), place.join("stderr"));
-    let mut command = if attack.target == Target::Gpu {
-        let mut command = Command::new(stage.join("bin/gangway"));
-        command.args(["run", "--device", "vgpu", "--"]).arg(program);
-        command
-    } else {
-        Command::new(program)
+    let mut command = match attack.target {
+        Target::Driver | Target::OpenMp => Command::new(program),
+        Target::Gpu | Target::Gcc => {
+            let mut command = Command::new(stage.join("bin/gangway"));
+            command.args(["run", "--device", "vgpu"]);
+            if attack.target == Target::Gcc {
+                // It loads the front end before the program, or refuses.
+                command.args(["--gcc-runtime", "gangway"]);
+            }
+            command.arg("--").arg(program);
+            command
+        }
     };
     command.arg(seed.to_string()).arg(seconds.to_string()).current_dir(place);
     for (name, _) in std::env::vars_os() {
         // What the caller's shell has set is not to decide a result.
         let text = name.to_string_lossy();
-        if ["GANGWAY_", "OMP_", "LIBOMPTARGET_", "KMP_", "LD_"].iter().any(|prefix| text.starts_with(prefix))
+        if ["GANGWAY_", "OMP_", "ACC_", "GOMP_", "LIBOMPTARGET_", "KMP_", "LD_"]
+            .iter()
+            .any(|prefix| text.starts_with(prefix))
         {
             command.env_remove(&name);
         }
     }
     let libraries = match attack.target {
         Target::Driver => stage.join(DRIVER).into_os_string(),
-        Target::OpenMp | Target::Gpu => stage.join("lib/gangway").into_os_string(),
+        Target::OpenMp | Target::Gpu | Target::Gcc => stage.join("lib/gangway").into_os_string(),
     };
-    check_library(program, &libraries, stage)?;
+    if attack.target != Target::Gcc {
+        check_library(program, &libraries, stage)?;
+    }
     command.env("LD_LIBRARY_PATH", libraries).env("GANGWAY_VGPU_DEVICES", "2");
     command.env("GANGWAY_VGPU_CACHE", place.join("cache"));
     if let Some(preloaded) = &installed.preloaded {

@@ -1,16 +1,12 @@
-/* Threads, queues and data directives by chance, checked against a model.
- *
- * Each thread has arrays of its own, and knows what the host and the device have of each: all
- * elements of an array are equal. An array's operations go into one queue, which others use, too,
- * and now and then into another one, behind the first. All threads read a shared array, which
- * comes and goes.
- */
-#include "../check.h"
+// OpenACC: eight threads run compute constructs, data directives and routines by chance, in queues that all of them use,
+// on two devices. Each thread has arrays of its own, all elements of which are equal, and a model of what the host and the
+// device have of each. An array's operations go into one queue, and now and then into another one, behind the first. All
+// threads read a shared array, which comes and goes.
+#include "stress.h"
 #include <openacc.h>
 #include <pthread.h>
-#include <time.h>
 
-enum { THREADS = 6, ARRAYS = 4, QUEUES = 5, N = 64, SHARED = 1000 };
+enum { ARRAYS = 4, QUEUES = 5, N = 64, SHARED = 1000 };
 
 struct array {
   int values[N];
@@ -19,34 +15,20 @@ struct array {
 
 struct thread {
   pthread_t thread;
-  unsigned random;
+  Random random;
   int number;
-  long operations;
   struct array arrays[ARRAYS];
 };
 
 static int shared[N];
-static double seconds;
-static struct timespec start;
 
-static int chance(struct thread *t, int below)
-{
-  t->random = t->random * 1664525u + 1013904223u;
-  return (t->random >> 8) % below;
-}
-
-static int is_over(void)
-{
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return now.tv_sec - start.tv_sec + (now.tv_nsec - start.tv_nsec) / 1e9 > seconds;
-}
+static int chance(struct thread *t, int limit) { return (int)below(&t->random, (uint32_t)limit); }
 
 static void check_host(struct array *a)
 {
   acc_wait(a->queue);
   for (int i = 0; i < N; ++i)
-    CHECK(a->values[i] == a->host);
+    if (a->values[i] != a->host) fail("element %d is %d instead of %d", i, a->values[i], a->host);
 }
 
 static void set_host(struct array *a, int value)
@@ -174,13 +156,14 @@ static void change_queue(struct thread *t, struct array *a)
 static void *work(void *argument)
 {
   struct thread *t = argument;
+  acc_set_device_num(t->number % acc_get_num_devices(acc_device_nvidia), acc_device_nvidia);
   for (int k = 0; k < ARRAYS; ++k) {
     t->arrays[k].queue = chance(t, QUEUES);
     set_host(&t->arrays[k], k);
   }
-  while (!is_over()) {
+  while (!stress_over()) {
     struct array *a = &t->arrays[chance(t, ARRAYS)];
-    ++t->operations;
+    stress_calls++;
     switch (chance(t, 8)) {
     case 0:
       enter(t, a, a->count != 0);
@@ -216,7 +199,7 @@ static void *work(void *argument)
     while (a->count)
       leave(t, a);
     check_host(a);
-    CHECK(!acc_is_present(a->values, sizeof a->values));
+    if (acc_is_present(a->values, sizeof a->values)) fail("an array is present after its last exit data");
   }
   return NULL;
 }
@@ -224,25 +207,22 @@ static void *work(void *argument)
 int main(int argc, char **argv)
 {
   static struct thread threads[THREADS];
-  seconds = argc > 1 ? atof(argv[1]) : 3;
-  unsigned seed = argc > 2 ? strtoul(argv[2], NULL, 0) : 1;
-  clock_gettime(CLOCK_MONOTONIC, &start);
+  stress_start(argc, argv);
   for (int i = 0; i < N; ++i)
     shared[i] = SHARED;
-  acc_init(acc_device_default);
+  acc_init(acc_device_nvidia);
   for (int i = 0; i < THREADS; ++i) {
-    threads[i].random = seed * 7919 + i;
+    threads[i].random = random_of((uint64_t)i);
     threads[i].number = i;
-    CHECK(pthread_create(&threads[i].thread, NULL, work, &threads[i]) == 0);
+    if (pthread_create(&threads[i].thread, NULL, work, &threads[i])) fail("a thread cannot be started");
   }
-  long operations = 0;
-  for (int i = 0; i < THREADS; ++i) {
-    CHECK(pthread_join(threads[i].thread, NULL) == 0);
-    operations += threads[i].operations;
+  for (int i = 0; i < THREADS; ++i)
+    pthread_join(threads[i].thread, NULL);
+  for (int device = 0; device < acc_get_num_devices(acc_device_nvidia); ++device) {
+    acc_set_device_num(device, acc_device_nvidia);
+    acc_wait_all();
+    if (acc_is_present(shared, sizeof shared)) fail("the shared array is still on device %d", device);
   }
-  acc_wait_all();
-  fprintf(stderr, "%ld operations with seed %u\n", operations, seed);
-  CHECK(operations > 0 && !acc_is_present(shared, sizeof shared));
-  puts("passed");
+  stress_report();
   return 0;
 }
