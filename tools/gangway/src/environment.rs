@@ -23,7 +23,8 @@ pub fn variables(settings: &Settings) -> Result<Vec<(&'static str, OsString)>, F
     let named = settings.report.as_ref().and_then(|choice| choice.file.as_ref());
     let file = match (named, &settings.report_file) {
         (Some(one), Some(other)) if std::path::absolute(one)? != std::path::absolute(other)? => {
-            let both = format!("--report and --report-file name {} and {}", one.display(), other.display());
+            let (one, other) = (one.display(), other.display());
+            let both = format!("--report and --report-file name {one} and {other}: leave one of them out");
             return Err(Failure::new(USAGE, both));
         }
         (one, other) => one.or(other.as_ref()),

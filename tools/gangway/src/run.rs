@@ -19,6 +19,8 @@ use crate::variables;
 
 pub fn run(options: &Run) -> Outcome {
     variables::warn_of_misspelt();
+    // What is asked for is settled before anything is said of the program.
+    let settings = environment::variables(&options.settings)?;
     let device = options.settings.device.as_deref();
     let mut libraries = library::for_device(device)?;
     let [name, arguments @ ..] = &options.command[..] else {
@@ -39,7 +41,7 @@ pub fn run(options: &Run) -> Outcome {
     let mut command = Command::new(&program.path);
     // The program sees the name that the user typed, as if started by the shell.
     command.arg0(name).args(arguments);
-    command.envs(environment::variables(&options.settings)?);
+    command.envs(settings);
     let path = env::var_os("LD_LIBRARY_PATH");
     command.env("LD_LIBRARY_PATH", prepended(&search_path(&libraries), path.as_deref()));
     let mut preloaded = Vec::new();

@@ -86,7 +86,13 @@ fn an_rpath_is_overruled_and_a_runpath_needs_nothing() {
         assert_eq!(output.status.code(), Some(6), "{program}");
         let said = text(&output.stderr);
         assert!(said.ends_with("stand-in loaded\n"), "{program}: {said}");
-        assert_eq!(said.contains("with LD_PRELOAD"), preloaded, "{program}: {said}");
+        let here = workshop.directory().display();
+        let note = format!(
+            "gangway: note: the program's RPATH leads to another libomptarget in {here}/stock; loading \
+             {here}/ours/libomptarget.so.22.1 before it with LD_PRELOAD\n"
+        );
+        assert_eq!(said.starts_with(&note), preloaded, "{program}: {said}");
+        assert_eq!(said.contains("LD_PRELOAD"), preloaded, "{program}: {said}");
     }
 }
 
@@ -122,6 +128,14 @@ fn what_cannot_be_run() {
         let output = workshop.output(&["run", "--", program]);
         assert_eq!((output.status.code(), text(&output.stderr)), (Some(code), message), "{program}");
     }
+    // The machine's number in the header: 183 is that of AArch64.
+    let mut foreign = std::fs::read("/bin/true").unwrap();
+    foreign[18] = 183;
+    workshop.write("foreign", &foreign);
+    std::fs::set_permissions(workshop.path("foreign"), PermissionsExt::from_mode(0o755)).unwrap();
+    let output = workshop.output(&["run", "./foreign"]);
+    let message = "gangway: ./foreign is a program for aarch64\n";
+    assert_eq!((output.status.code(), text(&output.stderr)), (Some(126), message.to_owned()));
     let output = workshop.output(&["run", "./cut"]);
     assert_eq!(output.status.code(), Some(126));
     let said = text(&output.stderr);
@@ -278,6 +292,12 @@ fn a_file_that_cannot_be_written_is_said_before_the_start() {
 #[test]
 fn usage_errors() {
     let workshop = Workshop::new();
+    let output = workshop.output(&["run", "--report=html:a", "--report-file", "b", "true"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(
+        text(&output.stderr),
+        "gangway: --report and --report-file name a and b: leave one of them out\n"
+    );
     for arguments in [&["run"][..], &["run", "--report=maybe", "true"], &["walk"], &[]] {
         assert_eq!(workshop.output(arguments).status.code(), Some(2), "{arguments:?}");
     }
