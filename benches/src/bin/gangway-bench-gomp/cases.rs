@@ -65,6 +65,11 @@ const CASES: &[Case] = &[
     case("add", "add, 2^25 f64", "stream", "add", STREAM),
     case("triad", "triad, 2^25 f64", "stream", "triad", STREAM),
     case("dot", "dot, 2^25 f64", "stream", "dot", STREAM),
+    case("acc-copy", "copy, 2^25 f64, OpenACC", "stream-acc", "copy", STREAM),
+    case("acc-mul", "mul, 2^25 f64, OpenACC", "stream-acc", "mul", STREAM),
+    case("acc-add", "add, 2^25 f64, OpenACC", "stream-acc", "add", STREAM),
+    case("acc-triad", "triad, 2^25 f64, OpenACC", "stream-acc", "triad", STREAM),
+    case("acc-dot", "dot, 2^25 f64, OpenACC", "stream-acc", "dot", STREAM),
 ];
 
 /// Measures all cases whose name contains `only`.

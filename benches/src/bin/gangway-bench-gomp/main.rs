@@ -65,8 +65,8 @@ fn run(options: &Options) -> Result<bool> {
 }
 
 const HEAD: &str = "# Benchmarks of GCC's programs\n\n\
-    The same binaries of gcc-12 and gfortran-12 (`-O2 -fopenmp -foffload=nvptx-none`) under stock\n\
-    libgomp with its plugin and under Gangway's front end, both on the virtual GPU's driver,\n\
+    The same binaries of gcc-12 and gfortran-12 (`-O2 -fopenmp -foffload=nvptx-none`, or `-fopenacc`)\n\
+    under stock libgomp with its plugin and under Gangway's front end, both on the virtual GPU's driver,\n\
     alternating. `make bench-gomp` writes this file.\n\n";
 
 /// What stands below the facts of `docs/benchmarks-gomp.md`.

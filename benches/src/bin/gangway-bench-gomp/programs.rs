@@ -27,6 +27,7 @@ const SOURCES: &[(&str, &str, &str)] = &[
     ("gomp/floor.c", "floor", "-ldl"),
     ("gomp/mapping.c", "mapping", "-lm"),
     ("gomp/stream.c", "stream", "-ldl"),
+    ("gomp/stream_acc.c", "stream-acc", "-ldl"),
     ("gomp/descriptors.f90", "descriptors", "-lm"),
     ("programs/threads.c", "one-thread", "-DTHREADS=1"),
     ("programs/threads.c", "two-threads", "-DTHREADS=2"),
@@ -42,8 +43,10 @@ impl Programs {
             let source = root.join("benches").join(source);
             let compiler =
                 if source.extension().is_some_and(|e| e == "f90") { "gfortran-12" } else { "gcc-12" };
+            let openacc = source.file_stem().is_some_and(|stem| stem.to_string_lossy().ends_with("_acc"));
+            let model = if openacc { "-fopenacc" } else { "-fopenmp" };
             compile(Command::new(compiler), &source, &folder.join(program), |command| {
-                command.args(["-O2", "-fopenmp", "-foffload=nvptx-none", flag])
+                command.args(["-O2", model, "-foffload=nvptx-none", flag])
             })?;
         }
         let this = Self { folder: folder.to_owned(), driver, front };
