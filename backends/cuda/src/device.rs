@@ -120,7 +120,7 @@ impl Device for CudaDevice {
             packed_transfers: true,
             pinned_staging: true,
             peer_copy: true,
-            host_calls: HostCalls::Channel { rings: self.context.driver.when_warps_wait.is_some() },
+            host_calls: HostCalls::Channel { rings: self.context.driver.virtual_gpu.is_some() },
             ..Capabilities::default()
         }
     }

@@ -46,7 +46,7 @@ pub(crate) fn connect(context: &Context, service: HostCallService) {
         // SAFETY: leaked below.
         unsafe { &*service.cast::<HostCallService>() }.ring();
     }
-    if let Some(when_warps_wait) = context.driver.when_warps_wait {
-        when_warps_wait(ring, Box::into_raw(Box::new(service)).cast());
+    if let Some(virtual_gpu) = context.driver.virtual_gpu {
+        (virtual_gpu.when_warps_wait)(ring, Box::into_raw(Box::new(service)).cast());
     }
 }

@@ -186,6 +186,37 @@ fn no_leaks_are_told_after_a_fault() {
     assert!(told.contains("axpy.cu:20") && !told.contains("1024 bytes"), "{told}");
 }
 
+/// Kernels that the program launches beside the runtime are in nobody's report: that is said.
+#[test]
+fn what_the_runtime_does_not_report_is_named() {
+    let program = Program::new();
+    let note = "gangway: note: the program has launched kernels through the CUDA driver itself (launches: 2; \
+                the first: axpy); report and trace have only what the offload runtime did, so set \
+                GANGWAY_VGPU_TRACE=FILE for a trace of all of it\n";
+    let report = [("GANGWAY_REPORT", "1".to_owned())];
+    let trace = [("GANGWAY_TRACE", "unwritten".to_owned())];
+    let rows: [(_, &[_], _); 5] = [
+        ("runtime", &report, note),
+        ("runtime late", &report, note),
+        ("runtime", &trace, note),
+        ("runtime alone", &report, ""),
+        ("runtime", &[], ""),
+    ];
+    for (end, asked, told) in rows {
+        let output = program.run(end, asked);
+        assert_eq!(
+            (output.status.code(), text(&output.stderr)),
+            (Some(0), told.to_owned()),
+            "{end} {asked:?}"
+        );
+    }
+    let file = program.path("all.json");
+    program.run("runtime", &[("GANGWAY_VGPU_TRACE", file.display().to_string())]);
+    let trace = program.json("all.json");
+    let launches = trace["traceEvents"].as_array().unwrap().iter().filter(|event| event["name"] == "axpy");
+    assert_eq!(launches.count(), 5);
+}
+
 #[test]
 fn the_table_of_calls_survives_a_crash() {
     let program = Program::new();

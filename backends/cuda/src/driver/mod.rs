@@ -12,7 +12,7 @@ use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use std::ffi::{CStr, OsStr, c_void};
 use table::Api;
 use types::{Attribute, DeviceNumber, SUCCESS};
-use virtual_gpu::WhenWarpsWait;
+use virtual_gpu::VirtualGpu;
 
 /// The name that every CUDA driver has, and Gangway's virtual one.
 const LIBRARY: &str = "libcuda.so.1";
@@ -21,8 +21,8 @@ const LIBRARY: &str = "libcuda.so.1";
 pub struct Driver {
     pub(crate) api: Api,
     devices: usize,
-    /// Has somebody told when warps wait: of the virtual GPU's driver.
-    pub(crate) when_warps_wait: Option<WhenWarpsWait>,
+    /// What only the virtual GPU's driver does.
+    pub(crate) virtual_gpu: Option<VirtualGpu>,
 }
 
 impl Driver {
@@ -63,8 +63,8 @@ impl Driver {
     pub fn resolve(find: &dyn Fn(&CStr) -> *mut c_void) -> Result<Self, String> {
         let api = Api::load(find)
             .map_err(|name| format!("{LIBRARY} is too old: it has no {}", name.to_string_lossy()))?;
-        let when_warps_wait = virtual_gpu::tell(find);
-        let mut driver = Self { api, devices: 0, when_warps_wait };
+        let virtual_gpu = virtual_gpu::tell(find);
+        let mut driver = Self { api, devices: 0, virtual_gpu };
         // SAFETY: as the driver API says.
         match unsafe { (driver.api.init)(0) } {
             SUCCESS => {}

@@ -1,6 +1,6 @@
 //! What Gangway's virtual GPU is told, whose driver reports and traces by itself otherwise.
 
-use super::types::{Code, SUCCESS};
+use super::types::{Code, Handle, SUCCESS};
 use std::ffi::{CStr, c_void};
 
 /// The number of a table of private functions that only the virtual GPU's driver has.
@@ -11,15 +11,26 @@ struct Table {
     size: usize,
     runtime_reports: extern "C" fn(),
     when_warps_wait: WhenWarpsWait,
+    runtimes_module: RuntimesModule,
 }
 
 /// Has a function called, with an argument, again and again while warps of any device wait.
 pub(crate) type WhenWarpsWait = extern "C" fn(listener: extern "C" fn(*mut c_void), context: *mut c_void);
 
+/// Says that the runtime has loaded a module, and reports its kernels.
+pub(crate) type RuntimesModule = extern "C" fn(module: Handle);
+
+/// What the virtual GPU's driver does for the runtime alone.
+#[derive(Clone, Copy)]
+pub(crate) struct VirtualGpu {
+    pub when_warps_wait: WhenWarpsWait,
+    pub runtimes_module: RuntimesModule,
+}
+
 /// Says that reports and traces are the runtime's: nothing is to be counted twice. Before the
-/// driver is started, which begins to record. Does nothing with any other driver. Answers how to
-/// hear of waiting warps.
-pub(super) fn tell(find: &dyn Fn(&CStr) -> *mut c_void) -> Option<WhenWarpsWait> {
+/// driver is started, which begins to record. Does nothing with any other driver. Answers what
+/// else the driver can be told.
+pub(super) fn tell(find: &dyn Fn(&CStr) -> *mut c_void) -> Option<VirtualGpu> {
     let get = find(c"cuGetExportTable");
     if get.is_null() {
         return None;
@@ -41,5 +52,5 @@ pub(super) fn tell(find: &dyn Fn(&CStr) -> *mut c_void) -> Option<WhenWarpsWait>
         return None;
     }
     (table.runtime_reports)();
-    Some(table.when_warps_wait)
+    Some(VirtualGpu { when_warps_wait: table.when_warps_wait, runtimes_module: table.runtimes_module })
 }

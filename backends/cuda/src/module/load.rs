@@ -68,7 +68,13 @@ fn load_data(context: &Context, image: *const c_void, bytes: usize) -> Result<Ha
         // as many bytes as its option says.
         unsafe { (api.module_load_data)(to, image, 2, options.as_ptr(), values.as_ptr()) }
     });
-    if code == SUCCESS { Ok(module) } else { Err(log.error(context, code, "cuModuleLoadDataEx", bytes)) }
+    if code != SUCCESS {
+        return Err(log.error(context, code, "cuModuleLoadDataEx", bytes));
+    }
+    if let Some(virtual_gpu) = context.driver.virtual_gpu {
+        (virtual_gpu.runtimes_module)(module);
+    }
+    Ok(module)
 }
 
 /// Links the texts of an image and loads the result.

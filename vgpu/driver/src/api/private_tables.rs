@@ -11,9 +11,11 @@
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::abi::CUmodule;
 use crate::objects::context;
 use crate::objects::process::report::report;
 use crate::objects::process::{state, trace};
+use crate::objects::program::module::Module;
 
 /// What Gangway's runtime asks for; `backends/cuda/src/driver/virtual_gpu.rs` has it, too.
 const GANGWAY: u128 = u128::from_be_bytes(*b"gangway-runtime\0");
@@ -25,9 +27,16 @@ struct Table {
     runtime_reports: extern "C" fn(),
     /// Has a function called, with an argument, again and again while warps of any device wait.
     when_warps_wait: extern "C" fn(listener: gangway_engine::Listener, context: *mut c_void),
+    /// The runtime has loaded this module, and reports what its kernels do.
+    runtimes_module: extern "C" fn(module: CUmodule),
 }
 
-static TABLE: Table = Table { size: size_of::<Table>(), runtime_reports, when_warps_wait };
+static TABLE: Table = Table { size: size_of::<Table>(), runtime_reports, when_warps_wait, runtimes_module };
+
+extern "C" fn runtimes_module(module: CUmodule) {
+    // One that has gone meanwhile launches nothing.
+    let _ = Module::leave_to_runtime(module);
+}
 
 extern "C" fn when_warps_wait(listener: gangway_engine::Listener, context: *mut c_void) {
     gangway_engine::when_warps_wait(listener, context);

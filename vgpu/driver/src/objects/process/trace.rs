@@ -3,7 +3,8 @@
 //! Calls of the program's threads and operations of devices go to the recorder that the runtime
 //! has, too (`gangway-trace`), which writes the same reports and traces. Under Gangway's own
 //! runtime the report and `GANGWAY_TRACE` are the runtime's: [`leave_to_runtime`]. A trace that is
-//! asked for by `GANGWAY_VGPU_TRACE=FILE` is always the driver's.
+//! asked for by `GANGWAY_VGPU_TRACE=FILE` is always the driver's. The runtime does not know of
+//! kernels that the program loads and launches beside it: they are counted here, and told at the end.
 //!
 //! `GANGWAY_VGPU_TRACE=1` prints, when the process ends, how often each function was called and how
 //! long it took. Where nothing is asked for a call costs one load, and so does an operation.
@@ -52,20 +53,26 @@ static COUNTING: AtomicBool = AtomicBool::new(false);
 static CALLS: OnceLock<Calls> = OnceLock::new();
 /// The report, and the trace of `GANGWAY_TRACE`, are the runtime's.
 static RUNTIME_REPORTS: AtomicBool = AtomicBool::new(false);
+/// A report or a trace is asked for that may become the runtime's.
+static ASKED: AtomicBool = AtomicBool::new(false);
+/// Launches of kernels that are not the runtime's, and the name of the first.
+static PROGRAMS_OWN: AtomicU64 = AtomicU64::new(0);
+static FIRST_OF_ITS_OWN: OnceLock<String> = OnceLock::new();
 
 /// Begins, if the environment says so; once per process.
 pub fn start(calls: Calls) {
     let own = own_file();
     let counting = own.as_ref().is_some_and(|value| value.as_os_str() == "1");
     let mut request = Request::default();
-    let asked = file_variable("GANGWAY_TRACE").or_else(|| file_variable("GANGWAY_REPORT"));
-    if asked.is_some() && !RUNTIME_REPORTS.load(Ordering::Acquire) {
+    let asked = named("GANGWAY_TRACE").or_else(|| named("GANGWAY_REPORT")).is_some();
+    if asked && !RUNTIME_REPORTS.load(Ordering::Acquire) {
         request = Request::from_env();
     }
     request.traces.extend(own.filter(|_| !counting));
-    if !counting && !request.is_wanted() {
+    if !counting && !request.is_wanted() && !asked {
         return;
     }
+    ASKED.store(asked, Ordering::Release);
     let _ = CALLS.set(calls);
     COUNTING.store(counting, Ordering::Release);
     // SAFETY: `at_exit` is a function without parameters that may run at any exit.
@@ -74,8 +81,9 @@ pub fn start(calls: Calls) {
     if request.is_wanted() {
         gangway_streams::observe();
     }
+    let on = counting || request.is_wanted();
     gangway_trace::start(request);
-    ON.store(true, Ordering::Release);
+    ON.store(on, Ordering::Release);
 }
 
 /// Tells the library that `gangway run` has put before the program that the driver is in use.
@@ -88,9 +96,14 @@ pub fn tell_of_opening() {
     }
 }
 
+/// What a variable names that may be switched off.
+fn named(variable: &str) -> Option<PathBuf> {
+    file_variable(variable).filter(|value| !value.is_empty() && value != "0").map(PathBuf::from)
+}
+
 /// The file that `GANGWAY_VGPU_TRACE` names, or what else it says.
 fn own_file() -> Option<PathBuf> {
-    file_variable("GANGWAY_VGPU_TRACE").filter(|value| !value.is_empty() && value != "0").map(PathBuf::from)
+    named("GANGWAY_VGPU_TRACE")
 }
 
 /// Gangway's own runtime uses the driver, and reports.
@@ -98,6 +111,32 @@ pub fn leave_to_runtime() {
     if !RUNTIME_REPORTS.swap(true, Ordering::AcqRel) && ON.load(Ordering::Acquire) {
         let own: Vec<PathBuf> = own_file().into_iter().collect();
         gangway_trace::keep_only(&own);
+    }
+}
+
+/// A kernel is launched, of a module that is the runtime's or not: one that the runtime will not
+/// report is counted.
+#[inline]
+pub fn count_launch(runtimes: bool, kernel: &str) {
+    if !runtimes && ASKED.load(Ordering::Relaxed) {
+        PROGRAMS_OWN.fetch_add(1, Ordering::Relaxed);
+        FIRST_OF_ITS_OWN.get_or_init(|| gangway_trace::pretty_kernel_name(kernel).into_owned());
+    }
+}
+
+/// Says what the runtime's report and trace lack.
+fn tell_of_programs_own() {
+    let launches = PROGRAMS_OWN.load(Ordering::Relaxed);
+    if ASKED.swap(false, Ordering::Relaxed)
+        && RUNTIME_REPORTS.load(Ordering::Relaxed)
+        && launches > 0
+        && let Some(first) = FIRST_OF_ITS_OWN.get()
+    {
+        report!(
+            "note: the program has launched kernels through the CUDA driver itself (launches: {launches}; the first: \
+             {first}); report and trace have only what the offload runtime did, so set GANGWAY_VGPU_TRACE=FILE for a \
+             trace of all of it"
+        );
     }
 }
 
@@ -162,6 +201,7 @@ pub fn end(span: &Span<'_>) {
 pub fn stop() {
     ON.store(false, Ordering::Relaxed);
     COUNTING.store(false, Ordering::Relaxed);
+    ASKED.store(false, Ordering::Relaxed);
 }
 
 extern "C" fn at_exit() {
@@ -171,6 +211,7 @@ extern "C" fn at_exit() {
 /// Runs under `exit`, where a panic would abort, or when the process has crashed: everything here
 /// ignores its failures.
 fn finish() {
+    tell_of_programs_own();
     if !ON.swap(false, Ordering::Relaxed) {
         return;
     }

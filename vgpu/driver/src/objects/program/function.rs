@@ -24,6 +24,8 @@ pub struct Function {
     name: CString,
     pub device: &'static Device,
     context: Weak<Context>,
+    /// Gangway's runtime has loaded its module, and reports its launches.
+    pub runtimes: bool,
     /// Becomes true when the context fails: its kernels end.
     pub stop: Arc<AtomicBool>,
     max_dynamic_shared: AtomicI32,
@@ -39,6 +41,7 @@ impl Function {
         program: &Arc<Program>,
         context: &Arc<Context>,
         kernel: KernelId,
+        runtimes: bool,
     ) -> Result<CUfunction> {
         let described = program.kernels().get(kernel.0 as usize).ok_or(Status::NOT_FOUND)?;
         let name = CString::new(&*described.name).map_err(|_| Status::INVALID_IMAGE)?;
@@ -52,6 +55,7 @@ impl Function {
                 name,
                 device: context.device,
                 context: Arc::downgrade(context),
+                runtimes,
                 stop: context.queues.stop(),
                 max_dynamic_shared: AtomicI32::new(dynamic as i32),
                 carveout: AtomicI32::new(-1),

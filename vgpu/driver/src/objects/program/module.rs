@@ -1,6 +1,7 @@
 //! Modules: PTX that has been loaded into a context, with its kernels and variables.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use gangway_engine::{KernelId, LoadError, Program};
@@ -22,6 +23,8 @@ pub struct Module {
     context: Weak<Context>,
     /// Handles that have been asked for.
     functions: Mutex<HashMap<KernelId, CUfunction>>,
+    /// Gangway's runtime has loaded it, and reports its kernels.
+    runtimes: AtomicBool,
 }
 
 backed!(kind::Module, Module);
@@ -63,7 +66,7 @@ impl Module {
         })?;
         let module = CUmodule::insert_with(|handle| {
             let (context, functions) = (Arc::downgrade(context), Mutex::default());
-            Arc::new(Self { handle, program, context, functions })
+            Arc::new(Self { handle, program, context, functions, runtimes: AtomicBool::new(false) })
         })?;
         context.adopt(module.handle, &module).inspect_err(|_| module.context_ends())?;
         Ok(module.handle)
@@ -77,6 +80,12 @@ impl Module {
             context.forget(handle);
         }
         module.forget_functions();
+        Ok(())
+    }
+
+    /// Gangway's runtime says that it has loaded this module.
+    pub fn leave_to_runtime(handle: CUmodule) -> Result {
+        handle.get()?.runtimes.store(true, Ordering::Release);
         Ok(())
     }
 
@@ -101,7 +110,8 @@ impl Module {
         if let Some(&known) = functions.get(&kernel) {
             return Ok(known);
         }
-        let handle = Function::create(self.handle, &self.program, &self.context()?, kernel)?;
+        let runtimes = self.runtimes.load(Ordering::Acquire);
+        let handle = Function::create(self.handle, &self.program, &self.context()?, kernel, runtimes)?;
         functions.insert(kernel, handle);
         Ok(handle)
     }

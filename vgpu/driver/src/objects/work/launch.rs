@@ -127,6 +127,7 @@ impl Payload for KernelLaunch {
             cooperative: self.shape.cooperative,
         };
         let begin = trace::begin().map(|begin| self.compile(&launch, begin));
+        trace::count_launch(self.function.runtimes, &self.function.described().name);
         let outcome = self.engine.launch_until(&launch, Some(Arc::clone(&self.function.stop)));
         if let Some(begin) = begin {
             self.tell(begin);
