@@ -34,7 +34,8 @@ pub unsafe fn reduce(reduction: &Reduction, thread: u32, threads: u32) -> bool {
 /// As [`Reduction::step`]; at least these lanes call it.
 #[inline(always)]
 pub unsafe fn within_warp(reduction: &Reduction, lane: u32, holders: u32) {
-    if holders == WARP {
+    // Both algorithms combine the same lanes in the same order. The second one serves all numbers.
+    if holders == WARP && !reduction.is_large() {
         // SAFETY: all lanes call.
         unsafe { warp::full(reduction) };
     } else {

@@ -22,6 +22,8 @@ pub type ListGlobal = unsafe extern "C" fn(buffer: *mut c_void, slot: i32, list:
 #[derive(Clone, Copy)]
 pub struct Reduction {
     pub list: *mut c_void,
+    /// Bytes of all that the list points to.
+    pub bytes: u64,
     pub shuffle: ShuffleAndReduce,
     pub copy: InterWarpCopy,
 }
@@ -51,6 +53,15 @@ pub enum Version {
 }
 
 impl Reduction {
+    /// Whether the functions are long: they copy and combine word by word, and LLVM unrolls that.
+    ///
+    /// LLVM puts a copy of them into each place that calls them. So there should be few places.
+    #[must_use]
+    #[inline(always)]
+    pub const fn is_large(&self) -> bool {
+        self.bytes > 256
+    }
+
     /// One step of a warp.
     ///
     /// # Safety

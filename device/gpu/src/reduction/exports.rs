@@ -1,4 +1,8 @@
 //! The functions that compilers call for a reduction clause.
+//!
+//! Those two are inlined into programs, so each clause has code of its own. As functions that all
+//! clauses share they would choose among the clauses' functions at each step: LLVM makes comparisons
+//! of a call through a pointer, and then inlines every function there is.
 
 use core::ffi::c_void;
 use core::ptr;
@@ -44,9 +48,10 @@ impl Machine for Gpu {
 /// # Safety
 /// All threads of the team call it, with what the compiler has generated for one clause.
 #[unsafe(no_mangle)]
+#[cfg_attr(target_arch = "nvptx64", unsafe(link_section = ".gangway.inline"))]
 pub unsafe extern "C" fn __kmpc_nvptx_parallel_reduce_nowait_v2(
     _: *const Location,
-    _bytes: u64,
+    bytes: u64,
     list: *mut c_void,
     shuffle: ShuffleAndReduce,
     copy: InterWarpCopy,
@@ -58,7 +63,7 @@ pub unsafe extern "C" fn __kmpc_nvptx_parallel_reduce_nowait_v2(
         return 1;
     }
     // SAFETY: the threads of a region are the first ones of the block, and all are here.
-    unsafe { block::reduce(&Reduction { list, shuffle, copy }, place.thread(), place.size()) }.into()
+    unsafe { block::reduce(&Reduction { list, bytes, shuffle, copy }, place.thread(), place.size()) }.into()
 }
 
 /// Combines the lists of the teams of a launch. 1 tells one thread that its list holds the result.
@@ -69,12 +74,13 @@ pub unsafe extern "C" fn __kmpc_nvptx_parallel_reduce_nowait_v2(
 /// All threads that run the `teams` region call it, with what the compiler has generated for one
 /// clause.
 #[unsafe(no_mangle)]
+#[cfg_attr(target_arch = "nvptx64", unsafe(link_section = ".gangway.inline"))]
 #[allow(clippy::too_many_arguments)]
 pub unsafe extern "C" fn __kmpc_nvptx_teams_reduce_nowait_v2(
     _: *const Location,
     buffer: *mut c_void,
     slots: u32,
-    _bytes: u64,
+    bytes: u64,
     list: *mut c_void,
     shuffle: ShuffleAndReduce,
     copy: InterWarpCopy,
@@ -83,7 +89,7 @@ pub unsafe extern "C" fn __kmpc_nvptx_teams_reduce_nowait_v2(
     load: ListGlobal,
     combine_from: ListGlobal,
 ) -> i32 {
-    let reduction = Reduction { list, shuffle, copy };
+    let reduction = Reduction { list, bytes, shuffle, copy };
     let buffer = Buffer { start: buffer, slots, store, combine_into, load, combine_from };
     let (thread, threads) = if lists_are_private() {
         (target::thread_id(), target::threads_in_block())

@@ -3,7 +3,7 @@
 use gangway_gpu::reduction::block;
 use gangway_gpu::reduction::callbacks::Reduction;
 
-use crate::simulation::{Launch, Random, Value, copy, shuffle};
+use crate::simulation::{BYTES, Launch, Random, Value, copy, shuffle};
 
 /// The sum of `values` in the order of a block, as loops over lists.
 pub fn tree(values: &[f32]) -> f32 {
@@ -24,8 +24,8 @@ fn contiguous(values: &[f32]) -> f32 {
     values[0]
 }
 
-/// Reduces over a team of `threads` threads.
-fn check(threads: u32) {
+/// Reduces over a team of `threads` threads, as for variables of so many bytes.
+fn check(threads: u32, bytes: u64) {
     let mut values: Vec<Value> =
         (0..threads).map(|thread| Value::of(thread as usize, 1.0 + 1e-5 * (thread % 97) as f32)).collect();
     let sums: Vec<f32> = values.iter().map(|value| value.sum).collect();
@@ -36,9 +36,9 @@ fn check(threads: u32) {
     let claims = launch.run(move |_, thread| {
         let list = (list as *mut Value).wrapping_add(thread as usize).cast();
         // SAFETY: the list and the functions belong together; all threads call.
-        unsafe { block::reduce(&Reduction { list, shuffle, copy }, thread, threads) }
+        unsafe { block::reduce(&Reduction { list, bytes, shuffle, copy }, thread, threads) }
     });
-    let text = format!("{threads} threads");
+    let text = format!("{threads} threads, {bytes} bytes");
     assert!(claims[0].iter().enumerate().all(|(thread, claim)| *claim == (thread == 0)), "{text}");
     let members: u32 = values[0].members.iter().map(|word| word.count_ones()).sum();
     assert_eq!(members, threads, "{text}");
@@ -51,6 +51,7 @@ fn check(threads: u32) {
 #[test]
 fn every_number_of_threads() {
     for threads in 1..=1024 {
-        check(threads);
+        check(threads, BYTES);
+        check(threads, 4096);
     }
 }

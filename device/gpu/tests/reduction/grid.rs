@@ -7,7 +7,7 @@ use gangway_gpu::reduction::callbacks::{Buffer, Reduction};
 use gangway_gpu::reduction::grid::{self, Counters, Place};
 
 use crate::block::tree;
-use crate::simulation::{Launch, Random, Simulated, Value, copy, shuffle};
+use crate::simulation::{BYTES, Launch, Random, Simulated, Value, copy, shuffle};
 
 /// The slots of the buffer, which hold nothing before a team has written.
 unsafe extern "C" fn store(buffer: *mut c_void, slot: i32, list: *mut c_void) {
@@ -53,7 +53,7 @@ fn launch(teams: usize, threads: u32, slots: u32, resident: usize, seed: u64) ->
     let run = Launch { blocks: teams, resident, lanes: &lanes, random };
     let claims = run.run(move |team, thread| {
         let list = (list as *mut Value).wrapping_add(team * threads as usize + thread as usize);
-        let reduction = Reduction { list: list.cast(), shuffle, copy };
+        let reduction = Reduction { list: list.cast(), bytes: BYTES, shuffle, copy };
         let start = start as *mut c_void;
         let buffer = Buffer { start, slots, store, combine_into, load, combine_from };
         // SAFETY: the words outlive the launch.

@@ -70,6 +70,9 @@ pub struct Value {
     pub poison: bool,
 }
 
+/// Bytes of what a list of the tests points to.
+pub const BYTES: u64 = size_of::<Value>() as u64;
+
 impl Value {
     pub const POISON: Self = Self { members: [!0; 16], sum: f32::NAN, poison: true };
 

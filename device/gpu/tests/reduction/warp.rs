@@ -3,7 +3,7 @@
 use gangway_gpu::reduction::callbacks::Reduction;
 use gangway_gpu::reduction::warp;
 
-use crate::simulation::{Launch, Random, Value, copy, shuffle};
+use crate::simulation::{BYTES, Launch, Random, Value, copy, shuffle};
 
 /// The values of a test, one per lane, with sums that show the order of additions.
 fn values() -> Vec<Value> {
@@ -20,7 +20,7 @@ where
     let launch = Launch { blocks: 1, resident: 1, lanes, random: Random(88172645463325252) };
     let claims = launch.run(move |_, thread| {
         let list = (list as *mut Value).wrapping_add(thread as usize).cast();
-        body(&Reduction { list, shuffle, copy }, thread)
+        body(&Reduction { list, bytes: BYTES, shuffle, copy }, thread)
     });
     let claims = lanes.iter().zip(&claims[0]).filter(|(_, claim)| **claim).map(|(lane, _)| *lane);
     (claims.collect(), values)
