@@ -260,6 +260,40 @@ impl<'u> Node<'u> {
         unsafe { clang_Location_isInSystemHeader(clang_getCursorLocation(self.cursor)) != 0 }
     }
 
+    /// Whether it is another thing in each translation unit.
+    #[must_use]
+    pub fn is_of_its_unit(self) -> bool {
+        // SAFETY: the cursor is of a valid unit.
+        let linkage = unsafe { clang_getCursorLinkage(self.cursor) };
+        matches!(linkage, CXLinkage_Internal | CXLinkage_UniqueExternal | CXLinkage_NoLinkage)
+    }
+
+    /// Whether a variable is a whole number that is known when it is compiled.
+    #[must_use]
+    pub fn is_constant_number(self) -> bool {
+        let ty = self.ty();
+        // SAFETY: the cursor and its type are of a valid unit; the result is disposed of.
+        unsafe {
+            if clang_isConstQualifiedType(clang_getCanonicalType(ty.raw)) == 0 {
+                return false;
+            }
+            let result = clang_Cursor_Evaluate(self.cursor);
+            if result.is_null() {
+                return false;
+            }
+            let kind = clang_EvalResult_getKind(result);
+            clang_EvalResult_dispose(result);
+            kind == CXEval_Int
+        }
+    }
+
+    /// Whether it is an expression.
+    #[must_use]
+    pub fn is_expression(self) -> bool {
+        // SAFETY: any kind may be asked about.
+        unsafe { clang_isExpression(self.kind()) != 0 }
+    }
+
     /// Whether a variable lives as long as the program.
     #[must_use]
     pub fn is_static(self) -> bool {

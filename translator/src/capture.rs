@@ -2,13 +2,16 @@
 
 use crate::clause::{Behaviour, Category, Construct, Copies, Item, Map, Step};
 use crate::error::Complaint;
-use crate::region::{Region, Shape, Variable};
+use crate::region::Region;
+use crate::variable::{Shape, Variable};
 
 /// What a region takes with it.
 #[derive(Debug, Default)]
 pub struct Captures<'r> {
     pub variables: Vec<(&'r Variable, Action)>,
     pub items: Vec<Lowered>,
+    /// The item that leads to the object at `this`, if the region uses it.
+    pub this: Option<usize>,
 }
 
 /// How a variable reaches the host.
@@ -18,6 +21,8 @@ pub enum Action {
     Direct,
     /// A new one, without a value.
     Private,
+    /// A number that both sides know.
+    Constant,
     /// A copy in the block.
     Value,
     /// A pointer whose value an item translates.
@@ -64,9 +69,9 @@ pub fn probes(construct: &Construct) -> Vec<String> {
     names.chain(maps).collect()
 }
 
-struct Lowering<'c> {
+struct Lowering {
     /// Shapes of the prefixes of the item at hand.
-    shapes: &'c [Shape],
+    shapes: Vec<Shape>,
     items: Vec<Lowered>,
     groups: Vec<String>,
 }
@@ -76,29 +81,42 @@ struct Lowering<'c> {
 /// # Errors
 /// A clause and a variable do not fit.
 pub fn captures<'r>(construct: &Construct, region: &'r Region) -> Result<Captures<'r>, Complaint> {
+    let all = [&construct.private, &construct.firstprivate, &construct.device_pointers];
+    if let Some(member) = all.into_iter().flatten().find(|name| region.members.contains(&name.name)) {
+        let message = format!("`{}` is a member of an object; `map` may name it", member.name);
+        return Err(Complaint::new(member.at, message));
+    }
     let listed = construct.private.len() + construct.firstprivate.len() + construct.device_pointers.len();
     let mut shapes = &region.probes[listed..];
-    let mut lowering = Lowering { shapes, items: Vec::new(), groups: Vec::new() };
+    let mut lowering = Lowering { shapes: Vec::new(), items: Vec::new(), groups: Vec::new() };
     let whole =
         |name: &str| construct.maps.iter().any(|map| map.item.base == name && map.item.steps.is_empty());
     for map in &construct.maps {
         let (own, rest) = shapes.split_at(map.item.steps.len() + 1);
-        (lowering.shapes, shapes) = (own, rest);
-        lowering.map(map, whole(&map.item.base))?;
+        shapes = rest;
+        lowering.shapes = own.to_vec();
+        let is_member = map.item.base != "this" && region.members.contains(&map.item.base);
+        if is_member && !region.variables.iter().any(|variable| variable.name == map.item.base) {
+            lowering.shapes.insert(0, Shape::Pointer);
+            lowering.map(&Map { item: map.item.clone().of_this(), ..map.clone() }, false)?;
+        } else {
+            lowering.map(map, whole(&map.item.base))?;
+        }
     }
+    let this = (!region.this.is_empty()).then(|| lowering.this());
     let mut variables = Vec::new();
     for variable in &region.variables {
         let action = action(construct, region, variable, &mut lowering)?;
         variables.push((variable, action));
     }
-    Ok(Captures { variables, items: lowering.items })
+    Ok(Captures { variables, items: lowering.items, this })
 }
 
 fn action(
     construct: &Construct,
     region: &Region,
     variable: &Variable,
-    lowering: &mut Lowering<'_>,
+    lowering: &mut Lowering,
 ) -> Result<Action, Complaint> {
     let name = variable.name.as_str();
     let complain = |message: String| Err(Complaint::new(variable.at, message));
@@ -125,8 +143,17 @@ fn action(
         // A variable that clauses alone name, as a bound: the device evaluates it.
         return Ok(Action::Direct);
     }
-    let mapped = |lowering: &mut Lowering<'_>, copies: Copies| {
-        lowering.shapes = &[Shape::Object];
+    if variable.is_constant {
+        return Ok(Action::Constant);
+    }
+    if variable.is_dependent && construct.default_of(variable.category) == Behaviour::Default {
+        return complain(format!(
+            "the type of `{name}` depends on a template's parameters, and so does what becomes of it on the \
+             host; name it in `map` or `firstprivate`"
+        ));
+    }
+    let mapped = |lowering: &mut Lowering, copies: Copies| {
+        lowering.shapes = vec![Shape::Object];
         let item = Item { base: name.to_owned(), steps: Vec::new(), at: variable.at };
         lowering.map(&Map { copies, item }, true)?;
         Ok(Action::Object(lowering.items.len() - 1))
@@ -162,7 +189,7 @@ fn address(expression: &str) -> String {
     format!("(void *)__builtin_addressof({expression})")
 }
 
-impl Lowering<'_> {
+impl Lowering {
     fn group(&mut self, name: String) -> usize {
         let known = self.groups.iter().position(|group| *group == name);
         known.unwrap_or_else(|| {
@@ -171,8 +198,29 @@ impl Lowering<'_> {
         })
     }
 
+    /// The object at `this`, which is mapped as other structures are.
+    fn this(&mut self) -> usize {
+        let group = self.group(pointer_group("this"));
+        let base = "(void *)(this)".to_owned();
+        let (begin, size) = (base.clone(), "sizeof(*this)".to_owned());
+        self.items.push(Lowered { base, begin, size, kind: Copies::BOTH.kind(), group });
+        self.items.len() - 1
+    }
+
     /// `whole`: the variable itself is mapped, so that a pointer is an object.
     fn map(&mut self, map: &Map, whole: bool) -> Result<(), Complaint> {
+        let steps = map.item.steps.iter().zip(&self.shapes);
+        let mut unknown = steps.filter(|(step, shape)| {
+            **shape == Shape::Unknown && !matches!(step, Step::Member(_) | Step::Arrow(_))
+        });
+        if unknown.next().is_some() {
+            let message = format!(
+                "whether the section of `{}` is one of an array or of what a pointer leads to depends on a \
+                 template's parameters; copy the pointer into a variable that is declared as one",
+                map.item.base
+            );
+            return Err(Complaint::new(map.item.at, message));
+        }
         let size = self.size(&map.item)?;
         self.part(&map.item, map.item.steps.len(), size, map.copies.kind(), whole)
     }

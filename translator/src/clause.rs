@@ -270,6 +270,14 @@ impl Item {
         }
     }
 
+    /// The same as a member of the object at `this`.
+    #[must_use]
+    pub fn of_this(mut self) -> Self {
+        let member = std::mem::replace(&mut self.base, "this".to_owned());
+        self.steps.insert(0, Step::Arrow(member));
+        self
+    }
+
     /// The expression of the object that the first `count` steps lead to, or where it begins.
     #[must_use]
     pub fn expression(&self, count: usize) -> String {

@@ -1,9 +1,11 @@
-//! Source for stock clang: the call where the region was, and the host's function.
+//! Source for stock clang: the call where the region was, and in C the host's function behind it.
+//!
+//! [`crate::emit_cxx`] has the host's function of C++.
 
 use std::fmt::Write;
 
 use crate::capture::{Action, Captures};
-use crate::region::Variable;
+use crate::variable::Variable;
 
 /// What both halves of one region need.
 #[derive(Debug)]
@@ -18,25 +20,27 @@ pub struct Outline<'o> {
     pub device: &'o str,
     /// The function that holds the region stands in a part that is declared for devices.
     pub is_for_devices: bool,
+    /// Parameters of templates, in C++.
+    pub parameters: &'o [String],
 }
 
 /// Nothing that is written here is the user's to be warned of.
-const QUIET: &str =
+pub const QUIET: &str =
     r#"_Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Weverything\"") "#;
-const LOUD: &str = r#"_Pragma("clang diagnostic pop")"#;
+pub const LOUD: &str = r#"_Pragma("clang diagnostic pop")"#;
 
 /// A function between `declare target` and its end is the host's nevertheless.
 const HOST_BEGIN: &str = r#"_Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wopenmp-target\"") _Pragma("omp begin declare target device_type(host)") "#;
 const HOST_END: &str = r#" _Pragma("omp end declare target") _Pragma("clang diagnostic pop")"#;
 
 impl Outline<'_> {
-    fn values(&self) -> impl Iterator<Item = &Variable> {
+    pub fn values(&self) -> impl Iterator<Item = &Variable> {
         let by_value = |(_, action): &&(&Variable, Action)| *action == Action::Value;
         self.captures.variables.iter().filter(by_value).map(|(variable, _)| *variable)
     }
 
     /// The members of the block; `size` gives what `sizeof` is asked of for a variable.
-    fn members(&self, size: impl Fn(&Variable) -> String) -> String {
+    pub fn members(&self, size: impl Fn(&Variable) -> String) -> String {
         let items = self.captures.items.len();
         let mut text =
             format!("struct gangway_reverse_head head; struct gangway_reverse_item items[{}];", items.max(1));
@@ -53,7 +57,15 @@ impl Outline<'_> {
     /// What stands where the region was: one statement in one line.
     #[must_use]
     pub fn call(&self) -> String {
-        let mut text = format!("{QUIET}{{ ");
+        let number = format!("{:#x}ull", crate::identity(self.key.as_bytes()));
+        let members = self.members(|variable| variable.name.clone());
+        let body = self.filling(&format!("struct {{ {members} }} __gangway_b;"), &number);
+        format!("{QUIET}{{ {body}}} {LOUD}")
+    }
+
+    /// Fills a block and calls with it.
+    pub fn filling(&self, block: &str, number: &str) -> String {
+        let mut text = String::new();
         if self.device != "1" {
             let assert = if self.is_cxx { "static_assert" } else { "_Static_assert" };
             let _ = write!(text, "{assert}(({}) == 1, \"the ancestor must be 1\"); ", self.device);
@@ -61,9 +73,8 @@ impl Outline<'_> {
         for condition in self.conditions {
             let _ = write!(text, "(void)({condition}); ");
         }
-        let members = self.members(|variable| variable.name.clone());
         let count = self.captures.items.len();
-        let _ = write!(text, "struct {{ {members} }} __gangway_b; __gangway_b.head.count = {count}; ");
+        let _ = write!(text, "{block} __gangway_b.head.count = {count}; ");
         for (at, item) in self.captures.items.iter().enumerate() {
             let _ = write!(
                 text,
@@ -78,25 +89,20 @@ impl Outline<'_> {
                 "__builtin_memcpy(__gangway_b.v{at}, (const void *)__builtin_addressof({name}), sizeof({name})); "
             );
         }
-        let _ = write!(
-            text,
-            "gangway_reverse_call({:#x}ull, &__gangway_b, sizeof(__gangway_b)); }} {LOUD}",
-            crate::identity(self.key.as_bytes())
-        );
+        let _ = write!(text, "gangway_reverse_call({number}, &__gangway_b, sizeof(__gangway_b)); ");
         text
     }
 
     /// The host's function; `body` is the region with its own lines, `line` the directive that
-    /// gives its place, and `place` what a message names it by.
+    /// gives its place.
     #[must_use]
-    pub fn function(&self, body: &[u8], line: &str, place: &str) -> Vec<u8> {
+    pub fn function(&self, body: &[u8], line: &str) -> Vec<u8> {
         let symbol = &self.symbol;
         let members = self.members(|variable| format!("__typeof__({})", variable.ty));
         let (begin, end) = if self.is_for_devices { (HOST_BEGIN, HOST_END) } else { ("", "") };
-        let noexcept = if self.is_cxx { " noexcept" } else { "" };
         let mut text = format!(
             "{begin}{QUIET}struct {symbol}_block {{ {members} }}; \
-             static void {symbol}(void *__gangway_v, size_t __gangway_n){noexcept} {{ \
+             static void {symbol}(void *__gangway_v, size_t __gangway_n) {{ \
              struct {symbol}_block *__gangway_b = (struct {symbol}_block *)__gangway_v; \
              gangway_reverse_enter(&__gangway_b->head, __gangway_n); "
         );
@@ -108,9 +114,6 @@ impl Outline<'_> {
             if self.is_indirect(variable, *action) && variable.in_macro {
                 macros.push(variable.name.as_str());
             }
-        }
-        if self.is_cxx {
-            text += "GANGWAY_REVERSE_TRY ";
         }
         text += LOUD;
         text.push('\n');
@@ -124,13 +127,9 @@ impl Outline<'_> {
         for name in &macros {
             let _ = writeln!(text, "#undef {name}");
         }
-        text += QUIET;
-        if self.is_cxx {
-            let _ = write!(text, "GANGWAY_REVERSE_CATCH({place}) ");
-        }
         let _ = write!(
             text,
-            "gangway_reverse_leave(&__gangway_b->head, __gangway_n); }} \
+            "{QUIET}gangway_reverse_leave(&__gangway_b->head, __gangway_n); }} \
              GANGWAY_HOST_FUNCTION_AS({}, {symbol}); {LOUD}{end}",
             self.key
         );
@@ -144,7 +143,7 @@ impl Outline<'_> {
         match action {
             Action::Object(_) => !self.is_cxx,
             Action::Value => !self.is_cxx && variable.is_array,
-            Action::Direct | Action::Private | Action::Pointer(_) => false,
+            Action::Direct | Action::Constant | Action::Private | Action::Pointer(_) => false,
         }
     }
 
@@ -152,7 +151,7 @@ impl Outline<'_> {
         let name = &variable.name;
         let ty = format!("__typeof__({})", variable.ty);
         let place = match action {
-            Action::Direct => return String::new(),
+            Action::Direct | Action::Constant => return String::new(),
             Action::Private => return format!("{ty} {name}; "),
             Action::Pointer(item) => {
                 return format!("{ty} {name} = ({ty})__gangway_b->items[{item}].base; ");
@@ -163,18 +162,7 @@ impl Outline<'_> {
         if self.is_indirect(variable, action) {
             return format!("{ty} *{} = {place}; ", pointer_name(name));
         }
-        if !self.is_cxx {
-            return format!("{ty} {name} = *{place}; ");
-        }
-        let mut text = format!("{ty} &{name} = *{place}; ");
-        if action == Action::Value {
-            let _ = write!(
-                text,
-                "static_assert(__is_trivially_copyable({ty}), \"`{name}` is copied to the host, but not \
-                 trivially copyable\"); "
-            );
-        }
-        text
+        format!("{ty} {name} = *{place}; ")
     }
 }
 

@@ -8,7 +8,8 @@
 //!    so that libclang, which would reject the directive, parses the file ([`ast`]).
 //! 3. [`region`] asks the tree for the block, the variables that it uses, and their types.
 //! 4. [`capture`] decides how each variable reaches the host.
-//! 5. [`emit`] writes the call and the host's function, and [`outline`] puts them in place.
+//! 5. [`emit`] writes the call and the host's function, and [`outline`] puts them in place: in C
+//!    behind the function that holds the region. In C++ the region stays ([`emit_cxx`]).
 //!
 //! Lines stay the user's: what clang says of the result has the lines of the file.
 #![deny(unsafe_code)]
@@ -18,12 +19,14 @@ mod buffer;
 mod capture;
 mod clause;
 mod emit;
+mod emit_cxx;
 mod error;
 mod lexer;
 mod offload;
 mod outline;
 mod pragma;
 mod region;
+mod variable;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -12,7 +12,8 @@ use crate::error::{Complaint, Error};
 use crate::lexer::{self, Kind, line_of};
 use crate::offload::Offload;
 use crate::pragma::{self, Directive, What};
-use crate::region::{self, Region, Variable};
+use crate::region::{self, Region};
+use crate::variable::Variable;
 use crate::{Request, Translated};
 
 /// What the calls and the host's functions are written with.
@@ -138,25 +139,34 @@ impl Source {
                 return Err(complain(Complaint::new(range.start, message)));
             }
             let place = self.buffer.place_of(range).unwrap_or_default();
-            let region = region::find(unit.root(), &self.file, &self.buffer, place).map_err(|complaint| {
-                self.error(Complaint { at: self.buffer.original(complaint.at), ..complaint })
-            })?;
+            let region = region::find(unit.root(), &self.file, &self.buffer, place, request.is_cxx).map_err(
+                |complaint| self.error(Complaint { at: self.buffer.original(complaint.at), ..complaint }),
+            )?;
             let region = region.in_file(&self.buffer);
             let captures = captures(construct, &region).map_err(complain)?;
             let (name, identity) = (self.identity(), request.identity);
+            // In C++ the symbol is a part of what the function is registered as.
+            let unit = match request.is_cxx && region.is_of_its_unit {
+                true => format!("{identity:016x}_"),
+                false => String::new(),
+            };
             let outline = Outline {
-                symbol: format!("__gangway_reverse_{name:08x}_{number}"),
+                symbol: format!("__gangway_reverse_{unit}{name:08x}_{number}"),
                 key: format!("reverse_{identity:016x}_{name:08x}_{number}"),
                 is_cxx: request.is_cxx,
                 captures: &captures,
                 conditions: &construct.conditions,
                 device: &construct.device,
                 is_for_devices: offload.declares(region.body.start),
+                parameters: &region.parameters,
             };
+            end_of_last = region.body.end;
+            if request.is_cxx {
+                self.in_place(range, &region, &outline, &mut edits);
+                continue;
+            }
             let body = self.body(&outline, &region)?;
-            let (line, name) = self.quoted(range.start);
-            let place = format!("\"{name}:{line}\"");
-            let function = outline.function(&body, &self.line_directive(region.body.start), &place);
+            let function = outline.function(&body, &self.line_directive(region.body.start));
             let outside = self.after_declaration(region.outside);
             match functions.last_mut() {
                 Some((last, text)) if *last == outside => {
@@ -165,7 +175,6 @@ impl Source {
                 }
                 _ => functions.push((outside, function)),
             }
-            end_of_last = region.body.end;
             let whole = range.start..region.body.end;
             edits.push((whole.clone(), self.with_lines(outline.call(), &whole)));
         }
@@ -187,6 +196,27 @@ impl Source {
         }
         text.extend_from_slice(&self.text[from..]);
         Ok(Translated { file: self.file.clone(), text })
+    }
+
+    /// The region stays, in a function of the host's.
+    fn in_place(
+        &self,
+        directive: &Range<usize>,
+        region: &Region,
+        outline: &Outline<'_>,
+        edits: &mut Vec<(Range<usize>, Vec<u8>)>,
+    ) {
+        let body = &region.body;
+        let before = outline.before(&self.line_directive(body.start));
+        edits.push((directive.start..body.start, before.into_bytes()));
+        for place in &region.this {
+            let text = if place.is_empty() { "__gangway_this->" } else { "__gangway_this" };
+            edits.push((place.clone(), text.into()));
+        }
+        let (line, name) = self.quoted(directive.start);
+        let after = outline.after(&format!("\"{name}:{line}\""));
+        let line = self.line_directive(body.end);
+        edits.push((body.end..body.end, format!("{after}\n{line}\n").into_bytes()));
     }
 
     /// What tells this file from others in names.

@@ -6,11 +6,12 @@ use std::path::Path;
 
 use clang_sys::*;
 
-use crate::ast::{Node, Place, Type};
+use crate::ast::{Node, Place};
 use crate::buffer::Buffer;
 use crate::clause::Category;
 use crate::error::Complaint;
 use crate::offload::Offload;
+use crate::variable::{Shape, Variable, shape, variable};
 
 /// What the syntax tree says of one construct. Bytes are the buffer's.
 #[derive(Debug)]
@@ -25,6 +26,14 @@ pub struct Region {
     pub probes: Vec<Shape>,
     /// It stands in a `target` construct of the same function.
     pub in_target: bool,
+    /// Members of the object at `this` that clauses name.
+    pub members: Vec<String>,
+    /// What the block reaches by `this`: bytes to be replaced, and where none are, to be led to.
+    pub this: Vec<Range<usize>>,
+    /// Parameters of the function templates around it, as arguments of a template.
+    pub parameters: Vec<String>,
+    /// The function around it is another one in each translation unit.
+    pub is_of_its_unit: bool,
 }
 
 impl Region {
@@ -35,6 +44,9 @@ impl Region {
             |range: &Range<usize>| buffer.original(range.start)..buffer.original(range.end - 1) + 1;
         self.body = original(&self.body);
         self.outside = buffer.original(self.outside - 1) + 1;
+        for place in &mut self.this {
+            *place = buffer.original(place.start)..buffer.original(place.end);
+        }
         for variable in &mut self.variables {
             variable.at = buffer.original(variable.at);
             for reference in &mut variable.references {
@@ -45,41 +57,17 @@ impl Region {
     }
 }
 
-/// How far an expression is from what it designates.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shape {
-    Pointer,
-    Array,
-    Object,
-}
-
-/// A variable from outside the region.
-#[derive(Clone, Debug)]
-pub struct Variable {
-    pub name: String,
-    /// Its type, without a reference, as it can be written at file scope.
-    pub ty: String,
-    pub category: Category,
-    pub is_array: bool,
-    /// It is a variable of the program or of the host: the host's function can name it.
-    pub is_global: bool,
-    /// The host has one of its own, which the region means.
-    pub is_hosts: bool,
-    /// The block refers to it, and not clauses only.
-    pub is_used: bool,
-    /// Where the block spells it, if it is spelt there.
-    pub references: Vec<Range<usize>>,
-    /// A macro from outside the block refers to it.
-    pub in_macro: bool,
-    /// Where it is used first.
-    pub at: usize,
-}
-
 /// Finds the region of the directive whose probe begins at `place`.
 ///
 /// # Errors
 /// The directive stands where none may, or the block has what cannot be moved to the host.
-pub fn find(root: Node<'_>, file: &Path, buffer: &Buffer, place: usize) -> Result<Region, Complaint> {
+pub fn find(
+    root: Node<'_>,
+    file: &Path,
+    buffer: &Buffer,
+    place: usize,
+    is_cxx: bool,
+) -> Result<Region, Complaint> {
     let offload = Offload::read(&buffer.text);
     let mut path = Vec::new();
     let Some(probe) = descend(root, file, place, &mut path) else {
@@ -112,6 +100,10 @@ pub fn find(root: Node<'_>, file: &Path, buffer: &Buffer, place: usize) -> Resul
         body: start..end,
         variables: Vec::new(),
         functions: 0,
+        methods: 0,
+        members: Vec::new(),
+        this: Vec::new(),
+        is_cxx,
         probed: true,
         tries: 0,
         sets_jump: false,
@@ -123,8 +115,20 @@ pub fn find(root: Node<'_>, file: &Path, buffer: &Buffer, place: usize) -> Resul
     search.probed = false;
     search.sets_jump = calls(body, &SET_JUMP);
     search.walk(body)?;
-    let Search { body, variables, .. } = search;
-    Ok(Region { body, outside, variables, probes, in_target })
+    let function = path.iter().find(|node| is_function(**node));
+    let Search { body, variables, members, mut this, .. } = search;
+    this.sort_by_key(|place| place.start);
+    Ok(Region {
+        body,
+        outside,
+        variables,
+        probes,
+        in_target,
+        members,
+        this,
+        parameters: parameters(&path, &buffer.text)?,
+        is_of_its_unit: function.is_none_or(|function| function.is_of_its_unit()),
+    })
 }
 
 /// Goes down to the loop that stands for the directive.
@@ -148,25 +152,57 @@ fn descend<'u>(node: Node<'u>, file: &Path, place: usize, path: &mut Vec<Node<'u
 
 /// The declaration at the scope of a file or namespace.
 fn enclosing<'u>(path: &[Node<'u>], place: usize) -> Result<Node<'u>, Complaint> {
-    let mut outermost = None;
-    for node in path {
-        let template = match node.kind() {
-            CXCursor_TranslationUnit | CXCursor_Namespace | CXCursor_LinkageSpec => continue,
-            CXCursor_FunctionTemplate => "a function template",
-            CXCursor_ClassTemplate | CXCursor_ClassTemplatePartialSpecialization => "a class template",
-            _ => "",
-        };
-        if !template.is_empty() {
-            let message = format!(
-                "reverse offload cannot be translated in {template}, `{}`: what its types are is not known \
-                 yet; move the region to a function that is no template",
-                node.name()
-            );
-            return Err(Complaint::new(place, message));
+    let is_scope = |node: &&Node<'u>| {
+        matches!(node.kind(), CXCursor_TranslationUnit | CXCursor_Namespace | CXCursor_LinkageSpec)
+    };
+    let outermost = path.iter().find(|node| !is_scope(node));
+    outermost.copied().ok_or_else(|| Complaint::new(place, "no function encloses the directive"))
+}
+
+fn is_function(node: Node<'_>) -> bool {
+    matches!(
+        node.kind(),
+        CXCursor_FunctionDecl
+            | CXCursor_FunctionTemplate
+            | CXCursor_CXXMethod
+            | CXCursor_Constructor
+            | CXCursor_Destructor
+            | CXCursor_ConversionFunction
+    )
+}
+
+/// The parameters of function templates: names of functions do not show what stands for them.
+fn parameters(path: &[Node<'_>], text: &[u8]) -> Result<Vec<String>, Complaint> {
+    let mut parameters = Vec::new();
+    for template in path.iter().filter(|node| node.kind() == CXCursor_FunctionTemplate) {
+        for parameter in template.children() {
+            let (begin, end) = match parameter.kind() {
+                CXCursor_TemplateTypeParameter => ("", ""),
+                CXCursor_NonTypeTemplateParameter => ("gangway_reverse_value<", ">"),
+                CXCursor_TemplateTemplateParameter => ("gangway_reverse_template<", ">"),
+                _ => continue,
+            };
+            let (name, Some((_, start, stop))) = (parameter.name(), parameter.extent()) else { continue };
+            let is_pack =
+                crate::lexer::tokens(&text[start..stop]).iter().any(|token| token.text.starts_with('.'));
+            // Of an `auto` parameter of the function, the name shows the type.
+            if text[start..stop].starts_with(b"auto") && parameter.kind() == CXCursor_TemplateTypeParameter {
+                continue;
+            }
+            if name.is_empty() {
+                let message =
+                    "a parameter of the template around `device(ancestor: 1)` has no name; give it one";
+                return Err(Complaint::new(start, message));
+            }
+            let value = if begin.starts_with("gangway_reverse_value") {
+                format!("{begin}__typeof__({name}), {name}{end}")
+            } else {
+                format!("{begin}{name}{end}")
+            };
+            parameters.push(if is_pack { format!("{value}...") } else { value });
         }
-        outermost.get_or_insert(*node);
     }
-    outermost.ok_or_else(|| Complaint::new(place, "no function encloses the directive"))
+    Ok(parameters)
 }
 
 /// The byte after the semicolon that ends a statement.
@@ -192,14 +228,27 @@ fn calls(node: Node<'_>, names: &[&str]) -> bool {
     is_one || node.children().into_iter().any(|child| calls(child, names))
 }
 
+/// Whether a member belongs to the object at `this` without saying so.
+fn is_implicit(node: Node<'_>) -> bool {
+    let Some((_, start, _)) = node.extent() else { return false };
+    !node
+        .children()
+        .iter()
+        .any(|child| child.is_expression() && child.extent().is_some_and(|(_, begin, _)| begin == start))
+}
+
 struct Search<'s> {
     file: &'s Path,
     buffer: &'s Buffer,
     offload: Offload,
     body: Range<usize>,
     variables: Vec<Variable>,
-    /// Functions inside the region that enclose what is looked at.
+    /// Functions inside the region that enclose what is looked at, and those that have a `this`.
     functions: usize,
+    methods: usize,
+    members: Vec<String>,
+    this: Vec<Range<usize>>,
+    is_cxx: bool,
     probed: bool,
     /// Blocks of `try` in the region that enclose what is looked at.
     tries: usize,
@@ -232,13 +281,21 @@ impl Search<'_> {
                 self.reference(node)?;
                 false
             }
-            CXCursor_LambdaExpr | CXCursor_CXXMethod | CXCursor_Constructor | CXCursor_Destructor => true,
-            CXCursor_CXXThisExpr if self.functions == 0 => {
-                return self.refuse(node, "uses `this`; give it a reference to what it needs of the object");
+            CXCursor_LambdaExpr => {
+                self.captured(node)?;
+                true
             }
-            CXCursor_MemberRefExpr if self.functions == 0 && node.children().is_empty() => {
-                let text = format!("uses `this`, in `{}`; give it a reference to that", node.name());
-                return self.refuse(node, &text);
+            CXCursor_CXXMethod | CXCursor_Constructor | CXCursor_Destructor => {
+                self.methods += 1;
+                true
+            }
+            CXCursor_CXXThisExpr if self.methods == 0 => {
+                self.this_object(node)?;
+                false
+            }
+            CXCursor_MemberRefExpr if self.methods == 0 && is_implicit(node) => {
+                self.member(node)?;
+                false
             }
             CXCursor_ReturnStmt if self.functions == 0 => {
                 return self.refuse(node, "is left by `return`");
@@ -264,12 +321,80 @@ impl Search<'_> {
             self.tries -= guarded;
         }
         self.functions -= usize::from(nested);
+        self.methods -= usize::from(nested && node.kind() != CXCursor_LambdaExpr);
+        Ok(())
+    }
+
+    /// Where the block spells something, if it does so itself.
+    fn spelled(&self, at: Option<Place>, text: &str) -> Option<Range<usize>> {
+        let place = at.filter(|place| place.file == self.file && self.body.contains(&place.at))?;
+        let range = place.at..place.at + text.len();
+        (self.buffer.text.get(range.clone()) == Some(text.as_bytes())).then_some(range)
+    }
+
+    /// `this`, spelt or not.
+    fn this_object(&mut self, node: Node<'_>) -> Result<(), Complaint> {
+        if self.probed {
+            self.members.push("this".to_owned());
+            return Ok(());
+        }
+        match self.spelled(node.place(), "this") {
+            Some(range) => self.lead(range),
+            None => self.refuse(node, "uses `this` in a macro; write it out"),
+        }
+    }
+
+    /// `this` among what a lambda expression captures, which is no part of the tree.
+    fn captured(&mut self, lambda: Node<'_>) -> Result<(), Complaint> {
+        let Some((file, start, end)) = lambda.extent() else { return Ok(()) };
+        if self.methods > 0 || file != self.file || self.probed {
+            return Ok(());
+        }
+        let tokens = crate::lexer::tokens(&self.buffer.text[start..end]);
+        let list = &tokens[..crate::pragma::closing(&tokens).unwrap_or(0)];
+        for (at, token) in list.iter().enumerate().filter(|(_, token)| token.is("this")) {
+            if at > 0 && list[at - 1].is("*") || list.iter().any(|token| token.is("=")) {
+                return self.refuse(lambda, "captures `this` beside others; capture it alone, or by `&`");
+            }
+            self.lead(start + token.range.start..start + token.range.end)?;
+        }
+        Ok(())
+    }
+
+    /// A member of the object at `this`, which is not spelt.
+    fn member(&mut self, node: Node<'_>) -> Result<(), Complaint> {
+        let name = node.name();
+        if self.probed {
+            self.members.push(name);
+            return Ok(());
+        }
+        // `Base::member` begins with its qualifier.
+        let begin = node.extent().map(|(file, at, _)| Place { file, at });
+        match (self.spelled(node.place(), &name), begin) {
+            (Some(_), Some(begin)) if self.body.contains(&begin.at) => self.lead(begin.at..begin.at),
+            _ => self.refuse(node, &format!("uses `this`, in `{name}`, in a macro; write it out")),
+        }
+    }
+
+    fn lead(&mut self, range: Range<usize>) -> Result<(), Complaint> {
+        if !self.this.contains(&range) {
+            self.this.push(range);
+        }
         Ok(())
     }
 
     fn refuse(&self, node: Node<'_>, what: &str) -> Result<(), Complaint> {
         let at = node.place().map_or(self.body.start, |place| place.at);
         Err(Complaint::new(at, format!("the region of `device(ancestor: 1)` {what}")))
+    }
+
+    /// In a template, a constant may have no value yet.
+    fn is_constexpr(&self, declaration: Node<'_>, variable: &Variable) -> bool {
+        let Some((file, start, end)) = declaration.extent() else { return false };
+        variable.category == Category::Scalar
+            && !variable.is_global
+            && file == self.file
+            && crate::lexer::tokens(&self.buffer.text[start..end]).iter().any(|token| token.is("constexpr"))
     }
 
     fn is_declare_target(&self, variable: &Variable, declared: &Place) -> bool {
@@ -305,9 +430,10 @@ impl Search<'_> {
         let known = match known {
             Some(known) => known,
             None => {
-                let mut variable = variable(declaration, name.clone(), at)?;
+                let mut variable = variable(declaration, name.clone(), at, self.is_cxx)?;
                 variable.is_hosts =
                     declaration.is_in_system_header() || self.is_declare_target(&variable, &declared);
+                variable.is_constant |= self.is_constexpr(declaration, &variable);
                 self.variables.push(variable);
                 self.variables.len() - 1
             }
@@ -329,95 +455,4 @@ impl Search<'_> {
         }
         Ok(())
     }
-}
-
-fn shape(ty: Type<'_>) -> Shape {
-    match ty.kind() {
-        CXType_Pointer => Shape::Pointer,
-        CXType_ConstantArray | CXType_VariableArray | CXType_IncompleteArray => Shape::Array,
-        CXType_LValueReference | CXType_RValueReference => shape(ty.canonical().pointee()),
-        _ => Shape::Object,
-    }
-}
-
-fn variable(declaration: Node<'_>, name: String, at: usize) -> Result<Variable, Complaint> {
-    let mut ty = declaration.ty();
-    if matches!(ty.kind(), CXType_LValueReference | CXType_RValueReference) {
-        ty = ty.canonical().pointee();
-    }
-    if ty.written_kind() == CXType_Auto {
-        ty = ty.canonical();
-    }
-    let within = declaration.parent().kind();
-    let at_file_scope =
-        matches!(within, CXCursor_TranslationUnit | CXCursor_Namespace | CXCursor_LinkageSpec);
-    let is_global = declaration.is_static() && at_file_scope;
-    if !is_global {
-        check_name(&name, ty, at)?;
-    }
-    let category = match ty.kind() {
-        CXType_Pointer | CXType_NullPtr => Category::Pointer,
-        CXType_Record | CXType_ConstantArray | CXType_VariableArray | CXType_IncompleteArray => {
-            Category::Aggregate
-        }
-        _ => Category::Scalar,
-    };
-    Ok(Variable {
-        name,
-        ty: ty.spelling(),
-        category,
-        is_array: shape(ty) == Shape::Array,
-        is_global,
-        is_hosts: false,
-        is_used: false,
-        references: Vec::new(),
-        in_macro: false,
-        at,
-    })
-}
-
-/// Whether a type can be named where the host's function stands.
-fn check_name(name: &str, ty: Type<'_>, at: usize) -> Result<(), Complaint> {
-    let refuse = |why: &str| {
-        Err(Complaint::new(
-            at,
-            format!("`{name}` cannot be passed to the host: its type, `{}`, {why}", ty.spelling()),
-        ))
-    };
-    let mut inner = ty;
-    loop {
-        // A typedef of the function's own hides what it stands for.
-        if is_local(inner.declaration()) {
-            return refuse("is declared in a function; declare it at file scope");
-        }
-        inner = match inner.kind() {
-            CXType_Pointer | CXType_LValueReference | CXType_RValueReference => inner.canonical().pointee(),
-            CXType_ConstantArray | CXType_IncompleteArray => inner.canonical().element(),
-            CXType_VariableArray => {
-                return refuse("depends on variables; use a pointer and an array section");
-            }
-            _ => break,
-        };
-    }
-    let spelling = inner.spelling();
-    if spelling.contains("(unnamed") || spelling.contains("(anonymous") || spelling.contains("(lambda") {
-        return refuse("has no name; give it one");
-    }
-    Ok(())
-}
-
-fn is_local(declaration: Node<'_>) -> bool {
-    let mut node = declaration;
-    for _ in 0..64 {
-        match node.kind() {
-            CXCursor_FunctionDecl
-            | CXCursor_CXXMethod
-            | CXCursor_Constructor
-            | CXCursor_Destructor
-            | CXCursor_ConversionFunction => return true,
-            CXCursor_TranslationUnit | CXCursor_NoDeclFound | CXCursor_InvalidFile => return false,
-            _ => node = node.parent(),
-        }
-    }
-    false
 }

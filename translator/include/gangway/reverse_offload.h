@@ -137,6 +137,77 @@ static inline __attribute__((unused)) void gangway_reverse_leave(struct gangway_
 #ifdef __cplusplus
 }
 
+#include <string.h>
+
+/* The host's function of a region is a member of a local class, of which templates have as many
+ * as instances. A function's name shows the arguments of class templates and the types of
+ * parameters; those of function templates go beside it. Both together are hashed as one name. */
+template <class T, T> struct gangway_reverse_value;
+template <template <class...> class> struct gangway_reverse_template;
+
+#pragma omp begin declare target
+
+template <class...> struct gangway_reverse_names {
+  static constexpr const char *of() { return __PRETTY_FUNCTION__; }
+};
+
+#if __cplusplus >= 201402L
+constexpr
+#endif
+static inline uint64_t gangway_reverse_hash(uint64_t hash, const char *text)
+{
+  for (; *text != 0; ++text)
+    hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
+  return hash;
+}
+
+#if __cplusplus >= 201402L
+constexpr
+#endif
+static inline uint64_t gangway_reverse_number(const char *name, const char *names)
+{
+  return gangway_reverse_hash(gangway_reverse_hash(0xcbf29ce484222325u, name), names);
+}
+
+#pragma omp end declare target
+
+#ifndef __GANGWAY_DEVICE__
+/* Both names as one, which the caller frees. */
+static inline __attribute__((unused)) char *gangway_reverse_joined(const char *name, const char *names)
+{
+  const size_t length = strlen(name);
+  char *joined = (char *)malloc(length + strlen(names) + 1);
+  if (!joined)
+    abort();
+  memcpy(joined, name, length);
+  strcpy(joined + length, names);
+  return joined;
+}
+
+static inline __attribute__((unused)) void gangway_reverse_register(const char *name, const char *names,
+                                                                    gangway_host_function_type function)
+{
+  char *joined = gangway_reverse_joined(name, names);
+  if (!&gangway_register_host_function) {
+    fprintf(stderr, "gangway: reverse offload needs Gangway's libomptarget.so.22.1 in place of the one that "
+                    "this program has loaded\n");
+  } else if (gangway_register_host_function(joined, function) != 0) {
+    /* A region that is called instead of another one would do wrong in silence. */
+    abort();
+  }
+  free(joined);
+}
+
+static inline __attribute__((unused)) void gangway_reverse_unregister(const char *name, const char *names,
+                                                                      gangway_host_function_type function)
+{
+  char *joined = gangway_reverse_joined(name, names);
+  if (&gangway_unregister_host_function)
+    gangway_unregister_host_function(joined, function);
+  free(joined);
+}
+#endif
+
 /* A region has to handle its exceptions itself. One that leaves it ends the program, as it leaves
  * the host's function, which is `noexcept`; what is thrown is named by std::terminate. */
 #ifdef __cpp_exceptions

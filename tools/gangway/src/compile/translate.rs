@@ -221,8 +221,12 @@ impl Translation {
         let place = folder.path().join("overlay.yaml");
         fs::write(&place, overlay.to_string())?;
         command.arg("-ivfsoverlay").arg(place);
+        // Regions of the host's in functions that are declared for devices use what is not.
+        command.arg("-Wno-openmp-target");
         let program = command.get_program().to_owned();
-        let status = command.args(&request.rest).status().map_err(|error| {
+        // Devices do not get the regions of C++, so what only these use is unused there.
+        let devices = ["-Xarch_device", "-D__GANGWAY_DEVICE__", "-Xarch_device", "-Wno-unused"];
+        let status = command.args(&request.rest).args(devices).status().map_err(|error| {
             let program = program.display();
             Failure::new(NOT_EXECUTABLE, format!("cannot execute {program}: {error}"))
         })?;

@@ -1,0 +1,7 @@
+struct counter {
+  int count;
+  void f() {
+#pragma omp target device(ancestor : 1) firstprivate(count)
+    count++;
+  }
+};
