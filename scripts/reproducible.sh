@@ -16,11 +16,13 @@ export SOURCE_DATE_EPOCH
 # A build for all must not read another one's objects.
 unset CARGO_TARGET_DIR
 folders=("$root/a" "$root/a second folder/wïth anöther näme")
+# Once for both: somebody may go on working here meanwhile.
+git ls-files -z --cached --others --exclude-standard --deduplicate |
+  while IFS= read -r -d '' file; do [ ! -e "$file" ] || printf '%s\0' "$file"; done |
+  tar --null --files-from=- -cf "$root/tree.tar"
 for folder in "${folders[@]}"; do
   mkdir -p "$folder"
-  git ls-files -z --cached --others --exclude-standard --deduplicate |
-    while IFS= read -r -d '' file; do [ ! -e "$file" ] || printf '%s\0' "$file"; done |
-    tar --null --files-from=- -cf - | tar -C "$folder" -xf -
+  tar -C "$folder" -xf "$root/tree.tar"
   echo "reproducible: building in $folder"
   (cd "$folder" && umask 022 && cargo xtask stage --packages --profile "$profile" && scripts/packages.sh) \
     >"$root/log" 2>&1 || { tail -40 "$root/log"; exit 1; }

@@ -30,7 +30,9 @@ pub const ARCHIVE: &str = "nvptx64-nvidia-cuda/libompdevice.a";
 /// leave out the constants that say how code was compiled (`-fopenmp-target-debug`).
 const LIBDEVICE: (&str, &str) = (
     "cuda/nvvm/libdevice/libdevice.10.bc",
-    "target datalayout = \"e-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64\"\n\
+    // Without a name of its own the module has that of its file, and so a folder of this machine.
+    "source_filename = \"libdevice\"\n\
+     target datalayout = \"e-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64\"\n\
      target triple = \"nvptx64-nvidia-cuda\"\n",
 );
 

@@ -51,7 +51,25 @@ fn flags(stage: &Path, part: &str, architectures: &str) -> Result<String> {
         return Err(format!("{} prints no flags: {said}", command.display()).into());
     }
     // The command sees its own folder without links.
-    let prefix = stage.canonicalize()?.display().to_string();
+    let prefix = quoted(&stage.canonicalize()?.display().to_string());
     let printed = String::from_utf8(output.stdout)?;
     Ok(printed.trim_end().replace(&prefix, "${prefix}").replace("=sm_80", "=${arch}"))
+}
+
+/// A path as the command prints it in a line of flags: as shells read it.
+fn quoted(path: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_=+./,:@%".contains(c) || !c.is_ascii();
+    let escaped = |c: char| [(!is_plain(c)).then_some('\\'), Some(c)];
+    path.chars().flat_map(escaped).flatten().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_quoted_as_the_command_does() {
+        assert_eq!(quoted("/usr/lib-1.0"), "/usr/lib-1.0");
+        assert_eq!(quoted("/a folder/wïth (name)"), r"/a\ folder/wïth\ \(name\)");
+    }
 }
