@@ -57,13 +57,13 @@ pub unsafe extern "C" fn __kmpc_target_init(
         return RUN;
     }
     let thread = target::thread_id();
-    // At once, before the threads of the last warp part: none of them waits at a barrier for those
-    // that are still to end.
-    target::exit_if(thread > main_thread());
+    // At once, before the threads of a warp part: none of them waits at a barrier for those that are
+    // still to end.
+    target::exit_if(thread >= workers() && thread != main_thread());
     if thread == main_thread() {
         return RUN;
     }
-    if configuration.use_generic_state_machine != 0 && thread < workers() {
+    if configuration.use_generic_state_machine != 0 {
         worker::run();
     }
     thread.cast_signed()
@@ -142,11 +142,13 @@ pub fn main_thread() -> u32 {
     (target::threads_in_block() - 1) & !(target::WARP - 1)
 }
 
-/// How many threads of a generic kernel can take part in a region: those before the last warp.
+/// How many threads of a generic kernel can take part in a region: a warp less than the block has, since
+/// the host adds one for the main thread. If they are no whole warps, those behind them end at once.
+/// LLVM's state machine counts the same way.
 #[must_use]
 #[inline(always)]
 pub fn workers() -> u32 {
-    main_thread()
+    target::threads_in_block().saturating_sub(target::WARP)
 }
 
 /// How many threads a parallel region can have. The main thread runs it if there are no workers, as in

@@ -43,5 +43,33 @@ int main(void) {
     CHECK(active, condition);
     CHECK(level, 1);
   }
+
+  // No region has more threads than the limit, which need not be whole warps.
+  const int limits[] = {1, 5, 24, 32, 33, 47, 64, 100};
+  for (int k = 0; k < (int)(sizeof limits / sizeof *limits); ++k) {
+    int limit = limits[k], asked = 0, threads = 0, ids = 0, workshare = 0;
+#pragma omp target teams num_teams(2) thread_limit(limit) map(tofrom : asked, threads, ids, workshare)
+    {
+      int count = 0, sum = 0, iterations = 0;
+#pragma omp parallel num_threads(1000) reduction(+ : count, sum)
+      {
+        count++;
+        sum += omp_get_thread_num();
+      }
+#pragma omp parallel for schedule(dynamic, 3) reduction(+ : iterations)
+      for (int i = 0; i < 300; ++i)
+        iterations++;
+      if (omp_get_team_num() == 0) {
+        asked = omp_get_thread_limit();
+        threads = count;
+        ids = sum;
+        workshare = iterations;
+      }
+    }
+    CHECK(asked, limit);
+    CHECK(threads, limit);
+    CHECK(ids, limit * (limit - 1) / 2);
+    CHECK(workshare, 300);
+  }
   return finish();
 }
