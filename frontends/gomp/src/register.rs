@@ -73,7 +73,7 @@ fn check(version: u32, target: i32) -> Result<(), String> {
     if library > abi::VERSION || image > abi::NVPTX_VERSION {
         return Err(format!(
             "it is of version {library}.{image} of libgomp's interface, expected {}.{} at most: \
-             build it with GCC 12",
+             build it with GCC 12 or 11",
             abi::VERSION,
             abi::NVPTX_VERSION
         ));
