@@ -252,33 +252,48 @@ const fn meaning(construct: Construct, encoding: u8) -> MapKind {
 }
 
 const fn plain_meaning(construct: Construct, encoding: u8) -> Option<MapKind> {
-    const BOTH: MapKind = MapKind::TO.with(MapKind::FROM);
-    const ADDRESS: MapKind = MapKind::RETURN_ADDRESS.with(MapKind::UNCOUNTED);
     let ends = matches!(construct, Construct::EndOfStructured | Construct::End);
+    Some(match encoding {
+        POINTER_TO_ZERO_LENGTH_ARRAY_SECTION => {
+            MapKind::POINTER.with(MapKind::TO).with(MapKind::NULL_IF_ABSENT)
+        }
+        DELETE_ZERO_LEN_ARRAY_SECTION => MapKind::DELETE,
+        // OpenMP 5.2 section 5.4.8: what is not mapped keeps the host's address, and so does what
+        // has no bytes.
+        USE_DEVICE_PTR if !ends => ADDRESS.with(MapKind::IF_PRESENT),
+        ALWAYS_TO => MapKind::TO.with(MapKind::ALWAYS),
+        ALWAYS_FROM => MapKind::FROM.with(MapKind::ALWAYS),
+        ALWAYS_TOFROM => MapKind::TO.with(MapKind::FROM).with(MapKind::ALWAYS),
+        ATTACH_ZERO_LENGTH_ARRAY_SECTION if ends => MapKind::DETACH,
+        ATTACH if !ends => MapKind::ATTACH.with(MapKind::COUNTED),
+        ATTACH_ZERO_LENGTH_ARRAY_SECTION => {
+            MapKind::ATTACH.with(MapKind::COUNTED).with(MapKind::NULL_IF_ABSENT)
+        }
+        _ => return common_meaning(ends, encoding),
+    })
+}
+
+/// The construct gives the caller the device address.
+pub(crate) const ADDRESS: MapKind = MapKind::RETURN_ADDRESS.with(MapKind::UNCOUNTED);
+
+/// What a kind means where data begins, or ends, in OpenMP and in OpenACC.
+pub(crate) const fn common_meaning(ends: bool, encoding: u8) -> Option<MapKind> {
     Some(match encoding {
         ALLOC | RELEASE => MapKind::ALLOC,
         TO | TO_PSET => MapKind::TO,
         FROM => MapKind::FROM,
-        TOFROM => BOTH,
+        TOFROM => MapKind::TO.with(MapKind::FROM),
         // The value comes first, and then what it is attached to: a null pointer stays one.
         POINTER => MapKind::POINTER.with(MapKind::TO),
-        POINTER_TO_ZERO_LENGTH_ARRAY_SECTION => {
-            MapKind::POINTER.with(MapKind::TO).with(MapKind::NULL_IF_ABSENT)
-        }
         FORCE_PRESENT => MapKind::PRESENT,
-        DELETE | DELETE_ZERO_LEN_ARRAY_SECTION => MapKind::DELETE,
+        DELETE => MapKind::DELETE,
         FIRSTPRIVATE_INT => MapKind::LITERAL,
         IF_PRESENT => MapKind::IF_PRESENT,
         FIRSTPRIVATE => MapKind::PRIVATE.with(MapKind::TO),
         // The address has been given back where the data began.
         USE_DEVICE_PTR | USE_DEVICE_PTR_IF_PRESENT if ends => MapKind::LITERAL,
-        // OpenMP 5.2 section 5.4.8: what is not mapped keeps the host's address, and so does what
-        // has no bytes.
-        USE_DEVICE_PTR | USE_DEVICE_PTR_IF_PRESENT => ADDRESS.with(MapKind::IF_PRESENT),
+        USE_DEVICE_PTR_IF_PRESENT => ADDRESS.with(MapKind::IF_PRESENT),
         ZERO_LEN_ARRAY_SECTION => MapKind::NULL_IF_ABSENT,
-        ALWAYS_TO => MapKind::TO.with(MapKind::ALWAYS),
-        ALWAYS_FROM => MapKind::FROM.with(MapKind::ALWAYS),
-        ALWAYS_TOFROM => BOTH.with(MapKind::ALWAYS),
         STRUCT => MapKind::STRUCTURE,
         ALWAYS_POINTER => {
             // The pointer has to be there; what it points to may be a section without elements.
@@ -286,11 +301,7 @@ const fn plain_meaning(construct: Construct, encoding: u8) -> Option<MapKind> {
             MapKind::ATTACH.with(always).with(MapKind::PRESENT).with(MapKind::NULL_IF_ABSENT)
         }
         // What was attached at the beginning is detached.
-        ATTACH | ATTACH_ZERO_LENGTH_ARRAY_SECTION if ends => MapKind::DETACH,
-        ATTACH => MapKind::ATTACH.with(MapKind::COUNTED),
-        ATTACH_ZERO_LENGTH_ARRAY_SECTION => {
-            MapKind::ATTACH.with(MapKind::COUNTED).with(MapKind::NULL_IF_ABSENT)
-        }
+        ATTACH if ends => MapKind::DETACH,
         DETACH => MapKind::DETACH,
         FORCE_DETACH => MapKind::DETACH.with(MapKind::DELETE),
         _ => return None,

@@ -71,6 +71,17 @@ pub fn noted() -> *const c_void {
 #[cfg(not(target_arch = "x86_64"))]
 pub fn note(_address: *const c_void) {}
 
+/// The instructions that note the caller, at the beginning of an exported function. Registers r10
+/// and r11 are free at a call in the System V ABI.
+#[macro_export]
+macro_rules! note_caller {
+    () => {
+        "mov r10, qword ptr [rsp]
+         mov r11, qword ptr [rip + gangway_caller@GOTTPOFF]
+         mov qword ptr fs:[r11], r10"
+    };
+}
+
 /// Exports functions under their C names: a front end's table, by module.
 ///
 /// The functions proper are ordinary ones with the C calling convention and names of Rust, so
@@ -90,16 +101,13 @@ macro_rules! export {
     (prefix $prefix:literal; $($rest:tt)+) => { $crate::export! { @plain $prefix $($rest)+ } };
     (noting $($rest:tt)+) => { $crate::export! { @noting "" $($rest)+ } };
     (@noting $prefix:literal $($module:ident: $($name:ident $(<$host:ty>)?),+;)+) => {$($(
-        // Registers r10 and r11 are free at a call in the System V ABI.
         #[cfg(target_arch = "x86_64")]
         #[unsafe(naked)]
         #[unsafe(export_name = concat!($prefix, stringify!($name)))]
         #[allow(non_snake_case, reason = "the names are the ABI's")]
         unsafe extern "C" fn $name() {
             core::arch::naked_asm!(
-                "mov r10, qword ptr [rsp]",
-                "mov r11, qword ptr [rip + gangway_caller@GOTTPOFF]",
-                "mov qword ptr fs:[r11], r10",
+                $crate::note_caller!(),
                 "jmp {body}",
                 body = sym $module::$name $(::<$host>)?,
             )

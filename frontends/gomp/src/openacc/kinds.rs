@@ -4,7 +4,7 @@
 //! ([`HOLD`](MapKind::HOLD)).
 
 use crate::abi::kind::*;
-use crate::table::Meanings;
+use crate::table::{ADDRESS, Meanings, common_meaning};
 use gangway_runtime::MapKind;
 
 /// What arrays are for.
@@ -77,45 +77,20 @@ const fn forced(construct: Construct, copies: MapKind) -> MapKind {
 }
 
 const fn plain_meaning(construct: Construct, encoding: u8) -> Option<MapKind> {
-    const BOTH: MapKind = MapKind::TO.with(MapKind::FROM);
-    const ADDRESS: MapKind = MapKind::RETURN_ADDRESS.with(MapKind::UNCOUNTED);
     let ends = matches!(construct, Construct::EndOfData | Construct::Exit);
     if matches!(construct, Construct::Update) {
         return update_meaning(encoding);
     }
     Some(match encoding {
-        ALLOC | RELEASE => MapKind::ALLOC,
-        TO | TO_PSET => MapKind::TO,
-        FROM => MapKind::FROM,
-        TOFROM => BOTH,
-        POINTER => MapKind::POINTER.with(MapKind::TO),
-        FORCE_PRESENT => MapKind::PRESENT,
-        DELETE => MapKind::DELETE,
         // The pointer itself, which has a device address already.
         FORCE_DEVICEPTR => MapKind::TO,
-        FIRSTPRIVATE_INT => MapKind::LITERAL,
-        IF_PRESENT => MapKind::IF_PRESENT,
-        FIRSTPRIVATE => MapKind::PRIVATE.with(MapKind::TO),
-        // The address has been given back where the data began.
-        USE_DEVICE_PTR | USE_DEVICE_PTR_IF_PRESENT if ends => MapKind::LITERAL,
-        USE_DEVICE_PTR => ADDRESS.with(MapKind::PRESENT),
-        USE_DEVICE_PTR_IF_PRESENT => ADDRESS.with(MapKind::IF_PRESENT),
-        ZERO_LEN_ARRAY_SECTION => MapKind::NULL_IF_ABSENT,
-        STRUCT => MapKind::STRUCTURE,
-        ALWAYS_POINTER => {
-            let always = MapKind::ALWAYS.with(MapKind::REWRITE);
-            MapKind::ATTACH.with(always).with(MapKind::PRESENT).with(MapKind::NULL_IF_ABSENT)
-        }
-        // What was attached at the beginning is detached.
-        ATTACH if ends => MapKind::DETACH,
-        ATTACH => MapKind::ATTACH.with(MapKind::COUNTED).with(MapKind::PRESENT),
-        DETACH => MapKind::DETACH,
-        FORCE_DETACH => MapKind::DETACH.with(MapKind::DELETE),
+        USE_DEVICE_PTR if !ends => ADDRESS.with(MapKind::PRESENT),
+        ATTACH if !ends => MapKind::ATTACH.with(MapKind::COUNTED).with(MapKind::PRESENT),
         FORCE_ALLOC => forced(construct, MapKind::ALLOC),
         FORCE_TO => forced(construct, MapKind::TO),
         FORCE_FROM => forced(construct, MapKind::FROM),
-        FORCE_TOFROM => forced(construct, BOTH),
-        _ => return None,
+        FORCE_TOFROM => forced(construct, MapKind::TO.with(MapKind::FROM)),
+        _ => return common_meaning(ends, encoding),
     })
 }
 

@@ -13,9 +13,7 @@ macro_rules! export_variadic {
         #[unsafe(export_name = concat!($prefix, stringify!($name)))]
         unsafe extern "C" fn $name() {
             core::arch::naked_asm!(
-                "mov r10, qword ptr [rsp]",
-                "mov r11, qword ptr [rip + gangway_caller@GOTTPOFF]",
-                "mov qword ptr fs:[r11], r10",
+                gangway_openmp::note_caller!(),
                 // Behind the return address; pushing it aligns the stack, too.
                 "lea r10, [rsp + 8]",
                 "push r10",
