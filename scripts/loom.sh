@@ -1,5 +1,5 @@
 #!/bin/bash
-# Model-checks the concurrent present table and the streams of the virtual GPU: loom
+# Model-checks the concurrent present table, who serves host calls, and the streams of the virtual GPU: loom
 # runs every interleaving of a few small programs. Builds apart from the rest, because
 # they are compiled with loom's atomics in place of the real ones.
 set -euo pipefail

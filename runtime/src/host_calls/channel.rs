@@ -3,13 +3,14 @@
 //! `gangway-host-channel` has the layout, and the device's side. What stands in a channel may be
 //! anything: each word is read once, and checked before it is used.
 
+use super::served::Served;
 use gangway_backend::HostCallOutcome;
 use gangway_host_channel::{Channel, LANES, LARGEST, PIECE, PORTS, Port, Request};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// What requests need besides the channel.
-pub(super) trait Serve {
+pub trait Serve {
     /// Runs a function on a block.
     fn run(&self, function: u64, block: &mut [u8]) -> HostCallOutcome;
     /// Copies from the device's memory. False: it cannot be read.
@@ -22,23 +23,12 @@ pub(super) trait Serve {
 const KEPT: usize = 16 << 10;
 
 /// A channel as the host sees it.
-pub(super) struct Reader {
+pub struct Reader {
     channel: &'static Channel,
     /// The doorbells as the watcher saw them last.
     seen: [AtomicU32; PORTS],
-    /// Whether somebody serves a port: one of [`Served`].
-    served: [AtomicU32; PORTS],
+    served: [Served; PORTS],
     calls: Vec<Mutex<Call>>,
-}
-
-/// Whether somebody serves a port.
-#[derive(Clone, Copy)]
-#[repr(u32)]
-enum Served {
-    Not = 0,
-    Now = 1,
-    /// And has to look again.
-    Again = 2,
 }
 
 /// The call of a warp, piece by piece.
@@ -67,23 +57,23 @@ struct Block {
 }
 
 impl Reader {
-    pub(super) fn new(channel: &'static Channel) -> Self {
+    pub fn new(channel: &'static Channel) -> Self {
         Self {
             channel,
             seen: [const { AtomicU32::new(0) }; PORTS],
-            served: [const { AtomicU32::new(Served::Not as u32) }; PORTS],
+            served: std::array::from_fn(|_| Served::default()),
             calls: (0..PORTS).map(|_| Mutex::default()).collect(),
         }
     }
 
     /// Whether a doorbell has rung that the watcher has not seen.
-    pub(super) fn has_news(&self) -> bool {
+    pub fn has_news(&self) -> bool {
         let bells = self.channel.doorbells.iter().zip(&self.seen);
         bells.into_iter().any(|(bell, seen)| bell.load(Ordering::Relaxed) != seen.load(Ordering::Relaxed))
     }
 
     /// Takes the ports with news. For one thread at a time.
-    pub(super) fn take_news(&self, found: &mut impl Extend<usize>) {
+    pub fn take_news(&self, found: &mut impl Extend<usize>) {
         for (port, (bell, seen)) in self.channel.doorbells.iter().zip(&self.seen).enumerate() {
             let turn = bell.load(Ordering::Acquire);
             if turn != seen.load(Ordering::Relaxed) {
@@ -94,21 +84,17 @@ impl Reader {
     }
 
     /// Serves what stands in a port, if nobody does yet; who does then looks again.
-    pub(super) fn serve(&self, number: usize, with: &impl Serve) {
+    pub fn serve(&self, number: usize, with: &impl Serve) {
         let served = &self.served[number];
-        let (not, now, again) = (Served::Not as u32, Served::Now as u32, Served::Again as u32);
-        let begin = |state| Some(if state == not { now } else { again });
-        let Ok(before) = served.fetch_update(Ordering::AcqRel, Ordering::Acquire, begin) else { return };
-        if before != not {
+        if !served.begin() {
             return;
         }
         let mut call = self.calls[number].lock().unwrap_or_else(PoisonError::into_inner);
         loop {
             call.answer(&self.channel.doorbells[number], &self.channel.ports[number], with);
-            if served.compare_exchange(now, not, Ordering::AcqRel, Ordering::Acquire).is_ok() {
+            if served.end() {
                 return;
             }
-            served.store(now, Ordering::Release);
         }
     }
 }

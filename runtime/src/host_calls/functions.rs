@@ -2,6 +2,7 @@
 
 use super::fork;
 use gangway_backend::HostCallOutcome;
+use gangway_trace::{Kind, Span};
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -149,12 +150,19 @@ pub(super) fn run(device: i32, number: u64, block: &mut [u8]) -> HostCallOutcome
         }
         return HostCallOutcome::NoSuchFunction;
     };
+    let begin = gangway_trace::enabled().then(gangway_trace::now);
+    let bytes = block.len() as u64;
     let mut call = HostCall { device, block };
     // A panic must not reach the device's driver, nor end a worker.
-    match catch_unwind(AssertUnwindSafe(|| (running.function.run)(&mut call))) {
+    let outcome = match catch_unwind(AssertUnwindSafe(|| (running.function.run)(&mut call))) {
         Ok(()) => HostCallOutcome::Answered,
         Err(_) => HostCallOutcome::Failed,
+    };
+    if let Some(begin) = begin {
+        let span = Span::new(Kind::HostCall, device, "host call", begin);
+        gangway_trace::record(&Span { bytes, end: gangway_trace::now(), ..span });
     }
+    outcome
 }
 
 /// Takes the lock, for a fork.

@@ -2,16 +2,22 @@
 //!
 //! [`functions`] are the host's, by number, whoever registers them. Those of programs are
 //! [`named`], and their number follows from the name. A [`Service`] is what one
-//! device calls them through: directly, or by its [`channel`], which [`workers`] watch.
+//! device calls them through: directly, or by its [`channel`], which [`workers`] watch. One of them
+//! at a time serves a port ([`served`]), and the one that looks for calls sleeps by a [`bell`].
 //! It is made when the first image that makes host calls is loaded on the device. Before
 //! that there is no memory, no thread and no call of the back end; a launch asks nothing.
 //!
 //! No lock is held while a function runs.
 
-mod channel;
+mod bell;
+#[doc(hidden)]
+pub mod channel;
 mod fork;
 mod functions;
+#[cfg(all(test, loom))]
+mod loom_tests;
 mod named;
+mod served;
 mod workers;
 
 pub use functions::{HostCall, OnUnknown, Removed, on_unknown, register, remove, unregister};

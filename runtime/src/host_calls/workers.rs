@@ -10,6 +10,7 @@
 //! device's own threads from their processor, so that they ring as soon as it sleeps
 //! ([`Patience`]).
 
+use super::bell::Bell;
 use super::channel::{Reader, Serve};
 use crate::sync::spin_hint;
 use gangway_host_channel::Channel;
@@ -46,9 +47,7 @@ pub(super) struct Workers<S> {
     alert: AtomicBool,
     /// Functions begun and ended: odd while the watcher runs one.
     steps: AtomicU64,
-    rung: AtomicBool,
-    sleeper: Mutex<()>,
-    bell: Condvar,
+    bell: Bell,
 }
 
 /// Whether the watcher looks before it sleeps, on a device that rings.
@@ -108,9 +107,7 @@ impl<S: Serve + Sync + Send> Workers<S> {
             busy: Condvar::new(),
             alert: AtomicBool::new(false),
             steps: AtomicU64::new(0),
-            rung: AtomicBool::new(false),
-            sleeper: Mutex::default(),
-            bell: Condvar::new(),
+            bell: Bell::default(),
         }
     }
 
@@ -134,10 +131,8 @@ impl<S: Serve + Sync + Send> Workers<S> {
 
     /// Something may have arrived.
     pub(super) fn ring(&self) {
-        if self.reader.has_news() && !self.rung.swap(true, Ordering::AcqRel) {
-            // With the lock, as the watcher may be between looking and sleeping.
-            drop(lock(&self.sleeper));
-            self.bell.notify_one();
+        if self.reader.has_news() {
+            self.bell.ring();
         }
     }
 
@@ -242,7 +237,7 @@ impl<S: Serve + Sync + Send> Workers<S> {
         loop {
             // Before looking: what rings from here on is not overlooked, and what has rung
             // has its news seen.
-            self.rung.store(false, Ordering::SeqCst);
+            self.bell.listen();
             self.reader.take_news(found);
             if !found.is_empty() {
                 if looking {
@@ -256,9 +251,8 @@ impl<S: Serve + Sync + Send> Workers<S> {
                 continue;
             }
             let most = if self.rings { RUNG } else { sleep };
-            let rung = |(): &mut ()| !self.rung.load(Ordering::Acquire);
             let asleep = Instant::now();
-            drop(self.bell.wait_timeout_while(lock(&self.sleeper), most, rung));
+            self.bell.sleep(most);
             if self.rings {
                 patience.slept(asleep.elapsed() < LOOKING);
             }

@@ -81,6 +81,8 @@ pub enum Kind {
     LoadImage,
     /// A kernel made ready for a device that compiles when it is launched.
     Compile,
+    /// A function of the host that code on a device has called.
+    HostCall,
     /// A call of the device's driver by the program.
     Call,
     /// A target region that the host ran; [`Span::detail`] says why.
@@ -102,6 +104,7 @@ impl Kind {
             Kind::Update => "update",
             Kind::LoadImage => "load_image",
             Kind::Compile => "compile",
+            Kind::HostCall => "host_call",
             Kind::Call => "call",
             Kind::OnHost => "on_host",
         }

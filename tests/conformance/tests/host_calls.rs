@@ -89,3 +89,27 @@ fn programs_without_host_calls_pay_nothing() {
     let names = ["cuMemHostAlloc", "cuModuleGetGlobal_v2", "cuMemcpyHtoDAsync_v2", "cuLaunchKernel"];
     assert_eq!(names.map(more), [1, 1, 1, 0], "{:?}", calls.calls);
 }
+
+#[test]
+fn reports_count_host_calls() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("host_call");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs/c/host_call.c");
+    let mut compiler = Command::new(stage().join("bin/gangway"));
+    compiler.args(["cc", "-O2", "-fopenmp", "--offload-arch=sm_80"]);
+    succeeded(compiler.arg(source).arg("-o").arg(&program));
+    let output = succeeded(
+        Command::new(&program)
+            .env("LD_LIBRARY_PATH", stage().join("lib/gangway/vgpu"))
+            .env("GANGWAY_REPORT", "1"),
+    );
+    let report = String::from_utf8_lossy(&output.stderr);
+    // Of the device and of the host: those of a loop of 1000 turns, and one besides.
+    for device in ["0", "1"] {
+        let counted = report.lines().any(|line| {
+            let words: Vec<_> = line.split_whitespace().collect();
+            words.starts_with(&["host", "call", device, "1001"])
+        });
+        assert!(counted, "no calls of device {device} in\n{report}");
+    }
+}

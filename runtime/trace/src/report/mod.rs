@@ -72,7 +72,8 @@ impl<'a> Summary<'a> {
                 | Kind::DataEnd
                 | Kind::Update
                 | Kind::LoadImage
-                | Kind::Compile => operations.entry((key.kind, key.device, "")),
+                | Kind::Compile
+                | Kind::HostCall => operations.entry((key.kind, key.device, "")),
             };
             joined.or_insert((key, Sums::NONE)).1.merge(sums);
         }

@@ -1,0 +1,114 @@
+//! Every interleaving of the threads that serve one port, and of a ring with the watcher's sleep.
+
+use super::bell::Bell;
+use super::served::Served;
+use loom::cell::UnsafeCell;
+use loom::sync::Arc;
+use loom::sync::atomic::{AtomicUsize, Ordering};
+use loom::thread;
+use std::time::Duration;
+
+/// A port: the requests that have been made, and the last that has been answered, by whoever
+/// serves it.
+struct Port {
+    doorbell: AtomicUsize,
+    served: Served,
+    turn: UnsafeCell<usize>,
+    answered: AtomicUsize,
+}
+
+impl Port {
+    /// As `Reader::serve`; loom sees if two threads touch the turn at once.
+    fn serve(&self) {
+        if !self.served.begin() {
+            return;
+        }
+        loop {
+            let bell = self.doorbell.load(Ordering::Acquire);
+            self.turn.with_mut(|turn| {
+                // SAFETY: one thread serves the port, which loom checks.
+                let turn = unsafe { &mut *turn };
+                if *turn != bell {
+                    *turn = bell;
+                    self.answered.store(bell, Ordering::Release);
+                }
+            });
+            if self.served.end() {
+                return;
+            }
+        }
+    }
+}
+
+fn port() -> Arc<Port> {
+    Arc::new(Port {
+        doorbell: AtomicUsize::new(0),
+        served: Served::default(),
+        turn: UnsafeCell::new(0),
+        answered: AtomicUsize::new(0),
+    })
+}
+
+/// Two threads have found news of a port, whose warp asks again meanwhile.
+#[test]
+fn no_request_of_a_port_is_left_behind() {
+    loom::model(|| {
+        let port = port();
+        port.doorbell.store(1, Ordering::Release);
+        let other = port.clone();
+        let first = thread::spawn(move || other.serve());
+        let other = port.clone();
+        let second = thread::spawn(move || {
+            other.doorbell.store(2, Ordering::Release);
+            other.serve();
+        });
+        first.join().unwrap();
+        second.join().unwrap();
+        assert_eq!(port.answered.load(Ordering::Acquire), 2);
+    });
+}
+
+/// Three threads, as a watcher that was taken over and two that found the same port.
+#[test]
+fn a_port_is_served_by_one_thread_at_a_time() {
+    loom::model(|| {
+        let port = port();
+        let others: Vec<_> = (0..2)
+            .map(|_| {
+                let port = port.clone();
+                thread::spawn(move || {
+                    port.doorbell.fetch_add(1, Ordering::AcqRel);
+                    port.serve();
+                })
+            })
+            .collect();
+        port.serve();
+        others.into_iter().for_each(|other| other.join().unwrap());
+        assert_eq!(port.answered.load(Ordering::Acquire), 2);
+    });
+}
+
+/// The watcher sleeps only if nothing has come, and a ring wakes it.
+#[test]
+fn no_ring_is_lost() {
+    loom::model(|| {
+        let shared = Arc::new((AtomicUsize::new(0), Bell::default()));
+        let device = shared.clone();
+        let rings = thread::spawn(move || {
+            for _ in 0..2 {
+                // Relaxed, as the doorbell's release does not order it with what is read after.
+                device.0.fetch_add(1, Ordering::Relaxed);
+                device.1.ring();
+            }
+        });
+        let (news, bell) = &*shared;
+        loop {
+            bell.listen();
+            if news.load(Ordering::Relaxed) == 2 {
+                break;
+            }
+            bell.sleep(Duration::MAX);
+        }
+        rings.join().unwrap();
+    });
+}
