@@ -313,3 +313,28 @@ impl Lowering {
 fn begin(item: &Item, count: usize) -> String {
     address(&item.expression(count))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The header is what compilers read; the bits are said again here.
+    #[test]
+    fn bits_are_those_of_the_header() {
+        let header = include_str!("../include/gangway/reverse_offload.h");
+        let bits = [
+            ("TO", TO),
+            ("FROM", FROM),
+            ("ALWAYS", ALWAYS),
+            ("PRESENT", PRESENT),
+            ("POINTER", POINTER),
+            ("ATTACH", ATTACH),
+        ];
+        let said: Vec<(&str, u32)> = header
+            .lines()
+            .filter_map(|line| line.trim().strip_prefix("GANGWAY_REVERSE_")?.split_once(" = "))
+            .map(|(name, bit)| (name, bit.trim_end_matches(',').parse().unwrap()))
+            .collect();
+        assert_eq!(said, bits);
+    }
+}

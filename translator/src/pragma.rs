@@ -79,8 +79,35 @@ pub fn directives(source: &[u8]) -> Result<Vec<Directive>, Complaint> {
             macro_definition(rest)?;
         }
     }
-    let found = openmp(&tokens).into_iter();
+    let found = openmp(&tokens);
+    let in_macro = tokens.windows(4).find(|part| {
+        let words = ["device", "(", "ancestor", ":"];
+        let at = part[0].range.start;
+        part.iter().zip(words).all(|(token, word)| token.is(word))
+            && !found.iter().any(|(range, _)| range.contains(&at))
+            && is_code(source, at)
+    });
+    if let Some(part) = in_macro {
+        let message =
+            "`device(ancestor: 1)` stands in a macro's argument; write the directive outside of macros";
+        return Err(Complaint::new(part[0].range.start, message));
+    }
+    let found = found.into_iter();
     found.filter_map(|(range, tokens)| directive(range, &tokens).transpose()).collect()
+}
+
+/// Whether a byte stands in no line of the preprocessor.
+fn is_code(source: &[u8], at: usize) -> bool {
+    let mut begin = at;
+    loop {
+        begin = source[..begin].iter().rposition(|byte| *byte == b'\n').map_or(0, |line| line + 1);
+        // A line that goes on has a backslash before its end.
+        let goes_on = source[..begin.saturating_sub(1)].trim_ascii_end().ends_with(b"\\");
+        if begin == 0 || !goes_on {
+            return !source[begin..at].trim_ascii_start().starts_with(b"#");
+        }
+        begin -= 1;
+    }
 }
 
 /// Every directive of OpenMP: its bytes, and its tokens behind `omp`.
@@ -184,6 +211,11 @@ fn directive(range: Range<usize>, tokens: &[Token]) -> Result<Option<Directive>,
         return Ok(Some(Directive { range, what: What::Requires(rest.collect()) }));
     }
     let ancestor = tokens.windows(2).any(|pair| pair[0].is("ancestor") && pair[1].is(":"));
+    if name.is("metadirective") && ancestor {
+        let message = "`device(ancestor: 1)` in `metadirective` is not understood; write the directive itself, \
+                       with `#if` around it";
+        return Err(Complaint::new(name.range.start, message));
+    }
     if !name.is("target") || !ancestor {
         return Ok(None);
     }

@@ -11,7 +11,7 @@ use crate::buffer::Buffer;
 use crate::clause::Category;
 use crate::error::Complaint;
 use crate::offload::Offload;
-use crate::variable::{Shape, Variable, shape, variable};
+use crate::variable::{Shape, Variable, is_local, shape, variable};
 
 /// What the syntax tree says of one construct. Bytes are the buffer's.
 #[derive(Debug)]
@@ -281,6 +281,10 @@ impl Search<'_> {
                 self.reference(node)?;
                 false
             }
+            CXCursor_TypeRef if !self.is_cxx => {
+                self.named(node)?;
+                false
+            }
             CXCursor_LambdaExpr => {
                 self.captured(node)?;
                 true
@@ -330,6 +334,23 @@ impl Search<'_> {
         let place = at.filter(|place| place.file == self.file && self.body.contains(&place.at))?;
         let range = place.at..place.at + text.len();
         (self.buffer.text.get(range.clone()) == Some(text.as_bytes())).then_some(range)
+    }
+
+    /// A type or a constant: in C, the host's function stands where those of a function are unknown.
+    fn named(&self, node: Node<'_>) -> Result<(), Complaint> {
+        let Some(declaration) = node.referenced().filter(|declaration| is_local(declaration.parent())) else {
+            return Ok(());
+        };
+        match declaration.place() {
+            Some(place) if place.file == self.file && self.body.contains(&place.at) => Ok(()),
+            _ => {
+                let text = format!(
+                    "uses `{}`, which is declared in the function around it; declare it at file scope",
+                    declaration.name()
+                );
+                self.refuse(node, &text)
+            }
+        }
     }
 
     /// `this`, spelt or not.
@@ -417,7 +438,7 @@ impl Search<'_> {
                 let text = format!("uses the structured binding `{}`; name a variable", node.name());
                 return self.refuse(node, &text);
             }
-            _ => return Ok(()),
+            _ => return if self.is_cxx { Ok(()) } else { self.named(node) },
         }
         let Some(declared) = declaration.place() else { return Ok(()) };
         if declared.file == self.file && self.body.contains(&declared.at) {

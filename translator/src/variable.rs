@@ -138,7 +138,9 @@ fn check_name(name: &str, ty: Type<'_>, at: usize) -> Result<(), Complaint> {
     Ok(())
 }
 
-fn is_local(declaration: Node<'_>) -> bool {
+/// Whether a function declares it.
+#[must_use]
+pub fn is_local(declaration: Node<'_>) -> bool {
     let mut node = declaration;
     for _ in 0..64 {
         match node.kind() {

@@ -165,3 +165,28 @@ fn damaged(size: usize) -> ! {
          something has written over them on the device"
     ))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The header is what compilers read; the bits are said again here.
+    #[test]
+    fn bits_are_those_of_the_header() {
+        let header = include_str!("../../../translator/include/gangway/reverse_offload.h");
+        let bits = [
+            ("TO", TO),
+            ("FROM", FROM),
+            ("ALWAYS", ALWAYS),
+            ("PRESENT", PRESENT),
+            ("POINTER", POINTER),
+            ("ATTACH", ATTACH),
+        ];
+        let said: Vec<(&str, u32)> = header
+            .lines()
+            .filter_map(|line| line.trim().strip_prefix("GANGWAY_REVERSE_")?.split_once(" = "))
+            .map(|(name, bit)| (name, bit.trim_end_matches(',').parse().unwrap()))
+            .collect();
+        assert_eq!(said, bits);
+    }
+}
