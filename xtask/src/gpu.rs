@@ -44,10 +44,11 @@ const CARGO: &str = "/usr/bin/cargo";
 const RUSTFLAGS: &str = "-Cno-prepopulate-passes -Zunstable-options -Cpanic=immediate-abort";
 
 /// The crates that become members, by folder and name of their library.
-const MEMBERS: [(&str, &str); 3] = [
+const MEMBERS: [(&str, &str); 4] = [
     ("device/gpu", "gangway_gpu"),
     ("device/gpu/maths", "gangway_gpu_maths"),
     ("device/gpu/calls", "gangway_gpu_calls"),
+    ("device/gpu/system", "gangway_gpu_system"),
 ];
 
 /// Builds the archive, and copies it below `library`.

@@ -114,7 +114,7 @@ macro_rules! programs {
                 .collect();
             found.sort();
             let mut listed: Vec<String> = [$(stringify!($name)),*].map(str::to_owned).into();
-            listed.extend(["saxpy", "checked", "copyprivate_too_large"].map(str::to_owned));
+            listed.extend(["saxpy", "checked", "copyprivate_too_large", "output"].map(str::to_owned));
             listed.sort();
             assert_eq!(found, listed);
         }
@@ -214,6 +214,34 @@ fn checks_are_switched_on_by_compiler_and_host() {
     assert!(!ptx(&unchecked).contains("5debug4fail"));
     let output = succeed(on_the_gpu(&unchecked).env("GANGWAY_DEVICE_DEBUG", "assert,trace"));
     assert_eq!(String::from_utf8_lossy(&output.stdout), "passed\n");
+}
+
+/// The functions that ask the host are there where a program calls one. Then `printf` goes their way,
+/// too; else it is the driver's, and nothing of host calls is in the image.
+#[test]
+fn functions_that_ask_the_host_are_there_where_they_are_called() {
+    let printing = compile("output", "-O2", &[]);
+    let text = ptx(&printing);
+    assert!(text.contains("vprintf") && !text.contains("gangway_host"), "{text}");
+    assert_eq!(String::from_utf8_lossy(&succeed(&mut on_the_gpu(&printing)).stdout), "printf 1\n");
+
+    let asking = compile("output", "-O2", &["-DALL"]);
+    let text = ptx(&asking);
+    assert!(text.contains("gangway_host_call"), "{text}");
+    assert!(!text.contains("getenv"), "what is not called is left out:\n{text}");
+    let output = succeed(&mut on_the_gpu(&asking));
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "printf 1\nputs\nprintf 2\n");
+    assert_eq!(String::from_utf8_lossy(&output.stderr).lines().last(), Some("fprintf 3"));
+}
+
+/// The driver's `printf` answers how many arguments there were, and the host's how many bytes.
+#[test]
+fn printf_goes_the_way_of_the_others() {
+    for (flags, status) in [(&[][..], 1), (&["-DALL"][..], 9)] {
+        let program = compile("output", "-O2", flags);
+        let status_of = on_the_gpu(&program).arg("status").status().expect("the program starts");
+        assert_eq!(status_of.code(), Some(status));
+    }
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! Host calls: functions of the host that code on devices can run.
 //!
 //! [`functions`] are the host's, by number, whoever registers them. Those of programs are
-//! [`named`], and their number follows from the name. A [`Service`] is what one
+//! [`named`], and their number follows from the name. The C library's functions in device code
+//! are the [`system`]'s. A [`Service`] is what one
 //! device calls them through: directly, or by its [`channel`], which [`workers`] watch. One of them
 //! at a time serves a port ([`served`]), and the one that looks for calls sleeps by a [`bell`].
 //! It is made when the first image that makes host calls is loaded on the device. Before
@@ -18,6 +19,7 @@ mod functions;
 mod loom_tests;
 mod named;
 mod served;
+mod system;
 mod workers;
 
 pub use functions::{HostCall, OnUnknown, Removed, on_unknown, register, remove, unregister};
@@ -145,6 +147,7 @@ impl Connection {
             }
             HostCalls::Direct | HostCalls::None => (None, false),
         };
+        system::serve(device);
         let workers = memory.map(|memory| {
             // SAFETY: the memory has this size, is zero, aligned to a page, and freed below
             // at most, where nobody has seen it.

@@ -26,6 +26,14 @@ const OPAQUE: &str = "@__gangway_opaque(";
 /// The function that reads a number of another type than was written.
 const LOW_BYTE: &str = "@__gangway_low_byte(";
 
+/// The function that stands in for the driver's `vprintf` in images that have it, and the driver's
+/// in its own member.
+const OWN_VPRINTF: &str = "@__gangway_vprintf(";
+const DRIVER_VPRINTF: &str = "@__gangway_driver_vprintf(";
+
+/// The C library's variables, which the image alone refers to.
+const C_VARIABLES: [&str; 3] = ["@stdin = ", "@stdout = ", "@stderr = "];
+
 /// Prefix of the names that Rust gives to what is not exported.
 const MANGLED: &str = "_R";
 
@@ -50,6 +58,7 @@ pub fn finish(text: &str) -> String {
     let mut output = String::with_capacity(text.len());
     for line in text.lines() {
         let Some(line) = expand_stand_ins(line) else { continue };
+        let Some(line) = replace_vprintf(&line) else { continue };
         output.push_str(&hide(&decide_inlining(&make_volatile(&line), &groups)));
         output.push('\n');
     }
@@ -228,6 +237,27 @@ fn expand_stand_ins(line: &str) -> Option<String> {
     Some(line.to_owned())
 }
 
+/// The body that `vprintf` has where the image has this member. It is available to LLVM, which
+/// inlines it into all callers, but defines nothing: so a call of `vprintf` alone does not bring
+/// the member into an image. What the member calls itself stays the driver's.
+fn replace_vprintf(line: &str) -> Option<String> {
+    if line.contains(DRIVER_VPRINTF) {
+        if line.starts_with("declare ") {
+            return None;
+        }
+        let line = line.replacen(DRIVER_VPRINTF, "@vprintf(", 1);
+        let end = line.find(" #").unwrap_or(line.len());
+        return Some(format!("{} noinline{}", &line[..end], &line[end..]));
+    }
+    if line.contains(OWN_VPRINTF)
+        && let Some(rest) = line.strip_prefix("define ")
+    {
+        let rest = rest.replacen(OWN_VPRINTF, "@vprintf(", 1);
+        return Some(format!("define available_externally {} alwaysinline {{", rest.trim_end_matches(" {")));
+    }
+    Some(line.to_owned())
+}
+
 /// The text of each group of attributes.
 fn attribute_groups(text: &str) -> BTreeMap<&str, &str> {
     text.lines()
@@ -261,9 +291,13 @@ fn decide_inlining(line: &str, groups: &BTreeMap<&str, &str>) -> String {
 
 /// Hidden: the image is where the function ends, and what it does not use is left out.
 fn hide(line: &str) -> String {
+    if C_VARIABLES.iter().any(|name| line.starts_with(name)) {
+        return line.replacen(" = ", " = hidden ", 1);
+    }
     let Some(rest) = line.strip_prefix("define ") else { return line.to_owned() };
-    let visible =
-        !["internal ", "hidden ", "private ", "weak hidden "].iter().any(|word| rest.starts_with(word));
+    let visible = !["internal ", "hidden ", "private ", "weak hidden ", "available_externally "]
+        .iter()
+        .any(|word| rest.starts_with(word));
     match rest.strip_prefix("weak ") {
         _ if !visible => line.to_owned(),
         Some(rest) => format!("define weak hidden {rest}"),
@@ -386,6 +420,25 @@ attributes #1 = { convergent noinline memory(argmem: read) }
             assert_eq!(expand_stand_ins(line).as_deref(), Some(expected));
         }
         assert_eq!(expand_stand_ins("declare ptr @__gangway_opaque(ptr noundef) #1"), None);
+    }
+
+    #[test]
+    fn the_drivers_vprintf_is_replaced_without_a_definition() {
+        let cases = [
+            ("declare noundef i32 @__gangway_driver_vprintf(ptr, ptr) #2", None),
+            (
+                "  %7 = tail call noundef i32 @__gangway_driver_vprintf(ptr %0, ptr %1) #5",
+                Some("  %7 = tail call noundef i32 @vprintf(ptr %0, ptr %1) noinline #5"),
+            ),
+            (
+                "define noundef i32 @__gangway_vprintf(ptr %0, ptr %1) #1 {",
+                Some("define available_externally noundef i32 @vprintf(ptr %0, ptr %1) #1 alwaysinline {"),
+            ),
+        ];
+        for (line, expected) in cases {
+            assert_eq!(replace_vprintf(line).as_deref(), expected);
+            assert_eq!(replace_vprintf(line).map(|line| hide(&line)).as_deref(), expected);
+        }
     }
 
     #[test]

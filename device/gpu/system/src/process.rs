@@ -1,0 +1,57 @@
+//! Functions of the C library that concern the process: its end, its environment, its time.
+
+use crate::block::{ask, ask_with};
+use crate::{device, string};
+use core::ffi::{c_char, c_int, c_long};
+use gangway_system::Operation;
+
+/// Ends the process, after what it has written is out.
+#[unsafe(no_mangle)]
+pub extern "C" fn exit(status: c_int) -> ! {
+    ask(Operation::Exit, status as u64, 0);
+    device::trap()
+}
+
+/// Ends the process at once.
+#[unsafe(no_mangle)]
+pub extern "C" fn _Exit(status: c_int) -> ! {
+    ask(Operation::Exit, status as u64, 1);
+    device::trap()
+}
+
+/// The kernel faults, and the host reports where.
+#[unsafe(no_mangle)]
+pub extern "C" fn abort() -> ! {
+    ask(Operation::Abort, 0, 0);
+    device::trap()
+}
+
+/// The value stands in memory of the host's that the device sees, and stays there.
+///
+/// # Safety
+/// The name ends with a null byte.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn getenv(name: *const c_char) -> *mut c_char {
+    // SAFETY: as the caller says.
+    let name = unsafe { string::bytes(name) };
+    let address =
+        ask_with(Operation::Environment, 0, 0, name.len(), |text| text.copy_from_slice(name), |_| ());
+    core::ptr::with_exposed_provenance_mut(address.unwrap_or(0) as usize)
+}
+
+/// # Safety
+/// `seconds` is null, or leads to a number.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn time(seconds: *mut c_long) -> c_long {
+    let now = ask(Operation::Time, 0, 0).map_or(-1, u64::cast_signed);
+    if !seconds.is_null() {
+        // SAFETY: as the caller says.
+        unsafe { seconds.write(now) };
+    }
+    now
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn clock() -> c_long {
+    ask(Operation::Clock, 0, 0).map_or(-1, u64::cast_signed)
+}

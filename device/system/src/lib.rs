@@ -1,0 +1,99 @@
+//! What device code asks of the host on behalf of the C library: one host call, whose block says
+//! which operation is meant.
+//!
+//! `device/gpu/system` makes the calls and `runtime/src/host_calls/system` answers them. Both read
+//! formats of `printf` with the same [`format`], so that they agree on the arguments.
+//!
+//! A block is a [`Header`] and the text behind it. What stands in one may be anything: the host
+//! checks it.
+
+#![no_std]
+
+pub mod format;
+
+/// The number of the host call: the FNV-1a hash of `gangway.system`. The dot keeps it apart
+/// from those of programs.
+pub const FUNCTION: u64 = number(b"gangway.system");
+
+const fn number(name: &[u8]) -> u64 {
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    let mut index = 0;
+    while index < name.len() {
+        hash = (hash ^ name[index] as u64).wrapping_mul(0x0000_0100_0000_01b3);
+        index += 1;
+    }
+    hash
+}
+
+/// What stands at the start of a block. The host writes its answer into `first`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(C)]
+pub struct Header {
+    /// An [`Operation`].
+    pub operation: u64,
+    pub first: u64,
+    pub second: u64,
+    /// Bytes of text behind the header. The block may have more.
+    pub length: u64,
+}
+
+/// Bytes of a header.
+pub const HEADER: usize = size_of::<Header>();
+
+const _: () = assert!(HEADER == 32);
+
+/// What is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u64)]
+pub enum Operation {
+    /// Write the text to the stream `first`. Answer: how many bytes.
+    Write = 1,
+    /// Write what a format gives to the stream `first`: of the text, `second` bytes are the format,
+    /// and the arguments follow ([`format`]). Answer: how many bytes, or -1.
+    Format = 2,
+    /// Put what a format gives over the text, up to `first` bytes of it. Answer: how many bytes it
+    /// has, or -1.
+    FormatHere = 3,
+    /// Flush the stream `first`; 0: all. Answer: 0, or -1.
+    Flush = 4,
+    /// End the process with the status `first`, at once if `second` is 1.
+    Exit = 5,
+    /// Say that the program gives up. The caller traps.
+    Abort = 6,
+    /// Where the device sees the value of the variable that the text names. Answer: address, or 0.
+    Environment = 7,
+    /// Seconds since 1970.
+    Time = 8,
+    /// The processor's time that the process has used.
+    Clock = 9,
+}
+
+impl Operation {
+    const ALL: [Self; 9] = [
+        Self::Write,
+        Self::Format,
+        Self::FormatHere,
+        Self::Flush,
+        Self::Exit,
+        Self::Abort,
+        Self::Environment,
+        Self::Time,
+        Self::Clock,
+    ];
+
+    /// The operation of a number.
+    #[must_use]
+    pub fn of(number: u64) -> Option<Self> {
+        Self::ALL.into_iter().find(|operation| *operation as u64 == number)
+    }
+}
+
+/// The streams that device code names. The values of the host's `stdout` and `stderr` are
+/// streams as well; a program may hand them to its regions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u64)]
+pub enum Stream {
+    Input = 1,
+    Output = 2,
+    Error = 3,
+}

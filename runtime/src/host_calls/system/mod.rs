@@ -1,0 +1,81 @@
+//! What the host does for the C library in device code: the other side of `device/gpu/system`.
+//!
+//! A block may hold anything. What does not fit is answered with a failure, and nothing is read
+//! beyond the block.
+
+mod format;
+mod process;
+mod streams;
+
+use super::functions::{HostCall, register};
+use crate::device::Device;
+use gangway_system::{FUNCTION, HEADER, Operation};
+use std::collections::BTreeMap;
+use std::sync::{Mutex, Once, PoisonError};
+
+/// What an operation answers where it fails.
+const FAILED: u64 = u64::MAX;
+
+/// The devices whose kernels may call, by number.
+static DEVICES: Mutex<BTreeMap<i32, &'static Device>> = Mutex::new(BTreeMap::new());
+
+/// Serves a device, from now on.
+pub(super) fn serve(device: &'static Device) {
+    static REGISTERED: Once = Once::new();
+    REGISTERED.call_once(|| {
+        register(FUNCTION, answer);
+    });
+    DEVICES.lock().unwrap_or_else(PoisonError::into_inner).insert(device.number(), device);
+}
+
+fn device(number: i32) -> Option<&'static Device> {
+    DEVICES.lock().unwrap_or_else(PoisonError::into_inner).get(&number).copied()
+}
+
+/// A call's block, taken apart.
+struct Block<'b> {
+    first: u64,
+    second: u64,
+    /// The text has this length, and this room.
+    length: usize,
+    text: &'b mut [u8],
+}
+
+impl Block<'_> {
+    fn text(&self) -> &[u8] {
+        &self.text[..self.length]
+    }
+}
+
+fn answer(call: &mut HostCall<'_>) {
+    let answered = split(call.block)
+        .and_then(|(operation, block)| Some(run(call.device, Operation::of(operation)?, block)))
+        .unwrap_or(FAILED);
+    if let Some(first) = call.block.get_mut(8..16) {
+        first.copy_from_slice(&answered.to_ne_bytes());
+    }
+}
+
+/// The number of the operation, and what comes with it.
+fn split(block: &mut [u8]) -> Option<(u64, Block<'_>)> {
+    let (header, text) = block.split_at_mut_checked(HEADER)?;
+    let word = |at: usize| Some(u64::from_ne_bytes(header.get(at..at + 8)?.try_into().ok()?));
+    let length = usize::try_from(word(24)?).ok().filter(|&length| length <= text.len())?;
+    Some((word(0)?, Block { first: word(8)?, second: word(16)?, length, text }))
+}
+
+fn run(number: i32, operation: Operation, block: Block<'_>) -> u64 {
+    match operation {
+        Operation::Write => streams::write(block.first, block.text()),
+        Operation::Format => streams::write_format(block.first, block.second, block.text()),
+        Operation::FormatHere => streams::format_here(block),
+        Operation::Flush => streams::flush(block.first),
+        Operation::Exit => process::exit(block.first, block.second),
+        Operation::Abort => process::abort(number),
+        Operation::Environment => {
+            device(number).map_or(0, |device| process::environment(device, block.text()))
+        }
+        Operation::Time => process::time(),
+        Operation::Clock => process::clock(),
+    }
+}
