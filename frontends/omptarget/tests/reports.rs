@@ -67,6 +67,25 @@ fn they_survive_every_end() {
     }
 }
 
+/// A program that closes its only library with device code goes on, and may open it again.
+#[test]
+fn they_have_what_libraries_do_that_come_and_go() {
+    let program = Program::new();
+    compile(&source("library.c"), &program.path("library.so"), &[OFFLOAD, "-shared", "-fPIC"]);
+    compile(&source("opens.c"), &program.path("endings"), &[]);
+    let library = program.path("library.so");
+    let output = program.run(library.to_str().unwrap(), &[]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let report = program.json("library.so.report");
+    assert_eq!(
+        (&report["kernels"][0]["name"], &report["kernels"][0]["count"]),
+        (&"twice:3".into(), &3.into())
+    );
+    let trace = program.json("library.so.trace");
+    let kernels = trace["traceEvents"].as_array().unwrap().iter().filter(|event| event["cat"] == "kernel");
+    assert_eq!(kernels.count(), 3);
+}
+
 #[test]
 fn a_full_disk_costs_the_report_and_not_the_status() {
     let program = Program::new();

@@ -45,3 +45,22 @@ pub fn watch() {
     // Without room for one more handler the end is merely not noticed.
     unsafe { libc::atexit(note) };
 }
+
+/// Writes the report and the trace: now if the process is ending, else when it ends.
+pub(crate) fn finish_trace() {
+    static WAITING: AtomicBool = AtomicBool::new(false);
+    extern "C" fn finish() {
+        gangway_trace::finish();
+    }
+    if !is_ending() {
+        if WAITING.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        // An exit handler may be added by another: the end may only be unnoticed.
+        // SAFETY: the handler stays loaded (the library is linked with `nodelete`).
+        if unsafe { libc::atexit(finish) } == 0 {
+            return;
+        }
+    }
+    finish();
+}

@@ -9,7 +9,7 @@ use crate::host::Host;
 use crate::message::{self, print_line};
 use crate::repeats::Subject;
 use crate::state::RUNTIME;
-use crate::{fork, information, policy, profile, repeats, steps};
+use crate::{ending, fork, information, policy, profile, repeats, steps};
 use gangway_backend::Backend;
 use std::any::Any;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -143,12 +143,13 @@ fn check_names(wanted: &str, known: &[String]) {
     }
 }
 
-/// Tells the front ends and writes what is to be written: the last library has gone.
+/// Tells the front ends and writes what is to be written: the last library has gone. The program
+/// may close libraries and open others, so the report and the trace wait for the process's end.
 pub(crate) fn finish() {
     // Called without the lock: a front end tells tools.
     let front_ends = joined().clone();
     front_ends.iter().for_each(|front_end| (front_end.finish)());
     repeats::finish();
-    gangway_trace::finish();
+    ending::finish_trace();
     profile::finish();
 }
