@@ -4,6 +4,8 @@
 //! stop the program.
 
 use std::env;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use crate::recorder::DEFAULT_EVENT_LIMIT;
@@ -33,13 +35,14 @@ impl Request {
     #[must_use]
     pub fn from_env() -> Self {
         let mut request = Request::default();
-        if let Ok(value) = env::var("GANGWAY_REPORT") {
+        if let Some(value) = env::var_os("GANGWAY_REPORT") {
             match parse_report(&value) {
                 Ok(report) => request.report = report,
                 Err(complaint) => output::say(&complaint),
             }
         }
-        if let Ok(value) = env::var("GANGWAY_TRACE_EVENTS") {
+        if let Some(value) = env::var_os("GANGWAY_TRACE_EVENTS") {
+            let value = value.to_string_lossy();
             match value.trim().parse() {
                 Ok(limit) => request.event_limit = limit,
                 Err(_) => output::say(&format!(
@@ -65,18 +68,22 @@ impl Request {
     }
 }
 
-fn parse_report(value: &str) -> Result<Report, String> {
-    let (form, file) = match value.split_once(':') {
-        Some((form, file)) => (form, (!file.is_empty()).then(|| PathBuf::from(file))),
-        None => (value, None),
+/// The name of a file need not be UTF-8.
+fn parse_report(value: &OsStr) -> Result<Report, String> {
+    let bytes = value.as_bytes();
+    let (form, file) = match bytes.iter().position(|&byte| byte == b':') {
+        Some(colon) => (&bytes[..colon], &bytes[colon + 1..]),
+        None => (bytes, &b""[..]),
     };
+    let file = (!file.is_empty()).then(|| PathBuf::from(OsStr::from_bytes(file)));
     match form {
-        "" | "0" | "off" => Ok(Report::Off),
-        "1" | "text" => Ok(Report::Text(file)),
-        "json" => Ok(Report::Json(file)),
-        "html" => Ok(Report::Html(file.unwrap_or_else(|| PAGE.into()))),
+        b"" | b"0" | b"off" => Ok(Report::Off),
+        b"1" | b"text" => Ok(Report::Text(file)),
+        b"json" => Ok(Report::Json(file)),
+        b"html" => Ok(Report::Html(file.unwrap_or_else(|| PAGE.into()))),
         _ => Err(format!(
-            "GANGWAY_REPORT is '{value}', expected 1, text[:FILE], json[:FILE], html[:FILE] or 0; no report will be made"
+            "GANGWAY_REPORT is '{}', expected 1, text[:FILE], json[:FILE], html[:FILE] or 0; no report will be made",
+            value.display()
         )),
     }
 }
@@ -87,6 +94,7 @@ mod tests {
 
     #[test]
     fn report_forms() {
+        let parse_report = |value: &str| super::parse_report(value.as_ref());
         assert_eq!(parse_report("1"), Ok(Report::Text(None)));
         assert_eq!(parse_report("text:r.txt"), Ok(Report::Text(Some("r.txt".into()))));
         assert_eq!(parse_report("json"), Ok(Report::Json(None)));
@@ -94,6 +102,9 @@ mod tests {
         assert_eq!(parse_report("html:a.html"), Ok(Report::Html("a.html".into())));
         assert_eq!(parse_report("html"), Ok(Report::Html("gangway-report.html".into())));
         assert_eq!(parse_report("0"), Ok(Report::Off));
+        let strange = OsStr::from_bytes(b"json:r\xff");
+        let file = PathBuf::from(OsStr::from_bytes(b"r\xff"));
+        assert_eq!(super::parse_report(strange), Ok(Report::Json(Some(file))));
         assert_eq!(
             parse_report("yes").unwrap_err(),
             "GANGWAY_REPORT is 'yes', expected 1, text[:FILE], json[:FILE], html[:FILE] or 0; no report will be made"
