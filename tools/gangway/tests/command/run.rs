@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
 
-use crate::support::{CUDA_SOURCE, Workshop, text};
+use crate::support::{CUDA_SOURCE, Workshop, golden, text};
 
 #[test]
 fn the_program_gets_our_library_and_keeps_its_status() {
@@ -220,7 +220,7 @@ fn a_misspelt_option_is_named() {
         let output = workshop.output(&[&["run", "--frob"], rest].concat());
         let said = text(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{said}");
-        assert!(said.starts_with("error: unexpected argument '--frob' found\n"), "{said}");
+        golden("misspelt-option.txt", &said);
     }
     // Behind the dashes a program may be called anything.
     let output = workshop.output(&["run", "--", "--frob"]);
@@ -251,8 +251,7 @@ fn a_misspelt_device_is_named() {
         let output = workshop.output(command);
         let said = text(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{said}");
-        assert!(said.starts_with("error: invalid value 'cqu' for '--device <NAME>'"), "{said}");
-        assert!(said.contains("possible values: cpu, cuda, vgpu, none") && said.contains("'cpu'"), "{said}");
+        golden("misspelt-device.txt", &said);
     }
     // The file need not be a library before something loads it.
     workshop.write("ours/libgangway-rtl-board.so", "");
@@ -276,15 +275,20 @@ fn a_misspelt_variable_is_named() {
 fn a_file_that_cannot_be_written_is_said_before_the_start() {
     let workshop = Workshop::new();
     for (option, file, why) in [
-        ("--trace", "nowhere/t-%p.json", "nowhere: No such file or directory"),
-        ("--report-file", "nowhere/r", "nowhere: No such file or directory"),
+        ("--trace", "nowhere/t-%p.json", "HERE/nowhere: No such file or directory (os error 2)"),
+        ("--report-file", "nowhere/r", "HERE/nowhere: No such file or directory (os error 2)"),
         ("--trace", "ours", "it is a directory"),
         ("--report-file", "/proc/sys/r", "/proc/sys: "),
     ] {
         let output = workshop.output(&["run", option, file, "--", "touch", "started"]);
         let said = text(&output.stderr);
         assert_eq!(output.status.code(), Some(125), "{said}");
-        assert!(said.contains("gangway: cannot write /") && said.contains(why), "{said}");
+        let said = said.replace(&workshop.directory().display().to_string(), "HERE");
+        let file = if file.starts_with('/') { file.to_owned() } else { format!("HERE/{file}") };
+        let told = format!("gangway: cannot write {file}: {why}");
+        // Where nobody may write, the system has several reasons.
+        let is_told = if why.ends_with(": ") { said.starts_with(&told) } else { said == format!("{told}\n") };
+        assert!(is_told, "{said}\n{told}");
         assert!(!workshop.path("started").exists());
     }
 }
