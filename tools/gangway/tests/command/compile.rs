@@ -275,7 +275,7 @@ fn headers_of_host_calls_are_found() {
                 void ask(void *block, size_t size) { (void)block, (void)size; }\n\
                 GANGWAY_HOST_FUNCTION(ask);\n";
     here.0.write("asks.c", asks);
-    here.0.write("asks.cpp", &format!("extern \"C\" {{\n{asks}}}\n"));
+    here.0.write("asks.cpp", format!("extern \"C\" {{\n{asks}}}\n"));
     here.0.write("asks.f90", "include 'gangway_host_calls.f90'\nsubroutine s\nuse gangway_host_calls\nend\n");
     for arch in ["x86_64", "sm_80,x86_64"] {
         let arch = format!("--offload-arch={arch}");
