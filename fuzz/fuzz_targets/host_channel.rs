@@ -89,7 +89,8 @@ fn ring(channel: &Channel, reader: &Reader, device: &Device, number: usize) {
     let request = Request::of(port.request.load(Relaxed));
     let mask = port.lanes.load(Relaxed);
     let sizes = port.size.each_ref().map(|size| size.load(Relaxed));
-    let sent: Vec<_> = (0..LANES).map(|lane| piece(port, lane, sizes[lane].min(PIECE as u64) as usize)).collect();
+    let sent: Vec<_> =
+        (0..LANES).map(|lane| piece(port, lane, sizes[lane].min(PIECE as u64) as usize)).collect();
     let others = |port: &Port| port.answered.load(Relaxed);
     let before: Vec<u32> = channel.ports[..USED].iter().map(others).collect();
     device.ran.borrow_mut().clear();
