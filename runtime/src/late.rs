@@ -8,7 +8,7 @@ use crate::device::Device;
 use crate::host_calls::calling_device;
 use gangway_backend::{AllocationKind, DevicePtr};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// One allocation.
 #[derive(Clone, Copy)]
@@ -22,13 +22,27 @@ static WAITING: Mutex<Vec<Late>> = Mutex::new(Vec::new());
 /// Saves the lock where there is nothing, which is nearly always.
 static ANY: AtomicBool = AtomicBool::new(false);
 
+fn waiting() -> MutexGuard<'static, Vec<Late>> {
+    WAITING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The lock of them, for a fork. The child frees what its devices still have.
+#[cfg(not(loom))]
+pub(crate) struct LateLock(#[expect(dead_code, reason = "held, not read")] MutexGuard<'static, Vec<Late>>);
+
+/// Takes the lock, for a fork.
+#[cfg(not(loom))]
+pub(crate) fn hold() -> LateLock {
+    LateLock(waiting())
+}
+
 /// Keeps an allocation for later, if the calling thread serves a call of its device. False: it may be
 /// freed at once.
 pub(crate) fn keep(late: Late) -> bool {
     if calling_device() != Some(late.device.number()) {
         return false;
     }
-    WAITING.lock().unwrap_or_else(PoisonError::into_inner).push(late);
+    waiting().push(late);
     ANY.store(true, Ordering::Release);
     true
 }
@@ -39,5 +53,5 @@ pub(crate) fn take() -> Vec<Late> {
         return Vec::new();
     }
     ANY.store(false, Ordering::Relaxed);
-    std::mem::take(&mut WAITING.lock().unwrap_or_else(PoisonError::into_inner))
+    std::mem::take(&mut waiting())
 }

@@ -8,6 +8,7 @@
 use super::{Registry, Runtime};
 use crate::device::DeviceLocks;
 use crate::finisher;
+use crate::late;
 use crate::library::Placement;
 use gangway_backend::Error;
 use std::any::Any;
@@ -19,6 +20,7 @@ pub struct Forking {
     registry: MutexGuard<'static, Registry>,
     devices: Vec<DeviceLocks<'static>>,
     _regions: Box<dyn Any>,
+    _late: late::LateLock,
     finisher: finisher::FinisherLock,
 }
 
@@ -31,7 +33,8 @@ impl Runtime {
         let devices = self.devices().map(super::Device::lock_all).collect();
         let finisher = finisher::hold();
         let _regions = Box::new(self.regions.hold());
-        Forking { runtime: self, registry, devices, _regions, finisher }
+        let _late = late::hold();
+        Forking { runtime: self, registry, devices, _regions, _late, finisher }
     }
 }
 
