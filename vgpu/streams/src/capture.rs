@@ -129,9 +129,7 @@ impl Stream {
         mode: CaptureMode,
         into: Option<(Arc<Graph>, Vec<NodeId>)>,
     ) -> Result<(), Error> {
-        if process::forked() {
-            return Err(Error::Forked);
-        }
+        process::refuse_child()?;
         if self.is_legacy() {
             return Err(Error::CaptureUnsupported);
         }
@@ -171,9 +169,7 @@ impl Stream {
     /// Ends the capture that began here. On an error it is over as well, unless the error is
     /// [`Error::CaptureUnmatched`] or [`Error::CaptureWrongThread`].
     pub fn end_capture(self: &Arc<Self>) -> Result<Arc<Graph>, Error> {
-        if process::forked() {
-            return Err(Error::Forked);
-        }
+        process::refuse_child()?;
         let (capture, dependencies) = match &*lock(&self.branch) {
             Some(branch) if branch.origin => (branch.capture.clone(), branch.dependencies.clone()),
             Some(branch) => {

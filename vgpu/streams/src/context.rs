@@ -93,18 +93,14 @@ impl Context {
 
     /// Whether nothing that has been submitted is left to do.
     pub fn query(&self) -> Result<(), Error> {
-        if process::forked() {
-            return Err(Error::Forked);
-        }
+        process::refuse_child()?;
         self.domain.check()?;
         let idle = self.domain.streams().iter().all(|stream| stream.reached(stream.submitted()));
         if idle { Ok(()) } else { Err(Error::NotReady) }
     }
 
     fn drain(&self) -> Result<(), Error> {
-        if process::forked() {
-            return Err(Error::Forked);
-        }
+        process::refuse_child()?;
         if process::in_host_function() {
             return Err(Error::NotPermitted);
         }

@@ -63,9 +63,7 @@ impl Event {
 
     /// `Ok` if the last record is done or there is none, otherwise [`Error::NotReady`].
     pub fn query(&self) -> Result<(), Error> {
-        if process::forked() {
-            return Err(Error::Forked);
-        }
+        process::refuse_child()?;
         match self.position()? {
             None => Ok(()),
             Some(position) => {
@@ -77,9 +75,7 @@ impl Event {
 
     /// Waits until the last record, as it is now, is done.
     pub fn synchronize(&self) -> Result<(), Error> {
-        if process::forked() {
-            return Err(Error::Forked);
-        }
+        process::refuse_child()?;
         let Some(position) = self.position()? else { return Ok(()) };
         if !position.reached() {
             if process::in_host_function() {

@@ -1,5 +1,6 @@
 //! What belongs to the process and its threads: forks, signals, time, host functions.
 
+use crate::error::Error;
 use std::cell::Cell;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,6 +24,11 @@ pub(crate) fn watch_forks() {
 /// This process is a child that was forked after a context had been created: nothing works in it.
 pub fn forked() -> bool {
     FORKED.load(Ordering::Relaxed)
+}
+
+/// What every entry point begins with.
+pub(crate) fn refuse_child() -> Result<(), Error> {
+    if forked() { Err(Error::Forked) } else { Ok(()) }
 }
 
 /// Nanoseconds since some moment in the life of the process.

@@ -188,9 +188,7 @@ impl Stream {
 
     /// `Ok` if everything that has been submitted has ended, otherwise [`Error::NotReady`].
     pub fn query(self: &Arc<Self>) -> Result<(), Error> {
-        if process::forked() {
-            return Err(Error::Forked);
-        }
+        process::refuse_child()?;
         self.refuse_capture()?;
         self.domain.check()?;
         let sequence = self.append([]);
@@ -200,6 +198,7 @@ impl Stream {
     /// Records `event`: it is done when everything that has been submitted up to now has ended.
     /// While the stream captures, the event stands for the place in the capture.
     pub fn record(self: &Arc<Self>, event: &Arc<Event>) -> Result<(), Error> {
+        process::refuse_child()?;
         if self.capture_record(event)? {
             return Ok(());
         }
@@ -226,6 +225,7 @@ impl Stream {
     /// The event may belong to another context. While the stream captures, or the event was
     /// recorded in a capture, it becomes a dependency of the capture.
     pub fn wait(self: &Arc<Self>, event: &Arc<Event>) -> Result<(), Error> {
+        process::refuse_child()?;
         if self.capture_wait(event)? {
             return Ok(());
         }
@@ -243,17 +243,13 @@ impl Stream {
     }
 
     pub(crate) fn check_submit(&self) -> Result<(), Error> {
-        if process::forked() {
-            return Err(Error::Forked);
-        }
+        process::refuse_child()?;
         self.refuse_capture()?;
         self.domain.check()
     }
 
     fn check_wait(&self) -> Result<(), Error> {
-        if process::forked() {
-            return Err(Error::Forked);
-        }
+        process::refuse_child()?;
         if process::in_host_function() {
             return Err(Error::NotPermitted);
         }
