@@ -75,6 +75,8 @@ impl MapKind {
     pub const NULL_IF_ABSENT: Self = Self(1 << 40);
     /// The construct's reference does not count: the item only asks where something is.
     pub const UNCOUNTED: Self = Self(1 << 41);
+    /// With `target update`: it is an error if only a part of the item is present.
+    pub const WHOLE: Self = Self(1 << 42);
 
     /// A variable captured by reference in a lambda that is itself a first-private
     /// argument has all of these.

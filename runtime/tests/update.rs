@@ -71,6 +71,26 @@ fn sections_that_are_not_mapped_take_no_time() {
     });
 }
 
+/// The front end says whether a section that is present in part is an error.
+#[test]
+fn a_part_that_is_present_is_not_moved() {
+    let (world, mock) = World::mock(Options::SYNCHRONOUS);
+    let memory = [1u8; 64];
+    let part = |first: usize, size, kind| ListItem::section(memory.as_ptr().addr() + first, size, kind);
+    world.data(Begin, &[part(16, 16, MapKind::TO)]).unwrap();
+    let copied = mock.made(Call::ToDevice);
+    world.data(Update, &[part(8, 16, MapKind::TO)]).unwrap();
+    let error = world.data(Update, &[part(8, 16, MapKind::TO | MapKind::WHOLE)]).unwrap_err();
+    assert!(matches!(error.kind, ErrorKind::PartlyPresent { .. }), "{error}");
+    // What is wholly there, and what is not there at all, is the same with it.
+    world.data(Update, &[part(40, 8, MapKind::TO | MapKind::WHOLE)]).unwrap();
+    assert_eq!(mock.made(Call::ToDevice), copied);
+    world.data(Update, &[part(16, 8, MapKind::TO | MapKind::WHOLE)]).unwrap();
+    assert_eq!(mock.made(Call::ToDevice), copied + 1);
+    world.data(End, &[part(16, 16, MapKind::ALLOC)]).unwrap();
+    mock.assert_all_freed();
+}
+
 #[test]
 fn descriptions_that_make_no_sense_are_reported() {
     let (world, mock) = World::mock(Options::SYNCHRONOUS);

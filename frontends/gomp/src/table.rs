@@ -247,6 +247,10 @@ const fn meaning(construct: Construct, encoding: u8) -> MapKind {
     if implicit || matches!(construct, Construct::End) {
         kind = kind.with(MapKind::IMPLICIT);
     }
+    // As libgomp: a part that is not mapped would keep its old values without a word.
+    if matches!(construct, Construct::Update) {
+        kind = kind.with(MapKind::WHOLE);
+    }
     // GCC's kernels have a slot for every item.
     if matches!(construct, Construct::Region) { kind.with(MapKind::PARAMETER) } else { kind }
 }
@@ -314,6 +318,12 @@ mod tests {
 
     fn kind(construct: Construct, encoding: u8) -> MapKind {
         Table::of(construct, &[Cell::new(0x1000)], &[8], &[u16::from(encoding) | 3 << 8]).kind(0)
+    }
+
+    #[test]
+    fn updates_are_of_whole_items() {
+        assert_eq!(kind(Construct::Update, TO), MapKind::ONCE | MapKind::WHOLE | MapKind::TO);
+        assert!(!kind(Construct::End, FROM).has(MapKind::WHOLE));
     }
 
     #[test]

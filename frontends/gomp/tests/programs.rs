@@ -49,6 +49,15 @@ fn kinds_of_data() {
     Program::new("data.c", &[]).passes(&[]);
 }
 
+/// libgomp ends the program, too: the part that is not mapped would keep its old values.
+#[test]
+fn an_update_of_what_is_mapped_in_part_is_an_error() {
+    let output = Program::new("partial_update.c", &[]).run(&[("OMP_TARGET_OFFLOAD", "MANDATORY")], &[]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && output.stdout == b"before\n", "{output:?}");
+    assert!(said.contains("of 40 bytes is only partly present on the device\n  already mapped: "), "{said}");
+}
+
 #[test]
 fn variables_with_a_pointer_on_the_device() {
     Program::new("links.c", &[]).passes(&[]);

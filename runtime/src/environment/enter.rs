@@ -289,7 +289,7 @@ impl Work {
                     // way; not for ever, as that thread may be waiting for this one.
                     let leaving = entry.snapshot().is_none_or(|counts| counts.total() == 0);
                     if !leaving || attempt > PATIENCE {
-                        return Err(self.partly_present(entry, wanted));
+                        return Err(self.partly_present(entry, wanted.range()));
                     }
                 }
                 Relation::Absent => {
@@ -540,13 +540,13 @@ impl Work {
     }
 
     #[cold]
-    fn partly_present(&self, entry: EntryRef<'static>, wanted: &Wanted) -> Box<Error> {
+    pub(super) fn partly_present(&self, entry: EntryRef<'static>, wanted: HostRange) -> Box<Error> {
         let mapped = HostRange {
             begin: entry.host_begin(),
             size: entry.host_end() - entry.host_begin(),
             label: entry.label(),
         };
-        self.fail(ErrorKind::PartlyPresent { wanted: wanted.range(), mapped })
+        self.fail(ErrorKind::PartlyPresent { wanted, mapped })
     }
 
     #[cold]

@@ -57,8 +57,13 @@ impl Work {
     }
 
     fn update_section(&mut self, item: &Item, host: usize, size: usize) -> Result<()> {
-        let Relation::Contained(entry) = self.recent.lookup(&self.device.table, host, size) else {
-            return self.nothing_to_update(item, host, size);
+        let entry = match self.recent.lookup(&self.device.table, host, size) {
+            Relation::Contained(entry) => entry,
+            Relation::Partial(entry) if item.kind.has(MapKind::WHOLE) => {
+                let wanted = HostRange { begin: host, size, label: item.label };
+                return Err(self.partly_present(entry, wanted));
+            }
+            _ => return self.nothing_to_update(item, host, size),
         };
         if !entry.wait_allocated() {
             return self.nothing_to_update(item, host, size);
