@@ -4,7 +4,7 @@ use crate::abi::{device, kind};
 use crate::libgomp::Libgomp;
 use crate::table::{Construct, Table};
 use gangway_openmp::devices::{self, Destination};
-use gangway_openmp::host::Offload;
+use gangway_openmp::host::{Host, Offload};
 use gangway_openmp::{caller, policy};
 use gangway_runtime::events::Site;
 use gangway_runtime::{Device, Items, MapKind, memory};
@@ -22,17 +22,18 @@ pub(crate) fn destination(number: i32, site: &Site) -> Destination {
     if number == device::HOST_FALLBACK {
         return Destination::Host(None);
     }
-    if number > devices::omp_get_initial_device::<Libgomp>() {
+    let number = if number == device::ICV { Libgomp::default_device() } else { number.into() };
+    if number > devices::omp_get_initial_device::<Libgomp>().into() {
         return beyond_devices(number, site);
     }
-    devices::destination::<Libgomp>(number.into(), site)
+    devices::destination::<Libgomp>(number, site)
 }
 
 /// libgomp has the host run what is for a device that there is not.
 #[cold]
-fn beyond_devices(number: i32, site: &Site) -> Destination {
+fn beyond_devices(number: i64, site: &Site) -> Destination {
     if policy::offload() == Offload::Mandatory
-        && let Err(error) = devices::ready(number.into(), site)
+        && let Err(error) = devices::ready(number, site)
     {
         policy::terminate(&error);
     }

@@ -59,6 +59,15 @@ fn an_update_of_what_is_mapped_in_part_is_an_error() {
 }
 
 #[test]
+fn the_host_runs_what_is_for_a_default_device_beyond_the_last() {
+    let program = Program::new("default_device.c", &[]);
+    assert_passed(&program.run(&[], &[]));
+    let output = program.run(&[("OMP_TARGET_OFFLOAD", "MANDATORY")], &[]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && said.contains("there is no device 2"), "{said}");
+}
+
+#[test]
 fn variables_with_a_pointer_on_the_device() {
     Program::new("links.c", &[]).passes(&[]);
 }
