@@ -114,8 +114,8 @@ phase libgomp cargo run "${locked[@]}" -p gangway-libgomp-suite -- --tenth --fro
 phase clients scripts/clients.sh --library build/stage/lib/gangway/vgpu
 phase ptxas scripts/ptxas.sh
 phase loom scripts/loom.sh
-phase fuzz scripts/fuzz.sh 10
-phase stress scripts/stress.sh 6
+phase fuzz scripts/fuzz.sh 8
+phase stress scripts/stress.sh 5
 phase demo check_demo
 phase install scripts/install-test.sh
 phase page scripts/page-test.sh
