@@ -54,7 +54,7 @@ pub use environment::{report_never_mapped, treat_attach_auto_as_always};
 pub use error::{Error, ErrorKind, HostRange, MappedAction, Result};
 pub use items::{Components, Damage, Item, Items, NoItems, Section};
 pub use label::{Described, Label, ReadLabel, read_labels_with};
-pub use library::{EntryKind, HostEntry, Registration};
+pub use library::{EntryKind, FunctionTable, HostEntry, Registration};
 pub use map_kind::MapKind;
 pub use requirements::Requirements;
 #[cfg(not(loom))]

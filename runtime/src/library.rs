@@ -1,6 +1,7 @@
 //! Registered libraries: the program's and its shared objects' device images and
 //! the table that ties host addresses to names.
 
+use crate::host_calls::{Held, Mailbox};
 use crate::regions::Region;
 use gangway_backend::Module;
 use std::ffi::CStr;
@@ -31,8 +32,17 @@ pub struct HostEntry {
     pub size: usize,
 }
 
-/// A library as a front end registers it.
+/// Functions whose device addresses stand in a table of the image, in the order of the host's.
 #[derive(Debug, Clone)]
+pub struct FunctionTable {
+    /// The table.
+    pub symbol: &'static CStr,
+    /// Host addresses.
+    pub host: Vec<usize>,
+}
+
+/// A library as a front end registers it.
+#[derive(Debug, Clone, Default)]
 pub struct Registration {
     /// What it is unregistered by.
     pub key: usize,
@@ -40,6 +50,11 @@ pub struct Registration {
     pub images: Vec<&'static [u8]>,
     /// The table.
     pub entries: Vec<HostEntry>,
+    /// Functions that device code may call by their host addresses, besides those among the
+    /// entries.
+    pub indirect: Option<FunctionTable>,
+    /// How device code calls the host, if it is not through a channel.
+    pub mailbox: Option<Mailbox>,
 }
 
 /// A registered library.
@@ -51,6 +66,8 @@ pub(crate) struct Library {
     /// Per image, the back end that takes it.
     pub(crate) takers: Vec<Option<&'static str>>,
     pub(crate) globals: Vec<HostEntry>,
+    pub(crate) indirect: Option<Arc<FunctionTable>>,
+    pub(crate) mailbox: Option<Arc<Mailbox>>,
     pub(crate) regions: Box<[Region]>,
     /// Per device number, which image it takes and what became of it.
     pub(crate) placements: Vec<Placement>,
@@ -68,6 +85,8 @@ pub(crate) enum Placement {
         module: Arc<dyn Module>,
         /// Host addresses of the globals it has put into the present table.
         mapped: Vec<usize>,
+        /// What its code calls the host through, if not a channel.
+        _mailbox: Option<Held>,
     },
     /// Loading failed; not tried again.
     Failed(gangway_backend::Error),
@@ -75,7 +94,7 @@ pub(crate) enum Placement {
 
 impl Library {
     pub(crate) fn new(registration: Registration) -> Self {
-        let Registration { key, images, entries } = registration;
+        let Registration { key, images, entries, indirect, mailbox } = registration;
         let is_kernel = |entry: &&HostEntry| entry.kind == EntryKind::Kernel;
         let region = |entry: &HostEntry| Region::new(entry.address, entry.name.to_str().unwrap_or("?"));
         Self {
@@ -83,6 +102,8 @@ impl Library {
             serial: 0,
             takers: vec![None; images.len()],
             images,
+            indirect: indirect.map(Arc::new),
+            mailbox: mailbox.map(Arc::new),
             regions: entries.iter().filter(is_kernel).map(region).collect(),
             globals: entries.into_iter().filter(|entry| entry.kind != EntryKind::Kernel).collect(),
             placements: Vec::new(),

@@ -37,6 +37,8 @@ pub struct Kind {
     pub always: bool,
     /// It is an error if it is not present.
     pub present: bool,
+    /// The region's own copy, present or not.
+    pub private: bool,
     /// `begin` is where a pointer stands that leads to the group's base.
     pub attach: bool,
 }
@@ -215,14 +217,14 @@ impl Region {
         let at = |offset: usize| host_address(self.device, DevicePtr(begin.wrapping_add(offset)));
         let device_base = first.base;
         let placement = |host, storage| Placement { group, begin, size, host, storage, device_base };
-        let carried = members().any(|item| item.carried.is_some());
+        let own = members().any(|item| item.carried.is_some() || item.kind.private);
         if size == 0 {
             // A section without elements: its pointer is translated if it leads to something.
             self.placements.extend(at(0).map(|host| placement(host, Storage::Present)));
             return Ok(());
         }
-        let found = if carried { None } else { at(0) };
-        match (found, if carried { None } else { at(size - 1) }) {
+        let found = if own { None } else { at(0) };
+        match (found, if own { None } else { at(size - 1) }) {
             (Some(host), Some(last)) if host.wrapping_add(size - 1) == last => {
                 self.placements.push(placement(host, Storage::Present));
                 return Ok(());

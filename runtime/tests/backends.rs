@@ -185,7 +185,7 @@ fn library(key: usize) -> Registration {
         HostEntry { kind: EntryKind::Kernel, address: 0x4000 + key * 16, name: c"kernel", size: 0 },
         HostEntry { kind: EntryKind::Global, address: 0x8_0000 + key * 16, name: c"global", size: 8 },
     ];
-    Registration { key, images: vec![b"IMAGE"], entries }
+    Registration { key, images: vec![b"IMAGE"], entries, ..Registration::default() }
 }
 
 fn launch(runtime: &'static Runtime, key: usize) {

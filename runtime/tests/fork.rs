@@ -11,7 +11,7 @@ use support::null::{Counts, NullBackend};
 
 fn library(key: usize, address: usize) -> Registration {
     let entries = vec![HostEntry { kind: EntryKind::Kernel, address, name: c"kernel", size: 0 }];
-    Registration { key, images: vec![b"MOCK"], entries }
+    Registration { key, images: vec![b"MOCK"], entries, ..Registration::default() }
 }
 
 /// Runs a test in a forked child; true if it ends well.

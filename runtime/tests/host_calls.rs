@@ -474,7 +474,7 @@ fn what_does_not_call_the_host_pays_nothing() {
     wait_for_workers(1);
     // Another image of the device uses the same channel.
     let (images, entries) = (vec![&b"MOCK"[..]], Vec::new());
-    world.runtime.register(gangway_runtime::Registration { key: 2, images, entries });
+    world.runtime.register(gangway_runtime::Registration { key: 2, images, entries, ..Default::default() });
     world.runtime.device(0, &gangway_runtime::events::Site::NONE).unwrap();
     run(&world, 1);
     assert_eq!(counts(&asked), [2, 1, 2, 2, 0]);
@@ -489,7 +489,7 @@ fn a_device_that_cannot_be_connected() {
     let runtime: &'static gangway_runtime::Runtime = Box::leak(Box::default());
     runtime.add_backend(Box::new(CallingBackend(device)));
     let (images, entries) = (vec![&b"MOCK"[..]], Vec::new());
-    runtime.register(gangway_runtime::Registration { key: 1, images, entries });
+    runtime.register(gangway_runtime::Registration { key: 1, images, entries, ..Default::default() });
     let error = runtime.device(0, &gangway_runtime::events::Site::NONE).err().unwrap();
     assert!(error.to_string().contains("the doorbell is broken (error 3)"), "{error}");
 }

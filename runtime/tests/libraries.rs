@@ -23,7 +23,7 @@ fn global(kind: EntryKind, address: usize, name: &'static CStr) -> HostEntry {
 }
 
 fn library(key: usize, image: &'static [u8], entries: &[HostEntry]) -> Registration {
-    Registration { key, images: vec![image], entries: entries.to_vec() }
+    Registration { key, images: vec![image], entries: entries.to_vec(), ..Registration::default() }
 }
 
 fn runtime(options: Options) -> (&'static Runtime, Arc<Mock>) {
@@ -233,7 +233,7 @@ fn the_best_image_that_can_be_loaded_is_taken() {
         (vec![b"other", b"MOCK1BAD", b"MOCK1", b"MOCK0"], vec![b"MOCK1BAD", b"MOCK1"]),
     ] {
         let (runtime, mock) = runtime(Options::LAZY);
-        runtime.register(Registration { key: 1, images, entries: vec![KERNEL] });
+        runtime.register(Registration { key: 1, images, entries: vec![KERNEL], ..Registration::default() });
         launch(runtime, device(runtime).unwrap(), KERNEL.address).unwrap();
         assert_eq!(mock.tried(), tried);
         assert_eq!((mock.images(), mock.constructed(), mock.destroyed()), (1, 1, 0));
@@ -246,7 +246,7 @@ fn the_best_image_that_can_be_loaded_is_taken() {
 fn when_no_image_can_be_loaded_all_reasons_are_told() {
     let (runtime, mock) = runtime(Options::SYNCHRONOUS);
     let images = vec![&b"MOCKX"[..], b"MOCK1BAD"];
-    runtime.register(Registration { key: 1, images, entries: vec![KERNEL] });
+    runtime.register(Registration { key: 1, images, entries: vec![KERNEL], ..Registration::default() });
     assert_eq!(
         device(runtime).err().unwrap().to_string(),
         "device 0: the program's device image cannot be loaded: none of its 2 images for mock devices can be\n    \

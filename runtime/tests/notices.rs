@@ -157,6 +157,7 @@ fn globals() {
             key: 2,
             images: vec![b"MOCK"],
             entries: vec![HostEntry { kind: EntryKind::Global, address: begin, name, size: 8 }],
+            ..Registration::default()
         });
         world.runtime.device(0, &Site::NONE).unwrap();
         let [RangeNotice { begin: told, size: 8, change: RangeChange::Mapped(device), variable }] =

@@ -2,18 +2,24 @@
 //!
 //! Its kernels get one pointer to a table of addresses. OpenMP's get, besides, a block of
 //! memory with a stack for each warp of each team ("soft stacks"), and the size of a stack.
-//! The layouts and names are those of `libgomp`'s plugin for nvptx in GCC 12.
+//! The layouts and names are those of `libgomp`'s plugin for nvptx in GCC 12 to 15.
 
 use crate::context::Context;
-use crate::driver::types::Handle;
+use crate::driver::types::{Address, Handle};
 use crate::properties::Properties;
-use crate::symbol::{global, write_now};
+use crate::symbol::{allocate_now, free_now, global, write_now};
 use gangway_backend::{Error, Result};
 use gangway_image::{ptx, ptx_objects};
 use std::collections::BTreeMap;
 
-/// Symbol of the number that the device has on the host.
+/// Symbol of the number that the device has on the host, until GCC 12.
 const DEVICE_NUMBER: &str = "__gomp_device_num";
+/// Since GCC 13: four numbers, which are the device's, the default device's, and how many teams
+/// and threads of a team there are at most. 0 is no limit.
+const ADDITIONAL_ICVS: &str = "__gomp_additional_icvs";
+/// Since GCC 14: what leads to a table of functions, each with its host and device addresses, which
+/// a null ends.
+const INDIRECT_TABLE: &str = "__gomp_indirect_addr_map";
 /// Symbol of the seconds that one tick of the device's clock takes.
 const CLOCK_TICK: &str = "__nvptx_clocktick";
 
@@ -55,7 +61,7 @@ impl Entries {
             Some(other) => Err(Error::InvalidImage {
                 reason: format!(
                     "kernel `{name}` has {other} parameters, expected 1 (OpenACC) or 3 (OpenMP): \
-                     it is not of GCC 12 or a compiler like it"
+                     it is not of GCC 15 or older"
                 ),
             }),
         }
@@ -70,8 +76,33 @@ pub(crate) fn describe_device(
     number: u32,
 ) -> Result<()> {
     write_variable(context, module, DEVICE_NUMBER, &number.to_le_bytes())?;
+    let icvs = [number, 0, 0, 0].map(u32::to_le_bytes).concat();
+    write_variable(context, module, ADDITIONAL_ICVS, &icvs)?;
     let tick = 1.0 / properties.clock_frequency.max(1) as f64;
     write_variable(context, module, CLOCK_TICK, &tick.to_le_bytes())
+}
+
+/// Writes a table of functions that are called by their host addresses; `None` if the image's code
+/// calls none.
+pub(crate) fn write_indirect_table(
+    context: &Context,
+    module: Handle,
+    pairs: impl Iterator<Item = [u64; 2]>,
+) -> Result<Option<Address>> {
+    let Some((pointer, size)) = global(context, module, INDIRECT_TABLE)? else { return Ok(None) };
+    if size != size_of::<Address>() {
+        let reason = format!("`{INDIRECT_TABLE}` has {size} bytes, expected {}", size_of::<Address>());
+        return Err(Error::InvalidImage { reason });
+    }
+    let bytes: Vec<u8> = pairs.flatten().chain([0]).flat_map(u64::to_le_bytes).collect();
+    let table = allocate_now(context, bytes.len())?;
+    let written =
+        write_now(context, table, &bytes).and_then(|()| write_now(context, pointer, &table.to_le_bytes()));
+    if let Err(error) = written {
+        free_now(context, table);
+        return Err(error);
+    }
+    Ok(Some(table))
 }
 
 fn write_variable(context: &Context, module: Handle, name: &str, value: &[u8]) -> Result<()> {

@@ -103,10 +103,14 @@ impl Module for CudaModule {
     }
 
     fn indirect_calls(&self, pairs: &[(usize, DevicePtr)]) -> Result<()> {
+        let words = pairs.iter().map(|&(host, device)| [host as u64, device.0 as u64]);
         // Without a device runtime nobody looks anything up.
-        let Some(environment) = self.environment else { return Ok(()) };
-        let words = pairs.iter().flat_map(|&(host, device)| [host as u64, device.0 as u64]);
-        let bytes: Vec<u8> = words.flat_map(u64::to_le_bytes).collect();
+        let Some(environment) = self.environment else {
+            let table = gcc::write_indirect_table(&self.context, self.module, words)?;
+            self.tables.lock().unwrap_or_else(PoisonError::into_inner).extend(table);
+            return Ok(());
+        };
+        let bytes: Vec<u8> = words.flatten().flat_map(u64::to_le_bytes).collect();
         let table = allocate_now(&self.context, bytes.len())?;
         self.tables.lock().unwrap_or_else(PoisonError::into_inner).push(table);
         write_now(&self.context, table, &bytes)?;

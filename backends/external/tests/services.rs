@@ -64,6 +64,7 @@ fn runtime(null: Null, image: &'static [u8], kernel: &'static CStr) -> &'static 
         key: 1,
         images: vec![image],
         entries: vec![HostEntry { kind: EntryKind::Kernel, address: REGION, name: kernel, size: 0 }],
+        ..Registration::default()
     });
     runtime
 }

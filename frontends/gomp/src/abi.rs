@@ -1,10 +1,10 @@
-//! The C layouts and numbers that GCC 12's code and this library agree on.
+//! The C layouts and numbers that code of GCC 11 to 15 and this library agree on.
 //!
 //! They are those of GCC's `gomp-constants.h`, of what `mkoffload` writes into a program for
 //! nvptx, and of the table that the linker makes of `.gnu.offload_funcs` and
 //! `.gnu.offload_vars`.
 
-use std::ffi::{CStr, c_char};
+use std::ffi::{CStr, c_char, c_void};
 
 /// Kinds of list items: the low byte of a kind; the high one is the logarithm of the
 /// alignment.
@@ -133,9 +133,24 @@ pub mod target {
     }
 }
 
-/// The newest form of a registration that GCC 12 makes, and of an image for nvptx.
-pub const VERSION: u32 = 1;
+/// The newest form of a registration, and of an image for nvptx. GCC 11 and 12 make registrations
+/// of form 1, GCC 13 of form 2, GCC 14 and 15 of form 3.
+pub const VERSION: u32 = 3;
 pub const NVPTX_VERSION: u32 = 1;
+
+/// The first form with a word before the image that says what the program requires.
+const WITH_REQUIREMENTS: u32 = 2;
+/// The first form with functions that are called by their host addresses.
+const WITH_INDIRECT: u32 = 3;
+
+/// Bits of what a program requires.
+pub mod requires {
+    pub const UNIFIED_ADDRESS: u32 = 0x10;
+    pub const UNIFIED_SHARED_MEMORY: u32 = 0x20;
+    pub const REVERSE_OFFLOAD: u32 = 0x80;
+    /// Which implies unified shared memory.
+    pub const SELF_MAPS: u32 = 0x400;
+}
 
 /// The part of a registration's version that says its form.
 #[must_use]
@@ -187,7 +202,30 @@ impl HostVariable {
     }
 }
 
+/// What follows the table in registrations of form 3.
+#[repr(C)]
+struct IndirectTable {
+    functions: *const usize,
+    functions_end: *const usize,
+}
+
 impl HostTable {
+    /// Addresses of the functions that device code calls by them.
+    ///
+    /// # Safety
+    /// The table is the linker's, of a registration of this version.
+    #[must_use]
+    pub unsafe fn indirect(&self, version: u32) -> &'static [usize] {
+        if library_version(version) < WITH_INDIRECT {
+            return &[];
+        }
+        // SAFETY: the caller's promise.
+        unsafe {
+            let table = &*(&raw const *self).add(1).cast::<IndirectTable>();
+            between(table.functions, table.functions_end)
+        }
+    }
+
     /// Addresses of the regions.
     ///
     /// # Safety
@@ -227,6 +265,8 @@ pub struct PtxImage {
     variable_count: u32,
     functions: *const PtxFunction,
     function_count: u32,
+    /// In registrations of form 3.
+    indirect_count: u32,
 }
 
 const _: () = assert!(size_of::<PtxImage>() == 48);
@@ -263,6 +303,29 @@ impl PtxFunction {
 }
 
 impl PtxImage {
+    /// The image that a registration passes, and what the program requires. 0 where that is not
+    /// said.
+    ///
+    /// # Safety
+    /// The data is of a registration of this version.
+    #[must_use]
+    pub unsafe fn registered(version: u32, data: *const c_void) -> (&'static Self, u32) {
+        let words = data.cast::<usize>();
+        // SAFETY: the caller's promise.
+        unsafe {
+            match library_version(version) < WITH_REQUIREMENTS {
+                true => (&*data.cast(), 0),
+                false => (&*words.add(1).cast(), *words as u32),
+            }
+        }
+    }
+
+    /// How many functions device code calls by their host addresses.
+    #[must_use]
+    pub const fn indirect_count(&self, version: u32) -> usize {
+        if library_version(version) < WITH_INDIRECT { 0 } else { self.indirect_count as usize }
+    }
+
     /// The texts that are to be linked.
     ///
     /// # Safety

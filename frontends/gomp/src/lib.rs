@@ -1,4 +1,4 @@
-//! The offload half of libgomp's ABI, OpenMP's and OpenACC's, as GCC 12's programs use it, on the
+//! The offload half of libgomp's ABI, OpenMP's and OpenACC's, as GCC's programs use it, on the
 //! Gangway runtime.
 //!
 //! `libgangway-gomp.so` stands in front of `libgomp.so.1`. It defines what concerns devices,
@@ -28,6 +28,7 @@
 //! | `pending` | constructs that nobody waits for, and the threads that see to them |
 //! | `open` | those of a thread outside of parallel regions |
 //! | `front_end` | its part in the process's start and end, and what libgomp answers |
+//! | `reverse` | regions of `device(ancestor: 1)` |
 //! | [`register`] | `GOMP_offload_register_ver` and its counterpart |
 //! | [`tasks`] | tasks for such constructs, and the functions that wait for tasks |
 //! | `construct` | what all constructs have in common |
@@ -54,6 +55,7 @@ mod open;
 pub mod openacc;
 mod pending;
 pub mod register;
+mod reverse;
 mod structured;
 pub mod table;
 pub mod target;

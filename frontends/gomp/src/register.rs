@@ -6,11 +6,16 @@ use crate::images;
 use crate::links;
 use crate::open;
 use crate::openacc::dimensions;
+use crate::reverse;
 use gangway_image::{GccTarget, ptx_objects};
 use gangway_openmp::guard::guard;
-use gangway_openmp::{libraries, message};
-use gangway_runtime::{EntryKind, HostEntry, Registration};
-use std::ffi::c_void;
+use gangway_openmp::state::RUNTIME;
+use gangway_openmp::{libraries, message, policy};
+use gangway_runtime::{EntryKind, FunctionTable, HostEntry, Registration, Requirements};
+use std::ffi::{CStr, c_void};
+
+/// The table of an image with the functions that are called by their host addresses.
+const INDIRECT_TABLE: &CStr = c"$offload_ind_func_table";
 
 /// Registers an image of a program or shared library; called by a constructor.
 ///
@@ -29,7 +34,7 @@ pub unsafe extern "C" fn GOMP_offload_register_ver(
             return;
         }
         // SAFETY: the caller's promise.
-        unsafe { register(&*host_table, &*data.cast::<PtxImage>(), data.addr()) };
+        unsafe { register(version, &*host_table, data) };
     });
 }
 
@@ -73,7 +78,7 @@ fn check(version: u32, target: i32) -> Result<(), String> {
     if library > abi::VERSION || image > abi::NVPTX_VERSION {
         return Err(format!(
             "it is of version {library}.{image} of libgomp's interface, expected {}.{} at most: \
-             build it with GCC 12 or 11",
+             build it with GCC 15 or older",
             abi::VERSION,
             abi::NVPTX_VERSION
         ));
@@ -81,22 +86,38 @@ fn check(version: u32, target: i32) -> Result<(), String> {
     Ok(())
 }
 
+/// What a program requires in the runtime's terms; `None` if it has not said anything.
+fn requirements(bits: u32) -> Option<Requirements> {
+    use abi::requires::{REVERSE_OFFLOAD, SELF_MAPS, UNIFIED_ADDRESS, UNIFIED_SHARED_MEMORY};
+    let clause = |bits_of, clause| if bits & bits_of != 0 { clause } else { Requirements::NONE };
+    let clauses = clause(REVERSE_OFFLOAD, Requirements::REVERSE_OFFLOAD)
+        | clause(UNIFIED_ADDRESS, Requirements::UNIFIED_ADDRESS)
+        | clause(UNIFIED_SHARED_MEMORY | SELF_MAPS, Requirements::UNIFIED_SHARED_MEMORY);
+    (bits != 0).then_some(clauses)
+}
+
 /// # Safety
-/// The tables are the program's.
-unsafe fn register(host: &HostTable, image: &PtxImage, key: usize) {
+/// The tables are the program's, of this version.
+unsafe fn register(version: u32, host: &HostTable, data: *const c_void) {
+    let key = data.addr();
+    // SAFETY: the caller's promise.
+    let ((image, required), indirect) =
+        unsafe { (PtxImage::registered(version, data), host.indirect(version)) };
     // SAFETY: the caller's promise.
     let (functions, variables, names, symbols, texts) =
         unsafe { (host.functions(), host.variables(), image.functions(), image.variables(), image.texts()) };
-    if functions.len() != names.len() || variables.len() != symbols.len() {
+    let registered = [functions.len(), variables.len(), indirect.len()];
+    let there = [names.len(), symbols.len(), image.indirect_count(version)];
+    if registered != there {
         message::print_line(format_args!(
-            "gangway: warning: the program registers {} functions and {} variables, but its device image has \
-             {} and {}\n  help: build the program again",
-            functions.len(),
-            variables.len(),
-            names.len(),
-            symbols.len()
+            "gangway: warning: the program registers {} functions, {} variables and {} functions for indirect \
+             calls, but its device image has {}, {} and {}\n  help: build the program again",
+            registered[0], registered[1], registered[2], there[0], there[1], there[2]
         ));
         return;
+    }
+    if let Some(Err(error)) = requirements(required).map(|clauses| RUNTIME.require(clauses)) {
+        policy::terminate(&error);
     }
     let kernel = |(&address, function): (&usize, &abi::PtxFunction)| {
         // SAFETY: the caller's promise.
@@ -114,7 +135,13 @@ unsafe fn register(host: &HostTable, image: &PtxImage, key: usize) {
     let entries = kernels.chain(variables.iter().zip(&symbols).map(global)).collect();
     dimensions::add(key, functions, names);
     let image = images::keep(key, ptx_objects::joined(&texts));
-    libraries::register(Registration { key, images: vec![image], entries });
+    let mailbox = (required & abi::requires::REVERSE_OFFLOAD != 0)
+        // SAFETY: the caller's promise.
+        .then(|| unsafe { reverse::mailbox(functions, names) })
+        .flatten();
+    let indirect =
+        (!indirect.is_empty()).then(|| FunctionTable { symbol: INDIRECT_TABLE, host: indirect.to_vec() });
+    libraries::register(Registration { key, images: vec![image], entries, indirect, mailbox });
 }
 
 #[cfg(test)]
@@ -128,6 +155,18 @@ mod tests {
         assert!(check(0x10002, 8).unwrap_err().contains("for amdgcn-amdhsa"));
         assert!(check(0, 6).unwrap_err().contains("for x86_64-intelmic-linux-gnu"));
         assert!(check(0x10002, 7).unwrap_err().contains("target 7"));
-        assert!(check(0x20001, 5).unwrap_err().contains("version 2.1"));
+        assert_eq!(check(0x30001, 5), Ok(()));
+        assert!(check(0x40001, 5).unwrap_err().contains("version 4.1"));
+    }
+
+    #[test]
+    fn requires_clauses_of_gcc() {
+        assert_eq!(requirements(0), None);
+        // A unit with target regions that requires nothing.
+        assert_eq!(requirements(0x200), Some(Requirements::NONE));
+        assert_eq!(requirements(0x280), Some(Requirements::REVERSE_OFFLOAD));
+        let both = Requirements::UNIFIED_ADDRESS | Requirements::UNIFIED_SHARED_MEMORY;
+        assert_eq!(requirements(0x230), Some(both));
+        assert_eq!(requirements(0x600), Some(Requirements::UNIFIED_SHARED_MEMORY));
     }
 }

@@ -24,7 +24,7 @@ pub unsafe extern "C" fn __tgt_register_lib(descriptor: *const BinaryDescriptor)
         // SAFETY: as above.
         let images = unsafe { read_images(descriptor) };
         let key = std::ptr::from_ref(descriptor).addr();
-        libraries::register(Registration { key, images, entries });
+        libraries::register(Registration { key, images, entries, ..Registration::default() });
     });
 }
 

@@ -150,8 +150,14 @@ fn item(raw: RawItem, block: *mut c_void, block_size: usize) -> Option<Item> {
         at => Some(at.checked_add(size).filter(|end| *end <= block_size).map(|_| block.addr() + at)?),
     };
     let is = |bit: u32| kind & bit != 0;
-    let kind =
-        Kind { to: is(TO), from: is(FROM), always: is(ALWAYS), present: is(PRESENT), attach: is(ATTACH) };
+    let kind = Kind {
+        to: is(TO),
+        from: is(FROM),
+        always: is(ALWAYS),
+        present: is(PRESENT),
+        attach: is(ATTACH),
+        private: false,
+    };
     Some(Item { base, begin, size, group, kind, carried })
 }
 

@@ -140,7 +140,7 @@ fn all_are_told_when_the_last_library_goes() {
     let _one = begin();
     let before = counted(&FINISHED);
     for key in [0x10, 0x20] {
-        libraries::register(Registration { key, images: Vec::new(), entries: Vec::new() });
+        libraries::register(Registration { key, ..Registration::default() });
     }
     libraries::finish_without();
     libraries::unregister(0x10);

@@ -1,10 +1,11 @@
-//! Every interleaving of the threads that serve one port, and of a ring with the watcher's sleep.
+//! Every interleaving of the threads that serve one port or mailbox, and of a ring with the
+//! watcher's sleep.
 
 use super::bell::Bell;
-use super::served::Served;
+use super::served::{Served, Taken};
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
-use loom::sync::atomic::{AtomicUsize, Ordering};
+use loom::sync::atomic::{AtomicUsize, Ordering, fence};
 use loom::thread;
 use std::time::Duration;
 
@@ -110,5 +111,48 @@ fn no_ring_is_lost() {
             bell.sleep(Duration::MAX);
         }
         rings.join().unwrap();
+    });
+}
+
+/// A device makes its next call in a mailbox as soon as the last one is answered, and rings only if
+/// nobody serves it.
+#[test]
+fn no_call_in_a_mailbox_is_left_behind() {
+    loom::model(|| {
+        let shared = Arc::new((AtomicUsize::new(0), Taken::default(), Bell::default()));
+        let device = shared.clone();
+        let calls = thread::spawn(move || {
+            let (function, taken, bell) = &*device;
+            for _ in 0..2 {
+                function.store(1, Ordering::Release);
+                fence(Ordering::SeqCst);
+                if function.load(Ordering::Relaxed) != 0 && !taken.is_taken() {
+                    bell.ring();
+                }
+                while function.load(Ordering::Acquire) != 0 {
+                    thread::yield_now();
+                }
+            }
+        });
+        let (function, taken, bell) = &*shared;
+        let mut answered = 0;
+        while answered < 2 {
+            bell.listen();
+            let has_call = || function.load(Ordering::Relaxed) != 0;
+            if !(has_call() && !taken.is_taken() && taken.take()) {
+                bell.sleep(Duration::MAX);
+                continue;
+            }
+            loop {
+                if function.load(Ordering::Acquire) != 0 {
+                    answered += 1;
+                    function.store(0, Ordering::Release);
+                }
+                if taken.leave(has_call) {
+                    break;
+                }
+            }
+        }
+        calls.join().unwrap();
     });
 }

@@ -5,6 +5,8 @@
 //! are the [`system`]'s. A [`Service`] is what one
 //! device calls them through: directly, or by its [`channel`], which [`workers`] watch. One of them
 //! at a time serves a port ([`served`]), and the one that looks for calls sleeps by a [`bell`].
+//! Code of compilers that know no channel has a mailbox for each image ([`mailboxes`]), which the
+//! same threads serve.
 //! It is made when the first image that makes host calls is loaded on the device. Before
 //! that there is no memory, no thread and no call of the back end; a launch asks nothing.
 //!
@@ -17,12 +19,15 @@ mod fork;
 mod functions;
 #[cfg(all(test, loom))]
 mod loom_tests;
+mod mailboxes;
 mod named;
 mod served;
 mod system;
 mod workers;
 
 pub use functions::{HostCall, OnUnknown, Removed, on_unknown, register, remove, unregister};
+pub(crate) use mailboxes::Held;
+pub use mailboxes::{MailCall, Mailbox};
 pub use named::{
     Clash, Function, Removal, call_by_host, calling_device, names, number, register_named, unregister_named,
 };
@@ -44,8 +49,7 @@ pub(crate) struct Connection(AtomicPtr<Service>);
 /// What a device's host calls are served with. Leaked, as kernels may call at any time.
 struct Service {
     device: i32,
-    /// Where the device sees the channel, if it has one.
-    channel: Option<DevicePtr>,
+    /// On devices that call through memory.
     workers: Option<&'static Workers<Memory>>,
 }
 
@@ -118,17 +122,13 @@ impl Connection {
         }
         let service = match self.get() {
             Some(service) => service,
-            None => self.make(device, opened)?,
+            None => self.make(device, opened),
         };
-        if let Some(workers) = service.workers
-            && let Err(error) = workers.ensure()
-        {
-            let message = format!("no thread can be started that serves host calls: {error}");
-            return Err(BackendError::Device { code: 0, message });
-        }
-        opened.device.connect_host_calls(HostCallService::new(service, service.channel))?;
+        system::serve(device);
+        let channel = service.channel(opened)?;
+        service.begin(opened)?;
         let HostCallLink::Global(place) = link else { return Ok(()) };
-        let Some(channel) = service.channel else {
+        let Some(channel) = channel else {
             let message = "the image looks for a channel, and the device has none".to_owned();
             return Err(BackendError::Device { code: 0, message });
         };
@@ -138,39 +138,95 @@ impl Connection {
         device.at_once(opened, copy)
     }
 
+    /// Connects an image that calls through a mailbox, if its kernels call at all.
+    ///
+    /// # Errors
+    /// What the back end says.
+    pub(crate) fn connect_mailbox(
+        &self,
+        device: &'static Device,
+        opened: &Opened,
+        module: &dyn Module,
+        mailbox: &Mailbox,
+    ) -> Result<Option<Held>, BackendError> {
+        let functions = mailbox.functions.read(device, opened, module)?;
+        if functions.is_empty() {
+            return Ok(None);
+        }
+        let name = mailbox.pointer.to_string_lossy();
+        let place = match module.global(&name, size_of::<DevicePtr>()) {
+            Ok(place) => place,
+            // The code that calls has not been linked in.
+            Err(BackendError::NoSuchSymbol { .. }) => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let service = match self.get() {
+            Some(service) => service,
+            None => self.make(device, opened),
+        };
+        let Some(workers) = service.workers else {
+            return Err(BackendError::Unsupported { operation: "calls of the host through memory" });
+        };
+        let held = workers.mailboxes().hold(device, opened, functions, mailbox.serve)?;
+        service.begin(opened)?;
+        let word = held.address().0.to_ne_bytes();
+        // SAFETY: a pointer stands there; the word outlives the copy.
+        let copy = |stream| unsafe { opened.device.copy_to_device(place, word.as_ptr(), word.len(), stream) };
+        device.at_once(opened, copy)?;
+        Ok(Some(held))
+    }
+
     /// Makes the service, unless another thread is faster.
     #[cold]
-    fn make(&self, device: &'static Device, opened: &Opened) -> Result<&'static Service, BackendError> {
-        let (memory, rings) = match opened.capabilities.host_calls {
-            HostCalls::Channel { rings } => {
-                (Some(opened.device.allocate_visible(size_of::<Channel>())?), rings)
-            }
-            HostCalls::Direct | HostCalls::None => (None, false),
+    fn make(&self, device: &'static Device, opened: &Opened) -> &'static Service {
+        let workers = match opened.capabilities.host_calls {
+            HostCalls::Channel { rings } => Some(&*Box::leak(Box::new(Workers::new(Memory(device), rings)))),
+            HostCalls::Direct | HostCalls::None => None,
         };
-        system::serve(device);
-        let workers = memory.map(|memory| {
-            // SAFETY: the memory has this size, is zero, aligned to a page, and freed below
-            // at most, where nobody has seen it.
-            let channel: &'static Channel = unsafe { memory.host.cast().as_ref() };
-            &*Box::leak(Box::new(Workers::new(Memory(device), channel, rings)))
-        });
-        let channel = memory.map(|memory| memory.device);
-        let mine = Box::into_raw(Box::new(Service { device: device.number(), channel, workers }));
+        let mine = Box::into_raw(Box::new(Service { device: device.number(), workers }));
         let published =
             self.0.compare_exchange(std::ptr::null_mut(), mine, Ordering::AcqRel, Ordering::Acquire);
         match published {
             // SAFETY: published, and never freed from here on.
-            Ok(_) => Ok(unsafe { &*mine }),
+            Ok(_) => unsafe { &*mine },
             Err(theirs) => {
-                // SAFETY: nobody has seen either; no worker has been started.
+                // SAFETY: nobody has seen mine, and theirs is never freed.
                 unsafe {
                     drop(Box::from_raw(mine));
-                    if let Some(memory) = memory {
-                        opened.device.deallocate_visible(memory)?;
-                    }
-                    Ok(&*theirs)
+                    &*theirs
                 }
             }
         }
+    }
+}
+
+impl Service {
+    /// Where the device sees the channel, on devices that call through one.
+    fn channel(&self, opened: &Opened) -> Result<Option<DevicePtr>, BackendError> {
+        let Some(workers) = self.workers else { return Ok(None) };
+        if let Some(channel) = workers.channel() {
+            return Ok(Some(channel));
+        }
+        let memory = opened.device.allocate_visible(size_of::<Channel>())?;
+        // SAFETY: the memory has this size, is zero, aligned to a page, and freed below at most,
+        // where nobody has seen it.
+        let channel: &'static Channel = unsafe { memory.host.cast().as_ref() };
+        if !workers.open(channel, memory.device) {
+            // SAFETY: another thread has been faster.
+            unsafe { opened.device.deallocate_visible(memory)? };
+        }
+        Ok(workers.channel())
+    }
+
+    /// Has calls served, from before a kernel makes the first one.
+    fn begin(&'static self, opened: &Opened) -> Result<(), BackendError> {
+        if let Some(workers) = self.workers
+            && let Err(error) = workers.ensure()
+        {
+            let message = format!("no thread can be started that serves host calls: {error}");
+            return Err(BackendError::Device { code: 0, message });
+        }
+        let channel = self.workers.and_then(Workers::channel);
+        opened.device.connect_host_calls(HostCallService::new(self, channel))
     }
 }

@@ -1,4 +1,4 @@
-//! The threads that serve a device's channel.
+//! The threads that serve a device's channel and its mailboxes.
 //!
 //! One of them, the watcher, looks for calls and runs their functions. Another one stands by
 //! while there are calls: if a function takes long, it becomes the watcher, and the first one
@@ -12,12 +12,14 @@
 
 use super::bell::Bell;
 use super::channel::{Reader, Serve};
+use super::mailboxes::{Mailboxes, Slot};
 use crate::sync::spin_hint;
+use gangway_backend::DevicePtr;
 use gangway_host_channel::Channel;
 use std::collections::VecDeque;
 use std::io;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
+use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How long the watcher looks before it first sleeps.
@@ -39,7 +41,9 @@ const CALM: u32 = 100;
 
 pub(super) struct Workers<S> {
     serve: S,
-    reader: Reader,
+    /// The channel, and where the device sees it, once an image looks for one.
+    channel: OnceLock<(Reader, DevicePtr)>,
+    mailboxes: Mailboxes,
     rings: bool,
     crew: Mutex<Crew>,
     /// There are calls: the thread that stands by looks after the watcher.
@@ -89,8 +93,25 @@ struct Crew {
     watch: u64,
     watched: bool,
     standing_by: bool,
-    /// Ports with news that nobody serves yet.
-    found: VecDeque<usize>,
+    /// Where there is news that nobody serves yet.
+    found: VecDeque<News>,
+}
+
+/// Where there is news.
+#[derive(Clone, Copy)]
+enum News {
+    /// In a port of the channel.
+    Port(usize),
+    Mailbox(&'static Slot),
+}
+
+/// Collects news of one kind.
+struct Found<'f, T>(&'f mut VecDeque<News>, fn(T) -> News);
+
+impl<T> Extend<T> for Found<'_, T> {
+    fn extend<I: IntoIterator<Item = T>>(&mut self, found: I) {
+        self.0.extend(found.into_iter().map(self.1));
+    }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -98,10 +119,11 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl<S: Serve + Sync + Send> Workers<S> {
-    pub(super) fn new(serve: S, channel: &'static Channel, rings: bool) -> Self {
+    pub(super) fn new(serve: S, rings: bool) -> Self {
         Self {
             serve,
-            reader: Reader::new(channel),
+            channel: OnceLock::new(),
+            mailboxes: Mailboxes::default(),
             rings,
             crew: Mutex::default(),
             busy: Condvar::new(),
@@ -109,6 +131,20 @@ impl<S: Serve + Sync + Send> Workers<S> {
             steps: AtomicU64::new(0),
             bell: Bell::default(),
         }
+    }
+
+    /// Where the device sees the channel, if there is one.
+    pub(super) fn channel(&self) -> Option<DevicePtr> {
+        self.channel.get().map(|(_, device)| *device)
+    }
+
+    /// Has a channel served. False: there is one.
+    pub(super) fn open(&self, channel: &'static Channel, device: DevicePtr) -> bool {
+        self.channel.set((Reader::new(channel), device)).is_ok()
+    }
+
+    pub(super) fn mailboxes(&self) -> &Mailboxes {
+        &self.mailboxes
     }
 
     /// Sees to it that there is a thread: without any, kernels that call would wait for ever.
@@ -131,9 +167,29 @@ impl<S: Serve + Sync + Send> Workers<S> {
 
     /// Something may have arrived.
     pub(super) fn ring(&self) {
-        if self.reader.has_news() {
+        // The device's call comes before looking who serves it (`Taken::leave`).
+        fence(Ordering::SeqCst);
+        if self.channel.get().is_some_and(|(reader, _)| reader.has_news()) || self.mailboxes.has_news() {
             self.bell.ring();
         }
+    }
+
+    fn serve(&self, news: News) {
+        match news {
+            News::Port(port) => {
+                if let Some((reader, _)) = self.channel.get() {
+                    reader.serve(port, &self.serve);
+                }
+            }
+            News::Mailbox(slot) => slot.serve(),
+        }
+    }
+
+    fn take_news(&self, found: &mut VecDeque<News>) {
+        if let Some((reader, _)) = self.channel.get() {
+            reader.take_news(&mut Found(found, News::Port));
+        }
+        self.mailboxes.take_news(&mut Found(found, News::Mailbox));
     }
 
     /// Watches or stands by. False: there is enough of both.
@@ -168,13 +224,13 @@ impl<S: Serve + Sync + Send> Workers<S> {
                     return;
                 }
                 crew.found.append(&mut found);
-                let Some(port) = crew.found.pop_front() else { break };
+                let Some(news) = crew.found.pop_front() else { break };
                 self.steps.fetch_add(1, Ordering::Relaxed);
                 if !self.alert.load(Ordering::Relaxed) {
                     self.call_up(&mut crew);
                 }
                 drop(crew);
-                self.reader.serve(port, &self.serve);
+                self.serve(news);
                 // Of who watches alone: steps are those of its functions.
                 let crew = lock(&self.crew);
                 if crew.watch == watch {
@@ -230,7 +286,7 @@ impl<S: Serve + Sync + Send> Workers<S> {
     }
 
     /// Looks until there is something.
-    fn look(&self, found: &mut VecDeque<usize>, patience: &mut Patience) {
+    fn look(&self, found: &mut VecDeque<News>, patience: &mut Patience) {
         let mut sleep = SHORTEST;
         let begin = Instant::now();
         let mut looking = patience.looks();
@@ -238,7 +294,7 @@ impl<S: Serve + Sync + Send> Workers<S> {
             // Before looking: what rings from here on is not overlooked, and what has rung
             // has its news seen.
             self.bell.listen();
-            self.reader.take_news(found);
+            self.take_news(found);
             if !found.is_empty() {
                 if looking {
                     patience.found();

@@ -10,12 +10,14 @@ use super::Runtime;
 use crate::device::{Device, Opened};
 use crate::error::{Error, ErrorKind, Result};
 use crate::events::{self, Site, Step};
+use crate::host_calls::{Held, Mailbox};
 use crate::label::Label;
-use crate::library::{EntryKind, HostEntry, Library, Placement, describe_image};
+use crate::library::{EntryKind, FunctionTable, HostEntry, Library, Placement, describe_image};
 use crate::present::{Counter, NewEntry, Relation};
 use gangway_backend::{DevicePtr, Kernel, Launch, Module, Session, SourceText, TableRequest};
 use std::cmp::Reverse;
 use std::fmt::Write as _;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 /// A library that waits to be loaded on a device.
@@ -25,6 +27,8 @@ struct Waiting {
     /// Those of its images that may run there, in the compiler's order.
     images: Vec<&'static [u8]>,
     globals: Vec<HostEntry>,
+    indirect: Option<Arc<FunctionTable>>,
+    mailbox: Option<Arc<Mailbox>>,
 }
 
 /// An image that has been loaded and whose constructors have run.
@@ -32,6 +36,7 @@ struct Ready {
     module: Box<dyn Module>,
     /// Device storage of each of the library's globals.
     storages: Vec<DevicePtr>,
+    mailbox: Option<Held>,
 }
 
 impl Runtime {
@@ -96,12 +101,21 @@ impl Runtime {
             );
             let ready = loaded.and_then(|module| {
                 let storages = self.find_globals(device, opened, &waiting.globals, &*module)?;
-                let pairs = indirect_pairs(&waiting.globals, &storages);
+                let mut pairs = indirect_pairs(&waiting.globals, &storages);
+                if let Some(table) = &waiting.indirect {
+                    let functions = table.read(device, opened, &*module)?;
+                    pairs.extend(functions.into_iter().map(|(at, host)| (host, DevicePtr(at as usize))));
+                    pairs.sort_unstable();
+                }
                 if !pairs.is_empty() {
                     module.indirect_calls(&pairs)?;
                 }
                 opened.host_calls.connect(device, opened, &*module)?;
-                Ok(Ready { module, storages })
+                let connect = |mailbox: &Arc<Mailbox>| {
+                    opened.host_calls.connect_mailbox(device, opened, &*module, mailbox)
+                };
+                let mailbox = waiting.mailbox.as_ref().map(connect).transpose()?.flatten();
+                Ok(Ready { module, storages, mailbox })
             });
             match ready {
                 Ok(ready) => return Ok(ready),
@@ -121,7 +135,8 @@ impl Runtime {
             let Placement::Pending(indices) = placement else { return None };
             let images = indices.iter().map(|&index| library.images[index]).collect();
             let (key, serial) = (library.key, library.serial);
-            Some(Waiting { key, serial, images, globals: library.globals.clone() })
+            let (indirect, mailbox) = (library.indirect.clone(), library.mailbox.clone());
+            Some(Waiting { key, serial, images, globals: library.globals.clone(), indirect, mailbox })
         });
         if next.is_none() {
             device.images_pending.store(false, Ordering::Release);
@@ -152,10 +167,10 @@ impl Runtime {
         };
         let mut tied = Vec::new();
         *placement = match ready {
-            Ok(Ready { module, storages }) => {
+            Ok(Ready { module, storages, mailbox }) => {
                 tied = map_globals(device, &waiting.globals, &storages);
                 let mapped = tied.iter().map(|(global, _)| global.address).collect();
-                Placement::Loaded { module: module.into(), mapped }
+                Placement::Loaded { module: module.into(), mapped, _mailbox: mailbox }
             }
             Err(error) => Placement::Failed(error),
         };

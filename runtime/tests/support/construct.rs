@@ -106,6 +106,7 @@ impl World {
             key: 1,
             images: vec![b"MOCK"],
             entries: vec![HostEntry { kind: EntryKind::Kernel, address: REGION, name: INCREMENT, size: 0 }],
+            ..Registration::default()
         });
         Self { runtime, device: runtime.device(0, &Site::NONE).unwrap() }
     }
