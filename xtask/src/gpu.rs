@@ -44,9 +44,10 @@ const CARGO: &str = "/usr/bin/cargo";
 const RUSTFLAGS: &str = "-Cno-prepopulate-passes -Zunstable-options -Cpanic=immediate-abort";
 
 /// The crates that become members, by folder and name of their library.
-const MEMBERS: [(&str, &str); 4] = [
+const MEMBERS: [(&str, &str); 5] = [
     ("device/gpu", "gangway_gpu"),
     ("device/gpu/maths", "gangway_gpu_maths"),
+    ("device/gpu/library", "gangway_gpu_library"),
     ("device/gpu/calls", "gangway_gpu_calls"),
     ("device/gpu/system", "gangway_gpu_system"),
 ];

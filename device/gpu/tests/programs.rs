@@ -123,6 +123,7 @@ macro_rules! programs {
 
 programs! {
     barriers: Compiler, Compiler;
+    c_library: Compiler, Compiler;
     copyprivate: Compiler, Compiler;
     distribute: Compiler, Compiler;
     dynamic_shared: Compiler, Compiler;
