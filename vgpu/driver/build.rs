@@ -16,6 +16,11 @@ fn main() {
     // Worker threads run code of this library for as long as the process lives, so it must
     // not be unmapped by dlclose.
     println!("cargo::rustc-cdylib-link-arg=-Wl,-z,nodelete");
+    // glibc's function that registers the destructors of thread-local data takes the loader's
+    // lock. A constructor of a library holds that lock for as long as it runs, and may wait for a
+    // kernel, which may need a thread that has just been started. Without the function the
+    // standard library takes a key of `pthread`.
+    println!("cargo::rustc-cdylib-link-arg=-Wl,--wrap=__cxa_thread_atexit_impl");
 
     let out = std::env::var_os("OUT_DIR").expect("a directory for what is generated");
     std::fs::write(Path::new(&out).join("exports.rs"), exports()).expect("writing what is generated");

@@ -183,6 +183,9 @@ fn link(root: &Path, shared: &Shared, list: &str, parts: &[&OsStr], directory: &
         // loaded, as the stock one does. Lazy binding keeps the start short.
         .args([
             "-Wl,-z,nodelete",
+            // No thread of ours may need the loader's lock: a constructor of a library holds it, and
+            // may wait for that thread. `vgpu/driver/build.rs` has the details.
+            "-Wl,--wrap=__cxa_thread_atexit_impl",
             "-Wl,--gc-sections",
             "-Wl,--as-needed",
             "-Wl,-z,relro",
