@@ -114,7 +114,7 @@ macro_rules! programs {
                 .collect();
             found.sort();
             let mut listed: Vec<String> = [$(stringify!($name)),*].map(str::to_owned).into();
-            listed.extend(["saxpy", "checked", "copyprivate_too_large", "output"].map(str::to_owned));
+            listed.extend(["saxpy", "checked", "copyprivate_too_large", "output", "fortran_output", "fortran_unsupported"].map(str::to_owned));
             listed.sort();
             assert_eq!(found, listed);
         }
@@ -254,4 +254,85 @@ fn copyprivate_names_what_is_too_large() {
     let expected = "gangway: variable 2 of the 2 of a copyprivate clause is too large: at most 65528 bytes can \
                     be handed over; make it shared\n";
     assert_eq!(text, expected);
+}
+
+/// How a run of `fortran_output` ends and what it writes: all lines, those of the loop's threads sorted.
+fn fortran_output(run: &mut Command, how: &str) -> (Option<i32>, Vec<String>) {
+    let folder = own_folder(how);
+    let output = run.current_dir(&folder).arg(how).output().expect("the program starts");
+    let text = String::from_utf8_lossy(&output.stdout);
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    let first = lines.iter().position(|line| line.starts_with("thread")).unwrap_or(lines.len());
+    lines[first..].sort();
+    lines.push(std::fs::read_to_string(folder.join("fort.7")).unwrap_or_default());
+    std::fs::remove_dir_all(&folder).expect("the folder is this test's");
+    // Of exceptions the host's arithmetic tells, and a device has none; notes are about the device.
+    let errors = String::from_utf8_lossy(&output.stderr);
+    let is_note = |line: &&str| line.starts_with("gangway: note") || line.starts_with("IEEE");
+    lines.extend(errors.lines().filter(|line| !is_note(line)).map(str::to_owned));
+    (output.status.code(), lines)
+}
+
+fn same_output(found: &(Option<i32>, Vec<String>), expected: &(Option<i32>, Vec<String>), what: &str) {
+    for (at, line) in expected.1.iter().enumerate() {
+        assert_eq!(found.1.get(at), Some(line), "{what}, line {at}: {:?}", found.1.last());
+    }
+    assert_eq!((found.0, found.1.len()), (expected.0, expected.1.len()), "{what}: {:?}", found.1.last());
+}
+
+/// A folder of the test's own.
+fn own_folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!(
+        "{name}-{}-{:?}",
+        std::process::id(),
+        std::thread::current().id()
+    ));
+    std::fs::create_dir_all(&folder).expect("the folder can be made");
+    folder
+}
+
+/// Output of Fortran's is the host's own, wherever the region runs, and so is the end of the program.
+#[test]
+fn fortran_prints_and_stops_as_on_the_host() {
+    let source = sources().join("fortran_output.f90");
+    let ends = [("", Some(0)), ("stop", Some(3)), ("error", Some(4)), ("text", Some(0)), ("wrong", None)];
+    for (level, ends) in [("-O0", &ends[..1]), ("-O2", &ends[..])] {
+        let program = compile("fortran_output", level, &[]);
+        let cpu = program.with_extension("cpu");
+        succeed(gangway().args(["fc", level, "-fopenmp", "-o"]).args([&cpu, &source]));
+        for &(how, status) in ends {
+            let mut host = gangway();
+            host.args(["run", "--"]).arg(&program).env("OMP_TARGET_OFFLOAD", "DISABLED");
+            let expected = fortran_output(&mut host, how);
+            let threads = expected.1.iter().filter(|line| line.starts_with("thread")).count();
+            assert_eq!((expected.0, threads), (status, if how.is_empty() { 1000 } else { 0 }));
+            same_output(
+                &fortran_output(&mut on_the_gpu(&program), how),
+                &expected,
+                &format!("{level} {how} GPU"),
+            );
+            let mut on_cpu = gangway();
+            on_cpu.args(["run", "--"]).arg(&cpu).env("OMP_TARGET_OFFLOAD", "MANDATORY");
+            same_output(&fortran_output(&mut on_cpu, how), &expected, &format!("{level} {how} CPU"));
+        }
+    }
+}
+
+/// What device code cannot do the linker names.
+#[test]
+fn fortran_statements_that_are_not_supported_are_named() {
+    for (flag, name) in [
+        ("-DREAD", "_FortranAioBeginExternalListInput"),
+        ("-DNAMELIST", "_FortranAioOutputNamelist"),
+        ("-DUNFORMATTED", "_FortranAioBeginUnformattedOutput"),
+        ("-DDERIVED", "_FortranAioOutputDerivedType"),
+    ] {
+        let output = gangway()
+            .args(["fc", "-cpp", "-fopenmp", "--offload-arch=sm_80", flag, "-o", "/dev/null"])
+            .arg(sources().join("fortran_unsupported.f90"))
+            .output()
+            .expect("the compiler starts");
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success() && text.contains(name), "{flag}: {text}");
+    }
 }

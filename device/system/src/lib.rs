@@ -10,6 +10,7 @@
 #![no_std]
 
 pub mod format;
+pub mod fortran;
 
 /// The number of the host call: the FNV-1a hash of `gangway.system`. The dot keeps it apart
 /// from those of programs.
@@ -66,10 +67,22 @@ pub enum Operation {
     Time = 8,
     /// The processor's time that the process has used.
     Clock = 9,
+    /// Keep the text as a part of the output statement `first` of Fortran's ([`fortran`]); 0: of a
+    /// new one. Answer: the statement's number.
+    FortranPart = 10,
+    /// Repeat the statement `first`; 0: one without earlier parts. The first `second` bytes of the text
+    /// are its last part. Answer: its status (`iostat`), or -1. What it has written to
+    /// variables is put over the text, as far as it has room.
+    FortranRun = 11,
+    /// Put over the text what the statement `first` has written to variables, from the byte
+    /// `second` on. After the last byte there is no such statement any longer. Answer: 0, or -1.
+    FortranResult = 12,
+    /// End the process as Fortran does ([`fortran::end`]).
+    FortranEnd = 13,
 }
 
 impl Operation {
-    const ALL: [Self; 9] = [
+    const ALL: [Self; 13] = [
         Self::Write,
         Self::Format,
         Self::FormatHere,
@@ -79,6 +92,10 @@ impl Operation {
         Self::Environment,
         Self::Time,
         Self::Clock,
+        Self::FortranPart,
+        Self::FortranRun,
+        Self::FortranResult,
+        Self::FortranEnd,
     ];
 
     /// The operation of a number.

@@ -63,7 +63,7 @@ pub fn ask_with(
 /// # Safety
 /// The block has a header, and so many bytes.
 #[inline(never)]
-unsafe fn call(block: *mut Header, size: usize) -> Option<u64> {
+pub unsafe fn call(block: *mut Header, size: usize) -> Option<u64> {
     // SAFETY: the caller's promise.
     let outcome = unsafe { device::gangway_host_call(FUNCTION, block.cast::<c_void>(), size) };
     // SAFETY: as above.

@@ -14,10 +14,11 @@
 
 #![no_std]
 #![cfg(target_arch = "nvptx64")]
-#![feature(core_intrinsics, c_variadic)]
+#![feature(core_intrinsics, c_variadic, link_llvm_intrinsics)]
 #![allow(internal_features)]
 
 mod block;
+mod fortran;
 mod process;
 mod stdio;
 mod string;
@@ -32,6 +33,18 @@ mod device {
         pub fn free(memory: *mut c_void);
         /// The driver's `vprintf`, which the build gives its name.
         pub fn __gangway_driver_vprintf(format: *const c_char, arguments: *const c_void) -> c_int;
+    }
+
+    mod intrinsic {
+        unsafe extern "C" {
+            #[link_name = "llvm.nvvm.nanosleep"]
+            pub safe fn nanosleep(nanoseconds: u32);
+        }
+    }
+
+    /// Waits a little, for the `attempt`th time.
+    pub fn pause(attempt: u32) {
+        intrinsic::nanosleep(if attempt < 32 { 64 } else { 4096 });
     }
 
     /// Ends the kernel with a fault.

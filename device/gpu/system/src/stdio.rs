@@ -64,6 +64,19 @@ fn write_pieces(text: &[u8], stream: File) -> usize {
     written
 }
 
+/// Says that what only Gangway's runtime can do has been asked for.
+pub fn say_unserved() {
+    // SAFETY: the format takes no arguments.
+    unsafe {
+        device::__gangway_driver_vprintf(
+            c"gangway: Fortran output in device code: nobody serves host calls here; run the program with \
+              Gangway's libomptarget\n"
+                .as_ptr(),
+            core::ptr::null(),
+        );
+    }
+}
+
 #[repr(C)]
 struct Precise {
     length: c_int,

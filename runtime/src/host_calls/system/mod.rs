@@ -4,6 +4,7 @@
 //! beyond the block.
 
 mod format;
+mod fortran;
 mod process;
 mod streams;
 
@@ -77,5 +78,9 @@ fn run(number: i32, operation: Operation, block: Block<'_>) -> u64 {
         }
         Operation::Time => process::time(),
         Operation::Clock => process::clock(),
+        Operation::FortranPart => fortran::part(&block),
+        Operation::FortranRun => fortran::run(block),
+        Operation::FortranResult => fortran::result(block),
+        Operation::FortranEnd => fortran::finish(&block),
     }
 }

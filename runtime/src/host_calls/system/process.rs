@@ -20,6 +20,12 @@ pub(super) fn begin_to_end() {
     }
 }
 
+/// Ends the process as `exit` does, by the one who began to.
+pub(super) fn leave(status: libc::c_int) -> ! {
+    // SAFETY: no lock of ours is held while a function of the host runs.
+    unsafe { libc::exit(status) }
+}
+
 /// Ends the process: as `exit` does, or at once.
 pub(super) fn exit(status: u64, at_once: u64) -> u64 {
     begin_to_end();
@@ -27,7 +33,7 @@ pub(super) fn exit(status: u64, at_once: u64) -> u64 {
     // SAFETY: no lock of ours is held while a function of the host runs.
     unsafe {
         match at_once {
-            0 => libc::exit(status),
+            0 => leave(status),
             _ => libc::_exit(status),
         }
     }

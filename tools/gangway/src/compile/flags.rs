@@ -60,6 +60,9 @@ impl Flags {
         if target.gpu() {
             flags.gpu(target, toolkit);
         }
+        if language == Language::Fortran {
+            flags.fortran_library(target);
+        }
         if target.cpu && language == Language::Fortran {
             flags.device_linker(CPU_TRIPLE, toolkit.host_archive().into());
         }
@@ -109,6 +112,17 @@ impl Flags {
         }
         // The compilers name the device runtime themselves.
         self.device_linker(GPU_TRIPLE, joined("-L", toolkit.device_runtime()));
+    }
+
+    /// Output of device code goes through the library of Fortran's that the program is linked with, so
+    /// both write to the same units. It is static: the program exports its functions, the runtime looks
+    /// them up, and images for CPUs prefer them to their own. What GPU code writes is flushed.
+    fn fortran_library(&mut self, target: &Target) {
+        const EXPORT: &str = "--export-dynamic-symbol=_FortranA*";
+        self.linker(&[EXPORT.into(), "--undefined=_FortranAioBeginFlush".into()]);
+        if target.cpu {
+            self.device_linker(CPU_TRIPLE, EXPORT.into());
+        }
     }
 
     fn device_linker(&mut self, triple: &str, word: OsString) {
