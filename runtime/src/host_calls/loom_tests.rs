@@ -114,45 +114,72 @@ fn no_ring_is_lost() {
     });
 }
 
-/// A device makes its next call in a mailbox as soon as the last one is answered, and rings only if
-/// nobody serves it.
+/// A mailbox that one thread serves, while the device's next call comes and the watcher sleeps.
 #[test]
 fn no_call_in_a_mailbox_is_left_behind() {
-    loom::model(|| {
-        let shared = Arc::new((AtomicUsize::new(0), Taken::default(), Bell::default()));
-        let device = shared.clone();
-        let calls = thread::spawn(move || {
-            let (function, taken, bell) = &*device;
-            for _ in 0..2 {
-                function.store(1, Ordering::Release);
-                fence(Ordering::SeqCst);
-                if function.load(Ordering::Relaxed) != 0 && !taken.is_taken() {
-                    bell.ring();
-                }
-                while function.load(Ordering::Acquire) != 0 {
-                    thread::yield_now();
-                }
-            }
-        });
-        let (function, taken, bell) = &*shared;
-        let mut answered = 0;
-        while answered < 2 {
-            bell.listen();
-            let has_call = || function.load(Ordering::Relaxed) != 0;
-            if !(has_call() && !taken.is_taken() && taken.take()) {
-                bell.sleep(Duration::MAX);
-                continue;
-            }
+    struct Mailbox {
+        function: AtomicUsize,
+        taken: Taken,
+        bell: Bell,
+        answered: AtomicUsize,
+    }
+
+    impl Mailbox {
+        fn has_call(&self) -> bool {
+            self.function.load(Ordering::Relaxed) != 0
+        }
+
+        fn serve(&self) {
             loop {
-                if function.load(Ordering::Acquire) != 0 {
-                    answered += 1;
-                    function.store(0, Ordering::Release);
+                if self.function.load(Ordering::Acquire) != 0 {
+                    self.answered.fetch_add(1, Ordering::Relaxed);
+                    self.function.store(0, Ordering::Release);
                 }
-                if taken.leave(has_call) {
-                    break;
+                if self.taken.leave(|| self.has_call()) {
+                    return;
                 }
             }
         }
-        calls.join().unwrap();
+    }
+
+    loom::model(|| {
+        let mailbox = Arc::new(Mailbox {
+            function: AtomicUsize::new(1),
+            taken: Taken::default(),
+            bell: Bell::default(),
+            answered: AtomicUsize::new(0),
+        });
+        assert!(mailbox.taken.take());
+        let other = mailbox.clone();
+        let server = thread::spawn(move || {
+            other.serve();
+            if other.answered.load(Ordering::Relaxed) == 2 {
+                // The model's watcher has seen enough.
+                other.bell.ring();
+            }
+        });
+        let other = mailbox.clone();
+        let device = thread::spawn(move || {
+            while other.function.load(Ordering::Acquire) != 0 {
+                thread::yield_now();
+            }
+            other.function.store(2, Ordering::Release);
+            fence(Ordering::SeqCst);
+            if !other.taken.is_taken() {
+                other.bell.ring();
+            }
+        });
+        loop {
+            mailbox.bell.listen();
+            if mailbox.has_call() && !mailbox.taken.is_taken() && mailbox.taken.take() {
+                mailbox.serve();
+            }
+            if mailbox.answered.load(Ordering::Relaxed) == 2 {
+                break;
+            }
+            mailbox.bell.sleep(Duration::MAX);
+        }
+        server.join().unwrap();
+        device.join().unwrap();
     });
 }
