@@ -54,7 +54,7 @@ impl Device {
 }
 
 impl Serve for Device {
-    fn run(&self, function: u64, block: &mut [u8]) -> HostCallOutcome {
+    fn run(&self, function: u64, block: &mut [u8], _since: Option<u64>) -> HostCallOutcome {
         assert!(block.is_empty() || block.as_ptr().addr().is_multiple_of(16));
         assert!(block.len() as u64 <= LARGEST);
         self.ran.borrow_mut().push((function, block.len(), block[..block.len().min(PIECE)].to_vec()));
@@ -98,7 +98,7 @@ fn ring(channel: &Channel, reader: &Reader, device: &Device, number: usize) {
     let mut found = Vec::new();
     reader.take_news(&mut found);
     assert_eq!(found, [number]);
-    found.into_iter().for_each(|port| reader.serve(port, device));
+    found.into_iter().for_each(|port| reader.serve(port, None, device));
 
     assert_eq!(port.answered.load(Acquire), turn);
     for (other, answered) in before.into_iter().enumerate().filter(|(other, _)| *other != number) {

@@ -152,6 +152,8 @@ pub enum ErrorKind {
     Lost {
         /// The kernels that may have been under way, with their places: one of them failed.
         kernels: Vec<String>,
+        /// Functions of the host that they had called, and that had not returned.
+        host_calls: Vec<String>,
         /// What the back end says.
         source: gangway_backend::Error,
     },
@@ -230,16 +232,22 @@ impl Error {
     #[cold]
     #[must_use]
     pub fn new(kind: ErrorKind, device: i32, construct: Option<SourceLocation<'static>>) -> Box<Self> {
-        Box::new(Self { kind: kind.told_as_fault(), device, construct })
+        Box::new(Self { kind: kind.told_as_fault(device), device, construct })
     }
 }
 
 impl ErrorKind {
     /// What an operation answers after a kernel has failed is no failure of the operation.
-    fn told_as_fault(self) -> Self {
+    fn told_as_fault(self, device: i32) -> Self {
         match self {
             Self::Transfer(source @ gangway_backend::Error::Fault { .. })
-            | Self::Backend(source @ gangway_backend::Error::Fault { .. }) => Self::lost(source),
+            | Self::Backend(source @ gangway_backend::Error::Fault { .. }) => {
+                Self::lost(source).told_as_fault(device)
+            }
+            #[cfg(not(loom))]
+            Self::Lost { kernels, host_calls, source } if host_calls.is_empty() => {
+                Self::Lost { kernels, host_calls: crate::host_calls::under_way(device), source }
+            }
             other => other,
         }
     }
@@ -252,7 +260,7 @@ impl ErrorKind {
             gangway_backend::Error::Fault { suspects, .. } => suspects.iter().map(describe_suspect).collect(),
             _ => Vec::new(),
         };
-        Self::Lost { kernels, source }
+        Self::Lost { kernels, host_calls: Vec::new(), source }
     }
 }
 
@@ -421,7 +429,7 @@ impl fmt::Display for ErrorKind {
             }
             Self::Transfer(source) => write!(f, "copying failed: {source}"),
             Self::Launch { kernel, source } => write!(f, "kernel {kernel} failed: {source}"),
-            Self::Lost { kernels, source } => {
+            Self::Lost { kernels, host_calls, source } => {
                 f.write_str("the device is lost: ")?;
                 match &**kernels {
                     [] => write!(f, "{source}")?,
@@ -430,6 +438,9 @@ impl fmt::Display for ErrorKind {
                         write!(f, "one of {} kernels failed: {source}", kernels.len())?;
                         list(f, "kernels that were under way", kernels)?;
                     }
+                }
+                if !host_calls.is_empty() {
+                    list(f, "functions of the host that it waited for", host_calls)?;
                 }
                 f.write_str("\n  help: nothing can be done on the device before the program is started again")
             }

@@ -255,7 +255,8 @@ impl Job {
     /// whichever of the construct's operations has told it.
     #[cold]
     fn own_fault(&self, mut error: Box<Error>) -> Box<Error> {
-        if let (Some(name), ErrorKind::Lost { source, .. }) = (self.launched, &error.kind)
+        if let (Some(name), ErrorKind::Lost { source, host_calls, .. }) = (self.launched, &error.kind)
+            && host_calls.is_empty()
             && let gangway_backend::Error::Fault { suspects, .. } = source
             && let [only] = &**suspects
             && (&*only.kernel, only.source) == (name, self.work.site().source)

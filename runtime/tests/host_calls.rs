@@ -7,7 +7,7 @@ use gangway_backend::{
     HostCallLink, HostCallOutcome, HostCallService, HostCalls, Kernel, KernelHandle, Launch, Module, Result,
     StreamHandle, VisibleMemory,
 };
-use gangway_host_channel::{Channel, PORTS, Warp, call};
+use gangway_host_channel::{Channel, PORTS, Request, Warp, call};
 use gangway_runtime::NoItems;
 use gangway_runtime::host_calls;
 use std::alloc::{Layout, alloc_zeroed};
@@ -376,6 +376,56 @@ fn a_function_that_waits_holds_nobody_up() {
         });
         run(&world, 13);
         assert!(gate.1.load(Ordering::Acquire));
+    }
+}
+
+/// The functions of a warp's lanes wait for each other, so that each needs a thread.
+#[test]
+fn lanes_of_a_warp_hold_no_other_up() {
+    for rings in [true, false] {
+        let meet = number();
+        let met = Arc::new(AtomicUsize::new(0));
+        let inside = met.clone();
+        host_calls::register(meet, move |call| {
+            inside.fetch_add(1, Ordering::AcqRel);
+            let begin = Instant::now();
+            while inside.load(Ordering::Acquire) < 8 && begin.elapsed() < Duration::from_secs(10) {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            call.words()[0] += 1;
+        });
+        let (world, _) = world(Way::Global { rings }, move |caller| {
+            let channel = caller.channel.unwrap();
+            let (number, lanes) = (PORTS - 1, [0_usize, 1, 2, 7, 8, 20, 30, 31]);
+            let port = &channel.ports[number];
+            for turn in 1..3 {
+                for lane in lanes {
+                    port.function[lane].store(meet, Ordering::Relaxed);
+                    port.size[lane].store(8, Ordering::Relaxed);
+                    port.words[0][lane].store(lane as u64, Ordering::Relaxed);
+                    port.outcome[lane].store(u32::MAX, Ordering::Relaxed);
+                }
+                let mask = lanes.iter().fold(0, |mask, lane| mask | 1 << lane);
+                port.lanes.store(mask, Ordering::Relaxed);
+                port.request.store(Request::BeginAndRun as u32, Ordering::Relaxed);
+                channel.doorbells[number].store(turn, Ordering::Release);
+                let begin = Instant::now();
+                while port.answered.load(Ordering::Acquire) != turn {
+                    assert!(begin.elapsed() < Duration::from_secs(20), "no answer");
+                    caller.service.ring();
+                    std::thread::yield_now();
+                }
+                for lane in lanes {
+                    assert_eq!(port.outcome[lane].load(Ordering::Relaxed), 0);
+                    assert_eq!(port.words[0][lane].load(Ordering::Relaxed), lane as u64 + 1);
+                }
+                // Together, or after ten seconds.
+                assert!(begin.elapsed() < Duration::from_secs(9));
+                met.store(0, Ordering::Release);
+            }
+        });
+        run(&world, 1);
+        assert!(host_calls::unregister(meet));
     }
 }
 

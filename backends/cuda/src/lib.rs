@@ -55,6 +55,7 @@ mod kernel;
 mod launch;
 mod memory;
 mod module;
+mod pages;
 mod peers;
 mod properties;
 mod reduction;

@@ -10,6 +10,7 @@ use crate::driver::types::{
     Address, Code, HOST_MEMORY_FOR_ALL, Handle, MANAGED_BY_ALL, POOL_RELEASE_THRESHOLD, PoolProperties,
     SUCCESS,
 };
+use crate::pages;
 use crate::stream::Stream;
 use gangway_backend::{AllocationKind, DevicePtr, Error, Result, VisibleMemory};
 use std::ffi::c_void;
@@ -54,8 +55,7 @@ impl Memory {
         kind: AllocationKind,
     ) -> (&'static str, Code, Address) {
         let mut address: Address = 0;
-        let mut pointer: *mut c_void = std::ptr::null_mut();
-        let (to, to_pointer) = (&raw mut address, &raw mut pointer);
+        let to = &raw mut address;
         // SAFETY: the driver writes one address.
         let (operation, code) = unsafe {
             match kind {
@@ -66,16 +66,13 @@ impl Memory {
                     "cuMemAllocManaged",
                     context.code_within(|api| (api.memory_allocate_managed)(to, size, MANAGED_BY_ALL)),
                 ),
-                AllocationKind::Host => (
-                    "cuMemHostAlloc",
-                    context
-                        .code_within(|api| (api.memory_allocate_host)(to_pointer, size, HOST_MEMORY_FOR_ALL)),
-                ),
+                AllocationKind::Host => {
+                    let (operation, code, pointer) = pages::allocate(context, size);
+                    address = pointer.expose_provenance() as Address;
+                    (operation, code)
+                }
             }
         };
-        if kind == AllocationKind::Host {
-            address = pointer.expose_provenance() as Address;
-        }
         (operation, code, address)
     }
 
@@ -90,12 +87,9 @@ impl Memory {
                 AllocationKind::Device | AllocationKind::Shared => {
                     ("cuMemFree", context.code_within(|api| (api.memory_free)(pointer.0 as Address)))
                 }
-                AllocationKind::Host => (
-                    "cuMemFreeHost",
-                    context.code_within(|api| {
-                        (api.memory_free_host)(std::ptr::with_exposed_provenance_mut(pointer.0))
-                    }),
-                ),
+                AllocationKind::Host => {
+                    pages::free(context, std::ptr::with_exposed_provenance_mut(pointer.0))
+                }
             }
         };
         if context.frees_by_itself(code) { Ok(()) } else { context.checked(code, operation) }
@@ -215,18 +209,14 @@ fn device_address(context: &Context, pointer: *mut c_void) -> Result<DevicePtr> 
 
 /// Allocates memory of the host that the device sees. What stands in it is not said.
 pub(crate) fn allocate_visible(context: &Context, size: usize) -> Result<VisibleMemory> {
-    let mut pointer: *mut c_void = std::ptr::null_mut();
-    let to = &raw mut pointer;
-    context.within("cuMemHostAlloc", |api| {
-        // SAFETY: the driver writes one address.
-        unsafe { (api.memory_allocate_host)(to, size, HOST_MEMORY_FOR_ALL) }
-    })?;
+    let (operation, code, pointer) = pages::allocate(context, size);
+    context.checked(code, operation)?;
     let host = NonNull::new(pointer.cast::<u8>()).ok_or(Error::OutOfMemory { requested: size })?;
     match device_address(context, pointer) {
         Ok(device) => Ok(VisibleMemory { host, device }),
         Err(error) => {
             // SAFETY: allocated above.
-            let _ = context.code_within(|api| unsafe { (api.memory_free_host)(pointer) });
+            unsafe { pages::free(context, pointer) };
             Err(error)
         }
     }
@@ -238,6 +228,6 @@ pub(crate) fn allocate_visible(context: &Context, size: usize) -> Result<Visible
 /// It comes from [`allocate_visible`], and nobody uses it.
 pub(crate) unsafe fn free_visible(context: &Context, memory: VisibleMemory) -> Result<()> {
     // SAFETY: the caller's promise.
-    let code = context.code_within(|api| unsafe { (api.memory_free_host)(memory.host.as_ptr().cast()) });
-    if context.frees_by_itself(code) { Ok(()) } else { context.checked(code, "cuMemFreeHost") }
+    let (operation, code) = unsafe { pages::free(context, memory.host.as_ptr().cast()) };
+    if context.frees_by_itself(code) { Ok(()) } else { context.checked(code, operation) }
 }

@@ -6,13 +6,13 @@
 use super::served::Served;
 use gangway_backend::HostCallOutcome;
 use gangway_host_channel::{Channel, LANES, LARGEST, PIECE, PORTS, Port, Request};
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// What requests need besides the channel.
 pub trait Serve {
-    /// Runs a function on a block.
-    fn run(&self, function: u64, block: &mut [u8]) -> HostCallOutcome;
+    /// Runs a function on a block. The call was found `since`, if somebody records that.
+    fn run(&self, function: u64, block: &mut [u8], since: Option<u64>) -> HostCallOutcome;
     /// Copies from the device's memory. False: it cannot be read.
     fn fetch(&self, address: u64, block: &mut [u8]) -> bool;
     /// Copies to the device's memory. False: it cannot be written.
@@ -28,17 +28,31 @@ pub struct Reader {
     /// The doorbells as the watcher saw them last.
     seen: [AtomicU32; PORTS],
     served: [Served; PORTS],
-    calls: Vec<Mutex<Call>>,
+    calls: Vec<Call>,
 }
 
-/// The call of a warp, piece by piece.
+/// The call of a warp, piece by piece. Of the thread that serves the port, but for the lanes whose
+/// functions run: those are taken one by one, also by threads that help.
 #[derive(Default)]
 struct Call {
-    /// The last request that has been answered.
-    turn: u32,
-    lanes: u32,
-    /// One for each lane, once there is a call.
-    blocks: Vec<Block>,
+    /// The last request that has been taken up.
+    turn: AtomicU32,
+    lanes: AtomicU32,
+    /// When it was found, or 0.
+    since: AtomicU64,
+    /// Lanes whose functions nobody has begun, and how many have not ended.
+    waiting: AtomicU32,
+    unfinished: AtomicU32,
+    /// One for each lane, once there is a call. Never contended.
+    blocks: OnceLock<Box<[Mutex<Block>]>>,
+}
+
+/// Who ends a call.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ends {
+    This,
+    /// A thread that runs the function of another lane.
+    Another,
 }
 
 /// The block of a lane.
@@ -62,7 +76,7 @@ impl Reader {
             channel,
             seen: [const { AtomicU32::new(0) }; PORTS],
             served: std::array::from_fn(|_| Served::default()),
-            calls: (0..PORTS).map(|_| Mutex::default()).collect(),
+            calls: (0..PORTS).map(|_| Call::default()).collect(),
         }
     }
 
@@ -83,16 +97,43 @@ impl Reader {
         }
     }
 
+    /// The functions that device code waits for, once for each thread that does. Of other threads,
+    /// too, so that some may have ended since.
+    pub fn under_way(&self) -> Vec<u64> {
+        let ports = self.channel.doorbells.iter().zip(&self.channel.ports);
+        let waiting = ports
+            .filter(|(bell, port)| bell.load(Ordering::Acquire) != port.answered.load(Ordering::Relaxed));
+        let lanes = |port: &'static Port| {
+            let lanes = port.lanes.load(Ordering::Relaxed);
+            let calls = move |lane: &usize| lanes & 1 << lane != 0;
+            (0..LANES).filter(calls).map(|lane| port.function[lane].load(Ordering::Relaxed))
+        };
+        waiting.flat_map(|(_, port)| lanes(port)).collect()
+    }
+
     /// Serves what stands in a port, if nobody does yet; who does then looks again.
-    pub fn serve(&self, number: usize, with: &impl Serve) {
-        let served = &self.served[number];
-        if !served.begin() {
-            return;
+    pub fn serve(&self, number: usize, since: Option<u64>, with: &impl Serve) {
+        if self.served[number].begin() {
+            self.go_on(number, since, with);
         }
-        let mut call = self.calls[number].lock().unwrap_or_else(PoisonError::into_inner);
-        loop {
-            call.answer(&self.channel.doorbells[number], &self.channel.ports[number], with);
-            if served.end() {
+    }
+
+    /// Runs functions of the lanes of a port that nobody has begun: another thread is inside of one
+    /// for long.
+    pub fn help(&self, number: usize, with: &impl Serve) {
+        let (call, port) = (&self.calls[number], &self.channel.ports[number]);
+        if call.run_lanes(port, with) == Ends::This {
+            call.end(port);
+            if !self.served[number].end() {
+                self.go_on(number, None, with);
+            }
+        }
+    }
+
+    fn go_on(&self, number: usize, since: Option<u64>, with: &impl Serve) {
+        let (bell, port) = (&self.channel.doorbells[number], &self.channel.ports[number]);
+        while self.calls[number].answer(bell, port, since, with) == Ends::This {
+            if self.served[number].end() {
                 return;
             }
         }
@@ -101,41 +142,79 @@ impl Reader {
 
 impl Call {
     /// Answers a request, if there is a new one.
-    fn answer(&mut self, bell: &AtomicU32, port: &Port, with: &impl Serve) {
+    fn answer(&self, bell: &AtomicU32, port: &Port, since: Option<u64>, with: &impl Serve) -> Ends {
         let turn = bell.load(Ordering::Acquire);
-        if turn == self.turn {
-            return;
+        if turn == self.turn.load(Ordering::Relaxed) {
+            return Ends::This;
         }
-        self.turn = turn;
+        self.turn.store(turn, Ordering::Relaxed);
         let request = Request::of(port.request.load(Ordering::Relaxed));
         if let Some(Request::Begin | Request::BeginAndRun) = request {
-            self.lanes = port.lanes.load(Ordering::Relaxed);
-            self.blocks.resize_with(LANES, Block::default);
+            self.lanes.store(port.lanes.load(Ordering::Relaxed), Ordering::Relaxed);
             self.each(|lane, block| block.begin(port, lane));
         }
         match request {
             Some(Request::Begin | Request::More) => self.each(|lane, block| block.receive(port, lane)),
-            Some(Request::Run | Request::BeginAndRun) => self.each(|lane, block| {
-                block.receive(port, lane);
-                let outcome = block.run(with);
-                block.outcome = Some(outcome);
-                port.outcome[lane].store(outcome.number(), Ordering::Relaxed);
-                block.give_back(port, lane);
-            }),
+            Some(Request::Run | Request::BeginAndRun) => {
+                let lanes = self.lanes.load(Ordering::Relaxed);
+                self.since.store(since.unwrap_or(0), Ordering::Relaxed);
+                self.unfinished.store(lanes.count_ones(), Ordering::Relaxed);
+                // Who takes a lane sees what is above.
+                self.waiting.store(lanes, Ordering::Release);
+                if lanes != 0 && self.run_lanes(port, with) == Ends::Another {
+                    return Ends::Another;
+                }
+            }
             Some(Request::Next) => self.each(|lane, block| block.give_back(port, lane)),
             None => {
                 let malformed = HostCallOutcome::Malformed.number();
                 port.outcome.iter().for_each(|outcome| outcome.store(malformed, Ordering::Relaxed));
             }
         }
-        port.answered.store(turn, Ordering::Release);
+        self.end(port);
+        Ends::This
     }
 
-    fn each(&mut self, mut visit: impl FnMut(usize, &mut Block)) {
-        let mut left = self.lanes;
+    /// Runs the functions of lanes, as long as there is one that nobody has begun.
+    fn run_lanes(&self, port: &Port, with: &impl Serve) -> Ends {
+        let mut ends = Ends::Another;
+        loop {
+            let waiting = self.waiting.load(Ordering::Relaxed);
+            if waiting == 0 {
+                return ends;
+            }
+            let lane = waiting.trailing_zeros() as usize;
+            if self.waiting.fetch_and(!(1 << lane), Ordering::AcqRel) & 1 << lane == 0 {
+                continue;
+            }
+            self.with(lane, |block| {
+                block.receive(port, lane);
+                let since = self.since.load(Ordering::Relaxed);
+                let outcome = block.run((since != 0).then_some(since), with);
+                block.outcome = Some(outcome);
+                port.outcome[lane].store(outcome.number(), Ordering::Relaxed);
+                block.give_back(port, lane);
+            });
+            if self.unfinished.fetch_sub(1, Ordering::AcqRel) == 1 {
+                ends = Ends::This;
+            }
+        }
+    }
+
+    fn end(&self, port: &Port) {
+        port.answered.store(self.turn.load(Ordering::Relaxed), Ordering::Release);
+    }
+
+    fn with(&self, lane: usize, visit: impl FnOnce(&mut Block)) {
+        let blocks = self.blocks.get_or_init(|| (0..LANES).map(|_| Mutex::default()).collect());
+        visit(&mut blocks[lane].lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    fn each(&self, mut visit: impl FnMut(usize, &mut Block)) {
+        let mut left = self.lanes.load(Ordering::Relaxed);
         while left != 0 {
             let lane = left.trailing_zeros() as usize;
-            visit(lane, &mut self.blocks[lane]);
+            self.with(lane, |block| visit(lane, block));
             left &= left - 1;
         }
     }
@@ -203,19 +282,19 @@ impl Block {
     }
 
     /// Runs the function.
-    fn run(&mut self, with: &impl Serve) -> HostCallOutcome {
+    fn run(&mut self, since: Option<u64>, with: &impl Serve) -> HostCallOutcome {
         if let Some(outcome) = self.outcome {
             return outcome;
         }
         let (size, function, address) = (self.size, self.function, self.address);
         if address == 0 {
             return match self.received == size {
-                true => with.run(function, &mut self.bytes()[..size]),
+                true => with.run(function, &mut self.bytes()[..size], since),
                 false => HostCallOutcome::Malformed,
             };
         }
         let outcome = if self.reserve(size) && with.fetch(address, &mut self.bytes()[..size]) {
-            match with.run(function, &mut self.bytes()[..size]) {
+            match with.run(function, &mut self.bytes()[..size], since) {
                 HostCallOutcome::Answered if !with.give(address, &self.bytes()[..size]) => {
                     HostCallOutcome::Malformed
                 }
@@ -238,7 +317,7 @@ mod tests {
     struct All;
 
     impl Serve for All {
-        fn run(&self, _: u64, _: &mut [u8]) -> HostCallOutcome {
+        fn run(&self, _: u64, _: &mut [u8], _: Option<u64>) -> HostCallOutcome {
             HostCallOutcome::Answered
         }
 
@@ -265,10 +344,10 @@ mod tests {
         }
         channel.doorbells[3].store(1, Ordering::Release);
         let reader = Reader::new(channel);
-        reader.serve(3, &All);
+        reader.serve(3, None, &All);
         let answered = HostCallOutcome::Answered.number();
         assert!(port.outcome.iter().all(|outcome| outcome.load(Ordering::Relaxed) == answered));
-        let call = reader.calls[3].lock().unwrap();
-        assert!(call.blocks.iter().all(|block| block.data.capacity() <= KEPT / 16));
+        let blocks = reader.calls[3].blocks.get().unwrap();
+        assert!(blocks.iter().all(|block| block.lock().unwrap().data.capacity() <= KEPT / 16));
     }
 }

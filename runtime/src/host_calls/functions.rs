@@ -1,8 +1,8 @@
 //! The functions that devices can call, by number.
 
 use super::fork;
+use super::recorded::Recorded;
 use gangway_backend::HostCallOutcome;
-use gangway_trace::{Kind, Span};
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -33,6 +33,8 @@ thread_local! {
 
 pub(super) struct Function {
     run: Box<dyn Fn(&mut HostCall<'_>) + Send + Sync>,
+    /// For reports.
+    name: Box<str>,
     /// Calls that have begun and have not ended.
     calls: AtomicUsize,
 }
@@ -90,12 +92,22 @@ fn write() -> RwLockWriteGuard<'static, Functions> {
 /// Has devices find a function under a number. It may run on any thread, and on several at
 /// once. False: the number is taken.
 pub fn register(number: u64, function: impl Fn(&mut HostCall<'_>) + Send + Sync + 'static) -> bool {
+    register_as(number, &format!("number {number:#x}"), function)
+}
+
+/// Registers a function with a name for reports.
+pub(super) fn register_as(
+    number: u64,
+    name: &str,
+    function: impl Fn(&mut HostCall<'_>) + Send + Sync + 'static,
+) -> bool {
     fork::install();
     let mut functions = write();
     if functions.contains_key(&number) {
         return false;
     }
-    functions.insert(number, Arc::new(Function { run: Box::new(function), calls: AtomicUsize::new(0) }));
+    let (run, name, calls) = (Box::new(function), name.into(), AtomicUsize::new(0));
+    functions.insert(number, Arc::new(Function { run, name, calls }));
     true
 }
 
@@ -142,15 +154,21 @@ impl Drop for Running {
     }
 }
 
-/// Runs a function for a device.
-pub(super) fn run(device: i32, number: u64, block: &mut [u8]) -> HostCallOutcome {
+/// What reports call a function.
+pub(super) fn name(number: u64) -> String {
+    let functions = FUNCTIONS.read().unwrap_or_else(PoisonError::into_inner);
+    functions.get(&number).map_or_else(|| format!("number {number:#x}"), |function| function.name.to_string())
+}
+
+/// Runs a function for a device. The call was found `since`, if it had to be.
+pub(super) fn run(device: i32, number: u64, block: &mut [u8], since: Option<u64>) -> HostCallOutcome {
     let Some(running) = Running::begin(number) else {
         if let Some(tell) = ON_UNKNOWN.get() {
             tell(device, number);
         }
         return HostCallOutcome::NoSuchFunction;
     };
-    let begin = gangway_trace::enabled().then(gangway_trace::now);
+    let recorded = Recorded::begin(since);
     let bytes = block.len() as u64;
     let mut call = HostCall { device, block };
     // A panic must not reach the device's driver, nor end a worker.
@@ -158,10 +176,7 @@ pub(super) fn run(device: i32, number: u64, block: &mut [u8]) -> HostCallOutcome
         Ok(()) => HostCallOutcome::Answered,
         Err(_) => HostCallOutcome::Failed,
     };
-    if let Some(begin) = begin {
-        let span = Span::new(Kind::HostCall, device, "host call", begin);
-        gangway_trace::record(&Span { bytes, end: gangway_trace::now(), ..span });
-    }
+    recorded.end(device, &running.function.name, bytes);
     outcome
 }
 
@@ -191,7 +206,7 @@ mod tests {
             std::thread::sleep(Duration::from_millis(50));
             LEFT.store(true, Ordering::Release);
         }));
-        let caller = std::thread::spawn(move || run(0, number, &mut []));
+        let caller = std::thread::spawn(move || run(0, number, &mut [], None));
         while !ENTERED.load(Ordering::Acquire) {
             std::thread::yield_now();
         }
@@ -205,8 +220,8 @@ mod tests {
     fn a_function_takes_itself_away() {
         let number = 0x6e6f_7768_6572_6532;
         assert!(register(number, move |_| assert!(!remove(number).unwrap().wait())));
-        assert_eq!(run(0, number, &mut []), HostCallOutcome::Answered);
-        assert_eq!(run(0, number, &mut []), HostCallOutcome::NoSuchFunction);
+        assert_eq!(run(0, number, &mut [], None), HostCallOutcome::Answered);
+        assert_eq!(run(0, number, &mut [], None), HostCallOutcome::NoSuchFunction);
     }
 
     #[test]
@@ -219,7 +234,7 @@ mod tests {
                 std::thread::park();
             }
         }));
-        std::thread::spawn(move || run(0, number, &mut []));
+        std::thread::spawn(move || run(0, number, &mut [], None));
         while !STUCK.load(Ordering::Acquire) {
             std::thread::yield_now();
         }

@@ -8,17 +8,20 @@
 //!
 //! A block is used by one image, and again by another one when that has gone.
 
+use super::recorded::Recorded;
 use super::served::Taken;
 use crate::device::{Device, Opened};
 use crate::library::FunctionTable;
 use gangway_backend::{DevicePtr, Error as BackendError, Module};
-use gangway_trace::{Kind, Span};
 use std::collections::BTreeMap;
 use std::ffi::CStr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// What reports call a region that is run for a mailbox.
+pub(super) const REGION: &str = "device(ancestor: 1)";
 
 /// Words that come with a call.
 pub const WORDS: usize = 7;
@@ -134,6 +137,11 @@ impl Mailboxes {
         self.all().any(Slot::has_news)
     }
 
+    /// How many hold a call that is not answered.
+    pub(super) fn under_way(&self) -> usize {
+        self.all().filter(|slot| slot.has_call()).count()
+    }
+
     /// Takes the mailboxes with calls. For one thread at a time.
     pub(super) fn take_news(&self, found: &mut impl Extend<&'static Slot>) {
         found.extend(self.all().filter(|slot| slot.has_news() && slot.taken.take()));
@@ -202,11 +210,11 @@ impl Slot {
     }
 
     /// Serves what stands in the mailbox, for the thread that has taken it.
-    pub(super) fn serve(&self) {
+    pub(super) fn serve(&self, mut since: Option<u64>) {
         loop {
             let function = self.block.function.load(Ordering::Acquire);
             if function != 0 {
-                self.answer(function);
+                self.answer(function, since.take());
                 self.block.function.store(0, Ordering::Release);
             }
             if self.taken.leave(|| self.has_call()) {
@@ -215,18 +223,15 @@ impl Slot {
         }
     }
 
-    fn answer(&self, function: u64) {
+    fn answer(&self, function: u64, since: Option<u64>) {
         // Without one the image has gone, and its kernels with it.
         let Some(user) = self.user().clone() else { return };
         let words = std::array::from_fn(|at| self.block.words[at].load(Ordering::Relaxed));
         let host = user.functions.get(&function).copied();
         let call = MailCall { device: user.device, function, host, words };
-        let begin = gangway_trace::enabled().then(gangway_trace::now);
+        let recorded = Recorded::begin(since);
         // A panic must not end a worker, and nobody is there to be told.
         let _ = catch_unwind(AssertUnwindSafe(|| (user.serve)(&call)));
-        if let Some(begin) = begin {
-            let span = Span::new(Kind::HostCall, user.device.number(), "host call", begin);
-            gangway_trace::record(&Span { end: gangway_trace::now(), ..span });
-        }
+        recorded.end(user.device.number(), REGION, 0);
     }
 }

@@ -21,6 +21,7 @@ mod functions;
 mod loom_tests;
 mod mailboxes;
 mod named;
+mod recorded;
 mod served;
 mod system;
 mod workers;
@@ -39,6 +40,7 @@ use gangway_backend::{
     HostCalls, Module,
 };
 use gangway_host_channel::Channel;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicPtr, Ordering};
 use workers::Workers;
 
@@ -58,7 +60,7 @@ struct Memory(&'static Device);
 
 impl HostCallHandler for Service {
     fn call(&self, function: u64, block: &mut [u8]) -> HostCallOutcome {
-        functions::run(self.device, function, block)
+        functions::run(self.device, function, block, None)
     }
 
     fn ring(&self) {
@@ -69,8 +71,8 @@ impl HostCallHandler for Service {
 }
 
 impl Serve for Memory {
-    fn run(&self, function: u64, block: &mut [u8]) -> HostCallOutcome {
-        functions::run(self.0.number(), function, block)
+    fn run(&self, function: u64, block: &mut [u8], since: Option<u64>) -> HostCallOutcome {
+        functions::run(self.0.number(), function, block, since)
     }
 
     fn fetch(&self, address: u64, block: &mut [u8]) -> bool {
@@ -89,6 +91,21 @@ impl Serve for Memory {
         let copy = |stream| unsafe { opened.device.copy_to_device(to, from, block.len(), stream) };
         self.0.at_once(opened, copy).is_ok()
     }
+}
+
+/// The functions of the host that code on a device waits for, for messages.
+pub(crate) fn under_way(device: i32) -> Vec<String> {
+    let opened = system::device(device).and_then(Device::opened_if_usable);
+    let workers = opened.and_then(|opened| opened.host_calls.get()?.workers);
+    let mut counts = BTreeMap::<String, usize>::new();
+    for name in workers.map(Workers::under_way).unwrap_or_default() {
+        *counts.entry(name).or_default() += 1;
+    }
+    let line = |(name, count): (String, usize)| match count {
+        1 => name,
+        _ => format!("{name}, by {count} threads"),
+    };
+    counts.into_iter().map(line).collect()
 }
 
 impl Connection {
@@ -167,6 +184,7 @@ impl Connection {
         let Some(workers) = service.workers else {
             return Err(BackendError::Unsupported { operation: "calls of the host through memory" });
         };
+        system::serve(device);
         let held = workers.mailboxes().hold(device, opened, functions, mailbox.serve)?;
         service.begin(opened)?;
         let word = held.address().0.to_ne_bytes();

@@ -86,7 +86,7 @@ pub unsafe fn register_named(name: &str, function: Function) -> Result<(), Clash
         unsafe { function(call.block.as_mut_ptr().cast(), call.block.len()) };
         DEVICE.set(before);
     };
-    if !functions::register(number, run) {
+    if !functions::register_as(number, name, run) {
         return Err(Clash::SameNumber(format!("number {number}")));
     }
     names.insert(number, Registered { name: name.to_owned(), function: address, count: 1 });
@@ -130,7 +130,7 @@ pub fn calling_device() -> Option<i32> {
 
 /// Runs a function for code on the host, whose device number is `host`.
 pub fn call_by_host(host: i32, number: u64, block: &mut [u8]) -> HostCallOutcome {
-    functions::run(host, number, block)
+    functions::run(host, number, block, None)
 }
 
 #[cfg(test)]

@@ -2,8 +2,10 @@
 //!
 //! One of them, the watcher, looks for calls and runs their functions. Another one stands by
 //! while there are calls: if a function takes long, it becomes the watcher, and the first one
-//! only finishes what it runs. So a short function costs no change of threads, and one that
-//! never returns blocks its caller alone.
+//! only finishes what it runs. The functions of the other lanes of that port are run by the new
+//! watcher first. So a short function costs no change of threads, and one that never returns
+//! holds no other function up. Only the lanes of its warp have no answer before it returns, as a warp
+//! has one answer for all.
 //!
 //! The watcher looks for a while and then sleeps: until the device rings, or where it does
 //! not, for a time that grows while nothing arrives. Looking does not pay where it keeps the
@@ -12,7 +14,8 @@
 
 use super::bell::Bell;
 use super::channel::{Reader, Serve};
-use super::mailboxes::{Mailboxes, Slot};
+use super::functions;
+use super::mailboxes::{Mailboxes, REGION, Slot};
 use crate::sync::spin_hint;
 use gangway_backend::DevicePtr;
 use gangway_host_channel::Channel;
@@ -95,22 +98,37 @@ struct Crew {
     standing_by: bool,
     /// Where there is news that nobody serves yet.
     found: VecDeque<News>,
+    /// The port that the watcher serves.
+    serving: Option<usize>,
 }
 
-/// Where there is news.
+/// Something to do.
 #[derive(Clone, Copy)]
-enum News {
-    /// In a port of the channel.
+struct News {
+    place: Place,
+    /// When it was found, if somebody records that.
+    since: Option<u64>,
+}
+
+#[derive(Clone, Copy)]
+enum Place {
+    /// A port of the channel.
     Port(usize),
+    /// Lanes of a port, of which one holds the thread up that serves it.
+    Lanes(usize),
     Mailbox(&'static Slot),
 }
 
 /// Collects news of one kind.
-struct Found<'f, T>(&'f mut VecDeque<News>, fn(T) -> News);
+struct Found<'f, T>(&'f mut VecDeque<News>, fn(T) -> Place);
 
 impl<T> Extend<T> for Found<'_, T> {
     fn extend<I: IntoIterator<Item = T>>(&mut self, found: I) {
-        self.0.extend(found.into_iter().map(self.1));
+        let (place, mut since) = (self.1, None);
+        self.0.extend(found.into_iter().map(|at| {
+            since = since.or_else(|| gangway_trace::enabled().then(gangway_trace::now));
+            News { place: place(at), since }
+        }));
     }
 }
 
@@ -141,6 +159,13 @@ impl<S: Serve + Sync + Send> Workers<S> {
     /// Has a channel served. False: there is one.
     pub(super) fn open(&self, channel: &'static Channel, device: DevicePtr) -> bool {
         self.channel.set((Reader::new(channel), device)).is_ok()
+    }
+
+    /// What device code waits for, for messages: each function once for each thread.
+    pub(super) fn under_way(&self) -> Vec<String> {
+        let ports = self.channel.get().map(|(reader, _)| reader.under_way()).unwrap_or_default();
+        let regions = std::iter::repeat_n(REGION.to_owned(), self.mailboxes.under_way());
+        ports.into_iter().map(functions::name).chain(regions).collect()
     }
 
     pub(super) fn mailboxes(&self) -> &Mailboxes {
@@ -175,21 +200,20 @@ impl<S: Serve + Sync + Send> Workers<S> {
     }
 
     fn serve(&self, news: News) {
-        match news {
-            News::Port(port) => {
-                if let Some((reader, _)) = self.channel.get() {
-                    reader.serve(port, &self.serve);
-                }
-            }
-            News::Mailbox(slot) => slot.serve(),
+        let reader = self.channel.get().map(|(reader, _)| reader);
+        match (news.place, reader) {
+            (Place::Port(port), Some(reader)) => reader.serve(port, news.since, &self.serve),
+            (Place::Lanes(port), Some(reader)) => reader.help(port, &self.serve),
+            (Place::Mailbox(slot), _) => slot.serve(news.since),
+            (Place::Port(_) | Place::Lanes(_), None) => {}
         }
     }
 
     fn take_news(&self, found: &mut VecDeque<News>) {
         if let Some((reader, _)) = self.channel.get() {
-            reader.take_news(&mut Found(found, News::Port));
+            reader.take_news(&mut Found(found, Place::Port));
         }
-        self.mailboxes.take_news(&mut Found(found, News::Mailbox));
+        self.mailboxes.take_news(&mut Found(found, Place::Mailbox));
     }
 
     /// Watches or stands by. False: there is enough of both.
@@ -225,6 +249,10 @@ impl<S: Serve + Sync + Send> Workers<S> {
                 }
                 crew.found.append(&mut found);
                 let Some(news) = crew.found.pop_front() else { break };
+                crew.serving = match news.place {
+                    Place::Port(port) | Place::Lanes(port) => Some(port),
+                    Place::Mailbox(_) => None,
+                };
                 self.steps.fetch_add(1, Ordering::Relaxed);
                 if !self.alert.load(Ordering::Relaxed) {
                     self.call_up(&mut crew);
@@ -270,6 +298,9 @@ impl<S: Serve + Sync + Send> Workers<S> {
                 crew.standing_by = false;
                 crew.watched = true;
                 crew.watch += 1;
+                if let Some(port) = crew.serving.take() {
+                    crew.found.push_front(News { place: Place::Lanes(port), since: None });
+                }
                 // The other one's function no longer counts.
                 self.steps.fetch_add(steps % 2, Ordering::Relaxed);
                 self.alert.store(false, Ordering::Relaxed);

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 
 use crate::json::Quoted;
 use crate::recording::{Event, Key, Note, Recording};
-use crate::{Shape, lanes, name};
+use crate::{Kind, Shape, lanes, name};
 
 pub fn write(recording: &Recording, out: &mut dyn Write) -> io::Result<()> {
     write!(
@@ -89,13 +89,14 @@ impl Lines<'_> {
         let shown: &str = if pretty.is_empty() { key.kind.label() } else { &pretty };
         write!(
             self.out,
-            "{{\"ph\":\"X\",\"name\":{},\"cat\":\"{}\",\"pid\":{process},\"tid\":{thread},\"ts\":{},\"dur\":{},\"args\":{{\"device\":{},\"bytes\":{}",
+            "{{\"ph\":\"X\",\"name\":{},\"cat\":\"{}\",\"pid\":{process},\"tid\":{thread},\"ts\":{},\"dur\":{},\"args\":{{\"device\":{},\"{}\":{}",
             Quoted(shown),
             key.kind.label(),
             Microseconds(event.start),
             Microseconds(event.duration),
             key.device,
-            event.bytes,
+            if key.kind == Kind::HostCall { "waited_ns" } else { "bytes" },
+            event.measure,
         )?;
         if *pretty != *key.name {
             write!(self.out, ",\"symbol\":{}", Quoted(&key.name))?;
@@ -128,8 +129,8 @@ impl std::fmt::Display for Microseconds {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Lane;
     use crate::recording::{Place, Sums, Thread, Track};
-    use crate::{Kind, Lane};
 
     fn recording() -> Recording {
         let key = |kind, device, name: &str| Key {
@@ -141,7 +142,7 @@ mod tests {
                 .then_some(Shape { grid: [40, 2, 1], block: [256, 1, 1] }),
             detail: "".into(),
         };
-        let on = |start, duration, key, track| Event { start, duration, bytes: 64, key, track };
+        let on = |start, duration, key, track| Event { start, duration, measure: 64, key, track };
         let event = |start, duration, key, thread| on(start, duration, key, Track::of(Lane::Thread, thread));
         let stream = |id, default| Track::of(Lane::Stream { id, default }, 0);
         Recording {

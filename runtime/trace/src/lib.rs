@@ -165,7 +165,8 @@ pub struct Span<'a> {
     pub start: u64,
     /// [`now`] when it ended.
     pub end: u64,
-    /// Nanoseconds of it in which it waited for a device: the report has them apart.
+    /// Nanoseconds of it in which it waited: a call of the driver for a device, a host call, before
+    /// anything else, for a thread that serves it. The report has them apart.
     pub waited: u64,
 }
 

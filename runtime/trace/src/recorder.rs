@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use hashbrown::HashTable;
 
 use crate::recording::{Event, Key, Note, Recording, Sums, Thread, Track};
-use crate::{ENABLED, Report, Request, Span, ending, fork, now, output};
+use crate::{ENABLED, Kind, Report, Request, Span, ending, fork, now, output};
 
 /// Spans that a trace keeps: 32 MiB of them.
 pub const DEFAULT_EVENT_LIMIT: u64 = 1 << 20;
@@ -205,7 +205,14 @@ impl Local {
         buffer.rows[key as usize].1.add(duration, span.waited, span.bytes);
         if tracing {
             let track = Track::of(span.lane, self.thread);
-            buffer.push(Event { start: span.start, duration, bytes: span.bytes, key, track });
+            // Host calls wait while others are served on their thread: what a trace has of one thread
+            // has to nest.
+            let (waited, measure) = match span.kind {
+                Kind::HostCall => (span.waited.min(duration), span.waited),
+                _ => (0, span.bytes),
+            };
+            let (start, duration) = (span.start + waited, duration - waited);
+            buffer.push(Event { start, duration, measure, key, track });
         }
     }
 }

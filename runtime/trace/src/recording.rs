@@ -80,7 +80,7 @@ impl std::fmt::Display for Place {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sums {
     pub count: u64,
-    /// Without what was waited for a device; so are the shortest and the longest.
+    /// Without what was waited; so are the shortest and the longest.
     pub time: u64,
     pub waited: u64,
     pub min: u64,
@@ -112,7 +112,8 @@ impl Sums {
 pub struct Event {
     pub start: u64,
     pub duration: u64,
-    pub bytes: u64,
+    /// Bytes; of a host call, the nanoseconds before it in which it waited.
+    pub measure: u64,
     pub key: u32,
     pub track: Track,
 }

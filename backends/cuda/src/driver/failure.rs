@@ -17,6 +17,7 @@ pub(crate) const INVALID_HANDLE: Code = 400;
 pub(crate) const NOT_FOUND: Code = 500;
 pub(crate) const NOT_READY: Code = 600;
 pub(crate) const HOST_MEMORY_ALREADY_REGISTERED: Code = 712;
+pub(crate) const NOT_SUPPORTED: Code = 801;
 
 /// Whether a code comes from a kernel that has been running: no later operation of the
 /// context can succeed, and each of them answers it again.

@@ -8,7 +8,7 @@ mod fortran;
 mod process;
 mod streams;
 
-use super::functions::{HostCall, register};
+use super::functions::{HostCall, register_as};
 use crate::device::Device;
 use gangway_system::{FUNCTION, HEADER, Operation};
 use std::collections::BTreeMap;
@@ -24,12 +24,12 @@ static DEVICES: Mutex<BTreeMap<i32, &'static Device>> = Mutex::new(BTreeMap::new
 pub(super) fn serve(device: &'static Device) {
     static REGISTERED: Once = Once::new();
     REGISTERED.call_once(|| {
-        register(FUNCTION, answer);
+        register_as(FUNCTION, "the C library", answer);
     });
     DEVICES.lock().unwrap_or_else(PoisonError::into_inner).insert(device.number(), device);
 }
 
-fn device(number: i32) -> Option<&'static Device> {
+pub(super) fn device(number: i32) -> Option<&'static Device> {
     DEVICES.lock().unwrap_or_else(PoisonError::into_inner).get(&number).copied()
 }
 

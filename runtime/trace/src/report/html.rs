@@ -75,7 +75,7 @@ fn write_data(out: &mut String, recording: &Recording, trace: Option<&Path>) -> 
         room -= shown;
         for (number, event) in lane.events[..shown].iter().enumerate() {
             let separator = if number == 0 { "" } else { "," };
-            write!(out, "{separator}[{},{},{},{}]", event.key, event.start, event.duration, event.bytes)?;
+            write!(out, "{separator}[{},{},{},{}]", event.key, event.start, event.duration, event.measure)?;
         }
         out.push_str("]}");
     }
@@ -109,7 +109,7 @@ mod tests {
         let mut recording = on_virtual_gpu();
         recording.program = "</script><b>".into();
         let event =
-            |start, key| Event { start, duration: 10, bytes: 4, key, track: Track::of(Lane::Thread, 3) };
+            |start, key| Event { start, duration: 10, measure: 4, key, track: Track::of(Lane::Thread, 3) };
         recording.events = vec![event(20, 0), event(25, 0), event(5, 3)];
         let page = parsed(&recording);
         assert_eq!(page["report"]["program"], "</script><b>");
@@ -127,7 +127,7 @@ mod tests {
         let mut recording = recording();
         let track = Track::of(Lane::Thread, 0);
         recording.events = (0..SPANS as u64 + 5)
-            .map(|start| Event { start: start * 2, duration: 1, bytes: 0, key: 0, track })
+            .map(|start| Event { start: start * 2, duration: 1, measure: 0, key: 0, track })
             .collect();
         assert_eq!(recording.rows[0].0.kind, Kind::Kernel);
         let page = parsed(&recording);

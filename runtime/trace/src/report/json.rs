@@ -43,6 +43,18 @@ pub fn json(recording: &Recording, trace: Option<&Path>) -> String {
             sums.time,
         )
     });
+    let host_calls = array(&summary.host_calls, |(key, sums): &Row<'_>| {
+        format!(
+            "\"function\":{},\"device\":{},\"count\":{},\"bytes\":{},\"time_ns\":{},\"max_ns\":{},\"waited_ns\":{}",
+            Quoted(&key.name),
+            key.device,
+            sums.count,
+            sums.bytes,
+            sums.time,
+            sums.max,
+            sums.waited,
+        )
+    });
     let calls = array(&summary.calls, |(key, sums): &Row<'_>| {
         format!(
             "\"function\":{},\"count\":{},\"time_ns\":{},\"max_ns\":{},\"waited_ns\":{}",
@@ -65,7 +77,7 @@ pub fn json(recording: &Recording, trace: Option<&Path>) -> String {
         ),
     };
     format!(
-        "{{\"format\":\"gangway-report\",\"version\":1,\"program\":{},\"pid\":{},\"elapsed_ns\":{},\n\"kernels\":{kernels},\n\"on_host\":{on_host},\n\"transfers\":{transfers},\n\"operations\":{operations},\n\"calls\":{calls},\n\"totals\":{{\"launches\":{},\"kernel_time_ns\":{},\"transfers\":{},\"transfer_bytes\":{},\"transfer_time_ns\":{},\"on_host\":{}}},\n\"notes\":{notes},\n\"trace\":{trace}}}\n",
+        "{{\"format\":\"gangway-report\",\"version\":1,\"program\":{},\"pid\":{},\"elapsed_ns\":{},\n\"kernels\":{kernels},\n\"on_host\":{on_host},\n\"transfers\":{transfers},\n\"operations\":{operations},\n\"host_calls\":{host_calls},\n\"calls\":{calls},\n\"totals\":{{\"launches\":{},\"kernel_time_ns\":{},\"transfers\":{},\"transfer_bytes\":{},\"transfer_time_ns\":{},\"on_host\":{}}},\n\"notes\":{notes},\n\"trace\":{trace}}}\n",
         Quoted(&recording.program),
         recording.pid,
         recording.elapsed,

@@ -25,6 +25,8 @@ struct Summary<'a> {
     transfers: Vec<Row<'a>>,
     /// Joined over names and locations: a row per operation and device.
     operations: Vec<Row<'a>>,
+    /// A row per function and device.
+    host_calls: Vec<Row<'a>>,
     /// Regions that the host ran: a row per region and reason.
     on_host: Vec<Row<'a>>,
     /// Calls of the driver's functions.
@@ -45,7 +47,7 @@ impl<'a> Summary<'a> {
         let mut kernels: BTreeMap<_, Kernel<'a>> = BTreeMap::new();
         let mut transfers = BTreeMap::new();
         let mut operations = BTreeMap::new();
-        let (mut on_host, mut calls) = (Vec::new(), Vec::new());
+        let (mut on_host, mut calls, mut host_calls) = (Vec::new(), Vec::new(), Vec::new());
         for (key, sums) in &recording.rows {
             let joined = match key.kind {
                 Kind::Kernel => {
@@ -63,6 +65,10 @@ impl<'a> Summary<'a> {
                     calls.push((key, *sums));
                     continue;
                 }
+                Kind::HostCall => {
+                    host_calls.push((key, *sums));
+                    continue;
+                }
                 Kind::ToDevice | Kind::FromDevice | Kind::DeviceToDevice => {
                     transfers.entry((key.kind, key.device, &*key.name))
                 }
@@ -72,8 +78,7 @@ impl<'a> Summary<'a> {
                 | Kind::DataEnd
                 | Kind::Update
                 | Kind::LoadImage
-                | Kind::Compile
-                | Kind::HostCall => operations.entry((key.kind, key.device, "")),
+                | Kind::Compile => operations.entry((key.kind, key.device, "")),
             };
             joined.or_insert((key, Sums::NONE)).1.merge(sums);
         }
@@ -88,6 +93,7 @@ impl<'a> Summary<'a> {
             kernels,
             transfers: by_time(transfers.into_values().collect()),
             operations: by_time(operations.into_values().collect()),
+            host_calls: by_time(host_calls),
             on_host,
             calls: by_time(calls),
         }
@@ -156,6 +162,11 @@ pub(super) mod tests {
             (key(Kind::FromDevice, 0, "", 0), sums(3, 0, 0, 0, 24)),
             (key(Kind::Allocate, 0, "field", 33), sums(2, 5_000, 2_000, 3_000, 16 << 20)),
             (key(Kind::LoadImage, 0, "", 0), sums(1, 130_000, 130_000, 130_000, 0)),
+            (
+                key(Kind::HostCall, 0, "write_checkpoint", 0),
+                Sums { waited: 30_000, ..sums(20, 400_000, 10_000, 50_000, 1280) },
+            ),
+            (key(Kind::HostCall, 1, "write_checkpoint", 0), sums(1, 9_000, 9_000, 9_000, 0)),
         ];
         Recording {
             program: "heat".into(),
@@ -236,6 +247,9 @@ pub(super) mod tests {
         assert_eq!(parsed["kernels"][1]["name"], "heat::norm:60");
         assert_eq!(parsed["transfers"][0]["bytes"], 16 << 20);
         assert_eq!(parsed["operations"][0]["operation"], "load_image");
+        let calls = &parsed["host_calls"][0];
+        assert_eq!((&calls["function"], &calls["count"]), (&"write_checkpoint".into(), &20.into()));
+        assert_eq!((&calls["time_ns"], &calls["waited_ns"]), (&400_000.into(), &30_000.into()));
         assert_eq!(parsed["totals"]["launches"], 1010);
         assert_eq!(parsed["totals"]["transfer_bytes"], (16 << 20) + 24);
         assert!(parsed["trace"].is_null());

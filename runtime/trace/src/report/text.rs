@@ -23,6 +23,7 @@ pub fn text(recording: &Recording, trace: Option<&Path>) -> String {
     section("on the host", summary.on_host_table());
     section("transfers", summary.transfer_table());
     section("operations", summary.operation_table());
+    section("host calls", summary.host_call_table());
     section("calls of the driver", summary.call_table());
     let _ = writeln!(out, "\n{}", summary.totals_line());
     for note in &recording.notes {
@@ -141,6 +142,30 @@ impl Summary<'_> {
                 sums.count.to_string(),
                 if sums.bytes == 0 { "-".to_owned() } else { bytes(sums.bytes) },
                 time(sums.time),
+            ]);
+        }
+        table
+    }
+
+    fn host_call_table(&self) -> Table {
+        let mut table = Table::new(&[
+            ("function", Left),
+            ("device", Right),
+            ("count", Right),
+            ("size", Right),
+            ("time", Right),
+            ("longest", Right),
+            ("waited", Right),
+        ]);
+        for (key, sums) in &self.host_calls {
+            table.row([
+                key.name.to_string(),
+                device(key.device),
+                sums.count.to_string(),
+                if sums.bytes == 0 { "-".to_owned() } else { bytes(sums.bytes) },
+                time(sums.time),
+                time(sums.max),
+                if sums.waited == 0 { "-".to_owned() } else { time(sums.waited) },
             ]);
         }
         table
