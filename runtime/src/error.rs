@@ -76,6 +76,11 @@ pub enum ErrorKind {
     },
     /// The image lacks the region's kernel.
     NoKernel(gangway_backend::Error),
+    /// No memory is there: the range begins at null, or ends beyond the last address.
+    NoMemory {
+        /// The range.
+        wanted: HostRange,
+    },
     /// The item overlaps mapped storage without being inside it.
     PartlyPresent {
         /// The item.
@@ -349,6 +354,17 @@ impl fmt::Display for ErrorKind {
                  help: the library it is in may have been closed"
             ),
             Self::NoKernel(source) => write!(f, "the target region's kernel is missing: {source}"),
+            Self::NoMemory { wanted } if wanted.begin == 0 => write!(
+                f,
+                "{wanted} cannot be mapped: its address is null\n  \
+                 help: let the pointer point to data before, or give the section the length 0"
+            ),
+            Self::NoMemory { wanted } => write!(
+                f,
+                "{wanted} cannot be mapped: no memory is so large; as a signed number the size is {}\n  \
+                 help: check how the length of the section is computed",
+                wanted.size.cast_signed()
+            ),
             Self::PartlyPresent { wanted, mapped } => write!(
                 f,
                 "{wanted} is only partly present on the device\n  already mapped: {mapped}\n  \

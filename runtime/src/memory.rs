@@ -309,6 +309,10 @@ pub fn associate(
     size: usize,
     site: &Site,
 ) -> Result<()> {
+    let wanted = HostRange { begin: host, size, label: Label::NONE };
+    if host.checked_add(size).is_none() {
+        return Err(Error::new(ErrorKind::NoMemory { wanted }, device.number(), site.location()));
+    }
     let step = || Step::Associate { host, device: storage, size };
     let insert = || {
         device.table.insert(&NewEntry {
@@ -338,7 +342,6 @@ pub fn associate(
         size: entry.host_end() - entry.host_begin(),
         label: entry.label(),
     };
-    let wanted = HostRange { begin: host, size, label: Label::NONE };
     Err(Error::new(ErrorKind::AlreadyMapped { wanted, mapped }, device.number(), site.location()))
 }
 

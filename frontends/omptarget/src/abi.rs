@@ -163,6 +163,8 @@ pub mod entry_flags {
     pub const REQUIRES: u32 = 0x10;
     /// The virtual table of a class that is used in a target region.
     pub const INDIRECT_VTABLE: u32 = 0x20;
+    /// All of them.
+    pub const ALL: u32 = 0x3f;
 }
 
 /// A device image and the entries that go with it.

@@ -115,10 +115,12 @@ unsafe fn read_entries(descriptor: &BinaryDescriptor) -> (Vec<HostEntry>, Vec<u6
         }
     };
     // The present layout begins with eight zero bytes where the older one has an
-    // address, which tells them apart.
+    // address, which tells them apart. If these are damaged, the next ones still tell: they would
+    // be a name's address in the first pages of memory.
     // SAFETY: the caller's promise.
     unsafe {
-        if (*begin).reserved == 0 {
+        let OffloadEntry { reserved, version, kind, flags, .. } = *begin;
+        if reserved == 0 || (version == 1 && kind == KIND_OPENMP && flags <= entry_flags::ALL) {
             let table = std::slice::from_raw_parts(begin, size / size_of::<OffloadEntry>());
             for entry in table.iter().filter(|entry| entry.kind == KIND_OPENMP) {
                 add(entry.address, entry.name, entry.size, entry.flags, entry.data);

@@ -36,5 +36,5 @@ pub fn terminate(error: &Error) -> ! {
 }
 
 fn interval(range: &HostRange) -> String {
-    format!("[{:#x}..{:#x})", range.begin, range.begin + range.size)
+    format!("[{:#x}..{:#x})", range.begin, range.begin.wrapping_add(range.size))
 }

@@ -233,7 +233,21 @@ pub(crate) unsafe fn rectangle<'a>(
         return Err(FAILURE);
     }
     // SAFETY: the caller's promise.
-    Ok(arrays.map(|array| unsafe { std::slice::from_raw_parts(array, dimensions as usize) }))
+    let arrays = arrays.map(|array| unsafe { std::slice::from_raw_parts(array, dimensions as usize) });
+    if has_bytes(element, &arrays) { Ok(arrays) } else { Err(FAILURE) }
+}
+
+/// Whether the places that a rectangular copy reads and writes have byte offsets at all.
+fn has_bytes(element: usize, [extent, to_offset, from_offset, to, from]: &Rectangle<'_>) -> bool {
+    let fits = |offset: &[usize], dimensions: &[usize]| {
+        let reach = |((extent, offset), size): ((&usize, &usize), &usize)| {
+            extent.checked_add(*offset).map(|end| end.max(*size))
+        };
+        let mut reaches = extent.iter().zip(offset).zip(dimensions).map(reach);
+        let bytes = reaches.try_fold(element, |bytes, reach| bytes.checked_mul(reach?.max(1)));
+        bytes.is_some_and(|bytes| isize::try_from(bytes).is_ok())
+    };
+    fits(to_offset, to) && fits(from_offset, from)
 }
 
 /// Copies a rectangular subvolume whose arguments have been checked.

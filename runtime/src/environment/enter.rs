@@ -411,6 +411,7 @@ impl Work {
     /// one. `None`: another thread was faster.
     fn create(&mut self, wanted: &Wanted, version: usize) -> Result<Option<EntryRef<'static>>> {
         let Wanted { begin, size, padding, label, .. } = *wanted;
+        self.check_memory(wanted)?;
         let new = NewEntry {
             host_begin: begin,
             size,
@@ -454,6 +455,17 @@ impl Work {
             return Err(error);
         }
         Ok(Some(entry))
+    }
+
+    /// A range that ends beyond the last address is no range, and data at null can neither be
+    /// read nor written.
+    #[inline]
+    fn check_memory(&self, wanted: &Wanted) -> Result<()> {
+        let copied = wanted.kind.has(MapKind::TO | MapKind::FROM) && wanted.size != 0;
+        if (wanted.begin != 0 || !copied) && wanted.begin.checked_add(wanted.size).is_some() {
+            return Ok(());
+        }
+        Err(self.fail(ErrorKind::NoMemory { wanted: wanted.range() }))
     }
 
     /// Gives a new entry device memory of its own.

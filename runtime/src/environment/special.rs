@@ -75,7 +75,7 @@ impl Work {
         let wanted = Wanted {
             begin,
             base: item.base,
-            size: end - begin,
+            size: end.wrapping_sub(begin),
             padding: structure_padding(item.base, begin),
             label: item.label,
             kind: item.kind,

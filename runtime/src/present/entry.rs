@@ -399,7 +399,7 @@ impl<'t> EntryRef<'t> {
     #[inline]
     #[must_use]
     pub fn part_of(self, begin: usize, size: usize) -> (usize, usize) {
-        let end = (begin + size).min(self.host_end());
+        let end = begin.saturating_add(size).min(self.host_end());
         let begin = begin.max(self.host_begin());
         (begin, end.saturating_sub(begin))
     }

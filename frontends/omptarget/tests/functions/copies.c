@@ -82,6 +82,16 @@ int main(int argc, char **argv) {
   CHECK(omp_target_memcpy_rect(target, source, 0, 3, three, origin, origin, cube, cube, host, host) != 0);
   CHECK(omp_target_memcpy_rect(target, source, 4, 0, three, origin, origin, cube, cube, host, host) != 0);
   CHECK(omp_target_memcpy_rect(target, source, 4, 3, 0, origin, origin, cube, cube, host, host) != 0);
+  // Volumes whose bytes no number can count.
+  size_t vast[] = {(size_t)1 << 40, (size_t)1 << 40, 2}, last[] = {SIZE_MAX, 0, 0}, wrapping[] = {2, 0, 0};
+  clear();
+  CHECK(omp_target_memcpy_rect(target, source, 4, 3, three, origin, origin, vast, cube, host, host) != 0);
+  CHECK(omp_target_memcpy_rect(target, source, 4, 3, three, origin, origin, cube, vast, host, host) != 0);
+  CHECK(omp_target_memcpy_rect(target, source, 4, 3, vast, origin, origin, cube, cube, host, host) != 0);
+  CHECK(omp_target_memcpy_rect(target, source, 4, 3, three, last, origin, cube, cube, host, host) != 0);
+  CHECK(omp_target_memcpy_rect(target, source, 4, 3, three, origin, last, cube, cube, 0, host) != 0);
+  CHECK(omp_target_memcpy_rect(target, source, SIZE_MAX, 1, wrapping, origin, origin, cube, cube, host, host) != 0);
+  CHECK(target[0] == -1);
   CHECK(omp_target_memcpy_rect_async(target, source, 4, 0, three, origin, origin, cube, cube, host, host, 0, 0) !=
         0);
   CHECK(omp_target_memcpy_rect_async(target, source, 0, 3, three, origin, origin, cube, cube, host, host, 0, 0) !=
