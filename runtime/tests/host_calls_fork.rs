@@ -5,13 +5,13 @@ use gangway_runtime::host_calls::{Removal, call_by_host, number, register_named,
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-unsafe extern "C" fn answer(block: *mut c_void, size: usize) {
+unsafe extern "C-unwind" fn answer(block: *mut c_void, size: usize) {
     assert_eq!(size, 1);
     // SAFETY: the callers below pass a byte.
     unsafe { *block.cast::<u8>() += 1 };
 }
 
-unsafe extern "C" fn waits(_: *mut c_void, _: usize) {
+unsafe extern "C-unwind" fn waits(_: *mut c_void, _: usize) {
     while !OVER.load(Ordering::Acquire) {
         std::thread::yield_now();
     }

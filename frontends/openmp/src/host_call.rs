@@ -4,6 +4,7 @@ use crate::devices::omp_get_initial_device;
 use crate::guard::guard;
 use crate::host::Host;
 use crate::message::print_line;
+use crate::policy;
 use crate::repeats;
 use gangway_backend::HostCallOutcome;
 use gangway_runtime::host_calls::{self, Clash, Removal};
@@ -48,6 +49,7 @@ pub unsafe extern "C" fn gangway_register_host_function(
             return -1;
         };
         host_calls::on_unknown(tell_unknown);
+        host_calls::on_left(tell_left);
         // SAFETY: the caller's promise.
         let clash = match unsafe { host_calls::register_named(&name, function) } {
             Ok(()) => return 0,
@@ -97,6 +99,14 @@ pub unsafe extern "C" fn gangway_unregister_host_function(
 unsafe fn text(name: *const c_char) -> Option<String> {
     // SAFETY: the caller's promise.
     (!name.is_null()).then(|| unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned())
+}
+
+/// A function has not returned to its caller.
+fn tell_left(name: &str) -> ! {
+    policy::mistake(format_args!(
+        "the host function `{name}`, which device code has called, is left by an exception or by the end of \
+         its thread, so that its caller has no answer; catch exceptions in the function"
+    ))
 }
 
 /// Says, once for each number, that nobody has registered what code calls.

@@ -30,7 +30,8 @@ pub use functions::{HostCall, OnUnknown, Removed, on_unknown, register, remove, 
 pub(crate) use mailboxes::Held;
 pub use mailboxes::{MailCall, Mailbox};
 pub use named::{
-    Clash, Function, Removal, call_by_host, calling_device, names, number, register_named, unregister_named,
+    Clash, Function, OnLeft, Removal, call_by_host, calling_device, names, number, on_left, register_named,
+    unregister_named,
 };
 
 use crate::device::{Device, Opened};

@@ -8,10 +8,34 @@ use gangway_backend::HostCallOutcome;
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::ffi::c_void;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// A function of a program's: it gets a block in memory of the host, and its size.
-pub type Function = unsafe extern "C" fn(block: *mut c_void, size: usize);
+/// A function of a program's: it gets a block in memory of the host, and its size. An exception that
+/// leaves it does not leave the process ([`on_left`]).
+pub type Function = unsafe extern "C-unwind" fn(block: *mut c_void, size: usize);
+
+/// Who ends the process when a function of this name is left otherwise than by its return.
+pub type OnLeft = fn(name: &str) -> !;
+
+static ON_LEFT: OnceLock<OnLeft> = OnceLock::new();
+
+/// Has somebody told of functions that an exception leaves, or the end of their thread: their
+/// callers would wait for ever, and nobody may unwind through this library. The first one stays.
+pub fn on_left(tell: OnLeft) {
+    let _ = ON_LEFT.set(tell);
+}
+
+/// A function that runs. Forgotten when it returns.
+struct Inside<'n>(&'n str);
+
+impl Drop for Inside<'_> {
+    fn drop(&mut self) {
+        if let Some(tell) = ON_LEFT.get() {
+            tell(self.0);
+        }
+        std::process::abort();
+    }
+}
 
 /// One of them.
 pub(super) struct Registered {
@@ -80,10 +104,13 @@ pub unsafe fn register_named(name: &str, function: Function) -> Result<(), Clash
         registered.count += 1;
         return Ok(());
     }
+    let own_name = name.to_owned();
     let run = move |call: &mut functions::HostCall<'_>| {
         let before = DEVICE.replace(Some(call.device));
+        let inside = Inside(&own_name);
         // SAFETY: the caller's promise; the block is the call's alone.
         unsafe { function(call.block.as_mut_ptr().cast(), call.block.len()) };
+        std::mem::forget(inside);
         DEVICE.set(before);
     };
     if !functions::register_as(number, name, run) {
@@ -137,9 +164,9 @@ pub fn call_by_host(host: i32, number: u64, block: &mut [u8]) -> HostCallOutcome
 mod tests {
     use super::*;
 
-    unsafe extern "C" fn one(_: *mut c_void, _: usize) {}
+    unsafe extern "C-unwind" fn one(_: *mut c_void, _: usize) {}
 
-    unsafe extern "C" fn device(block: *mut c_void, size: usize) {
+    unsafe extern "C-unwind" fn device(block: *mut c_void, size: usize) {
         assert_eq!(size, 4);
         // SAFETY: the test passes a number.
         unsafe { block.cast::<i32>().write(calling_device().unwrap()) };

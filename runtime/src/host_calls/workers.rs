@@ -8,7 +8,8 @@
 //! has one answer for all.
 //!
 //! The watcher looks for a while and then sleeps: until the device rings, or where it does
-//! not, for a time that grows while nothing arrives. Looking does not pay where it keeps the
+//! not, for a part of the time since the last call. So a call is answered late by a small part of what
+//! has passed since the one before it, and nobody looks often for what does not come. Looking does not pay where it keeps the
 //! device's own threads from their processor, so that they ring as soon as it sleeps
 //! ([`Patience`]).
 
@@ -31,8 +32,9 @@ const LOOKING: Duration = Duration::from_micros(50);
 /// sleeps before it tries to look again.
 const IN_VAIN: u32 = 4;
 const SLEEPS: u32 = 64;
-/// The first sleep, and the longest, where the device does not ring.
-const SHORTEST: Duration = Duration::from_micros(20);
+/// Where the device does not ring, this part of the time since the last call is slept, and so
+/// long at most: then the watcher takes a third of a percent of a processor.
+const PART: u32 = 16;
 const LONGEST: Duration = Duration::from_millis(1);
 /// As long as a device that rings is believed to have nothing: a ring is never lost, so this
 /// only bounds what a faulty device costs.
@@ -187,7 +189,14 @@ impl<S: Serve + Sync + Send> Workers<S> {
 
     fn start(&'static self) -> io::Result<()> {
         let builder = std::thread::Builder::new().name("gangway-calls".to_owned());
-        builder.spawn(|| while self.take_part() {}).map(drop)
+        let rings = self.rings;
+        let take_part = move || {
+            if !rings {
+                sleep_exactly();
+            }
+            while self.take_part() {}
+        };
+        builder.spawn(take_part).map(drop)
     }
 
     /// Something may have arrived.
@@ -318,7 +327,6 @@ impl<S: Serve + Sync + Send> Workers<S> {
 
     /// Looks until there is something.
     fn look(&self, found: &mut VecDeque<News>, patience: &mut Patience) {
-        let mut sleep = SHORTEST;
         let begin = Instant::now();
         let mut looking = patience.looks();
         loop {
@@ -337,20 +345,47 @@ impl<S: Serve + Sync + Send> Workers<S> {
                 looking = begin.elapsed() < LOOKING;
                 continue;
             }
-            let most = if self.rings { RUNG } else { sleep };
+            let most = if self.rings { RUNG } else { nap(begin.elapsed()) };
             let asleep = Instant::now();
             self.bell.sleep(most);
             if self.rings {
                 patience.slept(asleep.elapsed() < LOOKING);
             }
-            sleep = (sleep * 2).min(LONGEST);
         }
     }
+}
+
+/// How long to sleep if nothing has come for so long.
+fn nap(nothing_for: Duration) -> Duration {
+    (nothing_for / PART).min(LONGEST)
+}
+
+/// Has the system end this thread's sleeps when they are to end. Ordinarily it lets 50 microseconds
+/// pass, to wake several threads at once.
+fn sleep_exactly() {
+    let (option, nanoseconds) = (libc::PR_SET_TIMERSLACK, 1_u64);
+    // SAFETY: a number of the calling thread.
+    unsafe { libc::prctl(option, nanoseconds) };
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A call is late by a sixteenth of the time since the last one at most, and the number of looks
+    /// grows as the logarithm of that time, until the longest nap.
+    #[test]
+    fn naps_are_a_part_of_the_time_without_calls() {
+        let (mut now, mut looks) = (LOOKING, 0);
+        while now < Duration::from_millis(16) {
+            let nap = nap(now);
+            assert!(nap * 16 <= now && nap >= Duration::from_micros(3));
+            now += nap;
+            looks += 1;
+        }
+        assert!((90..110).contains(&looks), "{looks}");
+        assert_eq!(nap(Duration::from_secs(60)), LONGEST);
+    }
 
     #[test]
     fn the_watcher_stops_looking_where_that_is_in_vain() {

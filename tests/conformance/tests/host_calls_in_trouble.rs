@@ -80,6 +80,14 @@ fn a_device_is_reset_while_a_call_is_under_way() {
 }
 
 #[test]
+fn a_function_that_does_not_return_to_its_caller_is_named() {
+    let output = run(&["leave"]).remove(0);
+    let said = text(&output.stderr);
+    assert!(output.status.code().is_none(), "{output:?}");
+    assert!(said.contains("the host function `leave`, which device code has called, is left by"), "{said}");
+}
+
+#[test]
 fn the_process_ends_while_a_call_is_under_way() {
     for output in run(&["exit", "_exit"]) {
         assert!(output.status.success() && output.stdout.starts_with(b"ends\n"), "{output:?}");

@@ -35,9 +35,17 @@ static void has_begun(void *block, size_t size)
   (void)size;
 }
 
+/* As an exception would, this leaves the function by unwinding. */
+static void leave(void *block, size_t size)
+{
+  (void)block, (void)size;
+  pthread_exit(NULL);
+}
+
 GANGWAY_HOST_FUNCTION(meet);
 GANGWAY_HOST_FUNCTION(slow);
 GANGWAY_HOST_FUNCTION(has_begun);
+GANGWAY_HOST_FUNCTION(leave);
 
 static int lanes(void)
 {
@@ -97,6 +105,12 @@ int main(int argc, char **argv)
   }
   if (!strcmp(what, "die")) {
     die();
+    return 3;
+  }
+  if (!strcmp(what, "leave")) {
+    int x = 0;
+    #pragma omp target map(tofrom: x)
+    GANGWAY_HOST_CALL(leave, &x, sizeof x);
     return 3;
   }
   pthread_create(&thread, NULL, on_a_thread, NULL);
