@@ -4,6 +4,7 @@ use crate::clause::{Behaviour, Category, Construct, Copies, Item, Map, Step};
 use crate::error::Complaint;
 use crate::region::Region;
 use crate::variable::{Shape, Variable};
+use gangway_reverse_kinds::{ALWAYS, ATTACH, FROM, POINTER, PRESENT, TO};
 
 /// What a region takes with it.
 #[derive(Debug, Default)]
@@ -41,14 +42,6 @@ pub struct Lowered {
     /// Items with one base, which are placed together.
     pub group: usize,
 }
-
-// As in gangway/reverse_offload.h.
-const TO: u32 = 1;
-const FROM: u32 = 2;
-const ALWAYS: u32 = 4;
-const PRESENT: u32 = 8;
-const POINTER: u32 = 16;
-const ATTACH: u32 = 32;
 
 impl Copies {
     fn kind(self) -> u32 {
@@ -312,29 +305,4 @@ impl Lowering {
 /// Where a part begins. A section may have no elements, so none is named as an object.
 fn begin(item: &Item, count: usize) -> String {
     address(&item.expression(count))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The header is what compilers read; the bits are said again here.
-    #[test]
-    fn bits_are_those_of_the_header() {
-        let header = include_str!("../include/gangway/reverse_offload.h");
-        let bits = [
-            ("TO", TO),
-            ("FROM", FROM),
-            ("ALWAYS", ALWAYS),
-            ("PRESENT", PRESENT),
-            ("POINTER", POINTER),
-            ("ATTACH", ATTACH),
-        ];
-        let said: Vec<(&str, u32)> = header
-            .lines()
-            .filter_map(|line| line.trim().strip_prefix("GANGWAY_REVERSE_")?.split_once(" = "))
-            .map(|(name, bit)| (name, bit.trim_end_matches(',').parse().unwrap()))
-            .collect();
-        assert_eq!(said, bits);
-    }
 }

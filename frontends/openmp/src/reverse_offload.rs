@@ -8,6 +8,7 @@ use crate::guard::guard;
 use crate::host::Host;
 use crate::policy;
 use crate::state::routine;
+use gangway_reverse_kinds::{ALWAYS, ATTACH, FROM, KNOWN, PRESENT, TO};
 use gangway_runtime::reverse::{Item, Kind, Refusal, Region};
 use std::ffi::{c_int, c_void};
 use std::ptr;
@@ -34,14 +35,6 @@ struct RawItem {
 
 // gangway/reverse_offload.h says the same.
 const _: () = assert!(size_of::<Head>() == 16 && size_of::<RawItem>() == 40);
-
-const TO: u32 = 1;
-const FROM: u32 = 2;
-const ALWAYS: u32 = 4;
-const PRESENT: u32 = 8;
-const POINTER: u32 = 16;
-const ATTACH: u32 = 32;
-const KNOWN: u32 = TO | FROM | ALWAYS | PRESENT | POINTER | ATTACH;
 
 /// Gives a region its data: the bases in the block become the host's.
 ///
@@ -170,29 +163,4 @@ fn damaged(size: usize) -> ! {
         "a region of device(ancestor: 1) is called with {size} bytes that are no list of its data; \
          something has written over them on the device"
     ))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The header is what compilers read; the bits are said again here.
-    #[test]
-    fn bits_are_those_of_the_header() {
-        let header = include_str!("../../../translator/include/gangway/reverse_offload.h");
-        let bits = [
-            ("TO", TO),
-            ("FROM", FROM),
-            ("ALWAYS", ALWAYS),
-            ("PRESENT", PRESENT),
-            ("POINTER", POINTER),
-            ("ATTACH", ATTACH),
-        ];
-        let said: Vec<(&str, u32)> = header
-            .lines()
-            .filter_map(|line| line.trim().strip_prefix("GANGWAY_REVERSE_")?.split_once(" = "))
-            .map(|(name, bit)| (name, bit.trim_end_matches(',').parse().unwrap()))
-            .collect();
-        assert_eq!(said, bits);
-    }
 }
