@@ -42,10 +42,16 @@ fn teams_and_threads_have_the_host_run_regions() {
     Program::new().passes(&[], &["calls"]);
 }
 
-/// Two devices at once, and several images with mailboxes of their own would be as many calls.
+/// Each device has mailboxes of its own.
 #[test]
 fn threads_of_the_host_share_two_devices() {
     Program::new().passes(&[("GANGWAY_VGPU_DEVICES", "2")], &["devices"]);
+}
+
+/// The lock of one image keeps nobody out of the other one's mailbox.
+#[test]
+fn two_images_call_at_the_same_time() {
+    Program::new().passes(&[], &["images"]);
 }
 
 #[test]
@@ -53,6 +59,12 @@ fn a_mailbox_serves_the_next_image() {
     let output = Program::new().passes(&[("GANGWAY_VGPU_TRACE", "1")], &["again"]);
     // One for the tables of a stream in each of five rounds, and one for the mailbox.
     assert_eq!(count(&output, "cuMemHostGetDevicePointer"), 5 + 1, "{}", said(&output));
+}
+
+/// Its kernel is waited for, and its calls are served until that has ended.
+#[test]
+fn an_image_goes_while_its_kernel_calls() {
+    Program::new().passes(&[], &["unregister"]);
 }
 
 #[test]

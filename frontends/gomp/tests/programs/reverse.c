@@ -47,6 +47,9 @@ static void region_on_host(void *data)
 
 static void region_on_device(void *data) { (void)data; }
 static void region_with_pointer(void *data) { (void)data; }
+static void region_on_host_of_another_image(void *data) { region_on_host(data); }
+static void region_on_device_of_another_image(void *data) { (void)data; }
+static void region_with_pointer_of_another_image(void *data) { (void)data; }
 static int add_forty_two(int number) { return number + 1; }
 
 /* The tables as mkoffload and the linker write them. */
@@ -54,6 +57,12 @@ static void (*const functions[])(void *) = { region_on_host, region_on_device, r
 static int (*const indirect[])(int) = { add_forty_two };
 static const void *const host_table[] = {
   functions, functions + 3, functions, functions, indirect, indirect + 1,
+};
+static void (*const other_functions[])(void *) = {
+  region_on_host_of_another_image, region_on_device_of_another_image, region_with_pointer_of_another_image,
+};
+static const void *const other_table[] = {
+  other_functions, other_functions + 3, functions, functions, indirect, indirect + 1,
 };
 static const struct object { const char *code; size_t size; } objects[] = {
   { code, sizeof code }, { function_table, sizeof function_table }, { indirect_table, sizeof indirect_table },
@@ -70,6 +79,7 @@ static const struct image {
   const struct function *functions;
   unsigned function_count, indirect_count;
 } with_reverse_offload = { TARGET_USED | REVERSE_OFFLOAD, objects, 3, 0, 0, names, 3, 1 },
+  of_another = { TARGET_USED | REVERSE_OFFLOAD, objects, 3, 0, 0, names, 3, 1 },
   without = { TARGET_USED, objects, 3, 0, 0, names, 3, 1 };
 /* Another program's, whose regions are all for the device. */
 static const struct function others[] = { { "main$_omp_fn$2", { 0 } } };
@@ -122,15 +132,20 @@ static void call_indirectly(void)
   CHECK(answer == 142);
 }
 
-/* Runs the kernel; its threads have the host run the region as often as `rounds` says. */
-static void run(int device, int first, long teams, long threads, long rounds, long what)
+/* Runs a kernel; its threads have the host run its region as often as `rounds` says. */
+static void run_of(void (*region)(void *), int device, int first, long teams, long threads, long rounds, long what)
 {
   uint64_t *mine = x[device] + first, *ok = good[device] + first;
   size_t bytes = teams * threads * sizeof *mine;
   void *hosts[] = { mine, ok, (void *)rounds, (void *)what };
   size_t sizes[] = { bytes, bytes, 0, 0 };
   unsigned short kinds[] = { ALLOC, TOFROM, FIRSTPRIVATE_INT, FIRSTPRIVATE_INT };
-  launch(device, region_on_device, 4, hosts, sizes, kinds, teams, threads);
+  launch(device, region, 4, hosts, sizes, kinds, teams, threads);
+}
+
+static void run(int device, int first, long teams, long threads, long rounds, long what)
+{
+  run_of(region_on_device, device, first, teams, threads, rounds, what);
 }
 
 static void check(int device, long first, long threads, long rounds)
@@ -153,6 +168,22 @@ static void *of_a_thread(void *number)
     check(mine % 2, mine * 16, 8, 10);
   }
   return 0;
+}
+
+static void *of_an_image(void *region)
+{
+  int first = region == region_on_device ? 0 : 512;
+  for (int round = 0; round < 10; round++) {
+    run_of(region, 0, first, 4, 2, 20, 0);
+    check(0, first, 8, 20);
+  }
+  return 0;
+}
+
+static void *for_a_while(void *nothing)
+{
+  run(0, 0, 2, 1, 900, 0);
+  return nothing;
 }
 
 static void *in_flight(void *nothing)
@@ -193,6 +224,27 @@ int main(int count, char **arguments)
       pthread_join(threads[thread], 0);
     CHECK(calls == 8 * 5 * 80 && wrong == 0);
     end();
+  } else if (!strcmp(what, "images")) {
+    pthread_t threads[2];
+    begin();
+    GOMP_offload_register_ver(version, other_table, NVPTX, &of_another);
+    pthread_create(&threads[0], 0, of_an_image, region_on_device);
+    pthread_create(&threads[1], 0, of_an_image, region_on_device_of_another_image);
+    pthread_join(threads[0], 0);
+    pthread_join(threads[1], 0);
+    CHECK(calls == 2 * 10 * 160 && wrong == 0);
+    GOMP_offload_unregister_ver(version, other_table, NVPTX, &of_another);
+    end();
+  } else if (!strcmp(what, "unregister")) {
+    pthread_t thread;
+    begin();
+    pthread_create(&thread, 0, for_a_while, 0);
+    while (__atomic_load_n(&calls, __ATOMIC_RELAXED) < 10)
+      usleep(100);
+    end();
+    pthread_join(thread, 0);
+    check(0, 0, 2, 900);
+    CHECK(calls == 1800 && wrong == 0);
   } else if (!strcmp(what, "again")) {
     for (int round = 0; round < 5; round++) {
       begin();
