@@ -6,8 +6,9 @@
 use super::served::Served;
 use gangway_backend::HostCallOutcome;
 use gangway_host_channel::{Channel, LANES, LARGEST, PIECE, PORTS, Port, Request};
+use std::cell::UnsafeCell;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// What requests need besides the channel.
 pub trait Serve {
@@ -40,12 +41,16 @@ struct Call {
     lanes: AtomicU32,
     /// When it was found, or 0.
     since: AtomicU64,
-    /// Lanes whose functions nobody has begun, and how many have not ended.
+    /// Lanes whose functions nobody has begun, and how many are of threads that still run some.
     waiting: AtomicU32,
     unfinished: AtomicU32,
-    /// One for each lane, once there is a call. Never contended.
-    blocks: OnceLock<Box<[Mutex<Block>]>>,
+    /// One for each lane, once there is a call.
+    blocks: OnceLock<Box<[UnsafeCell<Block>]>>,
 }
+
+// SAFETY: a block is touched by the thread that serves the port while no function runs, and by the
+// one that has taken its lane while some do.
+unsafe impl Sync for Call {}
 
 /// Who ends a call.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -177,27 +182,30 @@ impl Call {
 
     /// Runs the functions of lanes, as long as there is one that nobody has begun.
     fn run_lanes(&self, port: &Port, with: &impl Serve) -> Ends {
-        let mut ends = Ends::Another;
+        let mut ended = 0;
         loop {
             let waiting = self.waiting.load(Ordering::Relaxed);
             if waiting == 0 {
-                return ends;
+                // Who took none is none of those that are waited for.
+                let last = ended != 0 && self.unfinished.fetch_sub(ended, Ordering::AcqRel) == ended;
+                return if last { Ends::This } else { Ends::Another };
             }
             let lane = waiting.trailing_zeros() as usize;
             if self.waiting.fetch_and(!(1 << lane), Ordering::AcqRel) & 1 << lane == 0 {
                 continue;
             }
-            self.with(lane, |block| {
-                block.receive(port, lane);
-                let since = self.since.load(Ordering::Relaxed);
-                let outcome = block.run((since != 0).then_some(since), with);
-                block.outcome = Some(outcome);
-                port.outcome[lane].store(outcome.number(), Ordering::Relaxed);
-                block.give_back(port, lane);
-            });
-            if self.unfinished.fetch_sub(1, Ordering::AcqRel) == 1 {
-                ends = Ends::This;
-            }
+            // SAFETY: the lane is this thread's.
+            unsafe {
+                self.with(lane, |block| {
+                    block.receive(port, lane);
+                    let since = self.since.load(Ordering::Relaxed);
+                    let outcome = block.run((since != 0).then_some(since), with);
+                    block.outcome = Some(outcome);
+                    port.outcome[lane].store(outcome.number(), Ordering::Relaxed);
+                    block.give_back(port, lane);
+                })
+            };
+            ended += 1;
         }
     }
 
@@ -205,16 +213,20 @@ impl Call {
         port.answered.store(self.turn.load(Ordering::Relaxed), Ordering::Release);
     }
 
-    fn with(&self, lane: usize, visit: impl FnOnce(&mut Block)) {
-        let blocks = self.blocks.get_or_init(|| (0..LANES).map(|_| Mutex::default()).collect());
-        visit(&mut blocks[lane].lock().unwrap_or_else(PoisonError::into_inner));
+    /// # Safety
+    /// The block is the calling thread's.
+    unsafe fn with(&self, lane: usize, visit: impl FnOnce(&mut Block)) {
+        let blocks = self.blocks.get_or_init(|| (0..LANES).map(|_| UnsafeCell::default()).collect());
+        // SAFETY: the caller's promise.
+        visit(unsafe { &mut *blocks[lane].get() });
     }
 
     fn each(&self, mut visit: impl FnMut(usize, &mut Block)) {
         let mut left = self.lanes.load(Ordering::Relaxed);
         while left != 0 {
             let lane = left.trailing_zeros() as usize;
-            self.with(lane, |block| visit(lane, block));
+            // SAFETY: the caller serves the port, and no function runs.
+            unsafe { self.with(lane, |block| visit(lane, block)) };
             left &= left - 1;
         }
     }
@@ -348,6 +360,10 @@ mod tests {
         let answered = HostCallOutcome::Answered.number();
         assert!(port.outcome.iter().all(|outcome| outcome.load(Ordering::Relaxed) == answered));
         let blocks = reader.calls[3].blocks.get().unwrap();
-        assert!(blocks.iter().all(|block| block.lock().unwrap().data.capacity() <= KEPT / 16));
+        let kept = |block: &UnsafeCell<Block>| {
+            // SAFETY: nobody else is here.
+            unsafe { &*block.get() }.data.capacity()
+        };
+        assert!(blocks.iter().all(|block| kept(block) <= KEPT / 16));
     }
 }
