@@ -3,7 +3,7 @@
 //! `gangway-host-channel` has the layout, and the device's side. What stands in a channel may be
 //! anything: each word is read once, and checked before it is used.
 
-use super::served::Served;
+use super::served::{Ends, Lanes, Served};
 use gangway_backend::HostCallOutcome;
 use gangway_host_channel::{Channel, LANES, LARGEST, PIECE, PORTS, Port, Request};
 use std::cell::UnsafeCell;
@@ -41,9 +41,7 @@ struct Call {
     lanes: AtomicU32,
     /// When it was found, or 0.
     since: AtomicU64,
-    /// Lanes whose functions nobody has begun, and how many are of threads that still run some.
-    waiting: AtomicU32,
-    unfinished: AtomicU32,
+    running: Lanes,
     /// One for each lane, once there is a call.
     blocks: OnceLock<Box<[UnsafeCell<Block>]>>,
 }
@@ -51,14 +49,6 @@ struct Call {
 // SAFETY: a block is touched by the thread that serves the port while no function runs, and by the
 // one that has taken its lane while some do.
 unsafe impl Sync for Call {}
-
-/// Who ends a call.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Ends {
-    This,
-    /// A thread that runs the function of another lane.
-    Another,
-}
 
 /// The block of a lane.
 #[derive(Default)]
@@ -163,9 +153,7 @@ impl Call {
             Some(Request::Run | Request::BeginAndRun) => {
                 let lanes = self.lanes.load(Ordering::Relaxed);
                 self.since.store(since.unwrap_or(0), Ordering::Relaxed);
-                self.unfinished.store(lanes.count_ones(), Ordering::Relaxed);
-                // Who takes a lane sees what is above.
-                self.waiting.store(lanes, Ordering::Release);
+                self.running.begin(lanes);
                 if lanes != 0 && self.run_lanes(port, with) == Ends::Another {
                     return Ends::Another;
                 }
@@ -182,31 +170,18 @@ impl Call {
 
     /// Runs the functions of lanes, as long as there is one that nobody has begun.
     fn run_lanes(&self, port: &Port, with: &impl Serve) -> Ends {
-        let mut ended = 0;
-        loop {
-            let waiting = self.waiting.load(Ordering::Relaxed);
-            if waiting == 0 {
-                // Who took none is none of those that are waited for.
-                let last = ended != 0 && self.unfinished.fetch_sub(ended, Ordering::AcqRel) == ended;
-                return if last { Ends::This } else { Ends::Another };
-            }
-            let lane = waiting.trailing_zeros() as usize;
-            if self.waiting.fetch_and(!(1 << lane), Ordering::AcqRel) & 1 << lane == 0 {
-                continue;
-            }
-            // SAFETY: the lane is this thread's.
-            unsafe {
-                self.with(lane, |block| {
-                    block.receive(port, lane);
-                    let since = self.since.load(Ordering::Relaxed);
-                    let outcome = block.run((since != 0).then_some(since), with);
-                    block.outcome = Some(outcome);
-                    port.outcome[lane].store(outcome.number(), Ordering::Relaxed);
-                    block.give_back(port, lane);
-                })
+        self.running.run(|lane| {
+            let run = |block: &mut Block| {
+                block.receive(port, lane);
+                let since = self.since.load(Ordering::Relaxed);
+                let outcome = block.run((since != 0).then_some(since), with);
+                block.outcome = Some(outcome);
+                port.outcome[lane].store(outcome.number(), Ordering::Relaxed);
+                block.give_back(port, lane);
             };
-            ended += 1;
-        }
+            // SAFETY: the lane is this thread's.
+            unsafe { self.with(lane, run) };
+        })
     }
 
     fn end(&self, port: &Port) {

@@ -2,7 +2,7 @@
 //! watcher's sleep.
 
 use super::bell::Bell;
-use super::served::{Served, Taken};
+use super::served::{Ends, Lanes, Served, Taken};
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicUsize, Ordering, fence};
@@ -181,5 +181,48 @@ fn no_call_in_a_mailbox_is_left_behind() {
         }
         server.join().unwrap();
         device.join().unwrap();
+    });
+}
+
+/// Two threads run the lanes of two calls: each lane once, and one of the threads ends each call and
+/// sees what the other one has done.
+#[test]
+fn every_lane_runs_once_and_one_thread_ends_the_call() {
+    struct Call {
+        lanes: Lanes,
+        runs: [UnsafeCell<usize>; 2],
+        ended: AtomicUsize,
+    }
+
+    impl Call {
+        fn help(&self) {
+            // SAFETY: the lane is this thread's, which loom checks.
+            let run = |lane: usize| self.runs[lane].with_mut(|runs| unsafe { *runs += 1 });
+            while self.lanes.run(run) == Ends::This {
+                let before = self.ended.fetch_add(1, Ordering::AcqRel);
+                for runs in &self.runs {
+                    // SAFETY: no lane runs.
+                    runs.with(|runs| assert_eq!(unsafe { *runs }, before + 1));
+                }
+                if before == 1 {
+                    return;
+                }
+                self.lanes.begin(0b11);
+            }
+        }
+    }
+
+    loom::model(|| {
+        let call = Arc::new(Call {
+            lanes: Lanes::default(),
+            runs: [UnsafeCell::new(0), UnsafeCell::new(0)],
+            ended: AtomicUsize::new(0),
+        });
+        call.lanes.begin(0b11);
+        let other = call.clone();
+        let helper = thread::spawn(move || other.help());
+        call.help();
+        helper.join().unwrap();
+        assert_eq!(call.ended.load(Ordering::Acquire), 2);
     });
 }

@@ -69,3 +69,55 @@ impl Taken {
         !(is_there_news() && self.take())
     }
 }
+
+/// Who ends the call of a warp.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ends {
+    This,
+    /// A thread that runs the function of another lane.
+    Another,
+}
+
+/// The lanes of a call whose functions run: threads take them one by one, and the one that is done
+/// last ends the call.
+#[derive(Debug)]
+pub(super) struct Lanes {
+    /// One bit for each lane that nobody has taken.
+    waiting: AtomicUsize,
+    /// Lanes of threads that may still take some.
+    unfinished: AtomicUsize,
+}
+
+impl Default for Lanes {
+    fn default() -> Self {
+        Self { waiting: AtomicUsize::new(0), unfinished: AtomicUsize::new(0) }
+    }
+}
+
+impl Lanes {
+    /// These lanes are to be run, of which there is one at least. None runs still.
+    pub(super) fn begin(&self, lanes: u32) {
+        self.unfinished.store(lanes.count_ones() as usize, Ordering::Relaxed);
+        // Who takes a lane sees what has been done before. A swap, as a thread that looks for lanes of
+        // the call before may be about to write here.
+        self.waiting.swap(lanes as usize, Ordering::AcqRel);
+    }
+
+    /// Runs lanes, as long as there is one that nobody has taken.
+    pub(super) fn run(&self, mut run: impl FnMut(usize)) -> Ends {
+        let mut ended = 0;
+        loop {
+            let waiting = self.waiting.load(Ordering::Relaxed);
+            if waiting == 0 {
+                // Who took none is none of those that are waited for.
+                let last = ended != 0 && self.unfinished.fetch_sub(ended, Ordering::AcqRel) == ended;
+                return if last { Ends::This } else { Ends::Another };
+            }
+            let lane = waiting.trailing_zeros() as usize;
+            if self.waiting.fetch_and(!(1 << lane), Ordering::AcqRel) & 1 << lane != 0 {
+                run(lane);
+                ended += 1;
+            }
+        }
+    }
+}
