@@ -246,6 +246,8 @@ impl ErrorKind {
     fn told_as_fault(self, device: i32) -> Self {
         match self {
             Self::Transfer(source @ gangway_backend::Error::Fault { .. })
+            | Self::NoKernel(source @ gangway_backend::Error::Fault { .. })
+            | Self::ImageLoad(source @ gangway_backend::Error::Fault { .. })
             | Self::Backend(source @ gangway_backend::Error::Fault { .. }) => {
                 Self::lost(source).told_as_fault(device)
             }

@@ -8,6 +8,7 @@ mod support;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use support::staged;
@@ -127,6 +128,17 @@ fn a_fault_is_told_of_its_region() {
         assert!(line.contains(part), "`{part}` is missing: {said}");
     }
     assert!(!said.contains("copying failed"), "{said}");
+}
+
+/// The host does not take over what is looked up on a device that is lost: the data is lost, too.
+#[test]
+fn a_region_is_not_missing_on_a_lost_device() {
+    let program = build("lost", "sm_80");
+    let output = run(&program, &[], &[("OMP_TARGET_OFFLOAD", "DEFAULT")], true);
+    let said = text(&output);
+    assert_eq!(output.status.signal(), Some(libc::SIGABRT), "{said}");
+    assert!(said.contains("lost.cpp:16:1: in main: device 0: the device is lost: "), "{said}");
+    assert!(!said.contains("the host takes over"), "{said}");
 }
 
 #[test]
