@@ -50,6 +50,41 @@ fn private_and_shared_data() {
     }
 }
 
+/// Everybody maps many small items of everybody's, in an order of his own and with small ones of
+/// his own among them: what one construct wants to make together others have made in part, or
+/// make it meanwhile.
+#[test]
+fn small_items_that_others_make_too() {
+    for options in Options::ALL {
+        within(60, move || {
+            let (world, mock) = World::mock(options);
+            let shared = vec![EXPECTED; 256];
+            std::thread::scope(|scope| {
+                for thread in 0..THREADS {
+                    let (world, shared) = (&world, &shared);
+                    scope.spawn(move || {
+                        let own = [0u8; 48];
+                        for round in 0..ROUNDS {
+                            let own_part = |part| {
+                                section(part, MapKind::TO | MapKind::FROM).parameter(Access::Increment)
+                            };
+                            let part = |part| section(part, MapKind::TO).parameter(Access::Check);
+                            let mut items: Vec<_> = shared.chunks(16).map(part).collect();
+                            items.rotate_left((5 * thread + round) % 16);
+                            items.truncate(12);
+                            items.splice(6..6, own.chunks(8).map(own_part));
+                            world.launch(&items).unwrap();
+                            assert!(own.iter().all(|&byte| byte == (round + 1) as u8));
+                        }
+                    });
+                }
+            });
+            assert_eq!(world.mapped(), []);
+            mock.assert_all_freed();
+        });
+    }
+}
+
 /// `enter data` and `exit data` of one item by everybody.
 #[test]
 fn everybody_maps_the_same_item() {

@@ -31,9 +31,9 @@ impl Work {
 
     #[inline(never)]
     fn attach_requested(&mut self) -> Result<()> {
-        // What this construct has made is in `created`; two steps of the version for each. If
-        // others have changed the table, too, or pointers dangle, all requests are looked at.
-        let own = self.began.wrapping_add(2 * self.created.len());
+        // The version has gone up by two for each insertion of the construct's own. If others have
+        // changed the table, too, or pointers dangle, all requests are looked at.
+        let own = self.began.wrapping_add(2 * self.insertions);
         let table = &self.device.table;
         let disturbed = table.version() != own || table.has_dangling();
         let auto_as_always = AUTO_AS_ALWAYS.load(Ordering::Relaxed);
@@ -41,21 +41,21 @@ impl Work {
         for index in 0..self.attachments.len() {
             let request = self.attachments[index];
             let always = auto_as_always || request.kind.has(MapKind::ALWAYS | MapKind::COUNTED);
-            if !always && !disturbed && self.created.is_empty() {
+            if !always && !disturbed && self.filling.is_empty() {
                 continue;
             }
             // Of a pointer that is not there nothing is to be done, unless the item says so. Most
             // are variables of the host's functions.
             let told = MapKind::PRESENT | MapKind::COUNTED | MapKind::NULL_IF_ABSENT;
             let (pointer, size) = (request.pointer, request.size);
-            if self.has_many
-                && !request.kind.has(told)
+            if !request.kind.has(told)
+                && self.has_many
                 && !events::observed()
                 && self.absent(pointer, size).is_some()
             {
                 continue;
             }
-            let new = |host| self.created.iter().any(|&(begin, end)| (begin..end).contains(&host));
+            let new = |host| self.filling.iter().any(|filling| filling.entry.has(host));
             let wanted = always || new(request.pointee) || new(request.pointer);
             if !wanted && !disturbed {
                 continue;
@@ -89,9 +89,7 @@ impl Work {
             _ => None,
         };
         let (Some(holder), Some(target)) = (find(pointer, size), find(pointee, 0)) else { return Ok(()) };
-        let newer = |entry: EntryRef<'_>, host| {
-            entry.is_newer_than(self.began) && (entry.host_begin()..entry.host_end()).contains(&host)
-        };
+        let newer = |entry: EntryRef<'_>, host| entry.is_newer_than(self.began) && entry.has(host);
         if !(newer(holder, pointer) || newer(target, pointee) || holder.is_dangling(pointer)) {
             return Ok(());
         }

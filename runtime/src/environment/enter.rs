@@ -52,19 +52,28 @@ impl Work {
     #[inline]
     pub(crate) fn enter(&mut self, items: &impl Items) -> Result<()> {
         let entered = self.enter_all(items);
-        if entered.is_err() {
-            self.abandon();
-        }
-        entered
+        if entered.is_err() { self.give_up_entering(entered) } else { entered }
+    }
+
+    /// What is wrong with an item that waits is told first, as it stands before the others.
+    #[cold]
+    fn give_up_entering(&mut self, entered: Result<()>) -> Result<()> {
+        let result = self.enter_batch().and(entered);
+        self.abandon();
+        result
     }
 
     #[inline]
     fn enter_all(&mut self, items: &impl Items) -> Result<()> {
         self.seen = MapKind::ALLOC;
         self.began = self.device.table.version();
+        self.insertions = 0;
         self.has_many = items.len() > FEW;
         self.begin_pack(items);
-        for index in 0..items.len() {
+        let mut next = 0;
+        while next < items.len() {
+            let index = next;
+            next += 1;
             let item = items.item(index);
             self.seen |= item.kind;
             self.check_kind(items, &item, index)?;
@@ -82,10 +91,18 @@ impl Work {
             } else {
                 self.plan_pack_from(items, index, &item);
                 let followed = index + 1 < items.len() && items.kind(index + 1).parent() == Some(index);
-                if usual && !followed && self.has_many && self.hold_new(&item)? {
-                    continue;
+                if usual && !followed && self.has_many {
+                    let waiting = self.hold_run(items, index)?;
+                    if waiting != 0 {
+                        next = index + waiting;
+                        continue;
+                    }
+                    if self.hold_new(&item)? {
+                        continue;
+                    }
                 }
             }
+            self.enter_batch()?;
             let held = if item.kind.has(MapKind::LITERAL | MapKind::PRIVATE | MapKind::STRUCTURE) {
                 let structure = item.kind.has(MapKind::STRUCTURE);
                 if structure { self.enter_structure(items, index)? } else { Held::NOTHING }
@@ -100,6 +117,7 @@ impl Work {
             }
             self.held.push(held);
         }
+        self.enter_batch()?;
         self.give_up_structures();
         self.attach_all()
     }
@@ -132,16 +150,17 @@ impl Work {
         if self.unified_shared_memory || item.kind.has(unless) {
             return Ok(false);
         }
-        let Item { base, begin, size, kind, label } = *item;
-        let Some(version) = self.absent(begin, size) else { return Ok(false) };
-        let wanted = Wanted { begin, base, size, padding: 0, label, kind, count: Count::Yes };
+        let Some(version) = self.absent(item.begin, item.size) else { return Ok(false) };
+        // It may be like one of those that wait.
+        self.enter_batch()?;
+        let wanted = Wanted::of(item);
         let Some(entry) = self.create(&wanted, version)? else { return Ok(false) };
         self.held.push(Held::of_new(entry, &wanted));
         Ok(true)
     }
 
     /// Whether nothing of a range is present, and the version of the table that has it so.
-    #[inline]
+    #[inline(always)]
     pub(super) fn absent(&mut self, host: usize, size: usize) -> Option<usize> {
         if self.has_many {
             return self.recent.absent(&self.device.table, host, size);
@@ -196,8 +215,7 @@ impl Work {
 
     #[inline(always)]
     fn request_attachment(&mut self, item: &Item) {
-        let (pointer, pointee, size) = (item.base, item.begin, item.size);
-        self.attachments.push(AttachRequest { pointer, pointee, size, kind: item.kind });
+        self.attachments.push(AttachRequest::of(item));
     }
 
     #[inline(always)]
@@ -412,20 +430,14 @@ impl Work {
     fn create(&mut self, wanted: &Wanted, version: usize) -> Result<Option<EntryRef<'static>>> {
         let Wanted { begin, size, padding, label, .. } = *wanted;
         self.check_memory(wanted)?;
-        let new = NewEntry {
-            host_begin: begin,
-            size,
-            host_base: wanted.base,
-            label,
-            counter: wanted.kind.counter(),
-            associated: None,
-        };
+        let new = wanted.new_entry();
         // Where it is part of a block, storage costs no call and is there before the entry.
         let part = if self.packs() { self.part_for_entry(size, padding)? } else { None };
         let Ok(entry) = self.device.table.insert_absent(&new, version, part) else {
             part.into_iter().for_each(|part| self.take_part_back(part));
             return Ok(None);
         };
+        self.insertions += 1;
         if self.has_many {
             self.recent.fill_gap(&self.device.table, version, begin, size);
         }
@@ -444,7 +456,6 @@ impl Work {
         let mapped = RangeChange::Mapped(entry.translate(begin));
         self.opened.notice(begin, size, mapped, label, self.stream);
         self.filling.push(Filling { entry, whole: copy });
-        self.created.push((begin, begin + size));
         if events::observed()
             && let Some(counts) = entry.snapshot()
         {
@@ -524,9 +535,10 @@ impl Work {
     }
 
     fn publish_filling(&mut self) {
-        for filling in self.filling.drain(..) {
+        for filling in &self.filling {
             filling.entry.publish();
         }
+        self.note_filled();
     }
 
     /// Publishes without further ado, for a construct that is given up.
@@ -600,6 +612,26 @@ impl Held {
 }
 
 impl Wanted {
+    /// What an item wants that is no structure.
+    #[inline]
+    pub(super) fn of(item: &Item) -> Self {
+        let Item { base, begin, size, kind, label } = *item;
+        Self { begin, base, size, padding: 0, label, kind, count: Count::Yes }
+    }
+
+    /// The entry that it gets if there is none.
+    #[inline]
+    pub(super) fn new_entry(&self) -> NewEntry {
+        NewEntry {
+            host_begin: self.begin,
+            size: self.size,
+            host_base: self.base,
+            label: self.label,
+            counter: self.kind.counter(),
+            associated: None,
+        }
+    }
+
     pub(super) fn range(&self) -> HostRange {
         HostRange { begin: self.begin, size: self.size, label: self.label }
     }

@@ -35,7 +35,7 @@ pub fn report_never_mapped(report: NeverMappedReport) {
 pub(super) struct Exit {
     /// Entries of which it has given up the last reference.
     released: Vec<EntryRef<'static>>,
-    /// Host ranges that it has copied back.
+    /// Host ranges that it has copied back; those that are fetched with the block are there.
     copied: Vec<(usize, usize)>,
     /// Items that were not copied back, as their entries had other references.
     declined: Vec<Declined>,
@@ -145,6 +145,7 @@ impl Work {
         let mut exit = std::mem::take(&mut self.exit);
         exit.released.sort_unstable_by_key(|entry| entry.key());
         self.copied.clear();
+        exit.copied.extend(self.fetched_parts());
         // In order, as a set of ranges is made fastest.
         exit.copied.sort_unstable();
         for &(begin, end) in &exit.copied {
@@ -307,6 +308,16 @@ impl Work {
             let wanted = item.kind.has(MapKind::FROM) && item.size != 0;
             return Ok(if wanted { Outcome::Declined } else { Outcome::Done });
         }
+        // And what the construct alone has is its own to give up.
+        if counts && !item.kind.has(unusual) && !events::observed() && entry.release_own() {
+            self.unmapping.push(entry);
+            self.exit.released.push(entry);
+            self.wait_until_ready(entry)?;
+            if item.kind.has(MapKind::FROM) && item.size != 0 {
+                self.copy_back(item, entry)?;
+            }
+            return Ok(Outcome::Done);
+        }
         let (counter, delete) = (item.kind.counter(), item.kind.has(MapKind::DELETE));
         let (snapshot, last) = if counts {
             match entry.release(counter, delete, in_use) {
@@ -351,10 +362,14 @@ impl Work {
 
     fn copy_back(&mut self, item: &Item, entry: EntryRef<'static>) -> Result<()> {
         let (begin, size) = entry.part_of(item.begin, item.size);
-        self.exit.copied.push((begin, begin + size));
         if self.packs() {
             self.adopt_block(entry);
+            // What is fetched with the block need not be noted a second time.
+            if self.fetch_part(entry, begin, size) {
+                return Ok(());
+            }
         }
+        self.exit.copied.push((begin, begin + size));
         self.copy_out(entry, begin, size, item.label)
     }
 

@@ -14,6 +14,7 @@
 //!    holds unpublished entries, so two threads can never wait for each other.
 
 mod attach;
+mod batch;
 mod cells;
 mod enter;
 mod exit;

@@ -5,7 +5,7 @@
 //! [`Ready`](crate::present::ReadyRef), until the construct is done and takes the point
 //! back. From then on an entry costs its users one load.
 
-use super::work::Work;
+use super::work::{Filling, Work};
 use crate::error::Result;
 use crate::present::{EntryRef, Point, ReadyRef};
 use gangway_backend::{EventHandle, StreamHandle};
@@ -16,7 +16,7 @@ pub(super) struct Order {
     /// The point of the entries that it has created.
     own: Option<ReadyRef<'static>>,
     /// Those entries.
-    entries: Vec<EntryRef<'static>>,
+    entries: Vec<Filling>,
     /// Points of others that its stream waits for. They are used until it is done.
     awaited: Vec<ReadyRef<'static>>,
     /// Events that it has recorded at the end of other streams.
@@ -28,17 +28,19 @@ impl Work {
     #[inline]
     pub(super) fn wait_until_ready(&mut self, entry: EntryRef<'static>) -> Result<()> {
         match self.stream {
-            Some(stream) if !entry.is_ready() => self.wait_in(stream, entry),
+            Some(stream) if !entry.is_ready() && !self.has_filled(entry) => self.wait_in(stream, entry),
             _ => Ok(()),
         }
     }
 
+    /// Whether the construct itself has filled the entry: that stands before in its stream.
+    #[inline]
+    fn has_filled(&self, entry: EntryRef<'static>) -> bool {
+        self.order.own.is_some_and(|own| entry.has_point(own))
+    }
+
     #[cold]
     fn wait_in(&mut self, stream: StreamHandle, entry: EntryRef<'static>) -> Result<()> {
-        // What it has filled itself stands before in its stream.
-        if self.order.own.is_some_and(|own| entry.has_point(own)) {
-            return Ok(());
-        }
         let Some(ready) = entry.pin_ready() else { return Ok(()) };
         if self.order.own == Some(ready) || self.order.awaited.contains(&ready) {
             self.leave(ready, 1);
@@ -91,9 +93,17 @@ impl Work {
         self.order.own = Some(ready);
         for filling in &self.filling {
             filling.entry.set_ready(ready);
-            self.order.entries.push(filling.entry);
         }
         Ok(())
+    }
+
+    /// What the construct has filled is published: its point is to be taken back from it.
+    pub(super) fn note_filled(&mut self) {
+        match (self.order.own, self.order.entries.is_empty()) {
+            (None, _) => self.filling.clear(),
+            (_, true) => std::mem::swap(&mut self.order.entries, &mut self.filling),
+            (_, false) => self.order.entries.append(&mut self.filling),
+        }
     }
 
     /// The point of what the construct has created.
@@ -107,8 +117,15 @@ impl Work {
     #[inline]
     pub(super) fn retire(&mut self, taken: usize) {
         if let Some(ready) = self.order.own.take() {
-            let entries = self.order.entries.drain(..).filter(|entry| entry.retire(ready)).count();
-            self.leave(ready, entries + taken + 1);
+            let entries = &mut self.order.entries;
+            // Mostly all, of a region whose data nobody else has.
+            let retired = if taken == entries.len() {
+                0
+            } else {
+                entries.iter().filter(|filled| filled.entry.retire(ready)).count()
+            };
+            entries.clear();
+            self.leave(ready, retired + taken + 1);
         }
         while let Some(ready) = self.order.awaited.pop() {
             self.leave(ready, 1);

@@ -121,6 +121,19 @@ impl Pack {
         (self.block.is_some() && offset < self.used && size <= self.used - offset).then_some(offset)
     }
 
+    /// What of the block is in use.
+    #[inline]
+    pub(super) fn in_use(&self) -> usize {
+        self.used
+    }
+
+    /// Parts of the block, which has been begun, from what is not in use.
+    #[inline]
+    pub(super) fn parts(&mut self) -> Parts<'_> {
+        let Self { image, base, capacity, used, uses, written, .. } = self;
+        Parts { image: &mut image.bytes()[..*capacity], base: *base, used, uses, written }
+    }
+
     /// Takes the next `size` bytes.
     fn carve(&mut self, size: usize) -> Option<DevicePtr> {
         let offset = self.used;
@@ -133,11 +146,57 @@ impl Pack {
     }
 }
 
+/// Parts of a block that many entries get one after the other.
+pub(super) struct Parts<'p> {
+    image: &'p mut [u8],
+    base: usize,
+    used: &'p mut usize,
+    uses: &'p mut usize,
+    written: &'p mut Range<usize>,
+}
+
+impl Parts<'_> {
+    /// The next part, which will have what is at `from`.
+    #[inline]
+    pub(super) fn add(&mut self, from: Option<usize>, size: usize) -> Option<DevicePtr> {
+        let offset = *self.used;
+        let part = self.image.get_mut(offset..)?;
+        let taken = size.next_multiple_of(ALIGNMENT).min(part.len());
+        let (data, rest) = part.get_mut(..taken)?.split_at_mut_checked(size)?;
+        if let Some(host) = from {
+            // SAFETY: the host range is the program's list item.
+            data.copy_from_slice(unsafe { std::slice::from_raw_parts(host as *const u8, size) });
+            if self.written.start == self.written.end {
+                self.written.start = offset;
+            }
+            self.written.end = offset + size;
+        } else {
+            data.fill(PATTERN);
+        }
+        if !rest.is_empty() {
+            rest.fill(PATTERN);
+        }
+        *self.used = offset + taken;
+        Some(DevicePtr(self.base + offset))
+    }
+
+    /// So many have gone to entries.
+    pub(super) fn end(self, parts: usize) {
+        *self.uses -= parts;
+    }
+}
+
 /// Whether it shows that an item has no part of the block, without a look at what is present.
 #[inline(always)]
 fn takes_no_room(item: &Item) -> bool {
     let nothing = item.size == 0 || item.kind.has(MapKind::ATTACH);
     item.size > LARGEST || item.kind.has(MapKind::LITERAL) || (nothing && !item.kind.has(MapKind::PRIVATE))
+}
+
+/// Upper bound of what the entry of an item takes.
+#[inline(always)]
+fn room_of_new(item: &Item) -> usize {
+    (item.size + ALIGNMENT).next_multiple_of(ALIGNMENT)
 }
 
 impl Work {
@@ -168,18 +227,28 @@ impl Work {
 
     #[cold]
     fn plan_pack(&mut self, items: &impl Items, first: usize) {
-        let mapped: usize = (first..items.len())
-            .map(|index| if items.has_mapper(index) { 0 } else { self.room_of(&items.item(index)) })
-            .sum();
+        // Small new items mostly share a gap of the table.
+        let item = items.item(first);
+        let gap = if self.has_many {
+            self.recent.gap_around(&self.device.table, item.begin, item.size).map(|(gap, _)| gap)
+        } else {
+            None
+        };
+        let mut mapped = 0;
+        for index in first..items.len() {
+            let item = items.item(index);
+            if takes_no_room(&item) || items.has_mapper(index) {
+                continue;
+            }
+            let is_new = item.kind.is_usual() && gap.is_some_and(|gap| gap.has(item.begin, item.size));
+            mapped += if is_new { room_of_new(&item) } else { self.room_of(&item) };
+        }
         self.pack.planned = (self.pack.planned + mapped).min(LARGEST_BLOCK);
         self.pack.unplanned = false;
     }
 
-    /// Upper bound of what an item takes of the block.
+    /// Upper bound of what an item takes of the block that may take something.
     fn room_of(&mut self, item: &Item) -> usize {
-        if takes_no_room(item) {
-            return 0;
-        }
         if item.kind.has(MapKind::PRIVATE) {
             return if item.kind.has(MapKind::PARAMETER) { room_for(item) } else { 0 };
         }
@@ -189,7 +258,7 @@ impl Work {
             return 0;
         }
         let absent = self.absent(item.begin, item.size).is_some();
-        if absent { (item.size + ALIGNMENT).next_multiple_of(ALIGNMENT) } else { 0 }
+        if absent { room_of_new(item) } else { 0 }
     }
 
     /// A place in the block; `None` if there is none for so much.
@@ -246,6 +315,35 @@ impl Work {
     pub(super) fn take_part_back(&mut self, part: PartOfBlock<'static>) {
         self.pack.uses += 1;
         self.pack.used = part.storage.0 - self.pack.base;
+    }
+
+    /// Takes back what was to be that many entries', of which the first would have begun there.
+    #[cold]
+    pub(super) fn take_parts_back(&mut self, parts: usize, used: usize) {
+        if parts != 0 {
+            self.pack.uses += parts;
+            self.pack.used = used;
+        }
+    }
+
+    /// Whether there may be parts of a block for entries; begins the block if need be.
+    ///
+    /// # Errors
+    /// As [`pack_room`](Self::pack_room).
+    pub(super) fn has_room_for_parts(&mut self) -> Result<bool> {
+        if self.pack.planned == 0 {
+            return Ok(false);
+        }
+        if self.pack.block.is_none() && !self.begin_block()? {
+            self.pack.planned = 0;
+        }
+        Ok(self.pack.block.is_some())
+    }
+
+    /// The construct's block.
+    #[inline]
+    pub(super) fn own_block(&self) -> Option<BlockRef<'static>> {
+        self.pack.block
     }
 
     /// Observers are told of storage, wherever it comes from.
@@ -308,12 +406,16 @@ impl Work {
 
     /// Lets a construct that has no block of its own use the one that an entry stands in, so
     /// that what it copies back from there is fetched in one copy.
-    #[cold]
+    #[inline]
     pub(super) fn adopt_block(&mut self, entry: EntryRef<'static>) {
         // In a queue data goes straight to where the program has it.
-        if self.queued || self.stream.is_none() || self.has_pack() {
-            return;
+        if !self.has_pack() && !self.queued && self.stream.is_some() {
+            self.adopt_block_of(entry);
         }
+    }
+
+    #[cold]
+    fn adopt_block_of(&mut self, entry: EntryRef<'static>) {
         let Some(block) = entry.pin_block() else { return };
         let (DevicePtr(base), size) = block.range();
         let pack = &mut self.pack;
@@ -329,6 +431,24 @@ impl Work {
         true
     }
 
+    /// Does what copying a part of an entry back comes to if the entry stands in the block and has
+    /// no attached pointers. False: it is not so.
+    #[inline]
+    pub(super) fn fetch_part(&mut self, entry: EntryRef<'static>, host: usize, size: usize) -> bool {
+        let in_block = self.pack.block.is_some_and(|block| entry.is_part_of(block));
+        if !in_block || entry.has_attachments() || events::observed() {
+            return false;
+        }
+        let offset = entry.translate(host).0 - self.pack.base;
+        self.pack.wanted.push(Wanted { host, offset, size });
+        true
+    }
+
+    /// The host ranges that are fetched with the block.
+    pub(super) fn fetched_parts(&self) -> impl Iterator<Item = (usize, usize)> {
+        self.pack.wanted.iter().map(|part| (part.host, part.host + part.size))
+    }
+
     /// Fetches what is to be copied back.
     #[inline]
     pub(super) fn fetch_pack(&mut self) -> Result<()> {
@@ -338,8 +458,10 @@ impl Work {
     #[cold]
     fn fetch_block(&mut self) -> Result<()> {
         let pack = &mut self.pack;
-        let start = pack.wanted.iter().map(|part| part.offset).min().unwrap_or_default();
-        let end = pack.wanted.iter().map(|part| part.offset + part.size).max().unwrap_or_default();
+        let hull = |(start, end): (usize, usize), part: &Wanted| {
+            (start.min(part.offset), end.max(part.offset + part.size))
+        };
+        let (start, end) = pack.wanted.iter().fold((usize::MAX, 0), hull);
         pack.landing.make_room(self.opened, end - start);
         pack.fetched = start;
         let (to, from) = (pack.landing.bytes().as_mut_ptr(), DevicePtr(pack.base + start));
@@ -372,12 +494,14 @@ impl Work {
     #[cold]
     fn unpack_block(&mut self, block: BlockRef<'static>) -> PartsTaken {
         let pack = &mut self.pack;
-        for &Wanted { host, offset, size } in &pack.wanted {
-            let part = &pack.landing.bytes()[offset - pack.fetched..][..size];
-            // SAFETY: the program's list item, which is the construct's to write.
-            unsafe { std::ptr::copy_nonoverlapping(part.as_ptr(), host as *mut u8, size) };
+        if !pack.wanted.is_empty() {
+            let landing = pack.landing.bytes();
+            for Wanted { host, offset, size } in pack.wanted.drain(..) {
+                let part = &landing[offset - pack.fetched..][..size];
+                // SAFETY: the program's list item, which is the construct's to write.
+                unsafe { std::ptr::copy_nonoverlapping(part.as_ptr(), host as *mut u8, size) };
+            }
         }
-        pack.wanted.clear();
         pack.image.end();
         pack.landing.end();
         if events::observed() || self.opened.capabilities.mapping_notices {

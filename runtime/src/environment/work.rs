@@ -1,6 +1,7 @@
 //! The state of one construct, and what is left to do when its device operations
 //! are done.
 
+use super::batch::Batch;
 use super::exit::Exit;
 use super::once::Once;
 use super::order::Order;
@@ -36,6 +37,8 @@ pub struct Work {
     pub(super) has_many: bool,
     /// Version of the present table when it began.
     pub(super) began: usize,
+    /// How often it has changed the table since.
+    pub(super) insertions: usize,
     /// The meanings of all items together: what `enter` came across.
     pub(super) seen: MapKind,
     /// Per argument of the construct, what `enter` found.
@@ -45,8 +48,6 @@ pub struct Work {
     /// Entries of base pointers this construct has made present. They outlive it,
     /// unless it fails.
     pub(super) pointers: Vec<Held>,
-    /// Host ranges this construct has made present.
-    pub(super) created: Vec<(usize, usize)>,
     /// Entries it created and has not published.
     pub(super) filling: Vec<Filling>,
     /// Entries of others that are not published yet.
@@ -60,6 +61,8 @@ pub struct Work {
     pub(super) once: Once,
     pub(super) order: Order,
     pub(super) pack: Pack,
+    /// Items that are to become present together.
+    pub(super) batch: Batch,
     /// Parts of the entries in `filling` that have been copied to the device; while
     /// the construct ends, what has been copied back.
     pub(super) copied: Ranges,
@@ -146,6 +149,14 @@ pub(super) struct AttachRequest {
     pub(super) kind: MapKind,
 }
 
+impl AttachRequest {
+    /// What an item that is an attachment asks for.
+    #[inline]
+    pub(super) fn of(item: &Item) -> Self {
+        Self { pointer: item.base, pointee: item.begin, size: item.size, kind: item.kind }
+    }
+}
+
 impl Work {
     /// Work on a device, which is opened if need be, in a stream of the program's or of
     /// the device's pool.
@@ -170,11 +181,11 @@ impl Work {
             recent: Recent::default(),
             has_many: false,
             began: 0,
+            insertions: 0,
             seen: MapKind::ALLOC,
             held: Vec::new(),
             components: Vec::new(),
             pointers: Vec::new(),
-            created: Vec::new(),
             filling: Vec::new(),
             awaited: Vec::new(),
             attachments: Vec::new(),
@@ -183,6 +194,7 @@ impl Work {
             once: Once::default(),
             order: Order::default(),
             pack: Pack::default(),
+            batch: Batch::default(),
             copied: Ranges::default(),
             exit: Exit::default(),
             unmapping: Vec::new(),
@@ -213,7 +225,6 @@ impl Work {
         self.held.clear();
         self.components.clear();
         self.pointers.clear();
-        self.created.clear();
         self.copied.clear();
         self.attached.clear();
         self.once.clear();

@@ -60,10 +60,15 @@ impl PresentTable {
     pub(super) fn drop_attachments(&self, entry: &Entry) {
         // A load for most: an exchange would cost them as much as a lock.
         if entry.has_attachments.load(Ordering::Acquire) {
-            entry.has_attachments.store(false, Ordering::Relaxed);
-            lock(&entry.attachments).drain(..).for_each(|attachment| self.unlink(attachment.pointee));
-            entry.left_to_filler.clear();
+            self.drop_all(entry);
         }
+    }
+
+    #[cold]
+    fn drop_all(&self, entry: &Entry) {
+        entry.has_attachments.store(false, Ordering::Relaxed);
+        lock(&entry.attachments).drain(..).for_each(|attachment| self.unlink(attachment.pointee));
+        entry.left_to_filler.clear();
     }
 
     /// Remembers an attachment of a pointer in an entry to another entry; one that has a count

@@ -164,6 +164,13 @@ impl Entry {
         self.state.swap(self.snapshot().freed().encode(), Ordering::AcqRel);
     }
 
+    /// Whether no life is under way. An entry of the index may have ended only while somebody has
+    /// the writers' lock.
+    #[inline]
+    pub(super) fn has_ended(&self) -> bool {
+        self.snapshot().phase == Phase::Free
+    }
+
     #[inline]
     pub(super) fn snapshot(&self) -> Snapshot {
         Snapshot::decode(self.state.load(Ordering::Acquire))
@@ -259,6 +266,25 @@ impl<'t> EntryRef<'t> {
     #[inline(always)]
     pub(crate) fn release_shared(self, in_use: bool) -> bool {
         self.step(|word| word.released(in_use))
+    }
+
+    /// Gives up a dynamic reference that is the last one, of an entry that nobody else uses; the
+    /// rest is as with [`release`](Self::release), which is to be called if this is false.
+    #[inline(always)]
+    pub(crate) fn release_own(self) -> bool {
+        self.step(Word::released_last)
+    }
+
+    /// Ends the entry's life if its only use is the caller's, and there are no references: then
+    /// it is the caller's to take out of the table, whose lock it has. The rest is as with
+    /// [`finish_unmapping`](Self::finish_unmapping), which is to be called if this is false.
+    #[inline(always)]
+    pub(super) fn finish_own(self) -> bool {
+        let word = self.entry.state.load(Ordering::Acquire);
+        Word(word).ended(self.generation).is_some_and(|Word(next)| {
+            let changed = self.entry.state.compare_exchange(word, next, Ordering::AcqRel, Ordering::Acquire);
+            changed.is_ok()
+        })
     }
 
     /// Counts one more reference. `None`: the entry is gone, look it up again;
@@ -365,8 +391,15 @@ impl<'t> EntryRef<'t> {
     }
 
     /// The contents are valid, or will be at the recorded event.
+    #[inline]
     pub fn publish(self) {
-        self.set_phase(Phase::Live);
+        let mut word = self.entry.state.load(Ordering::Acquire);
+        while let Some(Word(next)) = Word(word).published(self.generation) {
+            match self.entry.state.compare_exchange_weak(word, next, Ordering::AcqRel, Ordering::Acquire) {
+                Ok(_) => return,
+                Err(seen) => word = seen,
+            }
+        }
     }
 
     fn set_phase(self, phase: Phase) {
@@ -392,6 +425,13 @@ impl<'t> EntryRef<'t> {
     #[must_use]
     pub fn host_end(self) -> usize {
         self.entry.host_end.load(Ordering::Relaxed)
+    }
+
+    /// Whether an address is in the range.
+    #[inline]
+    #[must_use]
+    pub(crate) fn has(self, host: usize) -> bool {
+        self.host_begin() <= host && host < self.host_end()
     }
 
     /// Begin and size of what of a section is in the range: all of it, unless it
@@ -505,7 +545,7 @@ impl<'t> EntryRef<'t> {
 
     /// Whether its storage is part of the block. Somebody uses the entry.
     #[inline]
-    pub(super) fn is_part_of(self, block: BlockRef<'t>) -> bool {
+    pub(crate) fn is_part_of(self, block: BlockRef<'t>) -> bool {
         std::ptr::eq(self.entry.block.load(Ordering::Relaxed), block.of())
     }
 

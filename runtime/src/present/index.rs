@@ -14,7 +14,8 @@ use super::entry::{Entry, EntryRef};
 use super::leaves::{Directory, LEAF, Leaf, Torn};
 use super::table::PresentTable;
 use super::writer::Writer;
-use crate::sync::{Ordering, fence, lock, spin_hint};
+use crate::sync::{AtomicUsize, Ordering, fence, lock, spin_hint};
+use std::ops::Range;
 use std::ptr::NonNull;
 
 /// Leaves a first directory has room for.
@@ -242,11 +243,31 @@ impl PresentTable {
         let Some(directory) = self.directory() else { return };
         let Ok(leaf) = directory.leaf(position.leaf) else { return };
         leaf.remove(position.slot);
+        self.settle_leaf(writer, position.leaf, leaf);
+    }
+
+    /// With the lock: the leaf that a range belongs to, its number, and the addresses that belong
+    /// to it. `None`: the table is empty.
+    pub(super) fn leaf_for(&self, begin: usize) -> Option<(usize, &Leaf, Range<usize>)> {
+        let directory = self.directory()?;
+        let firsts = &directory.firsts[..directory.len.load(Ordering::Relaxed)];
+        let after = firsts.partition_point(|first| first.load(Ordering::Relaxed) <= begin);
+        let number = after.saturating_sub(1);
+        let leaf = if firsts.is_empty() { None } else { directory.leaf(number).ok() }?;
+        let bound = |first: &AtomicUsize| first.load(Ordering::Relaxed);
+        let since = if number == 0 { 0 } else { bound(&firsts[number]) };
+        Some((number, leaf, since..firsts.get(number + 1).map_or(usize::MAX, bound)))
+    }
+
+    /// The ranges of a leaf have changed: gives up one that has none, and has the directory know
+    /// the first range of another.
+    pub(super) fn settle_leaf(&self, writer: &mut Writer, number: usize, leaf: &Leaf) {
+        let Some(directory) = self.directory() else { return };
         if leaf.len.load(Ordering::Relaxed) == 0 {
             writer.free_leaves.push(NonNull::from(leaf));
-            directory.remove(position.leaf);
-        } else if position.slot == 0 {
-            directory.firsts[position.leaf].store(leaf.begins[0].load(Ordering::Relaxed), Ordering::Relaxed);
+            directory.remove(number);
+        } else {
+            directory.firsts[number].store(leaf.begins[0].load(Ordering::Relaxed), Ordering::Relaxed);
         }
     }
 

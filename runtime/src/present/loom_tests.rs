@@ -10,6 +10,8 @@
 //! copies. Device memory is a cell per allocation: loom reports a use of it that
 //! is not ordered after its creation or before its release.
 
+mod batches;
+
 use super::table::plain;
 use super::{Counter, EntryRef, Phase, Point, PresentTable, ReadyRef, Recent, Relation, Release};
 use crate::sync::back_off;

@@ -14,6 +14,7 @@
 //!   the wrong generation, not at freed memory.
 //! * [`ready`] is the point in a stream from which on the contents of new entries are
 //!   valid. It retires when the construct that made them is done.
+//! * [`batch`] has entries that come and go together.
 //! * [`block`] is device memory that several small entries share.
 //! * [`attachment`] has the pointers in an entry that have been made to point to others, and
 //!   [`pointee`] those of them that point to what has gone.
@@ -26,6 +27,7 @@
 //! OpenACC 3.3's structured reference counter (section 2.6.7).
 
 mod attachment;
+mod batch;
 mod block;
 mod entry;
 #[cfg(not(loom))]
@@ -45,6 +47,7 @@ mod table;
 mod writer;
 
 pub use attachment::{Attached, Attachment};
+pub(crate) use batch::Batch;
 pub use block::BlockRef;
 pub use entry::{Entry, EntryRef, NewEntry, PartOfBlock};
 #[cfg(not(loom))]

@@ -17,6 +17,23 @@ const WAYS: usize = 2;
 /// Gaps remembered.
 const GAPS: usize = 4;
 
+/// Addresses of which nothing is mapped.
+#[derive(Clone, Copy)]
+pub(crate) struct Gap {
+    begin: usize,
+    end: usize,
+}
+
+impl Gap {
+    /// Whether all of a range is in it; no range of no bytes is.
+    #[inline(always)]
+    pub(crate) fn has(self, host: usize, size: usize) -> bool {
+        self.begin <= host && host < self.end && size <= self.end - host && size != 0
+    }
+}
+
+const NOWHERE: Gap = Gap { begin: 0, end: 0 };
+
 /// Answers of one thread, of any tables.
 pub(crate) struct Recent {
     places: Box<[[Slot; WAYS]; PLACES]>,
@@ -31,6 +48,8 @@ struct Gaps {
     ranges: [(usize, usize); GAPS],
     /// The one that is forgotten next.
     oldest: usize,
+    /// The one that had the last range in it: arrays mostly share one.
+    last: Gap,
 }
 
 #[derive(Clone, Copy)]
@@ -48,7 +67,8 @@ unsafe impl Send for Recent {}
 impl Default for Recent {
     fn default() -> Self {
         let empty = Slot { host: 0, end: 0, version: 0, table: std::ptr::null(), entry: None };
-        let gaps = Gaps { table: std::ptr::null(), version: 0, ranges: [(0, 0); GAPS], oldest: 0 };
+        let gaps =
+            Gaps { table: std::ptr::null(), version: 0, ranges: [(0, 0); GAPS], oldest: 0, last: NOWHERE };
         Self { places: Box::new([[empty; WAYS]; PLACES]), gaps }
     }
 }
@@ -59,6 +79,11 @@ impl Gaps {
     fn around(&self, host: usize, size: usize) -> Option<usize> {
         let end = host.checked_add(size).filter(|_| size != 0)?;
         self.ranges.iter().position(|gap| gap.0 <= host && end <= gap.1)
+    }
+
+    fn use_gap(&mut self, place: usize) {
+        let (begin, end) = self.ranges[place];
+        self.last = Gap { begin, end };
     }
 
     fn add(&mut self, gap: (usize, usize)) {
@@ -109,29 +134,54 @@ impl Recent {
     /// Whether nothing of a range is mapped, and the version of the table that has it so. A gap
     /// is looked for once: variables of one function, and arrays that come and go together,
     /// mostly share one.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn absent(&mut self, table: &PresentTable, host: usize, size: usize) -> Option<usize> {
+        let version = table.version();
+        let gaps = &self.gaps;
+        if std::ptr::eq(gaps.table, table) && gaps.version == version && gaps.last.has(host, size) {
+            return Some(version);
+        }
+        self.absent_elsewhere(table, host, size)
+    }
+
+    /// The gap that has a range in it, and the version of the table that has it so.
+    pub(crate) fn gap_around(
+        &mut self,
+        table: &PresentTable,
+        host: usize,
+        size: usize,
+    ) -> Option<(Gap, usize)> {
+        let version = self.absent(table, host, size)?;
+        Some((self.gaps.last, version))
+    }
+
+    #[inline(never)]
+    fn absent_elsewhere(&mut self, table: &PresentTable, host: usize, size: usize) -> Option<usize> {
         let version = table.version();
         let gaps = &mut self.gaps;
         if !std::ptr::eq(gaps.table, table) || gaps.version != version {
             (gaps.table, gaps.version, gaps.ranges) = (table, version, [(0, 0); GAPS]);
-        } else if gaps.around(host, size).is_some() {
+            gaps.last = NOWHERE;
+        } else if let Some(place) = gaps.around(host, size) {
+            gaps.use_gap(place);
             return Some(version);
         }
         self.find_gap(table, host, size)
     }
 
-    #[inline(never)]
     fn find_gap(&mut self, table: &PresentTable, host: usize, size: usize) -> Option<usize> {
         let (gap, version) = table.gap_at(host)?;
-        if version != self.gaps.version {
-            (self.gaps.version, self.gaps.ranges) = (version, [(0, 0); GAPS]);
+        let gaps = &mut self.gaps;
+        if version != gaps.version {
+            (gaps.version, gaps.ranges, gaps.last) = (version, [(0, 0); GAPS], NOWHERE);
         }
         // Once each: what is inserted is taken out of one of them.
-        if !self.gaps.ranges.contains(&gap) {
-            self.gaps.add(gap);
+        if !gaps.ranges.contains(&gap) {
+            gaps.add(gap);
         }
-        self.gaps.around(host, size).map(|_| version)
+        let place = gaps.around(host, size)?;
+        gaps.use_gap(place);
+        Some(version)
     }
 
     /// The caller has inserted a range that was [`absent`](Self::absent) at that version. If
@@ -149,6 +199,7 @@ impl Recent {
             gaps.version = next;
             gaps.ranges[place] = (host + size, end);
             gaps.add((begin, host));
+            gaps.last = NOWHERE;
         }
     }
 

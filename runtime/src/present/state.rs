@@ -236,6 +236,14 @@ impl Word {
         self.0 >> PHASE_SHIFT == (generation as u64) << 2 | Phase::Live as u64
     }
 
+    /// That of an entry in this life with its contents valid.
+    #[inline]
+    pub(super) const fn published(self, generation: u32) -> Option<Self> {
+        const LIVE: u64 = (Phase::Live as u64) << PHASE_SHIFT;
+        let alive = self.0 & LIVE != 0 && self.0 >> GENERATION_SHIFT == generation as u64;
+        if alive { Some(Self(self.0 | LIVE)) } else { None }
+    }
+
     const fn dynamic(self) -> u32 {
         (self.0 as u32) & INFINITE
     }
@@ -255,6 +263,28 @@ impl Word {
             return None;
         }
         Some(Self(self.0 - 1 + if in_use { Self::ONE_USE } else { 0 }))
+    }
+
+    /// As [`Snapshot::released`] of the dynamic count without `delete`, if that is the last
+    /// reference and nobody else uses the entry. `None`: that decides.
+    #[inline]
+    pub(super) const fn released_last(self) -> Option<Self> {
+        if self.0 & (Self::REFERENCES | Self::USES) != 1 {
+            return None;
+        }
+        Some(Self(self.0 - 1 + Self::ONE_USE))
+    }
+
+    /// As [`Snapshot::finished_unmapping`] in this life, if that is the end of it. `None`: that
+    /// decides.
+    #[inline]
+    pub(super) const fn ended(self, generation: u32) -> Option<Self> {
+        let life = (generation as u64) << GENERATION_SHIFT;
+        let phase = (Phase::Live as u64) << PHASE_SHIFT;
+        if self.0 & phase == 0 || self.0 & !phase != life | Self::ONE_USE {
+            return None;
+        }
+        Some(Self(life))
     }
 
     /// The end of one construct's use, if that cannot be the end of the entry.
@@ -325,6 +355,19 @@ mod tests {
             let left = (!matches!(uses, (0, _) | (1, 0)))
                 .then(|| Snapshot { unmapping: snapshot.unmapping - 1, ..snapshot });
             prop_assert_eq!(word.left().map(|next| next.0), left.map(Snapshot::encode));
+            if let Some(next) = word.released_last() {
+                let (expected, release) = snapshot.released(Counter::Dynamic, false, in_use);
+                prop_assert_eq!((next.0, release), (expected.encode(), Release::Last));
+            }
+            let ended = snapshot.finished_unmapping();
+            let ended = (snapshot.phase != Phase::Free && ended.1 && snapshot.unmapping == 1)
+                .then(|| ended.0.encode());
+            prop_assert_eq!(word.ended(snapshot.generation).map(|next| next.0), ended);
+            prop_assert_eq!(word.ended(snapshot.generation ^ 1), None);
+            let published = (snapshot.phase != Phase::Free)
+                .then(|| Snapshot { phase: Phase::Live, ..snapshot }.encode());
+            prop_assert_eq!(word.published(snapshot.generation).map(|next| next.0), published);
+            prop_assert_eq!(word.published(snapshot.generation ^ 1), None);
         }
 
         #[test]
@@ -334,6 +377,10 @@ mod tests {
             let snapshot = Snapshot { generation: 7, phase: Phase::Live, unmapping, hold, dynamic };
             let word = Word(snapshot.encode());
             prop_assert!(word.acquired().is_some() && word.released(true).is_some());
+            let own = Snapshot { unmapping: 0, hold: 0, dynamic: 1, ..snapshot };
+            prop_assert!(Word(own.encode()).released_last().is_some());
+            let over = Snapshot { unmapping: 1, hold: 0, dynamic: 0, ..snapshot };
+            prop_assert!(Word(over.encode()).ended(7).is_some());
         }
 
         #[test]

@@ -62,7 +62,7 @@ pub(crate) struct PartsTaken {
 }
 
 /// Entries that are taken out under one lock, at most: others do not wait long for it.
-const PARTS_AT_ONCE: usize = 32;
+pub(super) const PARTS_AT_ONCE: usize = 32;
 
 /// Why an association cannot be undone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -167,7 +167,8 @@ impl PresentTable {
     }
 
     /// As [`finish_unmapping`](Self::finish_unmapping) for the entries of a list that are parts
-    /// of a block, under one lock for many of them. The others stay in the list, in order.
+    /// of a block, under one lock and in one step of the version for many of them. The others
+    /// stay in the list, in order.
     /// `own`: the point of the entries that the caller's construct has made.
     pub(crate) fn finish_parts<'t>(
         &'t self,
@@ -176,31 +177,41 @@ impl PresentTable {
         own: Option<ReadyRef<'t>>,
     ) -> PartsTaken {
         let mut taken = PartsTaken::default();
-        let (mut writer, mut held) = (None, 0);
-        entries.retain(|&entry| {
-            if entry.leave() {
-                return false;
-            }
-            let has_own = own.is_some_and(|own| entry.has_point(own));
-            if !entry.is_part_of(block) || !(has_own || entry.is_ready()) {
-                return true;
-            }
-            if held == PARTS_AT_ONCE {
-                (writer, held) = (None, 0);
-            }
-            let writer = writer.get_or_insert_with(|| lock(&self.writer));
-            held += 1;
-            if entry.finish_unmapping() {
-                entry.take_block();
-                taken.uses += 1;
-                if has_own {
-                    entry.forget_point();
-                    taken.points += 1;
+        let Some(&first) = entries.first() else { return taken };
+        let (mut kept, mut next) = (0, 0);
+        while next < entries.len() {
+            let (mut writer, mut held) = (None, 0);
+            let (mut ended, mut count) = ([first; PARTS_AT_ONCE], 0);
+            while next < entries.len() && held < PARTS_AT_ONCE {
+                let entry = entries[next];
+                next += 1;
+                if entry.leave() {
+                    continue;
                 }
-                self.take_out(writer, entry);
+                let has_own = own.is_some_and(|own| entry.has_point(own));
+                if !entry.is_part_of(block) || !(has_own || entry.is_ready()) {
+                    entries[kept] = entry;
+                    kept += 1;
+                    continue;
+                }
+                writer.get_or_insert_with(|| lock(&self.writer));
+                held += 1;
+                if entry.finish_own() || entry.finish_unmapping() {
+                    entry.take_block();
+                    taken.uses += 1;
+                    if has_own {
+                        entry.forget_point();
+                        taken.points += 1;
+                    }
+                    ended[count] = entry;
+                    count += 1;
+                }
             }
-            false
-        });
+            if let Some(writer) = &mut writer {
+                self.take_out_together(writer, &ended[..count]);
+            }
+        }
+        entries.truncate(kept);
         taken
     }
 

@@ -29,12 +29,17 @@ unsafe impl Send for Writer {}
 
 impl Writer {
     pub(super) fn take_entry(&mut self) -> NonNull<Entry> {
-        if self.free_entries.is_empty() {
+        self.take_entries(1).next().expect("a chunk was just added")
+    }
+
+    /// So many entries that are not in use.
+    pub(super) fn take_entries(&mut self, count: usize) -> impl Iterator<Item = NonNull<Entry>> {
+        while self.free_entries.len() < count {
             let chunk: Box<[Entry]> = (0..ENTRY_CHUNK).map(|_| Entry::free()).collect();
             self.free_entries.extend(chunk.iter().map(NonNull::from));
             self.all_entries.push(chunk);
         }
-        self.free_entries.pop_front().expect("a chunk was just added")
+        self.free_entries.drain(..count)
     }
 
     pub(super) fn take_leaf(&mut self) -> NonNull<Leaf> {

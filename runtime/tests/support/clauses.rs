@@ -272,7 +272,7 @@ fn any_clause() -> BoxedStrategy<Clause> {
 /// The clauses of a construct. Often several of them are about the same variable, or
 /// say the same twice with other map types: its items share entries.
 fn any_clauses() -> BoxedStrategy<Vec<Clause>> {
-    let independent = || prop::collection::vec(any_clause(), 1..5);
+    let independent = || prop::collection::vec(any_clause(), 1..9);
     let on_one_variable = (any_clause(), prop::collection::vec((0..SECTIONS.len(), any_bits()), 1..6))
         .prop_map(|(first, others)| {
             let variable = first.variable();
