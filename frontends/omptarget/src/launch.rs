@@ -97,13 +97,14 @@ unsafe fn run(
 
 /// The sizes in three dimensions: what the structure says, in the first dimension
 /// the call's argument where the structure is silent; a region without `teams`
-/// has one.
+/// has one. A clause's number that is no positive `int` leaves the size open: it would be billions
+/// of teams on a GPU.
 #[inline]
 fn dimensions(stated: [u32; 3], first: i32) -> [u32; 3] {
     let first = match (stated[0], first) {
         (_, NO_TEAMS) => 1,
         (0, first) => first.max(0) as u32,
-        (stated, _) => stated,
+        (stated, _) => stated.cast_signed().max(0) as u32,
     };
     [first, stated[1].max(1), stated[2].max(1)]
 }
@@ -230,5 +231,6 @@ mod tests {
         assert_eq!(dimensions([0, 0, 0], 0), [0, 1, 1]);
         assert_eq!(dimensions([0, 0, 0], 7), [7, 1, 1]);
         assert_eq!(dimensions([5, 2, 0], 7), [5, 2, 1]);
+        assert_eq!(dimensions([(-3_i32).cast_unsigned(), 0, 0], 7), [0, 1, 1]);
     }
 }
