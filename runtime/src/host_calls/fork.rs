@@ -7,7 +7,7 @@ use super::functions::{self, Functions};
 use super::named::{self, Names};
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{MutexGuard, Once, RwLockWriteGuard};
+use std::sync::{MutexGuard, RwLockWriteGuard};
 
 /// What is held during a fork. Who registers a name takes the locks in this order.
 struct Held {
@@ -30,14 +30,18 @@ pub(super) fn generation() -> usize {
     GENERATION.load(Ordering::Relaxed)
 }
 
-/// Installs the handlers, when the first function is registered.
-pub(super) fn install() {
-    static INSTALLED: Once = Once::new();
-    INSTALLED.call_once(|| {
-        // SAFETY: the handlers are functions of this library, and take its locks alone. Without
-        // memory for them a child that is made meanwhile may find the locks taken.
-        unsafe { libc::pthread_atfork(Some(before), Some(in_parent), Some(in_child)) };
-    });
+/// Installs the handlers when this library is loaded. The first registration would be too late:
+/// a fork that is under way then in another thread runs no new handlers, and its child could find
+/// the locks taken.
+#[used]
+// SAFETY: the section holds functions like this one.
+#[unsafe(link_section = ".init_array")]
+static INSTALL: extern "C" fn() = install;
+
+extern "C" fn install() {
+    // SAFETY: the handlers are functions of this library, and take its locks alone. Without
+    // memory for them a child that is made meanwhile may find the locks taken.
+    unsafe { libc::pthread_atfork(Some(before), Some(in_parent), Some(in_child)) };
 }
 
 extern "C" fn before() {

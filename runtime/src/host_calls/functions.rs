@@ -101,7 +101,6 @@ pub(super) fn register_as(
     name: &str,
     function: impl Fn(&mut HostCall<'_>) + Send + Sync + 'static,
 ) -> bool {
-    fork::install();
     let mut functions = write();
     if functions.contains_key(&number) {
         return false;
