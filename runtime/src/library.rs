@@ -64,13 +64,23 @@ pub(crate) struct Library {
     pub(crate) serial: u64,
     pub(crate) images: Vec<&'static [u8]>,
     /// Per image, the back end that takes it.
-    pub(crate) takers: Vec<Option<&'static str>>,
+    pub(crate) takers: Vec<Option<Taker>>,
     pub(crate) globals: Vec<HostEntry>,
     pub(crate) indirect: Option<Arc<FunctionTable>>,
     pub(crate) mailbox: Option<Arc<Mailbox>>,
     pub(crate) regions: Box<[Region]>,
+    /// Whether the devices of its images have their numbers.
+    pub(crate) placed: bool,
     /// Per device number, which image it takes and what became of it.
     pub(crate) placements: Vec<Placement>,
+}
+
+/// A back end that takes an image.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Taker {
+    /// Its place in the order of back ends.
+    pub(crate) index: usize,
+    pub(crate) name: &'static str,
 }
 
 /// A library on one device.
@@ -106,6 +116,7 @@ impl Library {
             mailbox: mailbox.map(Arc::new),
             regions: entries.iter().filter(is_kernel).map(region).collect(),
             globals: entries.into_iter().filter(|entry| entry.kind != EntryKind::Kernel).collect(),
+            placed: false,
             placements: Vec::new(),
         }
     }
@@ -123,7 +134,8 @@ impl Library {
 
     /// A line for messages about each image.
     pub(crate) fn describe_images(&self) -> Vec<String> {
-        self.images.iter().zip(&self.takers).map(|(image, taker)| describe_image(image, *taker)).collect()
+        let images = self.images.iter().zip(&self.takers);
+        images.map(|(image, taker)| describe_image(image, taker.map(|taker| taker.name))).collect()
     }
 }
 

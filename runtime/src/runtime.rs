@@ -11,17 +11,18 @@ use crate::device::Device;
 use crate::error::{Error, ErrorKind, Result};
 use crate::events::Site;
 use crate::items::Items;
-use crate::library::{Library, Placement, Registration};
+use crate::library::{Library, Placement, Registration, Taker};
 use crate::regions::{MAX_DEVICES, Region, Regions};
 use crate::requirements::{Required, Requirements};
 use crate::target::{DataOperation, Job, Shape};
 use gangway_backend::{Backend, Kernel, Module};
-use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 #[cfg(not(loom))]
 mod fork;
 mod loading;
+mod numbering;
 mod questions;
 mod queued;
 
@@ -33,6 +34,8 @@ pub use questions::{KernelQuestions, properties};
 pub struct Runtime {
     devices: [AtomicPtr<Device>; MAX_DEVICES],
     device_count: AtomicUsize,
+    /// Whether there are libraries whose devices have not been counted.
+    unplaced: AtomicBool,
     required: Required,
     regions: Regions,
     registry: Mutex<Registry>,
@@ -46,12 +49,8 @@ struct Registry {
     libraries: Vec<Library>,
     /// Libraries registered so far: the next one's serial number.
     registered: u64,
-}
-
-/// A back end and how many devices it has, as asked without a lock.
-struct Counted {
-    index: usize,
-    devices: usize,
+    /// Devices that have numbers.
+    numbered: usize,
 }
 
 struct BackendState {
@@ -85,6 +84,7 @@ impl Runtime {
         Self {
             devices: [const { AtomicPtr::new(std::ptr::null_mut()) }; MAX_DEVICES],
             device_count: AtomicUsize::new(0),
+            unplaced: AtomicBool::new(false),
             required: Required::new(),
             regions: Regions::new(),
             registry: Mutex::new(Registry {
@@ -92,6 +92,7 @@ impl Runtime {
                 backends: Vec::new(),
                 libraries: Vec::new(),
                 registered: 0,
+                numbered: 0,
             }),
         }
     }
@@ -135,11 +136,14 @@ impl Runtime {
         self.backend_list().into_iter().map(info).collect()
     }
 
-    /// Number of devices the program can name.
+    /// Number of devices the program can name. The first who asks has them counted.
     #[inline]
     #[must_use]
     pub fn device_count(&self) -> usize {
-        self.device_count.load(Ordering::Acquire)
+        match self.device_count.load(Ordering::Acquire) {
+            0 => self.count_devices(),
+            count => count,
+        }
     }
 
     /// A device by number, whether or not images wait to be loaded on it.
@@ -156,14 +160,21 @@ impl Runtime {
         (0..self.device_count()).filter_map(|number| self.device_unprepared(number))
     }
 
+    /// The devices that somebody has asked for; no back end is asked for more.
+    pub fn numbered_devices(&self) -> impl DoubleEndedIterator<Item = &'static Device> {
+        let count = self.device_count.load(Ordering::Acquire);
+        (0..count).filter_map(|number| self.device_unprepared(number))
+    }
+
     /// A device by number, with all images loaded and globals mapped.
     ///
     /// # Errors
     /// There is none of that number, or it cannot be made ready.
     #[inline]
     pub fn device(&self, number: i64, site: &Site) -> Result<&'static Device> {
-        let device = usize::try_from(number).ok().and_then(|number| self.device_unprepared(number));
-        match device {
+        // Asking for the number of devices gives them theirs.
+        let number_of_one = usize::try_from(number).ok().filter(|&number| number < self.device_count());
+        match number_of_one.and_then(|number| self.device_unprepared(number)) {
             Some(device) if !device.has_pending_images() => Ok(device),
             Some(device) => self.prepare(device, site).map(|()| device),
             None => Err(self.no_such_device(number, site)),
@@ -219,87 +230,33 @@ impl Runtime {
         self.requirements().has(Requirements::UNIFIED_SHARED_MEMORY)
     }
 
-    /// Registers a library: decides which device takes which image, and numbers
-    /// the devices of types that were not in use before, in the order of their back ends. Loads nothing. Answers the
-    /// images that no back end takes.
+    /// Registers a library: decides which back end takes which image. Loads nothing, and asks no
+    /// back end for its devices unless others have their numbers already. Answers the images that
+    /// no back end takes.
     pub fn register(&self, registration: Registration) -> Vec<&'static [u8]> {
         let mut library = Library::new(registration);
         let backends = self.backend_list();
-        let taker = |image: &&'static [u8]| backends.iter().position(|backend| backend.recognises(image));
-        let takers: Vec<Option<usize>> = library.images.iter().map(taker).collect();
-        library.takers = takers.iter().map(|taker| taker.map(|index| backends[index].name())).collect();
-        let counted: Vec<Option<Counted>> = takers
-            .into_iter()
-            .map(|taker| taker.map(|index| Counted { index, devices: backends[index].device_count() }))
-            .collect();
-
-        let mut registry = self.registry();
-        // The order of the back ends decides, not the one in which a linker put the images.
-        let mut by_backend: Vec<_> = counted
-            .iter()
-            .enumerate()
-            .filter_map(|(image, counted)| Some((image, counted.as_ref()?)))
-            .collect();
-        by_backend.sort_by_key(|(_, counted)| counted.index);
-        for (image, counted) in by_backend {
-            let (first, count) = self.number_devices(&mut registry, counted);
-            for number in first..first + count {
-                library.place(number, image);
-            }
-        }
-        // SAFETY: the boxed slice stays put until `unregister` removes it here.
-        unsafe { self.regions.add(library.regions.iter()) };
-        let numbers = library.placements.len();
+        let taker = |image: &&'static [u8]| {
+            let index = backends.iter().position(|backend| backend.recognises(image))?;
+            Some(Taker { index, name: backends[index].name() })
+        };
+        library.takers = library.images.iter().map(taker).collect();
         let unknown = |(image, taker): (&&'static [u8], &Option<_>)| taker.is_none().then_some(*image);
         let strangers = library.images.iter().zip(&library.takers).filter_map(unknown).collect();
+
+        let mut registry = self.registry();
+        // SAFETY: the boxed slice stays put until `unregister` removes it here.
+        unsafe { self.regions.add(library.regions.iter()) };
         library.serial = registry.registered;
         registry.registered += 1;
         registry.libraries.push(library);
-        for device in (0..numbers).filter_map(|number| self.device_unprepared(number)) {
-            device.images_pending.store(true, Ordering::Release);
+        self.unplaced.store(true, Ordering::Release);
+        let numbered = registry.numbered != 0;
+        drop(registry);
+        if numbered {
+            self.place_libraries();
         }
         strangers
-    }
-
-    /// Gives a back end's devices their numbers; answers the first and how many.
-    fn number_devices(&self, registry: &mut Registry, counted: &Counted) -> (usize, usize) {
-        let state = &mut registry.backends[counted.index];
-        // A type whose devices do not all get a number has the same first ones always.
-        let first = state.first_device.unwrap_or_else(|| self.device_count());
-        let count = counted.devices.min(MAX_DEVICES - first);
-        if state.first_device.is_some() {
-            return (first, count);
-        }
-        for ordinal in 0..count {
-            let number = first + ordinal;
-            let device = Box::new(Device::new(number as i32, state.backend, counted.index, ordinal));
-            self.devices[number].store(Box::into_raw(device), Ordering::Release);
-        }
-        state.first_device = Some(first);
-        self.device_count.store(first + count, Ordering::Release);
-        (first, count)
-    }
-
-    /// Makes every back end's devices available, images or not.
-    pub fn number_all_devices(&self) {
-        self.number_devices_of(|_| true);
-    }
-
-    /// Makes the devices of those back ends available that would take such an image.
-    pub fn number_devices_for(&self, image: &[u8]) {
-        self.number_devices_of(|backend| backend.recognises(image));
-    }
-
-    fn number_devices_of(&self, wanted: impl Fn(&dyn Backend) -> bool) {
-        let backends = self.backend_list().into_iter().enumerate();
-        let counted: Vec<Counted> = backends
-            .filter(|(_, backend)| wanted(*backend))
-            .map(|(index, backend)| Counted { index, devices: backend.device_count() })
-            .collect();
-        let mut registry = self.registry();
-        for counted in &counted {
-            self.number_devices(&mut registry, counted);
-        }
     }
 
     /// Unregisters a library: its globals leave the devices, its images are unloaded.
@@ -336,14 +293,14 @@ impl Runtime {
         drop(library);
         if last {
             // No code is left that could have a construct under way.
-            self.devices().for_each(Device::release_idle);
+            self.numbered_devices().for_each(Device::release_idle);
         }
     }
 
     /// Gives the back ends the memory that devices keep for later constructs. Constructs
     /// under way are none the worse for it.
     pub fn trim(&self) {
-        self.devices().for_each(Device::trim);
+        self.numbered_devices().for_each(Device::trim);
     }
 
     /// The region at a host address and its kernel on a device.

@@ -236,6 +236,9 @@ struct Plain;
 
 static COPIES_BETWEEN: AtomicUsize = AtomicUsize::new(0);
 
+/// Back ends that count how often somebody wants to know their devices.
+struct Asked<'a>(&'static str, &'static [u8], usize, &'a AtomicUsize);
+
 impl Backend for First {
     fn name(&self) -> &str {
         "first"
@@ -265,6 +268,25 @@ impl Backend for Second {
 
     fn device_count(&self) -> usize {
         1
+    }
+
+    fn open(&self, _ordinal: usize) -> Result<Box<dyn Device>> {
+        Ok(Box::new(Plain))
+    }
+}
+
+impl Backend for Asked<'static> {
+    fn name(&self) -> &str {
+        self.0
+    }
+
+    fn recognises(&self, image: &[u8]) -> bool {
+        image == self.1
+    }
+
+    fn device_count(&self) -> usize {
+        self.3.fetch_add(1, Ordering::Relaxed);
+        self.2
     }
 
     fn open(&self, _ordinal: usize) -> Result<Box<dyn Device>> {
@@ -312,4 +334,59 @@ fn back_ends_are_told_apart_whatever_their_addresses() {
     assert_eq!(copy(0, 1), 1, "two devices of one back end");
     assert_eq!(copy(0, 2), 0, "the second back end knows nothing of the first one's memory");
     assert_eq!(copy(2, 1), 0);
+}
+
+fn library_of(key: usize, images: &[&'static [u8]]) -> Registration {
+    Registration { key, images: images.to_vec(), ..Registration::default() }
+}
+
+/// A driver that has been started is of no use to a forked child.
+#[test]
+fn back_ends_are_asked_for_devices_when_the_program_asks() {
+    static EARLY: AtomicUsize = AtomicUsize::new(0);
+    static LATE: AtomicUsize = AtomicUsize::new(0);
+    let asked = || (EARLY.load(Ordering::Relaxed), LATE.load(Ordering::Relaxed));
+    let runtime: &'static Runtime = Box::leak(Box::new(Runtime::new()));
+    runtime.add_backend(Box::new(Asked("early", b"early", 2, &EARLY)));
+    runtime.add_backend(Box::new(Asked("late", b"late", 1, &LATE)));
+    runtime.register(library_of(1, &[b"early"]));
+    runtime.register(library_of(2, &[b"strange"]));
+    runtime.unregister(2);
+    runtime.trim();
+    drop(runtime.before_fork());
+    assert_eq!(runtime.numbered_devices().count(), 0);
+    assert_eq!(asked(), (0, 0), "before the first question");
+
+    assert_eq!(runtime.device_count(), 2);
+    assert_eq!(runtime.device_count(), 2);
+    assert_eq!(asked(), (1, 0), "a back end without images stays unasked");
+
+    // The program knows its devices: those of a new library join them at once.
+    runtime.register(library_of(3, &[b"late"]));
+    assert_eq!(asked().1, 1);
+    assert_eq!(runtime.device_count(), 3);
+}
+
+/// Whoever comes first, numbers follow the order of the libraries and of the back ends.
+#[test]
+fn the_order_of_libraries_and_back_ends_gives_devices_their_numbers() {
+    static NEVER_MIND: AtomicUsize = AtomicUsize::new(0);
+    for (libraries, expected) in [
+        (vec![vec![&b"second"[..], b"first"]], ["first", "first", "second"]),
+        (vec![vec![&b"second"[..]], vec![b"first"]], ["second", "first", "first"]),
+    ] {
+        let runtime: &'static Runtime = Box::leak(Box::new(Runtime::new()));
+        runtime.add_backend(Box::new(Asked("first", b"first", 2, &NEVER_MIND)));
+        runtime.add_backend(Box::new(Asked("second", b"second", 1, &NEVER_MIND)));
+        for (key, images) in libraries.iter().enumerate() {
+            runtime.register(library_of(key + 1, images));
+        }
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| assert_eq!(runtime.device_count(), 3));
+            }
+        });
+        let names: Vec<_> = runtime.devices().map(|device| device.backend().name()).collect();
+        assert_eq!(names, expected);
+    }
 }

@@ -96,6 +96,11 @@ fn components_without_elements() {
 }
 
 #[test]
+fn children_forked_before_the_first_construct_use_the_device() {
+    Program::new("../fork_before_use.c").passes();
+}
+
+#[test]
 fn devices_are_shut_down_and_started_again() {
     let program = Program::new("shutdown.c");
     program.passes();

@@ -141,6 +141,11 @@ fn a_library_is_closed_while_its_data_is_mapped() {
 }
 
 #[test]
+fn children_forked_before_the_first_region_offload() {
+    Program::new("fork_before_use.c", &[]).passes(&[]);
+}
+
+#[test]
 fn the_program_ends_during_asynchronous_work() {
     let program = Program::new("exit.c", &["-pthread"]);
     for _ in 0..5 {

@@ -68,7 +68,7 @@ fn observe_for_information() {
 /// Tells what is still mapped when the last library is about to go.
 pub(crate) fn before_end() {
     if events::observed() && wanted(bit::TABLE) {
-        for device in RUNTIME.devices().rev() {
+        for device in RUNTIME.numbered_devices().rev() {
             tell_table(device, "libomptarget:0:0", &|text| print_line(format_args!("{text}")));
         }
     }
@@ -129,7 +129,7 @@ pub fn dump_tables_to_stdout() {
 }
 
 fn tell_tables(place: &str, print: &dyn Fn(&str)) {
-    for device in RUNTIME.devices() {
+    for device in RUNTIME.numbered_devices() {
         tell_table(device, place, print);
     }
 }

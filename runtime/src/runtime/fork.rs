@@ -30,7 +30,7 @@ impl Runtime {
     #[must_use]
     pub fn before_fork(&'static self) -> Forking {
         let registry = self.registry();
-        let devices = self.devices().map(super::Device::lock_all).collect();
+        let devices = self.numbered_devices().map(super::Device::lock_all).collect();
         let finisher = finisher::hold();
         let _regions = Box::new(self.regions.hold());
         let _late = late::hold();
@@ -45,7 +45,7 @@ impl Forking {
         finisher.in_child();
         let survive: Vec<bool> =
             registry.backends.iter().map(|state| state.backend.survives_fork()).collect();
-        for (device, locks) in runtime.devices().zip(devices) {
+        for (device, locks) in runtime.numbered_devices().zip(devices) {
             if device.after_fork(locks, survive[device.backend_index()]) {
                 continue;
             }
