@@ -4,17 +4,19 @@
 //! A device is opened, and an image loaded, by the thread that needs it first. Others
 //! wait. But one of them may itself be what that thread waits for: it runs a
 //! constructor of a library that is being opened, so it holds the loader's lock, which
-//! loading an image needs. Nothing tells whether a thread does. So whoever has waited
-//! for [`PATIENCE`] goes ahead beside the first one; both can do the work, and the
-//! result of the slower one is dropped.
+//! loading an image needs. Nothing tells whether a thread does. So one who has waited for
+//! [`PATIENCE`] goes ahead beside the first one, and the next one if that did not help; each
+//! can do the work, and the results of the slower ones are dropped.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-/// Far longer than opening a device of ours takes, so that work is done twice only by
-/// threads that would otherwise wait for each other, or on devices that are very slow.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// Longer than opening a device or loading an image of ours takes, so that work is done twice only
+/// by threads that would otherwise wait for each other, or on devices that are slow. It doubles
+/// with each thread that has gone ahead, so that few do the same work on a device that is slow.
+const PATIENCE: Duration = Duration::from_millis(250);
+const MOST_DOUBLINGS: usize = 3;
 
 /// Something that threads take turns at.
 #[derive(Debug, Default)]
@@ -36,13 +38,18 @@ impl Turn {
     /// stack, and would come here again and again.
     pub(crate) fn take(&self) -> Option<Taken<'_>> {
         let this = thread::current().id();
-        let takers = self.lock();
+        let mut takers = self.lock();
         if takers.contains(&this) {
             return None;
         }
-        let taken = |takers: &mut Vec<ThreadId>| !takers.is_empty();
-        let waited = self.ended.wait_timeout_while(takers, PATIENCE, taken);
-        waited.unwrap_or_else(PoisonError::into_inner).0.push(this);
+        let begin = Instant::now();
+        while let Some(ahead) = takers.len().checked_sub(1) {
+            let patience = PATIENCE * (1 << ahead.min(MOST_DOUBLINGS));
+            let Some(left) = patience.checked_sub(begin.elapsed()) else { break };
+            let waited = self.ended.wait_timeout(takers, left);
+            takers = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        takers.push(this);
         Some(Taken(self))
     }
 }
