@@ -8,7 +8,7 @@ use crate::openacc::dimensions;
 use crate::pending;
 use gangway_image::ptx_objects;
 use gangway_openacc::{profiling, property};
-use gangway_openmp::host::{Dependences, Host, Offload, Work};
+use gangway_openmp::host::{Dependences, End, Host, Offload, Work};
 use gangway_openmp::process::{self, FrontEnd};
 use gangway_openmp::{libraries, message};
 use gangway_runtime::Error;
@@ -35,6 +35,9 @@ pub fn start() {
 }
 
 impl Host for Libgomp {
+    /// As `gomp_fatal`.
+    const END: End = End::Status;
+
     #[inline]
     fn default_device() -> i64 {
         // SAFETY: takes nothing, always callable.

@@ -10,6 +10,7 @@
 
 use crate::dependences::Dependence;
 use crate::pending::{Deferred, Pending};
+use gangway_openmp::libraries;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -36,7 +37,10 @@ struct Last {
 impl Drop for Open {
     /// The thread ends.
     fn drop(&mut self) {
-        self.all.iter().for_each(Pending::wait);
+        // After an error nobody waits: one of these may be what has failed.
+        if !libraries::is_ending() {
+            self.all.iter().for_each(Pending::wait);
+        }
     }
 }
 

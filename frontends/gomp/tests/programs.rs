@@ -54,8 +54,30 @@ fn kinds_of_data() {
 fn an_update_of_what_is_mapped_in_part_is_an_error() {
     let output = Program::new("partial_update.c", &[]).run(&[("OMP_TARGET_OFFLOAD", "MANDATORY")], &[]);
     let said = String::from_utf8_lossy(&output.stderr);
-    assert!(!output.status.success() && output.stdout == b"before\n", "{output:?}");
+    assert!(output.status.code() == Some(1) && output.stdout == b"before\n", "{output:?}");
     assert!(said.contains("of 40 bytes is only partly present on the device\n  already mapped: "), "{said}");
+}
+
+/// As `gomp_fatal`: one message, then the program's exit handlers, then status 1.
+#[test]
+fn an_error_ends_the_program_with_status_1() {
+    let program = Program::new("fatal.c", &["-pthread"]);
+    for (how, message) in [
+        ("once", "partly present"),
+        ("threads", "partly present"),
+        ("handler", "partly present"),
+        ("nowait", "illegal memory access"),
+    ] {
+        let output = program.run(&[("OMP_TARGET_OFFLOAD", "MANDATORY")], &[how]);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(
+            (output.status.code(), &*output.stdout),
+            (Some(1), &b"before\nhandler\n"[..]),
+            "{how}: {said}"
+        );
+        assert_eq!(said.matches("gangway: error: ").count(), 1, "{how}: {said}");
+        assert!(said.contains(message), "{how}: {said}");
+    }
 }
 
 #[test]

@@ -6,7 +6,7 @@
 
 use crate::abi::{Dependence, FAIL, Ident, SUCCESS, Task};
 use gangway_openmp::guard::guard;
-use gangway_openmp::host::{Dependences, Host, Offload, Work};
+use gangway_openmp::host::{Dependences, End, Host, Offload, Work};
 use gangway_openmp::policy;
 use gangway_runtime::Error;
 use once_cell::race::OnceBox;
@@ -101,6 +101,9 @@ unsafe fn function<F>(name: &CStr) -> Option<F> {
 }
 
 impl Host for Libomp {
+    /// As `FATAL_MESSAGE` of libomptarget.
+    const END: End = End::Abort;
+
     #[inline]
     fn default_device() -> i64 {
         // SAFETY: takes nothing, always callable.

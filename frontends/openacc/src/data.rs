@@ -4,13 +4,12 @@
 use crate::datum::Datum;
 use crate::device;
 use crate::device_type::SYNC;
-use crate::failure::done;
+use crate::failure::{done, mistake};
 use crate::present::{Found, find};
 use crate::queues;
 use crate::thread::{self, Current, Place};
 use gangway_openmp::guard::guard;
 use gangway_openmp::host::Host;
-use gangway_openmp::policy::mistake;
 use gangway_openmp::state::{RUNTIME, routine};
 use gangway_runtime::{DataOperation, Device, Items, MapKind, memory};
 use std::ffi::c_void;

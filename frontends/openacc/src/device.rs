@@ -1,13 +1,12 @@
 //! Which device: start, type and number (OpenACC 3.3 sections 3.2.1 to 3.2.7, 4.1, 4.2).
 
 use crate::device_type::{self, DeviceType};
-use crate::failure::done;
+use crate::failure::{done, mistake};
 use crate::profiling::{Construct, Event, Scope};
 use crate::thread::{self, Current, Place};
 use gangway_openmp::devices;
 use gangway_openmp::guard::guard;
 use gangway_openmp::host::Host;
-use gangway_openmp::policy::mistake;
 use gangway_openmp::state::routine;
 use gangway_runtime::queue;
 use std::cell::Cell;

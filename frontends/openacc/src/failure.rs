@@ -1,7 +1,18 @@
 //! The end of a program that cannot go on, in OpenACC's words where the runtime's are OpenMP's.
 
-use gangway_openmp::policy::{self, mistake};
+use gangway_openmp::host::End;
+use gangway_openmp::policy;
 use gangway_runtime::{Error, ErrorKind, HostRange, Result};
+
+/// As libgomp: no other library of a stock compiler's has OpenACC. A routine may be wrong before
+/// any front end has started.
+const END: End = End::Status;
+
+/// Ends the program with a message about a mistake of its own.
+#[cold]
+pub fn mistake(text: std::fmt::Arguments<'_>) -> ! {
+    policy::mistake_by(END, text)
+}
 
 /// A result that the program cannot go on without.
 pub fn done<T>(result: Result<T>) -> T {
@@ -31,7 +42,7 @@ pub fn terminate(error: &Error) -> ! {
                 interval(mapped)
             ))
         }
-        _ => policy::terminate(error),
+        _ => policy::terminate_by(END, error),
     }
 }
 

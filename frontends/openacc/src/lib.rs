@@ -10,7 +10,7 @@
 //! the routines are *dynamic* (OpenACC 3.3 section 2.6.7).
 //!
 //! A routine that is called with what it cannot use ends the program with a message
-//! ([`mistake`](gangway_openmp::policy::mistake)): the specification leaves it no way to fail.
+//! ([`mistake`](failure::mistake)): the specification leaves it no way to fail.
 //!
 //! # Layers
 //!

@@ -2,7 +2,7 @@
 
 use crate::device;
 use crate::device_type::SYNC;
-use crate::failure::done;
+use crate::failure::{done, mistake};
 use crate::present::{Found, find};
 use crate::queues;
 use crate::thread::{self, Place};
@@ -10,7 +10,6 @@ use gangway_backend::{AllocationKind, DevicePtr};
 use gangway_openmp::guard::guard;
 use gangway_openmp::host::Host;
 use gangway_openmp::message;
-use gangway_openmp::policy::mistake;
 use gangway_openmp::state::routine;
 use gangway_runtime::memory::{self, Place as Side};
 use std::collections::BTreeMap;

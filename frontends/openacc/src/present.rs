@@ -1,12 +1,11 @@
 //! What is on the device (OpenACC 3.3 sections 3.2.24 to 3.2.28).
 
 use crate::device;
-use crate::failure::done;
+use crate::failure::{done, mistake};
 use crate::thread::{self, Place};
 use gangway_backend::DevicePtr;
 use gangway_openmp::guard::guard;
 use gangway_openmp::host::Host;
-use gangway_openmp::policy::mistake;
 use gangway_openmp::state::routine;
 use gangway_runtime::present::Relation;
 use gangway_runtime::{Device, memory};

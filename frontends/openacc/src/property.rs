@@ -2,11 +2,10 @@
 
 use crate::device::{self, place_of, resolved};
 use crate::device_type::{self, DeviceType};
-use crate::failure::done;
+use crate::failure::{done, mistake};
 use crate::thread::Place;
 use gangway_openmp::guard::guard;
 use gangway_openmp::host::Host;
-use gangway_openmp::policy::mistake;
 use gangway_runtime::Device;
 use std::collections::BTreeMap;
 use std::ffi::{CStr, CString, c_char};

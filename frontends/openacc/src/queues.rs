@@ -5,11 +5,10 @@
 
 use crate::device;
 use crate::device_type::{NOVAL, SYNC};
-use crate::failure::done;
+use crate::failure::{done, mistake};
 use crate::thread::{self, Place};
 use gangway_openmp::guard::guard;
 use gangway_openmp::host::Host;
-use gangway_openmp::policy::mistake;
 use gangway_runtime::Device;
 use gangway_runtime::queue::Queue;
 use std::collections::BTreeMap;

@@ -3,13 +3,12 @@
 use crate::datum::Datum;
 use crate::device::{deactivate, resolved};
 use crate::device_type;
-use crate::failure::done;
+use crate::failure::{done, mistake};
 use crate::present::unmap_all;
 use crate::queues;
 use crate::thread;
 use gangway_openmp::guard::guard;
 use gangway_openmp::host::Host;
-use gangway_openmp::policy::mistake;
 use gangway_openmp::state::{RUNTIME, routine};
 use gangway_runtime::{DataOperation, Device, MapKind};
 

@@ -9,7 +9,7 @@
 //! taken out. The memory that pools keep for later constructs goes back to the drivers; idle
 //! streams stay, since a thread may be about to wait for one.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 static ENDING: AtomicBool = AtomicBool::new(false);
 
@@ -21,6 +21,35 @@ static WATCHED: AtomicUsize = AtomicUsize::new(0);
 #[must_use]
 pub fn is_ending() -> bool {
     ENDING.load(Ordering::Acquire)
+}
+
+/// Returns to the one thread that ends the process because of an error, which calls `exit`.
+///
+/// `exit` is for one thread, and runs handlers of the program's. The first error is the one to
+/// tell: what other threads meet from now on follows from it, or has no handlers left, so they
+/// stand still. An error of a handler ends the process at once.
+#[cold]
+pub(crate) fn claim() {
+    static ENDS: AtomicU64 = AtomicU64::new(0);
+    // SAFETY: these take nothing.
+    let [process, thread] = unsafe { [libc::getpid(), libc::gettid()] }.map(|id| u64::from(id as u32));
+    let own = process << 32 | thread;
+    let claimed = ENDS.fetch_update(Ordering::AcqRel, Ordering::Acquire, |by| {
+        // A child of the process that was ending has only the thread that forked.
+        (by >> 32 != process).then_some(own)
+    });
+    match claimed {
+        Ok(_) => ENDING.store(true, Ordering::Release),
+        // SAFETY: flushes the program's own streams; then ends it.
+        Err(by) if by == own => unsafe {
+            libc::fflush(std::ptr::null_mut());
+            libc::_exit(libc::EXIT_FAILURE)
+        },
+        Err(_) => loop {
+            // SAFETY: waits for a signal.
+            unsafe { libc::pause() };
+        },
+    }
 }
 
 /// A library has been registered, whose exit handler follows.

@@ -17,6 +17,15 @@ pub enum Offload {
     Mandatory,
 }
 
+/// How a program ends that cannot go on: as with the stock library of its compiler.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// By `SIGABRT`, at once.
+    Abort,
+    /// With the status of failure, after the program's exit handlers.
+    Status,
+}
+
 /// What a task is to do, on whichever thread.
 pub type Work = Box<dyn FnOnce() + Send>;
 
@@ -32,6 +41,9 @@ pub struct Dependences {
 /// What a front end's host library answers, and does. The functions are called directly: a
 /// launch asks for the default device.
 pub trait Host {
+    /// How an error ends the program.
+    const END: End;
+
     /// The default device of the current task (`omp_set_default_device`,
     /// `OMP_DEFAULT_DEVICE`).
     fn default_device() -> i64;

@@ -6,7 +6,8 @@
 //! strictly: a wrong map clause or a failed copy has left data in a state that
 //! the host version knows nothing about, so it terminates under the default too.
 
-use crate::host::{Host, Offload};
+use crate::ending;
+use crate::host::{End, Host, Offload};
 use crate::message;
 use crate::repeats::{self, Subject};
 use crate::state::RUNTIME;
@@ -29,18 +30,28 @@ pub fn offload() -> Offload {
 }
 
 /// What the first front end has given.
-static HOST: OnceLock<fn() -> Option<Offload>> = OnceLock::new();
+struct FirstHost {
+    offload: fn() -> Option<Offload>,
+    end: End,
+}
 
-/// Has the policy asked of a front end's host library from now on, unless another front
-/// end came first.
+static HOST: OnceLock<FirstHost> = OnceLock::new();
+
+/// Has the policy asked of a front end's host library from now on, and errors end the program
+/// as with it, unless another front end came first.
 pub(crate) fn ask_of<H: Host>() {
-    let _ = HOST.set(H::target_offload);
+    let _ = HOST.set(FirstHost { offload: H::target_offload, end: H::END });
+}
+
+/// How errors end this program.
+fn how() -> End {
+    HOST.get().map_or(End::Abort, |host| host.end)
 }
 
 #[cold]
 fn ask() -> Offload {
     let Some(host) = HOST.get() else { return in_environment() };
-    let policy = host().unwrap_or_else(in_environment);
+    let policy = (host.offload)().unwrap_or_else(in_environment);
     KNOWN.store(policy as u8 + 1, Ordering::Relaxed);
     policy
 }
@@ -71,7 +82,7 @@ pub fn settle(error: &Error, device: Option<&Device>) {
     };
     if offload() == Offload::Mandatory || !host_may {
         if matches!(error.kind, ErrorKind::OutOfMemory { .. } | ErrorKind::Forked) && !nothing_lost {
-            end(error, "\n  note: the host cannot take over, as the device holds data of the program");
+            end(how(), error, "\n  note: the host cannot take over, as the device holds data of the program");
         }
         terminate(error);
     }
@@ -85,22 +96,33 @@ fn has_mapped_data(device: &Device) -> bool {
     device.table.entries().iter().any(|entry| entry.snapshot().is_some_and(|counts| !counts.is_infinite()))
 }
 
-/// Ends the program with an error message, as the stock library does: by
-/// `abort`, after everything buffered has been written.
+/// Ends the program with an error message, as the stock library of its compiler does, after
+/// everything buffered has been written.
 #[cold]
 pub fn terminate(error: &Error) -> ! {
-    end(error, "")
+    end(how(), error, "")
+}
+
+/// The same, in a way that is known.
+#[cold]
+pub fn terminate_by(way: End, error: &Error) -> ! {
+    end(way, error, "")
 }
 
 /// Ends the program with a message about a mistake of its own that is no construct's.
 #[cold]
 pub fn mistake(text: std::fmt::Arguments<'_>) -> ! {
-    message::print_line(format_args!("gangway: error: {text}"));
-    finish()
+    mistake_by(how(), text)
+}
+
+/// The same, in a way that is known.
+#[cold]
+pub fn mistake_by(way: End, text: std::fmt::Arguments<'_>) -> ! {
+    last_words(way, format_args!("gangway: error: {text}"))
 }
 
 #[cold]
-fn end(error: &Error, reason: &str) -> ! {
+fn end(way: End, error: &Error, reason: &str) -> ! {
     let note = if offload() == Offload::Mandatory { "\n  note: OMP_TARGET_OFFLOAD=MANDATORY" } else { "" };
     let debug = match error.construct {
         None if error.device >= 0
@@ -110,15 +132,26 @@ fn end(error: &Error, reason: &str) -> ! {
         }
         _ => "",
     };
-    message::print_line(format_args!("gangway: error: {error}{reason}{note}{debug}"));
-    finish()
+    last_words(way, format_args!("gangway: error: {error}{reason}{note}{debug}"))
 }
 
-fn finish() -> ! {
-    gangway_trace::finish();
-    // SAFETY: flushes the program's own streams; then ends it.
-    unsafe {
-        libc::fflush(std::ptr::null_mut());
-        libc::abort()
+fn last_words(way: End, text: std::fmt::Arguments<'_>) -> ! {
+    match way {
+        End::Abort => {
+            message::print_line(text);
+            gangway_trace::finish();
+            // SAFETY: flushes the program's own streams; then ends it.
+            unsafe {
+                libc::fflush(std::ptr::null_mut());
+                libc::abort()
+            }
+        }
+        End::Status => {
+            ending::claim();
+            message::print_line(text);
+            gangway_trace::finish();
+            // SAFETY: no other thread of this library's calls it.
+            unsafe { libc::exit(libc::EXIT_FAILURE) }
+        }
     }
 }

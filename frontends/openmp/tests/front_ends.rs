@@ -5,7 +5,7 @@ use gangway_openmp::asynchronous::omp_target_memcpy_async;
 use gangway_openmp::devices::{
     DEFAULT_DEVICE, Destination, destination, omp_get_initial_device, omp_get_num_devices,
 };
-use gangway_openmp::host::{Dependences, Host, Offload, Work};
+use gangway_openmp::host::{Dependences, End, Host, Offload, Work};
 use gangway_openmp::memory::{
     omp_get_mapped_ptr, omp_target_alloc, omp_target_associate_ptr, omp_target_disassociate_ptr,
     omp_target_free, omp_target_is_accessible, omp_target_is_present, omp_target_memcpy, omp_target_memset,
@@ -46,6 +46,8 @@ static SECOND: FrontEnd = FrontEnd::new(|| count(&CONNECTED, 1), hold::<1>, || c
 struct FirstHost;
 
 impl Host for FirstHost {
+    const END: End = End::Abort;
+
     fn default_device() -> i64 {
         2
     }
@@ -74,6 +76,8 @@ static TASKS: Mutex<Vec<(Work, Vec<usize>)>> = Mutex::new(Vec::new());
 static REFUSED: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 impl Host for SecondHost {
+    const END: End = End::Status;
+
     fn default_device() -> i64 {
         1
     }

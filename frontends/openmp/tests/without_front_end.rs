@@ -1,7 +1,7 @@
 //! What is answered before any front end has started: a program may call a routine first.
 
 use gangway_openmp::devices::{omp_get_initial_device, omp_get_num_devices};
-use gangway_openmp::host::{Dependences, Host, Offload, Work};
+use gangway_openmp::host::{Dependences, End, Host, Offload, Work};
 use gangway_openmp::policy::offload;
 use gangway_openmp::process::{self, FrontEnd};
 use gangway_runtime::Error;
@@ -10,6 +10,8 @@ use gangway_runtime::Error;
 struct Nothing;
 
 impl Host for Nothing {
+    const END: End = End::Abort;
+
     fn default_device() -> i64 {
         0
     }

@@ -12,7 +12,7 @@ type LookUp = unsafe extern "C" fn(*const c_char) -> *const c_void;
 
 /// A tool defines this; the runtime's own is called by mistake only.
 pub extern "C" fn acc_register_library(_register: Change, _unregister: Change, _look_up: LookUp) {
-    gangway_openmp::policy::mistake(format_args!(
+    crate::failure::mistake(format_args!(
         "acc_register_library of the runtime has been called, which a tool has to define\n  \
          help: define it in the program or in a library named by ACC_PROFLIB"
     ));
