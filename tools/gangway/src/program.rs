@@ -6,7 +6,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Component, Path, PathBuf};
 
-use gangway_image::{ImageKind, Machine, Producer};
+use gangway_image::{Contents, Image, ImageKind, Machine, Producer};
 
 use crate::arguments::GccRuntime;
 use crate::exit::{Failure, NOT_EXECUTABLE, NOT_FOUND, NOT_STARTED};
@@ -47,13 +47,15 @@ pub fn examine(
         Linkage::Offloads(route) => (route, None),
         Linkage::Note(note) => (Route::SearchPath, Some(note)),
     };
-    let (libgomp_front, note) = match gcc_runtime(&bytes, gcc)? {
+    let contents = gangway_image::contents(&bytes).ok();
+    let contents = contents.as_ref();
+    let (libgomp_front, note) = match gcc_runtime(&path, &bytes, contents, gcc)? {
         Gcc::Unused | Gcc::Stock(None) => (None, note),
         Gcc::Stock(why) => (None, why.or(note)),
         // It has a part in the program, after all.
         Gcc::Gangway(library) => (Some(library), None),
     };
-    let needs_gpu = needs_gpu(&bytes, libgomp_front.is_some());
+    let needs_gpu = contents.is_some_and(|contents| needs_gpu(contents, libgomp_front.is_some()));
     Ok(Program { path, route, libgomp_front, note, needs_gpu })
 }
 
@@ -66,14 +68,20 @@ enum Gcc {
     Gangway(PathBuf),
 }
 
-fn gcc_runtime(bytes: &[u8], wanted: Option<GccRuntime>) -> Result<Gcc, Failure> {
-    let uses_libgomp = gangway_image::needed_libraries(bytes)
-        .is_ok_and(|needed| needed.iter().any(|library| library.starts_with("libgomp.so")));
+fn gcc_runtime(
+    path: &Path,
+    bytes: &[u8],
+    contents: Option<&Contents<'_>>,
+    wanted: Option<GccRuntime>,
+) -> Result<Gcc, Failure> {
     match wanted {
         Some(GccRuntime::Stock) => return Ok(Gcc::Stock(None)),
+        _ if contents.is_some_and(|contents| has_libgomp_inside(bytes, contents)) => {
+            return Ok(Gcc::Stock(Some(format!("{} {LIBGOMP_INSIDE}", path.display()))));
+        }
         // What the program loads may be GCC's.
         Some(GccRuntime::Gangway) => return library::libgomp_front().map(Gcc::Gangway),
-        None if !uses_libgomp => return Ok(Gcc::Unused),
+        None if !uses_libgomp(bytes) => return Ok(Gcc::Unused),
         None => {}
     }
     let front = match library::libgomp_front() {
@@ -83,6 +91,26 @@ fn gcc_runtime(bytes: &[u8], wanted: Option<GccRuntime>) -> Result<Gcc, Failure>
         }
     };
     Ok(Gcc::Gangway(front))
+}
+
+fn uses_libgomp(bytes: &[u8]) -> bool {
+    gangway_image::needed_libraries(bytes)
+        .is_ok_and(|needed| needed.iter().any(|library| library.starts_with("libgomp.so")))
+}
+
+/// What is to be said of a program with `libgomp.a` in it.
+pub const LIBGOMP_INSIDE: &str = "has libgomp.a in it, whose functions call each other: \
+     Gangway's front end for GCC's programs has no part in it; link it with libgomp.so.1";
+
+/// Whether GCC has linked an executable that offloads with `libgomp.a`. That has the names of what
+/// it asks its plugins for, whether or not the program is stripped.
+pub fn has_libgomp_inside(bytes: &[u8], contents: &Contents<'_>) -> bool {
+    const ASKED_OF_PLUGINS: &[u8] = b"GOMP_OFFLOAD_load_image\0";
+    let of_gcc = |image: &Image<'_>| matches!(image.producer, Producer::Gcc(_));
+    contents.images.iter().any(of_gcc)
+        && contents.container == "executable"
+        && !uses_libgomp(bytes)
+        && bytes.windows(ASKED_OF_PLUGINS.len()).any(|window| window == ASKED_OF_PLUGINS)
 }
 
 enum Linkage {
@@ -166,8 +194,7 @@ fn linkage(path: &Path, bytes: &[u8], ours: &Libraries) -> Result<Linkage, Failu
 }
 
 /// Whether none but GPUs of NVIDIA can run the regions of a program, besides the host.
-fn needs_gpu(bytes: &[u8], gcc: bool) -> bool {
-    let Ok(contents) = gangway_image::contents(bytes) else { return false };
+fn needs_gpu(contents: &Contents<'_>, gcc: bool) -> bool {
     let nvidia = |triple: &str| triple.starts_with("nvptx");
     let ours = |producer: &Producer| match producer {
         Producer::Clang(_) => true,

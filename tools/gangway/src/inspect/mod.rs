@@ -18,6 +18,7 @@ use crate::arguments::Inspect;
 use crate::devices;
 use crate::exit::{FAILURE, Failure, Outcome, SUCCESS};
 use crate::library;
+use crate::program::has_libgomp_inside;
 use summary::Summary;
 
 pub fn inspect(options: &Inspect) -> Outcome {
@@ -28,7 +29,7 @@ pub fn inspect(options: &Inspect) -> Outcome {
         return extract(&contents, number, output);
     }
     let (backends, _) = devices::backends(library::directory().ok().as_deref());
-    let summary = Summary::new(file, &contents, &backends);
+    let summary = Summary::new(file, &contents, has_libgomp_inside(&bytes, &contents), &backends);
     let shown =
         if options.json { serde_json::to_string_pretty(&summary)? + "\n" } else { text::render(&summary) };
     stdout().lock().write_all(shown.as_bytes())?;

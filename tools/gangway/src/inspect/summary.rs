@@ -107,6 +107,8 @@ pub struct EntrySummary {
 pub struct GccSummary {
     pub functions: usize,
     pub variables: usize,
+    /// `libgomp.a` is in the program.
+    pub libgomp_inside: bool,
 }
 
 #[derive(Debug, Serialize)]
@@ -117,7 +119,12 @@ pub struct ProblemSummary {
 }
 
 impl Summary {
-    pub fn new(file: &Path, contents: &Contents<'_>, backends: &[Box<dyn Backend>]) -> Self {
+    pub fn new(
+        file: &Path,
+        contents: &Contents<'_>,
+        libgomp_inside: bool,
+        backends: &[Box<dyn Backend>],
+    ) -> Self {
         // Images of objects are not linked yet.
         let is_linked = !matches!(contents.container, "object" | "archive");
         let summarised = |(at, image)| {
@@ -147,9 +154,11 @@ impl Summary {
                     entries: entries(table),
                 })
                 .collect(),
-            gcc: contents
-                .gcc
-                .map(|tables| GccSummary { functions: tables.functions, variables: tables.variables }),
+            gcc: contents.gcc.map(|tables| GccSummary {
+                functions: tables.functions,
+                variables: tables.variables,
+                libgomp_inside,
+            }),
             problems: contents
                 .problems
                 .iter()

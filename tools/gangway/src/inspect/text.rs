@@ -5,6 +5,7 @@ use std::fmt::Write;
 use gangway_trace::table::{Align, Table, bytes};
 
 use super::summary::{EntrySummary, ImageSummary, Summary, TableSummary};
+use crate::program::LIBGOMP_INSIDE;
 
 pub fn render(summary: &Summary) -> String {
     let mut out = String::new();
@@ -28,6 +29,9 @@ pub fn render(summary: &Summary) -> String {
             counted(gcc.functions, "function"),
             counted(gcc.variables, "variable")
         );
+        if gcc.libgomp_inside {
+            let _ = writeln!(out, "note: {} {LIBGOMP_INSIDE}", summary.file);
+        }
     }
     for problem in &summary.problems {
         let places = problem.member.iter().chain(&problem.section);

@@ -166,6 +166,31 @@ fn what_gangway_has_no_part_in() {
     assert!(said.starts_with("gangway: note: there is no libgangway-gomp.so in "), "{said}");
 }
 
+/// Nothing can be loaded before what is in the program itself, stripped or not.
+#[test]
+fn libgomp_linked_statically_is_named() {
+    const NOTE: &str = "program has libgomp.a in it, whose functions call each other: ";
+    let workshop = Workshop::new();
+    workshop.write("region.c", "int main(void)\n{\n#pragma omp target\n  { }\n  return 7;\n}\n");
+    let compile = |flags: &[&str]| {
+        let all = ["-fopenmp", "-foffload=nvptx-none", "region.c", "-o", "program"];
+        workshop.tool("gcc-12", &[&all, flags].concat());
+    };
+    let notes = |options: &[&str]| {
+        let output = workshop.output(&[&["run"], options, &["./program"]].concat());
+        assert_eq!(output.status.code(), Some(7), "{output:?}");
+        text(&output.stderr).matches(NOTE).count()
+    };
+    let inspected = || text(&workshop.output(&["inspect", "program"]).stdout).matches(NOTE).count();
+    for flags in [&["-Wl,-Bstatic", "-lgomp", "-Wl,-Bdynamic"][..], &["-static", "-s"]] {
+        compile(flags);
+        assert_eq!((notes(&[]), inspected()), (1, 1), "{flags:?}");
+    }
+    assert_eq!(notes(&["--gcc-runtime", "stock"]), 0);
+    compile(&[]);
+    assert_eq!((notes(&[]), inspected()), (0, 0));
+}
+
 #[test]
 fn programs_of_other_compilers_are_refused() {
     let workshop = Workshop::new();
