@@ -159,6 +159,26 @@ fn a_lock_that_all_threads_of_all_blocks_take() {
     assert_eq!(bench.words()[..2], [0, 6 * 96]);
 }
 
+/// Where blocks are so many that a bit of the frame stands for several: those who have the lock wait
+/// for a block beside that in which others spin.
+#[test]
+fn a_lock_in_a_kernel_of_many_blocks() {
+    for before in 100..104 {
+        let mut body = String::from("mov.u32 %x, 0; setp.eq.u32 %q, %n, 7;\n");
+        for place in 0..before {
+            let _ = writeln!(body, "@%q bra skip{place}; add.u32 %x, %x, 1; skip{place}:");
+        }
+        body += "try: atom.global.cas.b32 %y, [%base], 0, 1; setp.ne.u32 %p, %y, 0; @%p bra try;
+             membar.gl;
+             ld.volatile.global.u32 %z, [%base+4]; add.u32 %z, %z, %x; st.volatile.global.u32 [%base+4], %z;
+             membar.gl;
+             atom.global.exch.b32 %y, [%base], 0; ret;";
+        let bench = Bench::new(options(), &kernel(&body));
+        bench.launch(2, [48, 1, 1], false).expect("no fault");
+        assert_eq!(bench.words()[..2], [0, 2 * 48 * before]);
+    }
+}
+
 #[test]
 fn a_block_waits_for_one_that_starts_later() {
     let bench = Bench::new(

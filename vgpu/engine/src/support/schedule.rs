@@ -41,9 +41,9 @@ unsafe fn take(frame: *mut Frame, from: u32) -> Option<u64> {
             rest &= rest - 1;
             let members = bit * size..(bit * size + size).min(blocks);
             let waits = |&block: &u32| *Frame::pending(frame, block) != 0;
-            let mut waiting = members.filter(waits);
-            let (first, more) = (waiting.next(), waiting.next().is_some());
-            if !more {
+            // A group's blocks before `from` are not meant.
+            let first = members.clone().filter(waits).find(|&block| block >= from);
+            if !members.filter(waits).any(|block| Some(block) != first) {
                 (*frame).waiting &= !(1 << bit);
             }
             if let Some(block) = first {
