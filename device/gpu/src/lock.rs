@@ -19,12 +19,19 @@ pub struct NestLock {
 
 const _: () = assert!(size_of::<Lock>() == 8 && size_of::<NestLock>() == 8);
 
+/// The lock, at an address that LLVM knows nothing of. Where it knows the variable, its passes for
+/// OpenMP conclude from one thread's accesses what the lock holds, and lose the others'.
+#[inline(always)]
+fn hidden<L>(lock: *mut L) -> *mut L {
+    target::opaque(lock.cast()).cast_mut().cast()
+}
+
 /// # Safety
 /// `lock` is valid and unused.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn omp_init_lock(lock: *mut Lock) {
     // SAFETY: as the caller says.
-    unsafe { lock.write(Lock { word: 0, padding: 0 }) };
+    unsafe { hidden(lock).write(Lock { word: 0, padding: 0 }) };
 }
 
 /// # Safety
@@ -69,13 +76,6 @@ pub unsafe extern "C" fn omp_unset_lock(lock: *mut Lock) {
 pub unsafe extern "C" fn omp_test_lock(lock: *mut Lock) -> i32 {
     // SAFETY: as the caller says.
     i32::from(unsafe { critical::try_lock(&raw mut (*lock).word) })
-}
-
-/// The lock, at an address that LLVM knows nothing of. Where it knows the variable, its passes for
-/// OpenMP conclude from one thread's accesses what the lock holds, and lose the others'.
-#[inline(always)]
-fn hidden(lock: *mut NestLock) -> *mut NestLock {
-    target::opaque(lock.cast()).cast_mut().cast()
 }
 
 /// The number by which a nest lock knows its owner: the thread's in the whole grid, plus one.

@@ -130,6 +130,7 @@ programs! {
     exclusion: Compiler, Compiler;
     generic_regions: Compiler, Compiler;
     indirect_calls: Compiler, Compiler;
+    initial_lock: Compiler, Compiler;
     kernel_language: Compiler, Compiler;
     mathematics: Compiler, Compiler;
     memory: Compiler, Compiler;
