@@ -66,6 +66,7 @@ fn an_error_ends_the_program_with_status_1() {
         ("once", "partly present"),
         ("threads", "partly present"),
         ("handler", "partly present"),
+        ("joins", "partly present"),
         ("nowait", "illegal memory access"),
     ] {
         let output = program.run(&[("OMP_TARGET_OFFLOAD", "MANDATORY")], &[how]);

@@ -10,6 +10,10 @@
 //! streams stay, since a thread may be about to wait for one.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
+
+/// How long the exit handlers have after an error while other threads stand still.
+const GRACE: Duration = Duration::from_secs(3);
 
 static ENDING: AtomicBool = AtomicBool::new(false);
 
@@ -27,7 +31,8 @@ pub fn is_ending() -> bool {
 ///
 /// `exit` is for one thread, and runs handlers of the program's. The first error is the one to
 /// tell: what other threads meet from now on follows from it, or has no handlers left, so they
-/// stand still. An error of a handler ends the process at once.
+/// stand still. But a handler may wait for one of them, so that they end the process after
+/// [`GRACE`]. An error of a handler ends it at once.
 #[cold]
 pub(crate) fn claim() {
     static ENDS: AtomicU64 = AtomicU64::new(0);
@@ -45,10 +50,11 @@ pub(crate) fn claim() {
             libc::fflush(std::ptr::null_mut());
             libc::_exit(libc::EXIT_FAILURE)
         },
-        Err(_) => loop {
-            // SAFETY: waits for a signal.
-            unsafe { libc::pause() };
-        },
+        Err(_) => {
+            std::thread::sleep(GRACE);
+            // SAFETY: ends the process.
+            unsafe { libc::_exit(libc::EXIT_FAILURE) }
+        }
     }
 }
 

@@ -1,5 +1,5 @@
 /* Errors that end the program: of its only thread, of eight at once, of a region that nobody has
-   waited for yet, and once more in an exit handler. */
+   waited for yet, and once more in an exit handler, or of a thread that the handler waits for. */
 #include "check.h"
 #include <omp.h>
 #include <pthread.h>
@@ -9,7 +9,7 @@
 enum { THREADS = 8 };
 
 static int list[100];
-static int again;
+static int again, joins;
 static pthread_barrier_t all;
 
 static void wrong_update(void)
@@ -27,8 +27,15 @@ static void *thread(void *unused)
 static void at_exit(void)
 {
   puts("handler");
+  fflush(stdout);
   if (again) {
     wrong_update();
+    puts("after");
+  }
+  if (joins) {
+    pthread_t other;
+    CHECK(pthread_barrier_init(&all, NULL, 1) == 0 && pthread_create(&other, NULL, thread, NULL) == 0);
+    pthread_join(other, NULL);
     puts("after");
   }
 }
@@ -56,6 +63,7 @@ int main(int argc, char **argv)
     faults(NULL);
   } else {
     again = strcmp(argv[1], "handler") == 0;
+    joins = strcmp(argv[1], "joins") == 0;
     wrong_update();
   }
   puts("after");
