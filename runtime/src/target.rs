@@ -282,11 +282,17 @@ impl Job {
         shape: &Shape,
     ) -> Result<()> {
         self.work.is_for_region();
-        self.work.enter(items)?;
+        let has_items = !items.is_empty();
+        if has_items {
+            self.work.enter(items)?;
+        } else {
+            self.work.enter_nothing();
+        }
         if events::observed() {
             self.work.tell_kernel_arguments(items);
         }
         match self.launch(region, kernel, items, shape) {
+            Ok(()) if !has_items => Ok(()),
             Ok(()) => {
                 let exited = self.work.exit_entered(items);
                 self.end_if_failed(exited).map_err(|error| self.own_fault(error))

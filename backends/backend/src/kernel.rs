@@ -200,7 +200,10 @@ fn bound(most: u32, wanted: [u32; 3]) -> [u32; 3] {
     let mut left = most;
     wanted.map(|threads| {
         let bounded = threads.min(left);
-        left = (left / bounded.max(1)).max(1);
+        // A division is what most launches would wait for here.
+        if bounded > 1 {
+            left = (left / bounded).max(1);
+        }
         bounded
     })
 }

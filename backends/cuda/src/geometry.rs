@@ -71,6 +71,8 @@ pub(crate) struct KernelBounds {
     one_iteration_per_thread: bool,
     /// Threads in a team: at most, and if nobody says anything.
     max_threads: u32,
+    /// Warps of a team of a kernel of GCC's.
+    max_warps: u32,
     preferred_threads: u32,
     /// Teams at most.
     max_teams: u32,
@@ -114,6 +116,7 @@ impl KernelBounds {
             mode: configuration.mode,
             one_iteration_per_thread: configuration.one_iteration_per_thread,
             max_threads,
+            max_warps: (max_threads / device.warp).clamp(1, WARPS_IN_TEAM),
             preferred_threads: preferred.min(max_threads),
             max_teams: bound(device.teams, configuration.max_teams),
             extra_threads,
@@ -155,7 +158,7 @@ impl KernelBounds {
         wishes: &Wishes,
         teams_at_once: impl FnOnce(u32) -> u32,
     ) -> Geometry {
-        let most = (self.max_threads / self.warp).clamp(1, WARPS_IN_TEAM);
+        let most = self.max_warps;
         let wished = |wish: Option<NonZeroU32>, most: u32| wish.map_or(most, |wish| wish.get().min(most));
         let warps = match asked.threads[0] {
             0 => wished(wishes.thread_limit, DEFAULT_WARPS).min(most),

@@ -32,6 +32,10 @@ impl Stacks {
         teams: u32,
         warps: u32,
     ) -> Result<(Address, u32)> {
+        // What is there has been granted before.
+        if let Some(address) = self.0.fitting(teams as usize * warps as usize * STACK) {
+            return Ok((address, teams));
+        }
         let mut teams = most_teams(memory, warps).min(teams).max(1);
         loop {
             let bytes = teams as usize * warps as usize * STACK;

@@ -55,6 +55,13 @@ impl Work {
         if entered.is_err() { self.give_up_entering(entered) } else { entered }
     }
 
+    /// As [`enter`](Self::enter), for a construct without items, which has no [`exit`](Self::exit_entered).
+    #[inline]
+    pub(crate) fn enter_nothing(&mut self) {
+        self.seen = MapKind::ALLOC;
+        self.plan_no_pack();
+    }
+
     /// What is wrong with an item that waits is told first, as it stands before the others.
     #[cold]
     fn give_up_entering(&mut self, entered: Result<()>) -> Result<()> {

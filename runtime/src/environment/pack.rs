@@ -216,6 +216,13 @@ impl Work {
         self.pack.unplanned = packs;
     }
 
+    /// The construct has no items.
+    #[inline]
+    pub(super) fn plan_no_pack(&mut self) {
+        self.pack.planned = 0;
+        self.pack.unplanned = false;
+    }
+
     /// Plans the block for the items from `first` on, if that is the first one which may need
     /// room. Where all are known to be present, nothing is looked up for it.
     #[inline(always)]
