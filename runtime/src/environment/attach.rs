@@ -12,6 +12,7 @@ use crate::label::Label;
 use crate::map_kind::MapKind;
 use crate::present::{Attached, Attachment, EntryRef, Phase, Relation};
 use gangway_backend::DevicePtr;
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 static AUTO_AS_ALWAYS: AtomicBool = AtomicBool::new(false);
@@ -257,12 +258,29 @@ impl Work {
     /// fills, now that it will not copy over it any more.
     #[inline]
     pub(super) fn write_left(&mut self) -> Result<()> {
+        let own = self.own_block();
+        let mut sealed = false;
         for index in 0..self.filling.len() {
             let entry = self.filling[index].entry;
+            // Parts of the block are sealed by the first of them.
+            let is_part = own.is_some_and(|block| entry.is_part_of(block));
+            if is_part && sealed {
+                continue;
+            }
             while !entry.seal() {
-                for attachment in entry.take_left() {
-                    self.copy_value_to(&attachment.device_content, attachment.device_pointer, entry.label())?;
-                }
+                self.write_left_in(if is_part { 0..self.filling.len() } else { index..index + 1 })?;
+            }
+            sealed |= is_part;
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn write_left_in(&mut self, filling: Range<usize>) -> Result<()> {
+        for index in filling {
+            let entry = self.filling[index].entry;
+            for attachment in entry.take_left() {
+                self.copy_value_to(&attachment.device_content, attachment.device_pointer, entry.label())?;
             }
         }
         Ok(())

@@ -4,6 +4,7 @@ use super::entry::{Entry, EntryRef};
 use super::pointee::Pointee;
 use super::state::Phase;
 use super::table::PresentTable;
+use super::writer::Writer;
 use crate::sync::{MutexGuard, Ordering, back_off, lock};
 use gangway_backend::DevicePtr;
 
@@ -57,17 +58,19 @@ pub enum Attached {
 impl PresentTable {
     /// Forgets the attachments of an entry that leaves the table.
     #[inline]
-    pub(super) fn drop_attachments(&self, entry: &Entry) {
+    pub(super) fn drop_attachments(&self, writer: &MutexGuard<'_, Writer>, entry: &Entry) {
         // A load for most: an exchange would cost them as much as a lock.
         if entry.has_attachments.load(Ordering::Acquire) {
-            self.drop_all(entry);
+            self.drop_all(writer, entry);
         }
     }
 
     #[cold]
-    fn drop_all(&self, entry: &Entry) {
+    fn drop_all(&self, writer: &MutexGuard<'_, Writer>, entry: &Entry) {
         entry.has_attachments.store(false, Ordering::Relaxed);
-        lock(&entry.attachments).drain(..).for_each(|attachment| self.unlink(attachment.pointee));
+        let mut attachments = lock(&entry.attachments);
+        attachments.drain(..).for_each(|attachment| self.unlink_locked(writer, attachment.pointee));
+        drop(attachments);
         entry.left_to_filler.clear();
     }
 
@@ -91,7 +94,8 @@ impl PresentTable {
         if filler || !filling {
             return Attached::Write;
         }
-        if !pointer.entry().left_to_filler.leave(host_pointer) {
+        let of_block = pointer.block().map(|block| &block.left);
+        if !pointer.entry().left_to_filler.leave(of_block, host_pointer) {
             return Attached::WriteWhenFilled;
         }
         pointer.written(host_pointer);
@@ -100,36 +104,38 @@ impl PresentTable {
 
     /// False if the same pointer is attached to the same thing already.
     fn remember(&self, pointer: EntryRef<'_>, attachment: Attachment) -> bool {
+        // The new link first: what only moves must not look as if it were gone. Links need the
+        // writers' lock, which comes before that of an entry's attachments.
+        self.link(attachment.pointee);
         let mut attachments = pointer.idle_attachments(attachment.host_pointer);
         pointer.entry().has_attachments.store(true, Ordering::Release);
-        // The new link first: what only moves must not look as if it were gone.
-        self.link(attachment.pointee);
-        match attachments.iter_mut().find(|a| a.host_pointer == attachment.host_pointer) {
+        let (new, before) = match attachments.iter_mut().find(|a| a.host_pointer == attachment.host_pointer) {
             Some(known) if known.is_same(&attachment) => {
                 known.count = known.count.saturating_add(attachment.count);
-                self.unlink(std::mem::replace(&mut known.pointee, attachment.pointee));
-                false
+                (false, std::mem::replace(&mut known.pointee, attachment.pointee))
             }
             Some(known) => {
                 // Attached to something else: the count begins anew.
                 let count = if attachment.count == 0 { known.count } else { attachment.count };
-                self.unlink(known.pointee);
-                *known = Attachment { count, ..attachment };
-                true
+                (true, std::mem::replace(known, Attachment { count, ..attachment }).pointee)
             }
             None => {
                 attachments.push(attachment);
-                true
+                (true, None)
             }
-        }
+        };
+        drop(attachments);
+        self.unlink(before);
+        new
     }
 
     /// The pointer that [`detach`](EntryRef::detach) answered is no attached one any more.
     pub fn detached(&self, pointer: EntryRef<'_>, host_pointer: usize) {
         let mut attachments = lock(&pointer.entry().attachments);
-        for gone in attachments.extract_if(.., |a| a.busy && a.host_pointer == host_pointer) {
-            self.unlink(gone.pointee);
-        }
+        let gone = attachments.extract_if(.., |a| a.busy && a.host_pointer == host_pointer);
+        let pointees: Vec<_> = gone.map(|attachment| attachment.pointee).collect();
+        drop(attachments);
+        pointees.into_iter().for_each(|pointee| self.unlink(pointee));
     }
 }
 
@@ -153,12 +159,17 @@ impl<'t> EntryRef<'t> {
         attachment.and_then(|attachment| attachment.pointee).is_some_and(Pointee::is_gone)
     }
 
-    /// Has others write their attachments themselves from now on. False: they have left some
-    /// to the construct which fills the entry, see [`take_left`](Self::take_left).
+    /// Has others write their attachments themselves from now on, in this entry and in all that
+    /// are parts of the same block. False: they have left some to the construct which fills the
+    /// entries, which [takes](Self::take_left) those of each entry and then seals again.
     #[inline]
     #[must_use]
     pub fn seal(self) -> bool {
-        self.entry().left_to_filler.seal()
+        let left = self.block().map_or(&self.entry().left_to_filler.state, |block| &block.left);
+        left.seal() || {
+            left.look_again();
+            false
+        }
     }
 
     /// Takes the attachments that others have left to the construct which fills the entry.
@@ -217,13 +228,6 @@ impl<'t> EntryRef<'t> {
         if let Some(attachment) = attachments.iter_mut().find(|a| a.host_pointer == host_pointer) {
             attachment.busy = false;
         }
-    }
-
-    /// How many pointers in the entry are attached to what is not there any more.
-    #[cfg(not(loom))]
-    pub(super) fn count_dangling(self) -> usize {
-        let dangles = |a: &&Attachment| a.pointee.is_some_and(Pointee::is_gone);
-        lock(&self.entry().attachments).iter().filter(dangles).count()
     }
 
     /// In a forked child: nobody is about to change any pointer.

@@ -147,8 +147,8 @@ impl PresentTable {
         }
         self.edit(|table| table.unplace_together(writer, entries));
         for entry in entries {
-            self.end_pointers(entry.entry());
-            self.drop_attachments(entry.entry());
+            self.end_pointers(writer, entry.entry());
+            self.drop_attachments(writer, entry.entry());
             writer.free_entries.push_back(NonNull::from(entry.entry()));
         }
     }

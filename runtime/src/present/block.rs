@@ -1,5 +1,6 @@
 //! Device memory that several entries share: the small ones that one construct makes.
 
+use super::left::Left;
 use super::table::PresentTable;
 use crate::sync::{AtomicUsize, Ordering};
 use gangway_backend::DevicePtr;
@@ -10,11 +11,14 @@ pub(super) struct Block {
     users: AtomicUsize,
     base: AtomicUsize,
     size: AtomicUsize,
+    /// What other threads have left to the construct that fills the block.
+    pub(super) left: Left,
 }
 
 impl Default for Block {
     fn default() -> Self {
-        Self { users: AtomicUsize::new(0), base: AtomicUsize::new(0), size: AtomicUsize::new(0) }
+        let [users, base, size] = [0; 3].map(AtomicUsize::new);
+        Self { users, base, size, left: Left::none() }
     }
 }
 
@@ -61,6 +65,7 @@ impl PresentTable {
         let block = self.blocks.take();
         block.base.store(base.0, Ordering::Relaxed);
         block.size.store(size, Ordering::Relaxed);
+        block.left.begin();
         block.users.store(uses, Ordering::Release);
         BlockRef(block)
     }

@@ -520,6 +520,13 @@ impl<'t> EntryRef<'t> {
         block.pin().then(|| BlockRef::new(block))
     }
 
+    /// The block that the storage is part of. It may be recycled when nobody uses the entry.
+    #[inline]
+    pub(super) fn block(self) -> Option<&'t Block> {
+        // SAFETY: blocks live as long as their table, which `'t` borrows.
+        unsafe { self.entry.block.load(Ordering::Relaxed).as_ref() }
+    }
+
     /// Takes the block from an entry that leaves the table.
     #[inline]
     pub(super) fn take_block(self) -> Option<BlockRef<'t>> {

@@ -12,7 +12,7 @@ use super::reverse::Ranges;
 use super::stock::Objects;
 use super::table::PresentTable;
 use super::writer::Writer;
-use crate::sync::{MutexGuard, Ordering, lock, this_thread};
+use crate::sync::{MutexGuard, lock, this_thread};
 use std::ptr::NonNull;
 
 /// The locks of an entry. Nobody holds both at any other time.
@@ -62,8 +62,7 @@ impl PresentTable {
             self.remove(&mut writer, entry);
         }
         // Threads that were about to write a pointer will not say so any more.
-        let dangling = self.locked_entries().into_iter().map(EntryRef::count_dangling).sum();
-        self.dangling.store(dangling, Ordering::Release);
+        self.link_again(&writer);
     }
 
     /// All entries there have ever been, in use or not.

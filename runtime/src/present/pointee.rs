@@ -10,7 +10,8 @@
 
 use super::entry::{Entry, EntryRef};
 use super::table::PresentTable;
-use crate::sync::{AtomicU64, AtomicUsize, Ordering};
+use super::writer::Writer;
+use crate::sync::{AtomicU64, AtomicUsize, MutexGuard, Ordering, lock};
 use std::ptr::NonNull;
 
 /// An entry in one of its lives, which an attached pointer points to.
@@ -24,8 +25,9 @@ pub struct Pointee {
 // has a pointee: another entry of the table.
 unsafe impl Send for Pointee {}
 
-/// How many attached pointers point to an entry: its generation, and the number. A change is
-/// one compare-and-swap, so a pointer counts here or among those that dangle.
+/// How many attached pointers point to an entry: its generation, and the number. Changed with the
+/// writers' lock alone, which who ends a life has anyway: a pointer counts here or among those
+/// that dangle. Read without it.
 #[derive(Debug)]
 pub(super) struct Pointers(AtomicU64);
 
@@ -46,17 +48,19 @@ impl Pointers {
 
     /// The entry's life is over. Answers how many pointers dangle now.
     fn end(&self) -> usize {
-        match self.0.swap(OVER, Ordering::AcqRel) {
-            OVER => 0,
-            word => (word & COUNT) as usize,
-        }
+        let word = self.0.load(Ordering::Relaxed);
+        self.0.store(OVER, Ordering::Release);
+        if word == OVER { 0 } else { (word & COUNT) as usize }
     }
 
     /// Changes the number if the entry is in that life.
     fn change(&self, generation: u32, change: impl Fn(u64) -> u64) -> bool {
-        let same = |word: u64| word != OVER && word >> 32 == u64::from(generation);
-        let next = |word| same(word).then(|| change(word));
-        self.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, next).is_ok()
+        let word = self.0.load(Ordering::Relaxed);
+        let same = word != OVER && word >> 32 == u64::from(generation);
+        if same {
+            self.0.store(change(word), Ordering::Release);
+        }
+        same
     }
 }
 
@@ -101,16 +105,25 @@ impl PresentTable {
         Dangling(&self.dangling)
     }
 
-    /// One more pointer is attached to an entry.
+    /// One more pointer is attached to an entry. The caller has no lock of the table's or of an
+    /// entry's.
     pub(super) fn link(&self, pointee: Option<Pointee>) {
-        let counted = |p: Pointee| p.pointers().change(p.generation, |word| word + 1);
-        if pointee.is_some_and(|pointee| !counted(pointee)) {
+        let Some(pointee) = pointee else { return };
+        let _writer = lock(&self.writer);
+        if !pointee.pointers().change(pointee.generation, |word| word + 1) {
             self.dangling.fetch_add(1, Ordering::AcqRel);
         }
     }
 
-    /// A pointer is attached to an entry no more.
+    /// A pointer is attached to an entry no more. The rest is as with [`link`](Self::link).
     pub(super) fn unlink(&self, pointee: Option<Pointee>) {
+        if pointee.is_some() {
+            self.unlink_locked(&lock(&self.writer), pointee);
+        }
+    }
+
+    /// As [`unlink`](Self::unlink), for who has the writers' lock.
+    pub(super) fn unlink_locked(&self, _writer: &MutexGuard<'_, Writer>, pointee: Option<Pointee>) {
         let counted = |p: Pointee| p.pointers().change(p.generation, |word| word - 1);
         if pointee.is_some_and(|pointee| !counted(pointee)) {
             // Below zero for a moment, if the entry has just gone: constructs look in vain.
@@ -118,9 +131,28 @@ impl PresentTable {
         }
     }
 
+    /// In a forked child: counts all links anew. A thread that is no more may have been about to
+    /// attach a pointer, and have counted that.
+    #[cfg(not(loom))]
+    pub(super) fn link_again(&self, _writer: &MutexGuard<'_, Writer>) {
+        let entries = self.locked_entries();
+        for entry in &entries {
+            entry.entry().pointers.begin(entry.key().1);
+        }
+        let mut dangling = 0;
+        for entry in &entries {
+            let attachments = lock(&entry.entry().attachments);
+            let dangles = |p: &Pointee| !p.pointers().change(p.generation, |word| word + 1);
+            dangling +=
+                attachments.iter().filter_map(|attachment| attachment.pointee).filter(dangles).count();
+        }
+        self.dangling.store(dangling, Ordering::Release);
+    }
+
     /// An entry leaves the table. The caller has the writers' lock: who finds another one in
     /// its place finds the dangling pointers, too.
-    pub(super) fn end_pointers(&self, entry: &Entry) {
+    #[inline]
+    pub(super) fn end_pointers(&self, _writer: &MutexGuard<'_, Writer>, entry: &Entry) {
         let dangling = entry.pointers.end();
         if dangling != 0 {
             self.dangling.fetch_add(dangling, Ordering::AcqRel);
@@ -193,6 +225,24 @@ mod tests {
         table.attach(pointer, Some(pointee), attachment(64), true);
         remove(&table, pointer);
         remove(&table, pointee);
+        assert!(!table.has_dangling());
+    }
+
+    /// A thread has counted a link when the process forks, and is gone in the child before it has
+    /// remembered the attachment.
+    #[cfg(not(loom))]
+    #[test]
+    fn links_are_counted_anew_after_a_fork() {
+        let table = PresentTable::new();
+        let [pointer, pointee] = [64, 256].map(|host| table.insert(&plain(host, 64)).unwrap());
+        table.attach(pointer, Some(pointee), attachment(64), true);
+        table.link(Some(Pointee::of(pointee)));
+        table.link_again(&lock(&table.writer));
+        remove(&table, pointee);
+        assert!(table.has_dangling());
+        table.link_again(&lock(&table.writer));
+        assert!(table.has_dangling());
+        remove(&table, pointer);
         assert!(!table.has_dangling());
     }
 

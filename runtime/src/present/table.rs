@@ -317,8 +317,8 @@ impl PresentTable {
         if let Some(position) = self.position_of(begin) {
             self.edit(|table| table.unplace(writer, position));
         }
-        self.end_pointers(entry.entry());
-        self.drop_attachments(entry.entry());
+        self.end_pointers(writer, entry.entry());
+        self.drop_attachments(writer, entry.entry());
         writer.free_entries.push_back(NonNull::from(entry.entry()));
     }
 }
