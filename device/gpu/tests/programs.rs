@@ -145,6 +145,7 @@ programs! {
     reductions_of_fortran: Compiler, Compiler;
     reductions_of_large_classes: Compiler, Compiler;
     regions_of_fortran: Interpreter, Interpreter;
+    rounding_of_fortran: Compiler, Compiler;
     schedules: Compiler, Compiler;
     sharing: Compiler, Compiler;
     tasks: Compiler, Compiler;

@@ -4,6 +4,7 @@
 //! a divisor of zero, there is a NaN here, and a remainder of zero for integers.
 
 use crate::elementary::clamp;
+use crate::export::export;
 use crate::special;
 
 /// Exports functions under flang's names, which the first word of each item is.
@@ -21,6 +22,14 @@ macro_rules! export_fortran {
 
 /// The file of a call, with which its line comes. Nothing here fails, so they are unused.
 type File = *const u8;
+
+export! {
+    // `nint`, for which flang has an intrinsic of LLVM's (`tools/gangway/src/stand_in/bitcode.rs`).
+    fn __gw_lround_i32_f32(x: f32) -> i32 = libm::roundf(x) as i32;
+    fn __gw_lround_i32_f64(x: f64) -> i32 = libm::round(x) as i32;
+    fn __gw_lround_i64_f32(x: f32) -> i64 = libm::roundf(x) as i64;
+    fn __gw_lround_i64_f64(x: f64) -> i64 = libm::round(x) as i64;
+}
 
 export_fortran! {
     ErfcScaled4(x: f32) -> f32 = special::erfcx(f64::from(x)) as f32;

@@ -17,11 +17,45 @@ const LOOPS: [(&[u8], &[u8]); 2] = [
     (b"__kmpc_for_static_loop_8u", b"__gangway_ordered_loop_8u"),
 ];
 
+/// Intrinsics that flang-22 makes of `nint`, and that LLVM cannot compile for GPUs. The device runtime
+/// has functions for them, under names without dots.
+const ROUNDING: [&[u8]; 4] =
+    [b"llvm.lround.i32.f32", b"llvm.lround.i32.f64", b"llvm.lround.i64.f32", b"llvm.lround.i64.f64"];
+const OWN_PREFIX: &[u8] = b"__gw_";
+const TRIPLE: &[u8] = b"nvptx64-nvidia-cuda";
+
 /// Mends the names of one module. The answer is whether there was something to mend.
 pub fn mend_names(module: &mut [u8]) -> bool {
     let locks = mend_locks(module);
     let loops = find(module, ORDERED).is_some() && mend_loops(module);
-    locks || loops
+    let rounding = mend_rounding(module);
+    locks || loops || rounding
+}
+
+/// A module has a list of its symbols, which leaves out intrinsics and so lacks what is none any more.
+/// LLVM makes it anew where another version has made it.
+fn mend_rounding(module: &mut [u8]) -> bool {
+    if ROUNDING.iter().all(|name| find(module, name).is_none()) || !outdate_symbols(module) {
+        return false;
+    }
+    for name in ROUNDING {
+        while let Some(at) = find(module, name) {
+            let own = &mut module[at..at + name.len()];
+            own[..OWN_PREFIX.len()].copy_from_slice(OWN_PREFIX);
+            own.iter_mut().filter(|letter| **letter == b'.').for_each(|letter| *letter = b'_');
+        }
+    }
+    true
+}
+
+/// Changes the version of LLVM that made the list of symbols. Among the names it stands before the triple.
+/// False: there is none.
+fn outdate_symbols(module: &mut [u8]) -> bool {
+    let last = module.windows(TRIPLE.len()).rposition(|window| window == TRIPLE);
+    let version = last.and_then(|at| module[..at].last_mut());
+    let Some(digit) = version.filter(|letter| letter.is_ascii_digit()) else { return false };
+    *digit = b'?';
+    true
 }
 
 fn mend_locks(module: &mut [u8]) -> bool {
@@ -75,6 +109,16 @@ mod tests {
             "x_gomp_critical_user_name_one$var_gomp_critical_user_$vary"
         );
         assert_eq!(mended(".gomp_critical_user_name"), ".gomp_critical_user_name");
+    }
+
+    #[test]
+    fn rounding_is_a_call_of_the_device_runtime() {
+        assert_eq!(
+            mended("llvm.round.f64llvm.lround.i32.f64main22.1.8nvptx64-nvidia-cudaa.f90"),
+            "llvm.round.f64__gw_lround_i32_f64main22.1.?nvptx64-nvidia-cudaa.f90"
+        );
+        let without_list = "llvm.lround.i64.f32main";
+        assert_eq!(mended(without_list), without_list);
     }
 
     #[test]
