@@ -14,13 +14,19 @@ pub(super) enum FormatError {
     Missing,
     /// A width or precision beyond [`WIDEST`].
     Wide(i64),
+    /// More than [`LARGEST`] bytes.
+    Large,
 }
+
+/// Bytes that a format may give. A block of a few bytes could ask for all memory of the host.
+const LARGEST: usize = 1 << 28;
 
 impl fmt::Display for FormatError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unsupported(text) => write!(f, "the conversion `{text}` is not supported in device code"),
             Self::Missing => write!(f, "its arguments have not arrived"),
+            Self::Large => write!(f, "it gives more than {} MiB", LARGEST >> 20),
             Self::Wide(width) => write!(f, "a width or precision of {width}, expected {WIDEST} at most"),
         }
     }
@@ -37,6 +43,9 @@ pub(super) fn write(format: &[u8], arguments: &[u8]) -> Result<Vec<u8>, FormatEr
             Part::Unsupported(text) => {
                 return Err(FormatError::Unsupported(text.escape_ascii().to_string()));
             }
+        }
+        if output.len() > LARGEST {
+            return Err(FormatError::Large);
         }
     }
     Ok(output)
@@ -170,6 +179,7 @@ impl One {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn block(values: &[u64]) -> Vec<u8> {
         values.iter().flat_map(|value| value.to_ne_bytes()).collect()
@@ -215,6 +225,49 @@ mod tests {
         assert_eq!(written("<%.3s>", &[5, text]).as_deref(), Ok("<hel>"));
         assert_eq!(written("<%s>", &[NULL_TEXT]).as_deref(), Ok("<(null)>"));
         assert_eq!(written("%s %d", &[5, text, 4]).as_deref(), Ok("hello 4"));
+    }
+
+    #[test]
+    fn a_format_gives_no_more_than_there_is_room_for() {
+        let format = "%1000000d".repeat(300);
+        assert_eq!(written(&format, &[7; 300]), Err(FormatError::Large));
+    }
+
+    /// Pieces of formats, and what is none.
+    fn pieces() -> impl Strategy<Value = Vec<u8>> {
+        let flags = prop::sample::select(vec!["", "-", "+", " ", "0", "#", "-0", "0+ #-"]);
+        let amount = || {
+            prop_oneof![Just(String::new()), Just("*".to_owned()), (0..3000_u32).prop_map(|n| n.to_string())]
+        };
+        let size = prop::sample::select(vec!["", "hh", "h", "l", "ll", "z", "j", "t", "L", "q"]);
+        let letter = prop::sample::select(b"diouxXeEfFgGaAcspn%mk1$".to_vec());
+        let conversion = (flags, amount(), prop::option::of(amount()), size, letter).prop_map(
+            |(flags, width, precision, size, letter)| {
+                let point = precision.map_or(String::new(), |precision| format!(".{precision}"));
+                [format!("%{flags}{width}{point}{size}").as_bytes(), &[letter]].concat()
+            },
+        );
+        prop_oneof![conversion, prop::collection::vec(any::<u8>(), 0..6)]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 20 } else { 2000 }))]
+
+        /// Whatever a device sends: nothing is read beyond it, and nothing is lost without an error.
+        #[test]
+        fn any_format_is_written_or_refused(
+            pieces in prop::collection::vec(pieces(), 0..8),
+            words in prop::collection::vec(prop_oneof![any::<u64>(), 0..40_u64], 0..12),
+            rest in 0..8_usize,
+        ) {
+            let format = pieces.concat();
+            let mut arguments = block(&words);
+            arguments.truncate(arguments.len().saturating_sub(rest));
+            match write(&format, &arguments) {
+                Ok(_) => {}
+                Err(error) => prop_assert!(!error.to_string().is_empty()),
+            }
+        }
     }
 
     #[test]

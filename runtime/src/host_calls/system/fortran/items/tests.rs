@@ -1,5 +1,6 @@
 use super::*;
 use gangway_system::fortran::head;
+use proptest::prelude::*;
 
 fn item(kind: Kind, words: &[u64], text: &[u8]) -> Vec<u8> {
     let mut bytes = head(kind, (words.len() * 8 + text.len()) as u64).to_ne_bytes().to_vec();
@@ -69,4 +70,38 @@ fn arrays_have_the_elements_that_they_say() {
     // Elements without bytes, more than anyone waits for.
     refused(&[2, 40, 0, 1 << 31, 1 << 31], 0);
     assert_eq!(read(&[begins(), item(Kind::Array, &[1, 40, 0, 5], &[])]), Ok(2));
+}
+
+/// Items of any kind and length, with words that are small, as lengths and extents are, or not.
+fn any_item() -> impl Strategy<Value = Vec<u8>> {
+    let word = prop_oneof![0..50_u64, any::<u64>(), Just(u64::MAX), Just(1 << 32)];
+    let head =
+        prop_oneof![(0..20_u64, 0..80_u64).prop_map(|(kind, length)| kind | length << 8), any::<u64>()];
+    (head, prop::collection::vec(word, 0..10), 0..8_usize).prop_map(|(head, words, cut)| {
+        let mut bytes = head.to_ne_bytes().to_vec();
+        words.iter().for_each(|word| bytes.extend(word.to_ne_bytes()));
+        bytes.truncate(bytes.len() - cut.min(bytes.len()));
+        bytes
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 20 } else { 4000 }))]
+
+    /// What a device sends is taken apart to its end or refused, and arrays have as many bytes as
+    /// they say.
+    #[test]
+    fn any_statement_is_read_or_refused(begins_well in any::<bool>(), items in prop::collection::vec(any_item(), 0..6)) {
+        let mut bytes = if begins_well { begins() } else { Vec::new() };
+        bytes.extend(items.concat());
+        let mut count = 0;
+        for item in Items::of(&bytes) {
+            count += 1;
+            prop_assert!(count <= bytes.len() / 8 + 1);
+            if let Ok(Item::Array(array)) = item {
+                let elements: i64 = array.extents.iter().product();
+                prop_assert_eq!(elements as usize * array.element, array.data.len());
+            }
+        }
+    }
 }
