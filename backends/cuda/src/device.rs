@@ -41,6 +41,26 @@ pub(crate) struct CudaDevice {
     host_calls: Once,
 }
 
+/// What part of a device's memory `malloc` in kernels has at least, unless the user says otherwise,
+/// and the most that this is. The driver's 8 MiB are 4 KiB for each of 2,048 threads. It takes the
+/// memory when an image is loaded that calls `malloc`.
+const HEAP_SHARE: usize = 64;
+const LARGEST_HEAP: usize = 1 << 30;
+
+/// Gives the heap of kernels its share. What the program's own CUDA code has asked for stays if it is
+/// more, and where the heap is in use nothing can be changed.
+fn raise_heap(context: &Context, memory: usize) {
+    let wanted = (memory / HEAP_SHARE).min(LARGEST_HEAP);
+    let mut bytes = 0;
+    let (place, limit) = (&raw mut bytes, Limit::HeapSize as i32);
+    // SAFETY: the driver writes one number.
+    let known = context.within("cuCtxGetLimit", |api| unsafe { (api.context_get_limit)(place, limit) });
+    if known.is_ok() && bytes < wanted {
+        // SAFETY: a call with numbers.
+        let _ = context.within("cuCtxSetLimit", |api| unsafe { (api.context_set_limit)(limit, wanted) });
+    }
+}
+
 impl CudaDevice {
     /// Opens a device.
     pub fn open(
@@ -67,6 +87,9 @@ impl CudaDevice {
             }
         }
         let properties = Properties::of(driver, device);
+        if settings.heap_size.is_none() {
+            raise_heap(&context, properties.memory);
+        }
         peers.opened(ordinal, context.handle);
         Ok(Self {
             memory: Memory::new(properties.memory),

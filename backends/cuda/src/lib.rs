@@ -33,7 +33,7 @@
 //! | Variable | Meaning |
 //! |---|---|
 //! | `OMP_NUM_TEAMS`, `OMP_TEAMS_THREAD_LIMIT` | Teams, and threads per team, of constructs without a clause for it, at most |
-//! | `LIBOMPTARGET_STACK_SIZE`, `LIBOMPTARGET_HEAP_SIZE` | Bytes of stack per thread of a kernel, and for `malloc` in kernels |
+//! | `LIBOMPTARGET_STACK_SIZE`, `LIBOMPTARGET_HEAP_SIZE` | Bytes of stack per thread of a kernel, and for `malloc` in kernels, which has a 64th of the memory otherwise |
 //! | `LIBOMPTARGET_SHARED_MEMORY_SIZE` | Bytes of dynamic shared memory that every team gets |
 //! | `LIBOMPTARGET_DEVICE_RTL_DEBUG`, `GANGWAY_DEVICE_DEBUG` | What the device runtime checks and prints: bits, or `assert`, `trace` |
 //! | `LIBOMPTARGET_MIN_THREADS_FOR_LOW_TRIP_COUNT` | Threads that a team keeps when its loop is short (32) |

@@ -57,6 +57,7 @@ functions! {
     primary_context_release = c"cuDevicePrimaryCtxRelease_v2"(device: DeviceNumber);
 
     context_set_current = c"cuCtxSetCurrent"(context: Handle);
+    context_get_limit = c"cuCtxGetLimit"(value: *mut usize, limit: i32);
     context_set_limit = c"cuCtxSetLimit"(limit: i32, value: usize);
     context_enable_peer_access = c"cuCtxEnablePeerAccess"(peer: Handle, flags: u32);
 

@@ -51,5 +51,26 @@ int main(void) {
   CHECK(heap, 1);
   CHECK(same, 1);
   CHECK(length, 8);
+  // More than the driver's own 8 MiB at once, freed by another kernel.
+  enum { PIECES = 4000, WORDS = 2000 };
+  static int *pieces[PIECES];
+  int lacking = 0;
+#pragma omp target enter data map(alloc : pieces)
+#pragma omp target teams distribute parallel for reduction(+ : lacking)
+  for (int i = 0; i < PIECES; ++i) {
+    pieces[i] = malloc(WORDS * sizeof(int));
+    lacking += pieces[i] == NULL;
+    for (int k = 0; pieces[i] && k < WORDS; k += 100)
+      pieces[i][k] = i + k;
+  }
+  CHECK(lacking, 0);
+#pragma omp target teams distribute parallel for reduction(+ : lacking)
+  for (int i = 0; i < PIECES; ++i) {
+    for (int k = 0; pieces[i] && k < WORDS; k += 100)
+      lacking += pieces[i][k] != i + k;
+    free(pieces[i]);
+  }
+  CHECK(lacking, 0);
+#pragma omp target exit data map(delete : pieces)
   return finish();
 }
