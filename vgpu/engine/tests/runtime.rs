@@ -159,6 +159,32 @@ fn a_lock_that_all_threads_of_all_blocks_take() {
     assert_eq!(bench.words()[..2], [0, 6 * 96]);
 }
 
+/// As on hardware, where they are one transaction: GCC's code relies on it, as all lanes of a warp are one
+/// thread of OpenMP there.
+#[test]
+fn lanes_that_load_one_place_get_one_value() {
+    let bench = Bench::new(
+        options(),
+        &kernel(
+            ".reg .u64 %own, %same, %v; .reg .u32 %low, %high, %first, %k, %bad;
+             setp.eq.u32 %p, %b, 0; @%p bra writes;
+             mul.wide.u32 %own, %i, 8; add.u64 %own, %own, %base;
+             st.volatile.global.u64 [%own+256], %base; ld.volatile.global.u64 %same, [%own+256];
+             mov.u32 %k, 0; mov.u32 %bad, 0;
+             again: ld.u64 %v, [%same+8]; mov.b64 {%low, %high}, %v;
+             shfl.sync.idx.b32 %first, %low, 0, 31, 0xffffffff;
+             setp.ne.u32 %q, %low, %first; selp.u32 %x, 1, 0, %q; add.u32 %bad, %bad, %x;
+             add.u32 %k, %k, 1; setp.lt.u32 %q, %k, 100000; @%q bra again;
+             st.global.u32 [%at], %bad; st.volatile.global.u32 [%base+16], %k; ret;
+             writes: mov.u64 %v, 0;
+             more: add.u64 %v, %v, 1; st.volatile.global.u64 [%base+8], %v;
+             ld.volatile.global.u32 %k, [%base+16]; setp.eq.u32 %q, %k, 0; @%q bra more; ret;",
+        ),
+    );
+    bench.launch(2, [32, 1, 1], false).expect("no fault");
+    assert_eq!(bench.words()[32..64], [0; 32], "how often a lane had another value than the first");
+}
+
 /// Where blocks are so many that a bit of the frame stands for several: those who have the lock wait
 /// for a block beside that in which others spin.
 #[test]

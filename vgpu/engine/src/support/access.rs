@@ -156,30 +156,38 @@ pub(super) unsafe extern "C" fn load(warp: *mut Warp, mask: u64, access: u64) {
                 for index in 0..usize::from(access.count) {
                     let offset = index * usize::from(access.size);
                     let values = &mut warp.values[index];
+                    let place = |lane: usize| each[lane].add(offset).cast_const();
                     match access.size {
-                        1 => each_lane(mask, |lane| {
-                            narrow_mut(values)[lane] = each[lane].add(offset).read_volatile().into();
-                        }),
-                        2 => each_lane(mask, |lane| {
-                            narrow_mut(values)[lane] =
-                                each[lane].add(offset).cast::<u16>().read_volatile().into();
-                        }),
-                        4 => each_lane(mask, |lane| {
-                            narrow_mut(values)[lane] = each[lane].add(offset).cast::<u32>().read_volatile();
-                        }),
-                        _ => each_lane(mask, |lane| {
-                            values[lane] = each[lane].add(offset).cast::<u64>().read_volatile();
-                        }),
+                        1 => {
+                            load_each(mask, place, |lane, value: u8| narrow_mut(values)[lane] = value.into())
+                        }
+                        2 => {
+                            load_each(mask, place, |lane, value: u16| narrow_mut(values)[lane] = value.into())
+                        }
+                        4 => load_each(mask, place, |lane, value: u32| narrow_mut(values)[lane] = value),
+                        _ => load_each(mask, place, |lane, value: u64| values[lane] = value),
                     }
                 }
                 return;
             }
+            let mut last = None;
             for lane in lanes(mask) {
                 let from = match place(warp, lane, access, warp.addresses[lane], false) {
                     Ok(from) => from,
                     Err(kind) => fault(warp, 1 << lane, kind),
                 };
+                let same = last.replace((from, lane)).filter(|&(other, _)| other == from);
                 for index in 0..usize::from(access.count) {
+                    if let Some((_, other)) = same {
+                        let values = &mut warp.values[index];
+                        if access.size == 8 {
+                            values[lane] = values[other];
+                        } else {
+                            let values = narrow_mut(values);
+                            values[lane] = values[other];
+                        }
+                        continue;
+                    }
                     let from = from.wrapping_add(index * usize::from(access.size));
                     let value = match access.size {
                         1 => from.read_volatile().into(),
@@ -196,6 +204,29 @@ pub(super) unsafe extern "C" fn load(warp: *mut Warp, mask: u64, access: u64) {
             }
         });
     }
+}
+
+/// Loads an element for each lane. Lanes side by side with one place load once, as on hardware:
+/// another block may store there meanwhile, and GCC's code has all lanes go on with the same value.
+///
+/// # Safety
+/// The places of the lanes are in memory that may be read.
+#[inline(always)]
+unsafe fn load_each<T: Copy>(mask: u32, place: impl Fn(usize) -> *const u8, mut put: impl FnMut(usize, T)) {
+    if mask == 0 {
+        return;
+    }
+    // SAFETY: by the caller; elements are as aligned as they have to be.
+    let load = |place: *const u8| unsafe { place.cast::<T>().read_volatile() };
+    let mut last = place(mask.trailing_zeros() as usize);
+    let mut value = load(last);
+    each_lane(mask, |lane| {
+        let place = place(lane);
+        if place != last {
+            (last, value) = (place, load(place));
+        }
+        put(lane, value);
+    });
 }
 
 /// Does something for each lane of a mask, with no test where that is all of them.
