@@ -330,7 +330,7 @@ fn values_that_step_compare_as_each_lane_does() {
 #[test]
 fn faults_leave_the_engine_as_it_was() {
     let bench = Bench::new(options(), &kernel("st.global.u32 [%at], %i; bar.sync 0; ret;"));
-    let beyond = bench.buffer + (1 << 30);
+    let beyond = bench.buffer + (1 << 40);
     for round in 0..20 {
         let fault = bench.launch_at(4, [128, 1, 1], false, beyond).expect_err("an access to nothing");
         assert_eq!(fault.reason, Reason::IllegalAddress);

@@ -360,8 +360,9 @@ fn faults_end_the_launch_and_not_the_process() {
         // SAFETY: the access faults, which is the point.
         unsafe {
             if (*warp).block[0] == 7 {
-                let nowhere =
-                    std::ptr::with_exposed_provenance_mut::<u32>(gangway_device_memory::BASE as usize + 64);
+                let nowhere = std::ptr::with_exposed_provenance_mut::<u32>(
+                    gangway_device_memory::BASE as usize + (1 << 40) + 64,
+                );
                 nowhere.write_volatile(1);
             }
             loop {
@@ -373,7 +374,7 @@ fn faults_end_the_launch_and_not_the_process() {
     for _ in 0..50 {
         let fault = bench.run(8, 64, 0).expect_err("an access to nothing");
         assert_eq!(fault.reason, Reason::IllegalAddress);
-        let address = format!("{:#x}", gangway_device_memory::BASE + 64);
+        let address = format!("{:#x}", gangway_device_memory::BASE + (1 << 40) + 64);
         assert!(fault.report.contains(&address) && fault.report.contains("block (7, 0, 0)"), "{fault}");
     }
 }

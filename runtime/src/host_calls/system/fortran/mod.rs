@@ -92,6 +92,12 @@ pub(super) fn result(block: Block<'_>) -> u64 {
     }
 }
 
+/// A text as a format that gives it: Fortran's library takes the message of an error as one.
+fn literal(text: &[u8]) -> CString {
+    let doubled = |&byte: &u8| std::iter::repeat_n(byte, if byte == b'%' { 2 } else { 1 });
+    CString::new(text.iter().flat_map(doubled).collect::<Vec<u8>>()).unwrap_or_default()
+}
+
 /// Ends the process as Fortran does.
 pub(super) fn finish(block: &Block<'_>) -> u64 {
     begin_to_end();
@@ -104,12 +110,23 @@ pub(super) fn finish(block: &Block<'_>) -> u64 {
         end::ABORT => library::abort(),
         _ => {
             let mut texts = block.text().splitn(2, |&byte| byte == 0);
-            let mut text = || CString::new(texts.next().unwrap_or_default()).unwrap_or_default();
-            let (message, file) = (text(), text());
+            let mut text = || texts.next().unwrap_or_default();
+            let (message, file) = (literal(text()), CString::new(text()).unwrap_or_default());
             library::error(&message, &file, number)
         }
     };
     let Err(error) = ended;
     say(&format!("gangway: Fortran's stop in device code: {error}\n"));
     super::process::leave(number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_devices_text_is_no_format() {
+        assert_eq!(literal(b"50% of %n%s").to_bytes(), b"50%% of %%n%%s");
+        assert_eq!(literal(b"").to_bytes(), b"");
+    }
 }
