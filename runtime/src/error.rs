@@ -253,6 +253,7 @@ impl ErrorKind {
             }
             #[cfg(not(loom))]
             Self::Lost { kernels, host_calls, source } if host_calls.is_empty() => {
+                crate::host_calls::forget_lost(device);
                 Self::Lost { kernels, host_calls: crate::host_calls::under_way(device), source }
             }
             other => other,

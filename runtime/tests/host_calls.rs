@@ -10,6 +10,7 @@ use gangway_backend::{
 use gangway_host_channel::{Channel, PORTS, Request, Warp, call};
 use gangway_runtime::NoItems;
 use gangway_runtime::host_calls;
+use gangway_system::Operation;
 use std::alloc::{Layout, alloc_zeroed};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -209,13 +210,17 @@ impl Device for CallingDevice {
 
     fn allocate_visible(&self, size: usize) -> Result<VisibleMemory> {
         self.asked.visible.fetch_add(1, Ordering::Relaxed);
+        // So that threads meet here.
+        std::thread::sleep(Duration::from_millis(20));
         // SAFETY: the size is not zero.
         let memory = unsafe { alloc_zeroed(Layout::from_size_align(size, 4096).unwrap()) };
         let host = NonNull::new(memory).unwrap();
         Ok(VisibleMemory { host, device: DevicePtr(memory.expose_provenance() ^ ELSEWHERE) })
     }
 
-    unsafe fn deallocate_visible(&self, _memory: VisibleMemory) -> Result<()> {
+    unsafe fn deallocate_visible(&self, memory: VisibleMemory) -> Result<()> {
+        // SAFETY: as the caller says. Nobody may read it from here on.
+        unsafe { memory.host.as_ptr().write(b'?') };
         self.asked.freed.fetch_add(1, Ordering::Relaxed);
         Ok(())
     }
@@ -496,15 +501,23 @@ fn wait_for_workers(count: usize) {
     }
 }
 
+/// Whether a test runs in a process of its own. If not, it has been run in one.
+fn is_alone(test: &str) -> bool {
+    if std::env::var_os("GANGWAY_ALONE").is_some() {
+        return true;
+    }
+    let status = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", test])
+        .env("GANGWAY_ALONE", "a value")
+        .status();
+    assert!(status.unwrap().success());
+    false
+}
+
 #[test]
 fn what_does_not_call_the_host_pays_nothing() {
-    if std::env::var_os("GANGWAY_ALONE").is_none() {
-        // In a process of its own, as the threads of other tests count.
-        let status = std::process::Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "what_does_not_call_the_host_pays_nothing"])
-            .env("GANGWAY_ALONE", "1")
-            .status();
-        assert!(status.unwrap().success());
+    // The threads of other tests count.
+    if !is_alone("what_does_not_call_the_host_pays_nothing") {
         return;
     }
     let counts = |asked: &Asked| {
@@ -542,4 +555,32 @@ fn a_device_that_cannot_be_connected() {
     runtime.register(gangway_runtime::Registration { key: 1, images, entries, ..Default::default() });
     let error = runtime.device(0, &gangway_runtime::events::Site::NONE).err().unwrap();
     assert!(error.to_string().contains("the doorbell is broken (error 3)"), "{error}");
+}
+
+/// Threads that ask for a variable of the environment at the same time share one piece of memory.
+#[test]
+fn values_of_the_environment_stand_once_in_memory() {
+    // Of the devices with a number, the last one is asked for memory.
+    if !is_alone("values_of_the_environment_stand_once_in_memory") {
+        return;
+    }
+    const THREADS: u32 = 8;
+    let (addresses, together) = (Arc::new(Mutex::new(Vec::new())), std::sync::Barrier::new(THREADS as usize));
+    let found = addresses.clone();
+    let (world, asked) = world(Way::Direct, move |caller| {
+        let name = u64::from_ne_bytes(*b"GANGWAY_");
+        let mut block = [Operation::Environment as u64, 0, 0, 13, name, u64::from_ne_bytes(*b"ALONE\0\0\0")];
+        together.wait();
+        assert_eq!(caller.call(gangway_system::FUNCTION, &mut block), 0);
+        found.lock().unwrap().push(block[1] as usize);
+    });
+    run(&world, THREADS);
+    let addresses = addresses.lock().unwrap();
+    assert!(addresses.len() == THREADS as usize && addresses.iter().all(|one| *one == addresses[0]));
+    let value = std::ptr::with_exposed_provenance::<[u8; 8]>(addresses[0] ^ ELSEWHERE);
+    // SAFETY: memory of the device's, which is this process.
+    assert_eq!(&unsafe { value.read() }, b"a value\0");
+    let [visible, freed] = [&asked.visible, &asked.freed].map(|count| count.load(Ordering::Relaxed));
+    assert_eq!(visible - freed, 1, "{visible} have been allocated, {freed} freed");
+    assert!(visible > 1, "no two threads have met");
 }

@@ -109,6 +109,12 @@ pub(crate) fn under_way(device: i32) -> Vec<String> {
     counts.into_iter().map(line).collect()
 }
 
+/// A device is lost, so that its kernels go on with nothing that they have begun.
+#[cfg(not(loom))]
+pub(crate) fn forget_lost(device: i32) {
+    system::forget(device);
+}
+
 impl Connection {
     fn get(&self) -> Option<&'static Service> {
         // SAFETY: what has been published is never freed.

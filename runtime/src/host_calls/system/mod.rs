@@ -33,6 +33,11 @@ pub(super) fn device(number: i32) -> Option<&'static Device> {
     DEVICES.lock().unwrap_or_else(PoisonError::into_inner).get(&number).copied()
 }
 
+/// The kernels of a device have died: what they have begun is forgotten.
+pub(super) fn forget(device: i32) {
+    fortran::forget(device);
+}
+
 /// A call's block, taken apart.
 struct Block<'b> {
     first: u64,
@@ -78,9 +83,9 @@ fn run(number: i32, operation: Operation, block: Block<'_>) -> u64 {
         }
         Operation::Time => process::time(),
         Operation::Clock => process::clock(),
-        Operation::FortranPart => fortran::part(&block),
-        Operation::FortranRun => fortran::run(block),
-        Operation::FortranResult => fortran::result(block),
+        Operation::FortranPart => fortran::part(number, &block),
+        Operation::FortranRun => fortran::run(number, block),
+        Operation::FortranResult => fortran::result(number, block),
         Operation::FortranEnd => fortran::finish(&block),
     }
 }

@@ -4,6 +4,7 @@ use super::streams::say;
 use super::{FAILED, streams};
 use crate::device::Device;
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::ffi::{CStr, CString};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -77,9 +78,16 @@ pub(super) fn environment(device: &'static Device, name: &[u8]) -> u64 {
     };
     // SAFETY: so many bytes have been allocated.
     unsafe { memory.host.copy_from_nonoverlapping(std::ptr::NonNull::from(bytes).cast(), bytes.len()) };
-    // Another thread may have been faster; its memory serves as well.
-    let mut values = VALUES.lock().unwrap_or_else(PoisonError::into_inner);
-    *values.entry(key).or_insert(memory.device.0) as u64
+    let faster = match VALUES.lock().unwrap_or_else(PoisonError::into_inner).entry(key) {
+        Entry::Vacant(place) => return *place.insert(memory.device.0) as u64,
+        Entry::Occupied(place) => *place.get(),
+    };
+    // Another thread has been faster; its memory serves as well.
+    // SAFETY: nobody has seen this one.
+    if let Err(error) = unsafe { opened.device.deallocate_visible(memory) } {
+        say(&format!("gangway: getenv in device code cannot give memory back: {error}\n"));
+    }
+    faster as u64
 }
 
 /// Seconds since 1970.

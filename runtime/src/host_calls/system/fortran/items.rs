@@ -53,17 +53,23 @@ pub(super) struct Array<'b> {
     pub data: &'b [u8],
 }
 
-/// Bytes that a variable may have which an internal statement writes to.
-const LARGEST_VARIABLE: u64 = 1 << 28;
+/// Bytes that a variable may have which an internal statement writes to. A statement of few bytes
+/// has the host take so many.
+const LARGEST_VARIABLE: u64 = 1 << 24;
+
+/// Elements without bytes that the arrays of a statement may have. Nothing else bounds them.
+const MOST_EMPTY: u64 = 1 << 20;
 
 pub(super) struct Items<'b> {
     rest: &'b [u8],
     is_first: bool,
+    /// Elements without bytes that there may still be.
+    empty: u64,
 }
 
 impl<'b> Items<'b> {
     pub(super) const fn of(bytes: &'b [u8]) -> Self {
-        Self { rest: bytes, is_first: true }
+        Self { rest: bytes, is_first: true, empty: MOST_EMPTY }
     }
 
     fn item(&mut self) -> Result<Item<'b>, FortranError> {
@@ -73,7 +79,13 @@ impl<'b> Items<'b> {
         let padded = length.checked_next_multiple_of(8).unwrap_or(length);
         self.rest = self.rest.get(padded..).unwrap_or(&[]);
         let kind = Kind::of(head as u8).ok_or(FortranError::Malformed("an item's kind"))?;
-        read(kind, bytes)
+        let item = read(kind, bytes)?;
+        if let Item::Array(Array { element: 0, extents, .. }) = &item {
+            let count = extents.iter().map(|&extent| extent.unsigned_abs()).try_fold(1, u64::checked_mul);
+            let left = count.and_then(|count| self.empty.checked_sub(count));
+            self.empty = left.ok_or(FortranError::Malformed("more empty texts than are written at once"))?;
+        }
+        Ok(item)
     }
 }
 
@@ -183,9 +195,7 @@ fn array(mut bytes: &[u8]) -> Result<Array<'_>, FortranError> {
         size = size.zip(usize::try_from(extent).ok()).and_then(|(size, extent)| size.checked_mul(extent));
         extents.push(i64::try_from(extent).map_err(|_| FortranError::Malformed("an array's extents"))?);
     }
-    // Elements without bytes may be as many as the number says, which would take long.
-    let count = extents.iter().try_fold(1_i64, |count, &extent| count.checked_mul(extent));
-    if size != Some(bytes.len()) || count.is_none_or(|count| count > i64::from(u32::MAX)) {
+    if size != Some(bytes.len()) {
         return Err(FortranError::Malformed("an array's extents"));
     }
     Ok(Array { kind: kind as i8, element, extents, data: bytes })

@@ -11,6 +11,11 @@ pub(super) fn replay(items: &[Item<'_>]) -> Result<(i32, Vec<u8>), FortranError>
     let Some((Item::Begin(begin), rest)) = items.split_first() else {
         return Err(FortranError::Malformed("it does not begin"));
     };
+    // The library ends the process where a statement gets what it does not take.
+    let is_of_flush = |item: &Item<'_>| matches!(item, Item::Handlers(_) | Item::Message(_));
+    if begin.kind == Kind::Flush && !rest.iter().all(is_of_flush) {
+        return Err(FortranError::Malformed("an item's place"));
+    }
     // What is missing shows before the statement begins: one that does not end has its unit locked.
     let end = function!(c"_FortranAioEndIoStatement", fn(Cookie) -> c_int);
     let calls = rest.iter().map(call).collect::<Result<Vec<_>, _>>()?;

@@ -50,6 +50,8 @@ fn what_is_no_statement_is_refused() {
         }
     }
     refused(&[item(Kind::InternalList, &[1 << 40, 1, 0, 0], &[])]);
+    refused(&[item(Kind::InternalList, &[LARGEST_VARIABLE + 1, 1, 0, 0], &[])]);
+    assert_eq!(read(&[item(Kind::InternalList, &[LARGEST_VARIABLE, 1, 0, 0], &[])]), Ok(1));
     refused(&[item(Kind::ExternalList, &[6, 1, 9, 0], b"short")]);
     refused(&[item(Kind::ExternalList, &[6, 1, 3, 0], b"a\0b")]);
     refused(&[begins(), item(Kind::Setting, &[9], b"no")]);
@@ -69,7 +71,13 @@ fn arrays_have_the_elements_that_they_say() {
     refused(&[2, 27, 4, 1 << 62, 4], 0);
     // Elements without bytes, more than anyone waits for.
     refused(&[2, 40, 0, 1 << 31, 1 << 31], 0);
+    refused(&[1, 40, 0, MOST_EMPTY + 1], 0);
+    refused(&[3, 40, 0, 1 << 40, 1 << 40, 0], 0);
     assert_eq!(read(&[begins(), item(Kind::Array, &[1, 40, 0, 5], &[])]), Ok(2));
+    // All arrays of a statement count.
+    let half = || item(Kind::Array, &[2, 40, 0, MOST_EMPTY / 16, 8], &[]);
+    assert_eq!(read(&[begins(), half(), half()]), Ok(3));
+    assert!(read(&[begins(), half(), half(), item(Kind::Array, &[0, 40, 0], &[])]).is_err());
 }
 
 /// Items of any kind and length, with words that are small, as lengths and extents are, or not.
