@@ -15,6 +15,9 @@ use std::time::Duration;
 /// How long the exit handlers have after an error while other threads stand still.
 const GRACE: Duration = Duration::from_secs(3);
 
+/// How long flushing the program's streams may take before the process ends.
+const FLUSHING: Duration = Duration::from_secs(1);
+
 static ENDING: AtomicBool = AtomicBool::new(false);
 
 /// Libraries registered so far, and how many of them the last handler is for.
@@ -45,16 +48,33 @@ pub(crate) fn claim() {
     });
     match claimed {
         Ok(_) => ENDING.store(true, Ordering::Release),
-        // SAFETY: flushes the program's own streams; then ends it.
-        Err(by) if by == own => unsafe {
-            libc::fflush(std::ptr::null_mut());
-            libc::_exit(libc::EXIT_FAILURE)
-        },
+        Err(by) if by == own => {
+            flush_streams();
+            // SAFETY: ends the process.
+            unsafe { libc::_exit(libc::EXIT_FAILURE) }
+        }
         Err(_) => {
             std::thread::sleep(GRACE);
             // SAFETY: ends the process.
             unsafe { libc::_exit(libc::EXIT_FAILURE) }
         }
+    }
+}
+
+/// Flushes the program's own streams, before it ends without doing so. A thread that reads a
+/// stream keeps it locked, so that flushing all may take for ever: it gets [`FLUSHING`]. What has
+/// been written is out by then, since the standard streams come last, and of those the one that is read.
+#[cold]
+pub(crate) fn flush_streams() {
+    let (done, is_done) = std::sync::mpsc::channel();
+    let flush = move || {
+        // SAFETY: null stands for all streams.
+        unsafe { libc::fflush(std::ptr::null_mut()) };
+        let _ = done.send(());
+    };
+    // Without a thread there is none to wait for.
+    if std::thread::Builder::new().spawn(flush).is_ok() {
+        let _ = is_done.recv_timeout(FLUSHING);
     }
 }
 

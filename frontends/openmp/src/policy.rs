@@ -140,11 +140,9 @@ fn last_words(way: End, text: std::fmt::Arguments<'_>) -> ! {
         End::Abort => {
             message::print_line(text);
             gangway_trace::finish();
-            // SAFETY: flushes the program's own streams; then ends it.
-            unsafe {
-                libc::fflush(std::ptr::null_mut());
-                libc::abort()
-            }
+            ending::flush_streams();
+            // SAFETY: ends the process.
+            unsafe { libc::abort() }
         }
         End::Status => {
             ending::claim();

@@ -42,7 +42,7 @@ pub(super) fn exit(status: u64, at_once: u64) -> u64 {
 
 /// Says what is about to happen: the kernel faults next, and the runtime reports where.
 pub(super) fn abort(device: i32) -> u64 {
-    streams::flush(0);
+    streams::flush_what_is_free();
     say(&format!("gangway: error: device {device}: code of a target region has called abort()\n"));
     0
 }

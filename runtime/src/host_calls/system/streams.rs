@@ -3,10 +3,13 @@
 
 use super::{Block, FAILED, format};
 use gangway_system::Stream;
+use std::time::Duration;
 
 unsafe extern "C" {
     static stdout: *mut libc::FILE;
     static stderr: *mut libc::FILE;
+    fn ftrylockfile(stream: *mut libc::FILE) -> libc::c_int;
+    fn funlockfile(stream: *mut libc::FILE);
 }
 
 /// The stream of a number; a message and `None` if there is none that can be written to.
@@ -76,4 +79,29 @@ pub(super) fn flush(number: u64) -> u64 {
     };
     // SAFETY: null, or an open stream.
     i64::from(unsafe { libc::fflush(stream) }).cast_unsigned()
+}
+
+/// How often a stream is tried that another thread has locked, and how long in between.
+const ATTEMPTS: u32 = 100;
+const BETWEEN: Duration = Duration::from_millis(1);
+
+/// Flushes what device code writes to, before the process gives up. A stream that a thread of the
+/// host keeps locked is left alone: one that reads `stdin` may keep it for ever, and so may
+/// one that writes to a pipe which nobody empties.
+pub(super) fn flush_what_is_free() {
+    // SAFETY: the C library's variables; a program that changes them does so by itself.
+    for stream in unsafe { [stdout, stderr] } {
+        for _ in 0..ATTEMPTS {
+            // SAFETY: an open stream.
+            if unsafe { ftrylockfile(stream) } == 0 {
+                // SAFETY: as above; this thread has it locked.
+                unsafe {
+                    libc::fflush(stream);
+                    funlockfile(stream);
+                }
+                break;
+            }
+            std::thread::sleep(BETWEEN);
+        }
+    }
 }
