@@ -115,7 +115,7 @@ impl<'f> Iterator for Parts<'f> {
 fn conversion(text: &[u8]) -> Result<Conversion<'_>, usize> {
     let byte = |at: usize| text.get(at).copied().unwrap_or(0);
     let mut at = 1;
-    while matches!(byte(at), b'-' | b'+' | b' ' | b'#' | b'0') {
+    while matches!(byte(at), b'-' | b'+' | b' ' | b'#' | b'0' | b'\'') {
         at += 1;
     }
     let flags = text.get(1..at).unwrap_or(&[]);
