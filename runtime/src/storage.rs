@@ -225,7 +225,7 @@ impl Device {
     /// Waits for the idle streams, in which memory may still have to be freed. They stay:
     /// another thread may be about to wait for the end of one, see
     /// [`Point::EndOf`](crate::present::Point).
-    fn settle_idle_streams(&self, opened: &Opened) {
+    pub(crate) fn settle_idle_streams(&self, opened: &Opened) {
         for stream in self.take_idle_streams() {
             // A failure of what was done in it before has been told.
             let _ = opened.device.synchronize(stream);

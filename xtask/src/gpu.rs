@@ -14,6 +14,7 @@
 //! Steps 2 to 5 are left out when the member is newer than what cargo built and than this program.
 
 mod ir;
+mod libdevice;
 
 use crate::{Result, checked, tree};
 use std::fs;
@@ -25,17 +26,6 @@ const TARGET: &str = "nvptx64-nvidia-cuda";
 /// The archive's place below `lib/gangway`.
 pub const ARCHIVE: &str = "nvptx64-nvidia-cuda/libompdevice.a";
 
-/// What clang links before all else, as it finds it in a CUDA toolkit: NVIDIA's mathematical functions.
-/// They are in the archive, so this one is empty. Told to do without (`-nocudalib`), clang would also
-/// leave out the constants that say how code was compiled (`-fopenmp-target-debug`).
-const LIBDEVICE: (&str, &str) = (
-    "cuda/nvvm/libdevice/libdevice.10.bc",
-    // Without a name of its own the module has that of its file, and so a folder of this machine.
-    "source_filename = \"libdevice\"\n\
-     target datalayout = \"e-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64\"\n\
-     target triple = \"nvptx64-nvidia-cuda\"\n",
-);
-
 /// The compiler and cargo whose LLVM is clang-22's. `scripts/bootstrap.sh` installs them.
 const RUSTC: &str = "/usr/bin/rustc";
 const CARGO: &str = "/usr/bin/cargo";
@@ -44,11 +34,12 @@ const CARGO: &str = "/usr/bin/cargo";
 const RUSTFLAGS: &str = "-Cno-prepopulate-passes -Zunstable-options -Cpanic=immediate-abort";
 
 /// The crates that become members, by folder and name of their library.
-const MEMBERS: [(&str, &str); 5] = [
+const MEMBERS: [(&str, &str); 6] = [
     ("device/gpu", "gangway_gpu"),
     ("device/gpu/maths", "gangway_gpu_maths"),
     ("device/gpu/library", "gangway_gpu_library"),
     ("device/gpu/calls", "gangway_gpu_calls"),
+    ("device/gpu/heap", "gangway_gpu_heap"),
     ("device/gpu/system", "gangway_gpu_system"),
 ];
 
@@ -75,10 +66,9 @@ pub fn stage(root: &Path, library: &Path) -> Result<()> {
     tree::create_folder(place.parent().ok_or("the archive is in a folder")?)?;
     tree::copy(&archive, &place)?;
 
-    let (name, text) = LIBDEVICE;
-    let (place, source) = (library.join(name), output.join("archive/libdevice.ll"));
+    let (place, source) = (library.join(libdevice::PLACE), output.join("archive/libdevice.ll"));
     tree::create_folder(place.parent().ok_or("libdevice is in a folder")?)?;
-    tree::write(&source, text)?;
+    tree::write(&source, libdevice::TEXT)?;
     checked(tool("llvm-as").arg("-o").arg(&place).arg(&source))
 }
 

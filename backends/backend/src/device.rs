@@ -209,7 +209,17 @@ pub trait Device: Send + Sync {
         Err(Error::Unsupported { operation: "stream-ordered memory" })
     }
 
-    /// Frees what [`allocate_in_stream`](Self::allocate_in_stream) returned, behind the
+    /// The same for memory that a kernel waits for, so that neither this call nor the stream may wait
+    /// for kernels.
+    ///
+    /// # Errors
+    /// As [`allocate_in_stream`](Self::allocate_in_stream).
+    fn allocate_promptly(&self, size: usize, stream: StreamHandle) -> Result<DevicePtr> {
+        self.allocate_in_stream(size, stream)
+    }
+
+    /// Frees what [`allocate_in_stream`](Self::allocate_in_stream) and
+    /// [`allocate_promptly`](Self::allocate_promptly) returned, behind the
     /// operations of a stream of the device, which need not be the same.
     ///
     /// # Safety

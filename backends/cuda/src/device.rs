@@ -223,6 +223,11 @@ impl Device for CudaDevice {
         self.memory.allocate_in(&self.context, size, unsafe { Stream::of(stream) })
     }
 
+    fn allocate_promptly(&self, size: usize, stream: StreamHandle) -> Result<DevicePtr> {
+        // SAFETY: the runtime's streams are alive.
+        self.memory.allocate_promptly(&self.context, size, unsafe { Stream::of(stream) })
+    }
+
     unsafe fn deallocate_in_stream(&self, pointer: DevicePtr, stream: StreamHandle) -> Result<()> {
         // SAFETY: the caller's promise.
         unsafe { self.memory.free_in(&self.context, pointer, Stream::of(stream)) }

@@ -2,13 +2,15 @@
 //!
 //! The runtime keeps a pool of its own for mapped data, so few allocations get here. Larger
 //! blocks come in the order of a stream, out of a pool of the driver's that is ours alone:
-//! what it keeps goes back when memory runs short.
+//! what it keeps goes back when memory runs short. What kernels allocate through the host has
+//! a pool that never has them wait for each other.
 
 use crate::context::Context;
 use crate::driver::failure::{DEINITIALIZED, HOST_MEMORY_ALREADY_REGISTERED, OUT_OF_MEMORY};
+use crate::driver::table::Api;
 use crate::driver::types::{
-    Address, Code, HOST_MEMORY_FOR_ALL, Handle, MANAGED_BY_ALL, POOL_RELEASE_THRESHOLD, PoolProperties,
-    SUCCESS,
+    Address, Code, HOST_MEMORY_FOR_ALL, Handle, MANAGED_BY_ALL, POOL_RELEASE_THRESHOLD,
+    POOL_REUSE_INTERNAL_DEPENDENCIES, PoolProperties, SUCCESS,
 };
 use crate::pages;
 use crate::stream::Stream;
@@ -26,12 +28,14 @@ pub(crate) struct Memory {
     pool: OnceLock<Handle>,
     /// Bytes that the pool may keep.
     kept: u64,
+    /// For what kernels wait for; made when first needed. It keeps nothing.
+    prompt: OnceLock<Handle>,
 }
 
 impl Memory {
     /// For a device with so many bytes.
     pub fn new(bytes: usize) -> Self {
-        Self { pool: OnceLock::new(), kept: (bytes / KEPT_PART) as u64 }
+        Self { pool: OnceLock::new(), kept: (bytes / KEPT_PART) as u64, prompt: OnceLock::new() }
     }
 
     /// Allocates memory of a kind.
@@ -97,7 +101,34 @@ impl Memory {
 
     /// Allocates device memory in the order of a stream.
     pub fn allocate_in(&self, context: &Context, size: usize, stream: &Stream) -> Result<DevicePtr> {
-        let pool = self.pool(context)?;
+        let pool = Self::made(context, &self.pool, |api, pool| {
+            let mut kept = self.kept;
+            // SAFETY: the attribute is a number of 64 bits.
+            unsafe { (api.pool_set_attribute)(pool, POOL_RELEASE_THRESHOLD, (&raw mut kept).cast()) }
+        })?;
+        self.allocate_from(context, pool, size, stream)
+    }
+
+    /// The same for a kernel that waits for the answer: memory that others are about to free behind
+    /// their kernels, for which the driver would have the stream wait, is not taken.
+    pub fn allocate_promptly(&self, context: &Context, size: usize, stream: &Stream) -> Result<DevicePtr> {
+        let pool = Self::made(context, &self.prompt, |api, pool| {
+            let mut wait: i32 = 0;
+            // SAFETY: the attribute is an `int`.
+            unsafe {
+                (api.pool_set_attribute)(pool, POOL_REUSE_INTERNAL_DEPENDENCIES, (&raw mut wait).cast())
+            }
+        })?;
+        self.allocate_from(context, pool, size, stream)
+    }
+
+    fn allocate_from(
+        &self,
+        context: &Context,
+        pool: Handle,
+        size: usize,
+        stream: &Stream,
+    ) -> Result<DevicePtr> {
         let allocate = || {
             let mut address = 0;
             let to = &raw mut address;
@@ -128,9 +159,13 @@ impl Memory {
         if context.frees_by_itself(code) { Ok(()) } else { context.checked(code, "cuMemFreeAsync") }
     }
 
-    /// The pool, which the first use makes.
-    fn pool(&self, context: &Context) -> Result<Handle> {
-        if let Some(&pool) = self.pool.get() {
+    /// A pool, which the first use makes.
+    fn made(
+        context: &Context,
+        place: &OnceLock<Handle>,
+        adjust: impl Fn(&Api, Handle) -> Code,
+    ) -> Result<Handle> {
+        if let Some(&pool) = place.get() {
             return Ok(pool);
         }
         let properties = PoolProperties::of(context.device);
@@ -138,13 +173,8 @@ impl Memory {
         let to = &raw mut pool;
         // SAFETY: the driver reads the properties and writes one handle.
         context.within("cuMemPoolCreate", |api| unsafe { (api.pool_create)(to, &raw const properties) })?;
-        let mut kept = self.kept;
-        let value = &raw mut kept;
-        context.within("cuMemPoolSetAttribute", |api| {
-            // SAFETY: the attribute is a number of 64 bits.
-            unsafe { (api.pool_set_attribute)(pool, POOL_RELEASE_THRESHOLD, value.cast()) }
-        })?;
-        let current = *self.pool.get_or_init(|| pool);
+        context.within("cuMemPoolSetAttribute", |api| adjust(api, pool))?;
+        let current = *place.get_or_init(|| pool);
         if current != pool {
             // Another thread has been quicker.
             // SAFETY: nothing has come from it.
@@ -160,9 +190,9 @@ impl Memory {
         context.within("cuMemPoolTrimTo", |api| unsafe { (api.pool_trim)(pool, 0) }).is_ok()
     }
 
-    /// Destroys the pool; nothing of it is in use.
+    /// Destroys the pools; nothing of them is in use.
     pub fn close(&self, context: &Context) {
-        if let Some(&pool) = self.pool.get() {
+        for &pool in [&self.pool, &self.prompt].into_iter().filter_map(OnceLock::get) {
             // SAFETY: the caller's promise.
             let _ = context.within("cuMemPoolDestroy", |api| unsafe { (api.pool_destroy)(pool) });
         }

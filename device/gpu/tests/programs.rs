@@ -85,6 +85,9 @@ fn check(name: &str, level: &str, engine: Engine) {
         succeed(&mut run);
         run.env("LIBOMPTARGET_SHARED_MEMORY_SIZE", "1024");
     }
+    if name.starts_with("heap") {
+        run.env("LIBOMPTARGET_HEAP_SIZE", (8 << 20).to_string()).env("GANGWAY_VGPU_MEMORY", "512M");
+    }
     let output = succeed(&mut run);
     let text = String::from_utf8_lossy(&output.stdout);
     assert_eq!(text.lines().last(), Some("passed"), "{text}");
@@ -129,6 +132,8 @@ programs! {
     dynamic_shared: Compiler, Compiler;
     exclusion: Compiler, Compiler;
     generic_regions: Compiler, Compiler;
+    heap: Compiler, Compiler;
+    heap_of_fortran: Compiler, Compiler;
     indirect_calls: Compiler, Compiler;
     initial_lock: Compiler, Compiler;
     kernel_language: Compiler, Compiler;

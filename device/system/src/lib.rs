@@ -79,10 +79,15 @@ pub enum Operation {
     FortranResult = 12,
     /// End the process as Fortran does ([`fortran::end`]).
     FortranEnd = 13,
+    /// Allocate `first` bytes of the device's memory, at a multiple of `second`, a power of two. Answer:
+    /// address, or 0.
+    Allocate = 14,
+    /// Free the block at the address `first`. Answer: 1, or 0 if it is not of `Allocate`.
+    Free = 15,
 }
 
 impl Operation {
-    const ALL: [Self; 13] = [
+    const ALL: [Self; 15] = [
         Self::Write,
         Self::Format,
         Self::FormatHere,
@@ -96,6 +101,8 @@ impl Operation {
         Self::FortranRun,
         Self::FortranResult,
         Self::FortranEnd,
+        Self::Allocate,
+        Self::Free,
     ];
 
     /// The operation of a number.

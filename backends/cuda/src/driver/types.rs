@@ -86,6 +86,9 @@ pub(crate) const LINK_INPUT_PTX: i32 = 1;
 
 /// `CU_MEMPOOL_ATTR_RELEASE_THRESHOLD`, a 64-bit number of bytes.
 pub(crate) const POOL_RELEASE_THRESHOLD: i32 = 4;
+/// `CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES`, an `int`: memory that another stream is about to free may be
+/// taken, and has the stream wait for the other.
+pub(crate) const POOL_REUSE_INTERNAL_DEPENDENCIES: i32 = 3;
 
 /// `CUmemPoolProps`.
 #[derive(Debug, Clone, Copy)]

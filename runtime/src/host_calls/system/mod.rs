@@ -5,6 +5,7 @@
 
 mod format;
 mod fortran;
+mod heap;
 mod process;
 mod streams;
 
@@ -87,5 +88,7 @@ fn run(number: i32, operation: Operation, block: Block<'_>) -> u64 {
         Operation::FortranRun => fortran::run(number, block),
         Operation::FortranResult => fortran::result(number, block),
         Operation::FortranEnd => fortran::finish(&block),
+        Operation::Allocate => heap::allocate(number, block.first, block.second),
+        Operation::Free => heap::free(number, block.first),
     }
 }

@@ -180,7 +180,7 @@ impl Request {
         match architecture {
             "x86_64" | "x86-64" => self.cpu = true,
             "native" => self.gpus.push(architecture.to_owned()),
-            _ if architecture.starts_with("sm_") => {
+            _ if is_new_enough(architecture) => {
                 if !self.gpus.iter().any(|known| known == architecture) {
                     self.gpus.push(architecture.to_owned());
                 }
@@ -202,6 +202,16 @@ impl Request {
     fn gpu(&self) -> bool {
         !self.gpus.is_empty() || self.triples.iter().flatten().any(|triple| triple.starts_with("nvptx"))
     }
+}
+
+/// The oldest GPUs of NVIDIA whose threads of a warp can wait for each other, and whose memory is ordered
+/// as the device runtime needs it: LLVM stops with a crash where it translates that for older ones.
+const OLDEST: u32 = 70;
+
+/// Whether an architecture is one of NVIDIA's that the device runtime is for, such as `sm_90a`.
+fn is_new_enough(architecture: &str) -> bool {
+    let number = architecture.strip_prefix("sm_").map(|rest| rest.trim_end_matches(['a', 'f']));
+    number.and_then(|number| number.parse::<u32>().ok()).is_some_and(|number| number >= OLDEST)
 }
 
 /// The arguments without what was taken out of them. A response file stays one, as long as
@@ -239,6 +249,25 @@ mod tests {
         assert!(request.openmp && request.links && request.cpu);
         assert_eq!(request.gpus, ["sm_80", "sm_90"]);
         assert_eq!(request.rest, ["-fopenmp", "a.c", "-O2"]);
+    }
+
+    #[test]
+    fn architectures_without_a_device_runtime_are_refused() {
+        for (architecture, known) in [
+            ("sm_70", true),
+            ("sm_90a", true),
+            ("sm_100f", true),
+            ("x86_64", true),
+            ("native", true),
+            ("sm_62", false),
+            ("sm_52", false),
+            ("sm_", false),
+            ("sm_a", false),
+            ("gfx90a", false),
+        ] {
+            let option = format!("--offload-arch={architecture}");
+            assert_eq!(Request::read(&[option.into()], None).is_ok(), known, "{architecture}");
+        }
     }
 
     #[test]

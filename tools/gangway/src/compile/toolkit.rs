@@ -50,6 +50,11 @@ pub fn compiler(language: Language) -> Result<(PathBuf, PathBuf), Failure> {
     Ok((compiler, tools))
 }
 
+/// What stands in for NVIDIA's libdevice, for compilers that do not look for it.
+pub fn libdevice() -> Result<PathBuf, Failure> {
+    Ok(Toolkit { directory: library::directory()? }.libdevice())
+}
+
 /// Gangway's part of a compilation.
 #[derive(Debug)]
 pub struct Toolkit {
@@ -64,7 +69,7 @@ impl Toolkit {
         if target.gpu() {
             if target.cuda.is_none() {
                 needed.push(toolkit.cuda().join("bin/ptxas"));
-                needed.push(toolkit.cuda().join("nvvm/libdevice/libdevice.10.bc"));
+                needed.push(toolkit.libdevice());
             }
             if links {
                 needed.push(toolkit.device_runtime().join(format!("lib{LIBOMPDEVICE}.a")));
@@ -125,6 +130,11 @@ impl Toolkit {
     /// What clang takes for a CUDA toolkit.
     pub fn cuda(&self) -> PathBuf {
         self.directory.join("cuda")
+    }
+
+    /// What stands in for NVIDIA's libdevice.
+    fn libdevice(&self) -> PathBuf {
+        self.cuda().join("nvvm/libdevice/libdevice.10.bc")
     }
 
     /// The folder with `ptxas`.

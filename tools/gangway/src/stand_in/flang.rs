@@ -4,22 +4,22 @@
 //! bitcode instead of PTX, as clang's does with `-foffload-lto`, and without debug information:
 //! flang-22 makes some that LLVM refuses, of outlined regions. It is told to
 //! call mathematical functions, which the device runtime has: LLVM cannot turn its own
-//! intrinsics for them into calls for a GPU. It optimises at least a little ([`optimised`]). Names in the bitcode are put right ([`bitcode`]).
-//! The step for a CPU device
+//! intrinsics for them into calls for a GPU. It optimises at least a little ([`optimised`]). It links what stands in for
+//! NVIDIA's libdevice, as clang does. Names in the bitcode are put right ([`bitcode`]). The step for a CPU device
 //! loses the GPU's processor: flang-22 gives `--offload-arch` to all of them.
 
 use std::env;
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::{bitcode, ptxas};
-use crate::compile::FLANG_TOOLS;
+use crate::compile::{FLANG_TOOLS, libdevice};
 use crate::exit::{FAILURE, Failure, NOT_EXECUTABLE, Outcome, SUCCESS};
 
 pub fn compile(arguments: &[OsString]) -> Outcome {
-    let (arguments, bitcode) = changed(arguments);
+    let (arguments, bitcode) = changed(arguments, &libdevice()?);
     let Some(output) = bitcode else { return execute("flang", arguments) };
     let tool = real("flang")?;
     let status = Command::new(&tool).args(arguments).status().map_err(|error| {
@@ -51,7 +51,7 @@ fn real(name: &str) -> Result<PathBuf, Failure> {
 }
 
 /// The arguments of the real compiler, and the file where it leaves bitcode of a GPU.
-fn changed(arguments: &[OsString]) -> (Vec<OsString>, Option<PathBuf>) {
+fn changed(arguments: &[OsString], libdevice: &Path) -> (Vec<OsString>, Option<PathBuf>) {
     let after = |name: &str| arguments.iter().position(|argument| argument == name).map(|at| at + 1);
     let triple = after("-triple").and_then(|at| arguments.get(at)).and_then(|triple| triple.to_str());
     let output = after("-o").and_then(|at| arguments.get(at)).map(PathBuf::from);
@@ -67,6 +67,7 @@ fn changed(arguments: &[OsString]) -> (Vec<OsString>, Option<PathBuf>) {
             if !arguments.iter().any(|argument| argument.as_encoded_bytes().starts_with(b"-math-runtime=")) {
                 arguments.extend(["-mmlir", "-math-runtime=precise"].map(OsString::from));
             }
+            arguments.extend(["-mlink-builtin-bitcode".into(), libdevice.into()]);
         }
     } else if let Some(processor) = after("-target-cpu").and_then(|at| arguments.get_mut(at))
         && processor.to_str().is_some_and(|name| name.starts_with("sm_"))
@@ -94,7 +95,7 @@ mod tests {
 
     fn changed(line: &str) -> String {
         let arguments: Vec<_> = line.split(' ').map(OsString::from).collect();
-        let (arguments, bitcode) = super::changed(&arguments);
+        let (arguments, bitcode) = super::changed(&arguments, Path::new("libdevice"));
         let is_bitcode = arguments.iter().any(|word| word == "-emit-llvm-bc");
         let is_named = line.contains(" -o a.o ");
         assert_eq!(bitcode, (is_bitcode && is_named).then(|| "a.o".into()));
@@ -106,18 +107,19 @@ mod tests {
         assert_eq!(
             changed("-fc1 -triple nvptx64-nvidia-cuda -S -target-cpu sm_80 -O2 -o a.o a.f90"),
             "-fc1 -triple nvptx64-nvidia-cuda -emit-llvm-bc -target-cpu sm_80 -O2 -o a.o a.f90 -flto=full \
-             -mmlir -math-runtime=precise"
+             -mmlir -math-runtime=precise -mlink-builtin-bitcode libdevice"
         );
         assert_eq!(
             changed("-fc1 -triple nvptx64-nvidia-cuda -S -debug-info-kind=standalone a.f90"),
-            "-fc1 -triple nvptx64-nvidia-cuda -emit-llvm-bc a.f90 -flto=full -O1 -mmlir -math-runtime=precise"
+            "-fc1 -triple nvptx64-nvidia-cuda -emit-llvm-bc a.f90 -flto=full -O1 -mmlir -math-runtime=precise \
+             -mlink-builtin-bitcode libdevice"
         );
         let least = changed("-fc1 -triple nvptx64-nvidia-cuda -S -O0 a.f90");
         assert!(least.contains(" -O1 a.f90 "), "GPU code needs LLVM's passes: {least}");
         let host = "-fc1 -triple x86_64-pc-linux-gnu -S -O0 a.f90";
         assert_eq!(changed(host), host);
         let asked = "-fc1 -triple nvptx64-nvidia-cuda -S -mmlir -math-runtime=fast a.f90";
-        assert!(changed(asked).ends_with("-math-runtime=fast a.f90 -flto=full -O1"), "the user's wish");
+        assert!(changed(asked).contains("-math-runtime=fast a.f90 -flto=full -O1 -mlink"), "the user's wish");
         let other = "-fc1 -triple nvptx64-nvidia-cuda -fsyntax-only a.f90";
         assert_eq!(changed(other), other);
     }

@@ -46,7 +46,8 @@ struct PoolState {
     threshold: u64,
     /// 0 stands for no limit.
     most: u64,
-    /// The three attributes that tell how memory may be used again. Hints.
+    /// The three attributes that tell how memory may be used again: the last one is
+    /// [`lets_streams_wait`](Pool::lets_streams_wait), the others are hints.
     reuse: [u32; 3],
     /// Access of other devices, by their numbers.
     access: BTreeMap<CUdevice, u32>,
@@ -81,8 +82,8 @@ impl Pool {
         }
         let address = match self.take(size) {
             // What streams are about to free may be enough. A caller that may not wait cannot have
-            // it.
-            Err(Status::OUT_OF_MEMORY) => {
+            // it, nor one whose pool makes no streams depend on others.
+            Err(Status::OUT_OF_MEMORY) if self.lets_streams_wait() => {
                 stream.context.queues.synchronize().map_err(|_| Status::OUT_OF_MEMORY)?;
                 self.take(size)?
             }
@@ -90,6 +91,11 @@ impl Pool {
         };
         allocation::keep(address, self, size);
         Ok(address)
+    }
+
+    /// Whether an allocation may have its stream wait for another, which is about to free memory.
+    fn lets_streams_wait(&self) -> bool {
+        self.state().reuse[pool_attribute::REUSE_ALLOW_INTERNAL_DEPENDENCIES as usize - 1] != 0
     }
 
     fn take(&self, size: u64) -> Result<u64> {

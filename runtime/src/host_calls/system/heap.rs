@@ -1,0 +1,127 @@
+//! `malloc` in code of a device whose own heap has no room: the device's other memory.
+//!
+//! Nothing here may wait for a kernel, since the caller's waits for the answer. So memory comes in the
+//! order of an idle stream where the back end can do that, as drivers may have other allocations
+//! wait, and goes back in the same way. The pool of mapped data cannot give any, as its
+//! memory does not come so.
+//!
+//! Blocks that a program does not free stay, also beyond their kernel, as those of the device's own heap do.
+
+use super::device;
+use crate::device::{Device, Opened};
+use crate::pool::{GivenBack, Pool};
+use gangway_backend::{AllocationKind, DevicePtr};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Mutex, PoisonError};
+
+/// Drivers align memory so, and so does the pool.
+const ALIGNMENT: usize = 256;
+/// The largest alignment: that of memory pages on GPUs.
+const LARGEST_ALIGNMENT: usize = 2 << 20;
+
+/// What is allocated on one device.
+#[derive(Default)]
+struct Heap {
+    /// Small blocks.
+    pool: Pool,
+    /// Where the memory of a block begins, by its address.
+    blocks: Mutex<HashMap<usize, DevicePtr>>,
+}
+
+/// By device. Leaked, like the devices.
+static HEAPS: Mutex<BTreeMap<i32, &'static Heap>> = Mutex::new(BTreeMap::new());
+
+fn heap_of(number: i32) -> &'static Heap {
+    let mut heaps = HEAPS.lock().unwrap_or_else(PoisonError::into_inner);
+    heaps.entry(number).or_insert_with(|| Box::leak(Box::default()))
+}
+
+/// The address of a new block; 0 if there is none.
+pub(super) fn allocate(number: i32, bytes: u64, alignment: u64) -> u64 {
+    let Some(device) = device(number) else { return 0 };
+    let Some(opened) = device.opened_if_usable() else { return 0 };
+    let (Ok(bytes), Ok(alignment)) = (usize::try_from(bytes), usize::try_from(alignment)) else { return 0 };
+    heap_of(number).allocate(device, opened, bytes, alignment).map_or(0, |block| block.0 as u64)
+}
+
+/// 1 if the block is freed, 0 if there is no such block here.
+pub(super) fn free(number: i32, address: u64) -> u64 {
+    let Some(device) = device(number) else { return 0 };
+    let Some(opened) = device.opened_if_usable() else { return 0 };
+    heap_of(number).free(device, opened, address as usize).into()
+}
+
+impl Heap {
+    fn allocate(
+        &self,
+        device: &Device,
+        opened: &Opened,
+        bytes: usize,
+        alignment: usize,
+    ) -> Option<DevicePtr> {
+        if bytes == 0 || !alignment.is_power_of_two() || alignment > LARGEST_ALIGNMENT {
+            return None;
+        }
+        let before = if alignment > ALIGNMENT { alignment } else { 0 };
+        let size = bytes.checked_add(before).filter(|&size| isize::try_from(size).is_ok())?;
+        let memory = self.pool.take(size).or_else(|| self.extend(device, opened, size))?;
+        let block = DevicePtr(memory.0.next_multiple_of(alignment));
+        self.blocks.lock().unwrap_or_else(PoisonError::into_inner).insert(block.0, memory);
+        Some(block)
+    }
+
+    /// Memory of the driver's: of a chunk for more blocks, if there is room for one.
+    fn extend(&self, device: &Device, opened: &Opened, size: usize) -> Option<DevicePtr> {
+        if let Some(bytes) = self.pool.chunk_for(size)
+            && let Some(chunk) = ask_driver(device, opened, bytes)
+        {
+            return Some(self.pool.add(size, chunk, bytes));
+        }
+        ask_driver(device, opened, size).or_else(|| {
+            // What constructs have freed in the order of streams may be what is missing.
+            device.settle_idle_streams(opened);
+            ask_driver(device, opened, size)
+        })
+    }
+
+    fn free(&self, device: &Device, opened: &Opened, address: usize) -> bool {
+        // Whoever removes the block frees it: a second call finds none.
+        let block = self.blocks.lock().unwrap_or_else(PoisonError::into_inner).remove(&address);
+        let Some(memory) = block else { return false };
+        match self.pool.give_back(memory) {
+            GivenBack::Kept => {}
+            GivenBack::Surplus(chunk) => give_to_driver(device, opened, chunk),
+            GivenBack::Foreign => give_to_driver(device, opened, memory),
+        }
+        true
+    }
+}
+
+fn ask_driver(device: &Device, opened: &Opened, size: usize) -> Option<DevicePtr> {
+    let mut memory = None;
+    let asked = device.at_once(opened, |stream| {
+        memory = Some(match stream {
+            Some(stream) if opened.capabilities.stream_ordered_memory => {
+                opened.device.allocate_promptly(size, stream)?
+            }
+            _ => opened.device.allocate(size, AllocationKind::Device, false)?,
+        });
+        Ok(())
+    });
+    memory.filter(|_| asked.is_ok())
+}
+
+fn give_to_driver(device: &Device, opened: &Opened, memory: DevicePtr) {
+    // Nothing can be done about memory that cannot be freed.
+    let _ = device.at_once(opened, |stream| {
+        // SAFETY: it is of `ask_driver`, and whoever has freed the last block in it has done with it.
+        unsafe {
+            match stream {
+                Some(stream) if opened.capabilities.stream_ordered_memory => {
+                    opened.device.deallocate_in_stream(memory, stream)
+                }
+                _ => opened.device.deallocate(memory, AllocationKind::Device),
+            }
+        }
+    });
+}
