@@ -117,7 +117,7 @@ macro_rules! programs {
                 .collect();
             found.sort();
             let mut listed: Vec<String> = [$(stringify!($name)),*].map(str::to_owned).into();
-            listed.extend(["saxpy", "checked", "copyprivate_too_large", "output", "fortran_output", "fortran_unsupported"].map(str::to_owned));
+            listed.extend(["saxpy", "checked", "copyprivate_too_large", "formats", "lines", "output", "fortran_kinds", "fortran_output", "fortran_unsupported"].map(str::to_owned));
             listed.sort();
             assert_eq!(found, listed);
         }
@@ -341,5 +341,61 @@ fn fortran_statements_that_are_not_supported_are_named() {
             .expect("the compiler starts");
         let text = String::from_utf8_lossy(&output.stderr);
         assert!(!output.status.success() && text.contains(name), "{flag}: {text}");
+    }
+}
+
+/// Values of every kind, and every kind of edit descriptor.
+#[test]
+fn fortran_writes_values_of_every_kind_as_on_the_host() {
+    for level in ["-O0", "-O1", "-O2"] {
+        let program = compile("fortran_kinds", level, &[]);
+        let expected = succeed(Command::new(&program).env("OMP_TARGET_OFFLOAD", "DISABLED"));
+        let found = succeed(&mut on_the_gpu(&program));
+        same_text(&found.stdout, &expected.stdout, level);
+        assert!(expected.stdout.iter().filter(|&&byte| byte == b'\n').count() > 90, "{level}");
+    }
+}
+
+/// All conversions, and what is refused.
+#[test]
+fn formats_give_in_device_code_what_they_give_on_the_host() {
+    for level in ["-O0", "-O2"] {
+        let program = compile("formats", level, &["-w"]);
+        let expected = succeed(Command::new(&program).arg("host"));
+        let found = succeed(&mut on_the_gpu(&program));
+        same_text(&found.stdout, &expected.stdout, level);
+        assert!(expected.stdout.iter().filter(|&&byte| byte == b'\n').count() > 1000, "{level}");
+    }
+}
+
+fn same_text(found: &[u8], expected: &[u8], what: &str) {
+    let lines = |text: &[u8]| text.split(|&byte| byte == b'\n').map(<[u8]>::to_vec).collect::<Vec<_>>();
+    let (found, expected) = (lines(found), lines(expected));
+    for (at, line) in expected.iter().enumerate() {
+        let found = found.get(at).map(|found| found.escape_ascii().to_string());
+        assert_eq!(found, Some(line.escape_ascii().to_string()), "{what}, line {at}");
+    }
+    assert_eq!(found.len(), expected.len(), "{what}");
+}
+
+/// Every thread's line is there and whole, and so is what stands before a fault.
+#[test]
+fn no_line_of_a_thread_is_lost() {
+    for flags in [&[][..], &["-DASKING"][..]] {
+        let program = compile("lines", "-O2", flags);
+        let output = succeed(&mut on_the_gpu(&program));
+        let mut found: Vec<&[u8]> = output.stdout.split(|&byte| byte == b'\n').collect();
+        found.sort();
+        let line = |i| format!("thread {i} has a line of its own, and {}", 3 * i).into_bytes();
+        let mut expected: Vec<Vec<u8>> = (0..100_000).map(line).chain([Vec::new()]).collect();
+        expected.sort();
+        assert!(found == expected, "{flags:?}: {} lines", found.len());
+        for how in ["1", "2", "3"] {
+            let output = on_the_gpu(&program).arg(how).output().expect("the program starts");
+            assert!(!output.status.success(), "{flags:?} {how}");
+            let expected: String = (0..2000).map(|i| format!("line {i}\n")).collect();
+            let found = String::from_utf8_lossy(&output.stdout);
+            assert!(found.starts_with(&expected), "{flags:?} {how}: {} lines", found.lines().count());
+        }
     }
 }

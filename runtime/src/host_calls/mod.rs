@@ -23,7 +23,8 @@ mod mailboxes;
 mod named;
 mod recorded;
 mod served;
-mod system;
+#[doc(hidden)]
+pub mod system;
 mod workers;
 
 pub use functions::{HostCall, OnUnknown, Removed, on_unknown, register, remove, unregister};

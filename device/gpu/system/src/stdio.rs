@@ -265,11 +265,12 @@ unsafe fn print_to(to: *mut c_char, size: usize, format: *const c_char, argument
     // Callers may say that there is no limit, so the first call is for what most formats give.
     let likely = limit.min(LIKELY);
     let answer = ask(likely).unwrap_or(EOF);
-    let Ok(length) = usize::try_from(answer) else { return answer };
-    let kept = length.min(limit);
-    if kept > likely && ask(kept).is_none_or(|answer| answer < 0) {
-        return EOF;
-    }
+    let (kept, answer) = match usize::try_from(answer) {
+        Ok(length) if length.min(limit) <= likely => (length.min(limit), answer),
+        Ok(length) if ask(length.min(limit)).is_some_and(|answer| answer >= 0) => (length.min(limit), answer),
+        // What the block had for the host is no text of the caller's.
+        _ => (0, EOF),
+    };
     if size != 0 {
         // SAFETY: as the caller says.
         unsafe { to.add(kept).write(0) };

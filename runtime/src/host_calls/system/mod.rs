@@ -35,7 +35,7 @@ pub(super) fn device(number: i32) -> Option<&'static Device> {
 }
 
 /// The kernels of a device have died: what they have begun is forgotten.
-pub(super) fn forget(device: i32) {
+pub fn forget(device: i32) {
     fortran::forget(device);
 }
 
@@ -54,7 +54,8 @@ impl Block<'_> {
     }
 }
 
-fn answer(call: &mut HostCall<'_>) {
+/// Answers a call.
+pub fn answer(call: &mut HostCall<'_>) {
     let answered = split(call.block)
         .and_then(|(operation, block)| Some(run(call.device, Operation::of(operation)?, block)))
         .unwrap_or(FAILED);

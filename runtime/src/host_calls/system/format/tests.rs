@@ -131,7 +131,7 @@ impl Valid {
             [self.width, self.precision].into_iter().flatten().filter(|(is_argument, _)| *is_argument);
         let mut words: Vec<u64> = amounts.map(|(_, number)| i64::from(number).cast_unsigned()).collect();
         match self.letter {
-            's' if self.value % 5 == 0 => words.push(NULL_TEXT),
+            's' if self.value.is_multiple_of(5) => words.push(NULL_TEXT),
             's' => {
                 let text = self.c_text();
                 let mut bytes = text.to_bytes().to_vec();
@@ -174,7 +174,7 @@ impl Valid {
         }
         let length = match (self.letter, self.size) {
             ('a' | 'A' | 'e' | 'E' | 'f' | 'F' | 'g' | 'G', _) => print!(f64::from_bits(self.value)),
-            ('s', _) if self.value % 5 == 0 => print!(std::ptr::null::<c_char>()),
+            ('s', _) if self.value.is_multiple_of(5) => print!(std::ptr::null::<c_char>()),
             ('s', _) => {
                 let text = self.c_text();
                 print!(text.as_ptr())

@@ -189,14 +189,19 @@ fn array(mut bytes: &[u8]) -> Result<Array<'_>, FortranError> {
         return Err(FortranError::Malformed("an array's type"));
     }
     let mut extents = Vec::with_capacity(rank as usize);
-    let mut size = Some(element);
+    let wrong = FortranError::Malformed("an array's extents");
+    let mut stride = i64::try_from(element).map_err(|_| wrong.clone())?;
+    let mut is_empty = false;
     for _ in 0..rank {
-        let extent = word(&mut bytes)?;
-        size = size.zip(usize::try_from(extent).ok()).and_then(|(size, extent)| size.checked_mul(extent));
-        extents.push(i64::try_from(extent).map_err(|_| FortranError::Malformed("an array's extents"))?);
+        let extent = i64::try_from(word(&mut bytes)?).map_err(|_| wrong.clone())?;
+        is_empty |= extent == 0;
+        // Arrays without elements have strides as well, which the library computes with.
+        stride = stride.checked_mul(extent.max(1)).ok_or_else(|| wrong.clone())?;
+        extents.push(extent);
     }
-    if size != Some(bytes.len()) {
-        return Err(FortranError::Malformed("an array's extents"));
+    let size = if is_empty { 0 } else { stride };
+    if usize::try_from(size) != Ok(bytes.len()) {
+        return Err(wrong);
     }
     Ok(Array { kind: kind as i8, element, extents, data: bytes })
 }

@@ -69,6 +69,10 @@ fn arrays_have_the_elements_that_they_say() {
     // A pointer, a derived type, none.
     [41, 42, 0, 255].into_iter().for_each(|kind| refused(&[0, kind, 8], 8));
     refused(&[2, 27, 4, 1 << 62, 4], 0);
+    // No elements, and strides that no number has.
+    refused(&[3, 1, 1, 1 << 40, 1 << 40, 0], 0);
+    refused(&[1, 40, 1 << 63, 0], 0);
+    assert_eq!(read(&[begins(), item(Kind::Array, &[2, 28, 8, 1 << 20, 0], &[])]), Ok(2));
     // Elements without bytes, more than anyone waits for.
     refused(&[2, 40, 0, 1 << 31, 1 << 31], 0);
     refused(&[1, 40, 0, MOST_EMPTY + 1], 0);
