@@ -44,6 +44,7 @@ pub mod share;
 pub mod synchronize;
 pub mod target;
 pub mod task;
+pub mod team_heap;
 pub mod worker;
 pub mod workshare;
 

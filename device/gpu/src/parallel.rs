@@ -92,6 +92,12 @@ pub unsafe extern "C" fn __kmpc_parallel_51(
 unsafe fn spmd(place: Place, size: u32, request: Request) {
     let thread = target::thread_id();
     let controls = icv::save();
+    // Each thread gives a variable of the team's its first value. No thread of the region may change
+    // it before all have done so. A kernel that LLVM has made SPMD has a barrier there already, and one
+    // thread alone may have asked for the variable.
+    if share::has_variables_of_team() && kernel::is_for_all_threads() {
+        target::barrier_aligned();
+    }
     synchronize::prepare(size);
     if thread < size {
         let inner = Place::in_region(thread, size);

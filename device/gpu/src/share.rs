@@ -7,7 +7,7 @@
 use crate::place::Place;
 use crate::shared;
 use crate::target::{self, MOST_THREADS};
-use crate::{debug, kernel};
+use crate::{debug, kernel, team_heap};
 use core::ffi::c_void;
 
 const STACK_BYTES: u32 = 8192;
@@ -24,22 +24,81 @@ shared! {
 }
 
 shared! {
-    /// How much each thread uses of its own part, and in the upper half, of the team's.
+    /// What each thread has taken, as a [`Usage`].
     static USED: [u32; MOST_THREADS]
+}
+
+/// What a thread has taken, in one word.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Usage(u32);
+
+const OWN_BITS: u32 = 9;
+const TEAM_BITS: u32 = 8;
+const NUMBER_SHIFT: u32 = OWN_BITS + TEAM_BITS;
+
+impl Usage {
+    const NOTHING: Self = Self(0);
+
+    fn current() -> Self {
+        // SAFETY: the entry is the thread's own, and written where the kernel starts.
+        Self(unsafe { USED.element(target::thread_id()) })
+    }
+
+    fn set(self) {
+        // SAFETY: the entry is the thread's own.
+        unsafe { USED.set_element(target::thread_id(), self.0) };
+    }
+
+    const fn shift(team: bool) -> u32 {
+        if team { OWN_BITS } else { 0 }
+    }
+
+    /// Bytes of the stack, of the thread's own part or of the team's.
+    const fn bytes(self, team: bool) -> u32 {
+        let bits = if team { TEAM_BITS } else { OWN_BITS };
+        (self.0 >> Self::shift(team) & ((1 << bits) - 1)) * ALIGNMENT
+    }
+
+    /// With more bytes of the stack, as many as are rounded and fit.
+    const fn more(self, team: bool, bytes: u32) -> Self {
+        Self(self.0 + ((bytes / ALIGNMENT) << Self::shift(team)))
+    }
+
+    /// With fewer bytes of the stack.
+    const fn less(self, team: bool, bytes: u32) -> Self {
+        Self(self.0 - ((bytes / ALIGNMENT) << Self::shift(team)))
+    }
+
+    /// The number of the last block that the thread got of the team's heap; 0 if there was none.
+    const fn number(self) -> u32 {
+        self.0 >> NUMBER_SHIFT
+    }
+
+    /// With the next number, which is not 0.
+    const fn next(self) -> Self {
+        let next = self.0.wrapping_add(1 << NUMBER_SHIFT);
+        if next >> NUMBER_SHIFT == 0 { Self(next | 1 << NUMBER_SHIFT) } else { Self(next) }
+    }
 }
 
 /// A thread starts a kernel.
 #[inline(always)]
 pub fn start() {
-    // SAFETY: the entry is the thread's own.
-    unsafe { USED.set_element(target::thread_id(), 0) };
+    Usage::NOTHING.set();
 }
 
-/// Whether the thread has given back all that it took.
+/// Whether the thread has given back all that it took of the stack.
 #[must_use]
 pub fn is_empty() -> bool {
-    // SAFETY: the entry is the thread's own, and written where the kernel starts.
-    unsafe { USED.element(target::thread_id()) == 0 }
+    let usage = Usage::current();
+    usage.bytes(false) == 0 && usage.bytes(true) == 0
+}
+
+/// Whether there may be variables of the team's, at the start of a region.
+#[must_use]
+#[inline(always)]
+pub fn has_variables_of_team() -> bool {
+    Usage::current() != Usage::NOTHING
 }
 
 /// Where the part of one of `threads` threads begins, and how large it is.
@@ -48,14 +107,15 @@ const fn part(thread: u32, threads: u32) -> (u32, u32) {
     (TEAM_BYTES + thread * each, each)
 }
 
+/// `bytes` as a multiple of the alignment. Nothing near 2^64 is asked for in earnest, and it does not fit.
+const fn rounded(bytes: u64) -> u64 {
+    bytes.saturating_add(ALIGNMENT as u64 - 1) & !(ALIGNMENT as u64 - 1)
+}
+
 /// Whether the thread asks for the team: as the main thread, or with all others in SPMD mode. These
 /// then get the same memory, since a variable outside of regions is the team's and not a thread's.
 fn asks_for_team(thread: u32) -> bool {
     if kernel::is_spmd() { Place::current().level() == 0 } else { thread == kernel::main_thread() }
-}
-
-const fn rounded(bytes: u64) -> u64 {
-    bytes.next_multiple_of(ALIGNMENT as u64)
 }
 
 /// Memory that other threads of the block can read, until [`__kmpc_free_shared`].
@@ -66,16 +126,18 @@ pub extern "C" fn __kmpc_alloc_shared(bytes: u64) -> *mut c_void {
     let thread = target::thread_id();
     let team = asks_for_team(thread);
     let (start, size) = if team { (0, TEAM_BYTES) } else { part(thread, kernel::most_threads()) };
-    let shift = if team { 16 } else { 0 };
     let need = rounded(bytes);
-    // SAFETY: the entry is the thread's own.
-    let all = unsafe { USED.element(thread) };
-    let used = (all >> shift) & 0xffff;
+    let usage = Usage::current();
+    let used = usage.bytes(team);
     if need > u64::from(size - used) {
-        return heap(bytes);
+        return if team && kernel::is_spmd() {
+            usage.next().set();
+            team_heap::of_team(usage.next().number(), bytes)
+        } else {
+            team_heap::own(bytes)
+        };
     }
-    // SAFETY: the entry is the thread's own; a part is at most 8 KiB.
-    unsafe { USED.set_element(thread, all + ((need as u32) << shift)) };
+    usage.more(team, need as u32).set();
     // SAFETY: the part is inside of the stack, and the place inside of the part.
     unsafe { STACK.pointer().cast::<u8>().add((start + used) as usize) }.cast()
 }
@@ -91,20 +153,17 @@ pub unsafe extern "C" fn __kmpc_free_shared(memory: *mut c_void, bytes: u64) {
     let offset = (memory as usize).wrapping_sub(STACK.pointer() as usize);
     if offset >= STACK_BYTES as usize {
         // SAFETY: what is not in the stack is of the heap.
-        unsafe { target::release(memory) };
+        unsafe { team_heap::give_back(memory) };
         return;
     }
-    let shift = if offset < TEAM_BYTES as usize { 16 } else { 0 };
-    let thread = target::thread_id();
-    // SAFETY: the entry is the thread's own.
-    let all = unsafe { USED.element(thread) };
-    let start = if shift == 16 { 0 } else { part(thread, kernel::most_threads()).0 };
+    let team = offset < TEAM_BYTES as usize;
+    let usage = Usage::current();
+    let start = if team { 0 } else { part(target::thread_id(), kernel::most_threads()).0 };
     debug::check(
-        || offset as u64 + rounded(bytes) == u64::from(start + ((all >> shift) & 0xffff)),
+        || offset as u64 + rounded(bytes) == u64::from(start + usage.bytes(team)),
         c"shared variables are not given back in the order of a stack",
     );
-    // SAFETY: the entry is the thread's own.
-    unsafe { USED.set_element(thread, all - ((rounded(bytes) as u32) << shift)) };
+    usage.less(team, rounded(bytes) as u32).set();
 }
 
 /// Memory of the device's heap; the kernel ends if there is none.
@@ -196,5 +255,21 @@ mod tests {
             }
             assert!(end <= STACK_BYTES);
         }
+    }
+
+    /// The parts of the word do not run into each other.
+    #[test]
+    fn usage_keeps_its_parts() {
+        let mut usage = Usage::NOTHING;
+        for number in 1..(1 << (32 - NUMBER_SHIFT)) {
+            usage = usage.next();
+            assert_eq!(usage.number(), number);
+        }
+        assert_eq!(usage.next().number(), 1);
+        let full = usage.more(true, TEAM_BYTES).more(false, part(0, 1).1);
+        assert_eq!((full.bytes(true), full.bytes(false)), (TEAM_BYTES, STACK_BYTES - TEAM_BYTES));
+        assert_eq!(full.number(), usage.number());
+        assert_eq!(full.next().bytes(true), TEAM_BYTES);
+        assert_eq!(full.less(false, part(0, 1).1).less(true, TEAM_BYTES), usage);
     }
 }

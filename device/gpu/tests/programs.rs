@@ -154,6 +154,7 @@ programs! {
     schedules: Compiler, Compiler;
     sharing: Compiler, Compiler;
     tasks: Compiler, Compiler;
+    team_variables: Compiler, Compiler;
     teams: Compiler, Compiler;
 }
 

@@ -41,6 +41,7 @@ answers! {
     shuffle_down(mask: Mask, value: u32, delta: u32, width: u32) -> u32 = value;
     any_in_block(predicate: bool) -> bool = predicate;
     nanoseconds() -> u64 = 0;
+    launch_id() -> u64 = 0;
     dynamic_shared_memory() -> (*mut c_void, u32) = (core::ptr::null_mut(), 0);
     low_byte(number: u16) -> u8 = number as u8;
     opaque(function: *const c_void) -> *const c_void = function;

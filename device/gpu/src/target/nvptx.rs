@@ -248,6 +248,18 @@ pub fn nanoseconds() -> u64 {
     intrinsic::globaltimer()
 }
 
+/// A number of the launch's, which no other has that runs at the same time.
+#[must_use]
+#[inline(always)]
+pub fn launch_id() -> u64 {
+    let number: u64;
+    // SAFETY: the register can always be read.
+    unsafe {
+        core::arch::asm!("mov.u64 {}, %gridid;", out(reg64) number, options(pure, nomem, nostack));
+    }
+    number
+}
+
 /// Lets other threads run for about that long.
 #[inline(always)]
 pub fn sleep(nanoseconds: u32) {
