@@ -1,4 +1,4 @@
-//! Which attacks there are: the C files of `attacks/driver`, `attacks/openmp` and `attacks/gcc`.
+//! Which attacks there are: the C files of `attacks/driver`, `attacks/openmp`, `attacks/gpu` and `attacks/gcc`.
 //!
 //! A file says at its beginning, in comments, what it does, and with `// environment: NAME=VALUE` what it wants to run
 //! in, or with `// devices: cpu` that it cannot run on the virtual GPU. Files in `attacks/openmp/libraries` are shared libraries that attacks open.
@@ -35,11 +35,12 @@ impl Target {
     }
 
     /// Where its programs are.
-    fn folder(self) -> &'static str {
+    fn folders(self) -> &'static [&'static str] {
         match self {
-            Target::Driver => "driver",
-            Target::OpenMp | Target::Gpu => "openmp",
-            Target::Gcc => "gcc",
+            Target::Driver => &["driver"],
+            Target::OpenMp => &["openmp"],
+            Target::Gpu => &["gpu", "openmp"],
+            Target::Gcc => &["gcc"],
         }
     }
 }
@@ -98,8 +99,10 @@ pub fn sources(folder: &Path) -> Result<Vec<PathBuf>> {
 pub fn all(folder: &Path) -> Result<Vec<Attack>> {
     let mut attacks = Vec::new();
     for target in Target::ALL {
-        for source in sources(&folder.join(target.folder()))? {
-            attacks.extend(Attack::read(target, source)?);
+        for own in target.folders() {
+            for source in sources(&folder.join(own))? {
+                attacks.extend(Attack::read(target, source)?);
+            }
         }
     }
     Ok(attacks)
