@@ -1,7 +1,8 @@
 //! Output statements of Fortran that device code has made: put together ([`parts`]), taken apart
-//! ([`items`]), and repeated with the program's own library ([`library`], [`replay`]). So formats,
+//! ([`items`]), measured ([`extent`]), and repeated with the program's own library ([`library`], [`replay`]). So formats,
 //! units and errors are the host's.
 
+mod extent;
 mod items;
 mod library;
 mod parts;
@@ -84,6 +85,7 @@ fn run_or_refuse(device: i32, block: Block<'_>) -> Result<u64, FortranError> {
     if written_at_most(&items) > room {
         return Err(FortranError::Malformed("a variable's length"));
     }
+    extent::check(&items, bytes.len())?;
     let (status, written) = replay::replay(&items)?;
     let here = written.len().min(block.length);
     block.text[..here].copy_from_slice(&written[..here]);
@@ -218,6 +220,22 @@ mod tests {
         let fault = gangway_backend::Error::Fault { code: 0, message: String::new(), suspects: Vec::new() };
         let _told = crate::Error::new(crate::ErrorKind::Backend(fault), 6, None);
         assert_eq!(refused(6, number, &[], 0), FortranError::Malformed("its earlier parts are missing"));
+    }
+
+    #[test]
+    fn a_format_gives_no_more_than_the_statement_lets_expect() {
+        let begin = |format: &[u8]| {
+            let length = format.len() as u64;
+            let mut bytes = head(Kind::ExternalFormatted, 32 + length).to_ne_bytes().to_vec();
+            bytes.extend([6, 1, 0, length].into_iter().flat_map(u64::to_ne_bytes));
+            bytes.extend(format);
+            bytes
+        };
+        let value = item(Kind::Integer, &[1]);
+        let statement = |format: &[u8; 16]| [begin(format), value.clone()].concat();
+        assert!(is_repeated(&refused(0, 0, &statement(b"(     999999x,a)"), 0)));
+        let much = FortranError::Malformed("a format that gives far too much");
+        assert_eq!(refused(0, 0, &statement(b"(99999999999x,a)"), 0), much);
     }
 
     #[test]
