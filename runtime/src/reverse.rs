@@ -235,13 +235,16 @@ impl Region {
         if members().any(|item| item.kind.present) {
             return Err(Refusal::Absent { begin, size });
         }
-        // As aligned as it is on the device, up to a cache line's length.
-        let words = size.div_ceil(8).checked_add(16).ok_or(Refusal::TooLarge { size })?;
+        // No object is more aligned than it is large. What the device has aligned to 16 bytes, as
+        // far as it aligns any variable, may be an object that the host wants to be more aligned.
+        let align = (1 << size.ilog2()).clamp(64, 4096);
+        let offset = if device_base % 16 == 0 { begin.wrapping_sub(device_base) } else { begin };
+        let words = size.div_ceil(8).checked_add(align / 8 + 8).ok_or(Refusal::TooLarge { size })?;
         let mut memory: Vec<u64> = Vec::new();
         memory.try_reserve_exact(words).map_err(|_| Refusal::TooLarge { size })?;
         memory.resize(words, 0);
         let address = memory.as_ptr().addr();
-        let host = address + (begin.wrapping_sub(address) & 63);
+        let host = address + (offset.wrapping_sub(address) & (align - 1));
         self.placements.push(placement(host, Storage::Made { _memory: memory }));
         Ok(())
     }

@@ -5,6 +5,7 @@
 #![allow(non_upper_case_globals, reason = "the names are libclang's")]
 
 use std::ffi::{CStr, CString, c_char, c_uint};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::ptr;
 
@@ -160,6 +161,31 @@ impl Unit {
     pub fn root(&self) -> Node<'_> {
         // SAFETY: the unit is valid.
         Node { cursor: unsafe { clang_getTranslationUnitCursor(self.unit) }, _unit: std::marker::PhantomData }
+    }
+
+    /// The bytes of a file that the preprocessor has left out.
+    #[must_use]
+    pub fn skipped(&self, file: &Path) -> Vec<Range<usize>> {
+        let name = c_string(file.as_os_str().as_encoded_bytes());
+        let mut skipped = Vec::new();
+        // SAFETY: the unit is valid; the list is read within its length and disposed of.
+        unsafe {
+            let file = clang_getFile(self.unit, name.as_ptr());
+            if file.is_null() {
+                return skipped;
+            }
+            let list = clang_getSkippedRanges(self.unit, file);
+            if list.is_null() {
+                return skipped;
+            }
+            for at in 0..(*list).count as usize {
+                let range = *(*list).ranges.add(at);
+                let (start, end) = (place(clang_getRangeStart(range)), place(clang_getRangeEnd(range)));
+                skipped.extend(start.zip(end).map(|(start, end)| start.at..end.at));
+            }
+            clang_disposeSourceRangeList(list);
+        }
+        skipped
     }
 
     /// The files that the unit includes, and whether each is a system's header.
@@ -328,6 +354,13 @@ impl<'u> Type<'u> {
     pub fn canonical(self) -> Self {
         // SAFETY: the type is of a valid unit.
         Self::new(unsafe { clang_getCanonicalType(self.raw) })
+    }
+
+    /// Whether nothing may change it.
+    #[must_use]
+    pub fn is_const(self) -> bool {
+        // SAFETY: the type is of a valid unit.
+        unsafe { clang_isConstQualifiedType(self.canonical().raw) != 0 }
     }
 
     /// As it is written in source.

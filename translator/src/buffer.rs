@@ -38,6 +38,12 @@ impl Buffer {
         self.replaced.iter().find(|(original, _)| original == range).map(|(_, new)| new.start)
     }
 
+    /// Where the replacement that begins at a byte ends.
+    #[must_use]
+    pub fn end_of(&self, place: usize) -> Option<usize> {
+        self.replaced.iter().find(|(_, new)| new.start == place).map(|(_, new)| new.end)
+    }
+
     /// The byte of the file that a byte of the text comes from: of a replacement, its begin.
     #[must_use]
     pub fn original(&self, at: usize) -> usize {

@@ -137,7 +137,12 @@ fn action(
         return Ok(Action::Direct);
     }
     if variable.is_constant {
-        return Ok(Action::Constant);
+        // What has a qualifier can be named anywhere.
+        let is_qualified = variable.expression != variable.name;
+        return Ok(if is_qualified { Action::Direct } else { Action::Constant });
+    }
+    if variable.in_macro && variable.expression != variable.name {
+        return complain(format!("`{}` is used in a macro; write it out", variable.expression));
     }
     if variable.is_dependent && construct.default_of(variable.category) == Behaviour::Default {
         return complain(format!(
@@ -147,7 +152,7 @@ fn action(
     }
     let mapped = |lowering: &mut Lowering, copies: Copies| {
         lowering.shapes = vec![Shape::Object];
-        let item = Item { base: name.to_owned(), steps: Vec::new(), at: variable.at };
+        let item = Item { base: variable.expression.clone(), steps: Vec::new(), at: variable.at };
         lowering.map(&Map { copies, item }, true)?;
         Ok(Action::Object(lowering.items.len() - 1))
     };
@@ -159,7 +164,7 @@ fn action(
             Category::Aggregate => mapped(lowering, Copies::BOTH),
             Category::Pointer => {
                 let group = lowering.group(pointer_group(name));
-                let value = format!("(void *)({name})");
+                let value = format!("(void *)({})", variable.expression);
                 let item =
                     Lowered { base: value.clone(), begin: value, size: "0".into(), kind: POINTER, group };
                 lowering.items.push(item);
@@ -270,10 +275,29 @@ impl Lowering {
     fn size(&self, item: &Item) -> Result<String, Complaint> {
         let mut size = format!("sizeof({})", item.expression(item.steps.len()));
         let mut in_section = false;
+        // More than one element, so that what follows has to be whole.
+        let mut is_wide = false;
+        let apart = || {
+            let message = format!(
+                "the section of `{}` has gaps, which `map` does not allow: behind the first dimension of \
+                 more than one element, all have to be whole",
+                item.base
+            );
+            Err(Complaint::new(item.at, message))
+        };
         for (at, step) in item.steps.iter().enumerate() {
             match step {
+                Step::Section { lower, .. }
+                    if is_wide
+                        && (lower.as_deref().is_some_and(|lower| lower != "0")
+                            || self.shapes[at] == Shape::Pointer) =>
+                {
+                    return apart();
+                }
+                Step::Index(_) if is_wide => return apart(),
                 Step::Section { lower, length } => {
                     in_section = true;
+                    is_wide |= length.as_deref() != Some("1");
                     let length = match length {
                         Some(length) => format!("({length})"),
                         None if self.shapes[at] == Shape::Pointer => {

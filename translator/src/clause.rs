@@ -105,7 +105,8 @@ impl Construct {
                 }
                 if let [_, _, only] = &clause.tokens[..]
                     && only.kind == Kind::Number
-                    && only.text.trim_end_matches(['u', 'U', 'l', 'L']) != "1"
+                    && only.text.bytes().all(|byte| byte.is_ascii_digit())
+                    && only.text != "1"
                 {
                     return complain(format!("`ancestor` is followed by {}; it must be 1", only.text));
                 }

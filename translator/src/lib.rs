@@ -26,6 +26,7 @@ mod offload;
 mod outline;
 mod pragma;
 mod region;
+mod surroundings;
 mod variable;
 
 use std::fs;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use crate::ast::Unit;
 use crate::buffer::Buffer;
-use crate::capture::{captures, probes};
+use crate::capture::{Action, captures, probes};
 use crate::clause::Construct;
 use crate::emit::{Outline, pointer_name};
 use crate::error::{Complaint, Error};
@@ -19,13 +19,17 @@ use crate::{Request, Translated};
 /// What the calls and the host's functions are written with.
 const HEADER: &str = "#include <gangway/reverse_offload.h>";
 
+/// What a file may start with to say that it is UTF-8.
+const MARK: &[u8] = b"\xef\xbb\xbf";
+
 /// A file that has directives, read.
 #[derive(Debug)]
 pub struct Source {
     pub file: PathBuf,
-    text: Vec<u8>,
+    pub(crate) text: Vec<u8>,
     pub buffer: Buffer,
-    regions: Vec<(Range<usize>, Construct)>,
+    /// A construct that is not understood matters only if the preprocessor leaves it in.
+    regions: Vec<(Range<usize>, Result<Construct, Complaint>)>,
     others: Vec<(Range<usize>, String)>,
 }
 
@@ -53,8 +57,11 @@ impl Source {
                     source.others.push((range, rest));
                 }
                 What::Ancestor(clauses) => {
-                    let construct = Construct::read(&clauses).map_err(|complaint| source.error(complaint))?;
-                    parts.push((range.clone(), probe(&construct)));
+                    let construct = Construct::read(&clauses);
+                    parts.push((
+                        range.clone(),
+                        construct.as_ref().map_or_else(|_| probe(&Construct::default()), probe),
+                    ));
                     source.regions.push((range, construct));
                 }
             }
@@ -64,7 +71,7 @@ impl Source {
     }
 
     /// A complaint about a byte of the file.
-    fn error(&self, complaint: Complaint) -> Error {
+    pub(crate) fn error(&self, complaint: Complaint) -> Error {
         let (line, file) = self.presumed(complaint.at);
         let file = file.map_or_else(|| self.file.clone(), PathBuf::from);
         Error::Source { file, line, message: complaint.message }
@@ -100,7 +107,7 @@ impl Source {
     }
 
     /// `#line` for a byte.
-    fn line_directive(&self, at: usize) -> String {
+    pub(crate) fn line_directive(&self, at: usize) -> String {
         let (line, name) = self.quoted(at);
         format!("#line {line} \"{name}\"")
     }
@@ -131,8 +138,18 @@ impl Source {
         let mut functions: Vec<(usize, Vec<u8>)> = Vec::new();
         let mut end_of_last = 0;
         let offload = Offload::read(&self.text);
+        let skipped: Vec<Range<usize>> = unit
+            .skipped(&self.file)
+            .into_iter()
+            .map(|range| self.buffer.original(range.start)..self.buffer.original(range.end))
+            .collect();
+        let is_skipped = |at: usize| skipped.iter().any(|range| range.contains(&at));
         for (number, (range, construct)) in self.regions.iter().enumerate() {
             let complain = |complaint: Complaint| self.error(complaint);
+            if is_skipped(range.start) {
+                continue;
+            }
+            let construct = construct.as_ref().map_err(|complaint| complain(complaint.clone()))?;
             if range.start < end_of_last {
                 let message =
                     "the region of `device(ancestor: 1)` holds another one, and is on the host already";
@@ -150,7 +167,8 @@ impl Source {
                 true => format!("{identity:016x}_"),
                 false => String::new(),
             };
-            let outline = Outline {
+            let mut outline = Outline {
+                by_macro: Vec::new(),
                 symbol: format!("__gangway_reverse_{unit}{name:08x}_{number}"),
                 key: format!("reverse_{identity:016x}_{name:08x}_{number}"),
                 is_cxx: request.is_cxx,
@@ -158,14 +176,23 @@ impl Source {
                 conditions: &construct.conditions,
                 device: &construct.device,
                 is_for_devices: offload.declares(region.body.start),
+                function: &region.function,
                 parameters: &region.parameters,
             };
             end_of_last = region.body.end;
             if request.is_cxx {
-                self.in_place(range, &region, &outline, &mut edits);
+                self.in_place(range, &region, &outline, &is_skipped, &mut edits);
                 continue;
             }
+            self.check_arrays(&outline)?;
+            outline.by_macro = self.by_macro(&outline, &region)?;
+            self.check_macros(&region, &is_skipped)?;
+            let between = range.end..region.body.start;
+            let (begin, end) = self.complements(&region.body);
+            let pragmas = self.pragmas(&between, &is_skipped);
             let body = self.body(&outline, &region)?;
+            let body = [&pragmas[..], begin.as_bytes(), &body, end.as_bytes()].concat();
+            let conditionals = self.conditionals(&between) + &self.conditionals(&region.body);
             let function = outline.function(&body, &self.line_directive(region.body.start));
             let outside = self.after_declaration(region.outside);
             match functions.last_mut() {
@@ -176,7 +203,13 @@ impl Source {
                 _ => functions.push((outside, function)),
             }
             let whole = range.start..region.body.end;
-            edits.push((whole.clone(), self.with_lines(outline.call(), &whole)));
+            let call = if conditionals.is_empty() {
+                self.with_lines(outline.call(), &whole)
+            } else {
+                let line = self.line_directive(region.body.end);
+                format!("{}\n{conditionals}{line}\n", outline.call()).into_bytes()
+            };
+            edits.push((whole, call));
         }
         for (outside, function) in functions {
             let line = self.line_directive(outside);
@@ -185,10 +218,14 @@ impl Source {
         }
         edits.sort_by_key(|(range, _)| (range.start, range.end));
         let mut text = Vec::with_capacity(self.text.len() * 2);
+        let mut from = 0;
+        if self.text.starts_with(MARK) {
+            text.extend_from_slice(MARK);
+            from = MARK.len();
+        }
         if !self.regions.is_empty() {
             text.extend_from_slice(format!("{HEADER}\n{}\n", self.line_directive(0)).as_bytes());
         }
-        let mut from = 0;
         for (range, replacement) in edits {
             text.extend_from_slice(&self.text[from..range.start]);
             text.extend_from_slice(&replacement);
@@ -204,11 +241,30 @@ impl Source {
         directive: &Range<usize>,
         region: &Region,
         outline: &Outline<'_>,
+        is_skipped: &dyn Fn(usize) -> bool,
         edits: &mut Vec<(Range<usize>, Vec<u8>)>,
     ) {
         let body = &region.body;
-        let before = outline.before(&self.line_directive(body.start));
-        edits.push((directive.start..body.start, before.into_bytes()));
+        let between = directive.end..body.start;
+        let line = self.line_directive(directive.start);
+        let (begin, end) = self.complements(body);
+        let kept = self.conditionals(&between);
+        if begin.is_empty() && end.is_empty() && kept.is_empty() {
+            let before = outline.before(&line, &self.line_directive(directive.end));
+            edits.push((directive.clone(), before.into_bytes()));
+        } else {
+            // Conditional directives of ours stand around the region.
+            let before = outline.before(&line, &self.line_directive(body.start));
+            let pragmas = self.pragmas(&between, is_skipped);
+            let text = [b"\n", kept.as_bytes(), before.as_bytes(), &pragmas, begin.as_bytes()].concat();
+            edits.push((directive.start..body.start, text));
+        }
+        for (variable, action) in &outline.captures.variables {
+            if *action != Action::Direct {
+                let qualifiers = variable.qualifiers.iter();
+                edits.extend(qualifiers.map(|qualifier| (qualifier.clone(), Vec::new())));
+            }
+        }
         for place in &region.this {
             let text = if place.is_empty() { "__gangway_this->" } else { "__gangway_this" };
             edits.push((place.clone(), text.into()));
@@ -216,7 +272,8 @@ impl Source {
         let (line, name) = self.quoted(directive.start);
         let after = outline.after(&format!("\"{name}:{line}\""));
         let line = self.line_directive(body.end);
-        edits.push((body.end..body.end, format!("{after}\n{line}\n").into_bytes()));
+        let kept = self.conditionals(body);
+        edits.push((body.end..body.end, format!("{end}{after}\n{kept}{line}\n").into_bytes()));
     }
 
     /// What tells this file from others in names.
@@ -240,8 +297,7 @@ impl Source {
             if !outline.is_indirect(variable, *action) {
                 continue;
             }
-            if variable.in_macro {
-                self.check_macro(variable, region)?;
+            if outline.by_macro.contains(&variable.name) {
                 continue;
             }
             let spelling = format!("(*{})", pointer_name(&variable.name));
@@ -257,6 +313,25 @@ impl Source {
         }
         text.extend_from_slice(&self.text[from..region.body.end]);
         Ok(text)
+    }
+
+    /// The variables whose names a macro leads to their pointers: those that macros of the user's name,
+    /// and if it can be, those in arguments of macros, which make text of what is spelt there.
+    fn by_macro(&self, outline: &Outline<'_>, region: &Region) -> Result<Vec<String>, Error> {
+        let mut names = Vec::new();
+        for (variable, action) in &outline.captures.variables {
+            if !outline.is_indirect(variable, *action) {
+                continue;
+            }
+            let checked = || self.check_macro(variable, region);
+            if variable.in_macro {
+                checked()?;
+            }
+            if variable.in_macro || variable.in_argument && checked().is_ok() {
+                names.push(variable.name.clone());
+            }
+        }
+        Ok(names)
     }
 
     /// A variable that a macro names is renamed by a macro, which renames all of that name.

@@ -132,13 +132,18 @@ pub fn openmp(tokens: &[Token]) -> Vec<(Range<usize>, Vec<Token>)> {
             continue;
         }
         line_begins = false;
+        if let Some((range, inner, length)) = attribute(&tokens[at..]) {
+            found.push((range, inner));
+            at += length;
+            continue;
+        }
         at += operator(&tokens[at..], &mut found).unwrap_or(1);
     }
     found
 }
 
 /// The name and the rest of a line that starts with `#`, or with `%:`, which means the same.
-fn preprocessor_line(line: &[Token]) -> Option<(&Token, &[Token])> {
+pub(crate) fn preprocessor_line(line: &[Token]) -> Option<(&Token, &[Token])> {
     match line {
         [hash, name, rest @ ..] if hash.is("#") => Some((name, rest)),
         [percent, colon, name, rest @ ..] if percent.is("%") && colon.is(":") => Some((name, rest)),
@@ -164,6 +169,25 @@ fn macro_definition(tokens: &[Token]) -> Result<(), Complaint> {
         return Err(Complaint::new(name.range.start, message));
     }
     Ok(())
+}
+
+/// `[[omp::directive(...)]]`: its bytes, the directive's tokens, and how many it has itself.
+fn attribute(tokens: &[Token]) -> Option<(Range<usize>, Vec<Token>, usize)> {
+    let visible: Vec<(usize, &Token)> =
+        tokens.iter().enumerate().filter(|(_, token)| token.kind != Kind::Newline).take(6).collect();
+    let words = ["[", "[", "omp", "::", "directive", "("];
+    if visible.len() < words.len() || !visible.iter().zip(words).all(|((_, token), word)| token.is(word)) {
+        return None;
+    }
+    let open = visible[5].0;
+    let close = open + closing(&tokens[open..])?;
+    let mut rest = tokens.iter().enumerate().skip(close + 1).filter(|(_, token)| token.kind != Kind::Newline);
+    let (first, last) = (rest.next()?, rest.next()?);
+    if !(first.1.is("]") && last.1.is("]")) {
+        return None;
+    }
+    let inner = tokens[open + 1..close].iter().filter(|token| token.kind != Kind::Newline);
+    Some((tokens[0].range.start..last.1.range.end, inner.cloned().collect(), last.0 + 1))
 }
 
 /// `_Pragma("...")`: how many tokens it has.

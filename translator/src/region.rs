@@ -24,6 +24,8 @@ pub struct Region {
     pub variables: Vec<Variable>,
     /// Whether each expression that was asked for is a pointer.
     pub probes: Vec<Shape>,
+    /// The name of the function or lambda expression around it.
+    pub function: String,
     /// It stands in a `target` construct of the same function.
     pub in_target: bool,
     /// Members of the object at `this` that clauses name.
@@ -51,6 +53,9 @@ impl Region {
             variable.at = buffer.original(variable.at);
             for reference in &mut variable.references {
                 *reference = original(reference);
+            }
+            for qualifier in &mut variable.qualifiers {
+                *qualifier = original(qualifier);
             }
         }
         self
@@ -87,7 +92,8 @@ pub fn find(
         return Err(Complaint::new(place, "the region does not begin and end in one file"));
     };
     let end = if body.kind() == CXCursor_CompoundStmt { end } else { statement_end(&buffer.text, end) };
-    if let Some(at) = offload.construct_in(&(start..end)) {
+    let begin = buffer.end_of(place).unwrap_or(start).min(start);
+    if let Some(at) = offload.construct_in(&(begin..end)) {
         let message = "the region of `device(ancestor: 1)` holds a construct for devices, which OpenMP does not \
                        allow there; move it out of the region";
         return Err(Complaint::new(at, message));
@@ -107,6 +113,7 @@ pub fn find(
         probed: true,
         tries: 0,
         sets_jump: false,
+        macros: expansions(root, file, &(start..end)),
     };
     let mut probes = Vec::new();
     for expression in casts(condition) {
@@ -115,6 +122,7 @@ pub fn find(
     search.probed = false;
     search.sets_jump = calls(body, &SET_JUMP);
     search.walk(body)?;
+    search.directives(begin, &path)?;
     let function = path.iter().find(|node| is_function(**node));
     let Search { body, variables, members, mut this, .. } = search;
     this.sort_by_key(|place| place.start);
@@ -123,6 +131,7 @@ pub fn find(
         outside,
         variables,
         probes,
+        function: innermost(&path),
         in_target,
         members,
         this,
@@ -157,6 +166,42 @@ fn enclosing<'u>(path: &[Node<'u>], place: usize) -> Result<Node<'u>, Complaint>
     };
     let outermost = path.iter().find(|node| !is_scope(node));
     outermost.copied().ok_or_else(|| Complaint::new(place, "no function encloses the directive"))
+}
+
+/// Where macros stand in a range of the file.
+fn expansions(root: Node<'_>, file: &Path, range: &Range<usize>) -> Vec<Range<usize>> {
+    let children = root.children().into_iter();
+    children
+        .filter(|node| node.kind() == CXCursor_MacroExpansion)
+        .filter_map(Node::extent)
+        .filter(|(within, start, _)| within == file && range.contains(start))
+        .map(|(_, start, end)| start..end)
+        .collect()
+}
+
+/// What `__func__` is.
+fn innermost(path: &[Node<'_>]) -> String {
+    let function = path.iter().rev().find(|node| is_function(**node) || node.kind() == CXCursor_LambdaExpr);
+    function.map_or_else(String::new, |function| match function.kind() {
+        CXCursor_LambdaExpr => "operator()".to_owned(),
+        _ => function.name(),
+    })
+}
+
+/// The variable of the functions around a place that a name means there.
+fn visible<'u>(path: &[Node<'u>], name: &str, place: usize) -> Option<Node<'u>> {
+    let is_meant = |node: &Node<'u>| {
+        matches!(node.kind(), CXCursor_VarDecl | CXCursor_ParmDecl)
+            && node.name() == name
+            && node.extent().is_some_and(|(_, start, _)| start < place)
+    };
+    let scopes = path.iter().rev().take_while(|node| {
+        !matches!(node.kind(), CXCursor_TranslationUnit | CXCursor_Namespace | CXCursor_LinkageSpec)
+    });
+    scopes.flat_map(|scope| scope.children().into_iter().rev()).find_map(|child| match child.kind() {
+        CXCursor_DeclStmt => child.children().into_iter().rev().find(is_meant),
+        _ => Some(child).filter(is_meant),
+    })
 }
 
 fn is_function(node: Node<'_>) -> bool {
@@ -254,6 +299,8 @@ struct Search<'s> {
     tries: usize,
     /// The region sets a place to jump to.
     sets_jump: bool,
+    /// Where macros stand in the region.
+    macros: Vec<Range<usize>>,
 }
 
 /// What marks a place to jump to, and what jumps there, under the names that glibc gives them.
@@ -261,6 +308,39 @@ const SET_JUMP: [&str; 5] = ["setjmp", "_setjmp", "__sigsetjmp", "sigsetjmp", "_
 const JUMP: [&str; 4] = ["longjmp", "_longjmp", "siglongjmp", "__builtin_longjmp"];
 
 impl Search<'_> {
+    /// Variables that directives between a place and the region's end name: libclang, which is
+    /// not told of OpenMP, shows nothing of them.
+    fn directives(&mut self, begin: usize, path: &[Node<'_>]) -> Result<(), Complaint> {
+        let text = &self.buffer.text[begin..self.body.end];
+        for (range, tokens) in crate::pragma::openmp(&crate::lexer::tokens(text)) {
+            let mut depth = 0_usize;
+            for token in &tokens {
+                match token.text.as_str() {
+                    "(" => depth += 1,
+                    ")" => depth = depth.saturating_sub(1),
+                    _ => {}
+                }
+                if depth == 0 || token.kind != crate::lexer::Kind::Identifier {
+                    continue;
+                }
+                let known = self.variables.iter().position(|variable| variable.name == token.text);
+                if let Some(known) = known {
+                    self.variables[known].is_used = true;
+                    self.variables[known].in_directive = true;
+                    continue;
+                }
+                let Some(declaration) = visible(path, &token.text, begin) else { continue };
+                let at = begin + range.start;
+                let mut variable = variable(declaration, token.text.clone(), at, self.is_cxx)?;
+                variable.is_used = true;
+                variable.in_directive = true;
+                variable.is_constant |= self.is_constexpr(declaration, &variable);
+                self.variables.push(variable);
+            }
+        }
+        Ok(())
+    }
+
     /// An expression of the clauses: `(void)(expression)`.
     fn probe(&mut self, cast: Node<'_>, place: usize) -> Result<Shape, Complaint> {
         let mut node = cast;
@@ -449,6 +529,10 @@ impl Search<'_> {
         let at = place.as_ref().map_or(self.body.start, |place| place.at);
         let known = self.variables.iter().position(|variable| variable.name == name);
         let known = match known {
+            Some(known) if self.variables[known].declared.as_ref() != Some(&declared) => {
+                let text = format!("uses two variables that are named `{name}`; give one another name");
+                return self.refuse(node, &text);
+            }
             Some(known) => known,
             None => {
                 let mut variable = variable(declaration, name.clone(), at, self.is_cxx)?;
@@ -459,20 +543,28 @@ impl Search<'_> {
                 self.variables.len() - 1
             }
         };
+        let spelled = at..at + name.len();
+        let is_spelled = place.is_some() && self.buffer.text.get(spelled.clone()) == Some(name.as_bytes());
+        let begin = node.extent().filter(|(file, ..)| file == self.file).map_or(at, |(_, begin, _)| begin);
+        let qualifier = if is_spelled && begin < at { begin..at } else { at..at };
+        if !qualifier.is_empty() {
+            let text = self.buffer.text[begin..spelled.end].to_vec();
+            self.variables[known].expression = String::from_utf8_lossy(&text).into_owned();
+        }
         if self.probed {
             return Ok(());
         }
         let variable = &mut self.variables[known];
         variable.is_used = true;
-        // `ns::x` begins with its qualifier.
-        let spelled = at..at + name.len();
-        let is_spelled = place.is_some()
-            && self.body.contains(&at)
-            && self.buffer.text.get(spelled.clone()) == Some(name.as_bytes());
-        if !is_spelled {
+        if !(is_spelled && self.body.contains(&at)) {
             variable.in_macro = true;
         } else if !variable.references.contains(&spelled) {
+            variable.in_argument |= self.macros.iter().any(|range| range.contains(&at));
             variable.references.push(spelled);
+            // `ns::x` begins with its qualifier.
+            if !qualifier.is_empty() && self.body.contains(&begin) {
+                variable.qualifiers.push(qualifier);
+            }
         }
         Ok(())
     }

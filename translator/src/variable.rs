@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use clang_sys::*;
 
-use crate::ast::{Node, Type};
+use crate::ast::{Node, Place, Type};
 use crate::clause::Category;
 use crate::error::Complaint;
 
@@ -23,6 +23,10 @@ pub enum Shape {
 #[derive(Clone, Debug)]
 pub struct Variable {
     pub name: String,
+    /// What it is called where the region is: with its qualifier, if it is spelt with one.
+    pub expression: String,
+    /// Where it is declared: another one may have the same name.
+    pub declared: Option<Place>,
     /// Its type, without a reference, as it can be written at file scope.
     pub ty: String,
     pub category: Category,
@@ -39,8 +43,15 @@ pub struct Variable {
     pub is_used: bool,
     /// Where the block spells it, if it is spelt there.
     pub references: Vec<Range<usize>>,
+    /// The qualifiers before it there.
+    pub qualifiers: Vec<Range<usize>>,
+    /// A directive inside the region names it.
+    pub in_directive: bool,
+    pub is_const: bool,
     /// A macro from outside the block refers to it.
     pub in_macro: bool,
+    /// It is spelt in an argument of a macro, which may make text of it.
+    pub in_argument: bool,
     /// Where it is used first.
     pub at: usize,
 }
@@ -67,12 +78,22 @@ pub fn variable(declaration: Node<'_>, name: String, at: usize, is_cxx: bool) ->
     if matches!(ty.kind(), CXType_LValueReference | CXType_RValueReference) {
         ty = ty.canonical().pointee();
     }
-    if ty.written_kind() == CXType_Auto {
+    // `typeof` may name what the host's function does not know.
+    if ty.written_kind() == CXType_Auto || !is_cxx && ty.spelling().contains("typeof") {
         ty = ty.canonical();
     }
     let within = declaration.parent().kind();
-    let at_file_scope =
-        matches!(within, CXCursor_TranslationUnit | CXCursor_Namespace | CXCursor_LinkageSpec);
+    let at_file_scope = matches!(
+        within,
+        CXCursor_TranslationUnit
+            | CXCursor_Namespace
+            | CXCursor_LinkageSpec
+            | CXCursor_ClassDecl
+            | CXCursor_StructDecl
+            | CXCursor_UnionDecl
+            | CXCursor_ClassTemplate
+            | CXCursor_ClassTemplatePartialSpecialization
+    );
     let is_global = declaration.is_static() && at_file_scope;
     if ty.kind() == CXType_VariableArray {
         let message = format!(
@@ -93,6 +114,8 @@ pub fn variable(declaration: Node<'_>, name: String, at: usize, is_cxx: bool) ->
         _ => Category::Scalar,
     };
     Ok(Variable {
+        expression: name.clone(),
+        declared: declaration.place(),
         name,
         ty: ty.spelling(),
         category,
@@ -103,7 +126,11 @@ pub fn variable(declaration: Node<'_>, name: String, at: usize, is_cxx: bool) ->
         is_hosts: false,
         is_used: false,
         references: Vec::new(),
+        qualifiers: Vec::new(),
+        in_directive: false,
+        is_const: ty.is_const(),
         in_macro: false,
+        in_argument: false,
         at,
     })
 }

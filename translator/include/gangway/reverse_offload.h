@@ -126,6 +126,17 @@ static inline __attribute__((unused)) void gangway_reverse_call(unsigned long lo
 
 #pragma omp end declare target
 
+/* A host's copy of a block is aligned to 16 bytes, so blocks ask for no more; both sides have them
+ * laid out alike. A value that wants more is copied into room of its own on the host. */
+#define GANGWAY_REVERSE_ALIGN(type) (__alignof__(type) < 16 ? __alignof__(type) : 16)
+#define GANGWAY_REVERSE_ROOM(type) __attribute__((aligned(__alignof__(type)), unused)) unsigned char
+#define GANGWAY_REVERSE_ROOM_SIZE(type) (__alignof__(type) <= 16 ? 1 : sizeof(type))
+
+static inline __attribute__((unused)) void *gangway_reverse_aligned(void *bytes, void *room, size_t size,
+                                                                    size_t align) {
+  return align <= 16 ? bytes : __builtin_memcpy(room, bytes, size);
+}
+
 static inline __attribute__((unused)) void gangway_reverse_enter(struct gangway_reverse_head *head, size_t size) {
   __gangway_reverse_enter(gangway_host_call_device(), head, size);
 }
@@ -145,7 +156,37 @@ static inline __attribute__((unused)) void gangway_reverse_leave(struct gangway_
 template <class T, T> struct gangway_reverse_value;
 template <template <class...> class> struct gangway_reverse_template;
 
+/* The copies of variables in a block, one inside of the other, and a block. */
+template <class...> struct gangway_reverse_values {};
+template <class T, class... Rest> struct gangway_reverse_values<T, Rest...> {
+  __attribute__((aligned(GANGWAY_REVERSE_ALIGN(T)))) unsigned char bytes[sizeof(T)];
+  gangway_reverse_values<Rest...> rest;
+};
+template <size_t count, class... T> struct gangway_reverse_block {
+  struct gangway_reverse_head head;
+  struct gangway_reverse_item items[count];
+  gangway_reverse_values<T...> values;
+};
+
 #pragma omp begin declare target
+
+/* Copies a variable into a block. A number is passed by value: clang's device code gets the address of a
+ * reference wrong that a construct has made firstprivate. */
+template <class T, bool = __is_class(T) || __is_union(T)> struct gangway_reverse_value_of {
+  static void put(void *to, T value) { __builtin_memcpy(to, (const void *)&value, sizeof(T)); }
+};
+template <class T> struct gangway_reverse_value_of<T, true> {
+  static void put(void *to, const volatile T &value)
+  {
+    __builtin_memcpy(to, (const void *)&reinterpret_cast<const volatile char &>(value), sizeof(T));
+  }
+};
+template <class T, size_t count> struct gangway_reverse_value_of<T[count], false> {
+  static void put(void *to, const volatile T *value)
+  {
+    __builtin_memcpy(to, (const void *)value, sizeof(T[count]));
+  }
+};
 
 template <class...> struct gangway_reverse_names {
   static constexpr const char *of() { return __PRETTY_FUNCTION__; }

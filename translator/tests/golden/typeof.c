@@ -1,0 +1,5 @@
+void f(int x) {
+  typeof(x) y = x;
+#pragma omp target device(ancestor: 1)
+  y++;
+}
