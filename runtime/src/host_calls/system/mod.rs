@@ -6,6 +6,7 @@
 mod format;
 mod fortran;
 mod heap;
+mod messages;
 mod process;
 mod streams;
 

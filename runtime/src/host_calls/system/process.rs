@@ -1,5 +1,6 @@
 //! The process that device code belongs to: its end, its environment, its time.
 
+use super::messages::refuse;
 use super::streams::say;
 use super::{FAILED, streams};
 use crate::device::Device;
@@ -72,7 +73,7 @@ pub(super) fn environment(device: &'static Device, name: &[u8]) -> u64 {
     let memory = match opened.device.allocate_visible(bytes.len()) {
         Ok(memory) => memory,
         Err(error) => {
-            say(&format!("gangway: getenv in device code finds no memory for a value: {error}\n"));
+            refuse(&format!("gangway: getenv in device code finds no memory for a value: {error}"));
             return 0;
         }
     };
@@ -85,7 +86,7 @@ pub(super) fn environment(device: &'static Device, name: &[u8]) -> u64 {
     // Another thread has been faster; its memory serves as well.
     // SAFETY: nobody has seen this one.
     if let Err(error) = unsafe { opened.device.deallocate_visible(memory) } {
-        say(&format!("gangway: getenv in device code cannot give memory back: {error}\n"));
+        refuse(&format!("gangway: getenv in device code cannot give memory back: {error}"));
     }
     faster as u64
 }

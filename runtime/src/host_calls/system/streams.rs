@@ -1,6 +1,7 @@
 //! The streams that device code writes to: those of the host's C library. So what both
 //! write comes in the order in which it was written.
 
+use super::messages::refuse;
 use super::{Block, FAILED, format};
 use gangway_system::Stream;
 use std::time::Duration;
@@ -22,7 +23,7 @@ fn stream(number: u64) -> Option<*mut libc::FILE> {
     if number == Stream::Error as u64 || number == error.addr() as u64 {
         return Some(error);
     }
-    say("gangway: device code writes to a stream that is neither stdout nor stderr; it is not written\n");
+    refuse("gangway: device code writes to a stream that is neither stdout nor stderr; it is not written");
     None
 }
 
@@ -38,6 +39,9 @@ pub(super) fn write(number: u64, text: &[u8]) -> u64 {
     // SAFETY: an open stream, and a text with its length.
     unsafe { libc::fwrite(text.as_ptr().cast(), 1, text.len(), stream) as u64 }
 }
+
+/// Bytes of a format that a message shows.
+const SHOWN: usize = 60;
 
 /// Writes what a format gives, in one piece.
 pub(super) fn write_format(number: u64, format_length: u64, text: &[u8]) -> u64 {
@@ -62,7 +66,9 @@ fn formatted(format_length: u64, text: &[u8]) -> Option<Vec<u8>> {
     match format::write(format_text, arguments) {
         Ok(formatted) => i32::try_from(formatted.len()).is_ok().then_some(formatted),
         Err(error) => {
-            say(&format!("gangway: device code prints with `{}`: {error}\n", format_text.escape_ascii()));
+            let start = &format_text[..format_text.len().min(SHOWN)];
+            let more = if start.len() < format_text.len() { "..." } else { "" };
+            refuse(&format!("gangway: device code prints with `{}{more}`: {error}", start.escape_ascii()));
             None
         }
     }

@@ -8,8 +8,8 @@ mod library;
 mod parts;
 mod replay;
 
+use super::messages::refuse;
 use super::process::begin_to_end;
-use super::streams::say;
 use super::{Block, FAILED};
 use gangway_system::fortran::end;
 use items::{Item, Items};
@@ -46,7 +46,7 @@ impl fmt::Display for FortranError {
 /// Keeps a part of a statement.
 pub(super) fn part(device: i32, block: &Block<'_>) -> u64 {
     parts::add(device, block.first, block.text()).unwrap_or_else(|| {
-        say("gangway: Fortran output in device code: a statement is too long, or too many are under way\n");
+        refuse("gangway: Fortran output in device code: a statement is too long, or too many are under way");
         FAILED
     })
 }
@@ -59,7 +59,7 @@ pub(super) fn forget(device: i32) {
 /// Repeats a statement, and hands back what it has written to variables.
 pub(super) fn run(device: i32, block: Block<'_>) -> u64 {
     run_or_refuse(device, block).unwrap_or_else(|error| {
-        say(&format!("gangway: Fortran output in device code: {error}\n"));
+        refuse(&format!("gangway: Fortran output in device code: {error}"));
         FAILED
     })
 }
@@ -149,7 +149,7 @@ impl End {
 /// Ends the process as Fortran does. What is no end is refused, and the caller traps.
 pub(super) fn finish(block: &Block<'_>) -> u64 {
     let Some(end) = End::of(block.second) else {
-        say("gangway: Fortran's stop in device code: the device has sent an end that there is not\n");
+        refuse("gangway: Fortran's stop in device code: the device has sent an end that there is not");
         return FAILED;
     };
     begin_to_end();
@@ -167,7 +167,7 @@ pub(super) fn finish(block: &Block<'_>) -> u64 {
         }
     };
     let Err(error) = ended;
-    say(&format!("gangway: Fortran's stop in device code: {error}\n"));
+    refuse(&format!("gangway: Fortran's stop in device code: {error}"));
     super::process::leave(number)
 }
 
