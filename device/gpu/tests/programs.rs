@@ -125,6 +125,7 @@ macro_rules! programs {
 }
 
 programs! {
+    array_reductions_of_fortran: Compiler, Compiler;
     barriers: Compiler, Compiler;
     c_library: Compiler, Compiler;
     copyprivate: Compiler, Compiler;

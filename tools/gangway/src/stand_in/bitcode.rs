@@ -88,7 +88,7 @@ fn mend_loops(module: &mut [u8]) -> bool {
     changed
 }
 
-fn find(bytes: &[u8], word: &[u8]) -> Option<usize> {
+pub fn find(bytes: &[u8], word: &[u8]) -> Option<usize> {
     bytes.windows(word.len()).position(|window| window == word)
 }
 

@@ -5,7 +5,8 @@
 //! flang-22 makes some that LLVM refuses, of outlined regions. It is told to
 //! call mathematical functions, which the device runtime has: LLVM cannot turn its own
 //! intrinsics for them into calls for a GPU. It optimises at least a little ([`optimised`]). It links what stands in for
-//! NVIDIA's libdevice, as clang does. Names in the bitcode are put right ([`bitcode`]). The step for a CPU device
+//! NVIDIA's libdevice, as clang does. Names in the bitcode are put right
+//! ([`bitcode`]), and so are reductions of arrays ([`array_reductions`]). The step for a CPU device
 //! loses the GPU's processor: flang-22 gives `--offload-arch` to all of them.
 
 use std::env;
@@ -14,7 +15,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::{bitcode, ptxas};
+use super::{array_reductions, bitcode, ptxas};
 use crate::compile::{FLANG_TOOLS, libdevice};
 use crate::exit::{FAILURE, Failure, NOT_EXECUTABLE, Outcome, SUCCESS};
 
@@ -22,7 +23,7 @@ pub fn compile(arguments: &[OsString]) -> Outcome {
     let (arguments, bitcode) = changed(arguments, &libdevice()?);
     let Some(output) = bitcode else { return execute("flang", arguments) };
     let tool = real("flang")?;
-    let status = Command::new(&tool).args(arguments).status().map_err(|error| {
+    let status = Command::new(&tool).args(&arguments).status().map_err(|error| {
         Failure::new(NOT_EXECUTABLE, format!("cannot execute {}: {error}", tool.display()))
     })?;
     if !status.success() {
@@ -30,6 +31,9 @@ pub fn compile(arguments: &[OsString]) -> Outcome {
         return Ok(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(FAILURE));
     }
     let mut module = ptxas::read(&output)?;
+    if array_reductions::mend(&tool, &arguments, &output, &module)? {
+        module = ptxas::read(&output)?;
+    }
     if bitcode::mend_names(&mut module) {
         return ptxas::write(&output, &module);
     }

@@ -1,0 +1,304 @@
+//! Reductions of whole arrays in flang-22's code for GPUs.
+//!
+//! flang-22 hands the functions of such a reduction descriptors of the arrays. Those that the functions
+//! make themselves get an address alone: the strides by which elements are found are what the stack
+//! held. A function that is to copy an array copies its address, of a variable that ends with the
+//! function. And the buffer for partial results over teams has room for pointers, not for arrays. So the code is
+//! compiled as LLVM's text before LLVM's passes, mended, and then optimised.
+
+use std::ffi::{OsStr, OsString};
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use super::{bitcode, ptxas};
+use crate::exit::{FAILURE, Failure, NOT_EXECUTABLE};
+
+/// Every file with a reduction has such a function.
+const SHUFFLE: &str = "_omp_reduction_shuffle_and_reduce_func";
+/// How the type of a descriptor begins.
+const DESCRIPTOR: &str = "{ ptr, i64, i32, i8, i8, i8, i8, [";
+const PARTIAL_RESULTS: &str = "%struct._globalized_locals_ty";
+
+/// Compiles anew what `arguments` have left in `output`, if it has reductions of arrays. The answer is
+/// whether it had.
+pub fn mend(tool: &Path, arguments: &[OsString], output: &Path, module: &[u8]) -> Result<bool, Failure> {
+    if bitcode::find(module, SHUFFLE.as_bytes()).is_none() {
+        return Ok(false);
+    }
+    let mut file = output.as_os_str().to_owned();
+    file.push(".ll");
+    // What flang has to say it has said.
+    run(tool, &as_text(arguments, &file), Stdio::null())?;
+    let text = String::from_utf8_lossy(&ptxas::read(Path::new(&file))?).into_owned();
+    let mended = mended(&text);
+    if let Some(mended) = &mended {
+        ptxas::write(Path::new(&file), mended.as_bytes())?;
+        run(tool, &of_text(arguments, &file), Stdio::inherit())?;
+    }
+    // What stays is in the folder of flang's own temporary files.
+    let _ = std::fs::remove_file(&file);
+    Ok(mended.is_some())
+}
+
+fn run(tool: &Path, arguments: &[OsString], messages: Stdio) -> Result<(), Failure> {
+    let status = Command::new(tool).args(arguments).stderr(messages).status().map_err(|error| {
+        Failure::new(NOT_EXECUTABLE, format!("cannot execute {}: {error}", tool.display()))
+    })?;
+    if status.success() {
+        return Ok(());
+    }
+    Err(Failure::new(FAILURE, format!("{} cannot compile a reduction of an array: {status}", tool.display())))
+}
+
+/// The arguments that leave the code as text, before LLVM's passes.
+fn as_text(arguments: &[OsString], file: &OsStr) -> Vec<OsString> {
+    let mut arguments = with_output(arguments, file);
+    for argument in &mut arguments {
+        if argument == "-emit-llvm-bc" {
+            *argument = "-emit-llvm".into();
+        }
+    }
+    arguments.extend(["-mllvm", "-opt-bisect-limit=0"].map(OsString::from));
+    arguments
+}
+
+fn with_output(arguments: &[OsString], file: &OsStr) -> Vec<OsString> {
+    let mut arguments = arguments.to_vec();
+    if let Some(at) = arguments.iter().position(|argument| argument == "-o") {
+        arguments[at + 1] = file.to_owned();
+    }
+    arguments
+}
+
+/// The arguments that compile the text instead of the source.
+fn of_text(arguments: &[OsString], file: &OsStr) -> Vec<OsString> {
+    let mut arguments = arguments.to_vec();
+    // The driver of flang writes the input behind its language.
+    if let Some(at) = arguments.iter().position(|argument| argument == "-x") {
+        arguments[at + 1] = "ir".into();
+        arguments[at + 2] = file.to_owned();
+    }
+    arguments
+}
+
+/// The mended text; `None` if there is nothing to mend.
+fn mended(text: &str) -> Option<String> {
+    let mut result = String::new();
+    let mut arrays = 0;
+    let mut lines = text.lines().peekable();
+    while let Some(line) = lines.next() {
+        let inside = line.starts_with("define ");
+        let mend: Option<fn(&[&str], &mut String) -> usize> = match line {
+            _ if inside && line.contains(SHUFFLE) => Some(mend_shuffle),
+            _ if inside && line.contains("_to_global_reduce_func") => Some(mend_global),
+            _ if inside && line.contains("_to_list_reduce_func") => Some(mend_global),
+            _ => None,
+        };
+        result.push_str(line);
+        result.push('\n');
+        if let Some(mend) = mend {
+            let body: Vec<&str> = std::iter::from_fn(|| lines.next_if(|line| *line != "}")).collect();
+            arrays += mend(&body, &mut result);
+        }
+    }
+    if arrays == 0 {
+        return None;
+    }
+    let result = with_room(&result);
+    let declared = result.contains("\ndeclare void @llvm.memcpy.p0.p0.i64(");
+    Some(if declared {
+        result
+    } else {
+        result + "\ndeclare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)\n"
+    })
+}
+
+/// `%x = getelementptr {descriptor}, ptr %base, i32 0, i32 0`: the type and the base.
+fn address_in_descriptor(line: &str) -> Option<(&str, &str)> {
+    let (_, rest) = line.split_once(" = getelementptr ")?;
+    let (kind, base) = rest.strip_suffix(", i32 0, i32 0")?.rsplit_once(", ptr ")?;
+    kind.starts_with(DESCRIPTOR).then_some((kind, base))
+}
+
+/// `%x = alloca {type}, align n`: the name and the type.
+fn variable(line: &str) -> Option<(&str, &str)> {
+    let (name, rest) = line.trim_start().split_once(" = alloca ")?;
+    Some((name, rest.rsplit_once(", align ")?.0))
+}
+
+fn copy(to: &str, from: &str, kind: &str) -> String {
+    format!(
+        "  call void @llvm.memcpy.p0.p0.i64(ptr {to}, ptr {from}, \
+         i64 ptrtoint (ptr getelementptr ({kind}, ptr null, i64 1) to i64), i1 false)\n"
+    )
+}
+
+/// The function that fetches another lane's list: its descriptors are like this lane's, and what it
+/// copies are elements.
+fn mend_shuffle(body: &[&str], result: &mut String) -> usize {
+    let variables: Vec<_> = body.iter().filter_map(|line| variable(line)).collect();
+    // This lane's descriptor, and the types of the arrays that come from the other one, in order.
+    let mut own = "";
+    let mut arrays = Vec::new();
+    let mut copied = 0;
+    let mut at = 0;
+    while at < body.len() {
+        let line = body[at];
+        let next = body.get(at + 1).copied().unwrap_or_default();
+        at += 1;
+        if let Some((kind, base)) = address_in_descriptor(line) {
+            if variables.iter().any(|(name, _)| *name == base) {
+                result.push_str(&copy(base, own, kind));
+                let array =
+                    next.trim_start().strip_prefix("store ptr ").and_then(|rest| rest.split_once(", "));
+                let kind = array.and_then(|(array, _)| variables.iter().find(|(name, _)| *name == array));
+                arrays.extend(kind.map(|(_, kind)| *kind));
+            } else {
+                own = base;
+            }
+        }
+        // An address is loaded and stored at once only where the array is to be copied.
+        let load = line.trim_start().split_once(" = load ptr, ptr ");
+        let store = load.and_then(|(name, _)| {
+            next.trim_start().strip_prefix("store ptr ")?.strip_prefix(name)?.strip_prefix(", ptr ")
+        });
+        result.push_str(line);
+        result.push('\n');
+        if let (Some((from, _)), Some(to), Some(kind)) = (load, store, arrays.get(copied)) {
+            let to = to.split(',').next().unwrap_or_default();
+            _ = writeln!(result, "  %gangway.to{copied} = load ptr, ptr {to}, align 8");
+            result.push_str(&copy(&format!("%gangway.to{copied}"), from, kind));
+            copied += 1;
+            at += 1;
+        }
+    }
+    arrays.len()
+}
+
+/// A function that combines a list and an element of the buffer: its descriptors are like the list's.
+fn mend_global(body: &[&str], result: &mut String) -> usize {
+    let mut place = None;
+    let mut arrays = 0;
+    for line in body {
+        if let Some((_, rest)) = line.split_once(" = getelementptr inbounds ") {
+            place = rest.split_once(", ptr %.omp.reduction.red_list, i64 0, i64 ").or(place);
+        }
+        if let (Some((kind, base)), Some((list, index))) = (address_in_descriptor(line), place) {
+            let (own, at) = (format!("%gangway.own{arrays}"), format!("%gangway.at{arrays}"));
+            _ = writeln!(result, "  %gangway.list{arrays} = load ptr, ptr %.addr2, align 8");
+            _ = writeln!(
+                result,
+                "  {at} = getelementptr inbounds {list}, ptr %gangway.list{arrays}, i64 0, i64 {index}"
+            );
+            _ = writeln!(result, "  {own} = load ptr, ptr {at}, align 8");
+            result.push_str(&copy(base, &own, kind));
+            arrays += 1;
+        }
+        result.push_str(line);
+        result.push('\n');
+    }
+    arrays
+}
+
+/// Gives the buffers of the file's kernels room for the largest lists of partial results: for all of
+/// them together.
+fn with_room(text: &str) -> String {
+    let lists: Vec<&str> = text
+        .lines()
+        .filter_map(|line| Some(line.split_once(" = type ")?.0))
+        .filter(|name| name.starts_with(PARTIAL_RESULTS))
+        .collect();
+    let bytes = format!(
+        "i32 trunc (i64 ptrtoint (ptr getelementptr ({{ {} }}, ptr null, i64 1) to i64) to i32), i32 ",
+        lists.join(", ")
+    );
+    let mut result = String::new();
+    for line in text.lines() {
+        let environment = line.contains("_kernel_environment = ") && !lists.is_empty();
+        let fields = environment.then(|| line.split_once(" }, ptr ")).flatten();
+        match fields.map(|(fields, rest)| (fields.rsplitn(3, ", ").collect::<Vec<_>>(), rest)) {
+            Some((fields, rest)) if fields.len() == 3 && fields[1] != "i32 0" => {
+                let slots = fields[0].trim_start_matches("i32 ");
+                _ = writeln!(result, "{}, {bytes}{slots} }}, ptr {rest}", fields[2]);
+            }
+            _ => {
+                result.push_str(line);
+                result.push('\n');
+            }
+        }
+    }
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "\
+%struct._globalized_locals_ty = type { [10 x float] }
+@k_kernel_environment = constant %T { %C { i8 0, i32 8, i32 1024 }, ptr @3, ptr @4 }
+@l_kernel_environment = constant %T { %C { i8 0, i32 0, i32 0 }, ptr @3, ptr @4 }
+define internal void @_omp_reduction_shuffle_and_reduce_func(ptr %0) {
+  %element = alloca { ptr, i64, i32, i8, i8, i8, i8, [1 x [3 x i64]] }, align 8
+  %4 = alloca [10 x float], align 4
+  %12 = getelementptr { ptr, i64, i32, i8, i8, i8, i8, [1 x [3 x i64]] }, ptr %10, i32 0, i32 0
+  %28 = getelementptr { ptr, i64, i32, i8, i8, i8, i8, [1 x [3 x i64]] }, ptr %element, i32 0, i32 0
+  store ptr %4, ptr %28, align 8
+  %48 = load ptr, ptr %45, align 8
+  store ptr %48, ptr %47, align 8
+}
+define internal void @_omp_reduction_list_to_global_reduce_func(ptr %0, i32 %1, ptr %2) {
+  %6 = getelementptr inbounds [2 x ptr], ptr %.omp.reduction.red_list, i64 0, i64 0
+  %7 = getelementptr inbounds [2 x ptr], ptr %.omp.reduction.red_list, i64 0, i64 1
+  %8 = getelementptr inbounds %struct._globalized_locals_ty, ptr %5, i32 %1
+  %9 = getelementptr { ptr, i64, i32, i8, i8, i8, i8, [1 x [3 x i64]] }, ptr %3, i32 0, i32 0
+}
+";
+
+    #[test]
+    fn descriptors_are_whole_and_buffers_have_room() {
+        let mended = mended(TEXT).expect("it has an array");
+        let added: Vec<_> = mended.lines().filter(|line| !TEXT.contains(line)).map(str::trim_start).collect();
+        let kind = "{ ptr, i64, i32, i8, i8, i8, i8, [1 x [3 x i64]] }";
+        let size = |kind| format!("i64 ptrtoint (ptr getelementptr ({kind}, ptr null, i64 1) to i64)");
+        let copy = |to, from, kind| {
+            format!("call void @llvm.memcpy.p0.p0.i64(ptr {to}, ptr {from}, {}, i1 false)", size(kind))
+        };
+        let expected = [
+            format!(
+                "@k_kernel_environment = constant %T {{ %C {{ i8 0, i32 trunc ({} to i32), i32 1024 }}, ptr @3, ptr @4 }}",
+                size("{ %struct._globalized_locals_ty }")
+            ),
+            copy("%element", "%10", kind),
+            "%gangway.to0 = load ptr, ptr %47, align 8".into(),
+            copy("%gangway.to0", "%48", "[10 x float]"),
+            "%gangway.list0 = load ptr, ptr %.addr2, align 8".into(),
+            "%gangway.at0 = getelementptr inbounds [2 x ptr], ptr %gangway.list0, i64 0, i64 1".into(),
+            "%gangway.own0 = load ptr, ptr %gangway.at0, align 8".into(),
+            copy("%3", "%gangway.own0", kind),
+            "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)".into(),
+        ];
+        assert_eq!(added, expected);
+        assert!(!mended.contains("store ptr %48"), "an address is copied:\n{mended}");
+    }
+
+    #[test]
+    fn other_reductions_stay_as_they_are() {
+        let scalars = TEXT.replace("i8, i8, i8, i8", "i8, i8, i8");
+        assert_eq!(mended(&scalars), None);
+    }
+
+    #[test]
+    fn the_text_takes_the_place_of_the_source() {
+        let arguments =
+            ["-fc1", "-emit-llvm-bc", "-o", "a.o", "-x", "f95", "a.f90", "-O1"].map(OsString::from);
+        let line = |arguments: Vec<OsString>| arguments.join(OsStr::new(" ")).into_string().unwrap();
+        assert_eq!(
+            line(as_text(&arguments, OsStr::new("a.ll"))),
+            "-fc1 -emit-llvm -o a.ll -x f95 a.f90 -O1 -mllvm -opt-bisect-limit=0"
+        );
+        let again = line(of_text(&arguments, OsStr::new("a.ll")));
+        assert_eq!(again, "-fc1 -emit-llvm-bc -o a.o -x ir a.ll -O1");
+    }
+}
