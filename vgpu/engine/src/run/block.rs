@@ -77,10 +77,12 @@ impl Block {
             self.shared = Some(device.arena(capacity).map_err(FaultKind::Launch)?);
             self.capacity = capacity;
         }
-        self.warps = job.warps();
-        while self.slots.len() < self.warps {
+        // There are none to give up until all are there.
+        self.warps = 0;
+        while self.slots.len() < job.warps() {
             self.slots.push(Slot::new()?);
         }
+        self.warps = job.warps();
         let state: *const BlockState = &*self.state;
         for (slot, index) in self.slots[..self.warps].iter_mut().zip(0..) {
             slot.assign(job, index, state)?;
