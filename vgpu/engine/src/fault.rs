@@ -56,6 +56,19 @@ pub(crate) struct Place {
     pub source: Option<(String, u32, u32)>,
     pub block: Option<[u32; 3]>,
     pub threads: Threads,
+    /// Bytes of shared memory that each block of the launch has.
+    pub shared: Option<u64>,
+}
+
+impl Place {
+    /// How much shared memory there is, where that is what the instruction's address counts from:
+    /// `st.volatile.shared.u32`. A copy to shared memory has an address of another space.
+    fn shared_accessed(&self) -> Option<u64> {
+        let mut words = self.instruction.as_deref()?.split('.');
+        let accesses = matches!(words.next(), Some("ld" | "st" | "atom" | "red"));
+        let shared = words.any(|word| word == "shared" || word.starts_with("shared::"));
+        self.shared.filter(|_| accesses && shared)
+    }
 }
 
 /// Which threads of a block failed.
@@ -107,10 +120,17 @@ impl Fault {
         };
         let mut report = format!("kernel '{kernel}' failed: {what}");
         // Writing to a string does not fail.
-        if let FaultKind::OutOfBounds { address, size, .. } = kind
-            && let Some((address, what)) = device.describe_access(*address, *size)
-        {
-            let _ = write!(report, "\n  address {address:#x} is {what}");
+        if let FaultKind::OutOfBounds { address, size, .. } = kind {
+            let _ = match (place.shared_accessed(), device.describe_access(*address, *size)) {
+                (Some(bytes), _) => {
+                    write!(
+                        report,
+                        "\n  {address:#x} is an offset into shared memory, of which a block has {bytes} bytes"
+                    )
+                }
+                (None, Some((address, what))) => write!(report, "\n  address {address:#x} is {what}"),
+                (None, None) => Ok(()),
+            };
         }
         if let Some(function) = &place.function {
             let _ = write!(report, "\n  in function '{function}'");
@@ -136,5 +156,25 @@ impl Fault {
             };
         }
         Box::new(Fault { reason: reason(kind), report })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_in_shared_memory_are_known_by_the_instruction() {
+        let accessed = |instruction: &str| {
+            let instruction = Some(instruction.to_owned());
+            Place { instruction, shared: Some(96), ..Place::default() }.shared_accessed()
+        };
+        for shared in ["st.volatile.shared.b32", "ld.shared::cta.v2.u64", "atom.shared.add.u32"] {
+            assert_eq!(accessed(shared), Some(96), "{shared}");
+        }
+        for other in ["st.global.b32", "ld.u32", "cp.async.ca.shared.global", "cvta.shared.u64"] {
+            assert_eq!(accessed(other), None, "{other}");
+        }
+        assert_eq!(Place::default().shared_accessed(), None);
     }
 }

@@ -62,6 +62,7 @@ impl Interpreter {
                 source: fault.source,
                 block: Some(fault.block),
                 threads: Threads::One(fault.thread),
+                shared: Some(launch.program.shared() + u64::from(launch.shared)),
             };
             Fault::new(device, &kernel.name, &fault.kind, &place)
         })

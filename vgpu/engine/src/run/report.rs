@@ -113,7 +113,8 @@ fn instruction(module: &Module, at: Position) -> Option<(&Instruction, &gangway_
 
 fn place(job: &Job, warp: &Warp, at: Option<Position>, lanes: u32) -> Place {
     let module = job.program().module();
-    let mut place = Place { block: Some(warp.block), threads: threads(warp, lanes), ..Place::default() };
+    let (block, shared) = (Some(warp.block), Some(job.shared_size));
+    let mut place = Place { block, threads: threads(warp, lanes), shared, ..Place::default() };
     let Some(at) = at else { return place };
     place.function = Some(module.functions[at.function as usize].name.to_string());
     let Some((instruction, body)) = instruction(module, at) else { return place };
