@@ -22,6 +22,7 @@
 //! present table; never across an allocation, a copy or a kernel.
 
 pub mod allocations;
+mod constants;
 mod device;
 mod environment;
 mod error;

@@ -7,6 +7,7 @@
 //! wait for the system's loader, whose lock another thread may hold that waits here
 //! (libraries register themselves while they are loaded).
 
+use crate::constants;
 use crate::device::Device;
 use crate::error::{Error, ErrorKind, Result};
 use crate::events::Site;
@@ -234,6 +235,7 @@ impl Runtime {
     /// back end for its devices unless others have their numbers already. Answers the images that
     /// no back end takes.
     pub fn register(&self, registration: Registration) -> Vec<&'static [u8]> {
+        constants::look();
         let mut library = Library::new(registration);
         let backends = self.backend_list();
         let taker = |image: &&'static [u8]| {

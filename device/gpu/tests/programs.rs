@@ -128,6 +128,7 @@ programs! {
     array_reductions_of_fortran: Compiler, Compiler;
     barriers: Compiler, Compiler;
     c_library: Compiler, Compiler;
+    constants: Compiler, Compiler;
     copyprivate: Compiler, Compiler;
     distribute: Compiler, Compiler;
     dynamic_shared: Compiler, Compiler;

@@ -9,6 +9,7 @@
 
 use super::enter::Wanted;
 use super::work::Work;
+use crate::constants;
 use crate::error::{ErrorKind, HostRange, MappedAction, Result};
 use crate::events::{self, MappingChange, MappingEvent};
 use crate::items::{Components, Item, Items};
@@ -161,7 +162,8 @@ impl Work {
         // Larger ones first, so that what they contain is found to be there; then as the
         // items come.
         exit.declined.sort_unstable_by_key(|item| (item.begin, Reverse(item.size)));
-        exit.declined.retain(|item| item.size != 0 && self.copied.insert(item.begin, item.begin + item.size));
+        exit.declined.retain(|item| item.size != 0 && !constants::has(item.begin, item.size));
+        exit.declined.retain(|item| self.copied.insert(item.begin, item.begin + item.size));
         exit.declined.sort_unstable_by_key(|item| item.order);
         let mut result = Ok(());
         for &Declined { entry, begin, size, label, .. } in &exit.declined {
@@ -362,6 +364,9 @@ impl Work {
 
     fn copy_back(&mut self, item: &Item, entry: EntryRef<'static>) -> Result<()> {
         let (begin, size) = entry.part_of(item.begin, item.size);
+        if constants::has(begin, size) {
+            return Ok(());
+        }
         if self.packs() {
             self.adopt_block(entry);
             // What is fetched with the block need not be noted a second time.
