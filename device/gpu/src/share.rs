@@ -81,9 +81,22 @@ impl Usage {
     }
 }
 
+shared! {
+    /// [`mark`] in blocks whose threads have started here. A kernel with `ompx_bare` does not start the
+    /// runtime, and its block finds what another one has left in shared memory.
+    static STARTED: u64
+}
+
+/// A number that no other block has that may have left something in shared memory.
+fn mark() -> u64 {
+    (target::launch_id() << 32 | u64::from(target::block_id())) ^ 0x6761_6e67_7761_7921
+}
+
 /// A thread starts a kernel.
 #[inline(always)]
 pub fn start() {
+    // SAFETY: all threads of the block write the same.
+    unsafe { STARTED.set(mark()) };
     Usage::NOTHING.set();
 }
 
@@ -123,6 +136,10 @@ fn asks_for_team(thread: u32) -> bool {
 #[inline(never)]
 #[cfg_attr(target_arch = "nvptx64", unsafe(link_section = ".gangway.call"))]
 pub extern "C" fn __kmpc_alloc_shared(bytes: u64) -> *mut c_void {
+    // SAFETY: a thread that has started has written it, and for others any value will do.
+    if unsafe { STARTED.get() } != mark() {
+        return team_heap::own(bytes);
+    }
     let thread = target::thread_id();
     let team = asks_for_team(thread);
     let (start, size) = if team { (0, TEAM_BYTES) } else { part(thread, kernel::most_threads()) };

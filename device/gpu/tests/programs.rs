@@ -126,6 +126,7 @@ macro_rules! programs {
 
 programs! {
     array_reductions_of_fortran: Compiler, Compiler;
+    bare_kernels: Compiler, Compiler;
     barriers: Compiler, Compiler;
     c_library: Compiler, Compiler;
     constants: Compiler, Compiler;
