@@ -82,6 +82,9 @@ pub enum HostCallOutcome {
     Unserved = 4,
 }
 
+/// Bytes that a block may have.
+pub const LARGEST_BLOCK: usize = 1 << 30;
+
 /// A caller's block. `None`: there is none with so many bytes.
 ///
 /// # Safety
@@ -90,7 +93,7 @@ pub enum HostCallOutcome {
 pub unsafe fn host_block<'b>(block: *mut c_void, size: usize) -> Option<&'b mut [u8]> {
     match size {
         0 => Some(&mut []),
-        _ if block.is_null() || isize::try_from(size).is_err() => None,
+        _ if block.is_null() || size > LARGEST_BLOCK => None,
         // SAFETY: the caller's promise.
         _ => Some(unsafe { std::slice::from_raw_parts_mut(block.cast(), size) }),
     }

@@ -42,7 +42,8 @@ pub use device::{Backend, Device, Module};
 pub use error::{Error, Result, Suspect};
 pub use foreign::{ForeignRuntime, ForeignRuntimeKind, Vendor};
 pub use host_call::{
-    HostCallHandler, HostCallLink, HostCallOutcome, HostCallService, HostCalls, VisibleMemory, host_block,
+    HostCallHandler, HostCallLink, HostCallOutcome, HostCallService, HostCalls, LARGEST_BLOCK, VisibleMemory,
+    host_block,
 };
 pub use kernel::{
     ArgumentForm, CallingConvention, ExecutionMode, Kernel, KernelLimits, Occupancy, Parameter, Parameters,

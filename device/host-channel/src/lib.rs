@@ -40,6 +40,9 @@ pub const PIECE: usize = WORDS * 8;
 /// Bytes that a block may have.
 pub const LARGEST: u64 = 1 << 30;
 
+/// The outcome of a call whose block is null or larger than [`LARGEST`].
+pub const MALFORMED: u32 = 2;
+
 /// The outcome of a call that nobody serves: there is no channel.
 pub const UNSERVED: u32 = 4;
 

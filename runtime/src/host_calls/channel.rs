@@ -4,8 +4,8 @@
 //! anything: each word is read once, and checked before it is used.
 
 use super::served::{Ends, Lanes, Served};
-use gangway_backend::HostCallOutcome;
-use gangway_host_channel::{Channel, LANES, LARGEST, PIECE, PORTS, Port, Request};
+use gangway_backend::{HostCallOutcome, LARGEST_BLOCK};
+use gangway_host_channel::{Channel, LANES, LARGEST, MALFORMED, PIECE, PORTS, Port, Request};
 use std::cell::UnsafeCell;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -19,6 +19,9 @@ pub trait Serve {
     /// Copies to the device's memory. False: it cannot be written.
     fn give(&self, address: u64, block: &[u8]) -> bool;
 }
+
+// The host's own calls and those of CPU devices have the same limit and the same number.
+const _: () = assert!(LARGEST == LARGEST_BLOCK as u64 && MALFORMED == HostCallOutcome::Malformed as u32);
 
 /// Bytes of a lane's block that are kept for the next call.
 const KEPT: usize = 16 << 10;

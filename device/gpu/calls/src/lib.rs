@@ -11,7 +11,7 @@
 
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicPtr, Ordering};
-use gangway_host_channel::{Channel, UNSERVED, Warp, call};
+use gangway_host_channel::{Channel, LARGEST, MALFORMED, UNSERVED, Warp, call};
 
 mod intrinsic {
     unsafe extern "C" {
@@ -96,6 +96,10 @@ pub static __gangway_host_channel: AtomicPtr<Channel> = AtomicPtr::new(core::ptr
 #[unsafe(no_mangle)]
 #[inline(never)]
 pub unsafe extern "C" fn gangway_host_call(function: u64, block: *mut c_void, size: usize) -> c_int {
+    // Nothing is there to be read.
+    if size as u64 > LARGEST || size > 0 && block.is_null() {
+        return MALFORMED as c_int;
+    }
     let channel = __gangway_host_channel.load(Ordering::Relaxed);
     if channel.is_null() {
         return UNSERVED as c_int;

@@ -25,7 +25,7 @@ GANGWAY_HOST_FUNCTION(add);
 int main(void) {
   int devices = omp_get_num_devices();
   for (int device = 0; device <= devices; device++) {
-    int wrong = 0, unknown = 0;
+    int wrong = 0, unknown = 0, malformed = 0;
     #pragma omp target teams distribute parallel for device(device) map(tofrom: wrong, unknown) reduction(+: wrong, unknown)
     for (int i = 0; i < 1000; i++) {
       struct question q = {.x = i};
@@ -42,7 +42,14 @@ int main(void) {
     long total = 0;
     #pragma omp target device(device) map(tofrom: total)
     GANGWAY_HOST_CALL(add, &total, sizeof total);
-    printf("device %d: %d wrong, %d unknown, total %ld\n", device, wrong, unknown, total);
+    // Blocks that are none, one lane with and one without.
+    #pragma omp target parallel for num_threads(2) device(device) map(tofrom: malformed) reduction(+: malformed)
+    for (int i = 0; i < 2; i++) {
+      long one = 0;
+      malformed += GANGWAY_HOST_CALL(add, i ? &one : 0, sizeof one) == GANGWAY_HOST_CALL_MALFORMED;
+      malformed += GANGWAY_HOST_CALL(add, i ? &one : 0, GANGWAY_HOST_CALL_LARGEST + 1) == GANGWAY_HOST_CALL_MALFORMED;
+    }
+    printf("device %d: %d wrong, %d unknown, %d malformed, total %ld\n", device, wrong, unknown, malformed, total);
   }
   return 0;
 }
