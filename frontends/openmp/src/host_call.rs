@@ -1,6 +1,7 @@
 //! Functions of the host that device code calls: `gangway/host_call.h`.
 
 use crate::devices::omp_get_initial_device;
+use crate::ending::is_ending;
 use crate::guard::guard;
 use crate::host::Host;
 use crate::message::print_line;
@@ -80,6 +81,10 @@ pub unsafe extern "C" fn gangway_unregister_host_function(
     guard(-1, || {
         // SAFETY: the caller's promise.
         let (Some(name), Some(function)) = (unsafe { text(name) }, function) else { return -1 };
+        if is_ending() {
+            // Its code stays, and other threads may be in regions that call it.
+            return 0;
+        }
         match host_calls::unregister_named(&name, function) {
             Removal::Unknown => return -1,
             Removal::Done => {}
@@ -117,7 +122,10 @@ fn tell_unknown(device: i32, function: u64) {
     let names = host_calls::names();
     let known = match names.is_empty() {
         true => "none is".to_owned(),
-        false => names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ") + " are",
+        false => {
+            let verb = if names.len() == 1 { " is" } else { " are" };
+            names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ") + verb
+        }
     };
     print_line(format_args!(
         "gangway: code on device {device} calls the host function number {function:#018x}, which is not \
