@@ -140,6 +140,7 @@ programs! {
     indirect_calls: Compiler, Compiler;
     initial_lock: Compiler, Compiler;
     kernel_language: Compiler, Compiler;
+    language_features: Compiler, Compiler;
     mathematics: Compiler, Compiler;
     memory: Compiler, Compiler;
     nested_regions: Compiler, Compiler;
