@@ -92,9 +92,29 @@ fn mark() -> u64 {
     (target::launch_id() << 32 | u64::from(target::block_id())) ^ 0x6761_6e67_7761_7921
 }
 
+shared! {
+    /// Threads that run what the compiler has generated for each of them alone. Nobody reads it in programs
+    /// without [`__kmpc_alloc_shared`], so it is not there.
+    static ALONE: [u8; MOST_THREADS]
+}
+
+/// Does what each thread does for itself, outside of regions, too: temporary objects of a combiner are not
+/// the team's.
+#[inline(always)]
+pub fn alone<R>(work: impl FnOnce() -> R) -> R {
+    // SAFETY: the entry is the thread's own.
+    unsafe { ALONE.set_element(target::thread_id(), 1) };
+    let result = work();
+    // SAFETY: as above.
+    unsafe { ALONE.set_element(target::thread_id(), 0) };
+    result
+}
+
 /// A thread starts a kernel.
 #[inline(always)]
 pub fn start() {
+    // SAFETY: the entry is the thread's own.
+    unsafe { ALONE.set_element(target::thread_id(), 0) };
     // SAFETY: all threads of the block write the same.
     unsafe { STARTED.set(mark()) };
     Usage::NOTHING.set();
@@ -128,7 +148,11 @@ const fn rounded(bytes: u64) -> u64 {
 /// Whether the thread asks for the team: as the main thread, or with all others in SPMD mode. These
 /// then get the same memory, since a variable outside of regions is the team's and not a thread's.
 fn asks_for_team(thread: u32) -> bool {
-    if kernel::is_spmd() { Place::current().level() == 0 } else { thread == kernel::main_thread() }
+    if !kernel::is_spmd() {
+        return thread == kernel::main_thread();
+    }
+    // SAFETY: the entry is the thread's own, and written where the kernel starts.
+    Place::current().level() == 0 && unsafe { ALONE.element(thread) } == 0
 }
 
 /// Memory that other threads of the block can read, until [`__kmpc_free_shared`].

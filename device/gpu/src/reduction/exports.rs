@@ -15,7 +15,7 @@ use super::{block, grid};
 use crate::environment::{LaunchEnvironment, Location, mode};
 use crate::grid::shuffle_down_64;
 use crate::place::Place;
-use crate::{debug, kernel, target};
+use crate::{debug, kernel, share, target};
 
 /// The GPU that this is compiled for.
 #[derive(Clone, Copy)]
@@ -103,7 +103,8 @@ pub unsafe extern "C" fn __kmpc_nvptx_teams_reduce_nowait_v2(
     // SAFETY: the launch of a kernel with such a reduction has an environment.
     let counters = unsafe { counters(kernel::launch_environment()) };
     // SAFETY: as the caller says.
-    unsafe { grid::reduce(Gpu, &reduction, &buffer, counters, caller) }.into()
+    let reduce = || unsafe { grid::reduce(Gpu, &reduction, &buffer, counters, caller) };
+    share::alone(reduce).into()
 }
 
 /// Whether the lists of a `teams` reduction name variables of each thread.

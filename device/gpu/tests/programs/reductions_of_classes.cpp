@@ -125,9 +125,40 @@ void many() {
   }
 }
 
+// The combiner makes an object, which at -O0 stands in memory that is asked of the runtime.
+struct Vector {
+  float values[4];
+  Vector operator+(const Vector &other) const {
+    Vector sum;
+    for (int i = 0; i < 4; ++i) sum.values[i] = values[i] + other.values[i];
+    return sum;
+  }
+};
+#pragma omp declare reduction(add : Vector : omp_out = omp_out + omp_in) initializer(omp_priv = Vector{})
+
+void temporaries() {
+  constexpr int n = 1000;
+  static Vector all[n];
+  for (int i = 0; i < n; ++i)
+    for (int k = 0; k < 4; ++k) all[i].values[k] = i + k;
+  const int shapes[] = {1, 3, 40};
+  for (int teams : shapes) {
+    Vector sum{}, of_team{};
+#pragma omp target teams distribute parallel for num_teams(teams) reduction(add : sum) map(to : all)
+    for (int i = 0; i < n; ++i) sum = sum + all[i];
+#pragma omp target parallel for reduction(add : of_team) map(to : all)
+    for (int i = 0; i < n; ++i) of_team = of_team + all[i];
+    for (int k = 0; k < 4; ++k) {
+      CHECK(sum.values[k], n * (n - 1) / 2 + n * k);
+      CHECK(of_team.values[k], n * (n - 1) / 2 + n * k);
+    }
+  }
+}
+
 } // namespace
 
 int main() {
+  temporaries();
   moments<double>();
   complex_numbers<double>();
   many();
