@@ -8,7 +8,7 @@
 use std::ffi::OsString;
 use std::io::{Write as _, stdout};
 
-use gangway_linker::Input;
+use gangway_linker::{Input, LinkError};
 
 use super::options::Options;
 use super::ptxas::{check, read, version, write};
@@ -20,6 +20,10 @@ usage: nvlink [-arch sm_NN] [-v] -o OUTPUT INPUT...
 Gangway's stand-in for NVIDIA's linker of device code: joins PTX.
 Options of the real one that only tune machine code are accepted without effect.
 ";
+
+/// What users mostly have forgotten, and what there is not.
+const HELP_UNDEFINED: &str = "\n  help: GPU code finds functions and variables that are defined with `declare target`, \
+     constants of classes (`constexpr`) among them, and what `docs/host-calls.md` lists of the C library";
 
 pub fn link(arguments: &[OsString]) -> Outcome {
     let options = Options::read(arguments);
@@ -50,7 +54,9 @@ pub fn link(arguments: &[OsString]) -> Outcome {
     let all = inputs.into_iter().collect::<Option<Vec<_>>>();
     let linked = match all {
         Some(inputs) => gangway_linker::link(inputs).map_err(|errors| {
-            Failure::new(FAILURE, format!("the device code does not fit together\n{errors}"))
+            let undefined = errors.0.iter().any(|error| matches!(error, LinkError::Undefined { .. }));
+            let help = if undefined { HELP_UNDEFINED } else { "" };
+            Failure::new(FAILURE, format!("the device code does not fit together\n{errors}{help}"))
         })?,
         // It was said what Gangway's reader does not take. There is nothing to join in one.
         None if texts.len() == 1 => return write(&output, &texts[0]),

@@ -404,7 +404,9 @@ fn nvlink_joins_modules() {
     assert_eq!(
         said,
         "nvlink (of Gangway): error: the device code does not fit together\n\
-         undefined reference to 'two' in 'a.cubin'\n"
+         undefined reference to 'two' in 'a.cubin'\n  \
+         help: GPU code finds functions and variables that are defined with `declare target`, constants of \
+         classes (`constexpr`) among them, and what `docs/host-calls.md` lists of the C library\n"
     );
     here.0.write("c.cubin", b"\x7fELF machine code");
     let output = here.tool(&["nvlink", "-o", "c", "a.cubin", "c.cubin"]);
