@@ -42,12 +42,12 @@ impl Hull {
 
 /// Looks at what is loaded. Any thread may call it, in constructors, too.
 pub(crate) fn look() {
-    let mut found = loaded();
-    if let [program, libraries @ ..] = &found[..] {
-        program.iter().for_each(|range| PROGRAM.include(range));
-        libraries.iter().flatten().for_each(|range| LIBRARIES.include(range));
-    }
-    let mut ranges: Vec<_> = found.drain(..).flatten().collect();
+    let mut ranges = Vec::new();
+    any_loaded(&mut |is_program, range| {
+        if is_program { &PROGRAM } else { &LIBRARIES }.include(&range);
+        ranges.push(range);
+        false
+    });
     ranges.sort_unstable_by_key(|range| range.start);
     *RANGES.write().unwrap_or_else(PoisonError::into_inner) = ranges;
 }
@@ -69,15 +69,23 @@ fn has_now(part: &Range<usize>) -> bool {
         }
     }
     // The library may have gone, and something else be there.
-    loaded().iter().flatten().any(within)
+    any_loaded(&mut |_, range| within(&range))
 }
 
-/// The ranges that nobody can write, of each object that is loaded; the program comes first.
+/// Told whether a range is the program's, and the range: whether that is enough.
+type Visitor<'v> = &'v mut dyn FnMut(bool, Range<usize>) -> bool;
+
+/// Whether one of the ranges that nobody can write, of all that is loaded, is enough for the visitor.
 #[cfg(not(any(loom, miri)))]
-fn loaded() -> Vec<Vec<Range<usize>>> {
-    extern "C" fn add(object: *mut libc::dl_phdr_info, _: usize, found: *mut c_void) -> c_int {
-        // SAFETY: the loader's description of an object, and the vector below.
-        let (object, found) = unsafe { (&*object, &mut *found.cast::<Vec<Vec<Range<usize>>>>()) };
+fn any_loaded(visitor: Visitor<'_>) -> bool {
+    struct Search<'v> {
+        visitor: Visitor<'v>,
+        /// The program comes first.
+        is_program: bool,
+    }
+    extern "C" fn visit(object: *mut libc::dl_phdr_info, _: usize, search: *mut c_void) -> c_int {
+        // SAFETY: the loader's description of an object, and the search below.
+        let (object, search) = unsafe { (&*object, &mut *search.cast::<Search<'_>>()) };
         let headers = if object.dlpi_phnum == 0 {
             &[][..]
         } else {
@@ -85,18 +93,19 @@ fn loaded() -> Vec<Vec<Range<usize>>> {
             unsafe { std::slice::from_raw_parts(object.dlpi_phdr, object.dlpi_phnum.into()) }
         };
         let base = object.dlpi_addr as usize;
-        found.push(headers.iter().filter_map(|header| constant(base, header)).collect());
-        0
+        let mut ranges = headers.iter().filter_map(|header| constant(base, header));
+        let enough = ranges.any(|range| (search.visitor)(search.is_program, range));
+        search.is_program = false;
+        enough.into()
     }
-    let mut found = Vec::<Vec<Range<usize>>>::new();
+    let mut search = Search { visitor, is_program: true };
     // SAFETY: the function takes what it is given here.
-    unsafe { libc::dl_iterate_phdr(Some(add), (&raw mut found).cast()) };
-    found
+    unsafe { libc::dl_iterate_phdr(Some(visit), (&raw mut search).cast()) != 0 }
 }
 
 #[cfg(any(loom, miri))]
-fn loaded() -> Vec<Vec<Range<usize>>> {
-    Vec::new()
+fn any_loaded(_: Visitor<'_>) -> bool {
+    false
 }
 
 /// What of a segment nobody can write.

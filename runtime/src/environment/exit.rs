@@ -162,8 +162,11 @@ impl Work {
         // Larger ones first, so that what they contain is found to be there; then as the
         // items come.
         exit.declined.sort_unstable_by_key(|item| (item.begin, Reverse(item.size)));
-        exit.declined.retain(|item| item.size != 0 && !constants::has(item.begin, item.size));
-        exit.declined.retain(|item| self.copied.insert(item.begin, item.begin + item.size));
+        exit.declined.retain(|item| {
+            item.size != 0
+                && !constants::has(item.begin, item.size)
+                && self.copied.insert(item.begin, item.begin + item.size)
+        });
         exit.declined.sort_unstable_by_key(|item| item.order);
         let mut result = Ok(());
         for &Declined { entry, begin, size, label, .. } in &exit.declined {

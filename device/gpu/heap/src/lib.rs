@@ -2,9 +2,9 @@
 //!
 //! `malloc` and `free` themselves are the driver's, and an image cannot both define and call
 //! them. So the compiler gives the program's calls the names of the functions here: by what the build
-//! puts in the place of NVIDIA's `libdevice`, which clang links into every unit of device code
-//! (`xtask/src/gpu/libdevice.rs`). Code of Fortran, and what is compiled with a real CUDA toolkit, keeps the
-//! driver's.
+//! puts in the place of NVIDIA's `libdevice`, which clang links into every unit of device code, and
+//! flang because `gangway fc` says so (`xtask/src/gpu/libdevice.rs`). What clang compiles with a real CUDA toolkit
+//! keeps the driver's.
 //!
 //! The driver's heap is one range of addresses. What comes from the host lies elsewhere, so an address
 //! tells where a block goes back to. Each image knows the range only as far as its own blocks
