@@ -55,6 +55,7 @@ for target in "${targets[@]}"; do
     passed=$((passed + 1))
   else
     tail -n 40 "$log"
+    echo "test $target ... FAILED"
     echo "repeat with: SEED=$seed scripts/fuzz.sh $seconds $target, or replay the input that is named above"
     failed=$((failed + 1))
   fi

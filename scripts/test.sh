@@ -19,11 +19,21 @@ if [ "${CI:-}" = true ]; then
 fi
 
 passed=0 failed=0 ignored=0
-summary=()
+summary=() failures=()
+
+# failing LOG: the tests that failed, each with the first line that says why; else how the log ends.
+failing() {
+  awk '
+    /^test .*FAILED/ { print; found = 1 }
+    /panicked at|^found: |ERROR: |SUMMARY: / && ++reasons <= 4 { print }
+    { last = $0 }
+    END { if (!found) print last }' "$1" | cut -c1-300 | head -n 12
+}
 
 # phase NAME COMMAND...: runs it, keeps its log, and adds up what it reports in
 # the words of cargo test. A phase that reports nothing counts as one check;
 # one that ends with an error but reports no failure counts as one failure.
+# What failed is named again at the end, where a long log is read first.
 phase() {
   local name=$1 log="$logs/$1.log" start=$SECONDS status good bad skipped seconds
   shift
@@ -52,6 +62,11 @@ phase() {
     else
       good=1
     fi
+  fi
+  if [ "$bad" -ne 0 ]; then
+    while IFS= read -r line; do
+      failures+=("failed in $name: $line")
+    done < <(failing "$log")
   fi
   passed=$((passed + good)) failed=$((failed + bad)) ignored=$((ignored + skipped))
   summary+=("$(printf '%-15s %6d passed %4d failed %4d ignored %5d s' \
@@ -126,6 +141,7 @@ phase docs scripts/docs.sh
 
 printf '\n'
 printf '%s\n' "${summary[@]}"
+[ "$failed" -eq 0 ] || printf '%s\n' "${failures[@]}"
 [ "$ignored" -eq 0 ] || echo "$ignored ignored: their reasons are in $logs"
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -69,6 +69,14 @@ __attribute__((noreturn, format(printf, 1, 2))) static inline void fail(const ch
     _Exit(1);
 }
 
+// A child calls this before anything of OpenMP. libomp keeps a file with its process's number in /dev/shm. Where a process
+// is killed while it makes that, an empty file stays, and reading it ends a later process of the same number by SIGBUS.
+static inline void forget_dead_namesake(void) {
+    char path[80];
+    snprintf(path, sizeof path, "/dev/shm/__KMP_REGISTERED_LIB_%d_%d", (int)getpid(), (int)getuid());
+    unlink(path);
+}
+
 // Random numbers of one thread.
 typedef struct {
     uint64_t state;

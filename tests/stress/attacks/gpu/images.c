@@ -291,6 +291,7 @@ static void child(Random *random, Damaged *damaged) {
     sigaction(SIGPROF, &handler, NULL);
     setitimer(ITIMER_PROF, &(struct itimerval){.it_value.tv_sec = 10, .it_interval.tv_usec = 10000}, NULL);
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+    forget_dead_namesake();
     registered = some_library(random, damaged);
     setenv("OMP_TARGET_OFFLOAD", one_in(random, 2) ? "DEFAULT" : "MANDATORY", 1);
     forward("__tgt_register_lib", registered);

@@ -34,6 +34,7 @@ int main(int argc, char **argv) {
         pid_t child = fork();
         if (child < 0) fail("no process");
         if (child == 0) {
+            forget_dead_namesake();
             _exit(sum_of(1000) == 499500 ? 0 : 3);
         }
         waitpid(child, &status, 0);

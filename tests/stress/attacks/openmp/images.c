@@ -198,6 +198,7 @@ int main(int argc, char **argv) {
         pid_t child = fork();
         if (child < 0) fail("no process");
         if (child == 0) {
+            forget_dead_namesake();
             int nothing = open("/dev/null", O_WRONLY);
             dup2(nothing, 1);
             dup2(nothing, 2);
