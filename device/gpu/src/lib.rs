@@ -20,6 +20,7 @@
 // Both stay whole while the runtime itself is optimised, if they are also `inline(never)`. All other
 // functions are for LLVM to decide on.
 
+pub mod atomic;
 pub mod copyprivate;
 pub mod critical;
 pub mod debug;

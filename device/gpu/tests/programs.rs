@@ -126,9 +126,11 @@ macro_rules! programs {
 
 programs! {
     array_reductions_of_fortran: Compiler, Compiler;
+    atomic_objects: Compiler, Compiler;
     bare_kernels: Compiler, Compiler;
     barriers: Compiler, Compiler;
     c_library: Compiler, Compiler;
+    complex_functions: Compiler, Compiler;
     constants: Compiler, Compiler;
     copyprivate: Compiler, Compiler;
     distribute: Compiler, Compiler;

@@ -11,6 +11,12 @@ const INLINE_SECTION: &str = " section \".gangway.inline\"";
 /// The section of functions that stay calls.
 const CALL_SECTION: &str = " section \".gangway.call\"";
 
+/// The sections of functions whose arguments are complex numbers, and the numbers' types.
+const COMPLEX_SECTIONS: [(&str, &str); 2] = [
+    (" section \".gangway.complex.double\"", "ptr byval({ double, double }) align 8"),
+    (" section \".gangway.complex.float\"", "ptr byval({ float, float }) align 4"),
+];
+
 /// Constants that the program may define itself.
 const COMPILER_CONSTANTS: &str = "__omp_rtl_";
 
@@ -45,6 +51,7 @@ pub fn prepare(text: &str) -> String {
         let line = place_in_shared_memory(line, &shared);
         let line = mark_indirect_calls(&line);
         let line = let_programs_define(&line);
+        let line = pass_complex_numbers(&line);
         output.push_str(&without_processor(&line));
         output.push('\n');
     }
@@ -198,6 +205,15 @@ fn let_programs_define(line: &str) -> String {
         return line.replacen("load volatile", "load", 1);
     }
     line.to_owned()
+}
+
+/// Clang passes a complex number as a copy in memory, which belongs to the function that is called.
+fn pass_complex_numbers(line: &str) -> String {
+    let of_section = |(section, _): &(&str, &str)| line.starts_with("define ") && line.contains(section);
+    let Some((section, copy)) = COMPLEX_SECTIONS.into_iter().find(of_section) else { return line.to_owned() };
+    line.replacen(section, "", 1)
+        .replace("(ptr ", &format!("({copy} "))
+        .replace(", ptr ", &format!(", {copy} "))
 }
 
 /// LLVM's passes for OpenMP leave other threads out of account where they see only aligned barriers,
@@ -360,6 +376,24 @@ mod tests {
         for (line, expected) in cases {
             assert_eq!(mark_indirect_calls(line), expected);
         }
+    }
+
+    #[test]
+    fn complex_numbers_are_passed_as_copies() {
+        let line = "define weak { double, double } @cpow(ptr noundef %z, ptr noundef %w) unnamed_addr #0 \
+                    section \".gangway.complex.double\" {";
+        assert_eq!(
+            pass_complex_numbers(line),
+            "define weak { double, double } @cpow(ptr byval({ double, double }) align 8 noundef %z, \
+             ptr byval({ double, double }) align 8 noundef %w) unnamed_addr #0 {"
+        );
+        let line = "define float @cabsf(ptr noundef %z) section \".gangway.complex.float\" {";
+        assert_eq!(
+            pass_complex_numbers(line),
+            "define float @cabsf(ptr byval({ float, float }) align 4 noundef %z) {"
+        );
+        let line = "define double @f(ptr noundef %z) {";
+        assert_eq!(pass_complex_numbers(line), line);
     }
 
     #[test]

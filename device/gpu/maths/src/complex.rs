@@ -1,8 +1,11 @@
 //! Products and quotients of complex numbers as C's annex G defines them: clang calls these for
-//! `*` and `/`.
+//! `*` and `/`. The functions of `complex.h` are in the modules below.
 //!
-//! They have Rust's calling convention, in which a pair is returned as clang returns a complex
+//! All have Rust's calling convention, in which a pair is returned as clang returns a complex
 //! number.
+
+pub mod c;
+pub mod functions;
 
 macro_rules! complex {
     ($float:ident $multiply:ident $divide:ident) => {
