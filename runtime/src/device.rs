@@ -278,7 +278,7 @@ impl Device {
 
     /// Wraps a failure of the back end that has no better name.
     pub(crate) fn backend_error(&self, error: gangway_backend::Error) -> Box<Error> {
-        Error::new(ErrorKind::Backend(error), self.number, None)
+        self.error(ErrorKind::Backend(error), None)
     }
 
     /// Mapped ranges near an address, for messages.

@@ -262,6 +262,25 @@ impl ErrorKind {
 }
 
 impl ErrorKind {
+    /// What a kernel did that its driver refused, if that is the failure.
+    pub(crate) fn access(&mut self) -> Option<&mut gangway_backend::Access> {
+        match self {
+            Self::DeviceOpen(source)
+            | Self::ImageLoad(source)
+            | Self::NoKernel(source)
+            | Self::Transfer(source)
+            | Self::Backend(source)
+            | Self::Pin { source, .. }
+            | Self::Launch { source, .. }
+            | Self::Lost { source, .. }
+            | Self::Queue { source, .. } => match source {
+                gangway_backend::Error::Fault { access, .. } => access.as_deref_mut(),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
     /// The device is lost, as the back end has said.
     pub(crate) fn lost(source: gangway_backend::Error) -> Self {
         let kernels = match &source {

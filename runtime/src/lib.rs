@@ -27,6 +27,7 @@ mod device;
 mod environment;
 mod error;
 pub mod events;
+mod fault;
 mod finisher;
 pub mod host_calls;
 mod items;

@@ -424,5 +424,5 @@ fn transfer(
     site: &Site,
     result: std::result::Result<(), gangway_backend::Error>,
 ) -> Result<()> {
-    result.map_err(|error| Error::new(ErrorKind::Transfer(error), device.number(), site.location()))
+    result.map_err(|error| device.error(ErrorKind::Transfer(error), site.location()))
 }

@@ -280,7 +280,7 @@ impl Shared {
                 ErrorKind::Queue { kernels, source }
             }
         };
-        state.failure.get_or_insert(Error::new(kind, self.device.number(), construct));
+        state.failure.get_or_insert(self.device.error(kind, construct));
     }
 
     fn fail<T>(&self, result: std::result::Result<T, gangway_backend::Error>) -> Result<T> {

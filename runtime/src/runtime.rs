@@ -332,7 +332,7 @@ impl Runtime {
                     device.backend().name().clone_into(backend);
                     *devices = self.describe_devices();
                 }
-                Err(Error::new(kind, device.number(), site.location()))
+                Err(device.error(kind, site.location()))
             }
         }
     }

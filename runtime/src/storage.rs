@@ -88,7 +88,7 @@ impl Device {
             },
             other => return self.fail(site, other),
         };
-        Error::new(kind, self.number(), site.location())
+        self.error(kind, site.location())
     }
 
     /// Frees device memory.
@@ -133,7 +133,7 @@ impl Device {
 
     #[cold]
     fn fail(&self, site: &Site, error: BackendError) -> Box<Error> {
-        Error::new(ErrorKind::Backend(error), self.number(), site.location())
+        self.error(ErrorKind::Backend(error), site.location())
     }
 
     #[inline]

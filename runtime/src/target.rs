@@ -364,7 +364,7 @@ impl Job {
         let done = if events::observed() { watched(work, &site, &launch, run) } else { run() };
         done.map_err(|source| {
             let kind = launch_failure(region.name, source);
-            Error::new(kind, work.device().number(), site.location())
+            work.device().error(kind, site.location())
         })?;
         *launched = Some(region.name);
         Ok(())

@@ -49,7 +49,30 @@ pub enum Error {
         message: String,
         /// The kernels that may have been under way; one of them has failed.
         suspects: Vec<Suspect>,
+        /// What it did, if the driver tells.
+        access: Option<Box<Access>>,
     },
+}
+
+/// An access of a kernel to memory that it cannot use.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Access {
+    /// The first byte that it cannot use.
+    pub address: usize,
+    /// Bytes of the access.
+    pub size: usize,
+    /// It was to write.
+    pub write: bool,
+    /// The address is no device's: a null pointer, or one of the host's.
+    pub foreign: bool,
+    /// What the runtime knows of the address: sentences in lines of their own. Back ends leave it empty.
+    pub place: Vec<String>,
+}
+
+impl fmt::Display for Access {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.place.iter().try_for_each(|line| write!(f, "\n  {line}"))
+    }
 }
 
 /// A kernel that may have failed.
@@ -72,9 +95,14 @@ impl fmt::Display for Error {
             Self::Unsupported { operation } => {
                 write!(f, "this back end does not support {operation}")
             }
-            Self::Device { code: 0, message } | Self::Fault { code: 0, message, .. } => f.write_str(message),
-            Self::Device { code, message } | Self::Fault { code, message, .. } => {
-                write!(f, "{message} (error {code})")
+            Self::Device { code: 0, message } => f.write_str(message),
+            Self::Device { code, message } => write!(f, "{message} (error {code})"),
+            Self::Fault { code, message, access, .. } => {
+                f.write_str(message)?;
+                if *code != 0 {
+                    write!(f, " (error {code})")?;
+                }
+                access.iter().try_for_each(|access| access.fmt(f))
             }
         }
     }

@@ -115,6 +115,7 @@ impl Context {
                 code: code.into(),
                 message: self.driver.describe(code),
                 suspects: self.suspects(),
+                access: self.driver.virtual_gpu.and_then(|gpu| gpu.access(self.handle)),
             })
             .clone()
     }

@@ -21,6 +21,8 @@ pub(crate) struct Properties {
     pub pageable_memory: bool,
     /// Memory can be allocated in the order of a stream.
     pub pools: bool,
+    /// Each access is checked to the byte: every variable is to have memory of its own.
+    pub checks_memory: bool,
     pub managed_memory: bool,
     /// Bytes of memory.
     pub memory: usize,
@@ -52,6 +54,7 @@ impl Properties {
             clock_frequency: u64::from(attribute(Attribute::ClockRate)) * 1000,
             pageable_memory: attribute(Attribute::PageableMemoryAccess) != 0,
             pools: attribute(Attribute::MemoryPools) != 0,
+            checks_memory: driver.virtual_gpu.is_some_and(|gpu| gpu.checks_memory(device)),
             managed_memory: attribute(Attribute::ManagedMemory) != 0,
             memory,
         }

@@ -87,7 +87,8 @@ unsafe fn run(
             information::construct_done(&site);
             SUCCESS
         }
-        Err(error) => {
+        Err(mut error) => {
+            error.name_pointer(&arguments);
             settle(&error, Some(device));
             ran_on_host(host.addr(), &site, Some(&error));
             FAIL

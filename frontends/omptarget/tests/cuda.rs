@@ -130,6 +130,46 @@ fn a_fault_is_told_of_its_region() {
     assert!(!said.contains("copying failed"), "{said}");
 }
 
+/// The error of a kernel that has used what is not its own names the variable.
+#[test]
+fn a_fault_names_the_variable() {
+    let program = build("variable", "sm_80");
+    let told = |what: &str, element: &str, check: &str, expected: &[&str]| {
+        let output = run(&program, &[what, element], &[("GANGWAY_VGPU_CHECK", check)], true);
+        let said = text(&output);
+        assert!(!output.status.success(), "{said}");
+        let error = said.split_once("gangway: error: ").map_or("", |(_, error)| error);
+        for part in expected {
+            assert!(error.contains(part), "`{part}` is missing: {said}");
+        }
+    };
+    let array =
+        ["`array[0:100]` [0x", ") of 800 bytes (declared at ", "variable.cpp:7), which is mapped at 0x"];
+    let beside = |line: &'static str| [&[line][..], &array].concat();
+    told("beside", "100000000", "", &beside("799999200 bytes after the end of `array[0:100]`"));
+    told("beside", "-100000000", "", &beside("800000000 bytes before `array[0:100]`"));
+    // Where every access is checked, no other variable's memory is beside it.
+    told("beside", "100", "memory", &beside("just after the end of `array[0:100]`"));
+    told("beside", "-1", "memory", &beside("8 bytes before `array[0:100]`"));
+    let pointer = "variable.cpp:7) keeps the host's address 0x";
+    told(
+        "unmapped",
+        "3",
+        "",
+        &[
+            ", where the device has no memory, and nothing of the host is mapped\n",
+            "pointer `other`",
+            pointer,
+        ],
+    );
+    let inside = [
+        "read of 8 bytes at 0x",
+        "24 bytes into `other[0:1000]` [0x",
+        "a pointer of the host: map or attach",
+    ];
+    told("inside", "3", "", &inside);
+}
+
 /// The host does not take over what is looked up on a device that is lost: the data is lost, too.
 #[test]
 fn a_region_is_not_missing_on_a_lost_device() {

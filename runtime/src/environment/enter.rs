@@ -582,7 +582,7 @@ impl Work {
 
     #[cold]
     pub(crate) fn fail(&self, kind: ErrorKind) -> Box<Error> {
-        Error::new(kind, self.device.number(), self.site.location())
+        self.device.error(kind, self.site.location())
     }
 
     #[cold]

@@ -126,7 +126,7 @@ impl Work {
 
     #[cold]
     fn transfer_error(&self, error: gangway_backend::Error) -> Box<Error> {
-        Error::new(ErrorKind::Transfer(error), self.device.number(), self.site.location())
+        self.device.error(ErrorKind::Transfer(error), self.site.location())
     }
 }
 

@@ -69,7 +69,7 @@ impl Runtime {
         }
         match first_error {
             None => Ok(()),
-            Some(error) => Err(Error::new(ErrorKind::ImageLoad(error), device.number(), site.location())),
+            Some(error) => Err(device.error(ErrorKind::ImageLoad(error), site.location())),
         }
     }
 

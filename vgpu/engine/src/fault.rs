@@ -3,6 +3,7 @@
 use std::fmt;
 use std::fmt::Write;
 
+use gangway_device_memory::is_device_address;
 use gangway_interpreter::FaultKind;
 
 use crate::device::Device;
@@ -36,6 +37,17 @@ pub struct Fault {
     /// The whole report: kernel, function, instruction, block, thread, address, source position,
     /// nearest allocation. Several lines, without an end of line at the end.
     pub report: String,
+}
+
+/// An access to global memory that was refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// The first byte that is wrong.
+    pub address: u64,
+    pub size: u64,
+    pub write: bool,
+    /// No device has this address.
+    pub foreign: bool,
 }
 
 impl fmt::Display for Fault {
@@ -120,7 +132,7 @@ impl Fault {
         };
         let mut report = format!("kernel '{kernel}' failed: {what}");
         // Writing to a string does not fail.
-        if let FaultKind::OutOfBounds { address, size, .. } = kind {
+        if let FaultKind::OutOfBounds { address, size, write } = kind {
             let _ = match (place.shared_accessed(), device.describe_access(*address, *size)) {
                 (Some(bytes), _) => {
                     write!(
@@ -128,7 +140,11 @@ impl Fault {
                         "\n  {address:#x} is an offset into shared memory, of which a block has {bytes} bytes"
                     )
                 }
-                (None, Some((address, what))) => write!(report, "\n  address {address:#x} is {what}"),
+                (None, Some((address, what))) => {
+                    let foreign = !is_device_address(address);
+                    device.set_refused(Access { address, size: *size as u64, write: *write, foreign });
+                    write!(report, "\n  address {address:#x} is {what}")
+                }
                 (None, None) => Ok(()),
             };
         }

@@ -1,6 +1,7 @@
 //! What Gangway's virtual GPU is told, whose driver reports and traces by itself otherwise.
 
-use super::types::{Code, Handle, SUCCESS};
+use super::types::{Code, DeviceNumber, Handle, SUCCESS};
+use gangway_backend::Access;
 use std::ffi::{CStr, c_void};
 
 /// The number of a table of private functions that only the virtual GPU's driver has.
@@ -12,6 +13,8 @@ struct Table {
     runtime_reports: extern "C" fn(),
     when_warps_wait: WhenWarpsWait,
     runtimes_module: RuntimesModule,
+    refused_access: RefusedAccess,
+    checks_memory: extern "C" fn(device: DeviceNumber) -> bool,
 }
 
 /// Has a function called, with an argument, again and again while warps of any device wait.
@@ -20,11 +23,50 @@ pub(crate) type WhenWarpsWait = extern "C" fn(listener: extern "C" fn(*mut c_voi
 /// Says that the runtime has loaded a module, and reports its kernels.
 pub(crate) type RuntimesModule = extern "C" fn(module: Handle);
 
+/// Tells the access of a kernel for which a context was lost. Answers whether there is one.
+pub(crate) type RefusedAccess = extern "C" fn(context: Handle, access: &mut RefusedByGpu) -> bool;
+
+/// An access of a kernel that was refused.
+#[repr(C)]
+#[derive(Default)]
+pub(crate) struct RefusedByGpu {
+    /// The first byte that is wrong.
+    address: u64,
+    size: u64,
+    write: bool,
+    /// No device has this address.
+    foreign: bool,
+}
+
 /// What the virtual GPU's driver does for the runtime alone.
 #[derive(Clone, Copy)]
 pub(crate) struct VirtualGpu {
     pub when_warps_wait: WhenWarpsWait,
     pub runtimes_module: RuntimesModule,
+    refused_access: RefusedAccess,
+    checks_memory: extern "C" fn(device: DeviceNumber) -> bool,
+}
+
+impl VirtualGpu {
+    /// Whether each access of a device's kernels is checked to the byte.
+    pub(crate) fn checks_memory(&self, device: DeviceNumber) -> bool {
+        (self.checks_memory)(device)
+    }
+
+    /// The access of a kernel for which a context was lost.
+    pub(crate) fn access(&self, context: Handle) -> Option<Box<Access>> {
+        let mut refused = RefusedByGpu::default();
+        (self.refused_access)(context, &mut refused).then(|| {
+            let RefusedByGpu { address, size, write, foreign } = refused;
+            Box::new(Access {
+                address: address as usize,
+                size: size as usize,
+                write,
+                foreign,
+                place: Vec::new(),
+            })
+        })
+    }
 }
 
 /// Says that reports and traces are the runtime's: nothing is to be counted twice. Before the
@@ -52,5 +94,6 @@ pub(super) fn tell(find: &dyn Fn(&CStr) -> *mut c_void) -> Option<VirtualGpu> {
         return None;
     }
     (table.runtime_reports)();
-    Some(VirtualGpu { when_warps_wait: table.when_warps_wait, runtimes_module: table.runtimes_module })
+    let Table { when_warps_wait, runtimes_module, refused_access, checks_memory, .. } = *table;
+    Some(VirtualGpu { when_warps_wait, runtimes_module, refused_access, checks_memory })
 }

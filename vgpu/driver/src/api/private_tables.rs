@@ -11,8 +11,9 @@
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::abi::CUmodule;
+use crate::abi::{CUcontext, CUdevice, CUmodule, Status};
 use crate::objects::context;
+use crate::objects::device::Device;
 use crate::objects::process::report::report;
 use crate::objects::process::{state, trace};
 use crate::objects::program::module::Module;
@@ -29,9 +30,47 @@ struct Table {
     when_warps_wait: extern "C" fn(listener: gangway_engine::Listener, context: *mut c_void),
     /// The runtime has loaded this module, and reports what its kernels do.
     runtimes_module: extern "C" fn(module: CUmodule),
+    /// Tells the access for which a context was lost. Answers whether there is one.
+    refused_access: extern "C" fn(context: CUcontext, access: &mut Access) -> bool,
+    /// Whether each access of a device's kernels is checked to the byte.
+    checks_memory: extern "C" fn(device: CUdevice) -> bool,
 }
 
-static TABLE: Table = Table { size: size_of::<Table>(), runtime_reports, when_warps_wait, runtimes_module };
+static TABLE: Table = Table {
+    size: size_of::<Table>(),
+    runtime_reports,
+    when_warps_wait,
+    runtimes_module,
+    refused_access,
+    checks_memory,
+};
+
+/// An access of a kernel that was refused, for the runtime.
+#[repr(C)]
+struct Access {
+    /// The first byte that is wrong.
+    address: u64,
+    size: u64,
+    write: bool,
+    /// No device has this address.
+    foreign: bool,
+}
+
+extern "C" fn checks_memory(device: CUdevice) -> bool {
+    Device::get(device).is_ok_and(Device::checks)
+}
+
+extern "C" fn refused_access(context: CUcontext, access: &mut Access) -> bool {
+    let Ok(context) = context.get() else { return false };
+    if context.usable() != Err(Status::ILLEGAL_ADDRESS) {
+        return false;
+    }
+    // Of another context of the device, if kernels of both have failed.
+    let Some(refused) = context.device.engine().refused() else { return false };
+    let gangway_engine::Access { address, size, write, foreign } = refused;
+    *access = Access { address, size, write, foreign };
+    true
+}
 
 extern "C" fn runtimes_module(module: CUmodule) {
     // One that has gone meanwhile launches nothing.
