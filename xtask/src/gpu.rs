@@ -13,6 +13,7 @@
 //!
 //! Steps 2 to 5 are left out when the member is newer than what cargo built and than this program.
 
+mod fortran;
 mod ir;
 mod libdevice;
 
@@ -66,10 +67,15 @@ pub fn stage(root: &Path, library: &Path) -> Result<()> {
     tree::create_folder(place.parent().ok_or("the archive is in a folder")?)?;
     tree::copy(&archive, &place)?;
 
-    let (place, source) = (library.join(libdevice::PLACE), output.join("archive/libdevice.ll"));
-    tree::create_folder(place.parent().ok_or("libdevice is in a folder")?)?;
-    tree::write(&source, libdevice::TEXT)?;
-    checked(tool("llvm-as").arg("-o").arg(&place).arg(&source))
+    for (place, name, text) in
+        [(libdevice::PLACE, "libdevice", libdevice::TEXT), (fortran::PLACE, "fortran", &fortran::text())]
+    {
+        let (place, source) = (library.join(place), output.join("archive").join(name).with_extension("ll"));
+        tree::create_folder(place.parent().ok_or("the file is in a folder")?)?;
+        tree::write(&source, text)?;
+        checked(tool("llvm-as").arg("-o").arg(&place).arg(&source))?;
+    }
+    Ok(())
 }
 
 /// Has cargo compile a crate; the result is an archive of bitcode modules. All crates share a target

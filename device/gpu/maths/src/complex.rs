@@ -5,6 +5,7 @@
 //! number.
 
 pub mod c;
+pub mod fortran;
 pub mod functions;
 
 macro_rules! complex {

@@ -27,7 +27,7 @@ use crate::exit::{FAILURE, Failure, NOT_EXECUTABLE, Outcome, SUCCESS};
 use flags::{Flags, Target};
 use request::{Part, Request};
 use toolkit::Toolkit;
-pub use toolkit::libdevice;
+pub use toolkit::linked_by_flang;
 
 /// What flang's stand-ins call: the folder with the real ones.
 pub const FLANG_TOOLS: &str = "GANGWAY_FLANG_TOOLS";

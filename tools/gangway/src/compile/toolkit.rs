@@ -50,9 +50,11 @@ pub fn compiler(language: Language) -> Result<(PathBuf, PathBuf), Failure> {
     Ok((compiler, tools))
 }
 
-/// What stands in for NVIDIA's libdevice, for compilers that do not look for it.
-pub fn libdevice() -> Result<PathBuf, Failure> {
-    Ok(Toolkit { directory: library::directory()? }.libdevice())
+/// What flang is to link into GPU code: what stands in for NVIDIA's libdevice, which flang does not look
+/// for, and the functions of complex numbers.
+pub fn linked_by_flang() -> Result<[PathBuf; 2], Failure> {
+    let toolkit = Toolkit { directory: library::directory()? };
+    Ok([toolkit.libdevice(), toolkit.complex_functions()])
 }
 
 /// Gangway's part of a compilation.
@@ -70,6 +72,9 @@ impl Toolkit {
             if target.cuda.is_none() {
                 needed.push(toolkit.cuda().join("bin/ptxas"));
                 needed.push(toolkit.libdevice());
+            }
+            if language == Language::Fortran {
+                needed.push(toolkit.complex_functions());
             }
             if links {
                 needed.push(toolkit.device_runtime().join(format!("lib{LIBOMPDEVICE}.a")));
@@ -135,6 +140,11 @@ impl Toolkit {
     /// What stands in for NVIDIA's libdevice.
     fn libdevice(&self) -> PathBuf {
         self.cuda().join("nvvm/libdevice/libdevice.10.bc")
+    }
+
+    /// What Fortran's GPU code calls for complex numbers.
+    fn complex_functions(&self) -> PathBuf {
+        self.device_runtime().join("fortran.bc")
     }
 
     /// The folder with `ptxas`.

@@ -6,13 +6,13 @@
 //! function. And the buffer for partial results over teams has room for pointers, not for arrays. So the code is
 //! compiled as LLVM's text before LLVM's passes, mended, and then optimised.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
-use super::{bitcode, ptxas};
-use crate::exit::{FAILURE, Failure, NOT_EXECUTABLE};
+use super::{bitcode, llvm_text};
+use crate::exit::Failure;
 
 /// Every file with a reduction has such a function.
 const SHUFFLE: &str = "_omp_reduction_shuffle_and_reduce_func";
@@ -26,64 +26,12 @@ pub fn mend(tool: &Path, arguments: &[OsString], output: &Path, module: &[u8]) -
     if bitcode::find(module, SHUFFLE.as_bytes()).is_none() {
         return Ok(false);
     }
-    let mut file = output.as_os_str().to_owned();
-    file.push(".ll");
     // What flang has to say it has said.
-    run(tool, &as_text(arguments, &file), Stdio::null())?;
-    let text = String::from_utf8_lossy(&ptxas::read(Path::new(&file))?).into_owned();
-    let mended = mended(&text);
-    if let Some(mended) = &mended {
-        ptxas::write(Path::new(&file), mended.as_bytes())?;
-        run(tool, &of_text(arguments, &file), Stdio::inherit())?;
-    }
-    // What stays is in the folder of flang's own temporary files.
-    let _ = std::fs::remove_file(&file);
-    Ok(mended.is_some())
-}
-
-fn run(tool: &Path, arguments: &[OsString], messages: Stdio) -> Result<(), Failure> {
-    let status = Command::new(tool).args(arguments).stderr(messages).status().map_err(|error| {
-        Failure::new(NOT_EXECUTABLE, format!("cannot execute {}: {error}", tool.display()))
-    })?;
-    if status.success() {
-        return Ok(());
-    }
-    Err(Failure::new(FAILURE, format!("{} cannot compile a reduction of an array: {status}", tool.display())))
-}
-
-/// The arguments that leave the code as text, before LLVM's passes.
-fn as_text(arguments: &[OsString], file: &OsStr) -> Vec<OsString> {
-    let mut arguments = with_output(arguments, file);
-    for argument in &mut arguments {
-        if argument == "-emit-llvm-bc" {
-            *argument = "-emit-llvm".into();
-        }
-    }
-    arguments.extend(["-mllvm", "-opt-bisect-limit=0"].map(OsString::from));
-    arguments
-}
-
-fn with_output(arguments: &[OsString], file: &OsStr) -> Vec<OsString> {
-    let mut arguments = arguments.to_vec();
-    if let Some(at) = arguments.iter().position(|argument| argument == "-o") {
-        arguments[at + 1] = file.to_owned();
-    }
-    arguments
-}
-
-/// The arguments that compile the text instead of the source.
-fn of_text(arguments: &[OsString], file: &OsStr) -> Vec<OsString> {
-    let mut arguments = arguments.to_vec();
-    // The driver of flang writes the input behind its language.
-    if let Some(at) = arguments.iter().position(|argument| argument == "-x") {
-        arguments[at + 1] = "ir".into();
-        arguments[at + 2] = file.to_owned();
-    }
-    arguments
+    llvm_text::recompile(tool, arguments, output, Stdio::null(), mended)
 }
 
 /// The mended text; `None` if there is nothing to mend.
-fn mended(text: &str) -> Option<String> {
+pub fn mended(text: &str) -> Option<String> {
     let mut result = String::new();
     let mut arrays = 0;
     let mut lines = text.lines().peekable();
@@ -287,18 +235,5 @@ define internal void @_omp_reduction_list_to_global_reduce_func(ptr %0, i32 %1, 
     fn other_reductions_stay_as_they_are() {
         let scalars = TEXT.replace("i8, i8, i8, i8", "i8, i8, i8");
         assert_eq!(mended(&scalars), None);
-    }
-
-    #[test]
-    fn the_text_takes_the_place_of_the_source() {
-        let arguments =
-            ["-fc1", "-emit-llvm-bc", "-o", "a.o", "-x", "f95", "a.f90", "-O1"].map(OsString::from);
-        let line = |arguments: Vec<OsString>| arguments.join(OsStr::new(" ")).into_string().unwrap();
-        assert_eq!(
-            line(as_text(&arguments, OsStr::new("a.ll"))),
-            "-fc1 -emit-llvm -o a.ll -x f95 a.f90 -O1 -mllvm -opt-bisect-limit=0"
-        );
-        let again = line(of_text(&arguments, OsStr::new("a.ll")));
-        assert_eq!(again, "-fc1 -emit-llvm-bc -o a.o -x ir a.ll -O1");
     }
 }

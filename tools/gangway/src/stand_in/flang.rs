@@ -5,33 +5,44 @@
 //! flang-22 makes some that LLVM refuses, of outlined regions. It is told to
 //! call mathematical functions, which the device runtime has: LLVM cannot turn its own
 //! intrinsics for them into calls for a GPU. It optimises at least a little ([`optimised`]). It links what stands in for
-//! NVIDIA's libdevice, as clang does. Names in the bitcode are put right
-//! ([`bitcode`]), and so are reductions of arrays ([`array_reductions`]). The step for a CPU device
+//! NVIDIA's libdevice, as clang does, and functions that take those pairs. Names in the bitcode are put right
+//! ([`bitcode`]), and so are reductions of arrays ([`array_reductions`]). What flang-22 does not compile
+//! as functions take complex numbers is compiled otherwise ([`complex_numbers`]). The step for a CPU device
 //! loses the GPU's processor: flang-22 gives `--offload-arch` to all of them.
 
 use std::env;
 use std::ffi::OsString;
+use std::io::{Write, stderr};
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
 
-use super::{array_reductions, bitcode, ptxas};
-use crate::compile::{FLANG_TOOLS, libdevice};
+use super::{array_reductions, bitcode, complex_numbers, ptxas};
+use crate::compile::{FLANG_TOOLS, linked_by_flang};
 use crate::exit::{FAILURE, Failure, NOT_EXECUTABLE, Outcome, SUCCESS};
 
 pub fn compile(arguments: &[OsString]) -> Outcome {
-    let (arguments, bitcode) = changed(arguments, &libdevice()?);
+    let (arguments, bitcode) = changed(arguments, &linked_by_flang()?);
     let Some(output) = bitcode else { return execute("flang", arguments) };
     let tool = real("flang")?;
-    let status = Command::new(&tool).args(&arguments).status().map_err(|error| {
+    let compiled = Command::new(&tool).args(&arguments).stderr(Stdio::piped()).output().map_err(|error| {
         Failure::new(NOT_EXECUTABLE, format!("cannot execute {}: {error}", tool.display()))
     })?;
-    if !status.success() {
-        // It has said what is wrong.
+    let messages = String::from_utf8_lossy(&compiled.stderr);
+    let status = compiled.status;
+    let others = if status.success() { None } else { complex_numbers::other_messages(&messages) };
+    let done = match &others {
+        Some(_) => complex_numbers::compile(&tool, &arguments, &output).is_ok(),
+        None => status.success(),
+    };
+    let said = if done { others.as_deref().unwrap_or(&messages) } else { &messages };
+    // Not `eprint`: the driver may have closed the pipe.
+    let _ = stderr().write_all(said.as_bytes());
+    if !done {
         return Ok(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(FAILURE));
     }
     let mut module = ptxas::read(&output)?;
-    if array_reductions::mend(&tool, &arguments, &output, &module)? {
+    if others.is_none() && array_reductions::mend(&tool, &arguments, &output, &module)? {
         module = ptxas::read(&output)?;
     }
     if bitcode::mend_names(&mut module) {
@@ -55,7 +66,7 @@ fn real(name: &str) -> Result<PathBuf, Failure> {
 }
 
 /// The arguments of the real compiler, and the file where it leaves bitcode of a GPU.
-fn changed(arguments: &[OsString], libdevice: &Path) -> (Vec<OsString>, Option<PathBuf>) {
+fn changed(arguments: &[OsString], linked: &[PathBuf]) -> (Vec<OsString>, Option<PathBuf>) {
     let after = |name: &str| arguments.iter().position(|argument| argument == name).map(|at| at + 1);
     let triple = after("-triple").and_then(|at| arguments.get(at)).and_then(|triple| triple.to_str());
     let output = after("-o").and_then(|at| arguments.get(at)).map(PathBuf::from);
@@ -71,7 +82,9 @@ fn changed(arguments: &[OsString], libdevice: &Path) -> (Vec<OsString>, Option<P
             if !arguments.iter().any(|argument| argument.as_encoded_bytes().starts_with(b"-math-runtime=")) {
                 arguments.extend(["-mmlir", "-math-runtime=precise"].map(OsString::from));
             }
-            arguments.extend(["-mlink-builtin-bitcode".into(), libdevice.into()]);
+            for file in linked {
+                arguments.extend(["-mlink-builtin-bitcode".into(), file.into()]);
+            }
         }
     } else if let Some(processor) = after("-target-cpu").and_then(|at| arguments.get_mut(at))
         && processor.to_str().is_some_and(|name| name.starts_with("sm_"))
@@ -99,7 +112,7 @@ mod tests {
 
     fn changed(line: &str) -> String {
         let arguments: Vec<_> = line.split(' ').map(OsString::from).collect();
-        let (arguments, bitcode) = super::changed(&arguments, Path::new("libdevice"));
+        let (arguments, bitcode) = super::changed(&arguments, &["libdevice".into(), "complex".into()]);
         let is_bitcode = arguments.iter().any(|word| word == "-emit-llvm-bc");
         let is_named = line.contains(" -o a.o ");
         assert_eq!(bitcode, (is_bitcode && is_named).then(|| "a.o".into()));
@@ -111,12 +124,13 @@ mod tests {
         assert_eq!(
             changed("-fc1 -triple nvptx64-nvidia-cuda -S -target-cpu sm_80 -O2 -o a.o a.f90"),
             "-fc1 -triple nvptx64-nvidia-cuda -emit-llvm-bc -target-cpu sm_80 -O2 -o a.o a.f90 -flto=full \
-             -mmlir -math-runtime=precise -mlink-builtin-bitcode libdevice"
+             -mmlir -math-runtime=precise \
+             -mlink-builtin-bitcode libdevice -mlink-builtin-bitcode complex"
         );
         assert_eq!(
             changed("-fc1 -triple nvptx64-nvidia-cuda -S -debug-info-kind=standalone a.f90"),
             "-fc1 -triple nvptx64-nvidia-cuda -emit-llvm-bc a.f90 -flto=full -O1 -mmlir -math-runtime=precise \
-             -mlink-builtin-bitcode libdevice"
+             -mlink-builtin-bitcode libdevice -mlink-builtin-bitcode complex"
         );
         let least = changed("-fc1 -triple nvptx64-nvidia-cuda -S -O0 a.f90");
         assert!(least.contains(" -O1 a.f90 "), "GPU code needs LLVM's passes: {least}");

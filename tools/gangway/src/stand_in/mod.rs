@@ -12,7 +12,9 @@
 
 mod array_reductions;
 mod bitcode;
+mod complex_numbers;
 mod flang;
+mod llvm_text;
 mod nvlink;
 mod options;
 mod packager;

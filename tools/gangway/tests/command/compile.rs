@@ -63,6 +63,7 @@ impl Installation {
         workshop.compile(&[&device[..], &words].concat());
         let archive = library.join("nvptx64-nvidia-cuda/libompdevice.a");
         std::fs::create_dir(archive.parent().unwrap()).unwrap();
+        std::fs::copy(&libdevice, library.join("nvptx64-nvidia-cuda/fortran.bc")).unwrap();
         workshop.tool("llvm-ar-22", &["rcs", archive.to_str().unwrap(), "runtime.bc"]);
         workshop.write("program.f90", FORTRAN);
         Self(workshop)
@@ -176,6 +177,18 @@ fn fortran_for_gpus_calls_functions_and_has_no_debug_information() {
     let code = std::fs::read_to_string(here.0.path("maths.ptx")).unwrap();
     assert!(code.contains(".func") && code.contains(" exp"), "{code}");
     assert!(!code.contains(".loc") && !code.contains(".section"), "{code}");
+}
+
+/// flang-22 compiles it in no other way, and what it warns of is told once.
+#[test]
+fn fortran_for_gpus_has_complex_numbers() {
+    let here = Installation::new();
+    let region = "!$omp target map(tofrom: z)\nz = sqrt(z) / z\n!$omp end target\n";
+    here.0
+        .write("roots.f90", format!("program p\ncomplex(8) :: z\nz = 1\n{region}print *, z\nend program\n"));
+    let output = here.output(&["fc", "-O1", "-fopenmp", "--offload-arch=sm_80", "-c", "roots.f90"]);
+    assert_eq!(text(&output.stderr), "");
+    assert!(output.status.success() && here.0.path("roots.o").is_file());
 }
 
 #[test]

@@ -1,0 +1,104 @@
+//! What `gangway fc` links into each unit of GPU code before it is optimised: functions of complex numbers
+//! under the names that flang-22 calls.
+//!
+//! flang does not know how a GPU's functions are handed complex numbers, and leaves them pairs. The
+//! archive has these functions with numbers apart (`device/gpu/maths/src/complex/fortran.rs`), and
+//! under C's names with what clang hands them.
+
+use std::fmt::Write;
+
+/// The file's place below `lib/gangway`.
+pub const PLACE: &str = "nvptx64-nvidia-cuda/fortran.bc";
+
+/// Functions of one complex number.
+const COMPLEX: [&str; 15] = [
+    "acos", "acosh", "asin", "asinh", "atan", "atanh", "cos", "cosh", "exp", "log", "sin", "sinh", "sqrt",
+    "tan", "tanh",
+];
+
+const REAL: [&str; 2] = ["abs", "arg"];
+
+pub fn text() -> String {
+    // Without a name of its own the module has that of its file, and so a folder of this machine.
+    let mut text = String::from(
+        "source_filename = \"fortran\"\n\
+         target datalayout = \"e-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64\"\n\
+         target triple = \"nvptx64-nvidia-cuda\"\n",
+    );
+    for (float, c_suffix, letter) in [("double", "", 'z'), ("float", "f", 'c')] {
+        let pair = format!("{{ {float}, {float} }}");
+        for name in COMPLEX {
+            wrap(
+                &mut text,
+                float,
+                &pair,
+                &format!("c{name}{c_suffix}"),
+                &format!("c{name}{c_suffix}"),
+                &[&pair],
+            );
+        }
+        for name in REAL {
+            wrap(
+                &mut text,
+                float,
+                float,
+                &format!("c{name}{c_suffix}"),
+                &format!("c{name}{c_suffix}"),
+                &[&pair],
+            );
+        }
+        let power = format!("cpow{c_suffix}");
+        wrap(&mut text, float, &pair, &power, &power, &[&pair, &pair]);
+        for (integer, kind) in [("i32", 'i'), ("i64", 'k')] {
+            let power = format!("{letter}pow{kind}");
+            wrap(&mut text, float, &pair, &format!("_FortranA{power}"), &power, &[&pair, integer]);
+        }
+    }
+    text
+}
+
+/// Writes a function that takes pairs, and calls the archive's with their numbers.
+fn wrap(text: &mut String, float: &str, result: &str, name: &str, own: &str, arguments: &[&str]) {
+    let mut body = String::new();
+    let (mut outer, mut inner, mut types) = (Vec::new(), Vec::new(), Vec::new());
+    for (place, kind) in arguments.iter().enumerate() {
+        outer.push(format!("{kind} %a{place}"));
+        if !kind.starts_with('{') {
+            inner.push(format!("{kind} %a{place}"));
+            types.push(*kind);
+            continue;
+        }
+        for part in 0..2 {
+            let _ = writeln!(body, "  %a{place}.{part} = extractvalue {kind} %a{place}, {part}");
+            inner.push(format!("{float} %a{place}.{part}"));
+            types.push(float);
+        }
+    }
+    let (outer, inner, types) = (outer.join(", "), inner.join(", "), types.join(", "));
+    let _ = write!(
+        text,
+        "\ndeclare {result} @__gangway_{own}({types})\n\n\
+         define {result} @{name}({outer}) alwaysinline {{\n{body}  \
+         %result = call {result} @__gangway_{own}({inner})\n  ret {result} %result\n}}\n"
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn pairs_are_taken_apart() {
+        let text = super::text();
+        let expected = "
+declare { float, float } @__gangway_cpowi(float, float, i32)
+
+define { float, float } @_FortranAcpowi({ float, float } %a0, i32 %a1) alwaysinline {
+  %a0.0 = extractvalue { float, float } %a0, 0
+  %a0.1 = extractvalue { float, float } %a0, 1
+  %result = call { float, float } @__gangway_cpowi(float %a0.0, float %a0.1, i32 %a1)
+  ret { float, float } %result
+}
+";
+        assert!(text.contains(expected), "{text}");
+        assert!(text.contains("define double @cabs({ double, double } %a0) alwaysinline {"), "{text}");
+    }
+}
