@@ -8,6 +8,7 @@ use crate::open;
 use crate::openacc::dimensions;
 use crate::reverse;
 use gangway_image::{GccTarget, ptx_objects};
+use gangway_openacc::queues;
 use gangway_openmp::guard::guard;
 use gangway_openmp::state::RUNTIME;
 use gangway_openmp::{libraries, message, policy};
@@ -51,6 +52,7 @@ pub unsafe extern "C" fn GOMP_offload_unregister_ver(
 ) {
     guard((), || {
         open::wait_for_all();
+        queues::settle();
         if let Some(image) = images::take(data.addr()) {
             libraries::unregister(data.addr());
             links::remove(data.addr());

@@ -145,3 +145,19 @@ fn example_conjugate_gradients() {
 fn example_bodies() {
     Program::example("nbody_acc.c").is_right(&["128", "4"]);
 }
+
+/// As with libgomp, which waits for its devices at the end.
+#[test]
+fn a_fault_that_nobody_waits_for_is_told_at_the_end() {
+    let program = Program::new("end.c");
+    for (arguments, status, errors) in
+        [(&["0"][..], 0, 0), (&["100000000"], 1, 1), (&["0", "fork"], 0, 0), (&["100000000", "fork"], 1, 1)]
+    {
+        let output = program.run(&[], &[("ACC_DEVICE_TYPE", "nvidia")], arguments);
+        let (out, error) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert_eq!(output.status.code(), Some(status), "{arguments:?}: {out}{error}");
+        assert!(out.ends_with("handler\n") && !out.contains("failed"), "{arguments:?}: {out}{error}");
+        assert_eq!(error.matches("gangway: error: ").count(), errors, "{arguments:?}: {error}");
+        assert_eq!(error.contains("CUDA_ERROR_ILLEGAL_ADDRESS"), errors > 0, "{arguments:?}: {error}");
+    }
+}

@@ -170,6 +170,20 @@ fn a_fault_names_the_variable() {
     told("inside", "3", "", &inside);
 }
 
+/// It is not the image that is too large.
+#[test]
+fn a_variable_that_the_device_has_no_memory_for_is_named() {
+    let program = build("large", "sm_80");
+    let output = run(&program, &[], &[("GANGWAY_VGPU_MEMORY", "48MiB")], true);
+    let said = text(&output);
+    assert!(!output.status.success(), "{said}");
+    for part in ["the device has no memory for code and variables", "'much_too_large' has 67108864 bytes"] {
+        assert!(said.contains(part), "`{part}` is missing: {said}");
+    }
+    let output = run(&program, &[], &[("GANGWAY_VGPU_MEMORY", "256MiB")], true);
+    assert!(output.status.success(), "{}", text(&output));
+}
+
 /// The host does not take over what is looked up on a device that is lost: the data is lost, too.
 #[test]
 fn a_region_is_not_missing_on_a_lost_device() {

@@ -9,6 +9,7 @@ use crate::failure::{done, mistake};
 use crate::thread::{self, Place};
 use gangway_openmp::guard::guard;
 use gangway_openmp::host::Host;
+use gangway_openmp::libraries;
 use gangway_runtime::Device;
 use gangway_runtime::queue::Queue;
 use std::collections::BTreeMap;
@@ -90,6 +91,20 @@ pub(crate) fn remove_all(device: &'static Device) {
         keys.iter().filter_map(|key| queues.remove(key)).collect()
     };
     for queue in removed {
+        done(queue.synchronize());
+    }
+}
+
+/// Waits for the queues of all devices: a library with device code goes, or the program ends. A
+/// failure that nobody has waited for ends the program, as libgomp's, which waits for its devices
+/// there.
+pub fn settle() {
+    if libraries::is_failing() {
+        return;
+    }
+    let all: Vec<Arc<Queue>> = queues().values().map(Arc::clone).collect();
+    // In a forked child the queues are the parent's.
+    for queue in all.iter().filter(|queue| queue.device().is_open()) {
         done(queue.synchronize());
     }
 }

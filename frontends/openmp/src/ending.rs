@@ -24,6 +24,15 @@ static ENDING: AtomicBool = AtomicBool::new(false);
 static REGISTERED: AtomicUsize = AtomicUsize::new(0);
 static WATCHED: AtomicUsize = AtomicUsize::new(0);
 
+/// The process that an error ends, and the thread that it is left to.
+static ENDS: AtomicU64 = AtomicU64::new(0);
+
+/// Whether an error is ending the process: the first one has been told, and others follow from it.
+#[must_use]
+pub fn is_failing() -> bool {
+    ENDS.load(Ordering::Acquire) >> 32 == u64::from(std::process::id())
+}
+
 /// Whether the process is ending.
 #[must_use]
 pub fn is_ending() -> bool {
@@ -38,7 +47,6 @@ pub fn is_ending() -> bool {
 /// [`GRACE`]. An error of a handler ends it at once.
 #[cold]
 pub(crate) fn claim() {
-    static ENDS: AtomicU64 = AtomicU64::new(0);
     // SAFETY: these take nothing.
     let [process, thread] = unsafe { [libc::getpid(), libc::gettid()] }.map(|id| u64::from(id as u32));
     let own = process << 32 | thread;

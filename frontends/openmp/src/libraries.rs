@@ -1,6 +1,6 @@
 //! Libraries with device code come and go.
 
-pub use crate::ending::is_ending;
+pub use crate::ending::{is_ending, is_failing};
 use crate::host::Offload;
 use crate::message::print_line;
 use crate::state::RUNTIME;

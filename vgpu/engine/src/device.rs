@@ -116,7 +116,13 @@ impl Device {
         };
         let mut request = Request::new(self.number, piece.size, kind).align(piece.align);
         request.name = piece.name.as_deref();
-        self.hold(&request).map_err(|error| LoadError::OutOfMemory(error.to_string()))
+        self.hold(&request).map_err(|error| {
+            let size = piece.size;
+            LoadError::OutOfMemory(match &piece.name {
+                Some(name) => format!("variable '{name}' has {size} bytes: {error}"),
+                None => format!("its smaller variables have {size} bytes: {error}"),
+            })
+        })
     }
 
     /// Memory that a worker divides by itself.

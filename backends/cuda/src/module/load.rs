@@ -28,10 +28,10 @@ impl Log {
 
     /// The error for what the driver has answered.
     fn error(&self, context: &Context, code: Code, operation: &'static str, bytes: usize) -> Error {
+        let log = self.text.split(|&byte| byte == 0).next().unwrap_or_default();
+        let log = String::from_utf8_lossy(log);
         match code {
             code if failure::is_image_refused(code) => {
-                let log = self.text.split(|&byte| byte == 0).next().unwrap_or_default();
-                let log = String::from_utf8_lossy(log);
                 let words = context.driver.describe(code);
                 let reason = match log.trim() {
                     "" => format!("the driver refuses it: {words}"),
@@ -39,7 +39,17 @@ impl Log {
                 };
                 Error::InvalidImage { reason }
             }
-            failure::OUT_OF_MEMORY => Error::OutOfMemory { requested: bytes },
+            // What the image's variables need the driver does not tell, unless in its log.
+            failure::OUT_OF_MEMORY => {
+                let mut message = format!(
+                    "the device has no memory for code and variables of the image, which has {bytes} bytes itself"
+                );
+                if !log.trim().is_empty() {
+                    message += "\n    ";
+                    message += &log.trim().replace('\n', "\n    ");
+                }
+                Error::Device { code: code.into(), message }
+            }
             code => context.failure(code, operation),
         }
     }
