@@ -160,19 +160,24 @@ fn finishes_while_threads_still_record() {
     let directory = tempfile::tempdir().unwrap();
     let Some(_) = as_child("finishes_while_threads_still_record", &[], directory.path()) else {
         gangway_trace::configure(None, Report::Json(Some(scratch().join("report.json"))));
+        let (recorded, has_recorded) = std::sync::mpsc::channel();
         for _ in 0..2 {
-            std::thread::spawn(|| {
+            let recorded = recorded.clone();
+            std::thread::spawn(move || {
+                gangway_trace::record(&span(Kind::Kernel, "k"));
+                recorded.send(()).unwrap();
                 loop {
                     gangway_trace::record(&span(Kind::Kernel, "k"));
                 }
             });
         }
-        std::thread::sleep(std::time::Duration::from_millis(20));
+        // However late the threads begin: they go on until the process ends.
+        has_recorded.iter().take(2).for_each(drop);
         gangway_trace::finish();
         return;
     };
     let report = read(&directory.path().join("report.json"));
-    assert!(report["kernels"][0]["count"].as_u64().unwrap() > 0);
+    assert!(report["kernels"][0]["count"].as_u64().unwrap() >= 2);
 }
 
 #[test]
