@@ -25,7 +25,8 @@ summary=() failures=()
 failing() {
   awk '
     /^test .*FAILED/ { print; found = 1 }
-    /panicked at|^found: |ERROR: |SUMMARY: / && ++reasons <= 4 { print }
+    follows { print; follows = 0 }
+    /panicked at|^found: |ERROR: |SUMMARY: / && ++reasons <= 4 { print; follows = /panicked at/ }
     { last = $0 }
     END { if (!found) print last }' "$1" | cut -c1-300 | head -n 12
 }

@@ -113,6 +113,13 @@ impl MapKind {
         .with(Self::POINTER)
         .with(Self::RETURN_ADDRESS);
 
+    /// Meanings that a value for the kernel may have besides.
+    const MORE_THAN_A_VALUE: Self = Self::SPECIAL
+        .with(Self::STRUCTURE)
+        .with(Self::POINTER)
+        .with(Self::RETURN_ADDRESS)
+        .with(Self::UNKNOWN);
+
     /// No meaning, see [`unknown`](Self::unknown).
     const UNKNOWN: Self = Self(1 << 47);
 
@@ -192,6 +199,13 @@ impl MapKind {
     #[inline]
     pub(crate) const fn is_usual(self) -> bool {
         !self.has(Self::UNUSUAL) && self.0 >> Self::PARENT_SHIFT == 0
+    }
+
+    /// Whether an item is a value for the kernel, about which nothing is to be done when a construct
+    /// begins.
+    #[inline]
+    pub(crate) const fn is_plain_value(self) -> bool {
+        self.has(Self::LITERAL.with(Self::PRIVATE)) && !self.has(Self::MORE_THAN_A_VALUE)
     }
 
     /// Whether an item says nothing but that a pointer is to be attached.

@@ -42,7 +42,7 @@ impl Work {
         for index in 0..self.attachments.len() {
             let request = self.attachments[index];
             let always = auto_as_always || request.kind.has(MapKind::ALWAYS | MapKind::COUNTED);
-            if !always && !disturbed && self.filling.is_empty() {
+            if !always && !disturbed && self.filling.is_empty() && !self.batch.is_deferred() {
                 continue;
             }
             // Of a pointer that is not there nothing is to be done, unless the item says so. Most
@@ -56,6 +56,8 @@ impl Work {
             {
                 continue;
             }
+            // It may be about what has been deferred.
+            self.make_deferred();
             let new = |host| self.filling.iter().any(|filling| filling.entry.has(host));
             let wanted = always || new(request.pointee) || new(request.pointer);
             if !wanted && !disturbed {

@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::events;
 use crate::items::{Item, Items};
 use crate::map_kind::MapKind;
-use crate::present;
+use crate::present::{self, DeferredRef, MadeWhen, PresentTable};
 
 /// The items that wait.
 #[derive(Default)]
@@ -24,6 +24,44 @@ pub(super) struct Batch {
     version: usize,
     /// What of the block was in use before them.
     used: usize,
+    /// Their entries are there for others, and have not been made.
+    deferred: Option<DeferredRef<'static>>,
+    /// What the next ones can be deferred with, and the table that it belongs to.
+    spare: Option<(&'static PresentTable, DeferredRef<'static>)>,
+}
+
+impl Drop for Batch {
+    fn drop(&mut self) {
+        self.give_spare_back();
+    }
+}
+
+impl Batch {
+    /// Whether the items' entries have not been made.
+    #[inline]
+    pub(super) fn is_deferred(&self) -> bool {
+        self.deferred.is_some()
+    }
+
+    /// The version of the table at which the items that wait were absent; `None` if none wait.
+    pub(super) fn version_of_waiting(&self) -> Option<usize> {
+        (!self.entries.is_empty()).then_some(self.version)
+    }
+
+    fn give_spare_back(&mut self) {
+        if let Some((table, spare)) = self.spare.take() {
+            table.give_back_deferred(spare);
+        }
+    }
+
+    /// What entries of a table can be deferred with.
+    fn spare_of(&mut self, table: &'static PresentTable) -> Option<DeferredRef<'static>> {
+        if self.spare.is_none_or(|(of, _)| !std::ptr::eq(of, table)) {
+            self.give_spare_back();
+            self.spare = table.take_deferred().map(|deferred| (table, deferred));
+        }
+        self.spare.map(|(_, deferred)| deferred)
+    }
 }
 
 impl Work {
@@ -61,6 +99,8 @@ impl Work {
             if item.kind.only_attaches() {
                 self.attachments.push(AttachRequest::of(&item));
                 self.held.push(Held::NOTHING);
+            } else if item.kind.is_plain_value() {
+                self.held.push(Held::NOTHING);
             } else {
                 let unless = MapKind::PRESENT | MapKind::IF_PRESENT;
                 let usual = item.kind.is_usual() && !item.kind.has(unless);
@@ -86,7 +126,111 @@ impl Work {
     /// Makes those present that wait.
     #[inline]
     pub(super) fn enter_batch(&mut self) -> Result<()> {
-        if self.batch.entries.is_empty() { Ok(()) } else { self.make_batch_present() }
+        if self.batch.entries.is_empty() || self.batch.is_deferred() {
+            Ok(())
+        } else {
+            self.make_batch_present()
+        }
+    }
+
+    /// The same behind the last item. What a region alone has, which is most of what waits, is
+    /// only made if somebody else asks for it.
+    #[inline]
+    pub(super) fn enter_last_batch(&mut self) -> Result<()> {
+        if self.batch.entries.is_empty() || self.defer_batch() { Ok(()) } else { self.make_batch_present() }
+    }
+
+    /// False: the entries have to be made.
+    #[inline(never)]
+    fn defer_batch(&mut self) -> bool {
+        let Some(stream) = self.stream.filter(|_| self.opened.capabilities.events) else { return false };
+        // What else the region fills has a point in its stream, which these would have to share.
+        // Captures are looked up before the region publishes anything. And whoever comes to these
+        // waits for the kernel, so this must not be a function that the kernel waits for.
+        let suits = self.is_region
+            && self.filling.is_empty()
+            && !self.seen.has_all(MapKind::LAMBDA_CAPTURE)
+            && !self.opened.host_calls.is_connected()
+            && !events::observed();
+        let Some(block) = self.own_block().filter(|_| suits) else { return false };
+        let table = &self.device.table;
+        let Some(deferred) = self.batch.spare_of(table) else { return false };
+        let Batch { entries, version, .. } = &mut self.batch;
+        if !table.defer_together(entries, block, *version, deferred, stream) {
+            return false;
+        }
+        self.insertions += 1;
+        for (new, &(argument, _), _) in self.batch.entries.iter() {
+            self.held[argument].counted = Some(new.counter);
+        }
+        self.batch.deferred = Some(deferred);
+        true
+    }
+
+    /// The construct has issued its copies. Where entries were deferred, and have been made
+    /// meanwhile, it has to publish them.
+    #[inline]
+    pub(super) fn publish_deferred(&mut self) {
+        if self.batch.deferred.is_some_and(|deferred| !deferred.publish()) {
+            self.take_made();
+        }
+    }
+
+    /// The region gives up its references to what it has deferred. False: it has deferred
+    /// nothing, or what it has deferred has been made meanwhile and is given up as other entries are.
+    #[inline]
+    pub(super) fn release_deferred(&mut self) -> bool {
+        let Some(deferred) = self.batch.deferred else { return false };
+        // Observers are told of each entry.
+        if events::observed() {
+            self.make_deferred();
+            return false;
+        }
+        let released = deferred.release();
+        if !released {
+            self.take_made();
+        }
+        released
+    }
+
+    /// The region's operations are done. What it has deferred is not there any more, or, if it
+    /// has been made meanwhile, to be unmapped as other entries are.
+    #[inline]
+    pub(super) fn close_deferred(&mut self) {
+        let Some(deferred) = self.batch.deferred else { return };
+        if deferred.close() {
+            self.keep_parts(self.batch.entries.len());
+            self.batch.entries.clear();
+            self.batch.deferred = None;
+        } else {
+            self.make_deferred();
+        }
+    }
+
+    /// Makes what has been deferred, for what is not usual.
+    #[cold]
+    pub(super) fn make_deferred(&mut self) {
+        if let Some(deferred) = self.batch.deferred {
+            self.device.table.make_deferred(deferred);
+            self.take_made();
+        }
+    }
+
+    /// Goes on with entries that have been deferred and then made as if they had been made at once.
+    #[cold]
+    fn take_made(&mut self) {
+        let mut batch = std::mem::take(&mut self.batch);
+        let Some(deferred) = batch.deferred.take() else { return };
+        let made = deferred.take_made(&mut batch.entries);
+        self.hold_batch(&batch);
+        if let MadeWhen::Live(own) | MadeWhen::Released(own) = made {
+            self.have_filled(own);
+        }
+        if let MadeWhen::Released(_) = made {
+            self.unmapping.extend(batch.entries.iter().filter_map(|(_, _, entry)| entry));
+        }
+        batch.entries.clear();
+        self.batch = batch;
     }
 
     #[inline(never)]
@@ -97,6 +241,10 @@ impl Work {
             None => false,
         };
         let result = if made {
+            self.insertions += 1;
+            let region_of = if self.is_region { crate::sync::this_thread() } else { 0 };
+            let entries = batch.entries.iter().filter_map(|(_, _, entry)| entry);
+            entries.for_each(|entry| entry.set_region_of(region_of));
             self.hold_batch(&batch);
             Ok(())
         } else {
@@ -109,12 +257,9 @@ impl Work {
     }
 
     fn hold_batch(&mut self, batch: &Batch) {
-        self.insertions += 1;
-        let region_of = if self.is_region { crate::sync::this_thread() } else { 0 };
         self.filling.reserve(batch.entries.len());
         for (new, &(argument, kind), entry) in batch.entries.iter() {
             let Some(entry) = entry else { continue };
-            entry.set_region_of(region_of);
             let held = &mut self.held[argument];
             (held.entry, held.counted) = (Some(entry), Some(new.counter));
             self.filling.push(Filling { entry, whole: kind.has(MapKind::TO) });

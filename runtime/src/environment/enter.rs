@@ -89,6 +89,11 @@ impl Work {
                 self.held.push(Held::NOTHING);
                 continue;
             }
+            if item.kind.is_plain_value() && !items.has_mapper(index) {
+                self.plan_pack_from(items, index, &item);
+                self.held.push(Held::NOTHING);
+                continue;
+            }
             let usual = item.kind.is_usual() && item.size != 0 && !items.has_mapper(index);
             let known = usual.then(|| self.recent.known(&self.device.table, item.begin, item.size).0);
             if let Some(Some(entry)) = known {
@@ -104,7 +109,7 @@ impl Work {
                         next = index + waiting;
                         continue;
                     }
-                    if self.hold_new(&item)? {
+                    if self.hold_beside_batch(&item)? || self.hold_new(&item)? {
                         continue;
                     }
                 }
@@ -124,7 +129,7 @@ impl Work {
             }
             self.held.push(held);
         }
-        self.enter_batch()?;
+        self.enter_last_batch()?;
         self.give_up_structures();
         self.attach_all()
     }
@@ -147,6 +152,16 @@ impl Work {
         // If this fails, the reference is given up with the others.
         self.wait_until_ready(entry)?;
         Ok(true)
+    }
+
+    /// The same while items wait, for an item that is present by itself: they need not become so
+    /// before.
+    fn hold_beside_batch(&mut self, item: &Item) -> Result<bool> {
+        let Some(waiting) = self.batch.version_of_waiting() else { return Ok(false) };
+        match self.recent.lookup_at(&self.device.table, item.begin, item.size) {
+            (Relation::Contained(entry), version) if version == waiting => self.hold_known(item, entry),
+            _ => Ok(false),
+        }
     }
 
     /// The same for an item of which nothing is present, and which is no structure: an entry is
@@ -525,7 +540,9 @@ impl Work {
     fn publish_new(&mut self) -> Result<()> {
         if self.filling.is_empty() {
             self.send_pack()?;
-        } else {
+            self.publish_deferred();
+        }
+        if !self.filling.is_empty() {
             self.write_left()?;
             self.send_pack()?;
             self.settle_copies()?;

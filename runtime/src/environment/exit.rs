@@ -87,6 +87,7 @@ impl Work {
         self.exit.begin();
         let mut result = Ok(());
         let mut declined = false;
+        let deferred = self.release_deferred();
         for index in (0..items.len()).rev() {
             let kind = items.kind(index);
             let mut counts = kind.counts();
@@ -97,6 +98,11 @@ impl Work {
                 counts = self.held[index].counted.is_some();
             }
             let item = items.item(index);
+            // What has been deferred is counted, too, and has no entry.
+            if deferred && self.held[index].entry.is_none() && self.held[index].counted.is_some() {
+                self.fetch_deferred(&item, self.held[index].device);
+                continue;
+            }
             let done = match (items.has_mapper(index), self.held[index].entry) {
                 (true, _) => self.exit_components(index),
                 (false, Some(entry)) => self

@@ -106,6 +106,12 @@ impl Work {
         }
     }
 
+    /// What the construct has filled has been published for it, with that point.
+    pub(super) fn have_filled(&mut self, own: ReadyRef<'static>) {
+        self.order.own = Some(own);
+        self.note_filled();
+    }
+
     /// The point of what the construct has created.
     #[inline]
     pub(super) fn own_point(&self) -> Option<ReadyRef<'static>> {

@@ -21,6 +21,7 @@
 use super::cells::{ALIGNMENT, Cells};
 use super::private::room_for;
 use super::work::Work;
+use crate::constants;
 use crate::device::Opened;
 use crate::error::{ErrorKind, Result};
 use crate::events::{self, Step};
@@ -451,6 +452,22 @@ impl Work {
         true
     }
 
+    /// Does what giving an item up comes to that the construct alone has, and whose entry has not
+    /// been made.
+    #[inline]
+    pub(super) fn fetch_deferred(&mut self, item: &Item, device: DevicePtr) {
+        if item.kind.has(MapKind::FROM) && !constants::has(item.begin, item.size) {
+            let offset = device.0 - self.pack.base;
+            self.pack.wanted.push(Wanted { host: item.begin, offset, size: item.size });
+        }
+    }
+
+    /// The construct has parts of the block for itself that were to be so many entries'.
+    #[inline]
+    pub(super) fn keep_parts(&mut self, parts: usize) {
+        self.pack.uses += parts;
+    }
+
     /// The host ranges that are fetched with the block.
     pub(super) fn fetched_parts(&self) -> impl Iterator<Item = (usize, usize)> {
         self.pack.wanted.iter().map(|part| (part.host, part.host + part.size))
@@ -511,6 +528,7 @@ impl Work {
         }
         pack.image.end();
         pack.landing.end();
+        self.close_deferred();
         if events::observed() || self.opened.capabilities.mapping_notices {
             return PartsTaken::default();
         }

@@ -495,6 +495,7 @@ impl Work {
     /// Undoes `enter` after a failure, so that nothing stays mapped that the
     /// program did not get. Nothing is copied back: the kernel has not run.
     pub(crate) fn abandon(&mut self) {
+        self.make_deferred();
         self.publish_quietly();
         self.attachments.clear();
         // Nobody is told of a failure here: another one led to this.

@@ -128,6 +128,12 @@ impl Connection {
         self.get().is_some_and(|service| service.workers.is_some())
     }
 
+    /// Whether kernels of the device may call the host.
+    #[inline]
+    pub(crate) fn is_connected(&self) -> bool {
+        self.get().is_some()
+    }
+
     /// Connects an image that has been loaded, if its kernels call the host.
     ///
     /// # Errors

@@ -60,8 +60,21 @@ impl<'t, U> Batch<'t, U> {
         self.parts.iter().map(|part| (&part.new, &part.user, part.entry))
     }
 
+    /// In the order of their addresses: what has been added, and its storage.
+    pub(super) fn sorted(&self) -> impl Iterator<Item = (&NewEntry, DevicePtr)> {
+        let parts = self.order.iter().map(|&(_, place)| &self.parts[place]);
+        parts.map(|part| (&part.new, part.storage))
+    }
+
+    /// The entries that have been made, in the order of their addresses.
+    pub(super) fn set_entries(&mut self, entries: impl Iterator<Item = EntryRef<'t>>) {
+        for (&(_, place), entry) in self.order.iter().zip(entries) {
+            self.parts[place].entry = Some(entry);
+        }
+    }
+
     /// Brings the parts into the order of their addresses. False: two of them overlap.
-    fn sort(&mut self) -> bool {
+    pub(super) fn sort(&mut self) -> bool {
         let places = self.parts.iter().enumerate();
         self.order.clear();
         self.order.extend(places.map(|(place, part)| (part.new.host_begin, place)));
@@ -92,16 +105,10 @@ impl PresentTable {
             return false;
         }
         let mut writer = lock(&self.writer);
-        let version = self.version.load(Ordering::Relaxed);
-        if version != absent {
-            let free = |part: &Part<'_, U>| {
-                self.search_locked(part.new.host_begin, part.new.size) == Relation::Absent
-            };
-            if !batch.parts.iter().all(free) {
-                return false;
-            }
+        if !self.are_absent(&mut writer, batch, absent) {
+            return false;
         }
-        let since = version.wrapping_add(2);
+        let since = self.version.load(Ordering::Relaxed).wrapping_add(2);
         let entries = writer.take_entries(batch.parts.len());
         for (part, entry) in batch.parts.iter_mut().zip(entries) {
             let storage = PartOfBlock { block, storage: part.storage, padding: 0 };
@@ -111,6 +118,14 @@ impl PresentTable {
         }
         self.edit(|table| table.place_together(&mut writer, batch));
         true
+    }
+
+    /// Whether nothing of a batch is mapped, if that was so at that version.
+    pub(super) fn are_absent<U>(&self, writer: &mut Writer, batch: &Batch<'_, U>, absent: usize) -> bool {
+        let mut is_free = |part: &Part<'_, U>| {
+            self.search_locked(writer, part.new.host_begin, part.new.size) == Relation::Absent
+        };
+        self.version.load(Ordering::Relaxed) == absent || batch.parts.iter().all(&mut is_free)
     }
 
     /// Puts entries into the index whose ranges are sorted.

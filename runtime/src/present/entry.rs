@@ -197,6 +197,11 @@ impl<'t> EntryRef<'t> {
         Self { entry, generation: entry.snapshot().generation }
     }
 
+    /// A handle for one of the entry's lives.
+    pub(super) fn of_life(entry: &'t Entry, generation: u32) -> Self {
+        Self { entry, generation }
+    }
+
     pub(super) fn entry(self) -> &'t Entry {
         self.entry
     }

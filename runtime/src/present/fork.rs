@@ -41,7 +41,8 @@ impl PresentTable {
     /// are read, then the writers', as whoever has that may want an entry's.
     pub(crate) fn lock_all(&self) -> TableLocks<'_> {
         let reverse = self.reverse.lock_all();
-        let writer = lock(&self.writer);
+        let mut writer = lock(&self.writer);
+        self.make_all(&mut writer);
         let entries = self.entries_ever(&writer).map(Locked::of).collect();
         let (points, blocks) = (self.points.hold(), self.blocks.hold());
         TableLocks { writer, entries, _points: points, _blocks: blocks, _reverse: reverse }

@@ -10,6 +10,7 @@
 //! directories are recycled or kept until the table is dropped, so whatever
 //! pointer a torn read follows leads to memory of the right type.
 
+use super::deferred::Deferred;
 use super::entry::{Entry, EntryRef};
 use super::leaves::{Directory, LEAF, Leaf, Torn};
 use super::table::PresentTable;
@@ -35,6 +36,20 @@ pub enum Relation<'t> {
     Absent,
 }
 
+/// What a search does not answer.
+enum Missed<'t> {
+    /// It ran into a writer.
+    Torn,
+    /// The range has to do with entries that are to be made first.
+    Deferred(&'t Deferred),
+}
+
+impl From<Torn> for Missed<'_> {
+    fn from(Torn: Torn) -> Self {
+        Self::Torn
+    }
+}
+
 /// Position of a range: leaf number and place in the leaf.
 #[derive(Clone, Copy)]
 pub(super) struct Position {
@@ -57,18 +72,22 @@ impl PresentTable {
     pub(crate) fn lookup_at(&self, host: usize, size: usize) -> (Relation<'_>, usize) {
         for _ in 0..OPTIMISTIC_TRIES {
             let before = self.version.load(Ordering::Acquire);
-            if before & 1 == 0
-                && let Ok(relation) = self.search(host, size)
-            {
-                fence(Ordering::Acquire);
-                if self.version.load(Ordering::Relaxed) == before {
-                    return (relation, before);
+            if before & 1 == 0 {
+                match self.search(host, size) {
+                    Ok(relation) => {
+                        fence(Ordering::Acquire);
+                        if self.version.load(Ordering::Relaxed) == before {
+                            return (relation, before);
+                        }
+                    }
+                    Err(Missed::Deferred(_)) => break,
+                    Err(Missed::Torn) => {}
                 }
             }
             spin_hint();
         }
-        let _writer = lock(&self.writer);
-        (self.search_locked(host, size), self.version.load(Ordering::Relaxed))
+        let mut writer = lock(&self.writer);
+        (self.search_locked(&mut writer, host, size), self.version.load(Ordering::Relaxed))
     }
 
     /// The gap that an address lies in, from the end of what is mapped before it to what is
@@ -80,6 +99,7 @@ impl PresentTable {
             if before & 1 == 0
                 && let Ok(gap) = self.search_gap(host)
             {
+                let gap = gap.and_then(|gap| self.gap_between_deferred(host, gap));
                 fence(Ordering::Acquire);
                 if self.version.load(Ordering::Relaxed) == before {
                     return gap.map(|gap| (gap, before));
@@ -122,13 +142,23 @@ impl PresentTable {
         self.version.load(Ordering::Acquire)
     }
 
-    pub(super) fn search_locked(&self, host: usize, size: usize) -> Relation<'_> {
-        self.search(host, size).unwrap_or(Relation::Absent)
+    /// With the lock: what a search answers, when entries that have been deferred are made.
+    pub(super) fn search_locked(&self, writer: &mut Writer, host: usize, size: usize) -> Relation<'_> {
+        loop {
+            match self.search(host, size) {
+                Ok(relation) => return relation,
+                Err(Missed::Deferred(deferred)) => self.make(writer, deferred),
+                Err(Missed::Torn) => return Relation::Absent,
+            }
+        }
     }
 
     /// The search proper: consistent under the lock, otherwise to be validated.
     #[inline(always)]
-    fn search(&self, host: usize, size: usize) -> Result<Relation<'_>, Torn> {
+    fn search(&self, host: usize, size: usize) -> Result<Relation<'_>, Missed<'_>> {
+        if let Some(deferred) = self.deferred_at(host, size) {
+            return Err(Missed::Deferred(deferred));
+        }
         let Some(directory) = self.directory() else { return Ok(Relation::Absent) };
         let leaves = directory.len.load(Ordering::Relaxed).min(directory.leaves.len());
         // The last leaf whose first range starts at or before `host`.
@@ -141,7 +171,7 @@ impl PresentTable {
             let len = leaf.len.load(Ordering::Relaxed).min(LEAF);
             let after = leaf.begins[..len].partition_point(|begin| begin.load(Ordering::Relaxed) <= host);
             if after == 0 {
-                return Err(Torn);
+                return Err(Missed::Torn);
             }
             let end = leaf.ends[after - 1].load(Ordering::Relaxed);
             if host < end {

@@ -11,6 +11,7 @@
 //! is not ordered after its creation or before its release.
 
 mod batches;
+mod deferred;
 
 use super::table::plain;
 use super::{Counter, EntryRef, Phase, Point, PresentTable, ReadyRef, Recent, Relation, Release};

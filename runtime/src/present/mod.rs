@@ -14,7 +14,8 @@
 //!   the wrong generation, not at freed memory.
 //! * [`ready`] is the point in a stream from which on the contents of new entries are
 //!   valid. It retires when the construct that made them is done.
-//! * [`batch`] has entries that come and go together.
+//! * [`batch`] has entries that come and go together, and [`deferred`] those that nobody but the
+//!   region that maps them asks for, and that are never made.
 //! * [`block`] is device memory that several small entries share.
 //! * [`attachment`] has the pointers in an entry that have been made to point to others, and
 //!   [`pointee`] those of them that point to what has gone.
@@ -29,6 +30,7 @@
 mod attachment;
 mod batch;
 mod block;
+mod deferred;
 mod entry;
 #[cfg(not(loom))]
 mod fork;
@@ -49,6 +51,7 @@ mod writer;
 pub use attachment::{Attached, Attachment};
 pub(crate) use batch::Batch;
 pub use block::BlockRef;
+pub(crate) use deferred::{DeferredRef, MadeWhen};
 pub use entry::{Entry, EntryRef, NewEntry, PartOfBlock};
 #[cfg(not(loom))]
 pub(crate) use fork::TableLocks;

@@ -3,6 +3,7 @@
 //! What a change needs besides the [`index`](super::index) is in [`writer`](super::writer).
 
 use super::block::{Block, BlockRef};
+use super::deferred::Deferrers;
 use super::entry::{EntryRef, NewEntry, PartOfBlock};
 use super::index::Relation;
 use super::leaves::Directory;
@@ -25,6 +26,7 @@ pub struct PresentTable {
     pub(super) version: AtomicUsize,
     pub(super) directory: AtomicPtr<Directory>,
     pub(super) writer: Mutex<Writer>,
+    pub(super) deferrers: Deferrers,
     pub(super) points: Stock<Ready>,
     pub(super) blocks: Stock<Block>,
     pub(super) reverse: Reverse,
@@ -89,6 +91,7 @@ impl PresentTable {
             version: AtomicUsize::new(0),
             directory: AtomicPtr::new(std::ptr::null_mut()),
             writer: Mutex::new(Writer::default()),
+            deferrers: Deferrers::default(),
             points: Stock::default(),
             blocks: Stock::default(),
             reverse: Reverse::default(),
@@ -128,7 +131,7 @@ impl PresentTable {
         let mut writer = lock(&self.writer);
         let version = self.version.load(Ordering::Relaxed);
         if absent != Some(version) {
-            match self.search_locked(new.host_begin, new.size) {
+            match self.search_locked(&mut writer, new.host_begin, new.size) {
                 Relation::Absent => {}
                 taken => return Err(taken),
             }
@@ -246,7 +249,7 @@ impl PresentTable {
     /// There is none there; see [`NotAssociated`].
     pub fn disassociate(&self, host: usize) -> Result<Removed<'_>, NotAssociated> {
         let mut writer = lock(&self.writer);
-        let Relation::Contained(entry) = self.search_locked(host, 1) else {
+        let Relation::Contained(entry) = self.search_locked(&mut writer, host, 1) else {
             return Err(NotAssociated::Absent);
         };
         if entry.host_begin() != host {
@@ -268,7 +271,8 @@ impl PresentTable {
     /// Number of entries.
     #[must_use]
     pub fn len(&self) -> usize {
-        let _writer = lock(&self.writer);
+        let mut writer = lock(&self.writer);
+        self.make_all(&mut writer);
         self.locked_leaves().map(|leaf| leaf.len.load(Ordering::Relaxed)).sum()
     }
 
@@ -281,11 +285,13 @@ impl PresentTable {
     /// All entries in address order, as they are at one moment.
     #[must_use]
     pub fn entries(&self) -> Vec<EntryRef<'_>> {
-        let _writer = lock(&self.writer);
+        let mut writer = lock(&self.writer);
+        self.make_all(&mut writer);
         self.locked_entries()
     }
 
-    /// As [`entries`](Self::entries), for who has the lock.
+    /// As [`entries`](Self::entries), for who has the lock. Those that are deferred are not among
+    /// them.
     pub(super) fn locked_entries(&self) -> Vec<EntryRef<'_>> {
         let mut all = Vec::new();
         for leaf in self.locked_leaves() {

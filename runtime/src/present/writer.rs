@@ -1,5 +1,6 @@
 //! What the changes of a present table work with: leaves and entries, in use or not.
 
+use super::deferred::Deferred;
 use super::entry::Entry;
 use super::leaves::{Directory, Leaf};
 use std::collections::VecDeque;
@@ -17,6 +18,9 @@ pub(super) struct Writer {
     all_leaves: Vec<Box<Leaf>>,
     #[allow(clippy::vec_box)]
     pub(super) all_directories: Vec<Box<Directory>>,
+    #[allow(clippy::vec_box)]
+    pub(super) all_deferred: Vec<Box<Deferred>>,
+    pub(super) free_deferred: Vec<NonNull<Deferred>>,
     pub(super) all_entries: Vec<Box<[Entry]>>,
     pub(super) free_leaves: Vec<NonNull<Leaf>>,
     /// First in, first out: the longer an entry rests, the surer a late reader's
