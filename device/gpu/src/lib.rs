@@ -27,6 +27,7 @@ pub mod debug;
 pub mod device;
 pub mod dispatch;
 pub mod environment;
+pub mod error;
 pub mod grid;
 pub mod icv;
 pub mod kernel;

@@ -290,7 +290,7 @@ pub extern "C" fn __kmpc_task_reduction_init(_: i32, _: i32, data: *mut c_void) 
     data
 }
 
-/// The variable to which a task adds: the original.
+/// The variable to which a task adds: the original, or the thread's copy that the compiler passes.
 #[unsafe(no_mangle)]
 pub extern "C" fn __kmpc_task_reduction_get_th_data(
     _: i32,
@@ -299,3 +299,32 @@ pub extern "C" fn __kmpc_task_reduction_get_th_data(
 ) -> *mut c_void {
     item
 }
+
+/// `reduction(task, …)`: a thread's tasks are run by that thread, so they add to its own copy, which the
+/// clause itself combines.
+#[unsafe(no_mangle)]
+pub extern "C" fn __kmpc_taskred_modifier_init(
+    _: *const Location,
+    _: i32,
+    _is_worksharing: i32,
+    _: i32,
+    data: *mut c_void,
+) -> *mut c_void {
+    data
+}
+
+/// The same for older compilers.
+#[unsafe(no_mangle)]
+pub extern "C" fn __kmpc_task_reduction_modifier_init(
+    _: *const Location,
+    _: i32,
+    _is_worksharing: i32,
+    _: i32,
+    data: *mut c_void,
+) -> *mut c_void {
+    data
+}
+
+/// The end of the region or loop with the clause: nothing is left to combine.
+#[unsafe(no_mangle)]
+pub extern "C" fn __kmpc_task_reduction_modifier_fini(_: *const Location, _: i32, _is_worksharing: i32) {}

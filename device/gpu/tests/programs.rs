@@ -119,7 +119,7 @@ macro_rules! programs {
                 .collect();
             found.sort();
             let mut listed: Vec<String> = [$(stringify!($name)),*].map(str::to_owned).into();
-            listed.extend(["saxpy", "checked", "copyprivate_too_large", "formats", "lines", "output", "fortran_kinds", "fortran_output", "fortran_unsupported"].map(str::to_owned));
+            listed.extend(["saxpy", "checked", "copyprivate_too_large", "error_directive", "formats", "lines", "output", "fortran_kinds", "fortran_output", "fortran_unsupported"].map(str::to_owned));
             listed.sort();
             assert_eq!(found, listed);
         }
@@ -271,6 +271,25 @@ fn copyprivate_names_what_is_too_large() {
     let expected = "gangway: variable 2 of the 2 of a copyprivate clause is too large: at most 65528 bytes can \
                     be handed over; make it shared\n";
     assert_eq!(text, expected);
+}
+
+#[test]
+fn the_error_directive_names_its_place() {
+    for level in ["-O0", "-O2"] {
+        let program = compile("error_directive", level, &[]);
+        let file = sources().join("error_directive.c");
+        let file = file.display();
+        let warnings = format!(
+            "gangway: warning: {file}:10:1: the first\n\
+             gangway: warning: {file}:12:1: error directive without a message\n"
+        );
+        let output = succeed(&mut on_the_gpu(&program));
+        assert_eq!(String::from_utf8_lossy(&output.stdout), format!("{warnings}passed\n"));
+        let output = on_the_gpu(&program).arg("fatal").output().expect("the program starts");
+        assert!(!output.status.success());
+        let fatal = format!("gangway: error: {file}:14:1: the last\n");
+        assert_eq!(String::from_utf8_lossy(&output.stdout), warnings + &fatal);
+    }
 }
 
 /// How a run of `fortran_output` ends and what it writes: all lines, those of the loop's threads sorted.
