@@ -182,7 +182,7 @@ impl Stream {
         if !arguments.is_empty() {
             self.has_tables.store(true, Ordering::Relaxed);
         }
-        scratch.tables.write(context, arguments)
+        scratch.tables.write(context, self.handle, arguments)
     }
 
     /// Waits until everything in it is done.
