@@ -92,10 +92,13 @@ pub unsafe extern "C" fn __kmpc_parallel_51(
 unsafe fn spmd(place: Place, size: u32, request: Request) {
     let thread = target::thread_id();
     let controls = icv::save();
-    // Each thread gives a variable of the team's its first value. No thread of the region may change
-    // it before all have done so. A kernel that LLVM has made SPMD has a barrier there already, and one
-    // thread alone may have asked for the variable.
-    if share::has_variables_of_team() && kernel::is_for_all_threads() {
+    // The threads' copies of variables outside become one variable. No thread of the region may change it
+    // before the first one has given it its value. A kernel that LLVM has made SPMD has a barrier there
+    // already, and one thread alone may have asked for the variable.
+    let joined = share::has_variables_of_team() && kernel::is_for_all_threads();
+    if joined {
+        // SAFETY: as the caller says.
+        unsafe { share::join(request.arguments, request.count) };
         target::barrier_aligned();
     }
     synchronize::prepare(size);
@@ -108,6 +111,10 @@ unsafe fn spmd(place: Place, size: u32, request: Request) {
     }
     icv::restore(controls);
     target::barrier_aligned();
+    if joined {
+        // SAFETY: as the caller says.
+        unsafe { share::part_again(request.arguments, request.count) };
+    }
 }
 
 /// The encountering thread runs the region alone.

@@ -99,7 +99,7 @@ shared! {
 }
 
 /// Does what each thread does for itself, outside of regions, too: temporary objects of a combiner are not
-/// the team's.
+/// the team's in a kernel that LLVM has made SPMD.
 #[inline(always)]
 pub fn alone<R>(work: impl FnOnce() -> R) -> R {
     // SAFETY: the entry is the thread's own.
@@ -145,14 +145,29 @@ const fn rounded(bytes: u64) -> u64 {
     bytes.saturating_add(ALIGNMENT as u64 - 1) & !(ALIGNMENT as u64 - 1)
 }
 
-/// Whether the thread asks for the team: as the main thread, or with all others in SPMD mode. These
-/// then get the same memory, since a variable outside of regions is the team's and not a thread's.
-fn asks_for_team(thread: u32) -> bool {
-    if !kernel::is_spmd() {
-        return thread == kernel::main_thread();
+/// Whose memory a thread asks for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Owner {
+    /// The thread's alone.
+    Thread,
+    /// One memory for the whole team: its main thread asks, or each thread of a kernel that LLVM has made
+    /// SPMD, where one thread writes for all.
+    Team,
+    /// Each thread's own until a region starts: see [`join`].
+    Each,
+}
+
+impl Owner {
+    fn of(thread: u32) -> Self {
+        if !kernel::is_spmd() {
+            return if thread == kernel::main_thread() { Self::Team } else { Self::Thread };
+        }
+        // SAFETY: the entry is the thread's own, and written where the kernel starts.
+        if Place::current().level() != 0 || unsafe { ALONE.element(thread) } != 0 {
+            return Self::Thread;
+        }
+        if kernel::is_for_all_threads() { Self::Each } else { Self::Team }
     }
-    // SAFETY: the entry is the thread's own, and written where the kernel starts.
-    Place::current().level() == 0 && unsafe { ALONE.element(thread) } == 0
 }
 
 /// Memory that other threads of the block can read, until [`__kmpc_free_shared`].
@@ -165,18 +180,19 @@ pub extern "C" fn __kmpc_alloc_shared(bytes: u64) -> *mut c_void {
         return team_heap::own(bytes);
     }
     let thread = target::thread_id();
-    let team = asks_for_team(thread);
+    let owner = Owner::of(thread);
+    let team = owner == Owner::Team;
     let (start, size) = if team { (0, TEAM_BYTES) } else { part(thread, kernel::most_threads()) };
     let need = rounded(bytes);
     let usage = Usage::current();
     let used = usage.bytes(team);
     if need > u64::from(size - used) {
-        return if team && kernel::is_spmd() {
-            usage.next().set();
-            team_heap::of_team(usage.next().number(), bytes)
-        } else {
-            team_heap::own(bytes)
-        };
+        if owner == Owner::Thread || !kernel::is_spmd() {
+            return team_heap::own(bytes);
+        }
+        usage.next().set();
+        let copies = if team { 1 } else { kernel::most_threads() };
+        return team_heap::of_team(usage.next().number(), need, copies);
     }
     usage.more(team, need as u32).set();
     // SAFETY: the part is inside of the stack, and the place inside of the part.
@@ -205,6 +221,81 @@ pub unsafe extern "C" fn __kmpc_free_shared(memory: *mut c_void, bytes: u64) {
         c"shared variables are not given back in the order of a stack",
     );
     usage.less(team, rounded(bytes) as u32).set();
+}
+
+/// A region of an SPMD kernel starts, and all threads are here. Each has made its own copy of the variables
+/// outside, since it may have been in a function of its own there. In the region they are one variable:
+/// that of the first thread, whose address the arguments get.
+///
+/// Variables that a region can name live until it ends, so they are the same ones in each thread, in the
+/// same places of the threads' memory.
+///
+/// # Safety
+/// There are `count` arguments.
+#[inline(never)]
+pub unsafe fn join(arguments: *mut *mut c_void, count: i64) {
+    for index in 0..count.cast_unsigned() as usize {
+        // SAFETY: as the caller says.
+        let argument = unsafe { &mut *arguments.add(index) };
+        if let Some(offset) = offset_in_own_part(*argument) {
+            let first = part(0, kernel::most_threads()).0;
+            // SAFETY: the parts are of one size, and inside of the stack.
+            *argument = unsafe { STACK.pointer().cast::<u8>().add((first + offset) as usize) }.cast();
+        } else if let Some(copies) = team_heap::copies_at(Usage::current().number(), *argument) {
+            *argument = copies.with_offset_of(*argument, target::thread_id(), 0);
+        }
+    }
+}
+
+/// The region has ended: each thread's copies get the values of the first one's, and all threads wait.
+///
+/// # Safety
+/// As for [`join`], which has changed the arguments.
+#[inline(never)]
+pub unsafe fn part_again(arguments: *mut *mut c_void, count: i64) {
+    let thread = target::thread_id();
+    if thread != 0 {
+        let threads = kernel::most_threads();
+        let (from, to) = (part(0, threads).0, part(thread, threads).0);
+        let stack = STACK.pointer().cast::<u8>();
+        let bytes = Usage::current().bytes(false);
+        // SAFETY: both parts are inside of the stack, and no thread writes to the first one now.
+        unsafe { copy(stack.add(from as usize), stack.add(to as usize), u64::from(bytes)) };
+    }
+    for index in 0..count.cast_unsigned() as usize {
+        // SAFETY: as the caller says.
+        let argument = unsafe { &mut *arguments.add(index) };
+        if let Some(copies) = team_heap::copies_at(Usage::current().number(), *argument) {
+            let own = copies.with_offset_of(*argument, 0, thread);
+            if thread != 0 {
+                // SAFETY: the block has a copy for each thread, and no thread writes to the first one now.
+                unsafe { copy(copies.of(0), copies.of(thread), copies.bytes) };
+            }
+            *argument = own;
+        }
+    }
+    target::barrier_aligned();
+}
+
+/// Copies words. A loop of the runtime's own: a call of `memcpy` would have to be found in the program.
+///
+/// # Safety
+/// The memory is there, aligned, and does not overlap.
+unsafe fn copy(from: *const u8, to: *mut u8, bytes: u64) {
+    for word in 0..(bytes / size_of::<u64>() as u64) as usize {
+        // SAFETY: as the caller says.
+        unsafe {
+            let value = from.cast::<u64>().add(word).read_volatile();
+            to.cast::<u64>().add(word).write_volatile(value);
+        }
+    }
+}
+
+/// Where an address is in the thread's own part of the stack.
+fn offset_in_own_part(address: *mut c_void) -> Option<u32> {
+    let start = part(target::thread_id(), kernel::most_threads()).0 as usize;
+    let offset = (address as usize).wrapping_sub(STACK.pointer() as usize + start);
+    (offset < Usage::current().bytes(false) as usize).then_some(offset as u32)
 }
 
 /// Memory of the device's heap; the kernel ends if there is none.

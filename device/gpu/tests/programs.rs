@@ -139,6 +139,7 @@ programs! {
     distribute: Compiler, Compiler;
     dynamic_shared: Compiler, Compiler;
     exclusion: Compiler, Compiler;
+    functions_outside_regions: Compiler, Compiler;
     generic_regions: Compiler, Compiler;
     heap: Compiler, Compiler;
     heap_of_fortran: Compiler, Compiler;
