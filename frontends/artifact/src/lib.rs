@@ -7,3 +7,6 @@
 //! All code is in the front ends; this crate only gives it a C artefact.
 
 pub use {gangway_gomp, gangway_omptarget};
+
+#[global_allocator]
+static MEMORY: gangway_trace::memory::Memory = gangway_trace::memory::Memory;

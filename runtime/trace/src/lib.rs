@@ -37,6 +37,7 @@ mod ending;
 mod fork;
 mod json;
 mod lanes;
+pub mod memory;
 mod name;
 mod output;
 mod recorder;

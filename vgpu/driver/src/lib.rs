@@ -28,3 +28,6 @@ pub mod api;
 mod objects;
 
 pub use abi::status::Status;
+
+#[global_allocator]
+static MEMORY: gangway_trace::memory::Memory = gangway_trace::memory::Memory;
