@@ -147,6 +147,8 @@ programs! {
     initial_lock: Compiler, Compiler;
     kernel_language: Compiler, Compiler;
     language_features: Compiler, Compiler;
+    launch_shapes: Compiler, Compiler;
+    launch_shapes_of_fortran: Compiler, Compiler;
     mathematics: Compiler, Compiler;
     memory: Compiler, Compiler;
     nested_regions: Compiler, Compiler;
