@@ -26,6 +26,7 @@ mod offload;
 mod outline;
 mod pragma;
 mod region;
+mod scan;
 mod surroundings;
 mod variable;
 
@@ -72,6 +73,23 @@ pub fn identity(bytes: &[u8]) -> u64 {
 /// nothing. `folders` are where the compiler looks for headers.
 #[must_use]
 pub fn concerns(file: &Path, folders: &[PathBuf]) -> bool {
+    visit(file, folders, |_, text| if pragma::may_concern(text) { Some(()) } else { None }).is_some()
+}
+
+/// Where a file, or a header of the user's that it names, has `scan` in a region for devices: files and
+/// lines. Parses nothing.
+#[must_use]
+pub fn scans(file: &Path, folders: &[PathBuf]) -> Vec<(PathBuf, usize)> {
+    let mut found = Vec::new();
+    let _: Option<()> = visit(file, folders, |file, text| {
+        found.extend(scan::lines(text).into_iter().map(|line| (file.to_owned(), line)));
+        None
+    });
+    found
+}
+
+/// Reads a file and the headers of the user's that it names, until there is an answer.
+fn visit<T>(file: &Path, folders: &[PathBuf], mut look: impl FnMut(&Path, &[u8]) -> Option<T>) -> Option<T> {
     let mut looked_at: Vec<PathBuf> = Vec::new();
     let mut open = vec![file.to_owned()];
     while let Some(file) = open.pop() {
@@ -79,8 +97,8 @@ pub fn concerns(file: &Path, folders: &[PathBuf]) -> bool {
             continue;
         }
         let Ok(text) = fs::read(&file) else { continue };
-        if pragma::may_concern(&text) {
-            return true;
+        if let Some(answer) = look(&file, &text) {
+            return Some(answer);
         }
         let beside = file.parent().unwrap_or(Path::new("")).to_owned();
         for name in pragma::included(&text) {
@@ -89,7 +107,7 @@ pub fn concerns(file: &Path, folders: &[PathBuf]) -> bool {
         }
         looked_at.push(file);
     }
-    false
+    None
 }
 
 /// Translates a file, and what it includes: nothing, if none has a directive.

@@ -84,6 +84,9 @@ pub fn compile(language: Language, arguments: &[OsString]) -> Outcome {
     let added = match Target::of(&request) {
         Some(target) => {
             let toolkit = Toolkit::find(language, &target, request.links)?;
+            if target.gpu() {
+                translate::warn_of_wrong_code(language, &request);
+            }
             if language == Language::Fortran && target.gpu() {
                 // flang has no option for these; it looks for ptxas in PATH, and for its own
                 // tools in COMPILER_PATH.

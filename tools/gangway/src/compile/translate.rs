@@ -6,12 +6,12 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::io::{Write, stdout};
+use std::io::{Write, stderr, stdout};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use gangway_translator::{Translated as File, concerns, identity, translate};
+use gangway_translator::{Translated as File, concerns, identity, scans, translate};
 
 use super::Language;
 use super::request::{Request, takes_value};
@@ -122,6 +122,27 @@ fn source_language(file: &Path, chosen: Option<&OsStr>, language: Language) -> O
 #[derive(Debug)]
 pub struct Translation {
     files: Vec<File>,
+}
+
+/// Options with which nothing is compiled, or no warning wanted.
+const WITHOUT_WARNINGS: [&str; 4] = ["-w", "-E", "-M", "-MM"];
+
+/// Warns of what clang-22 compiles for GPUs to wrong code, without a word of its own.
+pub fn warn_of_wrong_code(language: Language, request: &Request) {
+    let quiet = |word: &OsString| WITHOUT_WARNINGS.iter().any(|option| word == option);
+    if !request.openmp || language == Language::Fortran || request.words.iter().any(quiet) {
+        return;
+    }
+    let reading = Reading::of(language, &request.words);
+    for (file, line) in reading.sources.iter().flat_map(|(source, _)| scans(source, &reading.folders)) {
+        // Not `eprintln`: a build system may have closed the pipe.
+        let _ = writeln!(
+            stderr(),
+            "{}:{line}: warning: clang-22 compiles `scan` for GPUs to code with wrong results; run the loop on \
+             the host",
+            file.display()
+        );
+    }
 }
 
 /// Translates what needs it; `None` if nothing does.

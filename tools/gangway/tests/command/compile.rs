@@ -303,6 +303,29 @@ fn headers_of_host_calls_are_found() {
     assert!(refused.contains("error: mine"), "{refused}");
 }
 
+/// clang-22 itself says nothing.
+#[test]
+fn a_scan_in_gpu_code_is_warned_of() {
+    let here = Installation::new();
+    let sums = "static void sums(int n, int *a) {\nint s = 0;\n\
+                #pragma omp target map(a[:n])\n#pragma omp parallel for reduction(inscan, +: s)\n\
+                for (int i = 0; i < n; i++) {\ns += a[i];\n#pragma omp scan inclusive(s)\na[i] = s;\n}\n}\n";
+    here.0.write("sums.h", sums);
+    here.0.write("scan.c", "#include \"sums.h\"\nvoid f(int n, int *a) { sums(n, a); }\n");
+    let compiled = |more: &[&str]| {
+        let words = [&["cc", "-O1", "-fopenmp", "-c", "scan.c"], more].concat();
+        let output = here.output(&words);
+        let said = text(&output.stderr);
+        assert!(output.status.success(), "{said}");
+        said.to_owned()
+    };
+    let warning = "sums.h:7: warning: clang-22 compiles `scan` for GPUs to code with wrong results; run the loop \
+                   on the host\n";
+    assert_eq!(compiled(&["--offload-arch=sm_80"]), warning);
+    assert_eq!(compiled(&["--offload-arch=sm_80", "-w"]), "");
+    assert_eq!(compiled(&["--offload-arch=x86_64"]), "");
+}
+
 #[test]
 fn a_program_without_openmp_is_compiled_as_ever() {
     let here = Installation::new();
