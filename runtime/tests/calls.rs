@@ -119,6 +119,8 @@ fn regions_that_map_small_data() {
         let once = [(ToDevice, 1), (FromDevice, 1), (Launch, 1), (Synchronize, 1)];
         let mixed = || program.launch(&[program.private(), program.fresh(2, BOTH)]);
         asks(mock, mixed, &once);
+        asks(mock, || program.launch(&[program.fresh(1, BOTH)]), &once);
+        asks(mock, || program.launch(&[program.present(BOTH), program.fresh(1, BOTH)]), &once);
         let everything =
             || program.launch(&[program.private(), program.fresh(5, BOTH), program.present(BOTH)]);
         asks(mock, everything, &once);

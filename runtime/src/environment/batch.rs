@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::events;
 use crate::items::{Item, Items};
 use crate::map_kind::MapKind;
-use crate::present::{self, DeferredRef, MadeWhen, PresentTable};
+use crate::present::{self, Counter, DeferredRef, MadeWhen, PresentTable};
 
 /// The items that wait.
 #[derive(Default)]
@@ -114,7 +114,8 @@ impl Work {
                 let Some(storage) = parts.add(from, item.size) else { break };
                 let argument = (self.held.len(), item.kind);
                 self.batch.entries.push(Wanted::of(&item).new_entry(), storage, argument);
-                self.held.push(Held { entry: None, device: storage, counted: None });
+                // Until the entry is made, if ever, this alone says that there is to be one.
+                self.held.push(Held { entry: None, device: storage, counted: Some(Counter::Dynamic) });
             }
             self.seen |= item.kind;
             index += 1;
@@ -160,9 +161,6 @@ impl Work {
             return false;
         }
         self.insertions += 1;
-        for (new, &(argument, _), _) in self.batch.entries.iter() {
-            self.held[argument].counted = Some(new.counter);
-        }
         self.batch.deferred = Some(deferred);
         true
     }

@@ -19,7 +19,7 @@ const STRUCTURE_ALIGNMENT: usize = 16;
 /// unmapped: some tens of milliseconds.
 const PATIENCE: u32 = 1000;
 
-/// With so many items, looking for a gap costs more than it saves.
+/// With so many items of a data construct, looking for a gap costs more than it saves.
 const FEW: usize = 4;
 
 /// One range to be made present.
@@ -75,7 +75,8 @@ impl Work {
         self.seen = MapKind::ALLOC;
         self.began = self.device.table.version();
         self.insertions = 0;
-        self.has_many = items.len() > FEW;
+        // A region's own small data is deferred however little there is.
+        self.has_many = self.is_region || items.len() > FEW;
         self.begin_pack(items);
         let mut next = 0;
         while next < items.len() {

@@ -23,20 +23,13 @@ const CASES: &[(&str, &str, Allowed)] = &[
     ("present-1", "1 present map", REGION),
     ("present-5", "5 present maps", REGION),
     ("present-20", "20 present maps", REGION),
-    ("fresh-1", "1 fresh map of 64 bytes", PACKED),
+    ("fresh-1", "1 fresh map of 64 bytes", OWN),
     ("fresh-5", "5 fresh maps of 64 bytes", OWN),
     ("fresh-20", "20 fresh maps of 64 bytes", OWN),
     ("large", "1 fresh map of 1 MiB", LARGE),
 ];
 
 const REGION: Allowed = &[("cuLaunchKernel", 1.0), ("cuStreamSynchronize", 1.0)];
-const PACKED: Allowed = &[
-    ("cuLaunchKernel", 1.0),
-    ("cuStreamSynchronize", 1.0),
-    ("cuMemcpyHtoDAsync_v2", 1.0),
-    ("cuMemcpyDtoHAsync_v2", 1.0),
-    ("cuEventRecord", 1.0),
-];
 /// Nobody asks for the data, so that nobody has to wait for it.
 const OWN: Allowed = &[
     ("cuLaunchKernel", 1.0),
