@@ -375,7 +375,18 @@ impl fmt::Display for ErrorKind {
                 "the target region at host address {address:#x} belongs to no registered image\n  \
                  help: the library it is in may have been closed"
             ),
-            Self::NoKernel(source) => write!(f, "the target region's kernel is missing: {source}"),
+            Self::NoKernel(source) => {
+                write!(f, "the target region's kernel is missing: {source}")?;
+                match source {
+                    // clang's number of a lambda, which it counts otherwise for devices.
+                    gangway_backend::Error::NoSuchSymbol { name } if name.contains("$_") => f.write_str(
+                        "\n  help: clang leaves out the kernel of a template that takes a lambda where other \
+                         lambdas or tasks are in regions of the same function; make the lambda in a function \
+                         of its own",
+                    ),
+                    _ => Ok(()),
+                }
+            }
             Self::NoMemory { wanted } if wanted.begin == 0 => write!(
                 f,
                 "{wanted} cannot be mapped: its address is null\n  \
@@ -532,3 +543,19 @@ impl fmt::Display for ErrorKind {
 }
 
 impl std::error::Error for Error {}
+
+#[cfg(test)]
+mod tests {
+    use super::ErrorKind;
+
+    #[test]
+    fn a_lambdas_kernel_that_clang_leaves_out_is_told_from_others() {
+        let told = |name: &str| {
+            ErrorKind::NoKernel(gangway_backend::Error::NoSuchSymbol { name: name.to_owned() }).to_string()
+        };
+        assert!(
+            told("__omp_offloading_1_2__Z4eachIZ4mainE3$_0ElT_i_l3").contains("\n  help: clang leaves out")
+        );
+        assert!(!told("__omp_offloading_1_2_main_l3").contains("help"));
+    }
+}
