@@ -24,7 +24,7 @@ summary=() failures=()
 # failing LOG: the tests that failed, each with the first line that says why; else how the log ends.
 failing() {
   awk '
-    /^test .*FAILED/ { print; found = 1 }
+    /^test .*FAILED/ && !/^test result/ { print; found = 1 }
     follows { print; follows = 0 }
     /panicked at|^found: |ERROR: |SUMMARY: / && ++reasons <= 4 { print; follows = /panicked at/ }
     { last = $0 }

@@ -118,6 +118,39 @@ fn everybody_maps_the_same_item() {
     }
 }
 
+/// Two threads map an array again and again, and two update it, whether it is mapped or not: an
+/// update moves data of the mapping that it has found, though that ends meanwhile, and takes
+/// nothing away from who ends it.
+#[test]
+fn updates_while_the_mapping_ends() {
+    for options in Options::ALL {
+        within(60, move || {
+            let (world, mock) = World::mock(options);
+            let shared = vec![EXPECTED; 128];
+            std::thread::scope(|scope| {
+                for thread in 0..THREADS {
+                    let (world, shared) = (&world, &shared);
+                    scope.spawn(move || {
+                        for _ in 0..2 * ROUNDS {
+                            if thread % 2 == 0 {
+                                let both = MapKind::TO | MapKind::FROM;
+                                world.launch(&[section(shared, both).parameter(Access::Check)]).unwrap();
+                            } else {
+                                world
+                                    .data(DataOperation::Update, &[section(&shared[32..96], MapKind::TO)])
+                                    .unwrap();
+                            }
+                        }
+                    });
+                }
+            });
+            assert_eq!(world.mapped(), []);
+            assert!(shared.iter().all(|&byte| byte == EXPECTED));
+            mock.assert_all_freed();
+        });
+    }
+}
+
 /// One thread deletes what others map: whoever maps it afterwards gets it anew.
 /// Such a program is in error if it relies on the data; it must do no harm all the
 /// same.

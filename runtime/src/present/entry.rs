@@ -303,6 +303,19 @@ impl<'t> EntryRef<'t> {
         Some(acquired.1.then_some(acquired.0))
     }
 
+    /// Begins a use without a reference, which the entry outlives: it changes nothing about who
+    /// gives up the last one. `None`: the entry is gone; `Some(true)`: the use has been counted,
+    /// and ends as with [`Release::InUse`].
+    #[inline]
+    #[must_use]
+    pub fn begin_use(self) -> Option<bool> {
+        let used = self.update(|snapshot| match snapshot.used() {
+            Some(next) => Some((next, true)),
+            None => Some((snapshot, false)),
+        });
+        used.map(|(_, counted)| counted)
+    }
+
     /// Gives up a reference. `None`: the entry is gone already (another thread
     /// deleted it), so there is nothing to copy back and nothing to remove.
     /// `in_use` says that device operations of the caller's may be under way, which

@@ -328,6 +328,32 @@ fn loom_storage_outlives_operations_in_flight() {
     });
 }
 
+/// Who updates an entry has no reference: the storage stays until it is done, and who gives up the
+/// last reference is still the one to copy back.
+#[test]
+fn loom_storage_outlives_an_update() {
+    loom::model(|| {
+        let world = World::with(&[100]);
+        race(
+            world,
+            |world| {
+                let entry = world.find(100);
+                world.unmap(entry, false);
+            },
+            |world| {
+                if let Relation::Contained(entry) = world.table.lookup(100, 8)
+                    && let Some(counted) = entry.begin_use()
+                {
+                    assert!(counted);
+                    world.check(entry, 100);
+                    world.finish(entry);
+                }
+            },
+            World::assert_clean,
+        );
+    });
+}
+
 #[test]
 fn loom_recycled_entries_get_no_stale_reference() {
     model_with_two_preemptions(|| {

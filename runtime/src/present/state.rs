@@ -203,6 +203,18 @@ impl Snapshot {
         (self, if last { Release::Last } else { Release::InUse })
     }
 
+    /// One more construct uses the entry, without a reference. `None`: the entry outlives all of
+    /// them, or so many do that they cannot be counted.
+    #[inline]
+    #[must_use]
+    pub(crate) const fn used(mut self) -> Option<Self> {
+        if self.is_infinite() || self.unmapping == UNMAPPING_MAX {
+            return None;
+        }
+        self.unmapping += 1;
+        Some(self)
+    }
+
     /// Nobody has a reference, and one construct alone uses the entry.
     #[must_use]
     pub(crate) const fn is_last_use(self) -> bool {
