@@ -3,6 +3,7 @@
 
 use std::io::Write;
 use std::sync::Once;
+use std::time::Duration;
 
 use gangway_device_memory::{Allocation, Space};
 
@@ -17,13 +18,29 @@ pub fn watch() {
             && !state::has_failed()
             && let Ok(space) = Space::get()
         {
-            tell(space, &space.leaks());
+            tell(space, &left_at_exit(space));
         }
     }
     // SAFETY: a function without parameters that may run at any exit.
     ONCE.call_once(|| unsafe {
         libc::atexit(at_exit);
     });
+}
+
+/// So long what streams free must not go on for the process to end.
+const PATIENCE: Duration = Duration::from_millis(10);
+
+/// What is left. Nobody waits for what streams free last, so that they have a moment for it.
+fn left_at_exit(space: &Space) -> Vec<Allocation> {
+    let mut left = space.leaks();
+    while !left.is_empty() {
+        std::thread::sleep(PATIENCE);
+        let before = std::mem::replace(&mut left, space.leaks());
+        if left.len() == before.len() {
+            break;
+        }
+    }
+    left
 }
 
 /// Tells of allocations that can no longer be freed.

@@ -19,6 +19,7 @@ use gangway_device_memory::{AllocationKind, Request};
 
 use crate::abi::number::{access_flags, pool_attribute};
 use crate::abi::{CUdevice, CUmemoryPool, Result, Status, kind};
+use crate::objects::device::Device;
 use crate::objects::memory;
 use crate::objects::stream::StreamRef;
 use crate::objects::table::backed;
@@ -133,9 +134,12 @@ impl Pool {
     }
 
     pub(super) fn give_back(&self, address: u64, size: u64) -> Result {
+        // Where accesses are checked, memory that has been freed is not to be touched any more, and
+        // what the program has freed is no leak.
+        let is_checked = Device::get(self.device)?.checks();
         let mut state = self.state();
         state.used -= size;
-        if state.reserved <= state.threshold {
+        if !is_checked && state.reserved <= state.threshold {
             state.kept.entry(size).or_default().push(address);
             return Ok(());
         }
