@@ -50,6 +50,23 @@ fn rows_are_moved_wherever_they_are_mapped() {
     }
 }
 
+/// A section has more rows than uses of an entry can be counted: it uses the entry once.
+#[test]
+fn all_rows_are_one_use() {
+    let (world, mock) = World::mock(Options::LAZY);
+    let matrix = [1u8; 1100 * ROW];
+    let whole = |kind| ListItem::section(matrix.as_ptr().addr(), matrix.len(), kind);
+    world.data(Begin, &[whole(MapKind::TO)]).unwrap();
+    let rows = Rows { first: matrix.as_ptr().addr(), count: 1100, distance: ROW, size: 4 };
+    let update = world.issue_data(Update, &[section(&rows, MapKind::TO)]).unwrap();
+    let uses = world.device.table.entries()[0].snapshot().map(|counts| counts.unmapping);
+    assert_eq!(uses, Some(1));
+    world.data(End, &[whole(MapKind::FROM)]).unwrap();
+    update.complete().unwrap();
+    assert_eq!(world.mapped(), []);
+    mock.assert_all_freed();
+}
+
 /// A section may have more runs than can be counted, if it is not there.
 #[test]
 fn sections_that_are_not_mapped_take_no_time() {

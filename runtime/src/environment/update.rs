@@ -66,9 +66,12 @@ impl Work {
             _ => return self.nothing_to_update(item, host, size),
         };
         // Another thread may end the mapping meanwhile: the storage stays until the copies are done.
-        match entry.begin_use() {
-            None => return self.nothing_to_update(item, host, size),
-            Some(counted) => self.unmapping.extend(counted.then_some(entry)),
+        // One use does for all rows of a section, of which there may be more than can be counted.
+        if self.unmapping.last() != Some(&entry) {
+            match entry.begin_use() {
+                None => return self.nothing_to_update(item, host, size),
+                Some(counted) => self.unmapping.extend(counted.then_some(entry)),
+            }
         }
         if !entry.wait_allocated() {
             return self.nothing_to_update(item, host, size);
