@@ -378,6 +378,12 @@ pub fn mapped_address(device: &'static Device, host: usize) -> Option<DevicePtr>
     }
 }
 
+/// Whether a device's kernels can access `size` bytes at an address, taken as one of the device.
+#[must_use]
+pub fn reaches(device: &'static Device, address: DevicePtr, size: usize) -> bool {
+    device.open().is_ok_and(|opened| opened.device.reaches(address, size))
+}
+
 /// Pins host memory for a device; answers the address the device reaches it by.
 ///
 /// # Safety

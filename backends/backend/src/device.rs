@@ -488,6 +488,11 @@ pub trait Device: Send + Sync {
         None
     }
 
+    /// Whether kernels can access all `size` bytes at an address, taken as one of the device's.
+    fn reaches(&self, _address: DevicePtr, _size: usize) -> bool {
+        self.capabilities().unified_memory
+    }
+
     /// Tells that a range of host memory is mapped, is no longer mapped, or is used in place.
     /// It is a hint: what the back end makes of it cannot fail the program. Comes on the
     /// thread of the construct, with its `stream` where operations of it follow. Only called if

@@ -385,6 +385,10 @@ impl Device for CudaDevice {
         // SAFETY: the caller's promise.
         unsafe { memory::unpin(&self.context, host) }
     }
+
+    fn reaches(&self, address: DevicePtr, size: usize) -> bool {
+        self.properties.pageable_memory || memory::reaches(&self.context, self.ordinal, address, size)
+    }
 }
 
 impl Drop for CudaDevice {

@@ -9,8 +9,8 @@ use crate::context::Context;
 use crate::driver::failure::{DEINITIALIZED, HOST_MEMORY_ALREADY_REGISTERED, OUT_OF_MEMORY};
 use crate::driver::table::Api;
 use crate::driver::types::{
-    Address, Code, HOST_MEMORY_FOR_ALL, Handle, MANAGED_BY_ALL, POOL_RELEASE_THRESHOLD,
-    POOL_REUSE_INTERNAL_DEPENDENCIES, PoolProperties, SUCCESS,
+    Address, Code, DEVICE_MEMORY, HOST_MEMORY, HOST_MEMORY_FOR_ALL, Handle, MANAGED_BY_ALL,
+    POOL_RELEASE_THRESHOLD, POOL_REUSE_INTERNAL_DEPENDENCIES, PoolProperties, SUCCESS, pointer_attribute,
 };
 use crate::pages;
 use crate::stream::Stream;
@@ -235,6 +235,60 @@ fn device_address(context: &Context, pointer: *mut c_void) -> Result<DevicePtr> 
         unsafe { (api.memory_device_address_of_host)(to, pointer, 0) }
     })?;
     Ok(DevicePtr(address as usize))
+}
+
+/// What the driver knows about an address; zeros for one that is none of its memory's.
+#[derive(Default)]
+struct Known {
+    memory: u32,
+    /// Not 0 if it is. The driver writes one byte, or a word.
+    managed: u32,
+    device: i32,
+    begin: usize,
+    size: usize,
+}
+
+impl Known {
+    fn about(context: &Context, address: usize) -> Option<Self> {
+        let mut known = Self::default();
+        let asked: [(i32, *mut c_void); 5] = [
+            (pointer_attribute::MEMORY_TYPE, (&raw mut known.memory).cast()),
+            (pointer_attribute::IS_MANAGED, (&raw mut known.managed).cast()),
+            (pointer_attribute::DEVICE_ORDINAL, (&raw mut known.device).cast()),
+            (pointer_attribute::RANGE_START, (&raw mut known.begin).cast()),
+            (pointer_attribute::RANGE_SIZE, (&raw mut known.size).cast()),
+        ];
+        let (attributes, values) = (asked.map(|(attribute, _)| attribute), asked.map(|(_, value)| value));
+        let code = context.code_within(|api| {
+            // SAFETY: two arrays of so many elements; each value has its attribute's type.
+            unsafe {
+                let (attributes, values) = (attributes.as_ptr(), values.as_ptr());
+                (api.pointer_attributes)(asked.len() as u32, attributes, values, address as Address)
+            }
+        });
+        (code == SUCCESS).then_some(known)
+    }
+
+    /// Where what a device reaches of it ends: its own memory, managed memory, pinned memory.
+    fn reachable_end(&self, device: usize) -> Option<usize> {
+        let own = self.memory == DEVICE_MEMORY && usize::try_from(self.device) == Ok(device);
+        let reached = own || self.managed != 0 || self.memory == HOST_MEMORY;
+        reached.then(|| self.begin.saturating_add(self.size))
+    }
+}
+
+/// Whether all bytes lie in memory that a device reaches, in one allocation or in several that
+/// follow each other.
+pub(crate) fn reaches(context: &Context, device: usize, address: DevicePtr, size: usize) -> bool {
+    let DevicePtr(mut at) = address;
+    let Some(end) = at.checked_add(size) else { return false };
+    while at < end {
+        match Known::about(context, at).and_then(|known| known.reachable_end(device)) {
+            Some(next) if next > at => at = next,
+            _ => return false,
+        }
+    }
+    true
 }
 
 /// Allocates memory of the host that the device sees. What stands in it is not said.

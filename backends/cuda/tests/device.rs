@@ -362,6 +362,31 @@ fn memory_of_every_kind_is_reached_by_kernels() {
 }
 
 #[test]
+fn devices_know_what_they_reach() {
+    let _turn = turn();
+    let (near, far) = (open(0), open(1));
+    const SIZE: usize = 1 << 20;
+    for kind in [AllocationKind::Device, AllocationKind::Host, AllocationKind::Shared] {
+        let block = near.allocate(SIZE, kind, false).unwrap();
+        assert!(near.reaches(block, SIZE) && near.reaches(DevicePtr(block.0 + SIZE - 1), 1), "{kind:?}");
+        assert!(!near.reaches(block, usize::MAX) && !near.reaches(block, 1 << 50), "{kind:?}");
+        assert_eq!(far.reaches(block, SIZE), kind != AllocationKind::Device, "{kind:?}");
+        // SAFETY: not in use.
+        unsafe { near.deallocate(block, kind) }.unwrap();
+        assert!(!near.reaches(block, 1), "{kind:?}");
+    }
+    let mut mine = vec![0_u64; 512];
+    let own = DevicePtr(mine.as_mut_ptr().addr());
+    assert!(!near.reaches(own, 4096));
+    // SAFETY: the memory is there until it is unpinned.
+    let pinned = unsafe { near.pin_host(mine.as_mut_ptr().cast(), 4096) }.unwrap();
+    assert!(near.reaches(pinned, 4096));
+    // SAFETY: not in use any more.
+    unsafe { near.unpin_host(mine.as_mut_ptr().cast()) }.unwrap();
+    assert!(!near.reaches(own, 4096));
+}
+
+#[test]
 fn copies_go_within_a_device_and_to_others() {
     let _turn = turn();
     let (near, far) = (open(0), open(1));

@@ -96,19 +96,18 @@ pub extern "C" fn omp_target_is_present<H: Host>(pointer: *const c_void, device:
     })
 }
 
-/// Whether a device can access host memory directly.
-pub extern "C" fn omp_target_is_accessible<H: Host>(
-    pointer: *const c_void,
-    _size: usize,
-    device: i32,
-) -> i32 {
+/// Whether a device can access `size` bytes at an address in its address space (OpenMP 6.0
+/// section 25.2): its own memory, pinned memory, and all of the host's if it has unified memory.
+pub extern "C" fn omp_target_is_accessible<H: Host>(pointer: *const c_void, size: usize, device: i32) -> i32 {
     guard(0, || {
         if pointer.is_null() {
             return 0;
         }
         match named::<H>(device) {
             Named::Host => 1,
-            Named::Device(device) => i32::from(device.capabilities().is_ok_and(|can| can.unified_memory)),
+            Named::Device(device) => {
+                i32::from(memory::reaches(device, DevicePtr(pointer.addr()), size.max(1)))
+            }
             Named::Nothing => 0,
         }
     })

@@ -135,6 +135,12 @@ functions! {
     memory_unregister_host = c"cuMemHostUnregister"(pointer: *mut c_void);
     memory_device_address_of_host =
         c"cuMemHostGetDevicePointer_v2"(address: *mut Address, pointer: *mut c_void, flags: u32);
+    pointer_attributes = c"cuPointerGetAttributes"(
+        count: u32,
+        attributes: *const i32,
+        values: *const *mut c_void,
+        address: Address,
+    );
 
     pool_create = c"cuMemPoolCreate"(pool: *mut Handle, properties: *const PoolProperties);
     pool_set_attribute = c"cuMemPoolSetAttribute"(pool: Handle, attribute: i32, value: *mut c_void);

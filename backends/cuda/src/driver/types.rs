@@ -81,6 +81,20 @@ pub(crate) mod jit_option {
     pub(crate) const ERROR_LOG_SIZE: i32 = 6;
 }
 
+/// `CUpointer_attribute`.
+pub(crate) mod pointer_attribute {
+    pub(crate) const MEMORY_TYPE: i32 = 2;
+    pub(crate) const IS_MANAGED: i32 = 8;
+    pub(crate) const DEVICE_ORDINAL: i32 = 9;
+    pub(crate) const RANGE_START: i32 = 11;
+    pub(crate) const RANGE_SIZE: i32 = 12;
+}
+
+/// `CU_MEMORYTYPE_HOST`: memory of the host that the driver knows.
+pub(crate) const HOST_MEMORY: u32 = 1;
+/// `CU_MEMORYTYPE_DEVICE`.
+pub(crate) const DEVICE_MEMORY: u32 = 2;
+
 /// `CU_JIT_INPUT_PTX`.
 pub(crate) const LINK_INPUT_PTX: i32 = 1;
 
