@@ -21,6 +21,17 @@ pub struct SourceLocation<'a> {
     pub column: u32,
 }
 
+impl SourceLocation<'_> {
+    /// Whether the source is Fortran, by the name of its file.
+    #[must_use]
+    pub fn is_fortran(&self) -> bool {
+        let extension = self.file.rsplit_once('.').map_or("", |(_, extension)| extension);
+        let Some(("f" | "F", rest)) = extension.split_at_checked(1) else { return false };
+        ["", "or", "tn", "pp"].iter().any(|known| rest.eq_ignore_ascii_case(known))
+            || rest.len() == 2 && rest.bytes().all(|byte| byte.is_ascii_digit())
+    }
+}
+
 /// A construct's description: a constant of the program in its compiler's form, or null.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(transparent)]
@@ -137,6 +148,17 @@ impl<F: Copy> Default for Readers<F> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn fortran_is_known_by_the_name_of_its_file() {
+        let is_fortran = |file| SourceLocation { file, ..SourceLocation::default() }.is_fortran();
+        for file in ["a.f90", "dir.c/a.F90", "a.f", "a.F", "a.f08", "a.for", "a.FTN", "a.fpp"] {
+            assert!(is_fortran(file), "{file}");
+        }
+        for file in ["a.c", "a.f90.c", "f90", "", "a.fs", "a.f9", "a.f900", "a.", "a.fü"] {
+            assert!(!is_fortran(file), "{file}");
+        }
+    }
 
     #[test]
     fn each_form_is_read_by_who_knows_it() {

@@ -170,7 +170,7 @@ impl Work {
     #[inline(never)]
     fn hold_new(&mut self, item: &Item) -> Result<bool> {
         let unless = MapKind::PRESENT | MapKind::IF_PRESENT;
-        if self.unified_shared_memory || item.kind.has(unless) {
+        if self.unified_shared_memory || item.begin == 0 || item.kind.has(unless) {
             return Ok(false);
         }
         let Some(version) = self.absent(item.begin, item.size) else { return Ok(false) };
@@ -336,6 +336,7 @@ impl Work {
                 Relation::Absent => {
                     if (self.unified_shared_memory
                         || wanted.size == 0
+                        || wanted.begin == 0
                         || wanted.kind.has(MapKind::PRESENT | MapKind::IF_PRESENT))
                         && let Some(held) = self.without_entry(wanted)?
                     {
@@ -423,6 +424,11 @@ impl Work {
     /// The cases in which an absent item gets no entry, if this is one.
     #[cold]
     fn without_entry(&mut self, wanted: &Wanted) -> Result<Option<Held>> {
+        // An optional dummy argument that is absent: flang gives it the size of a present one. There is nothing
+        // to map, and the region sees that it is absent. In other languages it is a mistake.
+        if wanted.begin == 0 && wanted.label.location().is_some_and(|location| location.is_fortran()) {
+            return Ok(Some(Held::host(0)));
+        }
         if self.unified_shared_memory && !wanted.kind.has(MapKind::CLOSE) && wanted.size != 0 {
             if events::observed() {
                 events::tell(|o| o.host_address_used(self.device.number(), wanted.begin, wanted.size));
