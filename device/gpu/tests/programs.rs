@@ -119,7 +119,7 @@ macro_rules! programs {
                 .collect();
             found.sort();
             let mut listed: Vec<String> = [$(stringify!($name)),*].map(str::to_owned).into();
-            listed.extend(["saxpy", "checked", "copyprivate_too_large", "error_directive", "formats", "lines", "output", "fortran_kinds", "fortran_output", "fortran_unsupported"].map(str::to_owned));
+            listed.extend(["saxpy", "checked", "copyprivate_too_large", "error_directive", "exceptions", "formats", "lines", "output", "fortran_kinds", "fortran_output", "fortran_unsupported"].map(str::to_owned));
             listed.sort();
             assert_eq!(found, listed);
         }
@@ -292,6 +292,44 @@ fn the_error_directive_names_its_place() {
         assert!(!output.status.success());
         let fatal = format!("gangway: error: {file}:14:1: the last\n");
         assert_eq!(String::from_utf8_lossy(&output.stdout), warnings + &fatal);
+    }
+}
+
+/// What would be an exception on the host ends the program with the host's words, said once.
+#[test]
+fn exceptions_of_the_standard_library_end_the_program() {
+    let thrown = |class, what| {
+        format!("terminate called after throwing an instance of 'std::{class}'\n  what():  {what}\n")
+    };
+    let array = "array::at: __n (which is 4) >= _Nm (which is 4)";
+    let bits = "bitset::test: __position (which is 9) >= _Nb (which is 8)";
+    let view = "basic_string_view::substr: __pos (which is 5) > __size (which is 4)";
+    let expected = [
+        thrown("out_of_range", array),
+        thrown("out_of_range", bits),
+        thrown("out_of_range", view),
+        thrown("bad_function_call", "bad_function_call"),
+        // Thrown by a header, not by the library.
+        String::new(),
+        "Assertion '__n < this->size()' failed.\n".to_owned(),
+        thrown("length_error", "a text of the caller's"),
+    ];
+    for level in ["-O0", "-O2"] {
+        let program = compile("exceptions", level, &["-D_GLIBCXX_ASSERTIONS"]);
+        let output = succeed(&mut on_the_gpu(&program));
+        assert_eq!(String::from_utf8_lossy(&output.stdout), "320\n");
+        for (how, expected) in (1..).zip(&expected) {
+            let output = on_the_gpu(&program).arg(how.to_string()).output().expect("the program starts");
+            let text = String::from_utf8_lossy(&output.stderr);
+            let end = "gangway: error: device 0: code of a target region has called abort()\n";
+            let (said, rest) = text.split_once(end).expect(&text);
+            assert!(!output.status.success() && !rest.contains(end), "{level} {how}: {text}");
+            let is_assertion = expected.starts_with("Assertion");
+            assert!(
+                if is_assertion { said.ends_with(expected) } else { said == expected },
+                "{level}: {text}"
+            );
+        }
     }
 }
 

@@ -18,6 +18,7 @@
 #![allow(internal_features)]
 
 mod block;
+mod exceptions;
 mod fortran;
 mod process;
 mod stdio;

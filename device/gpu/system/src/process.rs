@@ -3,6 +3,7 @@
 use crate::block::{ask, ask_with};
 use crate::{device, string};
 use core::ffi::{c_char, c_int, c_long};
+use core::sync::atomic::{AtomicU32, Ordering};
 use gangway_system::Operation;
 
 /// Ends the process, after what it has written is out.
@@ -19,11 +20,31 @@ pub extern "C" fn _Exit(status: c_int) -> ! {
     device::trap()
 }
 
-/// The kernel faults, and the host reports where.
-#[unsafe(no_mangle)]
-pub extern "C" fn abort() -> ! {
+/// A thread ends the program with a message already.
+static ENDING: AtomicU32 = AtomicU32::new(0);
+
+/// Lets the first thread of the device go on to say why the program ends. The others wait until it
+/// has ended the kernel: a fault of theirs would do that before the message is out.
+pub fn begin_to_end() {
+    if ENDING.swap(1, Ordering::Relaxed) != 0 {
+        loop {
+            device::pause(u32::MAX);
+        }
+    }
+}
+
+/// The kernel faults, and the host reports where. The thread has begun to end the program.
+#[inline(always)]
+pub fn fault() -> ! {
     ask(Operation::Abort, 0, 0);
     device::trap()
+}
+
+/// Ends the program by a fault.
+#[unsafe(no_mangle)]
+pub extern "C" fn abort() -> ! {
+    begin_to_end();
+    fault()
 }
 
 /// The value stands in memory of the host's that the device sees, and stays there.

@@ -28,6 +28,11 @@ pub static stdout: Standard = Standard(Stream::Output as u64);
 #[allow(non_upper_case_globals)]
 pub static stderr: Standard = Standard(Stream::Error as u64);
 
+/// `stderr`, as functions of this crate write to it.
+pub const fn standard_error() -> File {
+    core::ptr::without_provenance_mut(Stream::Error as usize)
+}
+
 const OUTPUT: File = core::ptr::without_provenance_mut(Stream::Output as usize);
 
 /// Writes the two texts, one behind the other. How many bytes have been written.
@@ -290,7 +295,7 @@ pub unsafe extern "C" fn __gangway_vprintf(format: *const c_char, arguments: *co
 }
 
 /// Where the arguments of a variadic function stand.
-fn place(arguments: &VaList<'_>) -> *const u8 {
+pub fn place(arguments: &VaList<'_>) -> *const u8 {
     const { assert!(size_of::<VaList<'_>>() == size_of::<*const u8>()) };
     // SAFETY: on a GPU, a list of arguments is a pointer to them.
     unsafe { core::ptr::from_ref(arguments).cast::<*const u8>().read() }
