@@ -78,7 +78,8 @@ enum Engine {
 }
 
 fn check(name: &str, level: &str, engine: Engine) {
-    let program = compile(name, level, &[]);
+    let more: &[&str] = if name == "debug_information" { &["-g"] } else { &[] };
+    let program = compile(name, level, more);
     let mut run = on_the_gpu(&program);
     if engine == Engine::Interpreter {
         run.env("GANGWAY_VGPU_ENGINE", "interpreter");
@@ -136,6 +137,7 @@ programs! {
     complex_of_fortran: Compiler, Compiler;
     constants: Compiler, Compiler;
     copyprivate: Compiler, Compiler;
+    debug_information: Compiler, Compiler;
     distribute: Compiler, Compiler;
     dynamic_shared: Compiler, Compiler;
     exclusion: Compiler, Compiler;

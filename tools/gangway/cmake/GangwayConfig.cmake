@@ -60,6 +60,11 @@ if(Gangway_FOUND AND NOT TARGET Gangway::OpenMP)
     else()
       _gangway_flags(_gangway_flags_compile "${_gangway_subcommand}" compile)
       _gangway_flags(_gangway_flags_link "${_gangway_subcommand}" link)
+      if(Gangway_OFFLOAD_ARCH MATCHES "sm_|native" AND NOT _gangway_language STREQUAL "Fortran")
+        # As `gangway cc -g` does: clang-22 makes wrong GPU code with descriptions of variables.
+        list(APPEND _gangway_compile
+             "$<$<AND:$<COMPILE_LANGUAGE:${_gangway_language}>,$<CONFIG:Debug>>:SHELL:-Xopenmp-target=nvptx64-nvidia-cuda -gline-tables-only>")
+      endif()
     endif()
     list(APPEND _gangway_compile "$<$<COMPILE_LANGUAGE:${_gangway_language}>:SHELL:${_gangway_flags_compile}>")
     list(APPEND _gangway_link "$<$<LINK_LANGUAGE:${_gangway_language}>:SHELL:${_gangway_flags_link}>")

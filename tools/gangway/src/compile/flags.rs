@@ -152,6 +152,15 @@ impl Flags {
     }
 }
 
+/// Has GPU code get source lines, and no more, whatever the user's options before have asked for.
+pub fn describe_lines_only(rest: &mut Vec<OsString>) {
+    let for_gpus = format!("-Xopenmp-target={GPU_TRIPLE}").into();
+    let words = marked(Language::C, vec![for_gpus, "-gline-tables-only".into()]);
+    // Behind this word only files come.
+    let end = rest.iter().position(|word| word == "--").unwrap_or(rest.len());
+    rest.splice(end..end, words);
+}
+
 /// clang warns of options that a step has no use for, unless they stand between these marks. flang
 /// does not warn of what is here, and has no such marks.
 fn marked(language: Language, words: Vec<OsString>) -> Vec<OsString> {

@@ -72,7 +72,7 @@ pub fn compile(language: Language, arguments: &[OsString]) -> Outcome {
     {
         return help(language);
     }
-    let request = Request::read(arguments, env::var_os("GANGWAY_CUDA_PATH"))?;
+    let mut request = Request::read(arguments, env::var_os("GANGWAY_CUDA_PATH"))?;
     if let Some(part) = request.print {
         return print(language, &request, part);
     }
@@ -86,6 +86,9 @@ pub fn compile(language: Language, arguments: &[OsString]) -> Outcome {
             let toolkit = Toolkit::find(language, &target, request.links)?;
             if target.gpu() {
                 translate::warn_of_wrong_code(language, &request);
+                if language != Language::Fortran && request.describes_gpu_variables() {
+                    flags::describe_lines_only(&mut request.rest);
+                }
             }
             if language == Language::Fortran && target.gpu() {
                 // flang has no option for these; it looks for ptxas in PATH, and for its own

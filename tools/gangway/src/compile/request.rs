@@ -15,6 +15,9 @@ pub struct Request {
     pub links: bool,
     /// Debug information is wanted.
     pub debug: bool,
+    /// And of one kind for devices.
+    device_debug: bool,
+    optimised: bool,
     /// Only the device's side is wanted, in the form that `-S` or `-emit-llvm` name.
     pub device_only: bool,
     /// `--offload-arch=` names the CPU.
@@ -123,12 +126,18 @@ impl Request {
                 "-foffload-lto" | "-foffload-lto=full" => no_lto = false,
                 "-fno-offload-lto" => no_lto = true,
                 "-g0" => request.debug = false,
+                _ if option.starts_with("-O") => request.optimised = option != "-O0",
                 _ if is_debug(option) => request.debug = true,
                 "--print-flags" => request.print = Some(Part::All),
                 "--print-flags=compile" => request.print = Some(Part::Compile),
                 "--print-flags=link" => request.print = Some(Part::Link),
                 "--emit-translated" => request.emit_translated = true,
-                _ if takes_value(option) => at += 1,
+                _ if takes_value(option) => {
+                    let for_devices = option.starts_with("-Xopenmp-target") || option.starts_with("-Xarch_");
+                    let value = words.get(at).and_then(|word| word.text.to_str());
+                    request.device_debug |= for_devices && value.is_some_and(is_debug);
+                    at += 1;
+                }
                 _ => {
                     taken[here] = request.valued(option, text, &mut architectures);
                     continue;
@@ -156,6 +165,14 @@ impl Request {
         request.rest = remaining(arguments, &words, &taken);
         request.words = words.into_iter().map(|word| word.text).collect();
         Ok(request)
+    }
+
+    /// Whether the options ask for descriptions of the variables of GPU code. clang-22 makes wrong code
+    /// then: functions that it adds for the descriptions leave a reduction variable of teams in memory
+    /// of one thread, though others write to it, and take a `float _Complex` in another form than the
+    /// host passes it. Optimised code has no such descriptions.
+    pub fn describes_gpu_variables(&self) -> bool {
+        self.debug && !self.optimised && !self.device_debug
     }
 
     /// An option with `=` in it. Tells whether it is for Gangway only.
@@ -291,6 +308,24 @@ mod tests {
         assert!(read(&["-fno-openmp", "-fopenmp=libomp"]).openmp);
         assert!(!read(&["-fopenmp=libgomp"]).openmp);
         assert!(!read(&["-c", "a.c"]).links);
+    }
+
+    #[test]
+    fn variables_of_gpu_code_are_described_where_nothing_says_otherwise() {
+        for options in [&["-g"][..], &["-O2", "-O0", "-ggdb3"], &["-Xarch_host", "-O2", "-g"]] {
+            assert!(read(options).describes_gpu_variables(), "{options:?}");
+        }
+        for options in [
+            &["-O0"][..],
+            &["-g", "-O2"],
+            &["-g", "-g0"],
+            &["-Og", "-g"],
+            &["-g", "-Xopenmp-target", "-g"],
+            &["-g", "-Xopenmp-target=nvptx64-nvidia-cuda", "-g1"],
+            &["-g", "-Xarch_device", "-gline-tables-only"],
+        ] {
+            assert!(!read(options).describes_gpu_variables(), "{options:?}");
+        }
     }
 
     #[test]
