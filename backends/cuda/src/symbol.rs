@@ -51,13 +51,18 @@ pub(crate) fn write_now(context: &Context, to: Address, from: &[u8]) -> Result<(
     context.within("cuMemcpyHtoD", |api| unsafe { (api.copy_to_device_now)(to, pointer, size) })
 }
 
-/// Allocates device memory.
+/// Allocates device memory for the runtime itself.
 pub(crate) fn allocate_now(context: &Context, bytes: usize) -> Result<Address> {
     let mut address = 0;
     let to = &raw mut address;
     // SAFETY: the driver writes one address.
     match context.code_within(|api| unsafe { (api.memory_allocate)(to, bytes) }) {
-        SUCCESS => Ok(address),
+        SUCCESS => {
+            if let Some(gpu) = context.driver.virtual_gpu {
+                gpu.keep(address);
+            }
+            Ok(address)
+        }
         OUT_OF_MEMORY => Err(Error::OutOfMemory { requested: bytes }),
         code => Err(context.failure(code, "cuMemAlloc")),
     }

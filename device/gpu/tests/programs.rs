@@ -416,6 +416,14 @@ fn fortran_statements_that_are_not_supported_are_named() {
     }
 }
 
+/// The runtime keeps buffers for reductions until the end.
+#[test]
+fn memory_of_the_runtimes_own_is_not_told_of_as_a_leak() {
+    let program = compile("debug_information", "-O0", &["-g"]);
+    let output = succeed(on_the_gpu(&program).env("GANGWAY_VGPU_CHECK", "memory"));
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+}
+
 /// Values of every kind, and every kind of edit descriptor.
 #[test]
 fn fortran_writes_values_of_every_kind_as_on_the_host() {

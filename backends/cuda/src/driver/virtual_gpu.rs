@@ -1,6 +1,6 @@
 //! What Gangway's virtual GPU is told, whose driver reports and traces by itself otherwise.
 
-use super::types::{Code, DeviceNumber, Handle, SUCCESS};
+use super::types::{Address, Code, DeviceNumber, Handle, SUCCESS};
 use gangway_backend::Access;
 use std::ffi::{CStr, c_void};
 
@@ -15,6 +15,7 @@ struct Table {
     runtimes_module: RuntimesModule,
     refused_access: RefusedAccess,
     checks_memory: extern "C" fn(device: DeviceNumber) -> bool,
+    runtimes_memory: extern "C" fn(address: Address),
 }
 
 /// Has a function called, with an argument, again and again while warps of any device wait.
@@ -45,12 +46,19 @@ pub(crate) struct VirtualGpu {
     pub runtimes_module: RuntimesModule,
     refused_access: RefusedAccess,
     checks_memory: extern "C" fn(device: DeviceNumber) -> bool,
+    runtimes_memory: extern "C" fn(address: Address),
 }
 
 impl VirtualGpu {
     /// Whether each access of a device's kernels is checked to the byte.
     pub(crate) fn checks_memory(&self, device: DeviceNumber) -> bool {
         (self.checks_memory)(device)
+    }
+
+    /// Says that the runtime keeps memory that it has allocated, so that the program is not told of it
+    /// as memory that it has never freed.
+    pub(crate) fn keep(&self, address: Address) {
+        (self.runtimes_memory)(address);
     }
 
     /// The access of a kernel for which a context was lost.
@@ -94,6 +102,7 @@ pub(super) fn tell(find: &dyn Fn(&CStr) -> *mut c_void) -> Option<VirtualGpu> {
         return None;
     }
     (table.runtime_reports)();
-    let Table { when_warps_wait, runtimes_module, refused_access, checks_memory, .. } = *table;
-    Some(VirtualGpu { when_warps_wait, runtimes_module, refused_access, checks_memory })
+    let Table { when_warps_wait, runtimes_module, refused_access, checks_memory, runtimes_memory, .. } =
+        *table;
+    Some(VirtualGpu { when_warps_wait, runtimes_module, refused_access, checks_memory, runtimes_memory })
 }

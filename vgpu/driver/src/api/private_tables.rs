@@ -11,9 +11,9 @@
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::abi::{CUcontext, CUdevice, CUmodule, Status};
+use crate::abi::{CUcontext, CUdevice, CUdeviceptr, CUmodule, Status};
 use crate::objects::context;
-use crate::objects::device::Device;
+use crate::objects::device::{Device, leaks};
 use crate::objects::process::report::report;
 use crate::objects::process::{state, trace};
 use crate::objects::program::module::Module;
@@ -34,6 +34,8 @@ struct Table {
     refused_access: extern "C" fn(context: CUcontext, access: &mut Access) -> bool,
     /// Whether each access of a device's kernels is checked to the byte.
     checks_memory: extern "C" fn(device: CUdevice) -> bool,
+    /// The runtime keeps what it has allocated at an address.
+    runtimes_memory: extern "C" fn(address: CUdeviceptr),
 }
 
 static TABLE: Table = Table {
@@ -43,6 +45,7 @@ static TABLE: Table = Table {
     runtimes_module,
     refused_access,
     checks_memory,
+    runtimes_memory,
 };
 
 /// An access of a kernel that was refused, for the runtime.
@@ -58,6 +61,10 @@ struct Access {
 
 extern "C" fn checks_memory(device: CUdevice) -> bool {
     Device::get(device).is_ok_and(Device::checks)
+}
+
+extern "C" fn runtimes_memory(address: CUdeviceptr) {
+    leaks::keep(address);
 }
 
 extern "C" fn refused_access(context: CUcontext, access: &mut Access) -> bool {

@@ -208,7 +208,7 @@ pub fn release_all(context_id: u64, tell: bool) {
             }
         }
     }
-    leaks::tell(space, &left);
+    leaks::tell(space, left);
 }
 
 /// Memory as a device sees it.
