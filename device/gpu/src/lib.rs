@@ -26,6 +26,7 @@ pub mod critical;
 pub mod debug;
 pub mod device;
 pub mod dispatch;
+pub mod doacross;
 pub mod environment;
 pub mod error;
 pub mod grid;

@@ -139,6 +139,7 @@ programs! {
     copyprivate: Compiler, Compiler;
     debug_information: Compiler, Compiler;
     distribute: Compiler, Compiler;
+    doacross: Compiler, Compiler;
     dynamic_shared: Compiler, Compiler;
     exclusion: Compiler, Compiler;
     functions_outside_regions: Compiler, Compiler;
