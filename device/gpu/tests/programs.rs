@@ -152,6 +152,7 @@ programs! {
     language_features: Compiler, Compiler;
     launch_shapes: Compiler, Compiler;
     launch_shapes_of_fortran: Compiler, Compiler;
+    modules_of_fortran: Compiler, Compiler;
     mathematics: Compiler, Compiler;
     memory: Compiler, Compiler;
     nested_regions: Compiler, Compiler;

@@ -10,6 +10,7 @@
 //!
 //! They are called by compilers, so they say nothing when all is well.
 
+mod alignment;
 mod array_reductions;
 mod bitcode;
 mod complex_numbers;

@@ -1,5 +1,7 @@
 //! `ptxas`: takes PTX, and gives it back when it is right.
 //!
+//! One thing is changed, the alignment of arrays ([`alignment`]).
+//!
 //! Real drivers compile PTX themselves, so what the real assembler would do is done when the
 //! program runs. What clang and flang would learn from it, that the text is wrong, they learn.
 
@@ -12,7 +14,7 @@ use std::path::Path;
 use gangway_ptx::{Code, Errors, Module};
 
 use super::options::Options;
-use super::warn;
+use super::{alignment, warn};
 use crate::exit::{FAILURE, Failure, Outcome, SUCCESS};
 
 /// Mistakes that one message shows; code that is generated repeats them.
@@ -21,7 +23,8 @@ const SHOWN: usize = 10;
 const HELP: &str = "\
 usage: ptxas [-arch sm_NN] [-v] [-o OUTPUT] INPUT
 
-Gangway's stand-in for NVIDIA's assembler: checks PTX and passes it on unchanged.
+Gangway's stand-in for NVIDIA's assembler: checks PTX and passes it on.
+Arrays get the alignment that LLVM takes them to have; all else stays.
 Options of the real one that only tune machine code are accepted without effect.
 ";
 
@@ -41,24 +44,25 @@ pub fn assemble(arguments: &[OsString]) -> Outcome {
     let output = options.output_for("cubin");
     let text = read(input)?;
     // flang's code, on its way to link-time optimisation.
-    if !is_bitcode(&text) {
-        if options.part && output.extension().is_some_and(|ending| ending == "o") {
-            return Err(Failure::new(
-                FAILURE,
-                "GPU code is joined with the device runtime as LLVM bitcode; compile with -foffload-lto, \
-                 or with `gangway cc`, which says so to clang",
-            ));
-        }
-        let checked = check("ptxas", input, &text)?;
-        if let Some(module) = &checked {
-            fits(module, options.architecture.as_deref())?;
-        }
-        if options.verbose {
-            let what = checked.map_or_else(|| "not checked".to_owned(), |module| summary(&module));
-            eprintln!("ptxas info    : {}: {what}; passed on as PTX", input.display());
-        }
+    if is_bitcode(&text) {
+        return write(&output, &text);
     }
-    write(&output, &text)
+    if options.part && output.extension().is_some_and(|ending| ending == "o") {
+        return Err(Failure::new(
+            FAILURE,
+            "GPU code is joined with the device runtime as LLVM bitcode; compile with -foffload-lto, \
+             or with `gangway cc`, which says so to clang",
+        ));
+    }
+    let checked = check("ptxas", input, &text)?;
+    if let Some(module) = &checked {
+        fits(module, options.architecture.as_deref())?;
+    }
+    if options.verbose {
+        let what = checked.map_or_else(|| "not checked".to_owned(), |module| summary(&module));
+        eprintln!("ptxas info    : {}: {what}; passed on as PTX", input.display());
+    }
+    write(&output, &alignment::raise(&text))
 }
 
 /// The module in a text, nothing if it is correct but beyond what Gangway's own reader takes:
