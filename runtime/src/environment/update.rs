@@ -73,7 +73,8 @@ impl Work {
                 Some(counted) => self.unmapping.extend(counted.then_some(entry)),
             }
         }
-        if !entry.wait_allocated() {
+        // Only then is there a point to wait for in the stream, where memory may be allocated in order, too.
+        if !entry.wait_filled() {
             return self.nothing_to_update(item, host, size);
         }
         self.wait_until_ready(entry)?;
