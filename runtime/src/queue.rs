@@ -9,7 +9,8 @@
 //!
 //! What a construct unmaps leaves the present table when the construct is issued: the next
 //! one in the queue maps it anew. Constructs of other queues that use it still come first.
-//! Only what a construct outside of queues uses stays until that is done.
+//! Only what a construct outside of queues uses stays until that is done. A construct outside
+//! of queues that unmaps what constructs in queues use waits for them.
 //!
 //! [`Capabilities::completions`]: gangway_backend::Capabilities::completions
 
@@ -17,6 +18,7 @@ use crate::device::Device;
 use crate::environment::Work;
 use crate::error::{Error, ErrorKind, Result};
 use crate::events::Site;
+use crate::present::EntryRef;
 use crate::target::Job;
 use gangway_backend::{Completion, EventHandle, ForeignRuntime, StreamHandle};
 use std::collections::VecDeque;
@@ -169,11 +171,9 @@ impl Shared {
             return Ok(());
         }
         for queue in self.device.all_queues() {
-            let mut state = queue.wait_for_others();
-            if !state.issued.iter_mut().filter_map(Issued::work).any(|work| work.uses_any(&contested)) {
+            if !queue.uses_any(&contested) {
                 continue;
             }
-            drop(state);
             self.wait_for(&queue)?;
             queue
                 .state()
@@ -185,6 +185,12 @@ impl Shared {
         // What is left is used by constructs that somebody waits for; it leaves with them.
         work.withdraw();
         Ok(())
+    }
+
+    /// Whether constructs use one of the entries until they are ended.
+    pub(crate) fn uses_any(&self, entries: &[EntryRef<'static>]) -> bool {
+        let mut state = self.wait_for_others();
+        state.issued.iter_mut().filter_map(Issued::work).any(|work| work.uses_any(entries))
     }
 
     /// Orders what is issued to this queue later behind what has been issued to another.

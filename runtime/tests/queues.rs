@@ -133,6 +133,28 @@ fn what_another_queue_uses_is_not_freed() {
     }
 }
 
+/// The construct that waits comes when the kernel is done, and nobody has been told of that.
+#[test]
+fn a_construct_that_waits_leaves_nothing_that_queues_have_used() {
+    for options in asynchronous() {
+        let (world, mock) = World::mock(options);
+        let (first, second) = (Queue::create(world.device).unwrap(), Queue::create(world.device).unwrap());
+        let mut memory = vec![1; 64];
+        for value in [5, 8] {
+            memory.fill(value);
+            data_in(&world, &first, DataOperation::Begin, &[section(&memory, MapKind::TO)]).unwrap();
+            launch_in(&world, &first, &[increment(&memory, BOTH)]).unwrap();
+            data_in(&world, &first, DataOperation::Update, &[section(&memory, MapKind::FROM)]).unwrap();
+            second.wait_for(&first).unwrap();
+            second.synchronize().unwrap();
+            world.data(DataOperation::End, &[section(&memory, MapKind::FROM)]).unwrap();
+            assert!(world.device.table.is_empty(), "{options:?}");
+            assert_eq!(memory, [value + 1; 64], "{options:?}");
+            mock.assert_all_freed();
+        }
+    }
+}
+
 #[test]
 fn queues_and_constructs_that_wait_are_ordered_by_markers() {
     for options in asynchronous() {

@@ -33,11 +33,27 @@ fn check(name: &str) {
             for threads in ["1", "4", "7"] {
                 let case = format!("{name} {optimisation}, {runtime:?}, {threads} threads");
                 let printed =
-                    execute(&program, runtime, threads).unwrap_or_else(|failure| panic!("{case}: {failure}"));
+                    attempt(&program, runtime, threads).unwrap_or_else(|failure| panic!("{case}: {failure}"));
                 assert_eq!(printed, expected, "{case}");
             }
         }
     }
+}
+
+/// As [`execute`]. Under LLVM's own runtime, libomp 22 now and then fails an assertion of its own
+/// about the team of a task that a hidden helper thread has run (`target nowait`), and the program
+/// has another try. Under Gangway's that is a failure like any other.
+fn attempt(program: &Path, runtime: Runtime, threads: &str) -> Result<String, String> {
+    for _ in 0..2 {
+        let ended = execute(program, runtime, threads);
+        match (runtime, &ended) {
+            (Runtime::Stock, Err(failure)) if failure.contains("Assertion failure at kmp_tasking.cpp") => {
+                println!("libomp's own failure, tried again: {failure}");
+            }
+            _ => return ended,
+        }
+    }
+    execute(program, runtime, threads)
 }
 
 fn runtimes() -> Vec<Runtime> {

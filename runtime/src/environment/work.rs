@@ -157,6 +157,12 @@ impl AttachRequest {
     }
 }
 
+/// Whether nobody has a reference of an entry that is in the table still: constructs use it.
+#[inline]
+fn is_unreferenced(entry: EntryRef<'static>) -> bool {
+    entry.snapshot().is_some_and(|counts| counts.total() == 0)
+}
+
 impl Work {
     /// Work on a device, which is opened if need be, in a stream of the program's or of
     /// the device's pool.
@@ -359,6 +365,9 @@ impl Work {
             let unmapped = self.unmap(self.unmapping[index]);
             result = result.and(unmapped);
         }
+        if !self.queued && self.unmapping.iter().copied().any(is_unreferenced) {
+            self.end_uses_in_queues();
+        }
         self.unmapping.clear();
         while let Some(storage) = self.temporaries.pop() {
             // SAFETY: allocated by this work, whose operations are done, or of an entry that
@@ -399,8 +408,17 @@ impl Work {
     /// Entries that nobody has a reference of, and that could not be
     /// [withdrawn](Self::withdraw) as other constructs use them still.
     pub(crate) fn contested(&self) -> Vec<EntryRef<'static>> {
-        let unmapped = |entry: &EntryRef<'_>| entry.snapshot().is_some_and(|counts| counts.total() == 0);
-        self.unmapping.iter().copied().filter(unmapped).collect()
+        self.unmapping.iter().copied().filter(|&entry| is_unreferenced(entry)).collect()
+    }
+
+    /// Waits for queues whose constructs use what this work, which somebody has waited for, has
+    /// given up: when it is over nothing of it is mapped. Such a construct may have been done
+    /// for long, if nobody has come to its queue since.
+    #[cold]
+    fn end_uses_in_queues(&self) {
+        let contested = self.contested();
+        let queues = self.device.all_queues();
+        queues.iter().filter(|queue| queue.uses_any(&contested)).for_each(|queue| queue.drain());
     }
 
     /// Whether this work uses one of the entries until it is done.
