@@ -192,9 +192,20 @@ impl<'a> Iterator for Words<'a> {
             }
         }
         let rest = &self.text[self.at..];
-        let length = rest.iter().position(|&byte| !is_word(byte)).unwrap_or(rest.len()).max(1);
+        let length = (1..rest.len()).find(|&end| ends(&rest[..end], &rest[end..])).unwrap_or(rest.len());
         self.at += length;
         Some(&rest[..length])
+    }
+}
+
+/// Whether `word` is whole before `rest`. No blank needs to stand before the period of a
+/// directive: GCC writes `.param.u64`, and `.version 7.3.target sm_52.file 1` into one of its parts.
+fn ends(word: &[u8], rest: &[u8]) -> bool {
+    match rest {
+        _ if !is_word(word[0]) => true,
+        [b'.', next, ..] => !(next.is_ascii_digit() && word.iter().all(u8::is_ascii_digit)),
+        [byte, ..] => !is_word(*byte),
+        [] => true,
     }
 }
 
@@ -223,7 +234,7 @@ mod tests {
         let found: Vec<_> = kernel_parameters(TEXT.as_bytes()).collect();
         assert_eq!(found, [("no", 1), ("kern", 1), ("second", 0)]);
         let gcc =
-            b".visible .entry main$_omp_fn$0 (.param .u64 %arg, .param .u64 %stack, .param .u64 %sz)\n{";
+            b".visible .entry main$_omp_fn$0 (.param.u64 %arg, .param.u64 %stack, .param.u64 %sz)\n{";
         assert_eq!(kernel_parameters(gcc).collect::<Vec<_>>(), [("main$_omp_fn$0", 3)]);
         assert_eq!(kernel_parameters(b".entry").count(), 0);
     }
@@ -235,6 +246,18 @@ mod tests {
         let module = module(TEXT.as_bytes());
         assert_eq!(module.kernels, ["kern", "second"]);
         assert_eq!(module.globals, [("g", Some(4)), ("table", Some(800)), ("m", Some(48)), ("pi", Some(4))]);
+    }
+
+    /// What `mkoffload` of GCC 13 to 16 adds to programs with reverse offload, as it writes it.
+    #[test]
+    fn directives_without_blanks() {
+        let text = b".version 7.3.target sm_52.file 1 \"<dummy>\".func __dummy$func ( );.func __dummy$func ( ){}\
+            .extern .func main$_omp_fn$1$nohost$0 (.param .u64 %in_ar0);\
+            .visible .global .align 8 .u64 $offload_func_table[] = {main$_omp_fn$1$nohost$0,0};\n";
+        let header = Header::parse(text).unwrap().unwrap();
+        assert_eq!(header, Header { version: (7, 3), target: "sm_52" });
+        let module = module(text);
+        assert_eq!((module.kernels.len(), module.globals), (0, vec![("$offload_func_table", None)]));
     }
 
     #[test]

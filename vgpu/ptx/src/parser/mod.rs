@@ -145,7 +145,9 @@ impl<'a> Parser<'a> {
             module: Module {
                 version: Version::new(0, 0),
                 target: Target::default(),
-                address_size: 32,
+                // The PTX ISA says 32 for a text without the directive. `ptxas` and the driver take
+                // the machine's, 64, and a part that GCC adds to programs relies on it.
+                address_size: 64,
                 files: Vec::new(),
                 variables: Vec::new(),
                 functions: Vec::new(),
