@@ -25,6 +25,10 @@ bootstrap: ## Install what building and the demo need (needs root; otherwise say
 bootstrap-test: ## Install what the tests need, too
 	@scripts/bootstrap.sh test
 
+.PHONY: bootstrap-bench
+bootstrap-bench: ## Install what the benchmarks need, too
+	@scripts/bootstrap.sh bench
+
 .PHONY: build
 build: bootstrap ## Build everything into build/stage
 	cargo xtask stage
@@ -69,7 +73,7 @@ bench-gpu: build ## Measure target regions on a GPU, or on the virtual one; writ
 	cargo run --release -p gangway-bench --bin gangway-bench-gpu
 
 .PHONY: bench-gomp
-bench-gomp: build ## Compare GCC's programs under libgomp and under Gangway; writes docs/benchmarks-gomp.md
+bench-gomp: bootstrap-bench build ## Compare GCC's programs under libgomp and under Gangway; writes docs/benchmarks-gomp.md
 	cargo run --release -p gangway-bench --bin gangway-bench-gomp
 
 .PHONY: bench-host-calls
@@ -99,6 +103,11 @@ lint: bootstrap ## Formatting and clippy, warnings as errors
 .PHONY: deny
 deny: bootstrap ## Check licences and sources of the dependencies
 	scripts/deny.sh
+
+.PHONY: fresh
+fresh: ## Run the README's commands in a fresh Debian root; RELEASE=bookworm, STEPS="demo test user readme"
+	@scripts/bootstrap.sh fresh
+	@scripts/fresh.sh --release $(or $(RELEASE),bookworm) $(STEPS)
 
 # Another user than the tree's owner, as with sudo, builds nothing: files of theirs would stand
 # in the owner's way.

@@ -1,7 +1,8 @@
 #!/bin/bash
 # Installs what building and running the demo need on Debian 12.
 #
-#   scripts/bootstrap.sh [demo] [test] [packages] [docs]     also what these need
+#   scripts/bootstrap.sh [demo] [test] [bench] [packages] [docs]     also what these need
+#   scripts/bootstrap.sh fresh     only what makes a fresh root: scripts/fresh.sh
 #
 # `make` calls it before anything else. It only adds what is missing, and does
 # nothing when nothing is. Without root it prints the one line that an
@@ -23,15 +24,17 @@ packages=(
   # The Rust whose LLVM is clang-22's, with its library's sources: it compiles the GPU device runtime.
   rustc-web cargo-web rust-web-src
 )
-# An example is a program of MPI.
-readonly FOR_DEMO=(mpich libmpich-dev)
+# Examples in Fortran for GCC, and a program of MPI.
+readonly FOR_DEMO=(gfortran-12 mpich libmpich-dev)
+# Programs in Fortran for GCC that are measured.
+readonly FOR_BENCH=(gfortran-12)
 readonly FOR_PACKAGES=(
   # Debian packages, tarballs and Python wheels.
   dpkg-dev xz-utils python3 python3-wheel python3-venv
 )
 readonly FOR_TESTS=(
   # libgomp's own tests: their sources, what unpacks them, and the compilers that build them.
-  gcc-12-source g++-12 gfortran-12 patch xz-utils
+  gcc-12-source g++-12 patch xz-utils
   # Clients of the virtual GPU: numba-cuda, and what the others need of NVIDIA's packages.
   python3 python3-venv
   # Build systems that find Gangway, for the test of its installation.
@@ -39,15 +42,19 @@ readonly FOR_TESTS=(
   # The browser that reports are opened with.
   chromium
 )
+# A root where nothing else is installed.
+readonly FOR_FRESH=(mmdebstrap)
 # The site of the documentation.
 readonly FOR_DOCS=(mkdocs)
 for group in "$@"; do
   case $group in
     demo) packages+=("${FOR_DEMO[@]}") ;;
-    test) packages+=("${FOR_TESTS[@]}" "${FOR_DEMO[@]}" "${FOR_PACKAGES[@]}" "${FOR_DOCS[@]}") ;;
+    test) packages+=("${FOR_TESTS[@]}" "${FOR_DEMO[@]}" "${FOR_PACKAGES[@]}" "${FOR_DOCS[@]}" "${FOR_FRESH[@]}") ;;
+    bench) packages+=("${FOR_BENCH[@]}") ;;
     docs) packages+=("${FOR_DOCS[@]}") ;;
+    fresh) packages=("${FOR_FRESH[@]}") ;;
     packages) packages+=("${FOR_PACKAGES[@]}") ;;
-    *) echo "usage: $0 [demo] [test] [packages] [docs]" >&2; exit 2 ;;
+    *) echo "usage: $0 [demo] [test] [bench] [packages] [docs] [fresh]" >&2; exit 2 ;;
   esac
 done
 # Debian's current Rust; the packages named cargo and rustc are too old.
