@@ -9,6 +9,7 @@ use std::ffi::c_void;
 use std::sync::atomic::AtomicPtr;
 
 use crate::frame::Frame;
+use crate::windows::Windows;
 
 /// Lanes of a warp.
 pub const LANES: usize = 32;
@@ -123,6 +124,8 @@ pub struct Warp {
     /// The frames in which lanes are, the youngest first.
     pub(crate) frames: *mut Frame,
     pub waiting: Waiting,
+    /// Where in the host's memory the warp has been.
+    pub(crate) windows: Windows,
 }
 
 /// What lanes wait for that are parked. Compiled code does not look at it.

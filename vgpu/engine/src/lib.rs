@@ -21,6 +21,7 @@ mod program;
 mod run;
 pub mod support;
 pub mod value;
+mod windows;
 mod work;
 
 pub use compile::compiled;

@@ -3,6 +3,7 @@
 //! The engine asks for each access that leaves the reserved range. So the look-up takes no lock: it
 //! reads a sorted list that is replaced as a whole.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use arc_swap::ArcSwap;
@@ -15,6 +16,8 @@ pub(crate) struct HostRanges {
     /// Sorted, without overlap.
     ranges: ArcSwap<Vec<Arc<Registration>>>,
     changing: Mutex<()>,
+    /// How many registrations have ended: what somebody remembers of them is stale then.
+    ended: AtomicU64,
 }
 
 /// A range that the program has registered.
@@ -100,6 +103,7 @@ impl HostRanges {
                 Ok(at) => Ok(ranges.remove(at)),
                 Err(_) => Err(Error::NotRegistered(address)),
             })?;
+        self.ended.fetch_add(1, Ordering::Release);
         ended.end();
         Ok(ended.length)
     }
@@ -113,6 +117,11 @@ impl HostRanges {
         let result = change(&mut ranges)?;
         self.ranges.store(Arc::new(ranges));
         Ok(result)
+    }
+
+    /// How many registrations have ended so far.
+    pub(crate) fn ended(&self) -> u64 {
+        self.ended.load(Ordering::Acquire)
     }
 
     /// The registration that an address is in: its start and length.

@@ -386,6 +386,12 @@ impl Space {
         self.host.find(address)
     }
 
+    /// A number that changes when the registration of host memory ends: whoever remembers what
+    /// [`find_host`](Space::find_host) has said asks again then.
+    pub fn host_generation(&self) -> u64 {
+        self.host.ended()
+    }
+
     pub(crate) fn add_heap(&self, heap: &Arc<DeviceHeap>) {
         let _alone = self.heaps_changing.lock().unwrap_or_else(PoisonError::into_inner);
         let mut heaps = Vec::clone(&self.heaps.load());

@@ -3,8 +3,7 @@
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{InstBuilder, Value};
-use gangway_device_memory::{BASE, WINDOWS};
-use gangway_ptx::meaning::MemoryAccess;
+use gangway_device_memory::{LOCAL_SIZE, LOCAL_WINDOW};
 use gangway_ptx::{Compute, Instruction, Meaning, Opcode, Operand, Type};
 
 use super::emit::{Emitter, Known, Steps};
@@ -105,7 +104,7 @@ impl Emitter<'_, '_> {
         let opcode = unit.module.opcode(instruction);
         let operands = unit.body.operands(instruction);
         let (ty, last) = match opcode.meaning {
-            Meaning::Load(access) => return self.expect_memory(access, operands[1]),
+            Meaning::Load(_) => return self.expect_memory(operands[1]),
             Meaning::Compute(compute) => widened(compute)?,
             _ => return None,
         };
@@ -128,13 +127,11 @@ impl Emitter<'_, '_> {
 
     /// A generic address that is the same in all lanes leads to the same memory in all lanes, and
     /// not to each lane's own.
-    fn expect_memory(&mut self, access: MemoryAccess, operand: Operand) -> Option<Value> {
+    fn expect_memory(&mut self, operand: Operand) -> Option<Value> {
         let Lanes::Uniform(address) = self.address(operand) else { return None };
-        let bytes = u64::from(access.size());
-        let offset = self.builder.ins().iadd_imm_s(address, (BASE as i64).wrapping_neg());
-        let limit = self.number((WINDOWS - BASE - bytes) as i64);
-        let outside = self.builder.ins().icmp(IntCC::UnsignedGreaterThan, offset, limit);
-        Some(outside)
+        let offset = self.builder.ins().iadd_imm_s(address, (LOCAL_WINDOW as i64).wrapping_neg());
+        let size = self.number(LOCAL_SIZE as i64);
+        Some(self.builder.ins().icmp(IntCC::UnsignedLessThan, offset, size))
     }
 }
 

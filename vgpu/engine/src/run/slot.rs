@@ -8,6 +8,7 @@ use std::ops::Range;
 use std::ptr::{self, NonNull};
 
 use corosensei::CoroutineResult;
+use gangway_device_memory::Space;
 use gangway_interpreter::FaultKind;
 
 use super::fiber::{End, Fiber, FiberStack, FiberYielder, Pause, RESERVE};
@@ -193,6 +194,9 @@ impl Slot {
         warp.workers = job.workers;
         warp.dynamic_shared = job.dynamic_shared;
         warp.grid_id = job.id;
+        if let Ok(space) = Space::get() {
+            warp.windows.refresh(space);
+        }
         warp.workspace = job.workspace.as_ref().map_or(0, |workspace| workspace.address);
         let [width, height, _] = job.block_size;
         for lane in 0..LANES {

@@ -134,11 +134,8 @@ pub(super) fn place(
             }
             // What is in the range and not allocated raises a signal.
             let inside = address.wrapping_sub(BASE) < WINDOWS - BASE;
-            if inside || DeviceMemory::get().is_ok_and(|memory| memory.is_host_registered(address, size)) {
-                Ok(pointer)
-            } else {
-                Err(outside())
-            }
+            let host = || DeviceMemory::get().is_ok_and(|memory| warp.windows.find(memory, address, size));
+            if inside || warp.windows.cover(address, size) || host() { Ok(pointer) } else { Err(outside()) }
         }
     }
 }

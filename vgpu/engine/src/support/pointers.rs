@@ -1,7 +1,7 @@
 //! Where the accesses of all lanes go, found without a branch per lane. This is the common case
 //! of accesses whose addresses have no shape.
 
-use gangway_device_memory::{BASE, LOCAL_WINDOW, WINDOWS};
+use gangway_device_memory::{BASE, LOCAL_SIZE, LOCAL_WINDOW, WINDOWS};
 
 use super::access::{Access, FIRST_LOCAL, FIRST_SHARED, Space};
 use crate::abi::{ALL, LANES, Lanes64, Warp};
@@ -38,7 +38,7 @@ impl Seen {
 }
 
 /// The places of the accesses of `mask`; none when one of them has to be looked at more
-/// closely, because it is wrong or in memory of the host.
+/// closely, because it is wrong or in memory of the host that the warp has not met yet.
 #[inline]
 pub(super) fn pointers(warp: &Warp, mask: u32, access: Access) -> Option<Pointers> {
     let size = access.bytes();
@@ -67,16 +67,25 @@ pub(super) fn pointers(warp: &Warp, mask: u32, access: Access) -> Option<Pointer
         Space::Local => (own(warp, addresses, 0, top.saturating_sub(size), &mut seen), false),
         Space::Generic | Space::Global => {
             addresses.iter().for_each(|&address| seen.add(address, BASE, WINDOWS - size));
-            if seen.wrong(size) && access.space == Space::Generic {
-                // Each lane's own memory, of which generic addresses are the same in all lanes.
-                seen = Seen::default();
-                (own(warp, addresses, LOCAL_WINDOW, top.saturating_sub(size), &mut seen), false)
-            } else {
+            if !seen.wrong(size) {
                 let (start, length) = (warp.shared as u64, warp.shared_size);
                 let inside = |address: u64| address.wrapping_sub(start) < length;
                 // One look tells most accesses of global memory.
                 let shared = inside(first) && addresses.iter().all(|&address| inside(address));
                 (addresses.map(|address| place(0, address)), shared)
+            } else if access.space == Space::Generic && first.wrapping_sub(LOCAL_WINDOW) < LOCAL_SIZE {
+                // Each lane's own memory, of which generic addresses are the same in all lanes.
+                seen = Seen::default();
+                (own(warp, addresses, LOCAL_WINDOW, top.saturating_sub(size), &mut seen), false)
+            } else {
+                let inside = |address: u64| address.wrapping_sub(BASE) <= WINDOWS - BASE - size;
+                let fine = |&address: &u64| {
+                    address.is_multiple_of(size) && (inside(address) || warp.windows.cover(address, size))
+                };
+                return addresses
+                    .iter()
+                    .all(fine)
+                    .then(|| Pointers { each: addresses.map(|address| place(0, address)), shared: false });
             }
         }
     };

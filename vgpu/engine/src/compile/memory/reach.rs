@@ -5,7 +5,7 @@ use std::ops::{Range, RangeInclusive};
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
-use cranelift_codegen::ir::{InstBuilder, Value};
+use cranelift_codegen::ir::{BlockArg, InstBuilder, Value};
 use gangway_device_memory::{BASE, WINDOWS};
 use gangway_ptx::meaning::MemoryAccess;
 use gangway_ptx::{Base, Expected, Meaning, Operand, StateSpace};
@@ -15,6 +15,7 @@ use crate::abi::LANES;
 use crate::compile::emit::{Emitter, Known, Steps, field};
 use crate::lower::Input;
 use crate::value::{Lanes, Predicate};
+use crate::windows;
 
 /// Where an access goes whose addresses have a shape.
 pub(super) struct Reach {
@@ -46,6 +47,10 @@ const MOST_APART: i64 = 1 << 24;
 
 /// How far to look for accesses that are checked together.
 const AHEAD: usize = 256;
+
+/// Rows of an access that are looked for in the host's memory where it is done; helpers look for
+/// more.
+const MOST_IN_HOST: usize = 8;
 
 /// Memory is there or not in pieces of this size.
 pub(super) const PAGE: i64 = 4096;
@@ -195,35 +200,95 @@ impl Emitter<'_, '_> {
     ) -> Value {
         let length = (offsets.end() - offsets.start()) + (ends[1] - ends[0]);
         let first = offsets.start().wrapping_add(ends[0]);
-        let mut wrong: Option<Value> = None;
-        let mut bits: Option<Value> = None;
+        let mut starts = Vec::with_capacity(bases.len());
+        let (mut outside, mut bits) = (Vec::with_capacity(bases.len()), None);
         for &base in bases {
             let start = if first == 0 { base } else { self.builder.ins().iadd_imm_s(base, first) };
-            let outside = if space == StateSpace::Shared {
-                let size = self.load_fixed_field(I64, field!(shared_size));
-                let end = self.builder.ins().iadd_imm_s(start, length);
-                let start = self.builder.ins().icmp(IntCC::UnsignedGreaterThan, start, size);
-                let end = self.builder.ins().icmp(IntCC::UnsignedGreaterThan, end, size);
-                self.builder.ins().bor(start, end)
-            } else {
-                let inside = self.builder.ins().iadd_imm_s(start, (BASE as i64).wrapping_neg());
-                let limit = self.number((WINDOWS - BASE) as i64 - length);
-                self.builder.ins().icmp(IntCC::UnsignedGreaterThan, inside, limit)
-            };
-            wrong = Some(self.or(wrong, outside));
+            outside.push(match space {
+                StateSpace::Shared => self.is_outside_shared(start, length),
+                _ => self.is_outside_device(start, length),
+            });
+            starts.push(start);
             let address = match offsets.start() % bytes {
                 0 => base,
                 offset => self.builder.ins().iadd_imm_s(base, offset),
             };
             bits = Some(self.or(bits, address));
         }
-        let (Some(wrong), Some(bits)) = (wrong, bits) else { unreachable!("an access has an address") };
-        if bytes == 1 {
-            return wrong;
+        let mut wrong = self.any(&outside);
+        let has_host = matches!(space, StateSpace::Global | StateSpace::Generic);
+        if has_host && starts.len() <= MOST_IN_HOST {
+            wrong = self.look_in_host(wrong, &starts, length);
         }
+        let Some(bits) = bits.filter(|_| bytes != 1) else { return wrong };
         let low = self.builder.ins().band_imm_s(bits, bytes - 1);
         let misaligned = self.builder.ins().icmp_imm_s(IntCC::NotEqual, low, 0);
         self.builder.ins().bor(wrong, misaligned)
+    }
+
+    fn any(&mut self, conditions: &[Value]) -> Value {
+        let any = conditions.iter().fold(None, |any, &condition| Some(self.or(any, condition)));
+        any.unwrap_or_else(|| unreachable!("an access has an address"))
+    }
+
+    fn is_outside_shared(&mut self, start: Value, length: i64) -> Value {
+        let size = self.load_fixed_field(I64, field!(shared_size));
+        let end = self.builder.ins().iadd_imm_s(start, length);
+        let start = self.builder.ins().icmp(IntCC::UnsignedGreaterThan, start, size);
+        let end = self.builder.ins().icmp(IntCC::UnsignedGreaterThan, end, size);
+        self.builder.ins().bor(start, end)
+    }
+
+    fn is_outside_device(&mut self, start: Value, length: i64) -> Value {
+        let inside = self.builder.ins().iadd_imm_s(start, (BASE as i64).wrapping_neg());
+        let limit = self.number((WINDOWS - BASE) as i64 - length);
+        self.builder.ins().icmp(IntCC::UnsignedGreaterThan, inside, limit)
+    }
+
+    /// Where something is outside of device memory, looks for it in the host's memory that the warp
+    /// has met: nonzero if it is not there either.
+    fn look_in_host(&mut self, outside: Value, starts: &[Value], length: i64) -> Value {
+        let (look, known) = (self.builder.create_block(), self.builder.create_block());
+        self.builder.set_cold_block(look);
+        let ty = self.builder.func.dfg.value_type(outside);
+        self.builder.append_block_param(known, ty);
+        self.builder.ins().brif(outside, look, &[], known, &[BlockArg::Value(outside)]);
+        self.builder.seal_block(look);
+        self.builder.switch_to_block(look);
+        let mut missing = Vec::with_capacity(starts.len());
+        for &start in starts {
+            let elsewhere = self.is_outside_windows(start, length);
+            // Some may be in device memory, others in the host's.
+            missing.push(match starts.len() {
+                1 => elsewhere,
+                _ => {
+                    let outside = self.is_outside_device(start, length);
+                    self.builder.ins().band(outside, elsewhere)
+                }
+            });
+        }
+        let missing = self.any(&missing);
+        self.builder.ins().jump(known, &[BlockArg::Value(missing)]);
+        self.builder.seal_block(known);
+        self.builder.switch_to_block(known);
+        self.builder.block_params(known)[0]
+    }
+
+    /// As [`Windows::cover`](crate::windows::Windows::cover) finds it.
+    fn is_outside_windows(&mut self, start: Value, length: i64) -> Value {
+        let high = self.builder.ins().ushr_imm_u(start, i64::from(windows::LOW_BITS));
+        let factor = self.number(windows::FACTOR as i64);
+        let product = self.builder.ins().imul(high, factor);
+        let place = self.builder.ins().ushr_imm_u(product, i64::from(windows::SHIFT));
+        let place = self.builder.ins().band_imm_u(place, windows::PLACES);
+        let window = self.builder.ins().iadd(self.warp, place);
+        let window_start = self.load_at(I64, window, field!(windows) + windows::START);
+        let size = self.load_at(I64, window, field!(windows) + windows::LENGTH);
+        let distance = self.builder.ins().isub(start, window_start);
+        let rest = self.builder.ins().isub(size, distance);
+        let rest = self.builder.ins().iadd_imm_s(rest, length.wrapping_neg());
+        let either = self.builder.ins().bor(distance, rest);
+        self.builder.ins().icmp_imm_s(IntCC::SignedLessThan, either, 0)
     }
 
     /// Whether lanes that do not run might touch memory in a load that is not there; none if that
