@@ -127,6 +127,34 @@ pub fn threads() -> u32 {
     u32::from(current().threads)
 }
 
+/// A control of the device's: all threads of all kernels have the same. LLVM sees that nobody writes it in
+/// a program without such a call.
+pub struct OfDevice(UnsafeCell<i32>);
+
+// SAFETY: threads that change it at the same time leave one of their values, as a word is written at once.
+unsafe impl Sync for OfDevice {}
+
+impl OfDevice {
+    #[must_use]
+    #[inline(always)]
+    pub fn get(&self) -> i32 {
+        // SAFETY: the variable lives as long as the program.
+        unsafe { self.0.get().read() }
+    }
+
+    #[inline(always)]
+    pub fn set(&self, value: i32) {
+        // SAFETY: as above.
+        unsafe { self.0.get().write(value) };
+    }
+}
+
+/// `nteams-var`
+pub static TEAMS: OfDevice = OfDevice(UnsafeCell::new(0));
+
+/// `teams-thread-limit-var`
+pub static TEAMS_THREAD_LIMIT: OfDevice = OfDevice(UnsafeCell::new(0));
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -89,21 +89,32 @@ pub extern "C" fn omp_get_team_num() -> i32 {
     target::block_id().cast_signed()
 }
 
+/// `nteams-var` of the device (OpenMP 5.2, 2.4); 0 leaves the number of teams to the implementation. What
+/// the host launches does not ask it.
 #[unsafe(no_mangle)]
 pub extern "C" fn omp_get_max_teams() -> i32 {
-    target::blocks_in_grid().cast_signed()
+    icv::TEAMS.get()
 }
 
 #[unsafe(no_mangle)]
-pub extern "C" fn omp_set_num_teams(_: i32) {}
+pub extern "C" fn omp_set_num_teams(teams: i32) {
+    if teams >= 0 {
+        icv::TEAMS.set(teams);
+    }
+}
 
+/// `teams-thread-limit-var` of the device; 0 leaves the limit to the implementation.
 #[unsafe(no_mangle)]
 pub extern "C" fn omp_get_teams_thread_limit() -> i32 {
-    kernel::most_threads().cast_signed()
+    icv::TEAMS_THREAD_LIMIT.get()
 }
 
 #[unsafe(no_mangle)]
-pub extern "C" fn omp_set_teams_thread_limit(_: i32) {}
+pub extern "C" fn omp_set_teams_thread_limit(threads: i32) {
+    if threads >= 0 {
+        icv::TEAMS_THREAD_LIMIT.set(threads);
+    }
+}
 
 /// The kinds are those of `omp_sched_t`; `monotonic`, its highest bit, changes nothing.
 ///

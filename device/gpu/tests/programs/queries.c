@@ -1,7 +1,38 @@
 // What a program asks of the device.
 #include "check.h"
 
+// Neither the grid nor the block: what constructs without a clause ask.
+static void teams(void) {
+  int before[2] = {-1, -1}, after[2] = {-1, -1}, kept[2] = {-1, -1};
+#pragma omp target teams distribute parallel for map(from : before) num_teams(3) thread_limit(64)
+  for (int i = 0; i < 2; ++i)
+    before[i] = i == 0 ? omp_get_max_teams() : omp_get_teams_thread_limit();
+#pragma omp target map(from : after)
+  {
+    omp_set_num_teams(5);
+    omp_set_num_teams(-1);
+    omp_set_teams_thread_limit(70);
+    after[0] = omp_get_max_teams();
+    after[1] = omp_get_teams_thread_limit();
+  }
+  // They belong to the device.
+#pragma omp target map(from : kept)
+  {
+    kept[0] = omp_get_max_teams();
+    kept[1] = omp_get_teams_thread_limit();
+    omp_set_num_teams(0);
+    omp_set_teams_thread_limit(0);
+  }
+  CHECK(before[0], 0);
+  CHECK(before[1], 0);
+  CHECK(after[0], 5);
+  CHECK(after[1], 70);
+  CHECK(kept[0], 5);
+  CHECK(kept[1], 70);
+}
+
 int main(void) {
+  teams();
   int host = 1, device = -1, devices = -1, initial = -1, dynamic = -1, cancel = -1, levels = -1;
   double seconds = -1, tick = 0;
 #pragma omp target map(from : host, device, devices, initial, dynamic, cancel, levels, seconds, tick)
