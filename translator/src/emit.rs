@@ -117,7 +117,7 @@ impl Outline<'_> {
         let (begin, end) = if self.is_for_devices { (HOST_BEGIN, HOST_END) } else { ("", "") };
         let mut text = format!(
             "{begin}{QUIET}struct {symbol}_block {{ {members} }}; \
-             static void {symbol}(void *__gangway_v, size_t __gangway_n) {{ \
+             static void {symbol}(void *__gangway_v, __SIZE_TYPE__ __gangway_n) {{ \
              struct {symbol}_block *__gangway_b = (struct {symbol}_block *)__gangway_v; \
              gangway_reverse_enter(&__gangway_b->head, __gangway_n); "
         );

@@ -38,7 +38,7 @@ impl Outline<'_> {
             text,
             "typedef gangway_reverse_block<{types}> {symbol}_block; \
              struct {symbol} {{ static constexpr const char *gangway_name() {{ return __PRETTY_FUNCTION__; }} \
-             static void gangway_run(void *__gangway_v, size_t __gangway_n) noexcept {{\n\
+             static void gangway_run(void *__gangway_v, __SIZE_TYPE__ __gangway_n) noexcept {{\n\
              #ifndef __GANGWAY_DEVICE__\n{line}\n\
              {symbol}_block *__gangway_b = ({symbol}_block *)__gangway_v; \
              gangway_reverse_enter(&__gangway_b->head, __gangway_n); "

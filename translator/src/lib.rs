@@ -110,7 +110,7 @@ fn visit<T>(file: &Path, folders: &[PathBuf], mut look: impl FnMut(&Path, &[u8])
     None
 }
 
-/// Translates a file, and what it includes: nothing, if none has a directive.
+/// Translates a file, and what it includes: nothing, if none has a directive that the preprocessor leaves.
 ///
 /// # Errors
 /// What is wrong with the source, or with libclang.
@@ -144,7 +144,7 @@ pub fn translate(request: &Request<'_>) -> Result<Vec<Translated>, Error> {
                 .find_map(Source::outside_of_functions)
                 .unwrap_or(Error::Clang(errors)));
         }
-        return sources.iter().map(|source| source.translate(&unit, request)).collect();
+        return sources.iter().filter_map(|source| source.translate(&unit, request).transpose()).collect();
     }
     Err(Error::Library("headers with reverse offload include each other without end".to_owned()))
 }

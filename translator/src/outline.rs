@@ -125,16 +125,12 @@ impl Source {
         Some(self.error(Complaint::new(range.start, message)))
     }
 
-    /// Translates the file with the unit that it is part of.
+    /// Translates the file with the unit that it is part of. `None`: the preprocessor takes all of its
+    /// directives out.
     ///
     /// # Errors
     /// A region that cannot be translated.
-    pub fn translate(&self, unit: &Unit, request: &Request<'_>) -> Result<Translated, Error> {
-        let mut edits: Vec<(Range<usize>, Vec<u8>)> = self
-            .others
-            .iter()
-            .map(|(range, text)| (range.clone(), self.with_lines(text.clone(), range)))
-            .collect();
+    pub fn translate(&self, unit: &Unit, request: &Request<'_>) -> Result<Option<Translated>, Error> {
         let mut functions: Vec<(usize, Vec<u8>)> = Vec::new();
         let mut end_of_last = 0;
         let offload = Offload::read(&self.text);
@@ -144,6 +140,13 @@ impl Source {
             .map(|range| self.buffer.original(range.start)..self.buffer.original(range.end))
             .collect();
         let is_skipped = |at: usize| skipped.iter().any(|range| range.contains(&at));
+        let mut edits: Vec<(Range<usize>, Vec<u8>)> = self
+            .others
+            .iter()
+            .filter(|(range, _)| !is_skipped(range.start))
+            .map(|(range, text)| (range.clone(), self.with_lines(text.clone(), range)))
+            .collect();
+        let before_regions = edits.len();
         for (number, (range, construct)) in self.regions.iter().enumerate() {
             let complain = |complaint: Complaint| self.error(complaint);
             if is_skipped(range.start) {
@@ -211,6 +214,10 @@ impl Source {
             };
             edits.push((whole, call));
         }
+        let has_regions = edits.len() > before_regions;
+        if edits.is_empty() {
+            return Ok(None);
+        }
         for (outside, function) in functions {
             let line = self.line_directive(outside);
             let text = [b"\n", &function[..], b"\n", line.as_bytes(), b"\n"].concat();
@@ -223,7 +230,7 @@ impl Source {
             text.extend_from_slice(MARK);
             from = MARK.len();
         }
-        if !self.regions.is_empty() {
+        if has_regions {
             text.extend_from_slice(format!("{HEADER}\n{}\n", self.line_directive(0)).as_bytes());
         }
         for (range, replacement) in edits {
@@ -232,7 +239,7 @@ impl Source {
             from = range.end;
         }
         text.extend_from_slice(&self.text[from..]);
-        Ok(Translated { file: self.file.clone(), text })
+        Ok(Some(Translated { file: self.file.clone(), text }))
     }
 
     /// The region stays, in a function of the host's.

@@ -8,10 +8,10 @@
 #ifndef GANGWAY_REVERSE_OFFLOAD_H
 #define GANGWAY_REVERSE_OFFLOAD_H
 
-#include <stddef.h>
-#include <stdlib.h>
-
+/* It stands before the program's first line, so it includes no header of the system. */
+#define GANGWAY_HOST_CALL_BEFORE_SYSTEM
 #include <gangway/host_call.h>
+#undef GANGWAY_HOST_CALL_BEFORE_SYSTEM
 
 #ifdef __cplusplus
 extern "C" {
@@ -34,27 +34,27 @@ enum {
 struct gangway_reverse_item {
   void *base;
   void *begin;
-  size_t size;
+  __SIZE_TYPE__ size;
   unsigned kind;
   unsigned group;
   /* Where in the block the bytes are, if the host cannot reach them; otherwise 0. */
-  size_t carried;
+  __SIZE_TYPE__ carried;
 };
 
 struct gangway_reverse_head {
-  size_t count;
+  __SIZE_TYPE__ count;
   /* The runtime's. */
   void *state;
 };
 
 /* The runtime's half, in libomptarget. */
-GANGWAY_HOST_CALL_IMPORT void __gangway_reverse_enter(int device, void *block, size_t size);
-GANGWAY_HOST_CALL_IMPORT void __gangway_reverse_leave(void *block, size_t size);
+GANGWAY_HOST_CALL_IMPORT void __gangway_reverse_enter(int device, void *block, __SIZE_TYPE__ size);
+GANGWAY_HOST_CALL_IMPORT void __gangway_reverse_leave(void *block, __SIZE_TYPE__ size);
 
 #pragma omp begin declare target
 
 static inline __attribute__((unused)) void gangway_reverse_set(struct gangway_reverse_item *item, void *base, void *begin,
-                                       size_t size, unsigned kind, unsigned group) {
+                                       __SIZE_TYPE__ size, unsigned kind, unsigned group) {
   item->base = base;
   item->begin = begin;
   item->size = size;
@@ -64,7 +64,7 @@ static inline __attribute__((unused)) void gangway_reverse_set(struct gangway_re
 }
 
 static inline __attribute__((unused)) void gangway_reverse_run(unsigned long long function,
-                                                               void *block, size_t size) {
+                                                               void *block, __SIZE_TYPE__ size) {
   /* Without the host the program's data are wrong from here on. */
   if (gangway_host_call(function, block, size) != GANGWAY_HOST_CALL_DONE) {
     __builtin_trap();
@@ -79,12 +79,12 @@ static inline int gangway_reverse_is_private(const void *address) {
 }
 
 static inline __attribute__((unused)) void gangway_reverse_call(unsigned long long function,
-                                                                void *block, size_t size) {
-  const size_t align = 16;
+                                                                void *block, __SIZE_TYPE__ size) {
+  const __SIZE_TYPE__ align = 16;
   struct gangway_reverse_head *head = (struct gangway_reverse_head *)block;
   struct gangway_reverse_item *items = (struct gangway_reverse_item *)(head + 1);
-  const size_t fixed = (size + align - 1) / align * align;
-  size_t whole = fixed, at;
+  const __SIZE_TYPE__ fixed = (size + align - 1) / align * align;
+  __SIZE_TYPE__ whole = fixed, at;
   char *large;
   head->state = 0;
   for (at = 0; at < head->count; ++at) {
@@ -98,7 +98,7 @@ static inline __attribute__((unused)) void gangway_reverse_call(unsigned long lo
     gangway_reverse_run(function, block, size);
     return;
   }
-  large = (char *)malloc(whole);
+  large = (char *)__builtin_malloc(whole);
   if (!large) {
     __builtin_trap();
   }
@@ -114,11 +114,11 @@ static inline __attribute__((unused)) void gangway_reverse_call(unsigned long lo
       __builtin_memcpy(items[at].begin, large + items[at].carried, items[at].size);
     }
   }
-  free(large);
+  __builtin_free(large);
 }
 #else
 static inline __attribute__((unused)) void gangway_reverse_call(unsigned long long function,
-                                                                void *block, size_t size) {
+                                                                void *block, __SIZE_TYPE__ size) {
   ((struct gangway_reverse_head *)block)->state = 0;
   gangway_reverse_run(function, block, size);
 }
@@ -132,23 +132,21 @@ static inline __attribute__((unused)) void gangway_reverse_call(unsigned long lo
 #define GANGWAY_REVERSE_ROOM(type) __attribute__((aligned(__alignof__(type)), unused)) unsigned char
 #define GANGWAY_REVERSE_ROOM_SIZE(type) (__alignof__(type) <= 16 ? 1 : sizeof(type))
 
-static inline __attribute__((unused)) void *gangway_reverse_aligned(void *bytes, void *room, size_t size,
-                                                                    size_t align) {
+static inline __attribute__((unused)) void *gangway_reverse_aligned(void *bytes, void *room, __SIZE_TYPE__ size,
+                                                                    __SIZE_TYPE__ align) {
   return align <= 16 ? bytes : __builtin_memcpy(room, bytes, size);
 }
 
-static inline __attribute__((unused)) void gangway_reverse_enter(struct gangway_reverse_head *head, size_t size) {
+static inline __attribute__((unused)) void gangway_reverse_enter(struct gangway_reverse_head *head, __SIZE_TYPE__ size) {
   __gangway_reverse_enter(gangway_host_call_device(), head, size);
 }
 
-static inline __attribute__((unused)) void gangway_reverse_leave(struct gangway_reverse_head *head, size_t size) {
+static inline __attribute__((unused)) void gangway_reverse_leave(struct gangway_reverse_head *head, __SIZE_TYPE__ size) {
   __gangway_reverse_leave(head, size);
 }
 
 #ifdef __cplusplus
 }
-
-#include <string.h>
 
 /* The host's function of a region is a member of a local class, of which templates have as many
  * as instances. A function's name shows the arguments of class templates and the types of
@@ -162,7 +160,7 @@ template <class T, class... Rest> struct gangway_reverse_values<T, Rest...> {
   __attribute__((aligned(GANGWAY_REVERSE_ALIGN(T)))) unsigned char bytes[sizeof(T)];
   gangway_reverse_values<Rest...> rest;
 };
-template <size_t count, class... T> struct gangway_reverse_block {
+template <__SIZE_TYPE__ count, class... T> struct gangway_reverse_block {
   struct gangway_reverse_head head;
   struct gangway_reverse_item items[count];
   gangway_reverse_values<T...> values;
@@ -181,7 +179,7 @@ template <class T> struct gangway_reverse_value_of<T, true> {
     __builtin_memcpy(to, (const void *)&reinterpret_cast<const volatile char &>(value), sizeof(T));
   }
 };
-template <class T, size_t count> struct gangway_reverse_value_of<T[count], false> {
+template <class T, __SIZE_TYPE__ count> struct gangway_reverse_value_of<T[count], false> {
   static void put(void *to, const volatile T *value)
   {
     __builtin_memcpy(to, (const void *)value, sizeof(T[count]));
@@ -195,7 +193,7 @@ template <class...> struct gangway_reverse_names {
 #if __cplusplus >= 201402L
 constexpr
 #endif
-static inline uint64_t gangway_reverse_hash(uint64_t hash, const char *text)
+static inline __UINT64_TYPE__ gangway_reverse_hash(__UINT64_TYPE__ hash, const char *text)
 {
   for (; *text != 0; ++text)
     hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
@@ -205,7 +203,7 @@ static inline uint64_t gangway_reverse_hash(uint64_t hash, const char *text)
 #if __cplusplus >= 201402L
 constexpr
 #endif
-static inline uint64_t gangway_reverse_number(const char *name, const char *names)
+static inline __UINT64_TYPE__ gangway_reverse_number(const char *name, const char *names)
 {
   return gangway_reverse_hash(gangway_reverse_hash(0xcbf29ce484222325u, name), names);
 }
@@ -216,12 +214,12 @@ static inline uint64_t gangway_reverse_number(const char *name, const char *name
 /* Both names as one, which the caller frees. */
 static inline __attribute__((unused)) char *gangway_reverse_joined(const char *name, const char *names)
 {
-  const size_t length = strlen(name);
-  char *joined = (char *)malloc(length + strlen(names) + 1);
+  const __SIZE_TYPE__ length = __builtin_strlen(name);
+  char *joined = (char *)__builtin_malloc(length + __builtin_strlen(names) + 1);
   if (!joined)
-    abort();
-  memcpy(joined, name, length);
-  strcpy(joined + length, names);
+    __builtin_abort();
+  __builtin_memcpy(joined, name, length);
+  __builtin_strcpy(joined + length, names);
   return joined;
 }
 
@@ -230,13 +228,13 @@ static inline __attribute__((unused)) void gangway_reverse_register(const char *
 {
   char *joined = gangway_reverse_joined(name, names);
   if (!&gangway_register_host_function) {
-    fprintf(stderr, "gangway: reverse offload needs Gangway's libomptarget.so.22.1 in place of the one that "
-                    "this program has loaded\n");
+    gangway_host_call_print(2, "gangway: reverse offload needs Gangway's libomptarget.so.22.1 in place of "
+                               "the one that this program has loaded\n");
   } else if (gangway_register_host_function(joined, function) != 0) {
     /* A region that is called instead of another one would do wrong in silence. */
-    abort();
+    __builtin_abort();
   }
-  free(joined);
+  __builtin_free(joined);
 }
 
 static inline __attribute__((unused)) void gangway_reverse_unregister(const char *name, const char *names,
@@ -245,7 +243,7 @@ static inline __attribute__((unused)) void gangway_reverse_unregister(const char
   char *joined = gangway_reverse_joined(name, names);
   if (&gangway_unregister_host_function)
     gangway_unregister_host_function(joined, function);
-  free(joined);
+  __builtin_free(joined);
 }
 #endif
 
@@ -257,8 +255,8 @@ static inline __attribute__((unused)) void gangway_reverse_unregister(const char
   }                                                                                           \
   catch (...)                                                                                 \
   {                                                                                           \
-    fprintf(stderr, "gangway: error: %s: an exception leaves the region of device(ancestor: 1); " \
-                    "catch it in the region\n", place);                                       \
+    gangway_host_call_print(2, "gangway: error: %s: an exception leaves the region of "       \
+                            "device(ancestor: 1); catch it in the region\n", place);         \
     throw;                                                                                    \
   }
 #else

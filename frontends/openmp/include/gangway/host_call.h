@@ -26,14 +26,20 @@
  *
  * The header is for C and C++. Fortran has the module in gangway_host_calls.f90.
  */
-#ifndef GANGWAY_HOST_CALL_H
-#define GANGWAY_HOST_CALL_H
 
+/* Translated source includes this before the program's first line, where no header of the system may
+ * stand: the program has yet to say which of their functions it wants (_GNU_SOURCE and the like). So
+ * nothing below needs one, and a program that includes this itself gets them nevertheless. */
+#ifndef GANGWAY_HOST_CALL_BEFORE_SYSTEM
 #include <stddef.h>
 #include <stdint.h>
 #if !defined __NVPTX__ && !defined __AMDGCN__
 #include <stdio.h>
 #endif
+#endif
+
+#ifndef GANGWAY_HOST_CALL_H
+#define GANGWAY_HOST_CALL_H
 
 #ifdef __cplusplus
 extern "C" {
@@ -53,9 +59,9 @@ enum gangway_host_call_outcome {
 };
 
 /* Bytes that a block may have. */
-#define GANGWAY_HOST_CALL_LARGEST ((size_t)1 << 30)
+#define GANGWAY_HOST_CALL_LARGEST ((__SIZE_TYPE__)1 << 30)
 
-typedef void (*gangway_host_function_type)(void *block, size_t size);
+typedef void (*gangway_host_function_type)(void *block, __SIZE_TYPE__ size);
 
 /* Programs are linked with whichever libomptarget is there, and run with Gangway's. */
 #if defined __NVPTX__ || defined __AMDGCN__
@@ -75,16 +81,16 @@ typedef void (*gangway_host_function_type)(void *block, size_t size);
 /* Calls the function of a number, on the device and on the host. One of
  * enum gangway_host_call_outcome. Any number of threads may call at once; the calls of one
  * thread run in their order. */
-GANGWAY_HOST_CALL_IMPORT int gangway_host_call(uint64_t function, void *block, size_t size);
+GANGWAY_HOST_CALL_IMPORT int gangway_host_call(__UINT64_TYPE__ function, void *block, __SIZE_TYPE__ size);
 
 /* The number of a function: the FNV-1a hash of its name. Compilers compute it where the name is
  * constant. */
 #if defined __cplusplus && __cplusplus >= 201402L
 constexpr
 #endif
-static inline uint64_t gangway_host_function(const char *name)
+static inline __UINT64_TYPE__ gangway_host_function(const char *name)
 {
-  uint64_t hash = 0xcbf29ce484222325u;
+  __UINT64_TYPE__ hash = 0xcbf29ce484222325u;
   for (; *name != 0; ++name)
     hash = (hash ^ (unsigned char)*name) * 0x100000001b3u;
   return hash;
@@ -108,6 +114,11 @@ GANGWAY_HOST_CALL_IMPORT int gangway_register_host_function(const char *name,
 GANGWAY_HOST_CALL_IMPORT int gangway_unregister_host_function(const char *name,
                                                              gangway_host_function_type function);
 
+/* dprintf of POSIX, under a name that clashes with no declaration and no macro of it. */
+#if !defined __NVPTX__ && !defined __AMDGCN__
+extern int gangway_host_call_print(int file, const char *format, ...) __asm__("dprintf");
+#endif
+
 #ifdef __cplusplus
 }
 #endif
@@ -127,15 +138,16 @@ GANGWAY_HOST_CALL_IMPORT int gangway_unregister_host_function(const char *name,
 #define GANGWAY_HOST_FUNCTION_AS(name, function)                                             \
   static __attribute__((constructor)) void gangway_register_##name(void)                     \
   {                                                                                          \
-    if (&gangway_register_host_function != NULL)                                             \
+    if (&gangway_register_host_function != 0)                                                \
       gangway_register_host_function(#name, function);                                       \
     else                                                                                     \
-      fprintf(stderr, "gangway: the host function `%s` needs Gangway's libomptarget.so.22.1" \
-                      " in place of the one that this program has loaded\n", #name);         \
+      gangway_host_call_print(2, "gangway: the host function `%s` needs Gangway's "          \
+                                 "libomptarget.so.22.1 in place of the one that this "       \
+                                 "program has loaded\n", #name);                             \
   }                                                                                          \
   static __attribute__((destructor)) void gangway_unregister_##name(void)                    \
   {                                                                                          \
-    if (&gangway_unregister_host_function != NULL)                                           \
+    if (&gangway_unregister_host_function != 0)                                              \
       gangway_unregister_host_function(#name, function);                                     \
   }                                                                                          \
   struct gangway_host_function_##name
