@@ -178,6 +178,15 @@ pub enum ErrorKind {
         /// How many the image says.
         taken: usize,
     },
+    /// A launch insists on more threads per team than its kernel can have.
+    TeamSize {
+        /// The kernel.
+        kernel: String,
+        /// Threads in each dimension that the launch wants.
+        wanted: [u32; 3],
+        /// Threads that a team of it can have.
+        most: u32,
+    },
     /// A launch wants more group memory than its kernel can have.
     GroupMemory {
         /// The kernel.
@@ -501,6 +510,11 @@ impl fmt::Display for ErrorKind {
                 f,
                 "kernel {kernel} takes {taken} arguments, but the construct passes {given}\n  \
                  help: program and image do not belong together; build the program again"
+            ),
+            Self::TeamSize { kernel, wanted: [x, y, z], most } => write!(
+                f,
+                "kernel {kernel} cannot have blocks of {x} x {y} x {z} threads: {most} are the most on this \
+                 device\n  help: launch it with smaller blocks"
             ),
             Self::GroupMemory { kernel, wanted, most, fixed } => write!(
                 f,

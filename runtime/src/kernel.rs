@@ -7,6 +7,7 @@ use crate::environment::Work;
 use crate::error::{Error, ErrorKind, Result};
 use crate::target::Shape;
 use gangway_backend::{ArgumentForm, ArgumentTable, Kernel};
+use std::num::NonZeroU32;
 
 /// Puts the arguments that have been added into the form that the kernel takes.
 ///
@@ -47,9 +48,12 @@ fn place_table(work: &mut Work, kernel: &Kernel, table: &mut ArgumentTable<'_>) 
 /// Whether the kernel can have what the launch asks for.
 ///
 /// # Errors
-/// It wants more group memory than there is.
+/// It wants more group memory than there is, or insists on more threads.
 #[inline]
 pub(crate) fn check_limits(work: &Work, name: &str, kernel: &Kernel, shape: &Shape) -> Result<()> {
+    if shape.is_exact && kernel.limits.bound(shape.thread_limit) != shape.thread_limit {
+        return Err(too_many_threads(work, name, kernel, shape));
+    }
     match kernel.limits.dynamic_group_memory {
         Some(most) if shape.dynamic_group_memory > most => {
             Err(too_much_group_memory(work, name, kernel, shape))
@@ -61,6 +65,15 @@ pub(crate) fn check_limits(work: &Work, name: &str, kernel: &Kernel, shape: &Sha
 #[cold]
 fn wrong_count(work: &Work, name: &str, given: usize, taken: usize) -> Box<Error> {
     work.fail(ErrorKind::ArgumentCount { kernel: readable(name), given, taken })
+}
+
+#[cold]
+fn too_many_threads(work: &Work, name: &str, kernel: &Kernel, shape: &Shape) -> Box<Error> {
+    work.fail(ErrorKind::TeamSize {
+        kernel: readable(name),
+        wanted: shape.thread_limit,
+        most: kernel.limits.threads.map_or(u32::MAX, NonZeroU32::get),
+    })
 }
 
 #[cold]

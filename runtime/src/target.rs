@@ -34,6 +34,9 @@ pub struct Shape {
     /// Slots before the program's arguments that the compiler's kernels expect the
     /// runtime to fill, unless the image says it; they are null.
     pub leading_slots: usize,
+    /// All sizes are the program's own: a kernel that cannot have them fails. Otherwise they are upper
+    /// bounds.
+    pub is_exact: bool,
 }
 
 impl Shape {

@@ -89,6 +89,14 @@ fn a_launch_keeps_within_the_limits_of_its_kernel() {
         launch(&Shape { thread_limit: wanted, dynamic_group_memory: 4096, ..Shape::default() }).unwrap();
         assert_eq!(mock.thread_limit(), given);
     }
+    let exact = |wanted| launch(&Shape { thread_limit: wanted, is_exact: true, ..Shape::default() });
+    exact([16, 16, 1]).unwrap();
+    let error = exact([16, 32, 1]).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "device 0: kernel increment cannot have blocks of 16 x 32 x 1 threads: 256 are the most on this device\n  \
+         help: launch it with smaller blocks"
+    );
     let error = launch(&Shape { dynamic_group_memory: 4097, ..Shape::default() }).unwrap_err();
     assert_eq!(
         error.to_string(),

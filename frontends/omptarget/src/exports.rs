@@ -3,7 +3,7 @@
 //! `exports.txt` is what the linker takes, and a test compares the two.
 
 use crate::libomp::Libomp;
-use crate::{data, devices, extensions, interop, launch, mapper, register, replay, tasks};
+use crate::{data, devices, extensions, interop, kernel_language, launch, mapper, register, replay, tasks};
 use gangway_openmp::{
     asynchronous, devices as device_routines, export, host_call, interop as properties, memory,
     reverse_offload,
@@ -63,6 +63,7 @@ export! {
         omp_get_interop_int, omp_get_interop_ptr, omp_get_interop_str, omp_get_interop_name,
         omp_get_interop_type_desc;
     replay:
-        __tgt_activate_record_replay, __tgt_target_kernel_replay,
+        __tgt_activate_record_replay, __tgt_target_kernel_replay;
+    kernel_language:
         __llvmPushCallConfiguration, __llvmPopCallConfiguration, llvmLaunchKernel;
 }

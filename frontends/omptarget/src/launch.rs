@@ -71,6 +71,7 @@ unsafe fn run(
         trip_count: kernel.trip_count,
         dynamic_group_memory: if full { kernel.dynamic_group_memory } else { 0 },
         leading_slots: usize::from(full),
+        is_exact: false,
     };
     // SAFETY: the compiler's arrays live until the call returns.
     let arguments = unsafe { Arrays::of(kernel).arguments() };

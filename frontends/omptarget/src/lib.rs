@@ -31,7 +31,8 @@
 //! | [`data`] | `__tgt_target_data_{begin,end,update}*` |
 //! | [`interop`] | `__tgt_interop_*` |
 //! | [`extensions`] | `llvm_omp_target_*`, `ompx_*`, `__tgt_set_info_flag` |
-//! | [`replay`] | record and replay, CUDA-style launches: refused by name |
+//! | [`kernel_language`] | kernels of CUDA's language: `llvmLaunchKernel` and kin |
+//! | [`replay`] | record and replay: refused by name |
 //! | `exports` | which name is which function |
 
 pub mod abi;
@@ -42,6 +43,7 @@ mod exports;
 pub mod extensions;
 mod front_end;
 pub mod interop;
+pub mod kernel_language;
 pub mod launch;
 pub mod libomp;
 mod map_type;

@@ -15,12 +15,16 @@ use support::staged;
 
 /// Compiles a program for an architecture list of `gangway c++`.
 fn build(name: &str, architectures: &str) -> PathBuf {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cuda").join(format!("{name}.cpp"));
+    build_as(name, "cpp", "-fopenmp", architectures)
+}
+
+fn build_as(name: &str, language: &str, offload: &str, architectures: &str) -> PathBuf {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cuda").join(format!("{name}.{language}"));
     let program = Path::new(env!("CARGO_TARGET_TMPDIR"))
         .join(format!("cuda-{name}-{}", architectures.replace(',', "-")));
     let gangway = staged().join("../../bin/gangway");
     let output = Command::new(gangway)
-        .args(["c++", "-O2", "-g", "-fopenmp", "-Wall"])
+        .args(["c++", "-O2", "-g", offload, "-Wall"])
         .arg(format!("--offload-arch={architectures}"))
         .args([source.as_os_str(), "-o".as_ref(), program.as_os_str()])
         .output()
@@ -108,6 +112,29 @@ fn data_is_right_on_two_devices() {
     let program = build("data", "sm_80");
     let output = run(&program, &[], &[("GANGWAY_VGPU_DEVICES", "2")], true);
     assert!(output.status.success() && output.stdout == b"right\n", "{}", text(&output));
+}
+
+/// A kernel of CUDA's language has no version for the host: it runs, or the program fails.
+#[test]
+fn kernels_of_cudas_language_run_or_end_the_program() {
+    let program = build_as("kernel_language", "cu", "-foffload-via-llvm", "sm_80");
+    let output = run(&program, &[], &[("OMP_TARGET_OFFLOAD", "DEFAULT")], true);
+    assert!(output.status.success() && output.stdout == b"4\n", "{}", text(&output));
+    for (what, said) in [
+        ("large", "kernel fill cannot have blocks of 4096 x 1 x 1 threads"),
+        ("empty", "a kernel is launched with a grid of 0 blocks of 32 threads"),
+        ("shared", "cannot have 4294967295 bytes of dynamic group memory"),
+    ] {
+        let output = run(&program, &[what], &[("OMP_TARGET_OFFLOAD", "DEFAULT")], true);
+        assert!(!output.status.success() && text(&output).contains(said), "{}", text(&output));
+    }
+    for (policy, driver, said) in [
+        ("DEFAULT", false, "no device can run this program"),
+        ("DISABLED", true, "OMP_TARGET_OFFLOAD=DISABLED"),
+    ] {
+        let output = run(&program, &[], &[("OMP_TARGET_OFFLOAD", policy)], driver);
+        assert!(!output.status.success() && text(&output).contains(said), "{}", text(&output));
+    }
 }
 
 #[test]

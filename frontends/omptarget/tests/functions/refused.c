@@ -1,19 +1,11 @@
-// functions: __tgt_activate_record_replay __tgt_target_kernel_replay llvmLaunchKernel
-// functions: __llvmPushCallConfiguration __llvmPopCallConfiguration
+// functions: __tgt_activate_record_replay __tgt_target_kernel_replay
 //
-// What needs the stock plugins or a GPU says so and fails; nothing crashes.
+// What needs the stock plugins says so and fails; nothing crashes.
 #include "abi.h"
-
-typedef struct {
-  unsigned x, y, z;
-} dim3;
 
 int __tgt_activate_record_replay(int64_t, uint64_t, void *, bool, bool, uint64_t *);
 int __tgt_target_kernel_replay(ident_t *, int64_t, void *, void *, int64_t, void **, ptrdiff_t *, int32_t, int32_t,
                                int32_t, uint64_t);
-unsigned llvmLaunchKernel(const void *, dim3, dim3, void **, size_t, void *);
-unsigned __llvmPushCallConfiguration(dim3, dim3, size_t, void *);
-unsigned __llvmPopCallConfiguration(dim3 *, dim3 *, size_t *, void *);
 
 // What `statement` writes to standard error.
 #define SAYS(statement, text)                                                                                \
@@ -33,21 +25,12 @@ unsigned __llvmPopCallConfiguration(dim3 *, dim3 *, size_t *, void *);
 int main(int argc, char **argv) {
   register_kernels(argv[1]);
   uint64_t offset = 0;
-  size_t shared = 0;
-  dim3 one = {1, 1, 1}, grid, block;
   int failed = 0;
   SAYS(failed = __tgt_activate_record_replay(0, 1 << 20, 0, true, true, &offset) != 0,
        "__tgt_activate_record_replay is not supported");
   CHECK(failed);
   SAYS(failed = __tgt_target_kernel_replay(0, 0, &increment_region, 0, 0, 0, 0, 0, 1, 1, 0) != 0,
        "__tgt_target_kernel_replay is not supported");
-  CHECK(failed);
-  SAYS(failed = llvmLaunchKernel(&increment_region, one, one, 0, 0, 0) != 0, "llvmLaunchKernel is not supported");
-  CHECK(failed);
-  SAYS(failed = __llvmPushCallConfiguration(one, one, 0, 0) != 0, "__llvmPushCallConfiguration is not supported");
-  CHECK(failed);
-  SAYS(failed = __llvmPopCallConfiguration(&grid, &block, &shared, 0) != 0,
-       "__llvmPopCallConfiguration is not supported");
   CHECK(failed);
   return 0;
 }

@@ -17,14 +17,16 @@ pub struct Target {
     pub gpus: Vec<String>,
     /// The user has chosen triples, and with them what they are compiled for.
     pub chosen: Vec<String>,
+    /// There are kernels of CUDA's language, and no OpenMP.
+    pub kernel_language: bool,
     /// A real CUDA toolkit.
     pub cuda: Option<PathBuf>,
 }
 
 impl Target {
-    /// Nothing, for a call without OpenMP.
+    /// Nothing, for a call without OpenMP and kernels of CUDA's language.
     pub fn of(request: &Request) -> Option<Self> {
-        request.openmp.then(|| Self::asked(request))
+        request.offloads().then(|| Self::asked(request))
     }
 
     /// What the arguments name. The CPU if they name nothing: compiling for a GPU, too, would
@@ -36,7 +38,8 @@ impl Target {
         } else {
             request.cpu || request.gpus.is_empty()
         };
-        Self { cpu, gpus: request.gpus.clone(), chosen, cuda: request.cuda.clone() }
+        let kernel_language = request.kernel_language && !request.openmp;
+        Self { cpu, gpus: request.gpus.clone(), chosen, kernel_language, cuda: request.cuda.clone() }
     }
 
     pub fn gpu(&self) -> bool {
@@ -80,9 +83,11 @@ impl Flags {
         let mut triples = Vec::new();
         triples.extend(target.cpu.then_some(CPU_TRIPLE));
         triples.extend(target.gpu().then_some(GPU_TRIPLE));
-        self.compile.push(format!("-fopenmp-targets={}", triples.join(",")).into());
+        if !target.kernel_language {
+            self.compile.push(format!("-fopenmp-targets={}", triples.join(",")).into());
+        }
         if target.gpu() {
-            if self.language != Language::Fortran {
+            if self.language != Language::Fortran && !target.kernel_language {
                 self.compile.push(format!("-Xopenmp-target={GPU_TRIPLE}").into());
             }
             self.compile.push(format!("--offload-arch={}", target.gpus.join(",")).into());

@@ -11,6 +11,8 @@ use crate::exit::{FAILURE, Failure};
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Request {
     pub openmp: bool,
+    /// Kernels of CUDA's language are for LLVM's offloading, and so for Gangway (`-foffload-via-llvm`).
+    pub kernel_language: bool,
     /// The call ends with a link.
     pub links: bool,
     /// Debug information is wanted.
@@ -121,6 +123,8 @@ impl Request {
             let Some(option) = text.to_str().filter(|text| text.starts_with('-')) else { continue };
             match option {
                 "-fno-openmp" => request.openmp = false,
+                "-foffload-via-llvm" => request.kernel_language = true,
+                "-fno-offload-via-llvm" => request.kernel_language = false,
                 "-c" | "-S" | "-E" | "-M" | "-MM" | "-fsyntax-only" | "-emit-llvm" => request.links = false,
                 "--offload-device-only" | "--cuda-device-only" => request.device_only = true,
                 "-foffload-lto" | "-foffload-lto=full" => no_lto = false,
@@ -154,6 +158,13 @@ impl Request {
             for architecture in &architectures {
                 request.choose(architecture)?;
             }
+        }
+        if request.kernel_language && (request.cpu || !request.gpu()) {
+            return Err(Failure::new(
+                FAILURE,
+                "-foffload-via-llvm: kernels of CUDA's language run on GPUs only; name one of NVIDIA's, such as \
+                 --offload-arch=sm_80 (it runs on the virtual GPU, too)",
+            ));
         }
         if no_lto && request.gpu() {
             return Err(Failure::new(
@@ -213,6 +224,11 @@ impl Request {
             }
         }
         Ok(())
+    }
+
+    /// Code for devices is made, or linked with.
+    pub fn offloads(&self) -> bool {
+        self.openmp || self.kernel_language
     }
 
     /// Code for a GPU of NVIDIA is among what is asked for.
@@ -361,6 +377,18 @@ mod tests {
         assert!(refused(&["--offload-arch=gfx90a"]).starts_with("--offload-arch=gfx90a: "));
         assert!(refused(&["--offload-arch=sm_80", "-fno-offload-lto"]).starts_with("-fno-offload-lto is"));
         assert!(read(&["-fno-offload-lto", "-fopenmp"]).openmp);
+    }
+
+    #[test]
+    fn kernels_of_cuda_are_for_gpus() {
+        let request = read(&["-foffload-via-llvm", "--offload-arch=sm_80", "a.cu"]);
+        assert!(request.offloads() && !request.openmp);
+        for arguments in [&["-foffload-via-llvm"][..], &["-foffload-via-llvm", "--offload-arch=sm_80,x86_64"]]
+        {
+            let arguments: Vec<_> = arguments.iter().map(OsString::from).collect();
+            let refused = Request::read(&arguments, None).unwrap_err().to_string();
+            assert!(refused.contains("run on GPUs only"), "{refused}");
+        }
     }
 
     #[test]
