@@ -9,10 +9,10 @@
 //! stand here, and the functions that wait for tasks wait for them, too.
 
 use crate::dependences::Dependence;
-use crate::pending::{Deferred, Pending};
+use crate::pending::{self, Deferred, Pending};
 use gangway_openmp::libraries;
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 /// Constructs that may be open before those are looked for that are done.
@@ -20,8 +20,9 @@ const FEW: usize = 64;
 
 #[derive(Default)]
 struct Open {
-    all: Vec<Arc<Pending>>,
-    /// When `all` has so many, those that are done are taken out.
+    /// In the order in which they have begun.
+    all: VecDeque<Arc<Pending>>,
+    /// When there are so many, or addresses, those that are done are taken out.
     full: usize,
     last: HashMap<usize, Last>,
 }
@@ -53,10 +54,27 @@ thread_local! {
 /// Begins a construct.
 pub(crate) fn begin(construct: Box<dyn Deferred>, dependences: &[Dependence]) {
     let before = awaited(dependences);
+    if pending::are_enough() {
+        end_oldest();
+    }
     // The runtime may call host functions meanwhile, which begin others.
     let pending = Pending::begin(construct, before);
     OPEN.with_borrow_mut(|open| open.add(&pending, dependences));
     SOME.set(true);
+}
+
+/// Waits for the oldest one, and takes those out that are done with it.
+#[cold]
+fn end_oldest() {
+    let next = || OPEN.with_borrow_mut(|open| open.all.pop_front());
+    if let Some(oldest) = next() {
+        oldest.wait();
+    }
+    while let Some(next) = next() {
+        if !next.is_done() {
+            return OPEN.with_borrow_mut(|open| open.all.push_front(next));
+        }
+    }
 }
 
 /// Waits for those that have to be done before something with these dependences.
@@ -101,10 +119,10 @@ fn awaited(dependences: &[Dependence]) -> Vec<Arc<Pending>> {
 
 impl Open {
     fn add(&mut self, pending: &Arc<Pending>, dependences: &[Dependence]) {
-        if self.all.len() >= self.full.max(FEW) {
+        if self.size() >= self.full.max(FEW) {
             self.forget_done();
         }
-        self.all.push(Arc::clone(pending));
+        self.all.push_back(Arc::clone(pending));
         for dependence in dependences {
             let last = self.last.entry(dependence.address).or_default();
             if dependence.writes {
@@ -115,13 +133,17 @@ impl Open {
         }
     }
 
+    fn size(&self) -> usize {
+        self.all.len().max(self.last.len())
+    }
+
     fn forget_done(&mut self) {
         self.all.retain(|pending| !pending.is_done());
-        self.full = 2 * self.all.len();
         self.last.retain(|_, last| {
             last.writer = last.writer.take().filter(|writer| !writer.is_done());
             last.readers.retain(|reader| !reader.is_done());
             last.writer.is_some() || !last.readers.is_empty()
         });
+        self.full = 2 * self.size();
     }
 }

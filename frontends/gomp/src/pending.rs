@@ -10,11 +10,26 @@ use gangway_openmp::policy;
 use gangway_runtime::{Job, Result, events};
 use std::collections::VecDeque;
 use std::process;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 /// Helpers that there are at most.
 const HELPERS: usize = 4;
+
+/// Constructs that are issued ahead at most. Each of them has a stream of its own, with the stacks
+/// and the tables of arguments that its kernel uses, and the device runs no more at once.
+const AHEAD: usize = 32;
+
+/// Constructs under way: issued, and not ended.
+static UNDER_WAY: AtomicUsize = AtomicUsize::new(0);
+
+/// Whether as many constructs are under way as are worth it: whoever comes to another one lets
+/// one of them end before.
+#[inline]
+pub(crate) fn are_enough() -> bool {
+    UNDER_WAY.load(Ordering::Relaxed) >= AHEAD
+}
 
 /// A construct that owns what it is made of.
 pub(crate) trait Deferred: Send {
@@ -119,6 +134,7 @@ impl Pending {
         match issued {
             None => self.end(),
             Some(Ok(job)) => {
+                UNDER_WAY.fetch_add(1, Ordering::Relaxed);
                 let mut progress = self.progress();
                 progress.construct = Some(construct);
                 progress.stage = Stage::Issued(job);
@@ -190,7 +206,9 @@ impl Pending {
             }
             Stage::Issued(job) => {
                 drop(progress);
-                if let Err(error) = job.complete() {
+                let completed = job.complete();
+                UNDER_WAY.fetch_sub(1, Ordering::Relaxed);
+                if let Err(error) = completed {
                     policy::terminate(&error);
                 }
                 self.end();

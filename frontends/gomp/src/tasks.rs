@@ -2,8 +2,8 @@
 //!
 //! In a parallel region such a construct has a task of libgomp's, which waits for the device:
 //! whatever waits for tasks waits for that. Without dependences the construct is begun at once
-//! by the thread that comes to it; with dependences its task issues it. A thread that runs such
-//! a task has nothing else to do, or would wait for the construct itself.
+//! by the thread that comes to it, unless many are under way; otherwise its task issues it. A
+//! thread that runs such a task has nothing else to do, or would wait for the construct itself.
 //!
 //! Outside of parallel regions libgomp has no tasks that wait, and this library keeps the
 //! constructs itself ([`open`]). The functions here that have libgomp's names wait for
@@ -17,7 +17,7 @@
 use crate::dependences;
 use crate::libgomp::{Body, Copy, Libgomp, libgomp};
 use crate::open;
-use crate::pending::{Deferred, Pending};
+use crate::pending::{self, Deferred, Pending};
 use gangway_openmp::guard::guard;
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -65,7 +65,8 @@ pub(crate) unsafe fn defer(list: *mut *mut c_void, construct: Box<dyn Deferred>)
         open::begin(construct, &dependences);
         return true;
     }
-    let mut data = Some(Box::new(match list.is_null() {
+    let ahead = list.is_null() && !pending::are_enough();
+    let mut data = Some(Box::new(match ahead {
         true => Work::Begun(Pending::begin(construct, Vec::new())),
         false => Work::New(construct),
     }));

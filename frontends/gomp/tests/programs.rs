@@ -110,6 +110,26 @@ fn regions_that_nobody_waits_for() {
     Program::new("nowait.c", &[]).passes(&[]);
 }
 
+/// What each region that is under way has is bounded, and kept for the next one.
+#[test]
+fn many_regions_that_nobody_waits_for_share_streams() {
+    let program = Program::new("many.c", &[]);
+    for how in ["alone", "threads", "chain"] {
+        let trace = program.folder.path().join("trace.json");
+        let variables =
+            [("OMP_TARGET_OFFLOAD", "MANDATORY"), ("GANGWAY_VGPU_TRACE", trace.to_str().unwrap())];
+        assert_passed(&program.run(&variables, &[how]));
+        let trace = std::fs::read_to_string(&trace).unwrap();
+        let calls =
+            |function: &str| trace.matches(&format!("\"name\":\"{function}\",\"cat\":\"call\"")).count();
+        assert_eq!(calls("cuLaunchKernel"), 400, "{how}");
+        // A few more for what threads do at the same time.
+        for function in ["cuStreamCreate", "cuMemAlloc_v2", "cuMemHostRegister_v2"] {
+            assert!((1..=40).contains(&calls(function)), "{how}: {function} {}", calls(function));
+        }
+    }
+}
+
 #[test]
 fn references_and_members_of_cpp() {
     Program::new("references.cpp", &[]).passes(&[]);

@@ -4,6 +4,7 @@
 //! grid. It also does when they have spent fuel for so long that they may wait for a block that
 //! no worker has started.
 
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -24,9 +25,36 @@ const MOST_PATIENCE: Duration = Duration::from_millis(40);
 const MOST_BLOCKS: usize = 32;
 /// Rounds without progress before the thread lets others run.
 const ROUNDS: u32 = 64;
+/// The same where more threads run blocks than the device has workers: the warps of one launch may
+/// wait for those of another, which has no processor as long as they look.
+const ROUNDS_IN_A_CROWD: u32 = 4;
 /// Times that a worker with nothing to run looks again before it sleeps in between.
 const LOOKS: u32 = 200;
 const NAP: Duration = Duration::from_micros(50);
+
+/// Threads that are running blocks, of all launches.
+static RUNNING: AtomicU32 = AtomicU32::new(0);
+
+/// A thread that is running blocks.
+struct Running;
+
+impl Running {
+    fn begin() -> Self {
+        RUNNING.fetch_add(1, Ordering::Relaxed);
+        Self
+    }
+
+    /// Rounds without progress before the thread lets others run.
+    fn patience(workers: u32) -> u32 {
+        if RUNNING.load(Ordering::Relaxed) > workers { ROUNDS_IN_A_CROWD } else { ROUNDS }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        RUNNING.fetch_sub(1, Ordering::Relaxed);
+    }
+}
 
 /// What a thread needs to run blocks. Kept from launch to launch.
 #[derive(Default)]
@@ -41,6 +69,7 @@ impl Worker {
     /// Runs blocks of a launch until none is left.
     pub fn run(&mut self, device: &Device, job: &Job, number: u32) {
         trap::prepare();
+        let _running = Running::begin();
         // Blocks that run are at the front of the list.
         let mut running = 0;
         let mut quiet = 0u32;
@@ -88,7 +117,7 @@ impl Worker {
                 quiet += 1;
                 listen::tell();
                 since.get_or_insert_with(Instant::now);
-                if quiet.is_multiple_of(ROUNDS) {
+                if quiet.is_multiple_of(Running::patience(job.workers)) {
                     if let Some(stuck) = self.blocks[..running].iter().find(|block| block.is_stuck(job)) {
                         stuck.deadlock(device, job);
                     }
