@@ -159,6 +159,7 @@ programs! {
     ordered: Compiler, Compiler;
     queries: Compiler, Compiler;
     reduction_inside: Compiler, Compiler;
+    reduction_lanes: Compiler, Compiler;
     reduction_order: Compiler, Compiler;
     reduction_threads: Compiler, Compiler;
     reduction_types: Compiler, Compiler;
@@ -214,6 +215,16 @@ fn a_team_enters_one_region_and_reduces_once() {
     let regions = text.lines().filter(|line| line.ends_with(" thread 0: __kmpc_parallel_60")).count();
     let reductions = text.lines().filter(|line| line.ends_with(" thread 0: reduction in a team")).count();
     assert_eq!((regions, reductions), (3 + 3, 3), "{text}");
+}
+
+/// Lanes that reduce are the first ones of their warp, whatever region they are of.
+#[test]
+fn lanes_that_reduce_stand_together() {
+    for level in ["-O0", "-O2"] {
+        let program = compile("reduction_lanes", level, &["-fopenmp-target-debug=3"]);
+        let output = succeed(on_the_gpu(&program).env("GANGWAY_DEVICE_DEBUG", "assert"));
+        assert_eq!(String::from_utf8_lossy(&output.stdout), "passed\n");
+    }
 }
 
 /// Traces and checks are there where the compiler and the host both ask for them, and else nowhere.

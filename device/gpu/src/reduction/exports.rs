@@ -62,6 +62,11 @@ pub unsafe extern "C" fn __kmpc_nvptx_parallel_reduce_nowait_v2(
     if place.size() == 1 {
         return 1;
     }
+    // Those of a warp are its first lanes, so that none of them has to be looked for.
+    debug::check(
+        || place.thread() == target::thread_id(),
+        c"threads that reduce are not the block's first ones",
+    );
     // SAFETY: the threads of a region are the first ones of the block, and all are here.
     unsafe { block::reduce(&Reduction { list, bytes, shuffle, copy }, place.thread(), place.size()) }.into()
 }

@@ -1,5 +1,12 @@
 //! Reductions inside one warp. Who takes part decides which of three algorithms runs; each leaves
 //! the result in the first lane that takes part.
+//!
+//! No construct of today's compilers gets to [`dispersed`], and no program has its code. A region with
+//! more than one thread is an outermost one, whose threads are the first ones of their block, whatever
+//! branch the team has entered it in; a region inside of another one has one thread; and clang runs
+//! `simd` in one lane. So lanes that reduce are the first ones of their warp: checked code looks
+//! whether they are, and the program `reduction_lanes` tries every shape of regions. The algorithm
+//! is for a compiler that reduces over lanes of a `simd` construct or over those that a branch has left.
 
 use super::callbacks::{Reduction, Version};
 use super::machine::WARP;
