@@ -153,13 +153,21 @@ impl Emitter<'_, '_> {
         guard: Option<&Predicate>,
     ) -> Vec<Lanes> {
         address.store(&mut self.builder, self.warp, field!(addresses));
-        let described = self.described(access);
         let running = self.running(guard);
+        let single = self.single(address, access, running);
+        if let Some(single) = &single {
+            self.load_single(single, access);
+        }
+        let described = self.described(access);
         self.call(Helper::Load, &[running, described]);
         let element = |index: usize| field!(values) + (8 * LANES * index) as i32;
-        (0..usize::from(access.vector))
+        let loaded: Vec<Lanes> = (0..usize::from(access.vector))
             .map(|index| Lanes::load(&mut self.builder, is_wide(access.ty), self.warp, element(index)))
-            .collect()
+            .collect();
+        match single {
+            Some(single) => self.loaded(&single, &loaded),
+            None => loaded,
+        }
     }
 
     pub fn store_memory(&mut self, operands: &[Operand], access: MemoryAccess, guard: Option<&Predicate>) {
@@ -187,9 +195,17 @@ impl Emitter<'_, '_> {
         address.store(&mut self.builder, self.warp, field!(addresses));
         let inputs: Vec<Input> = values.iter().cloned().map(Input::Lanes).collect();
         self.pass(&inputs);
-        let described = self.described(MemoryAccess { vector: values.len() as u8, ..access });
+        let access = MemoryAccess { vector: values.len() as u8, ..access };
         let running = self.running(guard);
+        let single = self.single(address, access, running);
+        if let Some(single) = &single {
+            self.store_single(single, access);
+        }
+        let described = self.described(access);
         self.call(Helper::Store, &[running, described]);
+        if let Some(single) = single {
+            self.stored(&single);
+        }
     }
 
     /// Stores to a scalar `.param` variable; values of the caller's are replaced only in the lanes

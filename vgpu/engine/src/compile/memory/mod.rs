@@ -6,6 +6,7 @@
 
 mod batch;
 mod reach;
+mod single;
 
 use cranelift_codegen::ir::types::{I8, I16, I32, I32X4, I64, I64X2};
 use cranelift_codegen::ir::{Block as Label, BlockArg, InstBuilder, MemFlagsData, Type as Clif, Value};
@@ -126,9 +127,7 @@ impl Emitter<'_, '_> {
         let lane = self.builder.ins().ctz(self.mask);
         let lane = self.builder.ins().uextend(I64, lane);
         let wide = lanes.wide(&self.builder);
-        let offset = self.builder.ins().ishl_imm_u(lane, if wide { 3 } else { 2 });
-        let at = self.builder.ins().iadd(self.warp, offset);
-        self.load_at(if wide { I64 } else { I32 }, at, field!(values))
+        self.load_of_lane(lane, wide, field!(values))
     }
 
     /// One value, zero-extended.

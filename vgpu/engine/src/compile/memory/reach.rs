@@ -231,7 +231,7 @@ impl Emitter<'_, '_> {
         any.unwrap_or_else(|| unreachable!("an access has an address"))
     }
 
-    fn is_outside_shared(&mut self, start: Value, length: i64) -> Value {
+    pub(super) fn is_outside_shared(&mut self, start: Value, length: i64) -> Value {
         let size = self.load_fixed_field(I64, field!(shared_size));
         let end = self.builder.ins().iadd_imm_s(start, length);
         let start = self.builder.ins().icmp(IntCC::UnsignedGreaterThan, start, size);
@@ -239,7 +239,7 @@ impl Emitter<'_, '_> {
         self.builder.ins().bor(start, end)
     }
 
-    fn is_outside_device(&mut self, start: Value, length: i64) -> Value {
+    pub(super) fn is_outside_device(&mut self, start: Value, length: i64) -> Value {
         let inside = self.builder.ins().iadd_imm_s(start, (BASE as i64).wrapping_neg());
         let limit = self.number((WINDOWS - BASE) as i64 - length);
         self.builder.ins().icmp(IntCC::UnsignedGreaterThan, inside, limit)
