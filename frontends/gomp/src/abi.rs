@@ -1,4 +1,4 @@
-//! The C layouts and numbers that code of GCC 11 to 15 and this library agree on.
+//! The C layouts and numbers that code of GCC 11 to 16 and this library agree on.
 //!
 //! They are those of GCC's `gomp-constants.h`, of what `mkoffload` writes into a program for
 //! nvptx, and of the table that the linker makes of `.gnu.offload_funcs` and
@@ -72,8 +72,16 @@ pub mod argument {
     /// The value is the next word.
     pub const SUBSEQUENT: isize = 0x80;
     pub const ID_MASK: isize = 0xff00;
+    /// Positive: so many teams. Otherwise one of the values below.
     pub const NUM_TEAMS: isize = 1 << 8;
+    /// Positive: so many threads. 0: no clause. -1: the device evaluates the clause.
     pub const THREAD_LIMIT: isize = 2 << 8;
+    /// No `teams` construct in the region, which is for one thread then. GCC 12 says 1.
+    pub const NO_TEAMS_CONSTRUCT: isize = -2;
+    /// A `num_teams` clause that the device evaluates.
+    pub const TEAMS_OF_DEVICE: isize = -1;
+    /// A `teams` construct without `num_teams`.
+    pub const TEAMS_OPEN: isize = 0;
     pub const VALUE_SHIFT: u32 = 16;
 }
 

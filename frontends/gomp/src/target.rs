@@ -229,14 +229,29 @@ unsafe fn shape(mut arguments: *const isize) -> Shape {
         if word & argument::DEVICE_MASK != 0 {
             continue;
         }
-        let value = u32::try_from(value.clamp(0, i32::MAX as isize)).unwrap_or(0);
         match word & argument::ID_MASK {
-            argument::NUM_TEAMS => teams = value,
-            argument::THREAD_LIMIT => threads = value,
+            argument::NUM_TEAMS => teams = teams_of(value),
+            argument::THREAD_LIMIT => threads = at_most_int(value),
             _ => {}
         }
     }
     Shape { teams: [teams, 1, 1], thread_limit: [threads, 1, 1], ..Shape::default() }
+}
+
+/// What a number of teams stands for; 0 is the runtime's choice.
+#[inline]
+fn teams_of(value: isize) -> u32 {
+    match value {
+        argument::NO_TEAMS_CONSTRUCT => 1,
+        argument::TEAMS_OF_DEVICE | argument::TEAMS_OPEN => 0,
+        value => at_most_int(value),
+    }
+}
+
+/// A value of a clause, of C's type `int`; 0 if the compiler does not know it.
+#[inline]
+fn at_most_int(value: isize) -> u32 {
+    u32::try_from(value.clamp(0, i32::MAX as isize)).unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -258,6 +273,11 @@ mod tests {
         assert_eq!(asked(&[NUM_TEAMS | SUBSEQUENT, 1 << 20, THREAD_LIMIT | 8 << 16, 0]), (1 << 20, 8));
         assert_eq!(asked(&[NUM_TEAMS | SUBSEQUENT, isize::MAX, 0]), (i32::MAX as u32, 0));
         assert_eq!(asked(&[NUM_TEAMS | SUBSEQUENT, 0, THREAD_LIMIT | 2 << 16, 0]), (0, 2));
+        // No teams; a number that the device works out; a number that is open.
+        for (number, teams) in [(-2, 1), (-1, 0), (0, 0)] {
+            assert_eq!(asked(&[NUM_TEAMS | number << 16, THREAD_LIMIT | -1 << 16, 0]), (teams, 0));
+            assert_eq!(asked(&[NUM_TEAMS | SUBSEQUENT, number, THREAD_LIMIT | 8 << 16, 0]), (teams, 8));
+        }
         // For another type of device.
         assert_eq!(asked(&[5 | NUM_TEAMS | 4 << 16, THREAD_LIMIT | 3 << 16, 0]), (0, 3));
     }

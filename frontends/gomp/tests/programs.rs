@@ -105,6 +105,12 @@ fn teams_threads_and_reductions() {
     Program::new("teams.c", &[]).passes(&[]);
 }
 
+/// The words that GCC 13 and later pass, for which the program stands in.
+#[test]
+fn numbers_of_teams_of_newer_compilers() {
+    Program::new("newer_teams.c", &["-Wl,--wrap=GOMP_target_ext"]).passes(&[]);
+}
+
 #[test]
 fn regions_that_nobody_waits_for() {
     Program::new("nowait.c", &[]).passes(&[]);
