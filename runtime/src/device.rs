@@ -9,7 +9,7 @@ use crate::queue;
 use crate::staging::Staging;
 use crate::turn::Turn;
 use gangway_backend::{Backend, Capabilities, StreamHandle};
-use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 #[cfg(not(loom))]
@@ -40,6 +40,8 @@ pub struct Device {
     idle_streams: IdleStreams,
     /// Queues that the program owns.
     queues: Mutex<Vec<Arc<queue::Shared>>>,
+    /// How many of them are blocking: most programs have none, and no operation looks for any.
+    blocking_queues: AtomicUsize,
     /// What of the host has storage here.
     pub table: PresentTable,
 }
@@ -75,6 +77,7 @@ impl Device {
             loading: Turn::default(),
             idle_streams: IdleStreams::new(),
             queues: Mutex::new(Vec::new()),
+            blocking_queues: AtomicUsize::new(0),
             table: PresentTable::new(),
         }
     }
@@ -219,7 +222,9 @@ impl Device {
 
     /// Keeps account of a queue that the program has made.
     pub(crate) fn remember_queue(&self, queue: &Arc<queue::Shared>) {
-        self.queues().push(Arc::clone(queue));
+        let mut queues = self.queues();
+        queues.push(Arc::clone(queue));
+        self.count_blocking(&queues);
     }
 
     /// The program has destroyed a queue.
@@ -227,9 +232,29 @@ impl Device {
         let mut queues = self.queues();
         let position = queues.iter().position(|known| Arc::ptr_eq(known, queue));
         let forgotten = position.map(|position| queues.swap_remove(position));
+        self.count_blocking(&queues);
         drop(queues);
         // Destroys the stream if nobody else has it: without the lock.
         drop(forgotten);
+    }
+
+    fn count_blocking(&self, queues: &[Arc<queue::Shared>]) {
+        let blocking = queues.iter().filter(|queue| queue.is_blocking()).count();
+        self.blocking_queues.store(blocking, Ordering::Release);
+    }
+
+    /// Whether it has queues that constructs outside of queues come behind.
+    #[inline]
+    pub(crate) fn has_blocking_queues(&self) -> bool {
+        self.blocking_queues.load(Ordering::Acquire) != 0
+    }
+
+    /// Those of them with something under way.
+    #[cold]
+    pub(crate) fn busy_blocking_queues(&self) -> Vec<Arc<queue::Shared>> {
+        let mut queues = self.all_queues();
+        queues.retain(|queue| queue.is_blocking() && queue.is_busy());
+        queues
     }
 
     /// Waits for all that has been issued to queues of the program's.

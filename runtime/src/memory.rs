@@ -412,12 +412,15 @@ pub unsafe fn unpin(device: &'static Device, host: usize) -> Result<()> {
 }
 
 /// Runs an operation in a stream of the device (none on synchronous ones) and
-/// waits for it.
+/// waits for it. It comes behind blocking queues, as constructs do.
 fn in_stream<R>(
     device: &'static Device,
     operation: impl FnOnce(&Opened, Option<StreamHandle>) -> Result<R>,
 ) -> Result<R> {
     let opened = device.open()?;
+    if device.has_blocking_queues() {
+        device.busy_blocking_queues().iter().for_each(|queue| queue.drain());
+    }
     let stream = device.take_stream(opened)?;
     let result = operation(opened, stream);
     let waited = stream.map_or(Ok(()), |stream| device.finish_stream(opened, stream));

@@ -12,9 +12,12 @@
 //! Only what a construct outside of queues uses stays until that is done. A construct outside
 //! of queues that unmaps what constructs in queues use waits for them.
 //!
+//! Queues are independent of each other, and of constructs outside of queues, unless they are
+//! [blocking](Queue::create_blocking).
+//!
 //! [`Capabilities::completions`]: gangway_backend::Capabilities::completions
 
-use crate::device::Device;
+use crate::device::{Device, Opened};
 use crate::environment::Work;
 use crate::error::{Error, ErrorKind, Result};
 use crate::events::Site;
@@ -39,6 +42,7 @@ pub(crate) struct Shared {
     /// `None` on synchronous devices, whose queues are always empty. Destroyed when the
     /// last user of it goes.
     stream: Option<StreamHandle>,
+    blocking: bool,
     state: Mutex<State>,
     ended: Condvar,
 }
@@ -235,6 +239,44 @@ impl Shared {
         self.ask().is_ok_and(|(_, ended)| ended)
     }
 
+    /// Whether constructs outside of queues come behind it.
+    pub(crate) fn is_blocking(&self) -> bool {
+        self.blocking
+    }
+
+    /// Whether something is under way in its stream, of the program's, too.
+    pub(crate) fn is_busy(&self) -> bool {
+        let (Some(stream), Ok(opened)) = (self.stream, self.device.open()) else { return false };
+        let idle = opened.device.is_idle(stream);
+        !idle.unwrap_or_else(|error| {
+            self.note(error);
+            true
+        })
+    }
+
+    /// Has what is issued next to another stream of the device come behind what has been issued
+    /// to this queue. The event that this takes is the caller's; `None` if the queue has been
+    /// waited for instead, as the device has no events.
+    pub(crate) fn precede(
+        &self,
+        opened: &Opened,
+        stream: StreamHandle,
+    ) -> std::result::Result<Option<EventHandle>, gangway_backend::Error> {
+        let Some(own) = self.stream.filter(|_| opened.capabilities.events) else {
+            self.drain();
+            return Ok(None);
+        };
+        let event = opened.device.record_event(own)?;
+        match opened.device.wait_event(stream, event) {
+            Ok(()) => Ok(Some(event)),
+            Err(error) => {
+                // Nothing can be done about an event that cannot be destroyed.
+                let _ = opened.device.destroy_event(event);
+                Err(error)
+            }
+        }
+    }
+
     /// Whether all that was issued is done, without waiting, and whether something has been
     /// ended: what is done is.
     fn ask(&self) -> Result<(bool, bool)> {
@@ -316,6 +358,20 @@ impl Queue {
     /// # Errors
     /// The device cannot be opened, or has no stream left.
     pub fn create(device: &'static Device) -> Result<Self> {
+        Self::create_with(device, false)
+    }
+
+    /// Creates a queue that constructs outside of queues come behind, with each operation on the
+    /// device: all that has been issued to the queue before is done first. So CUDA orders its
+    /// null stream behind blocking streams.
+    ///
+    /// # Errors
+    /// As [`create`](Self::create).
+    pub fn create_blocking(device: &'static Device) -> Result<Self> {
+        Self::create_with(device, true)
+    }
+
+    fn create_with(device: &'static Device, blocking: bool) -> Result<Self> {
         let opened = device.open()?;
         let stream = if opened.capabilities.asynchronous {
             let created = opened.device.create_stream();
@@ -323,10 +379,11 @@ impl Queue {
         } else {
             None
         };
-        Ok(Self::of(device, stream))
+        Ok(Self::of(device, stream, blocking))
     }
 
-    /// Makes a queue of a stream of the foreign runtime's, which stays the program's.
+    /// Makes a [blocking](Self::create_blocking) queue of a stream of the foreign runtime's, which
+    /// stays the program's.
     ///
     /// # Safety
     /// It is a stream of this device, and stays one until the queue has been destroyed.
@@ -336,12 +393,12 @@ impl Queue {
     pub unsafe fn adopt(device: &'static Device, foreign: usize) -> Result<Self> {
         // SAFETY: the caller's promise.
         let adopted = unsafe { device.open()?.device.adopt_stream(foreign) };
-        Ok(Self::of(device, Some(adopted.map_err(|error| device.backend_error(error))?)))
+        Ok(Self::of(device, Some(adopted.map_err(|error| device.backend_error(error))?), true))
     }
 
-    fn of(device: &'static Device, stream: Option<StreamHandle>) -> Self {
+    fn of(device: &'static Device, stream: Option<StreamHandle>, blocking: bool) -> Self {
         let (state, ended) = (Mutex::default(), Condvar::new());
-        let shared = Arc::new(Shared { device, stream, state, ended });
+        let shared = Arc::new(Shared { device, stream, blocking, state, ended });
         if stream.is_some() {
             device.remember_queue(&shared);
         }

@@ -357,6 +357,7 @@ impl Job {
         let mut table = fill_table(work, session, private, positions, kernel, items, shape)?;
         close_table(work, region.name, kernel, &mut table)?;
         work.publish()?;
+        work.come_behind_queues().map_err(|error| work.device().backend_error(error))?;
         let launch = shape.launch(region.name, kernel, site.source);
         let backend = work.backend();
         let run = || {

@@ -5,7 +5,7 @@ mod support;
 
 use gangway_runtime::events::Site;
 use gangway_runtime::queue::Queue;
-use gangway_runtime::{DataOperation, ErrorKind, MapKind, Result, Shape};
+use gangway_runtime::{DataOperation, ErrorKind, MapKind, Result, Shape, memory};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
@@ -174,6 +174,63 @@ fn queues_and_constructs_that_wait_are_ordered_by_markers() {
         queues.into_iter().for_each(|queue| queue.destroy().unwrap());
         mock.assert_all_freed();
     }
+}
+
+/// Data, a kernel and a copy, none of which is in a queue: each comes behind two that are.
+#[test]
+fn what_waits_comes_behind_blocking_queues() {
+    for options in asynchronous() {
+        let (world, mock) = World::mock(options);
+        let queues = [(); 2].map(|()| Queue::create_blocking(world.device).unwrap());
+        let memory = [vec![1; 64], vec![1; 8000]];
+        let queued = || {
+            for (queue, memory) in queues.iter().zip(&memory) {
+                launch_in(&world, queue, &[increment(memory, BOTH)]).unwrap();
+            }
+        };
+        let all = |kind| memory.each_ref().map(|memory| section(memory, kind));
+        world.data(DataOperation::Begin, &all(MapKind::TO)).unwrap();
+        queued();
+        world.data(DataOperation::Update, &all(MapKind::FROM)).unwrap();
+        assert_eq!((memory[0][63], memory[1][7999]), (2, 2), "{options:?}");
+        queued();
+        let expected =
+            memory.each_ref().map(|memory| memory.iter().map(|value| value + 1).collect::<Vec<u8>>());
+        let mut copy = vec![0; 8000];
+        let from = memory::mapped_address(world.device, memory[1].as_ptr().addr()).unwrap();
+        let device = memory::Place { device: Some(world.device), address: from.0 };
+        let host = memory::Place { device: None, address: copy.as_mut_ptr().addr() };
+        // SAFETY: the one is mapped, and the other of the same size.
+        unsafe { memory::copy(host, device, copy.len(), &Site::NONE) }.unwrap();
+        assert_eq!(copy, expected[1], "{options:?}");
+        queued();
+        world.launch(&memory.each_ref().map(|memory| increment(memory, BOTH))).unwrap();
+        world.data(DataOperation::End, &all(MapKind::FROM)).unwrap();
+        assert_eq!((memory[0][63], memory[1][7999]), (5, 5), "{options:?}");
+        queues.into_iter().for_each(|queue| queue.destroy().unwrap());
+        mock.assert_all_freed();
+    }
+}
+
+/// A construct without an operation waits for nobody, and queues do not wait for each other.
+#[test]
+fn what_does_nothing_does_not_wait_for_blocking_queues() {
+    let options = asynchronous().find(|options| options.timing == Timing::Lazy).unwrap();
+    let (world, mock) = World::mock(options);
+    let queues = [(); 2].map(|()| Queue::create_blocking(world.device).unwrap());
+    let memory = [vec![1; 64], vec![1; 64]];
+    let all = |kind| memory.each_ref().map(|memory| section(memory, kind));
+    world.data(DataOperation::Begin, &all(MapKind::TO)).unwrap();
+    launch_in(&world, &queues[0], &[increment(&memory[0], BOTH)]).unwrap();
+    world.data(DataOperation::Begin, &all(MapKind::TO)).unwrap();
+    world.data(DataOperation::End, &all(MapKind::FROM)).unwrap();
+    launch_in(&world, &queues[1], &[increment(&memory[1], BOTH)]).unwrap();
+    queues[1].synchronize().unwrap();
+    assert!(!queues[0].test().unwrap());
+    world.data(DataOperation::End, &all(MapKind::FROM)).unwrap();
+    assert_eq!(memory, [[2; 64]; 2]);
+    queues.into_iter().for_each(|queue| queue.destroy().unwrap());
+    mock.assert_all_freed();
 }
 
 /// What a region makes private is the caller's again when the region has been issued.

@@ -85,6 +85,11 @@ fn queues() {
 }
 
 #[test]
+fn what_is_in_no_queue_comes_behind_queues() {
+    Program::new("behind_queues.c").passes();
+}
+
+#[test]
 fn descriptors_and_routines_of_fortran() {
     let program = Program::new("fortran.f90");
     program.passes();

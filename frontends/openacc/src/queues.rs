@@ -1,7 +1,11 @@
 //! Asynchronous queues (OpenACC 3.3 sections 2.16, 3.2.10 to 3.2.17).
 //!
 //! A queue is made when something is first put into it, one for each number and device, and
-//! belongs to all threads.
+//! belongs to all threads. Queues are independent of each other. What is in none comes behind
+//! what is in the queues, and what comes later behind that, as libgomp's queues are blocking
+//! streams of CUDA's and the rest goes to the null stream: programs rely on that order, though the
+//! specification does not promise it (section 2.16.1: without `async` the thread waits for its own
+//! construct).
 
 use crate::device;
 use crate::device_type::{NOVAL, SYNC};
@@ -56,7 +60,7 @@ pub fn get(device: &'static Device, asynchronous: i32) -> Option<Arc<Queue>> {
         return Some(Arc::clone(queue));
     }
     // Without the lock: that calls the driver. The slower of two threads drops its queue.
-    let new = Arc::new(done(Queue::create(device)));
+    let new = Arc::new(done(Queue::create_blocking(device)));
     Some(Arc::clone(queues().entry(key).or_insert(new)))
 }
 

@@ -52,6 +52,7 @@ impl Device {
         }
         idle_streams.clear();
         let queues = std::mem::take(&mut *queues);
+        self.blocking_queues.store(0, Ordering::Relaxed);
         self.lost.store(true, Ordering::Relaxed);
         let message = "it was open when the process was forked".to_owned();
         let error = Err(gangway_backend::Error::Device { code: 0, message });

@@ -21,6 +21,8 @@ pub(super) struct Order {
     awaited: Vec<ReadyRef<'static>>,
     /// Events that it has recorded at the end of other streams.
     recorded: Vec<EventHandle>,
+    /// Its stream is behind the queues that were busy before its first operation.
+    behind_queues: bool,
 }
 
 impl Work {
@@ -31,6 +33,26 @@ impl Work {
             Some(stream) if !entry.is_ready() && !self.has_filled(entry) => self.wait_in(stream, entry),
             _ => Ok(()),
         }
+    }
+
+    /// Orders this work's stream behind blocking queues: to be called before each operation, as a
+    /// construct without any waits for nobody.
+    #[inline]
+    pub(crate) fn come_behind_queues(&mut self) -> std::result::Result<(), gangway_backend::Error> {
+        if self.queued || !self.device.has_blocking_queues() || self.order.behind_queues {
+            return Ok(());
+        }
+        self.order_behind_queues()
+    }
+
+    #[cold]
+    fn order_behind_queues(&mut self) -> std::result::Result<(), gangway_backend::Error> {
+        let Some(stream) = self.stream else { return Ok(()) };
+        self.order.behind_queues = true;
+        for queue in self.device.busy_blocking_queues() {
+            self.order.recorded.extend(queue.precede(self.opened, stream)?);
+        }
+        Ok(())
     }
 
     /// Whether the construct itself has filled the entry: that stands before in its stream.
@@ -139,6 +161,7 @@ impl Work {
         while let Some(event) = self.order.recorded.pop() {
             self.destroy_event(event);
         }
+        self.order.behind_queues = false;
     }
 
     /// Gives up so many uses of a point.

@@ -407,8 +407,9 @@ impl Work {
         }
         let from = pack.image.bytes()[start..end].as_ptr();
         let to = DevicePtr(pack.base + start);
-        // SAFETY: the image is not touched, and the block kept, until the work is complete.
-        unsafe { self.opened.device.copy_to_device(to, from, end - start, self.stream) }
+        self.come_behind_queues()
+            // SAFETY: the image is not touched, and the block kept, until the work is complete.
+            .and_then(|()| unsafe { self.opened.device.copy_to_device(to, from, end - start, self.stream) })
             .map_err(|error| self.fail(ErrorKind::Transfer(error)))
     }
 
@@ -489,9 +490,11 @@ impl Work {
         pack.landing.make_room(self.opened, end - start);
         pack.fetched = start;
         let (to, from) = (pack.landing.bytes().as_mut_ptr(), DevicePtr(pack.base + start));
-        // SAFETY: the landing place is not touched, and the block kept, until the work is
-        // complete.
-        let issued = unsafe { self.opened.device.copy_from_device(to, from, end - start, self.stream) };
+        let issued = self.come_behind_queues().and_then(|()| {
+            // SAFETY: the landing place is not touched, and the block kept, until the work is
+            // complete.
+            unsafe { self.opened.device.copy_from_device(to, from, end - start, self.stream) }
+        });
         issued.map_err(|error| {
             self.pack.wanted.clear();
             self.fail(ErrorKind::Transfer(error))

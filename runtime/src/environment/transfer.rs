@@ -110,6 +110,7 @@ impl Work {
         if self.packs() && self.pack_copy(host, device, size) {
             return Ok(());
         }
+        self.come_behind_queues()?;
         // SAFETY: the host range is the program's list item (or staging kept alive by this
         // work), the device range its storage.
         unsafe { self.opened.device.copy_to_device(device, host as *const u8, size, self.stream) }
@@ -120,6 +121,7 @@ impl Work {
         if self.packs() && self.pack_copy_back(host, device, size) {
             return Ok(());
         }
+        self.come_behind_queues()?;
         // SAFETY: as in `send`.
         unsafe { self.opened.device.copy_from_device(host as *mut u8, device, size, self.stream) }
     }
