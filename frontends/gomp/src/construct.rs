@@ -2,12 +2,13 @@
 
 use crate::abi::{device, kind};
 use crate::libgomp::Libgomp;
+use crate::stack;
 use crate::table::{Construct, Table};
 use gangway_openmp::devices::{self, Destination};
 use gangway_openmp::host::{Host, Offload};
 use gangway_openmp::{caller, policy};
 use gangway_runtime::events::Site;
-use gangway_runtime::{Device, Items, MapKind, memory};
+use gangway_runtime::{Device, Item, Items, MapKind, memory};
 use std::cell::Cell;
 
 /// The place a construct was called from. GCC's code says nothing about the source.
@@ -70,6 +71,21 @@ pub(crate) unsafe fn keep_private_values(table: &Table<'_>) -> Vec<u128> {
 /// Bytes of an item that the runtime packs with others, and fetches without holding anybody up.
 const SMALL: usize = 4 << 10;
 
+/// The items that a construct copies back to the host: those that are present stay where they are
+/// when a region ends.
+fn copied_back(
+    device: &'static Device,
+    construct: Construct,
+    table: &Table<'_>,
+) -> impl Iterator<Item = Item> {
+    let stays = move |item: &Item| {
+        matches!(construct, Construct::Region)
+            && !item.kind.has(MapKind::ALWAYS)
+            && memory::mapped_address(device, item.begin).is_some()
+    };
+    table.iter().filter(move |item| item.kind.has(MapKind::FROM) && item.size != 0 && !stays(item))
+}
+
 /// Arrays that belong to a construct which outlives its call.
 pub(crate) struct Owned {
     hosts: Vec<Cell<usize>>,
@@ -111,12 +127,24 @@ impl Owned {
     /// device: to memory that is not pinned. What is small is packed, in memory that is.
     pub(crate) fn holds_up(&self, device: &'static Device, construct: Construct) -> bool {
         let table = self.table(construct);
-        let keeps = matches!(construct, Construct::Region);
-        table.iter().any(|item| {
-            item.kind.has(MapKind::FROM)
-                && item.size > SMALL
-                && !(keeps && memory::mapped_address(device, item.begin).is_some())
-        })
+        copied_back(device, construct, &table).any(|item| item.size > SMALL)
+    }
+
+    /// Whether the construct has to be done when its call returns, outside of parallel regions.
+    ///
+    /// libgomp runs them at once there, and programs rely on it without a `taskwait`: they read the
+    /// small results of the construct, unless it has dependences for somebody to wait for, or return
+    /// from the function whose variables it copies back to. The device would write into the frames
+    /// of other functions then; at the program's end, of those that end it.
+    pub(crate) fn is_due_at_once(
+        &self,
+        device: &'static Device,
+        construct: Construct,
+        has_dependences: bool,
+    ) -> bool {
+        let table = self.table(construct);
+        copied_back(device, construct, &table)
+            .any(|item| item.size <= SMALL && !has_dependences || stack::has(item.begin))
     }
 
     /// They as a compiler passes them.

@@ -167,6 +167,10 @@ impl Deferred for DeferredData {
     fn holds_up(&self) -> bool {
         self.arrays.holds_up(self.device, self.construct)
     }
+
+    fn is_due_at_once(&self, has_dependences: bool) -> bool {
+        self.arrays.is_due_at_once(self.device, self.construct, has_dependences)
+    }
 }
 
 fn perform_on(device: i32, operation: DataOperation, table: &Table<'_>) {

@@ -23,6 +23,7 @@
 //! | `structured` | the arrays of structured data |
 //! | [`libgomp`] | what is asked of the real libgomp |
 //! | [`openacc`] | `GOACC_parallel_keyed` and kin, and Fortran's `acc_*_h_` |
+//! | `stack` | the stack of the calling thread |
 //! | `images` | the device images that the runtime has |
 //! | `dependences` | what `depend` clauses name |
 //! | `pending` | constructs that nobody waits for, and the threads that see to them |
@@ -56,6 +57,7 @@ pub mod openacc;
 mod pending;
 pub mod register;
 mod reverse;
+mod stack;
 mod structured;
 pub mod table;
 pub mod target;

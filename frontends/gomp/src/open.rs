@@ -10,10 +10,11 @@
 
 use crate::dependences::Dependence;
 use crate::pending::{self, Deferred, Pending};
+use gangway_openmp::guard::guard;
 use gangway_openmp::libraries;
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, VecDeque};
-use std::sync::Arc;
+use std::sync::{Arc, Once};
 
 /// Constructs that may be open before those are looked for that are done.
 const FEW: usize = 64;
@@ -54,6 +55,7 @@ thread_local! {
 /// Begins a construct.
 pub(crate) fn begin(construct: Box<dyn Deferred>, dependences: &[Dependence]) {
     let before = awaited(dependences);
+    wait_at_exit();
     if pending::are_enough() {
         end_oldest();
     }
@@ -75,6 +77,24 @@ fn end_oldest() {
             return OPEN.with_borrow_mut(|open| open.all.push_front(next));
         }
     }
+}
+
+/// Has the end of the program wait for those of the thread that ends it: the implicit barrier
+/// behind the initial task (OpenMP 5.2 section 2.1) comes before what the program does at exit.
+/// Exit handlers run in reverse order; those of before see what the constructs have computed.
+#[inline]
+fn wait_at_exit() {
+    static ONCE: Once = Once::new();
+    extern "C" fn wait() {
+        if !libraries::is_failing() {
+            guard((), wait_for_all);
+        }
+    }
+    ONCE.call_once(|| {
+        // Without room for one more handler they are waited for when the images go.
+        // SAFETY: the handler stays loaded (the library is linked with `nodelete`).
+        unsafe { libc::atexit(wait) };
+    });
 }
 
 /// Waits for those that have to be done before something with these dependences.

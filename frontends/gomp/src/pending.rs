@@ -38,6 +38,10 @@ pub(crate) trait Deferred: Send {
 
     /// Whether a driver may hold up the thread that issues it.
     fn holds_up(&self) -> bool;
+
+    /// Whether outside of parallel regions it has to be done when its call returns, as libgomp's
+    /// are; it may have dependences.
+    fn is_due_at_once(&self, has_dependences: bool) -> bool;
 }
 
 /// A construct on its way.

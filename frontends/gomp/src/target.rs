@@ -202,6 +202,10 @@ impl Deferred for DeferredRegion {
     fn holds_up(&self) -> bool {
         self.arrays.holds_up(self.device, Construct::Region)
     }
+
+    fn is_due_at_once(&self, has_dependences: bool) -> bool {
+        self.arrays.is_due_at_once(self.device, Construct::Region, has_dependences)
+    }
 }
 
 /// The numbers of teams and threads that the clauses of a region ask for.

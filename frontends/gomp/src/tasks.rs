@@ -48,8 +48,8 @@ pub(crate) fn is_alone() -> bool {
     libgomp().level.is_none_or(|level| unsafe { level() } == 0)
 }
 
-/// Lets a construct go on by itself. Answers false if there can be no task now: the caller
-/// performs the construct.
+/// Lets a construct go on by itself. Answers false if there can be no task now, or the construct
+/// is to be done when its call returns: the caller performs it.
 ///
 /// # Safety
 /// The dependences are null or the compiler's.
@@ -60,6 +60,9 @@ pub(crate) unsafe fn defer(list: *mut *mut c_void, construct: Box<dyn Deferred>)
         return false;
     }
     if is_alone() {
+        if construct.is_due_at_once(!list.is_null()) {
+            return false;
+        }
         // SAFETY: the caller's promise.
         let dependences = unsafe { dependences::read(list) };
         open::begin(construct, &dependences);

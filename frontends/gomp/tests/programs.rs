@@ -136,6 +136,12 @@ fn many_regions_that_nobody_waits_for_share_streams() {
     }
 }
 
+/// What programs do that have been tried with libgomp, where such regions run at once.
+#[test]
+fn regions_that_a_program_relies_on_without_waiting() {
+    Program::new("nowait_returns.c", &[]).passes(&[]);
+}
+
 #[test]
 fn references_and_members_of_cpp() {
     Program::new("references.cpp", &[]).passes(&[]);
