@@ -48,17 +48,51 @@ fn beyond_devices(number: i64, site: &Site) -> Destination {
 /// The table is the compiler's.
 #[cold]
 pub(crate) unsafe fn keep_private_values(table: &Table<'_>) -> Vec<u128> {
+    // SAFETY: the compiler says that a variable of this size is there.
+    unsafe { keep_values(table, |index| private_size(table, index)) }
+}
+
+/// Bytes of a first-private item; 0 if it is another one.
+fn private_size(table: &Table<'_>, index: usize) -> usize {
+    let is_private = table.kinds()[index] as u8 == kind::FIRSTPRIVATE && table.hosts()[index].get() != 0;
+    if is_private { table.sizes()[index] } else { 0 }
+}
+
+/// Bytes of an item that stands in a temporary of the calling function's: the pointer to an array
+/// that Fortran's code maps arrays through, or an array's descriptor. 0 if it is another one.
+///
+/// The next construct may use the temporary again before this one is done.
+fn temporary_size(table: &Table<'_>, index: usize) -> usize {
+    match table.kinds()[index] as u8 {
+        _ if !stack::has(table.hosts()[index].get()) => 0,
+        kind::TO_PSET => table.sizes()[index],
+        kind::POINTER | kind::POINTER_TO_ZERO_LENGTH_ARRAY_SECTION if !is_in_descriptor(table, index) => {
+            size_of::<usize>()
+        }
+        _ => 0,
+    }
+}
+
+/// Whether an item is the pointer in the descriptor that stands before it.
+fn is_in_descriptor(table: &Table<'_>, index: usize) -> bool {
+    index.checked_sub(1).is_some_and(|before| {
+        table.kinds()[before] as u8 == kind::TO_PSET
+            && table.hosts()[before].get() == table.hosts()[index].get()
+    })
+}
+
+/// Has items be at copies of what they are now, each of the size that is said. What is answered
+/// holds the copies.
+///
+/// # Safety
+/// So many bytes are at the addresses of the items, or none is asked for.
+unsafe fn keep_values(table: &Table<'_>, size: impl Fn(usize) -> usize) -> Vec<u128> {
     const UNIT: usize = size_of::<u128>();
-    let is_private =
-        |&index: &usize| table.kinds()[index] as u8 == kind::FIRSTPRIVATE && table.hosts()[index].get() != 0;
-    let private = || (0..table.kinds().len()).filter(is_private);
-    let units = private().map(|index| table.sizes()[index].div_ceil(UNIT)).sum();
-    let mut values = vec![0_u128; units];
+    let sizes: Vec<usize> = (0..table.kinds().len()).map(size).collect();
+    let mut values = vec![0_u128; sizes.iter().map(|size| size.div_ceil(UNIT)).sum()];
     let mut free = values.as_mut_ptr();
-    for index in private() {
-        let (host, size) = (&table.hosts()[index], table.sizes()[index]);
-        // SAFETY: there is room for all of them, and the compiler says that a variable of
-        // this size is there.
+    for (host, &size) in table.hosts().iter().zip(&sizes).filter(|(_, size)| **size != 0) {
+        // SAFETY: there is room for all of them, and the caller's promise.
         unsafe {
             free.cast::<u8>().copy_from_nonoverlapping(host.get() as *const u8, size);
             host.set(free.expose_provenance());
@@ -91,7 +125,7 @@ pub(crate) struct Owned {
     hosts: Vec<Cell<usize>>,
     sizes: Vec<usize>,
     kinds: Vec<u16>,
-    /// The values of first-private items, which their addresses lead to.
+    /// The values of first-private items and temporaries, which their addresses lead to.
     #[allow(dead_code, reason = "read through addresses")]
     values: Vec<u128>,
 }
@@ -107,14 +141,22 @@ impl Owned {
         }
     }
 
-    /// A copy with the present values of first-private items.
+    /// A copy with the present values of first-private items and of what stands in temporaries.
     ///
     /// # Safety
     /// The table is the compiler's.
     pub(crate) unsafe fn with_private_values(table: &Table<'_>) -> Self {
         let mut copy = Self::copy(table);
-        // SAFETY: the caller's promise.
-        copy.values = unsafe { keep_private_values(&copy.table(Construct::Region)) };
+        let own = copy.table(Construct::Region);
+        let in_descriptors: Vec<usize> =
+            (1..own.kinds().len()).filter(|&index| is_in_descriptor(&own, index)).collect();
+        let size = |index| private_size(&own, index).max(temporary_size(&own, index));
+        // SAFETY: the compiler says what is there.
+        let values = unsafe { keep_values(&own, size) };
+        for index in in_descriptors {
+            own.hosts()[index].set(own.hosts()[index - 1].get());
+        }
+        copy.values = values;
         copy
     }
 

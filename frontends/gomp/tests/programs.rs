@@ -143,6 +143,11 @@ fn regions_that_a_program_relies_on_without_waiting() {
 }
 
 #[test]
+fn temporaries_of_regions_that_nobody_waits_for() {
+    Program::new("nowait_temporaries.f90", &[]).passes(&[]);
+}
+
+#[test]
 fn references_and_members_of_cpp() {
     Program::new("references.cpp", &[]).passes(&[]);
 }
