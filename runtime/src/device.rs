@@ -145,6 +145,7 @@ impl Device {
             if events::observed() {
                 let architecture = device.architecture();
                 events::tell(|observer| observer.opened(self.number, &architecture));
+                gangway_trace::device(self.number, &self.in_words(&*device, &architecture));
             }
             let pool = capabilities.pooled_memory.then(Pool::default);
             let staging = capabilities.pinned_staging.then(Staging::default);
@@ -163,6 +164,13 @@ impl Device {
         };
         // SAFETY: what has been published is never freed.
         unsafe { &*current }
+    }
+
+    /// What it is, for reports.
+    fn in_words(&self, device: &dyn gangway_backend::Device, architecture: &str) -> String {
+        let facts = device.describe();
+        let name = facts.iter().find(|(key, _)| key == "Name").map(|(_, name)| format!(", {name}"));
+        format!("{}, {architecture}{}", self.backend.name(), name.unwrap_or_default())
     }
 
     /// Whether it has been used.

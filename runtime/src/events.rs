@@ -34,8 +34,22 @@ impl Site {
     /// The construct's place in the source.
     #[must_use]
     pub fn location(&self) -> Option<SourceLocation<'static>> {
-        self.source.decode()
+        let location = self.source.decode();
+        if location.is_none() && self.source != SourceText::NONE {
+            WITHOUT_PLACE.store(true, Ordering::Relaxed);
+        }
+        location
     }
+}
+
+/// A construct has been asked for its place whose compiler describes places, and has not.
+static WITHOUT_PLACE: AtomicBool = AtomicBool::new(false);
+
+/// Whether messages would say more if the program had been compiled with debug information: not
+/// if it has been, nor if its compiler tells the runtime no places, as GCC does.
+#[must_use]
+pub fn lacks_debug_information() -> bool {
+    WITHOUT_PLACE.load(Ordering::Relaxed)
 }
 
 /// A step that takes time and that observers see begin and end, on one thread.
@@ -57,8 +71,9 @@ pub enum Step<'a> {
     Disassociate { host: usize },
     /// Device memory is set to a byte.
     Fill { device: DevicePtr, byte: &'a u8, size: usize },
-    /// A kernel is launched.
-    Launch { launch: &'a Launch<'a>, shape: LaunchShape },
+    /// A kernel is launched. `shape` is what it will have, where the device has blocks of threads
+    /// and says it.
+    Launch { launch: &'a Launch<'a>, shape: Option<LaunchShape> },
     /// An image is loaded (`loaded` is false at the beginning, and if it failed).
     Load { image: &'a [u8], loaded: bool },
 }

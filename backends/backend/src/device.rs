@@ -336,10 +336,10 @@ pub trait Device: Send + Sync {
     /// The kernel could not be started, or (synchronous devices) failed.
     unsafe fn launch(&self, launch: &Launch<'_>, table: ArgumentTable<'_>) -> Result<()>;
 
-    /// The shape that a launch will have, for those who watch. The default is what the program
-    /// has asked for.
-    fn launch_shape(&self, launch: &Launch<'_>) -> LaunchShape {
-        launch.asked_shape()
+    /// The shape that a launch will have, for those who watch. `None`: the device has no blocks
+    /// of threads, or does not say.
+    fn launch_shape(&self, _launch: &Launch<'_>) -> Option<LaunchShape> {
+        None
     }
 
     /// Creates a stream.

@@ -304,9 +304,9 @@ impl Device for CudaDevice {
         unsafe { self.launcher.launch(&self.context, &self.properties, launch, table) }
     }
 
-    fn launch_shape(&self, launch: &Launch<'_>) -> LaunchShape {
+    fn launch_shape(&self, launch: &Launch<'_>) -> Option<LaunchShape> {
         // SAFETY: the runtime launches kernels of loaded modules.
-        unsafe { self.launcher.shape(&self.context, &self.properties, launch) }
+        Some(unsafe { self.launcher.shape(&self.context, &self.properties, launch) })
     }
 
     fn create_stream(&self) -> Result<StreamHandle> {

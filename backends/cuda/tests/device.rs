@@ -33,7 +33,7 @@ fn told(device: &dyn Device, kernel: &Kernel, shape: Shape) -> (u32, u32, u32, u
     device.destroy_stream(stream).unwrap();
     let (teams, threads) = (words[0] as u32, (words[0] >> 32) as u32);
     // Those who watch are told the same before.
-    let announced = device.launch_shape(&request_of(kernel, shape, SourceText::NONE));
+    let announced = device.launch_shape(&request_of(kernel, shape, SourceText::NONE)).unwrap();
     assert_eq!((announced.teams[0], announced.threads[0]), (teams, threads));
     (teams, threads, words[1] as u32, words[2])
 }

@@ -223,6 +223,7 @@ impl Observer for Information {
                 ),
             ),
             Step::Launch { launch, shape } if wanted(bit::LAUNCH) => {
+                let shape = shape.unwrap_or_else(|| launch.asked_shape());
                 let LaunchShape { teams: [x, y, z], threads: [tx, ty, tz] } = shape;
                 let mode = mode(launch.kernel.mode);
                 print_line(format_args!(

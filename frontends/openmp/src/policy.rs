@@ -11,7 +11,7 @@ use crate::host::{End, Host, Offload};
 use crate::message;
 use crate::repeats::{self, Subject};
 use crate::state::RUNTIME;
-use gangway_runtime::{Device, Error, ErrorKind};
+use gangway_runtime::{Device, Error, ErrorKind, events};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -126,6 +126,7 @@ fn end(way: End, error: &Error, reason: &str) -> ! {
     let note = if offload() == Offload::Mandatory { "\n  note: OMP_TARGET_OFFLOAD=MANDATORY" } else { "" };
     let debug = match error.construct {
         None if error.device >= 0
+            && events::lacks_debug_information()
             && !matches!(error.kind, ErrorKind::Backend(_) | ErrorKind::WrongFree(_)) =>
         {
             "\n  note: compile with -g to see source lines and variable names"

@@ -8,7 +8,7 @@ use crate::state::RUNTIME;
 use gangway_backend::SourceLocation;
 use gangway_runtime::events::{Site, Step};
 use gangway_runtime::{Error, ErrorKind};
-use gangway_trace::{Kind, Location, Span};
+use gangway_trace::{Kind, Location, Running, Shape, Span};
 use std::time::Instant;
 
 /// Reads the environment; called once at start-up. Answers whether steps are wanted.
@@ -19,14 +19,32 @@ pub(crate) fn start() -> bool {
     gangway_trace::enabled()
 }
 
+/// A step begins, for the trace and the report.
+pub(crate) fn begin(device: i32, site: &Site, step: &Step<'_>, start: Instant) -> Option<Running> {
+    if !gangway_trace::enabled() {
+        return None;
+    }
+    let (kind, name, _) = span(step)?;
+    gangway_trace::begin(&Span {
+        location: site.location().map(in_trace),
+        shape: shape(step),
+        ..Span::new(kind, device, name, gangway_trace::at(start))
+    })
+}
+
 /// Records a step for the trace and the report.
 pub(crate) fn record(device: i32, site: &Site, step: &Step<'_>, start: Instant, end: Instant) {
     if !gangway_trace::enabled() {
         return;
     }
     let Some((kind, name, bytes)) = span(step) else { return };
+    if matches!(step, Step::Allocate { device: None, .. }) {
+        // It has failed.
+        return;
+    }
     gangway_trace::record(&Span {
         location: site.location().map(in_trace),
+        shape: shape(step),
         bytes: bytes as u64,
         end: gangway_trace::at(end),
         ..Span::new(kind, device, name, gangway_trace::at(start))
@@ -44,7 +62,7 @@ pub fn ran_on_host(host: usize, site: &Site, error: Option<&Error>) {
         Some(error) => first_line(&error.kind),
         None if policy::offload() == Offload::Disabled => "OMP_TARGET_OFFLOAD is DISABLED".to_owned(),
         None if RUNTIME.device_count() == 0 => first_line(&RUNTIME.why_no_devices(site).kind),
-        None => "its device is the host".to_owned(),
+        None => gangway_trace::HOST_WAS_ASKED_FOR.to_owned(),
     };
     let location = site.location();
     let name = match (RUNTIME.region_name(host), &location) {
@@ -67,6 +85,14 @@ fn in_trace(at: SourceLocation<'_>) -> Location<'_> {
     Location { file: at.file, function: at.function, line: at.line, column: at.column }
 }
 
+/// The blocks and threads of a launch, on a device that has them.
+fn shape(step: &Step<'_>) -> Option<Shape> {
+    match step {
+        Step::Launch { shape: Some(shape), .. } => Some(Shape { grid: shape.teams, block: shape.threads }),
+        _ => None,
+    }
+}
+
 /// What a step is in the trace's terms.
 fn span<'a>(step: &Step<'a>) -> Option<(Kind, &'a str, usize)> {
     Some(match *step {
@@ -74,12 +100,10 @@ fn span<'a>(step: &Step<'a>) -> Option<(Kind, &'a str, usize)> {
         Step::ToDevice { size, label, .. } => (Kind::ToDevice, label.name().unwrap_or(""), size),
         Step::FromDevice { size, label, .. } => (Kind::FromDevice, label.name().unwrap_or(""), size),
         Step::BetweenDevices { size, .. } => (Kind::DeviceToDevice, "", size),
-        Step::Allocate { size, label, device: Some(_), .. } => {
-            (Kind::Allocate, label.name().unwrap_or(""), size)
-        }
+        Step::Allocate { size, label, .. } => (Kind::Allocate, label.name().unwrap_or(""), size),
         Step::Deallocate { .. } => (Kind::Free, "", 0),
         Step::Fill { size, .. } => (Kind::ToDevice, "fill", size),
         Step::Load { image, .. } => (Kind::LoadImage, "", image.len()),
-        Step::Allocate { .. } | Step::Associate { .. } | Step::Disassociate { .. } => return None,
+        Step::Associate { .. } | Step::Disassociate { .. } => return None,
     })
 }

@@ -40,7 +40,8 @@ impl KernelQuestions<'_> {
     /// The device cannot be used.
     pub fn launch_shape(&self, asked: &Shape) -> Result<LaunchShape> {
         let launch = asked.launch(self.name, self.kernel, SourceText::NONE);
-        Ok(self.device.open()?.device.launch_shape(&launch))
+        let shape = self.device.open()?.device.launch_shape(&launch);
+        Ok(shape.unwrap_or_else(|| launch.asked_shape()))
     }
 
     /// The launch that keeps the device busiest, with teams of `most_threads` threads at most

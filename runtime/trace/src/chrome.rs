@@ -148,7 +148,9 @@ mod tests {
         Recording {
             program: "tri\tad".into(),
             pid: 42,
+            about: Default::default(),
             elapsed: 10_000,
+            busy: Default::default(),
             rows: vec![
                 (key(Kind::Kernel, 0, "__omp_offloading_fe00_98c021_main_l7"), Sums::NONE),
                 (key(Kind::DataBegin, 0, ""), Sums::NONE),
@@ -166,6 +168,7 @@ mod tests {
                 on(600, 100, 4, stream(7, false)),
                 on(800, 100, 4, stream(1, true)),
             ],
+            running: Vec::new(),
             threads: vec![Thread { number: 0, tid: 4242, name: "triad".into() }],
             notes: vec![Note { text: "a \"note\"".into(), count: 2, at: 1500 }],
             dropped: 3,

@@ -12,7 +12,7 @@ use crate::recorder::DEFAULT_EVENT_LIMIT;
 use crate::{Report, output};
 
 /// The page that is written where none is named.
-const PAGE: &str = "gangway-report.html";
+pub const PAGE: &str = "gangway-report.html";
 
 /// What is to be recorded for.
 #[derive(Clone, Debug)]

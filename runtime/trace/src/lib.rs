@@ -31,6 +31,9 @@
 //! gangway_trace::finish();
 //! ```
 
+mod about;
+mod buffer;
+mod busy;
 mod chrome;
 mod config;
 mod ending;
@@ -43,6 +46,7 @@ mod output;
 mod recorder;
 mod recording;
 mod report;
+mod running;
 pub mod table;
 
 use std::path::{Path, PathBuf};
@@ -50,11 +54,12 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-pub use config::Request;
+pub use config::{PAGE, Request};
 pub use ending::at_end;
 pub use json::Quoted;
 pub use name::pretty as pretty_kernel_name;
 pub use recorder::DEFAULT_EVENT_LIMIT;
+pub use running::{Running, begin};
 
 /// What a [`Span`] measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -204,6 +209,9 @@ pub enum Report {
     Html(PathBuf),
 }
 
+/// The [`Span::detail`] of a region that the program wanted on the host: no advice is due.
+pub const HOST_WAS_ASKED_FOR: &str = "its device is the host";
+
 static ENABLED: AtomicBool = AtomicBool::new(false);
 
 /// Whether spans are wanted. One relaxed load.
@@ -227,7 +235,8 @@ pub fn at(instant: Instant) -> u64 {
 
 /// Starts recording for a trace file, a report or both; with neither, stops recording.
 ///
-/// `%p` in a file name stands for the process id. What an earlier configuration
+/// `%p` in a file name stands for the process id, `%r` for the rank among the processes of a
+/// parallel program, which gets into the name by itself where neither is. What an earlier configuration
 /// recorded and did not write is forgotten. Any thread may call this.
 pub fn configure(trace: Option<&Path>, report: Report) {
     let traces = trace.map(Path::to_path_buf).into_iter().collect();
@@ -238,7 +247,9 @@ pub fn configure(trace: Option<&Path>, report: Report) {
 ///
 /// Costs three environment look-ups when neither is set.
 pub fn configure_from_env() {
-    start(Request::from_env());
+    let request = Request::from_env();
+    output::check(&request);
+    start(request);
 }
 
 /// Starts recording for what is asked for, if that is anything.
@@ -251,6 +262,13 @@ pub fn start(request: Request) {
 /// Leaves the report and the traces to others, but for these files; goes on recording for them.
 pub fn keep_only(traces: &[PathBuf]) {
     recorder::keep_only(traces);
+}
+
+/// A device has been opened; the report says what it is.
+pub fn device(number: i32, what: &str) {
+    if enabled() {
+        recorder::device(number, what);
+    }
 }
 
 /// Something that the user of the trace or the report should know. Said once with its count.

@@ -12,20 +12,13 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
-use hashbrown::HashTable;
-
-use crate::recording::{Event, Key, Note, Recording, Sums, Thread, Track};
-use crate::{ENABLED, Kind, Report, Request, Span, ending, fork, now, output};
+use crate::about::About;
+use crate::buffer::{self, Buffer};
+use crate::recording::{Event, Key, Note, Recording, Sums, Thread, Track, Unfinished};
+use crate::{ENABLED, Kind, Report, Request, Span, busy, ending, fork, now, output};
 
 /// Spans that a trace keeps: 32 MiB of them.
 pub const DEFAULT_EVENT_LIMIT: u64 = 1 << 20;
-
-/// Threads take room for this many events at a time from the process's allowance.
-const CHUNK: usize = 256;
-
-/// Distinct rows that one thread keeps apart; what is over goes to a row named `(other)`.
-/// Real programs have hundreds; the bound is for names that are made at run time.
-const KEY_LIMIT: usize = 1 << 16;
 
 /// Distinct notes that are kept.
 const NOTE_LIMIT: usize = 1000;
@@ -37,7 +30,6 @@ static REGISTRY: Mutex<Registry> = Mutex::new(Registry::new());
 /// Counts configurations and forks: a buffer of an older epoch is not ours any more.
 static EPOCH: AtomicU64 = AtomicU64::new(0);
 static TRACING: AtomicBool = AtomicBool::new(false);
-static ALLOWANCE: AtomicU64 = AtomicU64::new(0);
 static NEXT_THREAD: AtomicU32 = AtomicU32::new(0);
 
 /// What the threads share; touched only at the rare moments named above.
@@ -73,16 +65,9 @@ impl Registry {
 pub struct Output {
     pub request: Request,
     started: u64,
+    about: About,
     /// Who was asked to write the files; a forked child has another id.
     pub pid: u32,
-}
-
-/// What one thread has recorded.
-struct Buffer {
-    index: HashTable<u32>,
-    rows: Vec<(Key, Sums)>,
-    chunks: Vec<Vec<Event>>,
-    dropped: u64,
 }
 
 /// A thread's hold on its buffer.
@@ -106,9 +91,11 @@ pub fn configure(request: Request) {
     ENABLED.store(false, Ordering::Relaxed);
     registry.clear();
     TRACING.store(request.wants_spans(), Ordering::Relaxed);
-    ALLOWANCE.store(request.event_limit, Ordering::Relaxed);
+    buffer::allow(request.event_limit);
     EPOCH.fetch_add(1, Ordering::Relaxed);
-    registry.output = wanted.then(|| Output { request, started: now(), pid: std::process::id() });
+    busy::forget();
+    registry.output =
+        wanted.then(|| Output { request, started: now(), about: About::process(), pid: std::process::id() });
     ENABLED.store(wanted, Ordering::Relaxed);
 }
 
@@ -134,23 +121,50 @@ pub fn note(text: &str) {
     }
 }
 
+/// A device has been opened, which is of some kind.
+pub fn device(number: i32, what: &str) {
+    let Some(mut registry) = lock_registry() else { return };
+    if let Some(output) = &mut registry.output {
+        output.about.devices.insert(number, what.to_owned());
+    }
+}
+
 pub fn record(span: &Span<'_>) {
-    let recorded = LOCAL.try_with(|local| {
-        let Ok(mut local) = local.try_borrow_mut() else { return };
-        let epoch = EPOCH.load(Ordering::Relaxed);
+    with_local(|local| local.record(span));
+}
+
+/// Keeps a span that has begun; answers what [`forget_running`] wants to know.
+pub fn begin(span: &Span<'_>) -> Option<(u64, u64)> {
+    with_local(|local| (local.epoch, local.begin(span)))
+}
+
+/// A span has ended that this thread began. False: it is of an older configuration.
+pub fn forget_running(epoch: u64, number: u64) -> bool {
+    let known = LOCAL.try_with(|local| {
+        let local = local.try_borrow().ok()?;
+        let local = local.as_ref().filter(|local| local.epoch == epoch)?;
+        local.lock().running.retain(|(other, _)| *other != number);
+        Some(())
+    });
+    // Where the thread's storage is gone, its buffer lists the span for ever; the time is right.
+    !matches!(known, Ok(None)) && epoch == EPOCH.load(Ordering::Relaxed)
+}
+
+fn with_local<R>(act: impl FnOnce(&Local) -> R) -> Option<R> {
+    let epoch = EPOCH.load(Ordering::Relaxed);
+    let mut act = Some(act);
+    let done = LOCAL.try_with(|local| {
+        let mut local = local.try_borrow_mut().ok()?;
         if local.as_ref().is_none_or(|local| local.epoch != epoch) {
             *local = Local::attach(epoch);
         }
-        if let Some(local) = &*local {
-            local.record(span);
-        }
+        Some(act.take()?(local.as_ref()?))
     });
-    if recorded.is_err() {
+    match done {
+        Ok(result) => result,
         // The thread's storage is gone already: it is ending, and a destructor
         // still offloads. Borrow a buffer for this one span.
-        if let Some(local) = Local::attach(EPOCH.load(Ordering::Relaxed)) {
-            local.record(span);
-        }
+        Err(_) => Some(act?(&Local::attach(epoch)?)),
     }
 }
 
@@ -176,7 +190,8 @@ pub fn forget_parent(registry: &mut Registry) {
     EPOCH.fetch_add(1, Ordering::Relaxed);
     if let Some(output) = &mut registry.output {
         output.started = now();
-        ALLOWANCE.store(output.request.event_limit, Ordering::Relaxed);
+        busy::forget();
+        buffer::allow(output.request.event_limit);
     }
 }
 
@@ -197,9 +212,23 @@ impl Local {
         Some(Local { buffer, epoch, thread })
     }
 
+    fn lock(&self) -> MutexGuard<'_, Buffer> {
+        self.buffer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn begin(&self, span: &Span<'_>) -> u64 {
+        static NUMBER: AtomicU64 = AtomicU64::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let track = Track::of(span.lane, self.thread);
+        let mut buffer = self.lock();
+        let key = buffer.key(span);
+        buffer.running.push((number, Unfinished { key, start: span.start, age: 0, track }));
+        number
+    }
+
     fn record(&self, span: &Span<'_>) {
         let tracing = TRACING.load(Ordering::Relaxed);
-        let mut buffer = self.buffer.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut buffer = self.lock();
         let duration = span.end.saturating_sub(span.start);
         let key = buffer.key(span);
         buffer.rows[key as usize].1.add(duration, span.waited, span.bytes);
@@ -229,80 +258,13 @@ impl Drop for Local {
     }
 }
 
-impl Buffer {
-    fn new() -> Self {
-        Buffer { index: HashTable::new(), rows: Vec::new(), chunks: Vec::new(), dropped: 0 }
-    }
-
-    /// The row of a span, made when it is new. Allocates only then.
-    fn key(&mut self, span: &Span<'_>) -> u32 {
-        let rows = &self.rows;
-        let known = self.index.find(hash(span), |&at| rows[at as usize].0.matches(span));
-        match known {
-            Some(&at) => at,
-            None => self.new_key(span),
-        }
-    }
-
-    #[cold]
-    fn new_key(&mut self, span: &Span<'_>) -> u32 {
-        let mut span = *span;
-        if self.rows.len() >= KEY_LIMIT {
-            span = Span::new(span.kind, span.device, "(other)", span.start);
-            let rows = &self.rows;
-            if let Some(&at) = self.index.find(hash(&span), |&at| rows[at as usize].0.matches(&span)) {
-                return at;
-            }
-        }
-        let at = self.rows.len() as u32;
-        self.rows.push((Key::of(&span), Sums::NONE));
-        let rows = &self.rows;
-        self.index.insert_unique(hash(&span), at, |&at| hash(&as_span(&rows[at as usize].0)));
-        at
-    }
-
-    fn push(&mut self, event: Event) {
-        match self.chunks.last_mut() {
-            Some(chunk) if chunk.len() < chunk.capacity() => chunk.push(event),
-            _ => match allowance(CHUNK as u64) {
-                0 => self.dropped += 1,
-                room => {
-                    let mut chunk = Vec::with_capacity(room as usize);
-                    chunk.push(event);
-                    self.chunks.push(chunk);
-                }
-            },
-        }
-    }
-}
-
-impl Thread {
-    fn current(number: u32) -> Thread {
-        // "PID/task/TID"; the standard library has no other way to the kernel's id.
-        let tid = std::fs::read_link("/proc/thread-self")
-            .ok()
-            .and_then(|link| link.file_name()?.to_str()?.parse().ok())
-            .unwrap_or(u64::from(number));
-        let name = std::fs::read_to_string("/proc/thread-self/comm").unwrap_or_default();
-        Thread { number, tid, name: name.trim_end().to_owned() }
-    }
-}
-
-/// Up to `wanted` events from what the process may still keep.
-fn allowance(wanted: u64) -> u64 {
-    let mut granted = 0;
-    let _ = ALLOWANCE.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
-        granted = left.min(wanted);
-        (granted != 0).then(|| left - granted)
-    });
-    granted
-}
-
 /// Merges the buffers; rows come out sorted by key.
 fn collect(registry: &mut Registry, output: &Output) -> Recording {
     let mut rows: Vec<(Key, Sums)> = Vec::new();
     let mut events = Vec::new();
+    let mut running = Vec::new();
     let mut dropped = 0;
+    let now = now();
     for buffer in &registry.buffers {
         let Some(mut buffer) = lock(buffer) else { continue };
         let first = rows.len() as u32;
@@ -311,15 +273,37 @@ fn collect(registry: &mut Registry, output: &Output) -> Recording {
         for chunk in std::mem::take(&mut buffer.chunks) {
             events.extend(chunk.into_iter().map(|event| Event { key: event.key + first, ..event }));
         }
+        running.extend(std::mem::take(&mut buffer.running).into_iter().map(|(_, span)| Unfinished {
+            key: span.key + first,
+            age: now.saturating_sub(span.start),
+            ..span
+        }));
         dropped += std::mem::take(&mut buffer.dropped);
     }
-    let rows = merge(rows, &mut events);
+    running.sort_by_key(|span| span.start);
+    let (rows, moved) = merge(rows);
+    events.iter_mut().for_each(|event| event.key = moved[event.key as usize]);
+    running.iter_mut().for_each(|span| span.key = moved[span.key as usize]);
+    if TRACING.load(Ordering::Relaxed) {
+        // A time line shows them until now.
+        events.extend(running.iter().map(|&Unfinished { key, start, age, track }| Event {
+            start,
+            duration: age,
+            measure: 0,
+            key,
+            track,
+        }));
+    }
+    let elapsed = now.saturating_sub(output.started);
     let recording = Recording {
         program: output::program(),
         pid: std::process::id(),
-        elapsed: now().saturating_sub(output.started),
+        about: output.about.clone(),
+        elapsed,
+        busy: busy::times(now, elapsed),
         rows,
         events,
+        running,
         threads: std::mem::take(&mut registry.threads),
         notes: std::mem::take(&mut registry.notes),
         dropped,
@@ -329,8 +313,8 @@ fn collect(registry: &mut Registry, output: &Output) -> Recording {
     recording
 }
 
-/// Sorts the rows and joins equal keys, keeping the events' keys right.
-fn merge(rows: Vec<(Key, Sums)>, events: &mut [Event]) -> Vec<(Key, Sums)> {
+/// Sorts the rows and joins equal keys; answers where each row has gone.
+fn merge(rows: Vec<(Key, Sums)>) -> (Vec<(Key, Sums)>, Vec<u32>) {
     let mut order: Vec<(usize, (Key, Sums))> = rows.into_iter().enumerate().collect();
     order.sort_by(|(_, (a, _)), (_, (b, _))| a.cmp(b));
     let mut moved = vec![0u32; order.len()];
@@ -342,42 +326,7 @@ fn merge(rows: Vec<(Key, Sums)>, events: &mut [Event]) -> Vec<(Key, Sums)> {
         }
         moved[old] = (merged.len() - 1) as u32;
     }
-    for event in events {
-        event.key = moved[event.key as usize];
-    }
-    merged
-}
-
-fn as_span(key: &Key) -> Span<'_> {
-    let location = key.place.as_ref().map(|place| crate::Location {
-        file: &place.file,
-        function: &place.function,
-        line: place.line,
-        column: place.column,
-    });
-    Span { location, shape: key.shape, detail: &key.detail, ..Span::new(key.kind, key.device, &key.name, 0) }
-}
-
-/// Name, line and shape tell rows apart well enough; the rest is compared.
-fn hash(span: &Span<'_>) -> u64 {
-    const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
-    let mix = |state: u64, word: u64| (state.rotate_left(29) ^ word).wrapping_mul(ODD);
-    let place = span.location.map_or(0, |at| u64::from(at.line) << 32 | u64::from(at.column));
-    let mut state = mix(span.kind as u64 | (span.device as u64) << 8, place);
-    if let Some(shape) = span.shape {
-        for (&blocks, &threads) in shape.grid.iter().zip(&shape.block) {
-            state = mix(state, u64::from(blocks) << 32 | u64::from(threads));
-        }
-    }
-    let (words, rest) = span.name.as_bytes().as_chunks::<8>();
-    for word in words {
-        state = mix(state, u64::from_le_bytes(*word));
-    }
-    let mut last = [0; 8];
-    last[..rest.len()].copy_from_slice(rest);
-    state = mix(state, u64::from_le_bytes(last) ^ (span.name.len() as u64) << 56);
-    // The table takes its bits from both ends; a product is good only at the top.
-    state ^ state >> 32
+    (merged, moved)
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {

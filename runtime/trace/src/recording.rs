@@ -1,5 +1,7 @@
 //! What was recorded, merged over all threads: the input of the trace and the report.
 
+use crate::about::About;
+use crate::busy::BusyTimes;
 use crate::{Kind, Lane, Location, Shape, Span};
 
 /// What identifies a row of the report: equal keys are one row.
@@ -74,6 +76,39 @@ impl std::fmt::Display for Place {
         }
         Ok(())
     }
+}
+
+/// What a key says, as a span without times.
+pub fn as_span(key: &Key) -> Span<'_> {
+    let location = key.place.as_ref().map(|place| Location {
+        file: &place.file,
+        function: &place.function,
+        line: place.line,
+        column: place.column,
+    });
+    Span { location, shape: key.shape, detail: &key.detail, ..Span::new(key.kind, key.device, &key.name, 0) }
+}
+
+/// Name, line and shape tell rows apart well enough; the rest is compared.
+pub fn hash(span: &Span<'_>) -> u64 {
+    const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
+    let mix = |state: u64, word: u64| (state.rotate_left(29) ^ word).wrapping_mul(ODD);
+    let place = span.location.map_or(0, |at| u64::from(at.line) << 32 | u64::from(at.column));
+    let mut state = mix(span.kind as u64 | (span.device as u64) << 8, place);
+    if let Some(shape) = span.shape {
+        for (&blocks, &threads) in shape.grid.iter().zip(&shape.block) {
+            state = mix(state, u64::from(blocks) << 32 | u64::from(threads));
+        }
+    }
+    let (words, rest) = span.name.as_bytes().as_chunks::<8>();
+    for word in words {
+        state = mix(state, u64::from_le_bytes(*word));
+    }
+    let mut last = [0; 8];
+    last[..rest.len()].copy_from_slice(rest);
+    state = mix(state, u64::from_le_bytes(last) ^ (span.name.len() as u64) << 56);
+    // The table takes its bits from both ends; a product is good only at the top.
+    state ^ state >> 32
 }
 
 /// Running sums over the spans of one key. Times in nanoseconds.
@@ -165,18 +200,45 @@ pub struct Thread {
     pub name: String,
 }
 
+impl Thread {
+    /// The calling one.
+    pub fn current(number: u32) -> Thread {
+        // "PID/task/TID"; the standard library has no other way to the kernel's id.
+        let tid = std::fs::read_link("/proc/thread-self")
+            .ok()
+            .and_then(|link| link.file_name()?.to_str()?.parse().ok())
+            .unwrap_or(u64::from(number));
+        let name = std::fs::read_to_string("/proc/thread-self/comm").unwrap_or_default();
+        Thread { number, tid, name: name.trim_end().to_owned() }
+    }
+}
+
 /// Everything, for the writers.
 #[derive(Debug)]
 pub struct Recording {
     pub program: String,
     pub pid: u32,
+    pub about: About,
     /// Nanoseconds from `configure` to `finish`.
     pub elapsed: u64,
+    pub busy: BusyTimes,
     pub rows: Vec<(Key, Sums)>,
     pub events: Vec<Event>,
+    /// What had not ended, the oldest first.
+    pub running: Vec<Unfinished>,
     pub threads: Vec<Thread>,
     pub notes: Vec<Note>,
     pub dropped: u64,
+}
+
+/// A span that had not ended; `key` indexes [`Recording::rows`].
+#[derive(Clone, Copy, Debug)]
+pub struct Unfinished {
+    pub key: u32,
+    pub start: u64,
+    /// Nanoseconds that it has been under way.
+    pub age: u64,
+    pub track: Track,
 }
 
 /// Something to know of the run, and how often it was noted.

@@ -5,8 +5,9 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::time::Duration;
 
-use gangway_trace::{Kind, Location, Report, Span};
+use gangway_trace::{Kind, Location, Report, Shape, Span};
 use serde_json::Value;
 
 const SCRATCH: &str = "GANGWAY_TRACE_TEST_SCRATCH";
@@ -268,4 +269,111 @@ fn survives_every_end() {
         assert_eq!(report["notes"][0]["text"], "it ends", "{end}");
         assert_eq!(spans(&read(&directory.path().join(format!("{end}.trace")))), 7, "{end}");
     }
+}
+
+#[test]
+fn kernels_that_overlap_are_counted_once() {
+    let directory = tempfile::tempdir().unwrap();
+    let Some(_) = as_child("kernels_that_overlap_are_counted_once", &[], directory.path()) else {
+        gangway_trace::configure(None, Report::Json(Some(scratch().join("report.json"))));
+        gangway_trace::device(0, "a test's");
+        let all = std::sync::Barrier::new(4);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    all.wait();
+                    let begun = Span::new(Kind::Kernel, 0, "k", gangway_trace::now());
+                    let running = gangway_trace::begin(&begun).unwrap();
+                    std::thread::sleep(Duration::from_millis(50));
+                    all.wait();
+                    running.end(&Span { end: gangway_trace::now(), ..begun });
+                });
+            }
+        });
+        gangway_trace::finish();
+        return;
+    };
+    let report = read(&directory.path().join("report.json"));
+    let (sum, busy) = (&report["totals"]["kernel_time_ns"], &report["totals"]["busy"]["kernels_ns"]);
+    let (sum, busy) = (sum.as_u64().unwrap(), busy.as_u64().unwrap());
+    assert!(sum >= 200_000_000 && busy >= 50_000_000 && busy < sum / 2, "{report}");
+    assert!(busy <= report["elapsed_ns"].as_u64().unwrap());
+    assert_eq!(report["running"], serde_json::json!([]));
+    assert_eq!(report["devices"][0]["what"], "a test's");
+}
+
+/// What is interrupted because a kernel hangs has to name it.
+#[test]
+fn what_has_not_ended_is_named_with_its_age() {
+    let directory = tempfile::tempdir().unwrap();
+    if std::env::var_os(SCRATCH).is_some() {
+        gangway_trace::configure(
+            Some(&scratch().join("trace.json")),
+            Report::Json(Some(scratch().join("report.json"))),
+        );
+        gangway_trace::record(&span(Kind::Kernel, "ended"));
+        let shape = Some(Shape { grid: [4, 1, 1], block: [128, 1, 1] });
+        let begun = Span { shape, ..Span::new(Kind::Kernel, 0, "hangs", gangway_trace::now()) };
+        let running = gangway_trace::begin(&begun);
+        // One that is given up is not under way.
+        drop(gangway_trace::begin(&Span { name: "failed", ..begun }));
+        std::thread::sleep(Duration::from_millis(50));
+        // SAFETY: the process is to end by it.
+        unsafe { libc::raise(libc::SIGINT) };
+        drop(running);
+        return;
+    }
+    Command::new("/usr/bin/env")
+        .arg("--default-signal")
+        .arg(std::env::current_exe().unwrap())
+        .args(["--exact", "what_has_not_ended_is_named_with_its_age", "--test-threads=1"])
+        .env(SCRATCH, directory.path())
+        .output()
+        .unwrap();
+    let report = read(&directory.path().join("report.json"));
+    assert_eq!(report["running"].as_array().unwrap().len(), 1, "{report}");
+    assert_eq!(report["running"][0]["name"], "hangs");
+    assert_eq!(report["running"][0]["grid"], serde_json::json!([4, 1, 1]));
+    assert!(report["running"][0]["age_ns"].as_u64().unwrap() >= 50_000_000, "{report}");
+    assert!(report["totals"]["busy"]["kernels_ns"].as_u64().unwrap() >= 50_000_000, "{report}");
+    assert_eq!(report["kernels"].as_array().unwrap().len(), 1, "{report}");
+    assert_eq!(spans(&read(&directory.path().join("trace.json"))), 2);
+}
+
+#[test]
+fn ranks_write_files_of_their_own() {
+    let directory = tempfile::tempdir().unwrap();
+    let report = directory.path().join("report.json");
+    let named = format!("json:{}", report.display());
+    for rank in ["0", "1"] {
+        let variables =
+            [("GANGWAY_REPORT", &*named), ("OMPI_COMM_WORLD_RANK", rank), ("OMPI_COMM_WORLD_SIZE", "2")];
+        let Some(_) = as_child("ranks_write_files_of_their_own", &variables, directory.path()) else {
+            gangway_trace::configure_from_env();
+            gangway_trace::record(&span(Kind::Kernel, "k"));
+            gangway_trace::finish();
+            return;
+        };
+        let report = read(&directory.path().join(format!("report.rank{rank}.json")));
+        assert_eq!(report["rank"]["rank"].to_string(), rank);
+        assert!(report["command"].as_str().unwrap().contains("ranks_write_files_of_their_own"));
+    }
+    assert!(!report.exists());
+}
+
+#[test]
+fn an_unwritable_file_is_told_at_the_start() {
+    let directory = tempfile::tempdir().unwrap();
+    let place = directory.path().join("no/such/place.html");
+    let named = format!("html:{}", place.display());
+    let variables = [("GANGWAY_REPORT", &*named)];
+    let Some(output) = as_child("an_unwritable_file_is_told_at_the_start", &variables, directory.path())
+    else {
+        gangway_trace::configure_from_env();
+        eprintln!("the program runs");
+        return;
+    };
+    let said = String::from_utf8_lossy(&output.stderr);
+    let (before, _) = said.split_once("the program runs").unwrap();
+    assert!(before.contains(&format!("the report cannot be written to {}", place.display())), "{said}");
 }

@@ -4,7 +4,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::Access;
 
@@ -33,7 +33,7 @@ pub fn variables(settings: &Settings) -> Result<Vec<(&'static str, OsString)>, F
     let choice = settings.report.clone().or_else(|| file.map(|_| ReportChoice::TEXT));
     if let Some(choice) = choice {
         let mut value = OsString::from(choice.form);
-        if let Some(file) = file {
+        if let Some(file) = file.map(PathBuf::as_path).or(choice.default_file()) {
             value.push(":");
             value.push(writable(file)?);
         }
@@ -53,7 +53,7 @@ fn writable(file: &Path) -> Result<OsString, Failure> {
     let (place, mode) = match file.metadata() {
         Ok(found) if found.is_dir() => return Err(refused("it is a directory")),
         Ok(_) => (&*file, Access::WRITE_OK),
-        // `%p` in the name is the program's to replace, and stands for digits.
+        // `%p` and `%r` in the name are the program's to replace, and stand for digits.
         Err(_) => (file.parent().unwrap_or(&file), Access::WRITE_OK | Access::EXEC_OK),
     };
     rustix::fs::access(place, mode)
@@ -93,6 +93,14 @@ mod tests {
     fn a_report_file_asks_for_a_report() {
         let settings = Settings { report_file: Some("/r".into()), ..Settings::default() };
         assert_eq!(variables(&settings).unwrap(), [("GANGWAY_REPORT", "text:/r".into())]);
+    }
+
+    #[test]
+    fn a_page_without_a_name_is_looked_at_before_the_program_starts() {
+        let settings = Settings { report: ReportChoice::of("html"), ..Settings::default() };
+        let page = std::path::absolute(gangway_trace::PAGE).unwrap();
+        let value = format!("html:{}", page.display());
+        assert_eq!(variables(&settings).unwrap(), [("GANGWAY_REPORT", value.into())]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The values that `--report` takes: a form, and perhaps a file.
 
 use std::ffi::OsStr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 
@@ -22,6 +22,11 @@ pub struct ReportChoice {
 impl ReportChoice {
     /// Aligned tables on standard error.
     pub const TEXT: Self = ReportChoice { form: FORMS[0].0, file: None };
+
+    /// Where a form goes that is in a file whether one is named or not.
+    pub fn default_file(&self) -> Option<&'static Path> {
+        (self.form == "html").then(|| Path::new(gangway_trace::PAGE))
+    }
 
     /// `FORM` or `FORM:FILE`, if it is one.
     pub fn of(value: &str) -> Option<Self> {

@@ -38,10 +38,11 @@ fn write_data(out: &mut String, recording: &Recording, trace: Option<&Path>) -> 
         let separator = if number == 0 { "" } else { "," };
         write!(
             out,
-            "{separator}{{\"text\":{},\"evidence\":{},\"source\":{}}}",
+            "{separator}{{\"text\":{},\"evidence\":{},\"source\":{},\"gain_ns\":{}}}",
             Quoted(&advice.text),
             Quoted(&advice.evidence),
-            Quoted(&advice.source)
+            Quoted(&advice.source),
+            advice.gain.map_or("null".to_owned(), |gain| gain.to_string())
         )?;
     }
     out.push_str("],\n\"rows\":[");

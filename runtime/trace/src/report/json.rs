@@ -5,9 +5,11 @@
 use std::path::Path;
 
 use super::{Kernel, Row, Summary, share};
+use crate::about::{About, Rank};
+use crate::busy::BusyTimes;
 use crate::json::Quoted;
-use crate::name;
 use crate::recording::{Key, Recording};
+use crate::{Shape, name};
 
 pub fn json(recording: &Recording, trace: Option<&Path>) -> String {
     let summary = Summary::of(recording);
@@ -65,6 +67,20 @@ pub fn json(recording: &Recording, trace: Option<&Path>) -> String {
             sums.waited,
         )
     });
+    let running = array(&recording.running, |span| {
+        let key = &recording.rows[span.key as usize].0;
+        let shape = key
+            .shape
+            .map_or(String::new(), |Shape { grid, block }| format!(",\"grid\":{grid:?},\"block\":{block:?}"));
+        format!(
+            "\"kind\":\"{}\",{},\"device\":{},\"age_ns\":{},\"location\":{}{shape}",
+            key.kind.label(),
+            names(key),
+            key.device,
+            span.age,
+            location(key),
+        )
+    });
     let notes =
         array(&recording.notes, |note| format!("\"text\":{},\"count\":{}", Quoted(&note.text), note.count));
     let trace = match trace {
@@ -76,17 +92,49 @@ pub fn json(recording: &Recording, trace: Option<&Path>) -> String {
             recording.dropped
         ),
     };
+    let BusyTimes { kernels: in_kernels, transfers: in_transfers, operations: in_operations } =
+        recording.busy;
+    [
+        "{\"format\":\"gangway-report\",\"version\":1".to_owned(),
+        format!(",\"program\":{},\"pid\":{}", Quoted(&recording.program), recording.pid),
+        format!(",\"elapsed_ns\":{}{}", recording.elapsed, about(&recording.about)),
+        format!(",\n\"running\":{running}"),
+        format!(",\n\"kernels\":{kernels}"),
+        format!(",\n\"on_host\":{on_host}"),
+        format!(",\n\"transfers\":{transfers}"),
+        format!(",\n\"operations\":{operations}"),
+        format!(",\n\"host_calls\":{host_calls}"),
+        format!(",\n\"calls\":{calls}"),
+        format!(",\n\"totals\":{{\"launches\":{},\"kernel_time_ns\":{}", launched.count, launched.time),
+        format!(
+            ",\"transfers\":{},\"transfer_bytes\":{},\"transfer_time_ns\":{}",
+            moved.count, moved.bytes, moved.time
+        ),
+        format!(",\"on_host\":{},\"busy\":{{\"kernels_ns\":{in_kernels}", summary.ran_on_host()),
+        format!(",\"transfers_ns\":{in_transfers},\"operations_ns\":{in_operations}}}}}"),
+        format!(",\n\"notes\":{notes}"),
+        format!(",\n\"trace\":{trace}}}\n"),
+    ]
+    .concat()
+}
+
+/// Who ran what, where and when.
+fn about(about: &About) -> String {
+    let rank = match about.rank {
+        None => "null".to_owned(),
+        Some(Rank { rank, of }) => {
+            let of = of.map_or("null".to_owned(), |of| of.to_string());
+            format!("{{\"rank\":{rank},\"of\":{of}}}")
+        }
+    };
+    let devices: Vec<(&i32, &String)> = about.devices.iter().collect();
+    let devices = array(&devices, |(device, what)| format!("\"device\":{device},\"what\":{}", Quoted(what)));
     format!(
-        "{{\"format\":\"gangway-report\",\"version\":1,\"program\":{},\"pid\":{},\"elapsed_ns\":{},\n\"kernels\":{kernels},\n\"on_host\":{on_host},\n\"transfers\":{transfers},\n\"operations\":{operations},\n\"host_calls\":{host_calls},\n\"calls\":{calls},\n\"totals\":{{\"launches\":{},\"kernel_time_ns\":{},\"transfers\":{},\"transfer_bytes\":{},\"transfer_time_ns\":{},\"on_host\":{}}},\n\"notes\":{notes},\n\"trace\":{trace}}}\n",
-        Quoted(&recording.program),
-        recording.pid,
-        recording.elapsed,
-        launched.count,
-        launched.time,
-        moved.count,
-        moved.bytes,
-        moved.time,
-        summary.ran_on_host(),
+        ",\"command\":{},\"host\":{},\"rank\":{rank},\"date\":\"{}\",\"gangway\":\"{}\",\n\"devices\":{devices}",
+        Quoted(&about.command),
+        Quoted(&about.host),
+        about.date(),
+        env!("CARGO_PKG_VERSION"),
     )
 }
 

@@ -48,7 +48,8 @@ impl<'a> Summary<'a> {
         let mut transfers = BTreeMap::new();
         let mut operations = BTreeMap::new();
         let (mut on_host, mut calls, mut host_calls) = (Vec::new(), Vec::new(), Vec::new());
-        for (key, sums) in &recording.rows {
+        // What has not ended has a row, and no sums.
+        for (key, sums) in recording.rows.iter().filter(|(_, sums)| sums.count != 0) {
             let joined = match key.kind {
                 Kind::Kernel => {
                     let kernel = kernels.entry((key.device, &*key.name, &key.place));
@@ -128,7 +129,10 @@ pub(super) mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::recording::{Note, Place};
+    use crate::Lane;
+    use crate::about::{About, Rank};
+    use crate::busy::BusyTimes;
+    use crate::recording::{Note, Place, Track, Unfinished};
 
     fn sums(count: u64, time: u64, min: u64, max: u64, bytes: u64) -> Sums {
         Sums { count, time, waited: 0, min, max, bytes }
@@ -171,9 +175,18 @@ pub(super) mod tests {
         Recording {
             program: "heat".into(),
             pid: 4242,
+            about: About {
+                command: "./heat 100".into(),
+                host: "node7".into(),
+                rank: Some(Rank { rank: 3, of: Some(8) }),
+                started: 1_700_000_000,
+                devices: [(0, "cuda, sm_90".into())].into(),
+            },
             elapsed: 1_234_000_000,
+            busy: BusyTimes { kernels: 12_000_000, transfers: 1_500_000, operations: 135_000 },
             rows,
             events: Vec::new(),
+            running: Vec::new(),
             threads: Vec::new(),
             notes: Vec::new(),
             dropped: 7,
@@ -201,24 +214,39 @@ pub(super) mod tests {
             (key(Kind::Call, -1, "cuCtxSynchronize", 0), called(sums(2, 2_000, 500, 1_500, 0), 5_000)),
             (key(Kind::Call, -1, "cuLaunchKernel", 0), sums(5, 5_000, 1_000, 1_000, 0)),
             (key(Kind::OnHost, -1, "__omp_offloading_10_2a_step_l41", 0), sums(12, 0, 0, 0, 0)),
+            (key(Kind::Kernel, 0, "_Z4spinPi", 1), Sums::NONE),
         ];
         let notes = vec![
             Note { text: "compiled kernels are not kept: no home".into(), count: 1, at: 0 },
             Note { text: "`odd` is interpreted".into(), count: 3, at: 0 },
         ];
-        Recording { program: "python3".into(), rows, notes, dropped: 0, ..recording() }
+        let track = Track::of(Lane::Thread, 0);
+        let running = vec![Unfinished { key: 8, start: 34_000_000, age: 1_200_000_000, track }];
+        Recording { program: "python3".into(), rows, notes, running, dropped: 0, ..recording() }
     }
 
     #[test]
     fn text_is_as_written_down() {
         let expected = include_str!("../../tests/report.txt");
-        assert_eq!(text(&recording(), Some(Path::new("heat.json"))), expected);
+        assert_eq!(text(&recording(), Some(Path::new("heat.json")), usize::MAX), expected);
     }
 
     #[test]
     fn text_of_the_virtual_gpu_is_as_written_down() {
         let expected = include_str!("../../tests/report-vgpu.txt");
-        assert_eq!(text(&on_virtual_gpu(), None), expected);
+        assert_eq!(text(&on_virtual_gpu(), None, usize::MAX), expected);
+    }
+
+    #[test]
+    fn text_fits_a_terminal() {
+        for recording in [recording(), on_virtual_gpu()] {
+            let text = text(&recording, Some(Path::new("heat.json")), 72);
+            let widest = text.lines().map(|line| line.chars().count()).max();
+            assert!(widest <= Some(72), "{text}");
+            for shown in ["step:41", "heat.c:41:9", "still running", "node7"] {
+                assert_eq!(text.contains(shown), self::text(&recording, None, usize::MAX).contains(shown));
+            }
+        }
     }
 
     #[test]
@@ -235,6 +263,10 @@ pub(super) mod tests {
         assert_eq!(parsed["on_host"][0]["reason"], "no device is present");
         assert_eq!(parsed["totals"]["on_host"], 12);
         assert_eq!(parsed["notes"][1]["count"], 3);
+        assert_eq!(parsed["kernels"].as_array().unwrap().len(), 2, "what has not ended has no sums");
+        assert_eq!(parsed["running"][0]["name"], "spin");
+        assert_eq!(parsed["running"][0]["age_ns"], 1_200_000_000);
+        assert_eq!(parsed["running"][0]["grid"], serde_json::json!([1, 1, 1]));
     }
 
     #[test]
@@ -242,6 +274,13 @@ pub(super) mod tests {
         let parsed: serde_json::Value = serde_json::from_str(&json(&recording(), None)).unwrap();
         assert_eq!(parsed["format"], "gangway-report");
         assert_eq!(parsed["version"], 1);
+        assert_eq!(parsed["command"], "./heat 100");
+        assert_eq!(parsed["host"], "node7");
+        assert_eq!(parsed["rank"], serde_json::json!({"rank": 3, "of": 8}));
+        assert_eq!(parsed["date"], "2023-11-14 22:13:20 UTC");
+        assert_eq!(parsed["gangway"], env!("CARGO_PKG_VERSION"));
+        assert_eq!(parsed["devices"], serde_json::json!([{"device": 0, "what": "cuda, sm_90"}]));
+        assert_eq!(parsed["totals"]["busy"]["kernels_ns"], 12_000_000);
         assert_eq!(parsed["kernels"][0]["name"], "step:41");
         assert_eq!(parsed["kernels"][0]["location"]["line"], 41);
         assert_eq!(parsed["kernels"][1]["name"], "heat::norm:60");

@@ -4,44 +4,111 @@ use std::fmt::Write;
 use std::path::Path;
 
 use super::{Kernel, Row, Summary, share};
+use crate::busy::BusyTimes;
 use crate::recording::{Key, Recording, Sums};
 use crate::table::Align::{Left, Right};
-use crate::table::{Table, bytes, time};
-use crate::{Kind, name};
+use crate::table::{Table, bytes, time, wrapped};
+use crate::{Kind, Shape, name};
 
-pub fn text(recording: &Recording, trace: Option<&Path>) -> String {
+/// What a narrow terminal does without, the least needed first; the forms for scripts have it.
+const UNIMPORTANT: [&str; 8] = ["shortest", "average", "waited", "longest", "block", "grid", "share", "GB/s"];
+
+/// Lines have at most `width` columns, where names allow it.
+pub fn text(recording: &Recording, trace: Option<&Path>, width: usize) -> String {
     let summary = Summary::of(recording);
     let mut out = String::new();
-    let Recording { program, pid, elapsed, .. } = recording;
-    let _ = writeln!(out, "gangway: report of {program} (pid {pid}), {} recorded", time(*elapsed));
+    let mut line = |text: &str| {
+        let _ = writeln!(out, "{}", wrapped(text, width));
+    };
+    let Recording { program, pid, elapsed, about, .. } = recording;
+    line(&format!("gangway: report of {program} (pid {pid}), {} recorded", time(*elapsed)));
+    let rank = about.rank.map_or(String::new(), |rank| format!("{rank}, "));
+    line(&format!("  {rank}{} on {}, gangway {}", about.date(), about.host, env!("CARGO_PKG_VERSION")));
+    line(&format!("  command: {}", about.command));
+    for (number, what) in &about.devices {
+        line(&format!("  device {number}: {what}"));
+    }
     let mut section = |title: &str, table: Table| {
         if !table.is_empty() {
-            let _ = write!(out, "\n{title}\n{table}");
+            let _ = write!(out, "\n{title}\n{}", table.fit(width, &UNIMPORTANT));
         }
     };
+    section("still running at the end", running_table(recording));
     section("kernels", summary.kernel_table());
     section("on the host", summary.on_host_table());
     section("transfers", summary.transfer_table());
     section("operations", summary.operation_table());
     section("host calls", summary.host_call_table());
     section("calls of the driver", summary.call_table());
-    let _ = writeln!(out, "\n{}", summary.totals_line());
+    let mut line = |text: &str| {
+        let _ = writeln!(out, "{}", wrapped(text, width));
+    };
+    line("");
+    line(&summary.totals_line());
+    line(&busy_line(recording));
     for note in &recording.notes {
         let times = if note.count == 1 { String::new() } else { format!(" ({} times)", note.count) };
-        let _ = writeln!(out, "note: {}{times}", note.text);
+        line(&format!("note: {}{times}", note.text));
     }
     if recording.dropped != 0 {
-        let _ = writeln!(out, "{}", dropped_note(recording.events.len(), recording.dropped));
+        line(&dropped_note(recording.events.len(), recording.dropped));
     }
     if let Some(file) = trace {
-        let _ = writeln!(
-            out,
+        line(&format!(
             "trace: {} ({} spans); open it with https://ui.perfetto.dev or chrome://tracing",
             file.display(),
             recording.events.len()
-        );
+        ));
     }
     out
+}
+
+/// What the run was, without counting twice what overlapped.
+fn busy_line(recording: &Recording) -> String {
+    let BusyTimes { kernels, transfers, operations } = recording.busy;
+    let part = |time: u64| format!("{:.1} %", 100.0 * share(time, recording.elapsed));
+    format!(
+        "of the run: {} with a kernel running ({}), {} in copies alone, {} in other operations alone",
+        part(kernels),
+        time(kernels),
+        part(transfers),
+        part(operations)
+    )
+}
+
+/// A kernel that hangs is the first thing to look for.
+fn running_table(recording: &Recording) -> Table {
+    let columns = [
+        ("kernel or operation", Left),
+        ("device", Right),
+        ("grid", Right),
+        ("block", Right),
+        ("for", Right),
+        ("source", Left),
+    ];
+    let mut table = Table::new(&columns);
+    for span in &recording.running {
+        let key = &recording.rows[span.key as usize].0;
+        let of = |side: fn(&Shape) -> [u32; 3]| key.shape.map_or("-".to_owned(), |shape| size(side(&shape)));
+        table.row([
+            shown(key),
+            device(key.device),
+            of(|shape| shape.grid),
+            of(|shape| shape.block),
+            time(span.age),
+            source(key),
+        ]);
+    }
+    table
+}
+
+/// What a span is called: a kernel by its name, an operation with what it is about.
+fn shown(key: &Key) -> String {
+    let name = name::pretty(&key.name);
+    match key.kind {
+        Kind::Kernel => name.into_owned(),
+        kind => format!("{} {name}", kind.label().replace('_', " ")).trim_end().to_owned(),
+    }
 }
 
 pub fn dropped_note(kept: usize, dropped: u64) -> String {

@@ -32,6 +32,7 @@ fn cuInit(_: &Call, flags: u32) -> Result {
         return Err(Status::NO_DEVICE);
     }
     state::set_started();
+    Device::tell_report();
     Ok(())
 }
 

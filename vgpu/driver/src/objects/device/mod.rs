@@ -74,6 +74,16 @@ impl Device {
         self.ordinal
     }
 
+    /// Says in the report, if there is one, what the devices are.
+    pub fn tell_report() {
+        if gangway_trace::enabled() {
+            for device in Self::all() {
+                let what = format!("virtual GPU, sm_{}, {}", device.capability().number(), device.name());
+                gangway_trace::device(device.number(), &what);
+            }
+        }
+    }
+
     #[must_use]
     pub fn number(&self) -> CUdevice {
         self.ordinal as CUdevice

@@ -93,11 +93,12 @@ pub fn free(address: u64, kinds: &[AllocationKind]) -> Result {
 
 /// Memory of the system's, and the trace hears of it.
 pub fn obtain(request: &Request<'_>) -> Result<u64> {
-    let begin = trace::begin();
+    let (device, name) = (request.device as i32, request.name.unwrap_or(""));
+    let span = Span { bytes: request.size, ..Span::new(Kind::Allocate, device, name, 0) };
+    let begun = trace::begin(|| span);
     let address = space()?.allocate(request)?;
-    if let Some(begin) = begin {
-        let (device, name) = (request.device as i32, request.name.unwrap_or(""));
-        trace::end(&Span { bytes: request.size, ..Span::new(Kind::Allocate, device, name, begin) });
+    if let Some(begun) = begun {
+        begun.end(&span);
     }
     Ok(address)
 }
@@ -105,11 +106,15 @@ pub fn obtain(request: &Request<'_>) -> Result<u64> {
 /// Gives memory back to the system, and the trace hears of it.
 pub fn give_back(address: u64) -> Result {
     let space = space()?;
-    let traced = trace::begin().zip(space.find(address));
+    let freed = if gangway_trace::enabled() { space.find(address) } else { None };
+    let span = freed.as_ref().map(|freed| {
+        let name = freed.name.unwrap_or("");
+        Span { bytes: freed.size, ..Span::new(Kind::Free, freed.device as i32, name, 0) }
+    });
+    let begun = span.and_then(|span| trace::begin(|| span));
     space.free(address)?;
-    if let Some((begin, freed)) = traced {
-        let (device, name) = (freed.device as i32, freed.name.unwrap_or(""));
-        trace::end(&Span { bytes: freed.size, ..Span::new(Kind::Free, device, name, begin) });
+    if let (Some(begun), Some(span)) = (begun, span) {
+        begun.end(&span);
     }
     Ok(())
 }

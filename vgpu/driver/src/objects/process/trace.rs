@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
 use gangway_engine::file_variable;
-use gangway_trace::{Kind, Lane, Request, Span};
+use gangway_trace::{Kind, Lane, Request, Running, Span};
 
 use super::report::report;
 
@@ -181,20 +181,38 @@ fn leave(statistics: &'static CallStatistics, begin: Instant) {
     });
 }
 
-/// When an operation begins that is to be recorded; `None` if nothing is.
-#[inline]
-#[must_use]
-pub fn begin() -> Option<u64> {
-    gangway_trace::enabled().then(gangway_trace::now)
+/// An operation of a device that has begun and is to be recorded.
+#[must_use = "the operation ends when it is dropped"]
+pub struct Begun {
+    start: u64,
+    lane: Lane,
+    running: Option<Running>,
 }
 
-/// An operation of a device has ended; `span` has its beginning. It is drawn on the line of the
-/// stream that it ran in, if it did.
+/// An operation begins; `None` if nothing is recorded. `span` says what it is, for its beginning;
+/// it is drawn on the line of the stream that it runs in, if it does.
+#[inline]
+#[must_use]
+pub fn begin<'a>(span: impl FnOnce() -> Span<'a>) -> Option<Begun> {
+    if gangway_trace::enabled() { Some(begin_now(&span())) } else { None }
+}
+
 #[cold]
-pub fn end(span: &Span<'_>) {
+fn begin_now(span: &Span<'_>) -> Begun {
+    let start = gangway_trace::now();
     let lane = gangway_streams::running()
         .map_or(Lane::Thread, |stream| Lane::Stream { id: stream.id as u32, default: stream.legacy });
-    gangway_trace::record(&Span { end: gangway_trace::now(), lane, ..*span });
+    Begun { start, lane, running: gangway_trace::begin(&Span { start, lane, ..*span }) }
+}
+
+impl Begun {
+    /// It has ended, and `span` says all that is known of it but its times.
+    #[cold]
+    pub fn end(self, span: &Span<'_>) {
+        drop(self.running);
+        let (start, lane) = (self.start, self.lane);
+        gangway_trace::record(&Span { start, end: gangway_trace::now(), lane, ..*span });
+    }
 }
 
 /// In a forked child nothing of the driver works, so nothing is recorded.

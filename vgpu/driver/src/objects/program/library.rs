@@ -83,10 +83,11 @@ impl Library {
         if let Some(&known) = modules.get(&context.id) {
             return known.get();
         }
-        let begin = trace::begin();
+        let span = Span::new(Kind::LoadImage, context.device.number(), "", 0);
+        let begun = trace::begin(|| span);
         let module = Module::place(context, self.source.clone(), &JitOptions::none())?;
-        if let Some(begin) = begin {
-            trace::end(&Span::new(Kind::LoadImage, context.device.number(), "", begin));
+        if let Some(begun) = begun {
+            begun.end(&span);
         }
         modules.insert(context.id, module);
         module.get()

@@ -32,14 +32,15 @@ backed!(kind::Module, Module);
 impl Module {
     /// Loads the image of a caller.
     pub fn load(context: &Arc<Context>, bytes: &[u8], options: &JitOptions) -> Result<CUmodule> {
-        let begin = trace::begin();
+        let number = context.device.number();
+        let begun = trace::begin(|| Span::new(Kind::LoadImage, number, "", 0));
         let capability = context.device.capability().number();
         let read = read(bytes, capability, options);
         let loaded = read.and_then(|module| Self::place(context, module, options));
         options.finish();
-        if let Some(begin) = begin {
+        if let Some(begun) = begun {
             let bytes = bytes.len() as u64;
-            trace::end(&Span { bytes, ..Span::new(Kind::LoadImage, context.device.number(), "", begin) });
+            begun.end(&Span { bytes, ..Span::new(Kind::LoadImage, number, "", 0) });
         }
         loaded
     }

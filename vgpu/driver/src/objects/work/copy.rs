@@ -5,6 +5,8 @@
 //! which may have been freed since or be about to be freed. Host memory that the program unmaps
 //! meanwhile ends the copy with an error.
 
+use std::sync::Arc;
+
 use gangway_device_memory::{Hold, is_device_address};
 use gangway_engine::guard;
 use gangway_streams::{Failure, Outcome, Payload};
@@ -149,9 +151,9 @@ impl Copy {
 }
 
 impl Copy {
-    /// The trace gets a copy that has been done. It is from a device, to one, or both.
+    /// What it is, for the trace: from a device, to one, or both; and the variable there.
     #[cold]
-    fn tell(&self, begin: u64) {
+    fn described(&self) -> (Span<'static>, Arc<str>) {
         let (to, from) = (memory::on_device(self.to.address), memory::on_device(self.from.address));
         let kind = match (&to, &from) {
             (Some(_), Some(_)) => Kind::DeviceToDevice,
@@ -161,7 +163,7 @@ impl Copy {
         let (device, variable) = to.or(from).unwrap_or_default();
         let Extent { width, height, depth } = self.extent;
         let bytes = (width * height * depth) as u64;
-        trace::end(&Span { bytes, ..Span::new(kind, device, &variable, begin) });
+        (Span { bytes, ..Span::new(kind, device, "", 0) }, variable)
     }
 }
 
@@ -223,10 +225,12 @@ impl Payload for Copy {
         }
         let _to = self.to.hold(&self.extent, true)?;
         let _from = self.from.hold(&self.extent, false)?;
-        let begin = trace::begin();
+        let described = gangway_trace::enabled().then(|| self.described());
+        let span = described.as_ref().map(|(span, variable)| Span { name: variable, ..*span });
+        let begun = span.and_then(|span| trace::begin(|| span));
         if self.run_now() {
-            if let Some(begin) = begin {
-                self.tell(begin);
+            if let (Some(begun), Some(span)) = (begun, span) {
+                begun.end(&span);
             }
             return Ok(());
         }

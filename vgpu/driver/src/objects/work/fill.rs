@@ -101,6 +101,15 @@ impl Fill {
     }
 }
 
+impl Fill {
+    /// For the trace.
+    fn described(&self) -> Span<'static> {
+        let device = memory::on_device(self.address).map_or(0, |(device, _)| device);
+        let bytes = (self.width * self.element * self.height) as u64;
+        Span { bytes, ..Span::new(Kind::ToDevice, device, "fill", 0) }
+    }
+}
+
 impl MemoryWork for Fill {
     fn is_empty(&self) -> bool {
         self.width == 0 || self.height == 0
@@ -120,7 +129,7 @@ impl Payload for Fill {
         }
         let reach = self.reach().map_err(|status| Failure::known(status.0))?;
         let _held = memory::hold(self.address, reach, true)?;
-        let begin = trace::begin();
+        let begun = trace::begin(|| self.described());
         let done = if is_device_address(self.address) {
             self.fill_device();
             true
@@ -128,10 +137,8 @@ impl Payload for Fill {
             self.fill_host()
         };
         if done {
-            if let Some(begin) = begin {
-                let device = memory::on_device(self.address).map_or(0, |(device, _)| device);
-                let bytes = (self.width * self.element * self.height) as u64;
-                trace::end(&Span { bytes, ..Span::new(Kind::ToDevice, device, "fill", begin) });
+            if let Some(begun) = begun {
+                begun.end(&self.described());
             }
             return Ok(());
         }

@@ -91,27 +91,29 @@ impl KernelLaunch {
 
 impl KernelLaunch {
     /// Compiles the kernel if that is yet to be done, so that the trace has it apart from the
-    /// launch; when the launch begins.
+    /// launch.
     #[cold]
-    fn compile(&self, launch: &gangway_engine::KernelLaunch<'_>, begin: u64) -> u64 {
-        if self.engine.make_ready(launch) {
-            let name = &self.function.described().name;
-            let device = self.function.device.number();
-            trace::end(&Span { detail: name, ..Span::new(Kind::Compile, device, "", begin) });
+    fn compile(&self, launch: &gangway_engine::KernelLaunch<'_>) {
+        let name = &self.function.described().name;
+        let span = Span { detail: name, ..Span::new(Kind::Compile, self.function.device.number(), "", 0) };
+        let begun = trace::begin(|| span);
+        if self.engine.make_ready(launch)
+            && let Some(begun) = begun
+        {
+            begun.end(&span);
         }
-        gangway_trace::now()
     }
 
-    /// The trace gets a launch that has ended.
+    /// What it is, for the trace.
     #[cold]
-    fn tell(&self, begin: u64) {
+    fn span(&self) -> Span<'_> {
         let name = &self.function.described().name;
         let source = self.function.program.source(self.function.kernel);
-        trace::end(&Span {
+        Span {
             shape: Some(Shape { grid: self.shape.grid, block: self.shape.block }),
             location: source.map(|(file, line)| Location { file, function: "", line, column: 0 }),
-            ..Span::new(Kind::Kernel, self.function.device.number(), name, begin)
-        });
+            ..Span::new(Kind::Kernel, self.function.device.number(), name, 0)
+        }
     }
 }
 
@@ -126,11 +128,14 @@ impl Payload for KernelLaunch {
             parameters: &self.parameters,
             cooperative: self.shape.cooperative,
         };
-        let begin = trace::begin().map(|begin| self.compile(&launch, begin));
+        if gangway_trace::enabled() {
+            self.compile(&launch);
+        }
+        let begun = trace::begin(|| self.span());
         trace::count_launch(self.function.runtimes, &self.function.described().name);
         let outcome = self.engine.launch_until(&launch, Some(Arc::clone(&self.function.stop)));
-        if let Some(begin) = begin {
-            self.tell(begin);
+        if let Some(begun) = begun {
+            begun.end(&self.span());
         }
         outcome.map_err(|fault| {
             report!("{fault}");
