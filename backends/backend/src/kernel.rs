@@ -22,6 +22,8 @@ pub struct Kernel {
     pub environment: Option<DevicePtr>,
     /// What a launch of it may ask for.
     pub limits: KernelLimits,
+    /// What it takes of the device, for reports.
+    pub resources: KernelResources,
 }
 
 impl Kernel {
@@ -34,6 +36,7 @@ impl Kernel {
             mode: None,
             environment: None,
             limits: KernelLimits { threads: None, static_group_memory: 0, dynamic_group_memory: None },
+            resources: KernelResources { registers: None, group_memory: None },
         }
     }
 
@@ -183,6 +186,15 @@ impl KernelLimits {
             Some(most) => bound(most.get(), wanted),
         }
     }
+}
+
+/// What a kernel takes of a device, where the device has such a thing and says it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct KernelResources {
+    /// Registers of a thread.
+    pub registers: Option<u32>,
+    /// Bytes of group memory that each team has without asking.
+    pub group_memory: Option<u32>,
 }
 
 /// The launch of a kernel that keeps a device busiest, and what of the device follows from it.

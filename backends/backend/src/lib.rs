@@ -46,7 +46,8 @@ pub use host_call::{
     host_block,
 };
 pub use kernel::{
-    ArgumentForm, CallingConvention, ExecutionMode, Kernel, KernelLimits, Occupancy, Parameter, Parameters,
+    ArgumentForm, CallingConvention, ExecutionMode, Kernel, KernelLimits, KernelResources, Occupancy,
+    Parameter, Parameters,
 };
 pub use session::{Session, SessionState};
 pub use source::{Described, ReadSource, Readers, SourceLocation, SourceText, read_sources_with};

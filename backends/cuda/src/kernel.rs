@@ -11,7 +11,9 @@ use crate::gcc::Entry;
 use crate::geometry::KernelBounds;
 use crate::properties::Properties;
 use crate::symbol::{function, global, read_now};
-use gangway_backend::{DevicePtr, Error, Kernel, KernelHandle, KernelLimits, Occupancy, Result};
+use gangway_backend::{
+    DevicePtr, Error, Kernel, KernelHandle, KernelLimits, KernelResources, Occupancy, Result,
+};
 use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -65,6 +67,8 @@ impl LoadedKernel {
         let (environment, configuration) = configuration(context, module, name)?;
         let static_shared = attribute(FunctionAttribute::StaticSharedMemory)?;
         let threads = attribute(FunctionAttribute::MaxThreads)?;
+        // For reports alone: a driver that does not say it launches all the same.
+        let registers = attribute(FunctionAttribute::Registers).ok().filter(|&registers| registers > 0);
         let bounds = KernelBounds::new(&configuration, threads, &properties.limits);
         let loaded = Box::new(Self {
             name: name.into(),
@@ -87,7 +91,8 @@ impl LoadedKernel {
         };
         // GCC's kernels have no mode. Their table of arguments is the launch's to place.
         let mode = entry.is_none().then_some(configuration.mode);
-        Ok((loaded, Kernel { mode, environment, limits, ..Kernel::new(handle) }))
+        let resources = KernelResources { registers, group_memory: Some(static_shared) };
+        Ok((loaded, Kernel { mode, environment, limits, resources, ..Kernel::new(handle) }))
     }
 
     /// The kernel of a handle.

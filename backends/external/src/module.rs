@@ -5,7 +5,7 @@ use crate::device::Opened;
 use crate::status::{Doing, check};
 use gangway_backend::{
     ArgumentForm, CallingConvention, DevicePtr, Error, ExecutionMode, HostCallLink, Kernel, KernelHandle,
-    KernelLimits, Module, Parameter, Parameters, Result, SEPARATE_SLOTS,
+    KernelLimits, KernelResources, Module, Parameter, Parameters, Result, SEPARATE_SLOTS,
 };
 use std::ffi::CString;
 use std::num::NonZeroU32;
@@ -73,6 +73,10 @@ impl ExternalModule {
                 static_group_memory: properties.static_group_memory,
                 dynamic_group_memory: Some(properties.max_dynamic_group_memory)
                     .filter(|&most| most != u32::MAX),
+            },
+            resources: KernelResources {
+                registers: None,
+                group_memory: Some(properties.static_group_memory),
             },
             ..known
         })

@@ -1,10 +1,11 @@
 //! `GOMP_DEBUG`: the lines that libgomp's plugin for nvptx prints before launches, in its words,
 //! so that scripts which read those read these. `GANGWAY_DEBUG` has them printed, too.
 
+use gangway_backend::KernelResources;
 use gangway_openmp::message;
 use gangway_openmp::state::RUNTIME;
 use gangway_runtime::events::Site;
-use gangway_runtime::{Device, Shape};
+use gangway_runtime::{Device, KernelQuestions, Shape};
 use std::fmt;
 
 /// Reads the environment; called once at start-up.
@@ -33,6 +34,7 @@ fn tell_openmp(device: &'static Device, site: &Site, host: usize, asked: &Shape)
     let Ok(kernel) = RUNTIME.questions_about(device, host, site) else { return };
     let Ok(shape) = kernel.launch_shape(asked) else { return };
     let ([teams, ..], [lanes, threads, _]) = (shape.teams, shape.threads);
+    tell_resources("GOMP_OFFLOAD_run", kernel.name, kernel.resources(), asked.dynamic_group_memory);
     tell(
         "GOMP_OFFLOAD_run",
         kernel.name,
@@ -42,10 +44,25 @@ fn tell_openmp(device: &'static Device, site: &Site, host: usize, asked: &Shape)
 
 /// The launch of an OpenACC compute construct.
 #[inline]
-pub(crate) fn openacc(kernel: &str, [gangs, workers, vector]: [u32; 3]) {
+pub(crate) fn openacc(kernel: &KernelQuestions<'_>, [gangs, workers, vector]: [u32; 3]) {
     if message::is_debug() {
-        tell("nvptx_exec", kernel, format_args!("gangs={gangs}, workers={workers}, vectors={vector}"));
+        tell_resources("nvptx_exec", kernel.name, kernel.resources(), 0);
+        tell("nvptx_exec", kernel.name, format_args!("gangs={gangs}, workers={workers}, vectors={vector}"));
     }
+}
+
+/// What libgomp does not say, on a line of its own: those of launches stay as scripts know them.
+#[cold]
+fn tell_resources(function: &str, kernel: &str, resources: KernelResources, dynamic: u32) {
+    let known = |number: Option<u32>, what: &str| match number {
+        Some(number) => format!("{number} {what}"),
+        None => format!("an unknown number of {what}"),
+    };
+    message::print_line(format_args!(
+        "  {function}: kernel {kernel}: {} a thread, {} a team, {dynamic} more at this launch",
+        known(resources.registers, "registers"),
+        known(resources.group_memory, "bytes of shared memory"),
+    ));
 }
 
 #[cold]

@@ -129,6 +129,9 @@ fn launch_lines_are_the_stock_plugins() {
         let variables = [("ACC_DEVICE_TYPE", "nvidia"), ("GOMP_DEBUG", "1")];
         let output = support::run(&program.file, &["--gcc-runtime", runtime], &variables, &[]);
         assert_passed(&output);
+        let said = String::from_utf8_lossy(&output.stderr);
+        let resources = said.lines().filter(|line| line.contains(" registers a thread, ")).count();
+        assert_eq!(resources, if runtime == "gangway" { 4 } else { 0 }, "{said}");
         support::launch_lines(&output)
     };
     let ours = lines("gangway");

@@ -226,6 +226,9 @@ fn launch_lines_are_the_stock_plugins() {
         let variables = [("OMP_TARGET_OFFLOAD", "MANDATORY"), ("GOMP_DEBUG", "1")];
         let output = support::run(&program.file, &options, &variables, &[]);
         assert!(output.status.success() && output.stdout == b"passed\n", "{output:?}");
+        let said = String::from_utf8_lossy(&output.stderr);
+        let resources = said.lines().filter(|line| line.contains(" registers a thread, ")).count();
+        assert_eq!(resources, if runtime == "gangway" { 5 } else { 0 }, "{said}");
         support::launch_lines(&output)
     };
     let ours = lines("gangway");

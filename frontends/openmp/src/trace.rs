@@ -8,7 +8,7 @@ use crate::state::RUNTIME;
 use gangway_backend::SourceLocation;
 use gangway_runtime::events::{Site, Step};
 use gangway_runtime::{Error, ErrorKind};
-use gangway_trace::{Kind, Location, Running, Shape, Span};
+use gangway_trace::{Kind, Location, Resources, Running, Shape, Span};
 use std::time::Instant;
 
 /// Reads the environment; called once at start-up. Answers whether steps are wanted.
@@ -28,6 +28,7 @@ pub(crate) fn begin(device: i32, site: &Site, step: &Step<'_>, start: Instant) -
     gangway_trace::begin(&Span {
         location: site.location().map(in_trace),
         shape: shape(step),
+        resources: resources(step),
         ..Span::new(kind, device, name, gangway_trace::at(start))
     })
 }
@@ -45,6 +46,7 @@ pub(crate) fn record(device: i32, site: &Site, step: &Step<'_>, start: Instant, 
     gangway_trace::record(&Span {
         location: site.location().map(in_trace),
         shape: shape(step),
+        resources: resources(step),
         bytes: bytes as u64,
         end: gangway_trace::at(end),
         ..Span::new(kind, device, name, gangway_trace::at(start))
@@ -90,6 +92,18 @@ fn shape(step: &Step<'_>) -> Option<Shape> {
     match step {
         Step::Launch { shape: Some(shape), .. } => Some(Shape { grid: shape.teams, block: shape.threads }),
         _ => None,
+    }
+}
+
+/// What a kernel takes of its device.
+fn resources(step: &Step<'_>) -> Resources {
+    match step {
+        Step::Launch { launch, .. } => {
+            let of = launch.kernel.resources;
+            let shared = of.group_memory.map(|fixed| fixed.saturating_add(launch.dynamic_group_memory));
+            Resources { registers: of.registers, shared }
+        }
+        _ => Resources::default(),
     }
 }
 

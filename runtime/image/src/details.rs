@@ -31,6 +31,8 @@ pub struct Details<'a> {
 pub struct Kernel<'a> {
     pub name: &'a str,
     pub environment: Option<KernelEnvironment>,
+    /// What its PTX declares. Machine code is not looked into.
+    pub resources: Option<ptx::Resources>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,11 +62,14 @@ pub fn details(image: &[u8]) -> Result<Details<'_>> {
         ImageKind::Ptx(_) => Ok(ptx_details(image)),
         ImageKind::CudaFatBinary => fatbin_details(image),
         ImageKind::PtxObjects { .. } => {
+            let texts = ptx_objects::texts(image)?;
             let mut all = Details::default();
-            for one in ptx_objects::texts(image)?.into_iter().map(ptx_details) {
+            for one in texts.iter().copied().map(ptx_details) {
                 all.kernels.extend(one.kernels);
                 all.globals.extend(one.globals);
             }
+            // What one declares another may use.
+            all.add_resources(&texts);
             Ok(all)
         }
         _ => Ok(Details::default()),
@@ -75,14 +80,25 @@ fn ptx_details(text: &[u8]) -> Details<'_> {
     let module = ptx::module(text);
     let mut details = Details::default();
     for name in module.kernels {
-        details.kernels.push(Kernel { name, environment: None });
+        details.kernels.push(Kernel { name, environment: None, resources: None });
     }
     for (name, size) in module.globals {
         if !is_bookkeeping(name) {
             details.globals.push(Global { name, size });
         }
     }
+    details.add_resources(&[text]);
     details
+}
+
+impl Details<'_> {
+    /// Says of each kernel what texts that belong together declare for it.
+    pub fn add_resources(&mut self, texts: &[&[u8]]) {
+        let found = ptx::resources(texts);
+        for kernel in &mut self.kernels {
+            kernel.resources = found.get(kernel.name).copied().or(kernel.resources);
+        }
+    }
 }
 
 fn fatbin_details(image: &[u8]) -> Result<Details<'_>> {
@@ -113,7 +129,7 @@ fn elf_details(image: &[u8], machine: Machine) -> Result<Details<'_>> {
         for entry in tables.iter().flat_map(|table| &table.entries) {
             match entry.kind {
                 EntryKind::Kernel => {
-                    details.kernels.push(Kernel { name: entry.name, environment: None });
+                    details.kernels.push(Kernel { name: entry.name, environment: None, resources: None });
                 }
                 EntryKind::Global => {
                     details.globals.push(Global { name: entry.name, size: Some(entry.size) });
@@ -148,7 +164,7 @@ fn read_symbols<'a>(host: &Host<'a>, machine: Machine, details: &mut Details<'a>
             _ => (function && name.starts_with("__omp_offloading_")).then_some(name),
         };
         if let Some(name) = kernel {
-            details.kernels.push(Kernel { name, environment: None });
+            details.kernels.push(Kernel { name, environment: None, resources: None });
         } else if symbol.kind() == SymbolKind::Data && !is_bookkeeping(name) {
             details.globals.push(Global { name, size: Some(symbol.size()) });
         }

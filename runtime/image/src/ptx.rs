@@ -3,7 +3,10 @@
 //! This is not a PTX parser. It skips comments and bodies and reads the directives at
 //! module level, which is enough to say what a module offers.
 
+mod resources;
+
 use crate::error::{Error, Result};
+pub use resources::{Resources, resources};
 
 /// How much comment may precede `.version` before the text is taken for something else.
 const PREAMBLE_LIMIT: usize = 1 << 16;

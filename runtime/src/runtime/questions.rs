@@ -5,7 +5,9 @@ use crate::device::Device;
 use crate::error::{Error, ErrorKind, Result};
 use crate::events::Site;
 use crate::target::Shape;
-use gangway_backend::{Kernel, KernelLimits, LaunchShape, Occupancy, Properties, SourceText};
+use gangway_backend::{
+    Kernel, KernelLimits, KernelResources, LaunchShape, Occupancy, Properties, SourceText,
+};
 
 /// A region's kernel on a device.
 pub struct KernelQuestions<'r> {
@@ -34,6 +36,12 @@ impl Runtime {
 }
 
 impl KernelQuestions<'_> {
+    /// What it takes of the device, as far as that says it.
+    #[must_use]
+    pub fn resources(&self) -> KernelResources {
+        self.kernel.resources
+    }
+
     /// The dimensions that a launch asking for this shape gets.
     ///
     /// # Errors

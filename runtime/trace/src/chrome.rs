@@ -104,6 +104,12 @@ impl Lines<'_> {
         if let Some(Shape { grid: [x, y, z], block: [i, j, k] }) = key.shape {
             write!(self.out, ",\"grid\":[{x},{y},{z}],\"block\":[{i},{j},{k}]")?;
         }
+        if let Some(registers) = key.resources.registers {
+            write!(self.out, ",\"registers\":{registers}")?;
+        }
+        if let Some(shared) = key.resources.shared {
+            write!(self.out, ",\"shared_bytes\":{shared}")?;
+        }
         if !key.detail.is_empty() {
             write!(self.out, ",\"detail\":{}", Quoted(&key.detail))?;
         }
@@ -140,6 +146,7 @@ mod tests {
             place: Some(Place { file: "dir\\a \"b\".c".into(), function: "main".into(), line: 7, column: 3 }),
             shape: (kind == Kind::Kernel && device == 1)
                 .then_some(Shape { grid: [40, 2, 1], block: [256, 1, 1] }),
+            resources: Default::default(),
             detail: "".into(),
         };
         let on = |start, duration, key, track| Event { start, duration, measure: 64, key, track };

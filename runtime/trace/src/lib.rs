@@ -137,6 +137,15 @@ pub struct Shape {
     pub block: [u32; 3],
 }
 
+/// What a kernel takes of a multiprocessor, as far as its device says it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Resources {
+    /// Registers of a thread.
+    pub registers: Option<u32>,
+    /// Bytes of shared memory of a block: what the kernel declares, and what the launch adds.
+    pub shared: Option<u32>,
+}
+
 /// The line of the trace that a span is drawn on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Lane {
@@ -163,6 +172,8 @@ pub struct Span<'a> {
     pub location: Option<Location<'a>>,
     /// Of kernels.
     pub shape: Option<Shape>,
+    /// Of kernels.
+    pub resources: Resources,
     /// What more there is to say, such as why the host ran a region.
     pub detail: &'a str,
     pub lane: Lane,
@@ -186,6 +197,7 @@ impl<'a> Span<'a> {
             name,
             location: None,
             shape: None,
+            resources: Resources { registers: None, shared: None },
             detail: "",
             lane: Lane::Thread,
             bytes: 0,

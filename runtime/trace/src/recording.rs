@@ -2,7 +2,7 @@
 
 use crate::about::About;
 use crate::busy::BusyTimes;
-use crate::{Kind, Lane, Location, Shape, Span};
+use crate::{Kind, Lane, Location, Resources, Shape, Span};
 
 /// What identifies a row of the report: equal keys are one row.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -12,6 +12,7 @@ pub struct Key {
     pub name: Box<str>,
     pub place: Option<Place>,
     pub shape: Option<Shape>,
+    pub resources: Resources,
     pub detail: Box<str>,
 }
 
@@ -37,6 +38,7 @@ impl Key {
                 column: location.column,
             }),
             shape: span.shape,
+            resources: span.resources,
             detail: span.detail.into(),
         }
     }
@@ -46,6 +48,7 @@ impl Key {
             && self.device == span.device
             && *self.name == *span.name
             && self.shape == span.shape
+            && self.resources == span.resources
             && *self.detail == *span.detail
             && match (&self.place, &span.location) {
                 (None, None) => true,
@@ -86,7 +89,13 @@ pub fn as_span(key: &Key) -> Span<'_> {
         line: place.line,
         column: place.column,
     });
-    Span { location, shape: key.shape, detail: &key.detail, ..Span::new(key.kind, key.device, &key.name, 0) }
+    Span {
+        location,
+        shape: key.shape,
+        resources: key.resources,
+        detail: &key.detail,
+        ..Span::new(key.kind, key.device, &key.name, 0)
+    }
 }
 
 /// Name, line and shape tell rows apart well enough; the rest is compared.

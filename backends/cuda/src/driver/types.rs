@@ -49,6 +49,7 @@ pub(crate) enum Limit {
 pub(crate) enum FunctionAttribute {
     MaxThreads = 0,
     StaticSharedMemory = 1,
+    Registers = 4,
     MaxDynamicSharedMemory = 8,
 }
 

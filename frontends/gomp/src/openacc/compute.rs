@@ -145,7 +145,7 @@ fn run(
     let kernel = RUNTIME.questions_about(device, host, &site)?;
     let dimensions = dimensions::choose(&kernel, clauses, dimensions::fixed(host))?;
     let [gangs, workers, vector] = dimensions.unwrap_or_else(|why| mistake(format_args!("{why}")));
-    debug::openacc(kernel.name, [gangs, workers, vector]);
+    debug::openacc(&kernel, [gangs, workers, vector]);
     information::construct(device, &site, "Entering OpenACC compute region", table);
     let _profile = profile::Construct::begin("Runtime: target exe", &site, || {
         format!("NumGangs={gangs};NumArgs={}", table.len())

@@ -273,7 +273,9 @@ mod tests {
     fn row(kind: Kind, name: &str, sums: Sums, grid: u32) -> (Key, Sums) {
         let place = Place { file: "a.c".into(), function: "main".into(), line: 42, column: 1 };
         let shape = (grid != 0).then_some(Shape { grid: [grid, 1, 1], block: [128, 1, 1] });
-        (Key { kind, device: 0, name: name.into(), place: Some(place), shape, detail: "".into() }, sums)
+        let resources = Default::default();
+        let place = Some(place);
+        (Key { kind, device: 0, name: name.into(), place, shape, resources, detail: "".into() }, sums)
     }
 
     fn sums(count: u64, time: u64, bytes: u64) -> Sums {

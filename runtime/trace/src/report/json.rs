@@ -138,7 +138,8 @@ fn about(about: &About) -> String {
     )
 }
 
-fn kernel_fields(Kernel { key, sums, shapes }: &Kernel<'_>, all: u64) -> String {
+fn kernel_fields(Kernel { key, sums, shapes, resources }: &Kernel<'_>, all: u64) -> String {
+    let known = |number: Option<u32>| number.map_or("null".to_owned(), |number| number.to_string());
     let shapes = array(shapes, |(shape, sums)| {
         let ([x, y, z], [i, j, k]) = (shape.grid, shape.block);
         format!(
@@ -147,7 +148,7 @@ fn kernel_fields(Kernel { key, sums, shapes }: &Kernel<'_>, all: u64) -> String 
         )
     });
     format!(
-        "{},\"device\":{},\"count\":{},\"time_ns\":{},\"min_ns\":{},\"max_ns\":{},\"share\":{:.6},\"location\":{},\"shapes\":{shapes}",
+        "{},\"device\":{},\"count\":{},\"time_ns\":{},\"min_ns\":{},\"max_ns\":{},\"share\":{:.6},\"location\":{},\"registers\":{},\"shared_bytes\":{},\"shapes\":{shapes}",
         names(key),
         key.device,
         sums.count,
@@ -156,6 +157,8 @@ fn kernel_fields(Kernel { key, sums, shapes }: &Kernel<'_>, all: u64) -> String 
         sums.max,
         share(sums.time, all),
         location(key),
+        known(resources.registers),
+        known(resources.shared),
     )
 }
 

@@ -12,7 +12,7 @@ mod text;
 use std::collections::BTreeMap;
 
 use crate::recording::{Key, Recording, Sums};
-use crate::{Kind, Shape};
+use crate::{Kind, Resources, Shape};
 
 pub use html::html;
 pub use json::json;
@@ -40,6 +40,8 @@ struct Kernel<'a> {
     key: &'a Key,
     sums: Sums,
     shapes: Vec<(Shape, Sums)>,
+    /// The most that a launch of it took.
+    resources: Resources,
 }
 
 impl<'a> Summary<'a> {
@@ -53,7 +55,13 @@ impl<'a> Summary<'a> {
             let joined = match key.kind {
                 Kind::Kernel => {
                     let kernel = kernels.entry((key.device, &*key.name, &key.place));
-                    let kernel = kernel.or_insert(Kernel { key, sums: Sums::NONE, shapes: Vec::new() });
+                    let kernel = kernel.or_insert(Kernel {
+                        key,
+                        sums: Sums::NONE,
+                        shapes: Vec::new(),
+                        resources: key.resources,
+                    });
+                    kernel.resources = most(kernel.resources, key.resources);
                     kernel.sums.merge(sums);
                     kernel.shapes.extend(key.shape.map(|shape| (shape, *sums)));
                     continue;
@@ -114,6 +122,11 @@ impl<'a> Summary<'a> {
     }
 }
 
+/// The larger of each; what is not known is less than all.
+fn most(one: Resources, other: Resources) -> Resources {
+    Resources { registers: one.registers.max(other.registers), shared: one.shared.max(other.shared) }
+}
+
 fn total<'a>(rows: impl Iterator<Item = &'a Sums>) -> Sums {
     let mut all = Sums::NONE;
     rows.for_each(|sums| all.merge(sums));
@@ -150,6 +163,7 @@ pub(super) mod tests {
                 column: 9,
             }),
             shape: None,
+            resources: Resources::default(),
             detail: "".into(),
         };
         let rows = vec![
@@ -201,6 +215,10 @@ pub(super) mod tests {
             name: name.into(),
             place: None,
             shape: (blocks != 0).then_some(Shape { grid: [blocks, 1, 1], block: [16, 16, 1] }),
+            resources: Resources {
+                registers: (blocks == 2).then_some(24),
+                shared: (blocks != 0).then_some(1024 * blocks),
+            },
             detail: if kind == Kind::OnHost { "no device is present".into() } else { "".into() },
         };
         let called = |sums: Sums, waited| Sums { waited, ..sums };
@@ -257,6 +275,8 @@ pub(super) mod tests {
         assert_eq!(kernel["shapes"][1]["grid"], serde_json::json!([8, 1, 1]));
         assert_eq!(kernel["shapes"][1]["block"], serde_json::json!([16, 16, 1]));
         assert_eq!(kernel["shapes"][1]["time_ns"], 600);
+        assert_eq!((&kernel["registers"], &kernel["shared_bytes"]), (&serde_json::Value::Null, &8192.into()));
+        assert_eq!(parsed["kernels"][1]["registers"], 24);
         assert_eq!(parsed["calls"][1]["function"], "cuCtxSynchronize");
         assert_eq!(parsed["calls"][1]["waited_ns"], 5_000);
         assert_eq!(parsed["on_host"][0]["name"], "step:41");

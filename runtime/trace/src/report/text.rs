@@ -8,10 +8,11 @@ use crate::busy::BusyTimes;
 use crate::recording::{Key, Recording, Sums};
 use crate::table::Align::{Left, Right};
 use crate::table::{Table, bytes, time, wrapped};
-use crate::{Kind, Shape, name};
+use crate::{Kind, Resources, Shape, name};
 
 /// What a narrow terminal does without, the least needed first; the forms for scripts have it.
-const UNIMPORTANT: [&str; 8] = ["shortest", "average", "waited", "longest", "block", "grid", "share", "GB/s"];
+const UNIMPORTANT: [&str; 10] =
+    ["shortest", "average", "registers", "shared", "waited", "longest", "block", "grid", "share", "GB/s"];
 
 /// Lines have at most `width` columns, where names allow it.
 pub fn text(recording: &Recording, trace: Option<&Path>, width: usize) -> String {
@@ -133,6 +134,16 @@ impl Summary<'_> {
             ("share", Right),
             ("source", Left),
         ]);
+        // What no device says has no column.
+        let known = |of: fn(&Resources) -> Option<u32>| {
+            self.kernels.iter().any(|kernel| of(&kernel.resources).is_some())
+        };
+        let (registers, shared) = (known(|of| of.registers), known(|of| of.shared));
+        let mut resources = Vec::new();
+        resources.extend(registers.then_some(("registers", Right)));
+        resources.extend(shared.then_some(("shared", Right)));
+        let before = if shaped { 4 } else { 2 };
+        columns.splice(before..before, resources);
         let mut table = Table::new(&columns);
         let all = self.launched().time;
         for kernel in &self.kernels {
@@ -141,6 +152,12 @@ impl Summary<'_> {
             if shaped {
                 cells.push(kernel.sizes(|shape| shape.grid));
                 cells.push(kernel.sizes(|shape| shape.block));
+            }
+            if registers {
+                cells.push(kernel.resources.registers.map_or("-".to_owned(), |count| count.to_string()));
+            }
+            if shared {
+                cells.push(kernel.resources.shared.map_or("-".to_owned(), |size| bytes(size.into())));
             }
             cells.extend([
                 sums.count.to_string(),

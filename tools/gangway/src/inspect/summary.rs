@@ -8,7 +8,7 @@ use std::path::Path;
 use gangway_backend::Backend;
 use gangway_image::entry::{Entry, Layout, Table};
 use gangway_image::{
-    Contents, Details, GccTarget, Image, KernelEnvironment, Producer, details, ptx_objects, recognise,
+    Contents, Details, GccTarget, Image, KernelEnvironment, Producer, details, ptx, ptx_objects, recognise,
 };
 use gangway_trace::pretty_kernel_name;
 use serde::Serialize;
@@ -62,6 +62,10 @@ pub struct KernelSummary {
     pub name: String,
     pub symbol: String,
     pub environment: Option<EnvironmentSummary>,
+    /// 32-bit registers that its PTX declares: what a thread has, the device's compiler decides.
+    pub declared_registers: Option<u64>,
+    /// Bytes that its PTX declares, with what it calls.
+    pub shared_memory: Option<u64>,
 }
 
 #[derive(Debug, Serialize)]
@@ -215,10 +219,17 @@ impl ImageSummary {
         }
         // GCC's tables name what the host can reach, not what its modules contain.
         if matches!(image.producer, Producer::Gcc(_)) {
-            summary.kernels = image.functions.iter().map(|name| KernelSummary::new(name)).collect();
+            let resources = ptx::resources(&image.parts);
+            let of = |name: &str| KernelSummary::new(name).with(resources.get(name).copied());
+            summary.kernels = image.functions.iter().map(|name| of(name)).collect();
             summary.globals.retain(|global| image.variables.contains(&&*global.name));
         }
         summary
+    }
+
+    /// Whether it is made for a GPU, as far as its compiler says.
+    pub fn is_gpu(&self) -> bool {
+        self.triple.as_ref().is_some_and(|triple| !triple.starts_with("x86_64"))
     }
 
     /// Asks the back ends as the runtime does.
@@ -255,7 +266,7 @@ impl ImageSummary {
     fn add(&mut self, details: &Details<'_>) {
         self.kernels.extend(details.kernels.iter().map(|kernel| KernelSummary {
             environment: kernel.environment.as_ref().map(EnvironmentSummary::new),
-            ..KernelSummary::new(kernel.name)
+            ..KernelSummary::new(kernel.name).with(kernel.resources)
         }));
         self.globals.extend(
             details
@@ -274,6 +285,18 @@ impl KernelSummary {
             name: pretty_kernel_name(symbol).into_owned(),
             symbol: symbol.to_owned(),
             environment: None,
+            declared_registers: None,
+            shared_memory: None,
+        }
+    }
+}
+
+impl KernelSummary {
+    fn with(self, resources: Option<ptx::Resources>) -> Self {
+        KernelSummary {
+            declared_registers: resources.map(|of| of.registers),
+            shared_memory: resources.and_then(|of| of.shared),
+            ..self
         }
     }
 }

@@ -116,6 +116,10 @@ fn render_kernels(out: &mut String, image: &ImageSummary) {
     if environments {
         columns.extend([("mode", Align::Left), ("threads", Align::Left)]);
     }
+    let is_ptx = kernels.iter().any(|kernel| kernel.declared_registers.is_some());
+    if is_ptx {
+        columns.extend([("registers", Align::Right), ("shared", Align::Right)]);
+    }
     if symbols {
         columns.push(("symbol", Align::Left));
     }
@@ -127,12 +131,26 @@ fn render_kernels(out: &mut String, image: &ImageSummary) {
             cells.push(environment.map_or("?", |environment| environment.mode).to_owned());
             cells.push(environment.map_or("?".to_owned(), |environment| range(environment.threads)));
         }
+        if is_ptx {
+            let registers = kernel.declared_registers;
+            cells.push(registers.map_or("?".to_owned(), |count| count.to_string()));
+            cells.push(kernel.shared_memory.map_or("?".to_owned(), bytes));
+        }
         if symbols {
             cells.push(kernel.symbol.clone());
         }
         table.row(cells);
     }
     let _ = write!(out, "{table}");
+    if is_ptx {
+        let _ = writeln!(
+            out,
+            "  registers: 32-bit ones that the PTX declares; what a thread has is decided when it is compiled \
+             (a report says it)"
+        );
+    } else if image.is_gpu() {
+        let _ = writeln!(out, "  registers and shared memory: not read from this kind of image");
+    }
 }
 
 fn render_table(out: &mut String, table: &TableSummary) {

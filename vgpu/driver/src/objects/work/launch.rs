@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use gangway_engine::{Engine, Kernel};
 use gangway_streams::{Failure, Outcome, Payload};
-use gangway_trace::{Kind, Location, Shape, Span};
+use gangway_trace::{Kind, Location, Resources, Shape, Span};
 
 use crate::abi::number::node_type;
 use crate::abi::{Result, Status};
@@ -107,12 +107,16 @@ impl KernelLaunch {
     /// What it is, for the trace.
     #[cold]
     fn span(&self) -> Span<'_> {
-        let name = &self.function.described().name;
+        let kernel = self.function.described();
         let source = self.function.program.source(self.function.kernel);
         Span {
             shape: Some(Shape { grid: self.shape.grid, block: self.shape.block }),
+            resources: Resources {
+                registers: Some(kernel.registers),
+                shared: Some(kernel.static_shared.saturating_add(self.shape.shared)),
+            },
             location: source.map(|(file, line)| Location { file, function: "", line, column: 0 }),
-            ..Span::new(Kind::Kernel, self.function.device.number(), name, 0)
+            ..Span::new(Kind::Kernel, self.function.device.number(), &kernel.name, 0)
         }
     }
 }
