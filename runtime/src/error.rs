@@ -271,8 +271,8 @@ impl ErrorKind {
 }
 
 impl ErrorKind {
-    /// What a kernel did that its driver refused, if that is the failure.
-    pub(crate) fn access(&mut self) -> Option<&mut gangway_backend::Access> {
+    /// What the driver tells of a kernel's failure, if that is what happened.
+    pub(crate) fn fault_report(&mut self) -> Option<&mut gangway_backend::FaultReport> {
         match self {
             Self::DeviceOpen(source)
             | Self::ImageLoad(source)
@@ -283,7 +283,7 @@ impl ErrorKind {
             | Self::Launch { source, .. }
             | Self::Lost { source, .. }
             | Self::Queue { source, .. } => match source {
-                gangway_backend::Error::Fault { access, .. } => access.as_deref_mut(),
+                gangway_backend::Error::Fault { report, .. } => report.as_deref_mut(),
                 _ => None,
             },
             _ => None,

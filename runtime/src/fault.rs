@@ -18,6 +18,9 @@ const NULL_ZONE: usize = 1 << 16;
 /// How far behind a pointer's value an access may have been made through it.
 const REACH: usize = 1 << 30;
 
+const MAP_THE_POINTER: &str =
+    "the region has come upon a pointer of the host: map or attach the pointer with what it points to";
+
 /// A mapped range, here and there.
 struct Mapped {
     host: HostRange,
@@ -50,27 +53,22 @@ impl Mapped {
     }
 }
 
-fn describe(access: &Access, mapped: &[Mapped]) -> Vec<String> {
-    let Access { address, size, write, foreign, .. } = *access;
-    if foreign && address < NULL_ZONE {
-        return Vec::new();
-    }
+/// The lines about an access, and what to do. `near` is what the driver says of its address.
+fn describe(access: &Access, near: &str, mapped: &[Mapped]) -> (Vec<String>, Option<&'static str>) {
+    let Access { address, size, write, foreign } = *access;
     let what = format!("{} of {size} bytes at {address:#x}", if write { "write" } else { "read" });
+    let plainly = || vec![if near.is_empty() { what.clone() } else { format!("{what}: {near}") }];
     if foreign {
         let inside = |one: &&Mapped| (one.host.begin..one.host.begin + one.host.size).contains(&address);
-        return match mapped.iter().find(inside) {
-            Some(one) => vec![
-                format!(
-                    "{what}, an address of the host: {}{}, which is mapped at {:#x}",
-                    one.side(one.host.begin, address),
-                    one.host,
-                    one.device
-                ),
-                "help: the region has come upon a pointer of the host: map or attach the pointer with what it \
-                 points to"
-                    .to_owned(),
-            ],
-            None => vec![format!("{what}, where the device has no memory, and nothing of the host is mapped")],
+        return match mapped.iter().find(inside).filter(|_| address >= NULL_ZONE) {
+            Some(one) => {
+                let side = one.side(one.host.begin, address);
+                let (host, device) = (one.host, one.device);
+                let line =
+                    format!("{what}, an address of the host: {side}{host}, which is mapped at {device:#x}");
+                (vec![line], Some(MAP_THE_POINTER))
+            }
+            None => (plainly(), None),
         };
     }
     // An access beyond the end of one may be nearer to the next one.
@@ -80,7 +78,28 @@ fn describe(access: &Access, mapped: &[Mapped]) -> Vec<String> {
         let side = one.side(one.device, address);
         format!("{what}: {side}{}, which is mapped at {:#x}", one.host, one.device)
     };
-    below.into_iter().chain(above).map(line).collect()
+    let mut lines: Vec<_> = below.into_iter().chain(above).map(line).collect();
+    match &*lines {
+        [] => lines = plainly(),
+        // What programs allocate by themselves is in no table of the runtime's.
+        _ if !near.is_empty() => lines.push(format!("for the driver {address:#x} is {near}")),
+        _ => {}
+    }
+    (lines, None)
+}
+
+/// A path in the form in which the program's compiler was given it, if that can be told.
+fn shorten(path: &mut String, construct: Option<SourceLocation<'_>>) {
+    let given = construct.map_or("", |at| at.file);
+    if given.starts_with('/') {
+        return;
+    }
+    let below = |folder: &str| Some(path.strip_prefix(folder)?.strip_prefix('/')?.to_owned());
+    if path.strip_suffix(given).is_some_and(|folder| !given.is_empty() && folder.ends_with('/')) {
+        *path = given.to_owned();
+    } else if let Some(short) = std::env::current_dir().ok().and_then(|folder| below(folder.to_str()?)) {
+        *path = short;
+    }
 }
 
 impl Device {
@@ -91,11 +110,17 @@ impl Device {
         mut kind: ErrorKind,
         construct: Option<SourceLocation<'static>>,
     ) -> Box<Error> {
-        if let Some(access) = kind.access()
-            && access.place.is_empty()
-        {
-            let mapped: Vec<_> = self.table.entries().into_iter().filter_map(Mapped::of).collect();
-            access.place = describe(access, &mapped);
+        if let Some(report) = kind.fault_report() {
+            if let Some((path, ..)) = &mut report.source {
+                shorten(path, construct);
+            }
+            report.function = gangway_trace::pretty_kernel_name(&report.function).into_owned();
+            if let (Some(access), true) = (&report.access, report.place.is_empty()) {
+                let mapped: Vec<_> = self.table.entries().into_iter().filter_map(Mapped::of).collect();
+                let (place, help) = describe(access, &report.near, &mapped);
+                report.place = place;
+                report.help.extend(help.map(str::to_owned));
+            }
         }
         Error::new(kind, self.number(), construct)
     }
@@ -105,8 +130,13 @@ impl Error {
     /// Names the construct's pointer through which its kernel has used memory of the host.
     #[cold]
     pub fn name_pointer(&mut self, items: &impl Items) {
-        let Some(access) = self.kind.access() else { return };
-        if !access.foreign || access.address < NULL_ZONE || access.place.len() != 1 {
+        let Some(report) = self.kind.fault_report() else { return };
+        let Some(access) = report.access.filter(|access| access.foreign && access.address >= NULL_ZONE)
+        else {
+            return;
+        };
+        // What is mapped has been named.
+        if !report.help.is_empty() {
             return;
         }
         let keeps = |item: &Item| {
@@ -118,11 +148,11 @@ impl Error {
         let name = item.label.name().map_or("a pointer".to_owned(), |name| format!("pointer `{name}`"));
         let declared = item.label.location();
         let declared = declared.map_or(String::new(), |at| format!(" (declared at {}:{})", at.file, at.line));
-        access.place.push(format!(
+        report.place.push(format!(
             "{name}{declared} keeps the host's address {:#x}: what it points to is not mapped",
             item.begin
         ));
-        access.place.push("help: map what the region uses of it, as in map(tofrom: p[0:n])".to_owned());
+        report.help.push("map what the region uses of it, as in map(tofrom: p[0:n])".to_owned());
     }
 }
 
@@ -140,37 +170,55 @@ mod tests {
     }
 
     fn access(address: usize, foreign: bool) -> Access {
-        Access { address, size: 4, write: true, foreign, place: Vec::new() }
+        Access { address, size: 4, write: true, foreign }
+    }
+
+    fn lines(address: usize, foreign: bool, near: &str) -> String {
+        describe(&access(address, foreign), near, &mapped()).0.join("\n")
     }
 
     #[test]
     fn an_address_of_the_device_is_between_two_ranges() {
-        let lines = describe(&access(0x2000_0000 + 808, false), &mapped());
         assert_eq!(
-            lines,
-            [
-                "write of 4 bytes at 0x20000328: 8 bytes after the end of `a` [0x100000, 0x100320) of 800 bytes, \
-                 which is mapped at 0x20000000",
-                "write of 4 bytes at 0x20000328: 3288 bytes before `b` [0x200000, 0x200010) of 16 bytes, \
-                 which is mapped at 0x20001000",
-            ]
+            lines(0x2000_0000 + 808, false, ""),
+            "write of 4 bytes at 0x20000328: 8 bytes after the end of `a` [0x100000, 0x100320) of 800 bytes, \
+             which is mapped at 0x20000000\n\
+             write of 4 bytes at 0x20000328: 3288 bytes before `b` [0x200000, 0x200010) of 16 bytes, \
+             which is mapped at 0x20001000"
         );
-        let at = |address| describe(&access(address, false), &mapped()).join("\n");
+        let at = |address| lines(address, false, "freed");
         assert!(at(0x2000_0320).contains(": just after the end of `a` "));
         assert!(at(0x1fff_ffff).contains(": 1 byte before `a` "));
         assert!(!at(0x1fff_ffff).contains("`b`"));
         assert!(at(0x2000_0004).contains(": 4 bytes into `a` "));
-        assert!(describe(&access(0x2000_0004, false), &[]).is_empty());
+        assert!(at(0x2000_0004).ends_with("\nfor the driver 0x20000004 is freed"));
+        let nothing = describe(&access(0x2000_0004, false), "freed", &[]);
+        assert_eq!(nothing, (vec!["write of 4 bytes at 0x20000004: freed".to_owned()], None));
     }
 
     #[test]
     fn an_address_of_the_host_is_in_a_range_or_nowhere() {
-        let at = |address| describe(&access(address, true), &mapped()).join("\n");
+        let at = |address| lines(address, true, "a host pointer");
         assert!(at(0x20_0008).contains(", an address of the host: 8 bytes into `b` "), "{}", at(0x20_0008));
-        assert!(at(0x20_0000).contains(", which is mapped at 0x20001000\nhelp: "));
-        assert!(
-            at(0x20_0010).ends_with(", where the device has no memory, and nothing of the host is mapped")
-        );
-        assert_eq!(at(16), "");
+        assert!(at(0x20_0000).ends_with(", which is mapped at 0x20001000"));
+        assert_eq!(at(0x20_0010), "write of 4 bytes at 0x200010: a host pointer");
+        assert_eq!(describe(&access(0x20_0000, true), "", &mapped()).1, Some(MAP_THE_POINTER));
+        assert_eq!(lines(16, true, "16 bytes after null"), "write of 4 bytes at 0x10: 16 bytes after null");
+    }
+
+    #[test]
+    fn paths_are_told_as_the_construct_has_them() {
+        let construct = |file| Some(SourceLocation { file, ..SourceLocation::default() });
+        let short = |path: &str, file| {
+            let mut path = path.to_owned();
+            shorten(&mut path, construct(file));
+            path
+        };
+        assert_eq!(short("/a/b/f.c", "b/f.c"), "b/f.c");
+        assert_eq!(short("/a/bf.c", "f.c"), "/a/bf.c");
+        assert_eq!(short("/a/f.c", "/a/f.c"), "/a/f.c");
+        let here = std::env::current_dir().unwrap();
+        let header = format!("{}/x/g.h", here.display());
+        assert_eq!((short(&header, "f.c"), short(&header, "/a/f.c")), ("x/g.h".to_owned(), header.clone()));
     }
 }

@@ -49,13 +49,66 @@ pub enum Error {
         message: String,
         /// The kernels that may have been under way; one of them has failed.
         suspects: Vec<Suspect>,
-        /// What it did, if the driver tells.
-        access: Option<Box<Access>>,
+        /// What happened in the kernel, if the driver tells.
+        report: Option<Box<FaultReport>>,
     },
 }
 
+/// What a driver tells of the failure of a kernel. What it does not tell is empty.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FaultReport {
+    /// What happened: `trap`, or the access in the driver's words.
+    pub what: String,
+    /// The access that was refused, if that is the failure.
+    pub access: Option<Access>,
+    /// What its address is near to, for the driver: `a null pointer`.
+    pub near: String,
+    /// Another sentence of the driver's.
+    pub remark: String,
+    /// The symbol of the function it happened in; empty in the kernel itself.
+    pub function: String,
+    /// The instruction.
+    pub instruction: String,
+    /// Which team, and which of its threads.
+    pub threads: String,
+    /// File, line and column of the program's source; column 0 if it is not known.
+    pub source: Option<(String, u32, u32)>,
+    /// What the runtime knows of the address: sentences in lines of their own. Back ends leave it empty.
+    pub place: Vec<String>,
+    /// What to do about it, a line each.
+    pub help: Vec<String>,
+}
+
+impl fmt::Display for FaultReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.place.is_empty() && !self.what.is_empty() {
+            write!(f, "\n  {}", self.what)?;
+        }
+        self.place.iter().try_for_each(|line| write!(f, "\n  {line}"))?;
+        let mut at = Vec::new();
+        if let Some((file, line, column)) = &self.source {
+            at.push(if *column == 0 { format!("{file}:{line}") } else { format!("{file}:{line}:{column}") });
+        }
+        let mut add = |before: &str, text: &str, quote: &str| {
+            if !text.is_empty() {
+                at.push(format!("{before}{quote}{text}{quote}"));
+            }
+        };
+        add("in ", &self.function, "`");
+        add("instruction ", &self.instruction, "");
+        add("", &self.threads, "");
+        if !at.is_empty() {
+            write!(f, "\n  at {}", at.join(", "))?;
+        }
+        if !self.remark.is_empty() {
+            write!(f, "\n  {}", self.remark)?;
+        }
+        self.help.iter().try_for_each(|line| write!(f, "\n  help: {line}"))
+    }
+}
+
 /// An access of a kernel to memory that it cannot use.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Access {
     /// The first byte that it cannot use.
     pub address: usize,
@@ -65,14 +118,6 @@ pub struct Access {
     pub write: bool,
     /// The address is no device's: a null pointer, or one of the host's.
     pub foreign: bool,
-    /// What the runtime knows of the address: sentences in lines of their own. Back ends leave it empty.
-    pub place: Vec<String>,
-}
-
-impl fmt::Display for Access {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.place.iter().try_for_each(|line| write!(f, "\n  {line}"))
-    }
 }
 
 /// A kernel that may have failed.
@@ -97,12 +142,12 @@ impl fmt::Display for Error {
             }
             Self::Device { code: 0, message } => f.write_str(message),
             Self::Device { code, message } => write!(f, "{message} (error {code})"),
-            Self::Fault { code, message, access, .. } => {
+            Self::Fault { code, message, report, .. } => {
                 f.write_str(message)?;
                 if *code != 0 {
                     write!(f, " (error {code})")?;
                 }
-                access.iter().try_for_each(|access| access.fmt(f))
+                report.iter().try_for_each(|report| report.fmt(f))
             }
         }
     }

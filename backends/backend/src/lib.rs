@@ -39,7 +39,7 @@ mod types;
 pub use arguments::{ArgumentTable, SEPARATE_SLOTS, TableRequest};
 pub use completion::Completion;
 pub use device::{Backend, Device, Module};
-pub use error::{Access, Error, Result, Suspect};
+pub use error::{Access, Error, FaultReport, Result, Suspect};
 pub use foreign::{ForeignRuntime, ForeignRuntimeKind, Vendor};
 pub use host_call::{
     HostCallHandler, HostCallLink, HostCallOutcome, HostCallService, HostCalls, LARGEST_BLOCK, VisibleMemory,

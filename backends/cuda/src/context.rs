@@ -12,11 +12,16 @@ use crate::driver::Driver;
 use crate::driver::failure::{self, DEINITIALIZED};
 use crate::driver::table::Api;
 use crate::driver::types::{Code, DeviceNumber, Handle, SUCCESS};
+use crate::driver::virtual_gpu::Told;
 use crate::kernel::LoadedKernel;
 use crate::stream::Stream;
-use gangway_backend::{Error, Result, Suspect};
+use gangway_backend::{Error, Result, SourceText, Suspect};
 use std::cell::Cell;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+
+/// `settings.rs` reads the variable.
+const STACK_FULL: &str = "LIBOMPTARGET_STACK_SIZE=BYTES gives each thread of a kernel a larger stack; large local \
+                          arrays and deep recursion are what fills it";
 
 thread_local! {
     /// The context that this back end has last made current on this thread.
@@ -110,14 +115,26 @@ impl Context {
         if !failure::is_fault(code) {
             return plain(self.driver, code, operation);
         }
-        self.fault
-            .get_or_init(|| Error::Fault {
-                code: code.into(),
-                message: self.driver.describe(code),
-                suspects: self.suspects(),
-                access: self.driver.virtual_gpu.and_then(|gpu| gpu.access(self.handle)),
-            })
-            .clone()
+        self.fault.get_or_init(|| self.fault(code)).clone()
+    }
+
+    /// What has put an end to the context, with all that the driver tells.
+    fn fault(&self, code: Code) -> Error {
+        let (code, message) = (code.into(), self.driver.describe(code));
+        let mut suspects = self.suspects();
+        let Some(told) = self.driver.virtual_gpu.and_then(|gpu| gpu.fault(self.handle)) else {
+            return Error::Fault { code, message, suspects, report: None };
+        };
+        let Told { kernel, stack_full, mut report } = told;
+        suspects.retain(|suspect| suspect.kernel == kernel);
+        if suspects.is_empty() {
+            // One that the program has launched by itself.
+            suspects.push(Suspect { kernel, source: SourceText::NONE });
+        }
+        if stack_full {
+            report.help.push(STACK_FULL.to_owned());
+        }
+        Error::Fault { code, message, suspects, report: Some(Box::new(report)) }
     }
 
     /// Whether nothing can be done any more in this context: memory of it is gone, so that

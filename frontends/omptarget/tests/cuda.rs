@@ -155,6 +155,28 @@ fn a_fault_is_told_of_its_region() {
         assert!(line.contains(part), "`{part}` is missing: {said}");
     }
     assert!(!said.contains("copying failed"), "{said}");
+    // One report, in one form: the driver has left its own to the runtime.
+    assert_eq!(said.matches(" failed: ").count(), 1, "{said}");
+    let source = format!("{}/tests/cuda/fault.cpp", env!("CARGO_MANIFEST_DIR"));
+    for part in ["\n  write of 4 bytes at 0x10: 16 bytes after null\n", &format!("\n  at {source}:9:")] {
+        assert!(said.contains(part), "`{part}` is missing: {said}");
+    }
+    assert!(!said.contains("__omp_offloading"), "{said}");
+}
+
+#[test]
+fn a_full_stack_is_told_with_the_variable_that_helps() {
+    let program = build("stack", "sm_80");
+    let said = text(&run(&program, &[], &[], true));
+    for part in [
+        "kernel main:14 failed: ",
+        "\n  the stack is full\n",
+        "stack.cpp:",
+        "in `deep`",
+        "LIBOMPTARGET_STACK_SIZE=BYTES",
+    ] {
+        assert!(said.contains(part), "`{part}` is missing: {said}");
+    }
 }
 
 /// The error of a kernel that has used what is not its own names the variable.
@@ -184,7 +206,7 @@ fn a_fault_names_the_variable() {
         "3",
         "",
         &[
-            ", where the device has no memory, and nothing of the host is mapped\n",
+            ": a host pointer, in the program's heap, that is not mapped on the device\n",
             "pointer `other`",
             pointer,
         ],

@@ -1,12 +1,11 @@
 //! The device's memory, as loading and the interpreter use it.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use gangway_device_memory::{AllocationKind, DeviceHeap, Error, Fault as Violation, Hold, Request, Space};
 use gangway_interpreter::FaultKind;
 
-use crate::fault::Access;
 use crate::load::{Piece, PieceClass};
 use crate::output;
 use crate::program::LoadError;
@@ -30,8 +29,6 @@ pub(crate) struct Device {
     /// Bytes of the heap of kernels, which is there from the first use of it.
     heap_size: AtomicU64,
     heap: OnceLock<Option<Arc<DeviceHeap>>>,
-    /// The access of a kernel that was refused last.
-    refused: Mutex<Option<Access>>,
 }
 
 /// Memory that is freed when this is dropped.
@@ -57,17 +54,7 @@ impl Device {
             space: Space::get(),
             heap_size: AtomicU64::new(heap_size),
             heap: OnceLock::new(),
-            refused: Mutex::new(None),
         }
-    }
-
-    pub fn set_refused(&self, access: Access) {
-        *self.refused.lock().unwrap_or_else(PoisonError::into_inner) = Some(access);
-    }
-
-    #[must_use]
-    pub fn refused(&self) -> Option<Access> {
-        *self.refused.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether the heap will be of this size: it is not there yet.

@@ -7,7 +7,7 @@ use gangway_interpreter::FaultKind;
 use gangway_ptx::Module;
 
 use crate::device::Device;
-use crate::fault::{Access, Fault, Place};
+use crate::fault::{Fault, Place};
 use crate::output;
 use crate::program::{KernelId, LoadError, Program};
 use crate::run::{CodeCache, Interpreter, Job, Pool, fall_back};
@@ -82,12 +82,6 @@ impl Engine {
     /// Gives the threads of later launches so many bytes of local memory.
     pub fn set_stack(&self, bytes: u64) {
         self.stack.store(bytes, Ordering::Relaxed);
-    }
-
-    /// The access of a kernel to global memory that was refused last.
-    #[must_use]
-    pub fn refused(&self) -> Option<Access> {
-        self.device.refused()
     }
 
     /// Gives the device's `malloc` so many bytes; `false` when a kernel has used it already.

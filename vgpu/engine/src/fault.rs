@@ -1,5 +1,6 @@
 //! How a kernel fails, as the driver reports it.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::fmt::Write;
 
@@ -37,6 +38,33 @@ pub struct Fault {
     /// The whole report: kernel, function, instruction, block, thread, address, source position,
     /// nearest allocation. Several lines, without an end of line at the end.
     pub report: String,
+    /// What it is made of, for who has a report of its own.
+    pub facts: Facts,
+}
+
+/// What is known of a failure.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Facts {
+    /// The kernel's symbol.
+    pub kernel: String,
+    /// What happened: `read of 8 bytes at 0x10, which is in no allocation`.
+    pub what: String,
+    /// The access, if it was one to global memory that was refused.
+    pub access: Option<Access>,
+    /// What the access's address is near to: `4 bytes after the 64-byte allocation at ...`.
+    pub near: Option<String>,
+    /// Another sentence about it.
+    pub remark: Option<String>,
+    /// A thread's stack is full.
+    pub stack_full: bool,
+    /// The function, which may be the kernel itself.
+    pub function: Option<String>,
+    /// The opcode, as in the source.
+    pub instruction: Option<String>,
+    /// File, line and column of the program's own source.
+    pub source: Option<(String, u32, u32)>,
+    /// `block (0, 0, 0), thread (1, 0, 0)`
+    pub threads: Option<String>,
 }
 
 /// An access to global memory that was refused.
@@ -113,11 +141,15 @@ fn triple([x, y, z]: [u32; 3]) -> String {
 impl Fault {
     /// Of a kernel that the compiler refuses where nothing else may run it.
     pub(crate) fn not_compiled(fall_back: &FallBack) -> Box<Self> {
-        let report = format!(
-            "{fall_back}; the compiler refuses it, and no interpreter may run it\n  \
-             GANGWAY_VGPU_ENGINE=compiler allows that"
-        );
-        Box::new(Fault { reason: Reason::NotSupported, report })
+        let source = fall_back.source.as_ref().map(|(file, line)| (file.to_string(), *line, 0));
+        let facts = Facts {
+            kernel: fall_back.kernel.to_string(),
+            what: format!("{}; the compiler refuses it, and no interpreter may run it", fall_back.reason),
+            remark: Some("GANGWAY_VGPU_ENGINE=compiler allows that".to_owned()),
+            source,
+            ..Facts::default()
+        };
+        Box::new(Fault { reason: Reason::NotSupported, report: facts.report(Cow::Borrowed), facts })
     }
 
     /// The report of what happened in a kernel.
@@ -130,48 +162,71 @@ impl Fault {
             }
             kind => kind.to_string(),
         };
-        let mut report = format!("kernel '{kernel}' failed: {what}");
-        // Writing to a string does not fail.
+        let mut facts = Facts { kernel: kernel.to_owned(), what, ..Facts::default() };
         if let FaultKind::OutOfBounds { address, size, write } = kind {
-            let _ = match (place.shared_accessed(), device.describe_access(*address, *size)) {
+            match (place.shared_accessed(), device.describe_access(*address, *size)) {
                 (Some(bytes), _) => {
-                    write!(
-                        report,
-                        "\n  {address:#x} is an offset into shared memory, of which a block has {bytes} bytes"
-                    )
+                    facts.remark = Some(format!(
+                        "{address:#x} is an offset into shared memory, of which a block has {bytes} bytes"
+                    ));
                 }
-                (None, Some((address, what))) => {
+                (None, Some((address, near))) => {
                     let foreign = !is_device_address(address);
-                    device.set_refused(Access { address, size: *size as u64, write: *write, foreign });
-                    write!(report, "\n  address {address:#x} is {what}")
+                    facts.access = Some(Access { address, size: *size as u64, write: *write, foreign });
+                    facts.near = Some(near);
                 }
-                (None, None) => Ok(()),
-            };
+                (None, None) => {}
+            }
         }
-        if let Some(function) = &place.function {
-            let _ = write!(report, "\n  in function '{function}'");
-            if let Some(instruction) = &place.instruction {
+        facts.stack_full = matches!(kind, FaultKind::StackOverflow);
+        facts.function.clone_from(&place.function);
+        facts.instruction.clone_from(&place.instruction);
+        // Line 0 is the compiler's word for an instruction that no line has asked for.
+        facts.source = place.source.clone().filter(|(_, line, _)| *line != 0);
+        facts.threads = place.block.map(|block| told_threads(block, place.threads));
+        Box::new(Fault { reason: reason(kind), report: facts.report(Cow::Borrowed), facts })
+    }
+}
+
+fn told_threads(block: [u32; 3], threads: Threads) -> String {
+    let block = format!("block {}", triple(block));
+    match threads {
+        Threads::Unknown => block,
+        Threads::One(thread) => format!("{block}, thread {}", triple(thread)),
+        Threads::Among(first, last) => {
+            let (first, last) = (triple(first), triple(last));
+            format!("{block}, one of the threads {first} to {last}; GANGWAY_VGPU_CHECK=memory tells which")
+        }
+    }
+}
+
+impl Facts {
+    /// The report. `name` says how a kernel or function is called in it.
+    pub fn report<'a>(&'a self, name: impl Fn(&'a str) -> Cow<'a, str>) -> String {
+        let mut report = format!("kernel '{}' failed: {}", name(&self.kernel), self.what);
+        // Writing to a string does not fail.
+        if let (Some(near), Some(access)) = (&self.near, &self.access) {
+            let _ = write!(report, "\n  address {:#x} is {near}", access.address);
+        }
+        if let Some(remark) = &self.remark {
+            let _ = write!(report, "\n  {remark}");
+        }
+        if let Some(function) = &self.function {
+            let _ = write!(report, "\n  in function '{}'", name(function));
+            if let Some(instruction) = &self.instruction {
                 let _ = write!(report, ", instruction {instruction}");
             }
         }
-        if let Some((file, line, column)) = &place.source {
-            let _ = write!(report, "\n  at {file}:{line}:{column}");
+        if let Some((file, line, column)) = &self.source {
+            let _ = write!(report, "\n  at {file}:{line}");
+            if *column != 0 {
+                let _ = write!(report, ":{column}");
+            }
         }
-        if let Some(block) = place.block {
-            let _ = write!(report, "\n  block {}", triple(block));
-            let _ = match place.threads {
-                Threads::Unknown => Ok(()),
-                Threads::One(thread) => write!(report, ", thread {}", triple(thread)),
-                Threads::Among(first, last) => {
-                    let (first, last) = (triple(first), triple(last));
-                    write!(
-                        report,
-                        ", one of the threads {first} to {last}; GANGWAY_VGPU_CHECK=memory tells which"
-                    )
-                }
-            };
+        if let Some(threads) = &self.threads {
+            let _ = write!(report, "\n  {threads}");
         }
-        Box::new(Fault { reason: reason(kind), report })
+        report
     }
 }
 

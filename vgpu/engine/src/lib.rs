@@ -27,7 +27,7 @@ mod work;
 pub use compile::compiled;
 pub use engine::{Engine, Execution, KernelLaunch, Options};
 pub use environment::file_variable;
-pub use fault::{Access, Fault, Reason};
+pub use fault::{Access, Facts, Fault, Reason};
 pub use program::{Global, Kernel, KernelId, LoadError, Parameter, Program};
 pub use run::fall_back::{FallBack, fall_backs};
 pub use run::{CLOCK_KHZ, CodeCache, Listener, guard, when_warps_wait};

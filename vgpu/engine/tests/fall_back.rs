@@ -36,10 +36,8 @@ fn a_refused_kernel_is_interpreted_and_named() {
     assert_eq!(reason, Reason::NotSupported);
     assert_eq!(
         report,
-        format!(
-            "{wanted}; the compiler refuses it, and no interpreter may run it\n  \
-             GANGWAY_VGPU_ENGINE=compiler allows that"
-        )
+        "kernel 'small' failed: 32-bit addresses in 'small'; the compiler refuses it, and no interpreter may \
+         run it\n  GANGWAY_VGPU_ENGINE=compiler allows that\n  at small.cu:7"
     );
     let noted = fall_backs();
     let [noted] = &noted[..] else { panic!("{noted:?}") };

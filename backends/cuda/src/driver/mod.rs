@@ -6,7 +6,7 @@
 pub(crate) mod failure;
 pub(crate) mod table;
 pub(crate) mod types;
-mod virtual_gpu;
+pub(crate) mod virtual_gpu;
 
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use std::ffi::{CStr, OsStr, c_void};

@@ -1,7 +1,7 @@
 //! What Gangway's virtual GPU is told, whose driver reports and traces by itself otherwise.
 
 use super::types::{Address, Code, DeviceNumber, Handle, SUCCESS};
-use gangway_backend::Access;
+use gangway_backend::{Access, FaultReport};
 use std::ffi::{CStr, c_void};
 
 /// The number of a table of private functions that only the virtual GPU's driver has.
@@ -13,7 +13,7 @@ struct Table {
     runtime_reports: extern "C" fn(),
     when_warps_wait: WhenWarpsWait,
     runtimes_module: RuntimesModule,
-    refused_access: RefusedAccess,
+    take_fault: TakeFault,
     checks_memory: extern "C" fn(device: DeviceNumber) -> bool,
     runtimes_memory: extern "C" fn(address: Address),
 }
@@ -24,19 +24,95 @@ pub(crate) type WhenWarpsWait = extern "C" fn(listener: extern "C" fn(*mut c_voi
 /// Says that the runtime has loaded a module, and reports its kernels.
 pub(crate) type RuntimesModule = extern "C" fn(module: Handle);
 
-/// Tells the access of a kernel for which a context was lost. Answers whether there is one.
-pub(crate) type RefusedAccess = extern "C" fn(context: Handle, access: &mut RefusedByGpu) -> bool;
+/// Tells why a kernel has failed and with it the context, once: calls a function with an argument.
+/// Answers whether it has.
+pub(crate) type TakeFault = extern "C" fn(
+    context: Handle,
+    receive: extern "C" fn(*mut c_void, &KernelFault),
+    argument: *mut c_void,
+) -> bool;
 
-/// An access of a kernel that was refused.
+/// Bytes of UTF-8; none if there is nothing to say.
 #[repr(C)]
-#[derive(Default)]
-pub(crate) struct RefusedByGpu {
-    /// The first byte that is wrong.
+struct Text {
+    bytes: *const u8,
+    size: usize,
+}
+
+impl Text {
+    /// # Safety
+    /// The driver's bytes are still there: its call has not returned.
+    unsafe fn copy(&self) -> String {
+        if self.size == 0 {
+            return String::new();
+        }
+        // SAFETY: the driver has so many bytes there during its call, as the caller promises.
+        let bytes = unsafe { std::slice::from_raw_parts(self.bytes, self.size) };
+        String::from_utf8_lossy(bytes).into_owned()
+    }
+}
+
+/// Why a kernel has failed; `vgpu/driver/src/api/private_tables.rs` says what the fields mean.
+#[repr(C)]
+pub(crate) struct KernelFault {
+    kernel: Text,
+    what: Text,
+    near: Text,
+    remark: Text,
+    function: Text,
+    instruction: Text,
+    threads: Text,
+    file: Text,
+    line: u32,
+    column: u32,
     address: u64,
     size: u64,
+    accessed: bool,
     write: bool,
-    /// No device has this address.
     foreign: bool,
+    stack_full: bool,
+}
+
+/// A failure as the driver tells it.
+pub(crate) struct Told {
+    /// The symbol of the kernel that has failed.
+    pub kernel: String,
+    pub stack_full: bool,
+    pub report: FaultReport,
+}
+
+extern "C" fn receive(told: *mut c_void, fault: &KernelFault) {
+    // SAFETY: what `VirtualGpu::fault` passes; the texts are there during the call.
+    let (told, text) = unsafe { (&mut *told.cast::<Option<Told>>(), |text: &Text| text.copy()) };
+    let kernel = text(&fault.kernel);
+    let function = text(&fault.function);
+    // What the compiler has made of the region has names that say no more.
+    let own =
+        function == kernel || function.starts_with("__omp_offloading_") || function.contains("omp_outlined");
+    // LLVM copies functions for itself.
+    let named = function.strip_suffix("_$_internalized").unwrap_or(&function);
+    let function = if own { String::new() } else { named.to_owned() };
+    let file = text(&fault.file);
+    *told = Some(Told {
+        kernel,
+        stack_full: fault.stack_full,
+        report: FaultReport {
+            what: text(&fault.what),
+            access: fault.accessed.then_some(Access {
+                address: fault.address as usize,
+                size: fault.size as usize,
+                write: fault.write,
+                foreign: fault.foreign,
+            }),
+            near: text(&fault.near),
+            remark: text(&fault.remark),
+            function,
+            instruction: text(&fault.instruction),
+            threads: text(&fault.threads),
+            source: (!file.is_empty()).then_some((file, fault.line, fault.column)),
+            ..FaultReport::default()
+        },
+    });
 }
 
 /// What the virtual GPU's driver does for the runtime alone.
@@ -44,7 +120,7 @@ pub(crate) struct RefusedByGpu {
 pub(crate) struct VirtualGpu {
     pub when_warps_wait: WhenWarpsWait,
     pub runtimes_module: RuntimesModule,
-    refused_access: RefusedAccess,
+    take_fault: TakeFault,
     checks_memory: extern "C" fn(device: DeviceNumber) -> bool,
     runtimes_memory: extern "C" fn(address: Address),
 }
@@ -61,19 +137,11 @@ impl VirtualGpu {
         (self.runtimes_memory)(address);
     }
 
-    /// The access of a kernel for which a context was lost.
-    pub(crate) fn access(&self, context: Handle) -> Option<Box<Access>> {
-        let mut refused = RefusedByGpu::default();
-        (self.refused_access)(context, &mut refused).then(|| {
-            let RefusedByGpu { address, size, write, foreign } = refused;
-            Box::new(Access {
-                address: address as usize,
-                size: size as usize,
-                write,
-                foreign,
-                place: Vec::new(),
-            })
-        })
+    /// Why a kernel has failed, and with it a context.
+    pub(crate) fn fault(&self, context: Handle) -> Option<Told> {
+        let mut told = None;
+        (self.take_fault)(context, receive, (&raw mut told).cast());
+        told
     }
 }
 
@@ -102,7 +170,6 @@ pub(super) fn tell(find: &dyn Fn(&CStr) -> *mut c_void) -> Option<VirtualGpu> {
         return None;
     }
     (table.runtime_reports)();
-    let Table { when_warps_wait, runtimes_module, refused_access, checks_memory, runtimes_memory, .. } =
-        *table;
-    Some(VirtualGpu { when_warps_wait, runtimes_module, refused_access, checks_memory, runtimes_memory })
+    let Table { when_warps_wait, runtimes_module, take_fault, checks_memory, runtimes_memory, .. } = *table;
+    Some(VirtualGpu { when_warps_wait, runtimes_module, take_fault, checks_memory, runtimes_memory })
 }

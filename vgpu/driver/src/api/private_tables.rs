@@ -11,11 +11,13 @@
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::abi::{CUcontext, CUdevice, CUdeviceptr, CUmodule, Status};
+use gangway_engine::Facts;
+
+use crate::abi::{CUcontext, CUdevice, CUdeviceptr, CUmodule};
 use crate::objects::context;
 use crate::objects::device::{Device, leaks};
 use crate::objects::process::report::report;
-use crate::objects::process::{state, trace};
+use crate::objects::process::{faults, state, trace};
 use crate::objects::program::module::Module;
 
 /// What Gangway's runtime asks for; `backends/cuda/src/driver/virtual_gpu.rs` has it, too.
@@ -30,8 +32,9 @@ struct Table {
     when_warps_wait: extern "C" fn(listener: gangway_engine::Listener, context: *mut c_void),
     /// The runtime has loaded this module, and reports what its kernels do.
     runtimes_module: extern "C" fn(module: CUmodule),
-    /// Tells the access for which a context was lost. Answers whether there is one.
-    refused_access: extern "C" fn(context: CUcontext, access: &mut Access) -> bool,
+    /// Tells why a kernel has failed and with it the context, once: calls a function with an
+    /// argument. Answers whether it has.
+    take_fault: extern "C" fn(context: CUcontext, receive: Receive, argument: *mut c_void) -> bool,
     /// Whether each access of a device's kernels is checked to the byte.
     checks_memory: extern "C" fn(device: CUdevice) -> bool,
     /// The runtime keeps what it has allocated at an address.
@@ -43,20 +46,52 @@ static TABLE: Table = Table {
     runtime_reports,
     when_warps_wait,
     runtimes_module,
-    refused_access,
+    take_fault,
     checks_memory,
     runtimes_memory,
 };
 
-/// An access of a kernel that was refused, for the runtime.
+type Receive = extern "C" fn(argument: *mut c_void, fault: &KernelFault);
+
+/// Bytes of UTF-8; none if there is nothing to say.
 #[repr(C)]
-struct Access {
-    /// The first byte that is wrong.
+struct Text {
+    bytes: *const u8,
+    size: usize,
+}
+
+impl Text {
+    fn of(text: &str) -> Self {
+        Self { bytes: text.as_ptr(), size: text.len() }
+    }
+
+    fn of_option(text: &Option<String>) -> Self {
+        Self::of(text.as_deref().unwrap_or_default())
+    }
+}
+
+/// Why a kernel has failed, for the runtime: the fields of [`Facts`], valid during the call.
+#[repr(C)]
+struct KernelFault {
+    kernel: Text,
+    what: Text,
+    near: Text,
+    remark: Text,
+    function: Text,
+    instruction: Text,
+    threads: Text,
+    file: Text,
+    line: u32,
+    column: u32,
+    /// The first byte of the access that is wrong.
     address: u64,
     size: u64,
+    /// An access was refused: the two fields before and the two behind are its own.
+    accessed: bool,
     write: bool,
     /// No device has this address.
     foreign: bool,
+    stack_full: bool,
 }
 
 extern "C" fn checks_memory(device: CUdevice) -> bool {
@@ -67,15 +102,38 @@ extern "C" fn runtimes_memory(address: CUdeviceptr) {
     leaks::keep(address);
 }
 
-extern "C" fn refused_access(context: CUcontext, access: &mut Access) -> bool {
+extern "C" fn take_fault(context: CUcontext, receive: Receive, argument: *mut c_void) -> bool {
     let Ok(context) = context.get() else { return false };
-    if context.usable() != Err(Status::ILLEGAL_ADDRESS) {
+    if context.usable().is_ok() {
         return false;
     }
     // Of another context of the device, if kernels of both have failed.
-    let Some(refused) = context.device.engine().refused() else { return false };
-    let gangway_engine::Access { address, size, write, foreign } = refused;
-    *access = Access { address, size, write, foreign };
+    let Some(facts) = faults::take(context.device.number() as u32) else { return false };
+    let Facts { kernel, what, access, near, remark, stack_full, function, instruction, source, threads } =
+        &facts;
+    let (file, line, column) =
+        source.as_ref().map_or(("", 0, 0), |(file, line, column)| (&**file, *line, *column));
+    let none = gangway_engine::Access { address: 0, size: 0, write: false, foreign: false };
+    let gangway_engine::Access { address, size, write, foreign } = access.unwrap_or(none);
+    let fault = KernelFault {
+        kernel: Text::of(kernel),
+        what: Text::of(what),
+        near: Text::of_option(near),
+        remark: Text::of_option(remark),
+        function: Text::of_option(function),
+        instruction: Text::of_option(instruction),
+        threads: Text::of_option(threads),
+        file: Text::of(file),
+        line,
+        column,
+        address,
+        size,
+        accessed: access.is_some(),
+        write,
+        foreign,
+        stack_full: *stack_full,
+    };
+    receive(argument, &fault);
     true
 }
 

@@ -221,7 +221,7 @@ mod tests {
             code: 0,
             message: String::new(),
             suspects: Vec::new(),
-            access: None,
+            report: None,
         };
         let _told = crate::Error::new(crate::ErrorKind::Backend(fault), 6, None);
         assert_eq!(refused(6, number, &[], 0), FortranError::Malformed("its earlier parts are missing"));

@@ -2,6 +2,7 @@
 //! started. Nothing here knows an object.
 
 pub mod config;
+pub mod faults;
 pub mod report;
 pub mod state;
 pub mod trace;

@@ -9,8 +9,7 @@ use gangway_trace::{Kind, Location, Resources, Shape, Span};
 use crate::abi::number::node_type;
 use crate::abi::{Result, Status};
 use crate::objects::device::attribute::{MAX_BLOCK, MAX_GRID, MAX_THREADS_PER_BLOCK};
-use crate::objects::process::report::report;
-use crate::objects::process::{state, trace};
+use crate::objects::process::{faults, trace};
 use crate::objects::program::function::Function;
 use crate::objects::program::occupancy;
 use crate::objects::stream::StreamRef;
@@ -142,8 +141,7 @@ impl Payload for KernelLaunch {
             begun.end(&self.span());
         }
         outcome.map_err(|fault| {
-            report!("{fault}");
-            state::set_failed();
+            faults::add(self.function.device.number() as u32, self.function.runtimes, &fault);
             Failure::known(Status::from(fault.reason).0)
         })
     }
