@@ -55,9 +55,15 @@ impl Mapped {
 
 /// The lines about an access, and what to do. `near` is what the driver says of its address.
 fn describe(access: &Access, near: &str, mapped: &[Mapped]) -> (Vec<String>, Option<&'static str>) {
-    let Access { address, size, write, foreign } = *access;
+    let Access { address, size, write, foreign, unified } = *access;
     let what = format!("{} of {size} bytes at {address:#x}", if write { "write" } else { "read" });
     let plainly = || vec![if near.is_empty() { what.clone() } else { format!("{what}: {near}") }];
+    if foreign && unified && address >= NULL_ZONE {
+        return (
+            vec![format!("{what}, where neither the device nor the host has memory that allows it")],
+            None,
+        );
+    }
     if foreign {
         let inside = |one: &&Mapped| (one.host.begin..one.host.begin + one.host.size).contains(&address);
         return match mapped.iter().find(inside).filter(|_| address >= NULL_ZONE) {
@@ -110,12 +116,14 @@ impl Device {
         mut kind: ErrorKind,
         construct: Option<SourceLocation<'static>>,
     ) -> Box<Error> {
+        let unified = self.opened_if_usable().is_some_and(|opened| opened.capabilities.unified_memory);
         if let Some(report) = kind.fault_report() {
             if let Some((path, ..)) = &mut report.source {
                 shorten(path, construct);
             }
             report.function = gangway_trace::pretty_kernel_name(&report.function).into_owned();
-            if let (Some(access), true) = (&report.access, report.place.is_empty()) {
+            if let (Some(access), true) = (&mut report.access, report.place.is_empty()) {
+                access.unified = unified;
                 let mapped: Vec<_> = self.table.entries().into_iter().filter_map(Mapped::of).collect();
                 let (place, help) = describe(access, &report.near, &mapped);
                 report.place = place;
@@ -148,6 +156,10 @@ impl Error {
         let name = item.label.name().map_or("a pointer".to_owned(), |name| format!("pointer `{name}`"));
         let declared = item.label.location();
         let declared = declared.map_or(String::new(), |at| format!(" (declared at {}:{})", at.file, at.line));
+        if report.access.is_some_and(|access| access.unified) {
+            report.place.push(format!("{name}{declared} holds {:#x}", item.begin));
+            return;
+        }
         report.place.push(format!(
             "{name}{declared} keeps the host's address {:#x}: what it points to is not mapped",
             item.begin
@@ -170,7 +182,15 @@ mod tests {
     }
 
     fn access(address: usize, foreign: bool) -> Access {
-        Access { address, size: 4, write: true, foreign }
+        Access { address, size: 4, write: true, foreign, unified: false }
+    }
+
+    #[test]
+    fn a_device_with_unified_memory_needs_no_maps() {
+        let wild = Access { unified: true, ..access(0x1234_5600, true) };
+        let line =
+            "write of 4 bytes at 0x12345600, where neither the device nor the host has memory that allows it";
+        assert_eq!(describe(&wild, "", &mapped()).0, [line]);
     }
 
     fn lines(address: usize, foreign: bool, near: &str) -> String {

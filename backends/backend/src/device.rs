@@ -45,6 +45,10 @@ pub trait Backend: Send + Sync {
         false
     }
 
+    /// The program requires unified shared memory (OpenMP 6.0 section 10.5.1.6), called before a
+    /// device is opened: one that can have it and has it on request only has it from now on.
+    fn require_unified_memory(&self) {}
+
     /// A name that stays the same across runs (OpenMP 6.0, `omp_get_uid_from_device`).
     fn unique_id(&self, ordinal: usize) -> String {
         format!("gangway-{}-{ordinal}", self.name())

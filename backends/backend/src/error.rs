@@ -118,6 +118,8 @@ pub struct Access {
     pub write: bool,
     /// The address is no device's: a null pointer, or one of the host's.
     pub foreign: bool,
+    /// The device uses the host's memory, too.
+    pub unified: bool,
 }
 
 /// A kernel that may have failed.

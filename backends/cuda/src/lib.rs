@@ -162,6 +162,12 @@ impl Backend for CudaBackend {
         Ok(Box::new(device))
     }
 
+    fn require_unified_memory(&self) {
+        if let Some(gpu) = self.opened().ok().and_then(|opened| opened.driver.virtual_gpu.as_ref()) {
+            gpu.require_unified_memory();
+        }
+    }
+
     fn unique_id(&self, ordinal: usize) -> String {
         let known = self.opened().ok().and_then(|opened| properties::unique_id(opened.driver, ordinal));
         known.unwrap_or_else(|| format!("gangway-cuda-{ordinal}"))

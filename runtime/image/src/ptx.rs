@@ -236,8 +236,7 @@ mod tests {
     fn kernels_and_how_many_parameters_they_have() {
         let found: Vec<_> = kernel_parameters(TEXT.as_bytes()).collect();
         assert_eq!(found, [("no", 1), ("kern", 1), ("second", 0)]);
-        let gcc =
-            b".visible .entry main$_omp_fn$0 (.param.u64 %arg, .param.u64 %stack, .param.u64 %sz)\n{";
+        let gcc = b".visible .entry main$_omp_fn$0 (.param.u64 %arg, .param.u64 %stack, .param.u64 %sz)\n{";
         assert_eq!(kernel_parameters(gcc).collect::<Vec<_>>(), [("main$_omp_fn$0", 3)]);
         assert_eq!(kernel_parameters(b".entry").count(), 0);
     }
@@ -254,7 +253,8 @@ mod tests {
     /// What `mkoffload` of GCC 13 to 16 adds to programs with reverse offload, as it writes it.
     #[test]
     fn directives_without_blanks() {
-        let text = b".version 7.3.target sm_52.file 1 \"<dummy>\".func __dummy$func ( );.func __dummy$func ( ){}\
+        let text =
+            b".version 7.3.target sm_52.file 1 \"<dummy>\".func __dummy$func ( );.func __dummy$func ( ){}\
             .extern .func main$_omp_fn$1$nohost$0 (.param .u64 %in_ar0);\
             .visible .global .align 8 .u64 $offload_func_table[] = {main$_omp_fn$1$nohost$0,0};\n";
         let header = Header::parse(text).unwrap().unwrap();

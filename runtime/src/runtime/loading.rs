@@ -48,6 +48,9 @@ impl Runtime {
         if !device.has_pending_images() {
             return Ok(());
         }
+        if self.unified_shared_memory() {
+            device.backend().require_unified_memory();
+        }
         let opened = device.open()?;
         if self.unified_shared_memory() && !opened.capabilities.unified_memory {
             // Its kernels would follow addresses of the host.

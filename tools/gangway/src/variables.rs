@@ -29,6 +29,7 @@ pub const VARIABLES: &[(&str, &str)] = &[
     ("GANGWAY_VGPU_MEMORY", "the memory of each"),
     ("GANGWAY_VGPU_DRIVER", "the version of CUDA that the virtual driver says it has (default 13.5)"),
     ("GANGWAY_VGPU_WORKERS", "threads that kernels run on (default: one a processor)"),
+    ("GANGWAY_VGPU_UNIFIED", "1: kernels use the host's memory; 0: not even where the program requires it"),
     ("GANGWAY_VGPU_CHECK", "memory: check every access of a kernel to the byte, and leaks"),
     ("GANGWAY_VGPU_TRACE", "1 or a file: count and time the calls of the driver API"),
     ("GANGWAY_VGPU_CACHE", "where compiled kernels are kept; 0: nowhere"),

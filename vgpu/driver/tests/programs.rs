@@ -66,7 +66,7 @@ fn compile(source: &Path, library: &Path, engine: &str) -> Result<PathBuf, Faile
 
 /// Programs that are run with the interpreter as well: what they do to kernels depends on what runs
 /// those.
-const INTERPRETED: [&str; 1] = ["vanishing"];
+const INTERPRETED: [&str; 2] = ["unified", "vanishing"];
 
 fn run(program: &mut Command, library: &Path, engine: &str) -> Result<(), Failed> {
     let mut child = program

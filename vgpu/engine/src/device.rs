@@ -10,6 +10,7 @@ use crate::load::{Piece, PieceClass};
 use crate::output;
 use crate::program::LoadError;
 use crate::run::guard;
+use crate::run::unified::Made;
 
 /// Function addresses are this far apart.
 const FUNCTION_STEP: u64 = 16;
@@ -217,6 +218,9 @@ impl Checked<'_> {
     fn hold(&self, address: u64, size: usize, write: bool) -> Result<Hold<'static>, FaultKind> {
         let wrong = || outside(address, size, write);
         self.space.check(address, size as u64, write).map_err(|_| wrong())?;
+        if self.device.check {
+            Made { address, size: size as u64, write }.tell_first(self.space);
+        }
         self.space.hold(address, size as u64).ok_or_else(wrong)
     }
 }

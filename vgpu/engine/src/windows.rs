@@ -79,11 +79,11 @@ impl Windows {
     /// Looks an access up that is in no window; whether the kernel may do it.
     #[cold]
     pub fn find(&self, space: &Space, address: u64, size: u64) -> bool {
-        if let Some((start, length)) = space.find_host(address).filter(|(_, length)| length >> 63 == 0) {
+        if let Some((start, length)) = space.host_window(address).filter(|(_, length)| length >> 63 == 0) {
             self.place(address).set(Window { start, length });
         }
         // It may reach from one registration into the next.
-        space.is_host_registered(address, size)
+        space.is_host_usable(address, size)
     }
 
     /// Forgets windows that may have ended, at the beginning of a launch.

@@ -283,7 +283,8 @@ fn addresses_have_one_size() {
     let errors = link(inputs).expect_err("two sizes of addresses");
     assert!(matches!(&errors.0[..], [LinkError::AddressSize { .. }]), "{errors}");
     // A text that names none has the machine's: one like this is in programs of GCC 13 to 16.
-    let unnamed = ".version 7.3.target sm_52.file 1 \"<dummy>\".func __dummy$func ( );.func __dummy$func ( ){}";
+    let unnamed =
+        ".version 7.3.target sm_52.file 1 \"<dummy>\".func __dummy$func ( );.func __dummy$func ( ){}";
     let mut inputs = self::inputs(&[".visible .entry k() { ret; }"]);
     inputs.push(Input::new("unnamed", gangway_ptx::parse(unnamed).expect("a module")));
     assert_eq!(link(inputs).expect("one size of addresses").address_size, 64);

@@ -52,7 +52,7 @@ pub(crate) fn pointer<T>(address: u64) -> *mut T {
 
 impl Space {
     /// Whether a kernel may make an access. All its bytes are in one allocation, in one block of
-    /// the device's heap, or in registered host memory; and it does not write constants. What is
+    /// the device's heap, or in host memory that it may use; and it does not write constants. What is
     /// fine is found out without a lock, but in a heap.
     pub fn check(&self, address: u64, size: u64, write: bool) -> Result<(), Box<Violation>> {
         let fault = match self.fault_of(address, size, write) {
@@ -69,7 +69,7 @@ impl Space {
 
     fn fault_of(&self, address: u64, size: u64, write: bool) -> Option<Fault> {
         if !is_device_address(address) {
-            let fine = self.host.covers(address, size);
+            let fine = self.is_host_usable(address, size);
             return (!fine).then_some(Fault::Host);
         }
         let record = self.records.slot_of(address).and_then(|place| self.records.record(place));

@@ -7,7 +7,7 @@ use crate::{
 };
 
 /// Addresses below count as offsets from a null pointer.
-const NULL_ZONE: u64 = 1 << 16;
+pub(crate) const NULL_ZONE: u64 = 1 << 16;
 
 /// How many slots are looked at on each side for the nearest allocation.
 const NEIGHBOURS: u32 = 256;
@@ -102,6 +102,9 @@ impl Space {
             return format!("in the {size} bytes of registered host memory at {start:#x}");
         }
         let text = match host_mapping(address) {
+            Some(what) if self.shares_host() => {
+                format!("a host pointer, {what}, which the program itself must not access so")
+            }
             Some(what) => format!("a host pointer, {what}, that is not mapped on the device"),
             None => "an address where neither the device nor the host has memory".to_owned(),
         };
@@ -140,7 +143,8 @@ impl Space {
 }
 
 /// Which of the host's memory an address is in; `None` where the host has none, or does not tell.
-fn host_mapping(address: u64) -> Option<String> {
+#[must_use]
+pub fn host_mapping(address: u64) -> Option<String> {
     let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
     let line = maps.lines().find(|line| {
         let range = line.split_once(' ').and_then(|(range, _)| range.split_once('-'));

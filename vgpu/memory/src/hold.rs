@@ -21,7 +21,7 @@ pub struct Hold<'a> {
 
 #[derive(Debug)]
 enum What {
-    /// An empty range.
+    /// An empty range, or the host's memory where devices may use all of it.
     Nothing,
     /// The place of a record.
     Allocation((usize, u32)),
@@ -38,7 +38,12 @@ impl Space {
         } else if is_device_address(address) {
             What::Allocation(self.hold_allocation(address, size)?)
         } else {
-            What::Host(self.host.hold(address, size)?)
+            match self.host.hold(address, size) {
+                Some(registrations) => What::Host(registrations),
+                // The program's own, which it may unmap at any time.
+                None if self.is_host_usable(address, size) => What::Nothing,
+                None => return None,
+            }
         };
         Some(Hold { space: self, what })
     }

@@ -22,6 +22,8 @@
 //! not wait for allocations, nor does [`Space::check`] but in a heap. Nothing here panics on an
 //! address, whatever it is.
 //!
+//! Devices with unified memory use all that the process has: [`Space::share_host`].
+//!
 //! Constants are read-only at their addresses. The same pages are mapped once more behind the
 //! range, where the host writes them: [`Space::host_address`].
 //!
@@ -44,6 +46,7 @@ mod reserve;
 mod space;
 
 pub use access::{Fault, Violation};
+pub use describe::host_mapping;
 pub use error::Error;
 pub use heap::{Block, DeviceHeap};
 pub use hold::Hold;

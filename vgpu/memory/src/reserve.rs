@@ -17,6 +17,8 @@ use crate::{BASE, SIZE};
 pub(crate) const MIRROR: u64 = SIZE;
 /// What is reserved: the range, and its mirror.
 const RESERVED: usize = 2 * SIZE as usize;
+/// Behind both.
+pub(crate) const END: u64 = BASE + RESERVED as u64;
 
 /// The unit of protection.
 pub(crate) const PAGE: u64 = 4096;

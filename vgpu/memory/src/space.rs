@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, Weak};
 use arc_swap::ArcSwap;
 
 use crate::classes::{Classes, Slot};
+use crate::describe::NULL_ZONE;
 use crate::error::Error;
 use crate::heap::DeviceHeap;
 use crate::host::HostRanges;
@@ -73,6 +74,8 @@ pub struct Space {
     names: RwLock<Names>,
     next_id: AtomicU64,
     poison: AtomicBool,
+    /// Devices may use all of the host's memory.
+    shares_host: AtomicBool,
 }
 
 /// Names of allocations. A program has few different ones, so they are kept for ever.
@@ -127,6 +130,7 @@ impl Space {
             names: RwLock::default(),
             next_id: AtomicU64::new(1),
             poison: AtomicBool::new(false),
+            shares_host: AtomicBool::new(false),
         }
     }
 
@@ -386,8 +390,33 @@ impl Space {
         self.host.find(address)
     }
 
+    /// Lets kernels use all of the host's memory, as devices with unified memory do. What is there
+    /// is the processor's business: an access to what is not mapped raises a signal.
+    pub fn share_host(&self) {
+        self.shares_host.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether kernels may use all of the host's memory.
+    pub fn shares_host(&self) -> bool {
+        self.shares_host.load(Ordering::Relaxed)
+    }
+
+    /// Whether kernels may make an access of the host's memory. Takes no lock.
+    pub fn is_host_usable(&self, address: u64, size: u64) -> bool {
+        let shared = || {
+            let window = self.shares_host().then(|| window_of_host(address)).flatten();
+            window.is_some_and(|(start, length)| size <= length - (address - start))
+        };
+        self.is_host_registered(address, size) || shared()
+    }
+
+    /// A range around an address in which kernels may use the host's memory: its start and length.
+    pub fn host_window(&self, address: u64) -> Option<(u64, u64)> {
+        if self.shares_host() { window_of_host(address) } else { self.find_host(address) }
+    }
+
     /// A number that changes when the registration of host memory ends: whoever remembers what
-    /// [`find_host`](Space::find_host) has said asks again then.
+    /// [`host_window`](Space::host_window) has said asks again then.
     pub fn host_generation(&self) -> u64 {
         self.host.ended()
     }
@@ -405,4 +434,14 @@ impl Space {
         let heaps = self.heaps.load();
         heaps.iter().filter_map(Weak::upgrade).find(|heap| heap.contains(address))
     }
+}
+
+/// Where the addresses of processes end.
+const END_OF_HOST: u64 = 1 << 47;
+
+/// The range in which an address may be one of the host's: below the reserved addresses, or above.
+fn window_of_host(address: u64) -> Option<(u64, u64)> {
+    let ranges = [(NULL_ZONE, crate::BASE), (reserve::END, END_OF_HOST)];
+    let (start, end) = ranges.into_iter().find(|&(start, end)| (start..end).contains(&address))?;
+    Some((start, end - start))
 }

@@ -16,6 +16,7 @@ struct Table {
     take_fault: TakeFault,
     checks_memory: extern "C" fn(device: DeviceNumber) -> bool,
     runtimes_memory: extern "C" fn(address: Address),
+    requires_unified_memory: extern "C" fn(),
 }
 
 /// Has a function called, with an argument, again and again while warps of any device wait.
@@ -103,6 +104,7 @@ extern "C" fn receive(told: *mut c_void, fault: &KernelFault) {
                 size: fault.size as usize,
                 write: fault.write,
                 foreign: fault.foreign,
+                unified: false,
             }),
             near: text(&fault.near),
             remark: text(&fault.remark),
@@ -123,6 +125,7 @@ pub(crate) struct VirtualGpu {
     take_fault: TakeFault,
     checks_memory: extern "C" fn(device: DeviceNumber) -> bool,
     runtimes_memory: extern "C" fn(address: Address),
+    requires_unified_memory: extern "C" fn(),
 }
 
 impl VirtualGpu {
@@ -135,6 +138,12 @@ impl VirtualGpu {
     /// as memory that it has never freed.
     pub(crate) fn keep(&self, address: Address) {
         (self.runtimes_memory)(address);
+    }
+
+    /// Says that the program requires devices which use the host's memory. They do from now on,
+    /// unless the user has forbidden it.
+    pub(crate) fn require_unified_memory(&self) {
+        (self.requires_unified_memory)();
     }
 
     /// Why a kernel has failed, and with it a context.
@@ -170,6 +179,21 @@ pub(super) fn tell(find: &dyn Fn(&CStr) -> *mut c_void) -> Option<VirtualGpu> {
         return None;
     }
     (table.runtime_reports)();
-    let Table { when_warps_wait, runtimes_module, take_fault, checks_memory, runtimes_memory, .. } = *table;
-    Some(VirtualGpu { when_warps_wait, runtimes_module, take_fault, checks_memory, runtimes_memory })
+    let &Table {
+        when_warps_wait,
+        runtimes_module,
+        take_fault,
+        checks_memory,
+        runtimes_memory,
+        requires_unified_memory,
+        ..
+    } = table;
+    Some(VirtualGpu {
+        when_warps_wait,
+        runtimes_module,
+        take_fault,
+        checks_memory,
+        runtimes_memory,
+        requires_unified_memory,
+    })
 }

@@ -69,8 +69,12 @@ fn of(attribute: u32, address: u64, found: &Found, context: &Context) -> Result<
     })
 }
 
-/// Whether a range is managed memory, which is what hints are about.
+/// Whether a range is managed memory, which is what hints are about, or memory of the host that
+/// devices may use.
 fn check_managed(address: CUdeviceptr, size: usize) -> Result {
+    if size > 0 && memory::is_shared(address, size as u64) {
+        return Ok(());
+    }
     let found = memory::find(address).ok_or(Status::INVALID_VALUE)?;
     let end = address.checked_add(size as u64).ok_or(Status::INVALID_VALUE)?;
     if size == 0 || !found.is_managed() || end > found.address() + found.size() {

@@ -39,6 +39,8 @@ struct Table {
     checks_memory: extern "C" fn(device: CUdevice) -> bool,
     /// The runtime keeps what it has allocated at an address.
     runtimes_memory: extern "C" fn(address: CUdeviceptr),
+    /// The program requires that devices use the host's memory.
+    requires_unified_memory: extern "C" fn(),
 }
 
 static TABLE: Table = Table {
@@ -49,6 +51,7 @@ static TABLE: Table = Table {
     take_fault,
     checks_memory,
     runtimes_memory,
+    requires_unified_memory,
 };
 
 type Receive = extern "C" fn(argument: *mut c_void, fault: &KernelFault);
@@ -100,6 +103,10 @@ extern "C" fn checks_memory(device: CUdevice) -> bool {
 
 extern "C" fn runtimes_memory(address: CUdeviceptr) {
     leaks::keep(address);
+}
+
+extern "C" fn requires_unified_memory() {
+    Device::share_host();
 }
 
 extern "C" fn take_fault(context: CUcontext, receive: Receive, argument: *mut c_void) -> bool {

@@ -29,6 +29,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 mod trap;
+pub(crate) mod unified;
 mod warp;
 mod worker;
 

@@ -111,7 +111,8 @@ fn instruction(module: &Module, at: Position) -> Option<(&Instruction, &gangway_
     Some((body.instructions.get(at.instruction? as usize)?, body))
 }
 
-fn place(job: &Job, warp: &Warp, at: Option<Position>, lanes: u32) -> Place {
+/// Where a warp is, and which of its lanes.
+pub(super) fn place(job: &Job, warp: &Warp, at: Option<Position>, lanes: u32) -> Place {
     let module = job.program().module();
     let (block, shared) = (Some(warp.block), Some(job.shared_size));
     let mut place = Place { block, threads: threads(warp, lanes), shared, ..Place::default() };

@@ -19,6 +19,7 @@ use super::fiber::{FiberYielder, Pause};
 use super::job::Job;
 use super::pace::SHORT;
 use super::trap::Trap;
+use super::unified::Made;
 use crate::abi::{Flavour, Warp};
 use crate::program::Program;
 use crate::support::{Arrivals, Host, Ticket};
@@ -225,6 +226,10 @@ impl Host for WarpHost {
             // The scheduler does not come back to a warp that has failed.
             self.suspend(warp, Pause::Fault);
         }
+    }
+
+    fn note_host_access(&self, warp: &Warp, lane: usize, address: u64, size: u64, write: bool) {
+        Made { address, size, write }.tell(self.job(), warp, lane);
     }
 
     fn turn(&self, warp: &mut Warp) {

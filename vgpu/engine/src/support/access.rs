@@ -1,6 +1,8 @@
 //! Loads and stores lane by lane: where an address leads to, and whether it may.
 
-use gangway_device_memory::{AllocationKind, BASE, LOCAL_SIZE, LOCAL_WINDOW, Space as DeviceMemory, WINDOWS};
+use gangway_device_memory::{
+    AllocationKind, BASE, LOCAL_SIZE, LOCAL_WINDOW, Space as DeviceMemory, WINDOWS, is_device_address,
+};
 use gangway_interpreter::FaultKind;
 use gangway_ptx::StateSpace;
 
@@ -130,7 +132,12 @@ pub(super) fn place(
             let own = warp.shared as u64;
             if access.check && !(own..own + warp.shared_size).contains(&address) {
                 let memory = DeviceMemory::get().map_err(|error| FaultKind::Launch(error.to_string()))?;
-                return memory.check(address, size, write).map(|()| pointer).map_err(|_| outside());
+                memory.check(address, size, write).map_err(|_| outside())?;
+                if !is_device_address(address) {
+                    // SAFETY: the engine has set up the warp, which runs.
+                    unsafe { warp.host() }.note_host_access(warp, lane, address, size, write);
+                }
+                return Ok(pointer);
             }
             // What is in the range and not allocated raises a signal.
             let inside = address.wrapping_sub(BASE) < WINDOWS - BASE;

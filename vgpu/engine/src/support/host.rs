@@ -39,6 +39,9 @@ pub trait Host {
     /// nothing on the stack is dropped.
     fn fault(&self, warp: &mut Warp, lanes: u32, kind: FaultKind) -> !;
 
+    /// Check mode has let a lane access the host's memory, which other devices may refuse.
+    fn note_host_access(&self, _warp: &Warp, _lane: usize, _address: u64, _size: u64, _write: bool) {}
+
     /// Lets other warps run, and fills [`Warp::fuel`] again. Called when it is spent.
     fn turn(&self, warp: &mut Warp);
 

@@ -45,6 +45,9 @@ impl Device {
                 }
             };
             space.set_poison(config.check);
+            if config.unified == Some(true) {
+                space.share_host();
+            }
             if config.check {
                 leaks::watch();
             }
@@ -103,6 +106,22 @@ impl Device {
     #[must_use]
     pub fn checks(&self) -> bool {
         self.config.check
+    }
+
+    /// Lets all devices use the host's memory, unless the user has said that they must not.
+    pub fn share_host() {
+        let forbidden = |device: &Self| device.config.unified == Some(false);
+        if let (Some(device), Ok(space)) = (Self::all().first(), Space::get())
+            && !forbidden(device)
+        {
+            space.share_host();
+        }
+    }
+
+    /// Whether kernels may use all of the host's memory.
+    #[must_use]
+    pub fn shares_host(&self) -> bool {
+        Space::get().is_ok_and(Space::shares_host)
     }
 
     #[must_use]

@@ -282,9 +282,21 @@ pub fn check_device_range(address: u64, size: u64) -> Result {
     let fine = if is_device_address(address) {
         space.is_allocated(address, size)
     } else {
-        space.is_host_registered(address, size)
+        space.is_host_usable(address, size)
     };
     if fine { Ok(()) } else { Err(Status::INVALID_VALUE) }
+}
+
+/// Whether all of a range is host memory that the program has registered.
+#[must_use]
+pub fn is_registered(address: u64, size: u64) -> bool {
+    space().is_ok_and(|space| space.is_host_registered(address, size))
+}
+
+/// Whether a range is the host's memory, which devices may use as it is.
+#[must_use]
+pub fn is_shared(address: u64, size: u64) -> bool {
+    space().is_ok_and(|space| space.shares_host() && space.is_host_usable(address, size))
 }
 
 /// How an operation fails that has found host memory gone: nobody has told the driver.

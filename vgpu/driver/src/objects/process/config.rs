@@ -52,6 +52,9 @@ pub struct Config {
     pub memory: u64,
     pub devices: u32,
     pub workers: usize,
+    /// Whether kernels may use all of the host's memory, `GANGWAY_VGPU_UNIFIED`; without a value they
+    /// may where the program requires it.
+    pub unified: Option<bool>,
     /// Check accesses to the byte, `GANGWAY_VGPU_CHECK=memory`.
     pub check: bool,
     /// What runs kernels, `GANGWAY_VGPU_ENGINE`.
@@ -118,6 +121,16 @@ impl Config {
                 "a number of threads from 1 to 1024",
             )
             .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, |count| count.get())),
+            unified: read(
+                "UNIFIED",
+                value("UNIFIED"),
+                |text| match text {
+                    "1" => Some(true),
+                    "0" => Some(false),
+                    _ => None,
+                },
+                "0 or 1",
+            ),
             check: read(
                 "CHECK",
                 value("CHECK"),
@@ -242,6 +255,15 @@ mod tests {
         assert_eq!((config.devices, config.workers, config.check), (3, 5, true));
         assert_eq!(config.execution, Execution::Interpreted);
         assert_eq!(config.cache, Some("/tmp/x".into()));
+    }
+
+    #[test]
+    fn unified_memory_is_asked_for_or_forbidden() {
+        let unified = |value: &str| with(&[("GANGWAY_VGPU_UNIFIED", value)]).unified;
+        assert_eq!(
+            [unified("1"), unified("0"), unified(""), unified("x")],
+            [Some(true), Some(false), None, None]
+        );
     }
 
     #[test]

@@ -75,7 +75,7 @@ impl Side {
 
     /// As one of a copy that runs after the call: whether it is registered host memory is noted.
     fn lasting(self, extent: &Extent) -> Self {
-        let registered = |length: usize| memory::check_device_range(self.address, length as u64).is_ok();
+        let registered = |length: usize| memory::is_registered(self.address, length as u64);
         Self { registered: !self.device && self.reach(extent).is_some_and(registered), ..self }
     }
 
