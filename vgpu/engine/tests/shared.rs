@@ -30,7 +30,7 @@ fn accesses_outside_of_shared_memory_are_told_as_such() {
             let bench = Bench::new(options.clone(), &text);
             let fault = bench.launch(1, [32, 1, 1], false).expect_err(access);
             assert_eq!(fault.reason, Reason::IllegalAddress, "{fault}");
-            let told = "is an offset into shared memory, of which a block has 368 bytes";
+            let told = "is an offset into shared memory, of which a block has 352 bytes";
             assert!(fault.report.contains(told), "{access}: {fault}");
             assert!(!fault.report.contains("is an address"), "{access}: {fault}");
         }

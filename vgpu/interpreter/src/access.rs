@@ -41,6 +41,10 @@ impl Block<'_> {
         size: usize,
         write: bool,
     ) -> Result<Place, FaultKind> {
+        let space = space.plain();
+        // Addresses there have 32 bits, and wider registers are truncated (PTX ISA 9.0 section 9.7.9).
+        let narrow = matches!(space, StateSpace::Shared | StateSpace::Local | StateSpace::Param);
+        let address = if narrow { u64::from(address as u32) } else { address };
         if !address.is_multiple_of(size as u64) {
             return Err(FaultKind::Misaligned { address, size });
         }
@@ -60,7 +64,7 @@ impl Block<'_> {
         };
         let offset = if generic { address.wrapping_sub(window(space).0) } else { address };
         Ok(match space {
-            StateSpace::Shared => Place::Shared(within(offset, self.shared.len(), 16)?),
+            StateSpace::Shared => Place::Shared(within(offset, self.shared.len(), 0)?),
             StateSpace::Local | StateSpace::Param => {
                 Place::Local(within(offset, lane.frame().top as usize, 256)?)
             }

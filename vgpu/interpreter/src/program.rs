@@ -74,9 +74,8 @@ impl Program {
     /// Places variables and writes their initial values.
     pub fn load(module: Module, memory: &mut dyn Memory) -> Result<Self, FaultKind> {
         gangway_ptx::check_sizes(&module).map_err(FaultKind::Launch)?;
-        // Address 0 stays invalid in shared memory as in the others.
         let module = Arc::new(module);
-        let mut program = Program { module, variables: Vec::new(), layouts: Vec::new(), shared: 16 };
+        let mut program = Program { module, variables: Vec::new(), layouts: Vec::new(), shared: 0 };
         let mut dynamic = Vec::new();
         for index in 0..program.module.variables.len() {
             let variable = program.module.variables[index].clone();

@@ -11,7 +11,6 @@ use gangway_ptx::{Function, MOST_STATIC_SHARED, Module, StateSpace};
 
 pub(crate) use abreast::keeps_abreast;
 pub(crate) use graph::Graph;
-use place::SHARED_START;
 pub(crate) use place::{Piece, PieceClass, Places, pieces};
 pub(crate) use straight::is_straight;
 pub(crate) use waits::waits;
@@ -25,8 +24,7 @@ const MAX_THREADS: u32 = 1024;
 const MAX_REGISTERS: u32 = 64;
 
 /// Whether the shared memory that a kernel and what it reaches declare is there.
-pub(crate) fn check_shared(kernel: &Function, end: u64) -> Result<(), LoadError> {
-    let size = end - SHARED_START;
+pub(crate) fn check_shared(kernel: &Function, size: u64) -> Result<(), LoadError> {
     if size <= MOST_STATIC_SHARED {
         return Ok(());
     }
@@ -53,7 +51,7 @@ pub(crate) fn describe(graph: &Graph, index: u32, function: &Function, shared_en
         name: function.name.clone(),
         parameters,
         parameter_size: size,
-        static_shared: (shared_end - SHARED_START) as u32,
+        static_shared: shared_end as u32,
         local: graph.deepest(index).min(u64::from(u32::MAX)) as u32,
         max_threads: most.unwrap_or(MAX_THREADS).clamp(1, MAX_THREADS),
         required_threads: limits.required_threads,

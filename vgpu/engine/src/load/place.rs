@@ -13,8 +13,8 @@ use gangway_ptx::{Linkage, Module, StateSpace, Symbol, Variable, WORD};
 use super::graph::{Graph, Reach, is_shared};
 use crate::program::LoadError;
 
-/// Shared memory begins here: address 0 stays invalid, as elsewhere.
-pub(crate) const SHARED_START: u64 = 16;
+/// Dynamic shared memory is aligned to so many bytes at least.
+const DYNAMIC_ALIGN: u64 = 16;
 /// A variable of this size has an allocation of its own.
 const LARGE: u64 = 4096;
 
@@ -67,9 +67,9 @@ impl Places {
             placement: Placement {
                 variables: vec![0; module.variables.len()],
                 bodies: bodies.map(|f| vec![0; f.body.as_ref().map_or(0, |b| b.variables.len())]).collect(),
-                shared: SHARED_START,
+                shared: 0,
             },
-            shared_end: vec![SHARED_START; module.functions.len()],
+            shared_end: vec![0; module.functions.len()],
         }
     }
 
@@ -96,7 +96,8 @@ impl Places {
         }
     }
 
-    /// Lays out shared memory. `reaches` are the kernels, by function, and what they reach.
+    /// Lays out shared memory from address 0 on, as on processors: kernels that declare none may
+    /// mean a launch's dynamic memory by numbers. `reaches` are the kernels, by function, and what they reach.
     pub fn share(&mut self, module: &Module, reaches: &[(u32, Reach)]) {
         // The kernels of each variable, as a set of bits.
         let words = reaches.len().div_ceil(64);
@@ -115,7 +116,7 @@ impl Places {
         }
         let mut placed: Vec<(u64, u64, &Vec<u64>)> = Vec::new();
         let mut dynamic = Vec::new();
-        let mut align = SHARED_START;
+        let mut align = DYNAMIC_ALIGN;
         for (&owner, kernels) in &users {
             let variable = match owner {
                 (None, index) => &module.variables[index as usize],
@@ -130,7 +131,7 @@ impl Places {
                 continue;
             };
             let step = u64::from(variable.align.max(1));
-            let mut start = SHARED_START.next_multiple_of(step);
+            let mut start = 0_u64;
             // `placed` is in order of addresses: the first gap that is large enough is taken.
             for &(from, to, others) in &placed {
                 let together = others.iter().zip(kernels).any(|(a, b)| a & b != 0);
@@ -149,7 +150,7 @@ impl Places {
                 }
             }
         }
-        let end = self.shared_end.iter().copied().max().unwrap_or(SHARED_START);
+        let end = self.shared_end.iter().copied().max().unwrap_or(0);
         self.placement.shared = end.next_multiple_of(align);
         for owner in dynamic {
             self.set(owner, self.placement.shared);

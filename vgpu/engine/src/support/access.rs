@@ -24,6 +24,12 @@ pub(crate) enum Space {
 }
 
 impl Space {
+    /// Whether its addresses have 32 bits.
+    #[must_use]
+    pub const fn is_narrow(self) -> bool {
+        matches!(self, Self::Shared | Self::Local)
+    }
+
     #[must_use]
     pub fn of(space: StateSpace) -> Self {
         match space {
@@ -38,6 +44,13 @@ impl Space {
             }
         }
     }
+}
+
+/// What is left of an address in shared or local memory, which is of 32 bits: wider registers are
+/// truncated (PTX ISA 9.0 section 9.7.9, `ld` and its kin).
+#[inline(always)]
+pub(super) const fn narrow_address(address: u64) -> u64 {
+    address as u32 as u64
 }
 
 /// What kind of access it is, packed into a number for helpers.
@@ -93,8 +106,6 @@ impl Access {
 
 /// Lane 0's local memory begins to be used here, so that a null pointer is none.
 pub(super) const FIRST_LOCAL: u64 = 256;
-/// The same of shared memory.
-pub(super) const FIRST_SHARED: u64 = 16;
 
 /// Where an access of a lane goes; the fault that it is otherwise.
 pub(super) fn place(
@@ -105,6 +116,7 @@ pub(super) fn place(
     write: bool,
 ) -> Result<*mut u8, FaultKind> {
     let size = access.bytes();
+    let address = if access.space.is_narrow() { narrow_address(address) } else { address };
     let outside = || FaultKind::OutOfBounds { address, size: size as usize, write };
     if !address.is_multiple_of(size.next_power_of_two()) {
         return Err(FaultKind::Misaligned { address, size: size as usize });
@@ -120,7 +132,7 @@ pub(super) fn place(
     };
     match access.space {
         Space::Shared => {
-            if !within(address, FIRST_SHARED, warp.shared_size) {
+            if !within(address, 0, warp.shared_size) {
                 return Err(outside());
             }
             Ok(warp.shared.wrapping_add(address as usize))

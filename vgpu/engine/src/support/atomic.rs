@@ -9,7 +9,7 @@ use gangway_interpreter::{FaultKind, combine};
 use gangway_ptx::meaning::{Atomic, AtomicOperation};
 use gangway_ptx::{Meaning, Type};
 
-use super::access::{Access, FIRST_SHARED, Space, each_lane, place};
+use super::access::{Access, Space, each_lane, narrow_address, place};
 use super::pointers::{Pointers, Seen, pointers};
 use super::{fault, lanes, narrow, narrow_mut, run, spin, value};
 use crate::abi::Warp;
@@ -144,10 +144,10 @@ unsafe fn count(warp: &mut Warp, mask: u32, access: Access) -> bool {
     if !adds || access.size != 4 || access.space != Space::Shared || access.check {
         return false;
     }
-    let addresses = &warp.addresses;
-    let (first, last) = (FIRST_SHARED, warp.shared_size.saturating_sub(4));
+    let Some(last) = warp.shared_size.checked_sub(4) else { return false };
+    let addresses = warp.addresses.map(narrow_address);
     let mut seen = Seen::default();
-    each_lane(mask, |lane| seen.add(addresses[lane], first, last));
+    each_lane(mask, |lane| seen.add(addresses[lane], 0, last));
     let wrong = seen.wrong(4);
     if wrong {
         return false;

@@ -3,7 +3,7 @@
 
 use gangway_device_memory::{BASE, LOCAL_SIZE, LOCAL_WINDOW, WINDOWS};
 
-use super::access::{Access, FIRST_LOCAL, FIRST_SHARED, Space};
+use super::access::{Access, FIRST_LOCAL, Space, narrow_address};
 use crate::abi::{ALL, LANES, Lanes64, Warp};
 
 /// The place of each lane's access; what stands for lanes outside of the mask means nothing.
@@ -59,12 +59,15 @@ pub(super) fn pointers(warp: &Warp, mask: u32, access: Access) -> Option<Pointer
     let mut seen = Seen::default();
     let (each, shared) = match access.space {
         Space::Shared => {
-            addresses
-                .iter()
-                .for_each(|&address| seen.add(address, FIRST_SHARED, warp.shared_size.saturating_sub(size)));
+            let last = warp.shared_size.checked_sub(size)?;
+            let addresses = addresses.map(narrow_address);
+            addresses.iter().for_each(|&address| seen.add(address, 0, last));
             (addresses.map(|address| place(warp.shared as u64, address)), true)
         }
-        Space::Local => (own(warp, addresses, 0, top.saturating_sub(size), &mut seen), false),
+        Space::Local => {
+            let addresses = addresses.map(narrow_address);
+            (own(warp, &addresses, 0, top.saturating_sub(size), &mut seen), false)
+        }
         Space::Generic | Space::Global => {
             addresses.iter().for_each(|&address| seen.add(address, BASE, WINDOWS - size));
             if !seen.wrong(size) {

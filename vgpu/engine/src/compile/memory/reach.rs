@@ -77,7 +77,7 @@ impl Emitter<'_, '_> {
         if self.partial.is_some() && guard.is_some() {
             return None;
         }
-        let space = access.space;
+        let space = access.space.plain();
         if matches!(space, StateSpace::Local | StateSpace::Param) {
             return None;
         }
@@ -95,9 +95,16 @@ impl Emitter<'_, '_> {
         }
         let row = (LANES / bases.len()) as i64;
         let (least, most) = (0.min(step * (row - 1)), 0.max(step * (row - 1)));
-        let bases = bases.into_iter().map(|base| match narrow {
-            true => self.builder.ins().uextend(I64, base),
-            false => base,
+        let bases = bases.into_iter().map(|base| {
+            // An address of shared memory is one of 32 bits, whatever stands in a wider register.
+            let base = match space {
+                StateSpace::Shared if !narrow => self.builder.ins().ireduce(I32, base),
+                _ => base,
+            };
+            match self.builder.func.dfg.value_type(base) == I32 {
+                true => self.builder.ins().uextend(I64, base),
+                false => base,
+            }
         });
         let bases: Vec<Value> = bases.collect();
         let slot = match operand {
