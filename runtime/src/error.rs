@@ -357,10 +357,15 @@ impl fmt::Display for ErrorKind {
                  help: check the device clause, OMP_DEFAULT_DEVICE and omp_get_num_devices()"
             ),
             Self::NoDevices { images, backends } => {
-                f.write_str("no device can run this program's device code")?;
+                f.write_str(match images.is_empty() {
+                    true => "the program has no code for devices",
+                    false => "no device can run this program's device code",
+                })?;
                 list(f, "images in the program", images)?;
                 list(f, "back ends", backends)?;
-                f.write_str("\n  help: compile for one of these with -fopenmp-targets= or --offload-arch=")
+                f.write_str(
+                    "\n  help: compile for one of these with -fopenmp-targets= or --offload-arch= (GCC: -foffload=)",
+                )
             }
             Self::NoImage { backend, images, devices } => {
                 write!(f, "the program has no image for this {backend} device")?;

@@ -7,7 +7,7 @@ use crate::libgomp::{Body, libgomp};
 use crate::pending::Deferred;
 use crate::table::{Construct, Table};
 use crate::tasks::{defer, is_alone, wait_for};
-use gangway_openmp::devices::Destination;
+use gangway_openmp::devices::{self, Destination};
 use gangway_openmp::guard::guard;
 use gangway_openmp::host::Offload;
 use gangway_openmp::policy::{self, settle};
@@ -145,6 +145,14 @@ fn hand_to_host(error: &Error, device: &'static Device) {
     let for_host = matches!(error.kind, ErrorKind::UnknownRegion { .. });
     if !for_host || policy::offload() == Offload::Mandatory {
         settle(error, Some(device));
+    } else if let Some(names) = devices::asked_for() {
+        policy::tell_of_host(
+            error,
+            format_args!(
+                "the host runs a target region that GCC has compiled for it alone, although GANGWAY_DEVICE names \
+             {names}\n  help: compile its file with -foffload=nvptx-none, too"
+            ),
+        );
     }
 }
 

@@ -80,7 +80,10 @@ pub(crate) fn resolve<H: Host>(number: i32) -> Result<DeviceType, String> {
         device_type::DEFAULT => match type_in_environment() {
             Some((Some(known), _)) if known.count() > 0 => Ok(*known),
             Some((_, text)) => Err(format!("device type {text} not supported, which ACC_DEVICE_TYPE names")),
-            None => Ok(first().unwrap_or(DeviceType::Host)),
+            None => Ok(first().unwrap_or_else(|| {
+                devices::tell_without_devices(&routine());
+                DeviceType::Host
+            })),
         },
         device_type::NOT_HOST => first().ok_or_else(|| "no device found that is not the host".to_owned()),
         _ => DeviceType::from_number(number)

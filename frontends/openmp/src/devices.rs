@@ -1,5 +1,6 @@
 //! Device numbers and names (OpenMP 6.0 chapter 24, device information routines).
 
+use crate::environment::variable;
 use crate::guard::guard;
 use crate::host::{Host, Offload};
 use crate::state::RUNTIME;
@@ -78,17 +79,37 @@ pub fn destination<H: Host>(number: i64, site: &Site) -> Destination {
     }
 }
 
-/// The program has no device: an error, or worth a word to who asks.
+/// The program has no device: an error, or worth a word.
 #[cold]
 fn without_devices(offload: Offload, site: &Site) {
-    static TOLD: AtomicBool = AtomicBool::new(false);
     if offload == Offload::Mandatory {
         policy::terminate(&RUNTIME.why_no_devices(site));
     }
-    if !TOLD.swap(true, Ordering::Relaxed) {
-        let why = RUNTIME.why_no_devices(site);
-        message::debug(format_args!("{why}\n  note: the host runs the program's target regions"));
+    tell_without_devices(site);
+}
+
+/// Tells once that the host runs all regions, and why: who has named a device is told without asking.
+#[cold]
+pub fn tell_without_devices(site: &Site) {
+    static TOLD: AtomicBool = AtomicBool::new(false);
+    if TOLD.swap(true, Ordering::Relaxed) {
+        return;
     }
+    let why = RUNTIME.why_no_devices(site);
+    let note = "the host runs the program's target regions";
+    match asked_for() {
+        Some(names) => message::print_line(format_args!(
+            "gangway: warning: {why}\n  note: {note}, although GANGWAY_DEVICE names {names}"
+        )),
+        None => message::debug(format_args!("{why}\n  note: {note}")),
+    }
+}
+
+/// What the user has named to run regions, with `GANGWAY_DEVICE` or `gangway run --device`.
+#[cold]
+#[must_use]
+pub fn asked_for() -> Option<String> {
+    variable("GANGWAY_DEVICE").filter(|names| names.split(',').any(|name| !name.is_empty() && name != "none"))
 }
 
 /// A device that is ready for use.

@@ -91,6 +91,14 @@ pub fn settle(error: &Error, device: Option<&Device>) {
     }
 }
 
+/// Warns once for each place, and each kind of reason, that the host runs a region.
+#[cold]
+pub fn tell_of_host(error: &Error, text: std::fmt::Arguments<'_>) {
+    if repeats::is_first(Subject::HostTakesOver, error) {
+        message::print_line(format_args!("gangway: warning: {text}"));
+    }
+}
+
 /// Whether the device holds data of the program's that is not a global's.
 fn has_mapped_data(device: &Device) -> bool {
     device.table.entries().iter().any(|entry| entry.snapshot().is_some_and(|counts| !counts.is_infinite()))

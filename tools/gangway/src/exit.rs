@@ -18,7 +18,7 @@ pub const MEANINGS: &[(&str, &str)] = &[
         "1",
         "the command failed, an inspected file is damaged, info finds no library or device, or a report is over the limit",
     ),
-    ("2", "the command line is wrong"),
+    ("2", "the command line is wrong, or names a device that run's program has no code for"),
     ("125", "run: Gangway itself cannot run the program"),
     ("126", "run: the program cannot be executed"),
     ("127", "run: the program is not found"),

@@ -21,6 +21,7 @@ mod reports;
 mod run;
 mod shell;
 mod stand_in;
+mod suitable;
 mod variables;
 mod vgpu;
 

@@ -11,6 +11,7 @@ use gangway_image::{Contents, Image, ImageKind, Machine, Producer};
 use crate::arguments::GccRuntime;
 use crate::exit::{Failure, NOT_EXECUTABLE, NOT_FOUND, NOT_STARTED};
 use crate::library::{self, LIBCUDA, LIBOMPTARGET, Libraries};
+use crate::suitable;
 
 /// How Gangway's library gets into a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,6 +40,7 @@ pub fn examine(
     search: Option<&OsStr>,
     ours: &Libraries,
     gcc: Option<GccRuntime>,
+    device: Option<&str>,
 ) -> Result<Program, Failure> {
     let path = find(name, search)?;
     let bytes = fs::read(&path)
@@ -49,6 +51,9 @@ pub fn examine(
     };
     let contents = gangway_image::contents(&bytes).ok();
     let contents = contents.as_ref();
+    if let (Some(contents), Some(names)) = (contents, device) {
+        suitable::check(&path, &bytes, contents, names)?;
+    }
     let (libgomp_front, note) = match gcc_runtime(&path, &bytes, contents, gcc)? {
         Gcc::Unused | Gcc::Stock(None) => (None, note),
         Gcc::Stock(why) => (None, why.or(note)),

@@ -26,7 +26,8 @@ pub fn run(options: &Run) -> Outcome {
     let [name, arguments @ ..] = &options.command[..] else {
         unreachable!("the command line demands a program");
     };
-    let program = program::examine(name, env::var_os("PATH").as_deref(), &libraries, options.gcc_runtime)?;
+    let path = env::var_os("PATH");
+    let program = program::examine(name, path.as_deref(), &libraries, options.gcc_runtime, device)?;
     if let Some(note) = &program.note {
         eprintln!("gangway: note: {note}");
     }

@@ -13,6 +13,8 @@ use gangway_image::{
 use gangway_trace::pretty_kernel_name;
 use serde::Serialize;
 
+use crate::suitable::taker;
+
 #[derive(Debug, Serialize)]
 pub struct Summary {
     format: &'static str,
@@ -234,15 +236,7 @@ impl ImageSummary {
 
     /// Asks the back ends as the runtime does.
     fn find_back_end(&mut self, image: &Image<'_>, backends: &[Box<dyn Backend>]) {
-        let recognised_by = |bytes: &[u8]| backends.iter().find(|backend| backend.recognises(bytes));
-        let taker = match image.producer {
-            // The front end gives the runtime the texts in one piece.
-            Producer::Gcc(target) if target.is_registered() => {
-                recognised_by(&ptx_objects::joined(&image.parts))
-            }
-            Producer::Gcc(_) => None,
-            _ => recognised_by(image.parts[0]),
-        };
+        let taker = taker(image, backends);
         self.back_end = taker.map(|backend| backend.name().to_owned());
         if taker.is_none() {
             let made_for = image.triple.unwrap_or(&self.description);

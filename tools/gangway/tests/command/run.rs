@@ -48,6 +48,68 @@ fn the_virtual_gpu_takes_the_drivers_place() {
     assert!(text(&output.stderr).starts_with("gangway: there is no libcuda.so.1 in "));
 }
 
+/// What is named is used, or its absence is an error.
+#[test]
+fn a_program_without_code_for_the_device_is_refused() {
+    let workshop = Workshop::new();
+    workshop.program("double", &[]);
+    workshop.write(
+        "gcc.c",
+        "int main(void) {\n  int x = 1;\n#pragma omp target map(tofrom: x)\n  x = 0;\n  return x;\n}\n",
+    );
+    workshop.tool("gcc-12", &["-fopenmp", "-foffload=disable", "gcc.c", "-o", "gcc"]);
+    let refused = |device: &str, program: &str, parts: &[&str]| {
+        let output = workshop.output(&["run", "--device", device, program]);
+        let said = text(&output.stderr);
+        assert_eq!((output.status.code(), text(&output.stdout)), (Some(2), String::new()), "{said}");
+        let parts = parts.iter().chain(&["\n  note: OMP_TARGET_OFFLOAD=DISABLED has the host run"]);
+        for part in parts {
+            assert!(said.contains(part), "`{part}` is missing: {said}");
+        }
+    };
+    let images = "gangway: ./double has no code for --device vgpu\n  its device code: x86_64-pc-linux-gnu\n";
+    refused("vgpu", "./double", &[images, "`gangway cc -fopenmp --offload-arch=sm_80`\n"]);
+    refused("cuda", "./double", &[]);
+    let none = "gangway: ./gcc has no code for --device vgpu\n  its device code: none\n";
+    refused("vgpu", "./gcc", &[none, "-foffload=nvptx-none"]);
+    refused("cpu", "./gcc", &["GCC makes no code for CPU devices"]);
+
+    let runs = |arguments: &[&str], variable: (&str, &str)| {
+        let output = workshop.gangway().env(variable.0, variable.1).args(arguments).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", text(&output.stderr));
+    };
+    runs(&["run", "--device", "vgpu", "./double"], ("OMP_TARGET_OFFLOAD", " Disabled"));
+    runs(&["run", "--device", "vgpu,cpu", "./double"], ("A", "B"));
+    runs(&["run", "--device", "none", "./double"], ("A", "B"));
+    // Who starts a program may start one that has what is needed.
+    runs(&["run", "--device", "vgpu", "true"], ("A", "B"));
+}
+
+/// A program may have all its device code in a library.
+#[test]
+fn device_code_in_a_library_is_found() {
+    let workshop = Workshop::new();
+    let source =
+        "int work(void) {\n  int x = 1;\n#pragma omp target map(tofrom: x)\n  x = 0;\n  return x;\n}\n";
+    workshop.write("work.c", source);
+    workshop.write("main.c", &source.replace("work", "main"));
+    workshop.compile(&[
+        "-fopenmp",
+        "-fopenmp-targets=x86_64-pc-linux-gnu",
+        "-shared",
+        "-fPIC",
+        "work.c",
+        "-o",
+        "libwork.so",
+    ]);
+    let flags = ["-fopenmp", "-foffload=disable", "main.c", "-o", "main"];
+    let libraries = ["-Wl,--no-as-needed,--allow-shlib-undefined", "-L.", "-lwork", "-Wl,-rpath,$ORIGIN"];
+    workshop.tool("gcc-12", &[&flags[..], &libraries].concat());
+    let code = |device| workshop.output(&["run", "--device", device, "./main"]).status.code();
+    assert_eq!(code("cuda"), Some(2));
+    assert_ne!(code("cpu"), Some(2));
+}
+
 #[test]
 fn settings_reach_the_program() {
     let workshop = Workshop::new();
