@@ -84,6 +84,9 @@ pub fn compile(language: Language, arguments: &[OsString]) -> Outcome {
     let added = match Target::of(&request) {
         Some(target) => {
             let toolkit = Toolkit::find(language, &target, request.links)?;
+            if request.makes_code {
+                toolkit::check_tools(language, &tools, &target, request.links)?;
+            }
             if target.gpu() {
                 translate::warn_of_wrong_code(language, &request);
                 if language != Language::Fortran && request.describes_gpu_variables() {

@@ -15,6 +15,8 @@ pub struct Request {
     pub kernel_language: bool,
     /// The call ends with a link.
     pub links: bool,
+    /// The call makes an object, or links: it does more than to look at the source, and than to answer.
+    pub makes_code: bool,
     /// Debug information is wanted.
     pub debug: bool,
     /// And of one kind for devices.
@@ -110,7 +112,7 @@ impl Request {
     /// Reads the arguments; `cuda` is the toolkit that the environment names.
     pub fn read(arguments: &[OsString], cuda: Option<OsString>) -> Result<Self, Failure> {
         let words = response::expand(arguments);
-        let mut request = Self { links: true, ..Self::default() };
+        let mut request = Self { links: true, makes_code: true, ..Self::default() };
         request.cuda = cuda.filter(|path| !path.is_empty()).map(PathBuf::from);
         let mut architectures = Vec::new();
         let mut no_lto = false;
@@ -125,7 +127,12 @@ impl Request {
                 "-fno-openmp" => request.openmp = false,
                 "-foffload-via-llvm" => request.kernel_language = true,
                 "-fno-offload-via-llvm" => request.kernel_language = false,
-                "-c" | "-S" | "-E" | "-M" | "-MM" | "-fsyntax-only" | "-emit-llvm" => request.links = false,
+                "-c" => request.links = false,
+                "-S" | "-E" | "-M" | "-MM" | "-fsyntax-only" | "-emit-llvm" => {
+                    request.links = false;
+                    request.makes_code = false;
+                }
+                "-###" | "--version" => request.makes_code = false,
                 "--offload-device-only" | "--cuda-device-only" => request.device_only = true,
                 "-foffload-lto" | "-foffload-lto=full" => no_lto = false,
                 "-fno-offload-lto" => no_lto = true,

@@ -38,9 +38,9 @@ pub fn compiler(language: Language) -> Result<(PathBuf, PathBuf), Failure> {
         Failure::new(
             FAILURE,
             format!(
-                "{versioned} is not in PATH; install it (Debian: apt-get install {name}-{VERSION} lld-{VERSION} \
-                 libomp-{VERSION}-dev, where clang++ comes with clang), or set GANGWAY_LLVM to where LLVM \
-                 {VERSION} is"
+                "{versioned} is not in PATH; install it (Debian: apt-get install {}), or set GANGWAY_LLVM to where \
+                 LLVM {VERSION} is",
+                packages(language)
             ),
         )
     })?;
@@ -48,6 +48,38 @@ pub fn compiler(language: Language) -> Result<(PathBuf, PathBuf), Failure> {
     let real = compiler.canonicalize()?;
     let tools = real.parent().unwrap_or(&debian).to_owned();
     Ok((compiler, tools))
+}
+
+/// The packages of Debian that offloading in a language needs; clang++ comes with clang, and both compilers
+/// have clang link device code.
+fn packages(language: Language) -> String {
+    let compilers: &[&str] = if language == Language::Fortran { &["flang", "clang"] } else { &["clang"] };
+    let tools = ["clang-tools", "llvm"];
+    let all = compilers.iter().chain(&tools).map(|name| format!("{name}-{VERSION}"));
+    all.chain([format!("libomp-{VERSION}-dev")]).collect::<Vec<_>>().join(" ")
+}
+
+/// Checks that the tools are there that the compiler calls: its own words are "posix_spawn failed". Debian
+/// has them in packages of their own.
+pub fn check_tools(language: Language, folder: &Path, target: &Target, links: bool) -> Result<(), Failure> {
+    let mut needed = vec!["clang", "llvm-offload-binary"];
+    if links {
+        needed.push("clang-linker-wrapper");
+        needed.extend(target.gpu().then_some("clang-nvlink-wrapper"));
+    }
+    let missing: Vec<&str> = needed.into_iter().filter(|tool| !folder.join(tool).is_file()).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let text = format!(
+        "{}-{VERSION} calls {}, and there is no such program in {}; install what offloading needs (Debian: apt-get \
+         install {})",
+        language.compiler(),
+        missing.join(" and "),
+        folder.display(),
+        packages(language)
+    );
+    Err(Failure::new(FAILURE, text))
 }
 
 /// What flang is to link into GPU code: what stands in for NVIDIA's libdevice, which flang does not look

@@ -17,6 +17,9 @@ __attribute__((noinline, used)) double exp(double x) { return x * __nvvm_read_pt
 const FORTRAN: &str = "program p\ninteger :: x\nx = 41\n!$omp target map(tofrom: x)\nx = x + 1\n\
                        !$omp end target\nprint '(i0)', x\nend program\n";
 
+/// What the compilers call, and Debian has in packages of its own.
+const TOOLS: [&str; 3] = ["llvm-offload-binary", "clang-linker-wrapper", "clang-nvlink-wrapper"];
+
 struct Installation(Workshop);
 
 impl Installation {
@@ -119,6 +122,9 @@ impl Installation {
             let file = format!("llvm/bin/{name}");
             self.0.write(&file, "#!/bin/sh\nprintf '%s\\n' \"$@\"\n");
             std::fs::set_permissions(self.0.path(&file), PermissionsExt::from_mode(0o755)).unwrap();
+        }
+        for tool in TOOLS {
+            self.0.write(&format!("llvm/bin/{tool}"), "");
         }
     }
 
@@ -366,6 +372,43 @@ fn what_is_missing_is_named() {
         said.starts_with("gangway: --offload-arch=gfx90a: Gangway has no device runtime for it"),
         "{said}"
     );
+}
+
+/// clang-22 itself says "posix_spawn failed".
+#[test]
+fn tools_that_are_missing_are_named_with_their_packages() {
+    let here = Installation::new();
+    here.echo();
+    let said = |arguments: &[&str]| {
+        let output = here.command().env("GANGWAY_LLVM", "llvm").args(arguments).output().unwrap();
+        (output.status.code(), text(&output.stderr))
+    };
+    let gpu = ["cc", "-fopenmp", "--offload-arch=sm_80", "program.c"];
+    assert_eq!(said(&gpu), (Some(0), String::new()));
+    std::fs::remove_file(here.0.path("llvm/bin/clang-nvlink-wrapper")).unwrap();
+    assert_eq!(
+        said(&gpu).1,
+        "gangway: clang-22 calls clang-nvlink-wrapper, and there is no such program in llvm/bin; install what \
+         offloading needs (Debian: apt-get install clang-22 clang-tools-22 llvm-22 libomp-22-dev)\n"
+    );
+    assert_eq!(said(&["cc", "-fopenmp", "program.c"]), (Some(0), String::new()));
+    std::fs::remove_file(here.0.path("llvm/bin/clang-linker-wrapper")).unwrap();
+    assert_eq!(said(&["cc", "-fopenmp", "-c", "program.c"]), (Some(0), String::new()));
+    std::fs::remove_file(here.0.path("llvm/bin/llvm-offload-binary")).unwrap();
+    here.0.write("prefix/lib/gangway/libgangway-host-openmp.a", "");
+    let (code, text) = said(&["fc", "-fopenmp", "a.f90"]);
+    assert_eq!(code, Some(1));
+    assert!(
+        text.starts_with("gangway: flang-22 calls llvm-offload-binary and clang-linker-wrapper, "),
+        "{text}"
+    );
+    assert!(
+        text.contains("apt-get install flang-22 clang-22 clang-tools-22 llvm-22 libomp-22-dev"),
+        "{text}"
+    );
+    // Nothing is offloaded, or nothing compiled.
+    assert_eq!(said(&["cc", "program.c"]), (Some(0), String::new()));
+    assert_eq!(said(&["cc", "-fopenmp", "--version"]), (Some(0), String::new()));
 }
 
 const MODULE: &str = ".version 8.0\n.target sm_80\n.address_size 64\n";
