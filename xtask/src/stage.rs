@@ -49,8 +49,16 @@ const HEADERS: [&str; 4] = [
 ];
 
 /// The packages that shared libraries are made of.
-const LIBRARIES: [&str; 6] =
-    ["-p", "gangway-front-ends-artifact", "-p", "gangway-driver", "-p", "gangway-ending"];
+const LIBRARIES: [&str; 8] = [
+    "-p",
+    "gangway-front-ends-artifact",
+    "-p",
+    "gangway-driver",
+    "-p",
+    "gangway-ending",
+    "-p",
+    "gangway-compile-step",
+];
 
 /// The target that the libraries with AddressSanitizer are built for. It is the host's, but
 /// named: cargo then leaves build scripts and macros without the sanitizer.
@@ -158,9 +166,11 @@ fn libraries(root: &Path, target: &Path, stage: &Path, environment: &[(&str, &st
         let parts = [jumps.as_os_str(), behind.as_os_str(), rpath];
         link(root, door, list, &parts, &library)?;
     }
-    tree::copy(&target.join("libgangway_ending.so"), &library.join("libgangway-ending.so"))?;
+    for name in ["ending", "compile-step"] {
+        let built = target.join(format!("libgangway_{}.so", name.replace('-', "_")));
+        tree::copy(&built, &library.join(format!("libgangway-{name}.so")))?;
+    }
     virtual_gpu(target, &library)?;
-    tree::copy(&target.join("libgangway_ending.so"), &library.join("libgangway-ending.so"))?;
     device_archive(root, &library, environment)
 }
 

@@ -229,6 +229,7 @@ pub struct StandIn {
 pub enum Tool {
     Ptxas,
     Nvlink,
+    Clang,
     Flang,
     LlvmOffloadBinary,
 }

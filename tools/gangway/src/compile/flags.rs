@@ -112,6 +112,9 @@ impl Flags {
             self.linker(&[format!("--device-compiler={GPU_TRIPLE}=-g0").into()]);
         } else {
             self.compile.push("-foffload-lto".into());
+            // What compiles for GPUs becomes `gangway stand-in clang`.
+            self.compile.push(format!("-Xopenmp-target={GPU_TRIPLE}").into());
+            self.compile.push(joined("-fplugin=", toolkit.compile_step()));
             let cuda = target.cuda.clone().unwrap_or_else(|| toolkit.cuda());
             self.compile.push(joined("--cuda-path=", cuda));
         }

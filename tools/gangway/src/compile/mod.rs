@@ -66,6 +66,11 @@ impl Language {
     }
 }
 
+/// The arguments with those of response files in the place of the files' names.
+pub fn expanded(arguments: &[OsString]) -> Vec<OsString> {
+    response::expand(arguments).into_iter().map(|word| word.text).collect()
+}
+
 pub fn compile(language: Language, arguments: &[OsString]) -> Outcome {
     if let [only] = arguments
         && matches!(only.to_str(), Some("--help" | "-help" | "-h"))

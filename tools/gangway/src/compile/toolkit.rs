@@ -105,9 +105,10 @@ impl Toolkit {
                 needed.push(toolkit.cuda().join("bin/ptxas"));
                 needed.push(toolkit.libdevice());
             }
-            if language == Language::Fortran {
-                needed.push(toolkit.complex_functions());
-            }
+            needed.push(match language {
+                Language::Fortran => toolkit.complex_functions(),
+                Language::C | Language::Cxx => toolkit.compile_step(),
+            });
             if links {
                 needed.push(toolkit.device_runtime().join(format!("lib{LIBOMPDEVICE}.a")));
             }
@@ -177,6 +178,11 @@ impl Toolkit {
     /// What Fortran's GPU code calls for complex numbers.
     fn complex_functions(&self) -> PathBuf {
         self.device_runtime().join("fortran.bc")
+    }
+
+    /// The plugin by which clang has Gangway mend GPU code.
+    pub fn compile_step(&self) -> PathBuf {
+        self.directory.join("libgangway-compile-step.so")
     }
 
     /// The folder with `ptxas`.

@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Stdio;
 
-use super::{bitcode, llvm_text};
+use super::{bitcode, llvm_text, reductions};
 use crate::exit::Failure;
 
 /// Every file with a reduction has such a function.
@@ -27,11 +27,19 @@ pub fn mend(tool: &Path, arguments: &[OsString], output: &Path, module: &[u8]) -
         return Ok(false);
     }
     // What flang has to say it has said.
-    llvm_text::recompile(tool, arguments, output, Stdio::null(), mended)
+    llvm_text::recompile(tool, arguments, output, Stdio::null(), all_mended)
+}
+
+/// The text with all of its reductions mended: what is wrong in clang's, too, and what is wrong here. `None`
+/// if there is nothing to mend.
+pub fn all_mended(text: &str) -> Option<String> {
+    let arrays = mended(text);
+    let copies = reductions::mended(arrays.as_deref().unwrap_or(text));
+    copies.or(arrays)
 }
 
 /// The mended text; `None` if there is nothing to mend.
-pub fn mended(text: &str) -> Option<String> {
+fn mended(text: &str) -> Option<String> {
     let mut result = String::new();
     let mut arrays = 0;
     let mut lines = text.lines().peekable();

@@ -39,7 +39,7 @@ pub fn compile(tool: &Path, arguments: &[OsString], output: &Path) -> Result<(),
     arguments.extend(NO_STEP.map(OsString::from));
     let edit = |text: &str| {
         let text = with_text_apart(text, processor.unwrap_or("sm_80"));
-        Some(array_reductions::mended(&text).unwrap_or(text))
+        Some(array_reductions::all_mended(&text).unwrap_or(text))
     };
     llvm_text::recompile(tool, &arguments, output, Stdio::null(), edit).map(drop)
 }

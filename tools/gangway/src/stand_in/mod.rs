@@ -8,11 +8,14 @@
 //!   optimisation of device code, nor for processors of several devices; these change its
 //!   steps on the way.
 //!
+//! - `clang`, the step that compiles. A plugin of clang's leads here (`tools/compile-step`).
+//!
 //! They are called by compilers, so they say nothing when all is well.
 
 mod alignment;
 mod array_reductions;
 mod bitcode;
+mod clang;
 mod complex_numbers;
 mod flang;
 mod llvm_text;
@@ -20,6 +23,7 @@ mod nvlink;
 mod options;
 mod packager;
 mod ptxas;
+mod reductions;
 
 use std::io::{Write, stderr};
 
@@ -31,6 +35,7 @@ pub fn run(options: &StandIn) -> u8 {
     let (name, done) = match options.tool {
         Tool::Ptxas => ("ptxas", ptxas::assemble(arguments)),
         Tool::Nvlink => ("nvlink", nvlink::link(arguments)),
+        Tool::Clang => ("clang", clang::compile(arguments)),
         Tool::Flang => ("flang", flang::compile(arguments)),
         Tool::LlvmOffloadBinary => ("llvm-offload-binary", packager::pack(arguments)),
     };

@@ -6,6 +6,24 @@ use std::process::Output;
 
 use crate::support::{Workshop, text};
 
+/// Does what `tools/compile-step` does, which is not built for this test.
+const STEP: &str = "#define _GNU_SOURCE\n\
+    #include <dlfcn.h>\n#include <stdio.h>\n#include <string.h>\n#include <unistd.h>\n\
+    __attribute__((constructor)) static void start(void) {\n\
+      static char line[65536], path[4096], compiler[4096], *words[4096];\n\
+      FILE *file = fopen(\"/proc/self/cmdline\", \"r\");\n\
+      size_t size = fread(line, 1, sizeof line - 1, file), count = 2;\n\
+      fclose(file);\n\
+      Dl_info info;\n\
+      dladdr(start, &info);\n\
+      snprintf(path, sizeof path, \"%.*s/../../bin/gangway\", (int)(strrchr(info.dli_fname, '/') - info.dli_fname), \n\
+               info.dli_fname);\n\
+      readlink(\"/proc/self/exe\", compiler, sizeof compiler - 1);\n\
+      words[0] = path, words[1] = \"stand-in\", words[2] = \"clang\", words[3] = compiler;\n\
+      for (char *at = line + strlen(line) + 1; at < line + size; at += strlen(at) + 1) words[++count + 1] = at;\n\
+      if (count > 2 && !strcmp(words[4], \"-cc1\")) execv(path, words);\n\
+    }\n";
+
 /// As much of a device runtime as the programs here need.
 const RUNTIME: &str = r#"
 int __kmpc_target_init(void *environment, void *launch) { return __nvvm_read_ptx_sreg_tid_x() ? 1 : -1; }
@@ -51,6 +69,9 @@ impl Installation {
                 symlink("../../cuda/bin/stand-in", library.join(folder).join(tool)).unwrap();
             }
         }
+        workshop.write("step.c", STEP);
+        let step = library.join("libgangway-compile-step.so");
+        workshop.compile(&["-shared", "-fPIC", "step.c", "-o", step.to_str().unwrap()]);
         workshop.write("runtime.c", RUNTIME);
         let device = [
             "--target=nvptx64-nvidia-cuda",
@@ -246,6 +267,32 @@ fn parts_are_compiled_and_linked() {
     here.0.write("whole.c", "void set(int *x) {\n#pragma omp target map(from: x[0])\n  *x = 42;\n}\n");
     cc(&["-shared", "-fPIC", "whole.c", "-o", "libwhole.so"]);
     assert_eq!(here.images("libwhole.so"), ["sm_80"]);
+}
+
+#[test]
+fn code_for_gpus_is_compiled_by_the_stand_in() {
+    let here = Installation::new();
+    here.0.write(
+        "sums.c",
+        "short sums[5];\nvoid sum(void) {\n#pragma omp target parallel for reduction(+: sums)\n\
+         for (int i = 0; i < 9; i++) sums[i % 5] += i;\n}\n",
+    );
+    let words =
+        ["cc", "-fopenmp", "--offload-arch=sm_80", "-O0", "-S", "-emit-llvm", "--offload-device-only"];
+    let text = here.good(&[&words[..], &["sums.c", "-o", "-"]].concat());
+    // Between warps, the last element is taken from behind the words.
+    assert!(
+        text.contains("and i64 ptrtoint (ptr getelementptr ([5 x i16], ptr null, i64 1) to i64), -4"),
+        "{text}"
+    );
+    // The other steps are clang's own.
+    let shown = text_of_step(&here, &["-c", "sums.c", "-o", "sums.o", "-###"]);
+    assert_eq!(shown.matches("libgangway-compile-step.so").count(), 1, "{shown}");
+}
+
+/// What clang says of the commands that it would call.
+fn text_of_step(here: &Installation, rest: &[&str]) -> String {
+    text(&here.output(&[&["cc", "-fopenmp", "--offload-arch=sm_80"], rest].concat()).stderr)
 }
 
 #[test]

@@ -1,0 +1,146 @@
+//! `clang`: the step of clang-22 that compiles GPU code, in the place of which `tools/compile-step` calls
+//! this with the real compiler and its arguments.
+//!
+//! clang compiles to LLVM's text before LLVM's passes, which is mended ([`reductions`]), and then compiles
+//! the text. So what clang says of the source it says once, and what LLVM says of the code, too.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
+use std::process::{Command, ExitStatus};
+
+use super::{ptxas, reductions};
+use crate::compile::expanded;
+use crate::exit::{FAILURE, Failure, NOT_EXECUTABLE, Outcome, SUCCESS};
+
+/// The plugin that has led here.
+const PLUGIN: &str = "libgangway-compile-step.so";
+/// What of the step's arguments names its output's form.
+const FORMS: [&str; 4] = ["-emit-llvm-bc", "-emit-llvm", "-S", "-emit-obj"];
+/// Without this option values keep the names by which clang's functions are known.
+const WITHOUT_NAMES: &str = "-discard-value-names";
+const WITHOUT_PASSES: &str = "-disable-llvm-passes";
+
+pub fn compile(arguments: &[OsString]) -> Outcome {
+    let [tool, arguments @ ..] = arguments else {
+        return Err(Failure::new(FAILURE, "no compiler is given"));
+    };
+    let tool = Path::new(tool);
+    let arguments = without_plugin(&expanded(arguments));
+    let folder = tempfile::Builder::new().prefix("gangway-").tempdir()?;
+    let file = folder.path().join("device.ll");
+    let Some((to_text, from_text)) = steps(&arguments, &file) else {
+        folder.close()?;
+        return Err(cannot_execute(tool, &Command::new(tool).args(arguments).exec()));
+    };
+    let mut code = run(tool, &to_text)?;
+    if code == SUCCESS {
+        let text = String::from_utf8_lossy(&ptxas::read(&file)?).into_owned();
+        if let Some(mended) = reductions::mended(&text) {
+            ptxas::write(&file, mended.as_bytes())?;
+        }
+        code = run(tool, &from_text)?;
+    }
+    folder.close()?;
+    Ok(code)
+}
+
+fn run(tool: &Path, arguments: &[OsString]) -> Outcome {
+    let status = Command::new(tool).args(arguments).status();
+    Ok(code(status.map_err(|error| cannot_execute(tool, &error))?))
+}
+
+/// The exit status as a shell would tell it.
+fn code(status: ExitStatus) -> u8 {
+    let signal = status.signal().map_or(0, |signal| 128 + signal);
+    status.code().unwrap_or(signal).try_into().unwrap_or(FAILURE)
+}
+
+fn cannot_execute(tool: &Path, error: &std::io::Error) -> Failure {
+    Failure::new(NOT_EXECUTABLE, format!("cannot execute {}: {error}", tool.display()))
+}
+
+fn without_plugin(arguments: &[OsString]) -> Vec<OsString> {
+    let is_plugin = |word: &OsString| Path::new(word).file_name() == Some(OsStr::new(PLUGIN));
+    let mut rest = Vec::with_capacity(arguments.len());
+    let mut words = arguments.iter().peekable();
+    while let Some(word) = words.next() {
+        if word == "-load" && words.next_if(|next| is_plugin(next)).is_some() {
+            continue;
+        }
+        rest.push(word.clone());
+    }
+    rest
+}
+
+/// The arguments that compile the source to text, and those that compile the text; `None` for what does not
+/// compile for a GPU, or leaves code that another step optimises.
+fn steps(arguments: &[OsString], file: &Path) -> Option<(Vec<OsString>, Vec<OsString>)> {
+    let at = |name: &str| arguments.iter().position(|word| word == name);
+    let triple = arguments.get(at("-triple")? + 1)?.to_str()?;
+    if !triple.starts_with("nvptx") || at(WITHOUT_PASSES).is_some() {
+        return None;
+    }
+    let form = arguments.iter().position(|word| FORMS.iter().any(|form| word == form))?;
+    let output = at("-o")? + 1;
+    // The input stands behind its language.
+    let input = arguments.iter().rposition(|word| word == "-x")? + 1;
+    if output >= arguments.len() || input + 1 >= arguments.len() {
+        return None;
+    }
+    let mut to_text = arguments.to_vec();
+    to_text[form] = "-emit-llvm".into();
+    to_text[output] = file.into();
+    to_text.retain(|word| word != WITHOUT_NAMES);
+    to_text.push(WITHOUT_PASSES.into());
+    let mut from_text = arguments.to_vec();
+    from_text[input] = "ir".into();
+    from_text[input + 1] = file.into();
+    Some((to_text, from_text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(line: &str) -> Vec<OsString> {
+        line.split(' ').map(OsString::from).collect()
+    }
+
+    fn line(words: &[OsString]) -> String {
+        words.join(OsStr::new(" ")).into_string().unwrap()
+    }
+
+    #[test]
+    fn gpu_code_is_compiled_through_text() {
+        let given =
+            words("-cc1 -triple nvptx64-nvidia-cuda -O2 -emit-llvm-bc -discard-value-names -o a.o -x c a.c");
+        let (to_text, from_text) = steps(&given, Path::new("/t/device.ll")).unwrap();
+        assert_eq!(
+            line(&to_text),
+            "-cc1 -triple nvptx64-nvidia-cuda -O2 -emit-llvm -o /t/device.ll -x c a.c -disable-llvm-passes"
+        );
+        assert_eq!(
+            line(&from_text),
+            "-cc1 -triple nvptx64-nvidia-cuda -O2 -emit-llvm-bc -discard-value-names -o a.o -x ir /t/device.ll"
+        );
+    }
+
+    #[test]
+    fn other_steps_stay() {
+        for other in [
+            "-cc1 -triple x86_64-pc-linux-gnu -emit-obj -o a.o -x c a.c",
+            "-cc1 -triple nvptx64-nvidia-cuda -E -o a.i -x c a.c",
+            "-cc1 -triple nvptx64-nvidia-cuda -fsyntax-only -x c a.c",
+            "-cc1 -triple nvptx64-nvidia-cuda -emit-llvm-bc -disable-llvm-passes -o a.bc -x c a.c",
+        ] {
+            assert_eq!(steps(&words(other), Path::new("t")), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn the_plugin_is_not_loaded_again() {
+        let given = words("-cc1 -load other.so -load /g/lib/gangway/libgangway-compile-step.so -O2");
+        assert_eq!(line(&without_plugin(&given)), "-cc1 -load other.so -O2");
+    }
+}
