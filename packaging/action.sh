@@ -4,6 +4,17 @@
 # GANGWAY_PACKAGE is what pip installs. RUNNER_TEMP and GITHUB_ENV are GitHub's.
 set -euo pipefail
 
+# Each line of GITHUB_ENV sets a variable for all steps that follow. What an input says must not
+# become a line of its own.
+for name in GANGWAY_PACKAGE GANGWAY_VGPU_DEVICES GANGWAY_VGPU_CAPABILITY GANGWAY_VGPU_CHECK LD_LIBRARY_PATH RUNNER_TEMP; do
+  case ${!name:-} in
+    *[$'\n\r']*)
+      echo "gangway: $name has more than one line, and must have one" >&2
+      exit 1
+      ;;
+  esac
+done
+
 environment=$RUNNER_TEMP/gangway-vgpu
 python3 -m venv "$environment"
 "$environment/bin/python" -m pip install --quiet --disable-pip-version-check "$GANGWAY_PACKAGE"
