@@ -18,14 +18,38 @@ fail() {
   exit 1
 }
 
+# documents FOLDER: the README's first commands have their files there, and no link of a page is dead.
+documents() {
+  local page link count=0
+  [ -f "$1/examples/saxpy.c" ] && [ -f "$1/docs/cli.md" ] || fail "$1 lacks examples or docs"
+  while read -r page; do
+    while read -r link; do
+      [ -f "$(dirname "$page")/$link" ] || fail "$page links to $link, which is not there"
+      count=$((count + 1))
+    done < <(sed '/^ *```/,/^ *```/d; s/`[^`]*`//g' "$page" | { grep -oE '\]\([^) ]+' || true; } |
+      sed 's/^](//; s/#.*//; /^$/d; /:/d')
+  done < <(find "$1" -name '*.md')
+  [ "$count" -ge 40 ] || fail "$1: only $count links were found"
+  echo "=== $1: $count links hold"
+}
+
 # use NAME GANGWAY: compiles and runs the first program of the README, for both kinds of devices.
 use() {
-  local folder=$root/use-$1 gangway=$2 text
+  local folder=$root/use-$1 gangway=$2 text share
   mkdir -p "$folder"
   echo "=== $1: $gangway"
+  share=$(dirname "$gangway")/../share/doc/gangway
+  documents "$share"
+  (
+    # The README's first lines, as they stand there.
+    cp -R "$share/examples" "$folder"
+    cd "$folder"
+    PATH=$(dirname "$gangway"):$PATH bash -euo pipefail -c \
+      "$(sed -n '/^## Run your program/,/^```$/p' "$share/README.md" | grep '^gangway ')" >/dev/null
+  )
   (
     cd "$folder"
-    "$gangway" cc -O2 -g -fopenmp --offload-arch=sm_80,x86_64 "$top/examples/saxpy.c" -o saxpy
+    "$gangway" cc -O2 -g -fopenmp --offload-arch=sm_80,x86_64 examples/saxpy.c -o saxpy
     for device in cpu vgpu; do
       text=$(OMP_TARGET_OFFLOAD=MANDATORY "$gangway" run --device "$device" --report ./saxpy 1000 2>&1)
       grep -q '^saxpy of 1000 elements on a device: 0 wrong$' <<<"$text" || fail "$1: $device: $text"
@@ -141,6 +165,18 @@ RUNNER_TEMP=$root/runner GITHUB_ENV=$root/github-env GANGWAY_PACKAGE=$(echo "$pa
   packaging/action.sh >/dev/null
 # shellcheck disable=SC2046
 [ "$(env $(cat "$root/github-env") /usr/bin/python3 "$root/square.py")" = squared ] || fail "the action"
+# A line more in GITHUB_ENV would set another variable for all steps that follow.
+for name in GANGWAY_VGPU_DEVICES GANGWAY_VGPU_CAPABILITY GANGWAY_VGPU_CHECK GANGWAY_PACKAGE LD_LIBRARY_PATH; do
+  for end in $'\n' $'\r'; do
+    : >"$root/github-env"
+    if env RUNNER_TEMP="$root/runner" GITHUB_ENV="$root/github-env" GANGWAY_PACKAGE=none \
+      "$name=1${end}LD_PRELOAD=/tmp/evil.so" packaging/action.sh >/dev/null 2>"$root/message"; then
+      fail "the action takes a new line in $name"
+    fi
+    grep -q "$name has more than one line" "$root/message" || fail "the action: $(cat "$root/message")"
+    [ ! -s "$root/github-env" ] || fail "the action has written $name"
+  done
+done
 
 echo "=== the same bytes again"
 scripts/packages.sh "$tree" >/dev/null

@@ -53,8 +53,6 @@ glibc=$(machine_code "$plain" | xargs -d '\n' objdump -T | grep -o 'GLIBC_2\.[0-
 name=gangway-$version-x86_64-linux
 mkdir -p "$work/$name"
 cp -RP "$plain/." "$work/$name"
-mkdir -p "$work/$name/share/doc/gangway"
-cp README.md CHANGELOG.md LICENSE-APACHE LICENSE-MIT "$work/$name/share/doc/gangway"
 tar -C "$work" --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner -cf - "$name" |
   xz -6 -T1 >"$out/$name.tar.xz"
 
@@ -66,13 +64,11 @@ mkdir -p "$root/usr/share/zsh"
 mv "$root/usr/share/zsh/site-functions" "$root/usr/share/zsh/vendor-completions"
 gzip -9n "$root"/usr/share/man/man1/*.1
 doc=$root/usr/share/doc/gangway
-mkdir -p "$doc"
 {
   cat packaging/debian/copyright
   sed 's/^$/./; s/^/ /' LICENSE-MIT
 } >"$doc/copyright"
 gzip -9nc CHANGELOG.md >"$doc/changelog.gz"
-cp README.md "$doc"
 depends=$(
   mkdir -p "$work/shlibs/debian"
   echo 'Source: gangway' >"$work/shlibs/debian/control"

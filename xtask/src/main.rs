@@ -1,6 +1,7 @@
 //! Build steps that cargo cannot do alone. `cargo xtask help` lists them.
 
 mod compilers;
+mod documents;
 mod exports;
 mod gpu;
 mod packages;

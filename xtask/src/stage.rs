@@ -7,7 +7,7 @@
 //! With `--sanitize` only the libraries, and with AddressSanitizer in them; with `--packages`
 //! what `make packages` packs.
 
-use crate::{Result, checked, compilers, exports, gpu, packages, tree};
+use crate::{Result, checked, compilers, documents, exports, gpu, packages, tree};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -113,7 +113,8 @@ fn build_and_lay_out(
     gpu::stage(root, &stage.join("lib/gangway"))?;
     compilers::lay_out(root, stage)?;
     packages::lay_out(root, stage)?;
-    documents(stage)?;
+    written_by_the_tool(stage)?;
+    documents::lay_out(root, stage)?;
     println!("staged under {}", stage.display());
     Ok(())
 }
@@ -232,7 +233,7 @@ fn device_archive(root: &Path, library: &Path, environment: &[(&str, &str)]) -> 
 }
 
 /// The manual page and completions, which the tool writes itself.
-fn documents(stage: &Path) -> Result<()> {
+fn written_by_the_tool(stage: &Path) -> Result<()> {
     let tool = stage.join("bin/gangway");
     let places = [
         (vec!["man"], "share/man/man1/gangway.1"),

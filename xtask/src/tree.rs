@@ -29,6 +29,24 @@ pub fn read(path: &Path) -> Result<String> {
     named("read", path, fs::read_to_string(path))
 }
 
+pub fn read_bytes(path: &Path) -> Result<Vec<u8>> {
+    named("read", path, fs::read(path))
+}
+
+/// The files of a folder, and of the folders in it.
+pub fn files(folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for entry in named("read", folder, fs::read_dir(folder))? {
+        let path = named("read", folder, entry)?.path();
+        if path.is_dir() {
+            found.extend(files(&path)?);
+        } else {
+            found.push(path);
+        }
+    }
+    Ok(found)
+}
+
 pub fn write(path: &Path, content: impl AsRef<[u8]>) -> Result<()> {
     named("write", path, fs::write(path, content))
 }
