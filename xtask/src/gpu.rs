@@ -35,10 +35,11 @@ const CARGO: &str = "/usr/bin/cargo";
 const RUSTFLAGS: &str = "-Cno-prepopulate-passes -Zunstable-options -Cpanic=immediate-abort";
 
 /// The crates that become members, by folder and name of their library.
-const MEMBERS: [(&str, &str); 6] = [
+const MEMBERS: [(&str, &str); 7] = [
     ("device/gpu", "gangway_gpu"),
     ("device/gpu/maths", "gangway_gpu_maths"),
     ("device/gpu/library", "gangway_gpu_library"),
+    ("device/gpu/fortran", "gangway_gpu_fortran"),
     ("device/gpu/calls", "gangway_gpu_calls"),
     ("device/gpu/heap", "gangway_gpu_heap"),
     ("device/gpu/system", "gangway_gpu_system"),
@@ -87,6 +88,9 @@ fn compile(root: &Path, folder: &str) -> Result<()> {
     command.arg("--target-dir").arg(root.join("device/gpu/target"));
     // `-Z` options are for nightly compilers only; a stable one has them all the same.
     command.env("RUSTC_BOOTSTRAP", "1").env("RUSTC", RUSTC).env("RUSTFLAGS", RUSTFLAGS);
+    // One module for each crate: of many small ones, which incremental compilation makes, the steps that
+    // follow make code that loses what a warp's lanes exchange.
+    command.env("CARGO_INCREMENTAL", "0");
     // Set by the cargo that runs this program, for another compiler.
     for name in ["CARGO", "CARGO_MANIFEST_DIR", "CARGO_PKG_NAME", "CARGO_TARGET_DIR", "RUSTUP_TOOLCHAIN"] {
         command.env_remove(name);
