@@ -141,4 +141,4 @@ docs: ## Build the documentation as a site in build/docs/site, and check its lin
 
 .PHONY: clean
 clean: ## Remove build/ and target/
-	rm -rf build target device/host-openmp/target device/gpu/target device/gpu/maths/target device/gpu/library/target fuzz/target
+	rm -rf build target device/host-openmp/target device/gpu/target device/gpu/maths/target device/gpu/library/target device/gpu/fortran/target fuzz/target

@@ -78,7 +78,7 @@ phase() {
 
 # The workspace, and the crates that are workspaces of their own.
 readonly manifests=(Cargo.toml device/host-openmp/Cargo.toml device/gpu/Cargo.toml device/gpu/maths/Cargo.toml
-  device/gpu/library/Cargo.toml fuzz/Cargo.toml vgpu/clients/cudarc/Cargo.toml)
+  device/gpu/library/Cargo.toml device/gpu/fortran/Cargo.toml fuzz/Cargo.toml vgpu/clients/cudarc/Cargo.toml)
 
 check_format() {
   local manifest status=0
@@ -138,6 +138,7 @@ phase workspace cargo test "${locked[@]}" --workspace --exclude gangway-conforma
 phase device cargo test "${locked[@]}" --manifest-path device/host-openmp/Cargo.toml --no-fail-fast
 phase device cargo test "${locked[@]}" --release --manifest-path device/gpu/maths/Cargo.toml --no-fail-fast
 phase device cargo test "${locked[@]}" --manifest-path device/gpu/library/Cargo.toml --no-fail-fast
+phase device cargo test "${locked[@]}" --manifest-path device/gpu/fortran/Cargo.toml --no-fail-fast
 phase device env RUSTC_BOOTSTRAP=1 cargo test "${locked[@]}" --manifest-path device/gpu/Cargo.toml --no-fail-fast
 phase conformance cargo test "${locked[@]}" -p gangway-conformance --lib --test conformance --no-fail-fast
 phase conformance-gpu cargo test "${locked[@]}" -p gangway-conformance --test vgpu --no-fail-fast

@@ -1,7 +1,7 @@
 //! What the host tells the image about the device.
 
 use core::cell::UnsafeCell;
-use core::ffi::c_void;
+use core::ffi::{c_char, c_void};
 
 /// LLVM 22's `DeviceEnvironmentTy`.
 #[repr(C)]
@@ -26,6 +26,9 @@ pub struct IndirectCall {
 }
 
 const _: () = assert!(size_of::<DeviceEnvironment>() == 48);
+
+/// `omp_invalid_device` of clang's `omp.h`.
+const INVALID: i32 = -2;
 
 /// A variable that the host writes before the first kernel runs.
 #[repr(transparent)]
@@ -107,4 +110,16 @@ pub extern "C" fn omp_set_default_device(_: i32) {}
 #[unsafe(no_mangle)]
 pub extern "C" fn omp_is_initial_device() -> i32 {
     0
+}
+
+/// The text is the host's: device code has none of a device (OpenMP 6.0, 25.9 leaves it to us).
+#[unsafe(no_mangle)]
+pub extern "C" fn omp_get_uid_from_device(_: i32) -> *const c_char {
+    core::ptr::null()
+}
+
+/// `omp_invalid_device`: no text is that of a device here.
+#[unsafe(no_mangle)]
+pub extern "C" fn omp_get_device_from_uid(_: *const c_char) -> i32 {
+    INVALID
 }

@@ -3,7 +3,7 @@
 use crate::environment::{KernelEnvironment, LaunchEnvironment, mode};
 use crate::place::Place;
 use crate::target;
-use crate::{debug, dispatch, icv, ordered, share, shared, worker};
+use crate::{debug, dispatch, explicit, icv, ordered, share, shared, unfinished, worker};
 
 shared! {
     /// Whether all threads run the kernel's body.
@@ -45,6 +45,8 @@ pub unsafe extern "C" fn __kmpc_target_init(
     }
     Place::OUTSIDE.enter();
     icv::start();
+    explicit::start();
+    unfinished::start();
     share::start();
     dispatch::begin();
     ordered::begin();
@@ -74,6 +76,7 @@ pub unsafe extern "C" fn __kmpc_target_init(
 #[cfg_attr(target_arch = "nvptx64", unsafe(link_section = ".gangway.inline"))]
 pub extern "C" fn __kmpc_target_deinit() {
     debug::trace(c"__kmpc_target_deinit");
+    unfinished::wait();
     debug::check(|| Place::current() == Place::OUTSIDE, c"the kernel ends inside of a parallel region");
     debug::check(share::is_empty, c"the kernel ends, and has not given back all shared variables");
     if __kmpc_is_spmd_exec_mode() == 0 && target::thread_id() == main_thread() {

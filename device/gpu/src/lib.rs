@@ -29,6 +29,7 @@ pub mod dispatch;
 pub mod doacross;
 pub mod environment;
 pub mod error;
+pub mod explicit;
 pub mod grid;
 pub mod icv;
 pub mod kernel;
@@ -48,6 +49,7 @@ pub mod synchronize;
 pub mod target;
 pub mod task;
 pub mod team_heap;
+pub mod unfinished;
 pub mod worker;
 pub mod workshare;
 

@@ -7,7 +7,7 @@ use crate::place::Place;
 use crate::synchronize;
 use crate::target::{self, WARP};
 use crate::worker::{self, Region};
-use crate::{debug, kernel, share};
+use crate::{debug, explicit, kernel, share, unfinished};
 use core::ffi::c_void;
 
 /// A region, as the compiler hands it over.
@@ -105,8 +105,11 @@ unsafe fn spmd(place: Place, size: u32, request: Request) {
     if thread < size {
         let inner = Place::in_region(thread, size);
         inner.enter();
+        let task = explicit::enter_region();
         // SAFETY: as the caller says.
         unsafe { microtask::call(request.function, inner, request.arguments, request.count) };
+        unfinished::wait();
+        explicit::leave(task);
         place.enter();
     }
     icv::restore(controls);
@@ -122,8 +125,11 @@ unsafe fn serialise(place: Place, request: Request) {
     let inner = place.serialised();
     let controls = icv::save();
     inner.enter();
+    let task = explicit::enter_region();
     // SAFETY: as the caller says.
     unsafe { microtask::call_out_of_line(request.function, inner, request.arguments, request.count) };
+    unfinished::wait();
+    explicit::leave(task);
     place.enter();
     icv::restore(controls);
 }

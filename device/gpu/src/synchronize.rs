@@ -3,7 +3,7 @@
 use crate::environment::Location;
 use crate::place::Place;
 use crate::target::{self, WARP};
-use crate::{debug, kernel, parallel, shared};
+use crate::{debug, kernel, parallel, shared, unfinished};
 use core::sync::atomic::{AtomicU32, Ordering};
 
 /// The hardware's barrier for a team that is not the whole block.
@@ -84,6 +84,7 @@ pub extern "C" fn __kmpc_barrier(_: *const Location, word: i32) {
     debug::trace(c"__kmpc_barrier");
     let place = Place::of(word);
     debug::check(|| place == Place::current(), c"a barrier is for another team than the thread is in");
+    unfinished::wait();
     barrier(place);
 }
 
@@ -91,6 +92,7 @@ pub extern "C" fn __kmpc_barrier(_: *const Location, word: i32) {
 #[unsafe(no_mangle)]
 #[cfg_attr(target_arch = "nvptx64", unsafe(link_section = ".gangway.inline"))]
 pub extern "C" fn __kmpc_cancel_barrier(_: *const Location, word: i32) -> i32 {
+    unfinished::wait();
     barrier(Place::of(word));
     0
 }

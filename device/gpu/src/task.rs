@@ -1,8 +1,8 @@
 //! Tasks: the thread that comes to one runs it at once.
 
 use crate::environment::Location;
-use crate::share;
-use crate::target;
+use crate::unfinished::{self, Dependences, Event};
+use crate::{explicit, share, target};
 use core::ffi::c_void;
 
 /// `kmp_task_t`, as far as the runtime knows it.
@@ -10,81 +10,135 @@ use core::ffi::c_void;
 pub struct Task {
     /// Behind the task's own values.
     pub shareds: *mut c_void,
-    pub entry: Entry,
+    /// An [`Entry`], or an [`EntryOfFlang`].
+    pub entry: *const c_void,
     part: i32,
     data: [u64; 2],
 }
 
 const _: () = assert!(size_of::<Task>() == 40);
 
-pub type Entry = unsafe extern "C" fn(i32, *mut Task) -> i32;
+type Entry = unsafe extern "C" fn(i32, *mut Task) -> i32;
+/// flang's functions return nothing, and a GPU's call says what it expects.
+type EntryOfFlang = unsafe extern "C" fn(i32, *mut Task);
 type Duplicate = unsafe extern "C" fn(*mut Task, *mut Task, i32);
 
-/// What stands before each task: how many bytes it has with its values.
+/// What stands before each task.
 #[repr(C, align(16))]
 struct Header {
+    /// How many it has with its values.
     bytes: u64,
-    state: u64,
+    state: u32,
+    compiler: Compiler,
+    /// What `detach` names; null without the clause.
+    event: *mut Event,
+}
+
+/// Who has made a task's function.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(u32)]
+enum Compiler {
+    Clang,
+    Flang,
 }
 
 /// The task has not begun.
-const FRESH: u64 = 0;
+const FRESH: u32 = 0;
 /// Its function has been called.
-const RUNNING: u64 = 1;
+const RUNNING: u32 = 1;
 /// An untied task runs in parts: each of them hands it in again for the next one.
-const AGAIN: u64 = 2;
+const AGAIN: u32 = 2;
 
-const _: () = assert!(size_of::<Header>() == 16);
+const _: () = assert!(size_of::<Header>() == 32);
 
-fn allocate(bytes: u64) -> *mut Task {
+fn allocate(bytes: u64, compiler: Compiler) -> *mut Task {
     let memory: *mut Header = share::heap(size_of::<Header>() as u64 + bytes).cast();
     // SAFETY: the memory is large enough.
     unsafe {
-        memory.write(Header { bytes, state: FRESH });
+        memory.write(Header { bytes, state: FRESH, compiler, event: core::ptr::null_mut() });
         memory.add(1).cast()
     }
 }
 
 /// # Safety
 /// The task is of [`allocate`].
-unsafe fn release(task: *mut Task) {
+unsafe fn header(task: *mut Task) -> *mut Header {
     // SAFETY: the header stands before the task.
-    unsafe { target::release(task.cast::<Header>().sub(1).cast()) };
+    unsafe { task.cast::<Header>().sub(1) }
+}
+
+/// The task has `detach`.
+///
+/// # Safety
+/// The task is of the runtime's.
+pub unsafe fn set_event(task: *mut Task, event: *mut Event) {
+    // SAFETY: as the caller says.
+    unsafe { (*header(task)).event = event };
+}
+
+/// # Safety
+/// The task is of [`allocate`].
+unsafe fn release(task: *mut Task) {
+    // SAFETY: as the caller says.
+    unsafe { target::release(header(task).cast()) };
 }
 
 /// # Safety
 /// The task is of [`allocate`].
 unsafe fn run(word: i32, task: *mut Task) {
-    // SAFETY: the header stands before the task, which the compiler has filled.
+    // SAFETY: as the caller says.
+    unsafe { run_with(word, task, Dependences::NONE) };
+}
+
+/// # Safety
+/// The task is of [`allocate`], and the compiler has filled it. Its dependences are there.
+pub unsafe fn run_with(word: i32, task: *mut Task, dependences: Dependences) {
+    // SAFETY: as the caller says. The function is of the type that its compiler makes.
     unsafe {
-        let header = task.cast::<Header>().sub(1);
+        let header = header(task);
         if (*header).state != FRESH {
             (*header).state = AGAIN;
             return;
         }
+        let outer = explicit::enter();
         loop {
             (*header).state = RUNNING;
-            ((*task).entry)(word, task);
+            let entry = target::opaque((*task).entry);
+            if (*header).compiler == Compiler::Flang {
+                core::mem::transmute::<*const c_void, EntryOfFlang>(entry)(word, task);
+            } else {
+                core::mem::transmute::<*const c_void, Entry>(entry)(word, task);
+            }
             if (*header).state == RUNNING {
                 break;
             }
+        }
+        explicit::leave(outer);
+        if unfinished::are_there() && !(*header).event.is_null() {
+            unfinished::returned((*header).event, dependences);
         }
         release(task);
     }
 }
 
-/// Makes a task, which the compiler fills.
-#[unsafe(no_mangle)]
-pub extern "C" fn __kmpc_omp_task_alloc(
-    _: *const Location,
-    _: i32,
-    _flags: i32,
-    bytes: usize,
-    shared_bytes: usize,
-    entry: Entry,
-) -> *mut Task {
+/// Hands a task in.
+///
+/// # Safety
+/// As for [`run_with`].
+unsafe fn hand_in(word: i32, task: *mut Task, dependences: Dependences) {
+    // SAFETY: as the caller says.
+    unsafe {
+        if unfinished::are_there() {
+            unfinished::run_or_put_off(word, task, dependences);
+        } else {
+            run_with(word, task, dependences);
+        }
+    }
+}
+
+fn make(bytes: usize, shared_bytes: usize, entry: *const c_void, compiler: Compiler) -> *mut Task {
     let own = bytes.next_multiple_of(8);
-    let task = allocate((own + shared_bytes) as u64);
+    let task = allocate((own + shared_bytes) as u64, compiler);
     let shareds = if shared_bytes == 0 {
         core::ptr::null_mut()
     } else {
@@ -96,6 +150,33 @@ pub extern "C" fn __kmpc_omp_task_alloc(
     task
 }
 
+/// Makes a task, which the compiler fills.
+#[unsafe(no_mangle)]
+pub extern "C" fn __kmpc_omp_task_alloc(
+    _: *const Location,
+    _: i32,
+    _flags: i32,
+    bytes: usize,
+    shared_bytes: usize,
+    entry: *const c_void,
+) -> *mut Task {
+    make(bytes, shared_bytes, entry, Compiler::Clang)
+}
+
+/// The same for a function of flang's: `gangway fc` has flang's code call it
+/// (`tools/gangway/src/stand_in/bitcode.rs`).
+#[unsafe(no_mangle)]
+pub extern "C" fn __gangway_flang_task_(
+    _: *const Location,
+    _: i32,
+    _flags: i32,
+    bytes: usize,
+    shared_bytes: usize,
+    entry: *const c_void,
+) -> *mut Task {
+    make(bytes, shared_bytes, entry, Compiler::Flang)
+}
+
 /// Makes a task that would run on another device's thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn __kmpc_omp_target_task_alloc(
@@ -104,7 +185,7 @@ pub extern "C" fn __kmpc_omp_target_task_alloc(
     flags: i32,
     bytes: usize,
     shared_bytes: usize,
-    entry: Entry,
+    entry: *const c_void,
     _device: i64,
 ) -> *mut Task {
     __kmpc_omp_task_alloc(location, word, flags, bytes, shared_bytes, entry)
@@ -117,11 +198,11 @@ pub extern "C" fn __kmpc_omp_target_task_alloc(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __kmpc_omp_task(_: *const Location, word: i32, task: *mut Task) -> i32 {
     // SAFETY: as the caller says.
-    unsafe { run(word, task) };
+    unsafe { hand_in(word, task, Dependences::NONE) };
     0
 }
 
-/// `task depend(…)`: what it depends on has ended, as tasks run at once.
+/// `task depend(…)`: what it depends on has ended, as tasks run at once, unless one waits for its event.
 ///
 /// # Safety
 /// As for [`__kmpc_omp_task`].
@@ -131,64 +212,95 @@ pub unsafe extern "C" fn __kmpc_omp_task_with_deps(
     _: *const Location,
     word: i32,
     task: *mut Task,
-    _: i32,
-    _: *mut c_void,
+    count: i32,
+    dependences: *mut c_void,
     _: i32,
     _: *mut c_void,
 ) -> i32 {
     // SAFETY: as the caller says.
-    unsafe { run(word, task) };
+    unsafe { hand_in(word, task, Dependences::new(dependences, count)) };
     0
 }
 
 /// `task if(false)`: the compiler calls the task itself, between these two.
+///
+/// # Safety
+/// As for [`__kmpc_omp_task`].
 #[unsafe(no_mangle)]
-pub extern "C" fn __kmpc_omp_task_begin_if0(_: *const Location, _: i32, _: *mut Task) {}
+pub unsafe extern "C" fn __kmpc_omp_task_begin_if0(_: *const Location, _: i32, task: *mut Task) {
+    let outer = explicit::enter();
+    // SAFETY: as the caller says; nobody else looks at how large the task is.
+    unsafe { (*header(task)).bytes = outer.word() };
+}
 
+/// The task has ended when its event is fulfilled, and the thread waits for it.
+///
 /// # Safety
 /// As for [`__kmpc_omp_task`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __kmpc_omp_task_complete_if0(_: *const Location, _: i32, task: *mut Task) {
     // SAFETY: as the caller says.
-    unsafe { release(task) };
+    unsafe {
+        let Header { bytes: outer, event, .. } = header(task).read();
+        explicit::leave(explicit::Tasks::of(outer));
+        if unfinished::are_there() && !event.is_null() {
+            unfinished::returned(event, Dependences::NONE);
+            unfinished::wait();
+        }
+        release(task);
+    }
 }
 
 /// `taskwait`
 #[unsafe(no_mangle)]
 pub extern "C" fn __kmpc_omp_taskwait(_: *const Location, _: i32) -> i32 {
+    unfinished::wait();
     0
 }
 
 /// `taskyield`
 #[unsafe(no_mangle)]
 pub extern "C" fn __kmpc_omp_taskyield(_: *const Location, _: i32, _: i32) -> i32 {
+    unfinished::look_once();
     0
 }
 
 /// `task depend(…) if(false)`
+///
+/// # Safety
+/// There are so many dependences.
 #[unsafe(no_mangle)]
-pub extern "C" fn __kmpc_omp_wait_deps(
+pub unsafe extern "C" fn __kmpc_omp_wait_deps(
     _: *const Location,
     _: i32,
-    _: i32,
-    _: *mut c_void,
+    count: i32,
+    dependences: *mut c_void,
     _: i32,
     _: *mut c_void,
 ) {
+    if unfinished::are_there() {
+        // SAFETY: as the caller says.
+        unfinished::wait_for(unsafe { Dependences::new(dependences, count) });
+    }
 }
 
 /// `taskwait depend(…)`
+///
+/// # Safety
+/// There are so many dependences.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments)]
-pub extern "C" fn __kmpc_omp_taskwait_deps_51(
-    _: *const Location,
-    _: i32,
-    _: i32,
-    _: *mut c_void,
-    _: i32,
-    _: *mut c_void,
+pub unsafe extern "C" fn __kmpc_omp_taskwait_deps_51(
+    location: *const Location,
+    word: i32,
+    count: i32,
+    dependences: *mut c_void,
+    others: i32,
+    other_dependences: *mut c_void,
     _: i32,
 ) {
+    // SAFETY: as the caller says.
+    unsafe { __kmpc_omp_wait_deps(location, word, count, dependences, others, other_dependences) };
 }
 
 /// `affinity(…)`: there are no places.
@@ -207,7 +319,9 @@ pub extern "C" fn __kmpc_omp_reg_task_with_affinity(
 pub extern "C" fn __kmpc_taskgroup(_: *const Location, _: i32) {}
 
 #[unsafe(no_mangle)]
-pub extern "C" fn __kmpc_end_taskgroup(_: *const Location, _: i32) {}
+pub extern "C" fn __kmpc_end_taskgroup(_: *const Location, _: i32) {
+    unfinished::wait();
+}
 
 /// `taskloop`: the task as the compiler made it has the bounds of the whole loop. Where values have to
 /// be copied, or the last iteration to be marked, the compiler's function does it, for a copy.
@@ -234,10 +348,10 @@ pub unsafe extern "C" fn __kmpc_taskloop(
         unsafe { run(word, task) };
         return;
     };
-    // SAFETY: the header stands before the task, which has that many bytes.
+    // SAFETY: the task has that many bytes.
     unsafe {
-        let bytes = (*task.cast::<Header>().sub(1)).bytes;
-        let copy = allocate(bytes);
+        let Header { bytes, compiler, .. } = header(task).read();
+        let copy = allocate(bytes, compiler);
         core::ptr::copy_nonoverlapping(task.cast::<u8>(), copy.cast::<u8>(), bytes as usize);
         if !(*task).shareds.is_null() {
             let offset = (*task).shareds as usize - task as usize;

@@ -7,7 +7,7 @@ use crate::icv::{self, Controls};
 use crate::microtask::{self, Microtask};
 use crate::place::Place;
 use crate::target;
-use crate::{debug, share, shared};
+use crate::{debug, share, shared, unfinished};
 use core::ffi::c_void;
 
 /// What the workers run: the compiler's function that takes the region's arguments from shared
@@ -119,6 +119,7 @@ pub unsafe extern "C" fn __kmpc_kernel_parallel(work: *mut *const c_void) -> boo
 #[inline(never)]
 #[cfg_attr(target_arch = "nvptx64", unsafe(link_section = ".gangway.inline"))]
 pub extern "C" fn __kmpc_kernel_end_parallel() {
+    unfinished::wait();
     Place::OUTSIDE.enter();
 }
 

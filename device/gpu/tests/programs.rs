@@ -129,6 +129,7 @@ macro_rules! programs {
 
 programs! {
     array_reductions_of_fortran: Compiler, Compiler;
+    arrays_of_fortran: Compiler, Compiler;
     atomic_objects: Compiler, Compiler;
     bare_kernels: Compiler, Compiler;
     barriers: Compiler, Compiler;
@@ -138,6 +139,7 @@ programs! {
     constants: Compiler, Compiler;
     copyprivate: Compiler, Compiler;
     debug_information: Compiler, Compiler;
+    detach: Compiler, Compiler;
     distribute: Compiler, Compiler;
     doacross: Compiler, Compiler;
     dynamic_shared: Compiler, Compiler;
@@ -146,6 +148,7 @@ programs! {
     generic_regions: Compiler, Compiler;
     heap: Compiler, Compiler;
     heap_of_fortran: Compiler, Compiler;
+    host_call: Compiler, Compiler;
     indirect_calls: Compiler, Compiler;
     initial_lock: Compiler, Compiler;
     kernel_language: Compiler, Compiler;
@@ -171,6 +174,7 @@ programs! {
     schedules: Compiler, Compiler;
     sharing: Compiler, Compiler;
     tasks: Compiler, Compiler;
+    tasks_of_fortran: Compiler, Compiler;
     team_variables: Compiler, Compiler;
     teams: Compiler, Compiler;
 }

@@ -84,10 +84,12 @@ pub enum Operation {
     Allocate = 14,
     /// Free the block at the address `first`. Answer: 1, or 0 if it is not of `Allocate`.
     Free = 15,
+    /// Call the function at the host's address `first` with the address of the text. Answer: what it returns.
+    Call = 16,
 }
 
 impl Operation {
-    const ALL: [Self; 15] = [
+    const ALL: [Self; 16] = [
         Self::Write,
         Self::Format,
         Self::FormatHere,
@@ -103,6 +105,7 @@ impl Operation {
         Self::FortranEnd,
         Self::Allocate,
         Self::Free,
+        Self::Call,
     ];
 
     /// The operation of a number.

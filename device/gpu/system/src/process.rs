@@ -2,7 +2,7 @@
 
 use crate::block::{ask, ask_with};
 use crate::{device, string};
-use core::ffi::{c_char, c_int, c_long};
+use core::ffi::{c_char, c_int, c_long, c_void};
 use core::sync::atomic::{AtomicU32, Ordering};
 use gangway_system::Operation;
 
@@ -75,4 +75,17 @@ pub unsafe extern "C" fn time(seconds: *mut c_long) -> c_long {
 #[unsafe(no_mangle)]
 pub extern "C" fn clock() -> c_long {
     ask(Operation::Clock, 0, 0).map_or(-1, u64::cast_signed)
+}
+
+/// Calls a function of the host's by its address, with a copy of the data: LLVM's name for a host call
+/// (`openmp/device`). `gangway_host_call` needs no address, and brings the data back.
+///
+/// # Safety
+/// There are so many bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __llvm_omp_host_call(function: *const c_void, data: *const c_void, bytes: usize) -> u64 {
+    // SAFETY: as the caller says.
+    let data = unsafe { string::sized(data.cast(), bytes) };
+    let fill = |block: &mut [u8]| block.copy_from_slice(data);
+    ask_with(Operation::Call, function as u64, 0, bytes, fill, |_| ()).unwrap_or(u64::MAX)
 }

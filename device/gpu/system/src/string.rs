@@ -24,3 +24,12 @@ pub unsafe fn at_most<'t>(text: *const c_char, most: usize) -> &'t [u8] {
     // SAFETY: so many bytes have been read.
     unsafe { core::slice::from_raw_parts(text.cast(), length) }
 }
+
+/// So many bytes of anything.
+///
+/// # Safety
+/// They are there, and are not changed while they are in use.
+pub unsafe fn sized<'t>(start: *const u8, bytes: usize) -> &'t [u8] {
+    // SAFETY: as the caller says.
+    if bytes == 0 { &[] } else { unsafe { core::slice::from_raw_parts(start, bytes) } }
+}

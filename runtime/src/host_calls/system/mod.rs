@@ -92,5 +92,6 @@ fn run(number: i32, operation: Operation, block: Block<'_>) -> u64 {
         Operation::FortranEnd => fortran::finish(&block),
         Operation::Allocate => heap::allocate(number, block.first, block.second),
         Operation::Free => heap::free(number, block.first),
+        Operation::Call => process::call(block.first, &mut block.text[..block.length]),
     }
 }

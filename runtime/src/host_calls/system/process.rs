@@ -48,6 +48,25 @@ pub(super) fn abort(device: i32) -> u64 {
     0
 }
 
+/// Calls a function by its address, with that of the data. What is not in the program or in one of its
+/// libraries is refused.
+pub(super) fn call(function: u64, data: &mut [u8]) -> u64 {
+    let address = std::ptr::with_exposed_provenance_mut::<libc::c_void>(function as usize);
+    let mut found = std::mem::MaybeUninit::uninit();
+    // SAFETY: any address may be asked for, and there is room for the answer.
+    if unsafe { libc::dladdr(address, found.as_mut_ptr()) } == 0 {
+        refuse(&format!("gangway: __llvm_omp_host_call: {function:#x} is no function of the host's"));
+        return FAILED;
+    }
+    let data = if data.is_empty() { std::ptr::null_mut() } else { data.as_mut_ptr() };
+    // SAFETY: the address is in a loaded object. That it is a function of this type says the program, which has
+    // handed it to its device code for this.
+    unsafe {
+        let function: unsafe extern "C" fn(*mut u8) -> u64 = std::mem::transmute(address);
+        function(data)
+    }
+}
+
 /// Values of the environment that devices have asked for, by device and value: where the device
 /// sees them. They stay, since a kernel may read one at any time.
 static VALUES: Mutex<BTreeMap<(i32, CString), usize>> = Mutex::new(BTreeMap::new());

@@ -17,6 +17,9 @@ const LOOPS: [(&[u8], &[u8]); 2] = [
     (b"__kmpc_for_static_loop_8u", b"__gangway_ordered_loop_8u"),
 ];
 
+/// What makes a task: flang's functions of tasks return nothing, and clang's a number.
+const TASK: (&[u8], &[u8]) = (b"__kmpc_omp_task_alloc", b"__gangway_flang_task_");
+
 /// Intrinsics that flang-22 makes of `nint`, and that LLVM cannot compile for GPUs. The device runtime
 /// has functions for them, under names without dots.
 const ROUNDING: [&[u8]; 4] =
@@ -27,9 +30,10 @@ const TRIPLE: &[u8] = b"nvptx64-nvidia-cuda";
 /// Mends the names of one module. The answer is whether there was something to mend.
 pub fn mend_names(module: &mut [u8]) -> bool {
     let locks = mend_locks(module);
-    let loops = find(module, ORDERED).is_some() && mend_loops(module);
+    let loops = find(module, ORDERED).is_some() && replace(module, &LOOPS);
+    let tasks = replace(module, &[TASK]);
     let rounding = mend_rounding(module);
-    locks || loops || rounding
+    locks || loops || tasks || rounding
 }
 
 /// A module has a list of its symbols, which leaves out intrinsics and so lacks what is none any more.
@@ -77,9 +81,10 @@ fn mend_locks(module: &mut [u8]) -> bool {
     changed
 }
 
-fn mend_loops(module: &mut [u8]) -> bool {
+/// Puts names in the places of others, of the same length.
+fn replace(module: &mut [u8], names: &[(&[u8], &[u8])]) -> bool {
     let mut changed = false;
-    for (from, to) in LOOPS {
+    for (from, to) in names {
         while let Some(at) = find(module, from) {
             module[at..at + to.len()].copy_from_slice(to);
             changed = true;
@@ -109,6 +114,16 @@ mod tests {
             "x_gomp_critical_user_name_one$var_gomp_critical_user_$vary"
         );
         assert_eq!(mended(".gomp_critical_user_name"), ".gomp_critical_user_name");
+    }
+
+    #[test]
+    fn tasks_are_made_as_flangs() {
+        assert_eq!(
+            mended("main__kmpc_omp_task_alloc__kmpc_omp_task"),
+            "main__gangway_flang_task___kmpc_omp_task"
+        );
+        let other = "__kmpc_omp_target_task_alloc";
+        assert_eq!(mended(other), other);
     }
 
     #[test]

@@ -1,0 +1,40 @@
+//! What flang-22 calls in device code for whole arrays, allocatable variables, pointers and texts
+//! (`flang/Runtime`): assignment, allocation, transformational functions, reductions and searches.
+//!
+//! This is a package of its own and a member of its own in the archive, so that the linker does not
+//! even read it for programs without them. The numerical functions are in `device/gpu/maths`, output
+//! and `stop` in `device/gpu/system`. What is not there (`reduce`, `random_number`, length parameters) the linker
+//! names.
+//!
+//! Functions run in the thread that calls them. An error that the Fortran library ends the program
+//! for, such as arrays that do not conform, ends the kernel with a message.
+//!
+//! `device`, `descriptor` and `element` are what the modules with flang's functions are made of.
+
+#![cfg_attr(target_arch = "nvptx64", no_std)]
+#![cfg_attr(target_arch = "nvptx64", feature(linkage, core_intrinsics, link_llvm_intrinsics))]
+#![cfg_attr(target_arch = "nvptx64", allow(internal_features))]
+
+mod export;
+
+pub mod allocate;
+pub mod assign;
+pub mod construct;
+pub mod derived;
+pub mod descriptor;
+pub mod device;
+pub mod element;
+pub mod inquire;
+pub mod locate;
+pub mod product;
+pub mod rearrange;
+pub mod reduce;
+pub mod shift;
+pub mod text;
+
+/// Compiled so that a panic is a trap, the crate reaches no handler; the compiler wants one.
+#[cfg(target_arch = "nvptx64")]
+#[panic_handler]
+fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
+    core::intrinsics::abort()
+}
