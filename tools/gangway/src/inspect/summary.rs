@@ -8,7 +8,7 @@ use std::path::Path;
 use gangway_backend::Backend;
 use gangway_image::entry::{Entry, Layout, Table};
 use gangway_image::{
-    Contents, Details, GccTarget, Image, KernelEnvironment, Producer, details, ptx, ptx_objects, recognise,
+    Contents, Details, GccTarget, Image, KernelEnvironment, Producer, details, ptx, recognise,
 };
 use gangway_trace::pretty_kernel_name;
 use serde::Serialize;
