@@ -76,7 +76,8 @@ impl ExternalModule {
             },
             resources: KernelResources {
                 registers: None,
-                group_memory: Some(properties.static_group_memory),
+                // Zero is what a library says that knows nothing of it.
+                group_memory: Some(properties.static_group_memory).filter(|&bytes| bytes != 0),
             },
             ..known
         })

@@ -100,9 +100,9 @@ fn the_table_is_for_people() {
     // Times differ, so the first words of each line are compared.
     let words = |line: &str, count: usize| line.split_whitespace().take(count).collect::<Vec<_>>().join(" ");
     for (words_of, count) in [
-        ("kernel device grid block count time average shortest longest share source", 11),
-        ("axpy 0 4 64 3", 5),
-        ("nothing 0 various various 2", 5),
+        ("kernel device grid block registers shared count time average shortest longest share source", 13),
+        ("axpy 0 4 64 16 0 B 3", 8),
+        ("nothing 0 various various 16 0 B 2", 8),
         ("from device (unnamed) 0 1 1.0 KiB", 7),
         ("function count time average longest waited", 6),
         ("cuLaunchKernel 5", 2),

@@ -92,7 +92,7 @@ fn device_code_in_a_library_is_found() {
     let source =
         "int work(void) {\n  int x = 1;\n#pragma omp target map(tofrom: x)\n  x = 0;\n  return x;\n}\n";
     workshop.write("work.c", source);
-    workshop.write("main.c", &source.replace("work", "main"));
+    workshop.write("main.c", source.replace("work", "main"));
     workshop.compile(&[
         "-fopenmp",
         "-fopenmp-targets=x86_64-pc-linux-gnu",
