@@ -1,15 +1,15 @@
 //! `clang`: the step of clang-22 that compiles GPU code, in the place of which `tools/compile-step` calls
 //! this with the real compiler and its arguments.
 //!
-//! clang compiles to LLVM's text before LLVM's passes, which is mended ([`reductions`]), and then compiles
-//! the text. So what clang says of the source it says once, and what LLVM says of the code, too.
+//! clang compiles to LLVM's text before LLVM's passes, which is mended ([`reductions`], [`aligned_pointers`]) or
+//! refused ([`long_double`]), and then compiles the text. So what clang says of the source it says once, and what LLVM says of the code, too.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Command, ExitStatus};
 
-use super::{ptxas, reductions};
+use super::{aligned_pointers, long_double, ptxas, reductions};
 use crate::compile::expanded;
 use crate::exit::{FAILURE, Failure, NOT_EXECUTABLE, Outcome, SUCCESS};
 
@@ -35,14 +35,35 @@ pub fn compile(arguments: &[OsString]) -> Outcome {
     };
     let mut code = run(tool, &to_text)?;
     if code == SUCCESS {
-        let text = String::from_utf8_lossy(&ptxas::read(&file)?).into_owned();
-        if let Some(mended) = reductions::mended(&text) {
+        let text = read(&file)?;
+        if long_double::is_in(&text) {
+            // Lines of the source take a step of their own, which is quiet as its words have been said.
+            let lines = ["-debug-info-kind=line-tables-only", "-w"].map(OsString::from);
+            run(tool, &[to_text, lines.to_vec()].concat())?;
+            for message in long_double::refused(&read(&file)?) {
+                eprintln!("{message}");
+            }
+            folder.close()?;
+            return Ok(FAILURE);
+        }
+        if let Some(mended) = mended(&text) {
             ptxas::write(&file, mended.as_bytes())?;
         }
         code = run(tool, &from_text)?;
     }
     folder.close()?;
     Ok(code)
+}
+
+/// The text that LLVM is to have; `None` if it is this.
+fn mended(text: &str) -> Option<String> {
+    let first = reductions::mended(text);
+    let second = aligned_pointers::mended(first.as_deref().unwrap_or(text));
+    second.or(first)
+}
+
+fn read(file: &Path) -> Result<String, Failure> {
+    Ok(String::from_utf8_lossy(&ptxas::read(file)?).into_owned())
 }
 
 fn run(tool: &Path, arguments: &[OsString]) -> Outcome {

@@ -12,6 +12,7 @@
 //!
 //! They are called by compilers, so they say nothing when all is well.
 
+mod aligned_pointers;
 mod alignment;
 mod array_reductions;
 mod bitcode;
@@ -19,9 +20,12 @@ mod clang;
 mod complex_numbers;
 mod flang;
 mod llvm_text;
+mod local_memory;
+mod long_double;
 mod nvlink;
 mod options;
 mod packager;
+mod places;
 mod ptxas;
 mod reductions;
 

@@ -1,6 +1,7 @@
 //! `ptxas`: takes PTX, and gives it back when it is right.
 //!
-//! One thing is changed, the alignment of arrays ([`alignment`]).
+//! Two things are changed: the alignment of arrays ([`alignment`]), and accesses to a thread's memory that may be
+//! others ([`local_memory`]).
 //!
 //! Real drivers compile PTX themselves, so what the real assembler would do is done when the
 //! program runs. What clang and flang would learn from it, that the text is wrong, they learn.
@@ -14,7 +15,7 @@ use std::path::Path;
 use gangway_ptx::{Code, Errors, Module};
 
 use super::options::Options;
-use super::{alignment, warn};
+use super::{alignment, local_memory, warn};
 use crate::exit::{FAILURE, Failure, Outcome, SUCCESS};
 
 /// Mistakes that one message shows; code that is generated repeats them.
@@ -24,7 +25,8 @@ const HELP: &str = "\
 usage: ptxas [-arch sm_NN] [-v] [-o OUTPUT] INPUT
 
 Gangway's stand-in for NVIDIA's assembler: checks PTX and passes it on.
-Arrays get the alignment that LLVM takes them to have; all else stays.
+Arrays get the alignment that LLVM takes them to have, and accesses that LLVM takes for ones of
+the thread's memory without reason become generic; all else stays.
 Options of the real one that only tune machine code are accepted without effect.
 ";
 
@@ -62,7 +64,7 @@ pub fn assemble(arguments: &[OsString]) -> Outcome {
         let what = checked.map_or_else(|| "not checked".to_owned(), |module| summary(&module));
         eprintln!("ptxas info    : {}: {what}; passed on as PTX", input.display());
     }
-    write(&output, &alignment::raise(&text))
+    write(&output, &local_memory::made_generic(&alignment::raise(&text)))
 }
 
 /// The module in a text, nothing if it is correct but beyond what Gangway's own reader takes:

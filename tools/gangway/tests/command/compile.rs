@@ -290,6 +290,17 @@ fn code_for_gpus_is_compiled_by_the_stand_in() {
     assert_eq!(shown.matches("libgangway-compile-step.so").count(), 1, "{shown}");
 }
 
+#[test]
+fn arguments_that_gpus_have_no_type_for_are_refused_by_line() {
+    let here = Installation::new();
+    here.0.write(
+        "long.c",
+        "int printf(const char *, ...);\nvoid say(void) {\n#pragma omp target\n  printf(\"%Lf\", 1.0L);\n}\n",
+    );
+    let said = here.bad(&["cc", "-fopenmp", "--offload-arch=sm_80", "-c", "long.c", "-o", "long.o"]);
+    assert!(said.contains("long.c:4:3: error: GPUs have no 'long double'"), "{said}");
+}
+
 /// What clang says of the commands that it would call.
 fn text_of_step(here: &Installation, rest: &[&str]) -> String {
     text(&here.output(&[&["cc", "-fopenmp", "--offload-arch=sm_80"], rest].concat()).stderr)
