@@ -141,7 +141,7 @@ phase device cargo test "${locked[@]}" --manifest-path device/gpu/library/Cargo.
 phase device cargo test "${locked[@]}" --manifest-path device/gpu/fortran/Cargo.toml --no-fail-fast
 phase device env RUSTC_BOOTSTRAP=1 cargo test "${locked[@]}" --manifest-path device/gpu/Cargo.toml --no-fail-fast
 phase conformance cargo test "${locked[@]}" -p gangway-conformance --lib --test conformance --no-fail-fast
-phase conformance-gpu cargo test "${locked[@]}" -p gangway-conformance --test vgpu --no-fail-fast
+phase conformance-gpu cargo test "${locked[@]}" -p gangway-conformance --test vgpu --test host_calls --test host_calls_in_trouble --no-fail-fast
 phase libgomp cargo run "${locked[@]}" -p gangway-libgomp-suite -- --tenth
 phase libgomp cargo run "${locked[@]}" -p gangway-libgomp-suite -- --tenth --front-end gangway
 phase clients scripts/clients.sh --library build/stage/lib/gangway/vgpu

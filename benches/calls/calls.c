@@ -1,13 +1,16 @@
 /* How fast code on a device calls the host: calls WAY CALLERS, where the way is `slot` (slot.h) or
- * `channel`, which is gangway/host_call.h. One caller's figure is the time of a call and its
+ * `channel`, which is gangway/host_call.h. With `idle` or `running` it is what the threads that look for calls take of
+ * a second in which no kernel runs, or one that does not call. One caller's figure is the time of a call and its
  * answer; that of more callers is the time of all their calls divided by their number. Answers
  * are checked. */
 #define _GNU_SOURCE
 #include "../programs/bench.h"
 #include <gangway/host_call.h>
 
+#include <dirent.h>
 #include <omp.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "slot.h"
 
@@ -101,9 +104,60 @@ static void measure_channel(job *job) {
   print_samples(samples, ROUNDS);
 }
 
+/* Nanoseconds that the threads have run which look for calls. */
+static double looked_ns(void) {
+  double sum = 0;
+  DIR *tasks = opendir("/proc/self/task");
+  require(tasks != NULL, "the system does not tell of threads");
+  for (struct dirent *task; (task = readdir(tasks));) {
+    char path[sizeof task->d_name + 32], text[64] = "";
+    const char *files[] = {"comm", "schedstat"};
+    for (int which = 0; which < 2; ++which) {
+      snprintf(path, sizeof path, "/proc/self/task/%s/%s", task->d_name, files[which]);
+      FILE *file = fopen(path, "r");
+      int read = file && fgets(text, sizeof text, file);
+      if (file)
+        fclose(file);
+      if (!read || (which == 0 && strncmp(text, "gangway-calls", strlen("gangway-calls"))))
+        break;
+      if (which == 1)
+        sum += atof(text);
+    }
+  }
+  closedir(tasks);
+  return sum;
+}
+
+/* A kernel that does not call, for about a second. */
+static void run_a_while(long steps) {
+  double sum = 0;
+#pragma omp target map(tofrom : sum)
+  for (long i = 0; i < steps; ++i)
+    sum += (double)i * 0.5;
+  require(sum >= 0, "a sum is wrong");
+}
+
+static void measure_looking(int running) {
+  double took = 0;
+  long steps = 1 << 20;
+  for (; running && took < 1e9; steps *= 2) {
+    double start = now_ns();
+    run_a_while(steps);
+    took = now_ns() - start;
+  }
+  usleep(500000);
+  double start = now_ns(), before = looked_ns();
+  if (running)
+    run_a_while(steps);
+  else
+    sleep(2);
+  double sample = (looked_ns() - before) / (now_ns() - start) * 1e9;
+  print_samples(&sample, 1);
+}
+
 int main(int argc, char **argv) {
   if (argc != 3)
-    return fprintf(stderr, "usage: calls slot|channel CALLERS\n"), 2;
+    return fprintf(stderr, "usage: calls slot|channel|idle|running CALLERS\n"), 2;
   job job = {.callers = atol(argv[2])};
   int by_slot = !strcmp(argv[1], "slot");
   int on_host = 1;
@@ -112,7 +166,10 @@ int main(int argc, char **argv) {
   require(!on_host && job.callers > 0, "the regions run on the host, or there is no caller");
   if (by_slot)
     job.slot = slot_serve(twice);
-  if (job.callers == 1)
+  int running = !strcmp(argv[1], "running");
+  if (running || !strcmp(argv[1], "idle"))
+    measure_looking(running);
+  else if (job.callers == 1)
     measure(by_slot ? one_by_slot : one_by_channel, &job);
   else if (by_slot)
     measure_slot(&job);

@@ -486,6 +486,12 @@ pub trait Device: Send + Sync {
         Err(Error::Unsupported { operation: "host calls" })
     }
 
+    /// Whether no kernel runs that has been launched here, so that none calls the host before
+    /// [`HostCallService::launched`]. False where that is not known. Any thread may ask, at any time.
+    fn is_quiet(&self) -> bool {
+        false
+    }
+
     /// Whether an address lies in memory or in an image of the device; `None` if the back end
     /// does not know. Asked only where the program wants to be told what it did not map.
     fn is_device_memory(&self, _address: usize) -> Option<bool> {

@@ -115,6 +115,9 @@ pub trait HostCallHandler: Send + Sync {
 
     /// Something may have arrived in the channel. Returns soon.
     fn ring(&self);
+
+    /// A kernel has been launched. Returns soon.
+    fn launched(&self) {}
 }
 
 /// What a device is given to serve its kernels' host calls with. Valid as long as the process.
@@ -147,6 +150,12 @@ impl HostCallService {
     /// See [`HostCallHandler::ring`].
     pub fn ring(&self) {
         self.handler.ring();
+    }
+
+    /// See [`HostCallHandler::launched`]. A device that answers [`is_quiet`](crate::Device::is_quiet) tells of each
+    /// launch behind it, where both are seen by all threads in one order.
+    pub fn launched(&self) {
+        self.handler.launched();
     }
 }
 

@@ -165,6 +165,12 @@ impl Context {
         }
     }
 
+    /// Whether no kernel is under way in a stream.
+    pub fn is_quiet(&self) -> bool {
+        // SAFETY: a stream is removed from the list before it is freed.
+        self.streams().iter().all(|&StreamAddress(stream)| unsafe { &*stream }.is_quiet(self))
+    }
+
     /// The kernels that have been launched and not been waited for. One of them has failed.
     fn suspects(&self) -> Vec<Suspect> {
         // The lock keeps streams and kernels where they are.

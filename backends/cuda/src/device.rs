@@ -3,6 +3,7 @@
 use crate::context::Context;
 use crate::driver::Driver;
 use crate::driver::types::{Address, DeviceNumber, Limit};
+use crate::driver::virtual_gpu::VirtualGpu;
 use crate::environment::DeviceEnvironment;
 use crate::event::Events;
 use crate::geometry::Wishes;
@@ -21,7 +22,7 @@ use gangway_backend::{
     Occupancy, Rank, Result, StreamHandle, Vendor, VisibleMemory,
 };
 use std::sync::atomic::{AtomicI32, Ordering};
-use std::sync::{Arc, Once};
+use std::sync::{Arc, Once, OnceLock};
 
 /// A GPU of NVIDIA's, or one that behaves like it.
 pub(crate) struct CudaDevice {
@@ -37,8 +38,11 @@ pub(crate) struct CudaDevice {
     /// How many devices they know.
     devices: AtomicI32,
     device_debug: u32,
-    /// Of the driver, which hears of calls.
+    /// The driver that hears of calls.
+    rings: Option<VirtualGpu>,
     host_calls: Once,
+    /// Who looks for calls where no driver hears of them.
+    looks: OnceLock<HostCallService>,
 }
 
 /// What part of a device's memory `malloc` in kernels has at least, unless the user says otherwise,
@@ -102,7 +106,9 @@ impl CudaDevice {
             number: AtomicI32::new(i32::try_from(ordinal).unwrap_or(0)),
             devices: AtomicI32::new(i32::try_from(driver.devices()).unwrap_or(0)),
             device_debug: settings.device_debug,
+            rings: driver.virtual_gpu.filter(|_| !settings.look_for_calls),
             host_calls: Once::new(),
+            looks: OnceLock::new(),
         })
     }
 
@@ -143,7 +149,7 @@ impl Device for CudaDevice {
             packed_transfers: !self.properties.checks_memory,
             pinned_staging: true,
             peer_copy: true,
-            host_calls: HostCalls::Channel { rings: self.context.driver.virtual_gpu.is_some() },
+            host_calls: HostCalls::Channel { rings: self.rings.is_some() },
             ..Capabilities::default()
         }
     }
@@ -301,7 +307,11 @@ impl Device for CudaDevice {
     #[inline]
     unsafe fn launch(&self, launch: &Launch<'_>, table: ArgumentTable<'_>) -> Result<()> {
         // SAFETY: the caller's promise.
-        unsafe { self.launcher.launch(&self.context, &self.properties, launch, table) }
+        unsafe { self.launcher.launch(&self.context, &self.properties, launch, table) }?;
+        if let Some(service) = self.looks.get() {
+            service.launched();
+        }
+        Ok(())
     }
 
     fn launch_shape(&self, launch: &Launch<'_>) -> Option<LaunchShape> {
@@ -372,8 +382,15 @@ impl Device for CudaDevice {
     }
 
     fn connect_host_calls(&self, service: HostCallService) -> Result<()> {
-        self.host_calls.call_once(|| host_call::connect(&self.context, service));
+        self.host_calls.call_once(|| match self.rings {
+            Some(driver) => host_call::connect(driver, service),
+            None => _ = self.looks.set(service),
+        });
         Ok(())
+    }
+
+    fn is_quiet(&self) -> bool {
+        self.context.is_quiet()
     }
 
     unsafe fn pin_host(&self, host: *mut u8, size: usize) -> Result<DevicePtr> {

@@ -4,6 +4,7 @@
 
 use crate::context::Context;
 use crate::driver::types::{Address, Handle};
+use crate::driver::virtual_gpu::VirtualGpu;
 use crate::properties::Properties;
 use crate::symbol::global;
 use gangway_backend::{DevicePtr, Error, HostCallLink, HostCallService, Result};
@@ -41,12 +42,10 @@ pub(crate) fn link(context: &Context, properties: &Properties, module: Handle) -
 }
 
 /// Has a driver that hears of waiting warps say so.
-pub(crate) fn connect(context: &Context, service: HostCallService) {
+pub(crate) fn connect(virtual_gpu: VirtualGpu, service: HostCallService) {
     extern "C" fn ring(service: *mut c_void) {
         // SAFETY: leaked below.
         unsafe { &*service.cast::<HostCallService>() }.ring();
     }
-    if let Some(virtual_gpu) = context.driver.virtual_gpu {
-        (virtual_gpu.when_warps_wait)(ring, Box::into_raw(Box::new(service)).cast());
-    }
+    (virtual_gpu.when_warps_wait)(ring, Box::into_raw(Box::new(service)).cast());
 }

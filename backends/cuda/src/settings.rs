@@ -25,6 +25,8 @@ pub(crate) struct Settings {
     pub threads_for_short_loops: Option<NonZeroU32>,
     /// Whether teams work on several parts of a long loop instead of there being more.
     pub fewer_teams_for_long_loops: bool,
+    /// Whether the runtime looks for host calls where the driver would tell of them.
+    pub look_for_calls: bool,
     /// One line per value that was not understood.
     pub warnings: Vec<String>,
 }
@@ -65,6 +67,9 @@ impl Settings {
             fewer_teams_for_long_loops: reader
                 .setting("LIBOMPTARGET_REUSE_BLOCKS_FOR_HIGH_TRIP_COUNT", "true or false", parse_switch)
                 .unwrap_or(true),
+            look_for_calls: reader
+                .setting("GANGWAY_HOST_CALLS_LOOK", "true or false", parse_switch)
+                .unwrap_or(false),
             warnings: Vec::new(),
         };
         Self { warnings: reader.warnings, ..settings }

@@ -131,6 +131,15 @@ impl Stream {
         self.kernel.store(std::ptr::null_mut(), Ordering::Relaxed);
     }
 
+    /// Whether no kernel is under way in it.
+    pub fn is_quiet(&self, context: &Context) -> bool {
+        // The program may be recording what it gives to its own streams, which asking would end.
+        self.kernel.load(Ordering::Relaxed).is_null()
+            || !self.adopted
+                // SAFETY: the stream is alive.
+                && context.code_with(|api| unsafe { (api.stream_query)(self.handle) }) == SUCCESS
+    }
+
     /// A kernel is about to be freed.
     pub fn forget(&self, kernel: *const LoadedKernel) {
         let kernel = kernel.cast_mut();

@@ -18,6 +18,10 @@ pub trait Serve {
     fn fetch(&self, address: u64, block: &mut [u8]) -> bool;
     /// Copies to the device's memory. False: it cannot be written.
     fn give(&self, address: u64, block: &[u8]) -> bool;
+    /// Whether no kernel runs that could call; false where that is not known.
+    fn is_quiet(&self) -> bool {
+        false
+    }
 }
 
 // The host's own calls and those of CPU devices have the same limit and the same number.

@@ -70,6 +70,12 @@ impl HostCallHandler for Service {
             workers.ring();
         }
     }
+
+    fn launched(&self) {
+        if let Some(workers) = self.workers {
+            workers.launched();
+        }
+    }
 }
 
 impl Serve for Memory {
@@ -92,6 +98,10 @@ impl Serve for Memory {
         // SAFETY: as above.
         let copy = |stream| unsafe { opened.device.copy_to_device(to, from, block.len(), stream) };
         self.0.at_once(opened, copy).is_ok()
+    }
+
+    fn is_quiet(&self) -> bool {
+        self.0.opened_if_usable().is_some_and(|opened| opened.device.is_quiet())
     }
 }
 

@@ -11,7 +11,12 @@
 //! not, for a part of the time since the last call. So a call is answered late by a small part of what
 //! has passed since the one before it, and nobody looks often for what does not come. Looking does not pay where it keeps the
 //! device's own threads from their processor, so that they ring as soon as it sleeps
-//! ([`Patience`]).
+//! ([`Patience`]). Where no kernel runs, nobody looks: the next launch wakes the watcher.
+//!
+//! A card could wake it, too: a stream that waits for a word of memory (`cuStreamWaitValue32`) and then calls
+//! a function of the host. But whoever waits for the whole device, as CUDA programs do, would wait for that stream,
+//! and each call would write one more word across the bus. What is left of looking is about a percent of one
+//! processor while a kernel runs that could call and does not.
 
 use super::bell::Bell;
 use super::channel::{Reader, Serve};
@@ -36,6 +41,10 @@ const SLEEPS: u32 = 64;
 /// long at most: then the watcher takes a third of a percent of a processor.
 const PART: u32 = 16;
 const LONGEST: Duration = Duration::from_millis(1);
+/// So long without a call, whether anything runs is asked, and again after so long.
+const ASKING: Duration = Duration::from_millis(10);
+/// How long the watcher rests while nothing runs. A launch ends it.
+const REST: Duration = Duration::from_secs(60);
 /// As long as a device that rings is believed to have nothing: a ring is never lost, so this
 /// only bounds what a faulty device costs.
 const RUNG: Duration = Duration::from_millis(100);
@@ -57,6 +66,8 @@ pub(super) struct Workers<S> {
     /// Functions begun and ended: odd while the watcher runs one.
     steps: AtomicU64,
     bell: Bell,
+    /// The watcher waits for a launch.
+    rests: AtomicBool,
 }
 
 /// Whether the watcher looks before it sleeps, on a device that rings.
@@ -150,6 +161,7 @@ impl<S: Serve + Sync + Send> Workers<S> {
             alert: AtomicBool::new(false),
             steps: AtomicU64::new(0),
             bell: Bell::default(),
+            rests: AtomicBool::new(false),
         }
     }
 
@@ -206,6 +218,27 @@ impl<S: Serve + Sync + Send> Workers<S> {
         if self.channel.get().is_some_and(|(reader, _)| reader.has_news()) || self.mailboxes.has_news() {
             self.bell.ring();
         }
+    }
+
+    /// Something runs that may call.
+    pub(super) fn launched(&self) {
+        // Either the watcher's question finds the kernel, or its rest is seen here.
+        fence(Ordering::SeqCst);
+        if self.rests.load(Ordering::Relaxed) {
+            self.bell.ring();
+        }
+    }
+
+    /// Rests if nothing runs, until something may. Comes behind [`Bell::listen`].
+    fn rest(&self) -> bool {
+        self.rests.store(true, Ordering::Relaxed);
+        fence(Ordering::SeqCst);
+        let rests = self.serve.is_quiet();
+        if rests {
+            self.bell.sleep(REST);
+        }
+        self.rests.store(false, Ordering::Relaxed);
+        rests
     }
 
     fn serve(&self, news: News) {
@@ -327,7 +360,7 @@ impl<S: Serve + Sync + Send> Workers<S> {
 
     /// Looks until there is something.
     fn look(&self, found: &mut VecDeque<News>, patience: &mut Patience) {
-        let begin = Instant::now();
+        let (mut begin, mut asked) = (Instant::now(), Instant::now());
         let mut looking = patience.looks();
         loop {
             // Before looking: what rings from here on is not overlooked, and what has rung
@@ -343,6 +376,13 @@ impl<S: Serve + Sync + Send> Workers<S> {
             if looking {
                 spin_hint();
                 looking = begin.elapsed() < LOOKING;
+                continue;
+            }
+            if !self.rings && asked.elapsed() >= ASKING {
+                if self.rest() {
+                    (begin, looking) = (Instant::now(), true);
+                }
+                asked = Instant::now();
                 continue;
             }
             let most = if self.rings { RUNG } else { nap(begin.elapsed()) };
@@ -371,6 +411,8 @@ fn sleep_exactly() {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use gangway_backend::HostCallOutcome;
+    use gangway_host_channel::Request;
 
     /// A call is late by a sixteenth of the time since the last one at most, and the number of looks
     /// grows as the logarithm of that time, until the longest nap.
@@ -385,6 +427,67 @@ mod tests {
         }
         assert!((90..110).contains(&looks), "{looks}");
         assert_eq!(nap(Duration::from_secs(60)), LONGEST);
+    }
+
+    /// A device on which something runs, or not.
+    #[derive(Default)]
+    struct Quiet {
+        quiet: AtomicBool,
+        asked: AtomicU64,
+    }
+
+    impl Serve for &'static Quiet {
+        fn run(&self, _: u64, _: &mut [u8], _: Option<u64>) -> HostCallOutcome {
+            HostCallOutcome::Answered
+        }
+
+        fn fetch(&self, _: u64, _: &mut [u8]) -> bool {
+            false
+        }
+
+        fn give(&self, _: u64, _: &[u8]) -> bool {
+            false
+        }
+
+        fn is_quiet(&self) -> bool {
+            self.asked.fetch_add(1, Ordering::SeqCst);
+            self.quiet.load(Ordering::SeqCst)
+        }
+    }
+
+    fn until(happens: impl Fn() -> bool) {
+        let begin = Instant::now();
+        while !happens() {
+            assert!(begin.elapsed() < Duration::from_secs(30), "it does not happen");
+            std::thread::sleep(LONG);
+        }
+    }
+
+    #[test]
+    fn nobody_looks_while_nothing_runs() {
+        let device: &'static Quiet = Box::leak(Box::default());
+        // SAFETY: all zero is a channel without calls.
+        let channel: &'static Channel = Box::leak(unsafe { Box::new_zeroed().assume_init() });
+        let workers: &'static Workers<&'static Quiet> = Box::leak(Box::new(Workers::new(device, false)));
+        assert!(workers.open(channel, DevicePtr(8)));
+        workers.ensure().unwrap();
+        let asked = || device.asked.load(Ordering::SeqCst);
+        // Something runs: it is asked again and again.
+        until(|| asked() >= 3);
+        device.quiet.store(true, Ordering::SeqCst);
+        until(|| workers.rests.load(Ordering::SeqCst));
+        let before = asked();
+        std::thread::sleep(10 * ASKING);
+        // Once more at most, where the watcher was about to ask.
+        assert!(asked() <= before + 1);
+        for turn in 1..4 {
+            until(|| workers.rests.load(Ordering::SeqCst));
+            channel.ports[0].request.store(Request::BeginAndRun as u32, Ordering::Relaxed);
+            channel.ports[0].lanes.store(1, Ordering::Relaxed);
+            channel.doorbells[0].store(turn, Ordering::Release);
+            workers.launched();
+            until(|| channel.ports[0].answered.load(Ordering::Acquire) == turn);
+        }
     }
 
     #[test]

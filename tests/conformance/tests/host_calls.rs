@@ -90,22 +90,42 @@ fn programs_without_host_calls_pay_nothing() {
     assert_eq!(names.map(more), [1, 1, 1, 0], "{:?}", calls.calls);
 }
 
-#[test]
-fn reports_count_host_calls() {
-    let folder = tempfile::tempdir().unwrap();
-    let program = folder.path().join("host_call");
+/// The program of that name.
+fn host_call(folder: &Path) -> PathBuf {
+    let program = folder.join("host_call");
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs/c/host_call.c");
     let mut compiler = Command::new(stage().join("bin/gangway"));
     compiler.args(["cc", "-O2", "-fopenmp", "--offload-arch=sm_80"]);
     succeeded(compiler.arg(source).arg("-o").arg(&program));
+    program
+}
+
+/// As on a card, which does not ring.
+#[test]
+fn calls_are_found_by_looking() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = host_call(folder.path());
+    let [rung, looked] = ["0", "1"].map(|look| {
+        let mut command = Command::new(&program);
+        command.env("LD_LIBRARY_PATH", stage().join("lib/gangway/vgpu")).env("GANGWAY_HOST_CALLS_LOOK", look);
+        String::from_utf8_lossy(&succeeded(&mut command).stdout).into_owned()
+    });
+    assert!(rung.contains("device 0: 0 wrong"), "{rung}");
+    assert_eq!(looked, rung);
+}
+
+#[test]
+fn reports_count_host_calls() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = host_call(folder.path());
     let output = succeeded(
         Command::new(&program)
             .env("LD_LIBRARY_PATH", stage().join("lib/gangway/vgpu"))
             .env("GANGWAY_REPORT", "1"),
     );
     let report = String::from_utf8_lossy(&output.stderr);
-    // Of the device and of the host: those of a loop of 1000 turns, and one besides.
-    for call in [["ask", "0", "666"], ["add", "0", "335"], ["ask", "1", "666"], ["add", "1", "335"]] {
+    // Of the device and of the host: those of a loop of 1000 turns, and two besides.
+    for call in [["ask", "0", "666"], ["add", "0", "336"], ["ask", "1", "666"], ["add", "1", "336"]] {
         let counted = report.lines().any(|line| {
             let words: Vec<_> = line.split_whitespace().collect();
             words.starts_with(&call)

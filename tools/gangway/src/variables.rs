@@ -19,6 +19,10 @@ pub const VARIABLES: &[(&str, &str)] = &[
     ("GANGWAY_CPU_MEMORY", "memory of each of them, such as 512MiB (default: no limit)"),
     ("GANGWAY_CPU_POISON", "0, 1 or all: how much of fresh device memory is filled with a pattern"),
     ("GANGWAY_CPU_CATCH_SIGNALS", "0: do not report crashes in kernels"),
+    (
+        "GANGWAY_HOST_CALLS_LOOK",
+        "1: look for host calls on the virtual GPU as on a card, which does not tell of them",
+    ),
     ("GANGWAY_DEVICE_DEBUG", "assert,trace: what the device runtime in GPU images checks and prints"),
     ("GANGWAY_CUDA_PATH", "a CUDA toolkit whose ptxas makes machine code, for cc, c++ and fc"),
     ("GANGWAY_LLVM", "where LLVM 22 is installed, for cc, c++ and fc"),

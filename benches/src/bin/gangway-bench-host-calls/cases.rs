@@ -19,6 +19,8 @@ enum Kind {
     Unused(&'static str),
     /// The driver's calls for such a region.
     UnusedCalls(&'static str),
+    /// What of a processor looking for calls takes, where the driver does not tell of them.
+    Looking,
 }
 
 struct Case {
@@ -37,6 +39,8 @@ const ROUND_TRIP: f64 = 0.2;
 const LONGEST_NS: f64 = 10e3;
 /// How many times the slot's rate that of many callers has to be.
 const MANY: Option<f64> = Some(20.0);
+/// What of a processor looking may take while no kernel runs.
+const IDLE: f64 = 0.0005;
 /// What a call that is never made may cost: noise.
 const NOISE: f64 = 1.05;
 
@@ -54,6 +58,7 @@ const CASES: &[Case] = &[
         Place::Cpu,
         Kind::Rate(100_000, MANY),
     ),
+    case("gpu-idle", "GPU that does not ring, idle channel", Place::Gpu, Kind::Looking),
     case(
         "gpu-none-calls",
         "GPU, driver calls without host calls",
@@ -119,6 +124,7 @@ impl Case {
             Kind::Rate(callers, wanted) => self.rate(programs, rounds, callers, wanted),
             Kind::Unused(argument) => self.unused(programs, rounds.max(UNUSED_ROUNDS), argument),
             Kind::UnusedCalls(argument) => self.unused_calls(programs, argument),
+            Kind::Looking => self.looking(programs, rounds),
         }
     }
 
@@ -171,6 +177,17 @@ impl Case {
         let passes = unused.keys().eq(without.keys()) && shown(&unused) == shown(&without);
         let both = (shown(&unused), shown(&without));
         Ok(self.verdict(both, shown(&without), "the same".into(), passes))
+    }
+
+    fn looking(&self, programs: &Programs, rounds: usize) -> Result<Verdict> {
+        let Samples { best: [running, idle], .. } = Samples::take(rounds, |which| {
+            let mut command = programs.command("calls", self.place);
+            output(command.env("GANGWAY_HOST_CALLS_LOOK", "1").args([["running", "idle"][which], "1"]))
+        })?;
+        let [running, idle] = [running, idle].map(|samples| median(&samples) / 1e9);
+        let shown = |share: f64| format!("{:.2} %", share * 100.0);
+        let both = (shown(running), shown(idle));
+        Ok(self.verdict(both, shown(idle), shown(IDLE), idle <= IDLE))
     }
 
     fn verdict(

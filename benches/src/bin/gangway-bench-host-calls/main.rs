@@ -85,6 +85,9 @@ fn rest(table: &str, rounds: usize) -> String {
          - Callers are the threads of one region. Its whole time counts, launch and end too. The best\n  \
            of five such regions counts. The slot is measured with one region that ends after three seconds,\n  \
            as it would take minutes. The figure is our rate / that of the slot.\n\
+         - A card does not tell of calls, so a thread looks for them while a kernel runs that could call. What it takes of a\n  \
+           processor is measured on the virtual GPU with `GANGWAY_HOST_CALLS_LOOK=1`: while a kernel runs that does not\n  \
+           call, and beside it while none runs.\n\
          - Programs without calls launch an empty region, or one with a present array, on a driver that starts no\n  \
            kernel. They are compared with the same program whose image has a call that is never made.\n\
          - All figures are medians of {rounds} processes.\n\n\
