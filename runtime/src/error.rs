@@ -109,6 +109,13 @@ pub enum ErrorKind {
         /// Mapped ranges near it.
         near: Vec<HostRange>,
     },
+    /// A pointer is to be detached that is not attached, or not any more.
+    NotAttached {
+        /// Its address on the host.
+        pointer: usize,
+        /// What has it in it, if no pointer in there has ever been attached.
+        within: Option<HostRange>,
+    },
     /// Something to be unmapped or updated is not mapped (only reported on request).
     NeverMapped {
         /// The item.
@@ -436,6 +443,17 @@ impl fmt::Display for ErrorKind {
                     "\n  help: map it with target data or target enter data before, or drop `present`",
                 )
             }
+            // In libgomp's words.
+            Self::NotAttached { pointer, within: None } => write!(
+                f,
+                "attach count underflow: the pointer at {pointer:#x} has been detached as often as it was attached\n  \
+                 help: detach it once for each time that it is attached"
+            ),
+            Self::NotAttached { pointer, within: Some(structure) } => write!(
+                f,
+                "no attachment counters for struct {structure}: the pointer at {pointer:#x} is to be detached, and \
+                 none in there has been attached\n  help: attach it before"
+            ),
             Self::HostPointer { pointer, near } => {
                 match pointer.label.name() {
                     Some(name) => write!(f, "pointer `{name}`")?,

@@ -52,7 +52,8 @@ impl MapKind {
     /// made whether or not something is new, and undone at the end of a region.
     pub const COUNTED: Self = Self(1 << 32);
     /// The opposite of a counted attachment, where data ends: base is the pointer. With
-    /// [`DELETE`](Self::DELETE) however often it was attached.
+    /// [`DELETE`](Self::DELETE) however often it was attached. With [`COUNTED`](Self::COUNTED) it
+    /// is an error if it is not attached, with [`PRESENT`](Self::PRESENT) if the pointer is not present.
     pub const DETACH: Self = Self(1 << 33);
     /// With [`ATTACH`](Self::ATTACH): the device pointer is written even if it should have that
     /// value already, as a kernel may have changed it.

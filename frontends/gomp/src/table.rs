@@ -145,8 +145,8 @@ impl Table<'_> {
         descriptor.map_or(size_of::<usize>(), |before| self.sizes[before].max(size_of::<usize>()))
     }
 
-    /// Whether what a pointer is to be attached to has no bytes, as an allocatable component
-    /// without elements, so that it is on no device. It stands before the pointer, and Fortran's
+    /// Whether what a pointer is to be attached to, or has been, has no bytes, as an allocatable
+    /// component without elements, so that it is on no device. It stands before the pointer, and Fortran's
     /// descriptor between them.
     #[cold]
     fn is_target_empty(&self, index: usize) -> bool {
@@ -180,8 +180,14 @@ impl Items for Table<'_> {
         }
         let (address, size) = (self.hosts[index].get(), self.sizes[index]);
         let mut kind = self.kind(index);
-        if kind.has(MapKind::PRESENT) && self.kinds[index] as u8 == ATTACH && self.is_target_empty(index) {
-            kind = kind.without(MapKind::PRESENT);
+        // What has to be there of an attachment: its target, or at its end the attachment.
+        let needs = match self.kinds[index] as u8 {
+            ATTACH => kind.only(MapKind::PRESENT),
+            DETACH | FORCE_DETACH => kind.only(MapKind::COUNTED),
+            _ => MapKind::ALLOC,
+        };
+        if needs != MapKind::ALLOC && self.is_target_empty(index) {
+            kind = kind.without(needs);
         }
         let (begin, size) = match self.kinds[index] as u8 {
             _ if kind.has(MapKind::LITERAL) => (address, 0),
@@ -306,8 +312,9 @@ pub(crate) const fn common_meaning(ends: bool, encoding: u8) -> Option<MapKind> 
         }
         // What was attached at the beginning is detached.
         ATTACH if ends => MapKind::DETACH,
-        DETACH => MapKind::DETACH,
-        FORCE_DETACH => MapKind::DETACH.with(MapKind::DELETE),
+        // As libgomp, where OpenACC 3.3 section 2.7.2 has no action: it has to have been attached.
+        DETACH => MapKind::DETACH.with(MapKind::COUNTED),
+        FORCE_DETACH => MapKind::DETACH.with(MapKind::COUNTED).with(MapKind::DELETE),
         _ => return None,
     })
 }
@@ -364,6 +371,23 @@ mod tests {
         let table = Table::of(end, &hosts, &[16], &kinds);
         assert!(table.kind(0).has(MapKind::DETACH));
         assert_eq!((table.item(0).base, table.item(0).begin), (address, 0x5010));
+    }
+
+    #[test]
+    fn what_is_detached_has_been_attached() {
+        let pointer = 0x5000_usize;
+        let address = (&raw const pointer).addr();
+        let needed = |construct, size, encoding: u8| {
+            let (hosts, kinds) = ([Cell::new(pointer), Cell::new(address)], [FROM, encoding].map(u16::from));
+            Table::of(construct, &hosts, &[size, 0], &kinds).item(1).kind.has(MapKind::COUNTED)
+        };
+        for encoding in [DETACH, FORCE_DETACH] {
+            assert!(needed(Construct::End, 8, encoding));
+            // Nothing can be attached to what has no bytes.
+            assert!(!needed(Construct::End, 0, encoding));
+        }
+        // OpenACC 3.3 section 2.7.2: the end of a construct finds what is left.
+        assert!(!needed(Construct::EndOfStructured, 8, ATTACH));
     }
 
     #[test]

@@ -116,6 +116,26 @@ fn devices_are_shut_down_and_started_again() {
     }
 }
 
+/// In libgomp's words.
+#[test]
+fn pointers_are_detached_as_often_as_attached() {
+    let program = Program::new("detach.c");
+    program.passes();
+    let underflow = "attach count underflow";
+    for (mistake, said) in [
+        ("routine", underflow),
+        ("async", underflow),
+        ("construct", underflow),
+        ("other", underflow),
+        ("never", "no attachment counters for struct"),
+        ("absent", "help: make it present before"),
+    ] {
+        let output = program.run(&[], &[("ACC_DEVICE_TYPE", "nvidia")], &[mistake]);
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(1) && error.contains(said), "{mistake}: {error}");
+    }
+}
+
 #[test]
 fn what_tools_are_told() {
     Program::new("profile.c").passes();

@@ -213,10 +213,10 @@ pointer_routines! {
     /// Has a pointer on the device point to what the host's points to.
     acc_attach, acc_attach_async: attach();
     /// Undoes an attachment, when it is the last.
-    acc_detach, acc_detach_async: detach("acc_detach", MapKind::DETACH);
+    acc_detach, acc_detach_async: detach("acc_detach", MapKind::DETACH | MapKind::COUNTED);
     /// Undoes all attachments of a pointer.
     acc_detach_finalize, acc_detach_finalize_async:
-        detach("acc_detach", MapKind::DETACH | MapKind::DELETE);
+        detach("acc_detach", MapKind::DETACH | MapKind::COUNTED | MapKind::DELETE);
 }
 
 /// Older names, which mean the same.

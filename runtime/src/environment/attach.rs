@@ -4,13 +4,14 @@
 //! both are, the device pointer is made to point to the device pointee. With
 //! `attach(always)` it happens even if nothing is new.
 
+use super::enter::mapped_by;
 use super::work::{AttachRequest, Work};
 use crate::error::{ErrorKind, HostRange, Result};
 use crate::events;
 use crate::items::Item;
 use crate::label::Label;
 use crate::map_kind::MapKind;
-use crate::present::{Attached, Attachment, EntryRef, Phase, Relation};
+use crate::present::{Attached, Attachment, Detached, EntryRef, Phase, Relation};
 use gangway_backend::DevicePtr;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -222,13 +223,18 @@ impl Work {
         self.settle()
     }
 
-    /// Gives up an attachment, OpenACC 3.3 section 2.7.2 (detach action).
+    /// Gives up an attachment, OpenACC 3.3 section 2.7.2 (detach action): no action if the pointer is
+    /// not attached, unless the item says that it is an error.
     #[cold]
     pub(super) fn detach(&mut self, item: &Item) -> Result<()> {
-        let pointer = item.base;
-        match self.device.table.lookup(pointer, size_of::<usize>()) {
+        let (pointer, size, kind) = (item.base, size_of::<usize>(), item.kind);
+        match self.device.table.lookup(pointer, size) {
             Relation::Contained(entry) if entry.wait_filled() => {
-                self.detach_from(entry, pointer, item.kind.has(MapKind::DELETE))
+                self.detach_from(entry, pointer, kind.only(MapKind::DELETE | MapKind::COUNTED))
+            }
+            _ if kind.has(MapKind::PRESENT) && !self.unified_shared_memory => {
+                let wanted = HostRange { begin: pointer, size, label: Label::NONE };
+                Err(self.fail(ErrorKind::NotPresent { wanted, near: self.device.near(pointer) }))
             }
             _ => Ok(()),
         }
@@ -239,16 +245,24 @@ impl Work {
     pub(super) fn detach_attached(&mut self) -> Result<()> {
         let mut result = Ok(());
         while let Some((entry, pointer)) = self.attached.pop() {
-            result = result.and(self.detach_from(entry, pointer, false));
+            result = result.and(self.detach_from(entry, pointer, MapKind::ALLOC));
         }
         result
     }
 
     /// The last one gives the device pointer the host's value.
-    fn detach_from(&mut self, entry: EntryRef<'static>, pointer: usize, all: bool) -> Result<()> {
-        let Some(Attachment { device_pointer, host_content, .. }) = entry.detach(pointer, all) else {
-            return Ok(());
+    fn detach_from(&mut self, entry: EntryRef<'static>, pointer: usize, kind: MapKind) -> Result<()> {
+        let not_attached = |within| match kind.has(MapKind::COUNTED) {
+            true => Err(self.fail(ErrorKind::NotAttached { pointer, within })),
+            false => Ok(()),
         };
+        let attachment = match entry.detach(pointer, kind.has(MapKind::DELETE)) {
+            Detached::Last(attachment) => attachment,
+            Detached::Counted => return Ok(()),
+            Detached::NotAttached => return not_attached(None),
+            Detached::NothingAttached => return not_attached(Some(mapped_by(entry))),
+        };
+        let Attachment { device_pointer, host_content, .. } = attachment;
         // SAFETY: the compiler says that a pointer (or descriptor) of this size is there.
         let host = unsafe { std::slice::from_raw_parts(pointer as *const u8, host_content.len()) };
         let written = self.write_at_once(entry, host.into(), device_pointer);

@@ -596,12 +596,7 @@ impl Work {
 
     #[cold]
     pub(super) fn partly_present(&self, entry: EntryRef<'static>, wanted: HostRange) -> Box<Error> {
-        let mapped = HostRange {
-            begin: entry.host_begin(),
-            size: entry.host_end() - entry.host_begin(),
-            label: entry.label(),
-        };
-        self.fail(ErrorKind::PartlyPresent { wanted, mapped })
+        self.fail(ErrorKind::PartlyPresent { wanted, mapped: mapped_by(entry) })
     }
 
     #[cold]
@@ -666,6 +661,12 @@ impl Wanted {
     pub(super) fn range(&self) -> HostRange {
         HostRange { begin: self.begin, size: self.size, label: self.label }
     }
+}
+
+/// What an entry maps, for messages.
+pub(super) fn mapped_by(entry: EntryRef<'static>) -> HostRange {
+    let (begin, end) = (entry.host_begin(), entry.host_end());
+    HostRange { begin, size: end - begin, label: entry.label() }
 }
 
 /// Bytes to put before a structure's mapped part, so that its members keep the

@@ -2,7 +2,7 @@
 //! references that count once, what has to be new, attachments, pointers, device addresses
 //! for the caller.
 
-use super::enter::{Count, Wanted, structure_padding};
+use super::enter::{Count, Wanted, mapped_by, structure_padding};
 use super::work::{AttachRequest, Held, Work};
 use crate::error::{Error, ErrorKind, HostRange, Result};
 use crate::items::{Item, Items};
@@ -48,9 +48,7 @@ impl Work {
             return Ok(());
         }
         let wanted = HostRange { begin: item.begin, size: item.size, label: item.label };
-        let (begin, end) = (entry.host_begin(), entry.host_end());
-        let mapped = HostRange { begin, size: end - begin, label: entry.label() };
-        Err(self.fail(ErrorKind::AlreadyPresent { wanted, mapped }))
+        Err(self.fail(ErrorKind::AlreadyPresent { wanted, mapped: mapped_by(entry) }))
     }
 
     /// Makes a structure present as far as the next items are its members; they find it

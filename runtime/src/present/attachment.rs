@@ -21,7 +21,9 @@ pub struct Attachment {
     pub host_content: Box<[u8]>,
     /// What the device pointer (descriptor) holds.
     pub device_content: Box<[u8]>,
-    /// How often it has been attached, less how often detached (OpenACC 3.3 section 2.6.8).
+    /// How often it has been attached, less how often detached (OpenACC 3.3 section 2.6.8), to
+    /// whatever: the specification has the count begin anew with another target, libgomp does not,
+    /// and programs detach as often as they attach.
     /// 0: by OpenMP's attachments alone, which end with the entry.
     pub count: u32,
     /// A thread is about to change the device pointer. Others wait until it has changed: it
@@ -39,6 +41,20 @@ impl Attachment {
             && self.host_content == other.host_content
             && self.device_content == other.device_content
     }
+}
+
+/// What has become of an attachment of which one has been given up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Detached {
+    /// It was the last, of an entry that stays: the caller gives the device pointer the host's
+    /// value and then calls [`PresentTable::detached`].
+    Last(Attachment),
+    /// Nothing is left to do.
+    Counted,
+    /// The pointer has no count, but the entry has had attached pointers.
+    NotAttached,
+    /// The entry has never had any.
+    NothingAttached,
 }
 
 /// What is left to do about an attachment that has been remembered.
@@ -115,8 +131,7 @@ impl PresentTable {
                 (false, std::mem::replace(&mut known.pointee, attachment.pointee))
             }
             Some(known) => {
-                // Attached to something else: the count begins anew.
-                let count = if attachment.count == 0 { known.count } else { attachment.count };
+                let count = known.count.saturating_add(attachment.count);
                 (true, std::mem::replace(known, Attachment { count, ..attachment }).pointee)
             }
             None => {
@@ -129,7 +144,8 @@ impl PresentTable {
         new
     }
 
-    /// The pointer that [`detach`](EntryRef::detach) answered is no attached one any more.
+    /// A pointer of which [`detach`](EntryRef::detach) has given up the last is no attached one any
+    /// more.
     pub fn detached(&self, pointer: EntryRef<'_>, host_pointer: usize) {
         let mut attachments = lock(&pointer.entry().attachments);
         let gone = attachments.extract_if(.., |a| a.busy && a.host_pointer == host_pointer);
@@ -193,20 +209,23 @@ impl<'t> EntryRef<'t> {
         found.map(|attachment| attachment.count += 1).is_some()
     }
 
-    /// Takes one from an attachment's count, or `all`. What it answers was the last, of an
-    /// entry that stays: the caller gives the device pointer the host's value and then calls
-    /// [`PresentTable::detached`]. Nothing happens to a pointer that has no count.
-    pub fn detach(self, host_pointer: usize, all: bool) -> Option<Attachment> {
+    /// Takes one from an attachment's count, or `all`.
+    #[must_use]
+    pub fn detach(self, host_pointer: usize, all: bool) -> Detached {
         if !self.has_attachments() {
-            return None;
+            return Detached::NothingAttached;
         }
         let mut attachments = self.idle_attachments(host_pointer);
-        let attachment = attachments.iter_mut().find(|a| a.host_pointer == host_pointer && a.count != 0)?;
+        let found = attachments.iter_mut().find(|a| a.host_pointer == host_pointer && a.count != 0);
+        let Some(attachment) = found else {
+            // None is all there were.
+            return if all { Detached::Counted } else { Detached::NotAttached };
+        };
         attachment.count = if all { 0 } else { attachment.count - 1 };
         // Whoever takes up an entry that is leaving finds the pointer still attached.
         let leaving = self.snapshot().is_none_or(|counts| counts.total() == 0);
         attachment.busy = attachment.count == 0 && !leaving;
-        attachment.busy.then(|| attachment.clone())
+        if attachment.busy { Detached::Last(attachment.clone()) } else { Detached::Counted }
     }
 
     /// The attachments, none of which anybody is about to change the pointer of.

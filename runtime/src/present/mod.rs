@@ -48,7 +48,7 @@ mod stock;
 mod table;
 mod writer;
 
-pub use attachment::{Attached, Attachment};
+pub use attachment::{Attached, Attachment, Detached};
 pub(crate) use batch::Batch;
 pub use block::BlockRef;
 pub(crate) use deferred::{DeferredRef, MadeWhen};

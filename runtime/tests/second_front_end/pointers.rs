@@ -97,10 +97,20 @@ fn attachments_count() {
         linked.holder[1] = 0;
         program.data(Construct::Update, &[linked.holder(FROM)]).unwrap();
         assert_eq!(*linked.holder, [11, host, 22]);
-        // Once more is no action.
-        program.finish(&[linked.pointer(0, DETACH)]).unwrap();
+        // Once more is a mistake, except where a construct ends.
+        let again = program.finish(&[linked.pointer(0, DETACH)]).unwrap_err();
+        assert!(matches!(again.kind, ErrorKind::NotAttached { within: None, .. }), "{again}");
+        program.data(Construct::End, &[linked.pointer(0, ATTACH)]).unwrap();
+        program.finish(&[linked.pointer(0, FORCE_DETACH)]).unwrap();
         linked.end(program);
-        program.finish(&[linked.pointer(0, DETACH)]).unwrap();
+        let absent = program.finish(&[linked.pointer(0, DETACH)]).unwrap_err();
+        assert!(matches!(absent.kind, ErrorKind::NotPresent { .. }), "{absent}");
+        linked.begin(program);
+        for kind in [DETACH, FORCE_DETACH] {
+            let never = program.finish(&[linked.pointer(0, kind)]).unwrap_err();
+            assert!(matches!(never.kind, ErrorKind::NotAttached { within: Some(_), .. }), "{never}");
+        }
+        linked.end(program);
     });
 }
 
@@ -122,7 +132,8 @@ fn a_forced_detach_does_not_count() {
     });
 }
 
-/// Attached to something else, a pointer's count begins with one again.
+/// Attached to something else, a pointer stays so until it has been detached as often as attached to
+/// either, as libgomp counts.
 #[test]
 fn a_pointer_that_points_elsewhere() {
     Program::each(Language::OpenAcc, |program| {
@@ -135,7 +146,10 @@ fn a_pointer_that_points_elsewhere() {
         linked.holder[1] = address(&*linked.other);
         program.begin(&[linked.pointer(0, ATTACH)]).unwrap();
         assert_eq!(linked.on_device(program), device(program, &linked.other));
-        program.finish(&[linked.pointer(0, DETACH)]).unwrap();
+        for _ in 0..4 {
+            assert_eq!(linked.on_device(program), device(program, &linked.other));
+            program.finish(&[linked.pointer(0, DETACH)]).unwrap();
+        }
         assert_eq!(linked.on_device(program), address(&*linked.other));
         program.finish(&[whole(&*linked.other, RELEASE)]).unwrap();
         linked.end(program);

@@ -86,6 +86,9 @@ const fn plain_meaning(construct: Construct, encoding: u8) -> Option<MapKind> {
         FORCE_DEVICEPTR => MapKind::TO,
         USE_DEVICE_PTR if !ends => ADDRESS.with(MapKind::PRESENT),
         ATTACH if !ends => MapKind::ATTACH.with(MapKind::COUNTED).with(MapKind::PRESENT),
+        // Where OpenMP's `exit data` has no action.
+        DETACH => MapKind::DETACH.with(MapKind::COUNTED).with(MapKind::PRESENT),
+        FORCE_DETACH => MapKind::DETACH.with(MapKind::COUNTED).with(MapKind::PRESENT).with(MapKind::DELETE),
         FORCE_ALLOC => forced(construct, MapKind::ALLOC),
         FORCE_TO => forced(construct, MapKind::TO),
         FORCE_FROM => forced(construct, MapKind::FROM),
