@@ -19,6 +19,7 @@ mod library;
 mod program;
 mod reports;
 mod run;
+mod scratch;
 mod shell;
 mod stand_in;
 mod suitable;

@@ -17,6 +17,7 @@ use super::Language;
 use super::request::{Request, takes_value};
 use super::toolkit::Toolkit;
 use crate::exit::{FAILURE, Failure, NOT_EXECUTABLE, Outcome, SUCCESS};
+use crate::scratch::Scratch;
 
 /// Options that name folders of headers: attached, or in the word behind them.
 const FOLDERS: [&str; 4] = ["-I", "-isystem", "-iquote", "-idirafter"];
@@ -224,7 +225,7 @@ pub fn print(language: Language, compiler: &Path, request: &Request) -> Outcome 
 impl Translation {
     /// Runs the compiler, to which all but the user's arguments have been given.
     pub fn compile(self, mut command: Command, request: &Request) -> Outcome {
-        let folder = tempfile::Builder::new().prefix("gangway-").tempdir()?;
+        let folder = Scratch::new()?;
         let mut roots = Vec::new();
         for (number, file) in self.files.iter().enumerate() {
             let place = folder.path().join(number.to_string());

@@ -12,6 +12,7 @@ use std::process::{Command, ExitStatus};
 use super::{aligned_pointers, long_double, ptxas, reductions};
 use crate::compile::expanded;
 use crate::exit::{FAILURE, Failure, NOT_EXECUTABLE, Outcome, SUCCESS};
+use crate::scratch::Scratch;
 
 /// The plugin that has led here.
 const PLUGIN: &str = "libgangway-compile-step.so";
@@ -27,7 +28,7 @@ pub fn compile(arguments: &[OsString]) -> Outcome {
     };
     let tool = Path::new(tool);
     let arguments = without_plugin(&expanded(arguments));
-    let folder = tempfile::Builder::new().prefix("gangway-").tempdir()?;
+    let folder = Scratch::new()?;
     let file = folder.path().join("device.ll");
     let Some((to_text, from_text)) = steps(&arguments, &file) else {
         folder.close()?;

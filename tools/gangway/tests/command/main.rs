@@ -9,4 +9,5 @@ mod mutants;
 mod pages;
 mod report;
 mod run;
+mod scratch;
 mod support;
