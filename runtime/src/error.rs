@@ -65,6 +65,8 @@ pub enum ErrorKind {
     },
     /// The device could not be opened.
     DeviceOpen(gangway_backend::Error),
+    /// The program requires unified shared memory, and the device has none.
+    LacksUnifiedMemory,
     /// The device was open when the process was forked; this is the child.
     Forked,
     /// An image could not be loaded.
@@ -385,6 +387,9 @@ impl fmt::Display for ErrorKind {
                  child\n  help: fork before the device is used, or start another program in the child (exec)",
             ),
             Self::DeviceOpen(source) => write!(f, "the device cannot be opened: {source}"),
+            Self::LacksUnifiedMemory => {
+                f.write_str("the device lacks unified shared memory, which the program requires")
+            }
             Self::ImageLoad(gangway_backend::Error::InvalidImage { reason }) => write!(
                 f,
                 "the program's device image cannot be loaded: {reason}\n  \

@@ -132,7 +132,7 @@ fn devices_without_unified_shared_memory_are_refused_where_it_is_required() {
         runtime.require(Requirements::UNIFIED_SHARED_MEMORY).unwrap();
         runtime.register(library(1, b"MOCK", &[KERNEL]));
         let Err(error) = device(runtime) else { panic!("it has none") };
-        assert!(matches!(error.kind, ErrorKind::DeviceOpen(_)), "{error}");
+        assert!(matches!(error.kind, ErrorKind::LacksUnifiedMemory), "{error}");
         assert!(error.to_string().contains("unified shared memory, which the program requires"), "{error}");
         mock.assert_all_freed();
     }

@@ -244,6 +244,23 @@ fn a_region_is_not_missing_on_a_lost_device() {
     assert!(!said.contains("the host takes over"), "{said}");
 }
 
+/// Routines that name a device which lacks what the program requires mean the host, as regions do.
+#[test]
+fn routines_mean_the_host_where_unified_memory_is_missing() {
+    let program = build("unified", "sm_80");
+    let run = |policy, unified| {
+        run(&program, &[], &[("OMP_TARGET_OFFLOAD", policy), ("GANGWAY_VGPU_UNIFIED", unified)], true)
+    };
+    let with = run("MANDATORY", "");
+    assert!(with.status.success() && with.stdout == b"0 10\n", "{}", text(&with));
+    let without = run("DEFAULT", "0");
+    assert!(without.status.success() && without.stdout == b"1 10\n", "{}", text(&without));
+    let said = "warning: device 0: the device lacks unified shared memory, which the program requires\n  note: the host";
+    assert!(text(&without).contains(said), "{}", text(&without));
+    let mandatory = run("MANDATORY", "0");
+    assert_eq!(mandatory.status.signal(), Some(libc::SIGABRT), "{}", text(&mandatory));
+}
+
 #[test]
 fn the_device_that_is_there_decides_which_image_runs() {
     let both = build("where", "sm_80,x86_64");

@@ -6,7 +6,7 @@ use crate::host::{Host, Offload};
 use crate::state::RUNTIME;
 use crate::{ending, message, policy};
 use gangway_runtime::events::Site;
-use gangway_runtime::{Device, Error};
+use gangway_runtime::{Device, Error, ErrorKind};
 use std::collections::BTreeMap;
 use std::ffi::{CStr, CString, c_char};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -133,7 +133,7 @@ pub const DEFAULT_DEVICE: i64 = -1;
 
 /// What a device number in a routine call means.
 pub enum Named {
-    /// The host.
+    /// The host, also in the place of a device whose regions it runs all.
     Host,
     /// A device that is ready.
     Device(&'static Device),
@@ -149,6 +149,12 @@ pub fn named<H: Host>(number: i32) -> Named {
     }
     match ready(i64::from(number), &Site::NONE) {
         Ok(device) => Named::Device(device),
+        // OpenMP 6.0 section 10.5: what does not fulfil a `requires` clause is no device of the program.
+        // The stock libraries do not count it, so that its number is the host's.
+        Err(error) if matches!(error.kind, ErrorKind::LacksUnifiedMemory) => {
+            policy::settle(&error, None);
+            Named::Host
+        }
         Err(error) => {
             H::no_device(&error);
             Named::Nothing

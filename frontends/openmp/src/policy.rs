@@ -74,6 +74,7 @@ pub fn settle(error: &Error, device: Option<&Device>) {
         ErrorKind::NoDevices { .. }
         | ErrorKind::NoImage { .. }
         | ErrorKind::DeviceOpen(_)
+        | ErrorKind::LacksUnifiedMemory
         | ErrorKind::ImageLoad(_)
         | ErrorKind::NoKernel(_) => true,
         // The host version would work on stale data if anything is mapped.

@@ -54,9 +54,7 @@ impl Runtime {
         let opened = device.open()?;
         if self.unified_shared_memory() && !opened.capabilities.unified_memory {
             // Its kernels would follow addresses of the host.
-            let operation = "unified shared memory, which the program requires";
-            let kind = ErrorKind::DeviceOpen(gangway_backend::Error::Unsupported { operation });
-            return Err(Error::new(kind, device.number(), site.location()));
+            return Err(Error::new(ErrorKind::LacksUnifiedMemory, device.number(), site.location()));
         }
         opened.device.numbered(device.number(), self.device_count() as i32);
         let mut first_error = None;
