@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::Language;
 use super::request::{Part, Request};
-use super::toolkit::Toolkit;
+use super::toolkit::{LIBOMPDEVICE, Toolkit};
 
 pub const CPU_TRIPLE: &str = "x86_64-pc-linux-gnu";
 pub const GPU_TRIPLE: &str = "nvptx64-nvidia-cuda";
@@ -63,6 +63,7 @@ impl Flags {
         if target.gpu() {
             flags.gpu(target, toolkit);
         }
+        flags.objects_for_gpus(target, toolkit);
         if language == Language::Fortran {
             flags.fortran_library(target);
         }
@@ -106,19 +107,31 @@ impl Flags {
 
     fn gpu(&mut self, target: &Target, toolkit: &Toolkit) {
         if self.language == Language::Fortran {
-            // What clang says to the linker when it links for LTO.
-            self.linker(&[format!("--device-compiler={GPU_TRIPLE}=-flto=full").into()]);
-            // There is no debug information in the code, for which -g would leave it unoptimised.
-            self.linker(&[format!("--device-compiler={GPU_TRIPLE}=-g0").into()]);
-        } else {
-            self.compile.push("-foffload-lto".into());
-            // What compiles for GPUs becomes `gangway stand-in clang`.
-            self.compile.push(format!("-Xopenmp-target={GPU_TRIPLE}").into());
-            self.compile.push(joined("-fplugin=", toolkit.compile_step()));
-            let cuda = target.cuda.clone().unwrap_or_else(|| toolkit.cuda());
-            self.compile.push(joined("--cuda-path=", cuda));
+            return;
         }
-        // The compilers name the device runtime themselves.
+        self.compile.push("-foffload-lto".into());
+        // What compiles for GPUs becomes `gangway stand-in clang`.
+        self.compile.push(format!("-Xopenmp-target={GPU_TRIPLE}").into());
+        self.compile.push(joined("-fplugin=", toolkit.compile_step()));
+        self.compile.push(joined("--cuda-path=", toolkit.cuda_for(target)));
+    }
+
+    /// How GPU code in objects is linked. A call that names no GPU may have such objects, too: the compilers
+    /// pass on what they say here for the GPUs that the call names only. Without a toolkit clang-22 takes the
+    /// GPU to have PTX 4.2, and LLVM stops.
+    fn objects_for_gpus(&mut self, target: &Target, toolkit: &Toolkit) {
+        let compiler = format!("--device-compiler={GPU_TRIPLE}=");
+        if self.language == Language::Fortran || !target.gpu() {
+            self.linker(&[format!("{compiler}-flto=full").into()]);
+        }
+        if self.language == Language::Fortran {
+            // There is no debug information in the code, for which -g would leave it unoptimised.
+            self.linker(&[format!("{compiler}-g0").into()]);
+        }
+        if !target.gpu() {
+            self.linker(&[joined(&format!("{compiler}--cuda-path="), toolkit.cuda_for(target))]);
+            self.device_linker(GPU_TRIPLE, format!("-l{LIBOMPDEVICE}").into());
+        }
         self.device_linker(GPU_TRIPLE, joined("-L", toolkit.device_runtime()));
     }
 

@@ -12,7 +12,7 @@ use crate::{library, program};
 const VERSION: &str = "22";
 
 /// The device runtime as a linker calls it.
-const LIBOMPDEVICE: &str = "ompdevice";
+pub const LIBOMPDEVICE: &str = "ompdevice";
 
 /// What translated source includes.
 const REVERSE_OFFLOAD: &str = "gangway/reverse_offload.h";
@@ -165,7 +165,7 @@ impl Toolkit {
         self.directory.join("libgangway-host-openmp.a")
     }
 
-    /// What clang takes for a CUDA toolkit.
+    /// Gangway's own.
     pub fn cuda(&self) -> PathBuf {
         self.directory.join("cuda")
     }
@@ -185,9 +185,14 @@ impl Toolkit {
         self.directory.join("libgangway-compile-step.so")
     }
 
+    /// What clang takes for a CUDA toolkit, or the one that the user has named.
+    pub fn cuda_for(&self, target: &Target) -> PathBuf {
+        target.cuda.clone().unwrap_or_else(|| self.cuda())
+    }
+
     /// The folder with `ptxas`.
     pub fn cuda_tools(&self, target: &Target) -> PathBuf {
-        target.cuda.clone().unwrap_or_else(|| self.cuda()).join("bin")
+        self.cuda_for(target).join("bin")
     }
 
     /// What flang takes for its own tools.

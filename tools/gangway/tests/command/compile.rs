@@ -260,9 +260,15 @@ fn parts_are_compiled_and_linked() {
     // The words of a response file are the user's.
     here.0.write("rest", "main.c 'a folder/part.o' -o 'a folder/response'");
     cc(&["@rest"]);
-    for program in ["a folder/objects", "static", "a folder/response"] {
+    // The link need not name the GPU again.
+    here.good(&["cc", "-fopenmp", "main.o", "-L.", "-lpart", "-o", "unnamed"]);
+    for program in ["a folder/objects", "static", "a folder/response", "unnamed"] {
         assert_eq!(here.images(program), ["sm_80"], "{program}");
     }
+    here.0.tool("ar", &["rcs", "prefix/lib/gangway/libgangway-host-openmp.a"]);
+    here.good(&["fc", "-O1", "-fopenmp", "--offload-arch=sm_80", "-c", "program.f90"]);
+    here.good(&["fc", "-fopenmp", "program.o", "-o", "fortran"]);
+    assert_eq!(here.images("fortran"), ["sm_80"]);
     // A shared library is linked for the device by itself.
     here.0.write("whole.c", "void set(int *x) {\n#pragma omp target map(from: x[0])\n  *x = 42;\n}\n");
     cc(&["-shared", "-fPIC", "whole.c", "-o", "libwhole.so"]);
