@@ -32,6 +32,7 @@ mod error;
 mod foreign;
 mod host_call;
 mod kernel;
+mod poison;
 mod session;
 mod source;
 mod types;
@@ -49,6 +50,7 @@ pub use kernel::{
     ArgumentForm, CallingConvention, ExecutionMode, Kernel, KernelLimits, KernelResources, Occupancy,
     Parameter, Parameters,
 };
+pub use poison::{POISON, poison};
 pub use session::{Session, SessionState};
 pub use source::{Described, ReadSource, Readers, SourceLocation, SourceText, read_sources_with};
 pub use types::{

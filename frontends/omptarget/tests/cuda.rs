@@ -179,6 +179,16 @@ fn a_full_stack_is_told_with_the_variable_that_helps() {
     }
 }
 
+/// Where accesses are checked, memory that nobody has written is no number.
+#[test]
+fn what_was_not_copied_to_the_device_is_no_number() {
+    let program = build("unwritten", "sm_80");
+    let output = run(&program, &[], &[("GANGWAY_VGPU_CHECK", "memory")], true);
+    assert!(output.status.success() && output.stdout == b"done\n", "{}", text(&output));
+    let output = run(&program, &[], &[], true);
+    assert!(text(&output).contains(" numbers, "), "the program sees numbers: {}", text(&output));
+}
+
 /// The error of a kernel that has used what is not its own names the variable.
 #[test]
 fn a_fault_names_the_variable() {

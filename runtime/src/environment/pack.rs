@@ -30,7 +30,7 @@ use crate::label::Label;
 use crate::map_kind::MapKind;
 use crate::present::{BlockRef, EntryRef, PartOfBlock, PartsTaken};
 use crate::staging::StagingBlock;
-use gangway_backend::DevicePtr;
+use gangway_backend::{DevicePtr, poison};
 use std::ops::Range;
 
 /// What is larger is copied by itself.
@@ -41,10 +41,6 @@ const LARGEST_BLOCK: usize = 64 << 10;
 
 /// Uses that a block begins with: one of the construct, and one for each entry there can be.
 const USES: usize = 1 + LARGEST_BLOCK / ALIGNMENT;
-
-/// What a part of the image holds that the program does not write, so that no other
-/// construct's data gets to the device: the pattern of the CPU device's fresh memory.
-const PATTERN: u8 = 0xa5;
 
 /// The block of a construct.
 #[derive(Default)]
@@ -142,7 +138,8 @@ impl Pack {
             return None;
         }
         self.used = (offset + size).next_multiple_of(ALIGNMENT).min(self.capacity);
-        self.image.bytes()[offset..self.used].fill(PATTERN);
+        // What the program does not write is no other construct's data.
+        poison(&mut self.image.bytes()[offset..self.used]);
         Some(DevicePtr(self.base + offset))
     }
 }
@@ -163,19 +160,17 @@ impl Parts<'_> {
         let offset = *self.used;
         let part = self.image.get_mut(offset..)?;
         let taken = size.next_multiple_of(ALIGNMENT).min(part.len());
-        let (data, rest) = part.get_mut(..taken)?.split_at_mut_checked(size)?;
+        let part = part.get_mut(..taken).filter(|part| part.len() >= size)?;
+        // The rest of the last word, and what is between this part and the next, is poison.
+        poison(&mut part[if from.is_some() { size & !7 } else { 0 }..]);
         if let Some(host) = from {
+            let data = &mut part[..size];
             // SAFETY: the host range is the program's list item.
             data.copy_from_slice(unsafe { std::slice::from_raw_parts(host as *const u8, size) });
             if self.written.start == self.written.end {
                 self.written.start = offset;
             }
             self.written.end = offset + size;
-        } else {
-            data.fill(PATTERN);
-        }
-        if !rest.is_empty() {
-            rest.fill(PATTERN);
         }
         *self.used = offset + taken;
         Some(DevicePtr(self.base + offset))

@@ -1,14 +1,18 @@
 //! Device memory that is no memory of this process: addresses are numbers, so a
 //! wrong one is noticed and never followed.
 
-use gangway_backend::DevicePtr;
+use gangway_backend::{DevicePtr, poison};
 use std::collections::BTreeMap;
 
 /// Where device addresses begin. No host address looks like this.
 pub const FIRST_ADDRESS: usize = 0x7dec_0000_0000_0000;
 
-/// What new memory contains.
-pub const POISON: u8 = 0xa5;
+/// What new memory contains, aligned as it is.
+pub fn new_memory(size: usize) -> Vec<u8> {
+    let mut bytes = vec![0; size];
+    poison(&mut bytes);
+    bytes
+}
 
 /// All allocations of a device that are alive, by address. Addresses are never
 /// used twice.
@@ -53,14 +57,14 @@ impl DeviceMemory {
 
     /// From here on reserved memory may be used.
     pub fn begin(&mut self, memory: DevicePtr, size: usize) {
-        self.allocations.insert(memory.0, vec![POISON; size].into());
+        self.allocations.insert(memory.0, new_memory(size).into());
     }
 
     /// Room for an image's globals, which do not count.
     pub fn place(&mut self, size: usize) -> DevicePtr {
         let address = self.next;
         self.next += size.next_multiple_of(256) + 256;
-        self.allocations.insert(address, vec![POISON; size].into());
+        self.allocations.insert(address, new_memory(size).into());
         DevicePtr(address)
     }
 
@@ -80,7 +84,7 @@ impl DeviceMemory {
     pub fn poison_except(&mut self, ranges: &[(DevicePtr, usize)]) {
         for (&begin, memory) in &mut self.allocations {
             let mut kept = memory.clone();
-            memory.fill(POISON);
+            poison(memory);
             for &(DevicePtr(start), size) in ranges {
                 if (begin..begin + memory.len()).contains(&start) {
                     let range = start - begin..start - begin + size;

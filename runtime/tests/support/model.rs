@@ -6,7 +6,7 @@
 //! host's and the device's memory, the reference counts and the outcome have to be.
 
 use super::construct::{Access, FROM_THE_FUTURE, ListItem};
-use super::memory::POISON;
+use super::memory::new_memory;
 use gangway_runtime::MapKind;
 
 /// Why a construct is in error.
@@ -135,7 +135,7 @@ impl Model {
             base,
             dynamic: 1 - held,
             hold: held,
-            data: vec![POISON; size],
+            data: new_memory(size),
             pointers: Vec::new(),
         });
         self.ranges.len() - 1

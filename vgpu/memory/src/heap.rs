@@ -10,9 +10,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::access::Fault;
 use crate::describe::distance;
 use crate::error::Error;
+use crate::poison;
 use crate::records::AllocationKind;
 use crate::reserve::PAGE;
-use crate::space::{POISON, Request, Space};
+use crate::space::{Request, Space};
 
 /// Block lengths that share pages; multiples of 16, which `malloc` aligns to.
 const LENGTHS: [u16; 20] =
@@ -105,7 +106,7 @@ impl DeviceHeap {
         let address = self.base + offset;
         if self.space.poisons() {
             // SAFETY: the block is inside the heap's memory, and nothing knows of it yet.
-            unsafe { std::ptr::write_bytes(crate::access::pointer::<u8>(address), POISON, size as usize) };
+            unsafe { poison::fill(address, size) };
         }
         Some(address)
     }

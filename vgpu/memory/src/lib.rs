@@ -41,6 +41,7 @@ mod heap;
 mod hold;
 mod host;
 mod leaks;
+mod poison;
 mod records;
 mod reserve;
 mod space;

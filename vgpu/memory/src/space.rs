@@ -12,6 +12,7 @@ use crate::error::Error;
 use crate::heap::DeviceHeap;
 use crate::host::HostRanges;
 use crate::is_device_address;
+use crate::poison;
 use crate::records::{Allocation, AllocationKind, EXTENT, EXTENTS, Records, Retired, State};
 use crate::reserve::{self, HUGE, PAGE};
 
@@ -20,10 +21,6 @@ pub const MAX_DEVICES: usize = 64;
 
 /// Every allocation is aligned to so many bytes.
 const ALIGN: u64 = 256;
-
-/// What new memory is filled with in check mode: as a pointer it is no valid address, and as
-/// a number it stands out.
-pub(crate) const POISON: u8 = 0xa5;
 
 /// A request for memory.
 #[derive(Clone, Copy, Debug)]
@@ -134,8 +131,8 @@ impl Space {
         }
     }
 
-    /// Allocates memory that reads as zero, or as `0xa5` bytes where
-    /// [`set_poison`](Space::set_poison) says so, and returns its address.
+    /// Allocates memory that reads as zero, or as NaN where [`set_poison`](Space::set_poison) says so,
+    /// and returns its address.
     pub fn allocate(&self, request: &Request<'_>) -> Result<u64, Error> {
         let align = request.align.max(ALIGN);
         if !request.align.max(1).is_power_of_two() || align > EXTENT {
@@ -158,9 +155,7 @@ impl Space {
         );
         if poisoned && self.poison.load(Ordering::Relaxed) {
             // SAFETY: the pages were just opened, and nothing knows of them.
-            unsafe {
-                std::ptr::write_bytes(crate::access::pointer::<u8>(address), POISON, request.size as usize)
-            };
+            unsafe { poison::fill(address, request.size) };
         }
         let allocation = Allocation {
             address,
@@ -359,7 +354,7 @@ impl Space {
         Ok(self.limit(device)?.saturating_sub(self.used(device)?))
     }
 
-    /// Whether new memory is filled with `0xa5` bytes; for the check mode.
+    /// Whether new memory is filled with words that are no numbers; for the check mode.
     pub fn set_poison(&self, poison: bool) {
         self.poison.store(poison, Ordering::Relaxed);
     }

@@ -7,13 +7,11 @@
 //! an absurdly large integer and index, and as a pointer an address that no
 //! x86-64 program can have, so dereferencing it faults.
 
+pub(crate) use gangway_backend::POISON as PATTERN;
 use std::hint::black_box;
 
-/// The repeated word.
-const WORD: u32 = 0x7FF4_DEAD;
-
-/// Two of them: what a pointer-sized load from poisoned memory gives.
-pub(crate) const PATTERN: u64 = (WORD as u64) << 32 | WORD as u64;
+/// The repeated word; [`PATTERN`] is two of them, what a pointer-sized load from poisoned memory gives.
+const WORD: u32 = PATTERN as u32;
 
 /// Blocks up to this size are filled completely.
 const WHOLE: usize = 1 << 20;

@@ -1,0 +1,51 @@
+//! Memory in check mode. It has a process of its own: the mode is the whole space's.
+
+use gangway_device_memory::{AllocationKind, DeviceHeap, Request};
+
+mod common;
+use common::space;
+
+const WORD: u32 = 0x7ff4_dead;
+
+fn read(address: u64, size: usize) -> Vec<u8> {
+    let mut bytes = vec![0; size];
+    // SAFETY: the test owns the allocation.
+    unsafe { space().read(address, &mut bytes) }.expect("it is allocated");
+    bytes
+}
+
+#[test]
+fn new_memory_is_no_number_to_its_last_byte() {
+    space().set_poison(true);
+    let heap = DeviceHeap::new(space(), 0, 1 << 20).expect("memory");
+    for size in [0, 1, 2, 3, 4, 7, 8, 13, 4096, 5001, (3 << 20) + 5] {
+        let expected: Vec<u8> = WORD.to_le_bytes().into_iter().cycle().take(size as usize).collect();
+        for kind in [AllocationKind::Device, AllocationKind::Managed, AllocationKind::Pinned] {
+            let address = space().allocate(&Request::new(0, size, kind)).expect("memory");
+            assert_eq!(read(address, size as usize), expected, "{kind}, {size} bytes");
+            space().free(address).expect("it is allocated");
+        }
+        // Blocks of the heap are used again, with what the one before has written.
+        for _ in 0..300 {
+            let Some(block) = heap.malloc(size) else {
+                assert!(size > 1 << 20);
+                break;
+            };
+            assert_eq!(read(block, size as usize), expected, "malloc, {size} bytes");
+            // SAFETY: the test owns the block.
+            unsafe { space().fill(block, 1, size) }.expect("it is allocated");
+            heap.free(block).expect("it is allocated");
+        }
+    }
+    let [low, high] = [WORD & 0xffff, WORD >> 16];
+    assert!(
+        f32::from_bits(WORD).is_nan() && f64::from_bits(u64::from(WORD) << 32 | u64::from(WORD)).is_nan()
+    );
+    assert!(low != 0 && high & 0x7c00 == 0x7c00 && high & 0x3ff != 0, "the upper half is one as well");
+    // Variables of modules have what their program says, and the rest is zero.
+    for kind in [AllocationKind::Module, AllocationKind::Constant] {
+        let address = space().allocate(&Request::new(0, 64, kind)).expect("memory");
+        assert_eq!(read(address, 64), [0; 64], "{kind}");
+        space().free(address).expect("it is allocated");
+    }
+}
