@@ -3,7 +3,7 @@
 use gangway_device_memory::{AllocationKind, DeviceHeap, Request};
 
 mod common;
-use common::space;
+use common::{space, use_all};
 
 const WORD: u32 = 0x7ff4_dead;
 
@@ -32,8 +32,7 @@ fn new_memory_is_no_number_to_its_last_byte() {
                 break;
             };
             assert_eq!(read(block, size as usize), expected, "malloc, {size} bytes");
-            // SAFETY: the test owns the block.
-            unsafe { space().fill(block, 1, size) }.expect("it is allocated");
+            use_all(block, size, 1);
             heap.free(block).expect("it is allocated");
         }
     }
