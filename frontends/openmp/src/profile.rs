@@ -197,7 +197,9 @@ pub(crate) fn finish() {
     if unsafe { libc::getpid() } != profile.process {
         return;
     }
-    if let Err(error) = std::fs::write(&profile.file, profile.text()) {
+    let text = profile.text();
+    let written = gangway_trace::write_whole(profile.file.as_ref(), &|out| out.write_all(text.as_bytes()));
+    if let Err(error) = written {
         message::print_line(format_args!(
             "gangway: warning: cannot write the profile {}: {error}\n  \
              help: LIBOMPTARGET_PROFILE names the file",

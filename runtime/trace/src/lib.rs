@@ -37,6 +37,7 @@ mod busy;
 mod chrome;
 mod config;
 mod ending;
+mod files;
 mod fork;
 mod json;
 mod lanes;
@@ -56,6 +57,7 @@ use std::time::Instant;
 
 pub use config::{PAGE, Request};
 pub use ending::at_end;
+pub use files::{Fill, write_whole};
 pub use json::Quoted;
 pub use name::pretty as pretty_kernel_name;
 pub use recorder::DEFAULT_EVENT_LIMIT;

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use crate::about::Rank;
 use crate::recorder::Output;
 use crate::recording::Recording;
-use crate::{Report, Request, chrome, report};
+use crate::{Fill, Report, Request, chrome, files, report};
 
 /// A terminal that says it has fewer columns has not been asked what it has.
 const MIN_WIDTH: usize = 40;
@@ -26,27 +26,24 @@ pub fn write(output: &Output, recording: &Recording) {
     let place = |file: &Path| file_for(file, recording.pid, forked, rank);
     let traces: Vec<PathBuf> = output.request.traces.iter().map(|file| place(file)).collect();
     for file in &traces {
-        write_file(file, "the trace", |out| chrome::write(recording, out));
+        write_file(file, "the trace", &|out| chrome::write(recording, out));
     }
     let trace = traces.first().map(PathBuf::as_path);
     match &output.request.report {
         Report::Off => {}
         Report::Text(None) => say_raw(&report::text(recording, trace, terminal_width())),
         Report::Json(None) => say_raw(&report::json(recording, trace)),
-        Report::Text(Some(file)) => write_file(&place(file), "the report", |out| {
-            out.write_all(report::text(recording, trace, usize::MAX).as_bytes())
-        }),
-        Report::Json(Some(file)) => write_file(&place(file), "the report", |out| {
-            out.write_all(report::json(recording, trace).as_bytes())
-        }),
+        Report::Text(Some(file)) => {
+            write_report(&place(file), &report::text(recording, trace, usize::MAX));
+        }
+        Report::Json(Some(file)) => {
+            write_report(&place(file), &report::json(recording, trace));
+        }
         Report::Html(file) => {
             let file = place(file);
-            write_file(&file, "the report", |out| {
-                out.write_all(report::html(recording, trace).as_bytes())?;
-                out.flush()?;
+            if write_report(&file, &report::html(recording, trace)) {
                 say(&format!("the report is in {}", file.display()));
-                Ok(())
-            });
+            }
         }
     }
     if trace.is_some() && output.request.report == Report::Off && recording.dropped != 0 {
@@ -65,7 +62,7 @@ fn say_raw(text: &str) {
     // SAFETY: the standard stream stays open, or writing to it fails.
     let stream = ManuallyDrop::new(unsafe { File::from_raw_fd(libc::STDERR_FILENO) });
     // A closed standard error is no reason to fail.
-    let _ = (&*stream).write_all(text.as_bytes());
+    let _ = files::undisturbed(|| (&*stream).write_all(text.as_bytes()));
 }
 
 /// The columns of the terminal that standard error is; without one nothing wraps.
@@ -123,6 +120,10 @@ fn writable(file: &Path) -> std::io::Result<()> {
 /// either, a rank that has others gets its number before the extension, and a forked child, which
 /// would write its parent's file, its id behind the name.
 fn file_for(file: &Path, pid: u32, forked: bool, rank: Option<Rank>) -> PathBuf {
+    if files::descriptor(file).is_some() {
+        // `/dev/stdout` is the same in all of them.
+        return file.to_owned();
+    }
     let text = file.to_string_lossy();
     let own = match rank {
         _ if text.contains("%p") || text.contains("%r") => {
@@ -152,15 +153,17 @@ fn with_rank(file: &Path, rank: u32) -> PathBuf {
     file.with_file_name(name)
 }
 
-fn write_file(file: &Path, what: &str, fill: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) {
-    let written = File::create(file).and_then(|created| {
-        let mut out = std::io::BufWriter::new(created);
-        fill(&mut out)?;
-        out.flush()
-    });
-    if let Err(error) = written {
+fn write_report(file: &Path, text: &str) -> bool {
+    write_file(file, "the report", &|out| out.write_all(text.as_bytes()))
+}
+
+/// Whether a file could be written; if not, the user is told.
+fn write_file(file: &Path, what: &str, fill: Fill<'_>) -> bool {
+    let written = files::write_whole(file, fill);
+    if let Err(error) = &written {
         say(&format!("cannot write {what} to {}: {error}", file.display()));
     }
+    written.is_ok()
 }
 
 #[cfg(test)]
@@ -180,6 +183,7 @@ mod tests {
         assert_eq!(name("/d.x/a", false, Some((0, 4))), "/d.x/a.rank0");
         assert_eq!(name("/d/a.json", true, Some((3, 4))), "/d/a.rank3.json.42");
         assert_eq!(name("/d/a.json", false, Some((0, 1))), "/d/a.json");
+        assert_eq!(name("/dev/stderr", true, Some((3, 4))), "/dev/stderr");
         assert_eq!(name("/d/a.%r.json", false, Some((3, 4))), "/d/a.3.json");
         assert_eq!(name("/d/a.%r.json", false, None), "/d/a.42.json");
         assert_eq!(name("/d/a.%p.json", false, Some((3, 4))), "/d/a.42.json");

@@ -377,3 +377,33 @@ fn an_unwritable_file_is_told_at_the_start() {
     let (before, _) = said.split_once("the program runs").unwrap();
     assert!(before.contains(&format!("the report cannot be written to {}", place.display())), "{said}");
 }
+
+/// The signal of the limit would end the program.
+#[test]
+fn a_full_disk_leaves_old_files_and_the_status() {
+    let directory = tempfile::tempdir().unwrap();
+    let names = ["report.json", "trace.json"];
+    if std::env::var_os(SCRATCH).is_none() {
+        names.iter().for_each(|name| std::fs::write(directory.path().join(name), "old").unwrap());
+    }
+    let Some(output) = as_child("a_full_disk_leaves_old_files_and_the_status", &[], directory.path()) else {
+        let limit = libc::rlimit { rlim_cur: 1000, rlim_max: 1000 };
+        // SAFETY: a structure of this frame.
+        assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_FSIZE, &raw const limit) }, 0);
+        let report = Report::Json(Some(scratch().join("report.json")));
+        gangway_trace::configure(Some(&scratch().join("trace.json")), report);
+        for number in 0..100 {
+            gangway_trace::record(&span(Kind::Kernel, &format!("k{number}")));
+        }
+        gangway_trace::finish();
+        return;
+    };
+    let said = String::from_utf8_lossy(&output.stderr);
+    for (what, name) in ["the report", "the trace"].into_iter().zip(names) {
+        let file = directory.path().join(name);
+        assert_eq!(std::fs::read(&file).unwrap(), b"old");
+        let message = format!("gangway: cannot write {what} to {}: File too large", file.display());
+        assert!(said.contains(&message), "{said}");
+    }
+    assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 2);
+}

@@ -47,7 +47,8 @@ fn extract(contents: &Contents<'_>, number: usize, output: &Path) -> Outcome {
         return Err(Failure::new(FAILURE, format!("there is no image {number}: {there_are}")));
     };
     let write = |file: &Path, part: &[u8]| {
-        fs::write(file, part).with_context(|| format!("cannot write {}", file.display()))
+        gangway_trace::write_whole(file, &|out| out.write_all(part))
+            .with_context(|| format!("cannot write {}", file.display()))
     };
     match &image.parts[..] {
         [part] => write(output, part)?,

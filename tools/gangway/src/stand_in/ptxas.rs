@@ -133,7 +133,7 @@ pub fn read(path: &Path) -> Result<Vec<u8>, Failure> {
 }
 
 pub fn write(path: &Path, content: &[u8]) -> Outcome {
-    fs::write(path, content)
+    gangway_trace::write_whole(path, &|out| out.write_all(content))
         .map_err(|error| Failure::new(FAILURE, format!("cannot write {}: {error}", path.display())))?;
     Ok(SUCCESS)
 }

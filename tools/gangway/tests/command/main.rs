@@ -3,6 +3,7 @@
 mod compile;
 mod crash_place;
 mod env;
+mod full_disk;
 mod info;
 mod inspect;
 mod mutants;

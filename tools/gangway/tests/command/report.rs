@@ -3,7 +3,7 @@
 use crate::support::{Workshop, golden, text};
 
 /// A report with one kernel of `count` launches that took `time`, and transfers of `x`.
-fn report(program: &str, kernel: &str, count: u64, time: u64, bytes: u64) -> String {
+pub fn report(program: &str, kernel: &str, count: u64, time: u64, bytes: u64) -> String {
     format!(
         r#"{{"format":"gangway-report","version":1,"program":"{program}","pid":1,"elapsed_ns":{elapsed},
 "kernels":[{{"name":"{kernel}","symbol":"k","device":0,"count":{count},"time_ns":{time},"min_ns":1,"max_ns":2,"share":1.0,"location":null}},
