@@ -1,7 +1,7 @@
 //! A device image as a program registers it.
 #![no_main]
 
-use gangway_image::{ImageKind, details, needed_libraries, recognise, search_paths};
+use gangway_image::{ImageKind, bitcode, details, needed_libraries, recognise, search_paths};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
@@ -14,5 +14,6 @@ fuzz_target!(|data: &[u8]| {
         Ok(_) => assert!(kind.is_ok()),
         Err(error) => assert!(!error.to_string().is_empty()),
     }
+    let _ = bitcode::triple(data);
     let _ = (needed_libraries(data), search_paths(data));
 });

@@ -87,7 +87,7 @@ impl Backend for CpuBackend {
     }
 
     fn recognises(&self, image: &[u8]) -> bool {
-        elf::recognises(image)
+        elf::recognises(image) || gangway_bitcode::is_for(image, "x86_64")
     }
 
     fn device_count(&self) -> usize {

@@ -37,10 +37,14 @@ unsafe impl Send for CpuModule {}
 unsafe impl Sync for CpuModule {}
 
 impl CpuModule {
-    /// Loads `image`. Whoever switches crash reports off does so for a debugger:
+    /// Loads `image`, compiled first if it is bitcode. Whoever switches crash reports off does so for a debugger:
     /// then the file stays open, so that a debugger can read the image's symbols,
     /// at the cost of a file descriptor.
     pub fn load(place: Place, image: &[u8]) -> Result<Self> {
+        let is_bitcode = gangway_bitcode::is_for(image, "x86_64");
+        let compiled = is_bitcode.then(|| gangway_bitcode::library(image)).transpose();
+        let compiled = compiled.map_err(|message| Error::Device { code: 0, message })?;
+        let image = compiled.as_deref().unwrap_or(image);
         let device = place.device;
         let extent = elf::check(image).map_err(|reason| Error::InvalidImage { reason })?;
         let mut file = memory_file(device).map_err(|e| system("no memory file for the device image", &e))?;

@@ -209,6 +209,10 @@ impl Device for CudaDevice {
 
     fn load(&self, image: &[u8]) -> Result<Box<dyn Module>> {
         let (context, properties) = (Arc::clone(&self.context), Arc::clone(&self.properties));
+        let compile = || gangway_bitcode::ptx(image, properties.capability.number());
+        let compiled = image::is_bitcode(image).then(compile).transpose();
+        let compiled = compiled.map_err(|message| Error::Device { code: 0, message })?;
+        let image = compiled.as_deref().unwrap_or(image);
         Ok(Box::new(CudaModule::load(context, properties, image, self.environment())?))
     }
 

@@ -16,8 +16,14 @@ pub(crate) fn recognises(image: &[u8]) -> bool {
     match recognise(image) {
         Ok(ImageKind::Elf(elf)) => elf.machine == Machine::Nvptx,
         Ok(ImageKind::Ptx(_) | ImageKind::PtxObjects { .. } | ImageKind::CudaFatBinary) => true,
+        Ok(ImageKind::Bitcode) => is_bitcode(image),
         _ => false,
     }
+}
+
+/// Whether an image is LLVM bitcode, which is compiled for the device when it is loaded.
+pub(crate) fn is_bitcode(image: &[u8]) -> bool {
+    gangway_bitcode::is_for(image, "nvptx64")
 }
 
 /// A compute capability, as `sm_90` says it.
@@ -33,7 +39,7 @@ impl Capability {
         Self { major: number / 10, minor: number % 10 }
     }
 
-    const fn number(self) -> u32 {
+    pub const fn number(self) -> u32 {
         self.major * 10 + self.minor
     }
 }
@@ -133,6 +139,8 @@ pub(crate) fn fitness(image: &[u8], device: Capability) -> Result<Rank> {
             };
             Ok(records.into_iter().filter_map(target).collect())
         }
+        // All others come first: they cost no compiler.
+        ImageKind::Bitcode if is_bitcode(image) => return Ok(Rank::default()),
         other => Err(format!("it is {other}, which is no code for NVIDIA's GPUs")),
     };
     let targets = targets.map_err(refused)?;

@@ -8,6 +8,7 @@ mod support;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -24,7 +25,8 @@ fn build_as(name: &str, language: &str, offload: &str, architectures: &str) -> P
         .join(format!("cuda-{name}-{}", architectures.replace(',', "-")));
     let gangway = staged().join("../../bin/gangway");
     let output = Command::new(gangway)
-        .args(["c++", "-O2", "-g", offload, "-Wall"])
+        .args(["c++", "-O2", "-g", "-Wall"])
+        .args(offload.split(' '))
         .arg(format!("--offload-arch={architectures}"))
         .args([source.as_os_str(), "-o".as_ref(), program.as_os_str()])
         .output()
@@ -252,6 +254,50 @@ fn a_region_is_not_missing_on_a_lost_device() {
     assert_eq!(output.status.signal(), Some(libc::SIGABRT), "{said}");
     assert!(said.contains("lost.cpp:16:1: in main: device 0: the device is lost: "), "{said}");
     assert!(!said.contains("the host takes over"), "{said}");
+}
+
+/// `-fopenmp-target-jit`: the last step of compiling is for the device that is there.
+#[test]
+fn images_of_bitcode_are_compiled_when_they_are_loaded() {
+    let program = build_as("bitcode", "cpp", "-fopenmp -fopenmp-target-jit", "sm_70,x86_64");
+    for device in ["cuda", "cpu"] {
+        let folder = tempfile::tempdir().unwrap();
+        let run = |variables: &[(&str, &str)]| {
+            let temporary = ("TMPDIR", folder.path().to_str().unwrap());
+            run(&program, &[], &[&[("GANGWAY_DEVICE", device), temporary], variables].concat(), true)
+        };
+        // Several devices use what is compiled once.
+        let output = run(&[("GANGWAY_VGPU_DEVICES", "2")]);
+        let said = text(&output);
+        assert!(output.status.success(), "{device}: {said}");
+        assert_eq!(output.stdout, b"device: 1.25e+06, 1118.033989, 1 calls\n", "{device}: {said}");
+        let without = run(&[("OMP_TARGET_OFFLOAD", "DEFAULT"), ("GANGWAY_LLVM", "/nowhere")]);
+        let said = text(&without);
+        assert!(
+            without.status.success() && without.stdout.starts_with(b"host: 1.25e+06"),
+            "{device}: {said}"
+        );
+        for part in [
+            "cannot be loaded: it is LLVM bitcode, to be compiled when the program runs, and there is no \
+             /nowhere/bin/clang\n  help: install LLVM 22",
+            "note: the host takes over",
+        ] {
+            assert!(said.contains(part), "{device}: `{part}` is missing: {said}");
+        }
+        let llvm = folder.path().join("bin");
+        std::fs::create_dir(&llvm).unwrap();
+        let script = "#!/bin/sh\necho \"error: no $LD_PRELOAD\" >&2\nexit 1\n";
+        std::fs::write(llvm.join("clang"), script).unwrap();
+        std::fs::set_permissions(llvm.join("clang"), std::fs::Permissions::from_mode(0o755)).unwrap();
+        let refused = run(&[("GANGWAY_LLVM", folder.path().to_str().unwrap())]);
+        let said = text(&refused);
+        assert_eq!(refused.status.signal(), Some(libc::SIGABRT), "{device}: {said}");
+        assert!(said.contains("bin/clang cannot compile it (exit status: 1): error: no"), "{device}: {said}");
+        // Nothing is left.
+        let left: Vec<_> =
+            folder.path().read_dir().unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(left, ["bin"], "{device}");
+    }
 }
 
 /// Routines that name a device which lacks what the program requires mean the host, as regions do.

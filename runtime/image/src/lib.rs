@@ -14,6 +14,7 @@
 #![forbid(unsafe_code)]
 
 mod amdgpu;
+pub mod bitcode;
 mod bytes;
 mod contents;
 mod cuda;

@@ -3,7 +3,9 @@
 use crate::support::Workshop;
 use gangway_image::entry::{EntryKind, Layout};
 use gangway_image::offload_binary::OffloadKind;
-use gangway_image::{Contents, Error, FileType, ImageKind, Machine, Producer, contents, details, recognise};
+use gangway_image::{
+    Contents, Error, FileType, ImageKind, Machine, Producer, bitcode, contents, details, recognise,
+};
 
 /// (kind, name without the file's identity, size), sorted.
 fn entries(contents: &Contents<'_>) -> Vec<(EntryKind, String, u64)> {
@@ -125,7 +127,30 @@ fn several_targets_in_one_object() {
     let found: Vec<_> = contents.images.iter().map(|image| (image.triple, image.arch)).collect();
     let triple = Some("amdgcn-amd-amdhsa");
     assert_eq!(found, [(triple, Some("gfx1100")), (triple, Some("gfx90a"))]);
-    assert!(contents.images.iter().all(|image| recognise(image.parts[0]) == Ok(ImageKind::Bitcode)));
+    for image in &contents.images {
+        assert_eq!(recognise(image.parts[0]), Ok(ImageKind::Bitcode));
+        assert_eq!(bitcode::triple(image.parts[0]).as_deref(), triple);
+    }
+}
+
+#[test]
+fn bitcode_names_its_triple() {
+    let workshop = Workshop::new();
+    workshop.run("clang-22", &["-O1", "-emit-llvm", "-c", "program.c", "-o", "program.bc"]);
+    let module = workshop.read("program.bc");
+    let triple = Some("x86_64-pc-linux-gnu".to_owned());
+    assert_eq!(bitcode::triple(&module), triple);
+    let head: Vec<u8> =
+        [0x0b17_c0de, 0, 20, module.len() as u32, 7].into_iter().flat_map(u32::to_le_bytes).collect();
+    assert_eq!(bitcode::triple(&[head, module.clone()].concat()), triple);
+    // Whatever is cut off or damaged, it is read or not, and no more.
+    for length in 0..module.len().min(4096) {
+        let _ = bitcode::triple(&module[..length]);
+        let mut damaged = module.clone();
+        damaged[length] ^= 0xff;
+        let _ = bitcode::triple(&damaged);
+    }
+    assert_eq!(bitcode::triple(b"\x7fELF and more"), None);
 }
 
 #[test]

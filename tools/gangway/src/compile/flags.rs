@@ -19,6 +19,8 @@ pub struct Target {
     pub chosen: Vec<String>,
     /// There are kernels of CUDA's language, and no OpenMP.
     pub kernel_language: bool,
+    /// Images are LLVM bitcode.
+    pub bitcode: bool,
     /// A real CUDA toolkit.
     pub cuda: Option<PathBuf>,
 }
@@ -39,7 +41,13 @@ impl Target {
             request.cpu || request.gpus.is_empty()
         };
         let kernel_language = request.kernel_language && !request.openmp;
-        Self { cpu, gpus: request.gpus.clone(), chosen, kernel_language, cuda: request.cuda.clone() }
+        let (gpus, bitcode, cuda) = (request.gpus.clone(), request.bitcode, request.cuda.clone());
+        Self { cpu, gpus, chosen, kernel_language, bitcode, cuda }
+    }
+
+    /// What links the code for CPU devices is to leave LLVM bitcode.
+    pub fn links_bitcode_for_cpu(&self) -> bool {
+        self.bitcode && self.cpu
     }
 
     pub fn gpu(&self) -> bool {
@@ -66,6 +74,10 @@ impl Flags {
         flags.objects_for_gpus(target, toolkit);
         if language == Language::Fortran {
             flags.fortran_library(target);
+        }
+        if target.links_bitcode_for_cpu() {
+            // The linker of GNU leaves no bitcode.
+            flags.linker(&[format!("--device-compiler={CPU_TRIPLE}=-fuse-ld=lld").into()]);
         }
         if target.cpu && language == Language::Fortran {
             flags.device_linker(CPU_TRIPLE, toolkit.host_archive().into());

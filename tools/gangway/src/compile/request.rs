@@ -13,6 +13,8 @@ pub struct Request {
     pub openmp: bool,
     /// Kernels of CUDA's language are for LLVM's offloading, and so for Gangway (`-foffload-via-llvm`).
     pub kernel_language: bool,
+    /// Images are to be LLVM bitcode, compiled when the program runs (`-fopenmp-target-jit`).
+    pub bitcode: bool,
     /// The call ends with a link.
     pub links: bool,
     /// The call makes an object, or links: it does more than to look at the source, and than to answer.
@@ -126,6 +128,8 @@ impl Request {
             match option {
                 "-fno-openmp" => request.openmp = false,
                 "-foffload-via-llvm" => request.kernel_language = true,
+                "-fopenmp-target-jit" => request.bitcode = true,
+                "-fno-openmp-target-jit" => request.bitcode = false,
                 "-fno-offload-via-llvm" => request.kernel_language = false,
                 "-c" => request.links = false,
                 "-S" | "-E" | "-M" | "-MM" | "-fsyntax-only" | "-emit-llvm" => {

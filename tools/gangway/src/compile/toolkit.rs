@@ -11,6 +11,9 @@ use crate::{library, program};
 /// The version of LLVM whose programs ask for our libraries.
 const VERSION: &str = "22";
 
+/// LLVM's linker.
+const LLD: &str = "ld.lld";
+
 /// The device runtime as a linker calls it.
 pub const LIBOMPDEVICE: &str = "ompdevice";
 
@@ -66,14 +69,17 @@ pub fn check_tools(language: Language, folder: &Path, target: &Target, links: bo
     if links {
         needed.push("clang-linker-wrapper");
         needed.extend(target.gpu().then_some("clang-nvlink-wrapper"));
+        needed.extend(target.links_bitcode_for_cpu().then_some(LLD));
     }
     let missing: Vec<&str> = needed.into_iter().filter(|tool| !folder.join(tool).is_file()).collect();
     if missing.is_empty() {
         return Ok(());
     }
+    // Only bitcode for CPU devices needs it.
+    let linker = if missing.contains(&LLD) { format!(" lld-{VERSION}") } else { String::new() };
     let text = format!(
         "{}-{VERSION} calls {}, and there is no such program in {}; install what offloading needs (Debian: apt-get \
-         install {})",
+         install {}{linker})",
         language.compiler(),
         missing.join(" and "),
         folder.display(),

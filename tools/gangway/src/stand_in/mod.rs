@@ -13,14 +13,12 @@
 //! They are called by compilers, so they say nothing when all is well.
 
 mod aligned_pointers;
-mod alignment;
 mod array_reductions;
 mod bitcode;
 mod clang;
 mod complex_numbers;
 mod flang;
 mod llvm_text;
-mod local_memory;
 mod long_double;
 mod nvlink;
 mod options;

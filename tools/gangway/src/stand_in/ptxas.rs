@@ -1,7 +1,7 @@
 //! `ptxas`: takes PTX, and gives it back when it is right.
 //!
-//! Two things are changed: the alignment of arrays ([`alignment`]), and accesses to a thread's memory that may be
-//! others ([`local_memory`]).
+//! Two things are changed ([`gangway_bitcode::mended`]): the alignment of arrays, and accesses to a thread's memory
+//! that may be others.
 //!
 //! Real drivers compile PTX themselves, so what the real assembler would do is done when the
 //! program runs. What clang and flang would learn from it, that the text is wrong, they learn.
@@ -15,7 +15,7 @@ use std::path::Path;
 use gangway_ptx::{Code, Errors, Module};
 
 use super::options::Options;
-use super::{alignment, local_memory, warn};
+use super::warn;
 use crate::exit::{FAILURE, Failure, Outcome, SUCCESS};
 
 /// Mistakes that one message shows; code that is generated repeats them.
@@ -64,7 +64,7 @@ pub fn assemble(arguments: &[OsString]) -> Outcome {
         let what = checked.map_or_else(|| "not checked".to_owned(), |module| summary(&module));
         eprintln!("ptxas info    : {}: {what}; passed on as PTX", input.display());
     }
-    write(&output, &local_memory::made_generic(&alignment::raise(&text)))
+    write(&output, &gangway_bitcode::mended(&text))
 }
 
 /// The module in a text, nothing if it is correct but beyond what Gangway's own reader takes:

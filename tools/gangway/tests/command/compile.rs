@@ -275,6 +275,17 @@ fn parts_are_compiled_and_linked() {
     assert_eq!(here.images("libwhole.so"), ["sm_80"]);
 }
 
+/// A program whose code is compiled when it runs, for the CPU as for GPUs.
+#[test]
+fn images_may_be_bitcode() {
+    let here = Installation::new();
+    let words = ["cc", "-O1", "-fopenmp", "-fopenmp-target-jit", "--offload-arch=sm_80,x86_64"];
+    here.good(&[&words[..], &["program.c", "-o", "program"]].concat());
+    let report = here.good(&["inspect", "program"]);
+    assert_eq!(report.matches("LLVM bitcode").count(), 2, "{report}");
+    assert_eq!(report.matches("back end").count(), 2, "{report}");
+}
+
 #[test]
 fn code_for_gpus_is_compiled_by_the_stand_in() {
     let here = Installation::new();
@@ -456,6 +467,8 @@ fn tools_that_are_missing_are_named_with_their_packages() {
          offloading needs (Debian: apt-get install clang-22 clang-tools-22 llvm-22 libomp-22-dev)\n"
     );
     assert_eq!(said(&["cc", "-fopenmp", "program.c"]), (Some(0), String::new()));
+    let (_, text) = said(&["cc", "-fopenmp", "-fopenmp-target-jit", "program.c"]);
+    assert!(text.starts_with("gangway: clang-22 calls ld.lld, and") && text.contains(" lld-22)"), "{text}");
     std::fs::remove_file(here.0.path("llvm/bin/clang-linker-wrapper")).unwrap();
     assert_eq!(said(&["cc", "-fopenmp", "-c", "program.c"]), (Some(0), String::new()));
     std::fs::remove_file(here.0.path("llvm/bin/llvm-offload-binary")).unwrap();
