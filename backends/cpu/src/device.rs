@@ -134,7 +134,7 @@ impl Device for CpuDevice {
     #[inline]
     unsafe fn launch(&self, launch: &Launch<'_>, table: ArgumentTable<'_>) -> Result<()> {
         // Teams and thread limits need nothing here: the compiler puts them into
-        // the kernel, which asks the host's OpenMP library for them.
+        // the kernel, which asks the host's OpenMP library for them. Fortran's asks the launch.
         // SAFETY: the caller's promise.
         unsafe { launch::run(self.place, launch, table.slots()) };
         Ok(())

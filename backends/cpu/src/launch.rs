@@ -5,7 +5,7 @@
 //! straight from the session's table: six to registers, the rest to the stack.
 //! It must never allocate or lock: this is the floor of what a launch costs.
 
-use crate::thread;
+use crate::{elf, thread};
 use gangway_backend::Launch;
 
 /// What a thread is doing inside a device image; the crash report's source.
@@ -58,6 +58,27 @@ pub(crate) unsafe fn run(place: Place, launch: &Launch<'_>, arguments: &[u64]) {
         unsafe { call(arguments.as_ptr(), arguments.len(), launch.kernel.handle.0) };
         std::mem::forget(escape);
     });
+}
+
+/// The name by which device code asks for the `thread_limit` of its launch: `gangway-host-openmp`, in Fortran's
+/// images. In clang's the value is an argument of the kernel.
+const THREAD_LIMIT: &[u8] = b"gangway_launch_thread_limit";
+
+/// The limit of the launch that the calling thread is in; 0 if it has none.
+extern "C" fn thread_limit() -> i32 {
+    let activity = thread::current().map_or(std::ptr::null(), thread::Thread::activity);
+    // SAFETY: the activity is this thread's, which has not left it.
+    match unsafe { activity.as_ref() } {
+        Some(Activity { kind: ActivityKind::Kernel(launch), .. }) => {
+            i32::try_from(launch.thread_limit[0]).unwrap_or(0)
+        }
+        _ => 0,
+    }
+}
+
+/// Makes a checked image that is about to be loaded ask for the limits of its launches.
+pub(crate) fn tie_in(image: &mut [u8]) {
+    elf::define(image, THREAD_LIMIT, thread_limit as *const () as u64);
 }
 
 /// Dropped only when a C++ exception leaves a kernel, which OpenMP does not

@@ -9,7 +9,7 @@ use crate::crash::images;
 use crate::launch::{ActivityKind, Place, during};
 use crate::number;
 use crate::registry::Node;
-use crate::{elf, host_call};
+use crate::{elf, host_call, launch};
 use gangway_backend::{DevicePtr, Error, HostCallLink, Kernel, KernelHandle, Module, Result};
 use std::ffi::{CStr, CString};
 use std::fmt::Write as _;
@@ -50,6 +50,7 @@ impl CpuModule {
         let mut file = memory_file(device).map_err(|e| system("no memory file for the device image", &e))?;
         let mut image = image.to_owned();
         number::tie_in(&mut image, device);
+        launch::tie_in(&mut image);
         let calls_host = host_call::tie_in(&mut image, device);
         file.write_all(&image).map_err(|e| system("device image not written to its memory file", &e))?;
         let path = unique_path(&file);

@@ -13,7 +13,7 @@
 //! A serialised region around the kernel prevents it.
 
 use core::ffi::c_void;
-use core::mem::{offset_of, size_of};
+use core::mem::{offset_of, size_of, transmute};
 
 use crate::hidden;
 
@@ -76,8 +76,9 @@ pub unsafe extern "C" fn __kmpc_target_init(
             __kmpc_serialized_parallel(location, thread);
         }
         let outer_limit = omp_get_thread_limit();
-        let limit = environment.max_threads;
-        let limited = limit > 0 && limit < outer_limit;
+        let limits = [environment.max_threads, limit_of_launch()];
+        let limit = limits.into_iter().filter(|limit| *limit > 0).min().unwrap_or(outer_limit);
+        let limited = limit < outer_limit;
         if limited {
             __kmpc_set_thread_limit(location, thread, limit);
         }
@@ -89,6 +90,26 @@ pub unsafe extern "C" fn __kmpc_target_init(
         });
     }
     RUN_BODY
+}
+
+/// What the launch that the calling thread begins has as its `thread_limit`: the value of a variable is
+/// an argument of the launch, which kernels for CPUs do not get. Gangway defines the function when it loads
+/// an image. 0: there is no limit, or another runtime has loaded the image.
+fn limit_of_launch() -> i32 {
+    let function: usize;
+    // SAFETY: reads a word that the loader has written: 0 where nobody defines the symbol.
+    unsafe {
+        core::arch::asm!(
+            ".weak gangway_launch_thread_limit",
+            "mov {}, qword ptr [rip + gangway_launch_thread_limit@GOTPCREL]",
+            out(reg) function,
+            options(nostack, pure, readonly, preserves_flags),
+        );
+    }
+    // SAFETY: the runtime's function, of that type, or none.
+    let function: Option<unsafe extern "C" fn() -> i32> = unsafe { transmute(function) };
+    // SAFETY: it may be called on any thread.
+    function.map_or(0, |function| unsafe { function() })
 }
 
 /// Ends the kernel that the calling thread began last.

@@ -41,7 +41,7 @@ const DEFINED: &[&str] = &[
     "omp_is_initial_device",
 ];
 
-/// All that it takes from libomp and the C library. Nothing of Rust's `core`:
+/// All that it takes from libomp and the C library, and from Gangway's back end if that is there. Nothing of Rust's `core`:
 /// an rlib does not carry it.
 const NEEDED: &[&str] = &[
     "GOMP_ordered_end",
@@ -57,6 +57,7 @@ const NEEDED: &[&str] = &[
     "__kmpc_set_thread_limit",
     "abort",
     "free",
+    "gangway_launch_thread_limit",
     "malloc",
     "memset",
     "omp_get_level",

@@ -12,7 +12,7 @@ mod common;
 use std::fs;
 use std::path::Path;
 
-use common::{Runtime, compile, crate_directory, execute, staged};
+use common::{Runtime, compile, crate_directory, execute, scratch, staged};
 
 fn check(name: &str) {
     let programs = crate_directory().join("tests/programs");
@@ -54,6 +54,27 @@ fn attempt(program: &Path, runtime: Runtime, threads: &str) -> Result<String, St
         }
     }
     execute(program, runtime, threads)
+}
+
+/// The value is an argument of the launch alone, which LLVM's own runtime gives to no kernel. The later
+/// limit is not the earlier one's.
+#[test]
+fn thread_limits_of_variables_are_kept_under_gangway() {
+    const SOURCE: &str = "program p\nuse omp_lib\ninteger :: nt(4), tl(4), i, k, lim(4) = (/ 1, 3, 10000, 1 /)\n\
+        do k = 1, 4\nnt = -1; tl = -1\n\
+        !$omp target teams distribute parallel do map(tofrom: nt, tl) num_threads(10) thread_limit(lim(k))\n\
+        do i = 1, 4\nnt(i) = omp_get_num_threads(); tl(i) = omp_get_thread_limit()\nend do\n\
+        print '(i0,1x,i0)', maxval(nt), maxval(tl)\nend do\nend program\n";
+    if staged().is_none() {
+        println!("not staged: Gangway's libomptarget is not tested (cargo xtask stage)");
+        return;
+    }
+    let source = scratch().join("thread_limit.f90");
+    fs::write(&source, SOURCE).expect("the scratch directory is writable");
+    // flang's OpenMP 3.1 leaves the value to code for hosts.
+    let program = compile(&source, "-O2", &["-fopenmp-version=52".to_owned()]);
+    let printed = execute(&program, Runtime::Gangway, "4");
+    assert_eq!(printed.as_deref(), Ok("1 1\n3 3\n10 10\n1 1\n"));
 }
 
 fn runtimes() -> Vec<Runtime> {
