@@ -18,6 +18,7 @@ mod bitcode;
 mod clang;
 mod complex_numbers;
 mod flang;
+mod fortran_calls;
 mod llvm_text;
 mod long_double;
 mod nvlink;

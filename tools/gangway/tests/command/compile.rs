@@ -206,6 +206,17 @@ fn fortran_for_gpus_calls_functions_and_has_no_debug_information() {
     assert!(!code.contains(".loc") && !code.contains(".section"), "{code}");
 }
 
+/// The linker knows the lines of flang's calls, though GPU code has no debug information.
+#[test]
+fn what_fortran_calls_and_gpus_lack_is_refused_with_its_line() {
+    let here = Installation::new();
+    let region = "!$omp target map(tofrom: x)\ncall random_number(x)\n!$omp end target\n";
+    here.0.write("random.f90", format!("program p\nreal :: x\n{region}print *, x\nend program\n"));
+    let said = here.bad(&["fc", "-O1", "-fopenmp", "--offload-arch=sm_80", "random.f90", "-o", "random"]);
+    assert!(said.contains("undefined reference to '_FortranARandomNumber'"), "{said}");
+    assert!(said.contains("random.f90:4: calls '_FortranARandomNumber'\n  help: flang-22 calls"), "{said}");
+}
+
 /// flang-22 compiles it in no other way, and what it warns of is told once.
 #[test]
 fn fortran_for_gpus_has_complex_numbers() {
