@@ -2,6 +2,7 @@
 //!
 //! `run` sets them, `env` prints them. The runtime reads the GANGWAY_ ones.
 
+use std::env;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -43,6 +44,21 @@ pub fn variables(settings: &Settings) -> Result<Vec<(&'static str, OsString)>, F
         variables.push(("GANGWAY_TRACE", writable(file)?));
     }
     Ok(variables)
+}
+
+/// Where Triton takes ptxas from instead of its own: for processors of its choice, and for those from
+/// sm_100 on.
+const PTXAS_OF_TRITON: [&str; 2] = ["TRITON_PTXAS_PATH", "TRITON_PTXAS_BLACKWELL_PATH"];
+
+/// What programs need to know that bring tools of NVIDIA's along: those make machine code, and the virtual GPU
+/// runs PTX. What the user has set stays.
+pub fn for_virtual_gpu(libraries: &Libraries) -> Vec<(&'static str, OsString)> {
+    let ptxas = libraries.runtime.join("cuda/bin/ptxas");
+    if libraries.driver.is_none() || !ptxas.is_file() {
+        return Vec::new();
+    }
+    let unset = |name: &&str| env::var_os(name).is_none_or(|value| value.is_empty());
+    PTXAS_OF_TRITON.into_iter().filter(unset).map(|name| (name, ptxas.clone().into_os_string())).collect()
 }
 
 /// A file that the program is to write, by its full name: the program may change its directory

@@ -56,6 +56,7 @@ pub fn run(options: &Run) -> Outcome {
         );
         preloaded.push(library.clone());
     }
+    command.envs(environment::for_virtual_gpu(&libraries));
     if libraries.driver.is_some() {
         // The program takes the place of this process, and so its number.
         command.env("GANGWAY_VGPU_PROGRAM", std::process::id().to_string());

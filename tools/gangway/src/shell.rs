@@ -7,7 +7,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
 use crate::arguments::{Env, Shell};
-use crate::environment::{prepended, search_path, variables};
+use crate::environment::{for_virtual_gpu, prepended, search_path, variables};
 use crate::exit::{Outcome, SUCCESS};
 use crate::library;
 use crate::variables::warn_of_misspelt;
@@ -18,7 +18,7 @@ pub fn print(options: &Env) -> Outcome {
     let shell = options.shell.unwrap_or_else(|| from_login(env::var_os("SHELL").as_deref()));
     let mut out = stdout().lock();
     out.write_all(library_path(shell, &search_path(&libraries)).as_bytes())?;
-    for (name, value) in variables(&options.settings)? {
+    for (name, value) in variables(&options.settings)?.into_iter().chain(for_virtual_gpu(&libraries)) {
         out.write_all(assignment(shell, name, &quoted(shell, &value)).as_bytes())?;
     }
     Ok(SUCCESS)

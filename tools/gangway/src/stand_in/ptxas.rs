@@ -117,9 +117,14 @@ fn summary(module: &Module) -> String {
     format!("PTX {version} for sm_{processor}, kernels: {kernels}, functions: {functions}")
 }
 
+/// The toolkit whose PTX is the newest that is taken (PTX ISA, "Release notes": 8.7 came with CUDA 12.8).
+/// Triton reads the release to choose the version of its PTX, XLA the number behind `V`.
+const RELEASE: &str = "release 12.8, V12.8.0";
+
 pub fn version(tool: &str) -> String {
     format!(
-        "{tool}: Gangway's stand-in for the tool of NVIDIA's CUDA toolkit\nGangway {}\n",
+        "{tool}: Gangway's stand-in for the tool of NVIDIA's CUDA toolkit\nGangway {}\n\
+         Stands in for Cuda compilation tools, {RELEASE}\n",
         env!("CARGO_PKG_VERSION")
     )
 }

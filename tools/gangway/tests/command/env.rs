@@ -19,6 +19,33 @@ fn sh_evaluates_it() {
     }
 }
 
+/// Triton brings a ptxas of its own, whose machine code the virtual GPU does not run.
+#[test]
+fn triton_takes_our_ptxas_for_the_virtual_gpu() {
+    let workshop = Workshop::new();
+    std::fs::create_dir_all(workshop.path("ours/cuda/bin")).unwrap();
+    workshop.write("ours/cuda/bin/ptxas", "");
+    workshop.write("show", "#!/bin/sh\necho \"$TRITON_PTXAS_PATH|$TRITON_PTXAS_BLACKWELL_PATH\"\n");
+    std::fs::set_permissions(workshop.path("show"), std::os::unix::fs::PermissionsExt::from_mode(0o755))
+        .unwrap();
+    let ours = workshop.path("ours/cuda/bin/ptxas").display().to_string();
+    let run = |device: &str, own: &str| {
+        let mut command = workshop.gangway();
+        command.env("TRITON_PTXAS_PATH", own).env_remove("TRITON_PTXAS_BLACKWELL_PATH");
+        text(&command.args(["run", "--device", device, "./show"]).output().unwrap().stdout)
+    };
+    assert_eq!(run("vgpu", ""), format!("{ours}|{ours}\n"));
+    assert_eq!(run("vgpu", "/mine"), format!("/mine|{ours}\n"));
+    assert_eq!(run("cpu", ""), "|\n");
+    let lines = workshop
+        .gangway()
+        .env_remove("TRITON_PTXAS_PATH")
+        .args(["env", "--shell", "sh", "--device", "vgpu"])
+        .output();
+    let lines = text(&lines.unwrap().stdout);
+    assert!(lines.contains(&format!("export TRITON_PTXAS_PATH='{ours}'\n")), "{lines}");
+}
+
 #[test]
 fn other_shells() {
     let workshop = Workshop::new();
