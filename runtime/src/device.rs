@@ -15,9 +15,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 #[cfg(not(loom))]
 mod fork;
 mod idle_streams;
+mod load;
 #[cfg(not(loom))]
 pub(crate) use fork::DeviceLocks;
 use idle_streams::IdleStreams;
+pub(crate) use load::Load;
 
 /// A device the program can name. Devices are made when the first image for
 /// their type is registered and live as long as the process.
@@ -42,6 +44,10 @@ pub struct Device {
     queues: Mutex<Vec<Arc<queue::Shared>>>,
     /// How many of them are blocking: most programs have none, and no operation looks for any.
     blocking_queues: AtomicUsize,
+    /// An image could not be loaded: some regions cannot run here.
+    pub(crate) lacks_images: AtomicBool,
+    /// What is queued, as far as it is counted.
+    pub(crate) load: Load,
     /// What of the host has storage here.
     pub table: PresentTable,
 }
@@ -78,6 +84,8 @@ impl Device {
             idle_streams: IdleStreams::new(),
             queues: Mutex::new(Vec::new()),
             blocking_queues: AtomicUsize::new(0),
+            lacks_images: AtomicBool::new(false),
+            load: Load::default(),
             table: PresentTable::new(),
         }
     }
@@ -322,6 +330,17 @@ impl Device {
             label: entry.label(),
         };
         self.table.neighbours(host, 3).into_iter().map(range).collect()
+    }
+
+    /// Whether an image could not be loaded.
+    pub(crate) fn lacks_images(&self) -> bool {
+        self.lacks_images.load(Ordering::Relaxed)
+    }
+
+    /// Constructs that are under way, if they are counted ([`balance`](crate::placement::balance)).
+    #[must_use]
+    pub fn queued(&self) -> usize {
+        self.load.constructs()
     }
 
     /// Whether images wait to be loaded at the next use.

@@ -90,6 +90,11 @@ pub enum ErrorKind {
         /// What is mapped.
         mapped: HostRange,
     },
+    /// Data of a construct that names no device is on devices none of which has all of it.
+    Scattered {
+        /// Two items and where they are.
+        items: [(HostRange, i32); 2],
+    },
     /// The range to be associated overlaps mapped storage.
     AlreadyMapped {
         /// The range.
@@ -423,6 +428,12 @@ impl fmt::Display for ErrorKind {
                 "{wanted} cannot be mapped: no memory is so large; as a signed number the size is {}\n  \
                  help: check how the length of the section is computed",
                 wanted.size.cast_signed()
+            ),
+            Self::Scattered { items: [(one, on), (other, elsewhere)] } => write!(
+                f,
+                "{one} is present on device {on} and {other} on device {elsewhere}\n  \
+                 note: with GANGWAY_BALANCE a construct runs where its data is, and this one needs both\n  \
+                 help: map them in one construct, or name the device of each construct (device clause)"
             ),
             Self::PartlyPresent { wanted, mapped } => write!(
                 f,

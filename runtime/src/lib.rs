@@ -15,6 +15,9 @@
 //! [`Job::complete`] waits and ends it. With present arguments no step of it
 //! locks, allocates or copies.
 //!
+//! On request the runtime chooses the device of a construct that names none, before the job
+//! begins ([`placement`], [`Runtime::choose`]).
+//!
 //! # Threads
 //!
 //! Everything may be called from any thread at any time. Locks are held for
@@ -38,6 +41,7 @@ mod library;
 mod map_kind;
 pub mod memory;
 mod notices;
+pub mod placement;
 mod pool;
 pub mod present;
 pub mod queue;

@@ -13,6 +13,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::events::Site;
 use crate::items::Items;
 use crate::library::{Library, Placement, Registration, Taker};
+use crate::placement::Place;
 use crate::regions::{MAX_DEVICES, Region, Regions};
 use crate::requirements::{Required, Requirements};
 use crate::target::{DataOperation, Job, Shape};
@@ -24,6 +25,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 mod fork;
 mod loading;
 mod numbering;
+mod placing;
 mod questions;
 mod queued;
 
@@ -369,14 +371,15 @@ impl Runtime {
     #[inline]
     pub fn run(
         &self,
-        device: &'static Device,
+        place: impl Into<Place>,
         site: Site,
         host: usize,
         items: &impl Items,
         shape: &Shape,
     ) -> Result<Box<Job>> {
-        let (region, kernel) = self.region(device, host, &site)?;
-        let mut job = Job::start(device, site, self.unified_shared_memory())?;
+        let place = place.into();
+        let (region, kernel) = self.region(place.device(), host, &site)?;
+        let mut job = Job::start(place, site, self.unified_shared_memory())?;
         job.run(region, kernel, items, shape)?;
         Ok(job)
     }
@@ -390,12 +393,12 @@ impl Runtime {
     #[inline]
     pub fn data(
         &self,
-        device: &'static Device,
+        place: impl Into<Place>,
         site: Site,
         operation: DataOperation,
         items: &impl Items,
     ) -> Result<Box<Job>> {
-        let mut job = Job::start(device, site, self.unified_shared_memory())?;
+        let mut job = Job::start(place.into(), site, self.unified_shared_memory())?;
         job.move_data(operation, items)?;
         Ok(job)
     }

@@ -4,7 +4,6 @@
 //! compare-and-swap before and one after the kernel; per launch one hash look-up
 //! of the region. No lock, no allocation, no copy.
 
-use crate::device::Device;
 use crate::environment::{Held, PrivateCopies, Work, room_for};
 use crate::error::{Error, ErrorKind, Result};
 use crate::events::{self, Site, Step};
@@ -12,6 +11,7 @@ use crate::finisher::{self, Handed};
 use crate::items::{Item, Items};
 use crate::kernel::{check_limits, close_table};
 use crate::map_kind::MapKind;
+use crate::placement::{Place, Purpose, Queued};
 use crate::queue::Queue;
 use crate::regions::Region;
 use gangway_backend::{
@@ -66,6 +66,19 @@ pub enum DataOperation {
     Update,
 }
 
+impl DataOperation {
+    /// What it is when a place is looked for; `nowait`: it is in a task.
+    #[inline]
+    #[must_use]
+    pub fn purpose(self, nowait: bool) -> Purpose {
+        match self {
+            Self::Begin if nowait => Purpose::EnterInTask,
+            Self::Begin => Purpose::Enter,
+            Self::End | Self::Update => Purpose::Present,
+        }
+    }
+}
+
 /// A construct under way: its data environment, the session it launches in and
 /// the private copies its kernel reads.
 pub struct Job {
@@ -76,6 +89,8 @@ pub struct Job {
     positions: Vec<usize>,
     /// The kernel that is under way, for messages.
     launched: Option<&'static str>,
+    /// Its share in what is queued on the device, if that is counted.
+    queued: Option<Queued>,
 }
 
 // A job that a task waits for is ended by whichever thread asks about the task, and
@@ -101,8 +116,8 @@ impl Job {
     /// # Errors
     /// The device cannot be opened, or has no stream left.
     #[inline]
-    pub fn start(device: &'static Device, site: Site, unified_shared_memory: bool) -> Result<Box<Self>> {
-        Self::start_with(device, None, site, unified_shared_memory)
+    pub fn start(place: Place, site: Site, unified_shared_memory: bool) -> Result<Box<Self>> {
+        Self::start_with(place, None, site, unified_shared_memory)
     }
 
     /// A job in a queue of the program's.
@@ -110,22 +125,25 @@ impl Job {
     /// # Errors
     /// As [`start`](Self::start).
     pub(crate) fn start_in(queue: &Queue, site: Site, unified_shared_memory: bool) -> Result<Box<Self>> {
-        Self::start_with(queue.device(), queue.stream(), site, unified_shared_memory)
+        Self::start_with(queue.device().into(), queue.stream(), site, unified_shared_memory)
     }
 
     #[inline]
     fn start_with(
-        device: &'static Device,
+        place: Place,
         queue: Option<StreamHandle>,
         site: Site,
         unified_shared_memory: bool,
     ) -> Result<Box<Self>> {
+        let device = place.device();
+        let queued = place.into_queued();
         // At thread exit the spares may be gone; a fresh job does as well.
         let spare = SPARE.try_with(|spare| spare.borrow_mut().pop()).ok().flatten();
         match spare {
             Some(mut job) => {
                 let started = job.work.restart(device, queue, site, unified_shared_memory);
                 job.launched = None;
+                job.queued = queued;
                 match started {
                     Ok(()) => Ok(job),
                     Err(error) => {
@@ -140,6 +158,7 @@ impl Job {
                 private: PrivateCopies::default(),
                 positions: Vec::new(),
                 launched: None,
+                queued,
             })),
         }
     }
@@ -148,6 +167,7 @@ impl Job {
     #[inline]
     fn recycle(mut self: Box<Self>) {
         self.end_session();
+        self.queued = None;
         let _ = SPARE.try_with(|spare| {
             let mut spare = spare.borrow_mut();
             if spare.len() < SPARES {
@@ -342,7 +362,7 @@ impl Job {
     /// Builds the table of arguments and launches the kernel with it.
     #[inline]
     fn launch(&mut self, region: &Region, kernel: &Kernel, items: &impl Items, shape: &Shape) -> Result<()> {
-        let Self { work, session, private, positions, launched } = self;
+        let Self { work, session, private, positions, launched, queued: _ } = self;
         session.restart(work.stream());
         if let Some(size) = work.sessions() {
             let started = session.start(work.backend(), size);

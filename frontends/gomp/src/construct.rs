@@ -6,9 +6,11 @@ use crate::stack;
 use crate::table::{Construct, Table};
 use gangway_openmp::devices::{self, Destination};
 use gangway_openmp::host::{Host, Offload};
+use gangway_openmp::state::RUNTIME;
 use gangway_openmp::{caller, policy};
 use gangway_runtime::events::Site;
-use gangway_runtime::{Device, Item, Items, MapKind, memory};
+use gangway_runtime::placement::{self, Purpose};
+use gangway_runtime::{Device, Error, Item, Items, MapKind, memory};
 use std::cell::Cell;
 
 /// The place a construct was called from. GCC's code says nothing about the source.
@@ -17,9 +19,52 @@ pub(crate) fn site() -> Site {
     Site { return_address: caller::noted(), ..Site::NONE }
 }
 
+/// Where a construct is to run, as far as its device number says.
+#[derive(Clone, Copy)]
+pub(crate) struct Aim {
+    /// Ready; the default device if the number names none.
+    device: &'static Device,
+    /// Another device may do as well. Which one is decided when the construct is issued: what it
+    /// waits for may put its data on a device.
+    by_load: bool,
+}
+
+impl Aim {
+    /// What a device number says.
+    ///
+    /// # Errors
+    /// The host runs the construct; because of an error, if it was not asked for.
+    #[inline]
+    pub(crate) fn of(number: i32, site: &Site) -> Result<Self, Option<Box<Error>>> {
+        match destination(number, site) {
+            Destination::Device(place) => {
+                let by_load = number == device::ICV && placement::is_balancing();
+                Ok(Self { device: place.device(), by_load })
+            }
+            Destination::Host(error) => Err(error),
+        }
+    }
+
+    /// Where the construct runs, which begins now.
+    #[inline]
+    pub(crate) fn destination(self, purpose: Purpose, site: &Site, table: &Table<'_>) -> Destination {
+        let destination = Destination::Device(self.device.into());
+        if self.by_load { destination.balanced(purpose, site, table) } else { destination }
+    }
+
+    /// Where it would run if it began now.
+    #[inline]
+    pub(crate) fn likely(self, purpose: Purpose, site: &Site, table: &Table<'_>) -> &'static Device {
+        if !self.by_load {
+            return self.device;
+        }
+        RUNTIME.choose(self.device, purpose, site, table).map_or(self.device, |place| place.device())
+    }
+}
+
 /// Where a construct with this device number runs.
 #[inline]
-pub(crate) fn destination(number: i32, site: &Site) -> Destination {
+fn destination(number: i32, site: &Site) -> Destination {
     if number == device::HOST_FALLBACK {
         return Destination::Host(None);
     }

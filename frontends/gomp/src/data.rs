@@ -1,7 +1,7 @@
 //! Data constructs: `target data`, `enter data`, `exit data`, `update`.
 
 use crate::abi::flags;
-use crate::construct::{Owned, destination, site};
+use crate::construct::{Aim, Owned, site};
 use crate::pending::Deferred;
 use crate::structured::Structured;
 use crate::table::{Construct, Table};
@@ -12,6 +12,7 @@ use gangway_openmp::policy::settle;
 use gangway_openmp::state::RUNTIME;
 use gangway_openmp::{information, profile};
 use gangway_runtime::events::Site;
+use gangway_runtime::placement::Place;
 use gangway_runtime::{DataOperation, Device, Items, Job, Result};
 use std::cell::RefCell;
 use std::ffi::c_void;
@@ -42,14 +43,11 @@ pub unsafe extern "C" fn GOMP_target_data_ext(
 
 fn begin_structured(number: i32, table: &Table<'_>) {
     let site = site();
-    let device = match destination(number, &site) {
-        Destination::Device(device) => Some(device),
-        Destination::Host(_) => None,
-    };
+    let place = place(number, DataOperation::Begin, &site, table);
     // Before the construct gives addresses back in the arrays.
-    let mut structured = Structured::of(device, table);
-    if let Some(device) = device
-        && !perform(device, site, DataOperation::Begin, table)
+    let mut structured = Structured::of(place.as_ref().map(Place::device), table);
+    if let Some(place) = place
+        && !perform(place, site, DataOperation::Begin, table)
     {
         structured.device = None;
     }
@@ -61,7 +59,7 @@ pub extern "C" fn GOMP_target_end_data() {
     guard((), || {
         let Some(structured) = OPEN.with_borrow_mut(Vec::pop) else { return };
         if let Some(device) = structured.device {
-            perform(device, site(), DataOperation::End, &structured.table(Construct::EndOfStructured));
+            perform(device.into(), site(), DataOperation::End, &structured.table(Construct::EndOfStructured));
         }
         structured.recycle();
     });
@@ -128,9 +126,10 @@ unsafe fn perform_after(
 ) {
     let site = site();
     if flags & flags::NOWAIT != 0
-        && let Destination::Device(device) = destination(number, &site)
+        && let Ok(aim) = Aim::of(number, &site)
     {
-        let deferred = DeferredData { device, site, operation, construct, arrays: Owned::copy(table) };
+        let likely = aim.likely(operation.purpose(true), &site, table);
+        let deferred = DeferredData { aim, likely, site, operation, construct, arrays: Owned::copy(table) };
         // SAFETY: the caller's promise.
         if unsafe { defer(dependences, Box::new(deferred)) } {
             return;
@@ -143,7 +142,8 @@ unsafe fn perform_after(
 
 /// A data construct that a task issues.
 struct DeferredData {
-    device: &'static Device,
+    aim: Aim,
+    likely: &'static Device,
     site: Site,
     operation: DataOperation,
     construct: Construct,
@@ -152,10 +152,13 @@ struct DeferredData {
 
 impl Deferred for DeferredData {
     fn issue(&self) -> Option<Result<Box<Job>>> {
-        let &Self { device, site, operation, construct, ref arrays } = self;
+        let &Self { aim, site, operation, construct, ref arrays, .. } = self;
         let table = arrays.table(construct);
+        let destination = aim.destination(operation.purpose(true), &site, &table);
+        let Destination::Device(place) = destination else { return None };
+        let device = place.device();
         information::construct(device, &site, title(operation), &table);
-        match RUNTIME.data(device, site, operation, &table) {
+        match RUNTIME.data(place, site, operation, &table) {
             Ok(job) => Some(Ok(job)),
             Err(error) => {
                 settle(&error, Some(device));
@@ -165,27 +168,37 @@ impl Deferred for DeferredData {
     }
 
     fn holds_up(&self) -> bool {
-        self.arrays.holds_up(self.device, self.construct)
+        self.arrays.holds_up(self.likely, self.construct)
     }
 
     fn is_due_at_once(&self, has_dependences: bool) -> bool {
-        self.arrays.is_due_at_once(self.device, self.construct, has_dependences)
+        self.arrays.is_due_at_once(self.likely, self.construct, has_dependences)
     }
 }
 
 fn perform_on(device: i32, operation: DataOperation, table: &Table<'_>) {
     let site = site();
-    if let Destination::Device(device) = destination(device, &site) {
-        perform(device, site, operation, table);
+    if let Some(place) = place(device, operation, &site, table) {
+        perform(place, site, operation, table);
+    }
+}
+
+/// Where a construct that begins now finds its data, or puts it; `None`: on the host.
+fn place(number: i32, operation: DataOperation, site: &Site, table: &Table<'_>) -> Option<Place> {
+    let aim = Aim::of(number, site).ok()?;
+    match aim.destination(operation.purpose(false), site, table) {
+        Destination::Device(place) => Some(place),
+        Destination::Host(_) => None,
     }
 }
 
 /// Whether the device has the data now; otherwise the host goes on without.
-fn perform(device: &'static Device, site: Site, operation: DataOperation, table: &Table<'_>) -> bool {
+fn perform(place: Place, site: Site, operation: DataOperation, table: &Table<'_>) -> bool {
+    let device = place.device();
     information::construct(device, &site, title(operation), table);
     let _profile =
         profile::Construct::begin("Runtime: Data Copy", &site, || format!("NumArgs={}", table.len()));
-    match RUNTIME.data(device, site, operation, table).and_then(|job| job.complete()) {
+    match RUNTIME.data(place, site, operation, table).and_then(|job| job.complete()) {
         Ok(()) => {
             information::construct_done(&site);
             true

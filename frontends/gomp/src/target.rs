@@ -1,7 +1,7 @@
 //! Target regions.
 
 use crate::abi::{argument, device, flags};
-use crate::construct::{Owned, destination, keep_private_values, site};
+use crate::construct::{Aim, Owned, keep_private_values, site};
 use crate::debug;
 use crate::libgomp::{Body, libgomp};
 use crate::pending::Deferred;
@@ -15,6 +15,7 @@ use gangway_openmp::state::RUNTIME;
 use gangway_openmp::trace::ran_on_host;
 use gangway_openmp::{information, profile};
 use gangway_runtime::events::Site;
+use gangway_runtime::placement::Purpose;
 use gangway_runtime::{Device, Error, ErrorKind, Items, Job, Result, Shape};
 use std::ffi::c_void;
 
@@ -56,9 +57,9 @@ impl Region {
     /// The region is the compiler's.
     unsafe fn run(&self) {
         let site = site();
-        let device = match destination(self.device, &site) {
-            Destination::Device(device) => device,
-            Destination::Host(error) => {
+        let aim = match Aim::of(self.device, &site) {
+            Ok(aim) => aim,
+            Err(error) => {
                 ran_on_host(self.body as usize, &site, error.as_deref());
                 // SAFETY: the caller's promise.
                 return unsafe { self.run_on_host() };
@@ -68,7 +69,7 @@ impl Region {
         let table = unsafe { Table::new(Construct::Region, self.count, self.hosts, self.sizes, self.kinds) };
         if self.flags & flags::NOWAIT != 0 {
             // SAFETY: the caller's promise.
-            let deferred = unsafe { DeferredRegion::new(self, &table, device, site) };
+            let deferred = unsafe { DeferredRegion::new(self, &table, aim, site) };
             // SAFETY: as above.
             if unsafe { defer(self.dependences, Box::new(deferred)) } {
                 return;
@@ -76,13 +77,13 @@ impl Region {
         }
         if self.dependences.is_null() {
             // SAFETY: the caller's promise.
-            return unsafe { self.run_on(device, site, &table) };
+            return unsafe { self.run_at(aim, site, &table) };
         }
         // SAFETY: the caller's promise; the values outlive the region.
         unsafe {
             let values = keep_private_values(&table);
             wait_for(self.dependences);
-            self.run_on(device, site, &table);
+            self.run_at(aim, site, &table);
             drop(values);
         }
     }
@@ -90,16 +91,25 @@ impl Region {
     /// # Safety
     /// As [`run`](Self::run).
     #[inline]
-    unsafe fn run_on(&self, device: &'static Device, site: Site, table: &Table<'_>) {
+    unsafe fn run_at(&self, aim: Aim, site: Site, table: &Table<'_>) {
+        let host = self.body as usize;
+        let place = match aim.destination(Purpose::Region(host), &site, table) {
+            Destination::Device(place) => place,
+            Destination::Host(error) => {
+                ran_on_host(host, &site, error.as_deref());
+                // SAFETY: the caller's promise.
+                return unsafe { self.run_on_host() };
+            }
+        };
+        let device = place.device();
         // SAFETY: the caller's promise.
         let shape = unsafe { shape(self.arguments) };
         information::construct(device, &site, "Entering OpenMP kernel", table);
         let _profile = profile::Construct::begin("Runtime: target exe", &site, || {
             format!("NumTeams={};NumArgs={}", shape.teams[0], table.len())
         });
-        let host = self.body as usize;
         debug::openmp(device, &site, host, &shape);
-        let finished = RUNTIME.run(device, site, host, table, &shape).and_then(|job| job.complete());
+        let finished = RUNTIME.run(place, site, host, table, &shape).and_then(|job| job.complete());
         match finished {
             Ok(()) => information::construct_done(&site),
             Err(error) => {
@@ -158,7 +168,8 @@ fn hand_to_host(error: &Error, device: &'static Device) {
 
 /// A region that a task issues.
 struct DeferredRegion {
-    device: &'static Device,
+    aim: Aim,
+    likely: &'static Device,
     site: Site,
     body: Body,
     shape: Shape,
@@ -168,24 +179,36 @@ struct DeferredRegion {
 impl DeferredRegion {
     /// # Safety
     /// The region and its table are the compiler's.
-    unsafe fn new(region: &Region, table: &Table<'_>, device: &'static Device, site: Site) -> Self {
+    unsafe fn new(region: &Region, table: &Table<'_>, aim: Aim, site: Site) -> Self {
+        let likely = aim.likely(Purpose::Region(region.body as usize), &site, table);
         // SAFETY: the caller's promise.
         let (shape, arrays) = unsafe { (shape(region.arguments), Owned::with_private_values(table)) };
-        Self { device, site, body: region.body, shape, arrays }
+        Self { aim, likely, site, body: region.body, shape, arrays }
     }
 }
 
 impl Deferred for DeferredRegion {
     fn issue(&self) -> Option<Result<Box<Job>>> {
-        let Self { device, site, body, shape, arrays } = self;
+        let Self { aim, site, body, shape, arrays, .. } = self;
         let table = arrays.table(Construct::Region);
-        information::construct(device, site, "Entering OpenMP kernel", &table);
-        debug::openmp(device, site, *body as usize, shape);
-        match RUNTIME.run(device, *site, *body as usize, &table, shape) {
+        let host = *body as usize;
+        let issued = match aim.destination(Purpose::Region(host), site, &table) {
+            Destination::Device(place) => {
+                let device = place.device();
+                information::construct(device, site, "Entering OpenMP kernel", &table);
+                debug::openmp(device, site, host, shape);
+                let issued = RUNTIME.run(place, *site, host, &table, shape);
+                issued.map_err(|error| {
+                    hand_to_host(&error, device);
+                    Some(error)
+                })
+            }
+            Destination::Host(error) => Err(error),
+        };
+        match issued {
             Ok(job) => Some(Ok(job)),
             Err(error) => {
-                hand_to_host(&error, device);
-                ran_on_host(*body as usize, site, Some(&error));
+                ran_on_host(host, site, error.as_deref());
                 let (hosts, sizes, kinds) = arrays.pointers();
                 let (thread_limit, null) = (shape.thread_limit[0] as isize, std::ptr::null_mut());
                 let arguments = [argument::THREAD_LIMIT | argument::SUBSEQUENT, thread_limit, 0];
@@ -208,11 +231,11 @@ impl Deferred for DeferredRegion {
     }
 
     fn holds_up(&self) -> bool {
-        self.arrays.holds_up(self.device, Construct::Region)
+        self.arrays.holds_up(self.likely, Construct::Region)
     }
 
     fn is_due_at_once(&self, has_dependences: bool) -> bool {
-        self.arrays.is_due_at_once(self.device, Construct::Region, has_dependences)
+        self.arrays.is_due_at_once(self.likely, Construct::Region, has_dependences)
     }
 }
 

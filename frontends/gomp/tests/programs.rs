@@ -167,6 +167,30 @@ fn routines_on_several_devices() {
     }
 }
 
+/// The conformance suite has the program for clang's front end.
+#[test]
+fn constructs_without_a_device_go_where_the_least_is_queued() {
+    let suite = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/conformance/programs/c/");
+    let program = Program::new(&format!("{suite}balance.c"), &[]);
+    let expected = std::fs::read_to_string(format!("{suite}balance.expected")).unwrap();
+    let report = program.folder.path().join("report.json");
+    let options = ["--report=json", "--report-file", report.to_str().unwrap()];
+    let balanced =
+        [("OMP_TARGET_OFFLOAD", "MANDATORY"), ("GANGWAY_VGPU_DEVICES", "2"), ("GANGWAY_BALANCE", "1")];
+    for (variables, devices) in [(&balanced[..], 2), (&balanced[..2], 1)] {
+        let output = support::run(&program.file, &options, variables, &[]);
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success(), "{output:?}");
+        assert_eq!(said == expected, devices == 2, "on {devices} devices:\n{said}");
+        let report = std::fs::read_to_string(&report).unwrap();
+        let (_, summed) = report.split_once("\"by_device\":[").unwrap();
+        let (summed, _) = summed.split_once(']').unwrap();
+        // The last part of the program uses a pointer to the last device's memory.
+        let launched = |device: i32| summed.contains(&format!("{{\"device\":{device},\"launches\":"));
+        assert!(launched(0) && (devices == 1 || launched(1)), "{summed}");
+    }
+}
+
 /// A program of GCC's and a library of clang's have one runtime, each through its own front end.
 #[test]
 fn a_library_of_clang_shares_devices_and_data() {

@@ -2,11 +2,10 @@
 
 use crate::abi::{Ident, site};
 use crate::arrays::Arrays;
-use crate::devices::several;
-use crate::libomp::Libomp;
+use crate::devices::{destination, several};
 use crate::mapper::MapperFunction;
 use crate::{ompt, tasks};
-use gangway_openmp::devices::{Destination, destination};
+use gangway_openmp::devices::Destination;
 use gangway_openmp::guard::guard;
 use gangway_openmp::policy::settle;
 use gangway_openmp::state::RUNTIME;
@@ -33,15 +32,17 @@ impl Arrays {
     unsafe fn perform_on(&self, location: *const Ident, device: i64, operation: DataOperation, nowait: bool) {
         // SAFETY: the caller's promise.
         let site = unsafe { site(location) };
-        let Destination::Device(device) = destination::<Libomp>(device, &site) else { return };
         // SAFETY: the compiler's arrays live until the call returns.
         let arguments = unsafe { self.arguments() };
+        let destination = destination(device, operation.purpose(nowait), &site, &arguments);
+        let Destination::Device(place) = destination else { return };
+        let device = place.device();
         information::construct(device, &site, title(operation), &arguments);
         let _profile =
             profile::Construct::begin("Runtime: Data Copy", &site, || format!("NumArgs={}", arguments.len()));
         let _region = ompt::begin(construct(operation), device, &site);
         let done =
-            RUNTIME.data(device, site, operation, &arguments).and_then(|job| tasks::finish(job, nowait));
+            RUNTIME.data(place, site, operation, &arguments).and_then(|job| tasks::finish(job, nowait));
         match done {
             Ok(()) => information::construct_done(&site),
             Err(error) => settle(&error, Some(device)),

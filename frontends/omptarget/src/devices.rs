@@ -1,11 +1,21 @@
 //! Device numbers that only this ABI has, and what a device is.
 
 use crate::front_end::start;
+use crate::libomp::Libomp;
+use gangway_openmp::devices::{self, DEFAULT_DEVICE, Destination};
 use gangway_openmp::guard::guard;
+use gangway_openmp::policy;
 use gangway_openmp::state::RUNTIME;
-use gangway_openmp::{devices, policy};
-use gangway_runtime::Device;
 use gangway_runtime::events::Site;
+use gangway_runtime::placement::Purpose;
+use gangway_runtime::{Device, Items};
+
+/// Where a construct with this device number runs.
+#[inline]
+pub(crate) fn destination(number: i64, purpose: Purpose, site: &Site, items: &impl Items) -> Destination {
+    let destination = devices::destination::<Libomp>(number, site);
+    if number == DEFAULT_DEVICE { destination.balanced(purpose, site, items) } else { destination }
+}
 
 /// Numbers of the devices that a special device number stands for: all, or those
 /// in use. `None` for ordinary numbers.

@@ -2,16 +2,16 @@
 
 use crate::abi::{FAIL, Ident, KernelArguments, SUCCESS, VERSION_WITH_IMPLICIT_POINTER, flags, site};
 use crate::arrays::Arrays;
-use crate::devices::several;
-use crate::libomp::Libomp;
+use crate::devices::{destination, several};
 use crate::mapper::MapperFunction;
 use crate::{ompt, tasks};
-use gangway_openmp::devices::{Destination, destination};
+use gangway_openmp::devices::Destination;
 use gangway_openmp::guard::guard;
 use gangway_openmp::policy::settle;
 use gangway_openmp::state::RUNTIME;
 use gangway_openmp::trace::ran_on_host;
 use gangway_openmp::{information, profile};
+use gangway_runtime::placement::Purpose;
 use gangway_runtime::{Items, Label, Shape};
 use std::ffi::c_void;
 
@@ -53,8 +53,10 @@ unsafe fn run(
 ) -> i32 {
     // SAFETY: the caller's promise.
     let site = unsafe { site(location) };
-    let device = match destination::<Libomp>(device, &site) {
-        Destination::Device(device) => device,
+    // SAFETY: the compiler's arrays live until the call returns.
+    let arguments = unsafe { Arrays::of(kernel).arguments() };
+    let place = match destination(device, Purpose::Region(host.addr()), &site, &arguments) {
+        Destination::Device(place) => place,
         Destination::Host(error) => {
             ran_on_host(host.addr(), &site, error.as_deref());
             return FAIL;
@@ -73,8 +75,7 @@ unsafe fn run(
         leading_slots: usize::from(full),
         is_exact: false,
     };
-    // SAFETY: the compiler's arrays live until the call returns.
-    let arguments = unsafe { Arrays::of(kernel).arguments() };
+    let device = place.device();
     information::construct(device, &site, "Entering OpenMP kernel", &arguments);
     let nowait = kernel.flags & flags::NOWAIT != 0;
     let _profile = profile::Construct::begin("Runtime: target exe", &site, || {
@@ -82,7 +83,7 @@ unsafe fn run(
     });
     let _region = ompt::begin(ompt::Construct::Target, device, &site);
     let finished =
-        RUNTIME.run(device, site, host.addr(), &arguments, &shape).and_then(|job| tasks::finish(job, nowait));
+        RUNTIME.run(place, site, host.addr(), &arguments, &shape).and_then(|job| tasks::finish(job, nowait));
     match finished {
         Ok(()) => {
             information::construct_done(&site);

@@ -6,7 +6,8 @@ use crate::host::{Host, Offload};
 use crate::state::RUNTIME;
 use crate::{ending, message, policy};
 use gangway_runtime::events::Site;
-use gangway_runtime::{Device, Error, ErrorKind};
+use gangway_runtime::placement::{self, Place, Purpose};
+use gangway_runtime::{Device, Error, ErrorKind, Items};
 use std::collections::BTreeMap;
 use std::ffi::{CStr, CString, c_char};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -49,7 +50,7 @@ fn device_count<H: Host>() -> usize {
 /// Where a construct is to run.
 pub enum Destination {
     /// On a device that is ready.
-    Device(&'static Device),
+    Device(Place),
     /// On the host; because of an error, if it was not asked for.
     Host(Option<Box<Error>>),
 }
@@ -71,7 +72,32 @@ pub fn destination<H: Host>(number: i64, site: &Site) -> Destination {
         return Destination::Host(None);
     }
     match ready(number, site) {
-        Ok(device) => Destination::Device(device),
+        Ok(device) => Destination::Device(device.into()),
+        Err(error) => {
+            policy::settle(&error, None);
+            Destination::Host(Some(error))
+        }
+    }
+}
+
+impl Destination {
+    /// Where a construct runs that names no device, which is the default device here: on another
+    /// one, if the user has asked for that (`GANGWAY_BALANCE`).
+    #[inline]
+    #[must_use]
+    pub fn balanced(self, purpose: Purpose, site: &Site, items: &impl Items) -> Self {
+        match self {
+            Self::Device(place) if placement::is_balancing() => chosen(place.device(), purpose, site, items),
+            itself => itself,
+        }
+    }
+}
+
+/// The device that is chosen for a construct.
+#[cold]
+fn chosen(default: &'static Device, purpose: Purpose, site: &Site, items: &impl Items) -> Destination {
+    match RUNTIME.choose(default, purpose, site, items) {
+        Ok(place) => Destination::Device(place),
         Err(error) => {
             policy::settle(&error, None);
             Destination::Host(Some(error))

@@ -122,6 +122,9 @@ fn start_observers() {
     if is_true("OFFLOAD_TRACK_ALLOCATION_TRACES") {
         gangway_runtime::allocations::track_allocations();
     }
+    if is_on("GANGWAY_BALANCE") {
+        gangway_runtime::placement::balance();
+    }
     if is_on("GANGWAY_CHECK") {
         gangway_runtime::report_never_mapped(|error| {
             if repeats::is_first(Subject::Check, &error) {

@@ -64,6 +64,7 @@ impl Runtime {
                 Ok(ready)
             });
             if let Err(error) = &ready {
+                device.lacks_images.store(true, Ordering::Relaxed);
                 first_error.get_or_insert_with(|| error.clone());
             }
             self.place(device, &waiting, ready);

@@ -14,6 +14,10 @@ pub const VARIABLES: &[(&str, &str)] = &[
         "GANGWAY_CHECK",
         "1: tell of what is not mapped, and of writes beside what is; 2: also of uses of the host's copy",
     ),
+    (
+        "GANGWAY_BALANCE",
+        "1: what names no device runs where its data is, or else on the device with the least to do",
+    ),
     ("GANGWAY_RTL_PATH", "directories to search for external back ends, libgangway-rtl-NAME.so"),
     ("GANGWAY_CPU_DEVICES", "how many devices the CPU back end offers, 1 to 64 (default 4)"),
     ("GANGWAY_CPU_MEMORY", "memory of each of them, such as 512MiB (default: no limit)"),
@@ -33,6 +37,7 @@ pub const VARIABLES: &[(&str, &str)] = &[
     ("GANGWAY_VGPU_MEMORY", "the memory of each"),
     ("GANGWAY_VGPU_DRIVER", "the version of CUDA that the virtual driver says it has (default 13.5)"),
     ("GANGWAY_VGPU_WORKERS", "threads that kernels run on (default: one a processor)"),
+    ("GANGWAY_VGPU_KERNELS", "kernels that each runs at once, 1 to 128 (default: as many as there are)"),
     ("GANGWAY_VGPU_UNIFIED", "1: kernels use the host's memory; 0: not even where the program requires it"),
     ("GANGWAY_VGPU_CHECK", "memory: check every access of a kernel to the byte, and leaks"),
     ("GANGWAY_VGPU_TRACE", "1 or a file: count and time the calls of the driver API"),

@@ -10,7 +10,7 @@ use crate::device::Device;
 use crate::fault::{Fault, Place};
 use crate::output;
 use crate::program::{KernelId, LoadError, Program};
-use crate::run::{CodeCache, Interpreter, Job, Pool, fall_back};
+use crate::run::{AtOnce, CodeCache, Interpreter, Job, Pool, fall_back};
 
 /// How an engine works.
 #[derive(Clone, Debug)]
@@ -68,6 +68,7 @@ pub struct Engine {
     stack: AtomicU64,
     interpreter: Interpreter,
     pool: Pool,
+    at_once: AtOnce,
 }
 
 impl Engine {
@@ -76,7 +77,19 @@ impl Engine {
         let device = Arc::new(Device::new(options.device, options.check, options.heap));
         let pool = Pool::new(device.clone(), options.workers);
         let stack = AtomicU64::new(options.stack);
-        Arc::new(Engine { device, options, stack, interpreter: Interpreter::default(), pool })
+        Arc::new(Engine {
+            device,
+            options,
+            stack,
+            interpreter: Interpreter::default(),
+            pool,
+            at_once: AtOnce::default(),
+        })
+    }
+
+    /// So many kernels run at once, and others wait for one of them to end; 0 sets no limit.
+    pub fn set_kernels_at_once(&self, most: usize) {
+        self.at_once.set(most);
     }
 
     /// Gives the threads of later launches so many bytes of local memory.
@@ -120,7 +133,9 @@ impl Engine {
         launch: &KernelLaunch<'_>,
         stop: Option<Arc<AtomicBool>>,
     ) -> Result<(), Box<Fault>> {
+        let turn = self.at_once.take(stop.as_deref());
         let result = self.run(launch, stop);
+        drop(turn);
         output::flush();
         result
     }

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use super::{Kernel, Row, Summary, share};
+use super::{Kernel, OnDevice, Row, Summary, share};
 use crate::about::{About, Rank};
 use crate::busy::BusyTimes;
 use crate::json::Quoted;
@@ -67,6 +67,14 @@ pub fn json(recording: &Recording, trace: Option<&Path>) -> String {
             sums.waited,
         )
     });
+    let by_device: Vec<_> = summary.by_device().into_iter().collect();
+    let by_device = array(&by_device, |(device, OnDevice { launched, moved })| {
+        format!(
+            "\"device\":{device},\"launches\":{},\"kernel_time_ns\":{},\"transfers\":{},\
+             \"transfer_bytes\":{},\"transfer_time_ns\":{}",
+            launched.count, launched.time, moved.count, moved.bytes, moved.time,
+        )
+    });
     let running = array(&recording.running, |span| {
         let key = &recording.rows[span.key as usize].0;
         let shape = key
@@ -99,6 +107,7 @@ pub fn json(recording: &Recording, trace: Option<&Path>) -> String {
         format!(",\"program\":{},\"pid\":{}", Quoted(&recording.program), recording.pid),
         format!(",\"elapsed_ns\":{}{}", recording.elapsed, about(&recording.about)),
         format!(",\n\"running\":{running}"),
+        format!(",\n\"by_device\":{by_device}"),
         format!(",\n\"kernels\":{kernels}"),
         format!(",\n\"on_host\":{on_host}"),
         format!(",\n\"transfers\":{transfers}"),

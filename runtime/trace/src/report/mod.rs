@@ -116,9 +116,33 @@ impl<'a> Summary<'a> {
         total(self.transfers.iter().map(|(_, sums)| sums))
     }
 
+    /// What each device has done, by its number.
+    fn by_device(&self) -> BTreeMap<i32, OnDevice> {
+        let mut devices: BTreeMap<i32, OnDevice> = BTreeMap::new();
+        for Kernel { key, sums, .. } in &self.kernels {
+            devices.entry(key.device).or_default().launched.merge(sums);
+        }
+        for (key, sums) in &self.transfers {
+            devices.entry(key.device).or_default().moved.merge(sums);
+        }
+        devices
+    }
+
     /// How many regions the host ran.
     fn ran_on_host(&self) -> u64 {
         self.on_host.iter().map(|(_, sums)| sums.count).sum()
+    }
+}
+
+/// What one device has done.
+struct OnDevice {
+    launched: Sums,
+    moved: Sums,
+}
+
+impl Default for OnDevice {
+    fn default() -> Self {
+        Self { launched: Sums::NONE, moved: Sums::NONE }
     }
 }
 
@@ -241,6 +265,30 @@ pub(super) mod tests {
         let track = Track::of(Lane::Thread, 0);
         let running = vec![Unfinished { key: 8, start: 34_000_000, age: 1_200_000_000, track }];
         Recording { program: "python3".into(), rows, notes, running, dropped: 0, ..recording() }
+    }
+
+    /// Where regions went is worth a table where they went to several devices.
+    #[test]
+    fn several_devices_have_a_table() {
+        let mut recording = recording();
+        assert!(!text(&recording, None, usize::MAX).contains("\ndevices\n"));
+        let on_other: Vec<_> = recording.rows[..3]
+            .iter()
+            .map(|(key, sums)| {
+                (Key { device: 1, ..key.clone() }, Sums { count: sums.count.div_ceil(10), ..*sums })
+            })
+            .collect();
+        recording.rows.extend(on_other);
+        let text = text(&recording, None, usize::MAX);
+        let table = text.split_once("\ndevices\n").unwrap().1.split_once("\n\n").unwrap().0;
+        let rows: Vec<Vec<_>> = table.lines().map(|line| line.split_whitespace().collect()).collect();
+        assert_eq!(rows[0], ["device", "launches", "time", "transfers", "size", "time"]);
+        assert_eq!(rows[1], ["0", "1010", "12.8", "ms", "5", "16.0", "MiB", "2.00", "ms"]);
+        assert_eq!(rows[2], ["1", "101", "12.8", "ms", "1", "8.0", "MiB", "1.00", "ms"]);
+        let parsed: serde_json::Value = serde_json::from_str(&json(&recording, None)).unwrap();
+        assert_eq!(parsed["by_device"][1]["device"], 1);
+        assert_eq!(parsed["by_device"][1]["launches"], 101);
+        assert_eq!(parsed["by_device"][0]["transfer_bytes"], (16 << 20) + 24);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use super::{Kernel, Row, Summary, share};
+use super::{Kernel, OnDevice, Row, Summary, share};
 use crate::busy::BusyTimes;
 use crate::recording::{Key, Recording, Sums};
 use crate::table::Align::{Left, Right};
@@ -35,6 +35,7 @@ pub fn text(recording: &Recording, trace: Option<&Path>, width: usize) -> String
         }
     };
     section("still running at the end", running_table(recording));
+    section("devices", summary.device_table());
     section("kernels", summary.kernel_table());
     section("on the host", summary.on_host_table());
     section("transfers", summary.transfer_table());
@@ -169,6 +170,32 @@ impl Summary<'_> {
                 source(key),
             ]);
             table.row(cells);
+        }
+        table
+    }
+
+    /// Where there are several: what went where.
+    fn device_table(&self) -> Table {
+        let mut table = Table::new(&[
+            ("device", Right),
+            ("launches", Right),
+            ("time", Right),
+            ("transfers", Right),
+            ("size", Right),
+            ("time", Right),
+        ]);
+        let devices = self.by_device();
+        if devices.len() > 1 {
+            for (number, OnDevice { launched, moved }) in &devices {
+                table.row([
+                    device(*number),
+                    launched.count.to_string(),
+                    time(launched.time),
+                    moved.count.to_string(),
+                    bytes(moved.bytes),
+                    time(moved.time),
+                ]);
+            }
         }
         table
     }

@@ -7,6 +7,7 @@
 //! made into faults by [`trap`], and faults into reports by [`report`].
 
 mod arena;
+mod at_once;
 mod barrier;
 mod block;
 mod builtin;
@@ -33,6 +34,7 @@ pub(crate) mod unified;
 mod warp;
 mod worker;
 
+pub(crate) use at_once::AtOnce;
 pub use cache::CodeCache;
 pub use clock::CLOCK_KHZ;
 pub(crate) use interpret::Interpreter;

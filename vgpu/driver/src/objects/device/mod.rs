@@ -164,7 +164,7 @@ impl Device {
     #[must_use]
     pub fn engine(&self) -> &Arc<Engine> {
         self.engine.get_or_init(|| {
-            Engine::new(Options {
+            let engine = Engine::new(Options {
                 device: self.ordinal,
                 workers: self.config.workers,
                 check: self.config.check,
@@ -172,7 +172,9 @@ impl Device {
                 cache: code_cache(&self.config).clone(),
                 stack: LOCAL_MEMORY,
                 heap: HEAP,
-            })
+            });
+            engine.set_kernels_at_once(self.config.kernels);
+            engine
         })
     }
 

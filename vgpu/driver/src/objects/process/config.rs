@@ -52,6 +52,8 @@ pub struct Config {
     pub memory: u64,
     pub devices: u32,
     pub workers: usize,
+    /// Kernels that run at once, `GANGWAY_VGPU_KERNELS`; 0: as many as there are.
+    pub kernels: usize,
     /// Whether kernels may use all of the host's memory, `GANGWAY_VGPU_UNIFIED`; without a value they
     /// may where the program requires it.
     pub unified: Option<bool>,
@@ -68,6 +70,7 @@ const DEFAULT_CAPABILITY: Capability = Capability { major: 9, minor: 0 };
 const GIB: u64 = 1 << 30;
 const MOST_DEVICES: u32 = 16;
 const MOST_WORKERS: usize = 1024;
+const MOST_KERNELS: usize = 128;
 
 impl Config {
     pub fn from_environment() -> Self {
@@ -121,6 +124,13 @@ impl Config {
                 "a number of threads from 1 to 1024",
             )
             .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, |count| count.get())),
+            kernels: read(
+                "KERNELS",
+                value("KERNELS"),
+                |text| in_range(text, MOST_KERNELS),
+                "a number of kernels from 1 to 128",
+            )
+            .unwrap_or(0),
             unified: read(
                 "UNIFIED",
                 value("UNIFIED"),
@@ -235,6 +245,7 @@ mod tests {
         assert_eq!(config.memory % GIB, 0);
         assert_eq!(config.cache, None);
         assert!(config.workers >= 1);
+        assert_eq!(config.kernels, 0);
     }
 
     #[test]
@@ -245,6 +256,7 @@ mod tests {
             ("GANGWAY_VGPU_MEMORY", "512MiB"),
             ("GANGWAY_VGPU_DEVICES", "3"),
             ("GANGWAY_VGPU_WORKERS", "5"),
+            ("GANGWAY_VGPU_KERNELS", "1"),
             ("GANGWAY_VGPU_CHECK", "memory"),
             ("GANGWAY_VGPU_ENGINE", "interpreter"),
             ("GANGWAY_VGPU_CACHE", "/tmp/x"),
@@ -253,6 +265,7 @@ mod tests {
         assert_eq!(config.capability.number(), 75);
         assert_eq!(config.memory, 512 << 20);
         assert_eq!((config.devices, config.workers, config.check), (3, 5, true));
+        assert_eq!(config.kernels, 1);
         assert_eq!(config.execution, Execution::Interpreted);
         assert_eq!(config.cache, Some("/tmp/x".into()));
     }
