@@ -139,6 +139,22 @@ pub enum ErrorKind {
         /// Mapped ranges near it.
         near: Vec<HostRange>,
     },
+    /// A region may use all of a structure of which members are mapped (only reported on request).
+    PartlyMapped {
+        /// The structure.
+        wanted: HostRange,
+        /// What is mapped of it.
+        parts: Vec<HostRange>,
+    },
+    /// A mapped variable has a pointer with the host's address in it (only reported on request).
+    InnerPointer {
+        /// The variable.
+        holder: HostRange,
+        /// Where in it the pointer is, in bytes.
+        offset: usize,
+        /// The address.
+        value: usize,
+    },
     /// The device has no memory left.
     OutOfMemory {
         /// Which memory.
@@ -486,6 +502,17 @@ impl fmt::Display for ErrorKind {
                      CPU devices reach the host's memory all the same, GPUs do not",
                 )
             }
+            Self::PartlyMapped { wanted, parts } => {
+                write!(f, "{wanted} is only partly mapped, and the region may use all of it")?;
+                list(f, "mapped", parts)?;
+                write!(f, "\n  help: {}", crate::fault::map_all_of(wanted.label))
+            }
+            Self::InnerPointer { holder, offset, value } => write!(
+                f,
+                "the pointer at byte {offset} of {holder} keeps the host's address {value:#x}: what it points to is not \
+                 mapped\n  help: if the region uses it, {}; CPU devices reach the host's memory all the same, GPUs do not",
+                crate::inside::advice(holder.label)
+            ),
             Self::NeverMapped { wanted, action, near } => {
                 let (what, help) = match action {
                     MappedAction::Unmap => ("mapped: there is nothing to unmap", UNMAP_BY_ADDRESS),

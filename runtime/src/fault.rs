@@ -7,9 +7,11 @@
 
 use crate::device::Device;
 use crate::error::{Error, ErrorKind, HostRange};
+use crate::inside;
 use crate::items::{Item, Items};
+use crate::label::Label;
 use crate::map_kind::MapKind;
-use crate::present::{EntryRef, Phase};
+use crate::present::{EntryRef, Phase, Relation};
 use gangway_backend::{Access, SourceLocation};
 
 /// Lower addresses are offsets from a null pointer.
@@ -134,44 +136,121 @@ impl Device {
     }
 }
 
+/// A variable of a construct's, with its place in the source.
+fn named(label: Label, otherwise: &str) -> String {
+    let name = label.name().map_or(otherwise.to_owned(), |name| format!("`{name}`"));
+    let declared = label.location();
+    let declared = declared.map_or(String::new(), |at| format!(" (declared at {}:{})", at.file, at.line));
+    format!("{name}{declared}")
+}
+
 impl Error {
-    /// Names the construct's pointer through which its kernel has used memory of the host.
+    /// Says what the construct's items have to do with what its kernel has used: a structure that is
+    /// mapped in part, or the pointer through which it has used memory of the host.
     #[cold]
-    pub fn name_pointer(&mut self, items: &impl Items) {
+    pub fn explain(&mut self, device: Option<&Device>, items: &impl Items) {
         let Some(report) = self.kind.fault_report() else { return };
-        let Some(access) = report.access.filter(|access| access.foreign && access.address >= NULL_ZONE)
-        else {
-            return;
-        };
-        // What is mapped has been named.
+        // What is mapped has been named, with what to do.
+        let Some(access) = report.access.filter(|access| access.address >= NULL_ZONE) else { return };
         if !report.help.is_empty() {
             return;
         }
-        let keeps = |item: &Item| {
-            let unmapped = item.size == 0 || item.kind.has(MapKind::LITERAL);
-            let reach = access.address.checked_sub(item.begin).is_some_and(|offset| offset < REACH);
-            item.kind.has(MapKind::PARAMETER) && unmapped && item.begin >= NULL_ZONE && reach
+        let said = if access.foreign {
+            kept_pointer(access, items).or_else(|| pointer_inside(access, items))
+        } else {
+            device.and_then(|device| device.partly_mapped(access, items))
         };
-        let Some(item) = items.iter().filter(keeps).max_by_key(|item| item.begin) else { return };
-        let name = item.label.name().map_or("a pointer".to_owned(), |name| format!("pointer `{name}`"));
-        let declared = item.label.location();
-        let declared = declared.map_or(String::new(), |at| format!(" (declared at {}:{})", at.file, at.line));
-        if report.access.is_some_and(|access| access.unified) {
-            report.place.push(format!("{name}{declared} holds {:#x}", item.begin));
-            return;
-        }
-        report.place.push(format!(
-            "{name}{declared} keeps the host's address {:#x}: what it points to is not mapped",
-            item.begin
-        ));
-        report.help.push("map what the region uses of it, as in map(tofrom: p[0:n])".to_owned());
+        let Some((place, help)) = said else { return };
+        report.place.push(place);
+        report.help.extend(help);
     }
+}
+
+/// A line about the place of an access, and what to do.
+type Explanation = (String, Option<String>);
+
+/// The pointer that the region has for itself.
+fn kept_pointer(access: Access, items: &impl Items) -> Option<Explanation> {
+    let keeps = |item: &Item| {
+        let unmapped = item.size == 0 || item.kind.has(MapKind::LITERAL);
+        let reach = access.address.checked_sub(item.begin).is_some_and(|offset| offset < REACH);
+        item.kind.has(MapKind::PARAMETER) && unmapped && item.begin >= NULL_ZONE && reach
+    };
+    let item = items.iter().filter(keeps).max_by_key(|item| item.begin)?;
+    let name = match item.label.name() {
+        Some(_) => format!("pointer {}", named(item.label, "")),
+        None => "a pointer".to_owned(),
+    };
+    if access.unified {
+        return Some((format!("{name} holds {:#x}", item.begin), None));
+    }
+    let begin = item.begin;
+    Some((
+        format!("{name} keeps the host's address {begin:#x}: what it points to is not mapped"),
+        Some("map what the region uses of it, as in map(tofrom: p[0:n])".to_owned()),
+    ))
+}
+
+/// The pointer inside of what is mapped. The host's copy of it is read, which kernels seldom change.
+fn pointer_inside(access: Access, items: &impl Items) -> Option<Explanation> {
+    if access.unified {
+        return None;
+    }
+    let pointers = items.iter().flat_map(|item| {
+        inside::pointers_in(&item).into_iter().map(move |(offset, value)| (item, offset, value))
+    });
+    let reaches = |value: usize| access.address.checked_sub(value).is_some_and(|offset| offset < REACH);
+    let (item, offset, value) =
+        pointers.filter(|(.., value)| reaches(*value)).max_by_key(|(.., value)| *value)?;
+    Some((
+        format!(
+            "the pointer at byte {offset} of {} keeps the host's address {value:#x}: what it points to is not mapped",
+            named(item.label, "a mapped variable")
+        ),
+        Some(inside::advice(item.label)),
+    ))
+}
+
+impl Device {
+    /// The structure whose members are mapped, and whose other bytes the kernel has used.
+    fn partly_mapped(&self, access: Access, items: &impl Items) -> Option<Explanation> {
+        items.iter().find_map(|item| {
+            let Relation::Partial(entry) = self.table.lookup(item.begin, item.size) else { return None };
+            let begin = entry.translate(item.begin).0;
+            let used = access.address.wrapping_sub(begin) < item.size;
+            let is_used = used && item.kind.has_all(MapKind::PARAMETER | MapKind::IMPLICIT) && item.size > 0;
+            is_used.then(|| {
+                let parts: Vec<_> = self.parts_of(item.begin, item.size);
+                let parts: Vec<_> =
+                    parts.iter().map(|part| named(part.label, "a part without a name")).collect();
+                let line = format!(
+                    "{} of {} bytes is only partly mapped, and byte {} is not; mapped: {}",
+                    named(item.label, "a variable"),
+                    item.size,
+                    access.address.wrapping_sub(begin),
+                    parts.join(", ")
+                );
+                (line, Some(map_all_of(item.label)))
+            })
+        })
+    }
+
+    /// What is mapped of a range.
+    pub(crate) fn parts_of(&self, begin: usize, size: usize) -> Vec<HostRange> {
+        let entries = self.table.entries().into_iter().filter_map(Mapped::of).map(|one| one.host);
+        entries.filter(|part| part.begin < begin + size && begin < part.begin + part.size).collect()
+    }
+}
+
+/// What to do about a structure that is mapped in part.
+pub(crate) fn map_all_of(label: Label) -> String {
+    let name = label.name().unwrap_or("s");
+    format!("map all that the region uses of it, or all of it, before: map(tofrom: {name})")
 }
 
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
-    use crate::label::Label;
 
     fn mapped() -> [Mapped; 2] {
         let range = |begin, size, name| HostRange { begin, size, label: Label::of_symbol(name) };

@@ -33,6 +33,7 @@ pub mod events;
 mod fault;
 mod finisher;
 pub mod host_calls;
+mod inside;
 mod items;
 mod kernel;
 mod label;

@@ -314,6 +314,9 @@ impl Job {
         if events::observed() {
             self.work.tell_kernel_arguments(items);
         }
+        if Work::wants_reports() {
+            self.work.tell_inner_pointers(items);
+        }
         match self.launch(region, kernel, items, shape) {
             Ok(()) if !has_items => Ok(()),
             Ok(()) => {

@@ -90,7 +90,9 @@ unsafe fn run(
             SUCCESS
         }
         Err(mut error) => {
-            error.name_pointer(&arguments);
+            let device_of_error =
+                usize::try_from(error.device).ok().and_then(|n| RUNTIME.device_unprepared(n));
+            error.explain(device_of_error, &arguments);
             settle(&error, Some(device));
             ran_on_host(host.addr(), &site, Some(&error));
             FAIL

@@ -205,14 +205,14 @@ fn a_fault_names_the_variable() {
         }
     };
     let array =
-        ["`array[0:100]` [0x", ") of 800 bytes (declared at ", "variable.cpp:7), which is mapped at 0x"];
+        ["`array[0:100]` [0x", ") of 800 bytes (declared at ", "variable.cpp:12), which is mapped at 0x"];
     let beside = |line: &'static str| [&[line][..], &array].concat();
     told("beside", "100000000", "", &beside("799999200 bytes after the end of `array[0:100]`"));
     told("beside", "-100000000", "", &beside("800000000 bytes before `array[0:100]`"));
     // Where every access is checked, no other variable's memory is beside it.
     told("beside", "100", "memory", &beside("just after the end of `array[0:100]`"));
     told("beside", "-1", "memory", &beside("8 bytes before `array[0:100]`"));
-    let pointer = "variable.cpp:7) keeps the host's address 0x";
+    let pointer = "variable.cpp:12) keeps the host's address 0x";
     told(
         "unmapped",
         "3",
@@ -229,6 +229,19 @@ fn a_fault_names_the_variable() {
         "a pointer of the host: map or attach",
     ];
     told("inside", "3", "", &inside);
+    let member = [
+        "the pointer at byte 8 of `vector` (declared at ",
+        " keeps the host's address 0x",
+        ": what it points to is not mapped\n",
+        "\n  help: map what it points to as well, as in map(tofrom: vector.member[0:n]), which attaches the pointer",
+    ];
+    told("member", "3", "", &member);
+    let partly = [
+        "`vector` (declared at ",
+        " of 16 bytes is only partly mapped, and byte 8 is not; mapped: `vector.count` (declared at ",
+        "\n  help: map all that the region uses of it, or all of it, before: map(tofrom: vector)",
+    ];
+    told("partly", "3", "memory", &partly);
 }
 
 /// It is not the image that is too large.

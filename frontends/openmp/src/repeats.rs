@@ -73,8 +73,9 @@ fn said() -> MutexGuard<'static, Said> {
 pub(crate) fn is_first(subject: Subject, error: &Error) -> bool {
     let place = error.construct.map(|at| (at.file.to_owned(), at.line, at.column));
     let variable = match &error.kind {
-        ErrorKind::NeverMapped { wanted, .. } => wanted.label.name(),
+        ErrorKind::NeverMapped { wanted, .. } | ErrorKind::PartlyMapped { wanted, .. } => wanted.label.name(),
         ErrorKind::HostPointer { pointer, .. } => pointer.label.name(),
+        ErrorKind::InnerPointer { holder, .. } => holder.label.name(),
         _ => None,
     };
     let variable = variable.map(str::to_owned);

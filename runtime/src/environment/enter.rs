@@ -322,6 +322,7 @@ impl Work {
                 // OpenMP 5.2 section 5.8.6: implicit maps may extend beyond what is present.
                 Relation::Partial(entry) if implicit => {
                     if let Some(held) = self.use_entry(entry, wanted)? {
+                        self.tell_partly_mapped(wanted, entry);
                         return Ok(held);
                     }
                 }

@@ -18,18 +18,21 @@ use crate::map_kind::MapKind;
 use crate::present::{EntryRef, Relation, Release, Snapshot};
 use std::cmp::Reverse;
 
-/// Reports items that were to be unmapped or updated and are not mapped, and pointers to what
-/// is not mapped. OpenMP 5.2 sections 5.8.6 and 5.9 have them ignored, so this is only done on
+/// Reports items that were to be unmapped or updated and are not mapped, pointers to what is not
+/// mapped, and structures of which members are mapped. OpenMP 5.2 sections 5.8.6 and 5.9 have them ignored, so this is only done on
 /// request (`GANGWAY_CHECK`).
 pub type NeverMappedReport = fn(Box<crate::error::Error>);
 
 static NEVER_MAPPED: std::sync::OnceLock<NeverMappedReport> = std::sync::OnceLock::new();
 
-/// Asks for [`ErrorKind::NeverMapped`] and [`ErrorKind::HostPointer`] reports for the rest of
-/// the process.
+/// Asks for [`ErrorKind::NeverMapped`], [`ErrorKind::HostPointer`], [`ErrorKind::InnerPointer`] and
+/// [`ErrorKind::PartlyMapped`] reports for the rest of the process.
 pub fn report_never_mapped(report: NeverMappedReport) {
     let _ = NEVER_MAPPED.set(report);
 }
+
+/// What is looked through for pointers: what is larger is an array, of which few are used at a time.
+const LARGEST_STRUCTURE: usize = 512;
 
 /// What a construct has given up so far.
 #[derive(Default)]
@@ -304,6 +307,45 @@ impl Work {
         if foreign && wanted.begin != 0 && !self.unified_shared_memory {
             let (pointer, near) = (wanted.range(), self.device.near(wanted.begin));
             report(self.fail(ErrorKind::HostPointer { pointer, near }));
+        }
+    }
+
+    /// Reports a structure of which members are mapped, and that a region gets as a whole, if such
+    /// reports are wanted. Of arrays a section may be mapped alone, and often is.
+    #[cold]
+    pub(super) fn tell_partly_mapped(&self, wanted: &Wanted, entry: EntryRef<'static>) {
+        let Some(report) = NEVER_MAPPED.get() else { return };
+        let member =
+            entry.label().name().zip(wanted.label.name()).and_then(|(part, all)| part.strip_prefix(all));
+        if self.is_region && member.is_some_and(|member| member.starts_with('.')) {
+            let parts = self.device.parts_of(wanted.begin, wanted.size);
+            report(self.fail(ErrorKind::PartlyMapped { wanted: wanted.range(), parts }));
+        }
+    }
+
+    /// Whether [`tell_inner_pointers`](Self::tell_inner_pointers) has anything to do.
+    #[inline]
+    pub(crate) fn wants_reports() -> bool {
+        NEVER_MAPPED.get().is_some()
+    }
+
+    /// Reports pointers in a region's structures that point to what is not mapped.
+    #[cold]
+    pub(crate) fn tell_inner_pointers(&self, items: &impl Items) {
+        let Some(report) = NEVER_MAPPED.get() else { return };
+        if self.unified_shared_memory {
+            return;
+        }
+        let small = |item: &Item| item.size <= LARGEST_STRUCTURE && item.kind.has(MapKind::TO);
+        for item in items.iter().filter(small) {
+            for (offset, value) in crate::inside::pointers_in(&item) {
+                let is_mapped = !matches!(self.device.table.lookup(value, 0), Relation::Absent);
+                let is_own = self.opened.device.is_device_memory(value) != Some(false);
+                if !is_mapped && !is_own && crate::inside::is_writable(value) {
+                    let holder = HostRange { begin: item.begin, size: item.size, label: item.label };
+                    report(self.fail(ErrorKind::InnerPointer { holder, offset, value }));
+                }
+            }
         }
     }
 
