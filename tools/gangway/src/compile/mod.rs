@@ -91,6 +91,7 @@ pub fn compile(language: Language, arguments: &[OsString]) -> Outcome {
             let toolkit = Toolkit::find(language, &target, request.links)?;
             if request.makes_code {
                 toolkit::check_tools(language, &tools, &target, request.links)?;
+                toolkit::check_native(&tools, &target)?;
             }
             if target.gpu() {
                 translate::warn_of_wrong_code(language, &request);

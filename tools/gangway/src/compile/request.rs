@@ -225,10 +225,12 @@ impl Request {
                 }
             }
             _ => {
+                let meant =
+                    meant(architecture).map_or(String::new(), |name| format!(" (did you mean {name}?)"));
                 return Err(Failure::new(
                     FAILURE,
                     format!(
-                        "--offload-arch={architecture}: Gangway has no device runtime for it; it has those of \
+                        "--offload-arch={architecture}{meant}: Gangway has no device runtime for it; it has those of \
                          sm_70 and newer (NVIDIA), and of x86_64"
                     ),
                 ));
@@ -256,6 +258,18 @@ const OLDEST: u32 = 70;
 fn is_new_enough(architecture: &str) -> bool {
     let number = architecture.strip_prefix("sm_").map(|rest| rest.trim_end_matches(['a', 'f']));
     number.and_then(|number| number.parse::<u32>().ok()).is_some_and(|number| number >= OLDEST)
+}
+
+/// The architecture that another spelling stands for, such as `sm80` and `compute_80` for `sm_80`.
+fn meant(architecture: &str) -> Option<String> {
+    let lower = architecture.to_ascii_lowercase();
+    if matches!(&*lower, "x86" | "x64" | "x86_64" | "amd64" | "cpu" | "host") {
+        return Some("x86_64".to_owned());
+    }
+    let (family, number) = lower.split_at(lower.find(|letter: char| letter.is_ascii_digit())?);
+    let name = format!("sm_{number}");
+    let family = family.trim_end_matches(['_', '-']);
+    (matches!(family, "" | "sm" | "cc" | "compute") && is_new_enough(&name)).then_some(name)
 }
 
 /// The arguments without what was taken out of them. A response file stays one, as long as
@@ -311,6 +325,30 @@ mod tests {
         ] {
             let option = format!("--offload-arch={architecture}");
             assert_eq!(Request::read(&[option.into()], None).is_ok(), known, "{architecture}");
+        }
+    }
+
+    #[test]
+    fn another_spelling_of_an_architecture_is_recognised() {
+        for (architecture, name) in [
+            ("sm80", Some("sm_80")),
+            ("SM_80", Some("sm_80")),
+            ("compute_90a", Some("sm_90a")),
+            ("cc80", Some("sm_80")),
+            ("80", Some("sm_80")),
+            ("amd64", Some("x86_64")),
+            ("sm52", None),
+            ("gfx90", None),
+            ("smaller", None),
+        ] {
+            assert_eq!(meant(architecture).as_deref(), name, "{architecture}");
+            let told = Request::read(&[format!("--offload-arch={architecture}").into()], None);
+            let text = told
+                .map(|_| ())
+                .map_err(|failure| failure.to_string())
+                .expect_err("no architecture is so called");
+            let said = name.map(|name| format!("--offload-arch={architecture} (did you mean {name}?): "));
+            assert!(text.starts_with(&said.unwrap_or(format!("--offload-arch={architecture}: "))), "{text}");
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::env;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 use super::Language;
 use super::flags::{GPU_TRIPLE, Target};
@@ -85,6 +86,21 @@ pub fn check_tools(language: Language, folder: &Path, target: &Target, links: bo
         folder.display(),
         packages(language)
     );
+    Err(Failure::new(FAILURE, text))
+}
+
+/// Checks that there is a GPU to compile for where the user asks for the one that is there. clang says twice
+/// that it "cannot determine nvptx64 architecture", and not what to do.
+pub fn check_native(folder: &Path, target: &Target) -> Result<(), Failure> {
+    if !target.gpus.iter().any(|gpu| gpu == "native") {
+        return Ok(());
+    }
+    let found = Command::new(folder.join("nvptx-arch")).stderr(Stdio::null()).output();
+    if found.is_ok_and(|output| output.stdout.starts_with(b"sm_")) {
+        return Ok(());
+    }
+    let text = "--offload-arch=native: there is no GPU of NVIDIA's here; name what the program is to run on, such as \
+                --offload-arch=sm_80, which the virtual GPU runs, too";
     Err(Failure::new(FAILURE, text))
 }
 

@@ -460,6 +460,27 @@ fn what_is_missing_is_named() {
     );
 }
 
+/// clang-22 says it for the compilation and for the assembler, and not what to do.
+#[test]
+fn the_gpu_that_is_here_is_asked_for_once() {
+    let here = Installation::new();
+    here.echo();
+    let said = |arguments: &[&str]| {
+        let output = here.command().env("GANGWAY_LLVM", "llvm").args(arguments).output().unwrap();
+        (output.status.code(), text(&output.stderr))
+    };
+    let native = ["cc", "-fopenmp", "--offload-arch=native", "program.c"];
+    let none = "gangway: --offload-arch=native: there is no GPU of NVIDIA's here; name what the program is to run on, \
+                such as --offload-arch=sm_80, which the virtual GPU runs, too\n";
+    assert_eq!(said(&native), (Some(1), none.to_owned()));
+    let program = "llvm/bin/nvptx-arch";
+    for (prints, expected) in [("echo sm_90", (Some(0), "")), ("echo failed >&2; exit 1", (Some(1), none))] {
+        here.0.write(program, format!("#!/bin/sh\n{prints}\n"));
+        std::fs::set_permissions(here.0.path(program), PermissionsExt::from_mode(0o755)).unwrap();
+        assert_eq!(said(&native), (expected.0, expected.1.to_owned()));
+    }
+}
+
 /// clang-22 itself says "posix_spawn failed".
 #[test]
 fn tools_that_are_missing_are_named_with_their_packages() {
