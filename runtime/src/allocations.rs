@@ -147,8 +147,12 @@ impl WrongFree {
     }
 }
 
+/// How to see more.
+pub(crate) const TRACES_HELP: &str =
+    "\n  help: OFFLOAD_TRACK_ALLOCATION_TRACES=1 shows where memory was allocated and freed";
+
 /// A kind of memory and the routine that frees it.
-const fn names(kind: AllocationKind) -> (&'static str, &'static str) {
+pub(crate) const fn names(kind: AllocationKind) -> (&'static str, &'static str) {
     match kind {
         AllocationKind::Device => ("device memory", "omp_target_free"),
         AllocationKind::Host => ("pinned host memory", "llvm_omp_target_free_host"),
@@ -175,9 +179,7 @@ impl fmt::Display for WrongFree {
             Mistake::FreedAlready | Mistake::Unknown => {}
         }
         if self.traces.is_empty() && !TRACKING.load(Ordering::Relaxed) {
-            f.write_str(
-                "\n  help: OFFLOAD_TRACK_ALLOCATION_TRACES=1 shows where memory was allocated and freed",
-            )?;
+            f.write_str(TRACES_HELP)?;
         }
         Ok(())
     }

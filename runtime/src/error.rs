@@ -3,7 +3,7 @@
 //! A message says what was asked for, what was found, where in the source, which
 //! variable, and what to do next. It is only put together when it is shown.
 
-use crate::allocations::WrongFree;
+use crate::allocations::{self, WrongFree};
 use crate::items::Damage;
 use crate::label::Label;
 use gangway_backend::{AllocationKind, SourceLocation};
@@ -230,6 +230,15 @@ pub enum ErrorKind {
     },
     /// Memory was to be freed by the wrong call, or twice.
     WrongFree(Box<WrongFree>),
+    /// The device does not free what a routine was to free.
+    NotFreed {
+        /// The address that the routine was given.
+        address: usize,
+        /// What kind of memory the routine frees.
+        kind: AllocationKind,
+        /// The device's words.
+        source: gangway_backend::Error,
+    },
     /// Another operation of the back end failed.
     Backend(gangway_backend::Error),
     /// The compiler describes a section in a way that makes no sense.
@@ -589,6 +598,17 @@ impl fmt::Display for ErrorKind {
                  help: ask for less in the ompx_dyn_cgroup_mem clause"
             ),
             Self::WrongFree(mistake) => mistake.fmt(f),
+            // Our own back ends name the address and what is wrong with it, drivers do not.
+            Self::NotFreed { source: source @ gangway_backend::Error::Device { code: 0, .. }, .. } => {
+                write!(f, "{source}{}", allocations::TRACES_HELP)
+            }
+            Self::NotFreed { address, kind, source } => write!(
+                f,
+                "cannot free {address:#x} as {}: {source}\n  note: it may have been freed already, or no routine has \
+                 returned it{}",
+                allocations::names(*kind).0,
+                allocations::TRACES_HELP
+            ),
             Self::Backend(source) => source.fmt(f),
             Self::UnknownKind { label, encoding, argument } => {
                 match label.name() {

@@ -72,7 +72,16 @@ pub unsafe fn free(
     }
     free_late(site);
     // SAFETY: the caller's promise.
-    unsafe { device.deallocate(device.open()?, site, pointer, Purpose::Program(kind)) }
+    let freed = unsafe { device.deallocate(device.open()?, site, pointer, Purpose::Program(kind)) };
+    freed.map_err(|mut error| {
+        error.kind = match error.kind {
+            ErrorKind::Backend(source @ gangway_backend::Error::Device { .. }) => {
+                ErrorKind::NotFreed { address: pointer.0, kind, source }
+            }
+            other => other,
+        };
+        error
+    })
 }
 
 /// Frees what functions of the host have left. Their callers were told of success.

@@ -244,6 +244,24 @@ fn a_fault_names_the_variable() {
     told("partly", "3", "memory", &partly);
 }
 
+/// The driver says that an argument is invalid.
+#[test]
+fn memory_that_is_freed_twice_is_told_with_its_address() {
+    let program = build("freed", "sm_80");
+    let said = text(&run(&program, &[], &[], true));
+    for part in [
+        "gangway: error: device 0: cannot free 0x20",
+        " as device memory: cuMemFree: invalid argument (CUDA_ERROR_INVALID_VALUE) (error 1)\n  note: it may have been freed",
+        "\n  help: OFFLOAD_TRACK_ALLOCATION_TRACES=1 shows where memory was allocated and freed",
+    ] {
+        assert!(said.contains(part), "`{part}` is missing: {said}");
+    }
+    let traced = text(&run(&program, &[], &[("OFFLOAD_TRACK_ALLOCATION_TRACES", "1")], true));
+    for part in [": it has been freed already\n  allocated (800 bytes):\n", "freed.cpp:6:", "freed.cpp:9:"] {
+        assert!(traced.contains(part), "`{part}` is missing: {traced}");
+    }
+}
+
 /// It is not the image that is too large.
 #[test]
 fn a_variable_that_the_device_has_no_memory_for_is_named() {

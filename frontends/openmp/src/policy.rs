@@ -136,7 +136,10 @@ fn end(way: End, error: &Error, reason: &str) -> ! {
     let debug = match error.construct {
         None if error.device >= 0
             && events::lacks_debug_information()
-            && !matches!(error.kind, ErrorKind::Backend(_) | ErrorKind::WrongFree(_)) =>
+            && !matches!(
+                error.kind,
+                ErrorKind::Backend(_) | ErrorKind::WrongFree(_) | ErrorKind::NotFreed { .. }
+            ) =>
         {
             "\n  note: compile with -g to see source lines and variable names"
         }
