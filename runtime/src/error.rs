@@ -154,6 +154,8 @@ pub enum ErrorKind {
         offset: usize,
         /// The address.
         value: usize,
+        /// What the user calls the pointer, if that is known.
+        member: Option<String>,
     },
     /// The device has no memory left.
     OutOfMemory {
@@ -516,11 +518,12 @@ impl fmt::Display for ErrorKind {
                 list(f, "mapped", parts)?;
                 write!(f, "\n  help: {}", crate::fault::map_all_of(wanted.label))
             }
-            Self::InnerPointer { holder, offset, value } => write!(
+            Self::InnerPointer { holder, offset, value, member } => write!(
                 f,
-                "the pointer at byte {offset} of {holder} keeps the host's address {value:#x}: what it points to is not \
+                "{} at byte {offset} of {holder} keeps the host's address {value:#x}: what it points to is not \
                  mapped\n  help: if the region uses it, {}; CPU devices reach the host's memory all the same, GPUs do not",
-                crate::inside::advice(holder.label)
+                crate::inside::pointer(member.as_deref()),
+                crate::inside::advice(holder.label, member.as_deref())
             ),
             Self::NeverMapped { wanted, action, near } => {
                 let (what, help) = match action {

@@ -202,12 +202,14 @@ fn pointer_inside(access: Access, items: &impl Items) -> Option<Explanation> {
     let reaches = |value: usize| access.address.checked_sub(value).is_some_and(|offset| offset < REACH);
     let (item, offset, value) =
         pointers.filter(|(.., value)| reaches(*value)).max_by_key(|(.., value)| *value)?;
+    let member = inside::member(item.label, offset);
+    let pointer = inside::pointer(member.as_deref());
     Some((
         format!(
-            "the pointer at byte {offset} of {} keeps the host's address {value:#x}: what it points to is not mapped",
+            "{pointer} at byte {offset} of {} keeps the host's address {value:#x}: what it points to is not mapped",
             named(item.label, "a mapped variable")
         ),
-        Some(inside::advice(item.label)),
+        Some(inside::advice(item.label, member.as_deref())),
     ))
 }
 

@@ -7,6 +7,8 @@
 use crate::items::Item;
 use crate::label::Label;
 use crate::map_kind::MapKind;
+use std::collections::BTreeMap;
+use std::sync::{Mutex, OnceLock};
 
 /// Bytes of an item that are looked through.
 const MOST: usize = 32 << 10;
@@ -53,9 +55,43 @@ pub(crate) fn is_writable(address: usize) -> bool {
     })
 }
 
-/// What to do about one.
-pub(crate) fn advice(label: Label) -> String {
-    let member = match label.name() {
+/// Says what stands at a byte of a variable, as the user would write it.
+pub type NameMember = fn(Label, usize) -> Option<String>;
+
+static NAME: OnceLock<NameMember> = OnceLock::new();
+
+/// Names of pointers come from there for the rest of the process.
+pub fn name_members_with(name: NameMember) {
+    let _ = NAME.set(name);
+}
+
+/// The name of the pointer at a byte of a variable, if that is known. What has been asked is
+/// remembered: a check may come by in each launch.
+pub(crate) fn member(label: Label, offset: usize) -> Option<String> {
+    static KNOWN: Mutex<BTreeMap<(usize, usize), Option<String>>> = Mutex::new(BTreeMap::new());
+    let name = NAME.get().filter(|_| label.location().is_some())?;
+    let key = (label.as_ptr().addr(), offset);
+    // In a forked child it may be locked for ever: then it is asked again.
+    if let Some(name) = KNOWN.try_lock().ok().and_then(|known| known.get(&key).cloned()) {
+        return name;
+    }
+    // Without the lock: it runs another program.
+    let name = name(label, offset);
+    if let Ok(mut known) = KNOWN.try_lock() {
+        known.insert(key, name.clone());
+    }
+    name
+}
+
+/// A pointer, whose name may be known.
+pub(crate) fn pointer(member: Option<&str>) -> String {
+    member.map_or("the pointer".to_owned(), |name| format!("`{name}`, the pointer"))
+}
+
+/// What to do about a pointer, whose name may be known.
+pub(crate) fn advice(label: Label, member: Option<&str>) -> String {
+    let member = match member.or(label.name()) {
+        Some(name) if member.is_some() => name.to_owned(),
         Some(name) if name.starts_with("this[") => "this->member".to_owned(),
         Some(name) => match name.split_once('[') {
             Some((array, _)) => format!("{array}[i].member"),

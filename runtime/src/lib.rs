@@ -59,6 +59,7 @@ mod turn;
 pub use device::Device;
 pub use environment::{report_never_mapped, treat_attach_auto_as_always};
 pub use error::{Error, ErrorKind, HostRange, MappedAction, Result};
+pub use inside::name_members_with;
 pub use items::{Components, Damage, Item, Items, NoItems, Section};
 pub use label::{Described, Label, ReadLabel, read_labels_with};
 pub use library::{EntryKind, FunctionTable, HostEntry, Registration};

@@ -42,6 +42,8 @@ mod number;
 mod registry;
 mod thread;
 
+#[doc(hidden)]
+pub use crash::program as command;
 pub use device::CpuDevice;
 
 /// The checks of an image, without a device: what fuzzing drives.

@@ -230,10 +230,10 @@ fn a_fault_names_the_variable() {
     ];
     told("inside", "3", "", &inside);
     let member = [
-        "the pointer at byte 8 of `vector` (declared at ",
+        "`vector.data`, the pointer at byte 8 of `vector` (declared at ",
         " keeps the host's address 0x",
         ": what it points to is not mapped\n",
-        "\n  help: map what it points to as well, as in map(tofrom: vector.member[0:n]), which attaches the pointer",
+        "\n  help: map what it points to as well, as in map(tofrom: vector.data[0:n]), which attaches the pointer",
     ];
     told("member", "3", "", &member);
     let partly = [

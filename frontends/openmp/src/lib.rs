@@ -60,6 +60,7 @@ pub mod host_call;
 pub mod information;
 pub mod interop;
 pub mod libraries;
+mod members;
 pub mod memory;
 pub mod message;
 pub mod policy;

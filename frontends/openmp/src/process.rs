@@ -9,7 +9,7 @@ use crate::host::Host;
 use crate::message::{self, print_line};
 use crate::repeats::Subject;
 use crate::state::RUNTIME;
-use crate::{ending, fork, information, policy, profile, repeats, steps};
+use crate::{ending, fork, information, members, policy, profile, repeats, steps};
 use gangway_backend::Backend;
 use std::any::Any;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -125,6 +125,7 @@ fn start_observers() {
     if is_on("GANGWAY_BALANCE") {
         gangway_runtime::placement::balance();
     }
+    gangway_runtime::name_members_with(members::name);
     if is_on("GANGWAY_CHECK") {
         gangway_runtime::report_never_mapped(|error| {
             if repeats::is_first(Subject::Check, &error) {

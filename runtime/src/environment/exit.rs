@@ -343,7 +343,8 @@ impl Work {
                 let is_own = self.opened.device.is_device_memory(value) != Some(false);
                 if !is_mapped && !is_own && crate::inside::is_writable(value) {
                     let holder = HostRange { begin: item.begin, size: item.size, label: item.label };
-                    report(self.fail(ErrorKind::InnerPointer { holder, offset, value }));
+                    let member = crate::inside::member(item.label, offset);
+                    report(self.fail(ErrorKind::InnerPointer { holder, offset, value, member }));
                 }
             }
         }

@@ -70,6 +70,9 @@ pub enum Command {
     /// Say where in the source a kernel has crashed; the CPU back end calls it
     #[command(hide = true)]
     CrashPlace { image: PathBuf, record: PathBuf },
+    /// Say what stands at a byte of a variable; the runtime calls it
+    #[command(hide = true)]
+    MemberName { file: PathBuf, variable: String, line: u64, offset: u64 },
     /// Print the man page
     #[command(hide = true)]
     Man,

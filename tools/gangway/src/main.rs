@@ -16,6 +16,7 @@ mod generate;
 mod info;
 mod inspect;
 mod library;
+mod member;
 mod program;
 mod reports;
 mod run;
@@ -55,6 +56,7 @@ fn obey(gangway: &Gangway) -> Outcome {
         Command::Fc(options) => compile::compile(Language::Fortran, &options.arguments),
         Command::StandIn(options) => Ok(stand_in::run(options)),
         Command::CrashPlace { image, record } => crash_place::print(image, record),
+        Command::MemberName { file, variable, line, offset } => member::print(file, variable, *line, *offset),
         Command::Man => generate::man_page(),
     }
 }

@@ -17,6 +17,8 @@ mod place;
 pub(crate) mod report;
 pub(crate) mod stack;
 
+pub use place::program;
+
 use crate::checked;
 use crate::thread::{self, Thread};
 use report::Crash;

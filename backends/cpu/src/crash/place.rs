@@ -11,7 +11,7 @@ use super::report::Crash;
 use crate::crash_record::{COMMAND, RECORD_WORDS, STACK_BYTES};
 use std::ffi::{CStr, CString, OsStr};
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
@@ -43,15 +43,18 @@ const DWARF_ORDER: [i32; 16] = [
 
 /// Looks for the command, before there is a crash.
 pub(super) fn prepare() {
-    // SAFETY: only asks.
-    let privileged = unsafe { libc::getauxval(libc::AT_SECURE) } != 0;
-    if !privileged && let Some(program) = program() {
+    let program = program().and_then(|path| CString::new(path.into_os_string().into_encoded_bytes()).ok());
+    if let Some(program) = program {
         PROGRAM.store(program.into_raw(), Ordering::Release);
     }
 }
 
-/// `bin/gangway`, where this code is in `lib/gangway`.
-fn program() -> Option<CString> {
+/// `bin/gangway`, where this code is in `lib/gangway`; none for programs with more rights than their user.
+pub fn program() -> Option<PathBuf> {
+    // SAFETY: only asks.
+    if unsafe { libc::getauxval(libc::AT_SECURE) } != 0 {
+        return None;
+    }
     // SAFETY: plain data that the call fills.
     let mut found: libc::Dl_info = unsafe { std::mem::zeroed() };
     // SAFETY: an address of this library and a place for the answer.
@@ -62,8 +65,7 @@ fn program() -> Option<CString> {
     let library = unsafe { CStr::from_ptr(found.dli_fname) };
     let library = Path::new(OsStr::from_bytes(library.to_bytes())).canonicalize().ok()?;
     let program = library.parent()?.parent()?.parent()?.join("bin/gangway");
-    let usable = program.is_file();
-    CString::new(program.into_os_string().into_encoded_bytes()).ok().filter(|_| usable)
+    program.is_file().then_some(program)
 }
 
 /// Prints where `address` is in the source. It is a return address if `called`; the

@@ -6,6 +6,7 @@ mod env;
 mod full_disk;
 mod info;
 mod inspect;
+mod member_name;
 mod mutants;
 mod pages;
 mod report;
