@@ -2,18 +2,18 @@
 
 use crate::abi::flags;
 use crate::construct::{Aim, Owned, site};
-use crate::pending::Deferred;
+use crate::pending::{Deferred, UnderWay};
 use crate::structured::Structured;
 use crate::table::{Construct, Table};
 use crate::tasks::{defer, wait_for};
+use gangway_openmp::construct;
 use gangway_openmp::devices::Destination;
 use gangway_openmp::guard::guard;
 use gangway_openmp::policy::settle;
 use gangway_openmp::state::RUNTIME;
-use gangway_openmp::{information, profile};
 use gangway_runtime::events::Site;
 use gangway_runtime::placement::Place;
-use gangway_runtime::{DataOperation, Device, Items, Job, Result};
+use gangway_runtime::{DataOperation, Device, Result};
 use std::cell::RefCell;
 use std::ffi::c_void;
 
@@ -151,15 +151,14 @@ struct DeferredData {
 }
 
 impl Deferred for DeferredData {
-    fn issue(&self) -> Option<Result<Box<Job>>> {
+    fn issue(&self) -> Option<Result<UnderWay>> {
         let &Self { aim, site, operation, construct, ref arrays, .. } = self;
         let table = arrays.table(construct);
         let destination = aim.destination(operation.purpose(true), &site, &table);
         let Destination::Device(place) = destination else { return None };
         let device = place.device();
-        information::construct(device, &site, title(operation), &table);
-        match RUNTIME.data(place, site, operation, &table) {
-            Ok(job) => Some(Ok(job)),
+        match issue(place, site, operation, &table) {
+            Ok(under_way) => Some(Ok(under_way)),
             Err(error) => {
                 settle(&error, Some(device));
                 None
@@ -192,17 +191,19 @@ fn place(number: i32, operation: DataOperation, site: &Site, table: &Table<'_>) 
     }
 }
 
+/// Issues a construct.
+#[inline]
+fn issue(place: Place, site: Site, operation: DataOperation, table: &Table<'_>) -> Result<UnderWay> {
+    let told = construct::Construct::data(place.device(), &site, title(operation), table);
+    let job = RUNTIME.data(place, site, operation, table)?;
+    Ok(UnderWay { job, told })
+}
+
 /// Whether the device has the data now; otherwise the host goes on without.
 fn perform(place: Place, site: Site, operation: DataOperation, table: &Table<'_>) -> bool {
     let device = place.device();
-    information::construct(device, &site, title(operation), table);
-    let _profile =
-        profile::Construct::begin("Runtime: Data Copy", &site, || format!("NumArgs={}", table.len()));
-    match RUNTIME.data(place, site, operation, table).and_then(|job| job.complete()) {
-        Ok(()) => {
-            information::construct_done(&site);
-            true
-        }
+    match issue(place, site, operation, table).and_then(UnderWay::complete) {
+        Ok(()) => true,
         Err(error) => {
             settle(&error, Some(device));
             false

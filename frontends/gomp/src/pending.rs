@@ -6,6 +6,7 @@
 //! construct does what is left to do of it. So all constructs end, even where no helper can be
 //! had.
 
+use gangway_openmp::construct::Construct;
 use gangway_openmp::policy;
 use gangway_runtime::{Job, Result, events};
 use std::collections::VecDeque;
@@ -31,10 +32,31 @@ pub(crate) fn are_enough() -> bool {
     UNDER_WAY.load(Ordering::Relaxed) >= AHEAD
 }
 
+/// A construct that has been issued, and what users are told of it.
+#[must_use]
+pub(crate) struct UnderWay {
+    pub job: Box<Job>,
+    pub told: Construct,
+}
+
+impl UnderWay {
+    /// Waits for it, and ends it.
+    #[inline]
+    pub fn complete(self) -> Result<()> {
+        self.job.complete()?;
+        self.told.done();
+        Ok(())
+    }
+
+    fn outlives_its_call(self) -> Self {
+        Self { told: self.told.outlives_its_call(), ..self }
+    }
+}
+
 /// A construct that owns what it is made of.
 pub(crate) trait Deferred: Send {
     /// Issues it; `None` if the host has done it instead.
-    fn issue(&self) -> Option<Result<Box<Job>>>;
+    fn issue(&self) -> Option<Result<UnderWay>>;
 
     /// Whether a driver may hold up the thread that issues it.
     fn holds_up(&self) -> bool;
@@ -66,8 +88,8 @@ struct Progress {
 enum Stage {
     /// To be issued.
     New,
-    /// Under way; whoever takes the job ends it.
-    Issued(Box<Job>),
+    /// Whoever takes it ends it.
+    Issued(UnderWay),
     /// Some thread is issuing or ending it.
     Busy,
     Done,
@@ -137,11 +159,11 @@ impl Pending {
         let issued = events::without_waiting(|| construct.issue());
         match issued {
             None => self.end(),
-            Some(Ok(job)) => {
+            Some(Ok(under_way)) => {
                 UNDER_WAY.fetch_add(1, Ordering::Relaxed);
                 let mut progress = self.progress();
                 progress.construct = Some(construct);
-                progress.stage = Stage::Issued(job);
+                progress.stage = Stage::Issued(under_way.outlives_its_call());
                 let awaited = !progress.after.is_empty();
                 drop(progress);
                 self.changed.notify_all();
@@ -159,7 +181,7 @@ impl Pending {
         let mut progress = self.progress();
         let idle = match &mut progress.stage {
             Stage::Done => return true,
-            Stage::Issued(job) => job.is_idle(),
+            Stage::Issued(under_way) => under_way.job.is_idle(),
             Stage::New | Stage::Busy => false,
         };
         drop(progress);
@@ -208,9 +230,9 @@ impl Pending {
                 self.issue();
                 false
             }
-            Stage::Issued(job) => {
+            Stage::Issued(under_way) => {
                 drop(progress);
-                let completed = job.complete();
+                let completed = under_way.complete();
                 UNDER_WAY.fetch_sub(1, Ordering::Relaxed);
                 if let Err(error) = completed {
                     policy::terminate(&error);

@@ -4,19 +4,19 @@ use crate::abi::{argument, device, flags};
 use crate::construct::{Aim, Owned, keep_private_values, site};
 use crate::debug;
 use crate::libgomp::{Body, libgomp};
-use crate::pending::Deferred;
+use crate::pending::{Deferred, UnderWay};
 use crate::table::{Construct, Table};
 use crate::tasks::{defer, is_alone, wait_for};
+use gangway_openmp::construct;
 use gangway_openmp::devices::{self, Destination};
 use gangway_openmp::guard::guard;
 use gangway_openmp::host::Offload;
 use gangway_openmp::policy::{self, settle};
 use gangway_openmp::state::RUNTIME;
 use gangway_openmp::trace::ran_on_host;
-use gangway_openmp::{information, profile};
 use gangway_runtime::events::Site;
-use gangway_runtime::placement::Purpose;
-use gangway_runtime::{Device, Error, ErrorKind, Items, Job, Result, Shape};
+use gangway_runtime::placement::{Place, Purpose};
+use gangway_runtime::{Device, Error, ErrorKind, Result, Shape};
 use std::ffi::c_void;
 
 /// A region as the compiler passes it.
@@ -104,20 +104,11 @@ impl Region {
         let device = place.device();
         // SAFETY: the caller's promise.
         let shape = unsafe { shape(self.arguments) };
-        information::construct(device, &site, "Entering OpenMP kernel", table);
-        let _profile = profile::Construct::begin("Runtime: target exe", &site, || {
-            format!("NumTeams={};NumArgs={}", shape.teams[0], table.len())
-        });
-        debug::openmp(device, &site, host, &shape);
-        let finished = RUNTIME.run(place, site, host, table, &shape).and_then(|job| job.complete());
-        match finished {
-            Ok(()) => information::construct_done(&site),
-            Err(error) => {
-                hand_to_host(&error, device);
-                ran_on_host(host, &site, Some(&error));
-                // SAFETY: the caller's promise.
-                unsafe { self.run_on_host() };
-            }
+        if let Err(error) = issue(place, site, host, table, &shape).and_then(UnderWay::complete) {
+            hand_to_host(&error, device);
+            ran_on_host(host, &site, Some(&error));
+            // SAFETY: the caller's promise.
+            unsafe { self.run_on_host() };
         }
     }
 
@@ -146,6 +137,17 @@ impl Region {
             }
         }
     }
+}
+
+/// Launches a region.
+#[inline]
+fn issue(place: Place, site: Site, host: usize, table: &Table<'_>, shape: &Shape) -> Result<UnderWay> {
+    let device = place.device();
+    let teams = || format!("NumTeams={}", shape.teams[0]);
+    let told = construct::Construct::region(device, &site, "Entering OpenMP kernel", table, teams);
+    debug::openmp(device, &site, host, shape);
+    let job = RUNTIME.run(place, site, host, table, shape)?;
+    Ok(UnderWay { job, told })
 }
 
 /// Returns if the host may take a region over that has failed on a device.
@@ -188,17 +190,14 @@ impl DeferredRegion {
 }
 
 impl Deferred for DeferredRegion {
-    fn issue(&self) -> Option<Result<Box<Job>>> {
+    fn issue(&self) -> Option<Result<UnderWay>> {
         let Self { aim, site, body, shape, arrays, .. } = self;
         let table = arrays.table(Construct::Region);
         let host = *body as usize;
         let issued = match aim.destination(Purpose::Region(host), site, &table) {
             Destination::Device(place) => {
                 let device = place.device();
-                information::construct(device, site, "Entering OpenMP kernel", &table);
-                debug::openmp(device, site, host, shape);
-                let issued = RUNTIME.run(place, *site, host, &table, shape);
-                issued.map_err(|error| {
+                issue(place, *site, host, &table, shape).map_err(|error| {
                     hand_to_host(&error, device);
                     Some(error)
                 })
@@ -206,7 +205,7 @@ impl Deferred for DeferredRegion {
             Destination::Host(error) => Err(error),
         };
         match issued {
-            Ok(job) => Some(Ok(job)),
+            Ok(under_way) => Some(Ok(under_way)),
             Err(error) => {
                 ran_on_host(host, site, error.as_deref());
                 let (hosts, sizes, kinds) = arrays.pointers();

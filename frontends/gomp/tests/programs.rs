@@ -58,6 +58,34 @@ fn an_update_of_what_is_mapped_in_part_is_an_error() {
     assert!(said.contains("of 40 bytes is only partly present on the device\n  already mapped: "), "{said}");
 }
 
+/// A construct that outlives its call ends when the device has done it, in a row of its own.
+#[test]
+fn profiles_have_constructs_that_nobody_waits_for() {
+    let profile = |nowait: &str| {
+        let program = Program::new("profile.c", &[nowait]);
+        let file = program.folder.path().join("profile.json");
+        let variables = [
+            ("OMP_TARGET_OFFLOAD", "MANDATORY"),
+            ("LIBOMPTARGET_PROFILE", file.to_str().unwrap()),
+            ("LIBOMPTARGET_PROFILE_GRANULARITY", "0"),
+        ];
+        assert_passed(&program.run(&variables, &[]));
+        std::fs::read_to_string(file).unwrap()
+    };
+    for nowait in ["-DNOWAIT=", "-DNOWAIT=nowait"] {
+        let profile = profile(nowait);
+        for (name, count) in [("Runtime: target exe", 4), ("Runtime: Data Copy", 6)] {
+            let sections = profile.matches(&format!("\"name\":\"{name}\"")).count();
+            assert_eq!(sections, count, "{nowait}: {profile}");
+            assert!(
+                profile.contains(&format!("\"Total {name}\",\"args\":{{\"count\":{count},")),
+                "{profile}"
+            );
+        }
+        assert_eq!(profile.contains("\"nowait 1\""), nowait == "-DNOWAIT=nowait", "{profile}");
+    }
+}
+
 /// As `gomp_fatal`: one message, then the program's exit handlers, then status 1.
 #[test]
 fn an_error_ends_the_program_with_status_1() {

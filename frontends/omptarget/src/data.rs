@@ -5,12 +5,12 @@ use crate::arrays::Arrays;
 use crate::devices::{destination, several};
 use crate::mapper::MapperFunction;
 use crate::{ompt, tasks};
+use gangway_openmp::construct::Construct;
 use gangway_openmp::devices::Destination;
 use gangway_openmp::guard::guard;
 use gangway_openmp::policy::settle;
 use gangway_openmp::state::RUNTIME;
-use gangway_openmp::{information, profile};
-use gangway_runtime::{DataOperation, Items, Label};
+use gangway_runtime::{DataOperation, Label};
 
 impl Arrays {
     /// # Safety
@@ -37,14 +37,12 @@ impl Arrays {
         let destination = destination(device, operation.purpose(nowait), &site, &arguments);
         let Destination::Device(place) = destination else { return };
         let device = place.device();
-        information::construct(device, &site, title(operation), &arguments);
-        let _profile =
-            profile::Construct::begin("Runtime: Data Copy", &site, || format!("NumArgs={}", arguments.len()));
-        let _region = ompt::begin(construct(operation), device, &site);
+        let construct = Construct::data(device, &site, title(operation), &arguments);
+        let _region = ompt::begin(of_tools(operation), device, &site);
         let done =
             RUNTIME.data(place, site, operation, &arguments).and_then(|job| tasks::finish(job, nowait));
         match done {
-            Ok(()) => information::construct_done(&site),
+            Ok(()) => construct.done(),
             Err(error) => settle(&error, Some(device)),
         }
     }
@@ -60,7 +58,7 @@ fn title(operation: DataOperation) -> &'static str {
 }
 
 /// The construct in tools' terms.
-fn construct(operation: DataOperation) -> ompt::Construct {
+fn of_tools(operation: DataOperation) -> ompt::Construct {
     match operation {
         DataOperation::Begin => ompt::Construct::EnterData,
         DataOperation::End => ompt::Construct::ExitData,

@@ -5,14 +5,14 @@ use crate::arrays::Arrays;
 use crate::devices::{destination, several};
 use crate::mapper::MapperFunction;
 use crate::{ompt, tasks};
+use gangway_openmp::construct::Construct;
 use gangway_openmp::devices::Destination;
 use gangway_openmp::guard::guard;
 use gangway_openmp::policy::settle;
 use gangway_openmp::state::RUNTIME;
 use gangway_openmp::trace::ran_on_host;
-use gangway_openmp::{information, profile};
 use gangway_runtime::placement::Purpose;
-use gangway_runtime::{Items, Label, Shape};
+use gangway_runtime::{Label, Shape};
 use std::ffi::c_void;
 
 /// What compilers pass as the number of teams of a region without `teams`.
@@ -76,17 +76,15 @@ unsafe fn run(
         is_exact: false,
     };
     let device = place.device();
-    information::construct(device, &site, "Entering OpenMP kernel", &arguments);
     let nowait = kernel.flags & flags::NOWAIT != 0;
-    let _profile = profile::Construct::begin("Runtime: target exe", &site, || {
-        format!("NumTeams={};NumArgs={}", shape.teams[0], arguments.len())
-    });
+    let teams = || format!("NumTeams={}", shape.teams[0]);
+    let construct = Construct::region(device, &site, "Entering OpenMP kernel", &arguments, teams);
     let _region = ompt::begin(ompt::Construct::Target, device, &site);
     let finished =
         RUNTIME.run(place, site, host.addr(), &arguments, &shape).and_then(|job| tasks::finish(job, nowait));
     match finished {
         Ok(()) => {
-            information::construct_done(&site);
+            construct.done();
             SUCCESS
         }
         Err(mut error) => {

@@ -83,9 +83,8 @@ fn tell(device: i32, text: fmt::Arguments<'_>) {
 }
 
 /// Tells the arguments of a construct.
-#[inline]
-pub fn construct(device: &Device, site: &Site, title: &str, items: &impl Items) {
-    if events::observed() && wanted(bit::ARGUMENTS) {
+pub(crate) fn construct(device: &Device, site: &Site, title: &str, items: &impl Items) {
+    if wanted(bit::ARGUMENTS) {
         tell_arguments(device.number(), site, title, items);
     }
 }
@@ -115,9 +114,8 @@ fn kind(kind: MapKind, size: usize) -> &'static str {
 }
 
 /// Tells the tables after a construct.
-#[inline]
-pub fn construct_done(site: &Site) {
-    if events::observed() && wanted(bit::TABLE) {
+pub(crate) fn construct_done(site: &Site) {
+    if wanted(bit::TABLE) {
         let place = Place(site.location()).to_string();
         tell_tables(&place, &|text| print_line(format_args!("{text}")));
     }

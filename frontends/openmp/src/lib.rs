@@ -40,16 +40,18 @@
 //! | [`memory`] | `omp_target_alloc`, `omp_target_memcpy` and kin |
 //! | [`asynchronous`] | `omp_target_memcpy_async` and kin |
 //! | [`interop`] | interoperability objects |
-//! | [`profile`] | `LIBOMPTARGET_PROFILE` |
+//! | `profile` | `LIBOMPTARGET_PROFILE` |
 //! | `trace` | `GANGWAY_TRACE`, `GANGWAY_REPORT` |
 //! | `steps` | the runtime's steps, timed for the two |
 //! | [`information`] | `LIBOMPTARGET_INFO` |
+//! | [`construct`] | what the two and the profile tell of a construct |
 //! | `fork` | a forked child gets a library that works |
 //! | [`process`] | start and end: back ends, observers, front ends |
 //! | [`libraries`] | libraries with device code come and go |
 
 pub mod asynchronous;
 pub mod caller;
+pub mod construct;
 pub mod devices;
 mod ending;
 mod environment;
@@ -65,7 +67,7 @@ pub mod memory;
 pub mod message;
 pub mod policy;
 pub mod process;
-pub mod profile;
+mod profile;
 mod repeats;
 pub mod reverse_offload;
 pub mod state;

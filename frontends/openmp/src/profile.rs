@@ -2,12 +2,13 @@
 //!
 //! A JSON file in the Chrome trace format, with the stock library's names for constructs,
 //! launches and copies: those that took at least `LIBOMPTARGET_PROFILE_GRANULARITY`
-//! microseconds (default 500), and the sum of all of each name. What the stock library tells
+//! microseconds (default 500), and the sum of all of each name. Constructs that outlive their calls
+//! stand in rows of their own, as sections of one row may not overlap. What the stock library tells
 //! of its own insides has no counterpart here. `GANGWAY_TRACE` has more, and costs less.
 
 use crate::environment::{file_variable, variable};
 use crate::message;
-use gangway_runtime::events::{self, Site, Step};
+use gangway_runtime::events::{Site, Step};
 use gangway_trace::Quoted;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -31,16 +32,17 @@ struct Profile {
 
 #[derive(Default)]
 struct Sections {
-    shown: Vec<Section>,
+    shown: Vec<Shown>,
     /// How many there were of each name, and the time of all.
     sums: BTreeMap<&'static str, (u64, Duration)>,
     threads: BTreeMap<i32, String>,
 }
 
-struct Section {
+struct Shown {
     name: &'static str,
     detail: String,
-    thread: i32,
+    /// Whose row it stands in; `None`: one of those for what overlaps.
+    thread: Option<i32>,
     start: Duration,
     duration: Duration,
 }
@@ -61,36 +63,32 @@ pub(crate) fn start() -> bool {
     PROFILE.set(profile).is_ok()
 }
 
-/// A construct under way; its section ends when this goes.
-pub struct Construct {
-    running: Option<(Instant, &'static str, String)>,
+/// The section of a construct under way; it ends when this goes.
+pub(crate) struct Section {
+    name: &'static str,
+    detail: String,
+    overlaps: bool,
+    start: Instant,
 }
 
-impl Construct {
-    /// `detail` says more than the place.
-    #[inline]
-    pub fn begin(name: &'static str, site: &Site, detail: impl FnOnce() -> String) -> Self {
-        let running = if events::observed() && PROFILE.get().is_some() {
-            Some((Instant::now(), name, place(site) + &detail()))
-        } else {
-            None
-        };
-        Self { running }
+impl Section {
+    /// `detail` says more than the place. `None` if there is no profile.
+    pub(crate) fn begin(name: &'static str, site: &Site, detail: impl FnOnce() -> String) -> Option<Self> {
+        PROFILE.get()?;
+        Some(Self { name, detail: place(site) + &detail(), overlaps: false, start: Instant::now() })
     }
 
-    #[cold]
-    fn finish(&mut self) {
-        if let (Some((start, name, detail)), Some(profile)) = (self.running.take(), PROFILE.get()) {
-            profile.add(name, start, Instant::now(), || detail);
-        }
+    /// It may overlap others of its thread.
+    pub(crate) fn overlaps(&mut self) {
+        self.overlaps = true;
     }
 }
 
-impl Drop for Construct {
-    #[inline(always)]
+impl Drop for Section {
     fn drop(&mut self) {
-        if self.running.is_some() {
-            self.finish();
+        if let Some(profile) = PROFILE.get() {
+            let detail = std::mem::take(&mut self.detail);
+            profile.add(self.name, self.start, Instant::now(), self.overlaps, || detail);
         }
     }
 }
@@ -98,7 +96,8 @@ impl Drop for Construct {
 /// Records a step: a section within a construct.
 pub(crate) fn record(site: &Site, step: &Step<'_>, start: Instant, end: Instant) {
     let Some(profile) = PROFILE.get() else { return };
-    let add = |name, what: &dyn Fn() -> String| profile.add(name, start, end, || place(site) + &what());
+    let add =
+        |name, what: &dyn Fn() -> String| profile.add(name, start, end, false, || place(site) + &what());
     match *step {
         Step::Launch { launch, .. } => {
             add("Kernel Target", &|| format!("NumTeams={};TripCount={}", launch.teams[0], launch.trip_count))
@@ -119,7 +118,14 @@ fn place(site: &Site) -> String {
 }
 
 impl Profile {
-    fn add(&self, name: &'static str, start: Instant, end: Instant, detail: impl FnOnce() -> String) {
+    fn add(
+        &self,
+        name: &'static str,
+        start: Instant,
+        end: Instant,
+        overlaps: bool,
+        detail: impl FnOnce() -> String,
+    ) {
         let duration = end.saturating_duration_since(start);
         // SAFETY: has no preconditions.
         let thread = unsafe { libc::gettid() };
@@ -129,7 +135,8 @@ impl Profile {
         sections.threads.entry(thread).or_insert_with(thread_name);
         if duration >= self.granularity {
             let start = start.saturating_duration_since(self.began);
-            sections.shown.push(Section { name, detail: detail(), thread, start, duration });
+            let thread = (!overlaps).then_some(thread);
+            sections.shown.push(Shown { name, detail: detail(), thread, start, duration });
         }
     }
 
@@ -138,10 +145,13 @@ impl Profile {
         let process = self.process;
         let mut text = String::from("{\"traceEvents\":[");
         // Writing to a string cannot fail.
-        for Section { name, detail, thread, start, duration } in &sections.shown {
+        let mut row = sections.threads.keys().copied().max().unwrap_or(process);
+        let (lanes, used) = lanes(&sections.shown);
+        for (Shown { name, detail, thread, start, duration }, lane) in sections.shown.iter().zip(lanes) {
+            let row = thread.unwrap_or(row + 1 + lane);
             let _ = write!(
                 text,
-                "{{\"pid\":{process},\"tid\":{thread},\"ts\":{},\"ph\":\"X\",\"dur\":{},\"name\":{},\
+                "{{\"pid\":{process},\"tid\":{row},\"ts\":{},\"ph\":\"X\",\"dur\":{},\"name\":{},\
                  \"args\":{{\"detail\":{}}}}},",
                 start.as_micros(),
                 duration.as_micros(),
@@ -150,7 +160,8 @@ impl Profile {
             );
         }
         // The sums look like threads of their own, the largest first.
-        let mut row = sections.threads.keys().copied().max().unwrap_or(process);
+        let first_lane = row + 1;
+        row += used;
         let mut sums: Vec<_> = sections.sums.iter().collect();
         sums.sort_by_key(|(_, (_, duration))| std::cmp::Reverse(*duration));
         for (name, (count, duration)) in sums {
@@ -168,9 +179,32 @@ impl Profile {
         for (thread, name) in &sections.threads {
             let _ = write!(text, ",{}", metadata(process, *thread, "thread_name", name));
         }
+        for lane in 0..used {
+            let name = format!("nowait {}", lane + 1);
+            let _ = write!(text, ",{}", metadata(process, first_lane + lane, "thread_name", &name));
+        }
         let _ = write!(text, "],\"beginningOfTime\":{}}}", self.began_at);
         text
     }
+}
+
+/// The rows of sections that may overlap, by their place among all, and how many rows there are.
+fn lanes(shown: &[Shown]) -> (Vec<i32>, i32) {
+    let mut lanes = vec![0; shown.len()];
+    let mut overlapping: Vec<usize> = (0..shown.len()).filter(|&at| shown[at].thread.is_none()).collect();
+    overlapping.sort_by_key(|&at| shown[at].start);
+    // Until when each of them is taken.
+    let mut taken: Vec<Duration> = Vec::new();
+    for at in overlapping {
+        let Shown { start, duration, .. } = shown[at];
+        let free = taken.iter().position(|&until| until <= start).unwrap_or(taken.len());
+        if free == taken.len() {
+            taken.push(Duration::ZERO);
+        }
+        taken[free] = start + duration;
+        lanes[at] = free as i32;
+    }
+    (lanes, taken.len() as i32)
 }
 
 fn metadata(process: i32, thread: i32, what: &str, name: &str) -> String {
@@ -205,5 +239,31 @@ pub(crate) fn finish() {
              help: LIBOMPTARGET_PROFILE names the file",
             profile.file
         ));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sections_of_one_row_do_not_overlap() {
+        let shown = |thread, start, duration| Shown {
+            name: "",
+            detail: String::new(),
+            thread,
+            start: Duration::from_micros(start),
+            duration: Duration::from_micros(duration),
+        };
+        // As they end: the last one began first.
+        let all = [
+            shown(None, 10, 20),
+            shown(Some(7), 0, 100),
+            shown(None, 30, 5),
+            shown(None, 12, 40),
+            shown(None, 0, 90),
+        ];
+        assert_eq!(lanes(&all), (vec![1, 0, 1, 2, 0], 3));
+        assert_eq!(lanes(&all[1..2]), (vec![0], 0));
     }
 }

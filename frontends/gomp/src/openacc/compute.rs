@@ -1,7 +1,7 @@
 //! Compute constructs: `parallel`, `kernels`, `serial`.
 
 use super::dimensions::{self, Dimensions};
-use super::kinds::Construct;
+use super::kinds;
 use super::variadic::List;
 use crate::abi::{kind, launch, openacc_flags};
 use crate::debug;
@@ -12,10 +12,10 @@ use gangway_openacc::failure::{done, mistake};
 use gangway_openacc::profiling::{self, Event, Scope};
 use gangway_openacc::thread::{self, Place};
 use gangway_openacc::{device, queues};
+use gangway_openmp::construct::Construct;
 use gangway_openmp::guard::guard;
 use gangway_openmp::state::{RUNTIME, routine};
-use gangway_openmp::{information, profile};
-use gangway_runtime::{Device, Items, Result, Shape};
+use gangway_runtime::{Device, Result, Shape};
 use std::cell::Cell;
 
 /// The arrays of a construct, as GCC passes them.
@@ -128,8 +128,9 @@ unsafe fn offload(device: &'static Device, body: Body, arrays: Arrays, list: Lis
     let Asked { dimensions, asynchronous } = read(device, list);
     scope.set_asynchronous(asynchronous);
     // SAFETY: the compiler's arrays live until the call returns.
-    let table =
-        unsafe { Table::new(Construct::Region, arrays.count, arrays.hosts, arrays.sizes, arrays.kinds) };
+    let table = unsafe {
+        Table::new(kinds::Construct::Region, arrays.count, arrays.hosts, arrays.sizes, arrays.kinds)
+    };
     done(run(device, body as usize, &table, dimensions, asynchronous, scope));
 }
 
@@ -146,10 +147,8 @@ fn run(
     let dimensions = dimensions::choose(&kernel, clauses, dimensions::fixed(host))?;
     let [gangs, workers, vector] = dimensions.unwrap_or_else(|why| mistake(format_args!("{why}")));
     debug::openacc(&kernel, [gangs, workers, vector]);
-    information::construct(device, &site, "Entering OpenACC compute region", table);
-    let _profile = profile::Construct::begin("Runtime: target exe", &site, || {
-        format!("NumGangs={gangs};NumArgs={}", table.len())
-    });
+    let shape = || format!("NumGangs={gangs}");
+    let construct = Construct::region(device, &site, "Entering OpenACC compute region", table, shape);
     let shape = Shape { teams: [gangs, 1, 1], thread_limit: [vector, workers, 1], ..Shape::default() };
     scope.begin_data();
     match queues::get(device, asynchronous) {
@@ -157,7 +156,7 @@ fn run(
         Some(queue) => RUNTIME.run_in(&queue, site, host, table, &shape)?,
     }
     scope.end_data();
-    information::construct_done(&site);
+    construct.done();
     Ok(())
 }
 

@@ -12,10 +12,10 @@ use gangway_openacc::present::acc_is_present;
 use gangway_openacc::profiling::{self, Event, Scope};
 use gangway_openacc::thread::{self, Place};
 use gangway_openacc::{device, queues};
+use gangway_openmp::construct;
 use gangway_openmp::guard::guard;
 use gangway_openmp::state::{RUNTIME, routine};
-use gangway_openmp::{information, profile};
-use gangway_runtime::{DataOperation, Device, Items};
+use gangway_runtime::{DataOperation, Device};
 use std::cell::RefCell;
 
 thread_local! {
@@ -66,14 +66,12 @@ fn title(operation: DataOperation) -> &'static str {
 /// Performs a construct, or puts it into a queue.
 fn perform(device: &'static Device, operation: DataOperation, table: &Table<'_>, asynchronous: i32) {
     let site = routine();
-    information::construct(device, &site, title(operation), table);
-    let _profile =
-        profile::Construct::begin("Runtime: Data Copy", &site, || format!("NumArgs={}", table.len()));
+    let told = construct::Construct::data(device, &site, title(operation), table);
     done(match queues::get(device, asynchronous) {
         None => RUNTIME.data(device, site, operation, table).and_then(|job| job.complete()),
         Some(queue) => RUNTIME.data_in(&queue, site, operation, table),
     });
-    information::construct_done(&site);
+    told.done();
 }
 
 /// Begins structured data, or has addresses on the device given back (`host_data`).
