@@ -106,6 +106,16 @@ impl MapKind {
         .with(Self::IN_PIECES)
         .with(Self::UNKNOWN);
 
+    /// All that items may mean of which only references are counted if they are present.
+    const COUNTED_ONLY: Self = Self::TO
+        .with(Self::FROM)
+        .with(Self::PARAMETER)
+        .with(Self::IMPLICIT)
+        .with(Self::CLOSE)
+        .with(Self::PRESENT)
+        .with(Self::IF_PRESENT)
+        .with(Self::ONCE);
+
     /// Meanings that an attachment may have besides.
     const MORE_THAN_ATTACHED: Self = Self::LITERAL
         .with(Self::PRIVATE)
@@ -200,6 +210,13 @@ impl MapKind {
     #[inline]
     pub(crate) const fn is_usual(self) -> bool {
         !self.has(Self::UNUSUAL) && self.0 >> Self::PARENT_SHIFT == 0
+    }
+
+    /// Whether of an item that is present, and stays, only dynamic references are counted where data
+    /// begins or ends.
+    #[inline]
+    pub(crate) const fn only_counts(self) -> bool {
+        self.0 & !Self::COUNTED_ONLY.0 == 0
     }
 
     /// Whether an item is a value for the kernel, about which nothing is to be done when a construct

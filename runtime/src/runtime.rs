@@ -9,6 +9,7 @@
 
 use crate::constants;
 use crate::device::Device;
+use crate::environment::Counted;
 use crate::error::{Error, ErrorKind, Result};
 use crate::events::Site;
 use crate::items::Items;
@@ -385,7 +386,8 @@ impl Runtime {
     }
 
     /// Begins, ends or updates data on a device. The job is done when
-    /// [`Job::complete`] returns.
+    /// [`Job::complete`] returns. There is none where all is present and stays, so that nothing but
+    /// counts has changed: the construct is over.
     ///
     /// # Errors
     /// See [`ErrorKind`]. A beginning that failed has mapped nothing; an end that
@@ -397,10 +399,27 @@ impl Runtime {
         site: Site,
         operation: DataOperation,
         items: &impl Items,
-    ) -> Result<Box<Job>> {
-        let mut job = Job::start(place.into(), site, self.unified_shared_memory())?;
-        job.move_data(operation, items)?;
-        Ok(job)
+    ) -> Result<Option<Box<Job>>> {
+        let place = place.into();
+        let Counted::Some(counted) = Job::count(place.device(), operation, items) else { return Ok(None) };
+        let mut job = Job::start(place, site, self.unified_shared_memory())?;
+        job.move_data(operation, items, &counted)?;
+        Ok(Some(job))
+    }
+
+    /// The same for a construct that is to be over when this returns.
+    ///
+    /// # Errors
+    /// As [`data`](Self::data), or a device operation failed.
+    #[inline]
+    pub fn data_and_wait(
+        &self,
+        place: impl Into<Place>,
+        site: Site,
+        operation: DataOperation,
+        items: &impl Items,
+    ) -> Result<()> {
+        self.data(place, site, operation, items)?.map_or(Ok(()), |job| job.complete())
     }
 }
 

@@ -4,7 +4,8 @@
 //! compare-and-swap before and one after the kernel; per launch one hash look-up
 //! of the region. No lock, no allocation, no copy.
 
-use crate::environment::{Held, PrivateCopies, Work, room_for};
+use crate::device::Device;
+use crate::environment::{Counted, Edge, Held, PrivateCopies, Work, room_for};
 use crate::error::{Error, ErrorKind, Result};
 use crate::events::{self, Site, Step};
 use crate::finisher::{self, Handed};
@@ -12,6 +13,7 @@ use crate::items::{Item, Items};
 use crate::kernel::{check_limits, close_table};
 use crate::map_kind::MapKind;
 use crate::placement::{Place, Purpose, Queued};
+use crate::present::EntryRef;
 use crate::queue::Queue;
 use crate::regions::Region;
 use gangway_backend::{
@@ -330,19 +332,44 @@ impl Job {
         }
     }
 
-    /// Issues a data construct; it ends in [`complete`](Self::complete).
+    /// Performs a data construct as far as it is counting references.
+    #[inline]
+    pub(crate) fn count(device: &'static Device, operation: DataOperation, items: &impl Items) -> Counted {
+        let edge = match operation {
+            DataOperation::Begin => Edge::Begin,
+            DataOperation::End => Edge::End,
+            DataOperation::Update => return Counted::NOTHING,
+        };
+        if events::observed() {
+            return Counted::NOTHING;
+        }
+        // What this thread has looked up recently is in its spare jobs.
+        let counted = SPARE.try_with(|spare| {
+            spare.borrow().last().map_or(Counted::NOTHING, |job| job.work.count(device, edge, items))
+        });
+        counted.unwrap_or(Counted::NOTHING)
+    }
+
+    /// Issues a data construct, of which some items have been counted already; it ends in
+    /// [`complete`](Self::complete).
     ///
     /// # Errors
     /// It failed; what had to be ended has been.
     #[inline]
-    pub(crate) fn move_data(&mut self, operation: DataOperation, items: &impl Items) -> Result<()> {
+    pub(crate) fn move_data(
+        &mut self,
+        operation: DataOperation,
+        items: &impl Items,
+        counted: &[Option<EntryRef<'static>>],
+    ) -> Result<()> {
         match operation {
             DataOperation::Begin => {
+                self.work.enter_counted(items, counted);
                 self.work.enter(items)?;
                 self.work.publish().inspect_err(|_| self.work.abandon())
             }
             DataOperation::End => {
-                let exited = self.work.exit(items);
+                let exited = self.work.exit(items, items.len() - counted.len());
                 self.end_if_failed(exited)
             }
             DataOperation::Update => {

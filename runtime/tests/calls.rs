@@ -176,6 +176,40 @@ fn data_constructs() {
     });
 }
 
+/// What is present, and stays, only has its references counted.
+#[test]
+fn data_constructs_that_only_count() {
+    each_device(|program, mock| {
+        let world = &program.world;
+        let pair = |begin: &[ListItem], end: &[ListItem]| {
+            world.data(DataOperation::Begin, begin).unwrap();
+            world.data(DataOperation::End, end).unwrap();
+        };
+        let (to, from) = (program.present(MapKind::TO), program.present(MapKind::FROM));
+        asks(mock, || pair(&to, &from), &[]);
+        asks(mock, || pair(&to[..1], &from[..1]), &[]);
+        // Not in order, and twice.
+        let twice = [from[3], from[0]];
+        asks(mock, || [(); 2].iter().for_each(|()| pair(&twice, &twice)), &[]);
+        let other = |kind: MapKind| vec![Program::section(&program.present[0], kind)];
+        let always = MapKind::ALWAYS;
+        asks(mock, || pair(&other(MapKind::TO | always), &from[..1]), &[(ToDevice, 1), (Synchronize, 1)]);
+        asks(mock, || pair(&to[..1], &other(MapKind::FROM | always)), &[(FromDevice, 1), (Synchronize, 1)]);
+        // One leaves, of several.
+        let fresh = |kind| [program.present(kind), program.fresh(1, kind)].concat();
+        let leaving = || {
+            world.data(DataOperation::Begin, &program.fresh(1, MapKind::TO)).unwrap();
+            pair(&to, &fresh(MapKind::FROM));
+            world.data(DataOperation::Begin, &to).unwrap();
+            pair(&fresh(MapKind::TO)[..], &fresh(MapKind::FROM));
+            world.data(DataOperation::End, &from).unwrap();
+        };
+        leaving();
+        let counts: Vec<_> = world.mapped().iter().map(|range| range.2).collect();
+        assert_eq!(counts, [1; 5]);
+    });
+}
+
 /// A table of arguments in device memory is sent with the other small data.
 #[test]
 fn kernels_that_take_a_table() {

@@ -211,8 +211,7 @@ fn returned_addresses() {
     ];
     let list = support::construct::List::of(&items, false);
     let site = gangway_runtime::events::Site::NONE;
-    let job = world.runtime.data(world.device, site, DataOperation::Begin, &list);
-    job.unwrap().complete().unwrap();
+    world.runtime.data_and_wait(world.device, site, DataOperation::Begin, &list).unwrap();
     assert_eq!(list.bases(), [address - 16, address - 16, absent.as_ptr().addr()]);
     world.data(DataOperation::End, &[holder.deleted(), section.deleted()]).unwrap();
     mock.assert_all_freed();

@@ -35,7 +35,8 @@ pub(crate) fn are_enough() -> bool {
 /// A construct that has been issued, and what users are told of it.
 #[must_use]
 pub(crate) struct UnderWay {
-    pub job: Box<Job>,
+    /// None: it is over.
+    pub job: Option<Box<Job>>,
     pub told: Construct,
 }
 
@@ -43,7 +44,7 @@ impl UnderWay {
     /// Waits for it, and ends it.
     #[inline]
     pub fn complete(self) -> Result<()> {
-        self.job.complete()?;
+        self.job.map_or(Ok(()), |job| job.complete())?;
         self.told.done();
         Ok(())
     }
@@ -181,7 +182,7 @@ impl Pending {
         let mut progress = self.progress();
         let idle = match &mut progress.stage {
             Stage::Done => return true,
-            Stage::Issued(under_way) => under_way.job.is_idle(),
+            Stage::Issued(under_way) => under_way.job.as_mut().is_none_or(|job| job.is_idle()),
             Stage::New | Stage::Busy => false,
         };
         drop(progress);

@@ -147,7 +147,7 @@ fn issue(place: Place, site: Site, host: usize, table: &Table<'_>, shape: &Shape
     let told = construct::Construct::region(device, &site, "Entering OpenMP kernel", table, teams);
     debug::openmp(device, &site, host, shape);
     let job = RUNTIME.run(place, site, host, table, shape)?;
-    Ok(UnderWay { job, told })
+    Ok(UnderWay { job: Some(job), told })
 }
 
 /// Returns if the host may take a region over that has failed on a device.

@@ -39,8 +39,9 @@ impl Arrays {
         let device = place.device();
         let construct = Construct::data(device, &site, title(operation), &arguments);
         let _region = ompt::begin(of_tools(operation), device, &site);
-        let done =
-            RUNTIME.data(place, site, operation, &arguments).and_then(|job| tasks::finish(job, nowait));
+        let done = RUNTIME
+            .data(place, site, operation, &arguments)
+            .and_then(|job| job.map_or(Ok(()), |job| tasks::finish(job, nowait)));
         match done {
             Ok(()) => construct.done(),
             Err(error) => settle(&error, Some(device)),

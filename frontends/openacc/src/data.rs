@@ -18,7 +18,7 @@ use std::ffi::c_void;
 fn perform(device: &'static Device, asynchronous: i32, operation: DataOperation, items: &impl Items) {
     let site = routine();
     done(match queues::get(device, asynchronous) {
-        None => RUNTIME.data(device, site, operation, items).and_then(|job| job.complete()),
+        None => RUNTIME.data_and_wait(device, site, operation, items),
         Some(queue) => RUNTIME.data_in(&queue, site, operation, items),
     });
 }

@@ -55,7 +55,7 @@ fn give_up_data(device: &'static Device) {
     for (host, size) in mapped {
         for kind in [MapKind::DELETE, MapKind::DELETE | MapKind::HOLD] {
             let datum = Datum::new(host, size, kind);
-            done(RUNTIME.data(device, routine(), DataOperation::End, &datum).and_then(|job| job.complete()));
+            done(RUNTIME.data_and_wait(device, routine(), DataOperation::End, &datum));
         }
     }
 }

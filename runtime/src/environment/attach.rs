@@ -24,6 +24,11 @@ pub fn treat_attach_auto_as_always() {
     AUTO_AS_ALWAYS.store(true, Ordering::Relaxed);
 }
 
+/// Whether pointers of this kind are attached only if they, or what they point to, are new.
+pub(super) fn is_for_new_items(kind: MapKind) -> bool {
+    !kind.has(MapKind::ALWAYS | MapKind::COUNTED) && !AUTO_AS_ALWAYS.load(Ordering::Relaxed)
+}
+
 impl Work {
     /// Attaches what the construct's items asked for.
     #[inline]
@@ -38,11 +43,10 @@ impl Work {
         let own = self.began.wrapping_add(2 * self.insertions);
         let table = &self.device.table;
         let disturbed = table.version() != own || table.has_dangling();
-        let auto_as_always = AUTO_AS_ALWAYS.load(Ordering::Relaxed);
         let mut result = Ok(());
         for index in 0..self.attachments.len() {
             let request = self.attachments[index];
-            let always = auto_as_always || request.kind.has(MapKind::ALWAYS | MapKind::COUNTED);
+            let always = !is_for_new_items(request.kind);
             if !always && !disturbed && self.filling.is_empty() && !self.batch.is_deferred() {
                 continue;
             }

@@ -78,7 +78,8 @@ impl Work {
         // A region's own small data is deferred however little there is.
         self.has_many = self.is_region || items.len() > FEW;
         self.begin_pack(items);
-        let mut next = 0;
+        // Behind those that have been counted.
+        let mut next = self.held.len();
         while next < items.len() {
             let index = next;
             next += 1;

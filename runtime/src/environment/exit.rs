@@ -187,15 +187,16 @@ impl Work {
         result
     }
 
-    /// Gives up the items of a `target exit data` or the end of `target data`.
+    /// Gives up the first items of a `target exit data` or the end of `target data`: the others have
+    /// been.
     ///
     /// # Errors
     /// `present` and not present, or a copy back failed; the remaining items are
     /// given up all the same.
-    pub(crate) fn exit(&mut self, items: &impl Items) -> Result<()> {
+    pub(crate) fn exit(&mut self, items: &impl Items, count: usize) -> Result<()> {
         self.exit.begin();
         let mut result = Ok(());
-        for index in (0..items.len()).rev() {
+        for index in (0..count).rev() {
             let none = items.kind(index).has(MapKind::NOT_MAPPED | MapKind::STRUCTURE);
             let mapped = !none && items.has_mapper(index);
             let done = if mapped { self.exit_mapped(items, index) } else { self.exit_listed(items, index) };

@@ -5,6 +5,9 @@
 //! moves data of present ones. `OpenMP 6.0` section 7.9.6 (map clause) and 7.9.9 (motion
 //! clauses) say what has to happen; the comments cite 5.2 where 6.0 agrees.
 //!
+//! A data construct that finds everything present, and leaves it so, is only counted (`count`), without
+//! a job.
+//!
 //! Order within a construct, which everything here relies on:
 //!
 //! 1. every item is made present, its copy issued;
@@ -16,6 +19,7 @@
 mod attach;
 mod batch;
 mod cells;
+mod count;
 mod enter;
 mod exit;
 mod once;
@@ -30,6 +34,7 @@ mod update;
 mod work;
 
 pub use attach::treat_attach_auto_as_always;
+pub(crate) use count::{Counted, Edge};
 pub use exit::report_never_mapped;
 pub(crate) use private::PrivateCopies;
 pub(crate) use private::room_for;

@@ -259,6 +259,18 @@ impl<'t> EntryRef<'t> {
         false
     }
 
+    /// Whether its contents are there, or have been issued.
+    #[inline]
+    pub(crate) fn is_live(self) -> bool {
+        Word(self.entry.state.load(Ordering::Acquire)).is_live(self.generation)
+    }
+
+    /// Whether it is live and outlives all constructs: references are not counted.
+    #[inline]
+    pub(crate) fn is_lasting(self) -> bool {
+        Word(self.entry.state.load(Ordering::Acquire)).is_lasting(self.generation)
+    }
+
     /// Counts one more dynamic reference of a live entry. False: [`acquire`](Self::acquire)
     /// says why, or does it.
     #[inline(always)]

@@ -248,6 +248,12 @@ impl Word {
         self.0 >> PHASE_SHIFT == (generation as u64) << 2 | Phase::Live as u64
     }
 
+    /// Whether it is that of a live entry in this life whose references are not counted.
+    #[inline]
+    pub(super) const fn is_lasting(self, generation: u32) -> bool {
+        self.is_live(generation) && self.dynamic() == INFINITE
+    }
+
     /// That of an entry in this life with its contents valid.
     #[inline]
     pub(super) const fn published(self, generation: u32) -> Option<Self> {
@@ -380,6 +386,9 @@ mod tests {
                 .then(|| Snapshot { phase: Phase::Live, ..snapshot }.encode());
             prop_assert_eq!(word.published(snapshot.generation).map(|next| next.0), published);
             prop_assert_eq!(word.published(snapshot.generation ^ 1), None);
+            let lasting = snapshot.phase == Phase::Live && snapshot.is_infinite();
+            prop_assert_eq!(word.is_lasting(snapshot.generation), lasting);
+            prop_assert!(!word.is_lasting(snapshot.generation ^ 1));
         }
 
         #[test]

@@ -42,7 +42,7 @@ impl Runtime {
     ) -> Result<()> {
         queue.tidy()?;
         let mut job = Job::start_in(queue, site, self.unified_shared_memory())?;
-        job.move_data(operation, items)?;
+        job.move_data(operation, items, &[])?;
         queue.accept(job)
     }
 }

@@ -62,7 +62,7 @@ impl Program {
             Construct::Region => unreachable!("regions are launched"),
         };
         self.with_table(construct, entries, |table| {
-            self.world.runtime.data(self.world.device, Site::NONE, operation, table)?.complete()?;
+            self.world.runtime.data_and_wait(self.world.device, Site::NONE, operation, table)?;
             Ok(table.hostaddrs.iter().map(Cell::get).collect())
         })
     }

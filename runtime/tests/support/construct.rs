@@ -120,11 +120,13 @@ impl World {
 
     /// A data construct, waited for.
     pub fn data(&self, operation: DataOperation, items: &[ListItem]) -> Result<()> {
-        self.issue_data(operation, items)?.complete()
+        self.runtime.data_and_wait(self.device, Site::NONE, operation, &List::of(items, false))
     }
 
+    /// A data construct that has a job: not all of it is present, or stays.
     pub fn issue_data(&self, operation: DataOperation, items: &[ListItem]) -> Result<Box<Job>> {
-        self.runtime.data(self.device, Site::NONE, operation, &List::of(items, false))
+        let job = self.runtime.data(self.device, Site::NONE, operation, &List::of(items, false))?;
+        Ok(job.expect("more than counts change"))
     }
 
     /// A target region, waited for.

@@ -68,7 +68,7 @@ fn perform(device: &'static Device, operation: DataOperation, table: &Table<'_>,
     let site = routine();
     let told = construct::Construct::data(device, &site, title(operation), table);
     done(match queues::get(device, asynchronous) {
-        None => RUNTIME.data(device, site, operation, table).and_then(|job| job.complete()),
+        None => RUNTIME.data_and_wait(device, site, operation, table),
         Some(queue) => RUNTIME.data_in(&queue, site, operation, table),
     });
     told.done();
