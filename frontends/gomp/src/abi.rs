@@ -40,6 +40,12 @@ pub mod kind {
     pub const ALWAYS_POINTER: u8 = 29;
     pub const POINTER_TO_ZERO_LENGTH_ARRAY_SECTION: u8 = 30;
     pub const DELETE_ZERO_LEN_ARRAY_SECTION: u8 = 31;
+    /// As [`STRUCT`], with the members in any order. Of GCC 14 and later, as the next ones.
+    pub const STRUCT_UNORD: u8 = 92;
+    /// OpenMP's `present` alone arrives as [`FORCE_PRESENT`]: nothing has to be copied then.
+    pub const ALWAYS_PRESENT_TO: u8 = 149;
+    pub const ALWAYS_PRESENT_FROM: u8 = 150;
+    pub const ALWAYS_PRESENT_TOFROM: u8 = 151;
     pub const ATTACH: u8 = 80;
     pub const DETACH: u8 = 81;
     pub const ATTACH_ZERO_LENGTH_ARRAY_SECTION: u8 = 82;

@@ -219,7 +219,7 @@ fn meaning(encoding: u8) -> Option<Meaning> {
     Some(Meaning::Data(match if implicit { encoding & !IMPLICIT } else { encoding } {
         FIRSTPRIVATE_INT => return Some(Meaning::Value),
         ZERO_LEN_ARRAY_SECTION | DELETE_ZERO_LEN_ARRAY_SECTION => return Some(Meaning::Address),
-        STRUCT => return Some(Meaning::Structure),
+        STRUCT | STRUCT_UNORD => return Some(Meaning::Structure),
         POINTER
         | POINTER_TO_ZERO_LENGTH_ARRAY_SECTION
         | ALWAYS_POINTER
@@ -231,6 +231,9 @@ fn meaning(encoding: u8) -> Option<Meaning> {
         FROM => from,
         TOFROM => both,
         FORCE_PRESENT => Kind { present: true, ..none },
+        ALWAYS_PRESENT_TO => Kind { present: true, ..always(to) },
+        ALWAYS_PRESENT_FROM => Kind { present: true, ..always(from) },
+        ALWAYS_PRESENT_TOFROM => Kind { present: true, ..always(both) },
         ALWAYS_TO | FORCE_TO => always(to),
         ALWAYS_FROM | FORCE_FROM => always(from),
         ALWAYS_TOFROM | FORCE_TOFROM => always(both),

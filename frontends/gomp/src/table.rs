@@ -271,9 +271,15 @@ const fn plain_meaning(construct: Construct, encoding: u8) -> Option<MapKind> {
         // OpenMP 5.2 section 5.4.8: what is not mapped keeps the host's address, and so does what
         // has no bytes.
         USE_DEVICE_PTR if !ends => ADDRESS.with(MapKind::IF_PRESENT),
-        ALWAYS_TO => MapKind::TO.with(MapKind::ALWAYS),
-        ALWAYS_FROM => MapKind::FROM.with(MapKind::ALWAYS),
-        ALWAYS_TOFROM => MapKind::TO.with(MapKind::FROM).with(MapKind::ALWAYS),
+        // OpenMP 5.2 section 5.8.3: where a construct begins, or `exit data` or `target update` is met.
+        FORCE_PRESENT if matches!(construct, Construct::EndOfStructured) => MapKind::ALLOC,
+        ALWAYS_PRESENT_TO | ALWAYS_PRESENT_FROM | ALWAYS_PRESENT_TOFROM
+            if !matches!(construct, Construct::EndOfStructured) =>
+        {
+            always(encoding).with(MapKind::PRESENT)
+        }
+        ALWAYS_TO | ALWAYS_FROM | ALWAYS_TOFROM => always(encoding),
+        ALWAYS_PRESENT_TO | ALWAYS_PRESENT_FROM | ALWAYS_PRESENT_TOFROM => always(encoding),
         ATTACH_ZERO_LENGTH_ARRAY_SECTION if ends => MapKind::DETACH,
         ATTACH if !ends => MapKind::ATTACH.with(MapKind::COUNTED),
         ATTACH_ZERO_LENGTH_ARRAY_SECTION => {
@@ -281,6 +287,16 @@ const fn plain_meaning(construct: Construct, encoding: u8) -> Option<MapKind> {
         }
         _ => return common_meaning(ends, encoding),
     })
+}
+
+/// What is always copied: the two lowest bits of its encoding say in which directions.
+const fn always(encoding: u8) -> MapKind {
+    let copied = match encoding & 3 {
+        TO => MapKind::TO,
+        FROM => MapKind::FROM,
+        _ => MapKind::TO.with(MapKind::FROM),
+    };
+    copied.with(MapKind::ALWAYS)
 }
 
 /// The construct gives the caller the device address.
@@ -304,7 +320,7 @@ pub(crate) const fn common_meaning(ends: bool, encoding: u8) -> Option<MapKind> 
         USE_DEVICE_PTR | USE_DEVICE_PTR_IF_PRESENT if ends => MapKind::LITERAL,
         USE_DEVICE_PTR_IF_PRESENT => ADDRESS.with(MapKind::IF_PRESENT),
         ZERO_LEN_ARRAY_SECTION => MapKind::NULL_IF_ABSENT,
-        STRUCT => MapKind::STRUCTURE,
+        STRUCT | STRUCT_UNORD => MapKind::STRUCTURE,
         ALWAYS_POINTER => {
             // The pointer has to be there; what it points to may be a section without elements.
             let always = MapKind::ALWAYS.with(MapKind::REWRITE);
@@ -388,6 +404,26 @@ mod tests {
         }
         // OpenACC 3.3 section 2.7.2: the end of a construct finds what is left.
         assert!(!needed(Construct::EndOfStructured, 8, ATTACH));
+    }
+
+    #[test]
+    fn what_has_to_be_present() {
+        let (to, from) = (MapKind::TO | MapKind::ALWAYS, MapKind::FROM | MapKind::ALWAYS);
+        let kinds = [
+            (FORCE_PRESENT, MapKind::ALLOC),
+            (ALWAYS_PRESENT_TO, to),
+            (ALWAYS_PRESENT_FROM, from),
+            (ALWAYS_PRESENT_TOFROM, to | from),
+        ];
+        for (encoding, copied) in kinds {
+            let expected = MapKind::ONCE | copied;
+            assert_eq!(kind(Construct::Begin, encoding), expected | MapKind::PRESENT);
+            assert_eq!(kind(Construct::Region, encoding), expected | MapKind::PRESENT | MapKind::PARAMETER);
+            assert_eq!(kind(Construct::Update, encoding), expected | MapKind::PRESENT | MapKind::WHOLE);
+            // What has been there at the beginning may have been deleted.
+            assert_eq!(kind(Construct::EndOfStructured, encoding), expected);
+        }
+        assert_eq!(kind(Construct::Region, STRUCT_UNORD), kind(Construct::Region, STRUCT));
     }
 
     #[test]

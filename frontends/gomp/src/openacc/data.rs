@@ -216,7 +216,9 @@ pub unsafe extern "C" fn GOACC_enter_exit_data(
 
 /// Whether kinds are those of `enter data`: the first that is not in both says it.
 fn begins(kinds: &[u16]) -> bool {
-    let telling = |&&kind: &&u16| !matches!(kind as u8, kind::POINTER | kind::TO_PSET | kind::STRUCT);
+    let telling = |&&kind: &&u16| {
+        !matches!(kind as u8, kind::POINTER | kind::TO_PSET | kind::STRUCT | kind::STRUCT_UNORD)
+    };
     kinds.iter().find(telling).is_some_and(|&kind| {
         use kind::{ALLOC, ATTACH, FORCE_ALLOC, FORCE_PRESENT, FORCE_TO, TO};
         matches!(kind as u8, FORCE_ALLOC | FORCE_PRESENT | ATTACH | FORCE_TO | TO | ALLOC)
