@@ -86,6 +86,12 @@ fn profiles_have_constructs_that_nobody_waits_for() {
     }
 }
 
+/// GCC has functions for what its code for devices has no instructions for.
+#[test]
+fn atomic_operations_on_small_and_large_values() {
+    Program::new("atomics.c", &["-foffload-options=-latomic"]).passes(&[]);
+}
+
 /// As `gomp_fatal`: one message, then the program's exit handlers, then status 1.
 #[test]
 fn an_error_ends_the_program_with_status_1() {
