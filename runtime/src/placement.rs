@@ -14,6 +14,7 @@
 use crate::device::Device;
 use crate::regions::MAX_DEVICES;
 use std::cell::RefCell;
+use std::iter;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 static BALANCING: AtomicBool = AtomicBool::new(false);
@@ -131,7 +132,12 @@ impl Numbers {
 
     /// In ascending order.
     pub(crate) fn iter(self) -> impl Iterator<Item = usize> {
-        (0..MAX_DEVICES).filter(move |&number| self.has(number))
+        let mut rest = self.0;
+        iter::from_fn(move || {
+            let next = (rest != 0).then(|| rest.trailing_zeros() as usize);
+            rest &= rest.wrapping_sub(1);
+            next
+        })
     }
 }
 

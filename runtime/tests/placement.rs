@@ -80,8 +80,7 @@ impl World {
     }
 
     fn data(&self, place: impl Into<Place>, operation: DataOperation, items: &[ListItem]) {
-        let job = self.0.data(place, Site::NONE, operation, &List::of(items, false)).unwrap();
-        job.complete().unwrap();
+        self.0.data_and_wait(place, Site::NONE, operation, &List::of(items, false)).unwrap();
     }
 
     fn queued(&self) -> Vec<usize> {

@@ -162,7 +162,7 @@ fn a_device_is_told_which_ranges_are_mapped() {
         let arrays = [vec![1u64; 10], vec![2; 500]];
         let data = |operation, kind| {
             let items = arrays.iter().map(|array| List::words(array, kind)).collect();
-            runtime.data(device, Site::NONE, operation, &List(items)).unwrap().complete().unwrap();
+            runtime.data_and_wait(device, Site::NONE, operation, &List(items)).unwrap();
         };
         data(DataOperation::Begin, MapKind::TO);
         assert_eq!(property(runtime, "Mapped"), "4080 bytes of the host", "{variant:?}");
@@ -241,7 +241,7 @@ fn any_value_is_a_handle() {
     let both = MapKind::TO | MapKind::FROM;
     let data = |operation, word: &[u64]| {
         let items = List(vec![List::words(word, both)]);
-        runtime.data(device, Site::NONE, operation, &items).unwrap().complete().unwrap();
+        runtime.data_and_wait(device, Site::NONE, operation, &items).unwrap();
     };
     data(DataOperation::Begin, &value);
     assert_eq!(gangway_runtime::memory::mapped_address(device, value.as_ptr().addr()), Some(DevicePtr(0)));

@@ -9,7 +9,7 @@ use gangway_openmp::host::{Host, Offload};
 use gangway_openmp::state::RUNTIME;
 use gangway_openmp::{caller, policy};
 use gangway_runtime::events::Site;
-use gangway_runtime::placement::{self, Purpose};
+use gangway_runtime::placement::{self, Place, Purpose};
 use gangway_runtime::{Device, Error, Item, Items, MapKind, memory};
 use std::cell::Cell;
 
@@ -37,9 +37,9 @@ impl Aim {
     #[inline]
     pub(crate) fn of(number: i32, site: &Site) -> Result<Self, Option<Box<Error>>> {
         match destination(number, site) {
-            Destination::Device(place) => {
+            Destination::Device(device) => {
                 let by_load = number == device::ICV && placement::is_balancing();
-                Ok(Self { device: place.device(), by_load })
+                Ok(Self { device, by_load })
             }
             Destination::Host(error) => Err(error),
         }
@@ -47,9 +47,11 @@ impl Aim {
 
     /// Where the construct runs, which begins now.
     #[inline]
-    pub(crate) fn destination(self, purpose: Purpose, site: &Site, table: &Table<'_>) -> Destination {
-        let destination = Destination::Device(self.device.into());
-        if self.by_load { destination.balanced(purpose, site, table) } else { destination }
+    pub(crate) fn destination(self, purpose: Purpose, site: &Site, table: &Table<'_>) -> Destination<Place> {
+        match self.by_load {
+            true => devices::chosen(self.device, purpose, site, table),
+            false => Destination::Device(self.device.into()),
+        }
     }
 
     /// Where it would run if it began now.

@@ -7,14 +7,19 @@ use gangway_openmp::guard::guard;
 use gangway_openmp::policy;
 use gangway_openmp::state::RUNTIME;
 use gangway_runtime::events::Site;
-use gangway_runtime::placement::Purpose;
+use gangway_runtime::placement::{Place, Purpose};
 use gangway_runtime::{Device, Items};
 
 /// Where a construct with this device number runs.
 #[inline]
-pub(crate) fn destination(number: i64, purpose: Purpose, site: &Site, items: &impl Items) -> Destination {
+pub(crate) fn destination(
+    number: i64,
+    purpose: Purpose,
+    site: &Site,
+    items: &impl Items,
+) -> Destination<Place> {
     let destination = devices::destination::<Libomp>(number, site);
-    if number == DEFAULT_DEVICE { destination.balanced(purpose, site, items) } else { destination }
+    if number == DEFAULT_DEVICE { destination.balanced(purpose, site, items) } else { destination.as_it_is() }
 }
 
 /// Numbers of the devices that a special device number stands for: all, or those

@@ -2,17 +2,19 @@
 
 use crate::abi::{FAIL, Ident, KernelArguments, SUCCESS, VERSION_WITH_IMPLICIT_POINTER, flags, site};
 use crate::arrays::Arrays;
-use crate::devices::{destination, several};
+use crate::devices::several;
+use crate::libomp::Libomp;
 use crate::mapper::MapperFunction;
 use crate::{ompt, tasks};
 use gangway_openmp::construct::Construct;
-use gangway_openmp::devices::Destination;
+use gangway_openmp::devices::{DEFAULT_DEVICE, Destination, chosen, destination};
 use gangway_openmp::guard::guard;
 use gangway_openmp::policy::settle;
 use gangway_openmp::state::RUNTIME;
 use gangway_openmp::trace::ran_on_host;
-use gangway_runtime::placement::Purpose;
-use gangway_runtime::{Label, Shape};
+use gangway_runtime::events::Site;
+use gangway_runtime::placement::{Place, Purpose, is_balancing};
+use gangway_runtime::{Device, Label, Shape};
 use std::ffi::c_void;
 
 /// What compilers pass as the number of teams of a region without `teams`.
@@ -53,15 +55,66 @@ unsafe fn run(
 ) -> i32 {
     // SAFETY: the caller's promise.
     let site = unsafe { site(location) };
-    // SAFETY: the compiler's arrays live until the call returns.
-    let arguments = unsafe { Arrays::of(kernel).arguments() };
-    let place = match destination(device, Purpose::Region(host.addr()), &site, &arguments) {
-        Destination::Device(place) => place,
+    let number = device;
+    let device = match destination::<Libomp>(number, &site) {
+        Destination::Device(device) => device,
         Destination::Host(error) => {
             ran_on_host(host.addr(), &site, error.as_deref());
             return FAIL;
         }
     };
+    // SAFETY: the caller's promise.
+    unsafe {
+        if number == DEFAULT_DEVICE && is_balancing() {
+            return run_where_chosen(device, site, teams, thread_limit, host, kernel);
+        }
+        run_on(device, device, site, teams, thread_limit, host, kernel)
+    }
+}
+
+/// Runs a region on the device that is chosen by load, in place of the default device. Apart, so that
+/// other launches have no part of it.
+///
+/// # Safety
+/// As [`__tgt_target_kernel`].
+#[cold]
+#[inline(never)]
+unsafe fn run_where_chosen(
+    default: &'static Device,
+    site: Site,
+    teams: i32,
+    thread_limit: i32,
+    host: *const c_void,
+    kernel: &KernelArguments,
+) -> i32 {
+    // SAFETY: the compiler's arrays live until the call returns.
+    let arguments = unsafe { Arrays::of(kernel).arguments() };
+    match chosen(default, Purpose::Region(host.addr()), &site, &arguments) {
+        // SAFETY: the caller's promise.
+        Destination::Device(place) => unsafe {
+            run_on(place.device(), place, site, teams, thread_limit, host, kernel)
+        },
+        Destination::Host(error) => {
+            ran_on_host(host.addr(), &site, error.as_deref());
+            FAIL
+        }
+    }
+}
+
+/// Runs a region on a device.
+///
+/// # Safety
+/// As [`__tgt_target_kernel`].
+#[inline]
+unsafe fn run_on(
+    device: &'static Device,
+    place: impl Into<Place>,
+    site: Site,
+    teams: i32,
+    thread_limit: i32,
+    host: *const c_void,
+    kernel: &KernelArguments,
+) -> i32 {
     let full = kernel.version >= VERSION_WITH_IMPLICIT_POINTER;
     let shape = Shape {
         teams: if full { dimensions(kernel.teams, teams) } else { dimensions([0; 3], teams) },
@@ -75,7 +128,8 @@ unsafe fn run(
         leading_slots: usize::from(full),
         is_exact: false,
     };
-    let device = place.device();
+    // SAFETY: the compiler's arrays live until the call returns.
+    let arguments = unsafe { Arrays::of(kernel).arguments() };
     let nowait = kernel.flags & flags::NOWAIT != 0;
     let teams = || format!("NumTeams={}", shape.teams[0]);
     let construct = Construct::region(device, &site, "Entering OpenMP kernel", &arguments, teams);

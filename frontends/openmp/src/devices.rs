@@ -48,9 +48,9 @@ fn device_count<H: Host>() -> usize {
 }
 
 /// Where a construct is to run.
-pub enum Destination {
+pub enum Destination<P = &'static Device> {
     /// On a device that is ready.
-    Device(Place),
+    Device(P),
     /// On the host; because of an error, if it was not asked for.
     Host(Option<Box<Error>>),
 }
@@ -72,7 +72,7 @@ pub fn destination<H: Host>(number: i64, site: &Site) -> Destination {
         return Destination::Host(None);
     }
     match ready(number, site) {
-        Ok(device) => Destination::Device(device.into()),
+        Ok(device) => Destination::Device(device),
         Err(error) => {
             policy::settle(&error, None);
             Destination::Host(Some(error))
@@ -85,17 +85,32 @@ impl Destination {
     /// one, if the user has asked for that (`GANGWAY_BALANCE`).
     #[inline]
     #[must_use]
-    pub fn balanced(self, purpose: Purpose, site: &Site, items: &impl Items) -> Self {
+    pub fn balanced(self, purpose: Purpose, site: &Site, items: &impl Items) -> Destination<Place> {
         match self {
-            Self::Device(place) if placement::is_balancing() => chosen(place.device(), purpose, site, items),
-            itself => itself,
+            Self::Device(device) if placement::is_balancing() => chosen(device, purpose, site, items),
+            itself => itself.as_it_is(),
+        }
+    }
+
+    /// The place of a construct that says where it runs.
+    #[inline]
+    #[must_use]
+    pub fn as_it_is(self) -> Destination<Place> {
+        match self {
+            Self::Device(device) => Destination::Device(device.into()),
+            Self::Host(error) => Destination::Host(error),
         }
     }
 }
 
-/// The device that is chosen for a construct.
+/// The device that is chosen for a construct, in place of the default device.
 #[cold]
-fn chosen(default: &'static Device, purpose: Purpose, site: &Site, items: &impl Items) -> Destination {
+pub fn chosen(
+    default: &'static Device,
+    purpose: Purpose,
+    site: &Site,
+    items: &impl Items,
+) -> Destination<Place> {
     match RUNTIME.choose(default, purpose, site, items) {
         Ok(place) => Destination::Device(place),
         Err(error) => {

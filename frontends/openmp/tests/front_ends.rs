@@ -111,7 +111,7 @@ fn begin() -> MutexGuard<'static, ()> {
 
 fn number<H: Host>(device: i64) -> Option<i32> {
     match destination::<H>(device, &Site::NONE) {
-        Destination::Device(place) => Some(place.device().number()),
+        Destination::Device(device) => Some(device.number()),
         Destination::Host(_) => None,
     }
 }
