@@ -15,6 +15,7 @@ use serde::Serialize;
 use crate::arguments::Info;
 use crate::devices;
 use crate::exit::{FAILURE, Outcome, SUCCESS};
+use crate::libomp::Libomp;
 use crate::library::{self, LIBOMPTARGET};
 use crate::variables::warn_of_misspelt;
 use crate::vgpu;
@@ -29,6 +30,8 @@ struct Report {
     library_problem: Option<String>,
     backends: Vec<BackendReport>,
     gcc: GccReport,
+    /// That of programs of clang's.
+    libomp: Option<Libomp>,
     warnings: Vec<String>,
 }
 
@@ -88,6 +91,7 @@ fn gather() -> Report {
         library_problem: directory.err().map(|failure| failure.to_string()),
         backends,
         gcc: gcc(),
+        libomp: Libomp::find(&[]),
         warnings,
     }
 }
@@ -157,8 +161,22 @@ fn render(report: &Report) -> String {
     for backend in &report.backends {
         render_backend(&mut out, backend);
     }
+    render_libomp(&mut out, report.libomp.as_ref());
     render_gcc(&mut out, &report.gcc);
     out
+}
+
+fn render_libomp(out: &mut String, libomp: Option<&Libomp>) {
+    // Writing to a string cannot fail.
+    let _ = match libomp {
+        Some(libomp) => writeln!(out, "\nprograms of clang: {}", libomp.shown()),
+        None => {
+            writeln!(out, "\nprograms of clang: no libomp is found (Debian: apt-get install libomp-22-dev)")
+        }
+    };
+    if let Some(problem) = libomp.and_then(|libomp| libomp.problem.as_ref()) {
+        let _ = writeln!(out, "  {problem}");
+    }
 }
 
 fn render_gcc(out: &mut String, gcc: &GccReport) {

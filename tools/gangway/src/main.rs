@@ -15,6 +15,7 @@ mod exit;
 mod generate;
 mod info;
 mod inspect;
+mod libomp;
 mod library;
 mod member;
 mod program;

@@ -10,6 +10,7 @@ use gangway_image::{Contents, Image, ImageKind, Machine, Producer};
 
 use crate::arguments::GccRuntime;
 use crate::exit::{Failure, NOT_EXECUTABLE, NOT_FOUND, NOT_STARTED};
+use crate::libomp::Libomp;
 use crate::library::{self, LIBCUDA, LIBOMPTARGET, Libraries};
 use crate::suitable;
 
@@ -30,6 +31,8 @@ pub struct Program {
     /// Gangway's front end for GCC's programs stands before libgomp.
     pub libgomp_front: Option<PathBuf>,
     pub note: Option<String>,
+    /// What the program's libomp is not fit for.
+    pub libomp: Option<String>,
     /// It has device images, and all of them are for NVIDIA's GPUs.
     pub needs_gpu: bool,
 }
@@ -61,7 +64,8 @@ pub fn examine(
         Gcc::Gangway(library) => (Some(library), None),
     };
     let needs_gpu = contents.is_some_and(|contents| needs_gpu(contents, libgomp_front.is_some()));
-    Ok(Program { path, route, libgomp_front, note, needs_gpu })
+    let libomp = Libomp::note(&path, &bytes);
+    Ok(Program { path, route, libgomp_front, note, libomp, needs_gpu })
 }
 
 /// What runs a program's regions that GCC has compiled.

@@ -28,7 +28,7 @@ pub fn run(options: &Run) -> Outcome {
     };
     let path = env::var_os("PATH");
     let program = program::examine(name, path.as_deref(), &libraries, options.gcc_runtime, device)?;
-    if let Some(note) = &program.note {
+    for note in program.note.iter().chain(&program.libomp) {
         eprintln!("gangway: note: {note}");
     }
     let chosen = device.is_some() || env::var_os("GANGWAY_DEVICE").is_some();

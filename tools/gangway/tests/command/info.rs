@@ -68,6 +68,45 @@ fn what_becomes_of_gccs_programs_is_shown() {
     assert_eq!(gcc["images"], serde_json::json!(["nvptx-none"]));
 }
 
+/// Debian's `libomp-22-dev` brings one in which `omp_default_mem_space` is another number than in `omp.h`.
+#[test]
+fn a_libomp_that_does_not_fit_is_named() {
+    let workshop = Workshop::new();
+    workshop.write("makes.c", "void *omp_init_allocator(long, int, void *);\nint main(void) { return !omp_init_allocator(99, 0, 0); }\n");
+    for (number, fits) in [(0, false), (99, true)] {
+        let folder = format!("llvm-{}/lib", if fits { 22 } else { 19 });
+        std::fs::create_dir_all(workshop.path(&folder)).unwrap();
+        let library = format!("{folder}/libomp.so.5");
+        let source = format!(
+            "const unsigned long omp_default_mem_space = {number};\nvoid *omp_init_allocator(long s, int n, void *t) {{ return \"\"; }}\n"
+        );
+        workshop.write("libomp.c", source);
+        workshop.compile(&["-w", "-shared", "-fPIC", "-Wl,-soname,libomp.so.5", "libomp.c", "-o", &library]);
+        workshop.compile(&["makes.c", &library, "-o", "makes"]);
+        let path = workshop.path(&folder).canonicalize().unwrap();
+        let command =
+            |words: &[&str]| workshop.gangway().env("LD_LIBRARY_PATH", &path).args(words).output().unwrap();
+        let shown = text(&command(&["info"]).stdout);
+        let named = format!(
+            "\nprograms of clang: libomp {} ({}/libomp.so.5)\n",
+            if fits { 22 } else { 19 },
+            path.display()
+        );
+        assert!(shown.contains(&named), "{shown}");
+        assert_eq!(shown.contains("  it ends programs of clang-22 that make allocators"), !fits, "{shown}");
+        let shown: Value = serde_json::from_slice(&command(&["info", "--json"]).stdout).unwrap();
+        assert_eq!(shown["libomp"]["problem"].is_null(), fits, "{shown}");
+        let output = command(&["run", "./makes"]);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{said}");
+        let note = format!(
+            "gangway: note: the program gets libomp 19 ({}/libomp.so.5): it ends programs",
+            path.display()
+        );
+        assert_eq!(said.contains(&note) && said.contains("libomp5-22"), !fits, "{said}");
+    }
+}
+
 #[test]
 fn text_says_what_is_shared_once() {
     let workshop = Workshop::new();
