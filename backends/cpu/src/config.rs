@@ -36,6 +36,8 @@ pub(crate) struct Config {
     pub poison: Poison,
     /// Report crashes of kernels.
     pub catch_signals: bool,
+    /// Leave the images of kernels in files, where `perf` finds their symbols.
+    pub keep_images: bool,
     /// What is checked.
     pub check: Check,
     /// One line per value that was not understood.
@@ -106,6 +108,7 @@ impl Config {
                 Check::Guards
             }
         };
+        let keep_images = value("GANGWAY_PERF_MAP").is_some_and(|value| value != "0");
         // The stock runtime's switch for its host plug-in. Programs and job
         // scripts that set it expect no CPU device from us either.
         let disabled = value("OMPTARGET_DISABLE_HOST_PLUGIN")
@@ -115,7 +118,7 @@ impl Config {
         if disabled {
             devices = 0;
         }
-        Self { devices, why_absent, memory, poison, catch_signals, check, warnings }
+        Self { devices, why_absent, memory, poison, catch_signals, keep_images, check, warnings }
     }
 }
 
@@ -201,6 +204,8 @@ mod tests {
         assert_eq!(config(&[("GANGWAY_CPU_POISON", "0")]).poison, Poison::Off);
         assert_eq!(config(&[("GANGWAY_CPU_POISON", "all")]).poison, Poison::Everything);
         assert!(!config(&[("GANGWAY_CPU_CATCH_SIGNALS", "0")]).catch_signals);
+        let keeps = |value| config(&[("GANGWAY_PERF_MAP", value)]).keep_images;
+        assert!(keeps("1") && !keeps("0") && !keeps(""));
         assert_eq!(
             config(&[("GANGWAY_CPU_POISON", "x"), ("GANGWAY_CPU_CATCH_SIGNALS", "y")]).warnings.len(),
             2

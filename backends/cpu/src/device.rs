@@ -20,7 +20,11 @@ pub struct CpuDevice {
 impl CpuDevice {
     pub(crate) fn new(ordinal: usize, config: &Config) -> Self {
         Self {
-            place: Place { device: ordinal, catch_signals: config.catch_signals },
+            place: Place {
+                device: ordinal,
+                catch_signals: config.catch_signals,
+                keep_images: config.keep_images,
+            },
             memory: DeviceMemory::new(ordinal, config.poison, config.memory),
         }
     }

@@ -29,6 +29,8 @@ pub(crate) enum ActivityKind<'a> {
 pub(crate) struct Place {
     pub device: usize,
     pub catch_signals: bool,
+    /// Images stay in files for `perf`.
+    pub keep_images: bool,
 }
 
 /// Runs `body` as `kind`, so that a crash in it is reported as such.

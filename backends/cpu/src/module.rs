@@ -1,7 +1,7 @@
 //! Loading a device image with the system's own loader, from memory.
 //!
 //! The loader wants a file: it gets one that exists in memory only, so nothing
-//! is left behind however the process ends. Each load makes its own, as the
+//! is left behind however the process ends (unless `GANGWAY_PERF_MAP` asks for files). Each load makes its own, as the
 //! loader would otherwise recognise the file and give every device the same
 //! globals. Called by [`CpuDevice::load`](crate::CpuDevice).
 
@@ -13,10 +13,11 @@ use crate::{elf, host_call, launch};
 use gangway_backend::{DevicePtr, Error, HostCallLink, Kernel, KernelHandle, Module, Result};
 use std::ffi::{CStr, CString};
 use std::fmt::Write as _;
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::Write as _;
 use std::ops::Range;
 use std::os::fd::{AsRawFd, FromRawFd};
+use std::os::unix::fs::OpenOptionsExt;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A device image in this process's address space.
@@ -47,7 +48,7 @@ impl CpuModule {
         let image = compiled.as_deref().unwrap_or(image);
         let device = place.device;
         let extent = elf::check(image).map_err(|reason| Error::InvalidImage { reason })?;
-        let mut file = memory_file(device).map_err(|e| system("no memory file for the device image", &e))?;
+        let mut file = image_file(place).map_err(|e| system("no memory file for the device image", &e))?;
         let mut image = image.to_owned();
         number::tie_in(&mut image, device);
         launch::tie_in(&mut image);
@@ -118,6 +119,22 @@ impl Drop for CpuModule {
         during(self.place, ActivityKind::Unloading, || unsafe { libc::dlclose(self.handle) });
         images::leave(self.record);
     }
+}
+
+/// An empty file for an image: a name in `/tmp` that outlives the process, or else memory.
+fn image_file(place: Place) -> std::io::Result<File> {
+    if place.keep_images {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        // Not `/tmp/perf-...`: `perf` takes files of such names for code that has no file.
+        let name = format!("/tmp/gangway-{}-device{}-image{number}.so", std::process::id(), place.device);
+        // An older process of this number may have left one; that of another user stays, and is not used.
+        let _ = std::fs::remove_file(&name);
+        if let Ok(file) = OpenOptions::new().read(true).write(true).create_new(true).mode(0o700).open(&name) {
+            return Ok(file);
+        }
+    }
+    memory_file(place.device)
 }
 
 /// An empty file in memory, named so that it can be told in `/proc/self/maps`.

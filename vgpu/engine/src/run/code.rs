@@ -55,6 +55,12 @@ impl CodeObject {
         self.mapped
     }
 
+    /// Bytes of the code itself.
+    #[must_use]
+    pub fn length(&self) -> usize {
+        self.length
+    }
+
     /// Where it is entered.
     #[must_use]
     pub fn entry(&self) -> *const u8 {

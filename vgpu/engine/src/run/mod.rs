@@ -23,6 +23,7 @@ mod job;
 mod listen;
 mod local;
 mod pace;
+mod perf_map;
 mod pool;
 mod report;
 mod slot;

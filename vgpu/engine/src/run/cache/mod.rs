@@ -27,6 +27,7 @@ use self::folder::Folder;
 use self::kept::Kept;
 use self::trust::Distrust;
 use super::code::CodeObject;
+use super::perf_map;
 use crate::code::Compiled;
 use crate::compile::{self, Refused, Request};
 
@@ -111,8 +112,11 @@ pub(crate) fn compile(
     request: &Request<'_>,
 ) -> Result<Arc<CodeObject>, FaultKind> {
     let refused = |Refused(what)| FaultKind::Unsupported(what);
-    let ready =
-        |compiled| CodeObject::new(request.function, compiled).map(Arc::new).map_err(FaultKind::Launch);
+    let ready = |compiled| {
+        let object = CodeObject::new(request.function, compiled).map_err(FaultKind::Launch)?;
+        perf_map::add(&object, &request.module.functions[request.function as usize].name);
+        Ok(Arc::new(object))
+    };
     let Some((cache, module)) = cache else {
         return compile::compile(request).map_err(refused).and_then(ready);
     };
