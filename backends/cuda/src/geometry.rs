@@ -24,6 +24,19 @@ const MOST_WAVES: u32 = 4;
 /// Threads that a team keeps when its loop is short, as in LLVM's runtime.
 const THREADS_FOR_SHORT_LOOPS: u32 = 32;
 
+/// Bytes of a list of reductions from which on it is long: an array, most often. Each thread has a copy of
+/// it in its own memory, sets it up and combines it with others word by word, once in each round of a warp.
+const LONG_REDUCTION: u32 = 128;
+
+/// Bytes of private copies that a multiprocessor works on at the same time: about what its cache holds.
+const PRIVATE_COPIES: u32 = 128 << 10;
+
+/// Threads that a multiprocessor has with long reductions, at least: a warp for each of its schedulers.
+const LEAST_THREADS_AT_ONCE: u32 = 128;
+
+/// So many iterations for each word of a thread's copy make up for what it costs.
+const TRIPS_FOR_A_WORD: u64 = 16;
+
 /// Threads, each a warp, of a team of GCC's that nobody has said anything about, as in
 /// libgomp.
 const DEFAULT_WARPS: u32 = 8;
@@ -79,6 +92,9 @@ pub(crate) struct KernelBounds {
     /// Threads that a team needs besides those that work: the main thread's warp.
     extra_threads: u32,
     warp: u32,
+    multiprocessors: u32,
+    /// Bytes of what a thread reduces over teams.
+    reduction: u32,
 }
 
 /// What a construct asks for; 0 leaves it open.
@@ -121,6 +137,8 @@ impl KernelBounds {
             max_teams: bound(device.teams, configuration.max_teams),
             extra_threads,
             warp: device.warp,
+            multiprocessors: device.multiprocessors,
+            reduction: configuration.reduction_data_size,
         }
     }
 
@@ -207,13 +225,26 @@ impl KernelBounds {
                 if asked.threads[0] == 0 && wishes.thread_limit.is_none() {
                     *threads = self.threads_for(trips, *threads, enough, wishes);
                 }
-                trips.div_ceil(u64::from(*threads))
+                let all = trips.div_ceil(u64::from(*threads));
+                self.teams_for_reduction(trips, *threads).map_or(all, |most| all.min(most))
             }
             // A team takes one iteration of the outer loop; its threads share an inner one.
             _ => trips,
         };
         let wanted = if wishes.fewer_teams_for_long_loops { wanted.min(enough) } else { wanted };
         at_most(wanted, most)
+    }
+
+    /// How many teams of so many threads a loop with a long reduction is worth, at most. More threads than
+    /// a multiprocessor's cache has copies for are of use only if they have much to do besides.
+    fn teams_for_reduction(&self, trips: u64, threads: u32) -> Option<u64> {
+        if self.reduction < LONG_REDUCTION {
+            return None;
+        }
+        let at_once = (PRIVATE_COPIES / self.reduction).max(LEAST_THREADS_AT_ONCE);
+        let everywhere = u64::from(at_once) * u64::from(self.multiprocessors);
+        let worthwhile = trips / (u64::from(self.reduction / 4) * TRIPS_FOR_A_WORD);
+        Some(everywhere.max(worthwhile).div_ceil(u64::from(threads.max(1))).max(1))
     }
 
     /// Threads per team such that a loop that is too short to fill `enough` full teams
@@ -303,6 +334,28 @@ mod tests {
         let bounds = KernelBounds::new(&configuration(ExecutionMode::Spmd), 1024, &DEVICE);
         let geometry = bounds.geometry(&asked(0, 0, 1 << 24), &Wishes::from(&many), |_| AT_ONCE);
         assert_eq!(geometry.teams[0], 1 << 17);
+    }
+
+    /// Long lists are combined by few teams, unless their threads have much to do. Teams keep their threads:
+    /// programs that have been linked before rely on that for one region in each team.
+    #[test]
+    fn long_reductions_get_fewer_teams() {
+        let kernel =
+            |reduction_data_size| Configuration { reduction_data_size, ..configuration(ExecutionMode::Spmd) };
+        let open = |bytes, trips| launch(kernel(bytes), asked(0, 0, trips), Settings::default());
+        // Scalars change nothing.
+        for bytes in [0, 4, 16, 64] {
+            assert_eq!(open(bytes, 1 << 20), spmd(0, 0, 1 << 20), "{bytes}");
+        }
+        assert_eq!(open(1024, 1 << 20), (132, 128));
+        assert_eq!(open(1 << 20, 1 << 20), (132, 128));
+        assert_eq!(open(256, 1 << 20), (132 * 4, 128));
+        assert_eq!(open(1024, 100), (4, 32));
+        assert_eq!(open(1024, 1 << 40), (WAVES, 128));
+        // Clauses are the program's.
+        let asked_for =
+            |teams, threads| launch(kernel(1024), asked(teams, threads, 1 << 20), Settings::default());
+        assert_eq!((asked_for(999, 64), asked_for(0, 64)), ((999, 64), (132 * 2, 64)));
     }
 
     /// Devices of a few multiprocessors run teams several times over, and not a hundred times.

@@ -137,6 +137,15 @@ pub fn reduces_over_teams() -> bool {
     unsafe { (*environment()).configuration.reduction_data_size != 0 }
 }
 
+/// How many threads a block of this kernel has at most; 0 or less if nobody has said so. LLVM takes the
+/// block to have so many where it folds clang's questions for their number.
+#[must_use]
+#[inline(always)]
+pub fn bound_of_threads() -> i32 {
+    // SAFETY: the environment is the constant that belongs to the kernel.
+    unsafe { (*environment()).configuration.most_threads }
+}
+
 /// The thread that runs the body of a generic kernel: the first of the last warp, whose other threads
 /// do nothing.
 #[must_use]

@@ -29,7 +29,10 @@ fn dealt(kind: i32, place: Place) -> (u64, u64) {
 fn team_chunk(chunk: u64, trips: u64, teams: u64) -> u64 {
     // LLVM knows all of the program but the number of threads, and folds it.
     let has_regions = kernel::is_for_all_threads() || kernel::is_spmd() && kernel::reduces_over_teams();
-    let is_merged = has_regions && chunk == u64::from(target::threads_in_block());
+    // Clang's number of threads is a constant, the kernel's bound, once LLVM has folded it; teams may have fewer.
+    let bound = u64::try_from(kernel::bound_of_threads()).unwrap_or(0);
+    let each_thread_has_one = chunk == u64::from(target::threads_in_block()) || bound != 0 && chunk == bound;
+    let is_merged = has_regions && each_thread_has_one;
     if is_merged { schedule::merged(chunk, trips, teams) } else { chunk }
 }
 

@@ -177,6 +177,7 @@ programs! {
     tasks_of_fortran: Compiler, Compiler;
     team_variables: Compiler, Compiler;
     teams: Compiler, Compiler;
+    teams_of_few_threads: Compiler, Compiler;
 }
 
 /// The PTX in a program.

@@ -28,8 +28,9 @@ pub unsafe fn full(reduction: &Reduction) {
 /// The lists of the lanes below `size` are combined.
 ///
 /// A list that has no partner, as their number is odd, moves down to the lane behind those that
-/// have combined. So the lists that are left are contiguous again. Lanes from `size` on may call
-/// along; what they hold does not reach the result.
+/// have combined. So the lists that are left are contiguous again. If the number is even none has to
+/// move, and all lanes combine: they stay together, and the upper ones' values do not matter. Lanes from
+/// `size` on may call along; what they hold does not reach the result.
 ///
 /// # Safety
 /// As [`Reduction::step`]; at least the lanes below `size` call it.
@@ -37,8 +38,9 @@ pub unsafe fn full(reduction: &Reduction) {
 pub unsafe fn contiguous(reduction: &Reduction, lane: u32, size: u32) {
     let mut left = size;
     while left > 1 {
+        let version = if left.is_multiple_of(2) { Version::Full } else { Version::Contiguous };
         // SAFETY: the caller's promise is this function's.
-        unsafe { reduction.step(lane, left / 2, Version::Contiguous) };
+        unsafe { reduction.step(lane, left / 2, version) };
         left = left.div_ceil(2);
     }
 }

@@ -1,5 +1,8 @@
 //! One warp: every number of lanes from 0 on, every set of 8 lanes, and random ones of 32.
 
+use std::cell::RefCell;
+use std::ffi::c_void;
+
 use gangway_gpu::reduction::callbacks::Reduction;
 use gangway_gpu::reduction::warp;
 
@@ -79,6 +82,38 @@ fn further_lanes_do_no_harm() {
         });
         let members = (1u64 << size.max(1)) - 1;
         assert_eq!(after[0].members[0], members, "{size} lanes");
+    }
+}
+
+thread_local! {
+    static VERSIONS: RefCell<Vec<(i16, i16)>> = const { RefCell::new(Vec::new()) };
+}
+
+/// As `shuffle`, and notes what lane 0 is asked for.
+unsafe extern "C" fn noting(list: *mut c_void, lane: i16, offset: i16, version: i16) {
+    if lane == 0 {
+        VERSIONS.with_borrow_mut(|versions| versions.push((offset, version)));
+    }
+    // SAFETY: the caller's promise.
+    unsafe { shuffle(list, lane, offset, version) }
+}
+
+/// Lanes take different ways only where a list has to move, as their number is odd.
+#[test]
+fn lanes_part_where_their_number_is_odd() {
+    for (size, wanted) in
+        [(32, &[(16, 0), (8, 0), (4, 0), (2, 0), (1, 0)][..]), (7, &[(3, 1), (2, 0), (1, 0)])]
+    {
+        VERSIONS.with_borrow_mut(Vec::clear);
+        let lanes: Vec<u32> = (0..32).collect();
+        let (_, after) = run(&lanes, move |reduction, lane| {
+            let reduction = Reduction { shuffle: noting, ..*reduction };
+            // SAFETY: as above.
+            unsafe { warp::contiguous(&reduction, lane, size) };
+            false
+        });
+        assert_eq!(VERSIONS.with_borrow(Vec::clone), wanted, "{size} lanes");
+        assert_eq!(after[0].members[0], (1u64 << size) - 1, "{size} lanes");
     }
 }
 

@@ -145,6 +145,15 @@ impl Emitter<'_, '_> {
         })
     }
 
+    /// The address of an access that all lanes make at the same place of memory of their own.
+    fn same_own(&self, address: &Lanes, access: MemoryAccess) -> Option<Value> {
+        let own = Space::of(access.space) == Space::Local && !access.strong && !self.unit.check;
+        match address {
+            Lanes::Uniform(address) if own => Some(*address),
+            _ => None,
+        }
+    }
+
     /// Loads each element of a vector access, zero-extended.
     pub fn load_lanes(
         &mut self,
@@ -152,14 +161,20 @@ impl Emitter<'_, '_> {
         access: MemoryAccess,
         guard: Option<&Predicate>,
     ) -> Vec<Lanes> {
-        address.store(&mut self.builder, self.warp, field!(addresses));
         let running = self.running(guard);
-        let single = self.single(address, access, running);
-        if let Some(single) = &single {
-            self.load_single(single, access);
+        let mut single = None;
+        if let Some(address) = self.same_own(address, access) {
+            let described = self.described(access);
+            self.call(Helper::LoadSame, &[running, address, described]);
+        } else {
+            address.store(&mut self.builder, self.warp, field!(addresses));
+            single = self.single(address, access, running);
+            if let Some(single) = &single {
+                self.load_single(single, access);
+            }
+            let described = self.described(access);
+            self.call(Helper::Load, &[running, described]);
         }
-        let described = self.described(access);
-        self.call(Helper::Load, &[running, described]);
         let element = |index: usize| field!(values) + (8 * LANES * index) as i32;
         let loaded: Vec<Lanes> = (0..usize::from(access.vector))
             .map(|index| Lanes::load(&mut self.builder, is_wide(access.ty), self.warp, element(index)))
@@ -192,11 +207,16 @@ impl Emitter<'_, '_> {
         access: MemoryAccess,
         guard: Option<&Predicate>,
     ) {
-        address.store(&mut self.builder, self.warp, field!(addresses));
         let inputs: Vec<Input> = values.iter().cloned().map(Input::Lanes).collect();
         self.pass(&inputs);
         let access = MemoryAccess { vector: values.len() as u8, ..access };
         let running = self.running(guard);
+        if let Some(address) = self.same_own(address, access) {
+            let described = self.described(access);
+            self.call(Helper::StoreSame, &[running, address, described]);
+            return;
+        }
+        address.store(&mut self.builder, self.warp, field!(addresses));
         let single = self.single(address, access, running);
         if let Some(single) = &single {
             self.store_single(single, access);

@@ -8,7 +8,7 @@ use gangway_ptx::StateSpace;
 
 use super::atomic::Operation;
 use super::pointers::{Pointers, pointers};
-use super::{fault, lanes, narrow, narrow_mut, run, spin};
+use super::{fault, lanes, narrow, narrow_mut, own, run, spin};
 use crate::abi::{LANES, Warp};
 
 /// The space of an access, as far as it matters here.
@@ -168,6 +168,9 @@ pub(super) unsafe extern "C" fn load(warp: *mut Warp, mask: u64, access: u64) {
             if access.strong {
                 spin(warp);
             }
+            if access.space == Space::Local && !access.check && own::load(warp, mask, access) {
+                return;
+            }
             if let Some(Pointers { each, .. }) = pointers(warp, mask, access) {
                 for index in 0..usize::from(access.count) {
                     let offset = index * usize::from(access.size);
@@ -261,6 +264,9 @@ pub(super) unsafe extern "C" fn store(warp: *mut Warp, mask: u64, access: u64) {
     unsafe {
         run(warp, |warp| {
             let (mask, access) = (mask as u32, Access::from_bits(access));
+            if access.space == Space::Local && !access.check && own::store(warp, mask, access) {
+                return;
+            }
             if let (Some(Pointers { each, .. }), 1) = (pointers(warp, mask, access), access.count) {
                 let values = &warp.values[0];
                 match access.size {

@@ -13,6 +13,7 @@ mod frames;
 mod host;
 mod local;
 mod meet;
+mod own;
 mod pointers;
 mod quick;
 mod schedule;
@@ -59,6 +60,8 @@ helpers! {
     Nanoseconds = enter_nanoseconds => compute::nanoseconds,
     Load = enter_load => access::load,
     Store = enter_store => access::store,
+    LoadSame = enter_load_same => own::load_same,
+    StoreSame = enter_store_same => own::store_same,
     LoadRow = enter_load_row => access::load_row,
     StoreRow = enter_store_row => access::store_row,
     Copy = enter_copy => access::copy,
