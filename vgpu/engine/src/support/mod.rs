@@ -16,6 +16,7 @@ mod meet;
 mod own;
 mod pointers;
 mod quick;
+mod regular;
 mod schedule;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -26,6 +27,7 @@ pub(crate) use access::{Access, IsIn, Space};
 pub(crate) use atomic::Operation;
 pub(crate) use frames::start;
 pub use host::{Arrivals, Host, Ticket};
+pub(crate) use regular::Regular;
 
 use crate::abi::Warp;
 
@@ -67,6 +69,8 @@ helpers! {
     Copy = enter_copy => access::copy,
     IsSpace = enter_is_space => access::is_space,
     Atomic = enter_atomic => atomic::atomic,
+    Spread = enter_spread => regular::spread,
+    Compare = enter_compare => regular::compare,
     Clear = enter_clear => schedule::clear,
     Prepare = enter_prepare => schedule::prepare,
     Next = enter_next => schedule::next,

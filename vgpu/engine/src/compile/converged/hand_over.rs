@@ -1,7 +1,9 @@
 //! Where converged code gives its lanes to masked code, and takes them back.
 
-use cranelift_codegen::ir::types::{I32, I64, I64X2};
+use cranelift_codegen::ir::types::{I32, I32X4, I64, I64X2};
 use cranelift_codegen::ir::{Block as Label, BlockCall, InstBuilder, JumpTableData, Value};
+
+use gangway_ptx::Type;
 
 use super::Converged;
 use crate::abi::{Flavour, LANES};
@@ -11,21 +13,27 @@ use crate::compile::masked::fetch;
 use crate::compile::shape::Shape;
 use crate::frame::{self, group, in_frame};
 use crate::lower::Input;
-use crate::support::Helper;
+use crate::support::{Helper, Regular};
+use crate::value::{Lanes, is_wide, vector_constant};
 
 impl Converged<'_, '_> {
     /// Has masked code go on at blocks, for all lanes or for some, with the slots that live in
     /// `needed`.
     pub(super) fn leave_for(&mut self, places: &[(u32, Option<Value>)], needed: &[u32]) {
         let unit = self.emit.unit;
+        let mut regular = Vec::new();
         for (index, &block) in needed.iter().enumerate() {
             for &slot in unit.liveness.entering(block) {
                 if needed[..index].iter().any(|&other| unit.liveness.enters(other, slot)) {
                     continue;
                 }
-                self.spill(slot);
+                match self.spill_regular(slot) {
+                    Some(register) => regular.push(register),
+                    None => self.spill(slot),
+                }
             }
         }
+        self.call_for(Helper::Spread, &regular);
         // The rest of the frame is made only now: most warps never need it.
         let (frame, blocks) = (self.frame, self.emit.number(unit.graph.blocks.len() as i64));
         self.emit.call(Helper::Prepare, &[frame, blocks]);
@@ -38,6 +46,47 @@ impl Converged<'_, '_> {
         let waiting = self.emit.number(waiting as i64);
         self.store(waiting, in_frame!(waiting));
         self.emit.builder.ins().jump(self.hand_over, &[]);
+    }
+
+    /// Writes the first lanes' values of a slot whose values are regular: the others follow from them.
+    fn spill_regular(&mut self, slot: u32) -> Option<u32> {
+        let home = self.emit.unit.homes[slot as usize];
+        let wide = is_wide(self.emit.unit.slots.types[slot as usize]);
+        let bytes = if wide { 8 } else { 4 };
+        match self.emit.known_for_frame(slot) {
+            Known::Input(Input::Lanes(Lanes::Uniform(value))) => {
+                let bits = Regular { home, wide, step: None }.bits()?;
+                self.store(value, home);
+                Some(bits)
+            }
+            Known::Steps(steps) if steps.bases.len() == self.rows => {
+                let bits = Regular { home, wide, step: Some(steps.step) }.bits()?;
+                let row = (LANES / self.rows) as i32;
+                for (&base, number) in steps.bases.iter().zip(0..) {
+                    self.store(base, home + number * row * bytes);
+                }
+                Some(bits)
+            }
+            _ => None,
+        }
+    }
+
+    /// Has a helper work on registers in the frame whose values are regular. Not zero: they are not.
+    fn call_for(&mut self, helper: Helper, registers: &[u32]) -> Option<Value> {
+        let mut answer = None;
+        for some in registers.chunks(Regular::MOST) {
+            for (four, number) in some.chunks(4).zip(0..) {
+                let mut bytes: Vec<u8> = four.iter().flat_map(|register| register.to_le_bytes()).collect();
+                bytes.resize(16, 0);
+                let four = vector_constant(&mut self.emit.builder, I32X4, &bytes);
+                self.emit.store_field(four, field!(values) + 16 * number);
+            }
+            let count = self.emit.number(some.len() as i64);
+            let row = self.emit.number((LANES / self.rows) as i64);
+            let result = self.emit.call(helper, &[self.frame, count, row]);
+            answer = Some(self.emit.or(answer, result));
+        }
+        answer
     }
 
     /// Writes what a slot holds to the frame.
@@ -129,44 +178,24 @@ impl Converged<'_, '_> {
     /// Takes the slots that live in a block from the frame, if they still have their shapes.
     fn join(&mut self, block: u32) {
         let unit = self.emit.unit;
-        let mut values = Vec::new();
+        let mut regular = Vec::new();
         let mut different = None;
         for &slot in unit.liveness.entering(block) {
-            let (home, ty) = (unit.homes[slot as usize], unit.slots.types[slot as usize]);
-            let shape = unit.shapes.slots[slot as usize];
-            let input = fetch(&mut self.emit.builder, self.frame, home, ty);
-            match (&input, shape) {
-                (Input::Predicate(predicate), Shape::Uniform) => {
-                    let bits = predicate.bits(&mut self.emit.builder);
-                    let sign = self.emit.builder.ins().sshr_imm_u(bits, 31);
-                    let odd = self.emit.builder.ins().bxor(bits, sign);
-                    let odd = self.emit.builder.ins().uextend(I64, odd);
-                    let odd = self.emit.builder.ins().splat(I64X2, odd);
-                    self.collect(odd, &mut different);
-                }
-                (Input::Lanes(lanes), Shape::Uniform) => self.differences(lanes, &mut different),
-                (Input::Lanes(lanes), Shape::Steps(step)) => {
-                    let rows = self.rows;
-                    let bases = (0..rows)
-                        .map(|row| lanes.lane(&mut self.emit.builder, row * (LANES / rows)))
-                        .collect();
-                    let expected = self.emit.spread(&Steps { bases, step }).vectors(&mut self.emit.builder);
-                    let lanes = lanes.vectors(&mut self.emit.builder);
-                    for (&a, &b) in lanes.iter().zip(&expected) {
-                        let odd = self.emit.builder.ins().bxor(a, b);
-                        let odd = crate::value::cast(&mut self.emit.builder, I64X2, odd);
-                        self.collect(odd, &mut different);
-                    }
-                }
-                _ => {}
+            match self.regular(slot) {
+                Some(register) => regular.push(register),
+                None => self.look_at(slot, &mut different),
             }
-            values.push((slot, input));
         }
+        let odd = different.map(|different| self.any_bit(different));
+        let odd = odd.map(|odd| self.emit.builder.ins().uextend(I64, odd));
+        let odd = match self.call_for(Helper::Compare, &regular) {
+            Some(other) => Some(self.emit.or(odd, other)),
+            None => odd,
+        };
         let fine = self.label();
-        if let Some(different) = different {
+        if let Some(odd) = odd {
             let wrong = self.cold_label();
-            let different = self.any_bit(different);
-            self.emit.builder.ins().brif(different, wrong, &[], fine, &[]);
+            self.emit.builder.ins().brif(odd, wrong, &[], fine, &[]);
             self.switch(wrong);
             // Everything is in the frame already.
             self.stop_converging();
@@ -175,11 +204,80 @@ impl Converged<'_, '_> {
             self.emit.builder.ins().jump(fine, &[]);
         }
         self.switch(fine);
-        for (slot, input) in values {
-            self.keep(slot, Known::Input(input));
+        for &slot in unit.liveness.entering(block) {
+            let value = self.take(slot);
+            self.keep(slot, value);
         }
         let label = self.labels[block as usize];
         self.emit.builder.ins().jump(label, &[]);
+    }
+
+    /// What a helper is told of a slot whose values are to be regular, if it can be.
+    fn regular(&self, slot: u32) -> Option<u32> {
+        let unit = self.emit.unit;
+        let (home, ty) = (unit.homes[slot as usize], unit.slots.types[slot as usize]);
+        let step = match unit.shapes.slots[slot as usize] {
+            _ if home == 0 || ty == Type::Pred => return None,
+            Shape::Uniform => None,
+            Shape::Steps(step) => Some(step),
+            _ => return None,
+        };
+        Regular { home, wide: is_wide(ty), step }.bits()
+    }
+
+    /// Adds to `different` where a slot in the frame does not have its shape.
+    fn look_at(&mut self, slot: u32, different: &mut Option<Value>) {
+        let unit = self.emit.unit;
+        let (home, ty) = (unit.homes[slot as usize], unit.slots.types[slot as usize]);
+        match (unit.shapes.slots[slot as usize], ty) {
+            (Shape::Uniform, Type::Pred) => {
+                let Input::Predicate(predicate) = fetch(&mut self.emit.builder, self.frame, home, ty) else {
+                    return;
+                };
+                let bits = predicate.bits(&mut self.emit.builder);
+                let sign = self.emit.builder.ins().sshr_imm_u(bits, 31);
+                let odd = self.emit.builder.ins().bxor(bits, sign);
+                let odd = self.emit.builder.ins().uextend(I64, odd);
+                let odd = self.emit.builder.ins().splat(I64X2, odd);
+                self.collect(odd, different);
+            }
+            (Shape::Uniform, _) => {
+                let Input::Lanes(lanes) = fetch(&mut self.emit.builder, self.frame, home, ty) else { return };
+                self.differences(&lanes, different);
+            }
+            (Shape::Steps(step), _) => {
+                let Input::Lanes(lanes) = fetch(&mut self.emit.builder, self.frame, home, ty) else { return };
+                let rows = self.rows;
+                let bases =
+                    (0..rows).map(|row| lanes.lane(&mut self.emit.builder, row * (LANES / rows))).collect();
+                let expected = self.emit.spread(&Steps { bases, step }).vectors(&mut self.emit.builder);
+                let lanes = lanes.vectors(&mut self.emit.builder);
+                for (&a, &b) in lanes.iter().zip(&expected) {
+                    let odd = self.emit.builder.ins().bxor(a, b);
+                    let odd = crate::value::cast(&mut self.emit.builder, I64X2, odd);
+                    self.collect(odd, different);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The value of a slot in the frame that has its shape: of the first lanes where those are all.
+    fn take(&mut self, slot: u32) -> Known {
+        let unit = self.emit.unit;
+        let (home, ty) = (unit.homes[slot as usize], unit.slots.types[slot as usize]);
+        let (clif, bytes) = if is_wide(ty) { (I64, 8) } else { (I32, 4) };
+        match unit.shapes.slots[slot as usize] {
+            Shape::Uniform if home != 0 && ty != Type::Pred => {
+                Known::lanes(Lanes::Uniform(self.emit.load_at(clif, self.frame, home)))
+            }
+            Shape::Steps(step) if home != 0 && ty != Type::Pred => {
+                let row = (LANES / self.rows) as i32 * bytes;
+                let base = |number: i32| self.emit.load_at(clif, self.frame, home + number * row);
+                Known::Steps(Steps { bases: (0..self.rows as i32).map(base).collect(), step })
+            }
+            _ => Known::Input(fetch(&mut self.emit.builder, self.frame, home, ty)),
+        }
     }
 
     fn collect(&mut self, odd: Value, all: &mut Option<Value>) {

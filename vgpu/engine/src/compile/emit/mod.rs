@@ -196,14 +196,19 @@ impl<'a, 'b> Emitter<'a, 'b> {
     }
 
     /// What a slot holds, without noting it: for code that does not come before what follows.
-    pub fn slot_for_frame(&mut self, slot: u32) -> Input {
-        let known = match &self.known[slot as usize] {
+    pub fn known_for_frame(&mut self, slot: u32) -> Known {
+        match &self.known[slot as usize] {
             Some(known) => known.clone(),
             None => {
                 let ty = self.ty(slot);
                 self.registers.fetch(&mut self.builder, slot, ty)
             }
-        };
+        }
+    }
+
+    /// The same, as values of the lanes.
+    pub fn slot_for_frame(&mut self, slot: u32) -> Input {
+        let known = self.known_for_frame(slot);
         self.input(known)
     }
 
