@@ -30,4 +30,4 @@ pub use environment::file_variable;
 pub use fault::{Access, Facts, Fault, Reason};
 pub use program::{Global, Kernel, KernelId, LoadError, Parameter, Program};
 pub use run::fall_back::{FallBack, fall_backs};
-pub use run::{CLOCK_KHZ, CodeCache, Listener, guard, when_warps_wait};
+pub use run::{CLOCK_KHZ, CodeCache, Listener, guard, watch_host, when_warps_wait};

@@ -89,6 +89,31 @@ fn without_a_handler_the_process_dies_of_the_signal() {
 }
 
 #[test]
+fn an_access_of_the_hosts_to_device_memory_is_told() {
+    const NAME: &str = "an_access_of_the_hosts_to_device_memory_is_told";
+    if is_child() {
+        // SAFETY: the call has no pointers.
+        unsafe { libc::signal(libc::SIGSEGV, libc::SIG_DFL) };
+        gangway_engine::watch_host();
+        let space = gangway_device_memory::Space::get().expect("the addresses of device memory");
+        let kind = gangway_device_memory::AllocationKind::Device;
+        let memory = space.allocate(&gangway_device_memory::Request::new(0, 4096, kind)).expect("memory");
+        let behind = std::ptr::with_exposed_provenance_mut::<u32>(memory as usize + 4096 + 16);
+        // SAFETY: it is none: the signal is what the test is about.
+        unsafe { behind.write_volatile(1) };
+        return;
+    }
+    let mut command = Command::new(std::env::current_exe().expect("this program"));
+    let output =
+        command.args(["--exact", NAME, "--test-threads", "1", "--nocapture"]).env(CHILD, "1").output();
+    let output = output.expect("a process");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.signal(), Some(libc::SIGSEGV), "{said}");
+    assert!(said.contains(": 16 bytes after the end of memory of 4096 bytes at 0x2"), "{said}");
+    assert_eq!(said.matches("the host has used 0x2").count(), 1, "{said}");
+}
+
+#[test]
 fn a_signal_on_a_thread_that_has_run_kernels_is_still_the_hosts() {
     if !is_child() {
         let status = child("a_signal_on_a_thread_that_has_run_kernels_is_still_the_hosts");

@@ -116,26 +116,38 @@ impl Space {
         }
     }
 
-    /// The allocation that an address is in or nearest to. A live one goes before one that was
-    /// freed, unless the address is inside the latter. What programs have allocated goes before
-    /// memory for blocks and lanes that the address is not close to.
+    /// What an address of the device is in or nearest to, for signal handlers: takes no lock, and
+    /// allocates nothing. Its beginning and size, and whether it has been freed.
+    pub fn beside(&self, address: u64) -> Option<(u64, u64, bool)> {
+        let (state, allocation, _) = self.nearest_unnamed(address)?;
+        Some((allocation.address, allocation.size, state == State::Freed))
+    }
+
     fn nearest(&self, address: u64) -> Option<(State, Allocation)> {
+        let (state, allocation, name) = self.nearest_unnamed(address)?;
+        Some((state, Allocation { name: self.name(name), ..allocation }))
+    }
+
+    /// The allocation that an address is in or nearest to, and the number of its name. A live one goes
+    /// before one that was freed, unless the address is inside the latter. What programs have allocated goes before
+    /// memory for blocks and lanes that the address is not close to.
+    fn nearest_unnamed(&self, address: u64) -> Option<(State, Allocation, u32)> {
         let (extent, slot) = self.records.slot_of(address)?;
         let known = |slot: u32| {
-            let (state, allocation, name) = self.records.record((extent, slot))?.read();
-            (state != State::Empty).then(|| (state, Allocation { name: self.name(name), ..allocation }))
+            let found = self.records.record((extent, slot))?.read();
+            (found.0 != State::Empty).then_some(found)
         };
-        if let Some((state, allocation)) = known(slot)
+        if let Some((state, allocation, name)) = known(slot)
             && (state == State::Live || allocation.covers(address, 1))
         {
-            return Some((state, allocation));
+            return Some((state, allocation, name));
         }
         let slots = (slot.saturating_sub(NEIGHBOURS)..=slot.saturating_add(NEIGHBOURS)).filter_map(known);
         let away = |allocation: &Allocation| {
             let after = address.saturating_sub(allocation.address + allocation.size);
             after.max(allocation.address.saturating_sub(address))
         };
-        slots.min_by_key(|(state, allocation)| {
+        slots.min_by_key(|(state, allocation, _)| {
             let away = away(allocation);
             (*state != State::Live, allocation.kind == AllocationKind::Arena && away > CLOSE, away)
         })

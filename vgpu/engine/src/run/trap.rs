@@ -1,8 +1,7 @@
 //! Signals that compiled code raises: an access to what is not allocated, an overflow of
 //! the stack.
 //!
-//! The handlers are installed when the first kernel is launched, or registered host memory is
-//! first copied. They act only on a thread that is inside a kernel, with its stack pointer on the
+//! The handlers are installed when device memory is first allocated, or the first kernel launched. They act only on a thread that is inside a kernel, with its stack pointer on the
 //! warp's fiber, or inside a copy of [`guard`]. Every other signal goes to the handler that was
 //! there before. A handler writes down what happened, and lets the fiber end in place of the
 //! instruction; everything else is done by the thread afterwards.
@@ -15,8 +14,8 @@ use std::sync::OnceLock;
 use corosensei::trap::CoroutineTrapHandler;
 
 use super::fiber::End;
-use super::guard;
 use super::warp::WarpHost;
+use super::{guard, host_access};
 
 /// The signals that compiled code can raise.
 const SIGNALS: [c_int; 4] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL];
@@ -76,6 +75,12 @@ pub(crate) fn go_on(host: *const WarpHost) {
     if let Some(running) = unsafe { RUNNING.get().as_ref() } {
         running.host.set(host);
     }
+}
+
+/// Has it told when the host dies of an access to addresses of the device, which otherwise begins
+/// with the first kernel. A handler of the program's goes before.
+pub fn watch_host() {
+    install_once();
 }
 
 /// Installs the handlers, unless they are.
@@ -161,6 +166,9 @@ unsafe fn pass_on(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_voi
             }
             // The instruction runs again and ends the process as if we were not there.
             _ => {
+                if signal == libc::SIGSEGV && (*info).si_code > 0 {
+                    host_access::tell((*info).si_addr() as u64);
+                }
                 libc::signal(signal, libc::SIG_DFL);
                 if (*info).si_code <= 0 {
                     libc::raise(signal);
