@@ -45,6 +45,7 @@
 //! | `steps` | the runtime's steps, timed for the two |
 //! | [`information`] | `LIBOMPTARGET_INFO` |
 //! | [`construct`] | what the two and the profile tell of a construct |
+//! | `members` | names of members of structures, for messages |
 //! | `fork` | a forked child gets a library that works |
 //! | [`process`] | start and end: back ends, observers, front ends |
 //! | [`libraries`] | libraries with device code come and go |
