@@ -116,6 +116,14 @@ impl MapKind {
         .with(Self::IF_PRESENT)
         .with(Self::ONCE);
 
+    /// All that items may mean which are pointers whose attachments count, and may not be present.
+    const COUNTED_POINTER: Self = Self::ATTACH
+        .with(Self::DETACH)
+        .with(Self::COUNTED)
+        .with(Self::IMPLICIT)
+        .with(Self::NULL_IF_ABSENT)
+        .with(Self::ONCE);
+
     /// Meanings that an attachment may have besides.
     const MORE_THAN_ATTACHED: Self = Self::LITERAL
         .with(Self::PRIVATE)
@@ -217,6 +225,13 @@ impl MapKind {
     #[inline]
     pub(crate) const fn only_counts(self) -> bool {
         self.0 & !Self::COUNTED_ONLY.0 == 0
+    }
+
+    /// Whether an item is a pointer of which only attachments are counted, if it is present at all, or
+    /// a pointer to what is not.
+    #[inline]
+    pub(crate) const fn counts_attachments(self) -> bool {
+        self.has(Self::COUNTED) && self.0 & !Self::COUNTED_POINTER.0 == 0
     }
 
     /// Whether an item is a value for the kernel, about which nothing is to be done when a construct

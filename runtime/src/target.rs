@@ -345,7 +345,7 @@ impl Job {
         }
         // What this thread has looked up recently is in its spare jobs.
         let counted = SPARE.try_with(|spare| {
-            spare.borrow().last().map_or(Counted::NOTHING, |job| job.work.count(device, edge, items))
+            spare.borrow_mut().last_mut().map_or(Counted::NOTHING, |job| job.work.count(device, edge, items))
         });
         counted.unwrap_or(Counted::NOTHING)
     }

@@ -7,9 +7,9 @@
 use super::attach;
 use super::work::{AttachRequest, Held, Work};
 use crate::device::Device;
-use crate::items::Items;
+use crate::items::{Item, Items};
 use crate::map_kind::MapKind;
-use crate::present::{Counter, EntryRef, Recent};
+use crate::present::{Counter, EntryRef, Recent, Relation};
 
 /// Items that such a construct has at most: each is compared with those before it.
 const FEW: usize = 8;
@@ -34,30 +34,27 @@ impl Counted {
     pub(crate) const NOTHING: Self = Self::Some(Vec::new());
 }
 
-/// What is to be counted, by item.
-type Entries = [Option<EntryRef<'static>>; FEW];
+/// What is to be counted.
+#[derive(Default)]
+struct Found {
+    /// By item, an entry with one more reference, or one less.
+    entries: [Option<EntryRef<'static>>; FEW],
+    /// The last item is a pointer in this entry that is attached once more, or once less.
+    pointer: Option<EntryRef<'static>>,
+}
 
 impl Work {
     /// Counts the items of a data construct, if that is all there is to do about them. This is a
     /// finished construct's work, and stays that.
     #[inline]
-    pub(crate) fn count(&self, device: &'static Device, edge: Edge, items: &impl Items) -> Counted {
-        let mut entries = [None; FEW];
-        if items.len() > FEW || !find(&self.recent, device, edge, items, &mut entries) {
+    pub(crate) fn count(&mut self, device: &'static Device, edge: Edge, items: &impl Items) -> Counted {
+        let mut found = Found::default();
+        if items.len() > FEW || !found.find(&mut self.recent, device, edge, items) {
             return Counted::NOTHING;
         }
-        let entries = &entries[..items.len()];
         match edge {
-            Edge::Begin => match entries.iter().flatten().position(|entry| !acquire(*entry)) {
-                None => Counted::All,
-                Some(counted) => interrupted(entries.iter(), counted),
-            },
-            Edge::End => {
-                match entries.iter().rev().flatten().position(|entry| !entry.release_shared(false)) {
-                    None => Counted::All,
-                    Some(counted) => interrupted(entries.iter().rev(), counted),
-                }
-            }
+            Edge::Begin => found.acquire(items),
+            Edge::End => found.release(items),
         }
     }
 
@@ -82,51 +79,112 @@ impl Work {
     }
 }
 
-/// Finds what is to be counted. False: that is not all there is to do, or it is not known to be.
-#[inline]
-fn find(
-    recent: &Recent,
-    device: &'static Device,
-    edge: Edge,
-    items: &impl Items,
-    entries: &mut Entries,
-) -> bool {
-    let table = &device.table;
-    let began = table.version();
-    for index in 0..items.len() {
-        let item = items.item(index);
-        if items.has_mapper(index) {
-            return false;
-        }
-        if !item.kind.only_counts() || item.size == 0 {
-            // A pointer that is attached if something is new.
-            let nothing = item.kind.only_attaches()
-                && items.knows(item.kind)
-                && (edge == Edge::End || attach::is_for_new_items(item.kind) && !table.has_dangling());
-            if nothing {
-                continue;
-            }
-            return false;
-        }
-        let (Some(entry), _) = recent.known(table, item.begin, item.size) else { return false };
-        let lasts = entry.is_lasting();
-        if edge == Edge::Begin && !entry.is_ready() || !lasts && !entry.is_live() {
-            return false;
-        }
-        if entries[..index].contains(&Some(entry)) {
-            // The last of several may be the last reference.
-            if edge == Edge::End {
+impl Found {
+    /// False: counting is not all there is to do, or it is not known to be.
+    #[inline]
+    fn find(&mut self, recent: &mut Recent, device: &'static Device, edge: Edge, items: &impl Items) -> bool {
+        let table = &device.table;
+        let began = table.version();
+        for index in 0..items.len() {
+            let item = items.item(index);
+            if items.has_mapper(index) {
                 return false;
             }
-            if item.kind.has(MapKind::ONCE) {
-                continue;
+            if !item.kind.only_counts() || item.size == 0 {
+                let is_last = index + 1 == items.len();
+                // A pointer that is attached if something is new.
+                let nothing = item.kind.only_attaches()
+                    && items.knows(item.kind)
+                    && (edge == Edge::End || attach::is_for_new_items(item.kind) && !table.has_dangling());
+                if nothing || self.find_pointer(recent, device, edge, &item, is_last) {
+                    continue;
+                }
+                return false;
+            }
+            let (Some(entry), _) = recent.known(table, item.begin, item.size) else { return false };
+            let lasts = entry.is_lasting();
+            if edge == Edge::Begin && !entry.is_ready() || !lasts && !entry.is_live() {
+                return false;
+            }
+            if self.entries[..index].contains(&Some(entry)) {
+                // The last of several may be the last reference.
+                if edge == Edge::End {
+                    return false;
+                }
+                if item.kind.has(MapKind::ONCE) {
+                    continue;
+                }
+            }
+            if !lasts {
+                self.entries[index] = Some(entry);
             }
         }
-        if !lasts {
-            entries[index] = Some(entry);
+        table.version() == began
+    }
+
+    /// A pointer whose attachments count: nothing is done about one that is not present.
+    #[inline]
+    fn find_pointer(
+        &mut self,
+        recent: &mut Recent,
+        device: &'static Device,
+        edge: Edge,
+        item: &Item,
+        is_last: bool,
+    ) -> bool {
+        let attaches = item.kind.has(MapKind::ATTACH);
+        if !item.kind.counts_attachments() || attaches != (edge == Edge::Begin) {
+            return false;
+        }
+        let (pointer, size) = (item.base, size_of::<usize>());
+        if recent.absent(&device.table, pointer, size).is_some() {
+            return true;
+        }
+        self.pointer = match recent.lookup(&device.table, pointer, size) {
+            Relation::Contained(entry) if is_last && entry.is_live() && entry.is_ready() => Some(entry),
+            _ => None,
+        };
+        self.pointer.is_some()
+    }
+
+    #[inline]
+    fn acquire(&self, items: &impl Items) -> Counted {
+        let entries = &self.entries[..items.len()];
+        if let Some(counted) = entries.iter().flatten().position(|entry| !acquire(*entry)) {
+            return interrupted(entries.iter(), counted);
+        }
+        match self.pointer {
+            Some(holder) if !self.attach_again(holder, &items.item(items.len() - 1)) => {
+                Counted::Some(entries[..items.len() - 1].to_vec())
+            }
+            _ => Counted::All,
         }
     }
-    table.version() == began
+
+    /// Counts a pointer that is attached already to what the item says, in one of the entries.
+    fn attach_again(&self, holder: EntryRef<'static>, item: &Item) -> bool {
+        let Some(pointee) = self.entries.iter().flatten().find(|entry| entry.has(item.begin)) else {
+            return false;
+        };
+        // SAFETY: the compiler says that a pointer is there.
+        let host = unsafe { *(item.base as *const usize) };
+        let device = pointee.translate(item.begin).0.wrapping_sub(item.begin.wrapping_sub(host));
+        holder.attach_same(item.base, host, device)
+    }
+
+    #[inline]
+    fn release(&self, items: &impl Items) -> Counted {
+        let entries = &self.entries[..items.len()];
+        if let Some(holder) = self.pointer
+            && !holder.detach_shared(items.item(items.len() - 1).base)
+        {
+            return Counted::NOTHING;
+        }
+        match entries.iter().rev().flatten().position(|entry| !entry.release_shared(false)) {
+            None => Counted::All,
+            Some(counted) => interrupted(entries.iter().rev(), counted),
+        }
+    }
 }
 
 #[inline]

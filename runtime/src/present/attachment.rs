@@ -209,6 +209,38 @@ impl<'t> EntryRef<'t> {
         found.map(|attachment| attachment.count += 1).is_some()
     }
 
+    /// Adds one to the count of a pointer that has been attached, if the host's has that value still
+    /// and the device's has this one. False: [`PresentTable::attach`] says what is to be done.
+    pub(crate) fn attach_same(self, host_pointer: usize, host: usize, device: usize) -> bool {
+        self.recount(host_pointer, |attachment| {
+            let same = attachment.count != 0
+                && *attachment.host_content == host.to_ne_bytes()
+                && *attachment.device_content == device.to_ne_bytes()
+                && attachment.pointee.is_some_and(|pointee| !pointee.is_gone());
+            same.then(|| attachment.count.saturating_add(1))
+        })
+    }
+
+    /// Takes one from the count of a pointer, if that is not the last. False:
+    /// [`detach`](Self::detach) says what is to be done.
+    pub(crate) fn detach_shared(self, host_pointer: usize) -> bool {
+        self.recount(host_pointer, |attachment| (attachment.count > 1).then(|| attachment.count - 1))
+    }
+
+    /// Changes the count of an attachment that nobody is about to change the pointer of.
+    fn recount(self, host_pointer: usize, count: impl FnOnce(&Attachment) -> Option<u32>) -> bool {
+        if !self.has_attachments() {
+            return false;
+        }
+        let mut attachments = lock(&self.entry().attachments);
+        // They go with the entry's life, under this lock.
+        let found = attachments.iter_mut().find(|a| a.host_pointer == host_pointer && !a.busy);
+        let Some(attachment) = found.filter(|_| self.is_live()) else { return false };
+        let Some(count) = count(attachment) else { return false };
+        attachment.count = count;
+        true
+    }
+
     /// Takes one from an attachment's count, or `all`.
     #[must_use]
     pub fn detach(self, host_pointer: usize, all: bool) -> Detached {

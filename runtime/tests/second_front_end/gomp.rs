@@ -84,6 +84,12 @@ impl Table<'_> {
         pointer.wrapping_add(self.sizes[index])
     }
 
+    /// OpenACC's pointer has to be present.
+    fn detached(&self) -> MapKind {
+        let detached = MapKind::DETACH | MapKind::COUNTED;
+        if self.language == Language::OpenAcc { detached | MapKind::PRESENT } else { detached }
+    }
+
     /// The kinds with [`FORCE_ALLOC`]'s bit: new data, data given up whoever else has it,
     /// or data to be updated.
     fn forced(&self, copies: MapKind) -> MapKind {
@@ -124,8 +130,8 @@ impl Items for Table<'_> {
             ATTACH if self.construct == Construct::End => MapKind::DETACH,
             ATTACH => MapKind::ATTACH | MapKind::COUNTED | MapKind::PRESENT,
             ATTACH_ZERO_LENGTH_ARRAY_SECTION => MapKind::ATTACH | MapKind::COUNTED | MapKind::NULL_IF_ABSENT,
-            DETACH => MapKind::DETACH | MapKind::COUNTED | MapKind::PRESENT,
-            FORCE_DETACH => MapKind::DETACH | MapKind::COUNTED | MapKind::PRESENT | MapKind::DELETE,
+            DETACH => self.detached(),
+            FORCE_DETACH => self.detached() | MapKind::DELETE,
             FORCE_ALLOC => self.forced(MapKind::ALLOC),
             FORCE_TO => self.forced(MapKind::TO),
             FORCE_FROM => self.forced(MapKind::FROM),

@@ -114,6 +114,53 @@ fn attachments_count() {
     });
 }
 
+/// The same with what is attached: nothing but counts changes while all stays.
+#[test]
+fn attachments_count_with_what_they_are_attached_to() {
+    Program::each(Language::OpenMp, |program| {
+        let mut linked = Linked::new();
+        linked.begin(program);
+        let attach = linked.pointer(0, ATTACH_ZERO_LENGTH_ARRAY_SECTION);
+        let detach = linked.pointer(0, DETACH);
+        let attached = device(program, &linked.data);
+        for _ in 0..4 {
+            program.begin(&[linked.data(TO), attach]).unwrap();
+            assert_eq!(linked.on_device(program), attached);
+        }
+        let counts = || program.counts().into_iter().sum::<u32>();
+        assert_eq!(counts(), 6);
+        for _ in 0..3 {
+            program.finish(&[linked.data(FROM), detach]).unwrap();
+            assert_eq!(linked.on_device(program), attached);
+        }
+        assert_eq!(counts(), 3);
+        // The host's pointer has another value now.
+        let other = address(&*linked.other);
+        linked.holder[1] = other;
+        for _ in 0..2 {
+            program.begin(&[whole(&*linked.other, TO), attach]).unwrap();
+            assert_eq!(linked.on_device(program), device(program, &linked.other));
+        }
+        for _ in 0..2 {
+            program.finish(&[whole(&*linked.other, RELEASE), detach]).unwrap();
+        }
+        program.finish(&[linked.data(FROM), detach]).unwrap();
+        assert_eq!((linked.on_device(program), counts()), (other, 2));
+        let again = program.finish(&[detach]).unwrap_err();
+        assert!(matches!(again.kind, ErrorKind::NotAttached { within: None, .. }), "{again}");
+        // A pointer that the device does not have.
+        let local = Box::new(address(&*linked.data));
+        let local = |kind| (address(&*local), 0, kind);
+        for kinds in [(TO, ATTACH_ZERO_LENGTH_ARRAY_SECTION, FROM, DETACH); 3] {
+            program.begin(&[linked.data(kinds.0), local(kinds.1)]).unwrap();
+            assert_eq!(counts(), 3);
+            program.finish(&[linked.data(kinds.2), local(kinds.3)]).unwrap();
+            assert_eq!(counts(), 2);
+        }
+        linked.end(program);
+    });
+}
+
 #[test]
 fn a_forced_detach_does_not_count() {
     Program::each(Language::OpenAcc, |program| {
