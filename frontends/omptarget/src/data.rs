@@ -41,7 +41,7 @@ impl Arrays {
         let _region = ompt::begin(of_tools(operation), device, &site);
         let done = RUNTIME
             .data(place, site, operation, &arguments)
-            .and_then(|job| job.map_or(Ok(()), |job| tasks::finish(job, nowait)));
+            .and_then(|job| job.map_or(Ok(()), |job| tasks::finish(job, nowait, location.addr())));
         match done {
             Ok(()) => construct.done(),
             Err(error) => settle(&error, Some(device)),

@@ -134,8 +134,9 @@ unsafe fn run_on(
     let teams = || format!("NumTeams={}", shape.teams[0]);
     let construct = Construct::region(device, &site, "Entering OpenMP kernel", &arguments, teams);
     let _region = ompt::begin(ompt::Construct::Target, device, &site);
-    let finished =
-        RUNTIME.run(place, site, host.addr(), &arguments, &shape).and_then(|job| tasks::finish(job, nowait));
+    let finished = RUNTIME
+        .run(place, site, host.addr(), &arguments, &shape)
+        .and_then(|job| tasks::finish(job, nowait, host.addr()));
     match finished {
         Ok(()) => {
             construct.done();

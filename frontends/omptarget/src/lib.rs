@@ -24,6 +24,7 @@
 //! | `requires` | the bits of `requires` clauses |
 //! | `section` | the descriptors of sections that are not contiguous |
 //! | `arrays` | the arguments of a construct |
+//! | `patience` | which `nowait` constructs are waited for |
 //! | [`tasks`] | `__tgt_target_nowait_query`, `__tgt_target_sync` |
 //! | [`devices`] | `__tgt_print_device_info`, device numbers of this ABI |
 //! | [`register`] | `__tgt_register_lib`, `__tgt_unregister_lib` and kin |
@@ -49,6 +50,7 @@ pub mod libomp;
 mod map_type;
 pub mod mapper;
 pub mod ompt;
+mod patience;
 pub mod register;
 pub mod replay;
 mod requires;

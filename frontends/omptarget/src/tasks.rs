@@ -13,7 +13,9 @@
 //! library is called, and clang says neither. Nor is the task that is put back ever put to
 //! sleep: the thread that finds it asks again. So the runtime's way of telling,
 //! `Job::complete_later`, would have nobody to tell here, and cost a call of the driver.
-//! What is left is to poll little: after [`POLLS`] questions the query waits.
+//! What is left is to poll little: after [`POLLS`] questions the query waits. And a job that is soon done
+//! is not left at all ([`patience`]): the task already has a thread of its own, and waiting costs it less
+//! than being put back, found and asked does.
 //!
 //! A task group that is cancelled meanwhile has libomp skip what its tasks would do, and
 //! with it the question: the task would be put back for ever. So nothing is left to a
@@ -21,11 +23,12 @@
 
 use crate::abi::{Ident, Task};
 use crate::libomp::libomp;
-use crate::ompt;
+use crate::{ompt, patience};
 use gangway_openmp::guard::guard;
 use gangway_openmp::{interop, policy};
 use gangway_runtime::{Error, ErrorKind, Job, Result};
 use std::ffi::c_void;
+use std::time::Instant;
 
 /// How often a query finds a job unfinished before it waits for it: a helper
 /// thread that only polls takes a processor from the program.
@@ -45,17 +48,25 @@ const _: () = {
     goes_to_another_thread::<Pending>();
 };
 
-/// Ends a job, or leaves it to the current task.
+/// Ends a job, or leaves it to the current task. `construct` is an address that stands for the construct
+/// in the program.
 ///
 /// # Errors
 /// A device operation failed.
 #[inline]
-pub fn finish(job: Box<Job>, nowait: bool) -> Result<()> {
-    if nowait && job.is_asynchronous() { leave(job) } else { job.complete() }
+pub fn finish(job: Box<Job>, nowait: bool, construct: usize) -> Result<()> {
+    if nowait && job.is_asynchronous() { leave(job, construct) } else { job.complete() }
 }
 
 #[cold]
-fn leave(job: Box<Job>) -> Result<()> {
+fn leave(job: Box<Job>, construct: usize) -> Result<()> {
+    let patience = patience::of(construct);
+    if patience.is_to_wait() {
+        let start = Instant::now();
+        let result = job.complete();
+        patience.has_waited(start.elapsed());
+        return result;
+    }
     match task_handle() {
         Some(handle) => {
             let pending = Box::new(Pending { job: Some(job), polls: 0, region: ompt::suspend() });
