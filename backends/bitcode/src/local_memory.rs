@@ -19,6 +19,8 @@ const TO_GENERIC: &str = "cvta.local.u64";
 /// The registers that LLVM has the frame's address in: a generic one, and in local memory.
 const FRAME: &str = "%SP";
 const LOCAL_FRAME: &str = "%SPL";
+/// Gives up what has been allocated on the frame since an address of it was taken.
+const RESTORE: &str = "stackrestore.";
 /// How instructions begin that make an address of another one.
 const MOVES: [&str; 7] = ["mov.", "add.", "sub.", "or.", "and.", "selp.", "mad."];
 
@@ -99,17 +101,22 @@ fn instruction(line: &str) -> Option<(&str, &str)> {
 /// What a function computes, by the register.
 struct Function<'t> {
     definitions: HashMap<&'t str, Vec<Definition<'t>>>,
+    /// The registers whose addresses the frame goes back to. They may have come from memory.
+    restored: HashSet<&'t str>,
 }
 
 impl<'t> Function<'t> {
     fn read(body: &[&'t str]) -> Self {
         let mut definitions: HashMap<&str, Vec<Definition>> = HashMap::new();
+        let mut restored = HashSet::new();
         for (line, text) in body.iter().enumerate() {
-            if let Some(definition) = Definition::read(line, text) {
-                definitions.entry(definition.target).or_default().push(definition);
+            match Definition::read(line, text) {
+                Some(restore) if restore.opcode.starts_with(RESTORE) => _ = restored.insert(restore.target),
+                Some(definition) => definitions.entry(definition.target).or_default().push(definition),
+                None => {}
             }
         }
-        Self { definitions }
+        Self { definitions, restored }
     }
 
     fn of(&self, register: &str) -> &[Definition<'t>] {
@@ -149,6 +156,7 @@ impl<'t> Function<'t> {
         let all = || self.definitions.values().flatten();
         let wrong = |definition: &&Definition<'t>| {
             definition.opcode == TO_LOCAL
+                && !self.restored.contains(definition.target)
                 && definition
                     .sources
                     .first()
@@ -253,6 +261,13 @@ mod tests {
         let body = "\tmov.b64 \t%SPL, __local_depot0;\n\tcvta.local.u64 \t%SP, %SPL;\n\tadd.u64 \t%rd1, %SP, 8;\n\
              \tmad.wide.u32 \t%rd2, %r1, 4, %rd1;\n\tcvta.to.local.u64 \t%rd3, %rd2;\n\tst.local.b32 \t[%rd3], %r2;\n\
              \tadd.u64 \t%rd4, %SPL, 16;\n\tld.local.b64 \t%rd5, [%rd4];\n";
+        check(body, body);
+    }
+
+    #[test]
+    fn the_stack_is_restored_from_memory() {
+        let body = "\tstacksave.u64 \t%rd1;\n\tcvta.local.u64 \t%rd2, %rd1;\n\tst.local.b64 \t[%SPL+8], %rd2;\n\
+             \tld.local.b64 \t%rd3, [%SPL+8];\n\tcvta.to.local.u64 \t%rd4, %rd3;\n\tstackrestore.u64 \t%rd4;\n";
         check(body, body);
     }
 
