@@ -45,6 +45,12 @@ impl Aim {
         }
     }
 
+    /// The device, if no other may do as well.
+    #[inline]
+    pub(crate) fn fixed(self) -> Option<&'static Device> {
+        (!self.by_load).then_some(self.device)
+    }
+
     /// Where the construct runs, which begins now.
     #[inline]
     pub(crate) fn destination(self, purpose: Purpose, site: &Site, table: &Table<'_>) -> Destination<Place> {

@@ -92,19 +92,41 @@ impl Region {
     /// As [`run`](Self::run).
     #[inline]
     unsafe fn run_at(&self, aim: Aim, site: Site, table: &Table<'_>) {
+        match aim.fixed() {
+            // SAFETY: the caller's promise.
+            Some(device) => unsafe { self.run_on(device, device, site, table) },
+            // SAFETY: as above.
+            None => unsafe { self.run_where_chosen(aim, site, table) },
+        }
+    }
+
+    /// Runs the region on the device that is chosen by load. Apart, so that other launches have no part of it.
+    ///
+    /// # Safety
+    /// As [`run`](Self::run).
+    #[cold]
+    #[inline(never)]
+    unsafe fn run_where_chosen(&self, aim: Aim, site: Site, table: &Table<'_>) {
         let host = self.body as usize;
-        let place = match aim.destination(Purpose::Region(host), &site, table) {
-            Destination::Device(place) => place,
+        match aim.destination(Purpose::Region(host), &site, table) {
+            // SAFETY: the caller's promise.
+            Destination::Device(place) => unsafe { self.run_on(place.device(), place, site, table) },
             Destination::Host(error) => {
                 ran_on_host(host, &site, error.as_deref());
                 // SAFETY: the caller's promise.
-                return unsafe { self.run_on_host() };
+                unsafe { self.run_on_host() };
             }
-        };
-        let device = place.device();
+        }
+    }
+
+    /// # Safety
+    /// As [`run`](Self::run).
+    #[inline]
+    unsafe fn run_on(&self, device: &'static Device, place: impl Into<Place>, site: Site, table: &Table<'_>) {
+        let host = self.body as usize;
         // SAFETY: the caller's promise.
         let shape = unsafe { shape(self.arguments) };
-        if let Err(error) = issue(place, site, host, table, &shape).and_then(UnderWay::complete) {
+        if let Err(error) = issue(device, place, site, host, table, &shape).and_then(UnderWay::complete) {
             hand_to_host(&error, device);
             ran_on_host(host, &site, Some(&error));
             // SAFETY: the caller's promise.
@@ -141,8 +163,14 @@ impl Region {
 
 /// Launches a region.
 #[inline]
-fn issue(place: Place, site: Site, host: usize, table: &Table<'_>, shape: &Shape) -> Result<UnderWay> {
-    let device = place.device();
+fn issue(
+    device: &'static Device,
+    place: impl Into<Place>,
+    site: Site,
+    host: usize,
+    table: &Table<'_>,
+    shape: &Shape,
+) -> Result<UnderWay> {
     let teams = || format!("NumTeams={}", shape.teams[0]);
     let told = construct::Construct::region(device, &site, "Entering OpenMP kernel", table, teams);
     debug::openmp(device, &site, host, shape);
@@ -197,7 +225,7 @@ impl Deferred for DeferredRegion {
         let issued = match aim.destination(Purpose::Region(host), site, &table) {
             Destination::Device(place) => {
                 let device = place.device();
-                issue(place, *site, host, &table, shape).map_err(|error| {
+                issue(device, place, *site, host, &table, shape).map_err(|error| {
                     hand_to_host(&error, device);
                     Some(error)
                 })
