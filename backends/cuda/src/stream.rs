@@ -25,6 +25,8 @@ pub(crate) struct Stream {
     /// The kernel that was launched last and has not been waited for, and its construct.
     kernel: AtomicPtr<LoadedKernel>,
     source: AtomicPtr<c_char>,
+    /// A kernel has been launched in it.
+    was_used: AtomicBool,
     /// What its kernels need, which run one after the other.
     scratch: Mutex<Scratch>,
     /// Its kernels have tables of arguments in the scratch memory.
@@ -68,6 +70,7 @@ impl Stream {
             adopted,
             kernel: AtomicPtr::default(),
             source: AtomicPtr::default(),
+            was_used: AtomicBool::new(false),
             scratch: Mutex::default(),
             has_tables: AtomicBool::new(false),
         }));
@@ -123,6 +126,7 @@ impl Stream {
     pub fn note(&self, kernel: &LoadedKernel, source: SourceText) {
         self.source.store(source.as_ptr().cast_mut(), Ordering::Relaxed);
         self.kernel.store(std::ptr::from_ref(kernel).cast_mut(), Ordering::Relaxed);
+        self.was_used.store(true, Ordering::Relaxed);
     }
 
     /// Notes that everything in it has been done.
@@ -131,10 +135,12 @@ impl Stream {
         self.kernel.store(std::ptr::null_mut(), Ordering::Relaxed);
     }
 
-    /// Whether no kernel is under way in it.
+    /// Whether no kernel is under way in it. That none is noted does not say so: whoever has waited for
+    /// an earlier one may take the note of another thread's off that has come meanwhile.
     pub fn is_quiet(&self, context: &Context) -> bool {
-        // The program may be recording what it gives to its own streams, which asking would end.
-        self.kernel.load(Ordering::Relaxed).is_null()
+        // The program may be recording what it gives to its own streams, which asking would end. Once a
+        // kernel was launched in such a stream, nobody knows.
+        !self.was_used.load(Ordering::Relaxed)
             || !self.adopted
                 // SAFETY: the stream is alive.
                 && context.code_with(|api| unsafe { (api.stream_query)(self.handle) }) == SUCCESS

@@ -437,6 +437,63 @@ fn streams_run_on_while_the_host_does_something_else() {
     unsafe { device.deallocate(flag, AllocationKind::Host) }.unwrap();
 }
 
+#[test]
+fn a_device_is_quiet_only_while_no_kernel_runs() {
+    let _turn = turn();
+    let device = open(0);
+    let (_module, kernel) =
+        load(&*device, &image(&[ptx::environment("wait", Environment::of(SPMD)), ptx::wait("wait")]), "wait");
+    let flag = device.allocate(8, AllocationKind::Host, false).unwrap();
+    let word = std::ptr::with_exposed_provenance_mut::<u32>(flag.0);
+    // SAFETY: host memory of so many bytes.
+    let set = |value: u32| unsafe { word.write_volatile(value) };
+    let begin = |stream| launch(&*device, &kernel, stream, Shape::of(1, 1), &[flag.0 as u64]).unwrap();
+    let end = || {
+        set(1);
+        let start = std::time::Instant::now();
+        while !device.is_quiet() {
+            assert!(start.elapsed() < std::time::Duration::from_secs(30), "the kernel does not end");
+            std::thread::yield_now();
+        }
+    };
+    // Asked before the kernel may end, and told when it will: one that runs on would hold the test up.
+    let runs = |stream| {
+        set(0);
+        begin(stream);
+        let quiet = device.is_quiet();
+        set(1);
+        !quiet
+    };
+    let stream = device.create_stream().unwrap();
+    assert!(device.is_quiet());
+    assert!(runs(stream));
+    // Nobody has waited for the kernel.
+    end();
+    device.synchronize(stream).unwrap();
+    assert!(device.is_quiet());
+    // The note of a kernel may be gone while it runs, as here that of the stream's other handle.
+    // SAFETY: the driver's stream lives longer.
+    let adopt = || unsafe { device.adopt_stream(device.foreign_stream(stream)) }.unwrap();
+    set(0);
+    let other = adopt();
+    begin(other);
+    device.destroy_stream(other).unwrap();
+    let quiet = device.is_quiet();
+    end();
+    assert!(!quiet);
+    // A stream of the program's is not asked.
+    let other = adopt();
+    assert!(device.is_quiet());
+    begin(other);
+    device.synchronize(other).unwrap();
+    assert!(!device.is_quiet());
+    device.destroy_stream(other).unwrap();
+    assert!(device.is_quiet());
+    device.destroy_stream(stream).unwrap();
+    // SAFETY: not in use any more.
+    unsafe { device.deallocate(flag, AllocationKind::Host) }.unwrap();
+}
+
 /// Packed data of constructs is copied from and to such memory: nobody waits for it.
 #[test]
 fn copies_from_and_to_pinned_memory_are_only_put_into_the_stream() {
