@@ -11,19 +11,12 @@ use crate::abi::{LANES, Warp};
 
 /// As [`access::load`], of memory of the lanes' own, at the same `address` for all of them.
 pub(super) unsafe extern "C" fn load_same(warp: *mut Warp, mask: u64, address: u64, access: u64) {
-    let described = Access::from_bits(access);
     // SAFETY: compiled code passes its warp; an offset that is within may be read.
     unsafe {
-        let offset = narrow_address(address);
-        let done = run(warp, |warp| {
-            let fine = is_within(warp, offset, described);
-            if fine {
-                load_at(warp, mask as u32, described, |_| offset);
-            }
-            fine
+        let done = at_one_place(warp, address, access, |warp, access, offset| {
+            load_at(warp, mask as u32, access, |_| offset);
         });
         if !done {
-            (*warp).addresses = [address; LANES];
             access::load(warp, mask, access);
         }
     }
@@ -31,21 +24,40 @@ pub(super) unsafe extern "C" fn load_same(warp: *mut Warp, mask: u64, address: u
 
 /// As [`access::store`], to memory of the lanes' own, at the same `address` for all of them.
 pub(super) unsafe extern "C" fn store_same(warp: *mut Warp, mask: u64, address: u64, access: u64) {
-    let described = Access::from_bits(access);
     // SAFETY: compiled code passes its warp; an offset that is within may be written.
     unsafe {
-        let offset = narrow_address(address);
-        let done = run(warp, |warp| {
-            let fine = is_within(warp, offset, described);
-            if fine {
-                store_at(warp, mask as u32, described, |_| offset);
-            }
-            fine
+        let done = at_one_place(warp, address, access, |warp, access, offset| {
+            store_at(warp, mask as u32, access, |_| offset);
         });
         if !done {
-            (*warp).addresses = [address; LANES];
             access::store(warp, mask, access);
         }
+    }
+}
+
+/// Has `act` access an offset that is within; false if it is not, and has been noted as the address of all lanes.
+///
+/// # Safety
+/// The warp is compiled code's.
+#[inline(always)]
+unsafe fn at_one_place(
+    warp: *mut Warp,
+    address: u64,
+    access: u64,
+    act: impl FnOnce(&mut Warp, Access, u64),
+) -> bool {
+    let (access, offset) = (Access::from_bits(access), narrow_address(address));
+    // SAFETY: the caller's promise.
+    unsafe {
+        run(warp, |warp| {
+            let fine = is_within(warp, offset, access);
+            if fine {
+                act(warp, access, offset);
+            } else {
+                warp.addresses = [address; LANES];
+            }
+            fine
+        })
     }
 }
 
