@@ -43,7 +43,7 @@ mod registry;
 mod thread;
 
 #[doc(hidden)]
-pub use crash::program as command;
+pub use crash::{object_of, program as command};
 pub use device::CpuDevice;
 
 /// The checks of an image, without a device: what fuzzing drives.

@@ -17,7 +17,7 @@ mod place;
 pub(crate) mod report;
 pub(crate) mod stack;
 
-pub use place::program;
+pub use place::{object_of, program};
 
 use crate::checked;
 use crate::thread::{self, Thread};

@@ -11,7 +11,7 @@ use super::report::Crash;
 use crate::crash_record::{COMMAND, RECORD_WORDS, STACK_BYTES};
 use std::ffi::{CStr, CString, OsStr};
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
@@ -49,21 +49,29 @@ pub(super) fn prepare() {
     }
 }
 
+/// The loader's name of the program or library that has an address. That of a program that was found in PATH
+/// has no folder.
+#[must_use]
+pub fn object_of(address: usize) -> Option<PathBuf> {
+    let address = ptr::without_provenance(address);
+    // SAFETY: plain data that the call fills.
+    let mut found: libc::Dl_info = unsafe { std::mem::zeroed() };
+    // SAFETY: any address may be asked for, and there is a place for the answer.
+    if unsafe { libc::dladdr(address, &raw mut found) } == 0 || found.dli_fname.is_null() {
+        return None;
+    }
+    // SAFETY: the loader's name of what is loaded.
+    let name = unsafe { CStr::from_ptr(found.dli_fname) };
+    Some(OsStr::from_bytes(name.to_bytes()).into())
+}
+
 /// `bin/gangway`, where this code is in `lib/gangway`; none for programs with more rights than their user.
 pub fn program() -> Option<PathBuf> {
     // SAFETY: only asks.
     if unsafe { libc::getauxval(libc::AT_SECURE) } != 0 {
         return None;
     }
-    // SAFETY: plain data that the call fills.
-    let mut found: libc::Dl_info = unsafe { std::mem::zeroed() };
-    // SAFETY: an address of this library and a place for the answer.
-    if unsafe { libc::dladdr(prepare as *const libc::c_void, &mut found) } == 0 || found.dli_fname.is_null() {
-        return None;
-    }
-    // SAFETY: the loader's name of this library.
-    let library = unsafe { CStr::from_ptr(found.dli_fname) };
-    let library = Path::new(OsStr::from_bytes(library.to_bytes())).canonicalize().ok()?;
+    let library = object_of(prepare as *const () as usize)?.canonicalize().ok()?;
     let program = library.parent()?.parent()?.parent()?.join("bin/gangway");
     program.is_file().then_some(program)
 }
