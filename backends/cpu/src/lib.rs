@@ -16,7 +16,7 @@
 //! | `GANGWAY_CPU_MEMORY` | Memory of each, such as `512M` or `2GiB`; no limit by default |
 //! | `GANGWAY_CPU_POISON` | `0` leaves memory as it is; `1` (default) poisons new blocks (of those above 1 MiB the first and last 256 KiB) and freed ones up to 4 KiB; `all` poisons every byte |
 //! | `GANGWAY_CPU_CATCH_SIGNALS` | `0` leaves crashes to the system and keeps the images' files open, for debuggers |
-//! | `GANGWAY_CHECK` | `1`: writes beside mapped sections are errors; `2`: uses of the host's pages behind mapped variables, too |
+//! | `GANGWAY_CHECK` | `1`: writes beside mapped sections are errors; `2`: uses of the host's pages behind mapped variables, too, and accesses past the end of sections where they happen |
 //! | `OMPTARGET_DISABLE_HOST_PLUGIN` | `1` removes the devices, as in the stock library |
 //!
 //! # Unloading
@@ -43,7 +43,7 @@ mod registry;
 mod thread;
 
 #[doc(hidden)]
-pub use crash::{object_of, program as command};
+pub use crash::names::{Part, name_of};
 pub use device::CpuDevice;
 
 /// The checks of an image, without a device: what fuzzing drives.

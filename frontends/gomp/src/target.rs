@@ -126,7 +126,8 @@ impl Region {
         let host = self.body as usize;
         // SAFETY: the caller's promise.
         let shape = unsafe { shape(self.arguments) };
-        if let Err(error) = issue(device, place, site, host, table, &shape).and_then(UnderWay::complete) {
+        if let Err(mut error) = issue(device, place, site, host, table, &shape).and_then(UnderWay::complete) {
+            error.explain(Some(device), table);
             hand_to_host(&error, device);
             ran_on_host(host, &site, Some(&error));
             // SAFETY: the caller's promise.

@@ -58,6 +58,23 @@ fn an_update_of_what_is_mapped_in_part_is_an_error() {
     assert!(said.contains("of 40 bytes is only partly present on the device\n  already mapped: "), "{said}");
 }
 
+/// GCC's code has no names; the place in the structure is there.
+#[test]
+fn a_pointer_inside_of_what_is_mapped_is_told() {
+    for flags in [&[][..], &["-fno-openmp", "-fopenacc"]] {
+        let program = Program::new("inner_pointer.c", flags);
+        let output = program.run(&[("OMP_TARGET_OFFLOAD", "MANDATORY")], &[]);
+        let said = String::from_utf8_lossy(&output.stderr);
+        for part in [
+            "\n  the pointer at byte 8 of a mapped variable keeps the host's address 0x",
+            ": what it points to is not mapped\n",
+            "\n  help: map what it points to as well, as in map(tofrom: s.member[0:n]), which attaches the pointer",
+        ] {
+            assert!(!output.status.success() && said.contains(part), "`{part}` is missing: {said}");
+        }
+    }
+}
+
 /// A construct that outlives its call ends when the device has done it, in a row of its own.
 #[test]
 fn profiles_have_constructs_that_nobody_waits_for() {

@@ -73,6 +73,9 @@ pub enum Command {
     /// Say what stands at a byte of a variable; the runtime calls it
     #[command(hide = true)]
     MemberName { file: PathBuf, variable: String, line: u64, offset: u64 },
+    /// Say which element of a variable a byte belongs to, in the section or beside it; the runtime calls it
+    #[command(hide = true, allow_negative_numbers = true)]
+    ElementName { file: PathBuf, variable: String, line: u64, offset: i64 },
     /// Print the man page
     #[command(hide = true)]
     Man,

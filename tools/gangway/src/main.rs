@@ -57,7 +57,12 @@ fn obey(gangway: &Gangway) -> Outcome {
         Command::Fc(options) => compile::compile(Language::Fortran, &options.arguments),
         Command::StandIn(options) => Ok(stand_in::run(options)),
         Command::CrashPlace { image, record } => crash_place::print(image, record),
-        Command::MemberName { file, variable, line, offset } => member::print(file, variable, *line, *offset),
+        Command::MemberName { file, variable, line, offset } => {
+            member::print_pointer(file, variable, *line, *offset)
+        }
+        Command::ElementName { file, variable, line, offset } => {
+            member::print_element(file, variable, *line, *offset)
+        }
         Command::Man => generate::man_page(),
     }
 }

@@ -1,8 +1,8 @@
 //! What stands at a byte of a variable, as the user would write it: `x.d`, from debug information.
 //!
-//! The runtime knows of a mapped structure its variable and its line. When a kernel has gone through a
-//! pointer inside of it, or might, the runtime starts this command for the pointer's name. Whatever the
-//! debug information does not say clearly is not answered.
+//! The runtime knows of what is mapped its variable and its line. When a kernel has gone through a
+//! pointer inside of it, or might, or has written beside it, the runtime starts this command for the name of
+//! the pointer or of the element. Whatever the debug information does not say clearly is not answered.
 
 use std::fs;
 use std::io::{Write, stdout};
@@ -24,12 +24,34 @@ const LARGEST: u64 = 512 << 20;
 /// Names and types within each other, at most.
 const DEPTH: u32 = 32;
 
-/// Prints the name.
-pub fn print(file: &Path, variable: &str, line: u64, offset: u64) -> Outcome {
+/// Prints the name of the pointer that begins at a byte of what is mapped.
+pub fn print_pointer(file: &Path, variable: &str, line: u64, offset: u64) -> Outcome {
+    print(file, variable, line, |types, kind, item| types.pointer(kind, item, offset))
+}
+
+/// Prints the name of the element that a byte belongs to, which may lie beside what is mapped.
+pub fn print_element(file: &Path, variable: &str, line: u64, offset: i64) -> Outcome {
+    print(file, variable, line, |types, kind, item| types.element(kind, item, offset))
+}
+
+/// A list item's text: the variable, and the members and sections behind it.
+type Text<'a> = (&'a str, &'a str);
+
+/// Prints the one name that all variables of that name and line agree about.
+fn print(
+    file: &Path,
+    variable: &str,
+    line: u64,
+    name: impl Fn(&Types<'_>, &Entry, Text<'_>) -> Option<String>,
+) -> Outcome {
     let is_small = fs::metadata(file)?.len() <= LARGEST;
-    let name = is_small.then(|| fs::read(file)).transpose()?.and_then(|file| {
-        let dwarf = load(&file)?;
-        name_in(&dwarf, variable, line, offset)
+    let file = is_small.then(|| fs::read(file)).transpose()?;
+    let name = file.and_then(|file| {
+        let text = variable.split_at(variable.find(['.', '[', '-']).unwrap_or(variable.len()));
+        let mut names = Vec::new();
+        each_variable(&load(&file)?, text.0, line, |types, kind| names.push(name(types, kind, text)));
+        names.dedup();
+        <[Option<String>; 1]>::try_from(names).ok()?.into_iter().next()?
     });
     let Some(name) = name else { return Ok(FAILURE) };
     stdout().write_all(name.as_bytes())?;
@@ -46,10 +68,8 @@ fn load(file: &[u8]) -> Option<Dwarf<Reader>> {
     Dwarf::load(section).ok()
 }
 
-/// The one name that all variables of that name and line agree about.
-fn name_in(dwarf: &Dwarf<Reader>, variable: &str, line: u64, offset: u64) -> Option<String> {
-    let (base, _) = variable.split_at(variable.find(['.', '[', '-']).unwrap_or(variable.len()));
-    let mut names = Vec::new();
+/// Does something with the type of each variable of a name that is declared in a line.
+fn each_variable(dwarf: &Dwarf<Reader>, base: &str, line: u64, mut action: impl FnMut(&Types<'_>, &Entry)) {
     let mut units = dwarf.units();
     while let Ok(Some(header)) = units.next() {
         let Ok(unit) = dwarf.unit(header) else { continue };
@@ -59,13 +79,17 @@ fn name_in(dwarf: &Dwarf<Reader>, variable: &str, line: u64, offset: u64) -> Opt
         if let Ok(root) = tree.root() {
             types.find(root, base, line, &mut found, DEPTH);
         }
-        names.extend(found.iter().map(|kind| types.name(kind, base, &variable[base.len()..], offset)));
+        found.iter().for_each(|kind| action(&types, kind));
     }
-    names.dedup();
-    match <[Option<String>; 1]>::try_from(names) {
-        Ok([name]) => name,
-        Err(_) => None,
-    }
+}
+
+/// What a list item names.
+struct Part<'t> {
+    /// Its type; of a section, that of its elements.
+    kind: Entry,
+    name: String,
+    /// Where the section begins, in the user's words, if it is one.
+    section: Option<&'t str>,
 }
 
 /// The types of one unit.
@@ -95,8 +119,40 @@ impl Types<'_> {
         }
     }
 
-    /// The name of what is at a byte of a variable's part that the rest of a list item's text names.
-    fn name(&self, variable: &Entry, base: &str, mut rest: &str, mut offset: u64) -> Option<String> {
+    /// The name of the pointer at a byte of a variable's part that the rest of a list item's text names.
+    fn pointer(&self, variable: &Entry, (base, rest): Text<'_>, offset: u64) -> Option<String> {
+        let Part { kind, name, section } = self.part(variable, base, rest)?;
+        match section {
+            None => self.descend(kind, offset, name, Self::is_pointer, DEPTH),
+            // Which element of several it is, the message need not say.
+            Some(_) => {
+                let within = offset % self.size(&kind, DEPTH).filter(|size| *size > 0)?;
+                self.descend(kind, within, name + "[i]", Self::is_pointer, DEPTH)
+            }
+        }
+    }
+
+    /// The name of the element that a byte of a variable's part belongs to.
+    fn element(&self, variable: &Entry, (base, rest): Text<'_>, offset: i64) -> Option<String> {
+        let Part { kind, name, section } = self.part(variable, base, rest)?;
+        let is_array = |kind: &Entry| kind.tag() == gimli::DW_TAG_array_type;
+        let array = if section.is_none() { Some(self.plain(kind.clone()).filter(is_array)?) } else { None };
+        let element = array.as_ref().map_or(Some(kind), |array| self.kind(array))?;
+        let size = i64::try_from(self.size(&element, DEPTH)?).ok().filter(|size| *size > 0)?;
+        let (index, within) = (offset.div_euclid(size), offset.rem_euclid(size));
+        let index = match (array, section.unwrap_or_default()) {
+            (Some(array), _) => self.indices(&array, index)?,
+            (None, "") => format!("[{index}]"),
+            (None, first) => match first.parse::<i64>() {
+                Ok(first) => format!("[{}]", first.checked_add(index)?),
+                Err(_) => format!("[{first}{index:+}]"),
+            },
+        };
+        self.descend(element, within.cast_unsigned(), name + &index, |_, _| true, DEPTH)
+    }
+
+    /// What the text of a list item names.
+    fn part<'t>(&self, variable: &Entry, base: &str, mut rest: &'t str) -> Option<Part<'t>> {
         let mut kind = self.plain(variable.clone())?;
         if matches!(kind.tag(), gimli::DW_TAG_reference_type | gimli::DW_TAG_rvalue_reference_type) {
             kind = self.kind(&kind)?;
@@ -104,9 +160,17 @@ impl Types<'_> {
         let mut name = base.to_owned();
         while !rest.is_empty() {
             let of_pointer = self.plain(kind.clone())?.tag() == gimli::DW_TAG_pointer_type;
-            if let Some((_, after)) = rest.strip_prefix('[').and_then(|text| text.split_once(']')) {
-                kind = self.kind(&self.plain(kind)?)?;
-                offset %= self.size(&kind, DEPTH)?;
+            if let Some((section, after)) = rest.strip_prefix('[').and_then(|text| text.split_once(']')) {
+                let whole = self.plain(kind)?;
+                // Its elements are arrays, for which there is no entry.
+                if self.extents(&whole).len() > 1 {
+                    return None;
+                }
+                kind = self.kind(&whole)?;
+                if after.is_empty() {
+                    let first = section.split_once(':').map_or(section, |(first, _)| first);
+                    return Some(Part { kind, name, section: Some(first.trim()) });
+                }
                 name += "[i]";
                 rest = after;
                 continue;
@@ -123,19 +187,30 @@ impl Types<'_> {
             name = name + separator + member;
             rest = after;
         }
-        self.descend(kind, offset, name, DEPTH)
+        Some(Part { kind, name, section: None })
     }
 
-    /// Goes on to the pointer that begins at a byte.
-    fn descend(&self, kind: Entry, offset: u64, name: String, depth: u32) -> Option<String> {
+    /// Whether a pointer begins at a byte of a type that has no parts.
+    fn is_pointer(kind: &Entry, offset: u64) -> bool {
+        kind.tag() == gimli::DW_TAG_pointer_type && offset == 0
+    }
+
+    /// Goes on to what has no parts at a byte, if it is what is looked for.
+    fn descend(
+        &self,
+        kind: Entry,
+        offset: u64,
+        name: String,
+        is_wanted: fn(&Entry, u64) -> bool,
+        depth: u32,
+    ) -> Option<String> {
         let kind = self.plain(kind).filter(|_| depth > 0)?;
         match kind.tag() {
-            gimli::DW_TAG_pointer_type => (offset == 0).then_some(name),
             gimli::DW_TAG_array_type => {
                 let element = self.kind(&kind)?;
                 let size = self.size(&element, DEPTH).filter(|size| *size > 0)?;
-                let name = format!("{name}[{}]", offset / size);
-                self.descend(element, offset % size, name, depth - 1)
+                let indices = self.indices(&kind, i64::try_from(offset / size).ok()?)?;
+                self.descend(element, offset % size, name + &indices, is_wanted, depth - 1)
             }
             gimli::DW_TAG_structure_type | gimli::DW_TAG_class_type => {
                 let inside = |member: &Entry| {
@@ -151,10 +226,50 @@ impl Types<'_> {
                     // A base class, or a structure without a name.
                     _ => name,
                 };
-                self.descend(kind, within, name, depth - 1)
+                self.descend(kind, within, name, is_wanted, depth - 1)
             }
-            _ => None,
+            _ => is_wanted(&kind, offset).then_some(name),
         }
+    }
+
+    /// The indices of an element of an array, by its number. The first one may lie outside of the array.
+    fn indices(&self, array: &Entry, mut number: i64) -> Option<String> {
+        let extents = self.extents(array);
+        let mut text = String::new();
+        for extent in extents.iter().skip(1).rev() {
+            let extent = i64::try_from((*extent)?).ok().filter(|extent| *extent > 0)?;
+            text = format!("[{}]{text}", number.rem_euclid(extent));
+            number = number.div_euclid(extent);
+        }
+        (!self.is_fortran()).then(|| format!("[{number}]{text}"))
+    }
+
+    /// Elements of an array in its dimensions, as far as they are known.
+    fn extents(&self, array: &Entry) -> Vec<Option<u64>> {
+        let ranges = self.children(array).into_iter();
+        let ranges = ranges.filter(|range| range.tag() == gimli::DW_TAG_subrange_type);
+        let extent = |range: Entry| {
+            let bound = || number(&range, gimli::DW_AT_upper_bound)?.checked_add(1);
+            number(&range, gimli::DW_AT_count).or_else(bound)
+        };
+        ranges.map(extent).collect()
+    }
+
+    /// Whether the unit's arrays are Fortran's, of other bounds and order.
+    fn is_fortran(&self) -> bool {
+        let language = self.0.header.entry(&self.0.abbreviations, self.0.header.root_offset()).ok();
+        let language = language.and_then(|unit| unit.attr(gimli::DW_AT_language).map(|one| one.value()));
+        matches!(
+            language,
+            Some(AttributeValue::Language(
+                gimli::DW_LANG_Fortran77
+                    | gimli::DW_LANG_Fortran90
+                    | gimli::DW_LANG_Fortran95
+                    | gimli::DW_LANG_Fortran03
+                    | gimli::DW_LANG_Fortran08
+                    | gimli::DW_LANG_Fortran18
+            ))
+        )
     }
 
     /// What an entry is of: a variable's type, a pointer's pointee, an array's element.
@@ -187,14 +302,7 @@ impl Types<'_> {
             (None, gimli::DW_TAG_pointer_type) => Some(8),
             (None, gimli::DW_TAG_array_type) => {
                 let element = self.size(&self.kind(&kind)?, depth - 1)?;
-                let ranges = self.children(&kind).into_iter();
-                ranges.filter(|range| range.tag() == gimli::DW_TAG_subrange_type).try_fold(
-                    element,
-                    |size, range| {
-                        let bound = || number(&range, gimli::DW_AT_upper_bound)?.checked_add(1);
-                        size.checked_mul(number(&range, gimli::DW_AT_count).or_else(bound)?)
-                    },
-                )
+                self.extents(&kind).into_iter().try_fold(element, |size, extent| size.checked_mul(extent?))
             }
             _ => None,
         }

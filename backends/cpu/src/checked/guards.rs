@@ -19,38 +19,51 @@ const fn expected(address: usize) -> u8 {
 /// Fills the guards of a block.
 ///
 /// # Safety
-/// The guards belong to the block.
-pub(super) unsafe fn fill(begin: usize, size: usize) {
-    for address in (begin - GUARD..begin).chain(begin + size..begin + size + GUARD) {
+/// The block has been placed.
+pub(super) unsafe fn fill(begin: usize, block: &Block) {
+    let end = begin + block.size;
+    for address in (begin - GUARD..begin).chain(end..end + block.place.behind) {
         // SAFETY: the caller's promise.
         unsafe { ptr::with_exposed_provenance_mut::<u8>(address).write(expected(address)) };
     }
 }
 
-/// What has been written into the guards of a block, in words. They are as new afterwards.
+/// Bytes of a guard that have been written.
+#[derive(Debug)]
+pub(super) struct Damage {
+    block: Block,
+    is_before: bool,
+    /// The written bytes that are first and last, from the beginning of what is mapped.
+    first: isize,
+    last: isize,
+    count: usize,
+}
+
+/// What has been written into the guards of a block. They are as new afterwards.
 ///
 /// # Safety
 /// The block is live.
-pub(super) unsafe fn damage(begin: usize, block: &Block) -> Vec<String> {
+pub(super) unsafe fn damage(begin: usize, block: &Block) -> Vec<Damage> {
     let end = begin + block.size;
     // SAFETY: the caller's promise.
-    let sides = unsafe { [changed(begin - GUARD, begin), changed(end, end + GUARD)] };
+    let sides = unsafe { [changed(begin - GUARD, begin), changed(end, end + block.place.behind)] };
     if sides.iter().all(Option::is_none) {
         return Vec::new();
     }
     // SAFETY: the caller's promise.
-    unsafe { fill(begin, block.size) };
+    unsafe { fill(begin, block) };
     // Of a structure, what is mapped may begin behind the beginning of the block.
     let section = begin + block.padding;
+    let offset = |address: usize| address.wrapping_sub(section).cast_signed();
     let [before, after] = sides;
-    let before = before.map(|changed| {
-        let distance = section - 1 - changed.last;
-        describe(block, "before the beginning of", changed, distance, section)
-    });
-    let after = after.map(|changed| {
-        let distance = changed.first - end;
-        describe(block, "past the end of", changed, distance, section)
-    });
+    let damage = |changed: Changed, is_before| Damage {
+        block: *block,
+        is_before,
+        first: offset(changed.first),
+        last: offset(changed.last),
+        count: changed.count,
+    };
+    let (before, after) = (before.map(|one| damage(one, true)), after.map(|one| damage(one, false)));
     before.into_iter().chain(after).collect()
 }
 
@@ -89,22 +102,39 @@ unsafe fn changed(begin: usize, end: usize) -> Option<Changed> {
     changed
 }
 
-fn describe(block: &Block, side: &str, changed: Changed, distance: usize, section: usize) -> String {
-    let Changed { first, last, count } = changed;
-    let offset = |address: usize| address.wrapping_sub(section).cast_signed();
-    let plural = |count| if count == 1 { "byte" } else { "bytes" };
-    let mut text = format!("{count} {} {side} {block} ", plural(count));
-    let _ = write!(text, "{} been written", if count == 1 { "has" } else { "have" });
-    let _ = write!(text, "\n  written: {distance} {} away from it", plural(distance));
-    let _ = match (offset(first), offset(last)) {
-        (first, last) if first == last => write!(text, ", byte {first} of the section"),
-        (first, last) => write!(text, ", among bytes {first} to {last} of the section"),
-    };
-    text
+impl Damage {
+    /// What has been written, in words. Another program may be asked for the elements' names.
+    pub fn describe(&self) -> String {
+        let Self { ref block, is_before, first, last, count } = *self;
+        let plural = |count| if count == 1 { "byte" } else { "bytes" };
+        let side = if is_before { "before the beginning of" } else { "past the end of" };
+        let mut text = format!("{count} {} {side} {block} ", plural(count));
+        let _ = write!(text, "{} been written\n  written: ", if count == 1 { "has" } else { "have" });
+        let _ = self.write_elements(&mut text);
+        let distance = block.distance(if is_before { last } else { first });
+        let _ = write!(text, "{distance} {} away from it", plural(distance));
+        let _ = match first == last {
+            true => write!(text, ", byte {first} of the section"),
+            false => write!(text, ", among bytes {first} to {last} of the section"),
+        };
+        text
+    }
+
+    /// `` `a[100]`,  `` or `` `a[100]` to `a[107]`,  ``, if that is known.
+    fn write_elements(&self, text: &mut String) -> std::fmt::Result {
+        let Some(first) = self.block.element(self.first) else { return Ok(()) };
+        write!(text, "`{}`", first.as_str())?;
+        let last = if self.first == self.last { None } else { self.block.element(self.last) };
+        if let Some(last) = last.filter(|last| last.as_str() != first.as_str()) {
+            write!(text, " to `{}`", last.as_str())?;
+        }
+        text.write_str(", ")
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::place::Place;
     use super::*;
 
     /// A block of 40 bytes with its guards, in which these offsets are written.
@@ -113,14 +143,15 @@ mod tests {
         let begin = memory.as_mut_ptr().expose_provenance() + GUARD;
         // SAFETY: the memory has room for the guards, and each offset lies in it.
         unsafe {
-            fill(begin, 40);
+            let place = Place::choose(begin - GUARD, 40, false).1;
+            let block = Block::new(0, 40, place);
+            fill(begin, &block);
             for offset in offsets {
                 ptr::with_exposed_provenance_mut::<u8>(begin.wrapping_add_signed(*offset)).write(1);
             }
-            let block = Block::new(0, 40);
             let told = damage(begin, &block);
-            assert_eq!(damage(begin, &block), Vec::<String>::new(), "told once");
-            told
+            assert!(damage(begin, &block).is_empty(), "told once");
+            told.iter().map(Damage::describe).collect()
         }
     }
 

@@ -4,12 +4,14 @@
 //! A [`CheckedDevice`] stands before a [`CpuDevice`]; without the variable there is none, and
 //! nothing on the way of a launch asks. With `1`, every allocation stands between
 //! [guards](guards), which are verified at the end of each kernel and when it is freed. With
-//! `2`, the host's [pages] behind mapped variables cannot be touched while a kernel runs.
+//! `2`, the host's [pages] behind mapped variables cannot be touched while a kernel runs, and neither
+//! can a page behind each block.
 
 mod guards;
 mod lock;
 mod maps;
 pub(crate) mod pages;
+pub(crate) mod place;
 mod state;
 
 use crate::config::{Check, Config};
@@ -18,8 +20,13 @@ use gangway_backend::{
     AllocationKind, ArgumentTable, Capabilities, Device, DevicePtr, Error, Launch, Module, RangeChange,
     RangeNotice, Result, StreamHandle,
 };
-use guards::GUARD;
-use state::{Block, STATE};
+use guards::Damage;
+use place::Place;
+pub(crate) use state::Block;
+use state::STATE;
+
+/// What to do about accesses beside a section.
+pub(crate) const MEND: &str = "an index leaves the section; map all that is used, or mend the index";
 
 /// A logical CPU device that checks.
 #[derive(Debug)]
@@ -37,12 +44,12 @@ impl CheckedDevice {
     }
 
     /// The error of writes beside blocks, if there are some.
-    fn verified(damage: Vec<String>) -> Result<()> {
+    fn verified(damage: Vec<Damage>) -> Result<()> {
         if damage.is_empty() {
             return Ok(());
         }
-        let help = "help: an index leaves the section; map all that is written, or mend the index";
-        Err(Error::Device { code: 0, message: format!("{}\n  {help}", damage.join("\n  also ")) })
+        let damage: Vec<_> = damage.iter().map(Damage::describe).collect();
+        Err(Error::Device { code: 0, message: format!("{}\n  help: {MEND}", damage.join("\n  also ")) })
     }
 }
 
@@ -61,7 +68,7 @@ impl Device for CheckedDevice {
 
     fn describe(&self) -> Vec<(String, String)> {
         let checks = if self.protects {
-            "writes beside mapped sections, and uses of the host's pages behind them"
+            "accesses beside mapped sections, and uses of the host's pages behind them"
         } else {
             "writes beside mapped sections"
         };
@@ -76,16 +83,18 @@ impl Device for CheckedDevice {
 
     fn allocate(&self, size: usize, kind: AllocationKind, overwritten: bool) -> Result<DevicePtr> {
         let size = size.max(1);
-        let whole = size.checked_add(2 * GUARD).ok_or(Error::OutOfMemory { requested: size })?;
-        let DevicePtr(outer) =
+        let whole = Place::room(size, self.protects).ok_or(Error::OutOfMemory { requested: size })?;
+        let DevicePtr(allocation) =
             self.inner.allocate(whole, kind, overwritten).map_err(|error| match error {
                 Error::OutOfMemory { .. } => Error::OutOfMemory { requested: size },
                 other => other,
             })?;
-        let begin = outer + GUARD;
+        let (begin, place) = Place::choose(allocation, size, self.protects);
+        let block = Block::new(self.ordinal, size, place);
         // SAFETY: the allocation has a guard on either side of the block.
-        unsafe { guards::fill(begin, size) };
-        STATE.with(|state| state.blocks.insert(begin, Block::new(self.ordinal, size)));
+        unsafe { guards::fill(begin, &block) };
+        place.close();
+        STATE.with(|state| state.blocks.insert(begin, block));
         Ok(DevicePtr(begin))
     }
 
@@ -103,8 +112,9 @@ impl Device for CheckedDevice {
         };
         // SAFETY: the block was live until now, with its guards.
         let damage = unsafe { guards::damage(begin, &block) };
-        // SAFETY: allocated with a guard before it, and no longer known to anybody.
-        unsafe { self.inner.deallocate(DevicePtr(begin - GUARD), kind) }?;
+        block.place.open();
+        // SAFETY: allocated for the block, and no longer known to anybody.
+        unsafe { self.inner.deallocate(DevicePtr(block.place.allocation), kind) }?;
         Self::verified(damage)
     }
 

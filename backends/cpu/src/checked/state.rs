@@ -1,8 +1,10 @@
 //! What the checks know: blocks of device memory, and the host's ranges that are mapped.
 
-use super::guards;
+use super::guards::{self, Damage};
 use super::lock::Lock;
 use super::pages::Pages;
+use super::place::Place;
+use crate::crash::names::{Name, Part, name_of};
 use gangway_backend::{Described, RangeNotice};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -22,14 +24,15 @@ pub(super) struct State {
 }
 
 /// A live block of device memory.
-#[derive(Debug)]
-pub(super) struct Block {
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Block {
     pub device: usize,
     pub size: usize,
+    pub place: Place,
     /// Bytes before what is mapped.
     pub padding: usize,
     /// What is mapped to it; at first nothing.
-    variable: Option<Described>,
+    pub variable: Option<Described>,
 }
 
 /// A range of the host that is mapped.
@@ -43,8 +46,20 @@ pub(super) struct Range {
 }
 
 impl Block {
-    pub const fn new(device: usize, size: usize) -> Self {
-        Self { device, size, padding: 0, variable: None }
+    pub const fn new(device: usize, size: usize, place: Place) -> Self {
+        Self { device, size, place, padding: 0, variable: None }
+    }
+
+    /// Bytes between what is mapped and one beside it, by its offset from the beginning of what is mapped.
+    pub fn distance(&self, offset: isize) -> usize {
+        let size = self.size - self.padding;
+        usize::try_from(offset)
+            .map_or_else(|_| offset.unsigned_abs() - 1, |offset| offset.saturating_sub(size))
+    }
+
+    /// What the user calls the element at a byte of what is mapped, or beside it.
+    pub fn element(&self, offset: isize) -> Option<Name> {
+        name_of(Part::Element, self.variable?, offset)
     }
 }
 
@@ -111,7 +126,7 @@ impl State {
 }
 
 /// What has been written beside the blocks of a device.
-pub(super) fn damage_on(device: usize) -> Vec<String> {
+pub(super) fn damage_on(device: usize) -> Vec<Damage> {
     STATE.with(|state| {
         let blocks = state.blocks.iter().filter(|(_, block)| block.device == device);
         // SAFETY: blocks leave the table before they are freed.

@@ -12,12 +12,12 @@
 //! doing so: after the report its handler is called. Everything that the handler reaches must be safe in a
 //! signal handler: no allocation, no lock, no thread-local storage.
 
+mod command;
 pub(crate) mod images;
+pub(crate) mod names;
 mod place;
 pub(crate) mod report;
 pub(crate) mod stack;
-
-pub use place::{object_of, program};
 
 use crate::checked;
 use crate::thread::{self, Thread};
@@ -52,7 +52,7 @@ pub(crate) fn install_once() {
     // Nobody waits for who installs them: a forked child could not.
     static INSTALLED: AtomicBool = AtomicBool::new(false);
     if !INSTALLED.swap(true, Ordering::AcqRel) {
-        place::prepare();
+        command::prepare();
         install();
     }
 }

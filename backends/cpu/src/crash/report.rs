@@ -6,8 +6,11 @@
 //! the program, what happened and what to look for.
 
 use super::images::Image;
+use super::names::{Part, name_by_command};
 use super::{Found, place};
 use crate::checked::pages::{self, HostData};
+use crate::checked::place::fenced_at;
+use crate::checked::{Block, MEND};
 use crate::launch::{Activity, ActivityKind};
 use crate::memory::looks_poisoned;
 use crate::thread::{self, Thread};
@@ -223,6 +226,10 @@ pub(super) fn print(crash: &Crash, thread: Option<&Thread>, found: Option<&Found
     if let Some(host) = &host {
         host_data(&mut text, host, crash);
     }
+    let beside = crash.forbidden().and_then(|address| Some((address, fenced_at(address)?)));
+    if let Some((address, (begin, block))) = &beside {
+        device_data(&mut text, *begin, block, *address, crash);
+    }
     text.push(b"  code:    ");
     match here {
         Some((name, into)) => {
@@ -247,7 +254,11 @@ pub(super) fn print(crash: &Crash, thread: Option<&Thread>, found: Option<&Found
         text.send();
         place::print(crash, found.image, found.address, found.called);
     }
-    let hint = if host.is_some() { Some(FOLLOWED) } else { crash.hint() };
+    let hint = match (&host, &beside) {
+        (Some(_), _) => Some(FOLLOWED),
+        (None, Some(_)) => Some(MEND),
+        (None, None) => crash.hint(),
+    };
     if let Some(hint) = hint.filter(|_| in_kernel) {
         let _ = writeln!(text, "  help:    {hint}");
     }
@@ -270,6 +281,19 @@ fn host_data(text: &mut Text, host: &HostData, crash: &Crash) {
     let _ = match variable.location {
         Some(at) => writeln!(text, " (declared at {}:{})", at.file, at.line),
         None => writeln!(text),
+    };
+}
+
+/// Says beside which block of device memory an access was (`GANGWAY_CHECK=2`).
+fn device_data(text: &mut Text, begin: usize, block: &Block, address: usize, crash: &Crash) {
+    let offset = address.wrapping_sub(begin + block.padding).cast_signed();
+    let distance = block.distance(offset);
+    let access = if crash.writes() { "write" } else { "read" };
+    let _ = write!(text, "  device:  a {access} past the end of {block}, {distance} bytes away from it: ");
+    let element = block.variable.and_then(|variable| name_by_command(Part::Element, variable, offset));
+    let _ = match element {
+        Some(element) => writeln!(text, "`{}`, byte {offset} of the section", element.as_str()),
+        None => writeln!(text, "byte {offset} of the section"),
     };
 }
 

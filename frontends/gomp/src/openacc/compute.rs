@@ -152,7 +152,13 @@ fn run(
     let shape = Shape { teams: [gangs, 1, 1], thread_limit: [vector, workers, 1], ..Shape::default() };
     scope.begin_data();
     match queues::get(device, asynchronous) {
-        None => RUNTIME.run(device, site, host, table, &shape).and_then(|job| job.complete())?,
+        None => {
+            let done = RUNTIME.run(device, site, host, table, &shape).and_then(|job| job.complete());
+            done.map_err(|mut error| {
+                error.explain(Some(device), table);
+                error
+            })?;
+        }
         Some(queue) => RUNTIME.run_in(&queue, site, host, table, &shape)?,
     }
     scope.end_data();

@@ -8,6 +8,9 @@
 // run: copied args=copied GANGWAY_CHECK=1 signal=ABRT
 // run: without_debug_information args=after flags=-g0 GANGWAY_CHECK=1 signal=ABRT
 // run: pages args=after GANGWAY_CHECK=2 signal=ABRT
+// run: fence args=worker GANGWAY_CHECK=2 OMP_NUM_THREADS=4 signal=SEGV
+// run: read args=read GANGWAY_CHECK=2 signal=SEGV
+// run: pages_right args=none GANGWAY_CHECK=2 exit=0
 // run: quiet args=after exit=0
 // run: right args=none GANGWAY_CHECK=1 exit=0
 // run: value args=none GANGWAY_CHECK=all exit=0
@@ -42,6 +45,10 @@ int main(int argc, char **argv) {
 #pragma omp target parallel for map(tofrom : large[0 : 1000])
     for (int i = 0; i < 1001; ++i)
       large[i] = i;
+  } else if (strcmp(which, "read") == 0) {
+#pragma omp target map(tofrom : small) map(to : large[8 : 64])
+    for (int i = 8; i < 73; ++i)
+      small[i % 10] += large[i];
   } else if (strcmp(which, "allocated") == 0) {
     char *device = omp_target_alloc(100, 0);
 #pragma omp target is_device_ptr(device)

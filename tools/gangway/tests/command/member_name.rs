@@ -1,4 +1,5 @@
-//! `gangway member-name`, which the runtime calls for messages about pointers in structures.
+//! `gangway member-name` and `element-name`, which the runtime calls for messages about pointers in
+//! structures, and about accesses beside a section.
 
 use crate::support::{Workshop, text};
 use std::process::Command;
@@ -13,20 +14,27 @@ class list : public base {
 };
 list x;
 list table[4];
+int grid[3][40]; double *rows[2][2];
 int main() {
   list *p = table; list &r = x; double *d = nullptr;
   return p->tag + r.tag + (d == nullptr);
 }
 ";
 
-fn asked(workshop: &Workshop, file: &str, variable: &str, line: &str, offset: &str) -> Option<String> {
-    let output = workshop.output(&["member-name", file, variable, line, offset]);
+fn asked(
+    workshop: &Workshop,
+    what: &str,
+    file: &str,
+    variable: &str,
+    line: &str,
+    offset: &str,
+) -> Option<String> {
+    let output = workshop.output(&[what, file, variable, line, offset]);
     assert_eq!(text(&output.stderr), "");
     output.status.success().then(|| text(&output.stdout))
 }
 
-#[test]
-fn pointers_have_the_names_that_their_user_writes() {
+fn compiled() -> Workshop {
     let workshop = Workshop::new();
     workshop.write("a.cpp", PROGRAM);
     let compiled = Command::new("clang++-22")
@@ -34,6 +42,41 @@ fn pointers_have_the_names_that_their_user_writes() {
         .current_dir(workshop.path(""))
         .status();
     assert!(compiled.unwrap().success());
+    workshop
+}
+
+#[test]
+fn elements_beside_a_section_have_the_names_that_their_user_writes() {
+    let workshop = compiled();
+    for (variable, line, offset, name) in [
+        ("d[0:100]", "12", "800", Some("d[100]")),
+        ("d[0:100]", "12", "807", Some("d[100]")),
+        ("d[50:100]", "12", "-8", Some("d[49]")),
+        ("d[:n]", "12", "-1", Some("d[-1]")),
+        ("d[n-1:m]", "12", "16", Some("d[n-1+2]")),
+        ("d[i]", "12", "-8", Some("d[i-1]")),
+        ("table", "9", "352", Some("table[4].tag")),
+        ("table[1:2]", "9", "184", Some("table[3].values")),
+        ("grid", "10", "480", Some("grid[3][0]")),
+        ("grid", "10", "-4", Some("grid[-1][39]")),
+        ("grid", "10", "164", Some("grid[1][1]")),
+        ("x.parts", "8", "48", Some("x.parts[3].tag")),
+        ("p->parts[0:n]", "12", "24", Some("p->parts[1].values")),
+        // Rows are no elements, and what is no array has none.
+        ("grid[0:2]", "10", "400", None),
+        ("x", "8", "88", None),
+        ("d", "12", "8", None),
+        ("d[0", "12", "8", None),
+        ("d[9223372036854775807:n]", "12", "8", None),
+    ] {
+        let asked = asked(&workshop, "element-name", "a", variable, line, offset);
+        assert_eq!(asked.as_deref(), name, "{variable}, byte {offset}");
+    }
+}
+
+#[test]
+fn pointers_have_the_names_that_their_user_writes() {
+    let workshop = compiled();
     for (variable, line, offset, name) in [
         ("x", "8", "8", Some("x.values")),
         ("x", "8", "16", Some("x.first")),
@@ -42,10 +85,11 @@ fn pointers_have_the_names_that_their_user_writes() {
         ("x", "8", "80", Some("x.next")),
         ("x.parts[1:2]", "8", "24", Some("x.parts[i].values")),
         ("table", "9", "96", Some("table[1].values")),
-        ("p[0:4]", "11", "96", Some("p[i].values")),
-        ("p->next", "11", "0", Some("p->next")),
-        ("r", "11", "80", Some("r.next")),
-        ("d", "11", "0", Some("d")),
+        ("rows", "10", "24", Some("rows[1][1]")),
+        ("p[0:4]", "12", "96", Some("p[i].values")),
+        ("p->next", "12", "0", Some("p->next")),
+        ("r", "12", "80", Some("r.next")),
+        ("d", "12", "0", Some("d")),
         // No pointer begins there, and no variable is there.
         ("x", "8", "0", None),
         ("x", "8", "12", None),
@@ -57,7 +101,7 @@ fn pointers_have_the_names_that_their_user_writes() {
         ("", "8", "8", None),
     ] {
         assert_eq!(
-            asked(&workshop, "a", variable, line, offset).as_deref(),
+            asked(&workshop, "member-name", "a", variable, line, offset).as_deref(),
             name,
             "{variable}, byte {offset}"
         );
@@ -72,6 +116,7 @@ fn pointers_have_the_names_that_their_user_writes() {
             damaged[at] = (random >> 20) as u8;
         }
         workshop.write("damaged", damaged);
-        asked(&workshop, "damaged", "x", "8", "56");
+        asked(&workshop, "member-name", "damaged", "x", "8", "56");
+        asked(&workshop, "element-name", "damaged", "table", "9", "352");
     }
 }
