@@ -98,9 +98,12 @@ fn instruction(line: &str) -> Option<(&str, &str)> {
     (!opcode.starts_with('.')).then_some((opcode, operands))
 }
 
-/// What a function computes, by the register.
+/// What a function computes, by the register. Every question is answered for all registers at once: an address may
+/// be a sum of sums, to which more ways lead than can be followed one by one.
 struct Function<'t> {
     definitions: HashMap<&'t str, Vec<Definition<'t>>>,
+    /// The registers of which an address is made, by the register that it is made of.
+    made_of: HashMap<&'t str, Vec<&'t str>>,
     /// The registers whose addresses the frame goes back to. They may have come from memory.
     restored: HashSet<&'t str>,
 }
@@ -108,72 +111,97 @@ struct Function<'t> {
 impl<'t> Function<'t> {
     fn read(body: &[&'t str]) -> Self {
         let mut definitions: HashMap<&str, Vec<Definition>> = HashMap::new();
+        let mut made_of: HashMap<&str, Vec<&str>> = HashMap::new();
         let mut restored = HashSet::new();
         for (line, text) in body.iter().enumerate() {
             match Definition::read(line, text) {
                 Some(restore) if restore.opcode.starts_with(RESTORE) => _ = restored.insert(restore.target),
-                Some(definition) => definitions.entry(definition.target).or_default().push(definition),
+                Some(definition) => {
+                    for source in definition.addresses() {
+                        made_of.entry(source).or_default().push(definition.target);
+                    }
+                    definitions.entry(definition.target).or_default().push(definition);
+                }
                 None => {}
             }
         }
-        Self { definitions, restored }
+        Self { definitions, made_of, restored }
     }
 
     fn of(&self, register: &str) -> &[Definition<'t>] {
         self.definitions.get(register).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether a generic address is of the frame, whatever way it was made.
-    fn is_of_frame(&self, register: &'t str, seen: &mut HashSet<&'t str>) -> bool {
-        if register == FRAME || !seen.insert(register) {
-            return true;
-        }
-        let definitions = self.of(register);
-        !definitions.is_empty()
-            && definitions.iter().all(|definition| match definition.opcode {
-                TO_GENERIC => true,
-                opcode if opcode.starts_with("selp.") => {
-                    definition.addresses().count() == 2
-                        && definition.addresses().all(|source| self.is_of_frame(source, seen))
-                }
-                // Of the sources of a sum one is the address, which has been found then.
-                _ => definition.addresses().any(|source| self.is_of_frame(source, &mut seen.clone())),
-            })
+    fn made_of(&self, register: &str) -> &[&'t str] {
+        self.made_of.get(register).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether a register has an address in local memory, by the first way that leads to one.
-    fn is_local(&self, register: &'t str, seen: &mut HashSet<&'t str>) -> bool {
-        register == LOCAL_FRAME
-            || seen.insert(register)
-                && self.of(register).iter().any(|definition| {
-                    definition.opcode == TO_LOCAL
-                        || definition.addresses().any(|source| self.is_local(source, seen))
-                })
+    /// The defined registers whose address is not seen to be of the frame, by whatever way it is made.
+    fn not_of_frame(&self) -> HashSet<&'t str> {
+        let mut found: HashSet<&str> = HashSet::new();
+        let mut waiting: Vec<&str> = self.definitions.keys().copied().collect();
+        while let Some(register) = waiting.pop() {
+            if register == FRAME || found.contains(register) {
+                continue;
+            }
+            let is_of_frame = |source: &'t str| self.is_of_frame(source, &found);
+            let all = self.of(register).iter().all(|definition| match definition.opcode {
+                TO_GENERIC => true,
+                opcode if opcode.starts_with("selp.") => {
+                    definition.addresses().count() == 2 && definition.addresses().all(is_of_frame)
+                }
+                // Of the sources of a sum one is the address.
+                _ => definition.addresses().any(is_of_frame),
+            });
+            if !all {
+                found.insert(register);
+                waiting.extend(self.made_of(register));
+            }
+        }
+        found
+    }
+
+    fn is_of_frame(&self, register: &str, not_of_frame: &HashSet<&str>) -> bool {
+        register == FRAME || self.definitions.contains_key(register) && !not_of_frame.contains(register)
+    }
+
+    /// The registers that have an address in local memory by one of the ways that lead to them.
+    fn local(&self) -> HashSet<&'t str> {
+        let mut found = HashSet::new();
+        let made = self.definitions.values().flatten().filter(|definition| definition.opcode == TO_LOCAL);
+        let mut waiting: Vec<&str> = made.map(|definition| definition.target).collect();
+        waiting.push(LOCAL_FRAME);
+        while let Some(register) = waiting.pop() {
+            if found.insert(register) {
+                waiting.extend(self.made_of(register));
+            }
+        }
+        found
     }
 
     /// The registers that are to have generic addresses instead of ones in local memory.
     fn generic(&self) -> HashSet<&'t str> {
-        let all = || self.definitions.values().flatten();
+        let not_of_frame = self.not_of_frame();
         let wrong = |definition: &&Definition<'t>| {
             definition.opcode == TO_LOCAL
                 && !self.restored.contains(definition.target)
-                && definition
-                    .sources
-                    .first()
-                    .is_some_and(|source| !self.is_of_frame(source, &mut HashSet::new()))
+                && definition.sources.first().is_some_and(|source| !self.is_of_frame(source, &not_of_frame))
         };
+        let wrong = self.definitions.values().flatten().filter(wrong);
+        let mut waiting: Vec<&str> = wrong.map(|definition| definition.target).collect();
         let mut generic: HashSet<&str> = HashSet::new();
-        let mut waiting: Vec<&str> = all().filter(wrong).map(|definition| definition.target).collect();
+        if waiting.is_empty() {
+            return generic;
+        }
+        let local = self.local();
         while let Some(register) = waiting.pop() {
             if !generic.insert(register) {
                 continue;
             }
             // What is made of it, and what else the register may have.
-            let made = all().filter(|definition| definition.addresses().any(|source| source == register));
-            waiting.extend(made.map(|definition| definition.target));
+            waiting.extend(self.made_of(register));
             let sources = self.of(register).iter().flat_map(Definition::addresses);
-            let local = |source: &&str| *source != LOCAL_FRAME && self.is_local(source, &mut HashSet::new());
-            waiting.extend(sources.filter(local));
+            waiting.extend(sources.filter(|source| *source != LOCAL_FRAME && local.contains(source)));
         }
         generic
     }
@@ -280,6 +308,21 @@ mod tests {
             "\tmov.b64 \t%SPL, __local_depot0;\n\tcvta.local.u64 \t%SP, %SPL;\n\tadd.u64 \t%rd1, %SP, 8;\n\
              \tld.param.b64 \t%rd2, [p];\n\tmov.b64 \t%rd3, %rd2;\n\tselp.b64 \t%rd4, %rd1, %rd3, %p1;\n\
              \tld.b64 \t%rd5, [%rd4];\n\tld.b32 \t%r1, [%rd1+4];\n\tld.local.b32 \t%r2, [%SPL+4];\n",
+        );
+    }
+
+    /// More ways lead to a sum of sums than can be followed one by one.
+    #[test]
+    fn an_index_may_be_any_sum() {
+        let mut sums =
+            "\tmov.b64 \t%t, table;\n\tld.param.b64 \t%rd0, [p];\n\tadd.s64 \t%rd1, %rd0, 1;\n".to_owned();
+        for n in 2..2000 {
+            _ = writeln!(sums, "\tadd.s64 \t%rd{n}, %rd{}, %rd{};", n - 1, n - 2);
+        }
+        sums += "\tadd.s64 \t%a, %t, %rd1999;\n";
+        check(
+            &format!("{sums}\tcvta.to.local.u64 \t%b, %a;\n\tld.local.b64 \t%rd2000, [%b];\n"),
+            &format!("{sums}\tmov.b64 \t%b, %a;\n\tld.b64 \t%rd2000, [%b];\n"),
         );
     }
 
