@@ -117,8 +117,17 @@ cp packaging/python/gangway_vgpu/*.py "$vgpu"
 cp "$plain/lib/gangway/vgpu/libcuda.so.1" "$vgpu/driver"
 wheel gangway-vgpu packaging/python/README-vgpu.md 'A virtual GPU: runs CUDA programs on the CPU'
 
+# other_name LIBRARY FILE NAME: FILE becomes a library called NAME without anything in it, which has the loader take
+# LIBRARY beside it. A copy would be a second runtime in the process.
+other_name() {
+  printf 'VERS1.0 { global: gangway_other_name; };\n' >"$work/other_name.map"
+  printf 'const char gangway_other_name = 0;\n' |
+    cc -shared -nostdlib -s -x c - -x none -o "$2" -Wl,-soname,"$3" -Wl,--version-script="$work/other_name.map" \
+      -Wl,--no-as-needed "$1" -Wl,-rpath,\$ORIGIN,--disable-new-dtags -Wl,--build-id=none
+}
+
 # A wheel has no links. The linker takes a script in the place of one; a second name of the
-# command is a script, too; the rest are copies.
+# command is a script, too, and one of a library a library that leads to it.
 data=$work/gangway/gangway-$version.data/data
 mkdir -p "$data"
 cp -RP "$plain/." "$data"
@@ -128,6 +137,7 @@ find "$data" -type l | sort | while read -r link; do
   case $link in
     */bin/gangway-*) printf '#!/bin/sh\nexec "${0%%/*}/%s" %s "$@"\n' "$to" "${link##*/gangway-}" >"$link.new" ;;
     *.so) printf 'INPUT(%s)\n' "$to" >"$link.new" ;;
+    */libomptarget.so.*.1) other_name "$(dirname "$link")/$to" "$link.new" "${link##*/}" ;;
     *) cp -L "$link" "$link.new" ;;
   esac
   [ ! -x "$link" ] || chmod +x "$link.new"

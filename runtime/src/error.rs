@@ -201,6 +201,13 @@ pub enum ErrorKind {
         /// What the back end says.
         source: gangway_backend::Error,
     },
+    /// The program launches a kernel in a way that is not known.
+    UnknownLaunch {
+        /// The version that the compiler gives it.
+        version: u32,
+        /// The newest one that is known.
+        newest: u32,
+    },
     /// A construct has another number of arguments than its kernel.
     ArgumentCount {
         /// The kernel.
@@ -584,6 +591,12 @@ impl fmt::Display for ErrorKind {
                 write!(f, "an operation in a queue failed: {source}")?;
                 list(f, "kernels that were in the queue", kernels)
             }
+            Self::UnknownLaunch { version, newest } => write!(
+                f,
+                "the program's compiler launches regions by version {version} of its interface, and the newest \
+                 that is known here is {newest}\n  help: build the program with a compiler that this release of \
+                 Gangway lists"
+            ),
             Self::ArgumentCount { kernel, given, taken } => write!(
                 f,
                 "kernel {kernel} takes {taken} arguments, but the construct passes {given}\n  \

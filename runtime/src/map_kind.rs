@@ -45,6 +45,10 @@ impl MapKind {
     pub const HOLD: Self = Self(0x2000);
     /// A pointer attachment: base is the pointer, begin the pointee.
     pub const ATTACH: Self = Self(0x4000);
+    /// The kernel, or with [`RETURN_ADDRESS`](Self::RETURN_ADDRESS) the caller, gets null if the item
+    /// has no storage on the device. With [`ATTACH`](Self::ATTACH) and [`POINTER`](Self::POINTER):
+    /// the device pointer becomes null if what it would be attached to has none.
+    pub const NULL_IF_ABSENT: Self = Self(0x8000);
     /// The section is no one range, see [`Items::section`](crate::Items::section).
     pub const IN_PIECES: Self = Self(1 << 44);
 
@@ -70,10 +74,6 @@ impl MapKind {
     pub const NEW: Self = Self(1 << 38);
     /// Nothing is done if the item is not present: the kernel gets the host's address.
     pub const IF_PRESENT: Self = Self(1 << 39);
-    /// The kernel gets null if the item has no storage on the device. With
-    /// [`ATTACH`](Self::ATTACH) and [`POINTER`](Self::POINTER): the device pointer becomes null
-    /// if what it would be attached to has none.
-    pub const NULL_IF_ABSENT: Self = Self(1 << 40);
     /// The construct's reference does not count: the item only asks where something is.
     pub const UNCOUNTED: Self = Self(1 << 41);
     /// With `target update`: it is an error if only a part of the item is present.

@@ -17,7 +17,7 @@ use crate::present::EntryRef;
 use crate::queue::Queue;
 use crate::regions::Region;
 use gangway_backend::{
-    ArgumentTable, Completion, Kernel, Launch, Session, SourceText, StreamHandle, TableRequest,
+    ArgumentTable, Completion, Kernel, Launch, OwnSlots, Session, SourceText, StreamHandle, TableRequest,
 };
 use std::cell::RefCell;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -33,9 +33,11 @@ pub struct Shape {
     pub trip_count: u64,
     /// Bytes of dynamic group memory per team.
     pub dynamic_group_memory: u32,
-    /// Slots before the program's arguments that the compiler's kernels expect the
-    /// runtime to fill, unless the image says it; they are null.
-    pub leading_slots: usize,
+    /// Slots besides the program's arguments that the compiler's kernels expect the back end
+    /// to fill, unless the image says it.
+    pub own_slots: OwnSlots,
+    /// See [`Launch::by_address`].
+    pub by_address: bool,
     /// All sizes are the program's own: a kernel that cannot have them fails. Otherwise they are upper
     /// bounds.
     pub is_exact: bool,
@@ -53,6 +55,7 @@ impl Shape {
             thread_limit: kernel.limits.bound(self.thread_limit),
             trip_count: self.trip_count,
             dynamic_group_memory: self.dynamic_group_memory,
+            by_address: self.by_address,
         }
     }
 }
@@ -461,7 +464,7 @@ fn fill_table<'s>(
         private.reserve(work, room_for_private(items))?;
     }
     // Not every list item is a parameter: this is how many there may be.
-    let request = TableRequest::of(&kernel.convention, shape.leading_slots, items.len());
+    let request = TableRequest::of(&kernel.convention, shape.own_slots, items.len());
     let table = work.backend().argument_table(session, kernel, request);
     let mut table = table.map_err(|error| work.device().backend_error(error))?;
     positions.clear();

@@ -17,9 +17,15 @@ use std::process::Command;
 const LIBRARY: Shared = Shared {
     exports: "frontends/omptarget/exports.txt",
     soname: "libomptarget.so.22.1",
-    // The name that linkers look for, and that of programs that clang-19 built, whose
-    // calls are a subset of ours and whose entry tables are told apart by their first word.
-    aliases: &["libomptarget.so", "libomptarget.so.19.1"],
+    // The name that linkers look for, and those of programs of other releases of clang: the
+    // library has the functions of all of them (docs/clang-releases.md).
+    aliases: &[
+        "libomptarget.so",
+        "libomptarget.so.19.1",
+        "libomptarget.so.20.1",
+        "libomptarget.so.21.1",
+        "libomptarget.so.23.1",
+    ],
 };
 
 /// The static library that [`LIBRARY`] is made of.

@@ -31,20 +31,34 @@ pub struct TableRequest {
     pub trailing: usize,
 }
 
+/// Slots besides the program's arguments that compilers' kernels expect, where their image does
+/// not say it: the call that launches them does. The runtime leaves them null, and back ends write them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct OwnSlots {
+    /// Before the program's arguments.
+    pub leading: usize,
+    /// Behind them.
+    pub trailing: usize,
+}
+
 impl TableRequest {
     /// A table without any slots.
     pub const EMPTY: Self = Self { leading: 0, arguments: 0, trailing: 0 };
 
-    /// The table of a launch with at most `arguments` arguments; `leading` slots stand
-    /// before them unless the kernel's image knows better. A table for device memory has
+    /// The table of a launch with at most `arguments` arguments; the `own` slots stand
+    /// around them unless the kernel's image knows better. A table for device memory has
     /// the program's arguments alone.
     #[must_use]
     #[inline]
-    pub fn of(convention: &CallingConvention, leading: usize, arguments: usize) -> Self {
+    pub fn of(convention: &CallingConvention, own: OwnSlots, arguments: usize) -> Self {
         if matches!(convention.form, ArgumentForm::DeviceTable) {
             return Self { leading: 0, arguments, trailing: 0 };
         }
-        Self { leading: convention.leading.unwrap_or(leading), arguments, trailing: convention.trailing }
+        let OwnSlots { leading, trailing } = match convention.leading {
+            Some(leading) => OwnSlots { leading, trailing: 0 },
+            None => own,
+        };
+        Self { leading, arguments, trailing: trailing + convention.trailing }
     }
 
     /// All slots together.
@@ -253,6 +267,14 @@ impl<'s> ArgumentTable<'s> {
         unsafe { std::slice::from_raw_parts_mut(memory.as_ptr().add(used - trailing), trailing) }
     }
 
+    /// The slot for a launch environment, in a closed table: the first one before the program's
+    /// arguments (clang up to 22), or else behind them (clang 23).
+    #[must_use]
+    #[inline]
+    pub fn environment(&mut self) -> Option<&mut u64> {
+        if self.0.slots.leading == 0 { self.trailing().first_mut() } else { self.leading().first_mut() }
+    }
+
     /// The session the launch belongs to.
     #[must_use]
     #[inline]
@@ -282,6 +304,28 @@ mod tests {
         assert_eq!(table.slots(), [0, 0, 7]);
         table.leading()[1] = 9;
         assert_eq!(table.slots(), [0, 9, 7]);
+    }
+
+    /// What the compiler's call says counts where the image says nothing.
+    #[test]
+    fn the_slot_for_a_launch_environment_stands_where_the_compiler_expects_it() {
+        let slots = |own, convention: &CallingConvention| {
+            let mut session = Session::default();
+            let mut table = session.host_table(TableRequest::of(convention, own, 3));
+            table.extend([7, 8]);
+            table.close();
+            if let Some(slot) = table.environment() {
+                *slot = 9;
+            }
+            table.slots().to_vec()
+        };
+        let (before, behind) = (OwnSlots { leading: 1, trailing: 0 }, OwnSlots { leading: 0, trailing: 1 });
+        assert_eq!(slots(OwnSlots::default(), &CallingConvention::SLOTS), [7, 8]);
+        assert_eq!(slots(before, &CallingConvention::SLOTS), [9, 7, 8]);
+        assert_eq!(slots(behind, &CallingConvention::SLOTS), [7, 8, 9]);
+        let said = CallingConvention { leading: Some(0), trailing: 2, ..CallingConvention::SLOTS };
+        assert_eq!(slots(before, &said), [7, 8, 9, 0]);
+        assert_eq!(slots(behind, &said), [7, 8, 9, 0]);
     }
 
     /// Memory of a back end need not have been written before.
@@ -325,7 +369,7 @@ mod tests {
         let visible = NonNull::from(&mut memory).cast();
         for count in [0, 1, 6] {
             let arguments: Vec<u64> = (10..10 + count as u64).collect();
-            let request = TableRequest::of(&convention, 7, count);
+            let request = TableRequest::of(&convention, OwnSlots { leading: 7, trailing: 0 }, count);
             assert_eq!(request.slots(), count);
             let mut session = Session::default();
             for address in [None, Some(DevicePtr(0x1000))] {

@@ -37,7 +37,7 @@ mod session;
 mod source;
 mod types;
 
-pub use arguments::{ArgumentTable, SEPARATE_SLOTS, TableRequest};
+pub use arguments::{ArgumentTable, OwnSlots, SEPARATE_SLOTS, TableRequest};
 pub use completion::Completion;
 pub use device::{Backend, Device, Module};
 pub use error::{Access, Error, FaultReport, Result, Suspect};

@@ -111,6 +111,8 @@ pub struct Properties {
     pub memory: usize,
     /// Bytes of it that are free now; 0 if that is not known.
     pub free_memory: usize,
+    /// Bytes of memory that the threads of a team can share; 0 if there is none.
+    pub group_memory: usize,
     /// What its maker calls it.
     pub name: String,
     /// Its maker.
@@ -192,4 +194,7 @@ pub struct Launch<'a> {
     pub trip_count: u64,
     /// Bytes of dynamic group memory each team wants.
     pub dynamic_group_memory: u32,
+    /// A kernel for the host's processor takes one pointer, to the addresses of its arguments' slots, as
+    /// clang 23 makes it. Kernels of other devices take the arguments all the same.
+    pub by_address: bool,
 }

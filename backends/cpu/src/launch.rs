@@ -3,6 +3,8 @@
 //! A kernel of an x86-64 device image is a plain C function with one
 //! pointer-sized parameter per argument, however many. [`call`] takes them
 //! straight from the session's table: six to registers, the rest to the stack.
+//! clang 23's kernels have one parameter, which leads to the addresses of the arguments:
+//! [`call_by_address`] lays those on the stack.
 //! It must never allocate or lock: this is the floor of what a launch costs.
 
 use crate::{elf, thread};
@@ -56,8 +58,9 @@ pub(crate) fn during<R>(place: Place, kind: ActivityKind<'_>, body: impl FnOnce(
 pub(crate) unsafe fn run(place: Place, launch: &Launch<'_>, arguments: &[u64]) {
     during(place, ActivityKind::Kernel(launch), || {
         let escape = Escape(launch);
+        let form = if launch.by_address { call_by_address } else { call };
         // SAFETY: the caller's promise.
-        unsafe { call(arguments.as_ptr(), arguments.len(), launch.kernel.handle.0) };
+        unsafe { form(arguments.as_ptr(), arguments.len(), launch.kernel.handle.0) };
         std::mem::forget(escape);
     });
 }
@@ -160,12 +163,50 @@ unsafe extern "C-unwind" fn call(arguments: *const u64, count: usize, kernel: us
     )
 }
 
+/// Calls `kernel` with the address of a list: the addresses of `count` 64-bit arguments from `arguments`.
+/// Frame pointer and call frame information as in [`call`].
+///
+/// # Safety
+/// `kernel` is a C function with one parameter, the list.
+#[unsafe(naked)]
+unsafe extern "C-unwind" fn call_by_address(arguments: *const u64, count: usize, kernel: usize) {
+    std::arch::naked_asm!(
+        ".cfi_startproc",
+        "push rbp",
+        ".cfi_def_cfa_offset 16",
+        ".cfi_offset rbp, -16",
+        "mov rbp, rsp",
+        ".cfi_def_cfa_register rbp",
+        "test sil, 1",
+        "jz 2f",
+        "push 0",
+        "2:",
+        // From the last one on, so that the first one is at the stack's end.
+        "lea rax, [rdi + 8*rsi]",
+        "jmp 4f",
+        "3:",
+        "sub rax, 8",
+        "push rax",
+        "4:",
+        "cmp rax, rdi",
+        "jne 3b",
+        "mov rdi, rsp",
+        "call rdx",
+        "leave",
+        ".cfi_def_cfa rsp, 8",
+        "ret",
+        ".cfi_endproc",
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::sync::Mutex;
 
     static SEEN: Mutex<Vec<u64>> = Mutex::new(Vec::new());
+    /// Held by a test that looks at [`SEEN`].
+    static ALONE: Mutex<()> = Mutex::new(());
 
     macro_rules! kernel {
         ($name:ident: $($argument:ident)*) => {
@@ -189,8 +230,37 @@ mod tests {
     kernel!(k8: a b c d e f g h);
     kernel!(k9: a b c d e f g h i);
 
+    /// Notes the arguments up to one that is zero.
+    extern "C" fn by_address(list: *const *const u64) {
+        let mut seen = SEEN.lock().unwrap();
+        seen.clear();
+        for index in 0.. {
+            // SAFETY: there are arguments up to one that is zero.
+            let argument = unsafe { **list.add(index) };
+            seen.push(argument);
+            if argument == 0 {
+                assert_eq!(list.addr() % 16, 0, "the stack is aligned at calls");
+                break;
+            }
+        }
+    }
+
+    #[test]
+    fn addresses_of_arguments_arrive_in_order() {
+        let _alone = ALONE.lock().unwrap();
+        for count in [0, 1, 2, 5, 6, 7, 1000] {
+            let arguments: Box<[u64]> = (1..=count).chain([0]).collect();
+            // SAFETY: the kernel takes a list.
+            unsafe {
+                call_by_address(arguments.as_ptr(), arguments.len(), by_address as *const () as usize);
+            }
+            assert_eq!(*SEEN.lock().unwrap(), *arguments, "{count} arguments");
+        }
+    }
+
     #[test]
     fn few_arguments_arrive_in_order() {
+        let _alone = ALONE.lock().unwrap();
         let kernels = [
             k0 as *const (),
             k1 as _,

@@ -4,7 +4,7 @@
 //! 100 ns, of the microsecond that a region may cost the host in all.
 
 use divan::{Bencher, black_box};
-use gangway_backend::{Backend, Device, Kernel, Launch, Module, Session, SourceText, TableRequest};
+use gangway_backend::{Backend, Device, Kernel, Launch, Module, OwnSlots, Session, SourceText, TableRequest};
 use gangway_cuda::{CudaBackend, Driver};
 use std::ffi::{CStr, c_void};
 
@@ -80,7 +80,7 @@ fn launch_and_wait(bencher: Bencher, arguments: usize) {
     let mut session = Session::new(Some(stream));
     bencher.bench_local(|| {
         session.restart(Some(stream));
-        let request = TableRequest::of(&kernel.convention, 1, arguments);
+        let request = TableRequest::of(&kernel.convention, OwnSlots { leading: 1, trailing: 0 }, arguments);
         let mut table = device.argument_table(&mut session, &kernel, request).unwrap();
         table.extend(0..arguments as u64);
         table.close();
@@ -92,6 +92,7 @@ fn launch_and_wait(bencher: Bencher, arguments: usize) {
             thread_limit: [0, 1, 1],
             trip_count: black_box(1 << 20),
             dynamic_group_memory: 0,
+            by_address: false,
         };
         // SAFETY: the driver does not run anything.
         unsafe { device.launch(&launch, table) }.unwrap();

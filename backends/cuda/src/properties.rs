@@ -71,6 +71,7 @@ impl Properties {
         gangway_backend::Properties {
             memory: self.memory,
             free_memory,
+            group_memory: self.shared_memory as usize,
             name: name(driver, device),
             vendor: "Nvidia".to_owned(),
             driver: format!("CUDA Driver {}.{}", version / 1000, version % 1000 / 10),

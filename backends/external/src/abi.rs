@@ -70,7 +70,7 @@ pub(crate) struct RtlLaunch {
     pub thread_limit: [u32; 3],
     pub trip_count: u64,
     pub dynamic_group_memory: u32,
-    pub reserved: u32,
+    pub by_address: u32,
     pub argument_bytes: u64,
     pub leading_slots: u32,
     pub trailing_slots: u32,

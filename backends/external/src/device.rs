@@ -349,7 +349,7 @@ impl Device for ExternalDevice {
             thread_limit: launch.thread_limit,
             trip_count: launch.trip_count,
             dynamic_group_memory: launch.dynamic_group_memory,
-            reserved: 0,
+            by_address: u32::from(launch.by_address),
             argument_bytes,
             leading_slots,
             trailing_slots,

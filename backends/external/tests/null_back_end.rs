@@ -4,7 +4,7 @@ mod support;
 
 use gangway_backend::{
     AllocationKind, ArgumentForm, Backend, Completion, Device, DevicePtr, Error, ExecutionMode, Kernel,
-    Launch, Rank, Session, SourceText, StreamHandle, TableRequest,
+    Launch, OwnSlots, Rank, Session, SourceText, StreamHandle, TableRequest,
 };
 use gangway_external::discover_in;
 use std::num::NonZeroU32;
@@ -281,7 +281,7 @@ fn run_by_convention(device: &dyn Device, image: &[u8], name: &str, arguments: &
     let kernel = module.kernel(name)?;
     let stream = if device.capabilities().asynchronous { Some(device.create_stream()?) } else { None };
     let mut session = Session::new(stream);
-    let request = TableRequest::of(&kernel.convention, 0, arguments.len());
+    let request = TableRequest::of(&kernel.convention, OwnSlots::default(), arguments.len());
     let mut table = device.argument_table(&mut session, &kernel, request)?;
     table.extend(arguments.iter().copied());
     if kernel.convention.form == ArgumentForm::DeviceTable {
@@ -306,6 +306,7 @@ fn run_by_convention(device: &dyn Device, image: &[u8], name: &str, arguments: &
         thread_limit: [0; 3],
         trip_count: 0,
         dynamic_group_memory: 0,
+        by_address: false,
     };
     // SAFETY: the tests pass what the kernels expect.
     unsafe { device.launch(&launch, table) }?;

@@ -4,7 +4,7 @@
 //! compiled program, the assertions here pin them.
 
 use crate::mapper::MapperFunction;
-use gangway_backend::SourceText;
+use gangway_backend::{OwnSlots, SourceText};
 use gangway_openmp::caller;
 use gangway_runtime::Label;
 use gangway_runtime::events::Site;
@@ -92,9 +92,51 @@ const _: () = {
     assert!(offset_of!(KernelArguments, dynamic_group_memory) == 96);
 };
 
-/// From this version on kernels take an implicit pointer before their arguments,
-/// and the structure has all its fields.
-pub const VERSION_WITH_IMPLICIT_POINTER: u32 = 3;
+impl KernelArguments {
+    /// The version of clang 17 to 22.
+    pub const CLANG_17: u32 = 3;
+    /// The version of clang 23.
+    pub const CLANG_23: u32 = 5;
+
+    /// The program's arguments. In clang 23's lists the launch environment comes last, as a value
+    /// that is null.
+    #[inline]
+    #[must_use]
+    pub const fn own_count(&self) -> u32 {
+        if self.version == Self::CLANG_23 { self.count.saturating_sub(1) } else { self.count }
+    }
+}
+
+/// What the version of a launch says of its structure and of how kernels take their arguments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LaunchForm {
+    /// The structure has all its fields.
+    pub is_full: bool,
+    /// Where the kernels expect a launch environment.
+    pub own_slots: OwnSlots,
+    /// See [`Launch::by_address`](gangway_backend::Launch::by_address).
+    pub by_address: bool,
+}
+
+impl LaunchForm {
+    /// The form of a launch; `None`: no release of LLVM that is known has this version.
+    #[inline]
+    #[must_use]
+    pub const fn of(version: u32) -> Option<Self> {
+        let (leading, trailing) = match version {
+            0..=2 => (0, 0),
+            KernelArguments::CLANG_17 => (1, 0),
+            // Number 4 was never in a release.
+            KernelArguments::CLANG_23 => (0, 1),
+            _ => return None,
+        };
+        Some(Self {
+            is_full: leading + trailing != 0,
+            own_slots: OwnSlots { leading, trailing },
+            by_address: trailing != 0,
+        })
+    }
+}
 
 /// Bits of [`KernelArguments::flags`].
 pub mod flags {

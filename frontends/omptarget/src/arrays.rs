@@ -23,7 +23,7 @@ impl Arrays {
     #[inline]
     pub(crate) fn of(kernel: &KernelArguments) -> Self {
         Self {
-            count: kernel.count as i32,
+            count: kernel.own_count() as i32,
             bases: kernel.bases,
             begins: kernel.begins,
             sizes: kernel.sizes,

@@ -3,7 +3,7 @@
 //! `exports.txt` is what the linker takes, and a test compares the two.
 
 use crate::libomp::Libomp;
-use crate::{data, devices, extensions, interop, kernel_language, launch, mapper, register, replay, tasks};
+use crate::{data, devices, extensions, interop, kernel_language, launch, mapper, refused, register, tasks};
 use gangway_openmp::{
     asynchronous, devices as device_routines, export, host_call, interop as properties, memory,
     reverse_offload,
@@ -44,7 +44,7 @@ export! {
     tasks: __tgt_target_nowait_query, __tgt_target_sync;
     device_routines:
         omp_get_num_devices<Libomp>, omp_get_device_num<Libomp>, omp_get_initial_device<Libomp>,
-        omp_get_uid_from_device<Libomp>, omp_get_device_from_uid<Libomp>;
+        omp_get_uid_from_device<Libomp>, omp_get_device_from_uid<Libomp>, omp_get_gprivate_limit<Libomp>;
     devices: __tgt_print_device_info;
     host_call:
         gangway_host_call<Libomp>, gangway_host_call_device,
@@ -62,8 +62,8 @@ export! {
     properties:
         omp_get_interop_int, omp_get_interop_ptr, omp_get_interop_str, omp_get_interop_name,
         omp_get_interop_type_desc;
-    replay:
-        __tgt_activate_record_replay, __tgt_target_kernel_replay;
+    refused:
+        __tgt_activate_record_replay, __tgt_target_kernel_replay, __tgt_register_rpc_callback;
     kernel_language:
         __llvmPushCallConfiguration, __llvmPopCallConfiguration, llvmLaunchKernel;
 }

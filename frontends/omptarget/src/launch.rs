@@ -1,6 +1,6 @@
 //! Launching target regions: the present function and its older forms.
 
-use crate::abi::{FAIL, Ident, KernelArguments, SUCCESS, VERSION_WITH_IMPLICIT_POINTER, flags, site};
+use crate::abi::{FAIL, Ident, KernelArguments, LaunchForm, SUCCESS, flags, site};
 use crate::arrays::Arrays;
 use crate::devices::several;
 use crate::libomp::Libomp;
@@ -14,7 +14,7 @@ use gangway_openmp::state::RUNTIME;
 use gangway_openmp::trace::ran_on_host;
 use gangway_runtime::events::Site;
 use gangway_runtime::placement::{Place, Purpose, is_balancing};
-use gangway_runtime::{Device, Label, Shape};
+use gangway_runtime::{Device, Error, ErrorKind, Label, Shape};
 use std::ffi::c_void;
 
 /// What compilers pass as the number of teams of a region without `teams`.
@@ -115,7 +115,8 @@ unsafe fn run_on(
     host: *const c_void,
     kernel: &KernelArguments,
 ) -> i32 {
-    let full = kernel.version >= VERSION_WITH_IMPLICIT_POINTER;
+    let Some(form) = LaunchForm::of(kernel.version) else { return unknown(device, &site, host, kernel) };
+    let full = form.is_full;
     let shape = Shape {
         teams: if full { dimensions(kernel.teams, teams) } else { dimensions([0; 3], teams) },
         thread_limit: if full {
@@ -125,7 +126,8 @@ unsafe fn run_on(
         },
         trip_count: kernel.trip_count,
         dynamic_group_memory: if full { kernel.dynamic_group_memory } else { 0 },
-        leading_slots: usize::from(full),
+        own_slots: form.own_slots,
+        by_address: form.by_address,
         is_exact: false,
     };
     // SAFETY: the compiler's arrays live until the call returns.
@@ -151,6 +153,16 @@ unsafe fn run_on(
             FAIL
         }
     }
+}
+
+/// A launch of a version that is not known: what its kernel expects cannot be told.
+#[cold]
+fn unknown(device: &'static Device, site: &Site, host: *const c_void, kernel: &KernelArguments) -> i32 {
+    let kind = ErrorKind::UnknownLaunch { version: kernel.version, newest: KernelArguments::CLANG_23 };
+    let error = Error::new(kind, device.number(), site.location());
+    settle(&error, Some(device));
+    ran_on_host(host.addr(), site, Some(&error));
+    FAIL
 }
 
 /// The sizes in three dimensions: what the structure says, in the first dimension

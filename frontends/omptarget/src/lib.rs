@@ -1,6 +1,7 @@
-//! The libomptarget ABI of LLVM 22 on the Gangway runtime.
+//! The libomptarget ABI of LLVM 19 to 23 on the Gangway runtime.
 //!
-//! Programs that stock clang and flang built call the functions of this crate. It turns the
+//! Programs that stock clang and flang built call the functions of this crate. `releases.txt` says which of
+//! them each release of LLVM has, and docs/clang-releases.md what else differs. It turns the
 //! ABI's arrays into the runtime's terms, and results into what the ABI defines. It decides
 //! nothing: what is OpenMP and not this ABI is in `gangway-openmp`.
 //!
@@ -33,7 +34,7 @@
 //! | [`interop`] | `__tgt_interop_*` |
 //! | [`extensions`] | `llvm_omp_target_*`, `ompx_*`, `__tgt_set_info_flag` |
 //! | [`kernel_language`] | kernels of CUDA's language: `llvmLaunchKernel` and kin |
-//! | [`replay`] | record and replay: refused by name |
+//! | [`refused`] | record and replay, LLVM's remote procedure calls: refused by name |
 //! | `exports` | which name is which function |
 
 pub mod abi;
@@ -51,8 +52,8 @@ mod map_type;
 pub mod mapper;
 pub mod ompt;
 mod patience;
+pub mod refused;
 pub mod register;
-pub mod replay;
 mod requires;
 mod section;
 mod source;

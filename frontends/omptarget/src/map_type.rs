@@ -17,6 +17,7 @@ const KNOWN: u64 = MapKind::TO
     .with(MapKind::PRESENT)
     .with(MapKind::HOLD)
     .with(MapKind::ATTACH)
+    .with(MapKind::NULL_IF_ABSENT)
     .with(MapKind::IN_PIECES)
     .bits()
     | MEMBER_OF
@@ -65,6 +66,7 @@ const _: () = {
     is(MapKind::PRESENT, 0x1000);
     is(MapKind::HOLD, 0x2000);
     is(MapKind::ATTACH, 0x4000);
+    is(MapKind::NULL_IF_ABSENT, 0x8000);
     is(MapKind::IN_PIECES, 0x1000_0000_0000);
     is(MapKind::ALLOC.member_of(0), 1 << MEMBER_OF.trailing_zeros());
 };

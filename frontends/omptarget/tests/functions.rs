@@ -29,7 +29,9 @@ fn main() -> ExitCode {
         let name = program.file_stem().unwrap().to_string_lossy().into_owned();
         let (staged, image, output) = (staged.clone(), image.clone(), built.path().join(&name));
         trials.push(Trial::test(name, move || {
-            compile(&["-fopenmp", "-lomptarget"], program.to_str().unwrap(), &output);
+            // Stock clang-22's library lacks what later releases have.
+            let ours = format!("-L{}", staged.display());
+            compile(&["-fopenmp", &ours, "-lomptarget"], program.to_str().unwrap(), &output);
             run(&output, &image, &staged)
         }));
     }

@@ -43,13 +43,109 @@ fn private_exports_have_names_of_our_own() {
     assert!(!names.is_empty() && names.iter().all(|name| name.starts_with("gangway_")), "{names:?}");
 }
 
+/// A name of LLVM's library, of `releases.txt`.
+struct Name {
+    name: &'static str,
+    first: u32,
+    last: Option<u32>,
+    /// Why Gangway's library lacks it.
+    lacking: Option<&'static str>,
+}
+
+impl Name {
+    fn is_in(&self, release: u32) -> bool {
+        self.first <= release && self.last.is_none_or(|last| release <= last)
+    }
+}
+
+/// The releases, and the names.
+fn releases() -> (Vec<u32>, Vec<Name>) {
+    let number = |text: &str| text.parse::<u32>().unwrap_or_else(|_| panic!("{text} is no release"));
+    let mut releases = Vec::new();
+    let mut names = Vec::new();
+    let lines = include_str!("../releases.txt").lines().filter(|line| !line.starts_with('#'));
+    for line in lines {
+        let (entry, lacking) = match line.split_once(" # ") {
+            Some((entry, why)) => (entry, Some(why)),
+            None => (line, None),
+        };
+        let (span, name) = entry.split_once(' ').unwrap();
+        if span == "releases" {
+            releases = name.split(' ').map(number).collect();
+            continue;
+        }
+        let (first, last) = match span.split_once('-') {
+            Some((first, last)) => (first, Some(number(last))),
+            None => (span, None),
+        };
+        names.push(Name { name, first: number(first), last, lacking });
+    }
+    (releases, names)
+}
+
 /// Names of Gangway's own come on top: device calls of the host.
 #[test]
-fn the_list_is_the_stock_librarys() {
+fn the_list_has_the_names_of_every_release() {
     let is_ours = |name: &&str| name.trim_start_matches('_').starts_with("gangway_");
     let (ours, theirs): (BTreeSet<&str>, BTreeSet<&str>) = listed().into_iter().partition(is_ours);
-    assert_eq!(Shared::read(Path::new(support::STOCK)).names(), theirs);
+    let (_, names) = releases();
+    let wanted: BTreeSet<&str> = names.iter().filter(|n| n.lacking.is_none()).map(|n| n.name).collect();
+    assert_eq!(theirs, wanted);
     assert!(ours.contains("gangway_host_call"), "{ours:?}");
+}
+
+/// As far as LLVM's own libraries are installed; the others are told.
+#[test]
+fn each_release_has_the_names_that_are_listed_for_it() {
+    let (releases, names) = releases();
+    let mut compared = Vec::new();
+    for release in releases {
+        let library = format!("/usr/lib/llvm-{release}/lib/libomptarget.so.{release}.1");
+        if !Path::new(&library).exists() {
+            println!("left out: LLVM {release}, as there is no {library}");
+            continue;
+        }
+        let listed: BTreeSet<&str> = names.iter().filter(|n| n.is_in(release)).map(|n| n.name).collect();
+        let shared = Shared::read(Path::new(&library));
+        // Debian 12's library of LLVM 19 has let two variables of its own out.
+        let names: BTreeSet<&str> = shared.names().into_iter().filter(|n| !n.starts_with("_Z")).collect();
+        assert_eq!(names, listed, "LLVM {release}");
+        compared.push(release);
+    }
+    assert!(compared.contains(&22), "only {compared:?} were compared: liboffload-22 is missing");
+}
+
+/// Programs of a release ask for a library of its name.
+#[test]
+fn the_library_answers_to_the_name_of_every_release() {
+    let staged = support::staged();
+    let library = staged.join("libomptarget.so.22.1").canonicalize().unwrap();
+    for release in releases().0 {
+        let name = staged.join(format!("libomptarget.so.{release}.1"));
+        assert_eq!(name.canonicalize().ok().as_ref(), Some(&library), "{}", name.display());
+    }
+}
+
+/// The page says what differs, and so has to name all that does.
+#[test]
+fn the_page_about_releases_names_what_differs() {
+    let page = include_str!("../../../docs/clang-releases.md");
+    let (releases, names) = releases();
+    for release in &releases {
+        assert!(page.contains(&format!("`libomptarget.so.{release}.1`")), "LLVM {release}");
+    }
+    let differs = |name: &&Name| name.last.is_some() || name.first != releases[0];
+    for name in names.iter().filter(differs) {
+        let row =
+            page.lines().find(|line| line.starts_with('|') && line.contains(&format!("`{}`", name.name)));
+        let row = row.unwrap_or_else(|| panic!("docs/clang-releases.md has no row with `{}`", name.name));
+        let since = match name.last {
+            None => format!("| {} ", name.first),
+            Some(last) if last == name.first => format!("| {last} only "),
+            Some(last) => format!("| {} to {last} ", name.first),
+        };
+        assert!(row.starts_with(&since), "{row}: it is in {since}");
+    }
 }
 
 #[test]

@@ -214,6 +214,24 @@ pub extern "C" fn omp_get_uid_from_device<H: Host>(device: i32) -> *const c_char
     })
 }
 
+/// `omp_access_cgroup`: the memory that the threads of a team share.
+const CONTENTION_GROUP: i32 = 0;
+
+/// Bytes of memory that each group of threads of a device can share, for `groupprivate` variables. 0 for the
+/// host, for devices without such memory, and for other groups than teams (OpenMP 6.1).
+pub extern "C" fn omp_get_gprivate_limit<H: Host>(device: i32, group: i32) -> usize {
+    guard(0, || {
+        if group != CONTENTION_GROUP || device == INITIAL_DEVICE || device == omp_get_initial_device::<H>() {
+            return 0;
+        }
+        let asked = ready(i64::from(device), &Site::NONE).and_then(gangway_runtime::properties);
+        match asked {
+            Ok(properties) => properties.map_or(0, |properties| properties.group_memory),
+            Err(error) => policy::terminate(&error),
+        }
+    })
+}
+
 /// The device a UID identifies; `omp_invalid_device` if there is none.
 ///
 /// # Safety

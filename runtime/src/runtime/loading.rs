@@ -319,6 +319,7 @@ fn run_alone(
             thread_limit: [1; 3],
             trip_count: 0,
             dynamic_group_memory: 0,
+            by_address: false,
         };
         let mut session = Session::default();
         let done = device.at_once(opened, |stream| {

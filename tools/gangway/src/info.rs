@@ -28,6 +28,8 @@ struct Report {
     gangway: &'static str,
     library: Option<PathBuf>,
     library_problem: Option<String>,
+    /// The releases of LLVM whose programs it runs.
+    releases: Vec<u32>,
     backends: Vec<BackendReport>,
     gcc: GccReport,
     /// That of programs of clang's.
@@ -88,6 +90,7 @@ fn gather() -> Report {
         version: 1,
         gangway: env!("CARGO_PKG_VERSION"),
         library: directory.as_ref().ok().map(|directory| directory.join(LIBOMPTARGET)),
+        releases: directory.as_deref().map(library::releases).unwrap_or_default(),
         library_problem: directory.err().map(|failure| failure.to_string()),
         backends,
         gcc: gcc(),
@@ -152,7 +155,12 @@ fn render(report: &Report) -> String {
     let mut out = format!("gangway {}\n", report.gangway);
     // Writing to a string cannot fail.
     let _ = match (&report.library, &report.library_problem) {
-        (Some(library), _) => writeln!(out, "library {}", library.display()),
+        (Some(library), _) => writeln!(
+            out,
+            "library {}\n  for programs of LLVM {}",
+            library.display(),
+            library::listed(&report.releases)
+        ),
         (None, problem) => writeln!(out, "library: {}", problem.as_deref().unwrap_or("missing")),
     };
     for warning in &report.warnings {

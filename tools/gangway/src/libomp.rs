@@ -12,10 +12,13 @@ use std::process::Command;
 use object::{Object, ObjectSymbol};
 use serde::Serialize;
 
+use crate::library::release;
+
 const LIBOMP: &str = "libomp.so.5";
 const CONSTANT: &str = "omp_default_mem_space";
-/// Its number since LLVM 20, as `omp.h` of clang-22 has it. Before it was 0.
+/// Its number since [`NUMBER_SINCE`], as `omp.h` of clang-22 has it. Before it was 0.
 const NUMBER: u64 = 99;
+const NUMBER_SINCE: u32 = 20;
 /// What a program calls that gives the number to libomp.
 const TAKES_IT: &str = "omp_init_allocator";
 /// Where Debian's `ldconfig` is, which an ordinary user's search path lacks.
@@ -52,6 +55,10 @@ impl Libomp {
     /// A problem that a program has with it.
     pub fn note(program: &Path, bytes: &[u8]) -> Option<String> {
         let needed = gangway_image::needed_libraries(bytes).ok()?;
+        // What `omp.h` of older releases says is an older library's number.
+        if needed.iter().filter_map(|library| release(library)).any(|release| release < NUMBER_SINCE) {
+            return None;
+        }
         let file = needed.contains(&LIBOMP).then(|| object::File::parse(bytes).ok())??;
         let mut symbols = file.dynamic_symbols();
         symbols.find(|symbol| symbol.is_undefined() && symbol.name() == Ok(TAKES_IT))?;

@@ -6,8 +6,34 @@ use std::path::{Path, PathBuf};
 use crate::devices::virtual_gpu_wanted;
 use crate::exit::{Failure, NOT_STARTED};
 
-/// The library that takes the stock one's place; clang-22's programs ask for this name.
+/// The library that takes the stock one's place; clang-22's programs ask for this name, those of other releases
+/// for names that lead to it.
 pub const LIBOMPTARGET: &str = "libomptarget.so.22.1";
+
+/// The release of LLVM whose programs ask for a libomptarget of this name.
+pub fn release(library: &str) -> Option<u32> {
+    let (release, minor) = library.strip_prefix("libomptarget.so.")?.split_once('.')?;
+    release.parse().ok().filter(|_| minor == "1")
+}
+
+/// The releases of LLVM whose programs find a library of ours in a folder.
+pub fn releases(folder: &Path) -> Vec<u32> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let found = entries.filter(|entry| entry.path().exists());
+    let mut releases: Vec<u32> = found.filter_map(|entry| release(entry.file_name().to_str()?)).collect();
+    releases.sort_unstable();
+    releases
+}
+
+/// `19, 20 and 22`
+pub fn listed(releases: &[u32]) -> String {
+    let text: Vec<String> = releases.iter().map(u32::to_string).collect();
+    match &text[..] {
+        [] => "none".to_owned(),
+        [only] => only.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
 
 /// The library that stands before libgomp in programs of GCC's.
 pub const LIBGOMP_FRONT: &str = "libgangway-gomp.so";

@@ -11,7 +11,7 @@ use gangway_image::{Contents, Image, ImageKind, Machine, Producer};
 use crate::arguments::GccRuntime;
 use crate::exit::{Failure, NOT_EXECUTABLE, NOT_FOUND, NOT_STARTED};
 use crate::libomp::Libomp;
-use crate::library::{self, LIBCUDA, LIBOMPTARGET, Libraries};
+use crate::library::{self, LIBCUDA, Libraries};
 use crate::suitable;
 
 /// How Gangway's library gets into a program.
@@ -181,8 +181,9 @@ fn linkage(path: &Path, bytes: &[u8], ours: &Libraries) -> Result<Linkage, Failu
         Some(library) => Err(Failure::new(
             NOT_STARTED,
             format!(
-                "{shown} is linked with {library}, which Gangway does not replace; \
-                 build it with clang-22, whose programs ask for {LIBOMPTARGET}"
+                "{shown} is linked with {library}, which Gangway does not replace: it runs programs of LLVM {}; \
+                 build it with one of these",
+                library::listed(&library::releases(&ours.runtime))
             ),
         )),
         None if needed.is_empty() => Ok(Linkage::Note(format!(

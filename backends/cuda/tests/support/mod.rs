@@ -9,8 +9,8 @@ pub mod ptx;
 use gangway_driver as _;
 
 use gangway_backend::{
-    AllocationKind, Backend, Device, DevicePtr, Kernel, Launch, Result, Session, SourceText, StreamHandle,
-    TableRequest,
+    AllocationKind, Backend, Device, DevicePtr, Kernel, Launch, OwnSlots, Result, Session, SourceText,
+    StreamHandle, TableRequest,
 };
 use gangway_cuda::{CudaBackend, Driver};
 use libloading::os::unix::Library;
@@ -99,7 +99,7 @@ pub fn launch_at(
     source: SourceText,
 ) -> Result<()> {
     let mut session = Session::new(Some(stream));
-    let request = TableRequest::of(&kernel.convention, 1, arguments.len());
+    let request = TableRequest::of(&kernel.convention, OwnSlots { leading: 1, trailing: 0 }, arguments.len());
     let mut table = device.argument_table(&mut session, kernel, request)?;
     table.extend(arguments.iter().copied());
     table.close();
@@ -118,6 +118,7 @@ pub fn request_of(kernel: &Kernel, shape: Shape, source: SourceText) -> Launch<'
         thread_limit: kernel.limits.bound(shape.threads),
         trip_count: shape.trip_count,
         dynamic_group_memory: shape.shared,
+        by_address: false,
     }
 }
 

@@ -17,6 +17,16 @@ void read_table(void *runtime, int *result) { *result = table[0] + table[1] + ta
 // Kernels of older compilers do not.
 void increment_without_pointer(int *value) { ++*value; }
 
+// Kernels of clang 23 get the addresses of their arguments, of which the runtime's is the last.
+void increment_by_address(void **arguments) { ++**(int **)arguments[0]; }
+
+void many_by_address(void **arguments) {
+  int **result = arguments[0], power = 1;
+  **result = 0;
+  for (int i = 1; i < 9; ++i, power *= 10)
+    **result += power * (int)*(int64_t *)arguments[i];
+}
+
 static int twice(int value) { return 2 * value; }
 // Where the device keeps the address of an indirectly called function.
 int (*twice_on_device)(int) = twice;

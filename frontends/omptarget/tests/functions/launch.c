@@ -51,6 +51,28 @@ int main(int argc, char **argv) {
   kernel_arguments many = {3, 9, many_bases, many_bases, many_sizes, many_types};
   CHECK(__tgt_target_kernel(&here, 0, -1, 0, &many_region, &many) == 0 && result == 87654321);
 
+  // Clang 23's: the launch environment comes last, and kernels get addresses.
+  value = 0;
+  void *last_bases[] = {&value, 0};
+  int64_t last_sizes[] = {4, 0}, last_types[] = {TO | FROM | PARAMETER, LITERAL | PARAMETER};
+  kernel_arguments last = {5, 2, last_bases, last_bases, last_sizes, last_types};
+  CHECK(__tgt_target_kernel(&here, 0, -1, 0, &clang_23_region, &last) == 0 && value == 1);
+  last.teams[0] = 4;
+  CHECK(__tgt_target_kernel_nowait(&here, 2, 0, 0, &clang_23_region, &last, 0, 0, 0, 0) == 0 && value == 2);
+  void *all_bases[10] = {&result};
+  int64_t all_sizes[10] = {4}, all_types[10] = {FROM | PARAMETER};
+  for (int64_t i = 1; i < 10; ++i) {
+    all_bases[i] = (void *)(i == 9 ? 0 : i);
+    all_sizes[i] = i == 9 ? 0 : 8;
+    all_types[i] = LITERAL | PARAMETER;
+  }
+  kernel_arguments all = {5, 10, all_bases, all_bases, all_sizes, all_types};
+  result = 0;
+  CHECK(__tgt_target_kernel(&here, 0, -1, 0, &many_clang_23_region, &all) == 0 && result == 87654321);
+  // Of versions that no release has nothing is known.
+  CHECK(ABORTS(launch(0, &increment_region, 4)));
+  CHECK(ABORTS(launch(0, &increment_region, 6)));
+
   // The forms of older compilers.
   value = 0;
   __kmpc_push_target_tripcount(0, 100);

@@ -25,6 +25,29 @@ int main(int argc, char **argv) {
   __tgt_target_data_end(0, 1, bases, bases, sizes, types);
   CHECK(!omp_target_is_present(data, 0));
 
+  // What `use_device_ptr` gives for a pointer: the device's address; where nothing is mapped the
+  // pointer itself, or with clang 23's `fb_nullify` null.
+  const int64_t address[] = {0x40, 0x8040};
+  for (int nullify = 0; nullify < 2; ++nullify) {
+    void *pointers[2] = {data, data}, *given[2];
+    int64_t pointer_sizes[2] = {sizeof data, 0}, pointer_types[2] = {TO, address[nullify]};
+    for (int mapped = 0; mapped < 2; ++mapped) {
+      const int first = !mapped, count = 2 - first;
+      given[1] = data;
+      given[0] = data;
+      __tgt_target_data_begin(0, count, given + first, pointers + first, pointer_sizes + first,
+                              pointer_types + first);
+      if (mapped)
+        CHECK(given[1] == omp_get_mapped_ptr(data, 0) && given[1] != data);
+      else
+        CHECK(given[1] == (nullify ? 0 : data));
+      given[1] = data;
+      __tgt_target_data_end(0, count, given + first, pointers + first, pointer_sizes + first,
+                            pointer_types + first);
+      CHECK(!omp_target_is_present(data, 0));
+    }
+  }
+
   // The host has everything, null is nowhere.
   CHECK(omp_target_is_present(data, host) && omp_get_mapped_ptr(data, host) == data);
   CHECK(!omp_target_is_present(0, host) && !omp_target_is_present(0, 0));

@@ -1,4 +1,4 @@
-// functions: __tgt_activate_record_replay __tgt_target_kernel_replay
+// functions: __tgt_activate_record_replay __tgt_target_kernel_replay __tgt_register_rpc_callback
 //
 // What needs the stock plugins says so and fails; nothing crashes.
 #include "abi.h"
@@ -6,6 +6,10 @@
 int __tgt_activate_record_replay(int64_t, uint64_t, void *, bool, bool, uint64_t *);
 int __tgt_target_kernel_replay(ident_t *, int64_t, void *, void *, int64_t, void **, ptrdiff_t *, int32_t, int32_t,
                                int32_t, uint64_t);
+
+void __tgt_register_rpc_callback(unsigned (*)(void *, unsigned));
+
+static unsigned serve(void *port, unsigned lanes) { return 0; }
 
 // What `statement` writes to standard error.
 #define SAYS(statement, text)                                                                                \
@@ -32,5 +36,6 @@ int main(int argc, char **argv) {
   SAYS(failed = __tgt_target_kernel_replay(0, 0, &increment_region, 0, 0, 0, 0, 0, 1, 1, 0) != 0,
        "__tgt_target_kernel_replay is not supported");
   CHECK(failed);
+  SAYS(__tgt_register_rpc_callback(serve), "__tgt_register_rpc_callback is not supported");
   return 0;
 }

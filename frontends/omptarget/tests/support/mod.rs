@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// The stock library, from the package liboffload-22.
+/// The stock library, from the package liboffload-22: the oracle.
 pub const STOCK: &str = "/usr/lib/llvm-22/lib/libomptarget.so.22.1";
 
 /// The directory of the staged library: under `GANGWAY_STAGE`, or where

@@ -19,7 +19,7 @@ use crate::devices;
 use crate::exit::{FAILURE, Failure, Outcome, SUCCESS};
 use crate::library;
 use crate::program::has_libgomp_inside;
-use summary::Summary;
+use summary::{RuntimeSummary, Summary};
 
 pub fn inspect(options: &Inspect) -> Outcome {
     let file = &options.file;
@@ -28,8 +28,10 @@ pub fn inspect(options: &Inspect) -> Outcome {
     if let (Some(number), Some(output)) = (options.extract, &options.output) {
         return extract(&contents, number, output);
     }
-    let (backends, _) = devices::backends(library::directory().ok().as_deref());
-    let summary = Summary::new(file, &contents, has_libgomp_inside(&bytes, &contents), &backends);
+    let ours = library::directory().ok();
+    let (backends, _) = devices::backends(ours.as_deref());
+    let runtime = RuntimeSummary::of(&bytes, ours.as_deref());
+    let summary = Summary::new(file, &contents, runtime, has_libgomp_inside(&bytes, &contents), &backends);
     let shown =
         if options.json { serde_json::to_string_pretty(&summary)? + "\n" } else { text::render(&summary) };
     stdout().lock().write_all(shown.as_bytes())?;

@@ -13,6 +13,7 @@ use gangway_image::{
 use gangway_trace::pretty_kernel_name;
 use serde::Serialize;
 
+use crate::library;
 use crate::suitable::taker;
 
 #[derive(Debug, Serialize)]
@@ -21,11 +22,32 @@ pub struct Summary {
     version: u32,
     pub file: String,
     pub container: &'static str,
+    /// The libomptarget that the file is linked with.
+    pub runtime: Option<RuntimeSummary>,
     pub images: Vec<ImageSummary>,
     pub tables: Vec<TableSummary>,
     /// The number of functions and variables that GCC's host tables register.
     pub gcc: Option<GccSummary>,
     pub problems: Vec<ProblemSummary>,
+}
+
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub struct RuntimeSummary {
+    pub library: String,
+    /// The release of LLVM that it is of.
+    pub llvm: Option<u32>,
+    /// Gangway has a library of this name.
+    pub replaced: bool,
+}
+
+impl RuntimeSummary {
+    /// Of a file with these bytes; `ours` is the folder with Gangway's libraries.
+    pub fn of(bytes: &[u8], ours: Option<&Path>) -> Option<Self> {
+        let needed = gangway_image::needed_libraries(bytes).ok()?;
+        let library = *needed.iter().find(|library| library.starts_with("libomptarget.so"))?;
+        let replaced = ours.is_some_and(|folder| folder.join(library).exists());
+        Some(Self { library: library.to_owned(), llvm: library::release(library), replaced })
+    }
 }
 
 #[derive(Debug, Serialize)]
@@ -128,6 +150,7 @@ impl Summary {
     pub fn new(
         file: &Path,
         contents: &Contents<'_>,
+        runtime: Option<RuntimeSummary>,
         libgomp_inside: bool,
         backends: &[Box<dyn Backend>],
     ) -> Self {
@@ -145,6 +168,7 @@ impl Summary {
             version: 1,
             file: file.display().to_string(),
             container: contents.container,
+            runtime,
             images: contents.images.iter().enumerate().map(summarised).collect(),
             tables: contents
                 .tables

@@ -16,6 +16,11 @@ pub fn render(summary: &Summary) -> String {
     };
     // Writing to a string cannot fail.
     let _ = writeln!(out, "{}: {}, {count}", summary.file, summary.container);
+    if let Some(runtime) = &summary.runtime {
+        let release = runtime.llvm.map_or(String::new(), |release| format!(", of LLVM {release}"));
+        let fate = if runtime.replaced { "Gangway takes its place" } else { "Gangway does not replace it" };
+        let _ = writeln!(out, "linked with {}{release}: {fate}", runtime.library);
+    }
     for image in &summary.images {
         render_image(&mut out, image);
     }

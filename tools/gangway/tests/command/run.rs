@@ -258,14 +258,49 @@ fn programs_of_other_compilers_are_refused() {
     let workshop = Workshop::new();
     workshop.write("old.c", "int main(void) { return 0; }\n");
     workshop.write("empty.c", "");
-    workshop.compile(&["-shared", "empty.c", "-Wl,-soname,libomptarget.so.19.1", "-o", "old.so"]);
+    workshop.compile(&["-shared", "empty.c", "-Wl,-soname,libomptarget.so.18.1", "-o", "old.so"]);
     workshop.compile(&["-Wl,--no-as-needed", "old.c", "./old.so", "-o", "old"]);
     let output = workshop.output(&["run", "./old"]);
     assert_eq!(output.status.code(), Some(125));
     assert_eq!(
         text(&output.stderr),
-        "gangway: ./old is linked with libomptarget.so.19.1, which Gangway does not replace; \
-         build it with clang-22, whose programs ask for libomptarget.so.22.1\n"
+        "gangway: ./old is linked with libomptarget.so.18.1, which Gangway does not replace: it runs programs of \
+         LLVM 22; build it with one of these\n"
+    );
+}
+
+/// One library answers to the names of several releases; a program does not start without it.
+#[test]
+fn programs_of_other_releases_find_the_library_by_their_name() {
+    let workshop = Workshop::new();
+    workshop.write("other.c", "int main(void) { return 3; }\n");
+    workshop.write("empty.c", "");
+    for release in [19, 23] {
+        let name = format!("libomptarget.so.{release}.1");
+        let soname = format!("-Wl,-soname,{name}");
+        workshop.compile(&["-shared", "empty.c", &soname, "-o", "other.so"]);
+        workshop.compile(&["-Wl,--no-as-needed", "other.c", "./other.so", "-o", "other"]);
+        std::os::unix::fs::symlink("libomptarget.so.22.1", workshop.path("ours").join(&name)).unwrap();
+        // There is no other file of this name.
+        let output = workshop.output(&["run", "./other"]);
+        assert_eq!((output.status.code(), text(&output.stderr)), (Some(3), String::new()), "{name}");
+    }
+    let shown = text(&workshop.output(&["info"]).stdout);
+    assert!(shown.contains("\n  for programs of LLVM 19, 22 and 23\n"), "{shown}");
+    let shown = text(&workshop.output(&["inspect", "other"]).stdout);
+    assert!(
+        shown.contains("\nlinked with libomptarget.so.23.1, of LLVM 23: Gangway takes its place\n"),
+        "{shown}"
+    );
+    std::fs::remove_file(workshop.path("ours/libomptarget.so.23.1")).unwrap();
+    let shown = text(&workshop.output(&["inspect", "other"]).stdout);
+    let wanted = "\nlinked with libomptarget.so.23.1, of LLVM 23: Gangway does not replace it\n";
+    assert!(shown.contains(wanted), "{shown}");
+    let shown = text(&workshop.output(&["inspect", "--json", "other"]).stdout);
+    let shown: serde_json::Value = serde_json::from_str(&shown).unwrap();
+    assert_eq!(
+        shown["runtime"],
+        serde_json::json!({ "library": "libomptarget.so.23.1", "llvm": 23, "replaced": false })
     );
 }
 

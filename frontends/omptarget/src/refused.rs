@@ -1,5 +1,6 @@
-//! Record and replay: parts of the stock ABI that have no meaning without its plugins. Each says so
-//! by name and fails as the ABI defines; none is called by code that `-fopenmp` compiles.
+//! Record and replay, and functions for LLVM's remote procedure calls: parts of the stock ABI that have no
+//! meaning without its plugins. Each says so by name and fails as the ABI defines; none is called by code that
+//! `-fopenmp` compiles.
 #![allow(non_snake_case, reason = "the ABI's names")]
 
 use crate::abi::FAIL;
@@ -40,4 +41,13 @@ pub extern "C" fn __tgt_target_kernel_replay(
 ) -> i32 {
     refuse("__tgt_target_kernel_replay", "use `gangway run --trace` to see what a program launches");
     FAIL
+}
+
+/// Refused: device code has no client of LLVM's remote procedure calls here, so there is no server
+/// that could ask the function. Since clang 23.
+pub extern "C" fn __tgt_register_rpc_callback(_function: *const c_void) {
+    refuse(
+        "__tgt_register_rpc_callback",
+        "device code calls functions of the host by gangway_host_call (docs/host-calls.md)",
+    );
 }
