@@ -1,15 +1,16 @@
 //! `clang`: the step of clang-22 that compiles GPU code, in the place of which `tools/compile-step` calls
 //! this with the real compiler and its arguments.
 //!
-//! clang compiles to LLVM's text before LLVM's passes, which is mended ([`reductions`], [`aligned_pointers`]) or
-//! refused ([`long_double`]), and then compiles the text. So what clang says of the source it says once, and what LLVM says of the code, too.
+//! clang compiles to LLVM's text before LLVM's passes, which is mended ([`reductions`], [`aligned_pointers`],
+//! [`struct_stores`]) or refused ([`long_double`]), and then compiles the text. So what clang says of the source it
+//! says once, and what LLVM says of the code, too.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Command, ExitStatus};
 
-use super::{aligned_pointers, long_double, ptxas, reductions};
+use super::{aligned_pointers, long_double, ptxas, reductions, struct_stores};
 use crate::compile::expanded;
 use crate::exit::{FAILURE, Failure, NOT_EXECUTABLE, Outcome, SUCCESS};
 use crate::scratch::Scratch;
@@ -59,8 +60,8 @@ pub fn compile(arguments: &[OsString]) -> Outcome {
 /// The text that LLVM is to have; `None` if it is this.
 fn mended(text: &str) -> Option<String> {
     let first = reductions::mended(text);
-    let second = aligned_pointers::mended(first.as_deref().unwrap_or(text));
-    second.or(first)
+    let second = aligned_pointers::mended(first.as_deref().unwrap_or(text)).or(first);
+    struct_stores::mended(second.as_deref().unwrap_or(text)).or(second)
 }
 
 fn read(file: &Path) -> Result<String, Failure> {

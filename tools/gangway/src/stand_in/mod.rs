@@ -27,6 +27,7 @@ mod packager;
 mod places;
 mod ptxas;
 mod reductions;
+mod struct_stores;
 
 use std::io::{Write, stderr};
 
