@@ -7,14 +7,16 @@
 use crate::items::Item;
 use crate::label::Label;
 use crate::map_kind::MapKind;
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::{Mutex, OnceLock};
 
 /// Bytes of an item that are looked through.
 const MOST: usize = 32 << 10;
 
 /// Lower addresses are numbers, and higher ones no addresses of programs.
-const ADDRESSES: std::ops::Range<usize> = 1 << 16..1 << 47;
+const ADDRESSES: Range<usize> = 1 << 16..1 << 47;
 
 const WORD: usize = size_of::<usize>();
 
@@ -43,16 +45,31 @@ fn read(address: usize, count: usize) -> Vec<usize> {
     words
 }
 
-/// Whether an address is in memory that a program writes: not code, and no constant.
-pub(crate) fn is_writable(address: usize) -> bool {
-    let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
-    maps.lines().any(|line| {
-        let Some((range, rest)) = line.split_once(' ') else { return false };
-        let Some((begin, end)) = range.split_once('-') else { return false };
-        let number = |text| usize::from_str_radix(text, 16);
-        let (Ok(begin), Ok(end)) = (number(begin), number(end)) else { return false };
-        (begin..end).contains(&address) && rest.as_bytes().get(1) == Some(&b'w')
-    })
+/// Memory that a program writes: not code, and no constants. The kernel is asked at the first
+/// question; what is mapped later is not in it.
+#[derive(Default)]
+pub(crate) struct WritableMemory {
+    ranges: OnceCell<Vec<Range<usize>>>,
+}
+
+impl WritableMemory {
+    pub(crate) fn has(&self, address: usize) -> bool {
+        let ranges = self.ranges.get_or_init(|| {
+            let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
+            maps.lines().filter_map(writable_range).collect()
+        });
+        // The kernel gives them in order.
+        let before = ranges.partition_point(|range| range.start <= address);
+        ranges[..before].last().is_some_and(|range| range.contains(&address))
+    }
+}
+
+/// The addresses of a line of `/proc/self/maps`, if the memory there can be written.
+fn writable_range(line: &str) -> Option<Range<usize>> {
+    let (range, rest) = line.split_once(' ')?;
+    let (begin, end) = range.split_once('-')?;
+    let number = |text| usize::from_str_radix(text, 16).ok();
+    (rest.as_bytes().get(1) == Some(&b'w')).then_some(number(begin)?..number(end)?)
 }
 
 /// Says what stands at a byte of a variable, as the user would write it.
@@ -126,7 +143,27 @@ mod tests {
         assert_eq!(pointers_in(&item(begin + 4, 20, MapKind::TO)), [(4, node.data.addr())]);
         assert_eq!(pointers_in(&item(begin, 32, MapKind::LITERAL)), []);
         assert_eq!(pointers_in(&item(1 << 20, 64, MapKind::TO)), [], "nothing is there");
-        assert!(is_writable(node.data.addr()) && !is_writable(pointers_in as *const () as usize));
+        let memory = WritableMemory::default();
+        assert!(memory.has(node.data.addr()) && !memory.has(pointers_in as *const () as usize));
+        assert!(!memory.has(0) && !memory.has(usize::MAX));
         assert_eq!((node.count, node.number, node.next.is_null()), (7, 0.5, true));
+    }
+
+    /// A launch may ask for hundreds of pointers.
+    #[test]
+    fn the_kernel_is_asked_once_which_memory_can_be_written() {
+        let map = || {
+            let (protection, flags) =
+                (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+            // SAFETY: new memory, of which nothing else is known.
+            unsafe { libc::mmap(std::ptr::null_mut(), 4096, protection, flags, -1, 0) }
+        };
+        let memory = WritableMemory::default();
+        let page = map();
+        assert!(memory.has(page.addr()));
+        // SAFETY: nobody uses it.
+        assert_eq!(unsafe { libc::munmap(page, 4096) }, 0);
+        assert!(memory.has(page.addr()), "it has asked again");
+        assert!(!WritableMemory::default().has(page.addr()));
     }
 }

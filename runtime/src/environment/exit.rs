@@ -12,6 +12,7 @@ use super::work::Work;
 use crate::constants;
 use crate::error::{ErrorKind, HostRange, MappedAction, Result};
 use crate::events::{self, MappingChange, MappingEvent};
+use crate::inside::WritableMemory;
 use crate::items::{Components, Item, Items};
 use crate::label::Label;
 use crate::map_kind::MapKind;
@@ -337,12 +338,13 @@ impl Work {
         if self.unified_shared_memory {
             return;
         }
+        let memory = WritableMemory::default();
         let small = |item: &Item| item.size <= LARGEST_STRUCTURE && item.kind.has(MapKind::TO);
         for item in items.iter().filter(small) {
             for (offset, value) in crate::inside::pointers_in(&item) {
                 let is_mapped = !matches!(self.device.table.lookup(value, 0), Relation::Absent);
                 let is_own = self.opened.device.is_device_memory(value) != Some(false);
-                if !is_mapped && !is_own && crate::inside::is_writable(value) {
+                if !is_mapped && !is_own && memory.has(value) {
                     let holder = HostRange { begin: item.begin, size: item.size, label: item.label };
                     let member = crate::inside::member(item.label, offset);
                     report(self.fail(ErrorKind::InnerPointer { holder, offset, value, member }));
