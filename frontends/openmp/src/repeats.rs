@@ -51,6 +51,8 @@ struct Warning {
     place: Option<(String, u32, u32)>,
     /// Copied, too.
     variable: Option<String>,
+    /// Why an image cannot be loaded. That is the image's matter, whatever construct asks for it.
+    image: Option<String>,
 }
 
 /// Takes the lock, for a fork.
@@ -79,8 +81,13 @@ pub(crate) fn is_first(subject: Subject, error: &Error) -> bool {
         _ => None,
     };
     let variable = variable.map(str::to_owned);
-    let warning =
-        Warning { kind: std::mem::discriminant(&error.kind), device: error.device, place, variable };
+    let image = match &error.kind {
+        ErrorKind::ImageLoad(why) => Some(why.to_string()),
+        _ => None,
+    };
+    let place = place.filter(|_| image.is_none());
+    let kind = std::mem::discriminant(&error.kind);
+    let warning = Warning { kind, device: error.device, place, variable, image };
     let mut said = said();
     if said.warnings.contains(&warning) {
         said.repeated[subject as usize] += 1;
@@ -120,4 +127,28 @@ pub(crate) fn finish() {
 
 fn times(repeated: u64) -> String {
     if repeated == 1 { "once more".to_owned() } else { format!("{repeated} times more") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Subject, is_first};
+    use gangway_backend::SourceLocation;
+    use gangway_runtime::{Error, ErrorKind};
+
+    #[test]
+    fn why_an_image_cannot_be_loaded_is_told_once_for_all_constructs() {
+        let at = |line| Some(SourceLocation { function: "main", file: "program.c", line, column: 1 });
+        let error = |line: u32, device: i32, why: &str| {
+            let why = gangway_backend::Error::InvalidImage { reason: why.to_owned() };
+            Error::new(ErrorKind::ImageLoad(why), device, at(line))
+        };
+        let first = |error: &Error| is_first(Subject::HostTakesOver, error);
+        assert!(first(&error(3, 0, "no compiler")));
+        assert!(!first(&error(3, 0, "no compiler")) && !first(&error(9, 0, "no compiler")));
+        // Another image, or another device.
+        assert!(first(&error(9, 0, "no memory")) && first(&error(9, 1, "no compiler")));
+        // What is a construct's own is told for each.
+        let own = |line| Error::new(ErrorKind::Forked, 0, at(line));
+        assert!(first(&own(3)) && first(&own(9)) && !first(&own(3)));
+    }
 }
