@@ -391,7 +391,7 @@ impl Runtime {
     ///
     /// # Errors
     /// See [`ErrorKind`]. A beginning that failed has mapped nothing; an end that
-    /// failed has unmapped all the same.
+    /// failed has unmapped all the same, unless no job could be started: then nothing has happened.
     #[inline]
     pub fn data(
         &self,
@@ -402,7 +402,9 @@ impl Runtime {
     ) -> Result<Option<Box<Job>>> {
         let place = place.into();
         let Counted::Some(counted) = Job::count(place.device(), operation, items) else { return Ok(None) };
-        let mut job = Job::start(place, site, self.unified_shared_memory())?;
+        let device = place.device();
+        let started = Job::start(place, site, self.unified_shared_memory());
+        let mut job = started.inspect_err(|_| Job::take_back(device, operation, items, &counted))?;
         job.move_data(operation, items, &counted)?;
         Ok(Some(job))
     }

@@ -353,6 +353,29 @@ impl Job {
         counted.unwrap_or(Counted::NOTHING)
     }
 
+    /// Undoes [`count`](Self::count) for a construct that gets no job.
+    #[cold]
+    pub(crate) fn take_back(
+        device: &'static Device,
+        operation: DataOperation,
+        items: &impl Items,
+        counted: &[Option<EntryRef<'static>>],
+    ) {
+        if counted.is_empty() {
+            return;
+        }
+        // The job that has counted is the spare one again.
+        let _ = SPARE.try_with(|spare| {
+            if let Some(job) = spare.borrow_mut().last_mut() {
+                match operation {
+                    DataOperation::Begin => job.work.give_up_counted(counted),
+                    DataOperation::End => job.work.count_again(device, items, counted),
+                    DataOperation::Update => {}
+                }
+            }
+        });
+    }
+
     /// Issues a data construct, of which some items have been counted already; it ends in
     /// [`complete`](Self::complete).
     ///

@@ -198,3 +198,57 @@ fn waiting_for_an_allocation_that_fails() {
         });
     }
 }
+
+/// Data whose first item has other references and whose second one has not is given up by a job.
+#[test]
+fn an_end_that_gets_no_job_has_given_up_nothing() {
+    let mut failed = 0;
+    for options in Options::ALL {
+        let (world, mock) = World::mock(options);
+        let program = Program::new();
+        let both = MapKind::TO | MapKind::FROM;
+        let (a, b) = (Program::section(&program.a, both), Program::section(&program.b, both));
+        world.data(DataOperation::Begin, &[a, b]).unwrap();
+        world.data(DataOperation::Begin, &[b]).unwrap();
+        let before = world.mapped();
+        // No stream is left from before.
+        world.device.release_idle();
+        mock.fail(Call::CreateStream, 0);
+        let ended = world.data(DataOperation::End, &[a, b]);
+        assert_eq!(ended.is_err(), mock.stop_failing(), "{options:?}");
+        if ended.is_err() {
+            failed += 1;
+            assert_eq!(world.mapped(), before, "{options:?}");
+        }
+        program.clean_up(&world, &mock);
+    }
+    assert!(failed > 5, "only {failed} kinds of devices had no stream");
+}
+
+/// A pointer is attached by a job to what the construct does not count itself.
+#[test]
+fn a_beginning_that_gets_no_job_has_counted_nothing() {
+    let mut failed = 0;
+    for options in Options::ALL {
+        let (world, mock) = World::mock(options);
+        let program = Program::new();
+        let (a, holder) =
+            (Program::section(&program.a, MapKind::TO), program.holder(MapKind::TO | MapKind::FROM));
+        let attach = ListItem {
+            base: holder.base,
+            ..ListItem::section(*program.holder, 8, MapKind::ATTACH | MapKind::COUNTED)
+        };
+        world.data(DataOperation::Begin, &[a, holder, Program::section(&program.c, MapKind::TO)]).unwrap();
+        let before = world.mapped();
+        world.device.release_idle();
+        mock.fail(Call::CreateStream, 0);
+        let begun = world.data(DataOperation::Begin, &[a, attach]);
+        assert_eq!(begun.is_err(), mock.stop_failing(), "{options:?}");
+        if begun.is_err() {
+            failed += 1;
+            assert_eq!(world.mapped(), before, "{options:?}");
+        }
+        program.clean_up(&world, &mock);
+    }
+    assert!(failed > 5, "only {failed} kinds of devices had no stream");
+}

@@ -58,6 +58,41 @@ impl Work {
         }
     }
 
+    /// Gives up what has been counted of a construct that does not begin after all. It has no stream:
+    /// what others have given up meanwhile is freed at once.
+    #[cold]
+    pub(crate) fn give_up_counted(&mut self, counted: &[Option<EntryRef<'static>>]) {
+        for &entry in counted.iter().flatten() {
+            self.give_up(entry, Counter::Dynamic);
+        }
+        // What led here is what the caller reports.
+        let _ = self.complete();
+    }
+
+    /// Counts again what has been given up of a construct that does not end after all, as far as others
+    /// have not given up the rest meanwhile.
+    #[cold]
+    pub(crate) fn count_again(
+        &mut self,
+        device: &'static Device,
+        items: &impl Items,
+        counted: &[Option<EntryRef<'static>>],
+    ) {
+        for &entry in counted.iter().flatten() {
+            acquire(entry);
+        }
+        // Counting begins with the last item there, which may be a pointer.
+        let item = items.item(items.len() - 1);
+        if !item.kind.counts_attachments() {
+            return;
+        }
+        let holder = self.recent.lookup(&device.table, item.base, size_of::<usize>());
+        let pointee = self.recent.lookup(&device.table, item.begin, 1);
+        if let (Relation::Contained(holder), Relation::Contained(pointee)) = (holder, pointee) {
+            attach_same(holder, pointee, &item);
+        }
+    }
+
     /// Goes on behind the items that have been counted where data begins.
     pub(crate) fn enter_counted(&mut self, items: &impl Items, counted: &[Option<EntryRef<'static>>]) {
         for (index, &entry) in counted.iter().enumerate() {
@@ -163,13 +198,8 @@ impl Found {
 
     /// Counts a pointer that is attached already to what the item says, in one of the entries.
     fn attach_again(&self, holder: EntryRef<'static>, item: &Item) -> bool {
-        let Some(pointee) = self.entries.iter().flatten().find(|entry| entry.has(item.begin)) else {
-            return false;
-        };
-        // SAFETY: the compiler says that a pointer is there.
-        let host = unsafe { *(item.base as *const usize) };
-        let device = pointee.translate(item.begin).0.wrapping_sub(item.begin.wrapping_sub(host));
-        holder.attach_same(item.base, host, device)
+        let pointee = self.entries.iter().flatten().find(|entry| entry.has(item.begin));
+        pointee.is_some_and(|&pointee| attach_same(holder, pointee, item))
     }
 
     #[inline]
@@ -185,6 +215,14 @@ impl Found {
             Some(counted) => interrupted(entries.iter().rev(), counted),
         }
     }
+}
+
+/// Counts once more that a pointer in an entry is attached to what the item says.
+fn attach_same(holder: EntryRef<'static>, pointee: EntryRef<'static>, item: &Item) -> bool {
+    // SAFETY: the compiler says that a pointer is there.
+    let host = unsafe { *(item.base as *const usize) };
+    let device = pointee.translate(item.begin).0.wrapping_sub(item.begin.wrapping_sub(host));
+    holder.attach_same(item.base, host, device)
 }
 
 #[inline]
