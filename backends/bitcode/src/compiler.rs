@@ -4,7 +4,8 @@
 //! (`clang-linker-wrapper --embed-bitcode`), at the level that the user has chosen, so that LLVM's passes do not
 //! run again.
 
-use crate::step::{is_privileged, run};
+use crate::step::run;
+use gangway_privileges::file_variable;
 use std::env;
 use std::ffi::OsStr;
 use std::fs;
@@ -72,7 +73,7 @@ fn compile(image: &[u8], folder: &Path, before: &[&str], behind: &[&str]) -> Res
 /// The compiler: of the LLVM that `GANGWAY_LLVM` names, of the search path, or where Debian installs it.
 /// A program with more rights than its user runs nothing that the user names.
 fn find() -> Result<PathBuf, String> {
-    let variable = |name| env::var_os(name).filter(|value| !value.is_empty() && !is_privileged());
+    let variable = |name| file_variable(name).filter(|value| !value.is_empty());
     if let Some(llvm) = variable("GANGWAY_LLVM") {
         let compiler = Path::new(&llvm).join("bin/clang");
         return if compiler.is_file() { Ok(compiler) } else { Err(missing(&compiler)) };

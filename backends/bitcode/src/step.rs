@@ -1,5 +1,6 @@
 //! One call of a compiler: without a shell, in a folder of its own, with a limit to what it takes and writes.
 
+use gangway_privileges::is_privileged;
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
@@ -17,12 +18,6 @@ const LONGEST: Duration = Duration::from_secs(300);
 const LARGEST: u64 = 1 << 30;
 /// What is looked at of what it says.
 const MOST_WORDS: u64 = 4 << 10;
-
-/// Whether the program has more rights than its user (set-user-ID, file capabilities).
-pub fn is_privileged() -> bool {
-    // SAFETY: the call only asks, and answers 0 for what it does not know.
-    unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
-}
 
 /// A folder for this user alone, removed with all in it.
 pub struct Folder(PathBuf);

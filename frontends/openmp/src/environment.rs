@@ -7,13 +7,11 @@ pub fn variable(name: &str) -> Option<String> {
 }
 
 /// As [`variable`], of one that names files to be loaded or written. A program with more
-/// rights than its user (set-user-ID, file capabilities) must not do that where the user
-/// says, so it has no such variable.
+/// rights than its user has no such variable.
 #[must_use]
 pub fn file_variable(name: &str) -> Option<String> {
-    // SAFETY: the call only asks, and answers 0 for what it does not know.
-    let privileged = unsafe { libc::getauxval(libc::AT_SECURE) } != 0;
-    if privileged { None } else { variable(name) }
+    let value = gangway_privileges::file_variable(name)?.into_string().ok()?;
+    Some(value).filter(|value| !value.is_empty())
 }
 
 /// Whether a value of a variable of the stock library switches it on.

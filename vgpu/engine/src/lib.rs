@@ -11,7 +11,6 @@ mod code;
 mod compile;
 mod device;
 mod engine;
-mod environment;
 mod fault;
 mod frame;
 mod load;
@@ -26,7 +25,6 @@ mod work;
 
 pub use compile::compiled;
 pub use engine::{Engine, Execution, KernelLaunch, Options};
-pub use environment::file_variable;
 pub use fault::{Access, Facts, Fault, Reason};
 pub use program::{Global, Kernel, KernelId, LoadError, Parameter, Program};
 pub use run::fall_back::{FallBack, fall_backs};

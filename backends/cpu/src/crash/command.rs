@@ -4,6 +4,7 @@
 //! command. What happens here is made of system calls. Without the command beside the library, or if it
 //! takes longer than [`SECONDS`], what it would say is missing.
 
+use gangway_privileges::is_privileged;
 use std::ffi::{CStr, CString, OsStr};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
@@ -52,8 +53,7 @@ pub(super) fn object_of(address: usize) -> Option<&'static CStr> {
 /// `bin/gangway`, where this code is in `lib/gangway`; none for programs with more rights than their user.
 #[must_use]
 pub fn program() -> Option<PathBuf> {
-    // SAFETY: only asks.
-    if unsafe { libc::getauxval(libc::AT_SECURE) } != 0 {
+    if is_privileged() {
         return None;
     }
     let library = OsStr::from_bytes(object_of(prepare as *const () as usize)?.to_bytes());

@@ -3,7 +3,8 @@
 use super::abi::Callback;
 use super::registry::{acc_prof_lookup, acc_prof_register, acc_prof_unregister};
 use gangway_openmp::message::print_line;
-use std::ffi::{CStr, CString, c_char, c_void};
+use gangway_privileges::file_variable;
+use std::ffi::{CStr, CString, OsString, c_char, c_void};
 
 /// `acc_prof_reg`: [`acc_prof_register`] and its opposite.
 type Change = extern "C" fn(i32, Option<Callback>, i32);
@@ -22,11 +23,7 @@ pub extern "C" fn acc_register_library(_register: Change, _unregister: Change, _
 /// the start of the front end.
 pub fn load_tools() {
     // A program with more rights than its user does not load what the user says.
-    // SAFETY: the call only asks, and answers 0 for what it does not know.
-    if unsafe { libc::getauxval(libc::AT_SECURE) } != 0 {
-        return;
-    }
-    let Ok(list) = std::env::var("ACC_PROFLIB") else { return };
+    let Some(Ok(list)) = file_variable("ACC_PROFLIB").map(OsString::into_string) else { return };
     for name in list.split(';').filter(|name| !name.is_empty()) {
         if let Err(why) = load(name) {
             print_line(format_args!(

@@ -9,8 +9,9 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
+use gangway_privileges::file_variable;
+
 use super::code::CodeObject;
-use crate::environment::file_variable;
 
 /// The process whose file has been begun; a forked child begins its own.
 static BEGUN: Mutex<u32> = Mutex::new(0);

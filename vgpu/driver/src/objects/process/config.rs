@@ -9,7 +9,8 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::atomic::{AtomicI32, Ordering};
 
-use gangway_engine::{Execution, file_variable};
+use gangway_engine::Execution;
+use gangway_privileges::file_variable;
 
 use crate::objects::process::report::report;
 
