@@ -5,7 +5,7 @@
 ! vectors are components of a derived type, whose descriptors are attached on the
 ! device. The right-hand side is made from a known solution, which must come out.
 !
-!   gfortran-12 -O2 -fopenacc -foffload=nvptx-none -foffload=-lgfortran cg_acc.f90 -o cg_acc
+!   gfortran -O2 -fopenacc -foffload=nvptx-none -foffload=-lgfortran cg_acc.f90 -o cg_acc
 !   gangway run --device vgpu --report -- ./cg_acc [side]
 program conjugate_gradients
   use, intrinsic :: iso_fortran_env, only: real64, int32

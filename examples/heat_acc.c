@@ -7,7 +7,7 @@
  *
  * The solution is known: the lowest wave of the plate decays by the same factor in each step.
  *
- *   gcc-12 -O2 -fopenacc -foffload=nvptx-none heat_acc.c -o heat_acc -lm
+ *   gcc -O2 -fopenacc -foffload=nvptx-none heat_acc.c -o heat_acc -lm
  *   gangway run --device vgpu --report -- ./heat_acc [side [steps]]
  */
 #include <math.h>

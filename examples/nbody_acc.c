@@ -4,7 +4,7 @@
  * velocities stay there for all steps; the host asks for the energy and the momentum only, which
  * are sums over all bodies. Momentum must stay what it was, and energy nearly so.
  *
- *   gcc-12 -O2 -fopenacc -foffload=nvptx-none -foffload=-lm nbody_acc.c -o nbody_acc -lm
+ *   gcc -O2 -fopenacc -foffload=nvptx-none -foffload=-lm nbody_acc.c -o nbody_acc -lm
  *   gangway run --device vgpu --report -- ./nbody_acc [bodies [steps]]
  */
 #include <math.h>

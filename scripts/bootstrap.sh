@@ -1,5 +1,5 @@
 #!/bin/bash
-# Installs what building and running the demo need on Debian 12.
+# Installs what building and running the demo need on Debian 12, 13 and sid.
 #
 #   scripts/bootstrap.sh [demo] [test] [bench] [packages] [docs]     also what these need
 #   scripts/bootstrap.sh fresh     only what makes a fresh root: scripts/fresh.sh
@@ -11,30 +11,54 @@
 set -euo pipefail
 
 readonly NEEDED_RUST=1.95
+
+# What goes by another name in each release. Its GCC is what the package gcc leads to: other
+# packages without a number lead to the same, but none to its sources. Debian 12 and 13 have a current
+# Rust beside an old one; later releases have it in its place. Its LLVM is clang-22's.
+release_gcc() {
+  { dpkg-query -W -f '${Depends}' gcc; apt-cache depends gcc; } 2>/dev/null |
+    sed -n 's/.*\<\(gcc-[0-9]\{1,\}\)\>.*/\1/p' | head -n 1
+}
+# A system whose apt has no lists yet does not know.
+if [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null && [ -z "$(release_gcc)" ]; then
+  apt-get update -q
+fi
+release() { (. /etc/os-release 2>/dev/null && echo "${VERSION_ID:-}") }
+case $(release) in
+  12 | 13)
+    readonly RUST_PACKAGES=(cargo-web rustc-web rustfmt-web rust-web-clippy)
+    readonly RUST_FOR_DEVICES=(rustc-web cargo-web rust-web-src)
+    ;;
+  *)
+    readonly RUST_PACKAGES=(cargo rustc rustfmt rust-clippy)
+    readonly RUST_FOR_DEVICES=(rustc cargo rust-src)
+    ;;
+esac
+
 packages=(
   # The stock compilers and runtime that Gangway works with.
   clang-22 clang-tools-22 lld-22 llvm-22 flang-22
   libomp-22-dev liboffload-22 liboffload-22-dev libclang1-22
   # Linking Rust and C++ programs.
   g++ gcc make binutils libc6-dev
-  # GCC with its offload compiler, for the demo's examples.
-  gcc-12 gcc-12-offload-nvptx
+  # The release's GCC with its offload compiler, for the demo's examples.
+  gcc-offload-nvptx
   # Fetching crates.
   ca-certificates
   # The Rust whose LLVM is clang-22's, with its library's sources: it compiles the GPU device runtime.
-  rustc-web cargo-web rust-web-src
+  "${RUST_FOR_DEVICES[@]}"
 )
 # Examples in Fortran for GCC, and a program of MPI.
-readonly FOR_DEMO=(gfortran-12 mpich libmpich-dev)
+readonly FOR_DEMO=(gfortran mpich libmpich-dev)
 # Programs in Fortran for GCC that are measured.
-readonly FOR_BENCH=(gfortran-12)
+readonly FOR_BENCH=(gfortran)
 readonly FOR_PACKAGES=(
   # Debian packages, tarballs and Python wheels.
   dpkg-dev xz-utils python3 python3-wheel python3-venv
 )
 readonly FOR_TESTS=(
-  # libgomp's own tests: their sources, what unpacks them, and the compilers that build them.
-  gcc-12-source g++-12 patch xz-utils
+  # libgomp's own tests: their sources, and what unpacks them.
+  "$(release_gcc)-source" patch xz-utils
   # Clients of the virtual GPU: numba-cuda, and what the others need of NVIDIA's packages.
   python3 python3-venv
   # Build systems that find Gangway, for the test of its installation.
@@ -57,9 +81,6 @@ for group in "$@"; do
     *) echo "usage: $0 [demo] [test] [bench] [packages] [docs] [fresh]" >&2; exit 2 ;;
   esac
 done
-# Debian's current Rust; the packages named cargo and rustc are too old.
-readonly RUST_PACKAGES=(cargo-web rustc-web rustfmt-web rust-web-clippy)
-
 export PATH="$PATH:$HOME/.cargo/bin"
 
 installed() {
@@ -88,6 +109,8 @@ fail() {
 
 missing=()
 if command -v dpkg-query >/dev/null; then
+  [[ " ${packages[*]} " != *" -source "* ]] || fail "apt does not know which GCC this release has" \
+    "run this first: sudo apt-get update"
   for package in "${packages[@]}"; do
     installed "$package" || missing+=("$package")
   done
@@ -97,7 +120,7 @@ else
     command -v "$tool" >/dev/null || missing+=("$tool")
   done
   [ ${#missing[@]} -eq 0 ] || fail "not found: ${missing[*]}" \
-    "this script installs packages on Debian 12 only; install the LLVM 22 tools yourself"
+    "this script installs packages on Debian only; install the LLVM 22 tools yourself"
 fi
 if ! rust_suffices; then
   found=$(rust_version) || true
@@ -119,7 +142,7 @@ export DEBIAN_FRONTEND=noninteractive
 apt-get update -q
 if [ -z "$(apt-cache policy clang-22 | sed -n 's/^ *Candidate: *\([0-9].*\)/\1/p')" ]; then
   fail "apt offers no clang-22: it comes from Debian's security suite" \
-    "add the suite bookworm-security, component main, to /etc/apt/sources.list"
+    "add the security suite (bookworm-security, trixie-security), component main, to apt's sources"
 fi
 apt-get install -y -q --no-install-recommends "${missing[@]}"
 hash -r

@@ -26,12 +26,13 @@ echo "compiling the examples with the stock compilers"
 # Without -g: flang-22 gives GPU code debug information that LLVM itself refuses.
 "$gangway" fc -O2 -fopenmp --offload-arch=sm_80,x86_64 -module-dir "$out" examples/cg.f90 -o "$out/cg"
 
-gcc=(gcc-12 -O2 -Wall -foffload=nvptx-none)
+. scripts/compilers.sh
+gcc=("$gcc" -O2 -Wall -foffload=nvptx-none)
 "${gcc[@]}" -fopenmp examples/mandelbrot.c -o "$out/mandelbrot"
 for name in laplace heat_acc nbody_acc; do
   "${gcc[@]}" -fopenacc -foffload=-lm "examples/$name.c" -o "$out/$name" -lm
 done
-gfortran-12 -O2 -fopenacc -foffload=nvptx-none -foffload=-lgfortran -J "$out" examples/cg_acc.f90 -o "$out/cg_acc"
+"$gfortran" -O2 -fopenacc -foffload=nvptx-none -foffload=-lgfortran -J "$out" examples/cg_acc.f90 -o "$out/cg_acc"
 
 # MPI's compiler calls another one: mpich and Open MPI ask different variables which. Open MPI starts
 # nothing for root without being told to.

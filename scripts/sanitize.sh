@@ -14,9 +14,10 @@ export PATH="$PATH:$HOME/.cargo/bin"
 
 readonly root=$PWD stage=$PWD/build/asan reports=$PWD/build/asan/reports
 readonly sources=vgpu/driver/tests
+. scripts/compilers.sh
 # The runtime of GCC; its interface is the one that rustc's instrumentation calls.
-runtime=$(readlink -f "$(gcc-12 -print-file-name=libasan.so)")
-[ -f "$runtime" ] || { echo "sanitize: gcc-12 has no libasan.so: apt-get install libgcc-12-dev" >&2; exit 1; }
+runtime=$(readlink -f "$("$gcc" -print-file-name=libasan.so)")
+[ -f "$runtime" ] || { echo "sanitize: $gcc has no libasan.so: apt-get install libgcc-N-dev of its version" >&2; exit 1; }
 wanted=("$@")
 [ ${#wanted[@]} -gt 0 ] || wanted=(conformance programs stress)
 
@@ -96,7 +97,7 @@ programs() {
   done
   for source in "$sources"/offload/*.c; do
     name=$(basename "$source" .c)
-    gcc-12 -std=gnu11 -O2 -fopenmp -foffload=nvptx-none -o "$stage/programs/$name" "$source" || return 1
+    "$gcc" -std=gnu11 -O2 -fopenmp -foffload=nvptx-none -o "$stage/programs/$name" "$source" || return 1
     run_program "$name" compiler "$stage/programs/$name" || failed=1
   done
   return "$failed"

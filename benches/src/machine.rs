@@ -11,6 +11,11 @@ pub fn stock_library() -> (&'static str, String) {
     ("Stock library", package.replace('\t', " "))
 }
 
+/// Which GCC compiled programs.
+pub fn gcc() -> (&'static str, String) {
+    ("GCC", output(gangway_compilers::gcc().arg("--version")))
+}
+
 /// Pairs of label and value, in the order of the report.
 pub fn describe(root: &Path) -> Vec<(&'static str, String)> {
     vec![

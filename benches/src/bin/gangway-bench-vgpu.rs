@@ -140,7 +140,7 @@ impl Bench {
         let (sources, folder) = (root.join("benches/vgpu"), root.join("build/bench-vgpu"));
         std::fs::create_dir_all(&folder)?;
         let kernels = HandWritten::build(root, &folder)?;
-        compile(Command::new("gcc-12"), &sources.join("first.c"), &folder.join("first"), |command| {
+        compile(gangway_compilers::gcc(), &sources.join("first.c"), &folder.join("first"), |command| {
             command.args(["-O2", "-fopenmp", "-foffload=nvptx-none", "-foffload=-O2"])
         })?;
         Ok(Bench { folder, library: library.to_owned(), kernels })

@@ -16,7 +16,7 @@ int cuMemHostRegister_v2(void *pointer, size_t size, unsigned flags) { return 2;
 fn shared(source: &str, output: &Path, flags: &[&str]) {
     let file = output.with_extension("c");
     std::fs::write(&file, source).unwrap();
-    let mut command = Command::new("gcc-12");
+    let mut command = gangway_compilers::gcc();
     command.args(["-shared", "-fPIC", "-Wl,--no-as-needed"]).arg(&file).args(flags).arg("-o").arg(output);
     assert!(command.status().unwrap().success());
 }

@@ -17,7 +17,7 @@ pub enum Target {
     OpenMp,
     /// The same programs, compiled for GPUs and run on the virtual one.
     Gpu,
-    /// The front end for GCC's programs: compiled by gcc-12, and run on the virtual GPU.
+    /// The front end for GCC's programs: compiled by GCC, and run on the virtual GPU.
     Gcc,
 }
 

@@ -49,7 +49,7 @@ pub fn compile(attack: &Attack, folder: &Path, stage: &Path, place: &Path) -> Re
             build(command)?;
         }
         Target::Gcc => {
-            let mut command = Command::new("gcc-12");
+            let mut command = gangway_compilers::gcc();
             command.args(["-fopenacc", "-foffload=nvptx-none"]).args(STRICT).arg("-I").arg(folder);
             command.arg(&attack.source).arg("-o").arg(&program).arg("-pthread").current_dir(&own);
             build(command)?;

@@ -143,7 +143,7 @@ fn explained(
         }
         (Compiler::Clang, false, true) => "\n  help: compile it with `gangway cc -fopenmp`",
         (Compiler::Gcc, true, _) => {
-            "\n  help: compile it with -foffload=nvptx-none (Debian: gcc-12-offload-nvptx is needed for that)"
+            "\n  help: compile it with -foffload=nvptx-none (Debian: gcc-offload-nvptx is needed for that)"
         }
         (Compiler::Gcc, false, true) => {
             "\n  help: GCC makes no code for CPU devices; name vgpu, or compile the program with `gangway cc \

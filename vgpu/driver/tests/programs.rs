@@ -35,14 +35,11 @@ fn library() -> Result<PathBuf, Failed> {
     Ok(folder)
 }
 
-/// What GCC needs to offload.
-const OFFLOADING: &str = "/usr/lib/gcc/x86_64-linux-gnu/12/accel/nvptx-none";
-
 fn offload(source: &Path, library: &Path) -> Result<(), Failed> {
     let stem = source.file_stem().unwrap_or_default();
     let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(stem);
     let arguments = ["-std=gnu11", "-O2", "-Wall", "-Werror", "-fopenmp", "-foffload=nvptx-none", "-o"];
-    let output = Command::new("gcc-12").args(arguments).arg(&program).arg(source).output()?;
+    let output = gangway_compilers::gcc().args(arguments).arg(&program).arg(source).output()?;
     if !output.status.success() {
         return Err(String::from_utf8_lossy(&output.stderr).into());
     }
@@ -121,9 +118,10 @@ fn main() {
             }));
         }
     }
-    let offloads = Path::new(OFFLOADING).is_dir();
-    if !offloads {
-        println!("ignored: GCC's programs, because there is no {OFFLOADING}");
+    let accelerator = gangway_compilers::accelerator();
+    let offloads = accelerator.is_ok();
+    if let Err(why) = accelerator {
+        println!("ignored: GCC's programs: {why}");
     }
     for (name, path) in programs("tests/offload") {
         let library = library.clone();

@@ -4,7 +4,6 @@
 //! most 40 ms when the engine's code is cached. Linking is wanted in a few of them.
 
 use std::fs;
-use std::process::Command;
 
 use divan::Bencher;
 use gangway_linker::{Input, container, link, load, read};
@@ -25,9 +24,9 @@ fn texts() -> Vec<Vec<u8>> {
     fs::write(folder.path().join("a.c"), PROGRAM).expect("a source");
     let arguments =
         ["-fopenmp", "-O2", "-foffload=nvptx-none", "-save-temps", "-foffload=-save-temps", "a.c", "-o", "a"];
-    let built = Command::new("gcc-12").args(arguments).current_dir(folder.path()).output();
+    let built = gangway_compilers::gcc().args(arguments).current_dir(folder.path()).output();
     if !built.is_ok_and(|output| output.status.success()) {
-        eprintln!("gcc-12 with gcc-12-offload-nvptx is not installed: nothing to measure");
+        eprintln!("GCC with its compiler for NVIDIA's GPUs is not installed: nothing to measure");
         return Vec::new();
     }
     let files = fs::read_dir(folder.path()).expect("the folder").flatten().map(|entry| entry.path());

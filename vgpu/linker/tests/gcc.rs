@@ -4,14 +4,11 @@
 //! Without the compiler the tests are reported as ignored, and a line says so.
 
 use std::fs;
-use std::path::Path;
-use std::process::Command;
 
+use gangway_compilers::{accelerator, gcc};
 use gangway_linker::{Input, container, link, load, read};
 use gangway_ptx::Linkage;
 use libtest_mimic::{Arguments, Failed, Trial};
-
-const GCC: &str = "/usr/lib/gcc/x86_64-linux-gnu/12/accel/nvptx-none";
 
 const OPENMP: &str = "
 #include <stdio.h>
@@ -58,9 +55,10 @@ int main(void) {
 ";
 
 fn main() {
-    let there = Path::new(GCC).is_dir();
-    if !there {
-        eprintln!("skipping the tests of GCC's output: gcc-12-offload-nvptx is not installed");
+    let accelerator = accelerator();
+    let there = accelerator.is_ok();
+    if let Err(why) = accelerator {
+        eprintln!("skipping the tests of GCC's output: {why}");
     }
     let mut trials = Vec::new();
     for (option, source) in [("-fopenmp", OPENMP), ("-fopenacc", OPENACC)] {
@@ -78,7 +76,7 @@ fn image(option: &str, level: &str, source: &str) -> Result<(), Failed> {
     // Formatted output on the device needs 16-byte atomics.
     let mut arguments = vec![option, level, "-foffload=nvptx-none", "-foffload=-latomic"];
     arguments.extend(["-save-temps", "-foffload=-save-temps", "a.c", "-o", "a"]);
-    let output = Command::new("gcc-12").args(&arguments).current_dir(folder.path()).output()?;
+    let output = gcc().args(&arguments).current_dir(folder.path()).output()?;
     if !output.status.success() {
         return Err(String::from_utf8_lossy(&output.stderr).into_owned().into());
     }

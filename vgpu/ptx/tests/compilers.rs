@@ -1,6 +1,6 @@
 //! Everything that the installed compilers make is read, checked, printed and read back.
 //!
-//! - GCC: each object of the nvptx archives that `gcc-12-offload-nvptx` installs, and
+//! - GCC: each object of the nvptx archives that `gcc-offload-nvptx` leads to, and
 //!   the image of an OpenMP and of an OpenACC program.
 //! - clang: the programs of `tests/corpus` for several processors and levels of
 //!   optimisation.
@@ -11,10 +11,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use gangway_compilers::{Language, accelerator, name};
 use libtest_mimic::{Arguments, Failed, Trial};
 use object::read::archive::ArchiveFile;
-
-const GCC: &str = "/usr/lib/gcc/x86_64-linux-gnu/12/accel/nvptx-none";
 
 /// All archives but `libg.a`, which is `libc.a` under another name.
 const ARCHIVES: &[&str] = &["atomic", "c", "caf_single", "gcc", "gcov", "gfortran", "gomp", "m"];
@@ -24,14 +23,16 @@ const PROCESSORS: &[(u32, u32)] = &[(30, 60), (60, 60), (80, 78), (90, 86)];
 
 fn main() {
     let mut trials = Vec::new();
-    let gcc = Path::new(GCC).is_dir();
-    if !gcc {
-        eprintln!("skipping the tests of GCC's output: gcc-12-offload-nvptx is not installed");
+    let accelerator = accelerator();
+    let gcc = accelerator.is_ok();
+    if let Err(why) = &accelerator {
+        eprintln!("skipping the tests of GCC's output: {why}");
     }
+    let accelerator = accelerator.unwrap_or_default();
     for folder in ["", "mgomp/"] {
         for archive in ARCHIVES {
             let name = format!("gcc/{folder}lib{archive}.a");
-            let path = Path::new(GCC).join(format!("{folder}lib{archive}.a"));
+            let path = accelerator.join(format!("{folder}lib{archive}.a"));
             trials.push(Trial::test(name, move || every_object(&path)).with_ignored_flag(!gcc));
         }
     }
@@ -142,7 +143,7 @@ fn image(option: &str, level: &str) -> Result<(), Failed> {
     // Formatted output on the device needs 16-byte atomics.
     let mut arguments = vec![option, level, "-foffload=nvptx-none", "-foffload=-latomic"];
     arguments.extend(["-save-temps", "-foffload=-save-temps", "a.c", "-o", "a"]);
-    run("gcc-12", &arguments, folder.path())?;
+    run(&name(Language::C), &arguments, folder.path())?;
     let linked = files(folder.path(), "mkoffload")?;
     let [linked] = &linked[..] else { return Err(format!("not one linked image: {linked:?}").into()) };
     let data = fs::read(linked)?;

@@ -2,7 +2,7 @@
 //! virtual GPU's driver, alternating in one run.
 //!
 //! `make bench-gomp` calls it. It compiles `benches/gomp/` and what the other benchmarks share
-//! with gcc-12 and gfortran-12, measures each case with the same binary under both, prints the
+//! with GCC, measures each case with the same binary under both, prints the
 //! tables and writes `docs/benchmarks-gomp.md`. The programs check their results.
 #![forbid(unsafe_code)]
 
@@ -16,9 +16,9 @@ use anyhow::{Result, ensure};
 use clap::Parser;
 use gangway_bench::driver::Driver;
 use gangway_bench::options::{Common, status};
-use gangway_bench::page;
 use gangway_bench::root::repository_root;
 use gangway_bench::verdict::Verdict;
+use gangway_bench::{machine, page};
 
 use programs::Programs;
 
@@ -59,13 +59,13 @@ fn run(options: &Options) -> Result<bool> {
     let text = Verdict::table(&rows, "Stock");
     println!("\n{text}");
     if options.common.only.is_none() {
-        page::save(&root, &options.save, HEAD, &[], &rest(&text, options.rounds))?;
+        page::save(&root, &options.save, HEAD, &[machine::gcc()], &rest(&text, options.rounds))?;
     }
     Ok(!options.common.check || rows.iter().all(|row| row.passes))
 }
 
 const HEAD: &str = "# Benchmarks of GCC's programs\n\n\
-    The same binaries of gcc-12 and gfortran-12 (`-O2 -fopenmp -foffload=nvptx-none`, or `-fopenacc`)\n\
+    The same binaries of GCC (`-O2 -fopenmp -foffload=nvptx-none`, or `-fopenacc`)\n\
     under stock libgomp with its plugin and under Gangway's front end, both on the virtual GPU's driver,\n\
     alternating. `make bench-gomp` writes this file.\n\n";
 

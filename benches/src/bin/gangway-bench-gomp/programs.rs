@@ -41,8 +41,7 @@ impl Programs {
         }
         for (source, program, flag) in SOURCES {
             let source = root.join("benches").join(source);
-            let compiler =
-                if source.extension().is_some_and(|e| e == "f90") { "gfortran-12" } else { "gcc-12" };
+            let compiler = gangway_compilers::name(gangway_compilers::Language::of(&source));
             let openacc = source.file_stem().is_some_and(|stem| stem.to_string_lossy().ends_with("_acc"));
             let model = if openacc { "-fopenacc" } else { "-fopenmp" };
             compile(Command::new(compiler), &source, &folder.join(program), |command| {

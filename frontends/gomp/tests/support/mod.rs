@@ -29,12 +29,8 @@ pub fn compile(source: &str, output: &Path, flags: &[&str]) {
     let openacc = source.starts_with("openacc/") || source.contains("_acc.");
     let model = if openacc { "-fopenacc" } else { "-fopenmp" };
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs").join(source);
-    let compiler = match source.extension().and_then(|extension| extension.to_str()) {
-        Some("cpp") => "g++-12",
-        Some("f90") => "gfortran-12",
-        _ => "gcc-12",
-    };
-    let mut command = Command::new(compiler);
+    let compiler = gangway_compilers::name(gangway_compilers::Language::of(&source));
+    let mut command = Command::new(&compiler);
     command.args(["-O2", model, "-foffload=nvptx-none", "-Wall"]).arg(&source).args(flags);
     command.arg("-o").arg(output).current_dir(output.parent().unwrap());
     let output = command.output().unwrap_or_else(|error| panic!("{compiler} is needed: {error}"));

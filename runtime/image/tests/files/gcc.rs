@@ -5,6 +5,7 @@
 //! is one, and its absence is said.
 
 use crate::support::Workshop;
+use gangway_compilers::{Language, accelerator, name};
 use gangway_image::{Contents, GccTarget, ImageKind, Producer, contents, details, recognise};
 
 /// The shape of what GCC's mkoffload writes for NVIDIA.
@@ -91,11 +92,11 @@ fn gcn_record() {
 
 #[test]
 fn real_gcc() {
-    let accelerator = "/usr/lib/gcc/x86_64-linux-gnu/12/accel/nvptx-none/mkoffload";
-    if !std::path::Path::new(accelerator).exists() {
-        eprintln!("SKIPPED: real_gcc needs the package gcc-12-offload-nvptx");
+    if let Err(why) = accelerator() {
+        eprintln!("SKIPPED: real_gcc: {why}");
         return;
     }
+    let compiler = name(Language::C);
     let workshop = Workshop::new();
     workshop.write(
         "g.c",
@@ -103,13 +104,13 @@ fn real_gcc() {
          int main(void) { int x = 1;\n#pragma omp target map(tofrom: x)\nx += counter;\nreturn x; }\n",
     );
     let gcc = ["-O2", "-fopenmp", "-foffload=nvptx-none"];
-    workshop.run("gcc-12", &[&gcc[..], &["g.c", "-o", "g", "-s"]].concat());
+    workshop.run(&compiler, &[&gcc[..], &["g.c", "-o", "g", "-s"]].concat());
     let program = workshop.read("g");
     let found = contents(&program).unwrap();
     assert!(found.images[0].parts.len() > 1, "GCC adds its libraries' modules");
     check_nvptx(&found, found.images[0].parts.len());
 
-    workshop.run("gcc-12", &[&gcc[..], &["-c", "g.c", "-o", "g.o"]].concat());
+    workshop.run(&compiler, &[&gcc[..], &["-c", "g.c", "-o", "g.o"]].concat());
     let object = workshop.read("g.o");
     let found = contents(&object).unwrap();
     assert_eq!(found.images[0].producer, Producer::Gcc(GccTarget::Bytecode));

@@ -4,6 +4,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
 
 use crate::support::{CUDA_SOURCE, Workshop, golden, text};
+use gangway_compilers::{Language, name};
 
 #[test]
 fn the_program_gets_our_library_and_keeps_its_status() {
@@ -57,7 +58,7 @@ fn a_program_without_code_for_the_device_is_refused() {
         "gcc.c",
         "int main(void) {\n  int x = 1;\n#pragma omp target map(tofrom: x)\n  x = 0;\n  return x;\n}\n",
     );
-    workshop.tool("gcc-12", &["-fopenmp", "-foffload=disable", "gcc.c", "-o", "gcc"]);
+    workshop.tool(&name(Language::C), &["-fopenmp", "-foffload=disable", "gcc.c", "-o", "gcc"]);
     let refused = |device: &str, program: &str, parts: &[&str]| {
         let output = workshop.output(&["run", "--device", device, program]);
         let said = text(&output.stderr);
@@ -104,7 +105,7 @@ fn device_code_in_a_library_is_found() {
     ]);
     let flags = ["-fopenmp", "-foffload=disable", "main.c", "-o", "main"];
     let libraries = ["-Wl,--no-as-needed,--allow-shlib-undefined", "-L.", "-lwork", "-Wl,-rpath,$ORIGIN"];
-    workshop.tool("gcc-12", &[&flags[..], &libraries].concat());
+    workshop.tool(&name(Language::C), &[&flags[..], &libraries].concat());
     let code = |device| workshop.output(&["run", "--device", device, "./main"]).status.code();
     assert_eq!(code("cuda"), Some(2));
     assert_ne!(code("cpu"), Some(2));
@@ -236,7 +237,7 @@ fn libgomp_linked_statically_is_named() {
     workshop.write("region.c", "int main(void)\n{\n#pragma omp target\n  { }\n  return 7;\n}\n");
     let compile = |flags: &[&str]| {
         let all = ["-fopenmp", "-foffload=nvptx-none", "region.c", "-o", "program"];
-        workshop.tool("gcc-12", &[&all, flags].concat());
+        workshop.tool(&name(Language::C), &[&all, flags].concat());
     };
     let notes = |options: &[&str]| {
         let output = workshop.output(&[&["run"], options, &["./program"]].concat());
