@@ -30,6 +30,10 @@ pub struct Arguments {
     #[arg(long, value_name = "NAME", default_value = "nvidia")]
     pub device: Device,
 
+    /// GCC's release, 12 to 16: its compilers build its own tests
+    #[arg(long, value_name = "NUMBER", default_value = "12", value_parser = clap::value_parser!(u8).range(12..=16))]
+    pub release: u8,
+
     /// How many virtual GPUs there are
     #[arg(long, value_name = "NUMBER", default_value = "1")]
     pub devices: NonZeroU32,
@@ -127,6 +131,14 @@ impl Mode {
 }
 
 impl Arguments {
+    /// Where a release's sources, programs and results are: each but GCC 12 has a folder of its own.
+    pub fn folder(&self) -> PathBuf {
+        match self.release {
+            12 => self.build.clone(),
+            release => self.build.join(format!("gcc-{release}")),
+        }
+    }
+
     pub fn mode(&self) -> Mode {
         Mode { front_end: self.front_end, device: self.device, devices: self.devices }
     }
@@ -142,6 +154,8 @@ fn seconds(text: &str) -> Result<Duration, String> {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use clap::{CommandFactory, Parser};
 
     use super::Arguments;
@@ -164,5 +178,16 @@ mod tests {
         Arguments::command().debug_assert();
         assert!(Arguments::try_parse_from(["suite", "--time-limit", "0"]).is_err());
         assert!(Arguments::try_parse_from(["suite", "--resume", "--retry-failures"]).is_err());
+    }
+
+    #[test]
+    fn each_release_has_a_folder() {
+        let folder = |release: &str| {
+            let command = ["suite", "--build", "b", "--release", release];
+            Arguments::try_parse_from(command).map(|arguments| arguments.folder())
+        };
+        assert_eq!(folder("12").unwrap(), Path::new("b"));
+        assert_eq!(folder("16").unwrap(), Path::new("b/gcc-16"));
+        assert!(folder("11").is_err() && folder("17").is_err());
     }
 }

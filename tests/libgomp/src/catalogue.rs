@@ -65,7 +65,13 @@ pub fn tests(sources: &Path, device: Device) -> Result<Vec<Test>> {
                 continue;
             }
             for level in Level::ALL {
-                let decision = decide(suite, device, level, &found).with_context(|| name.clone())?;
+                let mut decision = decide(suite, device, level, &found).with_context(|| name.clone())?;
+                if let Decision::Run(plan) = &mut decision
+                    && let Some(file) = &plan.output_file
+                {
+                    let whole = regex::escape(&read(&source.with_file_name(file))?);
+                    plan.output = Some(format!("^{whole}$"));
+                }
                 let files = files.iter().cloned().collect();
                 tests.push(Test {
                     suite,

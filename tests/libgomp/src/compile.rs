@@ -17,8 +17,6 @@ use crate::catalogue::Test;
 use crate::plan::Plan;
 use crate::process::{self, Ending};
 
-const COMPILER: &str = "gcc-12";
-
 /// Plenty for one file; a compiler that needs longer hangs.
 const TIME_LIMIT: Duration = Duration::from_secs(300);
 
@@ -29,6 +27,8 @@ pub struct Compiler {
     cache: PathBuf,
     /// Holds a `libcuda.so` for tests that call the driver themselves.
     libraries: PathBuf,
+    /// Its command.
+    name: String,
     version: String,
 }
 
@@ -40,17 +40,17 @@ pub enum Built {
 }
 
 impl Compiler {
-    pub fn new(sources: &Path, build: &Path, libraries: &Path) -> Result<Self> {
-        let output =
-            Command::new(COMPILER).arg("-v").output().with_context(|| format!("{COMPILER} is needed"))?;
+    pub fn new(release: u8, sources: &Path, build: &Path, libraries: &Path) -> Result<Self> {
+        let name = format!("gcc-{release}");
+        let output = Command::new(&name).arg("-v").output().with_context(|| format!("{name} is needed"))?;
         let version = String::from_utf8_lossy(&output.stderr).into_owned();
         ensure!(
             version.contains("nvptx-none"),
-            "{COMPILER} cannot offload: install Debian's package gcc-12-offload-nvptx"
+            "{name} cannot offload: install Debian's package {name}-offload-nvptx"
         );
         let cache = build.join("programs");
         fs::create_dir_all(&cache)?;
-        Ok(Self { sources: sources.to_owned(), cache, libraries: libraries.to_owned(), version })
+        Ok(Self { sources: sources.to_owned(), cache, libraries: libraries.to_owned(), name, version })
     }
 
     /// The arguments of the compiler, without where the result goes.
@@ -86,8 +86,8 @@ impl Compiler {
     }
 
     /// The name of the compiler, for messages.
-    pub fn name(&self) -> &'static str {
-        COMPILER
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
     /// The program of a test, built if it is not there yet.
@@ -99,7 +99,7 @@ impl Compiler {
         }
         // A folder of its own: dumps and Fortran modules go to the current one.
         let folder = tempfile::Builder::new().prefix("building-").tempdir_in(&self.cache)?;
-        let mut command = Command::new(COMPILER);
+        let mut command = Command::new(&self.name);
         command.args(self.arguments(test, plan)).args(["-o", "program"]).current_dir(folder.path());
         command.env("LC_ALL", "C").env("TMPDIR", folder.path());
         let finished = process::run(&mut command, TIME_LIMIT)?;

@@ -22,7 +22,7 @@ pub struct Directive {
 
 /// Directives about what the compiler prints or dumps. They test GCC, not the
 /// library that the program runs on, so nothing looks at them.
-const ABOUT_THE_COMPILER: [&str; 11] = [
+const ABOUT_THE_COMPILER: [&str; 14] = [
     "dg-bogus",
     "dg-error",
     "dg-final",
@@ -34,6 +34,9 @@ const ABOUT_THE_COMPILER: [&str; 11] = [
     "dg-prune-output",
     "dg-warning",
     "dg-allow-blank-lines-in-output",
+    "dg-regexp",
+    "dg-ice",
+    "dg-set-compiler-env-var",
 ];
 
 /// The directives of `text` that decide how it is built, run and judged.

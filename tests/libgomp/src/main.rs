@@ -57,14 +57,15 @@ fn main() -> ExitCode {
 /// Does what the command line says; whether all went as expected.
 fn run(arguments: &Arguments) -> Result<bool> {
     process::without_core_files();
-    fs::create_dir_all(&arguments.build).with_context(|| arguments.build.display().to_string())?;
-    let build = arguments.build.canonicalize()?;
-    let sources = sources::unpacked(&build)?;
+    let folder = arguments.folder();
+    fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
+    let build = folder.canonicalize()?;
+    let sources = sources::unpacked(&build, arguments.release)?;
     let mut tests = catalogue::tests(&sources, arguments.device)?;
     let mode = arguments.mode();
     let suffix = mode.suffix();
-    let rules = Rules::read(Path::new(env!("CARGO_MANIFEST_DIR")), mode.lists())?;
-    rules.check(&tests)?;
+    let rules = Rules::read(Path::new(env!("CARGO_MANIFEST_DIR")), mode.lists(), arguments.release)?;
+    rules.check(&tests, arguments.release)?;
     for test in &mut tests {
         let options = rules.options(test);
         if let Decision::Run(plan) = &mut test.decision {
@@ -102,7 +103,7 @@ fn run(arguments: &Arguments) -> Result<bool> {
     }
     let failures = build.join(format!("failures{suffix}"));
     fs::create_dir_all(&failures)?;
-    let compiler = Compiler::new(&sources, &build, &libraries)?;
+    let compiler = Compiler::new(arguments.release, &sources, &build, &libraries)?;
     let runner =
         Runner { libraries: for_programs, preloaded, sources, time_limit: arguments.time_limit, mode };
     let runner = (!arguments.compile_only).then_some(runner);
@@ -117,7 +118,7 @@ fn run(arguments: &Arguments) -> Result<bool> {
     print!("{}", report.plain(true));
     println!(
         "\nmore in {0}/report{suffix}.md, {0}/report{suffix}.txt and {0}/failures{suffix}",
-        arguments.build.display()
+        folder.display()
     );
     println!("{}", report.result_line());
     Ok(report.as_expected())

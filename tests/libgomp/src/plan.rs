@@ -34,6 +34,8 @@ pub struct Plan {
     pub should_fail: bool,
     /// What the output has to match: the patterns of all `dg-output` in a row.
     pub output: Option<String>,
+    /// The file beside the source that has the whole output.
+    pub output_file: Option<String>,
     /// The time limit in seconds, where the test has its own.
     pub seconds: Option<u64>,
     /// What to multiply the time limit by.
@@ -127,11 +129,13 @@ impl Draft {
                     self.own.extend(split_options(options));
                 }
             }
-            // What the one option in use would add, x86 needs not.
-            ("dg-add-options", ["__float128"]) => {}
+            // What those in use would add, x86 needs not.
+            ("dg-add-options", ["__float128" | "weak_undefined"]) => {}
             ("dg-additional-sources", [sources]) => {
                 self.plan.additional_sources = split_options(sources);
             }
+            // A slip of one test's for `dg-do run`.
+            ("dg-run", []) => {}
             // All hosts of nvptx offloading have aliases.
             ("dg-require-alias", _) => {}
             ("dg-require-effective-target", [name, clause @ ..]) => {
@@ -169,6 +173,7 @@ impl Draft {
                 self.plan.should_fail |= self.conditions_hold(targets, lists)?;
             }
             ("dg-output", [pattern, clause @ ..]) => self.take_output(pattern, clause.first())?,
+            ("dg-output-file", [file]) => self.plan.output_file = Some((*file).to_owned()),
             ("dg-set-target-env-var", [name, value, clause @ ..]) => {
                 if self.applies(clause.first())? {
                     self.plan.environment.push(((*name).to_owned(), (*value).to_owned()));

@@ -2,10 +2,12 @@
 //!
 //! `expected-failures.txt` and `exceptions.txt` stand beside this crate's `Cargo.toml`, and
 //! `expected-failures-gangway.txt` for what fails with Gangway's front end only. Every line names tests, their level of optimisation and a
-//! reason. Called by `main`. A line that matches no test is an error, so that
-//! the lists cannot outlive what they are about.
+//! reason, and may begin with the releases of GCC that it is about: `13-16: NAME LEVEL REASON`. Called
+//! by `main`. A line that matches no test is an error, so that the lists cannot outlive what they are
+//! about. Those for all releases are checked with GCC 12's tests, as later ones lack some.
 
 use std::fs;
+use std::ops::RangeInclusive;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail, ensure};
@@ -22,6 +24,8 @@ pub struct Rule {
     pattern: String,
     /// Both levels, if none is named.
     level: Option<Level>,
+    /// All releases of GCC, if none is named.
+    releases: Option<RangeInclusive<u8>>,
     pub reason: String,
 }
 
@@ -39,15 +43,18 @@ enum Kind {
     Timing,
 }
 
-/// Both lists.
+/// Both lists, as far as they are about a release.
 #[derive(Debug, Default)]
 pub struct Rules {
     rules: Vec<Rule>,
 }
 
+/// The release whose tests all lines without releases have to match.
+const FIRST: u8 = 12;
+
 impl Rules {
     /// Reads the lists in `folder`: those of failures that are named, and the exceptions.
-    pub fn read(folder: &Path, failures: &[&str]) -> Result<Self> {
+    pub fn read(folder: &Path, failures: &[&str], release: u8) -> Result<Self> {
         let mut rules = Vec::new();
         let mut file = |name: &str, parse: fn(&str) -> Result<Rule>| -> Result<()> {
             let path = folder.join(name);
@@ -70,12 +77,18 @@ impl Rules {
             Some(("timing", rest)) => Rule::parse(Kind::Timing, rest),
             _ => bail!("`{line}` starts with none of no-kernel, fallback, fixed-position, timing"),
         })?;
+        rules.retain(|rule| rule.releases.as_ref().is_none_or(|releases| releases.contains(&release)));
+        if release != FIRST {
+            // What is said of one release takes precedence.
+            rules.sort_by_key(|rule| rule.releases.is_none());
+        }
         Ok(Self { rules })
     }
 
-    /// Checks that every line is about some test.
-    pub fn check(&self, tests: &[Test]) -> Result<()> {
-        for rule in &self.rules {
+    /// Checks that every line is about some test of a release.
+    pub fn check(&self, tests: &[Test], release: u8) -> Result<()> {
+        let checked = self.rules.iter().filter(|rule| release == FIRST || rule.releases.is_some());
+        for rule in checked {
             ensure!(
                 tests.iter().any(|test| rule.matches(&test.name, test.level)),
                 "`{}` in the lists of tests matches no test",
@@ -119,8 +132,12 @@ impl Rules {
 }
 
 impl Rule {
-    /// Reads `NAME LEVEL REASON`.
+    /// Reads `NAME LEVEL REASON`, with the releases before it if it is not about all.
     fn parse(kind: Kind, line: &str) -> Result<Self> {
+        let (releases, line) = match line.split_once(": ").map(|(head, rest)| (releases(head), rest)) {
+            Some((Some(releases), rest)) => (Some(releases), rest.trim_start()),
+            _ => (None, line),
+        };
         let mut fields = line.splitn(2, char::is_whitespace);
         let pattern = fields.next().unwrap_or_default().to_owned();
         let rest = fields.next().unwrap_or_default().trim_start();
@@ -132,12 +149,18 @@ impl Rule {
             _ => bail!("`{level}` is not a level: -O0, -O2 or *"),
         };
         ensure!(!reason.trim().is_empty(), "no reason is given for `{pattern}`");
-        Ok(Self { kind, pattern, level, reason: reason.trim().to_owned() })
+        Ok(Self { kind, pattern, level, releases, reason: reason.trim().to_owned() })
     }
 
     fn matches(&self, name: &str, level: Level) -> bool {
         self.level.is_none_or(|it| it == level) && glob(&self.pattern, name)
     }
+}
+
+/// The releases that `13` or `13-16` names.
+fn releases(text: &str) -> Option<RangeInclusive<u8>> {
+    let (first, last) = text.split_once('-').unwrap_or((text, text));
+    Some(first.parse().ok()?..=last.parse().ok()?)
 }
 
 #[cfg(test)]
@@ -164,20 +187,38 @@ mod tests {
         fs::write(folder.path().join("expected-failures.txt"), "# comment\n\na.c * why\n").unwrap();
         fs::write(folder.path().join("exceptions.txt"), "no-kernel b.c -O0 why\nfallback c.c * why\n")
             .unwrap();
-        let rules = Rules::read(folder.path(), &["expected-failures.txt"]).unwrap();
+        let rules = Rules::read(folder.path(), &["expected-failures.txt"], 12).unwrap();
         assert_eq!(
             rules.rules.iter().map(|rule| rule.kind).collect::<Vec<_>>(),
             [Kind::Failure, Kind::NoKernel, Kind::Fallback]
         );
-        assert!(rules.check(&[]).unwrap_err().to_string().contains("`a.c`"));
+        assert!(rules.check(&[], 12).unwrap_err().to_string().contains("`a.c`"));
         let both = ["expected-failures.txt", "expected-failures-gangway.txt"];
-        assert!(Rules::read(folder.path(), &both).is_err());
+        assert!(Rules::read(folder.path(), &both, 12).is_err());
         fs::write(folder.path().join("expected-failures-gangway.txt"), "d.c * why\n").unwrap();
-        assert_eq!(Rules::read(folder.path(), &both).unwrap().rules.len(), 4);
+        assert_eq!(Rules::read(folder.path(), &both, 12).unwrap().rules.len(), 4);
         fs::write(folder.path().join("exceptions.txt"), "flaky b.c * why\n").unwrap();
         assert!(
-            format!("{:#}", Rules::read(folder.path(), &["expected-failures.txt"]).unwrap_err())
+            format!("{:#}", Rules::read(folder.path(), &["expected-failures.txt"], 12).unwrap_err())
                 .contains("exceptions.txt:1")
         );
+    }
+
+    #[test]
+    fn lines_about_some_releases() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("list"), "a.c * always\n14-15: a.c * now\n12: b.c -O2 first\n").unwrap();
+        fs::write(folder.path().join("exceptions.txt"), "no-kernel 13-16: c.c * why: so\n").unwrap();
+        let reasons = |release| {
+            let rules = Rules::read(folder.path(), &["list"], release).unwrap();
+            rules.rules.into_iter().map(|rule| rule.reason).collect::<Vec<_>>()
+        };
+        assert_eq!(reasons(12), ["always", "first"]);
+        assert_eq!(reasons(13), ["why: so", "always"]);
+        assert_eq!(reasons(15), ["now", "why: so", "always"]);
+        // Later releases need not have the tests of lines that are about all.
+        fs::write(folder.path().join("exceptions.txt"), "").unwrap();
+        let check = |release| Rules::read(folder.path(), &["list"], release).unwrap().check(&[], release);
+        assert!(check(12).is_err() && check(13).is_ok() && check(14).is_err());
     }
 }

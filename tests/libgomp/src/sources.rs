@@ -1,4 +1,4 @@
-//! Unpacks the testsuite from Debian's package `gcc-12-source`.
+//! Unpacks the testsuite from Debian's package `gcc-N-source`.
 //!
 //! Called by `main` first of all. The tests are under the GPL, so they never
 //! become part of this repository: they are unpacked into the build directory,
@@ -12,7 +12,10 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
 
-const PACKAGE: &str = "/usr/src/gcc-12";
+/// Where the package of a release has its files.
+fn package(release: u8) -> PathBuf {
+    format!("/usr/src/gcc-{release}").into()
+}
 
 /// What is unpacked, as tar's patterns below the root of GCC's sources: the tests,
 /// and what they include from elsewhere.
@@ -27,11 +30,12 @@ const WANTED: [&str; 7] = [
 ];
 
 /// The root of GCC's sources in `build`, unpacked if it is not there yet.
-pub fn unpacked(build: &Path) -> Result<PathBuf> {
-    let (tarball, version) = tarball()?;
+pub fn unpacked(build: &Path, release: u8) -> Result<PathBuf> {
+    let package = package(release);
+    let (tarball, version) = tarball(&package, release)?;
     let root = build.join("source");
     let stamp = root.join("unpacked-from");
-    let identity = identity(&tarball)? + &WANTED.join(" ");
+    let identity = identity(&package, &tarball)? + &WANTED.join(" ");
     if fs::read_to_string(&stamp).is_ok_and(|found| found == identity) {
         return Ok(root.canonicalize()?);
     }
@@ -50,7 +54,7 @@ pub fn unpacked(build: &Path) -> Result<PathBuf> {
     tar.args(WANTED.map(|path| format!("{version}/{path}")));
     let status = tar.status().context("tar")?;
     ensure!(status.success(), "tar failed: {status}");
-    let patch = Path::new(PACKAGE).join("debian/patches/git-updates.diff");
+    let patch = package.join("debian/patches/git-updates.diff");
     if patch.exists() {
         update(&root, &patch)?;
     }
@@ -59,20 +63,21 @@ pub fn unpacked(build: &Path) -> Result<PathBuf> {
 }
 
 /// The tarball, and the name of the folder in it.
-fn tarball() -> Result<(PathBuf, String)> {
-    let missing = || format!("{PACKAGE}: install Debian's package gcc-12-source");
-    for entry in fs::read_dir(PACKAGE).with_context(missing)? {
+fn tarball(package: &Path, release: u8) -> Result<(PathBuf, String)> {
+    let missing = || format!("{}: install Debian's package gcc-{release}-source", package.display());
+    let start = format!("gcc-{release}");
+    for entry in fs::read_dir(package).with_context(missing)? {
         let name = entry?.file_name().to_string_lossy().into_owned();
-        if let Some(version) = name.strip_suffix("-dfsg.tar.xz").filter(|it| it.starts_with("gcc-12")) {
-            return Ok((Path::new(PACKAGE).join(&name), version.to_owned()));
+        if let Some(version) = name.strip_suffix("-dfsg.tar.xz").filter(|it| it.starts_with(&start)) {
+            return Ok((package.join(&name), version.to_owned()));
         }
     }
-    bail!("no gcc-12*-dfsg.tar.xz in {}", missing())
+    bail!("no {start}*-dfsg.tar.xz in {}", missing())
 }
 
 /// What decides whether files unpacked earlier are the same: the package.
-fn identity(tarball: &Path) -> Result<String> {
-    let changelog = fs::read_to_string(Path::new(PACKAGE).join("debian/changelog")).unwrap_or_default();
+fn identity(package: &Path, tarball: &Path) -> Result<String> {
+    let changelog = fs::read_to_string(package.join("debian/changelog")).unwrap_or_default();
     let release = changelog.lines().next().unwrap_or_default();
     Ok(format!("{} {} {release}\n", tarball.display(), fs::metadata(tarball)?.len()))
 }

@@ -1,6 +1,6 @@
 //! What holds on the machine that the tests run on: the effective targets.
 //!
-//! The answers are those of GCC 12 with nvptx offloading on x86-64 Linux with a
+//! The answers are those of GCC 12 to 16 with nvptx offloading on x86-64 Linux with a
 //! device that has memory of its own, which is what the virtual GPU is. Called
 //! by `plan` through `selector::Facts`. It must never answer for a name that it
 //! does not know.
@@ -40,19 +40,31 @@ impl Facts for Target<'_> {
             "openacc_nvidia_accel_selected" => openacc && offloads,
             "openacc_host_selected" => openacc && !offloads,
             // The compiler has code for it, except of OpenACC's tests for the host.
-            "offload_target_nvptx" | "offloading_enabled" => offloads || !openacc,
+            "offload_target_nvptx" | "offload_target_any" | "offloading_enabled" => offloads || !openacc,
             // What a region changes on the host is the host's variable.
             "offload_device_shared_as" => !offloads,
             "offload_device_intel_mic"
             | "offload_device_any_intel_mic"
+            | "offload_device_gcn"
             | "offload_target_amdgcn"
+            | "offload_target_amdgcn_with_xnack"
             | "openacc_radeon_accel_present"
             | "openacc_radeon_accel_selected" => false,
 
+            // The device has memory of its own; what is managed, both sides see.
+            "omp_usm" => false,
+            "omp_managedmem" => offloads,
+
             // GCC brings a `cuda.h`, and `-lcuda` is the virtual GPU.
-            "openacc_cuda" => offloads,
-            // Both belong to NVIDIA's toolkit; cuBLAS is machine code only.
-            "openacc_cudart" | "openacc_cublas" => false,
+            "openacc_cuda" | "openacc_libcuda" => offloads,
+            // These belong to NVIDIA's toolkit and to ROCm; cuBLAS is machine code only.
+            "openacc_cudart" | "openacc_libcudart" | "openacc_cublas" | "openacc_libcublas" => false,
+            "gomp_hip_header_amd"
+            | "gomp_hip_header_nvidia"
+            | "gomp_hipfort_module"
+            | "gomp_libamdhip64"
+            | "gomp_libhipblas" => false,
+            "nonstandard_math_functions" | "init_priority" | "exceptions" => true,
 
             // The host.
             "lp64" | "size32plus" | "tls" | "tls_runtime" | "sync_int_long" | "sync_char_short"
