@@ -47,7 +47,7 @@ conformance-libgomp: bootstrap-test build ## Run libgomp's own tests on the virt
 		--devices $(or $(DEVICES),1) $(ARGS)
 
 .PHONY: clients
-clients: bootstrap-test build ## Run numba-cuda, cudarc and Taichi programs on the virtual GPU; downloads them once
+clients: bootstrap-test build ## Run numba-cuda, cudarc, Taichi and Triton programs on the virtual GPU; downloads them once
 	scripts/clients.sh --library $(STAGE)/lib/gangway/vgpu
 
 .PHONY: ptxas

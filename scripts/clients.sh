@@ -1,8 +1,8 @@
 #!/bin/bash
 # Runs programs of others on the virtual GPU: numba-cuda, the cudarc crate with
-# kernels that NVRTC compiles, and Taichi.
+# kernels that NVRTC compiles, Taichi, and Triton.
 #
-#   scripts/clients.sh [--library FOLDER] [numba] [cudarc] [taichi] [suite]
+#   scripts/clients.sh [--library FOLDER] [numba] [cudarc] [taichi] [triton] [suite]
 #
 # FOLDER holds the libcuda.so.1 to test; without it, one is built. What the
 # clients need (vgpu/clients/numba/requirements.txt: 300 MB on disk) is
@@ -22,7 +22,7 @@ if [ "${1:-}" = --library ]; then
   shift 2
 fi
 clients=("$@")
-[ ${#clients[@]} -gt 0 ] || clients=(numba cudarc taichi)
+[ ${#clients[@]} -gt 0 ] || clients=(numba cudarc taichi triton)
 
 # The packages, if the list has changed or the last download was cut short.
 mkdir -p "$out"
@@ -85,6 +85,23 @@ for client in "${clients[@]}"; do
       PYTHONPATH=$out/taichi PYTHONDONTWRITEBYTECODE=1 timeout $((300 * patience)) \
         "${start[@]}" "$venv/bin/python" -c "$shallow" vgpu/clients/taichi/kernels.py || status=$?
       ;;
+    triton)
+      [ -d "$out/triton" ] || "$venv/bin/pip" install --quiet --disable-pip-version-check --no-deps \
+        --target "$out/triton" -r vgpu/clients/triton/requirements.txt
+      # Its own assembler makes machine code.
+      ptxas=$library/../cuda/bin/ptxas
+      if [ ! -x "$ptxas" ]; then
+        cargo build --release -p gangway
+        ptxas=$out/ptxas
+        printf '#!/bin/sh\nexec "%s" stand-in ptxas "$@"\n' "$root/target/release/gangway" >"$ptxas"
+        chmod +x "$ptxas"
+      fi
+      for capability in 8.0 7.5; do
+        PYTHONPATH=$out/triton PYTHONDONTWRITEBYTECODE=1 TRITON_CACHE_DIR=$out/triton-cache \
+          TRITON_PTXAS_PATH=$ptxas GANGWAY_VGPU_CAPABILITY=$capability \
+          timeout $((600 * patience)) "${start[@]}" "$venv/bin/python" vgpu/clients/triton/kernels.py || status=$?
+      done
+      ;;
     suite)
       [ -d "$out/suite" ] || "$venv/bin/pip" install --quiet --disable-pip-version-check --no-deps \
         --target "$out/suite" -r vgpu/clients/numba/requirements-suite.txt
@@ -92,7 +109,7 @@ for client in "${clients[@]}"; do
         "$venv/bin/python" -W ignore vgpu/clients/numba/suite.py || status=$?
       ;;
     *)
-      echo "clients: there is no client '$client', only numba, cudarc, taichi and suite" >&2
+      echo "clients: there is no client '$client', only numba, cudarc, taichi, triton and suite" >&2
       exit 2
       ;;
   esac

@@ -126,7 +126,9 @@ fn reason(kind: &FaultKind) -> Reason {
         FaultKind::OutOfBounds { .. } | FaultKind::BadFree { .. } => Reason::IllegalAddress,
         FaultKind::Assert(_) => Reason::Assert,
         FaultKind::Misaligned { .. } => Reason::MisalignedAddress,
-        FaultKind::NotInMask(_) | FaultKind::BadCount { .. } => Reason::IllegalInstruction,
+        FaultKind::NotInMask(_) | FaultKind::Apart(_) | FaultKind::BadCount { .. } => {
+            Reason::IllegalInstruction
+        }
         FaultKind::BadTarget(_) => Reason::InvalidPc,
         FaultKind::TooLong => Reason::Timeout,
         FaultKind::Undefined(_) | FaultKind::Unsupported(_) => Reason::NotSupported,

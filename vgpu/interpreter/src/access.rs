@@ -22,7 +22,7 @@ enum Place {
 
 impl Block<'_> {
     /// The address of an operand in brackets.
-    fn address(&self, lane: &Lane, operand: Operand) -> u64 {
+    pub(crate) fn address(&self, lane: &Lane, operand: Operand) -> u64 {
         let frame = lane.frame();
         let Operand::Address(base, offset) = operand else { return 0 };
         let base = match base {
@@ -87,7 +87,7 @@ impl Block<'_> {
         Ok(())
     }
 
-    fn put(
+    pub(crate) fn put(
         &mut self,
         lane: &mut Lane,
         space: StateSpace,
@@ -108,11 +108,7 @@ impl Block<'_> {
         let address = self.address(step.lane(), step.operands[1]);
         self.get(step.lane(), access.space, address, &mut bytes[..size * count])?;
         for (number, part) in bytes[..size * count].chunks(size).enumerate() {
-            let target = match step.operands[0] {
-                vector @ Operand::Vector { .. } => step.body.elements(vector)[number],
-                Operand::Register(id) if count > 1 => Operand::Component(id, number as u8),
-                other => other,
-            };
+            let target = step.part(0, number);
             let mut wide = [0; 8];
             wide[..size].copy_from_slice(part);
             step.put(target, access.ty, u64::from_le_bytes(wide));

@@ -86,11 +86,12 @@ impl<'p> Block<'p> {
             for index in lanes(together) {
                 warp.lanes[index].status = Status::Running;
             }
-            // Lanes wait for those of a mask in nothing else.
-            let Meaning::Exchange(exchange) = self.program.module.opcodes[form.index()].meaning else {
-                return Ok(());
-            };
-            self.together(warp, exchange.op, together)?;
+            match self.program.module.opcodes[form.index()].meaning {
+                Meaning::Exchange(exchange) => self.together(warp, exchange.op, together)?,
+                Meaning::Matrix(matrix) => self.matrix(warp, matrix, together)?,
+                // Lanes wait for those of a mask in nothing else.
+                _ => return Ok(()),
+            }
         }
     }
 

@@ -71,6 +71,10 @@ impl Block<'_> {
             Meaning::Exchange(exchange) => {
                 return self.together(warp, exchange.op, run);
             }
+            Meaning::Matrix(_) => {
+                self.meet_all(warp, run);
+                return self.gather(warp);
+            }
             Meaning::Barrier(barrier) => return self.arrive(warp, body, instruction, barrier, run),
             Meaning::Compute(compute) => self.each(&mut alone, |block, step| block.compute(step, compute)),
             Meaning::Move { ty, vector } => self.each(&mut alone, |block, step| block.mov(step, ty, vector)),

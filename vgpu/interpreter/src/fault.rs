@@ -30,6 +30,8 @@ pub enum FaultKind {
     BadCount { count: u32, threads: u32 },
     /// A lane executes a `.sync` instruction whose mask it is not part of.
     NotInMask(u32),
+    /// These lanes of a warp execute an instruction that is for all of it, and others do not.
+    Apart(u32),
     /// The launch has run as many instructions as it may.
     TooLong,
     /// A function or variable is only declared in the module.
@@ -93,6 +95,9 @@ impl fmt::Display for FaultKind {
                     f,
                     "a barrier for {count} threads; in this block it has to be a multiple of 32 up to {threads}"
                 )
+            }
+            FaultKind::Apart(lanes) => {
+                write!(f, "the instruction is for a whole warp, and only the lanes {lanes:#010x} execute it")
             }
             FaultKind::NotInMask(mask) => write!(f, "the lane is not in its own member mask {mask:#010x}"),
             FaultKind::TooLong => f.write_str("the limit of instructions is reached"),

@@ -13,8 +13,8 @@
 //! driver does not provide, a barrier of the whole grid, and the instructions that
 //! [`FaultKind::Unsupported`] then names. It must never guess: a wrong result is worse than none.
 //!
-//! The engine uses its parts: [`evaluate`], [`combine`] and [`exchange`] are what instructions
-//! compute, [`call`] is what the functions that the driver provides do.
+//! The engine uses its parts: [`evaluate`], [`combine`], [`exchange`] and [`matrix`] are what
+//! instructions compute, [`call`] is what the functions that the driver provides do.
 #![forbid(unsafe_code)]
 
 mod access;
@@ -29,8 +29,10 @@ mod exchange;
 mod execute;
 mod fault;
 mod float;
+mod fragments;
 mod integer;
 mod machine;
+pub mod matrix;
 mod memory;
 mod operands;
 mod program;

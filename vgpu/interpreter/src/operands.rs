@@ -68,6 +68,18 @@ impl<'a> Step<'a> {
         self.put(self.operands[position], ty, value);
     }
 
+    /// A part of the operand at a position, which may be a vector in braces or in one register.
+    #[must_use]
+    pub fn part(&self, position: usize, number: usize) -> Operand {
+        match self.operands[position] {
+            vector @ Operand::Vector { .. } => self.body.elements(vector)[number],
+            Operand::Register(id) if self.body.register(id).vector > 1 => {
+                Operand::Component(id, number as u8)
+            }
+            other => other,
+        }
+    }
+
     /// Writes a register, or a part of one.
     pub fn put(&mut self, operand: Operand, ty: Type, value: u64) {
         let body = self.body;

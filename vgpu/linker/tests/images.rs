@@ -237,10 +237,10 @@ fn images_come_without_a_length() {
 
 #[test]
 fn what_is_not_supported_is_told_once_and_counted() {
-    let product = "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%f}, {%f}, {%f}, {%f};\n";
+    let product = "wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32 {%f}, {%f}, {%f}, {%f};\n";
     let text = format!(
         ".version 7.8\n.target sm_80\n.address_size 64\n.visible .entry k() {{\n.reg .f32 %f; .reg .b32 %r;\n\
-         {product}{product}tex.1d.v4.f32.f32 {{%f}}, [t, {{%f}}];\nldmatrix.sync.aligned.m8n8.x1.shared.b16 {{%r}}, [%r];\n\
+         {product}{product}tex.1d.v4.f32.f32 {{%f}}, [t, {{%f}}];\nwgmma.fence.sync.aligned;\n\
          {product}suld.b.1d.b32.trap %r, [t];\nsust.b.1d.b32.trap [t], %r;\nret;\n}}\n"
     );
     let told = load("image", text.as_bytes(), 80).expect_err("nothing of it is supported").to_string();
@@ -248,11 +248,11 @@ fn what_is_not_supported_is_told_once_and_counted() {
     assert_eq!(
         lines,
         [
-            "image: CUDA_ERROR_NOT_SUPPORTED: 'mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32': tensor core \
+            "image: CUDA_ERROR_NOT_SUPPORTED: 'wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32': these tensor core \
          instructions are not supported",
             "CUDA_ERROR_NOT_SUPPORTED: 'tex.1d.v4.f32.f32': textures are not supported",
             "CUDA_ERROR_NOT_SUPPORTED: 'suld.b.1d.b32.trap': surfaces are not supported",
-            "tensor core instructions are not supported: 3 times more in this module",
+            "these tensor core instructions are not supported: 3 times more in this module",
             "surfaces are not supported: once more in this module",
         ]
     );

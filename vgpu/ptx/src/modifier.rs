@@ -37,6 +37,10 @@ spelled! {
         // Control and warps
         Uni = "uni", Sync = "sync", Arrive = "arrive", Red = "red", Aligned = "aligned", Warp = "warp", Idx = "idx",
         Up = "up", Down = "down", Bfly = "bfly", All = "all", Any = "any", Ballot = "ballot", AnyMatch = "any_match",
+        // Matrices
+        M8n8 = "m8n8", M8n8k4 = "m8n8k4", M8n8k16 = "m8n8k16", M16n8k4 = "m16n8k4", M16n8k8 = "m16n8k8",
+        M16n8k16 = "m16n8k16", M16n8k32 = "m16n8k32",
+        Row = "row", Col = "col", Trans = "trans", X1 = "x1", X2 = "x2", X4 = "x4",
         // Bits
         L = "l", R = "r", Wrap = "wrap", Clamp = "clamp", Shiftamt = "shiftamt", Mode = "mode",
         F4e = "f4e", B4e = "b4e", Rc8 = "rc8", Ecl = "ecl", Ecr = "ecr", Rc16 = "rc16",

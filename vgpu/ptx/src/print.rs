@@ -310,7 +310,13 @@ impl BodyText<'_> {
                     (false, _) => ", ",
                 })?;
                 first = false;
-                self.operand(operand, f)?;
+                if expected.role.fragment().is_some() && !matches!(operand, Operand::Vector { .. }) {
+                    f.write_char('{')?;
+                    self.operand(operand, f)?;
+                    f.write_char('}')?;
+                } else {
+                    self.operand(operand, f)?;
+                }
             }
         }
         writeln!(f, ";")

@@ -47,6 +47,7 @@ spelled! {
         S8 = "s8", S16 = "s16", S32 = "s32", S64 = "s64",
         F16 = "f16", F16x2 = "f16x2", Bf16 = "bf16", Bf16x2 = "bf16x2", Tf32 = "tf32",
         F32 = "f32", F64 = "f64",
+        E4m3 = "e4m3", E5m2 = "e5m2",
         U16x2 = "u16x2", S16x2 = "s16x2",
         Pred = "pred",
     }
@@ -72,7 +73,7 @@ impl Type {
     pub const fn size(self) -> u32 {
         use Type::*;
         match self {
-            B8 | U8 | S8 | Pred => 1,
+            B8 | U8 | S8 | E4m3 | E5m2 | Pred => 1,
             B16 | U16 | S16 | F16 | Bf16 => 2,
             B32 | U32 | S32 | F32 | F16x2 | Bf16x2 | Tf32 | U16x2 | S16x2 => 4,
             B64 | U64 | S64 | F64 => 8,
@@ -90,7 +91,9 @@ impl Type {
     pub const fn class(self) -> TypeClass {
         use Type::*;
         match self {
-            B8 | B16 | B32 | B64 | B128 | Bf16 | Bf16x2 | Tf32 | U16x2 | S16x2 => TypeClass::Bits,
+            B8 | B16 | B32 | B64 | B128 | Bf16 | Bf16x2 | Tf32 | E4m3 | E5m2 | U16x2 | S16x2 => {
+                TypeClass::Bits
+            }
             U8 | U16 | U32 | U64 => TypeClass::Unsigned,
             S8 | S16 | S32 | S64 => TypeClass::Signed,
             F16 | F16x2 | F32 | F64 => TypeClass::Float,
@@ -111,7 +114,8 @@ impl Type {
     /// A floating-point type in the sense of arithmetic, alternate formats included.
     #[must_use]
     pub const fn is_float(self) -> bool {
-        matches!(self.class(), TypeClass::Float) || matches!(self, Type::Bf16 | Type::Bf16x2 | Type::Tf32)
+        matches!(self.class(), TypeClass::Float)
+            || matches!(self, Type::Bf16 | Type::Bf16x2 | Type::Tf32 | Type::E4m3 | Type::E5m2)
     }
 
     /// The integer type of the same signedness with twice as many bits.
@@ -149,7 +153,10 @@ impl Type {
     /// Whether variables and registers can be declared with it.
     #[must_use]
     pub const fn is_fundamental(self) -> bool {
-        !matches!(self, Type::Bf16 | Type::Bf16x2 | Type::Tf32 | Type::U16x2 | Type::S16x2)
+        !matches!(
+            self,
+            Type::Bf16 | Type::Bf16x2 | Type::Tf32 | Type::E4m3 | Type::E5m2 | Type::U16x2 | Type::S16x2
+        )
     }
 
     /// Whether a register of type `register` may be an operand of this type.

@@ -94,7 +94,7 @@ impl Verifier<'_> {
         match operand {
             Operand::Absent if expected.optional => Ok(()),
             Operand::Absent => Err("is missing".to_owned()),
-            Operand::Sink if expected.sink && !(takes_vectors(expected.role) && opcode.vector() > 1) => {
+            Operand::Sink if expected.sink && !(expected.role.takes_vectors() && opcode.vector() > 1) => {
                 Ok(())
             }
             Operand::Sink => Err("'_' is not allowed".to_owned()),
@@ -118,7 +118,7 @@ impl Verifier<'_> {
                 self.register(register, expected, opcode)
             }
             Operand::Vector { .. } => self.vector(operand, expected, opcode),
-            _ if takes_vectors(expected.role) && opcode.vector() > 1 => {
+            _ if expected.role.takes_vectors() && opcode.vector() > 1 => {
                 Err(format!("one value where a vector of {} is expected", opcode.vector()))
             }
             _ if writes => Err("must be a register".to_owned()),
@@ -159,6 +159,7 @@ impl Verifier<'_> {
         let elements = if opcode.op == Op::Mov { opcode.vector() } else { 1 };
         let vector = match expected.role {
             Role::VectorDestination | Role::VectorSource => opcode.vector(),
+            Role::FragmentDestination(registers) | Role::FragmentSource(registers) => registers.into(),
             _ => elements,
         };
         // It also packs one into a value, or unpacks a value into one, by name.
@@ -198,6 +199,9 @@ impl Verifier<'_> {
         let writes = expected.role.writes();
         let (count, element, relaxed) = match expected.role {
             Role::VectorDestination | Role::VectorSource => (opcode.vector(), ty, true),
+            Role::FragmentDestination(registers) | Role::FragmentSource(registers) => {
+                (registers.into(), ty, false)
+            }
             Role::MoveDestination | Role::MoveSource if opcode.vector() > 1 => (opcode.vector(), ty, false),
             // Packing: two or four parts make one value.
             Role::MoveDestination | Role::MoveSource => {
@@ -216,13 +220,14 @@ impl Verifier<'_> {
             }
             _ => return Err("a vector is not allowed".to_owned()),
         };
-        if count == 1 {
+        if count == 1 && expected.role.fragment().is_none() {
             return Err("a vector, but the instruction has no .v2 or .v4".to_owned());
         }
         if elements.len() != count {
             return Err(format!("a vector of {}, not {count}", elements.len()));
         }
-        if count * ty.size() as usize > 16 && opcode.op != Op::Mov {
+        let accesses = matches!(expected.role, Role::VectorDestination | Role::VectorSource);
+        if accesses && count * ty.size() as usize > 16 {
             return Err("an access of more than 16 bytes".to_owned());
         }
         let role = if writes { Role::Destination } else { Role::Source };
@@ -392,11 +397,6 @@ impl Verifier<'_> {
             _ => Err("this cannot be passed".to_owned()),
         }
     }
-}
-
-const fn takes_vectors(role: Role) -> bool {
-    use Role::*;
-    matches!(role, VectorDestination | VectorSource | MoveDestination | MoveSource)
 }
 
 /// A constant in a range; anything that is not constant passes.

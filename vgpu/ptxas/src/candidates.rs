@@ -195,15 +195,13 @@ fn operand(opcode: &Opcode, expected: &Expected, position: usize) -> String {
         _ => {
             let register = register(expected.ty.unwrap_or(Type::U64));
             let each = |number: usize| format!("%{register}_{number}");
-            let vector = matches!(
-                expected.role,
-                Role::VectorDestination | Role::VectorSource | Role::MoveDestination | Role::MoveSource
-            );
-            match opcode.vector() {
-                count if vector && count > 1 => {
-                    let parts: Vec<String> = (0..count).map(each).collect();
-                    format!("{{{}}}", parts.join(", "))
-                }
+            let vector = |count: usize| {
+                let parts: Vec<String> = (0..count).map(each).collect();
+                format!("{{{}}}", parts.join(", "))
+            };
+            match (expected.role.fragment(), opcode.vector()) {
+                (Some(registers), _) => vector(registers.into()),
+                (None, count) if expected.role.takes_vectors() && count > 1 => vector(count),
                 _ => each(position.min(5)),
             }
         }
@@ -213,7 +211,7 @@ fn operand(opcode: &Opcode, expected: &Expected, position: usize) -> String {
 /// The type of the registers that hold values of a type.
 fn register(ty: Type) -> &'static str {
     match ty {
-        Type::B8 | Type::U8 | Type::S8 | Type::Bf16 => "b16",
+        Type::B8 | Type::U8 | Type::S8 | Type::Bf16 | Type::E4m3 | Type::E5m2 => "b16",
         Type::Bf16x2 | Type::Tf32 | Type::U16x2 | Type::S16x2 => "b32",
         other => other.text(),
     }

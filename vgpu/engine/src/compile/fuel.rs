@@ -95,6 +95,7 @@ fn cost(opcode: &Opcode) -> u32 {
         | Meaning::Control(_)
         | Meaning::Barrier(_)
         | Meaning::Exchange(_)
+        | Meaning::Matrix(_)
         | Meaning::ActiveMask
         | Meaning::Fence
         | Meaning::Hint(_) => 1,

@@ -8,7 +8,7 @@
 //! Blocks are numbered in the order in which masked code prefers them: topological, with every
 //! loop in one piece. So lanes that wait behind a loop wait for all that are in it.
 
-use gangway_ptx::meaning::{self, Control, Exchange, ExchangeOperation};
+use gangway_ptx::meaning::{self, Control, Exchange, ExchangeOperation, Matrix};
 use gangway_ptx::{Body, Guard, Instruction, Meaning, Module, Operand};
 
 /// A straight line of instructions.
@@ -18,8 +18,16 @@ pub(crate) struct Block {
     pub instructions: std::ops::Range<u32>,
     /// The first instruction is a collective one that lanes have to wait at, without regard to its
     /// guard.
-    pub collective: Option<ExchangeOperation>,
+    pub collective: Option<Collective>,
     pub end: End,
+}
+
+/// What lanes wait for each other to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Collective {
+    Exchange(ExchangeOperation),
+    /// It is for all lanes of the warp.
+    Matrix(Matrix),
 }
 
 /// How a block ends; instructions are given by index, and their guards have been dealt with.
@@ -189,7 +197,7 @@ struct Cutter {
     blocks: Vec<Block>,
     /// The instructions of the block that is being filled, and the collective one that it begins
     /// with.
-    open: Option<(std::ops::Range<u32>, Option<ExchangeOperation>)>,
+    open: Option<(std::ops::Range<u32>, Option<Collective>)>,
 }
 
 impl Cutter {
@@ -263,15 +271,9 @@ impl Cutter {
             }
             // Lanes wait for each other in it.
             Meaning::Exchange(Exchange { sync: true, op }) => {
-                self.own_block(instruction, index);
-                if instruction.guard.is_none() {
-                    self.begin(index);
-                }
-                self.open = Some((index..index + 1, Some(op)));
-                if instruction.guard.is_some() {
-                    self.begin(index + 1);
-                }
+                self.meets(instruction, index, Collective::Exchange(op));
             }
+            Meaning::Matrix(matrix) => self.meets(instruction, index, Collective::Matrix(matrix)),
             Meaning::Exchange(Exchange { sync: false, .. })
             | Meaning::Compute(_)
             | Meaning::Move { .. }
@@ -287,6 +289,18 @@ impl Cutter {
             | Meaning::Hint(_) => {
                 self.open.as_mut().expect("it was just begun").0.end = index + 1;
             }
+        }
+    }
+
+    /// Begins a block with an instruction that lanes wait for each other at.
+    fn meets(&mut self, instruction: &Instruction, index: u32, collective: Collective) {
+        self.own_block(instruction, index);
+        if instruction.guard.is_none() {
+            self.begin(index);
+        }
+        self.open = Some((index..index + 1, Some(collective)));
+        if instruction.guard.is_some() {
+            self.begin(index + 1);
         }
     }
 

@@ -9,6 +9,7 @@ use gangway_ptx::meaning::{AsyncCopy, Barrier, BarrierReduction, Compute, Exchan
 use gangway_ptx::{Instruction, Meaning, Opcode, Operand, StateSpace, Type};
 
 use super::emit::{Emitter, Known, Steps, field};
+use super::graph::Collective;
 use super::turns::Agreed;
 use crate::abi::LANES;
 use crate::lower::{self, Input, Output};
@@ -52,8 +53,8 @@ impl Emitter<'_, '_> {
             }
             // Copies are done when they start.
             Meaning::Hint(Hint::Prefetch | Hint::Breakpoint) | Meaning::Copy(AsyncCopy::Group) => {}
-            Meaning::Control(_) | Meaning::Barrier(_) => {
-                unreachable!("the graph ends blocks with these");
+            Meaning::Control(_) | Meaning::Barrier(_) | Meaning::Matrix(_) => {
+                unreachable!("the graph begins or ends blocks with these");
             }
         }
     }
@@ -308,6 +309,14 @@ impl Emitter<'_, '_> {
         let narrow = |pair: &[Value]| crate::value::low_halves(builder, pair[0], pair[1]);
         let masks: Vec<Value> = wide.chunks(2).map(narrow).collect();
         Predicate::Each(masks.into_boxed_slice().try_into().expect("eight groups of four lanes"))
+    }
+
+    /// An instruction that lanes have waited for each other at, for those that run the block.
+    pub fn together(&mut self, index: u32, collective: Collective) {
+        match collective {
+            Collective::Exchange(op) => self.collective(index, op, None),
+            Collective::Matrix(matrix) => self.matrix(index, matrix),
+        }
     }
 
     /// Instructions in which lanes exchange something, for those that run the block.

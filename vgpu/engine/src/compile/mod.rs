@@ -21,6 +21,7 @@ mod instructions;
 mod layout;
 mod liveness;
 mod masked;
+mod matrix;
 mod memory;
 mod order;
 mod region;

@@ -251,7 +251,7 @@ impl Shapes {
                 _ => all(Shape::Uniform),
             },
             Meaning::Load(access) => all(self.loaded(body, slots, access, operands)),
-            Meaning::Atomic(_) => all(Shape::General),
+            Meaning::Atomic(_) | Meaning::Matrix(_) => all(Shape::General),
             Meaning::Control(_) => {
                 // Only a call writes anything.
                 written.iter().map(|&slot| (slot, self.given(slots.types[slot as usize]))).collect()

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use gangway_ptx::meaning::{Control, Integer};
 use gangway_ptx::{Compute, Meaning, Operand, Type};
 
-use super::graph::{Block, End};
+use super::graph::{Block, Collective, End};
 use super::layout::Place;
 use super::liveness::{Listed, accesses, instructions};
 use super::masked::MANY_BLOCKS;
@@ -145,7 +145,8 @@ impl Walk<'_> {
         let unit = self.unit;
         let whole = |&slot: &u32| width(unit.slots.types[slot as usize], Shape::General, 1);
         let entering = |block: u32| unit.liveness.entering(block).iter().map(whole).sum::<u64>();
-        let own = block.collective.is_some()
+        // Converged code works on matrices without masked code.
+        let own = matches!(block.collective, Some(Collective::Exchange(_)))
             || block.instructions.clone().next().is_some_and(|index| {
                 let instruction = &unit.body.instructions[index as usize];
                 let opcode = unit.module.opcode(instruction);
@@ -193,7 +194,9 @@ impl Walk<'_> {
                     _ => true,
                 })
             }
-            Meaning::Atomic(_) | Meaning::Copy(_) | Meaning::Control(Control::Call) => true,
+            Meaning::Atomic(_) | Meaning::Copy(_) | Meaning::Matrix(_) | Meaning::Control(Control::Call) => {
+                true
+            }
             Meaning::Compute(_)
             | Meaning::Move { .. }
             | Meaning::ConvertAddress { .. }

@@ -17,6 +17,7 @@ pub(crate) fn is_straight(module: &Module, body: &Body) -> bool {
             Meaning::Control(Control::Call | Control::BranchIndexed)
             | Meaning::Barrier(_)
             | Meaning::Exchange(_)
+            | Meaning::Matrix(_)
             | Meaning::Hint(Hint::Sleep) => false,
             Meaning::Control(Control::Return | Control::Exit | Control::Trap)
             | Meaning::Compute(_)
@@ -40,7 +41,8 @@ mod tests {
     use super::is_straight;
 
     fn judge(text: &str) -> bool {
-        let head = ".version 8.0 .target sm_90 .address_size 64 .func f; .entry k() { .reg .pred p; ";
+        let head =
+            ".version 8.0 .target sm_90 .address_size 64 .func f; .entry k() { .reg .pred p; .reg .b32 r; ";
         let module = gangway_ptx::parse(&format!("{head} setp.eq.u32 p, 0, 0; {text} ret; }}")).expect("PTX");
         is_straight(&module, module.functions[1].body.as_ref().expect("a body"))
     }
@@ -52,9 +54,14 @@ mod tests {
 
     #[test]
     fn what_may_give_way_is_not() {
-        for text in
-            ["top: @p bra top;", "call f;", "bar.sync 0;", "bar.warp.sync 1;", "vote.sync.any.pred p, p, 1;"]
-        {
+        for text in [
+            "top: @p bra top;",
+            "call f;",
+            "bar.sync 0;",
+            "bar.warp.sync 1;",
+            "vote.sync.any.pred p, p, 1;",
+            "movmatrix.sync.aligned.m8n8.trans.b16 r, r;",
+        ] {
             assert!(!judge(text), "{text}");
         }
     }

@@ -57,7 +57,8 @@ fn scan(module: &Module, body: &Body, mut calls: impl FnMut(u32)) -> u8 {
             let operands = body.operands(instruction);
             match module.opcode(instruction).meaning {
                 Meaning::Barrier(Barrier::Wait | Barrier::Reduce(_))
-                | Meaning::Exchange(Exchange { sync: true, .. }) => does |= WAITS,
+                | Meaning::Exchange(Exchange { sync: true, .. })
+                | Meaning::Matrix(_) => does |= WAITS,
                 Meaning::Control(Control::Call) => match operands.get(1) {
                     Some(&Operand::Function(FunctionId(callee))) => calls(callee),
                     _ => does |= WAITS,
@@ -91,6 +92,7 @@ mod tests {
             "bar.sync 0;",
             "bar.warp.sync 1;",
             "vote.sync.any.pred p, p, 1;",
+            "movmatrix.sync.aligned.m8n8.trans.b16 r, r;",
             "t: .callprototype _; call a, t;",
             "top: atom.global.cas.b32 r, [a], 0, 1; @p bra top;",
             "top: ld.volatile.global.u32 r, [a]; @p bra top;",

@@ -1,7 +1,7 @@
 //! From a warp that cannot go on to the fault that the launch ends with.
 
 use gangway_interpreter::FaultKind;
-use gangway_ptx::meaning::AsyncCopy;
+use gangway_ptx::meaning::{AsyncCopy, Matrix, MatrixAccess};
 use gangway_ptx::{Instruction, Meaning, Module, Opcode, Operand};
 
 use super::job::Job;
@@ -79,6 +79,8 @@ fn access(opcode: &Opcode, operands: &[Operand]) -> (usize, bool) {
             Some(&Operand::Integer(size)) => (size as usize, false),
             _ => (1, false),
         },
+        Meaning::Matrix(Matrix::Load(_)) => (MatrixAccess::ROW as usize, false),
+        Meaning::Matrix(Matrix::Store(_)) => (MatrixAccess::ROW as usize, true),
         // What has no address of its own, such as a built-in function that is called.
         Meaning::Compute(_)
         | Meaning::Move { .. }
@@ -89,6 +91,7 @@ fn access(opcode: &Opcode, operands: &[Operand]) -> (usize, bool) {
         | Meaning::Control(_)
         | Meaning::Barrier(_)
         | Meaning::Exchange(_)
+        | Meaning::Matrix(Matrix::Multiply(_) | Matrix::Transpose)
         | Meaning::ActiveMask
         | Meaning::Fence
         | Meaning::Hint(_) => (opcode.ty(0).map_or(1, |ty| ty.size() as usize), false),

@@ -12,6 +12,7 @@ mod compute;
 mod frames;
 mod host;
 mod local;
+mod matrix;
 mod meet;
 mod own;
 mod pointers;
@@ -27,6 +28,7 @@ pub(crate) use access::{Access, IsIn, Space};
 pub(crate) use atomic::Operation;
 pub(crate) use frames::start;
 pub use host::{Arrivals, Host, Ticket};
+pub(crate) use matrix::most_bytes as most_fragment_bytes;
 pub(crate) use regular::Regular;
 
 use crate::abi::Warp;
@@ -58,6 +60,7 @@ macro_rules! helpers {
 helpers! {
     Evaluate = enter_evaluate => compute::evaluate,
     Collective = enter_collective => compute::collective,
+    Matrix = enter_matrix => matrix::matrix,
     Clock = enter_clock => compute::clock,
     Nanoseconds = enter_nanoseconds => compute::nanoseconds,
     Load = enter_load => access::load,

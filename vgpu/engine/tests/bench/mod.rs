@@ -30,7 +30,11 @@ pub const WORDS: usize = 1 << 14;
 
 impl Bench {
     pub fn new(options: Options, text: &str) -> Bench {
-        let header = ".version 7.8\n.target sm_80\n.address_size 64\n";
+        Self::of_target(options, ".version 7.8\n.target sm_80\n.address_size 64\n", text)
+    }
+
+    /// With the beginning of a module of its own.
+    pub fn of_target(options: Options, header: &str, text: &str) -> Bench {
         let module =
             gangway_ptx::parse(&format!("{header}{text}")).unwrap_or_else(|errors| panic!("{errors}"));
         let engine = Engine::new(options);

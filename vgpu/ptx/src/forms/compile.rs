@@ -45,6 +45,9 @@ pub enum Role {
     VectorSource,
     MoveDestination,
     MoveSource,
+    /// A matrix's part of so many registers, in braces.
+    FragmentDestination(u8),
+    FragmentSource(u8),
     Label,
     Targets,
     Call,
@@ -54,7 +57,27 @@ impl Role {
     #[must_use]
     pub const fn writes(self) -> bool {
         use Role::*;
-        matches!(self, Destination | SecondDestination | VectorDestination | MoveDestination)
+        matches!(
+            self,
+            Destination | SecondDestination | VectorDestination | MoveDestination | FragmentDestination(_)
+        )
+    }
+
+    /// The registers of a fragment.
+    #[must_use]
+    pub const fn fragment(self) -> Option<u8> {
+        match self {
+            Self::FragmentDestination(registers) | Self::FragmentSource(registers) => Some(registers),
+            _ => None,
+        }
+    }
+
+    /// Whether a vector may stand there, in braces.
+    #[must_use]
+    pub const fn takes_vectors(self) -> bool {
+        use Role::*;
+        matches!(self, VectorDestination | VectorSource | MoveDestination | MoveSource)
+            || self.fragment().is_some()
     }
 }
 
@@ -389,6 +412,11 @@ fn operand(text: &'static str) -> (Expected, TypeOf) {
         (expected.role, rest) = (Role::Constant, constant);
     }
     let written = expected.role == Role::Destination;
+    if let Some((count, ty)) = rest.split_once('*') {
+        let count = count.parse().unwrap_or_else(|_| panic!("no number of registers '{count}'"));
+        expected.role = if written { Role::FragmentDestination(count) } else { Role::FragmentSource(count) };
+        rest = ty;
+    }
     let ty = match rest {
         "{}" => {
             expected.role = if written { Role::VectorDestination } else { Role::VectorSource };

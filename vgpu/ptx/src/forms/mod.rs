@@ -23,6 +23,7 @@
 //! | `pred!`      | a predicate that may be negated                                      |
 //! | `#u32`       | a constant                                                           |
 //! | `{}` `={}`   | one value, or as many in braces as `.v2`, `.v4` say; relaxed widths  |
+//! | `4*b32` `=4*b32` | a fragment of a matrix: so many registers of that type, in braces |
 //! | `t~` `=t~`   | the register may be wider than the type                              |
 //! | `[]`         | an address in brackets                                               |
 //! | `mov` `=mov` | whatever `mov` moves: also addresses and packed vectors              |
@@ -33,12 +34,13 @@ pub mod compile;
 mod control;
 mod float;
 mod integer;
+mod matrix;
 mod memory;
 mod unsupported;
 
 pub use compile::{Expected, Form, Opcode, Role, table};
 pub use unsupported::RefusedOp;
-pub(crate) use unsupported::{is_unsupported_word, unsupported_instruction};
+pub(crate) use unsupported::{is_unsupported_word, unsupported_form, unsupported_instruction};
 
 use crate::types::{Version, spelled};
 
@@ -50,13 +52,13 @@ spelled! {
         Bmsk = "bmsk", Bra = "bra", Brev = "brev", Brkpt = "brkpt", Brx = "brx", Call = "call", Clz = "clz",
         Cnot = "cnot", Copysign = "copysign", Cos = "cos", Cp = "cp", Cvt = "cvt", Cvta = "cvta", Div = "div",
         Dp2a = "dp2a", Dp4a = "dp4a", Elect = "elect", Ex2 = "ex2", Exit = "exit", Fence = "fence", Fma = "fma",
-        Fns = "fns", Isspacep = "isspacep", Ld = "ld", Ldu = "ldu", Lg2 = "lg2", Lop3 = "lop3", Mad = "mad",
+        Fns = "fns", Isspacep = "isspacep", Ld = "ld", Ldmatrix = "ldmatrix", Ldu = "ldu", Lg2 = "lg2", Lop3 = "lop3", Mad = "mad",
         Mad24 = "mad24", Madc = "madc", Match = "match", Max = "max", Membar = "membar", Min = "min",
-        Mov = "mov", Mul = "mul", Mul24 = "mul24", Nanosleep = "nanosleep", Neg = "neg", Not = "not", Or = "or",
+        Mma = "mma", Mov = "mov", Movmatrix = "movmatrix", Mul = "mul", Mul24 = "mul24", Nanosleep = "nanosleep", Neg = "neg", Not = "not", Or = "or",
         Popc = "popc", Prefetch = "prefetch", Prefetchu = "prefetchu", Prmt = "prmt", Rcp = "rcp", Red = "red",
         Redux = "redux", Rem = "rem", Ret = "ret", Rsqrt = "rsqrt", Sad = "sad", Selp = "selp", Set = "set",
         Setp = "setp", Shf = "shf", Shfl = "shfl", Shl = "shl", Shr = "shr", Sin = "sin", Slct = "slct",
-        Sqrt = "sqrt", St = "st", Stackrestore = "stackrestore", Stacksave = "stacksave", Sub = "sub",
+        Sqrt = "sqrt", St = "st", Stackrestore = "stackrestore", Stacksave = "stacksave", Stmatrix = "stmatrix", Sub = "sub",
         Subc = "subc", Szext = "szext", Tanh = "tanh", Testp = "testp", Trap = "trap", Vabsdiff = "vabsdiff",
         Vabsdiff2 = "vabsdiff2", Vabsdiff4 = "vabsdiff4", Vadd = "vadd", Vadd2 = "vadd2", Vadd4 = "vadd4",
         Vmad = "vmad", Vmax = "vmax", Vmax2 = "vmax2", Vmax4 = "vmax4", Vmin = "vmin", Vmin2 = "vmin2",
@@ -100,5 +102,5 @@ impl Row {
 
 /// Every form, grouped as the chapters of the PTX ISA are.
 pub fn rows() -> impl Iterator<Item = &'static Row> {
-    [integer::ROWS, float::ROWS, memory::ROWS, control::ROWS].into_iter().flatten()
+    [integer::ROWS, float::ROWS, memory::ROWS, control::ROWS, matrix::ROWS].into_iter().flatten()
 }

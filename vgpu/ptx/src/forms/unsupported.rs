@@ -1,13 +1,14 @@
 //! Names and words that PTX has and the virtual GPU does not. A program that uses them is told
 //! so, and not that its PTX is wrong.
 
-use crate::types::spelled;
+use super::Op;
+use crate::modifier::{Modifier, Word};
+use crate::types::{Type, spelled};
 
 spelled! {
     /// The name of an instruction of PTX that no form describes.
     RefusedOp {
-        Wmma = "wmma", Mma = "mma", Ldmatrix = "ldmatrix", Stmatrix = "stmatrix",
-        Movmatrix = "movmatrix", Wgmma = "wgmma", Tcgen05 = "tcgen05", Tensormap = "tensormap",
+        Wmma = "wmma", Wgmma = "wgmma", Tcgen05 = "tcgen05", Tensormap = "tensormap",
         Tex = "tex", Tld4 = "tld4", Txq = "txq", Istypep = "istypep",
         Suld = "suld", Sust = "sust", Sured = "sured", Suq = "suq",
         Mapa = "mapa", Getctarank = "getctarank", Clusterlaunchcontrol = "clusterlaunchcontrol",
@@ -23,9 +24,8 @@ impl RefusedOp {
     pub const fn lacks(self) -> &'static str {
         use RefusedOp::*;
         match self {
-            Wmma | Mma | Ldmatrix | Stmatrix | Movmatrix | Wgmma | Tcgen05 | Tensormap => {
-                "tensor core instructions"
-            }
+            Wmma | Wgmma | Tcgen05 => "these tensor core instructions",
+            Tensormap => "tensor maps",
             Tex | Tld4 | Txq | Istypep => "textures",
             Suld | Sust | Sured | Suq => "surfaces",
             Mapa | Getctarank | Clusterlaunchcontrol => "clusters",
@@ -90,8 +90,41 @@ pub(crate) fn is_unsupported_word(word: &str) -> bool {
         "s8x4",
         "scale",
         "noinc",
+        "sp",
+        "sp::ordered_metadata",
+        "block_scale",
+        "kind::f8f6f4",
+        "kind::mxf8f6f4",
+        "kind::mxf4",
+        "kind::mxf4nvf4",
+        "m8n8k32",
+        "m8n8k128",
+        "m16n8k64",
+        "m16n8k128",
+        "m16n8k256",
+        "m16n16",
+        "m8n16",
+        "m16n8",
+        "b1",
+        "u4",
+        "s4",
+        "e2m1",
+        "e2m3",
+        "e3m2",
     ];
     WORDS.contains(&word)
+}
+
+/// Why an instruction of PTX is refused whose words all are in forms that are supported.
+pub(crate) fn unsupported_form(op: &str, modifiers: &[Modifier]) -> Option<&'static str> {
+    let has = |word: Word| modifiers.contains(&Modifier::Word(word));
+    match Op::from_text(op)? {
+        Op::Mma if has(Word::M8n8k4) && modifiers.contains(&Modifier::Type(Type::F16)) => {
+            Some("products for four lanes and four others")
+        }
+        Op::Atom | Op::Red if has(Word::V2) || has(Word::V4) => Some("atomic operations on vectors"),
+        _ => None,
+    }
 }
 
 #[cfg(test)]

@@ -13,12 +13,14 @@
 //! What PTX has and the virtual GPU refuses has no meaning; `forms::unsupported` names it.
 
 mod compute;
+mod matrix;
 mod memory;
 mod reading;
 mod table;
 mod warp;
 
 pub use compute::*;
+pub use matrix::*;
 pub use memory::*;
 pub(crate) use table::of;
 pub use warp::*;
@@ -57,6 +59,8 @@ pub enum Meaning {
     Barrier(Barrier),
     /// What lanes of a warp do together.
     Exchange(Exchange),
+    /// What a warp does with matrices that its lanes hold parts of.
+    Matrix(Matrix),
     /// `activemask`
     ActiveMask,
     /// `membar` and `fence`

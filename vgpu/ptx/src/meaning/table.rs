@@ -281,6 +281,16 @@ fn class(op: Op, m: &Reading<'_>) -> Option<Meaning> {
             exchange(m, ExchangeOperation::Reduce(reduction?, m.ty(0)?))
         }
         Op::Elect => exchange(m, ExchangeOperation::Elect),
+        // Matrices
+        Op::Mma => Matrix(super::Matrix::Multiply(multiply(m)?)),
+        Op::Ldmatrix => Matrix(super::Matrix::Load(matrix_access(m)?)),
+        Op::Stmatrix => Matrix(super::Matrix::Store(matrix_access(m)?)),
+        Op::Movmatrix => {
+            whole_warp(m);
+            m.ignore(&[Word::M8n8, Word::Trans]);
+            m.ignore_types();
+            Matrix(super::Matrix::Transpose)
+        }
         Op::Activemask => {
             m.ignore_types();
             ActiveMask
@@ -325,7 +335,7 @@ fn numbers(m: &Reading<'_>) -> Option<Numbers> {
         U16x2 | S16x2 => Some(Numbers::Packed(ty)),
         F32 | F64 => Some(Numbers::Float(ty)),
         F16 | F16x2 | Bf16 | Bf16x2 => Some(Numbers::Half(ty)),
-        U8 | S8 | B8 | B16 | B32 | B64 | B128 | Tf32 | Pred => None,
+        U8 | S8 | B8 | B16 | B32 | B64 | B128 | Tf32 | E4m3 | E5m2 | Pred => None,
     }
 }
 
@@ -542,4 +552,35 @@ fn barrier(m: &Reading<'_>) -> Option<Barrier> {
 
 fn exchange(m: &Reading<'_>, op: ExchangeOperation) -> Meaning {
     Meaning::Exchange(Exchange { op, sync: m.has(Word::Sync) })
+}
+
+/// That all lanes do it together goes without saying.
+fn whole_warp(m: &Reading<'_>) {
+    m.ignore(&[Word::Sync, Word::Aligned]);
+}
+
+fn multiply(m: &Reading<'_>) -> Option<Multiply> {
+    whole_warp(m);
+    m.ignore(&[Word::Row, Word::Col]);
+    let (rows, columns, inner) = m.one_of(&[
+        (Word::M8n8k4, (8, 8, 4)),
+        (Word::M8n8k16, (8, 8, 16)),
+        (Word::M16n8k4, (16, 8, 4)),
+        (Word::M16n8k8, (16, 8, 8)),
+        (Word::M16n8k16, (16, 8, 16)),
+        (Word::M16n8k32, (16, 8, 32)),
+    ])?;
+    let (sum, a, b) = (m.ty(0)?, m.ty(1)?, m.ty(2)?);
+    // What is added has the type of the sum.
+    m.ty(3)?;
+    let saturates = m.has(Word::Satfinite);
+    Some(Multiply { m: rows, n: columns, k: inner, a, b, sum, saturates })
+}
+
+fn matrix_access(m: &Reading<'_>) -> Option<MatrixAccess> {
+    whole_warp(m);
+    m.ignore(&[Word::M8n8]);
+    m.ignore_types();
+    let count = m.one_of(&[(Word::X1, 1), (Word::X2, 2), (Word::X4, 4)])?;
+    Some(MatrixAccess { count, transposed: m.has(Word::Trans), space: m.space() })
 }

@@ -62,7 +62,7 @@ impl<'a> Parser<'a> {
     ) -> Result<Operand> {
         let role = want.map_or(Role::Source, |want| want.role);
         match operand {
-            Operand::Vector { first, length: 1 } if takes_vectors(role) => {
+            Operand::Vector { first, length: 1 } if role.takes_vectors() => {
                 let element = frame.body.operands[first as usize];
                 // Equal modules are equal in memory, too.
                 frame.body.operands.truncate(first as usize);
@@ -122,8 +122,4 @@ impl<'a> Parser<'a> {
         }
         Ok(())
     }
-}
-
-const fn takes_vectors(role: Role) -> bool {
-    matches!(role, Role::VectorDestination | Role::VectorSource | Role::MoveDestination | Role::MoveSource)
 }

@@ -133,6 +133,10 @@ impl<'a> Parser<'a> {
                 let message = format!("'{}': '.{word}' of '{name}' is not supported", shorten(text));
                 return Err(Fault::unsupported(span, message));
             }
+            if let Some(what) = forms::unsupported_form(name, &modifiers) {
+                let message = format!("'{}': {what} are not supported", shorten(text));
+                return Err(Fault::unsupported(span, message));
+            }
             let mut message = format!("'{}' is no form of '{name}'; its forms are", shorten(text));
             for form in table.named(name).take(6) {
                 message += &format!("\n  {}", form.syntax());

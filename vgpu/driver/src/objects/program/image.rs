@@ -22,15 +22,18 @@ pub fn read(bytes: &[u8], capability: u16, options: &JitOptions) -> Result<gangw
     Ok(module)
 }
 
-/// The first processor whose tensor cores code generators use.
-const TENSOR_CORES: u16 = 75;
+/// The first processor for which code generators use what is refused here, and what of it they use.
+const REFUSING: u16 = 90;
+const REFUSED: [&str; 4] =
+    ["tensor core instructions", "tensor maps", "asynchronous barriers", "atomic operations on vectors"];
 
 /// What is wrong with an image, and what avoids it.
 #[must_use]
 pub fn with_advice(mut text: String, capability: u16) -> String {
-    if capability >= TENSOR_CORES && text.contains("tensor core instructions are not supported") {
-        text += "\nGANGWAY_VGPU_CAPABILITY=7.0 makes programs that generate code for the processor \
-                 they find, such as Triton and tinygrad, leave these out";
+    let is_refused = |what: &&str| text.contains(&format!("{what} are not supported"));
+    if capability >= REFUSING && REFUSED.iter().any(is_refused) {
+        text += "\nGANGWAY_VGPU_CAPABILITY=8.0 makes programs that generate code for the processor \
+                 they find, such as Triton, leave these out";
     }
     text
 }
@@ -50,17 +53,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tensor_cores_can_be_avoided() {
-        let refused = || "'mma': tensor core instructions are not supported".to_owned();
+    fn what_is_for_later_processors_can_be_avoided() {
+        let refused = || "'wgmma': these tensor core instructions are not supported".to_owned();
         let advised = with_advice(refused(), 90);
         assert_eq!(
             advised,
-            "'mma': tensor core instructions are not supported\nGANGWAY_VGPU_CAPABILITY=7.0 makes \
-             programs that generate code for the processor they find, such as Triton and tinygrad, \
-             leave these out"
+            "'wgmma': these tensor core instructions are not supported\nGANGWAY_VGPU_CAPABILITY=8.0 makes \
+             programs that generate code for the processor they find, such as Triton, leave these out"
         );
         // There it is the program's own text.
-        assert_eq!(with_advice(refused(), 70), refused());
+        assert_eq!(with_advice(refused(), 80), refused());
         assert_eq!(with_advice("textures are not supported".to_owned(), 90), "textures are not supported");
     }
 }

@@ -22,7 +22,7 @@ use gangway_ptx::meaning::Barrier;
 
 use crate::abi::{ALL, Flavour, LANES};
 use crate::compile::emit::{Emitter, Known, Registers, Steps, field};
-use crate::compile::graph::End;
+use crate::compile::graph::{Collective, End};
 use crate::compile::layout::Place;
 use crate::compile::masked::fetch;
 use crate::compile::region::Regions;
@@ -300,10 +300,12 @@ impl Converged<'_, '_> {
             self.order_parameters(number);
         }
         let Range { mut start, end } = block.instructions;
-        if let Some(op) = block.collective {
+        if let Some(collective) = block.collective {
             self.at(start);
-            self.meet(number, start);
-            self.emit.collective(start, op, None);
+            if let Collective::Exchange(_) = collective {
+                self.meet(number, start);
+            }
+            self.emit.together(start, collective);
             start += 1;
         }
         self.straight(number, start..end, &[(number, None)]);

@@ -97,6 +97,8 @@ pub(crate) struct Emitter<'a, 'b> {
     pub calls: CallArea,
     /// Where batches of loads put what helpers load for them.
     pub scratch: Option<StackSlot>,
+    /// Where the registers of matrices are put down for helpers.
+    pub fragments: Option<StackSlot>,
     signatures: [Option<SigRef>; 8],
 }
 
@@ -128,6 +130,7 @@ impl<'a, 'b> Emitter<'a, 'b> {
             last_reads: None,
             calls: CallArea::default(),
             scratch: None,
+            fragments: None,
             signatures: [None; 8],
         }
     }

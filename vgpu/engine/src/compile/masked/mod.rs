@@ -248,10 +248,10 @@ impl Masked<'_, '_> {
         self.emit.local_base = self.emit.load_at(I64, self.frame, in_frame!(local_base));
         for index in block.instructions.clone() {
             self.at(index);
-            if let Some(op) = block.collective
+            if let Some(collective) = block.collective
                 && index == block.instructions.start
             {
-                self.meet(number, index, op);
+                self.meet(number, index, collective);
             } else {
                 self.emit.instruction(index);
             }

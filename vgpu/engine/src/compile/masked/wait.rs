@@ -5,25 +5,34 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{BlockArg, InstBuilder, Value};
 use gangway_ptx::Type;
-use gangway_ptx::meaning::{Barrier, ExchangeOperation};
+use gangway_ptx::meaning::Barrier;
 
 use super::Masked;
-use crate::abi::{Flavour, LANES};
+use crate::abi::{ALL, Flavour, LANES};
 use crate::compile::call::Call;
 use crate::compile::emit::field;
-use crate::compile::graph::End;
+use crate::compile::graph::{Collective, End};
 use crate::frame::in_frame;
+use crate::lower::Input;
 use crate::support::Helper;
 use crate::value::Lanes;
 
 impl Masked<'_, '_> {
     /// A collective instruction that lanes wait for each other at.
-    pub(super) fn meet(&mut self, number: u32, index: u32, op: ExchangeOperation) {
+    pub(super) fn meet(&mut self, number: u32, index: u32, collective: Collective) {
         let unit = self.emit.unit;
         let instruction = &unit.body.instructions[index as usize];
         let operands = unit.body.operands(instruction);
-        let inputs = self.emit.exchange_inputs(index);
-        let members = self.emit.value(operands[operands.len() - 1], Type::B32);
+        let (inputs, members) = match collective {
+            Collective::Exchange(_) => {
+                let inputs = self.emit.exchange_inputs(index);
+                (inputs, self.emit.value(operands[operands.len() - 1], Type::B32))
+            }
+            Collective::Matrix(_) => {
+                let all = self.emit.constant(Type::B32, ALL.into());
+                (vec![Input::Lanes(all.clone())], all)
+            }
+        };
         let mask = self.emit.mask;
         let (ready, wait) = (self.emit.builder.create_block(), self.emit.builder.create_block());
         self.emit.builder.append_block_param(ready, I32);
@@ -48,7 +57,9 @@ impl Masked<'_, '_> {
         self.switch(ready);
         // What has been read so far holds for all lanes.
         self.emit.mask = self.emit.builder.block_params(ready)[0];
-        self.emit.exchange(index, op, &inputs, None);
+        if let Collective::Exchange(op) = collective {
+            self.emit.exchange(index, op, &inputs, None);
+        }
         let Ok(known) = self.exchanged.binary_search_by_key(&number, |&(block, _)| block) else {
             unreachable!("each block with a collective instruction has a place behind it");
         };
@@ -59,7 +70,11 @@ impl Masked<'_, '_> {
         self.emit.mask = self.received(label);
         self.emit.forget();
         self.emit.local_base = self.emit.load_at(I64, self.frame, in_frame!(local_base));
-        self.emit.take_exchanged(index, op, None);
+        match collective {
+            Collective::Exchange(op) => self.emit.take_exchanged(index, op, None),
+            // It has met; what it works on is in the registers still.
+            Collective::Matrix(matrix) => self.emit.matrix(index, matrix),
+        }
     }
 
     /// A block and lanes as one number.

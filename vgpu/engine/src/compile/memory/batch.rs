@@ -222,6 +222,7 @@ impl Emitter<'_, '_> {
             | Meaning::Control(_)
             | Meaning::Barrier(_)
             | Meaning::Exchange(_)
+            | Meaning::Matrix(_)
             | Meaning::ActiveMask
             | Meaning::Fence
             | Meaning::Hint(_) => false,
