@@ -42,7 +42,9 @@ pub struct Device {
     idle_streams: IdleStreams,
     /// Queues that the program owns.
     queues: Mutex<Vec<Arc<queue::Shared>>>,
-    /// How many of them are blocking: most programs have none, and no operation looks for any.
+    /// How many of them there are, and how many are blocking: most programs have none, and no
+    /// construct looks for any.
+    queue_count: AtomicUsize,
     blocking_queues: AtomicUsize,
     /// An image could not be loaded: some regions cannot run here.
     pub(crate) lacks_images: AtomicBool,
@@ -83,6 +85,7 @@ impl Device {
             loading: Turn::default(),
             idle_streams: IdleStreams::new(),
             queues: Mutex::new(Vec::new()),
+            queue_count: AtomicUsize::new(0),
             blocking_queues: AtomicUsize::new(0),
             lacks_images: AtomicBool::new(false),
             load: Load::default(),
@@ -240,7 +243,7 @@ impl Device {
     pub(crate) fn remember_queue(&self, queue: &Arc<queue::Shared>) {
         let mut queues = self.queues();
         queues.push(Arc::clone(queue));
-        self.count_blocking(&queues);
+        self.count_queues(&queues);
     }
 
     /// The program has destroyed a queue.
@@ -248,15 +251,22 @@ impl Device {
         let mut queues = self.queues();
         let position = queues.iter().position(|known| Arc::ptr_eq(known, queue));
         let forgotten = position.map(|position| queues.swap_remove(position));
-        self.count_blocking(&queues);
+        self.count_queues(&queues);
         drop(queues);
         // Destroys the stream if nobody else has it: without the lock.
         drop(forgotten);
     }
 
-    fn count_blocking(&self, queues: &[Arc<queue::Shared>]) {
+    fn count_queues(&self, queues: &[Arc<queue::Shared>]) {
         let blocking = queues.iter().filter(|queue| queue.is_blocking()).count();
+        self.queue_count.store(queues.len(), Ordering::Release);
         self.blocking_queues.store(blocking, Ordering::Release);
+    }
+
+    /// Whether the program has made queues.
+    #[inline]
+    pub(crate) fn has_queues(&self) -> bool {
+        self.queue_count.load(Ordering::Acquire) != 0
     }
 
     /// Whether it has queues that constructs outside of queues come behind.

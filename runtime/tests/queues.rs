@@ -140,9 +140,14 @@ fn a_construct_that_waits_leaves_nothing_that_queues_have_used() {
         let (world, mock) = World::mock(options);
         let (first, second) = (Queue::create(world.device).unwrap(), Queue::create(world.device).unwrap());
         let mut memory = vec![1; 64];
-        for value in [5, 8] {
+        for (value, begun_in_queue) in [(5, true), (8, true), (11, false), (14, false)] {
             memory.fill(value);
-            data_in(&world, &first, DataOperation::Begin, &[section(&memory, MapKind::TO)]).unwrap();
+            let data = [section(&memory, MapKind::TO)];
+            match begun_in_queue {
+                true => data_in(&world, &first, DataOperation::Begin, &data).unwrap(),
+                // Where small data is packed, part of a block.
+                false => world.data(DataOperation::Begin, &data).unwrap(),
+            }
             launch_in(&world, &first, &[increment(&memory, BOTH)]).unwrap();
             data_in(&world, &first, DataOperation::Update, &[section(&memory, MapKind::FROM)]).unwrap();
             second.wait_for(&first).unwrap();

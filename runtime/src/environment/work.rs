@@ -355,6 +355,10 @@ impl Work {
     /// Ends work whose device operations are done.
     pub(crate) fn end(&mut self) -> Result<()> {
         self.staging.clear();
+        let given_up = match !self.queued && self.device.has_queues() {
+            true => self.contested(),
+            false => Vec::new(),
+        };
         let parts = self.unpack();
         if self.stream.is_some() {
             self.retire(parts.points);
@@ -365,10 +369,10 @@ impl Work {
             let unmapped = self.unmap(self.unmapping[index]);
             result = result.and(unmapped);
         }
-        if !self.queued && self.unmapping.iter().copied().any(is_unreferenced) {
-            self.end_uses_in_queues();
-        }
         self.unmapping.clear();
+        if !given_up.is_empty() {
+            self.end_uses_in_queues(given_up);
+        }
         while let Some(storage) = self.temporaries.pop() {
             // SAFETY: allocated by this work, whose operations are done, or of an entry that
             // has left the table.
@@ -405,8 +409,8 @@ impl Work {
         self.unmapping = entries;
     }
 
-    /// Entries that nobody has a reference of, and that could not be
-    /// [withdrawn](Self::withdraw) as other constructs use them still.
+    /// Entries that this work uses and nobody has a reference of: once this work has tried to have
+    /// them [leave](Self::withdraw), those that other constructs use still.
     pub(crate) fn contested(&self) -> Vec<EntryRef<'static>> {
         self.unmapping.iter().copied().filter(|&entry| is_unreferenced(entry)).collect()
     }
@@ -415,10 +419,13 @@ impl Work {
     /// given up: when it is over nothing of it is mapped. Such a construct may have been done
     /// for long, if nobody has come to its queue since.
     #[cold]
-    fn end_uses_in_queues(&self) {
-        let contested = self.contested();
+    fn end_uses_in_queues(&self, mut given_up: Vec<EntryRef<'static>>) {
+        given_up.retain(|&entry| is_unreferenced(entry));
+        if given_up.is_empty() {
+            return;
+        }
         let queues = self.device.all_queues();
-        queues.iter().filter(|queue| queue.uses_any(&contested)).for_each(|queue| queue.drain());
+        queues.iter().filter(|queue| queue.uses_any(&given_up)).for_each(|queue| queue.drain());
     }
 
     /// Whether this work uses one of the entries until it is done.
