@@ -111,19 +111,24 @@ fn private_size(table: &Table<'_>, index: usize) -> usize {
     if is_private { table.sizes()[index] } else { 0 }
 }
 
-/// Bytes of an item that stands in a temporary of the calling function's: the pointer to an array
-/// that Fortran's code maps arrays through, or an array's descriptor. 0 if it is another one.
+/// Bytes of what Fortran's code maps an array through, if the host may have another array there
+/// before the construct is done: a pointer to it, or its descriptor. 0 if it is another item.
 ///
-/// The next construct may use the temporary again before this one is done.
-fn temporary_size(table: &Table<'_>, index: usize) -> usize {
-    match table.kinds()[index] as u8 {
-        _ if !stack::has(table.hosts()[index].get()) => 0,
+/// It may be a temporary of the calling function's, which the next construct uses again. It may be
+/// a variable, too, with which a loop goes through parts of an array. libgomp has read it when the call
+/// returns, as it runs a region at once that waits for nothing. What is on the device stays where it is,
+/// but for temporaries: what a function before this one had there was something else.
+fn changing_size(device: &'static Device, table: &Table<'_>, index: usize) -> usize {
+    let size = match table.kinds()[index] as u8 {
         kind::TO_PSET => table.sizes()[index],
         kind::POINTER | kind::POINTER_TO_ZERO_LENGTH_ARRAY_SECTION if !is_in_descriptor(table, index) => {
             size_of::<usize>()
         }
-        _ => 0,
-    }
+        _ => return 0,
+    };
+    let host = table.hosts()[index].get();
+    let changes = stack::has(host) || memory::mapped_address(device, host).is_none();
+    if changes { size } else { 0 }
 }
 
 /// Whether an item is the pointer in the descriptor that stands before it.
@@ -178,7 +183,8 @@ pub(crate) struct Owned {
     hosts: Vec<Cell<usize>>,
     sizes: Vec<usize>,
     kinds: Vec<u16>,
-    /// The values of first-private items and temporaries, which their addresses lead to.
+    /// The values of first-private items, and of what arrays are mapped through, which their
+    /// addresses lead to.
     #[allow(dead_code, reason = "read through addresses")]
     values: Vec<u128>,
 }
@@ -194,16 +200,17 @@ impl Owned {
         }
     }
 
-    /// A copy with the present values of first-private items and of what stands in temporaries.
+    /// A copy with the present values of first-private items and of what arrays are mapped through,
+    /// for a region on this device.
     ///
     /// # Safety
     /// The table is the compiler's.
-    pub(crate) unsafe fn with_private_values(table: &Table<'_>) -> Self {
+    pub(crate) unsafe fn with_private_values(device: &'static Device, table: &Table<'_>) -> Self {
         let mut copy = Self::copy(table);
         let own = copy.table(Construct::Region);
         let in_descriptors: Vec<usize> =
             (1..own.kinds().len()).filter(|&index| is_in_descriptor(&own, index)).collect();
-        let size = |index| private_size(&own, index).max(temporary_size(&own, index));
+        let size = |index| private_size(&own, index).max(changing_size(device, &own, index));
         // SAFETY: the compiler says what is there.
         let values = unsafe { keep_values(&own, size) };
         for index in in_descriptors {

@@ -1,5 +1,6 @@
 ! Regions that nobody waits for, and arrays that gfortran maps through temporaries of the calling
-! function: the next construct uses the same temporary while the first region is under way.
+! function, or that a pointer of the program's leads to: the next construct uses the same temporary or
+! pointer while the first region is under way.
 module fills
   implicit none
 contains
@@ -26,6 +27,8 @@ program main
   integer, parameter :: n = 4096, rows = 512, columns = 16
   integer :: a(n), b(n), c(n), k(1), x, y
   integer(8) :: w(rows, columns)
+  integer(8), target :: parts(rows, columns), scalars(columns)
+  integer(8), pointer :: part(:), element
 
   a = 0; b = 0; c = 0
   !$omp target data map(tofrom: a, b, c)
@@ -71,5 +74,26 @@ program main
   !$omp end parallel
   !$omp end target data
   if (k(1) /= rows * columns) stop 4
+
+  ! Variables of the main program are static ones.
+  parts = 0; scalars = 0
+  !$omp parallel num_threads(4)
+  !$omp single
+  do x = 0, 20 * columns - 1
+    part => parts(:, mod(x, columns) + 1)
+    !$omp target nowait map(tofrom: part) depend(inout: part) firstprivate(x)
+    part = part + x
+    !$omp end target
+    element => scalars(mod(x, columns) + 1)
+    !$omp target nowait map(tofrom: element) depend(inout: element) firstprivate(x)
+    element = element + x
+    !$omp end target
+  end do
+  !$omp end single
+  !$omp end parallel
+  do x = 1, columns
+    y = 20 * (x - 1) + columns * 190
+    if (any(parts(:, x) /= y) .or. scalars(x) /= y) stop 5
+  end do
   print '(a)', 'passed'
 end program
