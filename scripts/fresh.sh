@@ -10,6 +10,7 @@
 #   readme    the README's blocks, with the lines that begin with sudo
 #   built     the demo with what is built already (build/stage): only its list is installed
 #   packages  packing and trying packages with what is built already and only their list
+#   elsewhere packages that were made on this machine (build/packages), installed as the README says
 #   docs      the documentation with only its list
 #   shell     a shell in a root with nothing but make and git
 #
@@ -34,7 +35,7 @@ while [ $# -gt 0 ]; do
   case $1 in
     --release) release=${2:?a name}; shift ;;
     --keep) keep=yes ;;
-    demo | test | user | readme | built | packages | docs | shell) steps+=("$1") ;;
+    demo | test | user | readme | built | packages | elsewhere | docs | shell) steps+=("$1") ;;
     *) usage >&2 ;;
   esac
   shift
@@ -53,6 +54,8 @@ fail() {
 readonly folder=$PWD/build/fresh top=$PWD
 readonly base=$folder/$release/base
 export PATH="$PATH:/usr/sbin:/sbin"
+
+[[ " ${steps[*]} " != *" elsewhere "* ]] || [ -f build/packages/SHA256SUMS ] || fail "build/packages has no packages: make packages"
 
 # What every root has: apt, and what a user installs before `make`.
 make_base() {
@@ -106,6 +109,10 @@ inside() {
       mkdir "$root/src/gangway/build"
       cp -a "$top/build/stage" "$root/src/gangway/build/stage"
       ;;
+    elsewhere)
+      mkdir "$root/src/gangway/build"
+      cp -a "$top/build/packages" "$root/src/gangway/build/packages"
+      ;;
   esac
   for variable in http_proxy https_proxy no_proxy HTTP_PROXY HTTPS_PROXY NO_PROXY CI; do
     [ -z "${!variable:-}" ] || kept+=("$variable=${!variable}")
@@ -124,6 +131,7 @@ inside() {
     readme) in_root root 'make build; scripts/readme-test.sh' ;;
     built) in_root root 'scripts/bootstrap.sh demo; scripts/demo.sh' ;;
     packages) in_root root 'scripts/bootstrap.sh packages; scripts/packages.sh build/stage; scripts/packages-test.sh build/stage' ;;
+    elsewhere) in_root root 'scripts/packages-elsewhere.sh' ;;
     docs) in_root root 'scripts/bootstrap.sh docs; scripts/docs.sh' ;;
     shell) in_root root 'exec bash' ;;
     user)
