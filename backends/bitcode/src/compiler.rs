@@ -1,4 +1,4 @@
-//! clang-22: where it is, and what it is told.
+//! clang: which and where it is, and what it is told.
 //!
 //! It has to be of the version that made the bitcode, or a later one. The link has optimised the image
 //! (`clang-linker-wrapper --embed-bitcode`), at the level that the user has chosen, so that LLVM's passes do not
@@ -11,10 +11,8 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The name in the search path.
-const COMPILER: &str = "clang-22";
-/// Where Debian has it.
-const DEBIAN: &str = "/usr/lib/llvm-22/bin/clang";
+/// The releases that are taken, the newest first: one reads what all before it have made.
+const RELEASES: [u32; 2] = [23, 22];
 /// The version of PTX that Gangway has clang make everywhere. Code may use what it brings.
 pub const PTX: &str = "+ptx87";
 
@@ -70,17 +68,26 @@ fn compile(image: &[u8], folder: &Path, before: &[&str], behind: &[&str]) -> Res
     run(&compiler, &words, folder, &output)
 }
 
-/// The compiler: of the LLVM that `GANGWAY_LLVM` names, of the search path, or where Debian installs it.
-/// A program with more rights than its user runs nothing that the user names.
+/// The compiler: of the LLVM that `GANGWAY_LLVM` names by number or folder, or the newest in the search path or
+/// where Debian installs it. A program with more rights than its user runs nothing that the user names.
 fn find() -> Result<PathBuf, String> {
     let variable = |name| file_variable(name).filter(|value| !value.is_empty());
-    if let Some(llvm) = variable("GANGWAY_LLVM") {
-        let compiler = Path::new(&llvm).join("bin/clang");
-        return if compiler.is_file() { Ok(compiler) } else { Err(missing(&compiler)) };
-    }
     let path = variable("PATH").unwrap_or_default();
-    let mut places = env::split_paths(&path).map(|folder| folder.join(COMPILER)).chain([DEBIAN.into()]);
-    places.find(|place| place.is_absolute() && place.is_file()).ok_or_else(|| missing(Path::new(COMPILER)))
+    let installed = |release: u32| {
+        let in_path = env::split_paths(&path).map(|folder| folder.join(format!("clang-{release}")));
+        let debian = PathBuf::from(format!("/usr/lib/llvm-{release}/bin/clang"));
+        in_path.chain([debian]).find(|place| place.is_absolute() && place.is_file())
+    };
+    let Some(llvm) = variable("GANGWAY_LLVM") else {
+        let [.., oldest] = RELEASES;
+        let found = RELEASES.into_iter().find_map(installed);
+        return found.ok_or_else(|| missing(Path::new(&format!("clang-{oldest}"))));
+    };
+    if let Some(release) = llvm.to_str().and_then(|text| text.parse().ok()) {
+        return installed(release).ok_or_else(|| missing(Path::new(&format!("clang-{release}"))));
+    }
+    let compiler = Path::new(&llvm).join("bin/clang");
+    if compiler.is_file() { Ok(compiler) } else { Err(missing(&compiler)) }
 }
 
 fn missing(compiler: &Path) -> String {

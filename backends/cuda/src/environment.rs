@@ -1,4 +1,4 @@
-//! The structures that host and device runtime of LLVM 22 share.
+//! The structures that host and device runtime of LLVM share.
 //!
 //! Device code is built by stock compilers, so every layout here is theirs. `launch` and
 //! `module` write and read them; nothing here calls the driver.
@@ -12,8 +12,14 @@ pub(crate) const DEVICE_ENVIRONMENT: &std::ffi::CStr = c"__omp_rtl_device_enviro
 pub(crate) const KERNEL_ENVIRONMENT: &str = "_kernel_environment";
 
 /// Bytes at the beginning of a kernel's environment that say how it is to be launched
-/// (`ConfigurationEnvironmentTy`).
-pub(crate) const CONFIGURATION_SIZE: usize = 28;
+/// (`ConfigurationEnvironmentTy`). Up to clang 22 [`BUFFER_LENGTH`] comes behind them.
+pub(crate) const CONFIGURATION_SIZE: usize = 24;
+
+/// How many lists a reduction's buffer has room for, up to clang 22.
+pub(crate) const BUFFER_LENGTH: std::ops::Range<usize> = 24..28;
+
+/// Bytes of a kernel's environment up to clang 22. Later ones are shorter.
+pub(crate) const ENVIRONMENT_WITH_LENGTH: usize = 48;
 
 /// What device code can ask about its device (`DeviceEnvironmentTy`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -47,25 +53,38 @@ impl DeviceEnvironment {
 }
 
 /// What a launch passes to a kernel besides the program's arguments
-/// (`KernelLaunchEnvironmentTy`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[repr(C)]
-pub(crate) struct LaunchEnvironment {
-    /// Teams that have put their result into the buffer, and rounds: the device runtime
-    /// counts with them from zero.
-    pub reduction_count: u32,
-    pub reduction_rounds: u32,
-    /// A slot for each of so many teams as the kernel's configuration says.
-    pub reduction_buffer: u64,
+/// (`KernelLaunchEnvironmentTy`): a buffer for reductions, and counters that the device runtime
+/// counts with from zero.
+pub(crate) type LaunchEnvironment = [u8; 32];
+
+/// How a kernel reduces across teams, which its compiler's release decides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reduction {
+    /// Up to clang 22: teams take turns at as many slots as the kernel's configuration says; so many
+    /// bytes. Two counters stand before the buffer's address.
+    InTurns(usize),
+    /// From clang 23 on: each team has a slot of so many bytes. The buffer's address comes first.
+    AtOnce(usize),
 }
 
-const _: () = assert!(size_of::<LaunchEnvironment>() == 16);
+impl Reduction {
+    /// Bytes of the buffer of a launch with so many teams.
+    pub(crate) const fn buffer(self, teams: u32) -> usize {
+        match self {
+            Self::InTurns(bytes) => bytes,
+            Self::AtOnce(bytes) => bytes * teams as usize,
+        }
+    }
 
-impl LaunchEnvironment {
-    /// Its bytes, as the device reads them.
-    pub(crate) fn bytes(&self) -> [u8; size_of::<Self>()] {
-        // SAFETY: a C structure of numbers without padding, see the assertion above.
-        unsafe { std::mem::transmute_copy(self) }
+    /// The environment of a launch whose buffer is there.
+    pub(crate) fn environment(self, buffer: u64) -> LaunchEnvironment {
+        let place = match self {
+            Self::InTurns(_) => 8,
+            Self::AtOnce(_) => 0,
+        };
+        let mut bytes = [0; size_of::<LaunchEnvironment>()];
+        bytes[place..place + size_of::<u64>()].copy_from_slice(&buffer.to_ne_bytes());
+        bytes
     }
 }
 
@@ -85,8 +104,8 @@ pub(crate) struct Configuration {
     pub max_teams: u32,
     /// Bytes of a team's slot in the reduction buffer.
     pub reduction_data_size: u32,
-    /// Slots.
-    pub reduction_buffer_length: u32,
+    /// Slots; `None`: one for each team of a launch.
+    pub reduction_buffer_length: Option<u32>,
 }
 
 impl Configuration {
@@ -99,12 +118,12 @@ impl Configuration {
         min_teams: 0,
         max_teams: 0,
         reduction_data_size: 0,
-        reduction_buffer_length: 0,
+        reduction_buffer_length: None,
     };
 
-    /// Reads the configuration at the beginning of a kernel's environment; `None` if its
-    /// mode is not known.
-    pub(crate) fn read(bytes: &[u8; CONFIGURATION_SIZE]) -> Option<Self> {
+    /// Reads the configuration at the beginning of a kernel's environment of this size; `None` if
+    /// its mode is not known.
+    pub(crate) fn read(bytes: &[u8; BUFFER_LENGTH.end], size: usize) -> Option<Self> {
         // Negative is "not set", zero is "set, but not known here".
         let number = |at: usize| {
             let bytes = [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]];
@@ -125,13 +144,18 @@ impl Configuration {
             min_teams: number(12),
             max_teams: number(16),
             reduction_data_size: number(20),
-            reduction_buffer_length: number(24),
+            reduction_buffer_length: (size >= ENVIRONMENT_WITH_LENGTH).then(|| number(BUFFER_LENGTH.start)),
         })
     }
 
-    /// Bytes that a launch needs for its reductions; 0 if it has none.
-    pub(crate) fn reduction_bytes(&self) -> usize {
-        self.reduction_data_size as usize * self.reduction_buffer_length as usize
+    /// How it reduces across teams, if it does.
+    pub(crate) fn reduction(&self) -> Option<Reduction> {
+        let bytes = self.reduction_data_size as usize;
+        let reduction = match self.reduction_buffer_length {
+            Some(length) => Reduction::InTurns(bytes * length as usize),
+            None => Reduction::AtOnce(bytes),
+        };
+        (!matches!(reduction, Reduction::InTurns(0) | Reduction::AtOnce(0))).then_some(reduction)
     }
 }
 
@@ -141,25 +165,28 @@ mod tests {
 
     #[test]
     fn configurations_are_read_as_compilers_write_them() {
-        let mut bytes = [0; CONFIGURATION_SIZE];
-        assert_eq!(Configuration::read(&bytes), Some(Configuration::BARE));
+        let mut bytes = [0; BUFFER_LENGTH.end];
+        assert_eq!(Configuration::read(&bytes, 40), Some(Configuration::BARE));
         bytes[..3].copy_from_slice(&[0, 1, 2]);
         for (at, number) in [(4, 1_i32), (8, 128), (12, -1), (16, 0), (20, 8), (24, 1024)] {
             bytes[at..at + 4].copy_from_slice(&number.to_le_bytes());
         }
-        let configuration = Configuration::read(&bytes).unwrap();
+        // In clang 23's environments a pointer follows.
+        let later = Configuration::read(&bytes, 40).unwrap();
+        assert_eq!((later.max_threads, later.reduction()), (128, Some(Reduction::AtOnce(8))));
+        let configuration = Configuration::read(&bytes, 48).unwrap();
         assert_eq!(configuration.mode, ExecutionMode::Spmd);
         assert_eq!((configuration.min_threads, configuration.max_threads), (1, 128));
         assert_eq!((configuration.min_teams, configuration.max_teams), (0, 0));
-        assert_eq!(configuration.reduction_bytes(), 8192);
+        assert_eq!(configuration.reduction(), Some(Reduction::InTurns(8192)));
         for (number, mode) in [(1, ExecutionMode::Generic), (3, ExecutionMode::GenericSpmd)] {
             bytes[2] = number;
-            assert_eq!(Configuration::read(&bytes).unwrap().mode, mode);
+            assert_eq!(Configuration::read(&bytes, 48).unwrap().mode, mode);
         }
         bytes[2] = 6;
-        assert!(Configuration::read(&bytes).unwrap().one_iteration_per_thread);
+        assert!(Configuration::read(&bytes, 48).unwrap().one_iteration_per_thread);
         bytes[2] = 8;
-        assert_eq!(Configuration::read(&bytes), None);
+        assert_eq!(Configuration::read(&bytes, 48), None);
     }
 
     #[test]
@@ -178,7 +205,9 @@ mod tests {
             bytes.chunks(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect()
         };
         assert_eq!(words(&environment.bytes()), [1, 2, 3, 4, 5, 0, 6, 0, 7, 0, 8, 0]);
-        let launch = LaunchEnvironment { reduction_count: 1, reduction_rounds: 2, reduction_buffer: 3 };
-        assert_eq!(words(&launch.bytes()), [1, 2, 3, 0]);
+        // Counters are zero. Where those of clang 23 stand is behind two addresses.
+        assert_eq!(words(&Reduction::InTurns(8).environment(3)), [0, 0, 3, 0, 0, 0, 0, 0]);
+        assert_eq!(words(&Reduction::AtOnce(8).environment(3)), [3, 0, 0, 0, 0, 0, 0, 0]);
+        assert_eq!((Reduction::InTurns(64).buffer(7), Reduction::AtOnce(64).buffer(7)), (64, 448));
     }
 }

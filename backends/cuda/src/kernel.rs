@@ -6,7 +6,7 @@
 
 use crate::context::Context;
 use crate::driver::types::{FunctionAttribute, Handle};
-use crate::environment::{CONFIGURATION_SIZE, Configuration, KERNEL_ENVIRONMENT};
+use crate::environment::{BUFFER_LENGTH, CONFIGURATION_SIZE, Configuration, KERNEL_ENVIRONMENT, Reduction};
 use crate::gcc::Entry;
 use crate::geometry::KernelBounds;
 use crate::properties::Properties;
@@ -24,8 +24,8 @@ const SHARED_WITHOUT_ASKING: u32 = 48 << 10;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Needs {
     Nothing,
-    /// So many bytes for reductions, and counters.
-    Reductions(usize),
+    /// A buffer for reductions, and counters.
+    Reductions(Reduction),
     /// What a kernel of GCC's gets.
     Gcc(Entry),
 }
@@ -74,10 +74,10 @@ impl LoadedKernel {
             name: name.into(),
             function,
             bounds,
-            needs: match (entry, configuration.reduction_bytes()) {
+            needs: match (entry, configuration.reduction()) {
                 (Some(entry), _) => Needs::Gcc(entry),
-                (None, 0) => Needs::Nothing,
-                (None, bytes) => Needs::Reductions(bytes),
+                (None, None) => Needs::Nothing,
+                (None, Some(reduction)) => Needs::Reductions(reduction),
             },
             allowed_shared: AtomicU32::new(SHARED_WITHOUT_ASKING.saturating_sub(static_shared)),
             occupancy: AtomicU64::new(0),
@@ -207,9 +207,10 @@ fn configuration(
     if size < CONFIGURATION_SIZE {
         return Err(refused(format!("`{symbol}` has {size} bytes, expected {CONFIGURATION_SIZE} at least")));
     }
-    let mut bytes = [0; CONFIGURATION_SIZE];
-    read_now(context, &mut bytes, address)?;
-    let configuration = Configuration::read(&bytes)
+    let mut bytes = [0; BUFFER_LENGTH.end];
+    let there = size.min(bytes.len());
+    read_now(context, &mut bytes[..there], address)?;
+    let configuration = Configuration::read(&bytes, size)
         .ok_or_else(|| refused(format!("`{symbol}` says execution mode {}, expected 0 to 7", bytes[2])))?;
     Ok((Some(DevicePtr(address as usize)), configuration))
 }

@@ -53,7 +53,7 @@ impl Launcher {
             let geometry = kernel.bounds.geometry(&asked, &self.wishes, |threads| {
                 kernel.teams_at_once(context, properties, threads, shared)
             });
-            if let Some(environment) = table.leading().first_mut() {
+            if let Some(environment) = table.environment() {
                 *environment = NO_LAUNCH_ENVIRONMENT;
             }
             // SAFETY: the caller's promise.
@@ -104,12 +104,14 @@ impl Launcher {
         let mut scratch = stream.scratch();
         let geometry = match kernel.needs {
             Needs::Nothing => kernel.bounds.geometry(asked, &self.wishes, at_once),
-            Needs::Reductions(bytes) => {
-                let environment = scratch.reductions.prepare(context, stream.handle, bytes)?;
-                if let Some(slot) = table.leading().first_mut() {
+            Needs::Reductions(reduction) => {
+                let geometry = kernel.bounds.geometry(asked, &self.wishes, at_once);
+                let [teams, ..] = geometry.teams;
+                let environment = scratch.reductions.prepare(context, stream.handle, reduction, teams)?;
+                if let Some(slot) = table.environment() {
                     *slot = environment;
                 }
-                kernel.bounds.geometry(asked, &self.wishes, at_once)
+                geometry
             }
             Needs::Gcc(Entry::OpenMp) => {
                 let mut geometry = kernel.bounds.warps(asked, &self.wishes, at_once);

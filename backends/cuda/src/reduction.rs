@@ -6,34 +6,45 @@
 
 use crate::context::Context;
 use crate::driver::types::Address;
-use crate::environment::LaunchEnvironment;
+use crate::environment::{LaunchEnvironment, Reduction};
 use crate::growing::Growing;
 use gangway_backend::Result;
 
 /// Where the slots begin, behind the launch environment; slots are aligned to it.
 const SLOTS: usize = 256;
 
-/// The first bytes of a block before each launch. They stay where they are: the driver may read
-/// them later.
-type Image = Box<[u8; size_of::<LaunchEnvironment>()]>;
+/// The first bytes of a block before each launch of a kind of reduction. They stay where they are: the
+/// driver may read them later.
+type Image = Box<LaunchEnvironment>;
 
 /// The memory of a stream.
 #[derive(Default)]
 pub(crate) struct Reductions {
     memory: Growing,
-    /// Of each block, also of those that have been outgrown.
-    images: Vec<Image>,
+    /// Of each block, also of those that have been outgrown: for reductions in turns and at once.
+    images: Vec<[Image; 2]>,
 }
 
 impl Reductions {
-    /// A launch environment with a reduction buffer of `size` bytes, whose counters will be
+    /// A launch environment with a buffer for so many teams, whose counters will be
     /// zero at this point of the stream: its device address.
-    pub fn prepare(&mut self, context: &Context, stream: usize, size: usize) -> Result<Address> {
+    pub fn prepare(
+        &mut self,
+        context: &Context,
+        stream: usize,
+        reduction: Reduction,
+        teams: u32,
+    ) -> Result<Address> {
+        let size = reduction.buffer(teams);
         let address = match self.memory.fitting(SLOTS + size) {
             Some(address) => address,
             None => self.grow(context, SLOTS + size)?,
         };
-        if let Some(image) = self.images.last() {
+        if let Some([in_turns, at_once]) = self.images.last() {
+            let image = match reduction {
+                Reduction::InTurns(_) => in_turns,
+                Reduction::AtOnce(_) => at_once,
+            };
             let (from, bytes) = (image.as_ptr().cast(), image.len());
             context.with("cuMemcpyHtoDAsync", |api| {
                 // SAFETY: the block has room for its image, which outlives the copy.
@@ -46,9 +57,8 @@ impl Reductions {
     #[cold]
     fn grow(&mut self, context: &Context, size: usize) -> Result<Address> {
         let address = self.memory.grow(context, size)?;
-        let environment =
-            LaunchEnvironment { reduction_buffer: address + SLOTS as u64, ..LaunchEnvironment::default() };
-        self.images.push(Box::new(environment.bytes()));
+        let kinds = [Reduction::InTurns(0), Reduction::AtOnce(0)];
+        self.images.push(kinds.map(|kind| Box::new(kind.environment(address + SLOTS as u64))));
         Ok(address)
     }
 

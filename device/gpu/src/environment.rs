@@ -1,4 +1,4 @@
-//! What the host, the compiler and the runtime tell each other: LLVM 22's structures.
+//! What the host, the compiler and the runtime tell each other: the structures of LLVM 22 and 23.
 
 use core::ffi::c_void;
 
@@ -20,7 +20,8 @@ pub mod mode {
     pub const SPMD: u8 = 2;
 }
 
-/// What the compiler knows of a kernel: `ConfigurationEnvironmentTy`.
+/// What the compiler knows of a kernel: `ConfigurationEnvironmentTy`. Up to clang 22 the number of the
+/// buffer's slots comes behind it, which nothing here needs.
 #[repr(C)]
 pub struct Configuration {
     pub use_generic_state_machine: u8,
@@ -32,19 +33,16 @@ pub struct Configuration {
     pub most_teams: i32,
     /// Bytes of a team's partial results in a reduction across teams.
     pub reduction_data_size: i32,
-    pub reduction_buffer_length: i32,
 }
 
-/// The constant that clang emits beside a kernel: `KernelEnvironmentTy`.
+/// The constant that clang emits beside a kernel: the beginning of `KernelEnvironmentTy`.
 #[repr(C)]
 pub struct KernelEnvironment {
     pub configuration: Configuration,
-    pub location: *const Location,
-    pub dynamic: *mut c_void,
 }
 
-/// What the host makes for a launch: `KernelLaunchEnvironmentTy`. Its address is a kernel's first
-/// parameter, and null where the launch needs none.
+/// What the host makes for a launch of a kernel of clang's up to 22: `KernelLaunchEnvironmentTy`. Its
+/// address is a kernel's first parameter, and null where the launch needs none.
 #[repr(C)]
 pub struct LaunchEnvironment {
     pub reduction_count: u32,
@@ -52,9 +50,22 @@ pub struct LaunchEnvironment {
     pub reduction_buffer: *mut c_void,
 }
 
+/// The same from clang 23 on, whose address is a kernel's last parameter.
+#[repr(C)]
+pub struct LaunchEnvironmentOfClang23 {
+    /// A slot for each team of the launch.
+    pub reduction_buffer: *mut c_void,
+    /// Memory in the place of a team's dynamic one.
+    pub replacement: *mut c_void,
+    pub reduction_count: u32,
+    pub dynamic_shared_bytes: u32,
+    pub replaced: u8,
+}
+
 const _: () = {
     assert!(size_of::<Location>() == 24);
-    assert!(size_of::<Configuration>() == 28);
-    assert!(size_of::<KernelEnvironment>() == 48);
+    assert!(size_of::<Configuration>() == 24);
     assert!(size_of::<LaunchEnvironment>() == 16);
+    assert!(size_of::<LaunchEnvironmentOfClang23>() == 32);
+    assert!(core::mem::offset_of!(LaunchEnvironmentOfClang23, reduction_count) == 16);
 };

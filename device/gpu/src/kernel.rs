@@ -133,8 +133,15 @@ pub fn environment() -> *const KernelEnvironment {
 #[must_use]
 #[inline(always)]
 pub fn reduces_over_teams() -> bool {
+    bytes_of_reductions() != 0
+}
+
+/// Bytes of the longest list of a reduction over teams.
+#[must_use]
+#[inline(always)]
+pub fn bytes_of_reductions() -> u32 {
     // SAFETY: the environment is the constant that belongs to the kernel.
-    unsafe { (*environment()).configuration.reduction_data_size != 0 }
+    unsafe { (*environment()).configuration.reduction_data_size }.cast_unsigned()
 }
 
 /// How many threads a block of this kernel has at most; 0 or less if nobody has said so. LLVM takes the

@@ -364,7 +364,39 @@ pub extern "C" fn __kmpc_get_dynamic_shared() -> *mut c_void {
     if bytes == 0 { core::ptr::null_mut() } else { memory }
 }
 
-/// The same for programs.
+/// `omp_access_cgroup`: the group is the team.
+const TEAM: i32 = 0;
+/// `omp_null_mem_space` and `omp_cgroup_mem_space`.
+const MEMORY_SPACES: [usize; 2] = [0, 5];
+
+/// The memory of a team that the launch has asked for (`dyn_groupprivate`, OpenMP 6.1), from a byte on; null
+/// where it has asked for none. There is no other memory in its place.
+#[unsafe(no_mangle)]
+pub extern "C" fn omp_get_dyn_gprivate_ptr(offset: usize, group: i32) -> *mut c_void {
+    let (memory, bytes) = target::dynamic_shared_memory();
+    if bytes == 0 || group != TEAM { core::ptr::null_mut() } else { memory.wrapping_byte_add(offset) }
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn omp_get_dyn_gprivate_nofb_ptr(offset: usize, group: i32) -> *mut c_void {
+    omp_get_dyn_gprivate_ptr(offset, group)
+}
+
+/// How many bytes there are of it.
+#[unsafe(no_mangle)]
+pub extern "C" fn omp_get_dyn_gprivate_size(group: i32) -> usize {
+    let (_, bytes) = target::dynamic_shared_memory();
+    if group == TEAM { bytes as usize } else { 0 }
+}
+
+/// The memory space that it is of.
+#[unsafe(no_mangle)]
+pub extern "C" fn omp_get_dyn_gprivate_memspace(group: i32) -> usize {
+    let [none, team] = MEMORY_SPACES;
+    if omp_get_dyn_gprivate_size(group) == 0 { none } else { team }
+}
+
+/// The memory as older programs ask for it.
 #[unsafe(no_mangle)]
 pub extern "C" fn llvm_omp_target_dynamic_shared_alloc() -> *mut c_void {
     __kmpc_get_dynamic_shared()

@@ -1,4 +1,4 @@
-//! Every function that clang-22 and its LLVM know for GPUs is in the archive, or listed with a reason.
+//! Every function that clang 22 and 23 and their LLVM know for GPUs is in the archive, or listed with a reason.
 
 use std::collections::BTreeSet;
 use std::path::Path;

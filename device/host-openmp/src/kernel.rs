@@ -40,15 +40,22 @@ pub struct KernelEnvironment {
     min_teams: i32,
     max_teams: i32,
     reduction_data_size: i32,
-    reduction_buffer_length: i32,
-    location: *const Location,
-    dynamic: *const c_void,
+    /// Up to flang 22 a number and four zero bytes, and the place comes next; from flang 23 on the place.
+    place: [*const Location; 2],
+}
+
+impl KernelEnvironment {
+    /// Where the kernel stands in the source. An address is above all numbers of slots.
+    fn location(&self) -> *const Location {
+        let [first, second] = self.place;
+        if first.addr() >> 32 == 0 { second } else { first }
+    }
 }
 
 const _: () = assert!(offset_of!(KernelEnvironment, execution_mode) == 2);
 const _: () = assert!(offset_of!(KernelEnvironment, max_threads) == 8);
-const _: () = assert!(offset_of!(KernelEnvironment, location) == 32);
-const _: () = assert!(size_of::<KernelEnvironment>() == 48);
+const _: () = assert!(offset_of!(KernelEnvironment, place) == 24);
+const _: () = assert!(size_of::<KernelEnvironment>() == 40);
 
 /// Begins a kernel on the calling thread; always answers that the kernel runs
 /// its body.
@@ -66,7 +73,7 @@ pub unsafe extern "C" fn __kmpc_target_init(
 ) -> i32 {
     // SAFETY: as this function's.
     let environment = unsafe { &*environment };
-    let location = environment.location;
+    let location = environment.location();
     // SAFETY: libomp's queries, and the opening half of a serialised region
     // that `__kmpc_target_deinit` closes.
     unsafe {

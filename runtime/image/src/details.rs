@@ -51,7 +51,8 @@ pub struct KernelEnvironment {
     pub threads: (i32, i32),
     pub teams: (i32, i32),
     pub reduction_data_size: i32,
-    pub reduction_buffer_length: i32,
+    /// `None`: the buffer has room for each team of a launch (clang 23).
+    pub reduction_buffer_length: Option<i32>,
 }
 
 /// Reads what an image offers. Formats that only their own tools can read (bitcode,
@@ -191,6 +192,9 @@ fn is_bookkeeping(name: &str) -> bool {
         || name.starts_with("__omp_rtl_")
 }
 
+/// Bytes of a kernel's environment up to clang 22.
+const ENVIRONMENT_WITH_LENGTH: usize = 48;
+
 fn environment(data: Bytes<'_>) -> Result<KernelEnvironment> {
     const WHAT: &str = "a kernel environment";
     let flags = data.slice(WHAT, 0, 3)?;
@@ -202,6 +206,6 @@ fn environment(data: Bytes<'_>) -> Result<KernelEnvironment> {
         threads: (number(4)?, number(8)?),
         teams: (number(12)?, number(16)?),
         reduction_data_size: number(20)?,
-        reduction_buffer_length: number(24)?,
+        reduction_buffer_length: (data.0.len() >= ENVIRONMENT_WITH_LENGTH).then(|| number(24)).transpose()?,
     })
 }

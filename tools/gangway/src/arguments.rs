@@ -253,7 +253,10 @@ Arguments that Gangway understands:
                             lacks, written as calls
   -fopenmp-targets=TRIPLES  choose devices as clang does; nothing is chosen for you then
 
-GANGWAY_LLVM names an installation of LLVM 22 that is not in PATH.
+  --llvm=N                  the release of LLVM whose compiler is called, 19 to 23; otherwise the
+                            newest of 22 and 23 that is installed. Before 22 for CPU devices only
+
+GANGWAY_LLVM names a release, too, or the folder of an LLVM that is not in PATH.
 ";
 
 /// Joins `--report json` of `run` and `env`, as completion writes it, to `--report=json`.

@@ -10,9 +10,11 @@ use std::path::PathBuf;
 
 use gangway_backend::Backend;
 use gangway_image::GccTarget;
+use gangway_trace::table::{Align, Table};
 use serde::Serialize;
 
 use crate::arguments::Info;
+use crate::compilers::{self, Found};
 use crate::devices;
 use crate::exit::{FAILURE, Outcome, SUCCESS};
 use crate::libomp::Libomp;
@@ -34,6 +36,8 @@ struct Report {
     gcc: GccReport,
     /// That of programs of clang's.
     libomp: Option<Libomp>,
+    /// What compilers there are, and what their programs run on.
+    compilers: Vec<Found>,
     warnings: Vec<String>,
 }
 
@@ -95,6 +99,7 @@ fn gather() -> Report {
         backends,
         gcc: gcc(),
         libomp: Libomp::find(&[]),
+        compilers: compilers::found(),
         warnings,
     }
 }
@@ -171,7 +176,41 @@ fn render(report: &Report) -> String {
     }
     render_libomp(&mut out, report.libomp.as_ref());
     render_gcc(&mut out, &report.gcc);
+    render_compilers(&mut out, &report.compilers);
     out
+}
+
+/// A row for each, and what is missing of it below.
+fn render_compilers(out: &mut String, compilers: &[Found]) {
+    if compilers.is_empty() {
+        out.push_str("\ncompilers: none is found whose programs offload\n");
+        return;
+    }
+    let columns = ["compiler", "OpenMP on", "OpenACC on"].map(|column| (column, Align::Left));
+    let mut table = Table::new(&columns);
+    let devices = |devices: &[&str]| match devices {
+        [] => "-".to_owned(),
+        some => some.iter().map(|device| on(device)).collect::<Vec<_>>().join(", "),
+    };
+    for found in compilers {
+        table.row([found.name.clone(), devices(&found.openmp), devices(&found.openacc)]);
+    }
+    // Writing to a string cannot fail.
+    let _ = write!(out, "\n{table}");
+    for found in compilers {
+        if let Some(note) = &found.note {
+            let _ = writeln!(out, "  {}: {note}", found.name);
+        }
+    }
+}
+
+/// A kind of devices in words.
+fn on(device: &str) -> &str {
+    match device {
+        "cpu" => "CPU devices",
+        "nvptx" => "GPUs",
+        other => other,
+    }
 }
 
 fn render_libomp(out: &mut String, libomp: Option<&Libomp>) {

@@ -7,6 +7,7 @@
 
 mod arguments;
 mod compile;
+mod compilers;
 mod crash_place;
 mod devices;
 mod diff;

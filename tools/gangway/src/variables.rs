@@ -29,7 +29,10 @@ pub const VARIABLES: &[(&str, &str)] = &[
     ),
     ("GANGWAY_DEVICE_DEBUG", "assert,trace: what the device runtime in GPU images checks and prints"),
     ("GANGWAY_CUDA_PATH", "a CUDA toolkit whose ptxas makes machine code, for cc, c++ and fc"),
-    ("GANGWAY_LLVM", "where LLVM 22 is installed, for cc, c++ and fc, and for images of bitcode"),
+    (
+        "GANGWAY_LLVM",
+        "the release of LLVM, or where it is installed, for cc, c++ and fc, and for images of bitcode",
+    ),
     ("GANGWAY_PERF_MAP", "1: give perf the names of kernels' functions, with files in /tmp"),
     ("GANGWAY_LIBDIR", "where this command finds Gangway's libraries"),
     ("GANGWAY_VGPU_DEVICES", "how many virtual GPUs there are (default 1)"),

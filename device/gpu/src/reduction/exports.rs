@@ -12,7 +12,7 @@ use super::callbacks::{Buffer, InterWarpCopy, ListGlobal, Reduction, ShuffleAndR
 use super::grid::{Counters, Place as Caller};
 use super::machine::{Machine, WARP};
 use super::{block, grid};
-use crate::environment::{LaunchEnvironment, Location, mode};
+use crate::environment::{LaunchEnvironment, LaunchEnvironmentOfClang23, Location, mode};
 use crate::grid::shuffle_down_64;
 use crate::place::Place;
 use crate::{debug, kernel, share, target};
@@ -94,22 +94,65 @@ pub unsafe extern "C" fn __kmpc_nvptx_teams_reduce_nowait_v2(
     load: ListGlobal,
     combine_from: ListGlobal,
 ) -> i32 {
+    let Some(caller) = caller() else { return 0 };
     let reduction = Reduction { list, bytes, shuffle, copy };
     let buffer = Buffer { start: buffer, slots, store, combine_into, load, combine_from };
-    let (thread, threads) = if lists_are_private() {
-        (target::thread_id(), target::threads_in_block())
-    } else if kernel::is_spmd() && target::thread_id() != 0 {
-        return 0;
-    } else {
-        (0, 1)
-    };
-    let (team, teams) = (target::block_id(), target::blocks_in_grid());
-    let caller = Caller { thread, threads, team, teams };
     // SAFETY: the launch of a kernel with such a reduction has an environment.
     let counters = unsafe { counters(kernel::launch_environment()) };
     // SAFETY: as the caller says.
     let reduce = || unsafe { grid::reduce(Gpu, &reduction, &buffer, counters, caller) };
     share::alone(reduce).into()
+}
+
+/// The same as clang calls it from 23 on: the launch has a slot for each team, in a buffer that its
+/// environment names, so no team combines into what another one has left.
+///
+/// # Safety
+/// As above.
+#[unsafe(no_mangle)]
+#[cfg_attr(target_arch = "nvptx64", unsafe(link_section = ".gangway.inline"))]
+pub unsafe extern "C" fn __kmpc_gpu_xteam_reduce_nowait(
+    _: *const Location,
+    list: *mut c_void,
+    shuffle: ShuffleAndReduce,
+    copy: InterWarpCopy,
+    store: ListGlobal,
+    load: ListGlobal,
+    combine_from: ListGlobal,
+) -> i32 {
+    let Some(caller) = caller() else { return 0 };
+    // One team has the result already, and its launch need not have an environment.
+    if caller.teams == 1 {
+        return i32::from(caller.thread == 0);
+    }
+    let environment = kernel::launch_environment().cast::<LaunchEnvironmentOfClang23>();
+    let bytes = u64::from(kernel::bytes_of_reductions());
+    let reduction = Reduction { list, bytes, shuffle, copy };
+    // SAFETY: the launch of a kernel with such a reduction has an environment, whose counter is only
+    // used as an atomic one.
+    let (start, done) = unsafe {
+        let done = AtomicU32::from_ptr(ptr::addr_of_mut!((*environment).reduction_count));
+        ((*environment).reduction_buffer, done)
+    };
+    let buffer = Buffer { start, slots: caller.teams, store, combine_into: store, load, combine_from };
+    // With one round there is nothing that the second counter would count.
+    let counters = Counters { done, complete: done };
+    // SAFETY: as the caller says.
+    let reduce = || unsafe { grid::reduce(Gpu, &reduction, &buffer, counters, caller) };
+    share::alone(reduce).into()
+}
+
+/// Which threads of which team call a reduction across teams; `None` if this one has no part in it.
+#[inline(always)]
+fn caller() -> Option<Caller> {
+    let (thread, threads) = if lists_are_private() {
+        (target::thread_id(), target::threads_in_block())
+    } else if kernel::is_spmd() && target::thread_id() != 0 {
+        return None;
+    } else {
+        (0, 1)
+    };
+    Some(Caller { thread, threads, team: target::block_id(), teams: target::blocks_in_grid() })
 }
 
 /// Whether the lists of a `teams` reduction name variables of each thread.

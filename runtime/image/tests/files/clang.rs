@@ -192,7 +192,7 @@ fn gpu_kernel_environment() {
     assert!(!environment.generic_state_machine && environment.may_nest_parallelism);
     assert_eq!(environment.execution_mode, 2);
     assert_eq!((environment.threads, environment.teams), ((1, 256), (-1, 0)));
-    assert_eq!((environment.reduction_data_size, environment.reduction_buffer_length), (16, 1024));
+    assert_eq!((environment.reduction_data_size, environment.reduction_buffer_length), (16, Some(1024)));
     assert_eq!(details.globals, []);
 }
 

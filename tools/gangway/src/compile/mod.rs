@@ -3,9 +3,10 @@
 //! Nothing is compiled here. The user's arguments are read as far as they concern devices
 //! (`request`), what the compiler has to be told is put before them (`flags`), and the
 //! compiler takes the place of this process. So messages, exit status and everything that
-//! a build system knows of clang-22 and flang-22 stay as they are. Only a file that uses what
+//! a build system knows of clang and flang stay as they are. Only a file that uses what
 //! clang lacks is translated before (`translate`).
 
+mod compiler;
 mod flags;
 mod request;
 mod response;
@@ -24,6 +25,7 @@ use clap::CommandFactory;
 use crate::arguments::Gangway;
 use crate::environment::prepended;
 use crate::exit::{FAILURE, Failure, NOT_EXECUTABLE, Outcome, SUCCESS};
+pub use compiler::{Compiler, KNOWN};
 use flags::{Flags, Target};
 use request::{Part, Request};
 use toolkit::Toolkit;
@@ -81,20 +83,20 @@ pub fn compile(language: Language, arguments: &[OsString]) -> Outcome {
     if let Some(part) = request.print {
         return print(language, &request, part);
     }
-    let (compiler, tools) = toolkit::compiler(language)?;
+    let compiler = Compiler::find(language, request.llvm.as_deref())?;
     if request.emit_translated {
-        return translate::print(language, &compiler, &request);
+        return translate::print(language, &compiler.program, &request);
     }
-    let mut command = Command::new(&compiler);
+    let mut command = Command::new(&compiler.program);
     let added = match Target::of(&request) {
         Some(target) => {
             let toolkit = Toolkit::find(language, &target, request.links)?;
             if request.makes_code {
-                toolkit::check_tools(language, &tools, &target, request.links)?;
-                toolkit::check_native(&tools, &target)?;
+                compiler.check(&target, request.links)?;
+                toolkit::check_native(&compiler.tools, &target)?;
             }
             if target.gpu() {
-                translate::warn_of_wrong_code(language, &request);
+                translate::warn_of_wrong_code(&compiler, language, &request);
                 if language != Language::Fortran && request.describes_gpu_variables() {
                     flags::describe_lines_only(&mut request.rest);
                 }
@@ -108,24 +110,25 @@ pub fn compile(language: Language, arguments: &[OsString]) -> Outcome {
                 if request.debug {
                     eprintln!(
                         "gangway: note: -g is for the host's code only: LLVM refuses the debug information \
-                         that flang-22 makes for GPU code"
+                         that {} makes for GPU code",
+                        compiler.name()
                     );
                 }
                 if !request.device_only {
                     command.env("COMPILER_PATH", before("COMPILER_PATH", toolkit.flang_tools()));
-                    command.env(FLANG_TOOLS, tools);
+                    command.env(FLANG_TOOLS, &compiler.tools);
                 }
             }
-            Flags::new(language, &target, &toolkit).for_command(request.links)
+            Flags::new(language, &target, &toolkit, compiler.makes_gpu_code()).for_command(request.links)
         }
         None => Vec::new(),
     };
     command.args(added);
-    if let Some(translated) = translate::translated(language, &compiler, &request)? {
+    if let Some(translated) = translate::translated(language, &compiler.program, &request)? {
         return translated.compile(command, &request);
     }
     let error = command.args(&request.rest).exec();
-    Err(Failure::new(NOT_EXECUTABLE, format!("cannot execute {}: {error}", compiler.display())))
+    Err(Failure::new(NOT_EXECUTABLE, format!("cannot execute {}: {error}", compiler.program.display())))
 }
 
 fn help(language: Language) -> Outcome {
@@ -144,12 +147,12 @@ fn print(language: Language, request: &Request, part: Part) -> Outcome {
     if language == Language::Fortran && target.gpu() {
         return Err(Failure::new(
             FAILURE,
-            "flang-22 has no flags for what GPU code needs; let the build system call \
+            "flang has no flags for what GPU code needs; let the build system call \
              `gangway-fc` as the Fortran compiler instead",
         ));
     }
     let toolkit = Toolkit::find(language, &target, part != Part::Compile)?;
-    let words = Flags::new(language, &target, &toolkit).for_print(part);
+    let words = Flags::new(language, &target, &toolkit, true).for_print(part);
     let line = words.iter().map(|word| response::quoted(word)).collect::<Vec<_>>();
     let mut line = line.join(OsStr::new(" ")).into_encoded_bytes();
     line.push(b'\n');

@@ -37,6 +37,8 @@ pub struct Request {
     pub print: Option<Part>,
     /// The source as clang gets it is to be printed.
     pub emit_translated: bool,
+    /// The release of LLVM that is to compile.
+    pub llvm: Option<String>,
     /// All words, those of response files included.
     pub words: Vec<OsString>,
     /// What the compiler gets besides.
@@ -208,6 +210,9 @@ impl Request {
         } else if let Some(list) = option.strip_prefix("--offload-arch=") {
             architectures.extend::<Vec<_>>(items(list));
             return true;
+        } else if let Some(release) = option.strip_prefix("--llvm=") {
+            self.llvm = Some(release.to_owned());
+            return true;
         } else if option.starts_with("--cuda-path=") {
             self.cuda = Some(PathBuf::from(OsStr::from_bytes(&text.as_bytes()["--cuda-path=".len()..])));
             return true;
@@ -307,6 +312,15 @@ mod tests {
         assert!(request.openmp && request.links && request.cpu);
         assert_eq!(request.gpus, ["sm_80", "sm_90"]);
         assert_eq!(request.rest, ["-fopenmp", "a.c", "-O2"]);
+    }
+
+    #[test]
+    fn the_release_is_taken_out() {
+        let request = read(&["-fopenmp", "--llvm=22", "a.c", "--llvm=23"]);
+        assert_eq!(
+            (request.llvm.as_deref(), &request.rest[..]),
+            (Some("23"), &["-fopenmp", "a.c"].map(OsString::from)[..])
+        );
     }
 
     #[test]

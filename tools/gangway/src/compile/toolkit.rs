@@ -1,93 +1,18 @@
-//! Where the compilers are, and where Gangway's files for them.
+//! Where Gangway's files for the compilers are.
 
-use std::env;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::Language;
 use super::flags::{GPU_TRIPLE, Target};
 use crate::exit::{FAILURE, Failure};
-use crate::{library, program};
-
-/// The version of LLVM whose programs ask for our libraries.
-const VERSION: &str = "22";
-
-/// LLVM's linker.
-const LLD: &str = "ld.lld";
+use crate::library;
 
 /// The device runtime as a linker calls it.
 pub const LIBOMPDEVICE: &str = "ompdevice";
 
 /// What translated source includes.
 const REVERSE_OFFLOAD: &str = "gangway/reverse_offload.h";
-
-/// The compiler for a language, and the folder of its tools: of the LLVM that `GANGWAY_LLVM`
-/// names, of the one in the search path, or of the one where Debian installs it.
-pub fn compiler(language: Language) -> Result<(PathBuf, PathBuf), Failure> {
-    let name = language.compiler();
-    if let Some(llvm) = env::var_os("GANGWAY_LLVM").filter(|llvm| !llvm.is_empty()) {
-        let tools = Path::new(&llvm).join("bin");
-        let compiler = tools.join(name);
-        if compiler.is_file() {
-            return Ok((compiler, tools));
-        }
-        let compiler = compiler.display();
-        return Err(Failure::new(FAILURE, format!("there is no {compiler}, which GANGWAY_LLVM leads to")));
-    }
-    let versioned = format!("{name}-{VERSION}");
-    let debian = Path::new("/usr/lib").join(format!("llvm-{VERSION}")).join("bin");
-    let found = program::find(versioned.as_ref(), env::var_os("PATH").as_deref()).ok();
-    let compiler = found.or_else(|| Some(debian.join(name)).filter(|path| path.is_file()));
-    let compiler = compiler.ok_or_else(|| {
-        Failure::new(
-            FAILURE,
-            format!(
-                "{versioned} is not in PATH; install it (Debian: apt-get install {}), or set GANGWAY_LLVM to where \
-                 LLVM {VERSION} is",
-                packages(language)
-            ),
-        )
-    })?;
-    // The tools stand beside what the link in the search path leads to.
-    let real = compiler.canonicalize()?;
-    let tools = real.parent().unwrap_or(&debian).to_owned();
-    Ok((compiler, tools))
-}
-
-/// The packages of Debian that offloading in a language needs; clang++ comes with clang, and both compilers
-/// have clang link device code.
-fn packages(language: Language) -> String {
-    let compilers: &[&str] = if language == Language::Fortran { &["flang", "clang"] } else { &["clang"] };
-    let tools = ["clang-tools", "llvm"];
-    let all = compilers.iter().chain(&tools).map(|name| format!("{name}-{VERSION}"));
-    all.chain([format!("libomp-{VERSION}-dev")]).collect::<Vec<_>>().join(" ")
-}
-
-/// Checks that the tools are there that the compiler calls: its own words are "posix_spawn failed". Debian
-/// has them in packages of their own.
-pub fn check_tools(language: Language, folder: &Path, target: &Target, links: bool) -> Result<(), Failure> {
-    let mut needed = vec!["clang", "llvm-offload-binary"];
-    if links {
-        needed.push("clang-linker-wrapper");
-        needed.extend(target.gpu().then_some("clang-nvlink-wrapper"));
-        needed.extend(target.links_bitcode_for_cpu().then_some(LLD));
-    }
-    let missing: Vec<&str> = needed.into_iter().filter(|tool| !folder.join(tool).is_file()).collect();
-    if missing.is_empty() {
-        return Ok(());
-    }
-    // Only bitcode for CPU devices needs it.
-    let linker = if missing.contains(&LLD) { format!(" lld-{VERSION}") } else { String::new() };
-    let text = format!(
-        "{}-{VERSION} calls {}, and there is no such program in {}; install what offloading needs (Debian: apt-get \
-         install {}{linker})",
-        language.compiler(),
-        missing.join(" and "),
-        folder.display(),
-        packages(language)
-    );
-    Err(Failure::new(FAILURE, text))
-}
 
 /// Checks that there is a GPU to compile for where the user asks for the one that is there. clang says twice
 /// that it "cannot determine nvptx64 architecture", and not what to do.

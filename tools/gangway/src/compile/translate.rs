@@ -14,6 +14,7 @@ use std::process::Command;
 use gangway_translator::{Translated as File, concerns, identity, scans, translate};
 
 use super::Language;
+use super::compiler::Compiler;
 use super::request::{Request, takes_value};
 use super::toolkit::Toolkit;
 use crate::exit::{FAILURE, Failure, NOT_EXECUTABLE, Outcome, SUCCESS};
@@ -128,8 +129,8 @@ pub struct Translation {
 /// Options with which nothing is compiled, or no warning wanted.
 const WITHOUT_WARNINGS: [&str; 4] = ["-w", "-E", "-M", "-MM"];
 
-/// Warns of what clang-22 compiles for GPUs to wrong code, without a word of its own.
-pub fn warn_of_wrong_code(language: Language, request: &Request) {
+/// Warns of what clang compiles for GPUs to wrong code, without a word of its own.
+pub fn warn_of_wrong_code(compiler: &Compiler, language: Language, request: &Request) {
     let quiet = |word: &OsString| WITHOUT_WARNINGS.iter().any(|option| word == option);
     if !request.openmp || language == Language::Fortran || request.words.iter().any(quiet) {
         return;
@@ -139,9 +140,10 @@ pub fn warn_of_wrong_code(language: Language, request: &Request) {
         // Not `eprintln`: a build system may have closed the pipe.
         let _ = writeln!(
             stderr(),
-            "{}:{line}: warning: clang-22 compiles `scan` for GPUs to code with wrong results; run the loop on \
+            "{}:{line}: warning: clang-{} compiles `scan` for GPUs to code with wrong results; run the loop on \
              the host",
-            file.display()
+            file.display(),
+            compiler.release
         );
     }
 }

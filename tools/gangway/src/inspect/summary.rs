@@ -100,7 +100,8 @@ pub struct EnvironmentSummary {
     pub teams: (i32, i32),
     pub may_nest_parallelism: bool,
     pub reduction_data_size: i32,
-    pub reduction_buffer_length: i32,
+    /// `None`: room for each team of a launch.
+    pub reduction_buffer_length: Option<i32>,
 }
 
 #[derive(Debug, PartialEq, Eq, Serialize)]

@@ -14,6 +14,9 @@ use std::process::Stdio;
 use super::{bitcode, llvm_text, reductions};
 use crate::exit::Failure;
 
+/// What LLVM calls from 23 on for a reduction across teams.
+const REDUCE_AT_ONCE: &str = "@__kmpc_gpu_xteam_reduce_nowait(";
+
 /// Every file with a reduction has such a function.
 const SHUFFLE: &str = "_omp_reduction_shuffle_and_reduce_func";
 /// How the type of a descriptor begins.
@@ -166,17 +169,19 @@ fn with_room(text: &str) -> String {
         .filter(|name| name.starts_with(PARTIAL_RESULTS))
         .collect();
     let bytes = format!(
-        "i32 trunc (i64 ptrtoint (ptr getelementptr ({{ {} }}, ptr null, i64 1) to i64) to i32), i32 ",
+        "i32 trunc (i64 ptrtoint (ptr getelementptr ({{ {} }}, ptr null, i64 1) to i64) to i32)",
         lists.join(", ")
     );
+    // Up to LLVM 22 the number of the buffer's slots comes behind the bytes of one.
+    let behind = usize::from(!text.contains(REDUCE_AT_ONCE));
     let mut result = String::new();
     for line in text.lines() {
         let environment = line.contains("_kernel_environment = ") && !lists.is_empty();
         let fields = environment.then(|| line.split_once(" }, ptr ")).flatten();
-        match fields.map(|(fields, rest)| (fields.rsplitn(3, ", ").collect::<Vec<_>>(), rest)) {
-            Some((fields, rest)) if fields.len() == 3 && fields[1] != "i32 0" => {
-                let slots = fields[0].trim_start_matches("i32 ");
-                _ = writeln!(result, "{}, {bytes}{slots} }}, ptr {rest}", fields[2]);
+        match fields.map(|(fields, rest)| (fields.rsplitn(2 + behind, ", ").collect::<Vec<_>>(), rest)) {
+            Some((fields, rest)) if fields.len() == 2 + behind && fields[behind] != "i32 0" => {
+                let slots: String = fields[..behind].iter().map(|slots| format!(", {slots}")).collect();
+                _ = writeln!(result, "{}, {bytes}{slots} }}, ptr {rest}", fields[1 + behind]);
             }
             _ => {
                 result.push_str(line);
@@ -237,6 +242,21 @@ define internal void @_omp_reduction_list_to_global_reduce_func(ptr %0, i32 %1, 
         ];
         assert_eq!(added, expected);
         assert!(!mended.contains("store ptr %48"), "an address is copied:\n{mended}");
+    }
+
+    /// LLVM 23 says no number of slots.
+    #[test]
+    fn buffers_have_room_without_a_number_of_slots() {
+        let text = TEXT.replace("i32 8, i32 1024", "i32 8").replace("i32 0, i32 0", "i32 0")
+            + "declare i32 @__kmpc_gpu_xteam_reduce_nowait(ptr)\n";
+        let mended = mended(&text).expect("it has an array");
+        let size =
+            "i64 ptrtoint (ptr getelementptr ({ %struct._globalized_locals_ty }, ptr null, i64 1) to i64)";
+        let first = format!(
+            "@k_kernel_environment = constant %T {{ %C {{ i8 0, i32 trunc ({size} to i32) }}, ptr @3, ptr @4 }}"
+        );
+        let second = "@l_kernel_environment = constant %T { %C { i8 0, i32 0 }, ptr @3, ptr @4 }";
+        assert_eq!(mended.lines().skip(1).take(2).collect::<Vec<_>>(), [&*first, second]);
     }
 
     #[test]

@@ -8,8 +8,6 @@ use super::places::Places;
 
 /// The host's type in LLVM's text.
 const TYPE: &str = "x86_fp80 ";
-/// How a literal of it begins.
-const LITERAL: &str = " 0xK";
 
 /// Whether a function has such an argument.
 pub fn is_in(text: &str) -> bool {
@@ -33,7 +31,18 @@ pub fn refused(text: &str) -> Vec<String> {
 
 /// Instructions with such a literal: calls, and those that store the arguments of `printf`.
 fn literals(text: &str) -> impl Iterator<Item = &str> {
-    text.lines().filter(|line| line.starts_with(' ') && line.contains(TYPE) && line.contains(LITERAL))
+    text.lines().filter(|line| {
+        line.starts_with(' ') && line.contains(TYPE) && line.split([' ', ',', ')']).any(is_literal)
+    })
+}
+
+/// Up to LLVM 22 literals of this type are hexadecimal (`0xK3FFF8000000000000000`), from 23 on decimal
+/// where that is exact (`1.000000e+00`) and else `f0x3FFF8000000000000000`.
+fn is_literal(word: &str) -> bool {
+    let decimal = word.trim_start_matches('-');
+    word.starts_with("0xK")
+        || word.starts_with("f0x")
+        || (decimal.starts_with(|first: char| first.is_ascii_digit()) && decimal.contains('.'))
 }
 
 #[cfg(test)]
@@ -47,6 +56,10 @@ mod tests {
                     !1 = !DIFile(filename: \"a.c\", directory: \"/d\")\n!9 = !DILocation(line: 4, column: 2, scope: !8)\n\
                     !8 = distinct !DISubprogram(name: \"k\", scope: !1, file: !1, line: 3)\n";
         assert!(is_in(text));
+        // As LLVM 23 prints it.
+        for literal in ["1.000000e+00", "-2.500000e-01", "f0x3FFF8000000000000001"] {
+            assert!(is_in(&text.replace("0xK3FFF8000000000000000", literal)), "{literal}");
+        }
         assert_eq!(
             refused(text),
             [
@@ -58,7 +71,7 @@ mod tests {
     #[test]
     fn other_lines_stay() {
         assert!(!is_in(
-            "  %x = alloca x86_fp80\ndeclare x86_fp80 @sqrtl(x86_fp80)\n@x = global x86_fp80 0xK0\n"
+            "  %x = alloca x86_fp80 , align 16\ndeclare x86_fp80 @sqrtl(x86_fp80)\n@x = global x86_fp80 0xK0\n"
         ));
     }
 }

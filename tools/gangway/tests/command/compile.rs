@@ -141,7 +141,8 @@ impl Installation {
         std::fs::create_dir_all(self.0.path("llvm/bin")).unwrap();
         for name in ["clang", "clang++", "flang"] {
             let file = format!("llvm/bin/{name}");
-            self.0.write(&file, "#!/bin/sh\nprintf '%s\\n' \"$@\"\n");
+            let script = "#!/bin/sh\n[ \"$*\" != --version ] || exec echo 'clang version 22.1.8'\nprintf '%s\\n' \"$@\"\n";
+            self.0.write(&file, script);
             std::fs::set_permissions(self.0.path(&file), PermissionsExt::from_mode(0o755)).unwrap();
         }
         for tool in TOOLS {
@@ -364,7 +365,7 @@ fn printed_flags_do_what_the_command_does() {
     let link = here.good(&["cc", "--print-flags=link"]);
     assert!(link.contains(&words) && link.contains("-rpath"), "{link}");
     let refused = here.bad(&["fc", "--print-flags", "--offload-arch=sm_80"]);
-    assert!(refused.starts_with("gangway: flang-22 has no flags for what GPU code needs"), "{refused}");
+    assert!(refused.starts_with("gangway: flang has no flags for what GPU code needs"), "{refused}");
 }
 
 #[test]
@@ -457,6 +458,60 @@ fn what_is_missing_is_named() {
     assert!(
         said.starts_with("gangway: --offload-arch=gfx90a: Gangway has no device runtime for it"),
         "{said}"
+    );
+}
+
+/// A release is chosen by number, of those that are installed.
+#[test]
+fn the_release_of_the_compiler_can_be_chosen() {
+    let here = Installation::new();
+    // Compilers that tell which they are stand in the search path.
+    for release in [19, 22, 23] {
+        let tools = format!("llvm-{release}/bin");
+        std::fs::create_dir_all(here.0.path(&tools)).unwrap();
+        let runnable = |file: &str, script: &str| {
+            here.0.write(file, script);
+            std::fs::set_permissions(here.0.path(file), PermissionsExt::from_mode(0o755)).unwrap();
+        };
+        runnable(&format!("{tools}/clang"), &format!("#!/bin/sh\necho {release}\n"));
+        for tool in TOOLS.into_iter().chain(["clang-offload-packager"]) {
+            runnable(&format!("{tools}/{tool}"), "");
+        }
+        std::fs::create_dir_all(here.0.path(&format!("path-{release}"))).unwrap();
+        symlink(
+            here.0.path(&format!("{tools}/clang")),
+            here.0.path(&format!("path-{release}/clang-{release}")),
+        )
+        .unwrap();
+    }
+    let said = |releases: &[u32], variable: &str, arguments: &[&str]| {
+        let folders = releases.iter().map(|release| here.0.path(&format!("path-{release}")));
+        let path = std::env::join_paths(folders.chain(["/usr/bin".into(), "/bin".into()])).unwrap();
+        let mut command = here.command();
+        command.env("PATH", path).env("GANGWAY_LLVM", variable);
+        let output = command.args(["cc", "-fopenmp", "program.c"]).args(arguments).output().unwrap();
+        text(&output.stdout) + &text(&output.stderr)
+    };
+    assert_eq!(said(&[19, 22, 23], "", &[]), "23\n");
+    assert_eq!(said(&[19, 22], "", &[]), "22\n");
+    assert_eq!(said(&[22, 23], "22", &[]), "22\n");
+    assert_eq!(said(&[22, 23], "23", &["--llvm=22"]), "22\n");
+    // An older one makes code for CPU devices, and its tool has another name.
+    assert_eq!(said(&[19, 22], "", &["--llvm=19"]), "19\n");
+    let refused = said(&[19, 22], "", &["--llvm=19", "--offload-arch=sm_80"]);
+    assert!(
+        refused.starts_with("gangway: clang-19 cannot make GPU code with Gangway's device runtime: "),
+        "{refused}"
+    );
+    let unknown = said(&[22], "", &["--llvm=18"]);
+    assert_eq!(unknown, "gangway: --llvm=18: Gangway knows the releases 19 to 23 of LLVM\n");
+    let unknown = said(&[22], "24", &[]);
+    assert_eq!(unknown, "gangway: GANGWAY_LLVM=24: Gangway knows the releases 19 to 23 of LLVM\n");
+    let missing = said(&[22], "", &["--llvm=20"]);
+    assert!(
+        missing
+            .starts_with("gangway: clang-20 is not in PATH; install it (Debian: apt-get install clang-20 "),
+        "{missing}"
     );
 }
 

@@ -19,8 +19,12 @@ use std::fmt::Write as _;
 use types::{Types, integer};
 
 /// The device runtime's functions that are handed those of a reduction.
-const CALLS: [&str; 2] =
-    ["@__kmpc_nvptx_parallel_reduce_nowait_v2(", "@__kmpc_nvptx_teams_reduce_nowait_v2("];
+const CALLS: [&str; 3] = [
+    "@__kmpc_nvptx_parallel_reduce_nowait_v2(",
+    "@__kmpc_nvptx_teams_reduce_nowait_v2(",
+    // From clang 23 on in the place of the one before.
+    "@__kmpc_gpu_xteam_reduce_nowait(",
+];
 const SHUFFLE: &str = "@_omp_reduction_shuffle_and_reduce_func";
 const BETWEEN_WARPS: &str = "@_omp_reduction_inter_warp_copy_func";
 /// How the names of all of them begin.
