@@ -19,7 +19,7 @@ use sha2::{Digest, Sha256};
 
 use crate::corpus::{self, Program};
 use crate::header::Reference;
-use crate::toolchain::{Language, Toolchain};
+use crate::toolchain::{Language, Toolchain, release};
 
 /// What clang and flang need to make an x86-64 device image beside the host code.
 const OFFLOAD_FLAGS: [&str; 2] = ["-fopenmp", "-fopenmp-targets=x86_64-pc-linux-gnu"];
@@ -108,7 +108,13 @@ impl Builder<'_> {
     fn stock_step(&self, language: Language, output: &'static str) -> Result<Step, String> {
         let compiler = self.toolchain.compiler(language)?;
         let version = compiler.version.clone();
-        Ok(Step { program: compiler.program.into(), version, arguments: vec![], sources: vec![], output })
+        Ok(Step {
+            program: compiler.program.clone().into(),
+            version,
+            arguments: vec![],
+            sources: vec![],
+            output,
+        })
     }
 
     /// A call of the compiler for the devices.
@@ -123,6 +129,7 @@ impl Builder<'_> {
             step.program.clone_from(command);
             step.version += version;
             step.arguments.push(language.subcommand().into());
+            step.arguments.push(format!("--llvm={}", release()).into());
             step.sources.clone_from(files);
         }
         Ok(step)
@@ -133,6 +140,7 @@ impl Builder<'_> {
         if let (true, Devices::Cpu { command, files, .. }) = (program.header.translated, &self.devices) {
             step.program.clone_from(command);
             step.arguments.push(program.language.subcommand().into());
+            step.arguments.push(format!("--llvm={}", release()).into());
             step.sources.extend(files.iter().chain([command]).cloned());
         }
         step.arguments.extend([format!("-{level}").into(), "-g".into()]);

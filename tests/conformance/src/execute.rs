@@ -20,12 +20,10 @@ use wait_timeout::ChildExt;
 
 use crate::build::Built;
 use crate::header::{Header, Status};
+use crate::toolchain::offload_library;
 
 /// The longest that a program may run.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
-
-/// The file name of the offload library, stock or ours.
-pub const OFFLOAD_LIBRARY: &str = "libomptarget.so.22.1";
 
 /// An offload library to run programs under.
 #[derive(Debug, Clone)]
@@ -132,7 +130,7 @@ impl Run<'_> {
         command.env("LD_DEBUG", "libs").env("LD_DEBUG_OUTPUT", self.place.join("loader"));
         let mut preloaded = self.library.preloaded.clone();
         if self.header.preload {
-            preloaded.push(self.library.directory.join(OFFLOAD_LIBRARY));
+            preloaded.push(self.library.directory.join(offload_library()));
         }
         if !preloaded.is_empty() {
             let preloaded =
@@ -174,16 +172,16 @@ impl Run<'_> {
             let trace = fs::read(&entry).map_err(|error| format!("loader trace: {error}"))?;
             let trace = String::from_utf8_lossy(&trace);
             let initialised = trace.lines().filter_map(|line| line.split_once("calling init: "));
-            used.extend(
-                initialised
-                    .map(|(_, path)| PathBuf::from(path.trim()))
-                    .filter(|path| path.ends_with(OFFLOAD_LIBRARY)),
-            );
+            used.extend(initialised.map(|(_, path)| PathBuf::from(path.trim())).filter(|path| {
+                let name = path.file_name().and_then(|name| name.to_str());
+                name.is_some_and(|name| name.starts_with("libomptarget.so."))
+            }));
         }
-        let wanted = self.library.directory.join(OFFLOAD_LIBRARY);
-        if used.iter().any(|path| *path != wanted) || used.is_empty() {
+        // Whichever release's name it was asked for by.
+        let wanted = &*self.library.directory;
+        if used.iter().any(|path| path.parent() != Some(wanted)) || used.is_empty() {
             return Err(format!(
-                "under {}: the process initialised {used:?}, not {}\n--- stderr\n{}",
+                "under {}: the process initialised {used:?}, not the one in {}\n--- stderr\n{}",
                 self.library.name,
                 wanted.display(),
                 outcome.stderr

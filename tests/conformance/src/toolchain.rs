@@ -4,8 +4,22 @@
 //! [`crate::execute`]. Every part that is absent is an error that names the
 //! Debian package to install; nothing is replaced by something near to it.
 
+use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::LazyLock;
+
+/// The release of LLVM whose compilers and libraries are used.
+pub fn release() -> &'static str {
+    static RELEASE: LazyLock<String> =
+        LazyLock::new(|| env::var("GANGWAY_CONFORMANCE_LLVM").unwrap_or_else(|_| "22".to_owned()));
+    &RELEASE
+}
+
+/// The library that programs of the release ask for.
+pub fn offload_library() -> String {
+    format!("libomptarget.so.{}.1", release())
+}
 
 /// The language of a program, which decides its directory, compiler and comments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,12 +49,13 @@ impl Language {
         }
     }
 
-    fn compiler(self) -> &'static str {
-        match self {
-            Language::C => "clang-22",
-            Language::Cxx => "clang++-22",
-            Language::Fortran => "flang-22",
-        }
+    fn compiler(self) -> String {
+        let name = match self {
+            Language::C => "clang",
+            Language::Cxx => "clang++",
+            Language::Fortran => "flang",
+        };
+        format!("{name}-{}", release())
     }
 
     /// The subcommand of `gangway` that calls the compiler.
@@ -52,18 +67,19 @@ impl Language {
         }
     }
 
-    fn package(self) -> &'static str {
-        match self {
-            Language::C | Language::Cxx => "clang-22",
-            Language::Fortran => "flang-22",
-        }
+    fn package(self) -> String {
+        let name = match self {
+            Language::C | Language::Cxx => "clang",
+            Language::Fortran => "flang",
+        };
+        format!("{name}-{}", release())
     }
 }
 
 /// One compiler, with the text that tells its builds apart.
 #[derive(Debug, Clone)]
 pub struct Compiler {
-    pub program: &'static str,
+    pub program: String,
     pub version: String,
 }
 
@@ -99,7 +115,7 @@ impl Toolchain {
         compiler.as_ref().map_err(String::clone)
     }
 
-    /// The directory of the stock `libomptarget.so.22.1` and `libomp.so.5`.
+    /// The directory of the stock libomptarget and `libomp.so.5`.
     pub fn stock_libraries(&self) -> Result<&Path, String> {
         self.stock_libraries.as_deref().map_err(String::clone)
     }
@@ -111,32 +127,35 @@ fn missing(what: &str, package: &str) -> String {
 
 fn find_compiler(language: Language) -> Result<Compiler, String> {
     let program = language.compiler();
-    let output =
-        Command::new(program).arg("--version").output().map_err(|_| missing(program, language.package()))?;
+    let output = Command::new(&program)
+        .arg("--version")
+        .output()
+        .map_err(|_| missing(&program, &language.package()))?;
     let version = String::from_utf8_lossy(&output.stdout).into_owned();
     // The packager and the linker of device images are a package of their own.
-    find_program("clang-linker-wrapper", "clang-tools-22")?;
-    find_program("ld.lld", "lld-22")?;
+    find_program("clang-linker-wrapper", "clang-tools")?;
+    find_program("ld.lld", "lld")?;
     Ok(Compiler { program, version })
 }
 
 fn find_program(name: &str, package: &str) -> Result<(), String> {
     let path = ask_clang(&format!("-print-prog-name={name}"))?;
-    if path.is_absolute() { Ok(()) } else { Err(missing(name, package)) }
+    if path.is_absolute() { Ok(()) } else { Err(missing(name, &format!("{package}-{}", release()))) }
 }
 
 fn find_stock_libraries() -> Result<PathBuf, String> {
+    let release = release();
     for (file, package) in [
-        ("libomp.so", "libomp-22-dev"),
-        ("libomptarget.so", "liboffload-22-dev"),
-        ("libomptarget.so.22.1", "liboffload-22"),
+        ("libomp.so", format!("libomp-{release}-dev")),
+        ("libomptarget.so", format!("liboffload-{release}-dev")),
+        (&*offload_library(), format!("liboffload-{release}")),
     ] {
         let path = ask_clang(&format!("-print-file-name={file}"))?;
         if !path.is_absolute() {
-            return Err(missing(file, package));
+            return Err(missing(file, &package));
         }
     }
-    let path = ask_clang("-print-file-name=libomptarget.so.22.1")?;
+    let path = ask_clang(&format!("-print-file-name={}", offload_library()))?;
     let resolved = path.canonicalize().map_err(|error| format!("{}: {error}", path.display()))?;
     Ok(resolved.parent().unwrap_or(Path::new("/")).to_owned())
 }
@@ -144,7 +163,9 @@ fn find_stock_libraries() -> Result<PathBuf, String> {
 /// clang answers `-print-*-name=X` with X itself where it does not know X.
 fn ask_clang(question: &str) -> Result<PathBuf, String> {
     let program = Language::C.compiler();
-    let output =
-        Command::new(program).arg(question).output().map_err(|_| missing(program, Language::C.package()))?;
+    let output = Command::new(&program)
+        .arg(question)
+        .output()
+        .map_err(|_| missing(&program, &Language::C.package()))?;
     Ok(PathBuf::from(String::from_utf8_lossy(&output.stdout).trim()))
 }

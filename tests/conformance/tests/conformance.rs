@@ -5,6 +5,7 @@
 //!
 //! - `GANGWAY_STAGE`: the staged installation to test (default `build/stage`,
 //!   which `cargo xtask stage` fills).
+//! - `GANGWAY_CONFORMANCE_LLVM`: the release of LLVM whose compilers and stock library are used (default 22).
 //! - `GANGWAY_CONFORMANCE_ONLY=stock`: run the programs under the stock library
 //!   only. For writing programs; it says nothing about Gangway and says so.
 //! - `GANGWAY_CONFORMANCE_PRELOAD`: a sanitizer's runtime, which the programs load first
@@ -19,9 +20,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use gangway_conformance::build::{Builder, Built, Devices};
 use gangway_conformance::corpus::{self, Program};
-use gangway_conformance::execute::{OFFLOAD_LIBRARY, Offload, OffloadLibrary, Outcome};
+use gangway_conformance::execute::{Offload, OffloadLibrary, Outcome};
 use gangway_conformance::header::Reference;
-use gangway_conformance::toolchain::Toolchain;
+use gangway_conformance::toolchain::{Toolchain, offload_library};
 use gangway_conformance::verdict::{self, Side};
 use libtest_mimic::{Arguments, Failed, Trial};
 
@@ -175,10 +176,10 @@ impl Suite {
 
     fn gangway_library(&self) -> Result<OffloadLibrary, String> {
         let directory = self.stage.join("lib/gangway");
-        if !directory.join(OFFLOAD_LIBRARY).is_file() {
+        if !directory.join(offload_library()).is_file() {
             return Err(format!(
                 "{} is missing: run `cargo xtask stage`, or set GANGWAY_STAGE",
-                directory.join(OFFLOAD_LIBRARY).display()
+                directory.join(offload_library()).display()
             ));
         }
         Ok(OffloadLibrary {

@@ -17,10 +17,10 @@ use std::sync::{Arc, OnceLock};
 
 use gangway_conformance::build::{self, Builder, Built, Devices};
 use gangway_conformance::corpus::{self, Program};
-use gangway_conformance::execute::{OFFLOAD_LIBRARY, Offload, OffloadLibrary};
+use gangway_conformance::execute::{Offload, OffloadLibrary};
 use gangway_conformance::expectations::{Expectations, Expected};
 use gangway_conformance::header::Reference;
-use gangway_conformance::toolchain::Toolchain;
+use gangway_conformance::toolchain::{Toolchain, offload_library};
 use gangway_conformance::verdict::{self, Side};
 use libtest_mimic::{Arguments, Failed, Trial};
 
@@ -163,8 +163,8 @@ impl Suite {
         driver: Option<PathBuf>,
     ) -> Result<OffloadLibrary, String> {
         let directory = self.libraries();
-        if !directory.join(OFFLOAD_LIBRARY).is_file() {
-            let file = directory.join(OFFLOAD_LIBRARY);
+        if !directory.join(offload_library()).is_file() {
+            let file = directory.join(offload_library());
             return Err(format!(
                 "{} is missing: run `cargo xtask stage`, or set GANGWAY_STAGE",
                 file.display()

@@ -302,7 +302,9 @@ impl<'a> Parser<'a> {
             ".minnctapersm" => function.limits.min_blocks = Some(self.small_number("a number of blocks")?),
             ".maxnctapersm" => function.limits.max_blocks = Some(self.small_number("a number of blocks")?),
             ".maxnreg" => function.limits.max_registers = Some(self.small_number("a number of registers")?),
-            ".reqnctapercluster" | ".explicitcluster" | ".maxclusterrank" | ".blocksareclusters" => {
+            // Launches are without clusters, and so within any bound: clang up to 21 writes `num_teams` here.
+            ".maxclusterrank" => drop(self.small_number("a number of blocks")?),
+            ".reqnctapercluster" | ".explicitcluster" | ".blocksareclusters" => {
                 return Err(Fault::unsupported(
                     span,
                     format!("{word} is not supported: there are no clusters"),
