@@ -13,8 +13,8 @@ use clang_sys::*;
 
 use crate::error::Error;
 
-/// The version whose compiler reads the result.
-const VERSION: &str = "22.";
+/// The versions that are known to show all that is asked here.
+const VERSIONS: [&str; 2] = ["22.", "23."];
 
 /// A file's text in the place of what is on disk.
 #[derive(Debug)]
@@ -66,14 +66,15 @@ fn load() -> Result<(), Error> {
         return Ok(());
     }
     let advice = "install it (Debian: apt-get install libclang1-22), or set LIBCLANG_PATH to its folder";
-    clang_sys::load()
-        .map_err(|error| Error::Library(format!("reverse offload needs libclang 22; {advice}: {error}")))?;
+    clang_sys::load().map_err(|error| {
+        Error::Library(format!("reverse offload needs libclang 22 or 23; {advice}: {error}"))
+    })?;
     // SAFETY: the library is loaded.
     let version = unsafe { owned(clang_getClangVersion()) };
-    if version.split_whitespace().any(|word| word.starts_with(VERSION)) {
+    if version.split_whitespace().any(|word| VERSIONS.iter().any(|known| word.starts_with(known))) {
         return Ok(());
     }
-    Err(Error::Library(format!("reverse offload needs libclang 22, and this is {version}; {advice}")))
+    Err(Error::Library(format!("reverse offload needs libclang 22 or 23, and this is {version}; {advice}")))
 }
 
 /// # Safety

@@ -5,7 +5,7 @@ use crate::arrays::Arrays;
 use crate::devices::several;
 use crate::libomp::Libomp;
 use crate::mapper::MapperFunction;
-use crate::{ompt, tasks};
+use crate::{ompt, section, tasks};
 use gangway_openmp::construct::Construct;
 use gangway_openmp::devices::{DEFAULT_DEVICE, Destination, chosen, destination};
 use gangway_openmp::guard::guard;
@@ -116,6 +116,9 @@ unsafe fn run_on(
     kernel: &KernelArguments,
 ) -> i32 {
     let Some(form) = LaunchForm::of(kernel.version) else { return unknown(device, &site, host, kernel) };
+    if form.by_address {
+        section::note_later_code();
+    }
     let full = form.is_full;
     let shape = Shape {
         teams: if full { dimensions(kernel.teams, teams) } else { dimensions([0; 3], teams) },

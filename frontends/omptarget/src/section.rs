@@ -7,6 +7,41 @@
 use gangway_runtime::{Item, Result, Section};
 use std::fmt;
 use std::ops::{Range, RangeInclusive};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Whether the process has code of clang 23 or later, as far as launches have shown it.
+static HAS_LATER_CODE: AtomicBool = AtomicBool::new(false);
+
+/// Code of clang 23 or later has launched a region.
+#[inline]
+pub(crate) fn note_later_code() {
+    if !HAS_LATER_CODE.load(Ordering::Relaxed) {
+        HAS_LATER_CODE.store(true, Ordering::Relaxed);
+    }
+}
+
+/// What the offsets of dimensions count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Unit {
+    /// Elements, up to clang 22.
+    Elements,
+    /// Bytes, from clang 23 on.
+    Bytes,
+}
+
+impl Unit {
+    /// What offsets count most likely, and what else they may count. The last dimension is an element: one step of its size,
+    /// or with clang 23 as many steps of one byte. Of elements of one byte nothing tells.
+    fn likely(dimensions: &[Dimension], has_later_code: bool) -> (Self, Option<Self>) {
+        match dimensions.last() {
+            Some(Dimension { offset: 0, count: 1, stride: 1 }) if !has_later_code => {
+                (Self::Elements, Some(Self::Bytes))
+            }
+            Some(Dimension { offset: 0, stride: 1, .. }) => (Self::Bytes, Some(Self::Elements)),
+            _ => (Self::Elements, None),
+        }
+    }
+}
 
 /// The section of an item: the compiler passes the dimensions in place of the section and
 /// their number in place of its size.
@@ -95,7 +130,10 @@ impl<'a> SectionAt<'a> {
         }
         // SAFETY: the caller's promise.
         let dimensions = unsafe { std::slice::from_raw_parts(item.begin as *const Dimension, count) };
-        let steps = Steps::new(dimensions)?;
+        let (likely, other) = Unit::likely(dimensions, HAS_LATER_CODE.load(Ordering::Relaxed));
+        // What is wrong with the likely meaning is what is said.
+        let steps = Steps::new(dimensions, likely)
+            .or_else(|damage| other.and_then(|unit| Steps::new(dimensions, unit).ok()).ok_or(damage))?;
         match item.base.checked_add(steps.hull.end) {
             Some(_) => Ok(Self { base: item.base, steps }),
             None => Err(Damage::TooLarge),
@@ -121,23 +159,24 @@ impl Section for SectionAt<'_> {
 /// dimension around it, and no offset overflows.
 struct Steps<'a> {
     dimensions: &'a [Dimension],
+    unit: Unit,
     hull: Range<usize>,
 }
 
 impl<'a> Steps<'a> {
     /// Checks a description.
-    fn new(dimensions: &'a [Dimension]) -> std::result::Result<Self, Damage> {
+    fn new(dimensions: &'a [Dimension], unit: Unit) -> std::result::Result<Self, Damage> {
         let of = dimensions.len();
         let mut hull = 0..0;
         for number in (0..of).rev() {
             let (dimension, inner) = (dimensions[number], &dimensions[number + 1..]);
             let outer = number.checked_sub(1).map_or(isize::MAX as u64, |outer| dimensions[outer].stride);
             let inner_hull = if inner.is_empty() { 0..dimension.stride } else { hull };
-            hull = hull_of(dimension, inner, inner_hull)
+            hull = hull_of(dimension, inner, unit, inner_hull)
                 .filter(|hull| hull.end <= outer && (dimension.stride <= outer || dimension.count == 1))
                 .ok_or(Damage::Dimension { number, of, dimension })?;
         }
-        Ok(Self { dimensions, hull: hull.start as usize..hull.end as usize })
+        Ok(Self { dimensions, unit, hull: hull.start as usize..hull.end as usize })
     }
 
     /// Upper bound of the contiguous runs.
@@ -149,15 +188,15 @@ impl<'a> Steps<'a> {
     /// Calls `visit` with byte offset and size of each contiguous run, in address order.
     /// Inner dimensions that are complete are merged into one run.
     fn each_run(&self, visit: &mut impl FnMut(usize, usize) -> Result<()>) -> Result<()> {
-        if self.hull.is_empty() { Ok(()) } else { each_run(self.dimensions, 0, visit) }
+        if self.hull.is_empty() { Ok(()) } else { each_run(self.dimensions, self.unit, 0, visit) }
     }
 }
 
 /// The bytes that a dimension selects, if those of its elements are in `element`;
 /// `None` if that is no part of the address space.
-fn hull_of(dimension: Dimension, inner: &[Dimension], element: Range<u64>) -> Option<Range<u64>> {
+fn hull_of(dimension: Dimension, inner: &[Dimension], unit: Unit, element: Range<u64>) -> Option<Range<u64>> {
     let Dimension { offset, count, stride } = dimension;
-    let begin = offset.checked_mul(unit_of(&dimension, inner))?;
+    let begin = offset.checked_mul(unit_of(&dimension, inner, unit))?;
     if stride == 0 || element.end > stride {
         return None;
     }
@@ -168,25 +207,27 @@ fn hull_of(dimension: Dimension, inner: &[Dimension], element: Range<u64>) -> Op
 
 fn each_run(
     dimensions: &[Dimension],
+    unit: Unit,
     offset: usize,
     visit: &mut impl FnMut(usize, usize) -> Result<()>,
 ) -> Result<()> {
     let Some((first, inner)) = dimensions.split_first() else { return Ok(()) };
-    let start = offset + (first.offset * unit_of(first, inner)) as usize;
+    let start = offset + (first.offset * unit_of(first, inner, unit)) as usize;
     // The steps of the last dimension are adjacent; so are those of an outer one
     // whose inner dimensions fill its whole stride.
     if inner.is_empty() || fills(inner, first.stride) {
         return visit(start, (first.count * first.stride) as usize);
     }
-    (0..first.count).try_for_each(|step| each_run(inner, start + (step * first.stride) as usize, visit))
+    (0..first.count).try_for_each(|step| each_run(inner, unit, start + (step * first.stride) as usize, visit))
 }
 
-/// Bytes that one step of a dimension's offset stands for: compilers count the
+/// Bytes that one step of a dimension's offset stands for: compilers up to clang 22 count the
 /// offset in elements, and `stride` is the distance of the elements selected. The
 /// innermost dimension's elements are described by the last one; for outer
 /// dimensions nothing tells a stride from a row, so they are taken as unstrided.
-fn unit_of(first: &Dimension, inner: &[Dimension]) -> u64 {
+fn unit_of(first: &Dimension, inner: &[Dimension], unit: Unit) -> u64 {
     match inner {
+        _ if unit == Unit::Bytes => 1,
         [Dimension { offset: 0, count: 1, stride }] => *stride,
         _ => first.stride,
     }
@@ -207,10 +248,14 @@ mod tests {
     use gangway_runtime::{Label, MapKind};
 
     fn runs(dimensions: &[[u64; 3]]) -> Vec<(usize, usize)> {
+        runs_of(dimensions, Unit::Elements)
+    }
+
+    fn runs_of(dimensions: &[[u64; 3]], unit: Unit) -> Vec<(usize, usize)> {
         let dimensions: Vec<Dimension> =
             dimensions.iter().map(|&[offset, count, stride]| Dimension { offset, count, stride }).collect();
         let mut runs = Vec::new();
-        let section = Steps::new(&dimensions).unwrap();
+        let section = Steps::new(&dimensions, unit).unwrap();
         section
             .each_run(&mut |offset, size| {
                 runs.push((offset, size));
@@ -227,7 +272,7 @@ mod tests {
     fn damage(dimensions: &[[u64; 3]]) -> Option<Damage> {
         let dimensions: Vec<Dimension> =
             dimensions.iter().map(|&[offset, count, stride]| Dimension { offset, count, stride }).collect();
-        Steps::new(&dimensions).err()
+        Steps::new(&dimensions, Unit::Elements).err()
     }
 
     #[test]
@@ -240,6 +285,30 @@ mod tests {
     fn strided_elements_that_start_later() {
         // a[2:3:5] of 4-byte elements.
         assert_eq!(runs(&[[2, 3, 20], [0, 1, 4]]), [(8, 4), (28, 4), (48, 4)]);
+    }
+
+    /// The same sections as clang 23 describes them.
+    #[test]
+    fn offsets_in_bytes() {
+        let runs = |dimensions: &[[u64; 3]]| runs_of(dimensions, Unit::Bytes);
+        assert_eq!(runs(&[[8, 3, 20], [0, 4, 1]]), [(8, 4), (28, 4), (48, 4)]);
+        assert_eq!(runs(&[[32, 2, 32], [12, 4, 4], [0, 4, 1]]), [(32 + 12, 16), (64 + 12, 16)]);
+        // c[0:2][1:2][1:3:2] of 6 x 8 elements of 4 bytes: a start on every level.
+        let c = [[0, 2, 192], [32, 2, 32], [4, 3, 8], [0, 4, 1]];
+        assert_eq!(runs(&c)[..4], [(36, 4), (44, 4), (52, 4), (68, 4)]);
+    }
+
+    #[test]
+    fn the_unit_of_offsets_is_found() {
+        let likely = |last: [u64; 3], later| {
+            let [offset, count, stride] = last;
+            Unit::likely(&[Dimension { offset, count, stride }], later).0
+        };
+        assert_eq!(likely([0, 1, 4], true), Unit::Elements);
+        assert_eq!(likely([3, 4, 4], true), Unit::Elements);
+        assert_eq!(likely([0, 4, 1], false), Unit::Bytes);
+        assert_eq!(likely([0, 1, 1], true), Unit::Bytes);
+        assert_eq!(likely([0, 1, 1], false), Unit::Elements);
     }
 
     #[test]
