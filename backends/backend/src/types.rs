@@ -195,6 +195,7 @@ pub struct Launch<'a> {
     /// Bytes of dynamic group memory each team wants.
     pub dynamic_group_memory: u32,
     /// A kernel for the host's processor takes one pointer, to the addresses of its arguments' slots, as
-    /// clang 23 makes it. Kernels of other devices take the arguments all the same.
+    /// clang 23 makes it. Kernels of other devices, and kernels with an environment (flang's), take the
+    /// arguments all the same.
     pub by_address: bool,
 }

@@ -58,7 +58,9 @@ pub(crate) fn during<R>(place: Place, kind: ActivityKind<'_>, body: impl FnOnce(
 pub(crate) unsafe fn run(place: Place, launch: &Launch<'_>, arguments: &[u64]) {
     during(place, ActivityKind::Kernel(launch), || {
         let escape = Escape(launch);
-        let form = if launch.by_address { call_by_address } else { call };
+        // Flang's kernels take the arguments themselves, whatever clang's of the same release do.
+        let form =
+            if launch.by_address && launch.kernel.environment.is_none() { call_by_address } else { call };
         // SAFETY: the caller's promise.
         unsafe { form(arguments.as_ptr(), arguments.len(), launch.kernel.handle.0) };
         std::mem::forget(escape);

@@ -91,7 +91,10 @@ impl CpuModule {
 
 impl Module for CpuModule {
     fn kernel(&self, name: &str) -> Result<Kernel> {
-        self.symbol(name).map(|address| Kernel::new(KernelHandle(address)))
+        let kernel = Kernel::new(KernelHandle(self.symbol(name)?));
+        // Flang's kernels have one for every device, clang's for GPUs only.
+        let environment = self.symbol(&format!("{name}_kernel_environment")).ok().map(DevicePtr);
+        Ok(Kernel { environment, ..kernel })
     }
 
     fn global(&self, name: &str, size: usize) -> Result<DevicePtr> {

@@ -5,7 +5,7 @@
 
 use crate::abi::FAIL;
 use gangway_openmp::guard::guard;
-use gangway_openmp::message::print_line;
+use gangway_openmp::message::{debug, print_line};
 use std::ffi::c_void;
 
 fn refuse(name: &str, instead: &str) {
@@ -43,11 +43,14 @@ pub extern "C" fn __tgt_target_kernel_replay(
     FAIL
 }
 
-/// Refused: device code has no client of LLVM's remote procedure calls here, so there is no server
-/// that could ask the function. Since clang 23.
+/// Without effect: device code has no client of LLVM's remote procedure calls here, so there is no server
+/// that could ask the function. Flang's library of release 23 registers one in every program, so this is
+/// told on request only.
 pub extern "C" fn __tgt_register_rpc_callback(_function: *const c_void) {
-    refuse(
-        "__tgt_register_rpc_callback",
-        "device code calls functions of the host by gangway_host_call (docs/host-calls.md)",
-    );
+    guard((), || {
+        debug(format_args!(
+            "__tgt_register_rpc_callback is without effect: device code calls functions of the host by \
+             gangway_host_call"
+        ));
+    });
 }

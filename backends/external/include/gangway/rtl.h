@@ -190,8 +190,8 @@ typedef struct gangway_rtl_launch {
   /* Bytes of memory shared by the threads of each team. */
   uint32_t dynamic_group_memory;
   /* Since version 1.1: 1 if clang 23 or later made the kernel. One for the host's processor then
-   * has one parameter, the address of a list of the arguments' addresses. Kernels of other
-   * devices take the arguments all the same. */
+   * has one parameter, the address of a list of the arguments' addresses, unless it has an
+   * environment (flang's). Kernels of other devices take the arguments all the same. */
   uint32_t by_address;
   /* Since version 1.1: bytes of the arguments. For a kernel with
    * GANGWAY_RTL_ARGUMENTS_PACKED, `arguments` is its buffer. */

@@ -148,7 +148,7 @@ static inline void *read_image(const char *path, size_t *size) {
 
 // Identities of the regions; only their addresses count.
 static char increment_region, sum_region, table_region, old_region, many_region, missing_region;
-static char clang_23_region, many_clang_23_region;
+static char clang_23_region, many_clang_23_region, flang_23_region;
 
 // Registers the image with the kernels that the programs launch.
 static inline void register_kernels(const char *path) {
@@ -161,6 +161,7 @@ static inline void register_kernels(const char *path) {
       {0, 1, 1, 0, &missing_region, "not_in_the_image"},
       {0, 1, 1, 0, &clang_23_region, "increment_by_address"},
       {0, 1, 1, 0, &many_clang_23_region, "many_by_address"},
+      {0, 1, 1, 0, &flang_23_region, "increment_of_flang"},
   };
   static device_image image;
   static descriptor library = {1, &image, entries, entries + sizeof entries / sizeof *entries};

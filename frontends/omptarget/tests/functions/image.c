@@ -20,6 +20,10 @@ void increment_without_pointer(int *value) { ++*value; }
 // Kernels of clang 23 get the addresses of their arguments, of which the runtime's is the last.
 void increment_by_address(void **arguments) { ++**(int **)arguments[0]; }
 
+// Flang's of the same release have an environment, and get the arguments.
+const char increment_of_flang_kernel_environment[40] = {0, 1, 2};
+void increment_of_flang(int *value, void *runtime) { ++*value; }
+
 void many_by_address(void **arguments) {
   int **result = arguments[0], power = 1;
   **result = 0;

@@ -59,6 +59,7 @@ int main(int argc, char **argv) {
   CHECK(__tgt_target_kernel(&here, 0, -1, 0, &clang_23_region, &last) == 0 && value == 1);
   last.teams[0] = 4;
   CHECK(__tgt_target_kernel_nowait(&here, 2, 0, 0, &clang_23_region, &last, 0, 0, 0, 0) == 0 && value == 2);
+  CHECK(__tgt_target_kernel(&here, 0, -1, 0, &flang_23_region, &last) == 0 && value == 3);
   void *all_bases[10] = {&result};
   int64_t all_sizes[10] = {4}, all_types[10] = {FROM | PARAMETER};
   for (int64_t i = 1; i < 10; ++i) {

@@ -36,6 +36,7 @@ int main(int argc, char **argv) {
   SAYS(failed = __tgt_target_kernel_replay(0, 0, &increment_region, 0, 0, 0, 0, 0, 1, 1, 0) != 0,
        "__tgt_target_kernel_replay is not supported");
   CHECK(failed);
-  SAYS(__tgt_register_rpc_callback(serve), "__tgt_register_rpc_callback is not supported");
+  // Flang's library calls it in every program: nothing is said, and nothing is called.
+  __tgt_register_rpc_callback(serve);
   return 0;
 }
