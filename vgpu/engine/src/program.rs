@@ -187,6 +187,18 @@ impl Program {
         self.names.get(name).copied()
     }
 
+    /// What the driver tells of a function that is no kernel. Only a visible one has a name for it.
+    #[must_use]
+    pub fn device_function(&self, name: &str) -> Option<Kernel> {
+        let mut functions = self.module.functions.iter().zip(0..);
+        let named = |function: &Function| {
+            let known = !function.entry && function.linkage == Linkage::Visible && function.body.is_some();
+            known && *function.name == *name
+        };
+        let (function, index) = functions.find(|(function, _)| named(function))?;
+        Some(load::describe(&Graph::new(&self.module), index, function, 0))
+    }
+
     #[must_use]
     pub fn global(&self, name: &str) -> Option<Global> {
         self.globals.get(name).copied()

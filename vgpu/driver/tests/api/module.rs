@@ -45,6 +45,30 @@ fn names_are_found_in_modules() {
     check!(launch(first, 1, 1, std::ptr::null_mut(), &[]), INVALID_HANDLE);
 }
 
+/// libgomp's plugin for nvptx asks for those that stand for the host's regions.
+#[test]
+fn functions_for_device_code_have_handles_and_cannot_be_launched() {
+    let context = Context::new();
+    let body = ".visible .func stands (.param .u64 p) { ret; }
+.func own (.param .u64 p) { ret; }
+.visible .global .u64 table[2] = {stands, own};
+.visible .entry kernel() { ret; }";
+    let module = context.load(&ptx(body));
+    let stands = get!(cuModuleGetFunction for Handle; module, c"stands".as_ptr());
+    assert_eq!(get!(cuModuleGetFunction for Handle; module, c"stands".as_ptr()), stands);
+    assert!(get!(cuFuncGetAttribute(4, stands)) > 0);
+    assert_eq!(get!(cuFuncGetAttribute(0, stands)), 1024);
+    assert_eq!(get!(cuModuleGetFunctionCount(module)), 1);
+    let mut none = std::ptr::null_mut();
+    check!(cuModuleGetFunction(&mut none, module, c"own".as_ptr()), NOT_FOUND);
+    let argument = 8_u64;
+    let arguments = [(&raw const argument).cast()];
+    check!(launch(stands, 1, 1, std::ptr::null_mut(), &arguments), INVALID_HANDLE);
+    check!(cuModuleUnload(module));
+    let mut value = 0;
+    check!(cuFuncGetAttribute(&mut value, 4, stands), INVALID_HANDLE);
+}
+
 #[test]
 fn functions_have_attributes() {
     let context = Context::new();

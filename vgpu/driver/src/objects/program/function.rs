@@ -1,4 +1,7 @@
 //! Functions: kernels of a loaded module, and what can be asked of and set for them.
+//!
+//! A visible function that is no kernel has a handle, too, as libgomp's plugin for nvptx relies on
+//! since GCC 13: it asks for those that stand for regions of the host's. It cannot be launched.
 
 use std::ffi::{CStr, CString};
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
@@ -15,12 +18,20 @@ use crate::objects::device::attribute::SHARED_PER_BLOCK;
 use crate::objects::process::report::report;
 use crate::objects::table::backed;
 
+/// What a handle stands for.
+#[derive(Debug)]
+pub enum Code {
+    Kernel(KernelId),
+    /// A function that only device code calls.
+    Device(Box<Kernel>),
+}
+
 #[derive(Debug)]
 pub struct Function {
     pub handle: CUfunction,
     pub module: CUmodule,
     pub program: Arc<Program>,
-    pub kernel: KernelId,
+    code: Code,
     name: CString,
     pub device: &'static Device,
     context: Weak<Context>,
@@ -35,15 +46,18 @@ pub struct Function {
 backed!(kind::Function, Function);
 
 impl Function {
-    /// The function of a kernel in the program of a module.
+    /// The function of a kernel, or of another function, in the program of a module.
     pub fn create(
         module: CUmodule,
         program: &Arc<Program>,
         context: &Arc<Context>,
-        kernel: KernelId,
+        code: Code,
         runtimes: bool,
     ) -> Result<CUfunction> {
-        let described = program.kernels().get(kernel.0 as usize).ok_or(Status::NOT_FOUND)?;
+        let described = match &code {
+            Code::Kernel(kernel) => program.kernels().get(kernel.0 as usize).ok_or(Status::NOT_FOUND)?,
+            Code::Device(function) => function,
+        };
         let name = CString::new(&*described.name).map_err(|_| Status::INVALID_IMAGE)?;
         let dynamic = SHARED_PER_BLOCK.saturating_sub(described.static_shared);
         let function = CUfunction::insert_with(|handle| {
@@ -51,7 +65,7 @@ impl Function {
                 handle,
                 module,
                 program: Arc::clone(program),
-                kernel,
+                code,
                 name,
                 device: context.device,
                 context: Arc::downgrade(context),
@@ -83,7 +97,18 @@ impl Function {
 
     #[must_use]
     pub fn described(&self) -> &Kernel {
-        &self.program.kernels()[self.kernel.0 as usize]
+        match &self.code {
+            Code::Kernel(kernel) => &self.program.kernels()[kernel.0 as usize],
+            Code::Device(function) => function,
+        }
+    }
+
+    /// The kernel, if it is one: others cannot be launched.
+    pub fn kernel(&self) -> Result<KernelId> {
+        match self.code {
+            Code::Kernel(kernel) => Ok(kernel),
+            Code::Device(_) => Err(Status::INVALID_HANDLE),
+        }
     }
 
     /// The most dynamic shared memory that a launch may ask for.

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use gangway_engine::{KernelId, LoadError, Program};
 use gangway_trace::{Kind, Span};
 
-use super::function::Function;
+use super::function::{Code, Function};
 use super::image::{complain, read};
 use super::jit::JitOptions;
 use crate::abi::{CUfunction, CUmodule, Result, Status, kind};
@@ -23,6 +23,8 @@ pub struct Module {
     context: Weak<Context>,
     /// Handles that have been asked for.
     functions: Mutex<HashMap<KernelId, CUfunction>>,
+    /// Those of functions that are no kernels, by name.
+    device_functions: Mutex<HashMap<String, CUfunction>>,
     /// Gangway's runtime has loaded it, and reports its kernels.
     runtimes: AtomicBool,
 }
@@ -67,7 +69,8 @@ impl Module {
         })?;
         let module = CUmodule::insert_with(|handle| {
             let (context, functions) = (Arc::downgrade(context), Mutex::default());
-            Arc::new(Self { handle, program, context, functions, runtimes: AtomicBool::new(false) })
+            let (device_functions, runtimes) = (Mutex::default(), AtomicBool::new(false));
+            Arc::new(Self { handle, program, context, functions, device_functions, runtimes })
         })?;
         context.adopt(module.handle, &module).inspect_err(|_| module.context_ends())?;
         Ok(module.handle)
@@ -92,7 +95,9 @@ impl Module {
 
     fn forget_functions(&self) {
         let mut functions = self.functions.lock().unwrap_or_else(PoisonError::into_inner);
-        for (_, function) in functions.drain() {
+        let others = &self.device_functions;
+        let mut others = others.lock().unwrap_or_else(PoisonError::into_inner);
+        for function in functions.drain().map(|(_, it)| it).chain(others.drain().map(|(_, it)| it)) {
             let _ = function.remove();
         }
     }
@@ -101,9 +106,25 @@ impl Module {
         self.context.upgrade().ok_or(Status::CONTEXT_IS_DESTROYED)
     }
 
-    /// The handle of a kernel.
+    /// The handle of a kernel, or of a visible function.
     pub fn function(self: &Arc<Self>, name: &str) -> Result<CUfunction> {
-        self.function_of(self.program.kernel(name).ok_or(Status::NOT_FOUND)?)
+        match self.program.kernel(name) {
+            Some(kernel) => self.function_of(kernel),
+            None => self.device_function(name),
+        }
+    }
+
+    #[cold]
+    fn device_function(self: &Arc<Self>, name: &str) -> Result<CUfunction> {
+        let mut functions = self.device_functions.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(&known) = functions.get(name) {
+            return Ok(known);
+        }
+        let described = self.program.device_function(name).ok_or(Status::NOT_FOUND)?;
+        let code = Code::Device(Box::new(described));
+        let handle = Function::create(self.handle, &self.program, &self.context()?, code, false)?;
+        functions.insert(name.to_owned(), handle);
+        Ok(handle)
     }
 
     pub fn function_of(self: &Arc<Self>, kernel: KernelId) -> Result<CUfunction> {
@@ -112,7 +133,8 @@ impl Module {
             return Ok(known);
         }
         let runtimes = self.runtimes.load(Ordering::Acquire);
-        let handle = Function::create(self.handle, &self.program, &self.context()?, kernel, runtimes)?;
+        let handle =
+            Function::create(self.handle, &self.program, &self.context()?, Code::Kernel(kernel), runtimes)?;
         functions.insert(kernel, handle);
         Ok(handle)
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use gangway_engine::{Engine, Kernel};
+use gangway_engine::{Engine, Kernel, KernelId};
 use gangway_streams::{Failure, Outcome, Payload};
 use gangway_trace::{Kind, Location, Resources, Shape, Span};
 
@@ -35,6 +35,7 @@ impl LaunchShape {
 pub struct KernelLaunch {
     engine: &'static Engine,
     pub function: Arc<Function>,
+    kernel: KernelId,
     pub shape: LaunchShape,
     /// The values in the layout that the kernel gives them.
     pub parameters: Box<[u8]>,
@@ -69,9 +70,10 @@ impl KernelLaunch {
         shape: LaunchShape,
         parameters: impl FnOnce(&Kernel) -> Result<Box<[u8]>>,
     ) -> Result<Self> {
+        let kernel = function.kernel()?;
         let parameters = parameters(function.described())?;
         let engine = function.device.engine();
-        Ok(Self { engine, function, shape, parameters })
+        Ok(Self { engine, function, kernel, shape, parameters })
     }
 
     /// The launch in another shape, if that is empty or within the limits.
@@ -107,7 +109,7 @@ impl KernelLaunch {
     #[cold]
     fn span(&self) -> Span<'_> {
         let kernel = self.function.described();
-        let source = self.function.program.source(self.function.kernel);
+        let source = self.function.program.source(self.kernel);
         Span {
             shape: Some(Shape { grid: self.shape.grid, block: self.shape.block }),
             resources: Resources {
@@ -124,7 +126,7 @@ impl Payload for KernelLaunch {
     fn run(&self) -> Outcome {
         let launch = gangway_engine::KernelLaunch {
             program: &self.function.program,
-            kernel: self.function.kernel,
+            kernel: self.kernel,
             grid: self.shape.grid,
             block: self.shape.block,
             shared: self.shape.shared,
