@@ -120,8 +120,8 @@ pub unsafe fn copy(to: Place, from: Place, size: usize, site: &Site) -> Result<(
     }
 }
 
-/// Copies `size` bytes between the host (one side) and a queue's device, behind what has been issued to
-/// the queue. What fails later is told by [`Queue::synchronize`].
+/// Copies `size` bytes between the host (one side) and a queue's device, or inside of that, behind
+/// what has been issued to the queue. What fails later is told by [`Queue::synchronize`].
 ///
 /// # Safety
 /// Both ranges are valid where they are, until the queue has got there.
@@ -130,8 +130,40 @@ pub unsafe fn copy(to: Place, from: Place, size: usize, site: &Site) -> Result<(
 /// The copy could not be issued.
 pub unsafe fn copy_in(queue: &Queue, to: Place, from: Place, size: usize, site: &Site) -> Result<()> {
     let device = queue.device();
+    if to.device.is_some() && from.device.is_some() {
+        // SAFETY: the caller's promise.
+        return match unsafe { issue_between(device, device.open()?, queue.stream(), to, from, size, site) } {
+            Err(gangway_backend::Error::Unsupported { .. }) => {
+                queue.synchronize()?;
+                // SAFETY: the caller's promise.
+                unsafe { copy(to, from, size, site) }
+            }
+            done => transfer(device, site, done),
+        };
+    }
     // SAFETY: the caller's promise.
     unsafe { issue(device, device.open()?, queue.stream(), to, from, size, site) }
+}
+
+/// Issues a copy from a device to itself or to another one of its back end.
+///
+/// # Safety
+/// As [`copy`], until the stream has got there.
+unsafe fn issue_between(
+    target: &'static Device,
+    opened: &Opened,
+    stream: Option<StreamHandle>,
+    to: Place,
+    from: Place,
+    size: usize,
+    site: &Site,
+) -> gangway_backend::Result<()> {
+    let source = from.device.unwrap_or(target);
+    let (from, to) = (DevicePtr(from.address), DevicePtr(to.address));
+    let step = || Step::BetweenDevices { from, to_device: target.number(), to, size };
+    // SAFETY: the caller's promise.
+    let copy = || unsafe { opened.device.copy_between(target.ordinal(), to, from, size, stream) };
+    events::step(source.number(), site, step, copy, |_| step())
 }
 
 /// Issues a copy between the host and a device.
@@ -175,11 +207,8 @@ unsafe fn copy_between(
 ) -> Result<()> {
     if target.shares_backend(source) && (source.capabilities()?.peer_copy || std::ptr::eq(target, source)) {
         let direct = in_stream(source, |opened, stream| {
-            let (from, to) = (DevicePtr(from.address), DevicePtr(to.address));
-            let step = || Step::BetweenDevices { from, to_device: target.number(), to, size };
             // SAFETY: the caller's promise; `in_stream` waits.
-            let copy = || unsafe { opened.device.copy_between(target.ordinal(), to, from, size, stream) };
-            Ok(events::step(source.number(), site, step, copy, |_| step()))
+            Ok(unsafe { issue_between(target, opened, stream, to, from, size, site) })
         })?;
         match direct {
             Err(gangway_backend::Error::Unsupported { .. }) => {}

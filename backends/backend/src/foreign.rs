@@ -116,6 +116,15 @@ impl ForeignRuntime {
         let same = kind == self.kind || matches!((self.kind, kind), (Cuda, CudaDriver) | (CudaDriver, Cuda));
         same.then_some(Self { kind, ..self })
     }
+
+    /// As [`seen_as`](Self::seen_as), for a program of HIP, too: on NVIDIA's devices its handles are
+    /// those of CUDA.
+    #[must_use]
+    pub fn seen_through_hip(self, number: i32) -> Option<Self> {
+        use ForeignRuntimeKind::{Cuda, CudaDriver, Hip};
+        let hip = number == Hip as i32 && matches!(self.kind, Cuda | CudaDriver);
+        if hip { Some(Self { kind: Hip, ..self }) } else { self.seen_as(number) }
+    }
 }
 
 #[cfg(test)]

@@ -27,6 +27,7 @@
 
 mod arguments;
 mod completion;
+mod controls;
 mod device;
 mod error;
 mod foreign;
@@ -39,6 +40,7 @@ mod types;
 
 pub use arguments::{ArgumentTable, OwnSlots, SEPARATE_SLOTS, TableRequest};
 pub use completion::Completion;
+pub use controls::DeviceControls;
 pub use device::{Backend, Device, Module};
 pub use error::{Access, Error, FaultReport, Result, Suspect};
 pub use foreign::{ForeignRuntime, ForeignRuntimeKind, Vendor};

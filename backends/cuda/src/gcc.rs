@@ -2,13 +2,13 @@
 //!
 //! Its kernels get one pointer to a table of addresses. OpenMP's get, besides, a block of
 //! memory with a stack for each warp of each team ("soft stacks"), and the size of a stack.
-//! The layouts and names are those of `libgomp`'s plugin for nvptx in GCC 12 to 15.
+//! The layouts and names are those of `libgomp`'s plugin for nvptx in GCC 12 to 16.
 
 use crate::context::Context;
 use crate::driver::types::{Address, Handle};
 use crate::properties::Properties;
 use crate::symbol::{allocate_now, free_now, global, write_now};
-use gangway_backend::{Error, Result};
+use gangway_backend::{DeviceControls, Error, Result};
 use gangway_image::{ptx, ptx_objects};
 use std::collections::BTreeMap;
 
@@ -30,7 +30,15 @@ pub(crate) enum Entry {
     OpenMp,
     /// OpenACC: a table.
     OpenAcc,
+    /// Constructors or destructors of variables, for one thread, since GCC 15: the end of its stack, if
+    /// the code is OpenMP's.
+    Initialiser { stack: bool },
 }
+
+/// Symbols of what runs constructors and destructors; OpenMP's have [`WITH_STACK`] behind them.
+const CONSTRUCTORS: &str = "__do_global_ctors__entry";
+const DESTRUCTORS: &str = "__do_global_dtors__entry";
+const WITH_STACK: &str = "__mgomp";
 
 /// Whether an image is a program's of GCC.
 pub(crate) fn is_gcc(image: &[u8]) -> bool {
@@ -52,8 +60,26 @@ impl Entries {
         Self(kernels.map(|(name, parameters)| (name.into(), parameters)).collect())
     }
 
+    /// What runs the constructors of variables, if there are any.
+    pub(crate) fn constructors(&self) -> Option<&str> {
+        self.initialiser(CONSTRUCTORS)
+    }
+
+    /// What runs the destructors of variables, if there are any.
+    pub(crate) fn destructors(&self) -> Option<&str> {
+        self.initialiser(DESTRUCTORS)
+    }
+
+    fn initialiser(&self, symbol: &str) -> Option<&str> {
+        let is_one = |name: &str| matches!(name.strip_prefix(symbol), Some("" | WITH_STACK));
+        self.0.keys().map(|name| &**name).find(|name| is_one(name))
+    }
+
     /// How a kernel is launched; `None` if it is not one of GCC's.
     pub(crate) fn entry(&self, name: &str) -> Result<Option<Entry>> {
+        if [self.constructors(), self.destructors()].contains(&Some(name)) {
+            return Ok(Some(Entry::Initialiser { stack: name.ends_with(WITH_STACK) }));
+        }
         match self.0.get(name) {
             None => Ok(None),
             Some(1) => Ok(Some(Entry::OpenAcc)),
@@ -61,7 +87,7 @@ impl Entries {
             Some(other) => Err(Error::InvalidImage {
                 reason: format!(
                     "kernel `{name}` has {other} parameters, expected 1 (OpenACC) or 3 (OpenMP): \
-                     it is not of GCC 15 or older"
+                     it is not of GCC 16 or older"
                 ),
             }),
         }
@@ -76,7 +102,9 @@ pub(crate) fn describe_device(
     number: u32,
 ) -> Result<()> {
     write_variable(context, module, DEVICE_NUMBER, &number.to_le_bytes())?;
-    let icvs = [number, 0, 0, 0].map(u32::to_le_bytes).concat();
+    let DeviceControls { default_device, teams, thread_limit } =
+        DeviceControls::of(number, |name| std::env::var(name).ok());
+    let icvs = [number, default_device, teams, thread_limit].map(u32::to_le_bytes).concat();
     write_variable(context, module, ADDITIONAL_ICVS, &icvs)?;
     let tick = 1.0 / properties.clock_frequency.max(1) as f64;
     write_variable(context, module, CLOCK_TICK, &tick.to_le_bytes())
@@ -131,5 +159,19 @@ mod tests {
         assert_eq!(entries.entry("none").unwrap(), None);
         assert!(matches!(entries.entry("other"), Err(Error::InvalidImage { .. })));
         assert_eq!(Entries::of(text).entry("omp").unwrap(), None);
+        assert_eq!((entries.constructors(), entries.destructors()), (None, None));
+    }
+
+    #[test]
+    fn constructors_and_destructors_are_known_by_name() {
+        let text = b".version 7.3\n.target sm_52\n\
+            .visible .entry __do_global_ctors__entry__mgomp (.param .u64 %in_ar0)\n{ ret; }\n\
+            .visible .entry __do_global_dtors__entry\n{ ret; }\n";
+        let entries = Entries::of(&ptx_objects::joined(&[text]));
+        let [load, unload] = [entries.constructors(), entries.destructors()].map(Option::unwrap);
+        assert_eq!((load, unload), ("__do_global_ctors__entry__mgomp", "__do_global_dtors__entry"));
+        let entry = |name| entries.entry(name).unwrap();
+        assert_eq!(entry(load), Some(Entry::Initialiser { stack: true }));
+        assert_eq!(entry(unload), Some(Entry::Initialiser { stack: false }));
     }
 }

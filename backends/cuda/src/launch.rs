@@ -81,6 +81,7 @@ impl Launcher {
         let Geometry { teams, threads } = match kernel.needs {
             Needs::Gcc(Entry::OpenMp) => kernel.bounds.warps(&asked, &self.wishes, at_once),
             Needs::Gcc(Entry::OpenAcc) => Geometry::as_asked(&asked),
+            Needs::Gcc(Entry::Initialiser { .. }) => ONE_THREAD,
             Needs::Nothing | Needs::Reductions(_) => kernel.bounds.geometry(&asked, &self.wishes, at_once),
         };
         LaunchShape { teams, threads }
@@ -130,11 +131,24 @@ impl Launcher {
                 // SAFETY: as above.
                 return unsafe { submit(context, kernel, geometry, shared, stream.handle, &parameters) };
             }
+            Needs::Gcc(Entry::Initialiser { stack: false }) => {
+                // SAFETY: as above.
+                return unsafe { submit(context, kernel, ONE_THREAD, shared, stream.handle, &[]) };
+            }
+            Needs::Gcc(Entry::Initialiser { stack: true }) => {
+                let (stack, _) = scratch.stacks.prepare(context, properties.memory, 1, 1)?;
+                let parameters = [stack + STACK as u64];
+                // SAFETY: as above.
+                return unsafe { submit(context, kernel, ONE_THREAD, shared, stream.handle, &parameters) };
+            }
         };
         // SAFETY: the caller's promise.
         unsafe { submit(context, kernel, geometry, shared, stream.handle, table.slots()) }
     }
 }
+
+/// What constructors run with.
+const ONE_THREAD: Geometry = Geometry { teams: [1; 3], threads: [1; 3] };
 
 const fn asked(launch: &Launch<'_>) -> Asked {
     Asked { teams: launch.teams, threads: launch.thread_limit, trip_count: launch.trip_count }

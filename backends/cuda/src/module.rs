@@ -77,6 +77,13 @@ impl CudaModule {
     }
 
     fn initialiser(&self, when: When) -> Result<Vec<Kernel>> {
+        let of_gcc = match when {
+            When::Load => self.entries.constructors(),
+            When::Unload => self.entries.destructors(),
+        };
+        if let Some(name) = of_gcc {
+            return self.kernel(name).map(|kernel| vec![kernel]);
+        }
         let Some(name) = self.initialisers.prepare(&self.context, self.module, when)? else {
             return Ok(Vec::new());
         };

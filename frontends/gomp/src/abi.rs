@@ -15,6 +15,9 @@ pub mod kind {
     /// The bits that say whether the flag is there.
     pub const IMPLICIT_MASK: u8 = 0x7c;
 
+    /// Of this library's own: the item has no slot in the kernel's table.
+    pub const NO_SLOT: u16 = 1 << 15;
+
     pub const ALLOC: u8 = 0;
     pub const TO: u8 = 1;
     pub const FROM: u8 = 2;
@@ -60,8 +63,12 @@ pub mod kind {
 pub mod device {
     /// The default device.
     pub const ICV: i32 = -1;
-    /// The host: the construct's `if` clause says so.
+    /// The host: the construct's `if` clause says so, or (since GCC 13) `omp_initial_device`.
     pub const HOST_FALLBACK: i32 = -2;
+    /// `omp_invalid_device`, since GCC 13.
+    pub const INVALID: i32 = -4;
+    /// `omp_default_device`, since GCC 16: in constructs and in routines.
+    pub const DEFAULT: i32 = -5;
 }
 
 /// Bits of the flags of `GOMP_target_ext` and kin.

@@ -38,7 +38,7 @@ impl Aim {
     pub(crate) fn of(number: i32, site: &Site) -> Result<Self, Option<Box<Error>>> {
         match destination(number, site) {
             Destination::Device(device) => {
-                let by_load = number == device::ICV && placement::is_balancing();
+                let by_load = matches!(number, device::ICV | device::DEFAULT) && placement::is_balancing();
                 Ok(Self { device, by_load })
             }
             Destination::Host(error) => Err(error),
@@ -73,19 +73,24 @@ impl Aim {
 /// Where a construct with this device number runs.
 #[inline]
 fn destination(number: i32, site: &Site) -> Destination {
-    if number == device::HOST_FALLBACK {
-        return Destination::Host(None);
-    }
-    let number = if number == device::ICV { Libgomp::default_device() } else { number.into() };
-    if number > devices::omp_get_initial_device::<Libgomp>().into() {
+    let number = match number {
+        device::HOST_FALLBACK => return Destination::Host(None),
+        device::ICV | device::DEFAULT => Libgomp::default_device(),
+        number => number.into(),
+    };
+    if number < 0 || number > devices::omp_get_initial_device::<Libgomp>().into() {
         return beyond_devices(number, site);
     }
     devices::destination::<Libgomp>(number, site)
 }
 
-/// libgomp has the host run what is for a device that there is not.
+/// libgomp has the host run what is for a device that there is not, unless the program names none on
+/// purpose.
 #[cold]
 fn beyond_devices(number: i64, site: &Site) -> Destination {
+    if number == device::INVALID.into() {
+        policy::mistake(format_args!("a construct is for omp_invalid_device"));
+    }
     if policy::offload() == Offload::Mandatory
         && let Err(error) = devices::ready(number, site)
     {
@@ -247,6 +252,24 @@ impl Owned {
         let table = self.table(construct);
         copied_back(device, construct, &table)
             .any(|item| item.size <= SMALL && !has_dependences || stack::has(item.begin))
+    }
+
+    /// Those items that have a slot in the region's table, as its host version expects them. Their
+    /// values are these arrays'.
+    pub(crate) fn with_slots(&self) -> Self {
+        let places = (0..self.kinds.len()).filter(|&at| self.kinds[at] & kind::NO_SLOT == 0);
+        let mut own = Self { hosts: vec![], sizes: vec![], kinds: vec![], values: vec![] };
+        for at in places {
+            own.hosts.push(self.hosts[at].clone());
+            own.sizes.push(self.sizes[at]);
+            own.kinds.push(self.kinds[at]);
+        }
+        own
+    }
+
+    /// How many items there are.
+    pub(crate) fn len(&self) -> usize {
+        self.kinds.len()
     }
 
     /// They as a compiler passes them.

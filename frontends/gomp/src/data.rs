@@ -1,6 +1,7 @@
 //! Data constructs: `target data`, `enter data`, `exit data`, `update`.
 
 use crate::abi::flags;
+use crate::arrays::Arrays;
 use crate::construct::{Aim, Owned, site};
 use crate::pending::{Deferred, UnderWay};
 use crate::structured::Structured;
@@ -36,8 +37,9 @@ pub unsafe extern "C" fn GOMP_target_data_ext(
 ) {
     guard((), || {
         // SAFETY: the compiler's arrays live until the call returns.
-        let table = unsafe { Table::new(Construct::Begin, count, hosts, sizes, kinds) };
-        begin_structured(device, &table);
+        let arrays = unsafe { Arrays::new(count, hosts, sizes, kinds) };
+        begin_structured(device, &arrays.table(Construct::Begin));
+        arrays.give_back();
     });
 }
 
@@ -84,7 +86,8 @@ pub unsafe extern "C" fn GOMP_target_enter_exit_data(
             _ => (Construct::End, DataOperation::End),
         };
         // SAFETY: the compiler's arrays live until the call returns.
-        let table = unsafe { Table::new(construct, count, hosts, sizes, kinds) };
+        let arrays = unsafe { Arrays::new(count, hosts, sizes, kinds) };
+        let table = arrays.table(construct);
         // SAFETY: the caller's promise.
         unsafe { perform_after(device, operation, construct, &table, flags, dependences) };
     });
@@ -105,7 +108,8 @@ pub unsafe extern "C" fn GOMP_target_update_ext(
 ) {
     guard((), || {
         // SAFETY: the compiler's arrays live until the call returns.
-        let table = unsafe { Table::new(Construct::Update, count, hosts, sizes, kinds) };
+        let arrays = unsafe { Arrays::new(count, hosts, sizes, kinds) };
+        let table = arrays.table(Construct::Update);
         let (operation, construct) = (DataOperation::Update, Construct::Update);
         // SAFETY: the caller's promise.
         unsafe { perform_after(device, operation, construct, &table, flags, dependences) };

@@ -1,5 +1,6 @@
 //! What the `depend` clauses of a construct name, in GCC's layout.
 
+use gangway_openmp::host::Dependences;
 use std::ffi::c_void;
 
 /// A dependence: an address, and whether what has it may be written.
@@ -42,6 +43,22 @@ pub(crate) unsafe fn read(list: *mut *mut c_void) -> Vec<Dependence> {
     plain(5, direct, written + exclusive).chain(objects).collect()
 }
 
+/// The list that compilers would make of depend objects; empty if there are none.
+///
+/// # Safety
+/// There are as many as said, each of an address and a kind, one behind the other.
+pub(crate) unsafe fn of_objects(dependences: Dependences) -> Vec<*mut c_void> {
+    let Dependences { count, objects } = dependences;
+    let count = usize::try_from(count).unwrap_or(0);
+    if count == 0 || objects.is_null() {
+        return Vec::new();
+    }
+    let number = std::ptr::without_provenance_mut;
+    // SAFETY: the caller's promise.
+    let objects = (0..count).map(|at| unsafe { objects.cast::<[usize; 2]>().add(at) }.cast_mut().cast());
+    [0, count, 0, 0, 0].map(number).into_iter().chain(objects).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -72,5 +89,21 @@ mod tests {
             (&raw const written).expose_provenance(),
         ];
         assert_eq!(of(&mut list), [(16, true), (32, true), (48, false), (64, false), (80, true)]);
+    }
+
+    #[test]
+    fn depend_objects_make_a_list() {
+        let objects = [[64, IN], [80, 3_usize]];
+        let dependences = Dependences { count: 2, objects: objects.as_ptr().cast() };
+        // SAFETY: there are two objects.
+        let mut list = unsafe { of_objects(dependences) };
+        // SAFETY: the list is complete.
+        let found = unsafe { read(list.as_mut_ptr()) };
+        let expected = [(64, false), (80, true)].map(|(address, writes)| Dependence { address, writes });
+        assert_eq!(found, expected);
+        for none in [Dependences { count: 0, ..dependences }, Dependences { count: -1, ..dependences }] {
+            // SAFETY: there are none.
+            assert_eq!(unsafe { of_objects(none) }, Vec::<*mut c_void>::new());
+        }
     }
 }

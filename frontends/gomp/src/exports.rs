@@ -7,13 +7,13 @@
 use crate::libgomp::Libgomp;
 use crate::openacc::variadic::export_variadic;
 use crate::openacc::{compute, data as acc_data_constructs, fortran as acc_fortran};
-use crate::{before_gcc_5, data, fortran, register, target, tasks};
+use crate::{before_gcc_5, data, fortran, interop, register, target, tasks};
 use gangway_openacc::data as acc_data;
 use gangway_openacc::{
     device as acc_device, interop as acc_interop, memory as acc_memory, present as acc_present, profiling,
     property as acc_property, queues as acc_queues, shutdown as acc_end,
 };
-use gangway_openmp::{devices, export, memory};
+use gangway_openmp::{asynchronous, devices, export, memory};
 
 export! {
     prefix "gangway_gomp_";
@@ -23,18 +23,33 @@ export! {
     before_gcc_5: GOMP_target, GOMP_target_data, GOMP_target_update;
     memory:
         omp_target_alloc<Libgomp>, omp_target_free<Libgomp>,
-        omp_target_memcpy<Libgomp>, omp_target_memcpy_rect<Libgomp>,
+        omp_target_memcpy<Libgomp>, omp_target_memcpy_rect<Libgomp>, omp_target_memset<Libgomp>,
         omp_target_associate_ptr<Libgomp>, omp_target_disassociate_ptr<Libgomp>;
+    asynchronous:
+        omp_target_memcpy_async<Libgomp>, omp_target_memcpy_rect_async<Libgomp>,
+        omp_target_memset_async<Libgomp>;
+    interop: GOMP_interop;
 }
 
 export! {
     prefix "gangway_gomp_";
     register: GOMP_offload_register_ver, GOMP_offload_unregister_ver;
     before_gcc_5: GOMP_offload_register, GOMP_offload_unregister;
-    tasks: GOMP_task, GOMP_taskwait, GOMP_taskwait_depend, GOMP_taskgroup_end, GOMP_barrier;
-    devices: omp_get_num_devices<Libgomp>, omp_get_initial_device<Libgomp>, omp_get_device_num<Libgomp>;
-    fortran: omp_get_num_devices_, omp_get_initial_device_, omp_get_device_num_;
-    memory: omp_target_is_present<Libgomp>;
+    tasks:
+        GOMP_task, GOMP_taskwait, GOMP_taskwait_depend, GOMP_taskwait_depend_nowait, GOMP_taskgroup_end,
+        GOMP_barrier;
+    devices:
+        omp_get_num_devices<Libgomp>, omp_get_initial_device<Libgomp>, omp_get_device_num<Libgomp>,
+        omp_get_uid_from_device<Libgomp>, omp_get_device_from_uid<Libgomp>;
+    fortran:
+        omp_get_num_devices_, omp_get_initial_device_, omp_get_device_num_,
+        omp_get_uid_from_device_, omp_get_uid_from_device_8_, omp_get_device_from_uid_,
+        omp_get_interop_str_, omp_get_interop_name_, omp_get_interop_type_desc_, omp_get_interop_rc_desc_;
+    memory:
+        omp_target_is_present<Libgomp>, omp_target_is_accessible<Libgomp>, omp_get_mapped_ptr<Libgomp>;
+    interop:
+        omp_get_num_interop_properties, omp_get_interop_int, omp_get_interop_ptr, omp_get_interop_str,
+        omp_get_interop_name, omp_get_interop_type_desc, omp_get_interop_rc_desc;
 }
 
 export_variadic! {
@@ -62,7 +77,8 @@ export! {
     acc_memory:
         acc_malloc<Libgomp>, acc_free<Libgomp>,
         acc_memcpy_to_device, acc_memcpy_to_device_async,
-        acc_memcpy_from_device, acc_memcpy_from_device_async;
+        acc_memcpy_from_device, acc_memcpy_from_device_async,
+        acc_memcpy_device, acc_memcpy_device_async;
     acc_present: acc_map_data<Libgomp>, acc_unmap_data;
     acc_fortran:
         acc_copyin_32_h_, acc_copyin_64_h_, acc_copyin_array_h_,
@@ -79,6 +95,10 @@ export! {
         acc_create_async_32_h_, acc_create_async_64_h_, acc_create_async_array_h_,
         acc_copyout_async_32_h_, acc_copyout_async_64_h_, acc_copyout_async_array_h_,
         acc_delete_async_32_h_, acc_delete_async_64_h_, acc_delete_async_array_h_,
+        acc_copyout_finalize_async_32_h_, acc_copyout_finalize_async_64_h_,
+        acc_copyout_finalize_async_array_h_,
+        acc_delete_finalize_async_32_h_, acc_delete_finalize_async_64_h_,
+        acc_delete_finalize_async_array_h_,
         acc_update_device_async_32_h_, acc_update_device_async_64_h_, acc_update_device_async_array_h_,
         acc_update_self_async_32_h_, acc_update_self_async_64_h_, acc_update_self_async_array_h_;
 }

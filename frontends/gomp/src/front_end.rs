@@ -1,18 +1,22 @@
 //! This front end's part in the start and end of the process, and what its host library answers.
 
+use crate::abi::device;
 use crate::debug;
 use crate::images;
 use crate::libgomp::{Libgomp, libgomp};
 use crate::links;
 use crate::openacc::dimensions;
 use crate::pending;
+use crate::routine_tasks;
+use gangway_backend::ForeignRuntime;
 use gangway_image::ptx_objects;
 use gangway_openacc::{profiling, property};
 use gangway_openmp::host::{Dependences, End, Host, Offload, Work};
 use gangway_openmp::process::{self, FrontEnd};
-use gangway_openmp::{libraries, message};
-use gangway_runtime::Error;
+use gangway_openmp::{environment, libraries, message, policy};
+use gangway_runtime::{Error, ErrorKind};
 use std::any::Any;
+use std::ffi::CStr;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 static FRONT_END: FrontEnd = FrontEnd::new(connect, hold, || {});
@@ -20,6 +24,7 @@ static FRONT_END: FrontEnd = FrontEnd::new(connect, hold, || {});
 /// What is set up once, when the back ends are known.
 fn connect() {
     debug::start();
+    decide_default_device();
     property::describe_host(c"GOMP", c"GNU", c"1.0");
     profiling::load_tools();
 }
@@ -34,14 +39,37 @@ pub fn start() {
     process::start::<Libgomp>(&FRONT_END);
 }
 
+/// What libgomp since GCC 14 has for the default device until it has counted its devices, where
+/// `OMP_TARGET_OFFLOAD` is `mandatory` and nobody has said which. Tasks and teams keep it.
+const UNDECIDED: i32 = i32::MIN;
+
+/// Decides for libgomp, so that it has no devices of its own counted.
+fn decide_default_device() {
+    let is_said = environment::variable("OMP_DEFAULT_DEVICE").is_some();
+    if policy::offload() == Offload::Mandatory
+        && !is_said
+        && let Some(set) = libgomp().set_default_device
+    {
+        // SAFETY: called as compilers call it.
+        unsafe { set(0) };
+    }
+}
+
 impl Host for Libgomp {
     /// As `gomp_fatal`.
     const END: End = End::Status;
+    const INVALID_DEVICE: i32 = device::INVALID;
+    const DEFAULT_DEVICE: Option<i32> = Some(device::DEFAULT);
+    const HOST_UID: &'static CStr = c"OMP_INITIAL_DEVICE";
+    const NUMBER_OF_HOST_UID: Option<i32> = Some(-1);
 
     #[inline]
     fn default_device() -> i64 {
         // SAFETY: takes nothing, always callable.
-        libgomp().default_device.map_or(0, |f| i64::from(unsafe { f() }))
+        match libgomp().default_device.map_or(0, |f| unsafe { f() }) {
+            UNDECIDED => 0,
+            number => number.into(),
+        }
     }
 
     fn target_offload() -> Option<Offload> {
@@ -60,13 +88,22 @@ impl Host for Libgomp {
     }
 
     fn no_device(error: &Error) {
+        // As libgomp since GCC 13: what a program uses this number for is a mistake.
+        if matches!(error.kind, ErrorKind::NoSuchDevice { number, .. } if number == device::INVALID.into()) {
+            policy::mistake(format_args!("a routine was given omp_invalid_device"));
+        }
         // As libgomp: the routine fails, and the program sees that.
         message::debug(format_args!("{error}"));
     }
 
-    unsafe fn spawn(work: Work, _dependences: Dependences) -> bool {
-        // Programs of GCC 12 have no asynchronous routines: its library exports none.
-        work();
+    /// As libgomp's plugin for nvptx.
+    fn preferred(foreign: ForeignRuntime, number: i32) -> Option<ForeignRuntime> {
+        foreign.seen_through_hip(number)
+    }
+
+    unsafe fn spawn(work: Work, dependences: Dependences) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe { routine_tasks::spawn(work, dependences) };
         true
     }
 }

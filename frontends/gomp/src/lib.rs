@@ -19,20 +19,24 @@
 //! | [`abi`] | the C layouts and numbers |
 //! | `debug` | what `GOMP_DEBUG` has printed |
 //! | `links` | `declare target link` variables |
-//! | [`table`] | the arrays of a construct as list items |
-//! | `structured` | the arrays of structured data |
 //! | [`libgomp`] | what is asked of the real libgomp |
+//! | [`table`] | the arrays of a construct as list items |
+//! | `arrays` | those that may have iterators |
+//! | `structured` | the arrays of structured data |
 //! | [`openacc`] | `GOACC_parallel_keyed` and kin, and Fortran's `acc_*_h_` |
 //! | `stack` | the stack of the calling thread |
 //! | `images` | the device images that the runtime has |
 //! | `dependences` | what `depend` clauses name |
 //! | `pending` | constructs that nobody waits for, and the threads that see to them |
 //! | `open` | those of a thread outside of parallel regions |
+//! | `routine_tasks` | tasks for the asynchronous memory routines |
 //! | `front_end` | its part in the process's start and end, and what libgomp answers |
 //! | `reverse` | regions of `device(ancestor: 1)` |
 //! | [`register`] | `GOMP_offload_register_ver` and its counterpart |
 //! | [`tasks`] | tasks for such constructs, and the functions that wait for tasks |
+//! | `limits` | teams and threads that the environment says |
 //! | `construct` | what all constructs have in common |
+//! | [`interop`] | `GOMP_interop` and the routines that ask for properties |
 //! | [`target`] | `GOMP_target_ext` |
 //! | [`data`] | `GOMP_target_data_ext`, `GOMP_target_update_ext` and kin |
 //! | [`before_gcc_5`] | their older forms |
@@ -41,6 +45,7 @@
 #![allow(non_snake_case, reason = "the names are the ABI's")]
 
 pub mod abi;
+mod arrays;
 pub mod before_gcc_5;
 mod construct;
 pub mod data;
@@ -50,13 +55,16 @@ mod exports;
 pub mod fortran;
 mod front_end;
 mod images;
+pub mod interop;
 pub mod libgomp;
+mod limits;
 mod links;
 mod open;
 pub mod openacc;
 mod pending;
 pub mod register;
 mod reverse;
+mod routine_tasks;
 mod stack;
 mod structured;
 pub mod table;

@@ -42,6 +42,8 @@ type WaitDependences = unsafe extern "C" fn(*mut *mut c_void);
 pub struct Libgomp {
     /// `omp_get_default_device`.
     pub default_device: Option<unsafe extern "C" fn() -> i32>,
+    /// `omp_set_default_device`.
+    pub set_default_device: Option<unsafe extern "C" fn(i32)>,
     /// Runs a region on the host, if told so.
     pub target: Option<TargetExt>,
     /// `GOMP_task`.
@@ -58,6 +60,9 @@ pub struct Libgomp {
     pub in_final: Option<unsafe extern "C" fn() -> i32>,
     /// `GOMP_taskwait_depend`.
     pub wait_dependences: Option<WaitDependences>,
+    /// It is of GCC 14 or newer: a pointer to what is not mapped keeps its value in a region
+    /// (OpenMP 5.2 section 5.4.8), which was null before.
+    pub keeps_pointers: bool,
 }
 
 /// The process's libgomp. Two threads may look it up at the same time: waiting for the
@@ -82,6 +87,7 @@ impl Libgomp {
         unsafe {
             Self {
                 default_device: function(library, c"omp_get_default_device"),
+                set_default_device: function(library, c"omp_set_default_device"),
                 target: function(library, c"GOMP_target_ext"),
                 task: function(library, c"GOMP_task"),
                 level: function(library, c"omp_get_level"),
@@ -90,6 +96,7 @@ impl Libgomp {
                 barrier: function(library, c"GOMP_barrier"),
                 in_final: function(library, c"omp_in_final"),
                 wait_dependences: function(library, c"GOMP_taskwait_depend"),
+                keeps_pointers: function::<unsafe extern "C" fn()>(library, c"GOMP_is_alloc").is_some(),
             }
         }
     }

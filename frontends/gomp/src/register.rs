@@ -80,7 +80,7 @@ fn check(version: u32, target: i32) -> Result<(), String> {
     if library > abi::VERSION || image > abi::NVPTX_VERSION {
         return Err(format!(
             "it is of version {library}.{image} of libgomp's interface, expected {}.{} at most: \
-             build it with GCC 15 or older",
+             build it with GCC 16 or older",
             abi::VERSION,
             abi::NVPTX_VERSION
         ));

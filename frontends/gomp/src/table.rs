@@ -4,6 +4,7 @@
 //! in a table for each type of construct, so that reading an item is loads.
 
 use crate::abi::kind::*;
+use crate::libgomp::libgomp;
 use crate::links;
 use gangway_runtime::{Item, Items, Label, MapKind};
 use std::cell::Cell;
@@ -43,6 +44,7 @@ impl From<Construct> for Meanings {
     #[inline]
     fn from(construct: Construct) -> Self {
         match construct {
+            Construct::Region if libgomp().keeps_pointers => Self::new(&REGION_THAT_KEEPS, true),
             Construct::Region => Self::new(&REGION, true),
             Construct::Begin => Self::new(&BEGIN, true),
             Construct::EndOfStructured => Self::new(&END_OF_STRUCTURED, false),
@@ -168,7 +170,9 @@ impl Items for Table<'_> {
         let Some(&kind) = self.kinds.get(index) else {
             return self.links[index - self.kinds.len()].kind;
         };
+        let has_slot = kind & NO_SLOT == 0;
         let kind = self.meanings[usize::from(kind as u8)];
+        let kind = if has_slot { kind } else { kind.without(MapKind::PARAMETER) };
         // What is not there is passed as it is.
         if self.hosts[index].get() == 0 { kind.only(MapKind::PARAMETER).with(MapKind::LITERAL) } else { kind }
     }
@@ -227,6 +231,13 @@ impl Items for Table<'_> {
 }
 
 static REGION: [MapKind; 256] = meanings(Construct::Region);
+/// With pointers that keep their value if what they point to is not mapped.
+static REGION_THAT_KEEPS: [MapKind; 256] = {
+    let mut all = REGION;
+    let section = &mut all[ZERO_LEN_ARRAY_SECTION as usize];
+    *section = section.without(MapKind::NULL_IF_ABSENT).with(MapKind::IF_PRESENT);
+    all
+};
 static BEGIN: [MapKind; 256] = meanings(Construct::Begin);
 static END_OF_STRUCTURED: [MapKind; 256] = meanings(Construct::EndOfStructured);
 static END: [MapKind; 256] = meanings(Construct::End);

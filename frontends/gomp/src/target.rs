@@ -1,9 +1,11 @@
 //! Target regions.
 
 use crate::abi::{argument, device, flags};
+use crate::arrays::Arrays;
 use crate::construct::{Aim, Owned, keep_private_values, site};
 use crate::debug;
 use crate::libgomp::{Body, libgomp};
+use crate::limits::Asked;
 use crate::pending::{Deferred, UnderWay};
 use crate::table::{Construct, Table};
 use crate::tasks::{defer, is_alone, wait_for};
@@ -66,7 +68,8 @@ impl Region {
             }
         };
         // SAFETY: the compiler's arrays live until the call returns.
-        let table = unsafe { Table::new(Construct::Region, self.count, self.hosts, self.sizes, self.kinds) };
+        let arrays = unsafe { Arrays::new(self.count, self.hosts, self.sizes, self.kinds) };
+        let table = arrays.table(Construct::Region);
         if self.flags & flags::NOWAIT != 0 {
             // SAFETY: the caller's promise.
             let deferred = unsafe { DeferredRegion::new(self, &table, aim, site) };
@@ -125,7 +128,7 @@ impl Region {
     unsafe fn run_on(&self, device: &'static Device, place: impl Into<Place>, site: Site, table: &Table<'_>) {
         let host = self.body as usize;
         // SAFETY: the caller's promise.
-        let shape = unsafe { shape(self.arguments) };
+        let shape = unsafe { asked(self.arguments) }.on(device);
         if let Err(mut error) = issue(device, place, site, host, table, &shape).and_then(UnderWay::complete) {
             error.explain(Some(device), table);
             hand_to_host(&error, device);
@@ -203,7 +206,7 @@ struct DeferredRegion {
     likely: &'static Device,
     site: Site,
     body: Body,
-    shape: Shape,
+    asked: Asked,
     arrays: Owned,
 }
 
@@ -213,20 +216,21 @@ impl DeferredRegion {
     unsafe fn new(region: &Region, table: &Table<'_>, aim: Aim, site: Site) -> Self {
         let likely = aim.likely(Purpose::Region(region.body as usize), &site, table);
         // SAFETY: the caller's promise.
-        let (shape, arrays) = unsafe { (shape(region.arguments), Owned::with_private_values(likely, table)) };
-        Self { aim, likely, site, body: region.body, shape, arrays }
+        let (asked, arrays) =
+            unsafe { (asked(region.arguments), Owned::with_private_values(likely, table)) };
+        Self { aim, likely, site, body: region.body, asked, arrays }
     }
 }
 
 impl Deferred for DeferredRegion {
     fn issue(&self) -> Option<Result<UnderWay>> {
-        let Self { aim, site, body, shape, arrays, .. } = self;
+        let Self { aim, site, body, asked, arrays, .. } = self;
         let table = arrays.table(Construct::Region);
         let host = *body as usize;
         let issued = match aim.destination(Purpose::Region(host), site, &table) {
             Destination::Device(place) => {
                 let device = place.device();
-                issue(device, place, *site, host, &table, shape).map_err(|error| {
+                issue(device, place, *site, host, &table, &asked.on(device)).map_err(|error| {
                     hand_to_host(&error, device);
                     Some(error)
                 })
@@ -237,13 +241,14 @@ impl Deferred for DeferredRegion {
             Ok(under_way) => Some(Ok(under_way)),
             Err(error) => {
                 ran_on_host(host, site, error.as_deref());
-                let (hosts, sizes, kinds) = arrays.pointers();
-                let (thread_limit, null) = (shape.thread_limit[0] as isize, std::ptr::null_mut());
+                let own = arrays.with_slots();
+                let (hosts, sizes, kinds) = own.pointers();
+                let (thread_limit, null) = (asked.shape.thread_limit[0] as isize, std::ptr::null_mut());
                 let arguments = [argument::THREAD_LIMIT | argument::SUBSEQUENT, thread_limit, 0];
                 let region = Region {
                     device: device::HOST_FALLBACK,
                     body: *body,
-                    count: table.kinds().len(),
+                    count: own.len(),
                     hosts,
                     sizes,
                     kinds,
@@ -272,11 +277,15 @@ impl Deferred for DeferredRegion {
 /// # Safety
 /// The list is null or the compiler's.
 #[inline]
-unsafe fn shape(mut arguments: *const isize) -> Shape {
+unsafe fn asked(mut arguments: *const isize) -> Asked {
+    let of = |teams, threads, has_teams| {
+        let shape = Shape { teams: [teams, 1, 1], thread_limit: [threads, 1, 1], ..Shape::default() };
+        Asked { shape, has_teams }
+    };
     if arguments.is_null() {
-        return Shape { teams: [0, 1, 1], thread_limit: [0, 1, 1], ..Shape::default() };
+        return of(0, 0, false);
     }
-    let (mut teams, mut threads) = (0, 0);
+    let (mut teams, mut threads, mut has_teams) = (0, 0, false);
     // SAFETY: the caller's promise: the list ends with 0, and a word that says so has another.
     let mut next = || unsafe {
         let word = *arguments;
@@ -293,12 +302,15 @@ unsafe fn shape(mut arguments: *const isize) -> Shape {
             continue;
         }
         match word & argument::ID_MASK {
-            argument::NUM_TEAMS => teams = teams_of(value),
+            argument::NUM_TEAMS => {
+                teams = teams_of(value);
+                has_teams = value != argument::NO_TEAMS_CONSTRUCT;
+            }
             argument::THREAD_LIMIT => threads = at_most_int(value),
             _ => {}
         }
     }
-    Shape { teams: [teams, 1, 1], thread_limit: [threads, 1, 1], ..Shape::default() }
+    of(teams, threads, has_teams)
 }
 
 /// What a number of teams stands for; 0 is the runtime's choice.
@@ -321,27 +333,27 @@ fn at_most_int(value: isize) -> u32 {
 mod tests {
     use super::*;
 
-    fn asked(list: &[isize]) -> (u32, u32) {
+    fn of(list: &[isize]) -> (u32, u32) {
         // SAFETY: the lists of the tests end with 0.
-        let shape = unsafe { shape(if list.is_empty() { std::ptr::null() } else { list.as_ptr() }) };
+        let shape = unsafe { asked(if list.is_empty() { std::ptr::null() } else { list.as_ptr() }) }.shape;
         (shape.teams[0], shape.thread_limit[0])
     }
 
     #[test]
     fn what_the_clauses_of_a_region_say() {
         use argument::{NUM_TEAMS, SUBSEQUENT, THREAD_LIMIT};
-        assert_eq!(asked(&[]), (0, 0));
-        assert_eq!(asked(&[0]), (0, 0));
-        assert_eq!(asked(&[NUM_TEAMS | 4 << 16, THREAD_LIMIT | 64 << 16, 0]), (4, 64));
-        assert_eq!(asked(&[NUM_TEAMS | SUBSEQUENT, 1 << 20, THREAD_LIMIT | 8 << 16, 0]), (1 << 20, 8));
-        assert_eq!(asked(&[NUM_TEAMS | SUBSEQUENT, isize::MAX, 0]), (i32::MAX as u32, 0));
-        assert_eq!(asked(&[NUM_TEAMS | SUBSEQUENT, 0, THREAD_LIMIT | 2 << 16, 0]), (0, 2));
+        assert_eq!(of(&[]), (0, 0));
+        assert_eq!(of(&[0]), (0, 0));
+        assert_eq!(of(&[NUM_TEAMS | 4 << 16, THREAD_LIMIT | 64 << 16, 0]), (4, 64));
+        assert_eq!(of(&[NUM_TEAMS | SUBSEQUENT, 1 << 20, THREAD_LIMIT | 8 << 16, 0]), (1 << 20, 8));
+        assert_eq!(of(&[NUM_TEAMS | SUBSEQUENT, isize::MAX, 0]), (i32::MAX as u32, 0));
+        assert_eq!(of(&[NUM_TEAMS | SUBSEQUENT, 0, THREAD_LIMIT | 2 << 16, 0]), (0, 2));
         // No teams; a number that the device works out; a number that is open.
         for (number, teams) in [(-2, 1), (-1, 0), (0, 0)] {
-            assert_eq!(asked(&[NUM_TEAMS | number << 16, THREAD_LIMIT | -1 << 16, 0]), (teams, 0));
-            assert_eq!(asked(&[NUM_TEAMS | SUBSEQUENT, number, THREAD_LIMIT | 8 << 16, 0]), (teams, 8));
+            assert_eq!(of(&[NUM_TEAMS | number << 16, THREAD_LIMIT | -1 << 16, 0]), (teams, 0));
+            assert_eq!(of(&[NUM_TEAMS | SUBSEQUENT, number, THREAD_LIMIT | 8 << 16, 0]), (teams, 8));
         }
         // For another type of device.
-        assert_eq!(asked(&[5 | NUM_TEAMS | 4 << 16, THREAD_LIMIT | 3 << 16, 0]), (0, 3));
+        assert_eq!(of(&[5 | NUM_TEAMS | 4 << 16, THREAD_LIMIT | 3 << 16, 0]), (0, 3));
     }
 }

@@ -18,12 +18,10 @@ use crate::dependences;
 use crate::libgomp::{Body, Copy, Libgomp, libgomp};
 use crate::open;
 use crate::pending::{self, Deferred, Pending};
+use crate::routine_tasks::{DEPEND, hand_over};
 use gangway_openmp::guard::guard;
 use std::ffi::c_void;
 use std::sync::Arc;
-
-/// The bit of `GOMP_task`'s flags for dependences.
-const DEPEND: u32 = 1 << 3;
 
 /// A construct and how far it is.
 enum Work {
@@ -77,24 +75,12 @@ pub(crate) unsafe fn defer(list: *mut *mut c_void, construct: Box<dyn Deferred>)
     let (size, alignment) = (size_of::<*mut Work>() as isize, align_of::<*mut Work>() as isize);
     let (data_of_task, null) = ((&raw mut data).cast(), std::ptr::null_mut());
     // SAFETY: libgomp's function, called as compilers call it.
-    unsafe { task(run, data_of_task, Some(hand_over), size, alignment, true, flags, list, 0, null) };
+    unsafe { task(run, data_of_task, Some(hand_over::<Work>), size, alignment, true, flags, list, 0, null) };
     // Still here if what the task would belong to has been cancelled: what has been begun ends.
     if let Some(work) = data.filter(|work| matches!(**work, Work::Begun(_))) {
         work.finish();
     }
     true
-}
-
-/// Moves a construct into the task that is made of it: libgomp calls it if it makes one.
-///
-/// # Safety
-/// The two are the task's and the caller's data of [`defer`].
-unsafe extern "C" fn hand_over(to: *mut c_void, from: *mut c_void) {
-    // SAFETY: the caller's promise.
-    unsafe {
-        let work = (*from.cast::<Option<Box<Work>>>()).take();
-        to.cast::<*mut Work>().write(work.map_or(std::ptr::null_mut(), Box::into_raw));
-    }
 }
 
 /// The body of a task.
@@ -174,6 +160,18 @@ pub unsafe extern "C" fn GOMP_taskwait_depend(list: *mut *mut c_void) {
         // SAFETY: the caller's promise.
         unsafe { wait(list) };
     }
+}
+
+/// Has later tasks with certain dependences wait for earlier ones: a task that does nothing, as
+/// libgomp makes it.
+///
+/// # Safety
+/// Called by compiler-made code: the arguments are what it emitted.
+pub unsafe extern "C" fn GOMP_taskwait_depend_nowait(list: *mut *mut c_void) {
+    unsafe extern "C" fn nothing(_: *mut c_void) {}
+    let null = std::ptr::null_mut();
+    // SAFETY: the caller's promise.
+    unsafe { GOMP_task(nothing, c"".as_ptr().cast_mut().cast(), None, 0, 1, true, DEPEND, list, 0, null) };
 }
 
 /// Waits for the tasks of the current one.

@@ -164,6 +164,18 @@ fn numbers_of_teams_of_newer_compilers() {
     Program::new("newer_teams.c", &["-Wl,--wrap=GOMP_target_ext"]).passes(&[]);
 }
 
+/// As GCC 16 passes them.
+#[test]
+fn iterators_of_newer_compilers() {
+    Program::new("newer_iterators.c", &[]).passes(&[]);
+}
+
+/// This machine's libgomp may have none of them.
+#[test]
+fn routines_of_newer_releases() {
+    Program::new("newer_routines.c", &["-ldl"]).passes(&[]);
+}
+
 #[test]
 fn regions_that_nobody_waits_for() {
     Program::new("nowait.c", &[]).passes(&[]);

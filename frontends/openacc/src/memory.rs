@@ -1,4 +1,4 @@
-//! Device memory of the program's (OpenACC 3.3 sections 3.2.29 to 3.2.32).
+//! Device memory of the program's (OpenACC 3.3 sections 3.2.29 to 3.2.34).
 
 use crate::device;
 use crate::device_type::SYNC;
@@ -90,16 +90,23 @@ pub unsafe extern "C" fn acc_free<H: Host>(address: *mut c_void) {
     });
 }
 
-/// Copies between the host and the thread's device.
+/// Which way a copy goes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    ToDevice,
+    FromDevice,
+    Inside,
+}
+
+/// Copies between the host and the thread's device, or inside of that.
 ///
 /// # Safety
 /// Both ranges are valid where they are, until the copy is done.
-unsafe fn copy(name: &str, address: *mut c_void, host: *mut c_void, size: usize, back: bool, queue: i32) {
+unsafe fn copy(name: &str, to: *mut c_void, from: *mut c_void, size: usize, way: Way, queue: i32) {
     let Some(current) = thread::current() else {
         mistake(format_args!("{name}: no device active"));
     };
     let Place::Device(device) = current.place else {
-        let (to, from) = if back { (host, address) } else { (address, host) };
         // SAFETY: the caller's promise; the two may overlap.
         return unsafe { std::ptr::copy(from.cast::<u8>(), to.cast::<u8>(), size) };
     };
@@ -107,10 +114,17 @@ unsafe fn copy(name: &str, address: *mut c_void, host: *mut c_void, size: usize,
         return;
     }
     let _scope = device::scope(&current, queue);
-    check(name, device.number(), address, host, size);
-    let there = Side { device: Some(device), address: address.addr() };
-    let here = Side { device: None, address: host.addr() };
-    let (to, from) = if back { (here, there) } else { (there, here) };
+    for (side, is_host) in [(to, way == Way::FromDevice), (from, way == Way::ToDevice)] {
+        if is_host { check_host(name, side) } else { check(name, device.number(), side, size) }
+    }
+    if to == from && way != Way::Inside {
+        mistake(format_args!("{name}: invalid host or device address: both are {to:p}"));
+    }
+    let side = |on_host: bool, address: *mut c_void| Side {
+        device: (!on_host).then_some(device),
+        address: address.addr(),
+    };
+    let (to, from) = (side(way == Way::FromDevice, to), side(way == Way::ToDevice, from));
     // SAFETY: the caller's promise.
     done(unsafe {
         match queues::get(device, queue) {
@@ -120,16 +134,17 @@ unsafe fn copy(name: &str, address: *mut c_void, host: *mut c_void, size: usize,
     });
 }
 
-/// Ends the program where the ranges of a copy cannot be right.
-fn check(name: &str, device: i32, address: *mut c_void, host: *mut c_void, size: usize) {
-    if address.is_null() {
-        mistake(format_args!("{name}: invalid device address {address:p}"));
-    }
+/// Ends the program where the host's side of a copy cannot be right.
+fn check_host(name: &str, host: *mut c_void) {
     if host.is_null() {
         mistake(format_args!("{name}: invalid host address {host:p}"));
     }
-    if host == address {
-        mistake(format_args!("{name}: invalid host or device address: both are {host:p}"));
+}
+
+/// Ends the program where the device's side of a copy cannot be right.
+fn check(name: &str, device: i32, address: *mut c_void, size: usize) {
+    if address.is_null() {
+        mistake(format_args!("{name}: invalid device address {address:p}"));
     }
     let before = {
         let allocated = allocated();
@@ -154,7 +169,7 @@ fn check(name: &str, device: i32, address: *mut c_void, host: *mut c_void, size:
 /// Both ranges are valid where they are.
 pub unsafe extern "C" fn acc_memcpy_to_device(address: *mut c_void, host: *mut c_void, size: usize) {
     // SAFETY: the caller's promise.
-    guard((), || unsafe { copy("acc_memcpy_to_device", address, host, size, false, SYNC) });
+    guard((), || unsafe { copy("acc_memcpy_to_device", address, host, size, Way::ToDevice, SYNC) });
 }
 
 /// As [`acc_memcpy_to_device`], in a queue.
@@ -168,7 +183,7 @@ pub unsafe extern "C" fn acc_memcpy_to_device_async(
     queue: i32,
 ) {
     // SAFETY: the caller's promise.
-    guard((), || unsafe { copy("acc_memcpy_to_device_async", address, host, size, false, queue) });
+    guard((), || unsafe { copy("acc_memcpy_to_device_async", address, host, size, Way::ToDevice, queue) });
 }
 
 /// Copies from the device.
@@ -177,7 +192,7 @@ pub unsafe extern "C" fn acc_memcpy_to_device_async(
 /// Both ranges are valid where they are.
 pub unsafe extern "C" fn acc_memcpy_from_device(host: *mut c_void, address: *mut c_void, size: usize) {
     // SAFETY: the caller's promise.
-    guard((), || unsafe { copy("acc_memcpy_from_device", address, host, size, true, SYNC) });
+    guard((), || unsafe { copy("acc_memcpy_from_device", host, address, size, Way::FromDevice, SYNC) });
 }
 
 /// As [`acc_memcpy_from_device`], in a queue.
@@ -191,5 +206,30 @@ pub unsafe extern "C" fn acc_memcpy_from_device_async(
     queue: i32,
 ) {
     // SAFETY: the caller's promise.
-    guard((), || unsafe { copy("acc_memcpy_from_device_async", address, host, size, true, queue) });
+    guard((), || unsafe {
+        copy("acc_memcpy_from_device_async", host, address, size, Way::FromDevice, queue)
+    });
+}
+
+/// Copies inside of the device's memory.
+///
+/// # Safety
+/// Both ranges are valid on the device.
+pub unsafe extern "C" fn acc_memcpy_device(to: *mut c_void, from: *mut c_void, size: usize) {
+    // SAFETY: the caller's promise.
+    guard((), || unsafe { copy("acc_memcpy_device", to, from, size, Way::Inside, SYNC) });
+}
+
+/// As [`acc_memcpy_device`], in a queue.
+///
+/// # Safety
+/// As there, until the queue has got there.
+pub unsafe extern "C" fn acc_memcpy_device_async(
+    to: *mut c_void,
+    from: *mut c_void,
+    size: usize,
+    queue: i32,
+) {
+    // SAFETY: the caller's promise.
+    guard((), || unsafe { copy("acc_memcpy_device_async", to, from, size, Way::Inside, queue) });
 }

@@ -15,10 +15,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// `omp_initial_device`.
 const INITIAL_DEVICE: i32 = -1;
-/// `omp_invalid_device`.
-const INVALID_DEVICE: i32 = -2;
-/// The host's UID, as in the stock library.
-const HOST_UID: &CStr = c"HOST";
 
 /// Number of devices; the host is not one of them.
 pub extern "C" fn omp_get_num_devices<H: Host>() -> i32 {
@@ -185,6 +181,7 @@ pub enum Named {
 /// Resolves a device number of a routine call.
 #[must_use]
 pub fn named<H: Host>(number: i32) -> Named {
+    let number = without_default::<H>(number);
     if number == INITIAL_DEVICE || number == omp_get_initial_device::<H>() {
         return Named::Host;
     }
@@ -203,11 +200,17 @@ pub fn named<H: Host>(number: i32) -> Named {
     }
 }
 
+/// The number of the default device, where a routine is given the number that stands for it.
+fn without_default<H: Host>(number: i32) -> i32 {
+    if H::DEFAULT_DEVICE == Some(number) { H::default_device() as i32 } else { number }
+}
+
 /// A string that identifies a device across runs. Null for an invalid number.
 pub extern "C" fn omp_get_uid_from_device<H: Host>(device: i32) -> *const c_char {
     guard(std::ptr::null(), || {
+        let device = without_default::<H>(device);
         if device == INITIAL_DEVICE || device == omp_get_initial_device::<H>() {
-            return HOST_UID.as_ptr();
+            return H::HOST_UID.as_ptr();
         }
         let found = usize::try_from(device).ok().and_then(|number| RUNTIME.device_unprepared(number));
         found.map_or(std::ptr::null(), |device| kept(device.number(), uid(device)))
@@ -237,19 +240,21 @@ pub extern "C" fn omp_get_gprivate_limit<H: Host>(device: i32, group: i32) -> us
 /// # Safety
 /// `wanted` is null or a string.
 pub unsafe extern "C" fn omp_get_device_from_uid<H: Host>(wanted: *const c_char) -> i32 {
-    guard(INVALID_DEVICE, || {
+    guard(H::INVALID_DEVICE, || {
         if wanted.is_null() {
-            return INVALID_DEVICE;
+            return H::INVALID_DEVICE;
         }
         // SAFETY: the caller's promise.
         let wanted = unsafe { CStr::from_ptr(wanted) };
-        if wanted == HOST_UID {
-            return omp_get_initial_device::<H>();
+        let count = omp_get_initial_device::<H>();
+        if wanted == H::HOST_UID {
+            return H::NUMBER_OF_HOST_UID.unwrap_or(count);
         }
         RUNTIME
             .devices()
+            .take(count as usize)
             .find(|device| wanted.to_bytes() == uid(device).as_bytes())
-            .map_or(INVALID_DEVICE, Device::number)
+            .map_or(H::INVALID_DEVICE, Device::number)
     })
 }
 

@@ -3,8 +3,9 @@
 //! It has the internal control variables that the program can set, and the tasks. Each
 //! front end says how its own is asked ([`Host`]).
 
+use gangway_backend::ForeignRuntime;
 use gangway_runtime::Error;
-use std::ffi::c_void;
+use std::ffi::{CStr, c_void};
 
 /// `OMP_TARGET_OFFLOAD` (OpenMP 6.0 section 4.3.8).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,6 +45,18 @@ pub trait Host {
     /// How an error ends the program.
     const END: End;
 
+    /// `omp_invalid_device` of the compiler's header.
+    const INVALID_DEVICE: i32 = -2;
+
+    /// `omp_default_device` of the compiler's header, if that has it (OpenMP 6.1).
+    const DEFAULT_DEVICE: Option<i32> = None;
+
+    /// What the stock library calls the host.
+    const HOST_UID: &'static CStr = c"HOST";
+
+    /// The number that the stock library has for this name, if it is not that of devices.
+    const NUMBER_OF_HOST_UID: Option<i32> = None;
+
     /// The default device of the current task (`omp_set_default_device`,
     /// `OMP_DEFAULT_DEVICE`).
     fn default_device() -> i64;
@@ -60,6 +73,12 @@ pub trait Host {
     /// specification leaves open what happens: the stock libraries differ. If this returns,
     /// the routine fails.
     fn no_device(error: &Error);
+
+    /// What the foreign runtime under a device is for a program that prefers the one of a number;
+    /// `None` if it cannot be that.
+    fn preferred(foreign: ForeignRuntime, number: i32) -> Option<ForeignRuntime> {
+        foreign.seen_as(number)
+    }
 
     /// Makes a task of `work` that runs when `dependences` are fulfilled. Answers whether
     /// there is one, or the work has been done at once for want of tasks.

@@ -55,7 +55,7 @@ pub mod caller;
 pub mod construct;
 pub mod devices;
 mod ending;
-mod environment;
+pub mod environment;
 mod fork;
 pub mod guard;
 pub mod host;

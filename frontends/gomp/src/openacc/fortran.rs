@@ -142,7 +142,13 @@ ranges_in_queues! {
     acc_copyin_async: acc_copyin_async_32_h_, acc_copyin_async_64_h_, acc_copyin_async_array_h_;
     acc_create_async: acc_create_async_32_h_, acc_create_async_64_h_, acc_create_async_array_h_;
     acc_copyout_async: acc_copyout_async_32_h_, acc_copyout_async_64_h_, acc_copyout_async_array_h_;
+    acc_copyout_finalize_async:
+        acc_copyout_finalize_async_32_h_, acc_copyout_finalize_async_64_h_,
+        acc_copyout_finalize_async_array_h_;
     acc_delete_async: acc_delete_async_32_h_, acc_delete_async_64_h_, acc_delete_async_array_h_;
+    acc_delete_finalize_async:
+        acc_delete_finalize_async_32_h_, acc_delete_finalize_async_64_h_,
+        acc_delete_finalize_async_array_h_;
     acc_update_device_async:
         acc_update_device_async_32_h_, acc_update_device_async_64_h_, acc_update_device_async_array_h_;
     acc_update_self_async:

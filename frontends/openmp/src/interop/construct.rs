@@ -6,7 +6,6 @@ use crate::devices::{self, DEFAULT_DEVICE};
 use crate::host::{Host, Offload};
 use crate::message;
 use crate::policy::offload;
-use crate::state::RUNTIME;
 use gangway_runtime::events::Site;
 use gangway_runtime::queue::foreign_runtime;
 use gangway_runtime::{Device, Error};
@@ -42,7 +41,7 @@ pub fn get<H: Host>(
     // A preference for what the back end has may carry attributes, a preference for another
     // foreign runtime cannot be fulfilled and is only that.
     let (foreign, attributes) = preferences
-        .find_map(|(runtime, attributes)| Some((foreign.seen_as(runtime)?, attributes)))
+        .find_map(|(runtime, attributes)| Some((H::preferred(foreign, runtime)?, attributes)))
         .unwrap_or((foreign, 0));
     let Wanted { kind, stream, owner } = wanted;
     if let Some(owner) = owner
@@ -66,7 +65,8 @@ fn refused(error: &Error) -> *mut Interop {
 /// The device of a number, unless it is the host or nothing.
 fn device<H: Host>(number: i64) -> Option<&'static Device> {
     let number = if number == DEFAULT_DEVICE { H::default_device() } else { number };
-    if number == RUNTIME.device_count() as i64 {
+    // Asked as a routine asks: a program without regions has devices, too.
+    if number == devices::omp_get_initial_device::<H>().into() {
         return None;
     }
     match devices::ready(number, &Site::NONE) {

@@ -13,6 +13,6 @@ pub use construct::{Wanted, add_completion, destroy, get, use_object};
 pub(crate) use object::hold;
 pub use object::{Completion, Interop, Kind, synchronize_implicit};
 pub use property::{
-    OTHER, SUCCESS, omp_get_interop_int, omp_get_interop_name, omp_get_interop_ptr, omp_get_interop_str,
-    omp_get_interop_type_desc,
+    NO_VALUE, OTHER, OUT_OF_RANGE, SUCCESS, TYPE_INT, name, omp_get_interop_int, omp_get_interop_name,
+    omp_get_interop_ptr, omp_get_interop_str, omp_get_interop_type_desc,
 };

@@ -1,7 +1,7 @@
 //! The objects themselves, and those that the runtime keeps for threads.
 
 use crate::{message, policy};
-use gangway_backend::ForeignRuntime;
+use gangway_backend::{ForeignRuntime, ForeignRuntimeKind};
 use gangway_runtime::queue::Queue;
 use gangway_runtime::{Device, Result};
 use std::ffi::c_void;
@@ -94,6 +94,11 @@ impl Interop {
     /// The runtime under its device.
     pub fn foreign(&self) -> &ForeignRuntime {
         &self.foreign
+    }
+
+    /// Whether it is of CUDA's runtime, which has no contexts of its own.
+    pub fn is_of_cuda_runtime(&self) -> bool {
+        self.foreign.kind == ForeignRuntimeKind::Cuda
     }
 
     /// The foreign runtime's handle of its stream.

@@ -58,6 +58,12 @@ fn property(number: i32) -> Option<(Property, &'static CStr)> {
     PROPERTIES.get(index).copied()
 }
 
+/// The name of a property.
+#[must_use]
+pub fn name(number: i32) -> Option<&'static CStr> {
+    property(number).map(|(_, name)| name)
+}
+
 /// A property's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Value {
