@@ -36,7 +36,8 @@ const VARIABLE: &str = "GANGWAY_LLVM";
 impl Compiler {
     /// The compiler for a language: of the release that the user has chosen, of the LLVM that `GANGWAY_LLVM`
     /// names by number or folder, or of the newest usual one that is installed.
-    pub fn find(language: Language, chosen: Option<&str>) -> Result<Self, Failure> {
+    /// For GPU code, the newest that can make it.
+    pub fn find(language: Language, chosen: Option<&str>, gpu: bool) -> Result<Self, Failure> {
         let named = env::var_os(VARIABLE).filter(|llvm| !llvm.is_empty());
         let number = |text: &str| text.parse::<u32>().ok();
         let by_number = named.as_deref().and_then(|named| named.to_str()).and_then(number);
@@ -47,7 +48,8 @@ impl Compiler {
             }
             (None, None, Some(folder)) => Self::of_folder(language, Path::new(&folder)),
             (None, None, None) => {
-                let found = USUAL.into_iter().find_map(|release| Self::installed(language, release));
+                let mut fit = USUAL.into_iter().filter(|&release| !gpu || makes_gpu_code(language, release));
+                let found = fit.find_map(|release| Self::installed(language, release));
                 let [.., oldest] = USUAL;
                 found.map_or_else(|| Self::of_release(language, oldest), Ok)
             }
@@ -97,8 +99,8 @@ impl Compiler {
         format!("{}-{}", self.language.compiler(), self.release)
     }
 
-    /// Whether its GPU code can be linked with Gangway's device runtime.
-    pub fn makes_gpu_code(&self) -> bool {
+    /// Whether its linker knows how GPU code is linked with Gangway's device runtime.
+    pub fn links_gpu_code(&self) -> bool {
         USUAL.iter().any(|&usual| usual <= self.release)
     }
 
@@ -118,8 +120,16 @@ impl Compiler {
     /// Checks that it can make what is asked for, and that the tools are there that it calls: its own words
     /// are "posix_spawn failed". Debian has them in packages of their own.
     pub fn check(&self, target: &Target, links: bool) -> Result<(), Failure> {
-        if target.gpu() && !self.makes_gpu_code() {
-            let [.., oldest] = USUAL;
+        let [.., oldest] = USUAL;
+        if target.gpu() && self.links_gpu_code() && !makes_gpu_code(self.language, self.release) {
+            let text = format!(
+                "{} makes no GPU code that Gangway's device runtime can be linked with: it leaves no LLVM bitcode; use \
+                 flang-{oldest} (--llvm={oldest}), or CPU devices",
+                self.name()
+            );
+            return Err(Failure::new(FAILURE, text));
+        }
+        if target.gpu() && !self.links_gpu_code() {
             let text = format!(
                 "{} cannot make GPU code with Gangway's device runtime: that is bitcode of LLVM {oldest}, which older \
                  releases cannot read; use LLVM {oldest} or later (--llvm={oldest}), or CPU devices. GPU programs that \
@@ -156,6 +166,14 @@ impl Compiler {
         );
         Err(Failure::new(FAILURE, text))
     }
+}
+
+/// The last release of flang whose step for GPU code Gangway has its stand-in for: later ones call themselves.
+const LAST_FLANG: u32 = 22;
+
+/// Whether a compiler's GPU code can be linked with Gangway's device runtime.
+fn makes_gpu_code(language: Language, release: u32) -> bool {
+    USUAL.contains(&release) && (language != Language::Fortran || release <= LAST_FLANG)
 }
 
 /// The first release whose packager is called `llvm-offload-binary`.

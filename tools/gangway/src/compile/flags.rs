@@ -64,16 +64,16 @@ pub struct Flags {
 }
 
 impl Flags {
-    /// For a compiler that makes GPU code with Gangway's device runtime, or for one that does not: its linker
+    /// For a compiler that links GPU code with Gangway's device runtime, or for one that does not: its linker
     /// does not know how GPU code in objects is linked.
-    pub fn new(language: Language, target: &Target, toolkit: &Toolkit, makes_gpu_code: bool) -> Self {
+    pub fn new(language: Language, target: &Target, toolkit: &Toolkit, links_gpu_code: bool) -> Self {
         let mut flags = Self { language, compile: Vec::new(), link: Vec::new() };
         flags.triples(target);
         flags.headers(toolkit);
         if target.gpu() {
             flags.gpu(target, toolkit);
         }
-        if makes_gpu_code {
+        if links_gpu_code {
             flags.objects_for_gpus(target, toolkit);
         }
         if language == Language::Fortran {

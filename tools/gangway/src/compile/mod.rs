@@ -83,7 +83,11 @@ pub fn compile(language: Language, arguments: &[OsString]) -> Outcome {
     if let Some(part) = request.print {
         return print(language, &request, part);
     }
-    let compiler = Compiler::find(language, request.llvm.as_deref())?;
+    let compiler = Compiler::find(
+        language,
+        request.llvm.as_deref(),
+        request.offloads() && Target::asked(&request).gpu(),
+    )?;
     if request.emit_translated {
         return translate::print(language, &compiler.program, &request);
     }
@@ -119,7 +123,7 @@ pub fn compile(language: Language, arguments: &[OsString]) -> Outcome {
                     command.env(FLANG_TOOLS, &compiler.tools);
                 }
             }
-            Flags::new(language, &target, &toolkit, compiler.makes_gpu_code()).for_command(request.links)
+            Flags::new(language, &target, &toolkit, compiler.links_gpu_code()).for_command(request.links)
         }
         None => Vec::new(),
     };
