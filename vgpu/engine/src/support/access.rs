@@ -258,6 +258,24 @@ pub(super) fn each_lane(mask: u32, mut work: impl FnMut(usize)) {
     }
 }
 
+/// The lanes that store, of those of `mask`: one if all have the same place, as on hardware. Whoever
+/// else looks there, as the host that takes a call out of a mailbox, sees one store and not many.
+#[inline(always)]
+fn storing<P: PartialEq>(mask: u32, place: impl Fn(usize) -> P) -> u32 {
+    let last = last_lane(mask);
+    if last == mask {
+        return mask;
+    }
+    let (first, one) = (place(mask.trailing_zeros() as usize), place(last.trailing_zeros() as usize));
+    let is_shared = first == one && lanes(mask).all(|lane| place(lane) == one);
+    if is_shared { last } else { mask }
+}
+
+/// The last lane of a mask, whose value stays where lanes store to one place.
+fn last_lane(mask: u32) -> u32 {
+    if mask == 0 { 0 } else { 1 << mask.ilog2() }
+}
+
 /// Stores the warp's `values` to its `addresses` for the lanes of `mask`.
 pub(super) unsafe extern "C" fn store(warp: *mut Warp, mask: u64, access: u64) {
     // SAFETY: compiled code passes its warp; places are in memory that may be written.
@@ -269,6 +287,7 @@ pub(super) unsafe extern "C" fn store(warp: *mut Warp, mask: u64, access: u64) {
             }
             if let (Some(Pointers { each, .. }), 1) = (pointers(warp, mask, access), access.count) {
                 let values = &warp.values[0];
+                let mask = storing(mask, |lane| each[lane]);
                 match access.size {
                     1 => each_lane(mask, |lane| each[lane].write_volatile(narrow(values)[lane] as u8)),
                     2 => each_lane(mask, |lane| {
@@ -307,6 +326,7 @@ pub(super) unsafe extern "C" fn store_row(warp: *mut Warp, mask: u64, first: *mu
     // SAFETY: compiled code passes its warp, and has checked where it goes.
     unsafe {
         let (mask, values) = (mask as u32, &(*warp).values[0]);
+        let mask = if step == 0 { last_lane(mask) } else { mask };
         let to = |lane: usize| first.wrapping_offset((step as i64 * lane as i64) as isize);
         match size {
             1 => each_lane(mask, |lane| to(lane).write_volatile(narrow(values)[lane] as u8)),
@@ -487,5 +507,21 @@ pub(super) unsafe extern "C" fn copy(warp: *mut Warp, mask: u64, size: u64, chec
                 }
             }
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lanes_with_one_place_store_once() {
+        assert_eq!(storing(u32::MAX, |_| 8), 1 << 31);
+        assert_eq!(storing(0b0110, |_| 8), 0b0100);
+        assert_eq!(storing(0b0100, |_| 8), 0b0100);
+        assert_eq!(storing(u32::MAX, |lane| lane), u32::MAX);
+        // The first and the last one alone are not all.
+        assert_eq!(storing(0b0111, |lane| lane % 2), 0b0111);
+        assert_eq!((storing(0, |lane| lane), last_lane(0)), (0, 0));
     }
 }
