@@ -109,6 +109,13 @@ fresh: ## Run the README's commands in a fresh Debian root; RELEASE=bookworm, ST
 	@scripts/bootstrap.sh fresh
 	@scripts/fresh.sh --release $(or $(RELEASE),bookworm) $(STEPS)
 
+.PHONY: matrix
+matrix: build ## Try every compiler of every Debian in fresh roots, and write docs/matrix.md; RELEASES="bookworm trixie sid", ARGS=--examples
+	@scripts/bootstrap.sh fresh
+	@for release in $(or $(RELEASES),bookworm trixie sid); do \
+	  MATRIX_ARGS="$(ARGS)" scripts/fresh.sh --release $$release matrix || failed=1; \
+	done; scripts/matrix-page.sh >docs/matrix.md; [ -z "$${failed:-}" ]
+
 # Another user than the tree's owner, as with sudo, builds nothing: files of theirs would stand
 # in the owner's way.
 .PHONY: install

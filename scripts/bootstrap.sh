@@ -1,7 +1,7 @@
 #!/bin/bash
 # Installs what building and running the demo need on Debian 12, 13 and sid.
 #
-#   scripts/bootstrap.sh [demo] [test] [bench] [packages] [docs]     also what these need
+#   scripts/bootstrap.sh [demo] [test] [bench] [packages] [docs] [matrix]     also what these need
 #   scripts/bootstrap.sh fresh     only what makes a fresh root: scripts/fresh.sh
 #
 # `make` calls it before anything else. It only adds what is missing, and does
@@ -66,6 +66,14 @@ readonly FOR_TESTS=(
   # The browser that reports are opened with.
   chromium
 )
+# Every GCC for offloading that the release has: apt knows.
+matrix_gcc() {
+  local number
+  for number in 12 13 14 15 16; do
+    [ -z "$(apt-cache --names-only search "^gcc-$number-offload-nvptx\$" 2>/dev/null)" ] ||
+      echo "gcc-$number-offload-nvptx g++-$number gfortran-$number"
+  done
+}
 # A root where nothing else is installed.
 readonly FOR_FRESH=(mmdebstrap)
 # The site of the documentation.
@@ -75,10 +83,11 @@ for group in "$@"; do
     demo) packages+=("${FOR_DEMO[@]}") ;;
     test) packages+=("${FOR_TESTS[@]}" "${FOR_DEMO[@]}" "${FOR_PACKAGES[@]}" "${FOR_DOCS[@]}" "${FOR_FRESH[@]}") ;;
     bench) packages+=("${FOR_BENCH[@]}") ;;
+    matrix) for package in $(matrix_gcc); do packages+=("$package"); done ;;
     docs) packages+=("${FOR_DOCS[@]}") ;;
     fresh) packages=("${FOR_FRESH[@]}") ;;
     packages) packages+=("${FOR_PACKAGES[@]}") ;;
-    *) echo "usage: $0 [demo] [test] [bench] [packages] [docs] [fresh]" >&2; exit 2 ;;
+    *) echo "usage: $0 [demo] [test] [bench] [packages] [docs] [matrix] [fresh]" >&2; exit 2 ;;
   esac
 done
 export PATH="$PATH:$HOME/.cargo/bin"

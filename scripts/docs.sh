@@ -5,6 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 readonly out=build/docs
 
+diff <(scripts/matrix-page.sh) docs/matrix.md || { echo "docs: docs/matrix.md is not what scripts/matrix-page.sh makes of the results" >&2; exit 1; }
 rm -rf "$out"
 mkdir -p "$out/source"
 # The pages in the folders they have in the tree, so that links between them hold, and the files

@@ -11,6 +11,8 @@
 #   built     the demo with what is built already (build/stage): only its list is installed
 #   packages  packing and trying packages with what is built already and only their list
 #   elsewhere packages that were made on this machine (build/packages), installed as the README says
+#   matrix    programs with every compiler that the release has, and what is built already; counts
+#             go to tests/matrix/results
 #   docs      the documentation with only its list
 #   shell     a shell in a root with nothing but make and git
 #
@@ -35,7 +37,7 @@ while [ $# -gt 0 ]; do
   case $1 in
     --release) release=${2:?a name}; shift ;;
     --keep) keep=yes ;;
-    demo | test | user | readme | built | packages | elsewhere | docs | shell) steps+=("$1") ;;
+    demo | test | user | readme | built | packages | elsewhere | matrix | docs | shell) steps+=("$1") ;;
     *) usage >&2 ;;
   esac
   shift
@@ -105,7 +107,7 @@ inside() {
   mkdir "$root/src"
   git -c safe.directory='*' clone --quiet --no-hardlinks "file://$top" "$root/src/gangway"
   case $step in
-    built | packages | docs)
+    built | packages | matrix | docs)
       mkdir "$root/src/gangway/build"
       cp -a "$top/build/stage" "$root/src/gangway/build/stage"
       ;;
@@ -131,6 +133,12 @@ inside() {
     readme) in_root root 'make build; scripts/readme-test.sh' ;;
     built) in_root root 'scripts/bootstrap.sh demo; scripts/demo.sh' ;;
     packages) in_root root 'scripts/bootstrap.sh packages; scripts/packages.sh build/stage; scripts/packages-test.sh build/stage' ;;
+    matrix)
+      local status=0
+      in_root root "scripts/bootstrap.sh matrix; scripts/matrix.sh build/matrix/results.tsv ${MATRIX_ARGS:-}" || status=$?
+      cp "$root/src/gangway/build/matrix/results.tsv" "$top/tests/matrix/results/$(basename "$(dirname "$2")").tsv"
+      return "$status"
+      ;;
     elsewhere) in_root root 'scripts/packages-elsewhere.sh' ;;
     docs) in_root root 'scripts/bootstrap.sh docs; scripts/docs.sh' ;;
     shell) in_root root 'exec bash' ;;
