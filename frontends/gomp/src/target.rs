@@ -216,8 +216,7 @@ impl DeferredRegion {
     unsafe fn new(region: &Region, table: &Table<'_>, aim: Aim, site: Site) -> Self {
         let likely = aim.likely(Purpose::Region(region.body as usize), &site, table);
         // SAFETY: the caller's promise.
-        let (asked, arrays) =
-            unsafe { (asked(region.arguments), Owned::with_private_values(likely, table)) };
+        let (asked, arrays) = unsafe { (asked(region.arguments), Owned::with_private_values(likely, table)) };
         Self { aim, likely, site, body: region.body, asked, arrays }
     }
 }
