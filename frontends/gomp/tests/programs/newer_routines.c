@@ -102,5 +102,5 @@ int main(void)
     memory();
     names();
     interop();
-    passed();
+    puts("passed");
 }
