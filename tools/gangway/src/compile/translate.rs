@@ -76,7 +76,7 @@ impl Reading {
                 at += 1;
                 continue;
             }
-            if ["-fopenmp-targets=", "--offload-arch=", "-Wl,", "-l", "-L", "-MF"]
+            if ["-fopenmp-targets=", "--offload-arch=", "--llvm=", "-Wl,", "-l", "-L", "-MF"]
                 .iter()
                 .any(|prefix| text.starts_with(prefix))
             {

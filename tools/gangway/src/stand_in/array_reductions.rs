@@ -247,8 +247,9 @@ define internal void @_omp_reduction_list_to_global_reduce_func(ptr %0, i32 %1, 
     /// LLVM 23 says no number of slots.
     #[test]
     fn buffers_have_room_without_a_number_of_slots() {
-        let text = TEXT.replace("i32 8, i32 1024", "i32 8").replace("{ i8 0, i32 0, i32 0 }", "{ i8 0, i32 0 }")
-            + "declare i32 @__kmpc_gpu_xteam_reduce_nowait(ptr)\n";
+        let text =
+            TEXT.replace("i32 8, i32 1024", "i32 8").replace("{ i8 0, i32 0, i32 0 }", "{ i8 0, i32 0 }")
+                + "declare i32 @__kmpc_gpu_xteam_reduce_nowait(ptr)\n";
         let mended = mended(&text).expect("it has an array");
         let size =
             "i64 ptrtoint (ptr getelementptr ({ %struct._globalized_locals_ty }, ptr null, i64 1) to i64)";
