@@ -11,6 +11,9 @@ use crate::types::{StateSpace, Type, TypeClass};
 
 type Check = std::result::Result<(), String>;
 
+/// A part of a matrix has braces even if it is one register.
+const FRAGMENT: &str = "one value where registers in braces are expected";
+
 /// Adds the faults of `module`, at most `most` of them.
 pub(crate) fn verify(module: &Module, most: usize, faults: &mut Vec<Fault>) {
     for index in 0..module.functions.len() {
@@ -121,6 +124,7 @@ impl Verifier<'_> {
             _ if expected.role.takes_vectors() && opcode.vector() > 1 => {
                 Err(format!("one value where a vector of {} is expected", opcode.vector()))
             }
+            _ if expected.role.fragment().is_some() => Err(FRAGMENT.to_owned()),
             _ if writes => Err("must be a register".to_owned()),
             Operand::Special(special) => match expected.ty {
                 Some(ty)
@@ -162,6 +166,9 @@ impl Verifier<'_> {
             Role::FragmentDestination(registers) | Role::FragmentSource(registers) => registers.into(),
             _ => elements,
         };
+        if vector == 1 && expected.role.fragment().is_some() {
+            return Err(FRAGMENT.to_owned());
+        }
         // It also packs one into a value, or unpacks a value into one, by name.
         let moves = matches!(expected.role, Role::MoveDestination | Role::MoveSource) && vector == 1;
         if let Some(ty) = expected.ty

@@ -295,7 +295,8 @@ const MOST_MODIFIERS: usize = 16;
 /// slot finds no modifier.
 ///
 /// The first `fixed` slots take what stands first. Otherwise the order is free, as it is
-/// for NVIDIA's assembler, but for types and spaces: the first type is the first slot's.
+/// for NVIDIA's assembler, but for types, spaces and the layouts of matrices: the first type is
+/// the first slot's.
 fn assign(slots: &[Slot], fixed: usize, modifiers: &[Modifier]) -> Option<Vec<Option<Modifier>>> {
     if modifiers.len() > MOST_MODIFIERS {
         return None;
@@ -319,11 +320,12 @@ fn search(
     let in_place = chosen.len() < fixed;
     let unused = |at: &usize| used & (1 << at) == 0;
     // Of a kind whose order counts only the first may be taken.
-    let mut passed = [false; 2];
+    let mut passed = [false; 3];
     for at in (0..modifiers.len()).filter(unused) {
         let ordered = match modifiers[at] {
             Modifier::Type(_) => Some(0),
             Modifier::Space(_) => Some(1),
+            Modifier::Word(Word::Row | Word::Col) => Some(2),
             Modifier::Word(_) => None,
         };
         let first = !ordered.is_some_and(|kind| std::mem::replace(&mut passed[kind], true));

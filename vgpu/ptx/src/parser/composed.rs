@@ -62,7 +62,8 @@ impl<'a> Parser<'a> {
     ) -> Result<Operand> {
         let role = want.map_or(Role::Source, |want| want.role);
         match operand {
-            Operand::Vector { first, length: 1 } if role.takes_vectors() => {
+            // A part of a matrix keeps its braces, as it must have them.
+            Operand::Vector { first, length: 1 } if role.takes_vectors() && role.fragment().is_none() => {
                 let element = frame.body.operands[first as usize];
                 // Equal modules are equal in memory, too.
                 frame.body.operands.truncate(first as usize);
