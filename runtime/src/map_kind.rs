@@ -228,10 +228,10 @@ impl MapKind {
     }
 
     /// Whether an item is a pointer of which only attachments are counted, if it is present at all, or
-    /// a pointer to what is not.
+    /// a pointer to what is not. One that is detached need not have been attached.
     #[inline]
     pub(crate) const fn counts_attachments(self) -> bool {
-        self.has(Self::COUNTED) && self.0 & !Self::COUNTED_POINTER.0 == 0
+        self.has(Self::COUNTED.with(Self::DETACH)) && self.0 & !Self::COUNTED_POINTER.0 == 0
     }
 
     /// Whether an item is a value for the kernel, about which nothing is to be done when a construct

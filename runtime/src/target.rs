@@ -5,7 +5,7 @@
 //! of the region. No lock, no allocation, no copy.
 
 use crate::device::Device;
-use crate::environment::{Counted, Edge, Held, PrivateCopies, Work, room_for};
+use crate::environment::{Change, Counted, Edge, Held, PrivateCopies, Work, room_for};
 use crate::error::{Error, ErrorKind, Result};
 use crate::events::{self, Site, Step};
 use crate::finisher::{self, Handed};
@@ -13,7 +13,6 @@ use crate::items::{Item, Items};
 use crate::kernel::{check_limits, close_table};
 use crate::map_kind::MapKind;
 use crate::placement::{Place, Purpose, Queued};
-use crate::present::EntryRef;
 use crate::queue::Queue;
 use crate::regions::Region;
 use gangway_backend::{
@@ -359,7 +358,7 @@ impl Job {
         device: &'static Device,
         operation: DataOperation,
         items: &impl Items,
-        counted: &[Option<EntryRef<'static>>],
+        counted: &[Change],
     ) {
         if counted.is_empty() {
             return;
@@ -368,7 +367,7 @@ impl Job {
         let _ = SPARE.try_with(|spare| {
             if let Some(job) = spare.borrow_mut().last_mut() {
                 match operation {
-                    DataOperation::Begin => job.work.give_up_counted(counted),
+                    DataOperation::Begin => job.work.give_up_counted(items, counted),
                     DataOperation::End => job.work.count_again(device, items, counted),
                     DataOperation::Update => {}
                 }
@@ -386,7 +385,7 @@ impl Job {
         &mut self,
         operation: DataOperation,
         items: &impl Items,
-        counted: &[Option<EntryRef<'static>>],
+        counted: &[Change],
     ) -> Result<()> {
         match operation {
             DataOperation::Begin => {
@@ -395,6 +394,7 @@ impl Job {
                 self.work.publish().inspect_err(|_| self.work.abandon())
             }
             DataOperation::End => {
+                self.work.exit_counted(items, counted);
                 let exited = self.work.exit(items, items.len() - counted.len());
                 self.end_if_failed(exited)
             }

@@ -153,6 +153,26 @@ fn structures_and_their_pointers() {
     Program::new("structures.c", &[]).passes(&[]);
 }
 
+/// What is present already is counted without a job, unless somebody wants to be told of it.
+#[test]
+fn present_structures_are_counted_as_in_libgomp() {
+    let program = Program::new("counted_structures.c", &[]);
+    let stock = support::run_stock(&program.file);
+    let text = String::from_utf8_lossy(&stock.stdout);
+    assert!(stock.status.success() && text.lines().count() > 2000, "{stock:?}");
+    let mandatory = ("OMP_TARGET_OFFLOAD", "MANDATORY");
+    let counted = program.run(&[mandatory], &[]);
+    assert_eq!(String::from_utf8_lossy(&counted.stdout), text);
+    let told = program.run(&[mandatory, ("LIBOMPTARGET_INFO", "2")], &[]);
+    assert_eq!(String::from_utf8_lossy(&told.stdout), text);
+    assert!(String::from_utf8_lossy(&told.stderr).lines().count() > 2000, "nobody was told");
+}
+
+#[test]
+fn threads_count_the_same_structures() {
+    assert_passed(&Program::new("counted_threads.c", &[]).run(&[("OMP_TARGET_OFFLOAD", "MANDATORY")], &[]));
+}
+
 #[test]
 fn teams_threads_and_reductions() {
     Program::new("teams.c", &[]).passes(&[]);

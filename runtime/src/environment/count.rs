@@ -4,8 +4,8 @@
 //! which are most of what a construct costs whose data is there. Where counting comes to an end
 //! before that, a job does the rest.
 
-use super::attach;
 use super::work::{AttachRequest, Held, Work};
+use super::{attach, special};
 use crate::device::Device;
 use crate::items::{Item, Items};
 use crate::map_kind::MapKind;
@@ -26,21 +26,29 @@ pub(crate) enum Counted {
     /// It is over.
     All,
     /// Of so many items, or of none, what there was to count has been: of the first ones where data
-    /// begins, of the last ones where it ends.
-    Some(Vec<Option<EntryRef<'static>>>),
+    /// begins, of the last ones, the last first, where it ends.
+    Some(Vec<Change>),
 }
 
 impl Counted {
     pub(crate) const NOTHING: Self = Self::Some(Vec::new());
 }
 
-/// What is to be counted.
+/// What is counted of one item.
+#[derive(Clone, Copy, Default, PartialEq)]
+pub(crate) enum Change {
+    #[default]
+    Nothing,
+    /// A reference to an entry more, or less.
+    Reference(EntryRef<'static>),
+    /// A pointer in an entry is attached once more, or once less.
+    Attachment(EntryRef<'static>),
+}
+
+/// What is to be counted, by item.
 #[derive(Default)]
 struct Found {
-    /// By item, an entry with one more reference, or one less.
-    entries: [Option<EntryRef<'static>>; FEW],
-    /// The last item is a pointer in this entry that is attached once more, or once less.
-    pointer: Option<EntryRef<'static>>,
+    changes: [Change; FEW],
 }
 
 impl Work {
@@ -59,11 +67,18 @@ impl Work {
     }
 
     /// Gives up what has been counted of a construct that does not begin after all. It has no stream:
-    /// what others have given up meanwhile is freed at once.
+    /// what others have given up meanwhile is freed at once, and a pointer that they have detached
+    /// stays attached, as nothing can be written.
     #[cold]
-    pub(crate) fn give_up_counted(&mut self, counted: &[Option<EntryRef<'static>>]) {
-        for &entry in counted.iter().flatten() {
-            self.give_up(entry, Counter::Dynamic);
+    pub(crate) fn give_up_counted(&mut self, items: &impl Items, counted: &[Change]) {
+        for (index, &change) in counted.iter().enumerate() {
+            match change {
+                Change::Nothing => {}
+                Change::Reference(entry) => self.give_up(entry, Counter::Dynamic),
+                Change::Attachment(holder) => {
+                    holder.detach_shared(items.item(index).base);
+                }
+            }
         }
         // What led here is what the caller reports.
         let _ = self.complete();
@@ -72,42 +87,58 @@ impl Work {
     /// Counts again what has been given up of a construct that does not end after all, as far as others
     /// have not given up the rest meanwhile.
     #[cold]
-    pub(crate) fn count_again(
-        &mut self,
-        device: &'static Device,
-        items: &impl Items,
-        counted: &[Option<EntryRef<'static>>],
-    ) {
-        for &entry in counted.iter().flatten() {
-            acquire(entry);
-        }
-        // Counting begins with the last item there, which may be a pointer.
-        let item = items.item(items.len() - 1);
-        if !item.kind.counts_attachments() {
-            return;
-        }
-        let holder = self.recent.lookup(&device.table, item.base, size_of::<usize>());
-        let pointee = self.recent.lookup(&device.table, item.begin, 1);
-        if let (Relation::Contained(holder), Relation::Contained(pointee)) = (holder, pointee) {
-            attach_same(holder, pointee, &item);
+    pub(crate) fn count_again(&mut self, device: &'static Device, items: &impl Items, counted: &[Change]) {
+        for (&change, index) in counted.iter().zip((0..items.len()).rev()) {
+            match change {
+                Change::Nothing => {}
+                Change::Reference(entry) => {
+                    acquire(entry);
+                }
+                Change::Attachment(holder) => {
+                    let item = items.item(index);
+                    let pointee = self.recent.lookup(&device.table, item.begin, 1);
+                    if let Relation::Contained(pointee) = pointee {
+                        attach_same(holder, pointee, &item);
+                    }
+                }
+            }
         }
     }
 
     /// Goes on behind the items that have been counted where data begins.
-    pub(crate) fn enter_counted(&mut self, items: &impl Items, counted: &[Option<EntryRef<'static>>]) {
-        for (index, &entry) in counted.iter().enumerate() {
+    pub(crate) fn enter_counted(&mut self, items: &impl Items, counted: &[Change]) {
+        for (index, &change) in counted.iter().enumerate() {
             let item = items.item(index);
-            if item.kind.only_attaches() {
-                // What comes now may be new.
-                self.attachments.push(AttachRequest::of(&item));
-            }
-            let Some(entry) = entry else {
-                self.held.push(Held::NOTHING);
-                continue;
+            let held = match change {
+                Change::Nothing => {
+                    if item.kind.only_attaches() {
+                        // What comes now may be new.
+                        self.attachments.push(AttachRequest::of(&item));
+                    }
+                    Held::NOTHING
+                }
+                Change::Attachment(holder) => {
+                    self.attached.push((holder, item.base));
+                    Held::NOTHING
+                }
+                Change::Reference(entry) => {
+                    if item.kind.has(MapKind::ONCE) {
+                        self.once.insert(entry);
+                    }
+                    let device = entry.translate(item.begin);
+                    Held { entry: Some(entry), device, counted: Some(Counter::Dynamic) }
+                }
             };
-            let device = entry.translate(item.begin);
-            self.held.push(Held { entry: Some(entry), device, counted: Some(Counter::Dynamic) });
-            if item.kind.has(MapKind::ONCE) {
+            self.held.push(held);
+        }
+    }
+
+    /// Goes on before the items that have been counted where data ends.
+    pub(crate) fn exit_counted(&mut self, items: &impl Items, counted: &[Change]) {
+        for (&change, index) in counted.iter().zip((0..items.len()).rev()) {
+            if let Change::Reference(entry) = change
+                && items.kind(index).has(MapKind::ONCE)
+            {
                 self.once.insert(entry);
             }
         }
@@ -125,36 +156,87 @@ impl Found {
             if items.has_mapper(index) {
                 return false;
             }
-            if !item.kind.only_counts() || item.size == 0 {
-                let is_last = index + 1 == items.len();
+            let found = if item.kind.has(MapKind::STRUCTURE) {
+                self.find_structure(recent, device, edge, items, index, &item)
+            } else if item.kind.only_counts() && item.size != 0 {
+                self.find_section(recent, device, edge, items, index, (item.begin, item.size))
+            } else {
                 // A pointer that is attached if something is new.
                 let nothing = item.kind.only_attaches()
                     && items.knows(item.kind)
                     && (edge == Edge::End || attach::is_for_new_items(item.kind) && !table.has_dangling());
-                if nothing || self.find_pointer(recent, device, edge, &item, is_last) {
-                    continue;
-                }
+                nothing || self.find_pointer(recent, device, edge, &item, index)
+            };
+            if !found {
                 return false;
-            }
-            let (Some(entry), _) = recent.known(table, item.begin, item.size) else { return false };
-            let lasts = entry.is_lasting();
-            if edge == Edge::Begin && !entry.is_ready() || !lasts && !entry.is_live() {
-                return false;
-            }
-            if self.entries[..index].contains(&Some(entry)) {
-                // The last of several may be the last reference.
-                if edge == Edge::End {
-                    return false;
-                }
-                if item.kind.has(MapKind::ONCE) {
-                    continue;
-                }
-            }
-            if !lasts {
-                self.entries[index] = Some(entry);
             }
         }
         table.version() == began
+    }
+
+    /// An item of which references are counted.
+    #[inline]
+    fn find_section(
+        &mut self,
+        recent: &Recent,
+        device: &'static Device,
+        edge: Edge,
+        items: &impl Items,
+        index: usize,
+        (begin, size): (usize, usize),
+    ) -> bool {
+        let (Some(entry), _) = recent.known(&device.table, begin, size) else { return false };
+        let lasts = entry.is_lasting();
+        if edge == Edge::Begin && !entry.is_ready() || !lasts && !entry.is_live() {
+            return false;
+        }
+        let change = Change::Reference(entry);
+        if let Some(before) = self.changes[..index].iter().position(|&before| before == change) {
+            let once = items.kind(index).has(MapKind::ONCE);
+            match edge {
+                Edge::Begin if once => return true,
+                Edge::Begin => {}
+                // The one that counts is the one that is given up first, the last.
+                Edge::End if once && items.kind(before).has(MapKind::ONCE) => {
+                    self.changes[before] = Change::Nothing;
+                }
+                // The last of several may be the last reference.
+                Edge::End => return false,
+            }
+        }
+        if !lasts {
+            self.changes[index] = change;
+        }
+        true
+    }
+
+    /// A structure of which the next items are members: it counts for those that count once, and is
+    /// not there where data ends.
+    #[inline]
+    fn find_structure(
+        &mut self,
+        recent: &Recent,
+        device: &'static Device,
+        edge: Edge,
+        items: &impl Items,
+        index: usize,
+        item: &Item,
+    ) -> bool {
+        if edge == Edge::End {
+            return items.knows(item.kind);
+        }
+        item.kind.has(MapKind::ONCE)
+            && item.kind.without(MapKind::STRUCTURE).only_counts()
+            && special::hull_of_members(items, index, item).is_some_and(|hull| {
+                self.find_section(
+                    recent,
+                    device,
+                    edge,
+                    items,
+                    index,
+                    (hull.start, hull.end.wrapping_sub(hull.start)),
+                )
+            })
     }
 
     /// A pointer whose attachments count: nothing is done about one that is not present.
@@ -165,56 +247,67 @@ impl Found {
         device: &'static Device,
         edge: Edge,
         item: &Item,
-        is_last: bool,
+        index: usize,
     ) -> bool {
-        let attaches = item.kind.has(MapKind::ATTACH);
-        if !item.kind.counts_attachments() || attaches != (edge == Edge::Begin) {
+        if !item.kind.counts_attachments() || item.kind.has(MapKind::ATTACH) != (edge == Edge::Begin) {
             return false;
         }
         let (pointer, size) = (item.base, size_of::<usize>());
-        if recent.absent(&device.table, pointer, size).is_some() {
-            return true;
-        }
-        self.pointer = match recent.lookup(&device.table, pointer, size) {
-            Relation::Contained(entry) if is_last && entry.is_live() && entry.is_ready() => Some(entry),
-            _ => None,
+        // Mostly it is one of the items.
+        let holder = match recent.known(&device.table, pointer, size).0 {
+            Some(holder) => holder,
+            None if recent.absent(&device.table, pointer, size).is_some() => return true,
+            None => match recent.lookup(&device.table, pointer, size) {
+                Relation::Contained(holder) => holder,
+                _ => return false,
+            },
         };
-        self.pointer.is_some()
+        self.changes[index] = Change::Attachment(holder);
+        holder.is_live() && holder.is_ready()
     }
 
     #[inline]
     fn acquire(&self, items: &impl Items) -> Counted {
-        let entries = &self.entries[..items.len()];
-        if let Some(counted) = entries.iter().flatten().position(|entry| !acquire(*entry)) {
-            return interrupted(entries.iter(), counted);
-        }
-        match self.pointer {
-            Some(holder) if !self.attach_again(holder, &items.item(items.len() - 1)) => {
-                Counted::Some(entries[..items.len() - 1].to_vec())
+        let changes = &self.changes[..items.len()];
+        for (index, change) in changes.iter().enumerate() {
+            let done = match *change {
+                Change::Nothing => true,
+                Change::Reference(entry) => acquire(entry),
+                Change::Attachment(holder) => attach_again(&changes[..index], holder, &items.item(index)),
+            };
+            if !done {
+                return Counted::Some(changes[..index].to_vec());
             }
-            _ => Counted::All,
         }
+        Counted::All
     }
 
-    /// Counts a pointer that is attached already to what the item says, in one of the entries.
-    fn attach_again(&self, holder: EntryRef<'static>, item: &Item) -> bool {
-        let pointee = self.entries.iter().flatten().find(|entry| entry.has(item.begin));
-        pointee.is_some_and(|&pointee| attach_same(holder, pointee, item))
-    }
-
+    /// Another thread may have what is to be given up, or it leaves with this reference: then a job
+    /// does the rest.
     #[inline]
     fn release(&self, items: &impl Items) -> Counted {
-        let entries = &self.entries[..items.len()];
-        if let Some(holder) = self.pointer
-            && !holder.detach_shared(items.item(items.len() - 1).base)
-        {
-            return Counted::NOTHING;
+        let changes = &self.changes[..items.len()];
+        for (index, change) in changes.iter().enumerate().rev() {
+            let done = match *change {
+                Change::Nothing => true,
+                Change::Reference(entry) => entry.release_shared(false),
+                Change::Attachment(holder) => holder.detach_shared(items.item(index).base),
+            };
+            if !done {
+                return Counted::Some(changes[index + 1..].iter().rev().copied().collect());
+            }
         }
-        match entries.iter().rev().flatten().position(|entry| !entry.release_shared(false)) {
-            None => Counted::All,
-            Some(counted) => interrupted(entries.iter().rev(), counted),
-        }
+        Counted::All
     }
+}
+
+/// Counts a pointer that is attached already to what the item says, in an entry of an item before.
+fn attach_again(before: &[Change], holder: EntryRef<'static>, item: &Item) -> bool {
+    let pointee = before.iter().find_map(|change| match *change {
+        Change::Reference(entry) if entry.has(item.begin) => Some(entry),
+        _ => None,
+    });
+    pointee.is_some_and(|pointee| attach_same(holder, pointee, item))
 }
 
 /// Counts once more that a pointer in an entry is attached to what the item says.
@@ -232,22 +325,4 @@ fn acquire(entry: EntryRef<'static>) -> bool {
         entry.set_region_of(0);
     }
     acquired
-}
-
-/// The items until so many entries have been counted, and then one could not be: another thread has
-/// it, or it leaves with this reference.
-#[cold]
-fn interrupted<'e>(
-    items: impl Iterator<Item = &'e Option<EntryRef<'static>>>,
-    mut counted: usize,
-) -> Counted {
-    let before = items.take_while(|entry| match (entry, counted) {
-        (Some(_), 0) => false,
-        (Some(_), _) => {
-            counted -= 1;
-            true
-        }
-        (None, _) => true,
-    });
-    Counted::Some(before.copied().collect())
 }

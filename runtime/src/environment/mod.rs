@@ -34,7 +34,7 @@ mod update;
 mod work;
 
 pub use attach::treat_attach_auto_as_always;
-pub(crate) use count::{Counted, Edge};
+pub(crate) use count::{Change, Counted, Edge};
 pub use exit::report_never_mapped;
 pub(crate) use private::PrivateCopies;
 pub(crate) use private::room_for;

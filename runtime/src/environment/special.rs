@@ -9,6 +9,7 @@ use crate::items::{Item, Items};
 use crate::map_kind::MapKind;
 use crate::present::Relation;
 use gangway_backend::DevicePtr;
+use std::ops::Range;
 
 impl Work {
     /// An item with one of the meanings of [`MapKind::SPECIAL`].
@@ -58,23 +59,15 @@ impl Work {
     pub(super) fn enter_structure(&mut self, items: &impl Items, index: usize) -> Result<Held> {
         let item = items.item(index);
         let left = items.len() - index - 1;
-        if item.size > left {
+        let Some(hull) = hull_of_members(items, index, &item) else {
             return Err(self.damaged_structure(&item, index, left));
-        }
-        let members = (index + 1..=index + item.size).map(|member| items.item(member));
-        let sections = members.filter(|member| !member.kind.has(MapKind::NOT_MAPPED));
-        let hull = sections.fold(None, |hull, member| {
-            let end = member.begin.wrapping_add(member.size);
-            let (first, last) = hull.unwrap_or((member.begin, end));
-            Some((first.min(member.begin), last.max(end)))
-        });
-        let Some((begin, end)) = hull else { return Err(self.damaged_structure(&item, index, left)) };
+        };
         let once = item.kind.has(MapKind::ONCE);
         let wanted = Wanted {
-            begin,
+            begin: hull.start,
             base: item.base,
-            size: end.wrapping_sub(begin),
-            padding: structure_padding(item.base, begin),
+            size: hull.end.wrapping_sub(hull.start),
+            padding: structure_padding(item.base, hull.start),
             label: item.label,
             kind: item.kind,
             count: if once { Count::Once } else { Count::Yes },
@@ -122,4 +115,17 @@ impl Work {
             items.return_address(index, held.device.0.wrapping_sub(item.begin.wrapping_sub(base)));
         }
     }
+}
+
+/// From the first byte of a structure's members to the last: the next items, as many as its size
+/// says. Nothing if there are not so many, or none of them is mapped.
+#[inline]
+pub(super) fn hull_of_members(items: &impl Items, index: usize, structure: &Item) -> Option<Range<usize>> {
+    if structure.size > items.len() - index - 1 {
+        return None;
+    }
+    let members = (index + 1..=index + structure.size).map(|member| items.item(member));
+    let sections = members.filter(|member| !member.kind.has(MapKind::NOT_MAPPED));
+    let hulls = sections.map(|member| member.begin..member.begin.wrapping_add(member.size));
+    hulls.reduce(|hull, member| hull.start.min(member.start)..hull.end.max(member.end))
 }

@@ -40,9 +40,10 @@ const fn case(
     Case { name, title, program, argument, kind }
 }
 
-/// The parts of stock's time that regions and mapping may take.
+/// The parts of stock's time that regions, mapping, and counting what is mapped may take.
 const REGION: Kind = Kind::Time(0.3);
 const MAPPING: Kind = Kind::Time(0.5);
+const COUNTING: Kind = Kind::Time(1.0);
 /// The part of a kernel's region that may be the runtime's.
 const STREAM: Kind = Kind::Overhead(0.01);
 
@@ -60,6 +61,26 @@ const CASES: &[Case] = &[
     case("objects", "10,000 objects come and go", "mapping", "objects", MAPPING),
     case("members", "structure with 16 pointers", "mapping", "members", MAPPING),
     case("descriptors", "10 allocatable arrays of Fortran", "descriptors", "", MAPPING),
+    case("present-data-array", "present: array", "present-data", "array", COUNTING),
+    case("present-data-section", "present: section through a pointer", "present-data", "section", COUNTING),
+    case("present-data-member", "present: member of a structure", "present-data", "member", COUNTING),
+    case("present-data-members", "present: 3 members", "present-data", "members", COUNTING),
+    case("present-data-pointer", "present: section through a member", "present-data", "pointer", COUNTING),
+    case(
+        "present-data-pointers",
+        "present: sections through 2 members",
+        "present-data",
+        "pointers",
+        COUNTING,
+    ),
+    case("present-data-in-section", "`target data`, present section", "present-data", "in-section", COUNTING),
+    case(
+        "present-data-in-pointer",
+        "`target data`, present through a member",
+        "present-data",
+        "in-pointer",
+        COUNTING,
+    ),
     case("copy", "copy, 2^25 f64", "stream", "copy", STREAM),
     case("mul", "mul, 2^25 f64", "stream", "mul", STREAM),
     case("add", "add, 2^25 f64", "stream", "add", STREAM),

@@ -85,6 +85,7 @@ fn rest(text: &str, rounds: usize) -> String {
            for it. In brackets is what a region takes of its thread's processor, alone and beside the\n  \
            other thread: that is what the threads cost each other. Where one waits for the other, as\n  \
            under stock libgomp, it takes nothing of a processor.\n\
+         - `present` rows are an `enter data` and an `exit data` of what is mapped already.\n\
          - BabelStream's kernels run on 2^25 doubles. The figure is the part of a region that is spent\n  \
            outside of launching and waiting: the lowest of five passes.\n\n\
          ## Reproduce\n\n\

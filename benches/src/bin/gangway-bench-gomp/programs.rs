@@ -26,6 +26,7 @@ const SOURCES: &[(&str, &str, &str)] = &[
     ("gpu/regions.c", "regions", "-ldl"),
     ("gomp/floor.c", "floor", "-ldl"),
     ("gomp/mapping.c", "mapping", "-lm"),
+    ("gomp/present.c", "present-data", "-lm"),
     ("gomp/stream.c", "stream", "-ldl"),
     ("gomp/stream_acc.c", "stream-acc", "-ldl"),
     ("gomp/descriptors.f90", "descriptors", "-lm"),

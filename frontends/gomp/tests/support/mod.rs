@@ -58,6 +58,14 @@ pub fn clang_library(source: &str) -> tempfile::TempDir {
     folder
 }
 
+/// Runs a program under stock libgomp, whose plugin finds the virtual GPU's driver.
+pub fn run_stock(program: &Path) -> Output {
+    let mut command = Command::new(program);
+    command.env_clear().env("LD_LIBRARY_PATH", stage().join("lib/gangway/vgpu"));
+    command.env("OMP_TARGET_OFFLOAD", "MANDATORY").current_dir(program.parent().unwrap());
+    finish(command, program)
+}
+
 /// Runs a program with `gangway run` on the virtual GPU, and nothing else in its environment
 /// but `variables`.
 pub fn run(program: &Path, options: &[&str], variables: &[(&str, &str)], arguments: &[&str]) -> Output {
@@ -65,7 +73,12 @@ pub fn run(program: &Path, options: &[&str], variables: &[(&str, &str)], argumen
     command.args(["run", "--device", "vgpu"]).args(options);
     command.arg("--").arg(program).args(arguments);
     command.env_clear().env("PATH", "/usr/bin:/bin").envs(variables.iter().copied());
-    command.current_dir(program.parent().unwrap()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.current_dir(program.parent().unwrap());
+    finish(command, program)
+}
+
+fn finish(mut command: Command, program: &Path) -> Output {
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     // Read while it runs: a program that prints more than a pipe holds would wait for ever.
     let stdout = reader(child.stdout.take().unwrap());
