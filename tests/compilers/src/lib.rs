@@ -58,6 +58,14 @@ pub fn gcc() -> Command {
     Command::new(name(Language::C))
 }
 
+/// GCC's release, such as 12; nothing where there is no GCC.
+#[must_use]
+pub fn release() -> Option<u8> {
+    let output = gcc().arg("-dumpversion").output().ok()?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    text.split('.').next()?.trim().parse().ok()
+}
+
 /// Where GCC has its compiler and libraries for NVIDIA's GPUs.
 ///
 /// # Errors
@@ -79,7 +87,7 @@ pub fn accelerator() -> Result<PathBuf, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Language, accelerator, gcc, name, named};
+    use super::{Language, accelerator, gcc, name, named, release};
     use std::path::Path;
 
     #[test]
@@ -102,6 +110,7 @@ mod tests {
         for language in [Language::Cxx, Language::Fortran] {
             assert_eq!(version(language), version(Language::C), "{language:?}");
         }
+        assert!(version(Language::C).starts_with(&release().unwrap().to_string()));
         assert_eq!(gcc().get_program().to_str(), Some(&*name(Language::C)));
         assert!(accelerator().unwrap().join("libgomp.a").exists());
     }

@@ -30,8 +30,9 @@ pub struct Arguments {
     #[arg(long, value_name = "NAME", default_value = "nvidia")]
     pub device: Device,
 
-    /// GCC's release, 12 to 16: its compilers build its own tests
-    #[arg(long, value_name = "NUMBER", default_value = "12", value_parser = clap::value_parser!(u8).range(12..=16))]
+    /// GCC's release, 12 to 16: its compilers build its own tests [default: that of gcc]
+    #[arg(long, value_name = "NUMBER", default_value_t = gangway_compilers::release().unwrap_or(12),
+        hide_default_value = true, value_parser = clap::value_parser!(u8).range(12..=16))]
     pub release: u8,
 
     /// How many virtual GPUs there are
