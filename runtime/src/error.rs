@@ -407,13 +407,18 @@ impl fmt::Display for ErrorKind {
             Self::NoDevices { images, backends } => {
                 f.write_str(match images.is_empty() {
                     true => "the program has no code for devices",
+                    false if backends.is_empty() => "no device is to be used",
                     false => "no device can run this program's device code",
                 })?;
                 list(f, "images in the program", images)?;
                 list(f, "back ends", backends)?;
-                f.write_str(
-                    "\n  help: compile for one of these with -fopenmp-targets= or --offload-arch= (GCC: -foffload=)",
-                )
+                f.write_str(match backends.is_empty() {
+                    true => "\n  help: GANGWAY_DEVICE chooses back ends; without it all of them are used",
+                    false => {
+                        "\n  help: compile for one of these with -fopenmp-targets= or --offload-arch= \
+                         (GCC: -foffload=)"
+                    }
+                })
             }
             Self::NoImage { backend, images, devices } => {
                 write!(f, "the program has no image for this {backend} device")?;
@@ -673,5 +678,15 @@ mod tests {
             told("__omp_offloading_1_2__Z4eachIZ4mainE3$_0ElT_i_l3").contains("\n  help: clang leaves out")
         );
         assert!(!told("__omp_offloading_1_2_main_l3").contains("help"));
+    }
+
+    #[test]
+    fn nothing_is_to_be_compiled_for_devices_that_nobody_wants() {
+        let told = |backends: &[&str]| {
+            let owned = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
+            ErrorKind::NoDevices { images: owned(&["PTX"]), backends: owned(backends) }.to_string()
+        };
+        assert!(told(&["cpu"]).contains("help: compile for one of these"));
+        assert!(told(&[]).contains("help: GANGWAY_DEVICE chooses"));
     }
 }
