@@ -97,11 +97,12 @@ pub enum LoadError {
 impl Program {
     /// Places the variables of a module in `device`'s memory and writes their initial values.
     pub(crate) fn load(
-        module: Module,
+        mut module: Module,
         device: &Arc<Device>,
         cache: Option<Arc<CodeCache>>,
     ) -> Result<Self, LoadError> {
         gangway_ptx::check_sizes(&module).map_err(LoadError::TooLarge)?;
+        crate::compile::leave_short_ways(&mut module);
         let module = Arc::new(module);
         let graph = Graph::new(&module);
         let mut places = Places::empty(&module);

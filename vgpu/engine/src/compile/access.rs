@@ -83,11 +83,18 @@ impl Emitter<'_, '_> {
             }
             return;
         }
+        if !targets.iter().any(|&target| self.is_uniform(target))
+            && let Some(values) = self.load_scattered(operands[1], access, guard)
+        {
+            for (&target, value) in targets.iter().zip(values) {
+                self.write_known(target, ty, value, guard);
+            }
+            return;
+        }
         let address = self.address(operands[1]);
         let values = self.load_lanes(&address, access, guard);
         for (&target, value) in targets.iter().zip(values) {
-            let slot = self.destination(target);
-            let uniform = slot.is_some_and(|slot| self.unit.shapes.slots[slot as usize] == Shape::Uniform);
+            let uniform = self.is_uniform(target);
             // Somebody may have written between the lanes' loads from one address: all get the
             // first one's.
             let value = match self.converged && uniform {
@@ -96,6 +103,11 @@ impl Emitter<'_, '_> {
             };
             self.write_lanes(target, ty, value, guard);
         }
+    }
+
+    fn is_uniform(&self, target: Operand) -> bool {
+        let slot = self.destination(target);
+        slot.is_some_and(|slot| self.unit.shapes.slots[slot as usize] == Shape::Uniform)
     }
 
     /// Writes what is known of a value of type `ty`, which keeps its steps if the register is not
@@ -193,7 +205,9 @@ impl Emitter<'_, '_> {
             return;
         }
         let known: Vec<Known> = values.iter().cloned().map(Known::lanes).collect();
-        if self.store_shaped(operands[0], &known, access, guard) {
+        if self.store_shaped(operands[0], &known, access, guard)
+            || self.store_scattered(operands[0], &known, access, guard)
+        {
             return;
         }
         let address = self.address(operands[0]);

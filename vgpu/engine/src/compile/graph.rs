@@ -99,6 +99,18 @@ impl Graph {
     /// A block begins with each instruction that is `speculative`.
     #[must_use]
     pub fn new(module: &Module, body: &Body, speculative: &dyn Fn(&Instruction) -> bool) -> Self {
+        // What a block begins with besides what the source says.
+        let alone = |index: u32| {
+            let instruction = &body.instructions[index as usize];
+            match module.opcode(instruction).meaning {
+                Meaning::Control(Control::BranchIndexed) => true,
+                // Lanes that call different functions do so one after the other.
+                Meaning::Control(Control::Call) => {
+                    !matches!(body.operands(instruction)[1], Operand::Function(_))
+                }
+                _ => speculative(instruction),
+            }
+        };
         let mut cutter = Cutter { blocks: Vec::new(), open: None };
         // The numbers of the blocks that the source's blocks begin with.
         let mut begins = Vec::with_capacity(body.blocks.len());
@@ -106,16 +118,7 @@ impl Graph {
             let number = cutter.begin(block.instructions.start);
             begins.push(number);
             for index in block.instructions.clone() {
-                let instruction = &body.instructions[index as usize];
-                let alone = match module.opcode(instruction).meaning {
-                    Meaning::Control(Control::BranchIndexed) => true,
-                    // Lanes that call different functions do so one after the other.
-                    Meaning::Control(Control::Call) => {
-                        !matches!(body.operands(instruction)[1], Operand::Function(_))
-                    }
-                    _ => speculative(instruction),
-                };
-                if alone {
+                if alone(index) {
                     cutter.begin(index);
                 }
                 cutter.add(module, body, index);
@@ -132,7 +135,38 @@ impl Graph {
         for block in &mut blocks {
             block.end.redirect(|to| forward[to as usize]);
         }
-        Graph { blocks }.ordered(forward[0])
+        let mut graph = Graph { blocks }.ordered(forward[0]);
+        if graph.join(&alone) { graph.ordered(0) } else { graph }
+    }
+
+    /// Makes one block of two that stand one behind the other, where control comes to the second from
+    /// the first alone, and lanes have nothing to look at in between. Whether there are such; their
+    /// second ones are not reached any more.
+    fn join(&mut self, alone: &dyn Fn(u32) -> bool) -> bool {
+        let ways: Vec<usize> = self.predecessors().iter().map(Vec::len).collect();
+        let mut gone = vec![false; self.blocks.len()];
+        for first in 0..self.blocks.len() {
+            while let (false, End::Jump(second)) = (gone[first], &self.blocks[first].end) {
+                let second = *second as usize;
+                let (one, other) = (&self.blocks[first], &self.blocks[second]);
+                let at = other.instructions.start;
+                if first == second
+                    || second == 0
+                    || ways[second] != 1
+                    || other.collective.is_some()
+                    || other.instructions.is_empty()
+                    || one.instructions.end != at
+                    || alone(at)
+                {
+                    break;
+                }
+                let (end, last) = (other.end.clone(), other.instructions.end);
+                gone[second] = true;
+                let one = &mut self.blocks[first];
+                (one.end, one.instructions.end) = (end, last);
+            }
+        }
+        gone.contains(&true)
     }
 
     fn ordered(self, entry: u32) -> Self {

@@ -92,6 +92,8 @@ pub(crate) struct Emitter<'a, 'b> {
     pub ahead: Range<u32>,
     /// What of memory this block has checked already.
     pub checked: CheckedAccesses,
+    /// How many accesses without a shape have been made here.
+    pub scattered: u32,
     /// Which instruction of the block with this number reads each slot last.
     pub last_reads: Option<(u32, FxHashMap<u32, u32>)>,
     pub calls: CallArea,
@@ -127,6 +129,7 @@ impl<'a, 'b> Emitter<'a, 'b> {
             agreement: None,
             ahead: 0..0,
             checked: CheckedAccesses::default(),
+            scattered: 0,
             last_reads: None,
             calls: CallArea::default(),
             scratch: None,

@@ -5,6 +5,7 @@
 //! aligned, helpers do it lane by lane. They find the fault where there is one.
 
 mod batch;
+mod gather;
 mod reach;
 mod single;
 

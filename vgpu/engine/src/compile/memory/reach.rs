@@ -31,12 +31,14 @@ pub(super) struct Reach {
 /// goes wrong helpers do all of them, each with its own checks.
 #[derive(Clone, Debug)]
 pub(crate) struct Checked {
-    space: StateSpace,
+    pub(super) space: StateSpace,
     /// How many each lane moves.
-    bytes: i64,
+    pub(super) bytes: i64,
+    /// The addresses of all lanes have been looked at, and not those at the ends of what has a shape.
+    pub(super) scattered: bool,
     /// The offsets from the base.
-    offsets: RangeInclusive<i64>,
-    wrong: Value,
+    pub(super) offsets: RangeInclusive<i64>,
+    pub(super) wrong: Value,
 }
 
 /// By the slot of the register that is the base.
@@ -111,15 +113,7 @@ impl Emitter<'_, '_> {
             Operand::Address(Base::Register(id), _) if guard.is_none() => Some(self.unit.slots.of(id, 0)),
             _ => None,
         };
-        let known = slot.and_then(|slot| {
-            let same = |checked: &&Checked| {
-                (checked.space, checked.bytes) == (space, bytes)
-                    && checked.offsets.contains(&offset)
-                    && offset.wrapping_sub(*checked.offsets.start()) % bytes == 0
-            };
-            self.checked.get(&slot)?.iter().find(same).map(|checked| checked.wrong)
-        });
-        let mut wrong = match known {
+        let mut wrong = match slot.and_then(|slot| self.checked_before(slot, space, bytes, offset, false)) {
             Some(wrong) => wrong,
             None => {
                 let offsets = match slot {
@@ -128,7 +122,8 @@ impl Emitter<'_, '_> {
                 };
                 let wrong = self.check(&bases, &offsets, space, [least, most + bytes], bytes);
                 if let Some(slot) = slot {
-                    self.checked.entry(slot).or_default().push(Checked { space, bytes, offsets, wrong });
+                    let checked = Checked { space, bytes, scattered: false, offsets, wrong };
+                    self.checked.entry(slot).or_default().push(checked);
                 }
                 wrong
             }
@@ -152,9 +147,31 @@ impl Emitter<'_, '_> {
         Some(Reach { pointers, step, wrong })
     }
 
+    /// What an access before has found out about this one's addresses.
+    pub(super) fn checked_before(
+        &self,
+        slot: u32,
+        space: StateSpace,
+        bytes: i64,
+        offset: i64,
+        scattered: bool,
+    ) -> Option<Value> {
+        let same = |checked: &&Checked| {
+            (checked.space, checked.bytes, checked.scattered) == (space, bytes, scattered)
+                && checked.offsets.contains(&offset)
+                && offset.wrapping_sub(*checked.offsets.start()) % bytes == 0
+        };
+        self.checked.get(&slot)?.iter().find(same).map(|checked| checked.wrong)
+    }
+
     /// The offsets of this access and of those like it that are made with it, with the same value
     /// of the base.
-    fn offsets_ahead(&self, operand: Operand, space: StateSpace, bytes: i64) -> RangeInclusive<i64> {
+    pub(super) fn offsets_ahead(
+        &self,
+        operand: Operand,
+        space: StateSpace,
+        bytes: i64,
+    ) -> RangeInclusive<i64> {
         let Operand::Address(base, offset) = operand else { return 0..=0 };
         let (mut least, mut most) = (offset, offset);
         let unit = self.unit;

@@ -1,0 +1,169 @@
+//! Accesses of converged code whose addresses have no shape: each lane's is done here, by scalars.
+//!
+//! Helpers take addresses and values through memory, which costs several times what the accesses do:
+//! a vector that is read where scalars have been written waits for them. Here all addresses are
+//! looked at together first, in vectors. Where one is not in device memory or not aligned, where
+//! lanes share a place, as in GCC's code, or do not run, helpers do it.
+
+use std::ops::RangeInclusive;
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::types::{I32, I64X2};
+use cranelift_codegen::ir::{BlockArg, InstBuilder, Value};
+use gangway_device_memory::{BASE, SIZE, WINDOWS};
+use gangway_ptx::meaning::MemoryAccess;
+use gangway_ptx::{Base, Operand, StateSpace};
+
+use super::reach::Checked;
+use crate::abi::{ALL, LANES};
+use crate::compile::emit::{Emitter, Known};
+use crate::lower::Input;
+use crate::value::{Lanes, Predicate, constant};
+
+/// Accesses of a function that are done here: each is some hundred of Cranelift's instructions.
+const MOST: u32 = 96;
+
+/// The addresses of the lanes, without the offset that all have.
+struct Scattered {
+    addresses: Box<[Value]>,
+    offset: i32,
+    /// Nonzero where helpers have to do it.
+    wrong: Value,
+}
+
+impl Emitter<'_, '_> {
+    /// Loads each element for all lanes, zero-extended, if it is an access of the kind.
+    pub fn load_scattered(
+        &mut self,
+        operand: Operand,
+        access: MemoryAccess,
+        guard: Option<&Predicate>,
+    ) -> Option<Vec<Known>> {
+        let Scattered { addresses, offset, wrong } = self.scattered(operand, access, guard)?;
+        let (slow, done) = self.part(wrong);
+        let pointers: [Value; LANES] = std::array::from_fn(|lane| self.pointer(&addresses, lane));
+        let mut values = Vec::new();
+        for element in 0..i32::from(access.vector) {
+            let offset = offset + element * access.ty.size() as i32;
+            let lanes = pointers.map(|pointer| self.load_value(pointer, offset, access.ty));
+            values.extend(Lanes::from_scalars(&mut self.builder, &lanes).vectors(&mut self.builder));
+        }
+        for &value in &values {
+            let ty = self.builder.func.dfg.value_type(value);
+            self.builder.append_block_param(done, ty);
+        }
+        let arguments: Vec<BlockArg> = values.iter().map(|&value| BlockArg::Value(value)).collect();
+        self.builder.ins().jump(done, &arguments);
+        self.builder.switch_to_block(slow);
+        let address = self.address(operand);
+        let loaded = self.load_lanes(&address, access, guard);
+        let values: Vec<Value> = loaded.iter().flat_map(|lanes| lanes.vectors(&mut self.builder)).collect();
+        let arguments: Vec<BlockArg> = values.iter().map(|&value| BlockArg::Value(value)).collect();
+        self.builder.ins().jump(done, &arguments);
+        self.builder.seal_block(done);
+        self.builder.switch_to_block(done);
+        let results = self.builder.block_params(done).to_vec();
+        let each = results.chunks(results.len() / usize::from(access.vector));
+        Some(each.map(|values| Known::lanes(Lanes::Vector(values.into()))).collect())
+    }
+
+    /// Stores for all lanes, one after the other, if it is an access of the kind; whether it is.
+    pub fn store_scattered(
+        &mut self,
+        operand: Operand,
+        values: &[Known],
+        access: MemoryAccess,
+        guard: Option<&Predicate>,
+    ) -> bool {
+        let Some(Scattered { addresses, offset, wrong }) = self.scattered(operand, access, guard) else {
+            return false;
+        };
+        let (slow, done) = self.part(wrong);
+        let lanes: Vec<Lanes> = values.iter().map(|value| self.lanes_of(value)).collect();
+        for lane in 0..LANES {
+            let pointer = self.pointer(&addresses, lane);
+            for (element, lanes) in (0i32..).zip(&lanes) {
+                let value = lanes.lane(&mut self.builder, lane);
+                self.store_value(value, pointer, offset + element * access.ty.size() as i32, access.ty);
+            }
+        }
+        self.store_slowly(slow, done, operand, values, access, guard);
+        true
+    }
+
+    fn pointer(&mut self, addresses: &[Value], lane: usize) -> Value {
+        self.builder.ins().extractlane(addresses[lane / 2], (lane % 2) as u8)
+    }
+
+    /// The addresses of an access that is done here.
+    fn scattered(
+        &mut self,
+        operand: Operand,
+        access: MemoryAccess,
+        guard: Option<&Predicate>,
+    ) -> Option<Scattered> {
+        let Operand::Address(Base::Register(register), offset) = operand else { return None };
+        if !self.converged || self.unit.check || access.strong || guard.is_some() || self.scattered == MOST {
+            return None;
+        }
+        if !matches!(access.space.plain(), StateSpace::Global | StateSpace::Generic | StateSpace::Const) {
+            return None;
+        }
+        let near = i32::try_from(offset).ok()?;
+        let slot = self.unit.slots.of(register, 0);
+        let Known::Input(Input::Lanes(Lanes::Vector(addresses))) = self.known(slot) else { return None };
+        if self.builder.func.dfg.value_type(addresses[0]) != I64X2 {
+            return None;
+        }
+        self.scattered += 1;
+        let bytes = i64::from(access.size());
+        let space = access.space.plain();
+        let wrong = match self.checked_before(slot, space, bytes, offset, true) {
+            Some(wrong) => wrong,
+            None => {
+                let offsets = self.offsets_ahead(operand, space, bytes);
+                let wrong = self.is_wrong(&addresses, &offsets, bytes);
+                let checked = Checked { space, bytes, scattered: true, offsets, wrong };
+                self.checked.entry(slot).or_default().push(checked);
+                wrong
+            }
+        };
+        Some(Scattered { addresses, offset: near, wrong })
+    }
+
+    /// Nonzero where an address plus an offset, between the least and the most, is not in device
+    /// memory or not aligned, where the first and the last lane have the same, or not all lanes run.
+    ///
+    /// An address is in memory if what it is above the beginning of device memory is not negative, and
+    /// below its size even if the part without memory is added: one bit pattern tells both of all lanes.
+    /// Offsets differ by multiples of the access's bytes, which are a power of two; what is aligned does
+    /// not reach beyond the end of memory.
+    fn is_wrong(&mut self, addresses: &[Value], offsets: &RangeInclusive<i64>, bytes: i64) -> Value {
+        let above = |offset: i64| (offset as u64).wrapping_sub(BASE);
+        let least = constant(&mut self.builder, I64X2, above(*offsets.start()));
+        let beyond = BASE + SIZE - WINDOWS;
+        let most = constant(&mut self.builder, I64X2, above(*offsets.end()).wrapping_add(beyond));
+        let mut all = None;
+        for &address in addresses {
+            let low = self.builder.ins().iadd(address, least);
+            let high = self.builder.ins().iadd(address, most);
+            all = Some(self.or(all, low));
+            all = Some(self.or(all, high));
+        }
+        let all = all.unwrap_or_else(|| unreachable!("a warp has lanes"));
+        let (even, odd) = (self.builder.ins().extractlane(all, 0), self.builder.ins().extractlane(all, 1));
+        let all = self.builder.ins().bor(even, odd);
+        let allowed = (SIZE - 1) & !(bytes as u64 - 1);
+        let others = self.builder.ins().band_imm_s(all, !allowed as i64);
+        let wrong = self.builder.ins().icmp_imm_s(IntCC::NotEqual, others, 0);
+        let (first, last) = (self.pointer(addresses, 0), self.pointer(addresses, LANES - 1));
+        let same = self.builder.ins().icmp(IntCC::Equal, first, last);
+        let wrong = self.builder.ins().bor(wrong, same);
+        if self.partial.is_none() {
+            return wrong;
+        }
+        let everyone = self.builder.ins().iconst(I32, i64::from(ALL));
+        let some = self.builder.ins().icmp(IntCC::NotEqual, self.mask, everyone);
+        self.builder.ins().bor(wrong, some)
+    }
+}
