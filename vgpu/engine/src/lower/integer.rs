@@ -6,7 +6,7 @@
 use cranelift_codegen::ir::types::{I16X8, I32X4, I64};
 use cranelift_codegen::ir::{InstBuilder, Value};
 use gangway_ptx::Type;
-use gangway_ptx::meaning::{Dot, DotShape, Integer, Packed, Part};
+use gangway_ptx::meaning::{Dot, DotShape, Integer, Packed, Part, Video, VideoOperation, VideoThen};
 
 use super::divide;
 use super::emit::{Emit, Quad, Source};
@@ -55,6 +55,28 @@ pub(super) fn compute(e: &mut Emit, op: Integer, ty: Type, sources: &[Source]) -
         Integer::Min { relu } => extreme(e, ty, true, relu, a, quad(1)?),
         Integer::Max { relu } => extreme(e, ty, false, relu, a, quad(1)?),
     })
+}
+
+/// Sums and differences of whole words, to which another word may be added, as GCC adds three numbers.
+/// Other video instructions are seldom.
+pub(super) fn video(e: &mut Emit, video: Video, sources: &[Source]) -> Option<Quad> {
+    let Video { op, parts: 1, to, a, b, sat: false, then: None | Some(VideoThen::Add) } = video else {
+        return None;
+    };
+    if [to, a, b].iter().any(|ty| ty.bits() != 32) {
+        return None;
+    }
+    let quad = |index: usize| sources.get(index).map(|source: &Source| source.quad);
+    let (a, b) = (quad(0)?, quad(1)?);
+    let result = match op {
+        VideoOperation::Add => e.each([a, b], |e, [a, b]| e.add(a, b)),
+        VideoOperation::Sub => e.each([a, b], |e, [a, b]| e.sub(a, b)),
+        _ => return None,
+    };
+    match video.then {
+        None => Some(result),
+        Some(_) => Some(e.each([result, quad(2)?], |e, [result, c]| e.add(result, c))),
+    }
 }
 
 fn extreme(e: &mut Emit, ty: Type, least: bool, relu: bool, a: Quad, b: Quad) -> Quad {

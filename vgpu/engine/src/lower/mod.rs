@@ -126,8 +126,9 @@ pub fn pure(
             values(&|e, sources| approximate::compute(e, op, ty, ftz, sources))
         }
         Compute::Convert(convert) => values(&|e, sources| convert::compute(e, convert, sources)),
-        // The condition code is the warp's, and video instructions are seldom.
-        Compute::Carry(_) | Compute::Video(_) | Compute::VideoMad(_) => None,
+        Compute::Video(video) => values(&|e, sources| integer::video(e, video, sources)),
+        // The condition code is the warp's.
+        Compute::Carry(_) | Compute::VideoMad(_) => None,
     }
 }
 
