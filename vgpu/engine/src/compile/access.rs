@@ -174,7 +174,7 @@ impl Emitter<'_, '_> {
         guard: Option<&Predicate>,
     ) -> Vec<Lanes> {
         let running = self.running(guard);
-        let mut single = None;
+        let (mut single, mut masked) = (None, None);
         if let Some(address) = self.same_own(address, access) {
             let described = self.described(access);
             self.call(Helper::LoadSame, &[running, address, described]);
@@ -184,6 +184,7 @@ impl Emitter<'_, '_> {
             if let Some(single) = &single {
                 self.load_single(single, access);
             }
+            masked = self.load_masked(address, access, running);
             let described = self.described(access);
             self.call(Helper::Load, &[running, described]);
         }
@@ -191,6 +192,10 @@ impl Emitter<'_, '_> {
         let loaded: Vec<Lanes> = (0..usize::from(access.vector))
             .map(|index| Lanes::load(&mut self.builder, is_wide(access.ty), self.warp, element(index)))
             .collect();
+        let loaded = match masked {
+            Some(done) => self.loaded_both(done, &loaded),
+            None => loaded,
+        };
         match single {
             Some(single) => self.loaded(&single, &loaded),
             None => loaded,

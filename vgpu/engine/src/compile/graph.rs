@@ -185,6 +185,20 @@ impl Graph {
         Graph { blocks: blocks.collect() }
     }
 
+    /// By block, whether it is in a loop: those are in one piece.
+    #[must_use]
+    pub fn loops(&self) -> Vec<bool> {
+        let mut loops = vec![false; self.blocks.len()];
+        for (number, block) in self.blocks.iter().enumerate() {
+            for head in
+                block.end.successors().into_iter().map(|head| head as usize).filter(|&head| head <= number)
+            {
+                loops[head..=number].fill(true);
+            }
+        }
+        loops
+    }
+
     #[must_use]
     pub fn predecessors(&self) -> Vec<Vec<u32>> {
         let mut predecessors = vec![Vec::new(); self.blocks.len()];

@@ -94,6 +94,8 @@ pub(crate) struct Emitter<'a, 'b> {
     pub checked: CheckedAccesses,
     /// How many accesses without a shape have been made here.
     pub scattered: u32,
+    /// The block is in a loop.
+    pub repeats: bool,
     /// Which instruction of the block with this number reads each slot last.
     pub last_reads: Option<(u32, FxHashMap<u32, u32>)>,
     pub calls: CallArea,
@@ -130,6 +132,7 @@ impl<'a, 'b> Emitter<'a, 'b> {
             ahead: 0..0,
             checked: CheckedAccesses::default(),
             scattered: 0,
+            repeats: false,
             last_reads: None,
             calls: CallArea::default(),
             scratch: None,

@@ -54,6 +54,8 @@ pub(crate) fn fetch(builder: &mut FunctionBuilder, frame: Value, home: i32, ty: 
 
 struct Masked<'a, 'b> {
     emit: Emitter<'a, 'b>,
+    /// By block, whether it is in a loop.
+    loops: Vec<bool>,
     frame: Value,
     /// Lanes go from block to block in memory, and not as parameters. Allocating registers in one
     /// pass takes a step for each value at each block that is between those that make and use it,
@@ -128,6 +130,7 @@ pub(crate) fn emit(unit: &Unit, mut builder: FunctionBuilder) {
     let returns = vec![None; blocks];
     let mut masked = Masked {
         emit,
+        loops: unit.graph.loops(),
         frame,
         apart,
         labels,
@@ -245,6 +248,7 @@ impl Masked<'_, '_> {
         self.switch(label);
         self.emit.mask = self.received(label);
         self.emit.forget();
+        self.emit.repeats = self.loops[number as usize];
         self.emit.local_base = self.emit.load_at(I64, self.frame, in_frame!(local_base));
         for index in block.instructions.clone() {
             self.at(index);

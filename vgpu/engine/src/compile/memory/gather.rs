@@ -1,27 +1,31 @@
-//! Accesses of converged code whose addresses have no shape: each lane's is done here, by scalars.
+//! Accesses whose addresses have no shape: each lane's is done here, by scalars.
 //!
 //! Helpers take addresses and values through memory, which costs several times what the accesses do:
 //! a vector that is read where scalars have been written waits for them. Here all addresses are
 //! looked at together first, in vectors. Where one is not in device memory or not aligned, where
-//! lanes share a place, as in GCC's code, or do not run, helpers do it.
+//! all lanes share a place, as in GCC's code, helpers do it. Lanes that do not run keep helpers busy
+//! in converged code, where they are few. In loops of masked code they load something of the engine's.
 
 use std::ops::RangeInclusive;
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64X2};
-use cranelift_codegen::ir::{BlockArg, InstBuilder, Value};
+use cranelift_codegen::ir::{Block as Label, BlockArg, InstBuilder, Value};
 use gangway_device_memory::{BASE, SIZE, WINDOWS};
 use gangway_ptx::meaning::MemoryAccess;
 use gangway_ptx::{Base, Operand, StateSpace};
 
 use super::reach::Checked;
 use crate::abi::{ALL, LANES};
-use crate::compile::emit::{Emitter, Known};
+use crate::compile::emit::{Emitter, Known, field};
 use crate::lower::Input;
-use crate::value::{Lanes, Predicate, constant};
+use crate::value::{Lanes, Predicate, constant, widen_mask};
 
 /// Accesses of a function that are done here: each is some hundred of Cranelift's instructions.
-const MOST: u32 = 96;
+const MOST: u32 = 64;
+
+/// Loads of a function under a mask that are done here.
+const MOST_MASKED: u32 = 24;
 
 /// The addresses of the lanes, without the offset that all have.
 struct Scattered {
@@ -41,13 +45,7 @@ impl Emitter<'_, '_> {
     ) -> Option<Vec<Known>> {
         let Scattered { addresses, offset, wrong } = self.scattered(operand, access, guard)?;
         let (slow, done) = self.part(wrong);
-        let pointers: [Value; LANES] = std::array::from_fn(|lane| self.pointer(&addresses, lane));
-        let mut values = Vec::new();
-        for element in 0..i32::from(access.vector) {
-            let offset = offset + element * access.ty.size() as i32;
-            let lanes = pointers.map(|pointer| self.load_value(pointer, offset, access.ty));
-            values.extend(Lanes::from_scalars(&mut self.builder, &lanes).vectors(&mut self.builder));
-        }
+        let values = self.load_each(&addresses, offset, access);
         for &value in &values {
             let ty = self.builder.func.dfg.value_type(value);
             self.builder.append_block_param(done, ty);
@@ -57,14 +55,7 @@ impl Emitter<'_, '_> {
         self.builder.switch_to_block(slow);
         let address = self.address(operand);
         let loaded = self.load_lanes(&address, access, guard);
-        let values: Vec<Value> = loaded.iter().flat_map(|lanes| lanes.vectors(&mut self.builder)).collect();
-        let arguments: Vec<BlockArg> = values.iter().map(|&value| BlockArg::Value(value)).collect();
-        self.builder.ins().jump(done, &arguments);
-        self.builder.seal_block(done);
-        self.builder.switch_to_block(done);
-        let results = self.builder.block_params(done).to_vec();
-        let each = results.chunks(results.len() / usize::from(access.vector));
-        Some(each.map(|values| Known::lanes(Lanes::Vector(values.into()))).collect())
+        Some(self.loaded_both(done, &loaded).into_iter().map(Known::lanes).collect())
     }
 
     /// Stores for all lanes, one after the other, if it is an access of the kind; whether it is.
@@ -89,6 +80,72 @@ impl Emitter<'_, '_> {
         }
         self.store_slowly(slow, done, operand, values, access, guard);
         true
+    }
+
+    /// Loads for the lanes that run, in a loop of masked code; what else is not right for that is done by
+    /// the code made next. Where both go on, and what is loaded here.
+    pub(crate) fn load_masked(
+        &mut self,
+        address: &Lanes,
+        access: MemoryAccess,
+        running: Value,
+    ) -> Option<Label> {
+        let space =
+            matches!(access.space.plain(), StateSpace::Global | StateSpace::Generic | StateSpace::Const);
+        let Lanes::Vector(addresses) = address else { return None };
+        if self.converged || self.unit.check || access.strong || !space || !self.repeats {
+            return None;
+        }
+        if self.scattered == MOST_MASKED || self.builder.func.dfg.value_type(addresses[0]) != I64X2 {
+            return None;
+        }
+        self.scattered += 1;
+        let runs: Vec<Value> = Predicate::Bits(running)
+            .each(&mut self.builder)
+            .iter()
+            .flat_map(|&four| widen_mask(&mut self.builder, four))
+            .collect();
+        let wrong = self.is_wrong(addresses, Some(&runs), &(0..=0), i64::from(access.size()));
+        let (slow, done) = self.part(wrong);
+        let own = self.builder.ins().iadd_imm_s(self.warp, i64::from(field!(values)));
+        let own = self.builder.ins().splat(I64X2, own);
+        let addresses: Vec<Value> = addresses
+            .iter()
+            .zip(&runs)
+            .map(|(&address, &runs)| self.builder.ins().blendv(runs, address, own))
+            .collect();
+        let values = self.load_each(&addresses, 0, access);
+        for &value in &values {
+            let ty = self.builder.func.dfg.value_type(value);
+            self.builder.append_block_param(done, ty);
+        }
+        let arguments: Vec<BlockArg> = values.iter().map(|&value| BlockArg::Value(value)).collect();
+        self.builder.ins().jump(done, &arguments);
+        self.builder.switch_to_block(slow);
+        Some(done)
+    }
+
+    /// Goes on behind both ways, with what has been loaded on either.
+    pub(crate) fn loaded_both(&mut self, done: Label, slow: &[Lanes]) -> Vec<Lanes> {
+        let values: Vec<Value> = slow.iter().flat_map(|lanes| lanes.vectors(&mut self.builder)).collect();
+        let arguments: Vec<BlockArg> = values.iter().map(|&value| BlockArg::Value(value)).collect();
+        self.builder.ins().jump(done, &arguments);
+        self.builder.seal_block(done);
+        self.builder.switch_to_block(done);
+        let results = self.builder.block_params(done).to_vec();
+        results.chunks(results.len() / slow.len()).map(|values| Lanes::Vector(values.into())).collect()
+    }
+
+    /// Loads each element for all lanes, one after the other, as vectors.
+    fn load_each(&mut self, addresses: &[Value], offset: i32, access: MemoryAccess) -> Vec<Value> {
+        let pointers: [Value; LANES] = std::array::from_fn(|lane| self.pointer(addresses, lane));
+        let mut values = Vec::new();
+        for element in 0..i32::from(access.vector) {
+            let offset = offset + element * access.ty.size() as i32;
+            let lanes = pointers.map(|pointer| self.load_value(pointer, offset, access.ty));
+            values.extend(Lanes::from_scalars(&mut self.builder, &lanes).vectors(&mut self.builder));
+        }
+        values
     }
 
     fn pointer(&mut self, addresses: &[Value], lane: usize) -> Value {
@@ -122,7 +179,7 @@ impl Emitter<'_, '_> {
             Some(wrong) => wrong,
             None => {
                 let offsets = self.offsets_ahead(operand, space, bytes);
-                let wrong = self.is_wrong(&addresses, &offsets, bytes);
+                let wrong = self.is_wrong(&addresses, None, &offsets, bytes);
                 let checked = Checked { space, bytes, scattered: true, offsets, wrong };
                 self.checked.entry(slot).or_default().push(checked);
                 wrong
@@ -132,23 +189,33 @@ impl Emitter<'_, '_> {
     }
 
     /// Nonzero where an address plus an offset, between the least and the most, is not in device
-    /// memory or not aligned, where the first and the last lane have the same, or not all lanes run.
+    /// memory or not aligned, or where the first and the last lane have the same. Lanes that do not run are
+    /// left out where `runs` says which do; otherwise all of them have to.
     ///
     /// An address is in memory if what it is above the beginning of device memory is not negative, and
     /// below its size even if the part without memory is added: one bit pattern tells both of all lanes.
     /// Offsets differ by multiples of the access's bytes, which are a power of two; what is aligned does
     /// not reach beyond the end of memory.
-    fn is_wrong(&mut self, addresses: &[Value], offsets: &RangeInclusive<i64>, bytes: i64) -> Value {
+    fn is_wrong(
+        &mut self,
+        addresses: &[Value],
+        runs: Option<&[Value]>,
+        offsets: &RangeInclusive<i64>,
+        bytes: i64,
+    ) -> Value {
         let above = |offset: i64| (offset as u64).wrapping_sub(BASE);
         let least = constant(&mut self.builder, I64X2, above(*offsets.start()));
         let beyond = BASE + SIZE - WINDOWS;
         let most = constant(&mut self.builder, I64X2, above(*offsets.end()).wrapping_add(beyond));
         let mut all = None;
-        for &address in addresses {
+        for (index, &address) in addresses.iter().enumerate() {
             let low = self.builder.ins().iadd(address, least);
             let high = self.builder.ins().iadd(address, most);
-            all = Some(self.or(all, low));
-            all = Some(self.or(all, high));
+            let mut both = self.builder.ins().bor(low, high);
+            if let Some(runs) = runs {
+                both = self.builder.ins().band(both, runs[index]);
+            }
+            all = Some(self.or(all, both));
         }
         let all = all.unwrap_or_else(|| unreachable!("a warp has lanes"));
         let (even, odd) = (self.builder.ins().extractlane(all, 0), self.builder.ins().extractlane(all, 1));
