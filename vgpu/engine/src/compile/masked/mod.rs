@@ -8,6 +8,7 @@
 //! Registers that live across blocks are in the frame. When a block ends, it writes those that it
 //! has changed, in the lanes that it ran.
 
+mod alone;
 mod branch;
 mod dispatch;
 mod wait;
@@ -249,6 +250,12 @@ impl Masked<'_, '_> {
         self.emit.mask = self.received(label);
         self.emit.forget();
         self.emit.repeats = self.loops[number as usize];
+        if !self.apart
+            && let Some(this) = alone::find(unit, number)
+        {
+            self.emit.mask = self.alone(number, this);
+            self.emit.forget();
+        }
         self.emit.local_base = self.emit.load_at(I64, self.frame, in_frame!(local_base));
         for index in block.instructions.clone() {
             self.at(index);
