@@ -167,7 +167,7 @@ impl Builder<'_> {
             step.arguments.push(archive.clone().into());
             // Fortran has no weak references: what only Gangway has, it is linked with.
             if let (Reference::ExpectedStockUnusable, Some(folder)) =
-                (program.header.reference, archive.parent())
+                (program.header.reference(), archive.parent())
             {
                 step.arguments.push("-L".into());
                 step.arguments.push(folder.into());

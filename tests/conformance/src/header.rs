@@ -10,6 +10,9 @@
 
 use std::fmt;
 
+use crate::releases::Releases;
+use crate::toolchain;
+
 /// How a program's process has to end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
@@ -71,7 +74,8 @@ pub struct Header {
     pub preload: bool,
     /// `host: equal`: a run with `OMP_TARGET_OFFLOAD=DISABLED` must print the same.
     pub equals_host_run: bool,
-    pub reference: Reference,
+    /// `stock: differs because ...`, once for each range of releases: `stock: differs(-22) because ...`.
+    pub stock: Vec<(Releases, Reference)>,
 }
 
 impl Default for Header {
@@ -91,7 +95,7 @@ impl Default for Header {
             translated: false,
             preload: false,
             equals_host_run: false,
-            reference: Reference::Stock,
+            stock: Vec::new(),
         }
     }
 }
@@ -111,6 +115,16 @@ impl Header {
             return Err("the first lines must say what the program covers (`covers: ...`)".into());
         }
         Ok(header)
+    }
+
+    /// What a run is held against with the release of LLVM under test.
+    pub fn reference(&self) -> Reference {
+        self.reference_of(toolchain::release())
+    }
+
+    fn reference_of(&self, release: u32) -> Reference {
+        let held = self.stock.iter().find(|(releases, _)| releases.contain(release));
+        held.map_or(Reference::Stock, |(_, reference)| *reference)
     }
 
     fn directive(&mut self, key: &str, value: &str) -> Result<(), String> {
@@ -138,7 +152,7 @@ impl Header {
             "translated" => self.translated = parse_choice(value, "yes")?,
             "preload" => self.preload = parse_choice(value, "yes")?,
             "host" => self.equals_host_run = parse_choice(value, "equal")?,
-            "stock" => self.reference = parse_stock(value)?,
+            "stock" => self.stock.push(parse_stock(value)?),
             // Prose with a colon in it has more than one word before it.
             _ if key.contains(' ') => {}
             _ => return Err("no such directive (see the README of the suite)".into()),
@@ -170,16 +184,17 @@ fn parse_messages(value: &str) -> Result<Vec<String>, String> {
     Ok(texts.split('|').map(|text| text.trim().to_owned()).filter(|text| !text.is_empty()).collect())
 }
 
-/// `stock: differs because ...` or `stock: unusable because ...`: the reason is
-/// for the reader, but it has to be there.
-fn parse_stock(value: &str) -> Result<Reference, String> {
+/// `stock: differs because ...` or `stock: unusable because ...`, of the releases in brackets or of
+/// all: the reason is for the reader, but it has to be there.
+fn parse_stock(value: &str) -> Result<(Releases, Reference), String> {
     let (word, reason) = value.split_once(" because ").unwrap_or((value, ""));
     if reason.trim().is_empty() {
         return Err("give the reason: `differs because ...` or `unusable because ...`".into());
     }
+    let (word, releases) = Releases::behind(word)?;
     match word {
-        "differs" => Ok(Reference::ExpectedStockDiffers),
-        "unusable" => Ok(Reference::ExpectedStockUnusable),
+        "differs" => Ok((releases, Reference::ExpectedStockDiffers)),
+        "unusable" => Ok((releases, Reference::ExpectedStockUnusable)),
         _ => Err(format!("`{word}` is neither `differs` nor `unusable`")),
     }
 }
@@ -206,6 +221,15 @@ mod tests {
     }
 
     #[test]
+    fn the_stock_library_may_be_wrong_in_some_releases() {
+        let text = "// covers: x\n// stock: unusable(-20) because it ends\n// stock: differs(-22) because it is wrong\n";
+        let header = Header::parse(text, "//").unwrap();
+        assert_eq!(header.reference_of(19), Reference::ExpectedStockUnusable);
+        assert_eq!(header.reference_of(22), Reference::ExpectedStockDiffers);
+        assert_eq!(header.reference_of(23), Reference::Stock);
+    }
+
+    #[test]
     fn wrong_values_are_errors_with_their_line() {
         for (line, part) in [
             ("status: sometimes 3", "neither"),
@@ -213,6 +237,7 @@ mod tests {
             ("levels: fast", "levels"),
             ("stock: differs", "reason"),
             ("stock: odd because it is", "neither"),
+            ("stock: differs(x) because it is", "names no releases"),
             ("preload: no", "only value"),
             ("statsu: 1", "no such directive"),
         ] {

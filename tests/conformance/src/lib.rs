@@ -12,7 +12,8 @@
 //! of the libraries, and [`verdict`] compares what came out.
 //!
 //! A second target (`tests/vgpu.rs`) compiles the same programs for GPUs, too, and compares the
-//! CPU's and the virtual GPU's run; [`expectations`] says what is known to be different.
+//! CPU's and the virtual GPU's run. [`expectations`] says what is known to be different, and
+//! [`releases`] for which releases of LLVM.
 //!
 //! What this crate must never do: leave a program out without a word. A missing
 //! tool, archive or library fails the test and names the package to install.
@@ -24,5 +25,6 @@ pub mod corpus;
 pub mod execute;
 pub mod expectations;
 pub mod header;
+pub mod releases;
 pub mod toolchain;
 pub mod verdict;

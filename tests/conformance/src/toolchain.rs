@@ -10,10 +10,15 @@ use std::process::Command;
 use std::sync::LazyLock;
 
 /// The release of LLVM whose compilers and libraries are used.
-pub fn release() -> &'static str {
-    static RELEASE: LazyLock<String> =
-        LazyLock::new(|| env::var("GANGWAY_CONFORMANCE_LLVM").unwrap_or_else(|_| "22".to_owned()));
-    &RELEASE
+///
+/// # Panics
+/// `GANGWAY_CONFORMANCE_LLVM` is no number.
+pub fn release() -> u32 {
+    static RELEASE: LazyLock<u32> = LazyLock::new(|| match env::var("GANGWAY_CONFORMANCE_LLVM") {
+        Ok(number) => number.parse().expect("GANGWAY_CONFORMANCE_LLVM is the number of a release"),
+        Err(_) => 22,
+    });
+    *RELEASE
 }
 
 /// The library that programs of the release ask for.

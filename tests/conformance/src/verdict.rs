@@ -54,10 +54,12 @@ pub fn check_messages(texts: &[String], wanted: Side, got: Side) -> Result<(), S
 }
 
 /// `text` with every hexadecimal address replaced, which differs from run to run.
-/// The null pointer is no address and stays.
+/// The null pointer is no address and stays. So do quotes, but for those around a name that LLVM's library
+/// wrote in them up to 22.
 fn masked(text: &str) -> String {
+    let text = text.replace("\"PluginInterface\"", "PluginInterface");
     let mut out = String::with_capacity(text.len());
-    let mut rest = text;
+    let mut rest = &*text;
     while let Some(at) = rest.find("0x") {
         let (before, from) = rest.split_at(at + 2);
         let digits = from.find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(from.len());

@@ -20,7 +20,7 @@ use gangway_conformance::corpus::{self, Program};
 use gangway_conformance::execute::{Offload, OffloadLibrary};
 use gangway_conformance::expectations::{Expectations, Expected};
 use gangway_conformance::header::Reference;
-use gangway_conformance::toolchain::{Toolchain, offload_library};
+use gangway_conformance::toolchain::{Toolchain, offload_library, release};
 use gangway_conformance::verdict::{self, Side};
 use libtest_mimic::{Arguments, Failed, Trial};
 
@@ -52,7 +52,7 @@ fn trials(arguments: &Arguments) -> Result<Vec<Trial>, String> {
             let (suite, program) = (Arc::clone(&suite), Arc::clone(&program));
             let name = format!("{}@{level}", program.name);
             names.push(name.clone());
-            let skipped = suite.expectations.of(&program.name, &level);
+            let skipped = suite.expectations.of(&program.name, &level, release());
             let skipped = skipped.filter(|(expected, _)| *expected == Expected::NotRun).is_some();
             let test = move || suite.check(&program, &level).map_err(Failed::from);
             trials.push(Trial::test(name, test).with_ignored_flag(skipped));
@@ -117,7 +117,7 @@ impl Suite {
                 ],
             },
         };
-        let expected = self.expectations.of(&program.name, level);
+        let expected = self.expectations.of(&program.name, level, release());
         let kind = expected.map(|(expected, _)| expected);
         let done = match builder.build(program, level) {
             Err(_) if matches!(kind, Some(Expected::Refused | Expected::Defect)) => return Ok(()),
@@ -144,7 +144,7 @@ impl Suite {
         let gpu = self.library("virtual GPU", "cuda", driver)?.run(header, built, Offload::AsHeaderSays)?;
         let gpu = Side { name: "virtual GPU", outcome: &gpu };
         verdict::check_status(gpu, header.status)?;
-        match header.reference {
+        match header.reference() {
             Reference::Stock => verdict::check_output(cpu, gpu),
             Reference::ExpectedStockDiffers | Reference::ExpectedStockUnusable => {
                 let path = program.expected_output();

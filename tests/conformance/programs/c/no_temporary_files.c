@@ -1,5 +1,5 @@
 // covers: device images are not kept in files of the temporary directory
-// stock: differs because it writes each image to a file in /tmp that nobody removes
+// stock: differs(-22) because it writes each image to a file in /tmp that nobody removes
 #include <stdio.h>
 #include <string.h>
 
