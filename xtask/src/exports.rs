@@ -54,6 +54,15 @@ pub fn jumps(list: &str, architecture: &str) -> Result<String> {
     ))
 }
 
+/// Assembly with the names of a list and nothing behind them, for a library that programs are linked with
+/// and that is never loaded.
+pub fn empty(list: &str) -> String {
+    let first = lines(list).filter(|(_, _, again)| !again);
+    let names: String =
+        first.map(|(_, name, _)| format!(".globl {name}\n.type {name}, %function\n{name}:\n")).collect();
+    format!(".text\n{names}.section .note.GNU-stack, \"\", %progbits\n")
+}
+
 /// A version script that exports exactly the listed names: one per line, with its version
 /// before it where it has another one than [`NODE`]. The first version of a name is the one
 /// that programs are linked with.
@@ -102,6 +111,13 @@ mod tests {
             jumps.contains(".symver a.N_2, a@N_2\n") && jumps.contains("\na.N_2:\n\tjmp *gangway_gomp_a@")
         );
         assert_eq!(version_script(list), "N_1 {\n  global:\n    a;\n  local: *;\n};\nN_2 {\n};\n");
+    }
+
+    #[test]
+    fn a_library_to_link_with_has_each_name_once() {
+        let empty = empty("b\nN_2 a\nN_3 a\n");
+        assert!(empty.contains("\n.globl b\n.type b, %function\nb:\n"), "{empty}");
+        assert_eq!(empty.matches("\na:\n").count(), 1, "{empty}");
     }
 
     #[test]

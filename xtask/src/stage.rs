@@ -28,6 +28,13 @@ const LIBRARY: Shared = Shared {
     ],
 };
 
+/// The folder with what programs of the release are linked with whose library has this name, if that is not
+/// [`LIBRARY`]'s: a linker writes down the name that a library has inside.
+fn link_folder(alias: &str) -> Option<String> {
+    let release = alias.strip_prefix("libomptarget.so.")?.strip_suffix(".1")?;
+    Some(format!("llvm-{release}"))
+}
+
 /// The static library that [`LIBRARY`] is made of.
 const ARCHIVE: &str = "libgangway_front_ends.a";
 
@@ -163,6 +170,7 @@ fn libraries(root: &Path, target: &Path, stage: &Path, environment: &[(&str, &st
     let archive = target.join(ARCHIVE);
     let whole =
         [OsStr::new("-Wl,--whole-archive"), archive.as_os_str(), OsStr::new("-Wl,--no-whole-archive")];
+    other_releases(root, &list, &library)?;
     link(root, &LIBRARY, &(list + &hidden), &whole, &library)?;
     for (door, list) in DOORS.iter().zip(&doors) {
         let jumps = root.join("build/jumps.s");
@@ -179,6 +187,22 @@ fn libraries(root: &Path, target: &Path, stage: &Path, environment: &[(&str, &st
     }
     virtual_gpu(target, &library)?;
     device_archive(root, &library, environment)
+}
+
+/// What `gangway cc --llvm=N` links programs with, so that they ask for the library of that release, as those
+/// that its clang links by itself: the names, without anything behind them.
+fn other_releases(root: &Path, list: &str, library: &Path) -> Result<()> {
+    let names = root.join("build/names.s");
+    tree::write(&names, exports::empty(list))?;
+    for &soname in LIBRARY.aliases {
+        let Some(folder) = link_folder(soname) else { continue };
+        let folder = library.join(folder);
+        tree::create_folder(&folder)?;
+        let shared = Shared { exports: LIBRARY.exports, soname, aliases: &[] };
+        link(root, &shared, list, &[names.as_os_str(), OsStr::new("-nostdlib")], &folder)?;
+        tree::rename(&folder.join(soname), &folder.join("libomptarget.so"))?;
+    }
+    Ok(())
 }
 
 /// Links a shared library of `parts` that exports what is listed.

@@ -4,7 +4,8 @@
 //! - `clang-N/cpu`: built by clang alone for CPU devices, run unchanged with LLVM's library and with Gangway's.
 //! - `clang-N/llvm`: built by clang alone for a GPU with LLVM's own device runtime, as bitcode images; run on
 //!   the virtual GPU.
-//! - `clang-N/gpu`: built by `gangway cc --llvm=N`, run on the virtual GPU.
+//! - `clang-N/cc`: built by `gangway cc --llvm=N` for CPU devices; it asks for that release's library, as well.
+//! - `clang-N/gpu`: the same for a GPU, run on the virtual GPU.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -38,12 +39,10 @@ fn main() -> ExitCode {
             absent(&[&compiler, &library]).or_else(|| runtime(release).err()),
             with_llvms_device_runtime,
         );
+        add("cc", absent(&[&compiler, &llvm(release).join("bin/clang-linker-wrapper")]), by_gangway);
+        let linker = llvm(release).join("bin/clang-nvlink-wrapper");
         if WITH_GPU.contains(&release) {
-            add(
-                "gpu",
-                absent(&[&compiler, &llvm(release).join("bin/clang-nvlink-wrapper")]),
-                on_the_virtual_gpu,
-            );
+            add("gpu", absent(&[&compiler, &linker]), on_the_virtual_gpu);
         }
     }
     libtest_mimic::run(&arguments, trials).exit_code()
@@ -152,11 +151,27 @@ fn with_llvms_device_runtime(release: u32) -> Result<(), Failed> {
     run_with_gangway(&program, &["--device", "vgpu"])
 }
 
+fn by_gangway(release: u32) -> Result<(), Failed> {
+    linked_by_gangway(release, "x86_64", "cpu")
+}
+
 fn on_the_virtual_gpu(release: u32) -> Result<(), Failed> {
+    linked_by_gangway(release, GPU, "vgpu")
+}
+
+/// The program asks for the library of the release that has compiled it.
+fn linked_by_gangway(release: u32, architecture: &str, device: &str) -> Result<(), Failed> {
     let folder = tempfile::tempdir()?;
     let program = folder.path().join("program");
     let mut command = Command::new(stage().join("bin/gangway"));
-    command.args(["cc", &format!("--llvm={release}"), "-O2", "-fopenmp", &format!("--offload-arch={GPU}")]);
+    command.args(["cc", &format!("--llvm={release}"), "-O2", "-w", "-fopenmp"]);
+    command.arg(format!("--offload-arch={architecture}"));
     printed(command.arg(source()).arg("-o").arg(&program))?;
-    run_with_gangway(&program, &["--device", "vgpu"])
+    let shown = printed(Command::new(stage().join("bin/gangway")).arg("inspect").arg(&program))?;
+    let wanted =
+        format!("linked with libomptarget.so.{release}.1, of LLVM {release}: Gangway takes its place");
+    if !shown.contains(&wanted) {
+        return Err(format!("`{wanted}` is not in\n{shown}").into());
+    }
+    run_with_gangway(&program, &["--device", device])
 }

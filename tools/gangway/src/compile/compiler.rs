@@ -187,6 +187,13 @@ fn known(text: &str, by: &str) -> Result<u32, Failure> {
     })
 }
 
+/// The release whose compiler is to be called with flags that are printed: the user's choice, or the oldest
+/// usual one.
+pub fn release_of_flags(chosen: Option<&str>) -> Result<u32, Failure> {
+    let [.., oldest] = USUAL;
+    chosen.map_or(Ok(oldest), |text| known(text, "--llvm="))
+}
+
 /// What a compiler says of itself: `clang version 23.1.4 (2)`.
 fn release_of(program: &Path) -> Option<u32> {
     let said = Command::new(program).arg("--version").output().ok()?;

@@ -64,9 +64,15 @@ pub struct Flags {
 }
 
 impl Flags {
-    /// For a compiler that links GPU code with Gangway's device runtime, or for one that does not: its linker
-    /// does not know how GPU code in objects is linked.
-    pub fn new(language: Language, target: &Target, toolkit: &Toolkit, links_gpu_code: bool) -> Self {
+    /// For a compiler of a release that links GPU code with Gangway's device runtime, or of one that does not:
+    /// its linker does not know how GPU code in objects is linked.
+    pub fn new(
+        language: Language,
+        target: &Target,
+        toolkit: &Toolkit,
+        release: u32,
+        links_gpu_code: bool,
+    ) -> Self {
         let mut flags = Self { language, compile: Vec::new(), link: Vec::new() };
         flags.triples(target);
         flags.headers(toolkit);
@@ -86,9 +92,8 @@ impl Flags {
         if target.cpu && language == Language::Fortran {
             flags.device_linker(CPU_TRIPLE, toolkit.host_archive().into());
         }
-        let folder = toolkit.libraries();
-        flags.link.push(joined("-L", folder));
-        flags.linker(&["-rpath".into(), folder.into()]);
+        flags.link.extend(toolkit.linked(release).into_iter().map(|folder| joined("-L", folder)));
+        flags.linker(&["-rpath".into(), toolkit.libraries().into()]);
         flags
     }
 

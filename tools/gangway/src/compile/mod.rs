@@ -123,7 +123,8 @@ pub fn compile(language: Language, arguments: &[OsString]) -> Outcome {
                     command.env(FLANG_TOOLS, &compiler.tools);
                 }
             }
-            Flags::new(language, &target, &toolkit, compiler.links_gpu_code()).for_command(request.links)
+            Flags::new(language, &target, &toolkit, compiler.release, compiler.links_gpu_code())
+                .for_command(request.links)
         }
         None => Vec::new(),
     };
@@ -156,7 +157,8 @@ fn print(language: Language, request: &Request, part: Part) -> Outcome {
         ));
     }
     let toolkit = Toolkit::find(language, &target, part != Part::Compile)?;
-    let words = Flags::new(language, &target, &toolkit, true).for_print(part);
+    let release = compiler::release_of_flags(request.llvm.as_deref())?;
+    let words = Flags::new(language, &target, &toolkit, release, true).for_print(part);
     let line = words.iter().map(|word| response::quoted(word)).collect::<Vec<_>>();
     let mut line = line.join(OsStr::new(" ")).into_encoded_bytes();
     line.push(b'\n');

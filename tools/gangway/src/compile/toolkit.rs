@@ -85,6 +85,15 @@ impl Toolkit {
         &self.directory
     }
 
+    /// The folders in which a linker finds `libomptarget.so`, the first one first: what has the name of a
+    /// release of LLVM, where there is one, so that programs ask for it as those do which that release's
+    /// compilers link by themselves.
+    pub fn linked(&self, release: u32) -> Vec<PathBuf> {
+        let named = self.directory.join(format!("llvm-{release}"));
+        let named = Some(named).filter(|folder| folder.join("libomptarget.so").is_file());
+        named.into_iter().chain([self.directory.clone()]).collect()
+    }
+
     /// The folder with Gangway's headers: `include` beside `lib/gangway`.
     pub fn headers(&self) -> PathBuf {
         let prefix = self.directory.parent().and_then(Path::parent);

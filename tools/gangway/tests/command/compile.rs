@@ -364,6 +364,16 @@ fn printed_flags_do_what_the_command_does() {
     assert_eq!(compile, format!("--start-no-unused-arguments {words} --end-no-unused-arguments\n"));
     let link = here.good(&["cc", "--print-flags=link"]);
     assert!(link.contains(&words) && link.contains("-rpath"), "{link}");
+    // Of a release whose library's name there is something to link with, that comes first.
+    let named = here.0.path("prefix/lib/gangway/llvm-23");
+    assert!(!here.good(&["cc", "--print-flags=link", "--llvm=23"]).contains("llvm-23"));
+    std::fs::create_dir(&named).unwrap();
+    std::fs::copy(here.0.path("prefix/lib/gangway/libomptarget.so.22.1"), named.join("libomptarget.so"))
+        .unwrap();
+    let chosen = here.good(&["cc", "--print-flags=link", "--llvm=23"]);
+    let folders: Vec<&str> = chosen.split_whitespace().filter(|word| word.starts_with("-L")).collect();
+    let both = [&named, &here.0.path("prefix/lib/gangway")].map(|folder| format!("-L{}", folder.display()));
+    assert_eq!(folders, both);
     let refused = here.bad(&["fc", "--print-flags", "--offload-arch=sm_80"]);
     assert!(refused.starts_with("gangway: flang has no flags for what GPU code needs"), "{refused}");
 }
