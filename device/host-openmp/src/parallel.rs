@@ -97,7 +97,14 @@ pub unsafe extern "C" fn __kmpc_parallel_51(
     }
 }
 
-hidden!(__kmpc_parallel_60, __kmpc_parallel_51);
+/// Where a GPU's worker finds the arguments of a region: flang 23 has the wrappers ask, of which nobody here
+/// calls one. Their code is in the image all the same, and has to link.
+#[unsafe(no_mangle)]
+pub extern "C" fn __kmpc_get_shared_variables(_arguments: *mut *const *mut c_void) {
+    fatal(c"gangway: a parallel region is entered by its wrapper for GPUs: this image was not linked with one archive\n")
+}
+
+hidden!(__kmpc_parallel_60, __kmpc_parallel_51, __kmpc_get_shared_variables);
 
 /// Runs the region on a team of libomp's threads, or on the calling thread
 /// alone if the condition is false. Returns when all of them have finished.

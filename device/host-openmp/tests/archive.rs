@@ -29,6 +29,7 @@ const DEFINED: &[&str] = &[
     "__kmpc_free_shared",
     "__kmpc_get_hardware_num_threads_in_block",
     "__kmpc_get_hardware_thread_id_in_block",
+    "__kmpc_get_shared_variables",
     "__kmpc_get_warp_size",
     "__kmpc_is_spmd_exec_mode",
     "__kmpc_ordered",
