@@ -612,11 +612,16 @@ impl fmt::Display for ErrorKind {
                 "kernel {kernel} cannot have blocks of {x} x {y} x {z} threads: {most} are the most on this \
                  device\n  help: launch it with smaller blocks"
             ),
+            Self::GroupMemory { kernel, wanted, most: 0, fixed: 0 } => write!(
+                f,
+                "kernel {kernel} cannot have {wanted} bytes of dynamic group memory per team: the device has \
+                 none\n  help: say what it is to do without, dyn_groupprivate(fallback(null): ...), or run it on a GPU"
+            ),
             Self::GroupMemory { kernel, wanted, most, fixed } => write!(
                 f,
                 "kernel {kernel} cannot have {wanted} bytes of dynamic group memory per team: the device has \
                  {most} for it, besides {fixed} of its own\n  \
-                 help: ask for less in the ompx_dyn_cgroup_mem clause"
+                 help: ask for less in the ompx_dyn_cgroup_mem or dyn_groupprivate clause"
             ),
             Self::WrongFree(mistake) => mistake.fmt(f),
             // Our own back ends name the address and what is wrong with it, drivers do not.

@@ -5,8 +5,8 @@
 
 use crate::environment::Work;
 use crate::error::{Error, ErrorKind, Result};
-use crate::target::Shape;
-use gangway_backend::{ArgumentForm, ArgumentTable, Kernel};
+use crate::target::{GroupMemoryFallback, Shape};
+use gangway_backend::{ArgumentForm, ArgumentTable, GroupMemory, Kernel};
 use std::num::NonZeroU32;
 
 /// Puts the arguments that have been added into the form that the kernel takes.
@@ -45,20 +45,53 @@ fn place_table(work: &mut Work, kernel: &Kernel, table: &mut ArgumentTable<'_>) 
     Ok(())
 }
 
-/// Whether the kernel can have what the launch asks for.
+/// What a launch gets of the group memory that it asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct GivenGroupMemory {
+    pub dynamic: u32,
+    /// See [`Launch::replaced_group_memory`](gangway_backend::Launch::replaced_group_memory).
+    pub replaced: Option<u32>,
+}
+
+/// Whether the kernel can have what the launch asks for, and what it gets of group memory.
 ///
 /// # Errors
-/// It wants more group memory than there is, or insists on more threads.
+/// It wants more group memory than there is and nothing else, or insists on more threads.
 #[inline]
-pub(crate) fn check_limits(work: &Work, name: &str, kernel: &Kernel, shape: &Shape) -> Result<()> {
+pub(crate) fn check_limits(
+    work: &Work,
+    name: &str,
+    kernel: &Kernel,
+    shape: &Shape,
+) -> Result<GivenGroupMemory> {
     if shape.is_exact && kernel.limits.bound(shape.thread_limit) != shape.thread_limit {
         return Err(too_many_threads(work, name, kernel, shape));
     }
-    match kernel.limits.dynamic_group_memory {
-        Some(most) if shape.dynamic_group_memory > most => {
-            Err(too_much_group_memory(work, name, kernel, shape))
-        }
-        _ => Ok(()),
+    let wanted = shape.dynamic_group_memory;
+    if wanted == 0 {
+        return Ok(GivenGroupMemory { dynamic: 0, replaced: None });
+    }
+    given_group_memory(kernel, shape).ok_or_else(|| too_much_group_memory(work, name, kernel, shape))
+}
+
+/// What is given to a launch that asks for some; `None`: it fails.
+fn given_group_memory(kernel: &Kernel, shape: &Shape) -> Option<GivenGroupMemory> {
+    let wanted = shape.dynamic_group_memory;
+    let all = GivenGroupMemory { dynamic: wanted, replaced: None };
+    let replaced = |bytes| Some(GivenGroupMemory { dynamic: 0, replaced: Some(bytes) });
+    let limits = &kernel.limits;
+    if limits.group_memory != GroupMemory::Absent && wanted <= limits.dynamic_group_memory.unwrap_or(u32::MAX)
+    {
+        return Some(all);
+    }
+    match (shape.group_memory_fallback, limits.group_memory) {
+        (GroupMemoryFallback::Unsaid, GroupMemory::Absent) => Some(all),
+        (GroupMemoryFallback::Without, _) => replaced(0),
+        (GroupMemoryFallback::DeviceMemory, GroupMemory::Replaceable) => replaced(wanted),
+        (
+            GroupMemoryFallback::Unsaid | GroupMemoryFallback::Fail | GroupMemoryFallback::DeviceMemory,
+            GroupMemory::Absent | GroupMemory::Present | GroupMemory::Replaceable,
+        ) => None,
     }
 }
 
@@ -88,4 +121,39 @@ fn too_much_group_memory(work: &Work, name: &str, kernel: &Kernel, shape: &Shape
 
 fn readable(kernel: &str) -> String {
     gangway_trace::pretty_kernel_name(kernel).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gangway_backend::{KernelHandle, KernelLimits};
+
+    #[test]
+    fn group_memory_is_given_replaced_or_missing() {
+        let given = |group_memory, fallback, wanted| {
+            let dynamic_group_memory = (group_memory != GroupMemory::Absent).then_some(100);
+            let limits =
+                KernelLimits { threads: None, group_memory, static_group_memory: 0, dynamic_group_memory };
+            let kernel = Kernel { limits, ..Kernel::new(KernelHandle(0)) };
+            let shape =
+                Shape { dynamic_group_memory: wanted, group_memory_fallback: fallback, ..Shape::default() };
+            given_group_memory(&kernel, &shape).map(|given| (given.dynamic, given.replaced))
+        };
+        use GroupMemory::{Absent, Present, Replaceable};
+        use GroupMemoryFallback::{DeviceMemory, Fail, Unsaid, Without};
+        for fallback in [Unsaid, Fail, Without, DeviceMemory] {
+            assert_eq!(given(Present, fallback, 100), Some((100, None)));
+            assert_eq!(given(Replaceable, fallback, 100), Some((100, None)));
+        }
+        for (fallback, absent, present, replaceable) in [
+            (Unsaid, Some((101, None)), None, None),
+            (Fail, None, None, None),
+            (Without, Some((0, Some(0))), Some((0, Some(0))), Some((0, Some(0)))),
+            (DeviceMemory, None, None, Some((0, Some(101)))),
+        ] {
+            assert_eq!(given(Absent, fallback, 101), absent, "{fallback:?}");
+            assert_eq!(given(Present, fallback, 101), present, "{fallback:?}");
+            assert_eq!(given(Replaceable, fallback, 101), replaceable, "{fallback:?}");
+        }
+    }
 }

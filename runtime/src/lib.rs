@@ -68,4 +68,4 @@ pub use requirements::Requirements;
 #[cfg(not(loom))]
 pub use runtime::Forking;
 pub use runtime::{BackendInfo, KernelQuestions, Runtime, properties};
-pub use target::{DataOperation, Job, Shape};
+pub use target::{DataOperation, GroupMemoryFallback, Job, Shape};

@@ -10,7 +10,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::events::{self, Site, Step};
 use crate::finisher::{self, Handed};
 use crate::items::{Item, Items};
-use crate::kernel::{check_limits, close_table};
+use crate::kernel::{GivenGroupMemory, check_limits, close_table};
 use crate::map_kind::MapKind;
 use crate::placement::{Place, Purpose, Queued};
 use crate::queue::Queue;
@@ -32,6 +32,8 @@ pub struct Shape {
     pub trip_count: u64,
     /// Bytes of dynamic group memory per team.
     pub dynamic_group_memory: u32,
+    /// What is to be where the device cannot give as much.
+    pub group_memory_fallback: GroupMemoryFallback,
     /// Slots besides the program's arguments that the compiler's kernels expect the back end
     /// to fill, unless the image says it.
     pub own_slots: OwnSlots,
@@ -42,10 +44,31 @@ pub struct Shape {
     pub is_exact: bool,
 }
 
+/// What a launch is to do without the group memory that it asks for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum GroupMemoryFallback {
+    /// The construct does not say. It fails; a device without any such memory leaves it out of account.
+    #[default]
+    Unsaid,
+    /// Fail.
+    Fail,
+    /// Run with none.
+    Without,
+    /// Have other memory of the device in its place.
+    DeviceMemory,
+}
+
 impl Shape {
     /// A launch of this shape, within the kernel's limits.
     #[inline]
-    pub(crate) fn launch<'a>(&self, name: &'a str, kernel: &'a Kernel, source: SourceText) -> Launch<'a> {
+    pub(crate) fn launch<'a>(
+        &self,
+        name: &'a str,
+        kernel: &'a Kernel,
+        group_memory: GivenGroupMemory,
+        source: SourceText,
+    ) -> Launch<'a> {
+        let GivenGroupMemory { dynamic, replaced } = group_memory;
         Launch {
             kernel,
             name,
@@ -53,7 +76,8 @@ impl Shape {
             teams: self.teams,
             thread_limit: kernel.limits.bound(self.thread_limit),
             trip_count: self.trip_count,
-            dynamic_group_memory: self.dynamic_group_memory,
+            dynamic_group_memory: dynamic,
+            replaced_group_memory: replaced,
             by_address: self.by_address,
         }
     }
@@ -425,7 +449,7 @@ impl Job {
             started.map_err(|error| work.device().backend_error(error))?;
         }
         let site = work.site();
-        check_limits(work, region.name, kernel, shape)?;
+        let group_memory = check_limits(work, region.name, kernel, shape)?;
         if work.has_seen(MapKind::LAMBDA_CAPTURE) {
             // Captures are written into lambdas that others may be filling.
             work.publish()?;
@@ -434,7 +458,7 @@ impl Job {
         close_table(work, region.name, kernel, &mut table)?;
         work.publish()?;
         work.come_behind_queues().map_err(|error| work.device().backend_error(error))?;
-        let launch = shape.launch(region.name, kernel, site.source);
+        let launch = shape.launch(region.name, kernel, group_memory, site.source);
         let backend = work.backend();
         let run = || {
             // SAFETY: the table holds what the compiler says the kernel takes, and

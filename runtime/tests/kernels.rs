@@ -3,7 +3,7 @@
 
 mod support;
 
-use gangway_backend::KernelLimits;
+use gangway_backend::{GroupMemory, KernelLimits};
 use gangway_runtime::events::Site;
 use gangway_runtime::{ErrorKind, MapKind, NoItems, Shape};
 use std::num::NonZeroU32;
@@ -77,6 +77,7 @@ fn a_construct_and_a_kernel_that_disagree_are_told_apart() {
 fn a_launch_keeps_within_the_limits_of_its_kernel() {
     let limits = KernelLimits {
         threads: NonZeroU32::new(256),
+        group_memory: GroupMemory::Present,
         static_group_memory: 1024,
         dynamic_group_memory: Some(4096),
     };
@@ -101,7 +102,7 @@ fn a_launch_keeps_within_the_limits_of_its_kernel() {
     assert_eq!(
         error.to_string(),
         "device 0: kernel increment cannot have 4097 bytes of dynamic group memory per team: the device has 4096 \
-         for it, besides 1024 of its own\n  help: ask for less in the ompx_dyn_cgroup_mem clause"
+         for it, besides 1024 of its own\n  help: ask for less in the ompx_dyn_cgroup_mem or dyn_groupprivate clause"
     );
     mock.assert_all_freed();
 }

@@ -35,7 +35,12 @@ impl Kernel {
             convention: CallingConvention::SLOTS,
             mode: None,
             environment: None,
-            limits: KernelLimits { threads: None, static_group_memory: 0, dynamic_group_memory: None },
+            limits: KernelLimits {
+                threads: None,
+                group_memory: GroupMemory::Absent,
+                static_group_memory: 0,
+                dynamic_group_memory: None,
+            },
             resources: KernelResources { registers: None, group_memory: None },
         }
     }
@@ -169,10 +174,24 @@ pub enum ExecutionMode {
 pub struct KernelLimits {
     /// Most threads that a team can have.
     pub threads: Option<NonZeroU32>,
+    /// What becomes of group memory that a launch asks for.
+    pub group_memory: GroupMemory,
     /// Bytes of group memory that each team has without asking.
     pub static_group_memory: u32,
     /// Most bytes of group memory that a launch can ask for besides those.
     pub dynamic_group_memory: Option<u32>,
+}
+
+/// What group memory a device has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GroupMemory {
+    /// None, as on a CPU.
+    Absent,
+    /// As much as the limits say.
+    Present,
+    /// As much as the limits say, and the back end gives each team other memory in its place where a launch
+    /// [asks for that](crate::Launch::replaced_group_memory).
+    Replaceable,
 }
 
 impl KernelLimits {
@@ -249,6 +268,7 @@ mod tests {
     fn a_team_never_gets_more_threads_than_the_kernel_can_have() {
         let limits = |threads| KernelLimits {
             threads: NonZeroU32::new(threads),
+            group_memory: GroupMemory::Absent,
             static_group_memory: 0,
             dynamic_group_memory: None,
         };

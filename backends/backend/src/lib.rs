@@ -49,8 +49,8 @@ pub use host_call::{
     host_block,
 };
 pub use kernel::{
-    ArgumentForm, CallingConvention, ExecutionMode, Kernel, KernelLimits, KernelResources, Occupancy,
-    Parameter, Parameters,
+    ArgumentForm, CallingConvention, ExecutionMode, GroupMemory, Kernel, KernelLimits, KernelResources,
+    Occupancy, Parameter, Parameters,
 };
 pub use poison::{POISON, poison};
 pub use session::{Session, SessionState};

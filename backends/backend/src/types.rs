@@ -194,6 +194,9 @@ pub struct Launch<'a> {
     pub trip_count: u64,
     /// Bytes of dynamic group memory each team wants.
     pub dynamic_group_memory: u32,
+    /// The device cannot give what the construct wants of it, so each team gets so many bytes of other
+    /// memory instead (0: none), and no dynamic group memory at all.
+    pub replaced_group_memory: Option<u32>,
     /// A kernel for the host's processor takes one pointer, to the addresses of its arguments' slots, as
     /// clang 23 makes it. Kernels of other devices, and kernels with an environment (flang's), take the
     /// arguments all the same.

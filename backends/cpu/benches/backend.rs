@@ -52,6 +52,7 @@ fn launch(bencher: Bencher, arguments: usize) {
         thread_limit: [0; 3],
         trip_count: 0,
         dynamic_group_memory: 0,
+        replaced_group_memory: None,
         by_address: false,
     };
     let mut session = Session::default();

@@ -296,6 +296,7 @@ fn run_named(loaded: &Loaded, name: &str) {
         thread_limit: [0; 3],
         trip_count: 0,
         dynamic_group_memory: 0,
+        replaced_group_memory: None,
         by_address: false,
     };
     let mut session = gangway_backend::Session::default();

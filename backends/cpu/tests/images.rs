@@ -107,6 +107,7 @@ fn an_image_hears_the_number_of_its_device_from_its_first_initialiser_on() {
             thread_limit: [1; 3],
             trip_count: 0,
             dynamic_group_memory: 0,
+            replaced_group_memory: None,
             by_address: false,
         };
         let mut session = Session::default();
@@ -183,6 +184,7 @@ fn any_number_of_arguments_arrives() {
             thread_limit: [0; 3],
             trip_count: 0,
             dynamic_group_memory: 0,
+            replaced_group_memory: None,
             by_address: false,
         };
         let expected: Vec<u64> = (0..count).map(|i| (i as u64 + 1) * 0x1_0000_0001).collect();

@@ -92,6 +92,7 @@ fn launch_and_wait(bencher: Bencher, arguments: usize) {
             thread_limit: [0, 1, 1],
             trip_count: black_box(1 << 20),
             dynamic_group_memory: 0,
+            replaced_group_memory: None,
             by_address: false,
         };
         // SAFETY: the driver does not run anything.

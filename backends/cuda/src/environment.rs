@@ -88,6 +88,30 @@ impl Reduction {
     }
 }
 
+/// Memory in the place of the group memory that teams want, in a launch environment of clang 23.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Replacement {
+    /// Where it begins: a part for each team, one behind the other.
+    pub parts: u64,
+    /// Bytes that a team has asked for.
+    pub bytes: u32,
+}
+
+impl Replacement {
+    /// What the environment says is in the place of group memory: `DefaultMem` of LLVM's.
+    const DEVICE_MEMORY: u8 = 2;
+
+    /// The environment of a launch that has it, and a buffer for reductions, or 0.
+    pub(crate) fn environment(self, buffer: u64) -> LaunchEnvironment {
+        let mut bytes = [0; size_of::<LaunchEnvironment>()];
+        bytes[..8].copy_from_slice(&buffer.to_ne_bytes());
+        bytes[8..16].copy_from_slice(&self.parts.to_ne_bytes());
+        bytes[20..24].copy_from_slice(&self.bytes.to_ne_bytes());
+        bytes[24] = Self::DEVICE_MEMORY;
+        bytes
+    }
+}
+
 /// What kernels get that need no launch environment; not null, which the device runtime
 /// takes for a launch by a host without any.
 pub(crate) const NO_LAUNCH_ENVIRONMENT: u64 = u64::MAX;
@@ -207,6 +231,8 @@ mod tests {
         assert_eq!(words(&environment.bytes()), [1, 2, 3, 4, 5, 0, 6, 0, 7, 0, 8, 0]);
         // Counters are zero. Where those of clang 23 stand is behind two addresses.
         assert_eq!(words(&Reduction::InTurns(8).environment(3)), [0, 0, 3, 0, 0, 0, 0, 0]);
+        let replacement = Replacement { parts: 5, bytes: 7 };
+        assert_eq!(words(&replacement.environment(3)), [3, 0, 5, 0, 0, 7, 2, 0]);
         assert_eq!(words(&Reduction::AtOnce(8).environment(3)), [3, 0, 0, 0, 0, 0, 0, 0]);
         assert_eq!((Reduction::InTurns(64).buffer(7), Reduction::AtOnce(64).buffer(7)), (64, 448));
     }

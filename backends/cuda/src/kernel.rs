@@ -12,7 +12,7 @@ use crate::geometry::KernelBounds;
 use crate::properties::Properties;
 use crate::symbol::{function, global, read_now};
 use gangway_backend::{
-    DevicePtr, Error, Kernel, KernelHandle, KernelLimits, KernelResources, Occupancy, Result,
+    DevicePtr, Error, GroupMemory, Kernel, KernelHandle, KernelLimits, KernelResources, Occupancy, Result,
 };
 use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -86,6 +86,7 @@ impl LoadedKernel {
         let handle = KernelHandle(std::ptr::from_ref(&*loaded).expose_provenance());
         let limits = KernelLimits {
             threads: NonZeroU32::new(bounds.max_threads()),
+            group_memory: GroupMemory::Replaceable,
             static_group_memory: static_shared,
             dynamic_group_memory: Some(properties.shared_memory.saturating_sub(static_shared)),
         };

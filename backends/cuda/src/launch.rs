@@ -10,6 +10,7 @@ use crate::gcc::Entry;
 use crate::geometry::{Asked, Geometry, Wishes};
 use crate::kernel::{LoadedKernel, Needs};
 use crate::properties::Properties;
+use crate::reduction::Reductions;
 use crate::stacks::STACK;
 use crate::stream::Stream;
 use gangway_backend::{ArgumentTable, Error, Launch, LaunchShape, Result};
@@ -43,10 +44,11 @@ impl Launcher {
         // SAFETY: the caller's promise.
         let (kernel, stream) = unsafe { (LoadedKernel::of(launch.kernel.handle), Stream::of(stream)) };
         let asked = asked(launch);
-        let shared = launch.dynamic_group_memory.max(self.shared_memory);
+        let shared = self.shared(launch);
         kernel.allow_shared(context, shared)?;
-        if kernel.needs != Needs::Nothing {
-            let parts = Parts { context, properties, kernel, stream, shared };
+        let replaced = launch.replaced_group_memory.unwrap_or(0);
+        if kernel.needs != Needs::Nothing || replaced != 0 {
+            let parts = Parts { context, properties, kernel, stream, shared, replaced };
             // SAFETY: the caller's promise.
             unsafe { self.launch_with_more(&parts, &asked, table) }?;
         } else {
@@ -63,6 +65,16 @@ impl Launcher {
         Ok(())
     }
 
+    /// Bytes of dynamic shared memory that every team gets: none where it is replaced, so that device code
+    /// finds none.
+    const fn shared(&self, launch: &Launch<'_>) -> u32 {
+        match launch.replaced_group_memory {
+            Some(_) => 0,
+            None if launch.dynamic_group_memory > self.shared_memory => launch.dynamic_group_memory,
+            None => self.shared_memory,
+        }
+    }
+
     /// The shape that a launch has. Where memory is short for GCC's stacks, it gets fewer teams.
     ///
     /// # Safety
@@ -75,7 +87,7 @@ impl Launcher {
     ) -> LaunchShape {
         // SAFETY: the caller's promise.
         let kernel = unsafe { LoadedKernel::of(launch.kernel.handle) };
-        let shared = launch.dynamic_group_memory.max(self.shared_memory);
+        let shared = self.shared(launch);
         let at_once = |threads| kernel.teams_at_once(context, properties, threads, shared);
         let asked = asked(launch);
         let Geometry { teams, threads } = match kernel.needs {
@@ -98,17 +110,25 @@ impl Launcher {
         asked: &Asked,
         mut table: ArgumentTable<'_>,
     ) -> Result<()> {
-        let &Parts { context, properties, kernel, stream, shared } = parts;
+        let &Parts { context, properties, kernel, stream, shared, replaced } = parts;
         let at_once = |threads| kernel.teams_at_once(context, properties, threads, shared);
         // Held until the kernel is in the stream: another one must not get between what it
         // needs and it.
         let mut scratch = stream.scratch();
         let geometry = match kernel.needs {
-            Needs::Nothing => kernel.bounds.geometry(asked, &self.wishes, at_once),
-            Needs::Reductions(reduction) => {
+            Needs::Nothing | Needs::Reductions(_) => {
                 let geometry = kernel.bounds.geometry(asked, &self.wishes, at_once);
                 let [teams, ..] = geometry.teams;
-                let environment = scratch.reductions.prepare(context, stream.handle, reduction, teams)?;
+                let mut environment = NO_LAUNCH_ENVIRONMENT;
+                let mut reduction = None;
+                if let Needs::Reductions(kind) = kernel.needs {
+                    environment = scratch.reductions.prepare(context, stream.handle, kind, teams)?;
+                    reduction = Some((kind, Reductions::buffer(environment)));
+                }
+                if replaced != 0 {
+                    let replacements = &mut scratch.replacements;
+                    environment = replacements.prepare(context, stream.handle, reduction, teams, replaced)?;
+                }
                 if let Some(slot) = table.environment() {
                     *slot = environment;
                 }
@@ -161,6 +181,8 @@ struct Parts<'a> {
     kernel: &'a LoadedKernel,
     stream: &'a Stream,
     shared: u32,
+    /// Bytes of other memory for each team in the place of shared memory.
+    replaced: u32,
 }
 
 /// # Safety

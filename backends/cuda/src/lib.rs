@@ -59,6 +59,7 @@ mod pages;
 mod peers;
 mod properties;
 mod reduction;
+mod replacement;
 mod settings;
 mod stacks;
 mod stream;

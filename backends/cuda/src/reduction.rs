@@ -54,11 +54,16 @@ impl Reductions {
         Ok(address)
     }
 
+    /// Where the buffer is of a launch environment that [`prepare`](Self::prepare) has made.
+    pub fn buffer(environment: Address) -> Address {
+        environment + SLOTS as u64
+    }
+
     #[cold]
     fn grow(&mut self, context: &Context, size: usize) -> Result<Address> {
         let address = self.memory.grow(context, size)?;
         let kinds = [Reduction::InTurns(0), Reduction::AtOnce(0)];
-        self.images.push(kinds.map(|kind| Box::new(kind.environment(address + SLOTS as u64))));
+        self.images.push(kinds.map(|kind| Box::new(kind.environment(Self::buffer(address)))));
         Ok(address)
     }
 

@@ -8,6 +8,7 @@ use crate::driver::failure::NOT_READY;
 use crate::driver::types::{Address, Code, Handle, STREAM_NON_BLOCKING, SUCCESS};
 use crate::kernel::LoadedKernel;
 use crate::reduction::Reductions;
+use crate::replacement::Replacements;
 use crate::stacks::Stacks;
 use crate::tables::Tables;
 use gangway_backend::{Completion, Result, SourceText, StreamHandle, Suspect};
@@ -37,6 +38,7 @@ pub(crate) struct Stream {
 #[derive(Default)]
 pub(crate) struct Scratch {
     pub reductions: Reductions,
+    pub replacements: Replacements,
     pub stacks: Stacks,
     pub tables: Tables,
 }
@@ -44,8 +46,12 @@ pub(crate) struct Scratch {
 impl Scratch {
     /// Gives the memory back; the stream is idle.
     fn free(self, context: &Context) -> Result<()> {
-        let Self { reductions, stacks, tables } = self;
-        reductions.free(context).and(stacks.free(context)).and(tables.free(context))
+        let Self { reductions, replacements, stacks, tables } = self;
+        reductions
+            .free(context)
+            .and(replacements.free(context))
+            .and(stacks.free(context))
+            .and(tables.free(context))
     }
 }
 
@@ -106,6 +112,7 @@ impl Stream {
             // Nothing can be done about memory that cannot be freed. The tables stay: a thread that
             // waits for the stream may be counting them.
             let _ = std::mem::take(&mut scratch.reductions).free(context);
+            let _ = std::mem::take(&mut scratch.replacements).free(context);
             let _ = std::mem::take(&mut scratch.stacks).free(context);
         }
     }

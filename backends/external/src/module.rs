@@ -4,8 +4,8 @@ use crate::abi::{self, Handle, RtlKernelProperties};
 use crate::device::Opened;
 use crate::status::{Doing, check};
 use gangway_backend::{
-    ArgumentForm, CallingConvention, DevicePtr, Error, ExecutionMode, HostCallLink, Kernel, KernelHandle,
-    KernelLimits, KernelResources, Module, Parameter, Parameters, Result, SEPARATE_SLOTS,
+    ArgumentForm, CallingConvention, DevicePtr, Error, ExecutionMode, GroupMemory, HostCallLink, Kernel,
+    KernelHandle, KernelLimits, KernelResources, Module, Parameter, Parameters, Result, SEPARATE_SLOTS,
 };
 use std::ffi::CString;
 use std::num::NonZeroU32;
@@ -70,6 +70,7 @@ impl ExternalModule {
                 .then_some(DevicePtr(properties.environment as usize)),
             limits: KernelLimits {
                 threads: NonZeroU32::new(properties.max_threads),
+                group_memory: GroupMemory::Present,
                 static_group_memory: properties.static_group_memory,
                 dynamic_group_memory: Some(properties.max_dynamic_group_memory)
                     .filter(|&most| most != u32::MAX),

@@ -306,6 +306,7 @@ fn run_by_convention(device: &dyn Device, image: &[u8], name: &str, arguments: &
         thread_limit: [0; 3],
         trip_count: 0,
         dynamic_group_memory: 0,
+        replaced_group_memory: None,
         by_address: false,
     };
     // SAFETY: the tests pass what the kernels expect.

@@ -4,6 +4,7 @@
 //! A variable on a thread's own stack is out of reach for others, so clang takes the memory of what
 //! may be shared from here, in the order of a stack. LLVM turns most of it into plain variables.
 
+use crate::environment::LaunchEnvironmentOfClang23;
 use crate::place::Place;
 use crate::shared;
 use crate::target::{self, MOST_THREADS};
@@ -366,34 +367,73 @@ pub extern "C" fn __kmpc_get_dynamic_shared() -> *mut c_void {
 
 /// `omp_access_cgroup`: the group is the team.
 const TEAM: i32 = 0;
-/// `omp_null_mem_space` and `omp_cgroup_mem_space`.
-const MEMORY_SPACES: [usize; 2] = [0, 5];
+/// `omp_null_mem_space`, `omp_cgroup_mem_space` and, since LLVM 22, `omp_default_mem_space`.
+const MEMORY_SPACES: [usize; 3] = [0, 5, 99];
 
-/// The memory of a team that the launch has asked for (`dyn_groupprivate`, OpenMP 6.1), from a byte on; null
-/// where it has asked for none. There is no other memory in its place.
-#[unsafe(no_mangle)]
-pub extern "C" fn omp_get_dyn_gprivate_ptr(offset: usize, group: i32) -> *mut c_void {
-    let (memory, bytes) = target::dynamic_shared_memory();
-    if bytes == 0 || group != TEAM { core::ptr::null_mut() } else { memory.wrapping_byte_add(offset) }
+/// What the environment of a launch says that has memory of the device in the place of a team's.
+const DEVICE_MEMORY: u8 = 2;
+
+/// What the parts of teams are aligned to (`backends/cuda/src/replacement.rs`).
+const REPLACEMENT_ALIGNMENT: usize = 16;
+
+/// The memory of the device that this team has in the place of shared memory, which the launch has asked for
+/// and cannot have: its start, and how many bytes it has.
+fn replacement() -> (*mut c_void, usize) {
+    let none = (core::ptr::null_mut(), 0);
+    let environment = kernel::launch_environment().cast::<LaunchEnvironmentOfClang23>();
+    // The host passes all bits for a launch that has no environment.
+    if environment.is_null() || environment.addr() == usize::MAX {
+        return none;
+    }
+    // SAFETY: it is the host's, for this launch. One of a kernel of clang 22's has zeros there.
+    let (start, bytes, replaced) =
+        unsafe { ((*environment).replacement, (*environment).dynamic_shared_bytes, (*environment).replaced) };
+    if replaced != DEVICE_MEMORY {
+        return none;
+    }
+    let part = (bytes as usize).next_multiple_of(REPLACEMENT_ALIGNMENT);
+    (start.wrapping_byte_add(part * target::block_id() as usize), bytes as usize)
 }
 
+/// The memory of a team that the launch has asked for (`dyn_groupprivate`, OpenMP 6.1), or what is in its
+/// place, from a byte on; null where it has asked for none or has none.
+#[unsafe(no_mangle)]
+pub extern "C" fn omp_get_dyn_gprivate_ptr(offset: usize, group: i32) -> *mut c_void {
+    let own = omp_get_dyn_gprivate_nofb_ptr(offset, group);
+    if !own.is_null() || group != TEAM {
+        return own;
+    }
+    let (memory, bytes) = replacement();
+    if bytes == 0 { own } else { memory.wrapping_byte_add(offset) }
+}
+
+/// The same; null also where other memory is in its place.
 #[unsafe(no_mangle)]
 pub extern "C" fn omp_get_dyn_gprivate_nofb_ptr(offset: usize, group: i32) -> *mut c_void {
-    omp_get_dyn_gprivate_ptr(offset, group)
+    let (memory, bytes) = target::dynamic_shared_memory();
+    if bytes == 0 || group != TEAM { core::ptr::null_mut() } else { memory.wrapping_byte_add(offset) }
 }
 
 /// How many bytes there are of it.
 #[unsafe(no_mangle)]
 pub extern "C" fn omp_get_dyn_gprivate_size(group: i32) -> usize {
-    let (_, bytes) = target::dynamic_shared_memory();
-    if group == TEAM { bytes as usize } else { 0 }
+    match target::dynamic_shared_memory() {
+        _ if group != TEAM => 0,
+        (_, 0) => replacement().1,
+        (_, bytes) => bytes as usize,
+    }
 }
 
 /// The memory space that it is of.
 #[unsafe(no_mangle)]
 pub extern "C" fn omp_get_dyn_gprivate_memspace(group: i32) -> usize {
-    let [none, team] = MEMORY_SPACES;
-    if omp_get_dyn_gprivate_size(group) == 0 { none } else { team }
+    let [none, team, default] = MEMORY_SPACES;
+    match target::dynamic_shared_memory() {
+        _ if group != TEAM => none,
+        (_, 0) if replacement().1 == 0 => none,
+        (_, 0) => default,
+        _ => team,
+    }
 }
 
 /// The memory as older programs ask for it.

@@ -142,6 +142,12 @@ impl LaunchForm {
 pub mod flags {
     /// The region is a `nowait` target task.
     pub const NOWAIT: u64 = 1;
+    /// From clang 23 on: what is to be without the dynamic group memory (`dyn_groupprivate(fallback(...))`).
+    pub const GROUP_MEMORY_FALLBACK: u64 = 3 << 2;
+    /// `fallback(null)`.
+    pub const FALLBACK_NULL: u64 = 1 << 2;
+    /// `fallback(default_mem)`, and no modifier at all.
+    pub const FALLBACK_DEFAULT_MEMORY: u64 = 2 << 2;
 }
 
 /// An offload entry, clang 20 and later.

@@ -14,7 +14,7 @@ use gangway_openmp::state::RUNTIME;
 use gangway_openmp::trace::ran_on_host;
 use gangway_runtime::events::Site;
 use gangway_runtime::placement::{Place, Purpose, is_balancing};
-use gangway_runtime::{Device, Error, ErrorKind, Label, Shape};
+use gangway_runtime::{Device, Error, ErrorKind, GroupMemoryFallback, Label, Shape};
 use std::ffi::c_void;
 
 /// What compilers pass as the number of teams of a region without `teams`.
@@ -129,6 +129,11 @@ unsafe fn run_on(
         },
         trip_count: kernel.trip_count,
         dynamic_group_memory: if full { kernel.dynamic_group_memory } else { 0 },
+        group_memory_fallback: if form.by_address {
+            fallback(kernel.flags)
+        } else {
+            GroupMemoryFallback::Unsaid
+        },
         own_slots: form.own_slots,
         by_address: form.by_address,
         is_exact: false,
@@ -155,6 +160,16 @@ unsafe fn run_on(
             ran_on_host(host.addr(), &site, Some(&error));
             FAIL
         }
+    }
+}
+
+/// What `dyn_groupprivate` says, or `ompx_dyn_cgroup_mem`, which has the bits of `fallback(abort)`.
+#[inline]
+fn fallback(flags: u64) -> GroupMemoryFallback {
+    match flags & flags::GROUP_MEMORY_FALLBACK {
+        flags::FALLBACK_NULL => GroupMemoryFallback::Without,
+        flags::FALLBACK_DEFAULT_MEMORY => GroupMemoryFallback::DeviceMemory,
+        _ => GroupMemoryFallback::Fail,
     }
 }
 

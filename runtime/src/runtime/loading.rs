@@ -319,6 +319,7 @@ fn run_alone(
             thread_limit: [1; 3],
             trip_count: 0,
             dynamic_group_memory: 0,
+            replaced_group_memory: None,
             by_address: false,
         };
         let mut session = Session::default();

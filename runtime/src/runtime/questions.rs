@@ -4,6 +4,7 @@ use super::Runtime;
 use crate::device::Device;
 use crate::error::{Error, ErrorKind, Result};
 use crate::events::Site;
+use crate::kernel::GivenGroupMemory;
 use crate::target::Shape;
 use gangway_backend::{
     Kernel, KernelLimits, KernelResources, LaunchShape, Occupancy, Properties, SourceText,
@@ -47,7 +48,8 @@ impl KernelQuestions<'_> {
     /// # Errors
     /// The device cannot be used.
     pub fn launch_shape(&self, asked: &Shape) -> Result<LaunchShape> {
-        let launch = asked.launch(self.name, self.kernel, SourceText::NONE);
+        let group_memory = GivenGroupMemory { dynamic: asked.dynamic_group_memory, replaced: None };
+        let launch = asked.launch(self.name, self.kernel, group_memory, SourceText::NONE);
         let shape = self.device.open()?.device.launch_shape(&launch);
         Ok(shape.unwrap_or_else(|| launch.asked_shape()))
     }

@@ -1,6 +1,6 @@
 //! Kinds of devices for tests, and the calls that they count.
 
-use gangway_backend::KernelLimits;
+use gangway_backend::{GroupMemory, KernelLimits};
 
 /// When operations are done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,7 +62,12 @@ const USUAL: Options = Options {
     unified_memory: false,
     memory: usize::MAX,
     passing: Passing::Slots,
-    limits: KernelLimits { threads: None, static_group_memory: 0, dynamic_group_memory: None },
+    limits: KernelLimits {
+        threads: None,
+        group_memory: GroupMemory::Absent,
+        static_group_memory: 0,
+        dynamic_group_memory: None,
+    },
 };
 
 impl Options {

@@ -6,6 +6,7 @@
 //!   the virtual GPU.
 //! - `clang-N/cc`: built by `gangway cc --llvm=N` for CPU devices; it asks for that release's library, as well.
 //! - `clang-N/gpu`: the same for a GPU, run on the virtual GPU.
+//! - `clang-N/dyn_groupprivate`: what its `fallback` says, of the releases that have it.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -19,6 +20,9 @@ const GPU: &str = "sm_80";
 
 /// What the program prints, on whatever device.
 const PRINTED: &str = "28\n499500\n1 1003\n64 7938\n11\n";
+
+/// The releases that know `dyn_groupprivate`.
+const WITH_GROUP_MEMORY: [u32; 1] = [23];
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
@@ -43,6 +47,9 @@ fn main() -> ExitCode {
         let linker = llvm(release).join("bin/clang-nvlink-wrapper");
         if WITH_GPU.contains(&release) {
             add("gpu", absent(&[&compiler, &linker]), on_the_virtual_gpu);
+        }
+        if WITH_GROUP_MEMORY.contains(&release) {
+            add("dyn_groupprivate", absent(&[&compiler, &linker]), group_memory);
         }
     }
     libtest_mimic::run(&arguments, trials).exit_code()
@@ -174,4 +181,49 @@ fn linked_by_gangway(release: u32, architecture: &str, device: &str) -> Result<(
         return Err(format!("`{wanted}` is not in\n{shown}").into());
     }
     run_with_gangway(&program, &["--device", device])
+}
+
+/// More than any device has of the memory of a team.
+const TOO_MUCH: &str = "400000";
+
+fn group_memory(release: u32) -> Result<(), Failed> {
+    let none = "has none";
+    for (fallback, bytes, on_gpu, on_cpu) in [
+        ("", "4096", "team, 4096 bytes, space 5", none),
+        ("", TOO_MUCH, "device, 400000 bytes, space 99", none),
+        ("fallback(default_mem):", "5000", "team, 5000 bytes, space 5", none),
+        ("fallback(default_mem):", TOO_MUCH, "device, 400000 bytes, space 99", none),
+        ("fallback(null):", "4096", "team, 4096 bytes, space 5", "none, 0 bytes"),
+        ("fallback(null):", TOO_MUCH, "none, 0 bytes, space 0", "none, 0 bytes"),
+        ("fallback(abort):", "4096", "team, 4096 bytes, space 5", none),
+        ("fallback(abort):", TOO_MUCH, "cannot have 400000 bytes of dynamic group memory per team", none),
+    ] {
+        // A reduction across teams has the launch carry a buffer, too.
+        for clauses in ["", "reduction(+ : wrong)"] {
+            let folder = tempfile::tempdir()?;
+            let program = folder.path().join("program");
+            let mut command = Command::new(stage().join("bin/gangway"));
+            command.args(["cc", &format!("--llvm={release}"), "-O2", "-fopenmp", "-fopenmp-version=61"]);
+            command.arg(format!("--offload-arch={GPU},x86_64")).arg(format!("-DFALLBACK={fallback}"));
+            command.arg(format!("-DBYTES={bytes}")).arg(format!("-DCLAUSES={clauses}"));
+            command.arg(source().with_file_name("dyn_groupprivate.c")).arg("-o").arg(&program);
+            printed(&mut command)?;
+            for (device, wanted) in [("vgpu", on_gpu), ("cpu", on_cpu)] {
+                let mut run = Command::new(stage().join("bin/gangway"));
+                run.args(["run", "--device", device]).arg(&program).env("OMP_TARGET_OFFLOAD", "MANDATORY");
+                let output = run.output()?;
+                let shown = [&output.stdout[..], &output.stderr].concat();
+                let shown = String::from_utf8_lossy(&shown);
+                // What is refused ends the program.
+                let refused = wanted == none || wanted.starts_with("cannot");
+                if !shown.contains(wanted) || output.status.success() == refused {
+                    let asked = format!("dyn_groupprivate({fallback} {bytes}) {clauses}");
+                    return Err(
+                        format!("{asked} on {device}: {}\n{shown}\nnot {wanted}", output.status).into()
+                    );
+                }
+            }
+        }
+    }
+    Ok(())
 }

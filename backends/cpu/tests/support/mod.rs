@@ -130,6 +130,7 @@ impl Loaded {
             thread_limit: [0; 3],
             trip_count: 0,
             dynamic_group_memory: 0,
+            replaced_group_memory: None,
             by_address: false,
         };
         let mut session = Session::default();

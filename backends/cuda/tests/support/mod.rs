@@ -118,6 +118,7 @@ pub fn request_of(kernel: &Kernel, shape: Shape, source: SourceText) -> Launch<'
         thread_limit: kernel.limits.bound(shape.threads),
         trip_count: shape.trip_count,
         dynamic_group_memory: shape.shared,
+        replaced_group_memory: None,
         by_address: false,
     }
 }

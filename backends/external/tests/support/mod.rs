@@ -96,6 +96,7 @@ pub fn run_in(
         thread_limit: [0; 3],
         trip_count: 0,
         dynamic_group_memory: 0,
+        replaced_group_memory: None,
         by_address: false,
     };
     let mut table = device.argument_table(session, launch.kernel, request)?;
