@@ -18,6 +18,7 @@ const ALIGNMENT: usize = 16;
 pub(crate) struct Replacements {
     memory: Growing,
     /// What has been copied to launch environments. They stay where they are: the driver may read them later.
+    #[allow(clippy::vec_box, reason = "an image keeps its address when others come")]
     images: Vec<Box<LaunchEnvironment>>,
 }
 

@@ -1,4 +1,5 @@
 // covers: interop init (target, targetsync), use and destroy, the omp_get_interop functions
+// stock: differs(-21) because it crashes
 // flags: -fopenmp-version=51
 #include <omp.h>
 #include <stdio.h>
