@@ -52,14 +52,16 @@ pub fn ptx(image: &[u8], capability: u32) -> Result<Arc<[u8]>, String> {
     let processor = format!("sm_{}", capability.min(NEWEST));
     compiled::once(image, &processor, |folder| {
         let text = compiler::ptx(image, &processor, folder)?;
-        Ok(mended(&text).into_owned())
+        Ok(mended(&text, true).into_owned())
     })
 }
 
-/// LLVM's text for a GPU of NVIDIA's without what is wrong in it.
+/// LLVM's text for a GPU of NVIDIA's without what is wrong in it. `generic`: accesses that LLVM takes for ones of
+/// the thread's memory without reason are put right, too.
 #[must_use]
-pub fn mended(text: &[u8]) -> Cow<'_, [u8]> {
+pub fn mended(text: &[u8], generic: bool) -> Cow<'_, [u8]> {
     match alignment::raise(text) {
+        raised if !generic => raised,
         Cow::Borrowed(text) => local_memory::made_generic(text),
         Cow::Owned(text) => Cow::Owned(local_memory::made_generic(&text).into_owned()),
     }

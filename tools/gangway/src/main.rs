@@ -13,6 +13,7 @@ mod devices;
 mod diff;
 mod environment;
 mod exit;
+mod faults;
 mod generate;
 mod info;
 mod inspect;

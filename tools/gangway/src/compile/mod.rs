@@ -25,6 +25,7 @@ use clap::CommandFactory;
 use crate::arguments::Gangway;
 use crate::environment::prepended;
 use crate::exit::{FAILURE, Failure, NOT_EXECUTABLE, Outcome, SUCCESS};
+use crate::faults::{Fault, RELEASE};
 pub use compiler::{Compiler, KNOWN};
 use flags::{Flags, Target};
 use request::{Part, Request};
@@ -92,6 +93,7 @@ pub fn compile(language: Language, arguments: &[OsString]) -> Outcome {
         return translate::print(language, &compiler.program, &request);
     }
     let mut command = Command::new(&compiler.program);
+    command.env(RELEASE, compiler.release.to_string());
     let added = match Target::of(&request) {
         Some(target) => {
             let toolkit = Toolkit::find(language, &target, request.links)?;
@@ -100,8 +102,11 @@ pub fn compile(language: Language, arguments: &[OsString]) -> Outcome {
                 toolkit::check_native(&compiler.tools, &target)?;
             }
             if target.gpu() {
-                translate::warn_of_wrong_code(&compiler, language, &request);
-                if language != Language::Fortran && request.describes_gpu_variables() {
+                if Fault::Scan.is_in(Some(compiler.release)) {
+                    translate::warn_of_wrong_code(&compiler, language, &request);
+                }
+                let hides = Fault::DebugVariables.is_in(Some(compiler.release));
+                if language != Language::Fortran && hides && request.describes_gpu_variables() {
                     flags::describe_lines_only(&mut request.rest);
                 }
             }

@@ -13,6 +13,7 @@ use std::process::{Command, ExitStatus};
 use super::{aligned_pointers, long_double, ptxas, reductions, struct_stores};
 use crate::compile::expanded;
 use crate::exit::{FAILURE, Failure, NOT_EXECUTABLE, Outcome, SUCCESS};
+use crate::faults::{Fault, release_of_text};
 use crate::scratch::Scratch;
 
 /// The plugin that has led here.
@@ -38,7 +39,8 @@ pub fn compile(arguments: &[OsString]) -> Outcome {
     let mut code = run(tool, &to_text)?;
     if code == SUCCESS {
         let text = read(&file)?;
-        if long_double::is_in(&text) {
+        let release = release_of_text(&text);
+        if Fault::LongDouble.is_in(release) && long_double::is_in(&text) {
             // Lines of the source take a step of their own, which is quiet as its words have been said.
             let lines = ["-debug-info-kind=line-tables-only", "-w"].map(OsString::from);
             run(tool, &[to_text, lines.to_vec()].concat())?;
@@ -48,7 +50,7 @@ pub fn compile(arguments: &[OsString]) -> Outcome {
             folder.close()?;
             return Ok(FAILURE);
         }
-        if let Some(mended) = mended(&text) {
+        if let Some(mended) = mended(&text, release) {
             ptxas::write(&file, mended.as_bytes())?;
         }
         code = run(tool, &from_text)?;
@@ -57,11 +59,18 @@ pub fn compile(arguments: &[OsString]) -> Outcome {
     Ok(code)
 }
 
+/// Gives a text without a fault; `None` if it is not there.
+type Mend = fn(&str) -> Option<String>;
+
 /// The text that LLVM is to have; `None` if it is this.
-fn mended(text: &str) -> Option<String> {
-    let first = reductions::mended(text);
-    let second = aligned_pointers::mended(first.as_deref().unwrap_or(text)).or(first);
-    struct_stores::mended(second.as_deref().unwrap_or(text)).or(second)
+fn mended(text: &str, release: Option<u32>) -> Option<String> {
+    let steps: [(Fault, Mend); 3] = [
+        (Fault::Reductions, reductions::mended),
+        (Fault::AlignedPointers, aligned_pointers::mended),
+        (Fault::StructStores, struct_stores::mended),
+    ];
+    let steps = steps.into_iter().filter(|(fault, _)| fault.is_in(release));
+    steps.fold(None, |done, (_, mend)| mend(done.as_deref().unwrap_or(text)).or(done))
 }
 
 fn read(file: &Path) -> Result<String, Failure> {

@@ -17,6 +17,7 @@ use gangway_ptx::{Code, Errors, Module};
 use super::options::Options;
 use super::warn;
 use crate::exit::{FAILURE, Failure, Outcome, SUCCESS};
+use crate::faults::{Fault, called_release};
 
 /// Mistakes that one message shows; code that is generated repeats them.
 const SHOWN: usize = 10;
@@ -64,7 +65,8 @@ pub fn assemble(arguments: &[OsString]) -> Outcome {
         let what = checked.map_or_else(|| "not checked".to_owned(), |module| summary(&module));
         eprintln!("ptxas info    : {}: {what}; passed on as PTX", input.display());
     }
-    write(&output, &gangway_bitcode::mended(&text))
+    let generic = Fault::LocalMemory.is_in(called_release());
+    write(&output, &gangway_bitcode::mended(&text, generic))
 }
 
 /// The module in a text, nothing if it is correct but beyond what Gangway's own reader takes:
