@@ -12,13 +12,13 @@ cat >"$root/steps.c" <<'C'
  * program is no HTML. */
 #include <stdio.h>
 int main(void) {
-  static double field[1 << 16];
+  static double field[1 << 20];
   int b = 0;
   for (int step = 0; step < 24; step += 2) {
 #pragma omp target data map(tofrom : field)
     for (b = step; b < step + 2; ++b) {
 #pragma omp target teams distribute parallel for map(to : b)
-      for (int i = 0; i < 1 << 16; ++i) field[i] += i < b;
+      for (int i = 0; i < 1 << 20; ++i) field[i] += i < b;
     }
   }
   printf("%g\n", field[0]);
