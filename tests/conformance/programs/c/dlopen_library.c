@@ -1,5 +1,5 @@
 // covers: a library with device code opened, used and closed twice, by a program with device code of its own
-// stock: differs(19) because it ends when a library is opened a second time
+// stock: differs(-21) because it ends when a library is opened a second time
 // library: device_library.c
 #include <dlfcn.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
 // covers: OMP_TARGET_OFFLOAD=DISABLED: no devices, everything on the host
+// stock: differs(19) because it counts devices that it does not use
 // env: OMP_TARGET_OFFLOAD=DISABLED
 #include <omp.h>
 #include <stdio.h>
