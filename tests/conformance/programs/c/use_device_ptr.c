@@ -1,4 +1,5 @@
 // covers: use_device_ptr inside target data, several pointers, pointer into the middle, with is_device_ptr
+// stock: differs(-21) because a pointer to what is not mapped does not keep its value
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
