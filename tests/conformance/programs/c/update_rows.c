@@ -1,5 +1,5 @@
 // covers: target update of a rectangle of a matrix: contiguous parts of several rows
-// stock: differs because it moves only the first element of each row
+// stock: differs(-22) because it moves only the first element of each row
 #include <stdio.h>
 
 enum { N = 5, M = 6 };

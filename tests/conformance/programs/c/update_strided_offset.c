@@ -1,5 +1,5 @@
 // covers: target update of strided sections that start behind the first element
-// stock: differs because it multiplies the start of a strided section with its stride
+// stock: differs(-22) because it multiplies the start of a strided section with its stride
 #include <stdio.h>
 
 int main(void) {
