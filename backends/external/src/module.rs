@@ -70,7 +70,11 @@ impl ExternalModule {
                 .then_some(DevicePtr(properties.environment as usize)),
             limits: KernelLimits {
                 threads: NonZeroU32::new(properties.max_threads),
-                group_memory: GroupMemory::Present,
+                // A library that names no limit says nothing of such memory.
+                group_memory: match properties.max_dynamic_group_memory {
+                    u32::MAX => GroupMemory::Absent,
+                    _ => GroupMemory::Present,
+                },
                 static_group_memory: properties.static_group_memory,
                 dynamic_group_memory: Some(properties.max_dynamic_group_memory)
                     .filter(|&most| most != u32::MAX),

@@ -58,6 +58,8 @@ impl Language {
         let name = match self {
             Language::C => "clang",
             Language::Cxx => "clang++",
+            // Its name up to LLVM 19.
+            Language::Fortran if release() < 20 => "flang-new",
             Language::Fortran => "flang",
         };
         format!("{name}-{}", release())
