@@ -20,6 +20,13 @@ const ADDITIONAL_ICVS: &str = "__gomp_additional_icvs";
 /// Since GCC 14: what leads to a table of functions, each with its host and device addresses, which
 /// a null ends.
 const INDIRECT_TABLE: &str = "__gomp_indirect_addr_map";
+/// Since GCC 14: the dynamic shared memory of OpenMP's kernels, from which `omp_low_lat_mem_space` is
+/// allocated. The device code takes it as large as the launch makes it.
+const LOW_LATENCY_POOL: &[u8] = b"__nvptx_lowlat_pool";
+/// Bytes of it, unless the variable says otherwise.
+const LOW_LATENCY_SIZE: u32 = 8 << 10;
+/// libgomp's variable for them.
+const LOW_LATENCY_VARIABLE: &str = "GOMP_NVPTX_LOWLAT_POOL";
 /// Symbol of the seconds that one tick of the device's clock takes.
 const CLOCK_TICK: &str = "__nvptx_clocktick";
 
@@ -47,7 +54,11 @@ pub(crate) fn is_gcc(image: &[u8]) -> bool {
 
 /// The kernels of an image of GCC's.
 #[derive(Debug, Default)]
-pub(crate) struct Entries(BTreeMap<Box<str>, usize>);
+pub(crate) struct Entries {
+    parameters: BTreeMap<Box<str>, usize>,
+    /// Bytes of dynamic shared memory that OpenMP's kernels have.
+    pool: u32,
+}
 
 impl Entries {
     /// Those of an image; none if it is not GCC's.
@@ -56,8 +67,16 @@ impl Entries {
             return Self::default();
         }
         let texts = ptx_objects::texts(image).unwrap_or_default();
+        let has_pool =
+            |text: &&[u8]| text.windows(LOW_LATENCY_POOL.len()).any(|part| part == LOW_LATENCY_POOL);
+        let pool = if texts.iter().any(has_pool) { low_latency_size() } else { 0 };
         let kernels = texts.into_iter().flat_map(ptx::kernel_parameters);
-        Self(kernels.map(|(name, parameters)| (name.into(), parameters)).collect())
+        Self { parameters: kernels.map(|(name, parameters)| (name.into(), parameters)).collect(), pool }
+    }
+
+    /// Bytes of dynamic shared memory that a launch has for the code of the image.
+    pub(crate) fn shared_memory(&self, entry: Option<Entry>) -> u32 {
+        if entry == Some(Entry::OpenMp) { self.pool } else { 0 }
     }
 
     /// What runs the constructors of variables, if there are any.
@@ -72,7 +91,7 @@ impl Entries {
 
     fn initialiser(&self, symbol: &str) -> Option<&str> {
         let is_one = |name: &str| matches!(name.strip_prefix(symbol), Some("" | WITH_STACK));
-        self.0.keys().map(|name| &**name).find(|name| is_one(name))
+        self.parameters.keys().map(|name| &**name).find(|name| is_one(name))
     }
 
     /// How a kernel is launched; `None` if it is not one of GCC's.
@@ -80,7 +99,7 @@ impl Entries {
         if [self.constructors(), self.destructors()].contains(&Some(name)) {
             return Ok(Some(Entry::Initialiser { stack: name.ends_with(WITH_STACK) }));
         }
-        match self.0.get(name) {
+        match self.parameters.get(name) {
             None => Ok(None),
             Some(1) => Ok(Some(Entry::OpenAcc)),
             Some(3) => Ok(Some(Entry::OpenMp)),
@@ -92,6 +111,12 @@ impl Entries {
             }),
         }
     }
+}
+
+/// Bytes of the pool as the environment has them; what is no number is as if it were not there.
+fn low_latency_size() -> u32 {
+    let said = std::env::var(LOW_LATENCY_VARIABLE).ok();
+    said.and_then(|text| text.trim().parse().ok()).unwrap_or(LOW_LATENCY_SIZE)
 }
 
 /// Tells GCC's device libraries about their device, as far as an image has them.
@@ -160,6 +185,20 @@ mod tests {
         assert!(matches!(entries.entry("other"), Err(Error::InvalidImage { .. })));
         assert_eq!(Entries::of(text).entry("omp").unwrap(), None);
         assert_eq!((entries.constructors(), entries.destructors()), (None, None));
+    }
+
+    #[test]
+    fn openmp_kernels_have_a_pool_if_the_image_knows_one() {
+        let kernel = b".version 6.0\n.target sm_30\n\
+            .visible .entry omp (.param .u64 %arg, .param .u64 %stack, .param .u64 %sz)\n{ ret; }\n";
+        let library = b".version 6.0\n.target sm_30\n.extern .shared .u8 __nvptx_lowlat_pool[];\n";
+        let entries = Entries::of(&ptx_objects::joined(&[kernel, library]));
+        assert_eq!(entries.shared_memory(Some(Entry::OpenMp)), LOW_LATENCY_SIZE);
+        assert_eq!(entries.shared_memory(Some(Entry::OpenAcc)), 0);
+        assert_eq!(entries.shared_memory(None), 0);
+        // Until GCC 13 there is none.
+        let entries = Entries::of(&ptx_objects::joined(&[kernel]));
+        assert_eq!(entries.shared_memory(Some(Entry::OpenMp)), 0);
     }
 
     #[test]

@@ -37,6 +37,8 @@ pub(crate) struct LoadedKernel {
     pub bounds: KernelBounds,
     /// What a launch has to have ready besides the arguments.
     pub needs: Needs,
+    /// Bytes of dynamic shared memory that every launch has.
+    pub shared: u32,
     /// Bytes of dynamic shared memory that launches may have by now.
     allowed_shared: AtomicU32,
     /// What was last answered by [`teams_at_once`](Self::teams_at_once).
@@ -53,6 +55,7 @@ impl LoadedKernel {
         module: Handle,
         name: &str,
         entry: Option<Entry>,
+        shared: u32,
     ) -> Result<(Box<Self>, Kernel)> {
         let function = function(context, module, name)?;
         let attribute = |attribute: FunctionAttribute| {
@@ -79,6 +82,7 @@ impl LoadedKernel {
                 (None, None) => Needs::Nothing,
                 (None, Some(reduction)) => Needs::Reductions(reduction),
             },
+            shared,
             allowed_shared: AtomicU32::new(SHARED_WITHOUT_ASKING.saturating_sub(static_shared)),
             occupancy: AtomicU64::new(0),
             busiest: AtomicU64::new(0),

@@ -44,7 +44,7 @@ impl Launcher {
         // SAFETY: the caller's promise.
         let (kernel, stream) = unsafe { (LoadedKernel::of(launch.kernel.handle), Stream::of(stream)) };
         let asked = asked(launch);
-        let shared = self.shared(launch);
+        let shared = self.shared(launch, kernel);
         kernel.allow_shared(context, shared)?;
         let replaced = launch.replaced_group_memory.unwrap_or(0);
         if kernel.needs != Needs::Nothing || replaced != 0 {
@@ -67,11 +67,10 @@ impl Launcher {
 
     /// Bytes of dynamic shared memory that every team gets: none where it is replaced, so that device code
     /// finds none.
-    const fn shared(&self, launch: &Launch<'_>) -> u32 {
+    fn shared(&self, launch: &Launch<'_>, kernel: &LoadedKernel) -> u32 {
         match launch.replaced_group_memory {
             Some(_) => 0,
-            None if launch.dynamic_group_memory > self.shared_memory => launch.dynamic_group_memory,
-            None => self.shared_memory,
+            None => launch.dynamic_group_memory.max(self.shared_memory).max(kernel.shared),
         }
     }
 
@@ -87,7 +86,7 @@ impl Launcher {
     ) -> LaunchShape {
         // SAFETY: the caller's promise.
         let kernel = unsafe { LoadedKernel::of(launch.kernel.handle) };
-        let shared = self.shared(launch);
+        let shared = self.shared(launch, kernel);
         let at_once = |threads| kernel.teams_at_once(context, properties, threads, shared);
         let asked = asked(launch);
         let Geometry { teams, threads } = match kernel.needs {

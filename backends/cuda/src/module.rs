@@ -94,7 +94,9 @@ impl CudaModule {
 impl Module for CudaModule {
     fn kernel(&self, name: &str) -> Result<Kernel> {
         let entry = self.entries.entry(name)?;
-        let (loaded, kernel) = LoadedKernel::load(&self.context, &self.properties, self.module, name, entry)?;
+        let shared = self.entries.shared_memory(entry);
+        let (loaded, kernel) =
+            LoadedKernel::load(&self.context, &self.properties, self.module, name, entry, shared)?;
         self.kernels.lock().unwrap_or_else(PoisonError::into_inner).push(loaded);
         Ok(kernel)
     }
