@@ -49,6 +49,8 @@ impl MapKind {
     /// has no storage on the device. With [`ATTACH`](Self::ATTACH) and [`POINTER`](Self::POINTER):
     /// the device pointer becomes null if what it would be attached to has none.
     pub const NULL_IF_ABSENT: Self = Self(0x8000);
+    /// With [`NULL_IF_ABSENT`](Self::NULL_IF_ABSENT) of a pointer: it keeps the host's value instead.
+    pub const KEEP_IF_ABSENT: Self = Self(1 << 45);
     /// The section is no one range, see [`Items::section`](crate::Items::section).
     pub const IN_PIECES: Self = Self(1 << 44);
 
@@ -122,6 +124,7 @@ impl MapKind {
         .with(Self::COUNTED)
         .with(Self::IMPLICIT)
         .with(Self::NULL_IF_ABSENT)
+        .with(Self::KEEP_IF_ABSENT)
         .with(Self::ONCE);
 
     /// Meanings that an attachment may have besides.

@@ -46,6 +46,7 @@ impl From<Construct> for Meanings {
         match construct {
             Construct::Region if libgomp().keeps_pointers => Self::new(&REGION_THAT_KEEPS, true),
             Construct::Region => Self::new(&REGION, true),
+            Construct::Begin if libgomp().keeps_pointers => Self::new(&BEGIN_THAT_KEEPS, true),
             Construct::Begin => Self::new(&BEGIN, true),
             Construct::EndOfStructured => Self::new(&END_OF_STRUCTURED, false),
             Construct::End => Self::new(&END, false),
@@ -193,6 +194,11 @@ impl Items for Table<'_> {
         if needs != MapKind::ALLOC && self.is_target_empty(index) {
             kind = kind.without(needs);
         }
+        // OpenMP's null pointers are attached, too: the member may have storage that has not been written.
+        let is_attached = self.kinds[index] as u8 == ATTACH && kind.has(MapKind::ATTACH);
+        if is_attached && needs == MapKind::ALLOC && self.target(index) == 0 {
+            kind = kind.with(MapKind::NULL_IF_ABSENT);
+        }
         let (begin, size) = match self.kinds[index] as u8 {
             _ if kind.has(MapKind::LITERAL) => (address, 0),
             ATTACH | ATTACH_ZERO_LENGTH_ARRAY_SECTION | DETACH | FORCE_DETACH => {
@@ -233,15 +239,34 @@ impl Items for Table<'_> {
 static REGION: [MapKind; 256] = meanings(Construct::Region);
 /// With pointers that keep their value if what they point to is not mapped.
 static REGION_THAT_KEEPS: [MapKind; 256] = {
-    let mut all = REGION;
+    let mut all = with_pointers_that_keep(REGION);
     let section = &mut all[ZERO_LEN_ARRAY_SECTION as usize];
     *section = section.without(MapKind::NULL_IF_ABSENT).with(MapKind::IF_PRESENT);
+    all
+};
+static BEGIN_THAT_KEEPS: [MapKind; 256] = {
+    let mut all = with_pointers_that_keep(BEGIN);
+    // Since GCC 15 `enter data` attaches to what is not mapped.
+    let attached = &mut all[ATTACH as usize];
+    *attached = attached.with(MapKind::NULL_IF_ABSENT).with(MapKind::KEEP_IF_ABSENT);
     all
 };
 static BEGIN: [MapKind; 256] = meanings(Construct::Begin);
 static END_OF_STRUCTURED: [MapKind; 256] = meanings(Construct::EndOfStructured);
 static END: [MapKind; 256] = meanings(Construct::End);
 static UPDATE: [MapKind; 256] = meanings(Construct::Update);
+
+/// The meanings with pointers in mapped data that keep their value, too.
+const fn with_pointers_that_keep(mut all: [MapKind; 256]) -> [MapKind; 256] {
+    let kinds = [POINTER_TO_ZERO_LENGTH_ARRAY_SECTION, ATTACH_ZERO_LENGTH_ARRAY_SECTION];
+    let mut at = 0;
+    while at < kinds.len() {
+        let pointer = &mut all[kinds[at] as usize];
+        *pointer = pointer.with(MapKind::KEEP_IF_ABSENT);
+        at += 1;
+    }
+    all
+}
 
 const fn meanings(construct: Construct) -> [MapKind; 256] {
     let mut all = [MapKind::ALLOC; 256];

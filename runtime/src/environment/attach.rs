@@ -158,7 +158,7 @@ impl Work {
     }
 
     /// `at_once`: other constructs rely on the pointer without waiting for this one's copies.
-    /// Without a pointee the device pointer becomes null.
+    /// Without a pointee the device pointer becomes null, or what the host's is.
     fn attach_with(
         &mut self,
         pointer: EntryRef<'static>,
@@ -174,6 +174,7 @@ impl Work {
             Some(pointee) => {
                 pointer_image(&host_content, request.pointee, pointee.translate(request.pointee))
             }
+            None if request.kind.has(MapKind::KEEP_IF_ABSENT) => host_content.clone(),
             None => null_image(&host_content),
         };
         let device_pointer = pointer.translate(request.pointer);

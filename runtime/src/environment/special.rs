@@ -102,7 +102,7 @@ impl Work {
         let item = items.item(index);
         if item.kind.has(MapKind::POINTER) {
             let (pointer, pointee, size) = (item.begin, items.pointee(index), item.size);
-            let kind = MapKind::ATTACH | item.kind.only(MapKind::NULL_IF_ABSENT);
+            let kind = MapKind::ATTACH | item.kind.only(MapKind::NULL_IF_ABSENT | MapKind::KEEP_IF_ABSENT);
             self.attachments.push(AttachRequest { pointer, pointee, size, kind });
         }
         if item.kind.has(MapKind::RETURN_ADDRESS) {
