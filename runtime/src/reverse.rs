@@ -179,6 +179,17 @@ impl Region {
         self.placement(item.group).map_or(item.base, |placement| placement.on_host(item.base))
     }
 
+    /// The host's address of a pointer that is attached; `None` if it stands in memory of the device that
+    /// the host has no counterpart of.
+    #[must_use]
+    pub fn pointer(&self, item: &Item) -> Option<usize> {
+        let holds = |placement: &&Placement| placement.holds(item.begin, size_of::<usize>());
+        match self.placements.iter().find(holds) {
+            Some(holder) => Some(holder.on_host(item.begin)),
+            None => host_address(self.device, DevicePtr(item.begin)),
+        }
+    }
+
     /// Takes the data back.
     ///
     /// # Safety
@@ -255,11 +266,9 @@ impl Region {
         for item in self.items.iter().filter(|item| item.kind.attach) {
             let holder =
                 self.placements.iter().find(|placement| placement.holds(item.begin, size_of::<usize>()));
-            let at = match holder {
-                Some(holder) => Some(holder.on_host(item.begin)),
-                None => host_address(self.device, DevicePtr(item.begin)),
+            let (Some(at), Some(pointee)) = (self.pointer(item), self.placement(item.group)) else {
+                continue;
             };
-            let (Some(at), Some(pointee)) = (at, self.placement(item.group)) else { continue };
             // SAFETY: a pointer stands there: in storage that was made, or in mapped data.
             let original = unsafe { (at as *const usize).read_unaligned() };
             let made = holder.is_some_and(Placement::is_made);

@@ -90,8 +90,16 @@ fn serve(call: &MailCall) {
             Err(Refusal::Copy(error)) if is_lost(&error) => return,
             Err(refusal) => refuse(&refusal),
         };
-        for (at, item) in items.iter().filter(|(_, item)| !item.kind.attach) {
-            arrays.addresses[*at] = region.base(&Item { base: item.begin, ..*item });
+        // Pointers that are variables of device code: the region gets one of its own. None moves.
+        let mut pointers: Vec<usize> = Vec::with_capacity(items.len());
+        for (index, (at, item)) in items.iter().enumerate() {
+            arrays.addresses[*at] = match item.kind.attach {
+                false => region.base(&Item { base: item.begin, ..*item }),
+                true => region.pointer(item).unwrap_or_else(|| {
+                    pointers.push(region.base(pointee(&items[..index], item)));
+                    std::ptr::from_ref(&pointers[pointers.len() - 1]).expose_provenance()
+                }),
+            };
         }
         // SAFETY: the image's table has the host's function for this kernel.
         let body = unsafe { std::mem::transmute::<usize, extern "C" fn(*mut usize)>(host) };
@@ -103,6 +111,12 @@ fn serve(call: &MailCall) {
             Err(refusal) => refuse(&refusal),
         }
     });
+}
+
+/// What a pointer leads to, of the items before it.
+fn pointee<'a>(items: &'a [(usize, Item)], pointer: &'a Item) -> &'a Item {
+    let data = items.iter().map(|(_, item)| item);
+    data.rev().find(|item| item.group == pointer.group && !item.kind.attach).unwrap_or(pointer)
 }
 
 fn is_lost(error: &Error) -> bool {

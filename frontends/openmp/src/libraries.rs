@@ -6,6 +6,7 @@ use crate::message::print_line;
 use crate::state::RUNTIME;
 use crate::{ending, information, policy, process};
 use gangway_runtime::Registration;
+use gangway_runtime::host_calls::calling_device;
 use std::sync::atomic::{AtomicIsize, Ordering};
 
 /// Libraries registered and not yet unregistered, by the program's account.
@@ -32,8 +33,9 @@ pub fn unregister(key: usize) {
     }
     if !ending::is_ending() {
         RUNTIME.unregister(key);
-    } else if last {
-        // Other threads may still be in target regions.
+    } else if last && calling_device().is_none() {
+        // Other threads may still be in target regions. A driver frees no memory before its kernels
+        // have ended, and the one that has called this thread waits for it.
         RUNTIME.trim();
     }
     if last {

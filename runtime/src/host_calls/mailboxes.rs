@@ -8,6 +8,7 @@
 //!
 //! A block is used by one image, and again by another one when that has gone.
 
+use super::named::called_by;
 use super::recorded::Recorded;
 use super::served::Taken;
 use crate::device::{Device, Opened};
@@ -231,7 +232,9 @@ impl Slot {
         let call = MailCall { device: user.device, function, host, words };
         let recorded = Recorded::begin(since);
         // A panic must not end a worker, and nobody is there to be told.
-        let _ = catch_unwind(AssertUnwindSafe(|| (user.serve)(&call)));
+        let _ = catch_unwind(AssertUnwindSafe(|| {
+            called_by(user.device.number(), || (user.serve)(&call));
+        }));
         recorded.end(user.device.number(), REGION, 0);
     }
 }

@@ -106,12 +106,12 @@ pub unsafe fn register_named(name: &str, function: Function) -> Result<(), Clash
     }
     let own_name = name.to_owned();
     let run = move |call: &mut functions::HostCall<'_>| {
-        let before = DEVICE.replace(Some(call.device));
-        let inside = Inside(&own_name);
-        // SAFETY: the caller's promise; the block is the call's alone.
-        unsafe { function(call.block.as_mut_ptr().cast(), call.block.len()) };
-        std::mem::forget(inside);
-        DEVICE.set(before);
+        called_by(call.device, || {
+            let inside = Inside(&own_name);
+            // SAFETY: the caller's promise; the block is the call's alone.
+            unsafe { function(call.block.as_mut_ptr().cast(), call.block.len()) };
+            std::mem::forget(inside);
+        });
     };
     if !functions::register_as(number, name, run) {
         return Err(Clash::SameNumber(format!("number {number}")));
@@ -147,6 +147,13 @@ pub fn unregister_named(name: &str, function: Function) -> Removal {
     let removed = functions::remove(number);
     drop(names);
     if removed.is_none_or(functions::Removed::wait) { Removal::Done } else { Removal::Running }
+}
+
+/// Runs what code on a device has called.
+pub(super) fn called_by(device: i32, run: impl FnOnce()) {
+    let before = DEVICE.replace(Some(device));
+    run();
+    DEVICE.set(before);
 }
 
 /// The device whose call the calling thread serves: in a function that the host has called, `host`.
