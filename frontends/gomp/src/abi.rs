@@ -65,6 +65,8 @@ pub mod device {
     pub const ICV: i32 = -1;
     /// The host: the construct's `if` clause says so, or (since GCC 13) `omp_initial_device`.
     pub const HOST_FALLBACK: i32 = -2;
+    /// `omp_initial_device`, which may be the default device since GCC 13.
+    pub const INITIAL: i64 = -1;
     /// `omp_invalid_device`, since GCC 13.
     pub const INVALID: i32 = -4;
     /// `omp_default_device`, since GCC 16: in constructs and in routines.
@@ -155,8 +157,10 @@ pub mod target {
 }
 
 /// The newest form of a registration, and of an image for nvptx. GCC 11 and 12 make registrations
-/// of form 1, GCC 13 of form 2, GCC 14 and 15 of form 3.
-pub const VERSION: u32 = 3;
+/// of form 1, GCC 13 of form 2, GCC 14 to 16 of form 3. The number is that of libgomp's interface
+/// with its plug-ins, too: sessions of launches, which are for GCC 17, raise it to 4, and
+/// registrations are as before.
+pub const VERSION: u32 = 4;
 pub const NVPTX_VERSION: u32 = 1;
 
 /// The first form with a word before the image that says what the program requires.

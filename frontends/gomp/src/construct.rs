@@ -45,6 +45,12 @@ impl Aim {
         }
     }
 
+    /// The device, though another one may do as well.
+    #[inline]
+    pub(crate) const fn device(&self) -> &'static Device {
+        self.device
+    }
+
     /// The device, if no other may do as well.
     #[inline]
     pub(crate) fn fixed(self) -> Option<&'static Device> {
@@ -75,7 +81,10 @@ impl Aim {
 fn destination(number: i32, site: &Site) -> Destination {
     let number = match number {
         device::HOST_FALLBACK => return Destination::Host(None),
-        device::ICV | device::DEFAULT => Libgomp::default_device(),
+        device::ICV | device::DEFAULT => match Libgomp::default_device() {
+            device::INITIAL => return Destination::Host(None),
+            number => number,
+        },
         number => number.into(),
     };
     if number < 0 || number > devices::omp_get_initial_device::<Libgomp>().into() {

@@ -4,6 +4,7 @@ use crate::abi::device;
 use crate::debug;
 use crate::images;
 use crate::libgomp::{Libgomp, libgomp};
+use crate::limits;
 use crate::links;
 use crate::openacc::dimensions;
 use crate::pending;
@@ -30,7 +31,7 @@ fn connect() {
 }
 
 fn hold() -> Box<dyn Any> {
-    let state = (pending::hold(), images::hold(), links::hold(), dimensions::hold());
+    let state = (pending::hold(), images::hold(), links::hold(), limits::hold(), dimensions::hold());
     Box::new((state, gangway_openacc::hold()))
 }
 

@@ -18,6 +18,7 @@
 //! |---|---|
 //! | [`abi`] | the C layouts and numbers |
 //! | `debug` | what `GOMP_DEBUG` has printed |
+//! | `private_arrays` | first-private arrays with descriptors |
 //! | `links` | `declare target link` variables |
 //! | [`libgomp`] | what is asked of the real libgomp |
 //! | [`table`] | the arrays of a construct as list items |
@@ -25,6 +26,7 @@
 //! | `structured` | the arrays of structured data |
 //! | [`openacc`] | `GOACC_parallel_keyed` and kin, and Fortran's `acc_*_h_` |
 //! | `stack` | the stack of the calling thread |
+//! | `limits` | teams and threads that the environment says, or device code |
 //! | `images` | the device images that the runtime has |
 //! | `dependences` | what `depend` clauses name |
 //! | `pending` | constructs that nobody waits for, and the threads that see to them |
@@ -34,7 +36,6 @@
 //! | `reverse` | regions of `device(ancestor: 1)` |
 //! | [`register`] | `GOMP_offload_register_ver` and its counterpart |
 //! | [`tasks`] | tasks for such constructs, and the functions that wait for tasks |
-//! | `limits` | teams and threads that the environment says |
 //! | `construct` | what all constructs have in common |
 //! | [`interop`] | `GOMP_interop` and the routines that ask for properties |
 //! | [`target`] | `GOMP_target_ext` |
@@ -62,6 +63,7 @@ mod links;
 mod open;
 pub mod openacc;
 mod pending;
+mod private_arrays;
 pub mod register;
 mod reverse;
 mod routine_tasks;

@@ -3,6 +3,7 @@
 use crate::abi::{self, HostTable, PtxImage};
 use crate::front_end::start;
 use crate::images;
+use crate::limits;
 use crate::links;
 use crate::open;
 use crate::openacc::dimensions;
@@ -30,9 +31,19 @@ pub unsafe extern "C" fn GOMP_offload_register_ver(
 ) {
     guard((), || {
         start();
-        if let Err(why) = check(version, target) {
-            message::debug(format_args!("device code of the program is not used: {why}"));
-            return;
+        match check(version, target) {
+            Ok(()) => {}
+            Err(Unused::Target(why)) => {
+                message::debug(format_args!("device code of the program is not used: {why}"));
+                return;
+            }
+            // Code for a device that may be there: the program would compute on the host in silence.
+            Err(Unused::Version(why)) => {
+                message::print_line(format_args!(
+                    "gangway: warning: device code of the program is not used: {why}"
+                ));
+                return;
+            }
         }
         // SAFETY: the caller's promise.
         unsafe { register(version, &*host_table, data) };
@@ -56,6 +67,7 @@ pub unsafe extern "C" fn GOMP_offload_unregister_ver(
         if let Some(image) = images::take(data.addr()) {
             libraries::unregister(data.addr());
             links::remove(data.addr());
+            limits::forget(data.addr());
             dimensions::remove(data.addr());
             // At the end of the process other threads may still be in target regions, whose
             // images stay.
@@ -67,23 +79,32 @@ pub unsafe extern "C" fn GOMP_offload_unregister_ver(
     });
 }
 
+/// Why an image is not used.
+#[derive(Debug, PartialEq, Eq)]
+enum Unused {
+    /// It is for another kind of device.
+    Target(String),
+    /// It is of a form that is not known.
+    Version(String),
+}
+
 /// Whether an image is of a form that is known.
-fn check(version: u32, target: i32) -> Result<(), String> {
+fn check(version: u32, target: i32) -> Result<(), Unused> {
     let known = abi::target::of(target);
     if !known.is_some_and(GccTarget::is_registered) {
-        return Err(match known.and_then(GccTarget::triple) {
+        return Err(Unused::Target(match known.and_then(GccTarget::triple) {
             Some(triple) => format!("no back end takes images for {triple}"),
             None => format!("no back end takes images for GCC's offload target {target}"),
-        });
+        }));
     }
     let (library, image) = (abi::library_version(version), abi::image_version(version));
     if library > abi::VERSION || image > abi::NVPTX_VERSION {
-        return Err(format!(
-            "it is of version {library}.{image} of libgomp's interface, expected {}.{} at most: \
-             build it with GCC 16 or older",
+        return Err(Unused::Version(format!(
+            "it is of version {library}.{image} of libgomp's interface, expected {}.{} at most\n  \
+             help: build it with GCC 16 or older",
             abi::VERSION,
             abi::NVPTX_VERSION
-        ));
+        )));
     }
     Ok(())
 }
@@ -134,7 +155,8 @@ unsafe fn register(version: u32, host: &HostTable, data: *const c_void) {
         HostEntry { kind: EntryKind::Global, address, name, size }
     };
     let kernels = functions.iter().zip(names).map(kernel);
-    let entries = kernels.chain(variables.iter().zip(&symbols).map(global)).collect();
+    let set = limits::watch(key, &texts);
+    let entries = kernels.chain(variables.iter().zip(&symbols).map(global)).chain(set).collect();
     dimensions::add(key, functions, names);
     let image = images::keep(key, ptx_objects::joined(&texts));
     let mailbox = (required & abi::requires::REVERSE_OFFLOAD != 0)
@@ -154,11 +176,18 @@ mod tests {
     fn what_is_not_known_is_named() {
         assert_eq!(check(0x10001, 5), Ok(()));
         assert_eq!(check(0, 5), Ok(()));
-        assert!(check(0x10002, 8).unwrap_err().contains("for amdgcn-amdhsa"));
-        assert!(check(0, 6).unwrap_err().contains("for x86_64-intelmic-linux-gnu"));
-        assert!(check(0x10002, 7).unwrap_err().contains("target 7"));
+        let other_device = |version, target| match check(version, target) {
+            Err(Unused::Target(why)) => why,
+            checked => panic!("{checked:?}"),
+        };
+        assert!(other_device(0x10002, 8).contains("for amdgcn-amdhsa"));
+        assert!(other_device(0, 6).contains("for x86_64-intelmic-linux-gnu"));
+        assert!(other_device(0x10002, 7).contains("target 7"));
         assert_eq!(check(0x30001, 5), Ok(()));
-        assert!(check(0x40001, 5).unwrap_err().contains("version 4.1"));
+        // What raises the number to 4 is the interface with plug-ins.
+        assert_eq!(check(0x40001, 5), Ok(()));
+        let unknown = |version| matches!(check(version, 5), Err(Unused::Version(_)));
+        assert!(unknown(0x50001) && unknown(0x40002) && unknown(0x30002));
     }
 
     #[test]

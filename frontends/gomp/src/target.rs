@@ -7,6 +7,7 @@ use crate::debug;
 use crate::libgomp::{Body, libgomp};
 use crate::limits::Asked;
 use crate::pending::{Deferred, UnderWay};
+use crate::private_arrays::{self, Private};
 use crate::table::{Construct, Table};
 use crate::tasks::{defer, is_alone, wait_for};
 use gangway_openmp::construct;
@@ -67,6 +68,15 @@ impl Region {
                 return unsafe { self.run_on_host() };
             }
         };
+        let kinds = match self.count {
+            0 => &[],
+            // SAFETY: the compiler's arrays have so many elements.
+            count => unsafe { std::slice::from_raw_parts(self.kinds, count) },
+        };
+        if private_arrays::are_there(kinds) {
+            // SAFETY: the caller's promise.
+            return unsafe { self.run_with_private_arrays(aim, site, kinds) };
+        }
         // SAFETY: the compiler's arrays live until the call returns.
         let arrays = unsafe { Arrays::new(self.count, self.hosts, self.sizes, self.kinds) };
         let table = arrays.table(Construct::Region);
@@ -88,6 +98,40 @@ impl Region {
             wait_for(self.dependences);
             self.run_at(aim, site, &table);
             drop(values);
+        }
+    }
+
+    /// Runs the region when what it depends on has been done, and waits for it: its arrays have memory
+    /// of the device until then.
+    ///
+    /// # Safety
+    /// As [`run`](Self::run).
+    #[cold]
+    #[inline(never)]
+    unsafe fn run_with_private_arrays(&self, aim: Aim, site: Site, kinds: &[u16]) {
+        let (device, host) = (aim.device(), self.body as usize);
+        // SAFETY: the caller's promise; there is at least one item.
+        let (hosts, sizes, shape) = unsafe {
+            if !self.dependences.is_null() {
+                wait_for(self.dependences);
+            }
+            let hosts = std::slice::from_raw_parts(self.hosts, self.count);
+            (hosts, std::slice::from_raw_parts(self.sizes, self.count), asked(self.arguments).on(device))
+        };
+        // SAFETY: as above.
+        let run = unsafe { Private::new(device, hosts, sizes, kinds) }.and_then(|mut private| {
+            let (hosts, sizes, kinds) =
+                (private.hosts.as_mut_ptr(), private.sizes.as_ptr(), private.kinds.as_ptr());
+            // SAFETY: the arrays are those of the region, and last until it has ended.
+            let arrays = unsafe { Arrays::new(self.count, hosts, sizes, kinds) };
+            let table = arrays.table(Construct::Region);
+            issue(device, device, site, host, &table, &shape).and_then(UnderWay::complete)
+        });
+        if let Err(error) = run {
+            hand_to_host(&error, device);
+            ran_on_host(host, &site, Some(&error));
+            // SAFETY: the caller's promise.
+            unsafe { self.run_on_host() };
         }
     }
 

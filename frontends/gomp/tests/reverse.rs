@@ -72,6 +72,18 @@ fn functions_are_called_by_their_host_addresses() {
     Program::new().passes(&[], &["indirect"]);
 }
 
+/// A form that nobody knows yet is not read, and the program is told.
+#[test]
+fn registrations_of_unknown_forms_are_named() {
+    let program = Program::new();
+    for (version, name) in [("327681", "5.1"), ("262146", "4.2")] {
+        let output = program.run(&[("OMP_TARGET_OFFLOAD", "DEFAULT")], &["version", version]);
+        assert!(output.stdout == b"passed\n", "{output:?}");
+        let warning = format!("warning: device code of the program is not used: it is of version {name} of");
+        assert!(said(&output).contains(&warning), "{}", said(&output));
+    }
+}
+
 /// How often a function of the driver has been called.
 fn count(output: &Output, function: &str) -> u32 {
     counts(output).iter().filter(|(name, _)| name.starts_with(function)).map(|(_, count)| count).sum()
