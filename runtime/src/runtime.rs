@@ -302,6 +302,26 @@ impl Runtime {
         }
     }
 
+    /// Runs the kernels that images want to be run before they are unloaded, though they stay loaded:
+    /// the process is ending.
+    #[cold]
+    pub fn finalize(&self) {
+        let mut modules = Vec::new();
+        for library in &self.registry().libraries {
+            for (number, placement) in library.placements.iter().enumerate() {
+                if let (Placement::Loaded { module, .. }, Some(device)) =
+                    (placement, self.device_unprepared(number))
+                {
+                    modules.push((device, Arc::clone(module)));
+                }
+            }
+        }
+        // The kernels may come back to the runtime.
+        for (device, module) in modules {
+            loading::destroy(device, &*module);
+        }
+    }
+
     /// Gives the back ends the memory that devices keep for later constructs. Constructs
     /// under way are none the worse for it.
     pub fn trim(&self) {

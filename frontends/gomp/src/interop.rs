@@ -19,7 +19,8 @@ const TARGETSYNC: i32 = 1 << 1;
 /// What stands between the parts of a `prefer_type` modifier.
 const SEPARATOR: c_char = c_char::MIN;
 
-/// `omp_ipr_device`, `omp_ipr_device_context`, `omp_ipr_targetsync`.
+/// `omp_ipr_platform`, `omp_ipr_device`, `omp_ipr_device_context`, `omp_ipr_targetsync`.
+const PLATFORM: i32 = -6;
 const DEVICE: i32 = -7;
 const CONTEXT: i32 = -8;
 const STREAM: i32 = -9;
@@ -129,7 +130,8 @@ unsafe fn refusal(object: *const Interop, number: i32) -> Option<i32> {
     }
     // SAFETY: the caller's promise.
     let object = unsafe { object.as_ref() }?;
-    (number == CONTEXT && object.is_of_cuda_runtime()).then_some(NO_VALUE)
+    let has_none = number == PLATFORM || number == CONTEXT && object.is_of_cuda_runtime();
+    has_none.then_some(NO_VALUE)
 }
 
 /// # Safety

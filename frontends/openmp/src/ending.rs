@@ -4,11 +4,14 @@
 //! its images, while other threads may still be in target regions. Taking the
 //! images away then would turn an orderly end into a crash or an error message.
 //! So at the end of the process libraries stay registered and images loaded: the
-//! dynamic linker runs the images' destructors itself, and the memory goes with
-//! the process. Only what a library's own unloading (`dlclose`) takes out is
+//! dynamic linker runs the destructors of images for CPUs itself, [`watch`]'s handler those of others, and
+//! the memory goes with the process. Only what a library's own unloading (`dlclose`) takes out is
 //! taken out. The memory that pools keep for later constructs goes back to the drivers; idle
 //! streams stay, since a thread may be about to wait for one.
 
+use crate::guard::guard;
+use crate::state::RUNTIME;
+use gangway_runtime::host_calls::calling_device;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
@@ -102,7 +105,11 @@ pub fn watch() {
         return;
     }
     extern "C" fn note() {
-        ENDING.store(true, Ordering::Release);
+        // Destructors of variables on devices, once: before those of the host's, and not after an error.
+        // A kernel that has called this thread does not end.
+        if !ENDING.swap(true, Ordering::AcqRel) && !is_failing() && calling_device().is_none() {
+            guard((), || RUNTIME.finalize());
+        }
     }
     // SAFETY: the handler stays loaded (the library is linked with `nodelete`).
     // Without room for one more handler the end is merely not noticed.

@@ -100,14 +100,12 @@ pub extern "C" fn omp_target_is_present<H: Host>(pointer: *const c_void, device:
 /// section 25.2): its own memory, pinned memory, and all of the host's if it has unified memory.
 pub extern "C" fn omp_target_is_accessible<H: Host>(pointer: *const c_void, size: usize, device: i32) -> i32 {
     guard(0, || {
-        if pointer.is_null() {
+        if pointer.is_null() || size == 0 {
             return 0;
         }
         match named::<H>(device) {
             Named::Host => 1,
-            Named::Device(device) => {
-                i32::from(memory::reaches(device, DevicePtr(pointer.addr()), size.max(1)))
-            }
+            Named::Device(device) => i32::from(memory::reaches(device, DevicePtr(pointer.addr()), size)),
             Named::Nothing => 0,
         }
     })
