@@ -59,8 +59,9 @@ readonly FOR_PACKAGES=(
 readonly FOR_TESTS=(
   # libgomp's own tests: their sources, and what unpacks them.
   "$(release_gcc)-source" patch xz-utils
-  # Clients of the virtual GPU: numba-cuda, and what the others need of NVIDIA's packages.
-  python3 python3-venv
+  # Clients of the virtual GPU: numba-cuda, what the others need of NVIDIA's packages, and what Triton
+  # compiles for itself.
+  python3 python3-venv python3-dev
   # Build systems that find Gangway, for the test of its installation.
   cmake pkgconf
   # The browser that reports are opened with.

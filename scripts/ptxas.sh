@@ -18,7 +18,8 @@ if ! cmp -s "$wanted" "$out/installed.txt"; then
   echo "downloading $(grep -c == "$wanted") assemblers into build/ptxas"
   rm -rf "$out"
   mkdir -p "$out"
-  python3 -m pip download --quiet --disable-pip-version-check --no-deps --dest "$out" -r "$wanted"
+  python3 -m venv "$out/venv"
+  "$out/venv/bin/pip" download --quiet --disable-pip-version-check --no-deps --dest "$out" -r "$wanted"
   for package in "$out"/*.whl; do
     version=$(basename "$package" | cut -d- -f2 | cut -d. -f1-2)
     python3 - "$package" "$out/ptxas-$version" <<'PYTHON'

@@ -7,8 +7,7 @@
 //! Rust or use dynamic dispatch: all of it ends up in somebody else's kernel.
 
 #![cfg_attr(not(test), no_std)]
-#![feature(link_llvm_intrinsics)]
-#![cfg_attr(target_arch = "nvptx64", feature(asm_experimental_arch))]
+#![cfg_attr(target_arch = "nvptx64", feature(asm_experimental_arch, link_llvm_intrinsics))]
 #![allow(internal_features)]
 
 // How a function is packed, which the build reads off its section:

@@ -150,6 +150,7 @@ pub fn stacks(processes: &[Process], place: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::process::CommandExt;
 
     /// What a watch says in the end of samples of (seconds, calls, seconds of processor time).
     fn verdict(samples: &[(u64, u64, f64)]) -> Option<Stuck> {
@@ -195,7 +196,10 @@ mod tests {
         let ran = Duration::from_secs_f64(250.0 / per_second);
         assert_eq!(Process::read(77, line), Some(Process { id: 77, group: 70, ran }));
         assert_eq!(Process::read(1, "1 (x) S 2"), None);
-        let group = rustix::process::getpgrp().as_raw_nonzero().get() as u32;
-        assert!(processes(group).unwrap().iter().any(|process| process.id == std::process::id()));
+        let mut child = std::process::Command::new("sleep").arg("60").process_group(0).spawn().unwrap();
+        let found = processes(child.id()).unwrap();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(found.iter().any(|process| process.id == child.id() && process.group == child.id()));
     }
 }

@@ -107,8 +107,11 @@ mod tests {
 
     #[test]
     fn a_report_file_asks_for_a_report() {
-        let settings = Settings { report_file: Some("/r".into()), ..Settings::default() };
-        assert_eq!(variables(&settings).unwrap(), [("GANGWAY_REPORT", "text:/r".into())]);
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("r");
+        let value = format!("text:{}", file.display());
+        let settings = Settings { report_file: Some(file), ..Settings::default() };
+        assert_eq!(variables(&settings).unwrap(), [("GANGWAY_REPORT", value.into())]);
     }
 
     #[test]
@@ -121,13 +124,15 @@ mod tests {
 
     #[test]
     fn a_report_goes_to_one_file() {
-        let page = ReportChoice::of("html:/a.html");
-        let settings = Settings { report: page, ..Settings::default() };
-        assert_eq!(variables(&settings).unwrap(), [("GANGWAY_REPORT", "html:/a.html".into())]);
-        let settings = Settings { report_file: Some("/b".into()), ..settings };
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a.html");
+        let value = format!("html:{}", file.display());
+        let settings = Settings { report: ReportChoice::of(&value), ..Settings::default() };
+        assert_eq!(variables(&settings).unwrap(), [("GANGWAY_REPORT", value.clone().into())]);
+        let settings = Settings { report_file: Some(folder.path().join("b")), ..settings };
         assert!(variables(&settings).is_err());
         // Twice the same is once.
-        let settings = Settings { report_file: Some("/a.html".into()), ..settings };
-        assert_eq!(variables(&settings).unwrap(), [("GANGWAY_REPORT", "html:/a.html".into())]);
+        let settings = Settings { report_file: Some(file), ..settings };
+        assert_eq!(variables(&settings).unwrap(), [("GANGWAY_REPORT", value.into())]);
     }
 }
