@@ -407,7 +407,7 @@ impl fmt::Display for ErrorKind {
             Self::NoDevices { images, backends } => {
                 f.write_str(match images.is_empty() {
                     true => "the program has no code for devices",
-                    false if backends.is_empty() => "no device is to be used",
+                    false if backends.is_empty() => "no back end is in use",
                     false => "no device can run this program's device code",
                 })?;
                 list(f, "images in the program", images)?;

@@ -89,7 +89,7 @@ fn given_group_memory(kernel: &Kernel, shape: &Shape) -> Option<GivenGroupMemory
         (GroupMemoryFallback::Without, _) => replaced(0),
         (GroupMemoryFallback::DeviceMemory, GroupMemory::Replaceable) => replaced(wanted),
         (
-            GroupMemoryFallback::Unsaid | GroupMemoryFallback::Fail | GroupMemoryFallback::DeviceMemory,
+            GroupMemoryFallback::Unsaid | GroupMemoryFallback::DeviceMemory,
             GroupMemory::Absent | GroupMemory::Present | GroupMemory::Replaceable,
         ) => None,
     }
@@ -140,14 +140,13 @@ mod tests {
             given_group_memory(&kernel, &shape).map(|given| (given.dynamic, given.replaced))
         };
         use GroupMemory::{Absent, Present, Replaceable};
-        use GroupMemoryFallback::{DeviceMemory, Fail, Unsaid, Without};
-        for fallback in [Unsaid, Fail, Without, DeviceMemory] {
+        use GroupMemoryFallback::{DeviceMemory, Unsaid, Without};
+        for fallback in [Unsaid, Without, DeviceMemory] {
             assert_eq!(given(Present, fallback, 100), Some((100, None)));
             assert_eq!(given(Replaceable, fallback, 100), Some((100, None)));
         }
         for (fallback, absent, present, replaceable) in [
             (Unsaid, Some((101, None)), None, None),
-            (Fail, None, None, None),
             (Without, Some((0, Some(0))), Some((0, Some(0))), Some((0, Some(0)))),
             (DeviceMemory, None, None, Some((0, Some(101)))),
         ] {

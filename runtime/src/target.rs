@@ -50,8 +50,6 @@ pub enum GroupMemoryFallback {
     /// The construct does not say. It fails; a device without any such memory leaves it out of account.
     #[default]
     Unsaid,
-    /// Fail.
-    Fail,
     /// Run with none.
     Without,
     /// Have other memory of the device in its place.

@@ -163,13 +163,14 @@ unsafe fn run_on(
     }
 }
 
-/// What `dyn_groupprivate` says, or `ompx_dyn_cgroup_mem`, which has the bits of `fallback(abort)`.
+/// What `dyn_groupprivate` says. `ompx_dyn_cgroup_mem`, which devices without such memory leave out of
+/// account, has the bits of `fallback(abort)`.
 #[inline]
 fn fallback(flags: u64) -> GroupMemoryFallback {
     match flags & flags::GROUP_MEMORY_FALLBACK {
         flags::FALLBACK_NULL => GroupMemoryFallback::Without,
         flags::FALLBACK_DEFAULT_MEMORY => GroupMemoryFallback::DeviceMemory,
-        _ => GroupMemoryFallback::Fail,
+        _ => GroupMemoryFallback::Unsaid,
     }
 }
 

@@ -195,8 +195,13 @@ fn group_memory(release: u32) -> Result<(), Failed> {
         ("fallback(default_mem):", TOO_MUCH, "device, 400000 bytes, space 99", none),
         ("fallback(null):", "4096", "team, 4096 bytes, space 5", "none, 0 bytes"),
         ("fallback(null):", TOO_MUCH, "none, 0 bytes, space 0", "none, 0 bytes"),
-        ("fallback(abort):", "4096", "team, 4096 bytes, space 5", none),
-        ("fallback(abort):", TOO_MUCH, "cannot have 400000 bytes of dynamic group memory per team", none),
+        ("fallback(abort):", "4096", "team, 4096 bytes, space 5", "none, 0 bytes"),
+        (
+            "fallback(abort):",
+            TOO_MUCH,
+            "cannot have 400000 bytes of dynamic group memory per team",
+            "none, 0 bytes",
+        ),
     ] {
         // A reduction across teams has the launch carry a buffer, too.
         for clauses in ["", "reduction(+ : wrong)"] {
