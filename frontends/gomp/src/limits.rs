@@ -60,7 +60,9 @@ pub(crate) fn hold() -> MutexGuard<'static, Option<Set>> {
 /// The entry for the control variables of an image, if its code sets them.
 pub(crate) fn watch(image: usize, texts: &[&[u8]]) -> Option<HostEntry> {
     let has = |text: &&[u8], call: &[u8]| text.windows(call.len()).any(|part| part == call);
-    if !texts.iter().any(|text| SETTERS.iter().any(|call| has(text, call))) {
+    // GCC 12's code has the calls and no such variable: nothing comes of them.
+    let keeps = texts.iter().any(|text| has(text, VARIABLE.to_bytes()));
+    if !keeps || !texts.iter().any(|text| SETTERS.iter().any(|call| has(text, call))) {
         return None;
     }
     let counterpart = Box::<Variable>::default();
@@ -172,8 +174,11 @@ mod tests {
     fn images_that_set_are_known_by_their_calls() {
         let sets = b"call omp_set_num_teams_,(%out_arg1);\n";
         let library = b".visible .func omp_set_num_teams (.param .u32 %in_ar0);\n";
-        assert!(watch(0x10, &[library]).is_none());
-        let entry = watch(0x10, &[library, sets]).unwrap();
+        let keeps = b".visible .global .align 4 .b8 __gomp_additional_icvs[16];\n";
+        assert!(watch(0x10, &[library, keeps]).is_none());
+        // GCC 12's code.
+        assert!(watch(0x10, &[library, sets]).is_none());
+        let entry = watch(0x10, &[library, keeps, sets]).unwrap();
         assert_eq!((entry.name, entry.size), (VARIABLE, 16));
         forget(0x10);
         assert!(hold().as_ref().unwrap().setters.is_empty());

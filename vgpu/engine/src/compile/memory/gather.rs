@@ -185,12 +185,13 @@ impl Emitter<'_, '_> {
                 wrong
             }
         };
+        let wrong = self.or_not_all(wrong);
         Some(Scattered { addresses, offset: near, wrong })
     }
 
     /// Nonzero where an address plus an offset, between the least and the most, is not in device
     /// memory or not aligned, or where the first and the last lane have the same. Lanes that do not run are
-    /// left out where `runs` says which do; otherwise all of them have to.
+    /// left out where `runs` says which do.
     ///
     /// An address is in memory if what it is above the beginning of device memory is not negative, and
     /// below its size even if the part without memory is added: one bit pattern tells both of all lanes.
@@ -225,7 +226,11 @@ impl Emitter<'_, '_> {
         let wrong = self.builder.ins().icmp_imm_s(IntCC::NotEqual, others, 0);
         let (first, last) = (self.pointer(addresses, 0), self.pointer(addresses, LANES - 1));
         let same = self.builder.ins().icmp(IntCC::Equal, first, last);
-        let wrong = self.builder.ins().bor(wrong, same);
+        self.builder.ins().bor(wrong, same)
+    }
+
+    /// Also nonzero where not all lanes run: which ones do changes between accesses that are checked together.
+    fn or_not_all(&mut self, wrong: Value) -> Value {
         if self.partial.is_none() {
             return wrong;
         }
