@@ -53,8 +53,8 @@ export! {
     memory:
         omp_target_is_present<Libomp>, omp_target_is_accessible<Libomp>, omp_get_mapped_ptr<Libomp>;
     extensions:
-        llvm_omp_target_dynamic_shared_alloc, llvm_omp_target_lock_mem, llvm_omp_target_unlock_mem,
-        ompx_dump_mapping_tables, __tgt_set_info_flag;
+        __llvm_omp_indirect_call_lookup, llvm_omp_target_dynamic_shared_alloc, llvm_omp_target_lock_mem,
+        llvm_omp_target_unlock_mem, ompx_dump_mapping_tables, __tgt_set_info_flag;
     interop:
         __tgt_interop_get, __tgt_interop_use60, __tgt_interop_release,
         __tgt_interop_init, __tgt_interop_use, __tgt_interop_destroy,

@@ -38,6 +38,15 @@ pub extern "C" fn llvm_omp_target_dynamic_shared_alloc() -> *mut c_void {
     std::ptr::null_mut()
 }
 
+/// What device code calls for a pointer to a function of the host. A CPU device is this process, and calls
+/// the function itself.
+///
+/// clang 23 has its x86-64 images call it for virtual functions, too, and LLVM has it for GPUs alone. Images
+/// are linked with the program's libraries, so that they find it here.
+pub extern "C" fn __llvm_omp_indirect_call_lookup(function: *mut c_void) -> *mut c_void {
+    function
+}
+
 /// Pins host memory for a device; answers its address there, null if that cannot
 /// be done.
 ///

@@ -6,6 +6,8 @@
 //!   the virtual GPU.
 //! - `clang-N/cc`: built by `gangway cc --llvm=N` for CPU devices; it asks for that release's library, as well.
 //! - `clang-N/gpu`: the same for a GPU, run on the virtual GPU.
+//! - `clang-N/virtual`: virtual functions in a region for CPU devices, by `gangway c++`: clang 23 calls for them
+//!   what no library of LLVM's has.
 //! - `clang-N/dyn_groupprivate`: what its `fallback` says, of the releases that have it.
 
 use std::path::{Path, PathBuf};
@@ -43,7 +45,9 @@ fn main() -> ExitCode {
             absent(&[&compiler, &library]).or_else(|| runtime(release).err()),
             with_llvms_device_runtime,
         );
-        add("cc", absent(&[&compiler, &llvm(release).join("bin/clang-linker-wrapper")]), by_gangway);
+        let wrapper = llvm(release).join("bin/clang-linker-wrapper");
+        add("cc", absent(&[&compiler, &wrapper]), by_gangway);
+        add("virtual", absent(&[&compiler, &wrapper]), virtual_functions);
         let linker = llvm(release).join("bin/clang-nvlink-wrapper");
         if WITH_GPU.contains(&release) {
             add("gpu", absent(&[&compiler, &linker]), on_the_virtual_gpu);
@@ -105,14 +109,14 @@ fn compiler(release: u32, output: &Path) -> Command {
 
 /// The program has to ask for the library of its release, and to print the right thing.
 fn run_with_gangway(program: &Path, devices: &[&str]) -> Result<(), Failed> {
+    run_and_compare(program, devices, PRINTED)
+}
+
+fn run_and_compare(program: &Path, devices: &[&str], wanted: &str) -> Result<(), Failed> {
     let mut command = Command::new(stage().join("bin/gangway"));
     command.arg("run").args(devices).arg(program).env("OMP_TARGET_OFFLOAD", "MANDATORY");
     let shown = printed(&mut command)?;
-    if shown == PRINTED {
-        Ok(())
-    } else {
-        Err(format!("{command:?} printed\n{shown}\nnot\n{PRINTED}").into())
-    }
+    if shown == wanted { Ok(()) } else { Err(format!("{command:?} printed\n{shown}\nnot\n{wanted}").into()) }
 }
 
 fn on_cpu_devices(release: u32) -> Result<(), Failed> {
@@ -181,6 +185,15 @@ fn linked_by_gangway(release: u32, architecture: &str, device: &str) -> Result<(
         return Err(format!("`{wanted}` is not in\n{shown}").into());
     }
     run_with_gangway(&program, &["--device", device])
+}
+
+fn virtual_functions(release: u32) -> Result<(), Failed> {
+    let folder = tempfile::tempdir()?;
+    let program = folder.path().join("program");
+    let mut command = Command::new(stage().join("bin/gangway"));
+    command.args(["c++", &format!("--llvm={release}"), "-O2", "-fopenmp", "--offload-arch=x86_64"]);
+    printed(command.arg(source().with_file_name("virtual.cpp")).arg("-o").arg(&program))?;
+    run_and_compare(&program, &["--device", "cpu"], "0 9\n")
 }
 
 /// More than any device has of the memory of a team.

@@ -34,7 +34,7 @@ pub struct Found {
 pub fn found() -> Vec<Found> {
     let mut found = Vec::new();
     for (language, name) in [(Language::C, "clang"), (Language::Fortran, "flang")] {
-        found.extend(releases(name).into_iter().filter_map(|release| llvm(language, name, release)));
+        found.extend(releases(name).into_iter().filter_map(|release| llvm(language, release)));
     }
     for name in GCC {
         found.extend(releases(name).into_iter().filter_map(|release| gcc(name, release)));
@@ -53,7 +53,7 @@ fn releases(name: &str) -> Vec<u32> {
     releases.into_iter().rev().collect()
 }
 
-fn llvm(language: Language, name: &str, release: u32) -> Option<Found> {
+fn llvm(language: Language, release: u32) -> Option<Found> {
     let compiler = Compiler::installed(language, release)?;
     let (openmp, note) = if KNOWN.contains(&release) {
         compiler.abilities()
@@ -61,8 +61,7 @@ fn llvm(language: Language, name: &str, release: u32) -> Option<Found> {
         let (first, last) = (KNOWN.start(), KNOWN.end());
         (Vec::new(), Some(format!("programs of LLVM {first} to {last} run on Gangway")))
     };
-    let name = format!("{name}-{release}");
-    Some(Found { name, path: compiler.program, release, openmp, openacc: Vec::new(), note })
+    Some(Found { name: compiler.name(), path: compiler.program, release, openmp, openacc: Vec::new(), note })
 }
 
 fn gcc(name: &str, release: u32) -> Option<Found> {

@@ -61,7 +61,7 @@ impl Compiler {
             let text = format!(
                 "{}-{release} is not in PATH; install it (Debian: apt-get install {}), or set GANGWAY_LLVM to where \
                  LLVM {release} is",
-                language.compiler(),
+                language.compiler(release),
                 packages(language, release)
             );
             Failure::new(FAILURE, text)
@@ -70,7 +70,7 @@ impl Compiler {
 
     /// The compiler of a release in the search path, or where Debian installs it.
     pub fn installed(language: Language, release: u32) -> Option<Self> {
-        let name = language.compiler();
+        let name = language.compiler(release);
         let debian = Path::new("/usr/lib").join(format!("llvm-{release}")).join("bin");
         let versioned = format!("{name}-{release}");
         let found = program::find(versioned.as_ref(), env::var_os("PATH").as_deref()).ok();
@@ -83,7 +83,8 @@ impl Compiler {
 
     fn of_folder(language: Language, llvm: &Path) -> Result<Self, Failure> {
         let tools = llvm.join("bin");
-        let program = tools.join(language.compiler());
+        let [first, last] = [KNOWN.start(), KNOWN.end()].map(|&end| tools.join(language.compiler(end)));
+        let program = if !last.is_file() && first.is_file() { first } else { last };
         if !program.is_file() {
             let text = format!("there is no {}, which {VARIABLE} leads to", program.display());
             return Err(Failure::new(FAILURE, text));
@@ -96,7 +97,7 @@ impl Compiler {
 
     /// `clang-22`
     pub fn name(&self) -> String {
-        format!("{}-{}", self.language.compiler(), self.release)
+        format!("{}-{}", self.language.compiler(self.release), self.release)
     }
 
     /// Whether its linker knows how GPU code is linked with Gangway's device runtime.

@@ -59,15 +59,19 @@ impl Language {
         [Self::C, Self::Cxx, Self::Fortran].into_iter().find(|language| language.command() == name)
     }
 
-    /// The compiler as LLVM calls it.
-    const fn compiler(self) -> &'static str {
+    /// The compiler as a release of LLVM calls it.
+    const fn compiler(self, release: u32) -> &'static str {
         match self {
             Self::C => "clang",
             Self::Cxx => "clang++",
+            Self::Fortran if release < FLANG_RENAMED => "flang-new",
             Self::Fortran => "flang",
         }
     }
 }
+
+/// The first release whose `flang` is not called `flang-new`.
+const FLANG_RENAMED: u32 = 20;
 
 /// The arguments with those of response files in the place of the files' names.
 pub fn expanded(arguments: &[OsString]) -> Vec<OsString> {

@@ -525,6 +525,30 @@ fn the_release_of_the_compiler_can_be_chosen() {
     );
 }
 
+/// LLVM has renamed it.
+#[test]
+fn the_flang_of_llvm_19_has_another_name() {
+    let here = Installation::new();
+    let tools = here.0.path("llvm-19/bin");
+    std::fs::create_dir_all(&tools).unwrap();
+    let names = TOOLS.into_iter().chain(["clang", "clang-offload-packager", "flang-new"]);
+    for name in names {
+        let file = format!("llvm-19/bin/{name}");
+        here.0.write(&file, "#!/bin/sh\necho flang-new version 19.1.7\n");
+        std::fs::set_permissions(here.0.path(&file), PermissionsExt::from_mode(0o755)).unwrap();
+    }
+    here.0.write("prefix/lib/gangway/libgangway-host-openmp.a", "");
+    std::fs::create_dir_all(here.0.path("path")).unwrap();
+    symlink(tools.join("flang-new"), here.0.path("path/flang-new-19")).unwrap();
+    for (variable, argument) in [("", "--llvm=19"), ("llvm-19", "-O2")] {
+        let mut command = here.command();
+        let path = std::env::join_paths([here.0.path("path"), "/usr/bin".into(), "/bin".into()]).unwrap();
+        command.env("PATH", path).env("GANGWAY_LLVM", variable);
+        let output = command.args(["fc", "-fopenmp", "program.f90", argument]).output().unwrap();
+        assert_eq!(text(&output.stdout) + &text(&output.stderr), "flang-new version 19.1.7\n");
+    }
+}
+
 /// clang-22 says it for the compilation and for the assembler, and not what to do.
 #[test]
 fn the_gpu_that_is_here_is_asked_for_once() {
