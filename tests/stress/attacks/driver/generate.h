@@ -1,8 +1,8 @@
 // Random PTX programs that have one right answer: no race, no undefined shift or division, no store of a NaN's payload.
 //
 // Every thread has registers of each type and computes on them in branches, loops, calls and tables of branches, with its
-// own words of each kind of memory. Where all threads of a block are together there are barriers, exchanges through shared
-// memory and between the lanes of a warp.
+// own words of each kind of memory, and reads others of a table. Where all threads of a block are together there are
+// barriers, exchanges through shared memory and between the lanes of a warp.
 #ifndef GENERATE_H
 #define GENERATE_H
 
@@ -130,7 +130,8 @@ static void memory(Program *program) {
     Random *random = program->random;
     unsigned type = below(random, 6), size = sizes[type], from = below(random, 16 / size) * size;
     const char *name = types[type];
-    switch (below(random, program->in_function ? 2 : 9)) {
+    switch (below(random, program->in_function ? 3 : 10)) {
+    case 9: put(program, "red.shared.add.u32 [counts+%u], %%r%u;\n", below(random, 4) * 4, below(random, INTS)); break;
     case 0:
         put(program, "and.b32 %%t0, %%r%u, 15; shl.b32 %%t0, %%t0, 2; cvt.u64.u32 %%a0, %%t0; mov.u64 %%a1, local; add.s64 %%a0, %%a0, %%a1;\n",
             below(random, INTS));
@@ -141,11 +142,19 @@ static void memory(Program *program) {
             below(random, INTS));
         put(program, "ld.const.u32 %%r%u, [%%a0];\n", below(random, INTS));
         break;
-    case 2: put(program, "st.shared.%s [%%mine+%u], %%r%u;\n", name, from, below(random, INTS)); break;
-    case 3: put(program, "ld.shared.%s %%r%u, [%%mine+%u];\n", name, below(random, INTS), from); break;
-    case 4: put(program, "st.global.%s [%%own+%u], %%r%u;\n", name, from, below(random, INTS)); break;
-    case 5: put(program, "ld.global.%s %%r%u, [%%own+%u];\n", name, below(random, INTS), from); break;
-    case 6:
+    case 2: // Where each lane reads has no shape.
+        put(program, "and.b32 %%t0, %%r%u, 240; cvt.u64.u32 %%a0, %%t0; mov.u64 %%a1, cells; add.s64 %%a0, %%a0, %%a1;\n", below(random, INTS));
+        if (one_in(random, 3)) {
+            put(program, "ld.global.v4.u32 {%%r0, %%r1, %%r%u, %%r%u}, [%%a0+%u];\n", 2 + below(random, 4), 6 + below(random, 6), below(random, 4) * 16);
+        } else {
+            put(program, "ld.global.%s %%r%u, [%%a0+%u];\n", name, below(random, INTS), from);
+        }
+        break;
+    case 3: put(program, "st.shared.%s [%%mine+%u], %%r%u;\n", name, from, below(random, INTS)); break;
+    case 4: put(program, "ld.shared.%s %%r%u, [%%mine+%u];\n", name, below(random, INTS), from); break;
+    case 5: put(program, "st.global.%s [%%own+%u], %%r%u;\n", name, from, below(random, INTS)); break;
+    case 6: put(program, "ld.global.%s %%r%u, [%%own+%u];\n", name, below(random, INTS), from); break;
+    case 7:
         if (one_in(random, 2)) {
             put(program, "st.global.v4.u32 [%%own+16], {%%r%u, %%r%u, %%r%u, %%r%u};\n", below(random, INTS), below(random, INTS),
                 below(random, INTS), below(random, INTS));
@@ -153,9 +162,8 @@ static void memory(Program *program) {
             put(program, "ld.global.v2.u32 {%%r0, %%r%u}, [%%own+%u];\n", 1 + below(random, INTS - 1), below(random, 4) * 8);
         }
         break;
-    case 7: put(program, "atom.global.%s.u32 %%r%u, [%%own+%u], %%r%u;\n", one_in(random, 2) ? "add" : "max", below(random, INTS),
-                below(random, 8) * 4, below(random, INTS)); break;
-    default: put(program, "red.shared.add.u32 [counts+%u], %%r%u;\n", below(random, 4) * 4, below(random, INTS));
+    default: put(program, "atom.global.%s.u32 %%r%u, [%%own+%u], %%r%u;\n", one_in(random, 2) ? "add" : "max", below(random, INTS),
+                below(random, 8) * 4, below(random, INTS));
     }
 }
 
@@ -289,6 +297,8 @@ static void generate(Program *program, unsigned threads) {
     program->length = 0, program->labels = 0;
     put(program, ".version 8.0\n.target sm_80\n.address_size 64\n.const .align 4 .u32 table[16] = {");
     for (int i = 0; i < 16; i++) put(program, "%s%u", i ? ", " : "", edge(random));
+    put(program, "};\n.global .align 16 .u32 cells[80] = {");
+    for (int i = 0; i < 80; i++) put(program, "%s%u", i ? ", " : "", one_in(random, 2) ? edge(random) : below(random, 0xffffffff));
     put(program, "};\n.shared .align 16 .b8 bytes[%u];\n.shared .align 4 .b8 words[%u];\n.shared .align 16 .b8 counts[16];\n", threads * 16,
         threads * 4);
     int functions = (int)below(random, 3);
@@ -296,10 +306,12 @@ static void generate(Program *program, unsigned threads) {
     put(program, ".visible .entry e(.param .u64 rows)\n{\n");
     registers(program);
     put(program, "mov.u32 %%thread, %%tid.x; mov.u32 %%threads, %%ntid.x; mov.u32 %%block, %%ctaid.x;\n"
-                 "mad.lo.u32 %%x, %%block, %%threads, %%thread; mov.u32 %%y, %%block;\n"
+                 "mov.u32 %%slot, words; mad.lo.u32 %%slot, %%thread, 4, %%slot;\n");
+    // What comes out of memory has no shape, though each thread has its own row as before.
+    if (one_in(random, 2)) put(program, "st.shared.u32 [%%slot], %%thread; ld.shared.u32 %%thread, [%%slot];\n");
+    put(program, "mad.lo.u32 %%x, %%block, %%threads, %%thread; mov.u32 %%y, %%block;\n"
                  "ld.param.u64 %%own, [rows]; cvta.to.global.u64 %%own, %%own; mad.wide.u32 %%own, %%x, %d, %%own; add.s64 %%own, %%own, %d;\n"
-                 "mov.u32 %%mine, bytes; mad.lo.u32 %%mine, %%thread, 16, %%mine;\n"
-                 "mov.u32 %%slot, words; mad.lo.u32 %%slot, %%thread, 4, %%slot;\n",
+                 "mov.u32 %%mine, bytes; mad.lo.u32 %%mine, %%thread, 16, %%mine;\n",
         ROW, OWN);
     program->in_function = 0, program->together = 1, program->functions = functions, program->loops = 0;
     program->whole_warps = threads % 32 == 0;
