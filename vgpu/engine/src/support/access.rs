@@ -105,7 +105,7 @@ impl Access {
 }
 
 /// Lane 0's local memory begins to be used here, so that a null pointer is none.
-pub(super) const FIRST_LOCAL: u64 = 256;
+pub(crate) const FIRST_LOCAL: u64 = 256;
 
 /// Where an access of a lane goes; the fault that it is otherwise.
 pub(super) fn place(

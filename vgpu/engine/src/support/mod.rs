@@ -24,7 +24,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use gangway_interpreter::FaultKind;
 
-pub(crate) use access::{Access, IsIn, Space};
+pub(crate) use access::{Access, FIRST_LOCAL, IsIn, Space};
 pub(crate) use atomic::Operation;
 pub(crate) use frames::start;
 pub use host::{Arrivals, Host, Ticket};

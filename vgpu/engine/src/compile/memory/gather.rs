@@ -27,12 +27,13 @@ const MOST: u32 = 64;
 /// Loads of a function under a mask that are done here.
 const MOST_MASKED: u32 = 24;
 
-/// The addresses of the lanes, without the offset that all have.
-struct Scattered {
-    addresses: Box<[Value]>,
-    offset: i32,
+/// Where the lanes' accesses go.
+pub(super) struct Scattered {
+    /// Without the offset that all have.
+    pub pointers: [Value; LANES],
+    pub offset: i32,
     /// Nonzero where helpers have to do it.
-    wrong: Value,
+    pub wrong: Value,
 }
 
 impl Emitter<'_, '_> {
@@ -43,9 +44,9 @@ impl Emitter<'_, '_> {
         access: MemoryAccess,
         guard: Option<&Predicate>,
     ) -> Option<Vec<Known>> {
-        let Scattered { addresses, offset, wrong } = self.scattered(operand, access, guard)?;
+        let Scattered { pointers, offset, wrong } = self.scattered(operand, access, guard)?;
         let (slow, done) = self.part(wrong);
-        let values = self.load_each(&addresses, offset, access);
+        let values = self.load_each(pointers, offset, access);
         for &value in &values {
             let ty = self.builder.func.dfg.value_type(value);
             self.builder.append_block_param(done, ty);
@@ -66,13 +67,12 @@ impl Emitter<'_, '_> {
         access: MemoryAccess,
         guard: Option<&Predicate>,
     ) -> bool {
-        let Some(Scattered { addresses, offset, wrong }) = self.scattered(operand, access, guard) else {
+        let Some(Scattered { pointers, offset, wrong }) = self.scattered(operand, access, guard) else {
             return false;
         };
         let (slow, done) = self.part(wrong);
         let lanes: Vec<Lanes> = values.iter().map(|value| self.lanes_of(value)).collect();
-        for lane in 0..LANES {
-            let pointer = self.pointer(&addresses, lane);
+        for (lane, pointer) in pointers.into_iter().enumerate() {
             for (element, lanes) in (0i32..).zip(&lanes) {
                 let value = lanes.lane(&mut self.builder, lane);
                 self.store_value(value, pointer, offset + element * access.ty.size() as i32, access.ty);
@@ -114,7 +114,8 @@ impl Emitter<'_, '_> {
             .zip(&runs)
             .map(|(&address, &runs)| self.builder.ins().blendv(runs, address, own))
             .collect();
-        let values = self.load_each(&addresses, 0, access);
+        let pointers = self.pointers(&addresses);
+        let values = self.load_each(pointers, 0, access);
         for &value in &values {
             let ty = self.builder.func.dfg.value_type(value);
             self.builder.append_block_param(done, ty);
@@ -137,8 +138,7 @@ impl Emitter<'_, '_> {
     }
 
     /// Loads each element for all lanes, one after the other, as vectors.
-    fn load_each(&mut self, addresses: &[Value], offset: i32, access: MemoryAccess) -> Vec<Value> {
-        let pointers: [Value; LANES] = std::array::from_fn(|lane| self.pointer(addresses, lane));
+    fn load_each(&mut self, pointers: [Value; LANES], offset: i32, access: MemoryAccess) -> Vec<Value> {
         let mut values = Vec::new();
         for element in 0..i32::from(access.vector) {
             let offset = offset + element * access.ty.size() as i32;
@@ -152,7 +152,11 @@ impl Emitter<'_, '_> {
         self.builder.ins().extractlane(addresses[lane / 2], (lane % 2) as u8)
     }
 
-    /// The addresses of an access that is done here.
+    fn pointers(&mut self, addresses: &[Value]) -> [Value; LANES] {
+        std::array::from_fn(|lane| self.pointer(addresses, lane))
+    }
+
+    /// Where an access goes that is done here.
     fn scattered(
         &mut self,
         operand: Operand,
@@ -163,11 +167,14 @@ impl Emitter<'_, '_> {
         if !self.converged || self.unit.check || access.strong || guard.is_some() || self.scattered == MOST {
             return None;
         }
+        let slot = self.unit.slots.of(register, 0);
+        if access.space.plain() == StateSpace::Local {
+            return self.scattered_own(operand, slot, offset, access);
+        }
         if !matches!(access.space.plain(), StateSpace::Global | StateSpace::Generic | StateSpace::Const) {
             return None;
         }
         let near = i32::try_from(offset).ok()?;
-        let slot = self.unit.slots.of(register, 0);
         let Known::Input(Input::Lanes(Lanes::Vector(addresses))) = self.known(slot) else { return None };
         if self.builder.func.dfg.value_type(addresses[0]) != I64X2 {
             return None;
@@ -176,7 +183,7 @@ impl Emitter<'_, '_> {
         let bytes = i64::from(access.size());
         let space = access.space.plain();
         let wrong = match self.checked_before(slot, space, bytes, offset, true) {
-            Some(wrong) => wrong,
+            Some(checked) => checked.wrong,
             None => {
                 let offsets = self.offsets_ahead(operand, space, bytes);
                 let wrong = self.is_wrong(&addresses, None, &offsets, bytes);
@@ -186,7 +193,8 @@ impl Emitter<'_, '_> {
             }
         };
         let wrong = self.or_not_all(wrong);
-        Some(Scattered { addresses, offset: near, wrong })
+        let pointers = self.pointers(&addresses);
+        Some(Scattered { pointers, offset: near, wrong })
     }
 
     /// Nonzero where an address plus an offset, between the least and the most, is not in device
@@ -230,7 +238,7 @@ impl Emitter<'_, '_> {
     }
 
     /// Also nonzero where not all lanes run: which ones do changes between accesses that are checked together.
-    fn or_not_all(&mut self, wrong: Value) -> Value {
+    pub(super) fn or_not_all(&mut self, wrong: Value) -> Value {
         if self.partial.is_none() {
             return wrong;
         }

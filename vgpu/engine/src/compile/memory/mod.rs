@@ -6,6 +6,7 @@
 
 mod batch;
 mod gather;
+mod own;
 mod reach;
 mod single;
 

@@ -114,7 +114,7 @@ impl Emitter<'_, '_> {
             _ => None,
         };
         let mut wrong = match slot.and_then(|slot| self.checked_before(slot, space, bytes, offset, false)) {
-            Some(wrong) => wrong,
+            Some(checked) => checked.wrong,
             None => {
                 let offsets = match slot {
                     Some(_) => self.offsets_ahead(operand, space, bytes),
@@ -155,13 +155,13 @@ impl Emitter<'_, '_> {
         bytes: i64,
         offset: i64,
         scattered: bool,
-    ) -> Option<Value> {
+    ) -> Option<&Checked> {
         let same = |checked: &&Checked| {
             (checked.space, checked.bytes, checked.scattered) == (space, bytes, scattered)
                 && checked.offsets.contains(&offset)
                 && offset.wrapping_sub(*checked.offsets.start()) % bytes == 0
         };
-        self.checked.get(&slot)?.iter().find(same).map(|checked| checked.wrong)
+        self.checked.get(&slot)?.iter().find(same)
     }
 
     /// The offsets of this access and of those like it that are made with it, with the same value
