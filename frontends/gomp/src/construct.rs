@@ -4,10 +4,11 @@ use crate::abi::{device, kind};
 use crate::libgomp::Libgomp;
 use crate::stack;
 use crate::table::{Construct, Table};
+use gangway_frontend::devices::ready;
+use gangway_frontend::host::{Host, Offload};
+use gangway_frontend::state::RUNTIME;
+use gangway_frontend::{caller, policy};
 use gangway_openmp::devices::{self, Destination};
-use gangway_openmp::host::{Host, Offload};
-use gangway_openmp::state::RUNTIME;
-use gangway_openmp::{caller, policy};
 use gangway_runtime::events::Site;
 use gangway_runtime::placement::{self, Place, Purpose};
 use gangway_runtime::{Device, Error, Item, Items, MapKind, memory};
@@ -101,7 +102,7 @@ fn beyond_devices(number: i64, site: &Site) -> Destination {
         policy::mistake(format_args!("a construct is for omp_invalid_device"));
     }
     if policy::offload() == Offload::Mandatory
-        && let Err(error) = devices::ready(number, site)
+        && let Err(error) = ready(number, site)
     {
         policy::terminate(&error);
     }

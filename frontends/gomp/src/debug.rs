@@ -2,8 +2,8 @@
 //! so that scripts which read those read these. `GANGWAY_DEBUG` has them printed, too.
 
 use gangway_backend::KernelResources;
-use gangway_openmp::message;
-use gangway_openmp::state::RUNTIME;
+use gangway_frontend::message;
+use gangway_frontend::state::RUNTIME;
 use gangway_runtime::events::Site;
 use gangway_runtime::{Device, KernelQuestions, Shape};
 use std::fmt;

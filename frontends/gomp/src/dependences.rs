@@ -1,6 +1,6 @@
 //! What the `depend` clauses of a construct name, in GCC's layout.
 
-use gangway_openmp::host::Dependences;
+use gangway_frontend::host::Dependences;
 use std::ffi::c_void;
 
 /// A dependence: an address, and whether what has it may be written.

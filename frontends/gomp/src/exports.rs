@@ -8,12 +8,13 @@ use crate::libgomp::Libgomp;
 use crate::openacc::variadic::export_variadic;
 use crate::openacc::{compute, data as acc_data_constructs, fortran as acc_fortran};
 use crate::{before_gcc_5, data, fortran, interop, register, target, tasks};
+use gangway_frontend::export;
 use gangway_openacc::data as acc_data;
 use gangway_openacc::{
     device as acc_device, interop as acc_interop, memory as acc_memory, present as acc_present, profiling,
     property as acc_property, queues as acc_queues, shutdown as acc_end,
 };
-use gangway_openmp::{asynchronous, devices, export, memory};
+use gangway_openmp::{asynchronous, devices, memory};
 
 export! {
     prefix "gangway_gomp_";

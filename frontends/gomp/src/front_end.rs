@@ -10,11 +10,11 @@ use crate::openacc::dimensions;
 use crate::pending;
 use crate::routine_tasks;
 use gangway_backend::ForeignRuntime;
+use gangway_frontend::host::{Dependences, End, Host, Offload, Work};
+use gangway_frontend::process::FrontEnd;
+use gangway_frontend::{environment, libraries, message, policy};
 use gangway_image::ptx_objects;
 use gangway_openacc::{profiling, property};
-use gangway_openmp::host::{Dependences, End, Host, Offload, Work};
-use gangway_openmp::process::{self, FrontEnd};
-use gangway_openmp::{environment, libraries, message, policy};
 use gangway_runtime::{Error, ErrorKind};
 use std::any::Any;
 use std::ffi::CStr;
@@ -37,7 +37,7 @@ fn hold() -> Box<dyn Any> {
 
 /// Makes the back ends and observers known. Called by every registration.
 pub fn start() {
-    process::start::<Libgomp>(&FRONT_END);
+    gangway_openmp::start::<Libgomp>(&FRONT_END);
 }
 
 /// What libgomp since GCC 14 has for the default device until it has counted its devices, where

@@ -6,8 +6,8 @@
 use crate::abi::device;
 use crate::libgomp::Libgomp;
 use crate::tasks::wait_for;
+use gangway_frontend::guard::guard;
 use gangway_openmp::devices::DEFAULT_DEVICE;
-use gangway_openmp::guard::guard;
 use gangway_openmp::interop::{
     self, Interop, Kind, NO_VALUE, OTHER, OUT_OF_RANGE, SUCCESS, TYPE_INT, Wanted,
 };

@@ -8,7 +8,7 @@
 //!
 //! The functions are ordinary ones with the C calling convention; `exports` is the table of
 //! the names that they are exported under. Every one runs inside
-//! [`guard`](gangway_openmp::guard::guard): nothing unwinds into C.
+//! [`guard`](gangway_frontend::guard::guard): nothing unwinds into C.
 //!
 //! # Layers
 //!

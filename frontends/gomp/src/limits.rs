@@ -3,8 +3,8 @@
 //! (`omp_set_num_teams` in device code), as libgomp since GCC 13.
 
 use gangway_backend::DeviceControls;
-use gangway_openmp::environment::variable;
-use gangway_openmp::state::routine;
+use gangway_frontend::environment::variable;
+use gangway_frontend::state::routine;
 use gangway_runtime::memory::{self, Place};
 use gangway_runtime::{Device, EntryKind, HostEntry, Shape};
 use std::collections::BTreeMap;

@@ -10,8 +10,8 @@
 
 use crate::dependences::Dependence;
 use crate::pending::{self, Deferred, Pending};
-use gangway_openmp::guard::guard;
-use gangway_openmp::libraries;
+use gangway_frontend::guard::guard;
+use gangway_frontend::libraries;
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Once};

@@ -6,8 +6,8 @@
 //! construct does what is left to do of it. So all constructs end, even where no helper can be
 //! had.
 
-use gangway_openmp::construct::Construct;
-use gangway_openmp::policy;
+use gangway_frontend::construct::Construct;
+use gangway_frontend::policy;
 use gangway_runtime::{Job, Result, events};
 use std::collections::VecDeque;
 use std::process;

@@ -8,7 +8,7 @@
 
 use crate::abi::kind::{ATTACH, FIRSTPRIVATE, FIRSTPRIVATE_INT};
 use gangway_backend::{AllocationKind, DevicePtr};
-use gangway_openmp::state::routine;
+use gangway_frontend::state::routine;
 use gangway_runtime::memory::{self, Place};
 use gangway_runtime::{Device, Result};
 

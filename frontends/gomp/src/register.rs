@@ -8,11 +8,11 @@ use crate::links;
 use crate::open;
 use crate::openacc::dimensions;
 use crate::reverse;
+use gangway_frontend::guard::guard;
+use gangway_frontend::state::RUNTIME;
+use gangway_frontend::{libraries, message, policy};
 use gangway_image::{GccTarget, ptx_objects};
 use gangway_openacc::queues;
-use gangway_openmp::guard::guard;
-use gangway_openmp::state::RUNTIME;
-use gangway_openmp::{libraries, message, policy};
 use gangway_runtime::{EntryKind, FunctionTable, HostEntry, Registration, Requirements};
 use std::ffi::{CStr, c_void};
 

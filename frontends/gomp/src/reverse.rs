@@ -11,9 +11,9 @@
 
 use crate::abi::PtxFunction;
 use crate::abi::kind::*;
-use gangway_openmp::guard::guard;
-use gangway_openmp::policy;
-use gangway_openmp::state::routine;
+use gangway_frontend::guard::guard;
+use gangway_frontend::policy;
+use gangway_frontend::state::routine;
 use gangway_runtime::FunctionTable;
 use gangway_runtime::host_calls::{MailCall, Mailbox};
 use gangway_runtime::memory::{self, Place};

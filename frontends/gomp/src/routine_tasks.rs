@@ -4,8 +4,8 @@
 use crate::dependences;
 use crate::libgomp::libgomp;
 use crate::open;
-use gangway_openmp::guard::guard;
-use gangway_openmp::host::{Dependences, Work};
+use gangway_frontend::guard::guard;
+use gangway_frontend::host::{Dependences, Work};
 use std::ffi::c_void;
 
 /// The bit of `GOMP_task`'s flags for dependences.

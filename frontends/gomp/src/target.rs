@@ -10,13 +10,14 @@ use crate::pending::{Deferred, UnderWay};
 use crate::private_arrays::{self, Private};
 use crate::table::{Construct, Table};
 use crate::tasks::{defer, is_alone, wait_for};
-use gangway_openmp::construct;
-use gangway_openmp::devices::{self, Destination};
-use gangway_openmp::guard::guard;
-use gangway_openmp::host::Offload;
-use gangway_openmp::policy::{self, settle};
-use gangway_openmp::state::RUNTIME;
-use gangway_openmp::trace::ran_on_host;
+use gangway_frontend::construct;
+use gangway_frontend::devices::asked_for;
+use gangway_frontend::guard::guard;
+use gangway_frontend::host::Offload;
+use gangway_frontend::policy::{self, settle};
+use gangway_frontend::state::RUNTIME;
+use gangway_frontend::trace::ran_on_host;
+use gangway_openmp::devices::Destination;
 use gangway_runtime::events::Site;
 use gangway_runtime::placement::{Place, Purpose};
 use gangway_runtime::{Device, Error, ErrorKind, Result, Shape};
@@ -233,7 +234,7 @@ fn hand_to_host(error: &Error, device: &'static Device) {
     let for_host = matches!(error.kind, ErrorKind::UnknownRegion { .. });
     if !for_host || policy::offload() == Offload::Mandatory {
         settle(error, Some(device));
-    } else if let Some(names) = devices::asked_for() {
+    } else if let Some(names) = asked_for() {
         policy::tell_of_host(
             error,
             format_args!(

@@ -19,7 +19,7 @@ use crate::libgomp::{Body, Copy, Libgomp, libgomp};
 use crate::open;
 use crate::pending::{self, Deferred, Pending};
 use crate::routine_tasks::{DEPEND, hand_over};
-use gangway_openmp::guard::guard;
+use gangway_frontend::guard::guard;
 use std::ffi::c_void;
 use std::sync::Arc;
 

@@ -5,7 +5,7 @@
 //! `GANGWAY_GCC_SOURCES` names (`gcc-16*/libgomp/libgomp.map`), and in Debian's packages
 //! `gcc-N-source`; a release without any is left out, which is said.
 
-#[path = "../../openmp/tests/support/shared.rs"]
+#[path = "../../frontend/tests/support/shared.rs"]
 mod shared;
 mod support;
 

@@ -1,7 +1,7 @@
 //! What the dynamic linker sees of the staged library: its functions have to be taken for
 //! libgomp's by every program of GCC's, and its code must not depend on libgomp.
 
-#[path = "../../openmp/tests/support/shared.rs"]
+#[path = "../../frontend/tests/support/shared.rs"]
 mod shared;
 mod support;
 

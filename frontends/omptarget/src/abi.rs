@@ -5,7 +5,7 @@
 
 use crate::mapper::MapperFunction;
 use gangway_backend::{OwnSlots, SourceText};
-use gangway_openmp::caller;
+use gangway_frontend::caller;
 use gangway_runtime::Label;
 use gangway_runtime::events::Site;
 use std::ffi::{c_char, c_void};

@@ -5,11 +5,11 @@ use crate::arrays::Arrays;
 use crate::devices::{destination, several};
 use crate::mapper::MapperFunction;
 use crate::{ompt, tasks};
-use gangway_openmp::construct::Construct;
+use gangway_frontend::construct::Construct;
+use gangway_frontend::guard::guard;
+use gangway_frontend::policy::settle;
+use gangway_frontend::state::RUNTIME;
 use gangway_openmp::devices::Destination;
-use gangway_openmp::guard::guard;
-use gangway_openmp::policy::settle;
-use gangway_openmp::state::RUNTIME;
 use gangway_runtime::{DataOperation, Label};
 
 impl Arrays {

@@ -2,10 +2,11 @@
 
 use crate::front_end::start;
 use crate::libomp::Libomp;
+use gangway_frontend::devices::ready;
+use gangway_frontend::guard::guard;
+use gangway_frontend::policy;
+use gangway_frontend::state::RUNTIME;
 use gangway_openmp::devices::{self, DEFAULT_DEVICE, Destination};
-use gangway_openmp::guard::guard;
-use gangway_openmp::policy;
-use gangway_openmp::state::RUNTIME;
 use gangway_runtime::events::Site;
 use gangway_runtime::placement::{Place, Purpose};
 use gangway_runtime::{Device, Items};
@@ -44,7 +45,7 @@ const USED_DEVICES: i64 = -3;
 pub extern "C" fn __tgt_print_device_info(device: i64) -> i32 {
     guard(0, || {
         start();
-        let lines = devices::ready(device, &Site::NONE).and_then(Device::describe);
+        let lines = ready(device, &Site::NONE).and_then(Device::describe);
         match lines {
             Ok(lines) => {
                 for (key, value) in lines {

@@ -4,9 +4,9 @@
 
 use crate::libomp::Libomp;
 use crate::{data, devices, extensions, interop, kernel_language, launch, mapper, refused, register, tasks};
+use gangway_frontend::export;
 use gangway_openmp::{
-    asynchronous, devices as device_routines, export, host_call, interop as properties, memory,
-    reverse_offload,
+    asynchronous, devices as device_routines, host_call, interop as properties, memory, reverse_offload,
 };
 
 export! {

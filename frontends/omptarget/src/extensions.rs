@@ -2,9 +2,10 @@
 
 use crate::libomp::Libomp;
 use gangway_backend::AllocationKind;
+use gangway_frontend::guard::guard;
+use gangway_frontend::{information, message};
 use gangway_openmp::devices::{Named, named};
-use gangway_openmp::guard::guard;
-use gangway_openmp::{information, memory as routines, message};
+use gangway_openmp::memory as routines;
 use gangway_runtime::memory;
 use std::ffi::c_void;
 

@@ -2,14 +2,14 @@
 
 use crate::libomp::Libomp;
 use crate::{ompt, source};
-use gangway_openmp::process::{self, FrontEnd};
+use gangway_frontend::process::FrontEnd;
 
 static FRONT_END: FrontEnd =
     FrontEnd::new(connect, || Box::new(ompt::hold_devices()), ompt::finalize_devices);
 
 /// Makes the back ends and observers known. Called by every registration.
 pub fn start() {
-    process::start::<Libomp>(&FRONT_END);
+    gangway_openmp::start::<Libomp>(&FRONT_END);
 }
 
 fn connect() {

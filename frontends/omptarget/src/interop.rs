@@ -5,7 +5,7 @@
 
 use crate::abi::{Dependence, FAIL, Ident, SUCCESS};
 use crate::libomp::{self, Libomp};
-use gangway_openmp::guard::guard;
+use gangway_frontend::guard::guard;
 use gangway_openmp::interop::{self, Completion, Interop, Kind, Wanted};
 use std::ffi::c_void;
 

@@ -11,11 +11,12 @@
 
 use crate::abi::{SUCCESS, site};
 use crate::libomp::Libomp;
-use gangway_openmp::devices::{omp_get_num_devices, ready};
-use gangway_openmp::guard::guard;
-use gangway_openmp::host::{Host, Offload};
-use gangway_openmp::policy::{self, mistake, terminate};
-use gangway_openmp::state::RUNTIME;
+use gangway_frontend::devices::ready;
+use gangway_frontend::guard::guard;
+use gangway_frontend::host::{Host, Offload};
+use gangway_frontend::policy::{self, mistake, terminate};
+use gangway_frontend::state::RUNTIME;
+use gangway_openmp::devices::omp_get_num_devices;
 use gangway_runtime::{Item, Items, Label, MapKind, Shape};
 use std::cell::Cell;
 use std::ffi::c_void;

@@ -5,9 +5,9 @@
 //! keep it private.
 
 use crate::abi::{Dependence, FAIL, Ident, SUCCESS, Task};
-use gangway_openmp::guard::guard;
-use gangway_openmp::host::{Dependences, End, Host, Offload, Work};
-use gangway_openmp::policy;
+use gangway_frontend::guard::guard;
+use gangway_frontend::host::{Dependences, End, Host, Offload, Work};
+use gangway_frontend::policy;
 use gangway_runtime::Error;
 use once_cell::race::OnceBox;
 use std::ffi::{CStr, c_void};

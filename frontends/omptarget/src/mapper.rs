@@ -1,7 +1,7 @@
 //! User-defined mappers: functions of the compiler's that name the components of an item.
 
 use crate::map_type;
-use gangway_openmp::guard::guard;
+use gangway_frontend::guard::guard;
 use gangway_runtime::{Components, Item, Label};
 use std::ffi::c_void;
 

@@ -4,8 +4,8 @@
 #![allow(non_snake_case, reason = "the ABI's names")]
 
 use crate::abi::FAIL;
-use gangway_openmp::guard::guard;
-use gangway_openmp::message::{debug, print_line};
+use gangway_frontend::guard::guard;
+use gangway_frontend::message::{debug, print_line};
 use std::ffi::c_void;
 
 fn refuse(name: &str, instead: &str) {

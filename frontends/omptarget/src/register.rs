@@ -3,8 +3,8 @@
 use crate::abi::{BinaryDescriptor, DeviceImage, KIND_OPENMP, LegacyOffloadEntry, OffloadEntry, entry_flags};
 use crate::front_end::start;
 use crate::requires::require;
-use gangway_openmp::guard::guard;
-use gangway_openmp::libraries;
+use gangway_frontend::guard::guard;
+use gangway_frontend::libraries;
 use gangway_runtime::{EntryKind, HostEntry, Registration};
 use std::ffi::CStr;
 

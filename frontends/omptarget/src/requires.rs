@@ -1,7 +1,7 @@
 //! LLVM's form of the `requires` clauses of a translation unit.
 
-use gangway_openmp::policy;
-use gangway_openmp::state::RUNTIME;
+use gangway_frontend::policy;
+use gangway_frontend::state::RUNTIME;
 use gangway_runtime::Requirements;
 
 /// `OMP_REQ_*` of LLVM's `omptarget.h`.

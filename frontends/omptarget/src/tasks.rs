@@ -24,8 +24,9 @@
 use crate::abi::{Ident, Task};
 use crate::libomp::libomp;
 use crate::{ompt, patience};
-use gangway_openmp::guard::guard;
-use gangway_openmp::{interop, policy};
+use gangway_frontend::guard::guard;
+use gangway_frontend::policy;
+use gangway_openmp::interop;
 use gangway_runtime::{Error, ErrorKind, Job, Result};
 use std::ffi::c_void;
 use std::time::Instant;

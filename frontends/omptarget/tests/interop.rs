@@ -5,9 +5,9 @@ use gangway_backend::{
     AllocationKind, ArgumentTable, Backend, Capabilities, Device, DevicePtr, Error, ForeignRuntime,
     ForeignRuntimeKind, Launch, Module, Result, StreamHandle, Vendor,
 };
+use gangway_frontend::state::RUNTIME;
 use gangway_omptarget::interop::*;
 use gangway_openmp::interop::*;
-use gangway_openmp::state::RUNTIME;
 use std::collections::BTreeSet;
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr::{null, null_mut};

@@ -1,6 +1,6 @@
 //! The order in which the modules stand.
 
-#[path = "../../openmp/tests/support/layers.rs"]
+#[path = "../../frontend/tests/support/layers.rs"]
 mod layers;
 
 use std::path::Path;

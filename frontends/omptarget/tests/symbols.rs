@@ -1,7 +1,7 @@
 //! What the dynamic linker sees of the staged library: it has to be taken for
 //! the stock one by every program that was linked with that.
 
-#[path = "../../openmp/tests/support/shared.rs"]
+#[path = "../../frontend/tests/support/shared.rs"]
 mod shared;
 mod support;
 

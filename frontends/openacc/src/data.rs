@@ -8,9 +8,9 @@ use crate::failure::{done, mistake};
 use crate::present::{Found, find};
 use crate::queues;
 use crate::thread::{self, Current, Place};
-use gangway_openmp::guard::guard;
-use gangway_openmp::host::Host;
-use gangway_openmp::state::{RUNTIME, routine};
+use gangway_frontend::guard::guard;
+use gangway_frontend::host::Host;
+use gangway_frontend::state::{RUNTIME, routine};
 use gangway_runtime::{DataOperation, Device, Items, MapKind, memory};
 use std::ffi::c_void;
 

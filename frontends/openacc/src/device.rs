@@ -4,10 +4,10 @@ use crate::device_type::{self, DeviceType};
 use crate::failure::{done, mistake};
 use crate::profiling::{Construct, Event, Scope};
 use crate::thread::{self, Current, Place};
-use gangway_openmp::devices;
-use gangway_openmp::guard::guard;
-use gangway_openmp::host::Host;
-use gangway_openmp::state::routine;
+use gangway_frontend::devices;
+use gangway_frontend::guard::guard;
+use gangway_frontend::host::Host;
+use gangway_frontend::state::routine;
 use gangway_runtime::queue;
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -74,7 +74,7 @@ fn check_known(number: i32) {
 /// There is no such device: what the message says.
 pub(crate) fn resolve<H: Host>(number: i32) -> Result<DeviceType, String> {
     // Numbers the devices, if no library has brought any.
-    let _ = devices::omp_get_num_devices::<H>();
+    let _ = devices::count::<H>();
     let first = || DeviceType::ACCELERATORS.into_iter().find(|known| known.count() > 0);
     match number {
         device_type::DEFAULT => match type_in_environment() {

@@ -1,7 +1,7 @@
 //! Types of devices: the numbers of `acc_device_t`, the names in `ACC_DEVICE_TYPE`, and whose
 //! devices they are. Besides, the numbers of `acc_async_t`.
 
-use gangway_openmp::state::RUNTIME;
+use gangway_frontend::state::RUNTIME;
 use gangway_runtime::Device;
 
 /// `acc_device_current`: the device that the thread uses.

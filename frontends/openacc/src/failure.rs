@@ -1,7 +1,7 @@
 //! The end of a program that cannot go on, in OpenACC's words where the runtime's are OpenMP's.
 
-use gangway_openmp::host::End;
-use gangway_openmp::policy;
+use gangway_frontend::host::End;
+use gangway_frontend::policy;
 use gangway_runtime::{Error, ErrorKind, HostRange, Result};
 
 /// As libgomp: no other library of a stock compiler's has OpenACC. A routine may be wrong before

@@ -3,7 +3,7 @@
 //! A front end has the layouts and names of one compiler's programs; `frontends/gomp` has GCC's.
 //! Here is what they have in common: which device a thread uses, asynchronous queues, the
 //! `acc_*` routines, and the profiling interface. What is not OpenACC's alone (the one runtime,
-//! messages, start and end of the process) stands in `frontends/openmp`.
+//! messages, start and end of the process) stands in `frontends/frontend`.
 //!
 //! Data has two reference counts. Those of `data` and compute constructs are *structured*, which
 //! the runtime counts with [`HOLD`](gangway_runtime::MapKind::HOLD); those of `enter data` and

@@ -7,9 +7,9 @@ use crate::failure::{done, mistake};
 use crate::present::unmap_all;
 use crate::queues;
 use crate::thread;
-use gangway_openmp::guard::guard;
-use gangway_openmp::host::Host;
-use gangway_openmp::state::{RUNTIME, routine};
+use gangway_frontend::guard::guard;
+use gangway_frontend::host::Host;
+use gangway_frontend::state::{RUNTIME, routine};
 use gangway_runtime::{DataOperation, Device, MapKind};
 
 /// Ends the use of a type's devices: their queues are waited for, their data is given up, and

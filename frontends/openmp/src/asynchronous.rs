@@ -1,10 +1,10 @@
 //! The asynchronous memory routines: each is a target task of the host's library that
 //! runs the synchronous one when its dependences are fulfilled.
 
-use crate::caller;
-use crate::guard::guard;
-use crate::host::{Dependences, Host};
 use crate::memory::{self, FAILURE, SUCCESS};
+use gangway_frontend::caller;
+use gangway_frontend::guard::guard;
+use gangway_frontend::host::{Dependences, Host};
 use std::ffi::c_void;
 
 /// Addresses in a form that may cross to the helper thread.

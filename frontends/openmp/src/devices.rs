@@ -1,16 +1,15 @@
 //! Device numbers and names (OpenMP 6.0 chapter 24, device information routines).
 
-use crate::environment::variable;
-use crate::guard::guard;
-use crate::host::{Host, Offload};
-use crate::state::RUNTIME;
-use crate::{ending, message, policy};
+use gangway_frontend::devices::{count, numbered, ready, tell_without_devices};
+use gangway_frontend::guard::guard;
+use gangway_frontend::host::{Host, Offload};
+use gangway_frontend::policy;
+use gangway_frontend::state::RUNTIME;
 use gangway_runtime::events::Site;
 use gangway_runtime::placement::{self, Place, Purpose};
 use gangway_runtime::{Device, Error, ErrorKind, Items};
 use std::collections::BTreeMap;
 use std::ffi::{CStr, CString, c_char};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// `omp_initial_device`.
@@ -18,7 +17,7 @@ const INITIAL_DEVICE: i32 = -1;
 
 /// Number of devices; the host is not one of them.
 pub extern "C" fn omp_get_num_devices<H: Host>() -> i32 {
-    guard(0, || if policy::offload() == Offload::Disabled { 0 } else { device_count::<H>() as i32 })
+    guard(0, || count::<H>() as i32)
 }
 
 /// Number of the device the caller runs on: the host's.
@@ -29,18 +28,6 @@ pub extern "C" fn omp_get_device_num<H: Host>() -> i32 {
 /// Number of the host.
 pub extern "C" fn omp_get_initial_device<H: Host>() -> i32 {
     omp_get_num_devices::<H>()
-}
-
-/// Number of devices, whatever the policy.
-#[inline]
-fn device_count<H: Host>() -> usize {
-    match RUNTIME.device_count() {
-        0 => {
-            H::number_devices();
-            RUNTIME.device_count()
-        }
-        count => count,
-    }
 }
 
 /// Where a construct is to run.
@@ -60,7 +47,7 @@ pub fn destination<H: Host>(number: i64, site: &Site) -> Destination {
         return Destination::Host(None);
     }
     let number = if number == DEFAULT_DEVICE { H::default_device() } else { number };
-    let count = device_count::<H>() as i64;
+    let count = numbered::<H>() as i64;
     if number == count || count == 0 {
         if count == 0 {
             without_devices(offload, site);
@@ -123,46 +110,6 @@ fn without_devices(offload: Offload, site: &Site) {
         policy::terminate(&RUNTIME.why_no_devices(site));
     }
     tell_without_devices(site);
-}
-
-/// Tells once that the host runs all regions, and why: who has named a device is told without asking.
-#[cold]
-pub fn tell_without_devices(site: &Site) {
-    static TOLD: AtomicBool = AtomicBool::new(false);
-    if TOLD.swap(true, Ordering::Relaxed) {
-        return;
-    }
-    let why = RUNTIME.why_no_devices(site);
-    let note = "the host runs the program's target regions";
-    match asked_for() {
-        Some(names) => message::print_line(format_args!(
-            "gangway: warning: {why}\n  note: {note}, although GANGWAY_DEVICE names {names}"
-        )),
-        None => message::debug(format_args!("{why}\n  note: {note}")),
-    }
-}
-
-/// What the user has named to run regions, with `GANGWAY_DEVICE` or `gangway run --device`.
-#[cold]
-#[must_use]
-pub fn asked_for() -> Option<String> {
-    variable("GANGWAY_DEVICE").filter(|names| names.split(',').any(|name| !name.is_empty() && name != "none"))
-}
-
-/// A device that is ready for use.
-///
-/// # Errors
-/// There is none of that number, or it cannot be made ready.
-#[inline]
-pub fn ready(number: i64, site: &Site) -> gangway_runtime::Result<&'static Device> {
-    let device = usize::try_from(number).ok().and_then(|index| RUNTIME.device_unprepared(index));
-    match device {
-        Some(device) if !device.has_pending_images() => Ok(device),
-        _ => {
-            ending::watch();
-            RUNTIME.device(number, site)
-        }
-    }
 }
 
 /// What compilers pass for "the default device".

@@ -1,13 +1,13 @@
 //! Functions of the host that device code calls: `gangway/host_call.h`.
 
 use crate::devices::omp_get_initial_device;
-use crate::ending::is_ending;
-use crate::guard::guard;
-use crate::host::Host;
-use crate::message::print_line;
-use crate::policy;
-use crate::repeats;
 use gangway_backend::HostCallOutcome;
+use gangway_frontend::guard::guard;
+use gangway_frontend::host::Host;
+use gangway_frontend::libraries::is_ending;
+use gangway_frontend::message::print_line;
+use gangway_frontend::policy;
+use gangway_frontend::repeats;
 use gangway_runtime::host_calls::{self, Clash, Removal};
 use std::ffi::{CStr, c_char, c_int, c_void};
 

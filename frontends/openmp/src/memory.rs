@@ -1,11 +1,11 @@
 //! Device memory routines (OpenMP 6.0 chapter 25).
 
 use crate::devices::{Named, named, omp_get_initial_device};
-use crate::guard::guard;
-use crate::host::Host;
-use crate::state::routine;
-use crate::{message, policy};
 use gangway_backend::{AllocationKind, DevicePtr};
+use gangway_frontend::guard::guard;
+use gangway_frontend::host::Host;
+use gangway_frontend::state::routine;
+use gangway_frontend::{message, policy};
 use gangway_runtime::memory::{self, Place, Volume};
 use gangway_runtime::present::NotAssociated;
 use gangway_runtime::{Error, ErrorKind, allocations};

@@ -4,10 +4,10 @@
 //! stands in a block comes from a device: every number is checked before it is used.
 
 use crate::devices::{Named, named};
-use crate::guard::guard;
-use crate::host::Host;
-use crate::policy;
-use crate::state::routine;
+use gangway_frontend::guard::guard;
+use gangway_frontend::host::Host;
+use gangway_frontend::policy;
+use gangway_frontend::state::routine;
 use gangway_reverse_kinds::{ALWAYS, ATTACH, FROM, KNOWN, PRESENT, TO};
 use gangway_runtime::reverse::{Item, Kind, Refusal, Region};
 use std::ffi::{c_int, c_void};

@@ -1,17 +1,17 @@
 //! Two front ends in one process, each with a library of its own for the host's threads: the
 //! devices are the same, what they ask of their libraries is not.
 
+use gangway_frontend::host::{Dependences, End, Host, Offload, Work};
+use gangway_frontend::process::FrontEnd;
+use gangway_frontend::{libraries, policy};
 use gangway_openmp::asynchronous::omp_target_memcpy_async;
 use gangway_openmp::devices::{
     DEFAULT_DEVICE, Destination, destination, omp_get_initial_device, omp_get_num_devices,
 };
-use gangway_openmp::host::{Dependences, End, Host, Offload, Work};
 use gangway_openmp::memory::{
     omp_get_mapped_ptr, omp_target_alloc, omp_target_associate_ptr, omp_target_disassociate_ptr,
     omp_target_free, omp_target_is_accessible, omp_target_is_present, omp_target_memcpy, omp_target_memset,
 };
-use gangway_openmp::process::{self, FrontEnd};
-use gangway_openmp::{libraries, policy};
 use gangway_runtime::events::Site;
 use gangway_runtime::{Error, Registration};
 use std::any::Any;
@@ -102,8 +102,8 @@ impl Host for SecondHost {
 fn begin() -> MutexGuard<'static, ()> {
     let one = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     for _ in 0..3 {
-        process::start::<FirstHost>(&FIRST);
-        process::start::<SecondHost>(&SECOND);
+        gangway_openmp::start::<FirstHost>(&FIRST);
+        gangway_openmp::start::<SecondHost>(&SECOND);
     }
     libraries::number_all_devices();
     one

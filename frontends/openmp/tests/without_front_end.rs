@@ -1,9 +1,9 @@
 //! What is answered before any front end has started: a program may call a routine first.
 
+use gangway_frontend::host::{Dependences, End, Host, Offload, Work};
+use gangway_frontend::policy::offload;
+use gangway_frontend::process::FrontEnd;
 use gangway_openmp::devices::{omp_get_initial_device, omp_get_num_devices};
-use gangway_openmp::host::{Dependences, End, Host, Offload, Work};
-use gangway_openmp::policy::offload;
-use gangway_openmp::process::{self, FrontEnd};
 use gangway_runtime::Error;
 
 /// A process without a library for its host threads.
@@ -43,7 +43,7 @@ fn the_environment_answers_until_a_library_is_asked() {
     // Nothing has been remembered: the front end's library may say otherwise.
     set("mandatory");
     assert_eq!(offload(), Offload::Mandatory);
-    process::start::<Nothing>(&FRONT_END);
+    gangway_openmp::start::<Nothing>(&FRONT_END);
     assert_eq!(offload(), Offload::Mandatory);
     // Now it has: the policy is that of the program's start.
     set("default");

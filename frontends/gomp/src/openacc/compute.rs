@@ -7,14 +7,14 @@ use crate::abi::{kind, launch, openacc_flags};
 use crate::debug;
 use crate::libgomp::{Body, Libgomp};
 use crate::table::Table;
+use gangway_frontend::construct::Construct;
+use gangway_frontend::guard::guard;
+use gangway_frontend::state::{RUNTIME, routine};
 use gangway_openacc::device_type::{DeviceType, SYNC};
 use gangway_openacc::failure::{done, mistake};
 use gangway_openacc::profiling::{self, Event, Scope};
 use gangway_openacc::thread::{self, Place};
 use gangway_openacc::{device, queues};
-use gangway_openmp::construct::Construct;
-use gangway_openmp::guard::guard;
-use gangway_openmp::state::{RUNTIME, routine};
 use gangway_runtime::{Device, Result, Shape};
 use std::cell::Cell;
 

@@ -6,15 +6,15 @@ use crate::abi::{kind, openacc_flags};
 use crate::libgomp::Libgomp;
 use crate::structured::Structured;
 use crate::table::Table;
+use gangway_frontend::construct;
+use gangway_frontend::guard::guard;
+use gangway_frontend::state::{RUNTIME, routine};
 use gangway_openacc::device_type::{DeviceType, SYNC};
 use gangway_openacc::failure::{done, mistake};
 use gangway_openacc::present::acc_is_present;
 use gangway_openacc::profiling::{self, Event, Scope};
 use gangway_openacc::thread::{self, Place};
 use gangway_openacc::{device, queues};
-use gangway_openmp::construct;
-use gangway_openmp::guard::guard;
-use gangway_openmp::state::{RUNTIME, routine};
 use gangway_runtime::{DataOperation, Device};
 use std::cell::RefCell;
 

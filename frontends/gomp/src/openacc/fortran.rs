@@ -4,8 +4,8 @@
 //! descriptor says its size.
 
 use crate::libgomp::Libgomp;
+use gangway_frontend::guard::guard;
 use gangway_openacc::{data, device, present, property, queues, shutdown};
-use gangway_openmp::guard::guard;
 use std::ffi::{CStr, c_char, c_void};
 
 /// The beginning of a descriptor of gfortran's, of an array in one piece.

@@ -13,7 +13,7 @@ macro_rules! export_variadic {
         #[unsafe(export_name = concat!($prefix, stringify!($name)))]
         unsafe extern "C" fn $name() {
             core::arch::naked_asm!(
-                gangway_openmp::note_caller!(),
+                gangway_frontend::note_caller!(),
                 // Behind the return address; pushing it aligns the stack, too.
                 "lea r10, [rsp + 8]",
                 "push r10",

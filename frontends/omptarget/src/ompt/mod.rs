@@ -48,7 +48,7 @@ pub fn connect() {
 
 /// Called by libomp if a tool is active.
 unsafe extern "C" fn initialize(lookup: Option<Lookup>, _initial_device: i32, _tool: *mut Data) -> i32 {
-    gangway_openmp::guard::guard(0, || {
+    gangway_frontend::guard::guard(0, || {
         if let Some(lookup) = lookup {
             // SAFETY: libomp's look-up function.
             unsafe { callbacks::bind(lookup) };
@@ -60,5 +60,5 @@ unsafe extern "C" fn initialize(lookup: Option<Lookup>, _initial_device: i32, _t
 
 /// Called by libomp when it has ended the tool, which is about to be unloaded.
 unsafe extern "C" fn finalize(_tool: *mut Data) {
-    gangway_openmp::guard::guard((), callbacks::forget);
+    gangway_frontend::guard::guard((), callbacks::forget);
 }

@@ -2,8 +2,8 @@
 
 use super::abi::{ApiInfo, Callback, EVENTS, Event, EventInfo, ProfInfo};
 use crate::profiling::steps;
-use gangway_openmp::guard::guard;
-use gangway_openmp::message;
+use gangway_frontend::guard::guard;
+use gangway_frontend::message;
 use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -2,7 +2,7 @@
 
 use super::abi::Callback;
 use super::registry::{acc_prof_lookup, acc_prof_register, acc_prof_unregister};
-use gangway_openmp::message::print_line;
+use gangway_frontend::message::print_line;
 use gangway_privileges::file_variable;
 use std::ffi::{CStr, CString, OsString, c_char, c_void};
 

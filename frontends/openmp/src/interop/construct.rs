@@ -3,9 +3,10 @@
 
 use super::object::{Completion, Interop, Kind, find_implicit};
 use crate::devices::{self, DEFAULT_DEVICE};
-use crate::host::{Host, Offload};
-use crate::message;
-use crate::policy::offload;
+use gangway_frontend::devices::ready;
+use gangway_frontend::host::{Host, Offload};
+use gangway_frontend::message;
+use gangway_frontend::policy::offload;
 use gangway_runtime::events::Site;
 use gangway_runtime::queue::foreign_runtime;
 use gangway_runtime::{Device, Error};
@@ -69,7 +70,7 @@ fn device<H: Host>(number: i64) -> Option<&'static Device> {
     if number == devices::omp_get_initial_device::<H>().into() {
         return None;
     }
-    match devices::ready(number, &Site::NONE) {
+    match ready(number, &Site::NONE) {
         Ok(device) => Some(device),
         Err(error) => {
             message::debug(format_args!("no interoperability object: {error}"));

@@ -1,7 +1,7 @@
 //! The objects themselves, and those that the runtime keeps for threads.
 
-use crate::{message, policy};
 use gangway_backend::{ForeignRuntime, ForeignRuntimeKind};
+use gangway_frontend::{message, policy};
 use gangway_runtime::queue::Queue;
 use gangway_runtime::{Device, Result};
 use std::ffi::c_void;

@@ -5,8 +5,8 @@
 //! codes are libomp's.)
 
 use super::object::Interop;
-use crate::guard::guard;
 use gangway_backend::{ForeignRuntimeKind, Vendor};
+use gangway_frontend::guard::guard;
 use std::ffi::{CStr, c_char, c_void};
 
 /// `omp_irc_no_value`: valid, but there is none.

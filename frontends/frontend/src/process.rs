@@ -5,11 +5,12 @@
 //! the environment; devices are opened at first use.
 
 use crate::environment::{self, file_variable, is_on, variable};
+use crate::fork::{self, Hold};
 use crate::host::Host;
 use crate::message::{self, print_line};
 use crate::repeats::Subject;
 use crate::state::RUNTIME;
-use crate::{ending, fork, information, members, policy, profile, repeats, steps};
+use crate::{ending, information, members, policy, profile, repeats, steps};
 use gangway_backend::Backend;
 use std::any::Any;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,7 +20,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 #[derive(Debug)]
 pub struct FrontEnd {
     connect: fn(),
-    hold: fn() -> Box<dyn Any>,
+    hold: Hold,
     finish: fn(),
     joined: AtomicBool,
     started: AtomicBool,
@@ -30,7 +31,7 @@ impl FrontEnd {
     /// opened; `hold` takes the front end's locks for a fork; `finish` is called when the
     /// last library is gone, before the reports are written.
     #[must_use]
-    pub const fn new(connect: fn(), hold: fn() -> Box<dyn Any>, finish: fn()) -> Self {
+    pub const fn new(connect: fn(), hold: Hold, finish: fn()) -> Self {
         Self { connect, hold, finish, joined: AtomicBool::new(false), started: AtomicBool::new(false) }
     }
 }

@@ -101,7 +101,7 @@ pub(crate) fn is_first(subject: Subject, error: &Error) -> bool {
 
 /// Whether an unknown function is to be told of: once, and not if there are many of them.
 #[cold]
-pub(crate) fn is_first_unknown(function: u64) -> bool {
+pub fn is_first_unknown(function: u64) -> bool {
     let mut said = said();
     let first = said.unknown.len() < MOST_UNKNOWN && !said.unknown.contains(&function);
     if first {

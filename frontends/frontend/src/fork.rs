@@ -5,7 +5,7 @@
 //! runtime put in order there what the other threads were doing.
 
 use crate::state::RUNTIME;
-use crate::{devices, interop, message, repeats};
+use crate::{message, repeats};
 use gangway_runtime::Forking;
 use std::any::Any;
 use std::cell::UnsafeCell;
@@ -22,15 +22,27 @@ static SLOT: Slot = Slot(UnsafeCell::new(None));
 
 struct Held {
     runtime: Forking,
-    _locks: [Box<dyn Any>; 4],
+    _locks: [Box<dyn Any>; 3],
 }
 
 /// Takes the locks of the front ends.
-static FRONT_ENDS: OnceLock<fn() -> Box<dyn Any>> = OnceLock::new();
+static FRONT_ENDS: OnceLock<Hold> = OnceLock::new();
+
+/// Takes the locks of what they share.
+static SHARED: OnceLock<Hold> = OnceLock::new();
+
+/// Takes locks, which the answer gives up.
+pub type Hold = fn() -> Box<dyn Any>;
+
+/// Has the locks of a specification's routines taken, too, which front ends share: behind the front
+/// ends' own, and once, however many front ends ask for it.
+pub fn hold_shared(hold: Hold) {
+    let _ = SHARED.set(hold);
+}
 
 /// Installs the handlers; called once, at start-up. `front_ends` takes the locks of the
 /// front ends.
-pub(crate) fn install(front_ends: fn() -> Box<dyn Any>) {
+pub(crate) fn install(front_ends: Hold) {
     let _ = FRONT_ENDS.set(front_ends);
     // SAFETY: the handlers are functions of this library, which stays loaded.
     let failed = unsafe { libc::pthread_atfork(Some(before), Some(in_parent), Some(in_child)) };
@@ -41,10 +53,9 @@ pub(crate) fn install(front_ends: fn() -> Box<dyn Any>) {
 
 extern "C" fn before() {
     crate::guard::guard((), || {
-        let front_ends = FRONT_ENDS.get().map_or_else(|| Box::new(()) as Box<dyn Any>, |hold| hold());
-        let (devices, interop) = (devices::hold(), interop::hold());
-        let locks: [Box<dyn Any>; 4] =
-            [front_ends, Box::new(devices), Box::new(interop), Box::new(repeats::hold())];
+        let held =
+            |locks: &OnceLock<Hold>| locks.get().map_or_else(|| Box::new(()) as Box<dyn Any>, |hold| hold());
+        let locks: [Box<dyn Any>; 3] = [held(&FRONT_ENDS), held(&SHARED), Box::new(repeats::hold())];
         let held = Held { runtime: RUNTIME.before_fork(), _locks: locks };
         // SAFETY: this thread has the locks.
         unsafe { *SLOT.0.get() = Some(held) };
