@@ -22,7 +22,8 @@
 //!
 //! # Layers
 //!
-//! Each module uses only those above it, which a test checks.
+//! Each module uses only those above it, which a test checks, as it does for the other front ends. None
+//! of their crates is used here.
 //!
 //! | module | what |
 //! |---|---|

@@ -1,10 +1,27 @@
-//! The order in which the modules stand.
+//! The order in which the modules stand, and the crates of the front ends.
 
 #[path = "support/layers.rs"]
 mod layers;
 
-use std::collections::BTreeSet;
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The crates of the front ends. Each uses those of the lines above it, and no other of its own line.
+const CRATES: [&[&str]; 4] = [
+    &["frontends/frontend"],
+    &["frontends/openmp", "frontends/openacc"],
+    &["frontends/omptarget", "frontends/gomp"],
+    &["frontends/artifact"],
+];
+
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn read(file: &str) -> String {
+    fs::read_to_string(repository().join(file)).unwrap_or_else(|error| panic!("{file}: {error}"))
+}
 
 #[test]
 fn modules_use_those_above_them() {
@@ -12,8 +29,64 @@ fn modules_use_those_above_them() {
 }
 
 #[test]
+fn crates_use_those_below_them() {
+    let root = read("Cargo.toml");
+    let members = root.split_once("members = [").unwrap().1.split_once(']').unwrap().0;
+    let members: Vec<&str> = members.split('"').skip(1).step_by(2).collect();
+    let line = |member: &str| CRATES.iter().position(|line| line.contains(&member));
+    let name =
+        |manifest: &str| manifest.split_once("name = \"").unwrap().1.split('"').next().unwrap().to_owned();
+    let lines: BTreeMap<String, usize> = members
+        .iter()
+        .filter(|member| member.starts_with("frontends/"))
+        .map(|member| (name(&read(&format!("{member}/Cargo.toml"))), line(member).expect(member)))
+        .collect();
+    assert_eq!(lines.len(), CRATES.concat().len(), "{lines:?}");
+    for member in members {
+        // Those that are no front end's stand below all of them.
+        let own = line(member).unwrap_or(0);
+        for dependency in read(&format!("{member}/Cargo.toml")).lines() {
+            let dependency = dependency.split(['.', ' ', '=']).next().unwrap();
+            let below = lines.get(dependency).is_none_or(|&line| line < own);
+            assert!(below, "{member}: uses `{dependency}`, which does not stand below it");
+        }
+    }
+}
+
+#[test]
+fn openacc_uses_nothing_of_openmp() {
+    let source = repository().join("frontends/gomp/src");
+    for file in layers::files(&source, "openacc") {
+        let text = fs::read_to_string(&file).unwrap();
+        assert!(!text.contains("gangway_openmp"), "{}: uses OpenMP's room", file.display());
+    }
+}
+
+#[test]
+fn each_crate_checks_its_modules() {
+    for member in CRATES[..3].concat() {
+        assert!(read(&format!("{member}/tests/layers.rs")).contains("layers::check("), "{member}");
+    }
+}
+
+#[test]
 fn uses_are_found_however_they_are_written() {
     let text = "use crate::one;\nuse crate::{two::{a, b}, three, four::c};\ncrate::five::f($crate::six)";
     let expected = ["five", "four", "one", "three", "two"].map(str::to_owned);
-    assert_eq!(layers::used(text), BTreeSet::from(expected));
+    assert_eq!(layers::used(text, "crate::"), BTreeSet::from(expected));
+    let text = "use super::one;\nuse super::super::two;\nuse super::{three::a, four};";
+    assert_eq!(layers::used(text, "super::super::"), BTreeSet::from(["two".to_owned()]));
+    assert!(layers::used(text, "super::").is_superset(&["four", "one", "three"].map(str::to_owned).into()));
+}
+
+#[test]
+fn circles_are_found_however_long_they_are() {
+    let uses = |uses: &[(&str, &[&str])]| {
+        let owned = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
+        layers::circles(&uses.iter().map(|&(name, others)| (name.to_owned(), owned(others))).collect())
+    };
+    assert!(uses(&[("a", &["b", "c"]), ("b", &["c"]), ("c", &[])]).is_empty());
+    let found = uses(&[("a", &["b"]), ("b", &["c"]), ("c", &["a"]), ("d", &["a", "e"]), ("e", &["d"])]);
+    let circle = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
+    assert_eq!(found, BTreeSet::from([circle(&["a", "b", "c"]), circle(&["d", "e"])]));
 }

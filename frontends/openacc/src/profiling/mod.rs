@@ -1,6 +1,6 @@
 //! The profiling interface (OpenACC 3.3 chapter 5): callbacks of tools for what happens.
 //!
-//! A tool registers callbacks for events ([`registry`]). A construct or routine makes a
+//! A tool registers callbacks for events ([`registry`], by the routines of [`routines`]). A construct or routine makes a
 //! [`Scope`], which has what callbacks are told about it. Steps of the runtime under way in a
 //! scope (launches, copies, allocations) are events of it, too ([`steps`]).
 //!
@@ -8,12 +8,13 @@
 
 mod abi;
 mod registry;
+mod routines;
 mod scope;
 mod steps;
 mod tools;
 
 pub use abi::{Construct, Event, EventInfo};
-pub use registry::{acc_prof_lookup, acc_prof_register, acc_prof_unregister};
+pub use routines::{acc_prof_lookup, acc_prof_register, acc_prof_unregister};
 pub use scope::{Scope, Span};
 pub use tools::{acc_register_library, load_tools};
 

@@ -1,18 +1,15 @@
 //! The callbacks that tools have registered.
 
 use super::abi::{ApiInfo, Callback, EVENTS, Event, EventInfo, ProfInfo};
-use crate::profiling::steps;
-use gangway_frontend::guard::guard;
 use gangway_frontend::message;
 use std::cell::Cell;
-use std::ffi::{CStr, c_char, c_void};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// What is to be registered or unregistered (`acc_register_t`).
-const REGISTER: i32 = 0;
-const TOGGLE: i32 = 1;
-const TOGGLE_PER_THREAD: i32 = 2;
+pub(super) const REGISTER: i32 = 0;
+pub(super) const TOGGLE: i32 = 1;
+pub(super) const TOGGLE_PER_THREAD: i32 = 2;
 
 /// A tool has registered something: from then on events are told.
 static ENABLED: AtomicBool = AtomicBool::new(false);
@@ -77,26 +74,18 @@ pub(super) fn call(information: &mut ProfInfo, event: &mut EventInfo, api: &mut 
     }
 }
 
-/// Registers a callback for an event, or switches callbacks on (section 5.3.1).
-pub extern "C" fn acc_prof_register(event: i32, callback: Option<Callback>, what: i32) {
-    guard((), || {
-        if !ENABLED.swap(true, Ordering::AcqRel) {
-            steps::watch();
-        }
-        change(event, callback, what, true);
-    });
+/// Has events told from now on; true if they were not before.
+pub(super) fn enable() -> bool {
+    !ENABLED.swap(true, Ordering::AcqRel)
 }
 
-/// The opposite of [`acc_prof_register`].
-pub extern "C" fn acc_prof_unregister(event: i32, callback: Option<Callback>, what: i32) {
-    guard((), || {
-        if ENABLED.load(Ordering::Acquire) {
-            change(event, callback, what, false);
-        }
-    });
+/// Whether a tool has registered something.
+pub(super) fn has_been_enabled() -> bool {
+    ENABLED.load(Ordering::Acquire)
 }
 
-fn change(number: i32, callback: Option<Callback>, what: i32, on: bool) {
+/// Does what a tool asks for, with the numbers of the interface.
+pub(super) fn change(number: i32, callback: Option<Callback>, what: i32, on: bool) {
     let Some(event) = usize::try_from(number).ok().filter(|&event| event < EVENTS) else {
         return refuse(format_args!("there is no event {number}"));
     };
@@ -155,93 +144,4 @@ fn is(entry: &Entry, callback: Callback) -> bool {
 #[cold]
 fn refuse(why: std::fmt::Arguments<'_>) {
     message::debug(format_args!("acc_prof_register or acc_prof_unregister does nothing: {why}"));
-}
-
-/// Looks up functions by name that the specification may have one day; there are none.
-///
-/// # Safety
-/// The name is null or a string.
-pub unsafe extern "C" fn acc_prof_lookup(name: *const c_char) -> *const c_void {
-    guard(std::ptr::null(), || {
-        if !name.is_null() {
-            // SAFETY: the caller's promise.
-            let name = unsafe { CStr::from_ptr(name) };
-            message::debug(format_args!("acc_prof_lookup knows no function `{}`", name.to_string_lossy()));
-        }
-        std::ptr::null()
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    unsafe extern "C" fn first(_: *mut ProfInfo, event: *mut EventInfo, _: *mut ApiInfo) {
-        // SAFETY: the test passes its own.
-        unsafe { (*event).words[0] = (*event).words[0] * 10 + 1 };
-    }
-
-    unsafe extern "C" fn second(_: *mut ProfInfo, event: *mut EventInfo, _: *mut ApiInfo) {
-        // SAFETY: as above.
-        unsafe { (*event).words[0] = (*event).words[0] * 10 + 2 };
-    }
-
-    /// Who is called for an event, in order.
-    fn called(event: Event) -> usize {
-        use crate::profiling::scope::Told;
-        let mut told = Told::new();
-        let mut information = EventInfo::new(crate::profiling::Construct::Data, false);
-        information.event_type = event as i32;
-        if is_enabled() {
-            call(&mut told.information, &mut information, &mut told.api);
-        }
-        information.words[0]
-    }
-
-    /// One test, as the registry is the process's.
-    #[test]
-    fn callbacks_come_and_go() {
-        let (start, end) = (Event::UpdateStart, Event::UpdateEnd);
-        for event in [start, end] {
-            acc_prof_register(event as i32, Some(first), REGISTER);
-            acc_prof_register(event as i32, Some(second), REGISTER);
-        }
-        assert_eq!((called(start), called(end)), (12, 21));
-        // Registered twice, called once.
-        acc_prof_register(start as i32, Some(first), REGISTER);
-        assert_eq!(called(start), 12);
-        acc_prof_unregister(start as i32, Some(first), REGISTER);
-        assert_eq!(called(start), 12);
-        acc_prof_unregister(start as i32, Some(second), TOGGLE);
-        assert_eq!(called(start), 1);
-        acc_prof_register(start as i32, Some(second), TOGGLE);
-        acc_prof_unregister(start as i32, Some(first), REGISTER);
-        assert_eq!(called(start), 2);
-        // All callbacks of an event, of a thread, and all.
-        acc_prof_unregister(end as i32, None, TOGGLE);
-        assert_eq!((called(start), called(end)), (2, 0));
-        acc_prof_register(end as i32, None, TOGGLE);
-        acc_prof_unregister(0, None, TOGGLE_PER_THREAD);
-        assert_eq!(called(start), 0);
-        assert_eq!(std::thread::spawn(move || called(start)).join().unwrap(), 2);
-        acc_prof_register(0, None, TOGGLE_PER_THREAD);
-        acc_prof_unregister(0, None, TOGGLE);
-        assert_eq!(called(start), 0);
-        acc_prof_register(0, None, TOGGLE);
-        assert_eq!((called(start), called(end)), (2, 21));
-        // What is wrong changes nothing.
-        for event in [-1, EVENTS as i32, i32::MAX] {
-            acc_prof_register(event, Some(first), REGISTER);
-        }
-        acc_prof_register(start as i32, Some(first), 7);
-        acc_prof_register(start as i32, None, REGISTER);
-        acc_prof_register(0, Some(first), TOGGLE);
-        acc_prof_unregister(start as i32, Some(first), REGISTER);
-        assert_eq!((called(start), called(end)), (2, 21));
-        for event in [start, end] {
-            acc_prof_unregister(event as i32, Some(first), REGISTER);
-            acc_prof_unregister(event as i32, Some(second), REGISTER);
-        }
-        assert_eq!((called(start), called(end)), (0, 0));
-    }
 }

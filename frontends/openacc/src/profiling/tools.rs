@@ -1,7 +1,7 @@
 //! Tools: libraries in `ACC_PROFLIB`, and what a program is linked with.
 
 use super::abi::Callback;
-use super::registry::{acc_prof_lookup, acc_prof_register, acc_prof_unregister};
+use super::routines::{acc_prof_lookup, acc_prof_register, acc_prof_unregister};
 use gangway_frontend::message::print_line;
 use gangway_privileges::file_variable;
 use std::ffi::{CStr, CString, OsString, c_char, c_void};
