@@ -41,7 +41,7 @@
 //! | [`trace`] | `GANGWAY_TRACE`, `GANGWAY_REPORT` |
 //! | `steps` | the runtime's steps, timed for the two |
 //! | [`information`] | `LIBOMPTARGET_INFO` |
-//! | [`construct`] | what the two and the profile tell of a construct |
+//! | [`construct`] | a construct: what users are told of it, its run and its completion |
 //! | `members` | names of members of structures, for messages |
 //! | [`fork`] | a forked child gets a library that works |
 //! | [`process`] | start and end: back ends, observers, front ends |

@@ -62,6 +62,18 @@ fn openacc_uses_nothing_of_openmp() {
     }
 }
 
+/// Whoever performs a construct has one value for it, from its beginning to its end.
+#[test]
+fn constructs_are_issued_in_one_place() {
+    for member in CRATES[1..3].concat() {
+        for file in layers::files(&repository().join(member), "src") {
+            let text: String = fs::read_to_string(&file).unwrap().split_whitespace().collect();
+            let issues = ["RUNTIME.run", "RUNTIME.data"].iter().find(|call| text.contains(**call));
+            assert!(issues.is_none(), "{}: issues a construct that is no `Construct`", file.display());
+        }
+    }
+}
+
 #[test]
 fn each_crate_checks_its_modules() {
     for member in CRATES[..3].concat() {

@@ -3,14 +3,13 @@
 use crate::abi::flags;
 use crate::arrays::Arrays;
 use crate::construct::{Aim, Owned, site};
-use crate::pending::{Deferred, UnderWay};
+use crate::pending::Deferred;
 use crate::structured::Structured;
 use crate::table::{Construct, Table};
 use crate::tasks::{defer, wait_for};
-use gangway_frontend::construct;
+use gangway_frontend::construct::{self, UnderWay};
 use gangway_frontend::guard::guard;
 use gangway_frontend::policy::settle;
-use gangway_frontend::state::RUNTIME;
 use gangway_openmp::devices::Destination;
 use gangway_runtime::events::Site;
 use gangway_runtime::placement::Place;
@@ -198,9 +197,8 @@ fn place(number: i32, operation: DataOperation, site: &Site, table: &Table<'_>) 
 /// Issues a construct.
 #[inline]
 fn issue(place: Place, site: Site, operation: DataOperation, table: &Table<'_>) -> Result<UnderWay> {
-    let told = construct::Construct::data(place.device(), &site, title(operation), table);
-    let job = RUNTIME.data(place, site, operation, table)?;
-    Ok(UnderWay { job, told })
+    let construct = construct::Construct::data(place.device(), &site, title(operation), table);
+    construct.perform(place, operation, table)
 }
 
 /// Whether the device has the data now; otherwise the host goes on without.

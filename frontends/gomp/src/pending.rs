@@ -6,9 +6,9 @@
 //! construct does what is left to do of it. So all constructs end, even where no helper can be
 //! had.
 
-use gangway_frontend::construct::Construct;
+use gangway_frontend::construct::UnderWay;
 use gangway_frontend::policy;
-use gangway_runtime::{Job, Result, events};
+use gangway_runtime::{Result, events};
 use std::collections::VecDeque;
 use std::process;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -30,28 +30,6 @@ static UNDER_WAY: AtomicUsize = AtomicUsize::new(0);
 #[inline]
 pub(crate) fn are_enough() -> bool {
     UNDER_WAY.load(Ordering::Relaxed) >= AHEAD
-}
-
-/// A construct that has been issued, and what users are told of it.
-#[must_use]
-pub(crate) struct UnderWay {
-    /// None: it is over.
-    pub job: Option<Box<Job>>,
-    pub told: Construct,
-}
-
-impl UnderWay {
-    /// Waits for it, and ends it.
-    #[inline]
-    pub fn complete(self) -> Result<()> {
-        self.job.map_or(Ok(()), |job| job.complete())?;
-        self.told.done();
-        Ok(())
-    }
-
-    fn outlives_its_call(self) -> Self {
-        Self { told: self.told.outlives_its_call(), ..self }
-    }
 }
 
 /// A construct that owns what it is made of.
@@ -182,7 +160,7 @@ impl Pending {
         let mut progress = self.progress();
         let idle = match &mut progress.stage {
             Stage::Done => return true,
-            Stage::Issued(under_way) => under_way.job.as_mut().is_none_or(|job| job.is_idle()),
+            Stage::Issued(under_way) => under_way.is_idle(),
             Stage::New | Stage::Busy => false,
         };
         drop(progress);

@@ -6,16 +6,15 @@ use crate::construct::{Aim, Owned, keep_private_values, site};
 use crate::debug;
 use crate::libgomp::{Body, libgomp};
 use crate::limits::Asked;
-use crate::pending::{Deferred, UnderWay};
+use crate::pending::Deferred;
 use crate::private_arrays::{self, Private};
 use crate::table::{Construct, Table};
 use crate::tasks::{defer, is_alone, wait_for};
-use gangway_frontend::construct;
+use gangway_frontend::construct::{self, UnderWay};
 use gangway_frontend::devices::asked_for;
 use gangway_frontend::guard::guard;
 use gangway_frontend::host::Offload;
 use gangway_frontend::policy::{self, settle};
-use gangway_frontend::state::RUNTIME;
 use gangway_frontend::trace::ran_on_host;
 use gangway_openmp::devices::Destination;
 use gangway_runtime::events::Site;
@@ -221,10 +220,9 @@ fn issue(
     shape: &Shape,
 ) -> Result<UnderWay> {
     let teams = || format!("NumTeams={}", shape.teams[0]);
-    let told = construct::Construct::region(device, &site, "Entering OpenMP kernel", table, teams);
+    let construct = construct::Construct::region(device, &site, "Entering OpenMP kernel", table, teams);
     debug::openmp(device, &site, host, shape);
-    let job = RUNTIME.run(place, site, host, table, shape)?;
-    Ok(UnderWay { job: Some(job), told })
+    construct.run(place, host, table, shape)
 }
 
 /// Returns if the host may take a region over that has failed on a device.

@@ -8,7 +8,6 @@ use crate::{ompt, tasks};
 use gangway_frontend::construct::Construct;
 use gangway_frontend::guard::guard;
 use gangway_frontend::policy::settle;
-use gangway_frontend::state::RUNTIME;
 use gangway_openmp::devices::Destination;
 use gangway_runtime::{DataOperation, Label};
 
@@ -39,12 +38,11 @@ impl Arrays {
         let device = place.device();
         let construct = Construct::data(device, &site, title(operation), &arguments);
         let _region = ompt::begin(of_tools(operation), device, &site);
-        let done = RUNTIME
-            .data(place, site, operation, &arguments)
-            .and_then(|job| job.map_or(Ok(()), |job| tasks::finish(job, nowait, location.addr())));
-        match done {
-            Ok(()) => construct.done(),
-            Err(error) => settle(&error, Some(device)),
+        let done = construct
+            .perform(place, operation, &arguments)
+            .and_then(|under_way| under_way.end_by(|job| tasks::finish(job, nowait, location.addr())));
+        if let Err(error) = done {
+            settle(&error, Some(device));
         }
     }
 }

@@ -11,11 +11,11 @@
 
 use crate::abi::{SUCCESS, site};
 use crate::libomp::Libomp;
+use gangway_frontend::construct::{Construct, UnderWay};
 use gangway_frontend::devices::ready;
 use gangway_frontend::guard::guard;
 use gangway_frontend::host::{Host, Offload};
 use gangway_frontend::policy::{self, mistake, terminate};
-use gangway_frontend::state::RUNTIME;
 use gangway_openmp::devices::omp_get_num_devices;
 use gangway_runtime::{Item, Items, Label, MapKind, Shape};
 use std::cell::Cell;
@@ -146,7 +146,8 @@ fn launch(function: usize, grid: Dimensions, block: Dimensions, words: &Words, s
     // Devices are counted at the first question about them.
     omp_get_num_devices::<Libomp>();
     let device = ready(Libomp::default_device(), &site).unwrap_or_else(|error| terminate(&error));
-    let finished = RUNTIME.run(device, site, function, words, &shape).and_then(|job| job.complete());
+    let construct = Construct::untold(&site);
+    let finished = construct.run(device, function, words, &shape).and_then(UnderWay::complete);
     if let Err(error) = finished {
         terminate(&error);
     }

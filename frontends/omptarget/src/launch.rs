@@ -144,14 +144,11 @@ unsafe fn run_on(
     let teams = || format!("NumTeams={}", shape.teams[0]);
     let construct = Construct::region(device, &site, "Entering OpenMP kernel", &arguments, teams);
     let _region = ompt::begin(ompt::Construct::Target, device, &site);
-    let finished = RUNTIME
-        .run(place, site, host.addr(), &arguments, &shape)
-        .and_then(|job| tasks::finish(job, nowait, host.addr()));
+    let finished = construct
+        .run(place, host.addr(), &arguments, &shape)
+        .and_then(|under_way| under_way.end_by(|job| tasks::finish(job, nowait, host.addr())));
     match finished {
-        Ok(()) => {
-            construct.done();
-            SUCCESS
-        }
+        Ok(()) => SUCCESS,
         Err(mut error) => {
             let device_of_error =
                 usize::try_from(error.device).ok().and_then(|n| RUNTIME.device_unprepared(n));

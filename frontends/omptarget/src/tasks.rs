@@ -24,6 +24,7 @@
 use crate::abi::{Ident, Task};
 use crate::libomp::libomp;
 use crate::{ompt, patience};
+use gangway_frontend::construct::complete;
 use gangway_frontend::guard::guard;
 use gangway_frontend::policy;
 use gangway_openmp::interop;
@@ -49,14 +50,18 @@ const _: () = {
     goes_to_another_thread::<Pending>();
 };
 
-/// Ends a job, or leaves it to the current task. `construct` is an address that stands for the construct
-/// in the program.
+/// Ends the job of a construct, or leaves it to the current task. For who reads the information or the
+/// profile the construct ends here all the same, as with the stock library; for tools it ends with the
+/// job. `construct` is an address that stands for the construct in the program.
 ///
 /// # Errors
 /// A device operation failed.
 #[inline]
-pub fn finish(job: Box<Job>, nowait: bool, construct: usize) -> Result<()> {
-    if nowait && job.is_asynchronous() { leave(job, construct) } else { job.complete() }
+pub fn finish(job: Option<Box<Job>>, nowait: bool, construct: usize) -> Result<()> {
+    match job {
+        Some(job) if nowait && job.is_asynchronous() => leave(job, construct),
+        job => complete(job),
+    }
 }
 
 #[cold]

@@ -8,19 +8,36 @@ use crate::failure::{done, mistake};
 use crate::present::{Found, find};
 use crate::queues;
 use crate::thread::{self, Current, Place};
+use gangway_frontend::construct::{Construct, UnderWay};
 use gangway_frontend::guard::guard;
 use gangway_frontend::host::Host;
-use gangway_frontend::state::{RUNTIME, routine};
+use gangway_frontend::state::routine;
 use gangway_runtime::{DataOperation, Device, Items, MapKind, memory};
 use std::ffi::c_void;
 
-/// Performs an operation on one item, or puts it into a queue.
-fn perform(device: &'static Device, asynchronous: i32, operation: DataOperation, items: &impl Items) {
-    let site = routine();
-    done(match queues::get(device, asynchronous) {
-        None => RUNTIME.data_and_wait(device, site, operation, items),
-        Some(queue) => RUNTIME.data_in(&queue, site, operation, items),
-    });
+/// Performs a construct that moves data, or puts it into a queue.
+pub fn perform(
+    construct: Construct,
+    device: &'static Device,
+    operation: DataOperation,
+    items: &impl Items,
+    asynchronous: i32,
+) {
+    let issued = match queues::get(device, asynchronous) {
+        None => construct.perform(device, operation, items),
+        Some(queue) => construct.perform_in(&queue, operation, items),
+    };
+    done(issued.and_then(UnderWay::complete));
+}
+
+/// The same for the one item of a routine.
+pub(crate) fn move_datum(
+    device: &'static Device,
+    asynchronous: i32,
+    operation: DataOperation,
+    datum: &Datum,
+) {
+    perform(Construct::untold(&routine()), device, operation, datum, asynchronous);
 }
 
 /// Where a range is mapped that begins before or ends behind it, for messages.
@@ -52,7 +69,7 @@ fn enter<H: Host>(
             around(device, host.addr(), size)
         ));
     }
-    perform(device, asynchronous, DataOperation::Begin, &Datum::new(host.addr(), size, kind));
+    move_datum(device, asynchronous, DataOperation::Begin, &Datum::new(host.addr(), size, kind));
     memory::mapped_address(device, host.addr())
         .map_or(std::ptr::null_mut(), |address| address.0 as *mut c_void)
 }
@@ -78,7 +95,7 @@ fn exit(name: &str, host: *mut c_void, size: usize, kind: MapKind, asynchronous:
             mapped.begin, mapped.size
         )),
         Found::Whole(_) => {
-            perform(device, asynchronous, DataOperation::End, &Datum::new(host.addr(), size, kind));
+            move_datum(device, asynchronous, DataOperation::End, &Datum::new(host.addr(), size, kind));
         }
     }
 }
@@ -97,7 +114,7 @@ fn update<H: Host>(name: &str, host: *mut c_void, size: usize, kind: MapKind, as
             "{name}: [{host:p},{size}] is not mapped\n  help: make it present before, as with acc_copyin"
         ));
     }
-    perform(device, asynchronous, DataOperation::Update, &Datum::new(host.addr(), size, kind));
+    move_datum(device, asynchronous, DataOperation::Update, &Datum::new(host.addr(), size, kind));
 }
 
 /// The pointer at an address, which is on the device.
@@ -130,7 +147,7 @@ unsafe fn attach(address: *mut *mut c_void, asynchronous: i32) {
     }
     let kind = MapKind::ATTACH | MapKind::COUNTED | MapKind::PRESENT;
     let datum = Datum::pointer(address.addr(), target, kind);
-    perform(device, asynchronous, DataOperation::Begin, &datum);
+    move_datum(device, asynchronous, DataOperation::Begin, &datum);
 }
 
 /// # Safety
@@ -139,7 +156,7 @@ unsafe fn detach(name: &str, address: *mut *mut c_void, kind: MapKind, asynchron
     let Some((_, device)) = used() else { return };
     // SAFETY: the caller's promise.
     let target = unsafe { pointer_of(name, device, address) };
-    perform(device, asynchronous, DataOperation::End, &Datum::pointer(address.addr(), target, kind));
+    move_datum(device, asynchronous, DataOperation::End, &Datum::pointer(address.addr(), target, kind));
 }
 
 /// Routines for a range, each with its asynchronous form.

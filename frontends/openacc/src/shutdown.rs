@@ -1,15 +1,15 @@
 //! The end of a device's use (OpenACC 3.3 section 3.2.8).
 
+use crate::data::move_datum;
 use crate::datum::Datum;
 use crate::device::{deactivate, resolved};
-use crate::device_type;
-use crate::failure::{done, mistake};
+use crate::device_type::{self, SYNC};
+use crate::failure::mistake;
 use crate::present::unmap_all;
 use crate::queues;
 use crate::thread;
 use gangway_frontend::guard::guard;
 use gangway_frontend::host::Host;
-use gangway_frontend::state::{RUNTIME, routine};
 use gangway_runtime::{DataOperation, Device, MapKind};
 
 /// Ends the use of a type's devices: their queues are waited for, their data is given up, and
@@ -55,7 +55,7 @@ fn give_up_data(device: &'static Device) {
     for (host, size) in mapped {
         for kind in [MapKind::DELETE, MapKind::DELETE | MapKind::HOLD] {
             let datum = Datum::new(host, size, kind);
-            done(RUNTIME.data_and_wait(device, routine(), DataOperation::End, &datum));
+            move_datum(device, SYNC, DataOperation::End, &datum);
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::abi::{kind, launch, openacc_flags};
 use crate::debug;
 use crate::libgomp::{Body, Libgomp};
 use crate::table::Table;
-use gangway_frontend::construct::Construct;
+use gangway_frontend::construct::{Construct, complete};
 use gangway_frontend::guard::guard;
 use gangway_frontend::state::{RUNTIME, routine};
 use gangway_openacc::device_type::{DeviceType, SYNC};
@@ -151,19 +151,21 @@ fn run(
     let construct = Construct::region(device, &site, "Entering OpenACC compute region", table, shape);
     let shape = Shape { teams: [gangs, 1, 1], thread_limit: [vector, workers, 1], ..Shape::default() };
     scope.begin_data();
+    let end = |job| {
+        complete(job)?;
+        scope.end_data();
+        Ok(())
+    };
     match queues::get(device, asynchronous) {
         None => {
-            let done = RUNTIME.run(device, site, host, table, &shape).and_then(|job| job.complete());
-            done.map_err(|mut error| {
+            let done = construct.run(device, host, table, &shape);
+            done.and_then(|under_way| under_way.end_by(end)).map_err(|mut error| {
                 error.explain(Some(device), table);
                 error
-            })?;
+            })
         }
-        Some(queue) => RUNTIME.run_in(&queue, site, host, table, &shape)?,
+        Some(queue) => construct.run_in(&queue, host, table, &shape)?.end_by(end),
     }
-    scope.end_data();
-    construct.done();
-    Ok(())
 }
 
 /// Arrays in place of the compiler's.

@@ -8,13 +8,13 @@ use crate::structured::Structured;
 use crate::table::Table;
 use gangway_frontend::construct;
 use gangway_frontend::guard::guard;
-use gangway_frontend::state::{RUNTIME, routine};
+use gangway_frontend::state::routine;
 use gangway_openacc::device_type::{DeviceType, SYNC};
-use gangway_openacc::failure::{done, mistake};
+use gangway_openacc::failure::mistake;
 use gangway_openacc::present::acc_is_present;
 use gangway_openacc::profiling::{self, Event, Scope};
 use gangway_openacc::thread::{self, Place};
-use gangway_openacc::{device, queues};
+use gangway_openacc::{data, device, queues};
 use gangway_runtime::{DataOperation, Device};
 use std::cell::RefCell;
 
@@ -66,12 +66,8 @@ fn title(operation: DataOperation) -> &'static str {
 /// Performs a construct, or puts it into a queue.
 fn perform(device: &'static Device, operation: DataOperation, table: &Table<'_>, asynchronous: i32) {
     let site = routine();
-    let told = construct::Construct::data(device, &site, title(operation), table);
-    done(match queues::get(device, asynchronous) {
-        None => RUNTIME.data_and_wait(device, site, operation, table),
-        Some(queue) => RUNTIME.data_in(&queue, site, operation, table),
-    });
-    told.done();
+    let construct = construct::Construct::data(device, &site, title(operation), table);
+    data::perform(construct, device, operation, table, asynchronous);
 }
 
 /// Begins structured data, or has addresses on the device given back (`host_data`).

@@ -1,8 +1,8 @@
 //! The profiling interface (OpenACC 3.3 chapter 5): callbacks of tools for what happens.
 //!
-//! A tool registers callbacks for events ([`registry`], by the routines of [`routines`]). A construct or routine makes a
-//! [`Scope`], which has what callbacks are told about it. Steps of the runtime under way in a
-//! scope (launches, copies, allocations) are events of it, too ([`steps`]).
+//! A tool registers callbacks for events ([`registry`], by the functions in [`routines`]). A construct
+//! or routine makes a [`Scope`], which has what callbacks are told about it. Steps of the runtime under
+//! way in a scope (launches, copies, allocations) are events of it, too ([`steps`]).
 //!
 //! As long as no tool has registered anything, a scope costs one relaxed load.
 
