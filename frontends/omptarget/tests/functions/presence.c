@@ -1,8 +1,9 @@
 // functions: omp_target_is_present omp_target_is_accessible omp_get_mapped_ptr omp_target_associate_ptr
-// functions: omp_target_disassociate_ptr ompx_dump_mapping_tables
+// functions: omp_target_disassociate_ptr ompx_dump_mapping_tables __llvm_omp_indirect_call_lookup
 #include "abi.h"
 
 void ompx_dump_mapping_tables(void);
+void *__llvm_omp_indirect_call_lookup(void *);
 
 static int data[8], other[8];
 static void *bases[] = {data};
@@ -11,6 +12,9 @@ static int64_t sizes[] = {sizeof data}, types[] = {TO};
 int main(int argc, char **argv) {
   register_kernels(argv[1]);
   const int host = omp_get_initial_device();
+
+  // A function of the host is called by CPU devices as it is.
+  CHECK(__llvm_omp_indirect_call_lookup((void *)main) == (void *)main);
 
   // Not mapped, mapped on one device, mapped no more.
   CHECK(!omp_target_is_present(data, 0) && omp_get_mapped_ptr(data, 0) == 0);
