@@ -75,7 +75,7 @@ impl Emitter<'_, '_> {
             return;
         }
         let uniform = access.space != StateSpace::Generic
-            || self.alone
+            || self.alone.is_some()
             || self.unit.shapes.is_speculative_load(&self.unit.slots, access, operands)
             || matches!(operands[1], Operand::Address(Base::Symbol(_), _));
         if let Some(values) = self.load_shaped(operands[1], access, guard, uniform) {
@@ -95,7 +95,7 @@ impl Emitter<'_, '_> {
         let address = self.address(operands[1]);
         let values = self.load_lanes(&address, access, guard);
         for (&target, value) in targets.iter().zip(values) {
-            let uniform = self.alone || self.is_uniform(target);
+            let uniform = self.alone.is_some() || self.is_uniform(target);
             // Somebody may have written between the lanes' loads from one address: all get the
             // first one's.
             let value = match self.converged && uniform {

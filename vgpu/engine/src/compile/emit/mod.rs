@@ -96,8 +96,8 @@ pub(crate) struct Emitter<'a, 'b> {
     pub scattered: u32,
     /// The block is in a loop.
     pub repeats: bool,
-    /// One lane runs, and what it has is a scalar.
-    pub alone: bool,
+    /// One lane runs, and what it has is a scalar: its number.
+    pub alone: Option<Value>,
     /// Which instruction of the block with this number reads each slot last.
     pub last_reads: Option<(u32, FxHashMap<u32, u32>)>,
     pub calls: CallArea,
@@ -135,7 +135,7 @@ impl<'a, 'b> Emitter<'a, 'b> {
             checked: CheckedAccesses::default(),
             scattered: 0,
             repeats: false,
-            alone: false,
+            alone: None,
             last_reads: None,
             calls: CallArea::default(),
             scratch: None,

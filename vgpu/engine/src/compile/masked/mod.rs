@@ -251,9 +251,9 @@ impl Masked<'_, '_> {
         self.emit.forget();
         self.emit.repeats = self.loops[number as usize];
         if !self.apart
-            && let Some(this) = alone::find(unit, number)
+            && let Some(left) = self.alone(number)
         {
-            self.emit.mask = self.alone(number, this);
+            self.emit.mask = left;
             self.emit.forget();
         }
         self.emit.local_base = self.emit.load_at(I64, self.frame, in_frame!(local_base));

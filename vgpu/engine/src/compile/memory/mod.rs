@@ -122,7 +122,7 @@ impl Emitter<'_, '_> {
 
     /// The value of a lane that runs, where all those have the same.
     pub fn running_lane(&mut self, lanes: &Lanes) -> Value {
-        if self.partial.is_none() {
+        if self.partial.is_none() || matches!(lanes, Lanes::Uniform(_)) {
             return lanes.lane(&mut self.builder, 0);
         }
         lanes.store(&mut self.builder, self.warp, field!(values));
@@ -192,6 +192,17 @@ impl Emitter<'_, '_> {
         let ty = access.ty;
         let Some(reach) = self.reach(operand, access, guard) else { return false };
         let size = i64::from(ty.size());
+        if self.alone.is_some() {
+            let &[pointer] = &reach.pointers[..] else { return false };
+            let (slow, done) = self.part(reach.wrong);
+            for (element, value) in (0i32..).zip(values) {
+                let lanes = self.lanes_of(value);
+                let value = self.running_lane(&lanes);
+                self.store_value(value, pointer, element * ty.size() as i32, ty);
+            }
+            self.store_slowly(slow, done, operand, values, access, guard);
+            return true;
+        }
         if self.partial.is_some() {
             // Other lanes' memory may be read where that does no harm, never written.
             let (&[pointer], [value]) = (&reach.pointers[..], values) else { return false };

@@ -1,4 +1,5 @@
-//! Accesses of each lane's own memory in converged code: arrays on the stack, private copies of reductions.
+//! Accesses of each lane's own memory in converged code, and of one lane's that runs alone: arrays on the
+//! stack, private copies of reductions.
 //!
 //! What is at an offset of one lane is not what is there of another one, so that even an access at one
 //! offset is one for each lane. No two lanes share a place.
@@ -6,7 +7,7 @@
 use std::ops::RangeInclusive;
 
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::types::{I32X4, I64, I64X2};
+use cranelift_codegen::ir::types::{I32, I32X4, I64, I64X2};
 use cranelift_codegen::ir::{InstBuilder, Value};
 use gangway_ptx::meaning::MemoryAccess;
 use gangway_ptx::{Operand, StateSpace};
@@ -75,6 +76,31 @@ impl Emitter<'_, '_> {
         });
         let offset = offset - offsets.start() + FIRST_LOCAL as i64;
         Some(Scattered { pointers, offset: offset as i32, wrong })
+    }
+
+    /// Where an access of one lane's own memory goes, and nonzero if helpers have to do it.
+    pub(super) fn place_of(&mut self, lane: Value, base: Value, offset: i64, bytes: i64) -> (Value, Value) {
+        let base = match self.builder.func.dfg.value_type(base) == I64 {
+            true => self.builder.ins().ireduce(I32, base),
+            false => base,
+        };
+        let address = self.builder.ins().iadd_imm_s(base, i64::from(offset as i32));
+        let address = self.builder.ins().uextend(I64, address);
+        let stride = self.load_fixed_field(I64, field!(local_stride));
+        let top = self.load_field(I64, field!(local_top));
+        let top = self.builder.ins().umin(top, stride);
+        let above = self.builder.ins().iadd_imm_s(address, -(FIRST_LOCAL as i64));
+        let last = self.builder.ins().iadd_imm_s(top, -(FIRST_LOCAL as i64 + bytes));
+        let before = self.builder.ins().icmp_imm_s(IntCC::SignedLessThan, above, 0);
+        let behind = self.builder.ins().icmp(IntCC::SignedGreaterThan, above, last);
+        let low = self.builder.ins().band_imm_s(address, bytes - 1);
+        let misaligned = self.builder.ins().icmp_imm_s(IntCC::NotEqual, low, 0);
+        let wrong = self.builder.ins().bor(before, behind);
+        let wrong = self.builder.ins().bor(wrong, misaligned);
+        let own = self.load_fixed_field(I64, field!(local));
+        let start = self.builder.ins().imul(lane, stride);
+        let own = self.builder.ins().iadd(own, start);
+        (self.builder.ins().iadd(own, address), wrong)
     }
 
     /// What is left of addresses of local memory: wider registers are truncated.

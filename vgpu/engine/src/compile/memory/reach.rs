@@ -80,7 +80,7 @@ impl Emitter<'_, '_> {
             return None;
         }
         let space = access.space.plain();
-        if matches!(space, StateSpace::Local | StateSpace::Param) {
+        if space == StateSpace::Param || space == StateSpace::Local && self.alone.is_none() {
             return None;
         }
         let (known, offset) = self.known_address(operand);
@@ -90,6 +90,14 @@ impl Emitter<'_, '_> {
             Known::Input(_) => return None,
         };
         let bytes = i64::from(access.size());
+        if let (StateSpace::Local, Some(lane)) = (space, self.alone) {
+            let (pointer, wrong) = self.place_of(lane, bases[0], offset, bytes);
+            return (bases.len() == 1 && step == 0).then(|| Reach {
+                pointers: vec![pointer],
+                step: 0,
+                wrong,
+            });
+        }
         let narrow = self.builder.func.dfg.value_type(bases[0]) == I32;
         // Addresses of 32 bits could wrap around; offsets in shared memory are too small for that.
         if step % bytes != 0 || narrow && space != StateSpace::Shared && step != 0 {
