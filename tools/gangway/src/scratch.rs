@@ -10,6 +10,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
 use rustix::fs::{FlockOperation, Mode, OFlags, flock};
+use rustix::io::Errno;
 use rustix::process::geteuid;
 use tempfile::TempDir;
 
@@ -36,10 +37,15 @@ impl Scratch {
             let owner_only = fs::Permissions::from_mode(0o700);
             let folder = tempfile::Builder::new().prefix(PREFIX).permissions(owner_only).tempdir_in(place)?;
             // Closed by no `exec`.
-            let lock: File = rustix::fs::open(folder.path(), FOLDER, Mode::empty())?.into();
+            let lock: File = match rustix::fs::open(folder.path(), FOLDER, Mode::empty()) {
+                Ok(lock) => lock.into(),
+                // Somebody has found it without a lock, and removed it.
+                Err(Errno::NOENT) => continue,
+                Err(error) => return Err(error.into()),
+            };
             // A file system without locks does not let others take one either, and so keeps the folder.
             let _ = flock(&lock, FlockOperation::LockExclusive);
-            // Somebody may have found it without a lock.
+            // The same, since.
             if is_at(&lock, folder.path()) {
                 return Ok(Self { folder, _lock: lock });
             }
@@ -95,6 +101,23 @@ mod tests {
         fs::write(scratch.path().join("overlay.yaml"), "").unwrap();
         scratch.close().unwrap();
         assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0);
+    }
+
+    /// Each looks for what others have left while those make theirs.
+    #[test]
+    fn folders_are_made_at_the_same_time() {
+        let place = tempfile::tempdir().unwrap();
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    for _ in 0..100 {
+                        let scratch = Scratch::below(place.path()).unwrap();
+                        fs::write(scratch.path().join("file"), "").unwrap();
+                        scratch.close().unwrap();
+                    }
+                });
+            }
+        });
     }
 
     #[test]
