@@ -11,9 +11,9 @@
 //! [`slots`](ArgumentTable::slots), as one buffer that they [`pack`](ArgumentTable::pack), or
 //! with the device address of the program's arguments as the only one of them.
 
+use crate::handles::DevicePtr;
 use crate::kernel::{ArgumentForm, CallingConvention, Parameter, Parameters};
 use crate::session::SessionState;
-use crate::types::DevicePtr;
 use std::ptr::NonNull;
 
 /// Slots that a kernel which takes a pointer to a table can have, the pointer included.
@@ -293,8 +293,8 @@ impl Extend<u64> for ArgumentTable<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::handles::StreamHandle;
     use crate::session::Session;
-    use crate::types::StreamHandle;
 
     #[test]
     fn leading_slots_are_null_until_the_back_end_writes_them() {

@@ -4,13 +4,11 @@ use crate::arguments::{ArgumentTable, TableRequest};
 use crate::completion::Completion;
 use crate::error::{Error, Result};
 use crate::foreign::ForeignRuntime;
+use crate::handles::{DevicePtr, EventHandle, StreamHandle};
 use crate::host_call::{HostCallLink, HostCallService, VisibleMemory};
 use crate::kernel::{Kernel, Occupancy};
 use crate::session::{Session, SessionState};
-use crate::types::{
-    AllocationKind, Capabilities, DevicePtr, EventHandle, Launch, LaunchShape, Properties, RangeNotice, Rank,
-    StreamHandle,
-};
+use crate::types::{AllocationKind, Capabilities, Launch, LaunchShape, Properties, RangeNotice, Rank};
 
 /// One type of device.
 pub trait Backend: Send + Sync {

@@ -17,7 +17,7 @@
 //! [`Device::allocate_visible`]: crate::Device::allocate_visible
 //! [`Capabilities::host_calls`]: crate::Capabilities::host_calls
 
-use crate::types::DevicePtr;
+use crate::handles::DevicePtr;
 use std::ffi::c_void;
 use std::fmt;
 use std::ptr::NonNull;

@@ -5,7 +5,7 @@
 //! convention decides the form of the [`ArgumentTable`](crate::ArgumentTable), the
 //! limits what the runtime asks of a launch.
 
-use crate::types::{DevicePtr, KernelHandle};
+use crate::handles::{DevicePtr, KernelHandle};
 use std::num::NonZeroU32;
 
 /// A kernel. Valid while its module is.

@@ -31,6 +31,7 @@ mod controls;
 mod device;
 mod error;
 mod foreign;
+mod handles;
 mod host_call;
 mod kernel;
 mod poison;
@@ -44,6 +45,7 @@ pub use controls::DeviceControls;
 pub use device::{Backend, Device, Module};
 pub use error::{Access, Error, FaultReport, Result, Suspect};
 pub use foreign::{ForeignRuntime, ForeignRuntimeKind, Vendor};
+pub use handles::{DevicePtr, EventHandle, KernelHandle, StreamHandle};
 pub use host_call::{
     HostCallHandler, HostCallLink, HostCallOutcome, HostCallService, HostCalls, LARGEST_BLOCK, VisibleMemory,
     host_block,
@@ -56,6 +58,5 @@ pub use poison::{POISON, poison};
 pub use session::{Session, SessionState};
 pub use source::{Described, ReadSource, Readers, SourceLocation, SourceText, read_sources_with};
 pub use types::{
-    AllocationKind, Capabilities, DevicePtr, EventHandle, KernelHandle, Launch, LaunchShape, Properties,
-    RangeChange, RangeNotice, Rank, StreamHandle,
+    AllocationKind, Capabilities, Launch, LaunchShape, Properties, RangeChange, RangeNotice, Rank,
 };

@@ -20,7 +20,7 @@
 use crate::arguments::{ArgumentTable, SEPARATE_SLOTS, Slots, TableRequest};
 use crate::device::Device;
 use crate::error::Result;
-use crate::types::{DevicePtr, StreamHandle};
+use crate::handles::{DevicePtr, StreamHandle};
 use std::ptr::NonNull;
 
 /// Arguments that have room in the session itself: compiler-made kernels rarely
