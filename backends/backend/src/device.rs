@@ -1,118 +1,15 @@
-//! The two traits of a back end, and the loaded image between them.
+//! One opened device: its memory, its images, its streams, and what runs in them.
 
 use crate::arguments::{ArgumentTable, TableRequest};
 use crate::completion::Completion;
 use crate::error::{Error, Result};
 use crate::foreign::ForeignRuntime;
 use crate::handles::{DevicePtr, EventHandle, StreamHandle};
-use crate::host_call::{HostCallLink, HostCallService, VisibleMemory};
+use crate::host_call::{HostCallService, VisibleMemory};
 use crate::kernel::{Kernel, Occupancy};
+use crate::module::Module;
 use crate::session::{Session, SessionState};
 use crate::types::{AllocationKind, Capabilities, Launch, LaunchShape, Properties, RangeNotice, Rank};
-
-/// One type of device.
-pub trait Backend: Send + Sync {
-    /// Short lower-case name, as in `GANGWAY_DEVICE` and `libgangway-rtl-<name>.so`.
-    fn name(&self) -> &str;
-
-    /// Whether an image could run on a device of this type. Cheap, and must not
-    /// initialise a driver: it is asked at program start for every image.
-    fn recognises(&self, image: &[u8]) -> bool;
-
-    /// Number of devices of this type. The first call may look for hardware;
-    /// later calls answer the same. Absent hardware is 0, not an error.
-    fn device_count(&self) -> usize;
-
-    /// Why [`device_count`](Self::device_count) is 0, in words for `gangway info`.
-    fn why_absent(&self) -> Option<String> {
-        None
-    }
-
-    /// Opens device `ordinal` (below `device_count`), when it is first used. Called once
-    /// per device, but for a thread that has waited for another's call for long: then
-    /// the device that comes second is dropped unused.
-    ///
-    /// # Errors
-    /// The device cannot be initialised.
-    fn open(&self, ordinal: usize) -> Result<Box<dyn Device>>;
-
-    /// Called in the child of a fork, on its only thread, before anything else: whether
-    /// devices that were open before can be used there. A back end that says so has put
-    /// its own state in order. It must not wait for other threads, which are gone.
-    fn survives_fork(&self) -> bool {
-        false
-    }
-
-    /// The program requires unified shared memory (OpenMP 6.0 section 10.5.1.6), called before a
-    /// device is opened: one that can have it and has it on request only has it from now on.
-    fn require_unified_memory(&self) {}
-
-    /// A name that stays the same across runs (OpenMP 6.0, `omp_get_uid_from_device`).
-    fn unique_id(&self, ordinal: usize) -> String {
-        format!("gangway-{}-{ordinal}", self.name())
-    }
-}
-
-/// An image loaded on a device. Dropping it unloads the image.
-pub trait Module: Send + Sync {
-    /// The kernel called `name`, with all that the image says about it. Asked when the
-    /// program first launches it; the runtime keeps the answer while the module is loaded.
-    ///
-    /// # Errors
-    /// [`Error::NoSuchSymbol`], or what the driver says.
-    fn kernel(&self, name: &str) -> Result<Kernel>;
-
-    /// The global called `name`, of which `size` bytes are wanted.
-    ///
-    /// # Errors
-    /// [`Error::NoSuchSymbol`], or what the driver says.
-    fn global(&self, name: &str, size: usize) -> Result<DevicePtr>;
-
-    /// Whether the host may write this global, which [`global`](Self::global) has found:
-    /// not a constant that stands in protected memory.
-    fn is_writable(&self, _global: DevicePtr, _size: usize) -> bool {
-        true
-    }
-
-    /// Tells where on the device functions and virtual tables are whose host addresses device
-    /// code comes across (`declare target indirect`): pairs in the order of the host
-    /// addresses. Called once after loading, if there are any, and before the constructors
-    /// run. Only images whose device code looks them up have a use for it.
-    ///
-    /// # Errors
-    /// What the driver says.
-    fn indirect_calls(&self, _pairs: &[(usize, DevicePtr)]) -> Result<()> {
-        Ok(())
-    }
-
-    /// Kernels to run once after loading, in this order, for back ends whose
-    /// loader does not do it itself. They take no arguments, and are launched
-    /// with one thread and without a name.
-    ///
-    /// # Errors
-    /// What the driver says.
-    fn constructors(&self) -> Result<Vec<Kernel>> {
-        Ok(Vec::new())
-    }
-
-    /// Kernels to run once before unloading, likewise, for back ends whose loader does not
-    /// do it itself. They run if the constructors have.
-    ///
-    /// # Errors
-    /// What the driver says.
-    fn destructors(&self) -> Result<Vec<Kernel>> {
-        Ok(Vec::new())
-    }
-
-    /// Whether the image's kernels call the host, and how they find the way. Asked once after
-    /// loading, before a kernel runs, and only if the device can serve host calls.
-    ///
-    /// # Errors
-    /// What the driver says.
-    fn host_calls(&self) -> Result<HostCallLink> {
-        Ok(HostCallLink::Unused)
-    }
-}
 
 /// One opened device.
 ///
@@ -167,7 +64,7 @@ pub trait Device: Send + Sync {
         stream.0
     }
 
-    /// How well an image that the back end [recognises](Backend::recognises) suits this very
+    /// How well an image that the back end [recognises](crate::Backend::recognises) suits this very
     /// device: of a binary with code for several architectures, which is the best.
     ///
     /// # Errors

@@ -2,8 +2,9 @@
 //!
 //! A [`Backend`] is one *type* of device ("cpu", "cuda", …): it says which
 //! images it can run and opens devices. A [`Device`] is one opened device: it
-//! owns memory, loads images, copies and launches. The runtime calls both; front
-//! ends never do.
+//! owns memory, loads images, copies and launches. A [`Module`] is one image that
+//! a device has loaded: it knows where kernels and globals are. The runtime calls
+//! all three; front ends never do.
 //!
 //! # Who checks what
 //!
@@ -26,6 +27,7 @@
 //! `gangway/rtl.h` instead, which `backends/external` adapts to these traits.
 
 mod arguments;
+mod backend;
 mod completion;
 mod controls;
 mod device;
@@ -34,15 +36,17 @@ mod foreign;
 mod handles;
 mod host_call;
 mod kernel;
+mod module;
 mod poison;
 mod session;
 mod source;
 mod types;
 
 pub use arguments::{ArgumentTable, OwnSlots, SEPARATE_SLOTS, TableRequest};
+pub use backend::Backend;
 pub use completion::Completion;
 pub use controls::DeviceControls;
-pub use device::{Backend, Device, Module};
+pub use device::Device;
 pub use error::{Access, Error, FaultReport, Result, Suspect};
 pub use foreign::{ForeignRuntime, ForeignRuntimeKind, Vendor};
 pub use handles::{DevicePtr, EventHandle, KernelHandle, StreamHandle};
@@ -54,6 +58,7 @@ pub use kernel::{
     ArgumentForm, CallingConvention, ExecutionMode, GroupMemory, Kernel, KernelLimits, KernelResources,
     Occupancy, Parameter, Parameters,
 };
+pub use module::Module;
 pub use poison::{POISON, poison};
 pub use session::{Session, SessionState};
 pub use source::{Described, ReadSource, Readers, SourceLocation, SourceText, read_sources_with};
