@@ -4,8 +4,11 @@
 //! them back there. A loop that accesses memory and computes can as well run for one lane with scalars, as a
 //! processor would, with the loops that are in it. Nothing says in which order lanes of a warp run where they
 //! part; what waits for others does so with accesses that are strong, or at barriers, and such loops stay as
-//! they are. A lane that takes very many steps goes on with the others, in the blocks' ordinary code, so that
-//! others have their turn.
+//! they are.
+//!
+//! Where all lanes of the warp go on, they do so together: most of them do for as long, and what they access is
+//! beside each other. For the same reason no lane takes very many steps before others have their turn: what
+//! one has brought to the cache is still there then.
 
 mod find;
 
@@ -18,14 +21,14 @@ use rustc_hash::FxHashMap;
 
 use self::find::Loop;
 use super::{Masked, own_memory};
-use crate::compile::emit::Known;
+use crate::compile::emit::{Known, field};
 use crate::compile::graph::End;
 use crate::frame::in_frame;
 use crate::lower::Input;
 use crate::value::{Lanes, Predicate, is_wide};
 
 /// The most steps of a lane at a time.
-const MOST_STEPS: i64 = 1 << 14;
+const MOST_STEPS: i64 = 1 << 9;
 
 /// One lane's way through a loop.
 struct Lane<'a> {
@@ -33,8 +36,6 @@ struct Lane<'a> {
     /// Its number, and its bit.
     number: Value,
     bit: Value,
-    /// The lanes that have not been through the loop, this one among them.
-    left: Value,
     /// What the loop does not write, as it is before it.
     fixed: FxHashMap<u32, Value>,
     /// What it writes.
@@ -45,31 +46,35 @@ struct Lane<'a> {
     gone: &'a [Variable],
     /// Where each block begins.
     labels: FxHashMap<u32, Label>,
-    /// Where the lane has left.
+    /// The lanes that have taken too many steps, and are where the loop begins.
+    later: Variable,
+    /// Where the lane is done for now.
     done: Label,
-    /// Where those go that are left, with all that have to go on in the ordinary code.
-    paused: Label,
 }
 
 impl Masked<'_, '_> {
     /// Has the lanes that have come to a block run the loop that begins there, and goes to where it leads with
-    /// them, if they may. What is made next is the block's ordinary code, for lanes that take too many steps:
-    /// those.
+    /// them, if they may. What is made next is the block's ordinary code, for lanes that stay together or take
+    /// too many steps: those.
     pub(super) fn alone(&mut self, first: u32) -> Option<Value> {
         let this = &find::find(self.emit.unit, first)?;
         let mask = self.emit.mask;
-        let labels: [Label; 4] = std::array::from_fn(|_| self.emit.builder.create_block());
-        let [next, done, ended, paused] = labels;
-        for label in [next, paused] {
+        let labels: [Label; 5] = std::array::from_fn(|_| self.emit.builder.create_block());
+        let [next, done, ended, parted, ordinary] = labels;
+        for label in [next, ordinary] {
             self.emit.builder.append_block_param(label, I32);
         }
         let nobody = self.emit.builder.ins().iconst(I32, 0);
         let gone: Vec<Variable> = this.exits.iter().map(|_| self.variable(I32, nobody)).collect();
-        self.jump(next, mask);
+        let later = self.variable(I32, nobody);
+        let exited = self.emit.load_field(I32, field!(exited));
+        let known = self.emit.builder.ins().bor(mask, exited);
+        let everyone = self.emit.builder.ins().icmp_imm_s(IntCC::Equal, known, -1);
+        self.emit.builder.ins().brif(everyone, ordinary, &[mask.into()], next, &[mask.into()]);
 
         self.switch(next);
         let left = self.emit.builder.block_params(next)[0];
-        let lane = self.take_first(this, left, &gone, [done, paused]);
+        let lane = self.take_first(this, left, &gone, later, done);
         self.emit.builder.ins().jump(lane.labels[&first], &[]);
         for &block in &this.blocks {
             self.block_alone(&lane, block);
@@ -82,20 +87,21 @@ impl Masked<'_, '_> {
         (self.emit.converged, self.emit.partial, self.emit.alone) = (false, None, None);
         self.switch(ended);
         self.emit.mask = mask;
-        if let [exit] = this.exits[..] {
-            self.go(first, exit, mask);
+        if let ([exit], [gone]) = (&this.exits[..], &gone[..]) {
+            let (gone, together) = (self.emit.builder.use_var(*gone), self.emit.builder.create_block());
+            let all = self.emit.builder.ins().icmp(IntCC::Equal, gone, mask);
+            self.emit.builder.ins().brif(all, together, &[], parted, &[]);
+            self.switch(together);
+            self.go(first, *exit, mask);
         } else {
-            self.leave_alone(this, &gone);
-            self.emit.builder.ins().jump(self.dispatch, &[]);
+            self.emit.builder.ins().jump(parted, &[]);
         }
-
-        self.switch(paused);
-        let left = self.emit.builder.block_params(paused)[0];
+        self.switch(parted);
         self.leave_alone(this, &gone);
-        let ordinary = self.emit.builder.create_block();
-        self.emit.builder.ins().brif(left, ordinary, &[], self.dispatch, &[]);
+        let later = self.emit.builder.use_var(later);
+        self.emit.builder.ins().brif(later, ordinary, &[later.into()], self.dispatch, &[]);
         self.switch(ordinary);
-        Some(left)
+        Some(self.emit.builder.block_params(ordinary)[0])
     }
 
     /// Takes the first lane of those that are left, and what it has.
@@ -104,7 +110,8 @@ impl Masked<'_, '_> {
         this: &'a Loop,
         left: Value,
         gone: &'a [Variable],
-        [done, paused]: [Label; 2],
+        later: Variable,
+        done: Label,
     ) -> Lane<'a> {
         let unit = self.emit.unit;
         let number = self.emit.builder.ins().ctz(left);
@@ -132,7 +139,7 @@ impl Masked<'_, '_> {
         let none = self.emit.number(0);
         let steps = self.variable(I64, none);
         let labels = this.blocks.iter().map(|&block| (block, self.emit.builder.create_block())).collect();
-        Lane { this, number, bit, left, fixed, carried, steps, gone, labels, done, paused }
+        Lane { this, number, bit, fixed, carried, steps, gone, labels, later, done }
     }
 
     /// Whether lanes leave with a slot that not all ways through the loop write.
@@ -209,9 +216,7 @@ impl Masked<'_, '_> {
             self.put_all(lane, to);
             let exits = lane.this.exits.iter().zip(lane.gone);
             for (_, &gone) in exits.filter(|&(&exit, _)| exit == to) {
-                let others = self.emit.builder.use_var(gone);
-                let all = self.emit.builder.ins().bor(others, lane.bit);
-                self.emit.builder.def_var(gone, all);
+                self.add(gone, lane.bit);
             }
             self.emit.builder.ins().jump(lane.done, &[]);
             return;
@@ -230,12 +235,19 @@ impl Masked<'_, '_> {
         // What the next step needs is where the ordinary code finds it.
         self.switch(pause);
         self.put_all(lane, to);
-        let mut left = lane.left;
-        if to != lane.this.blocks[0] {
+        if to == lane.this.blocks[0] {
+            self.add(lane.later, lane.bit);
+        } else {
             self.wait(to, lane.bit);
-            left = self.emit.builder.ins().bxor(left, lane.bit);
         }
-        self.jump(lane.paused, left);
+        self.emit.builder.ins().jump(lane.done, &[]);
+    }
+
+    /// Adds a lane to others.
+    fn add(&mut self, others: Variable, bit: Value) {
+        let before = self.emit.builder.use_var(others);
+        let all = self.emit.builder.ins().bor(before, bit);
+        self.emit.builder.def_var(others, all);
     }
 
     /// Puts what the loop may have written, and a block needs, to the frame.
