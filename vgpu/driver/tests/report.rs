@@ -86,10 +86,22 @@ fn the_report_has_what_the_devices_did() {
     assert_eq!(row(&report, "operations", "operation", "free")["count"], 1);
     assert_eq!(row(&report, "operations", "operation", "load_image")["count"], 1);
     assert_eq!(row(&report, "operations", "operation", "compile")["count"], 2);
-    // What a call waited for, among it kernels that it ran itself, is not its own time.
     assert_eq!(row(&report, "calls", "function", "cuLaunchKernel")["count"], 5);
-    let copy = row(&report, "calls", "function", "cuMemcpyDtoH_v2");
-    assert!(copy["waited_ns"].as_u64() >= from["time_ns"].as_u64(), "{copy} {from}");
+}
+
+/// What a call waited for, among it what it ran itself, is not its own time.
+#[test]
+fn the_report_has_what_a_call_waited_for() {
+    let program = Program::new();
+    let file = program.path("report.json");
+    let output = program.run("waits", &[("GANGWAY_REPORT", format!("json:{}", file.display()))]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let report = program.json("report.json");
+    let wait = row(&report, "calls", "function", "cuStreamSynchronize");
+    let (waited, time) = (wait["waited_ns"].as_u64().unwrap(), wait["time_ns"].as_u64().unwrap());
+    assert!(waited >= 20_000_000 && time < waited, "{wait}");
+    let launches = row(&report, "calls", "function", "cuLaunchKernel");
+    assert_eq!(launches["waited_ns"], 0, "{launches}");
 }
 
 #[test]

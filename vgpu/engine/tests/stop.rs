@@ -26,6 +26,22 @@ const CALLING: &str = ".version 7.0\n.target sm_70\n.address_size 64\n
       ld.param.u64 %p, [p]; call f, (%p); st.global.u32 [%p], 1;
     again: ld.volatile.global.u32 %x, [%p+4]; st.volatile.global.u32 [%p+8], %x; bra again; }";
 
+/// Some threads of each warp are in loops for ever, with loops in them that end and one that does not, by
+/// accesses that others need not see: each thread runs them alone.
+const ALONE: &str = ".version 7.0\n.target sm_70\n.address_size 64\n
+    .visible .entry spin(.param .u64 p) {
+      .reg .u64 %p; .reg .u32 %x, %y, %i; .reg .pred %first, %more, %odd;
+      ld.param.u64 %p, [p]; mov.u32 %y, %tid.x; and.b32 %x, %y, 7; setp.eq.u32 %first, %x, 0; @%first bra end;
+      st.global.u32 [%p], 1;
+    outer: mov.u32 %i, 0;
+    inner: ld.global.u32 %x, [%p+4]; add.u32 %y, %y, %x; and.b32 %x, %y, 1; setp.eq.u32 %odd, %x, 1; @%odd bra skip;
+      st.global.u32 [%p+8], %y;
+    skip: add.u32 %i, %i, 1; setp.lt.u32 %more, %i, 700; @%more bra inner;
+      ld.global.u32 %x, [%p+12]; setp.eq.u32 %more, %x, 5; @%more bra end;
+      setp.ne.u32 %more, %x, 6; @%more bra outer;
+    last: ld.global.u32 %x, [%p+4]; st.global.u32 [%p+8], %x; setp.eq.u32 %more, %x, 0; @%more bra last;
+    end: ret; }";
+
 fn ends_when_told(execution: Execution, text: &str) {
     let engine = Engine::new(Options {
         device: 0,
@@ -67,14 +83,14 @@ fn ends_when_told(execution: Execution, text: &str) {
 
 #[test]
 fn compiled_code_ends_when_told() {
-    for text in [TEXT, CALLING] {
+    for text in [TEXT, CALLING, ALONE] {
         ends_when_told(Execution::CompiledOnly, text);
     }
 }
 
 #[test]
 fn the_interpreter_ends_when_told() {
-    for text in [TEXT, CALLING] {
+    for text in [TEXT, CALLING, ALONE] {
         ends_when_told(Execution::Interpreted, text);
     }
 }

@@ -131,7 +131,6 @@ static void memory(Program *program) {
     unsigned type = below(random, 6), size = sizes[type], from = below(random, 16 / size) * size;
     const char *name = types[type];
     switch (below(random, program->in_function ? 3 : 10)) {
-    case 9: put(program, "red.shared.add.u32 [counts+%u], %%r%u;\n", below(random, 4) * 4, below(random, INTS)); break;
     case 0:
         put(program, "and.b32 %%t0, %%r%u, 15; shl.b32 %%t0, %%t0, 2; cvt.u64.u32 %%a0, %%t0; mov.u64 %%a1, local; add.s64 %%a0, %%a0, %%a1;\n",
             below(random, INTS));
@@ -162,8 +161,9 @@ static void memory(Program *program) {
             put(program, "ld.global.v2.u32 {%%r0, %%r%u}, [%%own+%u];\n", 1 + below(random, INTS - 1), below(random, 4) * 8);
         }
         break;
-    default: put(program, "atom.global.%s.u32 %%r%u, [%%own+%u], %%r%u;\n", one_in(random, 2) ? "add" : "max", below(random, INTS),
-                below(random, 8) * 4, below(random, INTS));
+    case 8: put(program, "atom.global.%s.u32 %%r%u, [%%own+%u], %%r%u;\n", one_in(random, 2) ? "add" : "max", below(random, INTS),
+                below(random, 8) * 4, below(random, INTS)); break;
+    default: put(program, "red.shared.add.u32 [counts+%u], %%r%u;\n", below(random, 4) * 4, below(random, INTS));
     }
 }
 

@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 CUresult cuGetExportTable(const void **, const void *);
@@ -42,13 +43,26 @@ static void *later(void *unused) {
     return unused;
 }
 
+// Returns some time after the main thread has begun to sleep, or in that thread.
+static void when_waited_for(void *process) {
+    char path[64], state = 0;
+    snprintf(path, sizeof path, "/proc/self/task/%d/stat", *(int *)process);
+    while (syscall(SYS_gettid) != *(int *)process && state != 'S') {
+        usleep(1000);
+        FILE *file = fopen(path, "r");
+        if (!file || fscanf(file, "%*d (%*[^)]) %c", &state) != 1) _exit(103);
+        fclose(file);
+    }
+    usleep(40000);
+}
+
 enum { BLOCKS = 4, THREADS = 64, COUNT = BLOCKS * THREADS };
 
 int main(int count, char **arguments) {
     const char *end = count > 1 ? arguments[1] : "";
     // Whoever starts programs in the background has them ignore it.
-  signal(SIGINT, SIG_DFL);
-  unsigned numbers[COUNT] = {0}, factor = 3;
+    signal(SIGINT, SIG_DFL);
+    unsigned numbers[COUNT] = {0}, factor = 3;
     CUcontext context;
     CUmodule module;
     CUfunction axpy, nothing, wild;
@@ -84,6 +98,8 @@ int main(int count, char **arguments) {
     void *parameters[] = {&memory, &value};
     for (int i = 0; i < 3; i++)
         GOOD(cuLaunchKernel(axpy, BLOCKS, 1, 1, THREADS, 1, 1, 0, stream, parameters, 0));
+    int process = getpid();
+    if (!strcmp(end, "waits")) GOOD(cuLaunchHostFunc(stream, when_waited_for, &process));
     GOOD(cuStreamSynchronize(stream));
     GOOD(cuLaunchKernel(nothing, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0));
     GOOD(cuLaunchKernel(nothing, 2, 3, 1, 8, 1, 1, 0, 0, 0, 0));

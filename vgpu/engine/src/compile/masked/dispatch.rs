@@ -21,6 +21,16 @@ impl Masked<'_, '_> {
         self.emit.store_at(waiting, self.frame, in_frame!(waiting));
     }
 
+    /// Has lanes wait for a block, if there are any, and goes on.
+    pub(super) fn wait_if_any(&mut self, block: u32, lanes: Value) {
+        let (some, behind) = (self.emit.builder.create_block(), self.emit.builder.create_block());
+        self.emit.builder.ins().brif(lanes, some, &[], behind, &[]);
+        self.switch(some);
+        self.wait(block, lanes);
+        self.emit.builder.ins().jump(behind, &[]);
+        self.switch(behind);
+    }
+
     /// Takes what a step back to a block takes from the fuel, and does what has to be done when it
     /// is spent.
     pub(super) fn spend(&mut self, block: u32, spent: impl FnOnce(&mut Self)) {

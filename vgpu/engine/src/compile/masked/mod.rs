@@ -57,6 +57,8 @@ struct Masked<'a, 'b> {
     emit: Emitter<'a, 'b>,
     /// By block, whether it is in a loop.
     loops: Vec<bool>,
+    /// By block, those before it.
+    before: Vec<Vec<u32>>,
     frame: Value,
     /// Lanes go from block to block in memory, and not as parameters. Allocating registers in one
     /// pass takes a step for each value at each block that is between those that make and use it,
@@ -132,6 +134,7 @@ pub(crate) fn emit(unit: &Unit, mut builder: FunctionBuilder) {
     let mut masked = Masked {
         emit,
         loops: unit.graph.loops(),
+        before: unit.graph.predecessors(),
         frame,
         apart,
         labels,

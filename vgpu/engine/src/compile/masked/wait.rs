@@ -140,13 +140,8 @@ impl Masked<'_, '_> {
         let lanes = self.emit.load_field(I32, field!(results));
         let function = self.emit.load_field(I64, field!(results) + (8 * LANES) as i32);
         let others = self.emit.builder.ins().band_not(mask, lanes);
-        let (some, none) = (self.emit.builder.create_block(), self.emit.builder.create_block());
-        self.emit.builder.ins().brif(others, some, &[], none, &[]);
-        self.switch(some);
         // The block has nothing but the call: they come to it again.
-        self.wait(number, others);
-        self.emit.builder.ins().jump(none, &[]);
-        self.switch(none);
+        self.wait_if_any(number, others);
         self.emit.builder.ins().brif(function, enter, &[], stack, &[]);
         self.switch(enter);
         let callee = self.emit.builder.ins().iadd_imm_s(function, -1);

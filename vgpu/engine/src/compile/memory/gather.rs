@@ -3,20 +3,20 @@
 //! Helpers take addresses and values through memory, which costs several times what the accesses do:
 //! a vector that is read where scalars have been written waits for them. Here all addresses are
 //! looked at together first, in vectors. Where one is not in device memory or not aligned, where
-//! all lanes share a place, as in GCC's code, helpers do it. Lanes that do not run keep helpers busy
-//! in converged code, where they are few. In loops of masked code they load something of the engine's.
+//! all lanes share a place, as in GCC's code, helpers do it. So do they in converged code that runs for some
+//! lanes only. In loops of masked code they load something of the engine's.
 
 use std::ops::RangeInclusive;
 
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::types::{I32, I64X2};
+use cranelift_codegen::ir::types::I64X2;
 use cranelift_codegen::ir::{Block as Label, BlockArg, InstBuilder, Value};
 use gangway_device_memory::{BASE, SIZE, WINDOWS};
 use gangway_ptx::meaning::MemoryAccess;
 use gangway_ptx::{Base, Operand, StateSpace};
 
 use super::reach::Checked;
-use crate::abi::{ALL, LANES};
+use crate::abi::LANES;
 use crate::compile::emit::{Emitter, Known, field};
 use crate::lower::Input;
 use crate::value::{Lanes, Predicate, constant, widen_mask};
@@ -167,6 +167,9 @@ impl Emitter<'_, '_> {
         if !self.converged || self.unit.check || access.strong || guard.is_some() || self.scattered == MOST {
             return None;
         }
+        if self.partial.is_some() {
+            return None;
+        }
         let slot = self.unit.slots.of(register, 0);
         if access.space.plain() == StateSpace::Local {
             return self.scattered_own(operand, slot, offset, access);
@@ -192,7 +195,6 @@ impl Emitter<'_, '_> {
                 wrong
             }
         };
-        let wrong = self.or_not_all(wrong);
         let pointers = self.pointers(&addresses);
         Some(Scattered { pointers, offset: near, wrong })
     }
@@ -235,15 +237,5 @@ impl Emitter<'_, '_> {
         let (first, last) = (self.pointer(addresses, 0), self.pointer(addresses, LANES - 1));
         let same = self.builder.ins().icmp(IntCC::Equal, first, last);
         self.builder.ins().bor(wrong, same)
-    }
-
-    /// Also nonzero where not all lanes run: which ones do changes between accesses that are checked together.
-    pub(super) fn or_not_all(&mut self, wrong: Value) -> Value {
-        if self.partial.is_none() {
-            return wrong;
-        }
-        let everyone = self.builder.ins().iconst(I32, i64::from(ALL));
-        let some = self.builder.ins().icmp(IntCC::NotEqual, self.mask, everyone);
-        self.builder.ins().bor(wrong, some)
     }
 }

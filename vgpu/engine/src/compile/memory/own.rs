@@ -41,7 +41,7 @@ impl Emitter<'_, '_> {
             None => self.offsets_ahead(operand, StateSpace::Local, bytes),
         };
         // An access at the least of the offsets, counted from where local memory begins to be used.
-        let above = (*offsets.start() - FIRST_LOCAL as i64) as u32;
+        let above = offsets.start().wrapping_sub(FIRST_LOCAL as i64) as u32;
         let above = constant(&mut self.builder, I32X4, above.into());
         let starts: Vec<Value> = self
             .narrow_addresses(&addresses)
@@ -63,7 +63,6 @@ impl Emitter<'_, '_> {
                 wrong
             }
         };
-        let wrong = self.or_not_all(wrong);
         let stride = self.load_fixed_field(I64, field!(local_stride));
         let mut own = self.load_fixed_field(I64, field!(local));
         let pointers = std::array::from_fn(|lane| {
@@ -84,23 +83,16 @@ impl Emitter<'_, '_> {
             true => self.builder.ins().ireduce(I32, base),
             false => base,
         };
-        let address = self.builder.ins().iadd_imm_s(base, i64::from(offset as i32));
-        let address = self.builder.ins().uextend(I64, address);
+        let above = (offset as i32).wrapping_sub(FIRST_LOCAL as i32);
+        let start = self.builder.ins().iadd_imm_s(base, i64::from(above));
+        let wrong = self.is_beyond_own(start, start, bytes, bytes);
         let stride = self.load_fixed_field(I64, field!(local_stride));
-        let top = self.load_field(I64, field!(local_top));
-        let top = self.builder.ins().umin(top, stride);
-        let above = self.builder.ins().iadd_imm_s(address, -(FIRST_LOCAL as i64));
-        let last = self.builder.ins().iadd_imm_s(top, -(FIRST_LOCAL as i64 + bytes));
-        let before = self.builder.ins().icmp_imm_s(IntCC::SignedLessThan, above, 0);
-        let behind = self.builder.ins().icmp(IntCC::SignedGreaterThan, above, last);
-        let low = self.builder.ins().band_imm_s(address, bytes - 1);
-        let misaligned = self.builder.ins().icmp_imm_s(IntCC::NotEqual, low, 0);
-        let wrong = self.builder.ins().bor(before, behind);
-        let wrong = self.builder.ins().bor(wrong, misaligned);
         let own = self.load_fixed_field(I64, field!(local));
-        let start = self.builder.ins().imul(lane, stride);
-        let own = self.builder.ins().iadd(own, start);
-        (self.builder.ins().iadd(own, address), wrong)
+        let before = self.builder.ins().imul(lane, stride);
+        let own = self.builder.ins().iadd(own, before);
+        let start = self.builder.ins().uextend(I64, start);
+        let start = self.builder.ins().iadd_imm_s(start, FIRST_LOCAL as i64);
+        (self.builder.ins().iadd(own, start), wrong)
     }
 
     /// What is left of addresses of local memory: wider registers are truncated.
@@ -125,11 +117,18 @@ impl Emitter<'_, '_> {
         let most = each(self, most).into_iter().reduce(|a, b| self.builder.ins().umax(a, b));
         let bits = each(self, bits).into_iter().reduce(|a, b| self.builder.ins().bor(a, b));
         let (Some(most), Some(bits)) = (most, bits) else { unreachable!("a vector has lanes") };
+        self.is_beyond_own(most, bits, bytes + (offsets.end() - offsets.start()), bytes)
+    }
+
+    /// Nonzero if something of this length does not end within what is used of local memory, or is not aligned
+    /// to a number of bytes. Where it begins is counted from where local memory begins to be used, modulo the
+    /// size of an address: what is before that is far behind. `most` is the last such place, `bits` has those of
+    /// all.
+    fn is_beyond_own(&mut self, most: Value, bits: Value, length: i64, bytes: i64) -> Value {
         let top = self.load_field(I64, field!(local_top));
         let stride = self.load_fixed_field(I64, field!(local_stride));
         let top = self.builder.ins().umin(top, stride);
-        let needed = FIRST_LOCAL as i64 + bytes + (offsets.end() - offsets.start());
-        let last = self.builder.ins().iadd_imm_s(top, -needed);
+        let last = self.builder.ins().iadd_imm_s(top, -(FIRST_LOCAL as i64 + length));
         let most = self.builder.ins().uextend(I64, most);
         let outside = self.builder.ins().icmp(IntCC::SignedGreaterThan, most, last);
         let low = self.builder.ins().band_imm_s(bits, bytes - 1);

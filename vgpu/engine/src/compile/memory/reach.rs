@@ -91,12 +91,11 @@ impl Emitter<'_, '_> {
         };
         let bytes = i64::from(access.size());
         if let (StateSpace::Local, Some(lane)) = (space, self.alone) {
+            if step != 0 || bases.len() != 1 {
+                return None;
+            }
             let (pointer, wrong) = self.place_of(lane, bases[0], offset, bytes);
-            return (bases.len() == 1 && step == 0).then(|| Reach {
-                pointers: vec![pointer],
-                step: 0,
-                wrong,
-            });
+            return Some(Reach { pointers: vec![pointer], step, wrong });
         }
         let narrow = self.builder.func.dfg.value_type(bases[0]) == I32;
         // Addresses of 32 bits could wrap around; offsets in shared memory are too small for that.

@@ -25,13 +25,13 @@ pub(super) struct Loop {
     pub carried: Vec<u32>,
 }
 
-/// The loop that begins with a block, if lanes may run it alone.
-pub(super) fn find(unit: &Unit<'_>, first: u32) -> Option<Loop> {
+/// The loop that begins with a block, if lanes may run it alone. `before` are the blocks before each.
+pub(super) fn find(unit: &Unit<'_>, before: &[Vec<u32>], first: u32) -> Option<Loop> {
     // Where fuel is time, lanes look at what others have done.
     if unit.fuel.entry.is_some() || unit.check {
         return None;
     }
-    let blocks = blocks(unit, first)?;
+    let blocks = blocks(before, first)?;
     let has = |block: &u32| blocks.binary_search(block).is_ok();
     let (mut instructions, mut reached, mut exits) = (0, 0, Vec::new());
     for block in blocks.iter().map(|&number| &unit.graph.blocks[number as usize]) {
@@ -61,9 +61,8 @@ pub(super) fn find(unit: &Unit<'_>, first: u32) -> Option<Loop> {
 }
 
 /// The blocks from which a block is gone back to, with all between: they are behind it.
-fn blocks(unit: &Unit<'_>, first: u32) -> Option<Vec<u32>> {
+fn blocks(before: &[Vec<u32>], first: u32) -> Option<Vec<u32>> {
     let mut found = vec![first];
-    let before = unit.graph.predecessors();
     let mut waiting: Vec<u32> =
         before[first as usize].iter().copied().filter(|&from| from >= first).collect();
     if waiting.is_empty() {

@@ -57,7 +57,7 @@ impl Masked<'_, '_> {
     /// them, if they may. What is made next is the block's ordinary code, for lanes that stay together or take
     /// too many steps: those.
     pub(super) fn alone(&mut self, first: u32) -> Option<Value> {
-        let this = &find::find(self.emit.unit, first)?;
+        let this = &find::find(self.emit.unit, &self.before, first)?;
         let mask = self.emit.mask;
         let labels: [Label; 5] = std::array::from_fn(|_| self.emit.builder.create_block());
         let [next, done, ended, parted, ordinary] = labels;
@@ -263,12 +263,7 @@ impl Masked<'_, '_> {
     fn leave_alone(&mut self, this: &Loop, gone: &[Variable]) {
         for (&exit, &gone) in this.exits.iter().zip(gone) {
             let lanes = self.emit.builder.use_var(gone);
-            let (some, behind) = (self.emit.builder.create_block(), self.emit.builder.create_block());
-            self.emit.builder.ins().brif(lanes, some, &[], behind, &[]);
-            self.switch(some);
-            self.wait(exit, lanes);
-            self.emit.builder.ins().jump(behind, &[]);
-            self.switch(behind);
+            self.wait_if_any(exit, lanes);
         }
     }
 
