@@ -46,15 +46,20 @@ fn elapsed_time_is_that_of_the_work_between() {
     let context = Context::new();
     let stream = context.create_stream(Blocking::Independent, 0);
     let (start, end) = (Event::new(true), Event::new(true));
+    // The work does not end by itself: this thread may be held up for longer than it takes.
+    let open = Arc::default();
+    let held = hold(&open);
     stream.record(&start).unwrap();
     stream
-        .submit(|| {
+        .submit(move || {
+            held()?;
             std::thread::sleep(Duration::from_millis(20));
             Ok(())
         })
         .unwrap();
     stream.record(&end).unwrap();
     assert_eq!(start.elapsed(&end), Err(Error::NotReady));
+    open.store(true, Ordering::Release);
     end.synchronize().unwrap();
     let elapsed = start.elapsed(&end).unwrap();
     assert!((20_000_000..15_000_000_000).contains(&elapsed), "{elapsed} ns");
