@@ -3,7 +3,9 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 CUresult cuGetExportTable(const void **, const void *);
@@ -38,15 +40,27 @@ static void good(CUresult result, const char *call) {
 }
 #define GOOD(call) good(call, #call)
 
+// In nanoseconds.
+static double now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return time.tv_sec * 1e9 + time.tv_nsec;
+}
+
 static void *later(void *unused) {
     usleep(100000);
     return unused;
 }
 
-// Returns some time after the main thread has begun to sleep, or in that thread.
+// The main thread does nothing more before it waits.
+static atomic_int is_about_to_wait;
+
+// Returns some time after the main thread has begun to wait for it, asleep, or in that thread.
 static void when_waited_for(void *process) {
     char path[64], state = 0;
     snprintf(path, sizeof path, "/proc/self/task/%d/stat", *(int *)process);
+    // Before that, the thread may sleep for something else.
+    while (syscall(SYS_gettid) != *(int *)process && !atomic_load(&is_about_to_wait)) usleep(1000);
     while (syscall(SYS_gettid) != *(int *)process && state != 'S') {
         usleep(1000);
         FILE *file = fopen(path, "r");
@@ -100,7 +114,10 @@ int main(int count, char **arguments) {
         GOOD(cuLaunchKernel(axpy, BLOCKS, 1, 1, THREADS, 1, 1, 0, stream, parameters, 0));
     int process = getpid();
     if (!strcmp(end, "waits")) GOOD(cuLaunchHostFunc(stream, when_waited_for, &process));
+    atomic_store(&is_about_to_wait, 1);
+    double began = now();
     GOOD(cuStreamSynchronize(stream));
+    if (!strcmp(end, "waits")) printf("%.0f\n", now() - began);
     GOOD(cuLaunchKernel(nothing, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0));
     GOOD(cuLaunchKernel(nothing, 2, 3, 1, 8, 1, 1, 0, 0, 0, 0));
     GOOD(cuCtxSynchronize());
