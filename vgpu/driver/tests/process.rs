@@ -6,7 +6,8 @@ use std::ffi::{CStr, CString, c_char, c_void};
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
-use std::time::Duration;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
 
 const CHILD: &str = "GANGWAY_TEST_CHILD";
 
@@ -123,8 +124,14 @@ impl Driver {
         }
     }
 
-    /// Starts a kernel of one thread.
+    /// Starts a kernel of one thread, which takes nothing.
     fn launch(&self, ptx: &CStr) {
+        self.launch_with(ptx, &mut []);
+    }
+
+    /// Starts a kernel of one thread, which takes these numbers.
+    fn launch_with(&self, ptx: &CStr, arguments: &mut [u64]) {
+        let mut places: Vec<*mut u64> = arguments.iter_mut().map(std::ptr::from_mut).collect();
         let (mut module, mut kernel) = (0_u64, 0_u64);
         // SAFETY: the types that cuda.h has; images and names have terminators.
         unsafe {
@@ -134,9 +141,31 @@ impl Driver {
             let get: extern "C" fn(*mut u64, u64, *const c_char) -> u32 =
                 std::mem::transmute(self.address(c"cuModuleGetFunction"));
             assert_eq!(get(&mut kernel, module, c"k".as_ptr()), 0);
-            type Launch = extern "C" fn(u64, u32, u32, u32, u32, u32, u32, u32, u64, u64, u64) -> u32;
+            type Launch =
+                extern "C" fn(u64, u32, u32, u32, u32, u32, u32, u32, u64, *mut *mut u64, u64) -> u32;
             let launch: Launch = std::mem::transmute(self.address(c"cuLaunchKernel"));
-            assert_eq!(launch(kernel, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0), 0);
+            assert_eq!(launch(kernel, 1, 1, 1, 1, 1, 1, 0, 0, places.as_mut_ptr(), 0), 0);
+        }
+    }
+
+    /// Waits for all that the current context has to do.
+    fn synchronize(&self) -> u32 {
+        // SAFETY: the type that cuda.h has.
+        unsafe {
+            std::mem::transmute::<*mut c_void, extern "C" fn() -> u32>(self.address(c"cuCtxSynchronize"))()
+        }
+    }
+
+    /// A word of the host, zero, at an address that kernels use as well. It is never freed.
+    fn shared_word(&self) -> &'static AtomicU32 {
+        let mut address: *const AtomicU32 = std::ptr::null();
+        // SAFETY: the type that cuda.h has; the memory has so many bytes and stays.
+        unsafe {
+            let allocate: extern "C" fn(*mut *const AtomicU32, usize) -> u32 =
+                std::mem::transmute(self.address(c"cuMemAllocHost_v2"));
+            assert_eq!(allocate(&mut address, size_of::<AtomicU32>()), 0);
+            (*address).store(0, Ordering::Relaxed);
+            &*address
         }
     }
 }
@@ -298,11 +327,7 @@ fn a_kernel_that_is_interpreted_is_named_in_the_trace() {
             c".version 7.0\n.target sm_70\n.address_size 32\n.file 1 \"small.cu\"\n\
               .visible .entry k()\n{\n.loc 1 7 3\nret;\n}\n",
         );
-        // SAFETY: the type that cuda.h has.
-        let status = unsafe {
-            std::mem::transmute::<*mut c_void, extern "C" fn() -> u32>(driver.address(c"cuCtxSynchronize"))()
-        };
-        assert_eq!(status, 0);
+        assert_eq!(driver.synchronize(), 0);
         return;
     };
     succeeded(&output);
@@ -317,10 +342,18 @@ fn a_process_ends_while_a_kernel_runs() {
     let Some(output) = child("a_process_ends_while_a_kernel_runs", &[]) else {
         let driver = Driver::open();
         assert_eq!((driver.init(0), driver.create_context()), (0, 0));
-        driver.launch(
-            c".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k() { again: bra again; }",
+        let runs = driver.shared_word();
+        driver.launch_with(
+            c".version 7.0\n.target sm_70\n.address_size 64\n\
+              .visible .entry k(.param .u64 runs) { .reg .u64 %r; ld.param.u64 %r, [runs];\n\
+              st.release.sys.global.u32 [%r], 1; again: bra again; }",
+            &mut [std::ptr::from_ref(runs).expose_provenance() as u64],
         );
-        std::thread::sleep(Duration::from_millis(100));
+        let begin = Instant::now();
+        while runs.load(Ordering::Acquire) == 0 {
+            assert!(begin.elapsed() < Duration::from_secs(60), "the kernel does not begin");
+            std::thread::yield_now();
+        }
         std::process::exit(7);
     };
     assert_eq!(output.status.code(), Some(7), "{}", String::from_utf8_lossy(&output.stderr));
@@ -335,10 +368,7 @@ fn a_report_that_cannot_be_written_changes_no_result() {
         let driver = Driver::open();
         assert_eq!((driver.init(0), driver.create_context()), (0, 0));
         driver.launch(c".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k() { trap; }");
-        // SAFETY: a function without parameters.
-        let synchronize: extern "C" fn() -> u32 =
-            unsafe { std::mem::transmute(driver.address(c"cuCtxSynchronize")) };
-        assert_eq!(synchronize(), 719);
+        assert_eq!(driver.synchronize(), 719);
         // What is not supported says so there, too.
         assert_eq!(driver.word(c"cuSurfObjectCreate").1, 801);
         return;
@@ -365,29 +395,29 @@ fn a_closed_library_leaves_its_threads_in_peace() {
 /// Another user could put code there, which would run here.
 #[test]
 fn a_cache_that_others_can_write_to_is_left_alone() {
-    let folder = std::env::temp_dir().join(format!("gangway-cache-{}", std::process::id()));
+    // The name of a process may be that of an earlier one, whose folder is there still.
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
     let variables =
-        [("GANGWAY_VGPU_TRACE", "1"), ("GANGWAY_VGPU_CACHE", &format!("{}/below", folder.display()))];
+        [("GANGWAY_VGPU_TRACE", "1"), ("GANGWAY_VGPU_CACHE", &format!("{}/below", path.display()))];
     let test = "a_cache_that_others_can_write_to_is_left_alone";
-    if std::env::var_os(CHILD).is_none() {
-        std::fs::create_dir(&folder).unwrap();
-        std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o777)).unwrap();
-    }
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o777)).unwrap();
     let Some(output) = child(test, &variables) else {
         let driver = Driver::open();
         assert_eq!((driver.init(0), driver.create_context()), (0, 0));
         driver.launch(c".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k() { ret; }");
+        // What compiles the kernel asks for the cache.
+        assert_eq!(driver.synchronize(), 0);
         return;
     };
     succeeded(&output);
     let told = String::from_utf8_lossy(&output.stderr);
     let line = format!(
         "gangway: compiled kernels are not kept: other users can write to {} (mode 0777)\n",
-        folder.display()
+        path.display()
     );
     assert_eq!(told.matches(&line).count(), 1, "{told}");
-    // It is still empty.
-    std::fs::remove_dir(&folder).unwrap();
+    assert_eq!(std::fs::read_dir(path).unwrap().count(), 0, "it is still empty");
 }
 
 /// Which tables a process asks for, whether it has a context, and how often it is told of them.
@@ -440,7 +470,8 @@ fn calls_are_counted() {
 
 #[test]
 fn calls_are_written_to_a_file() {
-    let path = std::env::temp_dir().join(format!("gangway-trace-{}.json", std::process::id()));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("trace.json");
     let Some(output) =
         child("calls_are_written_to_a_file", &[("GANGWAY_VGPU_TRACE", path.to_str().unwrap())])
     else {
@@ -450,7 +481,6 @@ fn calls_are_written_to_a_file() {
     };
     succeeded(&output);
     let text = std::fs::read_to_string(&path).unwrap();
-    std::fs::remove_file(&path).unwrap();
     let trace: serde_json::Value = serde_json::from_str(&text).unwrap();
     let events = trace["traceEvents"].as_array().unwrap();
     assert!(events.iter().any(|event| event["name"] == "cuDeviceGetCount" && event["ph"] == "X"), "{text}");
@@ -459,8 +489,9 @@ fn calls_are_written_to_a_file() {
 /// Gangway's runtime says that it reports by itself, before it starts the driver or later.
 #[test]
 fn the_runtime_may_report_in_the_drivers_place() {
+    let folder = tempfile::tempdir().unwrap();
     for when in ["never", "before", "after"] {
-        let report = std::env::temp_dir().join(format!("gangway-report-{}-{when}", std::process::id()));
+        let report = folder.path().join(when);
         let own = report.with_extension("own");
         let variables = [
             ("GANGWAY_REPORT", format!("json:{}", report.display())),
@@ -484,7 +515,6 @@ fn the_runtime_may_report_in_the_drivers_place() {
         assert_eq!(report.exists(), when == "never", "{when}");
         let text = std::fs::read_to_string(&own).unwrap();
         assert!(text.contains("cuDeviceGetCount"), "{when}: the driver's own trace is its own: {text}");
-        let _ = (std::fs::remove_file(&report), std::fs::remove_file(&own));
     }
 }
 
