@@ -516,16 +516,17 @@ fn copies_from_and_to_pinned_memory_are_only_put_into_the_stream() {
         }
         launch(&*device, &kernel, stream, Shape::of(1, 1), &[host.0 as u64]).unwrap();
         let flag = words.addr();
+        let (release, released) = mpsc::channel::<()>();
         let rescue = std::thread::spawn(move || {
             // A copy that waits for the kernel fails the test instead of hanging it.
-            std::thread::park_timeout(std::time::Duration::from_secs(20));
+            let _ = released.recv_timeout(std::time::Duration::from_secs(60));
             std::ptr::with_exposed_provenance_mut::<u64>(flag).write_volatile(1);
         });
         device.copy_to_device(block.address, words.add(1).cast(), 8, Some(stream)).unwrap();
         device.copy_from_device(words.add(2).cast(), block.address, 8, Some(stream)).unwrap();
         assert!(!device.is_idle(stream).unwrap(), "a copy has waited for the kernel");
         assert_eq!(words.add(2).read_volatile(), 0);
-        rescue.thread().unpark();
+        release.send(()).unwrap();
         device.synchronize(stream).unwrap();
         rescue.join().unwrap();
         assert_eq!(words.add(2).read_volatile(), 41);
