@@ -150,17 +150,22 @@ fn it_costs_what_device_memory_costs() {
     let bench = Bench::new(Options { workers: 1, ..options() }, &text);
     bench.fill(noise);
     let memory = Registered::new(WORDS);
-    let least = |at: u64| {
-        let times = (0..7).map(|_| {
-            let begin = Instant::now();
-            let done = bench.launch_at(1, [64, 1, 1], false, at);
-            assert!(done.is_ok(), "{done:?}");
-            begin.elapsed()
-        });
-        times.min().unwrap_or(Duration::MAX)
+    let time = |at: u64| {
+        let begin = Instant::now();
+        let done = bench.launch_at(1, [64, 1, 1], false, at);
+        assert!(done.is_ok(), "{done:?}");
+        begin.elapsed()
     };
-    let (device, host) = (least(bench.buffer), least(memory.start()));
-    eprintln!("device memory {device:?}, the host's {host:?}");
-    // The slow way took thirty times as long.
-    assert!(host < 4 * device, "{host:?} for what takes {device:?} in device memory");
+    let (mut device, mut host) = (Duration::MAX, Duration::MAX);
+    // What else the machine does lengthens some times, of both in turn; the slow way is so each time.
+    for round in 0..100 {
+        device = device.min(time(bench.buffer));
+        host = host.min(time(memory.start()));
+        // The slow way took thirty times as long.
+        if round >= 6 && host < 4 * device {
+            eprintln!("device memory {device:?}, the host's {host:?}");
+            return;
+        }
+    }
+    panic!("{host:?} for what takes {device:?} in device memory");
 }

@@ -155,15 +155,14 @@ fn recognition_is_fast() {
     let program = workshop.clang("program", &["-g", "program.c"]);
     let contents = contents(&program).unwrap();
     let image = contents.images[0].parts[0];
-    let mut times: Vec<_> = (0..101)
-        .map(|_| {
-            let start = Instant::now();
-            assert!(std::hint::black_box(recognise(image)).is_ok());
-            start.elapsed()
-        })
-        .collect();
-    times.sort();
-    println!("recognise: {:?}", times[50]);
+    let times = (0..1001).map(|_| {
+        let start = Instant::now();
+        assert!(std::hint::black_box(recognise(image)).is_ok());
+        start.elapsed()
+    });
+    // The others have been interrupted, or have waited for memory.
+    let shortest = times.min().unwrap();
+    println!("recognise: {shortest:?}");
     // A release build takes half a microsecond; this leaves room for a debug build.
-    assert!(times[50].as_micros() < 50, "{:?}", times[50]);
+    assert!(shortest.as_micros() < 50, "{shortest:?}");
 }
