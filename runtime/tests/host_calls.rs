@@ -394,7 +394,11 @@ fn lanes_of_a_warp_hold_no_other_up() {
         host_calls::register(meet, move |call| {
             inside.fetch_add(1, Ordering::AcqRel);
             let begin = Instant::now();
-            while inside.load(Ordering::Acquire) < 8 && begin.elapsed() < Duration::from_secs(10) {
+            while inside.load(Ordering::Acquire) < 8 {
+                // Without an increment: they have not met.
+                if begin.elapsed() > Duration::from_secs(30) {
+                    return;
+                }
                 std::thread::sleep(Duration::from_millis(1));
             }
             call.words()[0] += 1;
@@ -416,7 +420,7 @@ fn lanes_of_a_warp_hold_no_other_up() {
                 channel.doorbells[number].store(turn, Ordering::Release);
                 let begin = Instant::now();
                 while port.answered.load(Ordering::Acquire) != turn {
-                    assert!(begin.elapsed() < Duration::from_secs(20), "no answer");
+                    assert!(begin.elapsed() < Duration::from_secs(300), "no answer");
                     caller.service.ring();
                     std::thread::yield_now();
                 }
@@ -424,8 +428,6 @@ fn lanes_of_a_warp_hold_no_other_up() {
                     assert_eq!(port.outcome[lane].load(Ordering::Relaxed), 0);
                     assert_eq!(port.words[0][lane].load(Ordering::Relaxed), lane as u64 + 1);
                 }
-                // Together, or after ten seconds.
-                assert!(begin.elapsed() < Duration::from_secs(9));
                 met.store(0, Ordering::Release);
             }
         });
