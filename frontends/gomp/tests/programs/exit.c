@@ -4,11 +4,12 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#include <unistd.h>
 
 enum { LENGTH = 1 << 15 };
 
 static int list[LENGTH];
+static int rounds;
 
 static void *launch(void *unused)
 {
@@ -17,6 +18,7 @@ static void *launch(void *unused)
     for (int i = 0; i < LENGTH; i++)
       list[i]++;
 #pragma omp taskwait
+    __atomic_add_fetch(&rounds, 1, __ATOMIC_RELEASE);
   }
   return unused;
 }
@@ -29,8 +31,9 @@ int main(int argc, char **argv)
   if (argc > 1 && strcmp(argv[1], "thread") == 0) {
     pthread_t thread;
     CHECK(pthread_create(&thread, NULL, launch, NULL) == 0);
-    struct timespec while_it_runs = {.tv_nsec = 30000000};
-    nanosleep(&while_it_runs, NULL);
+    /* From then on there is always something under way. */
+    while (__atomic_load_n(&rounds, __ATOMIC_ACQUIRE) < 3)
+      usleep(1000);
   } else {
     for (int k = 0; k < 20; k++) {
 #pragma omp target nowait map(tofrom : list) depend(inout : list)
