@@ -11,6 +11,9 @@ extern int cuDevicePrimaryCtxReset_v2(int device);
 
 static int inside, most;
 
+/* In microseconds. At the end of the process functions are waited for, for two seconds. */
+static int slowness = 1000000;
+
 /* Waits until as many calls are inside as `meet` has to see, or ten seconds. */
 static void meet(void *block, size_t size)
 {
@@ -25,7 +28,7 @@ static void meet(void *block, size_t size)
 static void slow(void *block, size_t size)
 {
   __atomic_store_n(&inside, 1, __ATOMIC_SEQ_CST);
-  usleep(300000);
+  usleep(slowness);
   memset(block, 1, size);
 }
 
@@ -104,6 +107,7 @@ int main(int argc, char **argv)
     return 0;
   }
   if (!strcmp(what, "die")) {
+    slowness = 3000000;
     die();
     return 3;
   }
