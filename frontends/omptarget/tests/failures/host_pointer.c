@@ -24,13 +24,13 @@ double table[5000];
 #pragma omp end declare target
 
 static double *touched;
-static int children;
+static enum { NOT_BEGUN, RUNS, REACHED, NO_CHILDREN } step;
 
 // Threads of the program, and processes that it starts, reach its data while a region runs.
 static void *meanwhile(void *nothing) {
-  usleep(50000);
+  while (__atomic_load_n(&step, __ATOMIC_ACQUIRE) != RUNS) usleep(1000);
   touched[2500] += 1;
-  children = system("exit 3") == 3 << 8;
+  __atomic_store_n(&step, system("exit 3") == 3 << 8 ? REACHED : NO_CHILDREN, __ATOMIC_RELEASE);
   return nothing;
 }
 
@@ -81,13 +81,17 @@ int main(int argc, char **argv) {
     pthread_t thread;
     touched = a;
     pthread_create(&thread, 0, meanwhile, 0);
-#pragma omp target map(to : a[0 : 5000])
+    // Kernels reach it by its address, as no variable is mapped there.
+    unsigned long at = (unsigned long)&step;
+#pragma omp target map(to : a[0 : 5000]) firstprivate(at)
     {
-      usleep(300000);
+      __atomic_store_n((int *)at, RUNS, __ATOMIC_RELEASE);
+      while (__atomic_load_n((int *)at, __ATOMIC_ACQUIRE) == RUNS)
+        usleep(1000);
       a[2500] = 7;
     }
     pthread_join(thread, 0);
-    result = a[2500] != 1 || !children;
+    result = a[2500] != 1 || step != REACHED;
   } else {
     // What shares pages with mapped data stays in reach of everybody.
     char stack[20000], *heap = malloc(20000), *next = malloc(100);
