@@ -101,6 +101,11 @@ fn components_without_elements() {
 }
 
 #[test]
+fn descriptors_that_come_after_their_data() {
+    Program::new("late_descriptor.f90").passes();
+}
+
+#[test]
 fn children_forked_before_the_first_construct_use_the_device() {
     Program::new("../fork_before_use.c").passes();
 }

@@ -159,12 +159,29 @@ fn present_structures_are_counted_as_in_libgomp() {
     let program = Program::new("counted_structures.c", &[]);
     let stock = support::run_stock(&program.file);
     let text = String::from_utf8_lossy(&stock.stdout);
-    assert!(stock.status.success() && text.lines().count() > 2000, "{stock:?}");
+    let mut steps: Vec<&str> = text.lines().collect();
+    let wanted = if stock.status.success() {
+        2000
+    } else {
+        // libgomp 14 copies to memory that it has freed in one of the later steps, and ends there.
+        assert!(
+            String::from_utf8_lossy(&stock.stderr).contains("libgomp: Copying of host object"),
+            "{stock:?}"
+        );
+        steps.pop();
+        100
+    };
+    assert!(steps.len() > wanted, "{stock:?}");
+    let as_in_libgomp = |output: &Output| {
+        let printed = String::from_utf8_lossy(&output.stdout);
+        let all: Vec<&str> = printed.lines().collect();
+        assert!(output.status.success() && all.len() > 2000, "{output:?}");
+        assert_eq!(if stock.status.success() { &all } else { &all[..steps.len()] }, steps);
+    };
     let mandatory = ("OMP_TARGET_OFFLOAD", "MANDATORY");
-    let counted = program.run(&[mandatory], &[]);
-    assert_eq!(String::from_utf8_lossy(&counted.stdout), text);
+    as_in_libgomp(&program.run(&[mandatory], &[]));
     let told = program.run(&[mandatory, ("LIBOMPTARGET_INFO", "2")], &[]);
-    assert_eq!(String::from_utf8_lossy(&told.stdout), text);
+    as_in_libgomp(&told);
     assert!(String::from_utf8_lossy(&told.stderr).lines().count() > 2000, "nobody was told");
 }
 

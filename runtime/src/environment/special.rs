@@ -7,7 +7,7 @@ use super::work::{AttachRequest, Held, Work};
 use crate::error::{Error, ErrorKind, HostRange, Result};
 use crate::items::{Item, Items};
 use crate::map_kind::MapKind;
-use crate::present::Relation;
+use crate::present::{EntryRef, Relation};
 use gangway_backend::DevicePtr;
 use std::ops::Range;
 
@@ -102,7 +102,11 @@ impl Work {
         let item = items.item(index);
         if item.kind.has(MapKind::POINTER) {
             let (pointer, pointee, size) = (item.begin, items.pointee(index), item.size);
-            let kind = MapKind::ATTACH | item.kind.only(MapKind::NULL_IF_ABSENT | MapKind::KEEP_IF_ABSENT);
+            let mut kind =
+                MapKind::ATTACH | item.kind.only(MapKind::NULL_IF_ABSENT | MapKind::KEEP_IF_ABSENT);
+            if size > size_of::<usize>() && held.entry.is_some_and(|entry| is_behind(entry, pointer)) {
+                kind = kind.with(MapKind::ALWAYS);
+            }
             self.attachments.push(AttachRequest { pointer, pointee, size, kind });
         }
         if item.kind.has(MapKind::RETURN_ADDRESS) {
@@ -115,6 +119,14 @@ impl Work {
             items.return_address(index, held.device.0.wrapping_sub(item.begin.wrapping_sub(base)));
         }
     }
+}
+
+/// Whether the device's descriptor may be of what a Fortran array was before: it is a variable that the
+/// device has for good, and the data have come to be there without it (`acc_create`). libgomp's
+/// `gomp_map_vars` copies such a descriptor anew where the array is allocated.
+fn is_behind(entry: EntryRef<'static>, descriptor: usize) -> bool {
+    // SAFETY: the compiler says that a descriptor is there, which begins with the array's address.
+    entry.is_lasting() && unsafe { *(descriptor as *const usize) } != 0
 }
 
 /// From the first byte of a structure's members to the last: the next items, as many as its size
