@@ -2,6 +2,10 @@
 # Installs what building and running the demo need on Debian 12, 13 and sid.
 #
 #   scripts/bootstrap.sh [demo] [test] [bench] [packages] [docs] [matrix]     also what these need
+#   scripts/bootstrap.sh clang-N   only clang and flang of another release: its libomp takes the place
+#                                  of clang-22's, as Debian has one of them at a time
+#   scripts/bootstrap.sh compilers only the compilers for offloading that the release has besides clang-22,
+#                                  for C
 #   scripts/bootstrap.sh fresh     only what makes a fresh root: scripts/fresh.sh
 #
 # `make` calls it before anything else. It only adds what is missing, and does
@@ -11,6 +15,14 @@
 set -euo pipefail
 
 readonly NEEDED_RUST=1.95
+
+# The first line says what is wrong, the rest what to do.
+fail() {
+  printf 'bootstrap: %s\n' "$1" >&2
+  shift
+  [ $# -eq 0 ] || printf '%s\n' "$@" >&2
+  exit 1
+}
 
 # What goes by another name in each release. Its GCC is what the package gcc leads to: other
 # packages without a number lead to the same, but none to its sources. Debian 12 and 13 have a current
@@ -67,28 +79,62 @@ readonly FOR_TESTS=(
   # The browser that reports are opened with.
   chromium
 )
-# Every GCC for offloading that the release has: apt knows.
+# Every GCC for offloading that the release has, and its tests: apt knows.
 matrix_gcc() {
   local number
   for number in 12 13 14 15 16; do
     [ -z "$(apt-cache --names-only search "^gcc-$number-offload-nvptx\$" 2>/dev/null)" ] ||
-      echo "gcc-$number-offload-nvptx g++-$number gfortran-$number"
+      echo "gcc-$number-offload-nvptx g++-$number gfortran-$number gcc-$number-source"
+  done
+}
+# other_clang N: clang and flang of release N, as far as apt has them. LLVM's own device runtime is
+# in a package that not every release can have beside its libomp.
+other_clang() {
+  local name
+  apt-cache show "clang-$1" >/dev/null 2>&1 || fail "this release of Debian has no clang-$1"
+  for name in clang clang-tools lld llvm flang; do
+    ! apt-cache show "$name-$1" >/dev/null 2>&1 || echo "$name-$1"
+  done
+  echo "libomp-$1-dev"
+  ! apt-get install --simulate -q "libomp-$1-dev" "liboffload-$1-dev" >/dev/null 2>&1 || echo "liboffload-$1-dev"
+}
+# Those that Debian 12 does not have, as far as they can be there at the same time.
+newer_compilers() {
+  local number
+  for number in 13 14 15 16; do
+    ! apt-cache show "gcc-$number-offload-nvptx" >/dev/null 2>&1 || echo "gcc-$number-offload-nvptx"
+  done
+  for number in 23 21 19; do
+    if apt-cache show "clang-$number" >/dev/null 2>&1; then
+      printf '%s\n' libc6-dev "clang-$number" "clang-tools-$number" "lld-$number" "llvm-$number" "libomp-$number-dev"
+      break
+    fi
   done
 }
 # A root where nothing else is installed.
 readonly FOR_FRESH=(mmdebstrap)
 # The site of the documentation.
 readonly FOR_DOCS=(mkdocs)
+needs_rust=yes
 for group in "$@"; do
   case $group in
     demo) packages+=("${FOR_DEMO[@]}") ;;
     test) packages+=("${FOR_TESTS[@]}" "${FOR_DEMO[@]}" "${FOR_PACKAGES[@]}" "${FOR_DOCS[@]}" "${FOR_FRESH[@]}") ;;
     bench) packages+=("${FOR_BENCH[@]}") ;;
-    matrix) for package in $(matrix_gcc); do packages+=("$package"); done ;;
+    clang-[0-9]*)
+      found=$(other_clang "${group#clang-}")
+      mapfile -t packages <<<"$found"
+      needs_rust=
+      ;;
+    matrix)
+      packages+=(patch xz-utils)
+      for package in $(matrix_gcc); do packages+=("$package"); done
+      ;;
     docs) packages+=("${FOR_DOCS[@]}") ;;
-    fresh) packages=("${FOR_FRESH[@]}") ;;
+    fresh) packages=("${FOR_FRESH[@]}") needs_rust= ;;
+    compilers) mapfile -t packages < <(newer_compilers) && needs_rust= ;;
     packages) packages+=("${FOR_PACKAGES[@]}") ;;
-    *) echo "usage: $0 [demo] [test] [bench] [packages] [docs] [matrix] [fresh]" >&2; exit 2 ;;
+    *) echo "usage: $0 [demo] [test] [bench] [packages] [docs] [matrix] [fresh] [compilers] [clang-N]" >&2; exit 2 ;;
   esac
 done
 export PATH="$PATH:$HOME/.cargo/bin"
@@ -109,14 +155,6 @@ rust_suffices() {
     rustc --version >/dev/null 2>&1
 }
 
-# The first line says what is wrong, the rest what to do.
-fail() {
-  printf 'bootstrap: %s\n' "$1" >&2
-  shift
-  [ $# -eq 0 ] || printf '%s\n' "$@" >&2
-  exit 1
-}
-
 missing=()
 if command -v dpkg-query >/dev/null; then
   [[ " ${packages[*]} " != *" -source "* ]] || fail "apt does not know which GCC this release has" \
@@ -132,7 +170,7 @@ else
   [ ${#missing[@]} -eq 0 ] || fail "not found: ${missing[*]}" \
     "this script installs packages on Debian only; install the LLVM 22 tools yourself"
 fi
-if ! rust_suffices; then
+if [ -n "$needs_rust" ] && ! rust_suffices; then
   found=$(rust_version) || true
   if [ -n "$found" ] && ! installed cargo; then
     fail "$(command -v cargo) is version $found; $NEEDED_RUST or newer is needed" \
@@ -156,4 +194,4 @@ if [ -z "$(apt-cache policy clang-22 | sed -n 's/^ *Candidate: *\([0-9].*\)/\1/p
 fi
 apt-get install -y -q --no-install-recommends "${missing[@]}"
 hash -r
-rust_suffices || fail "cargo $NEEDED_RUST or newer is still not there (found: $(rust_version || echo none))"
+[ -z "$needs_rust" ] || rust_suffices || fail "cargo $NEEDED_RUST or newer is still not there (found: $(rust_version || echo none))"

@@ -13,6 +13,7 @@
 #   elsewhere packages that were made on this machine (build/packages), installed as the README says
 #   matrix    programs with every compiler that the release has, and what is built already; counts
 #             go to tests/matrix/results
+#   compilers one program with each compiler that Debian 12 does not have, and what is built already
 #   docs      the documentation with only its list
 #   shell     a shell in a root with nothing but make and git
 #
@@ -37,7 +38,7 @@ while [ $# -gt 0 ]; do
   case $1 in
     --release) release=${2:?a name}; shift ;;
     --keep) keep=yes ;;
-    demo | test | user | readme | built | packages | elsewhere | matrix | docs | shell) steps+=("$1") ;;
+    demo | test | user | readme | built | packages | elsewhere | matrix | compilers | docs | shell) steps+=("$1") ;;
     *) usage >&2 ;;
   esac
   shift
@@ -107,7 +108,7 @@ inside() {
   mkdir "$root/src"
   git -c safe.directory='*' clone --quiet --no-hardlinks "file://$top" "$root/src/gangway"
   case $step in
-    built | packages | matrix | docs)
+    built | packages | matrix | compilers | docs)
       mkdir "$root/src/gangway/build"
       cp -a "$top/build/stage" "$root/src/gangway/build/stage"
       ;;
@@ -134,11 +135,16 @@ inside() {
     built) in_root root 'scripts/bootstrap.sh demo; scripts/demo.sh' ;;
     packages) in_root root 'scripts/bootstrap.sh packages; scripts/packages.sh build/stage; scripts/packages-test.sh build/stage' ;;
     matrix)
-      local status=0
-      in_root root "scripts/bootstrap.sh matrix; scripts/matrix.sh build/matrix/results.tsv ${MATRIX_ARGS:-}" || status=$?
+      local status=0 number results=build/matrix/results.tsv
+      in_root root "scripts/bootstrap.sh matrix; scripts/matrix.sh $results ${MATRIX_ARGS:-}" || status=$?
+      for number in 19 20 21 23; do
+        in_root root "apt-cache show clang-$number >/dev/null 2>&1" || continue
+        in_root root "scripts/bootstrap.sh clang-$number; scripts/matrix.sh $results ${MATRIX_ARGS:-} clang-$number" || status=$?
+      done
       cp "$root/src/gangway/build/matrix/results.tsv" "$top/tests/matrix/results/$(basename "$(dirname "$2")").tsv"
       return "$status"
       ;;
+    compilers) in_root root 'scripts/bootstrap.sh compilers; scripts/matrix.sh build/matrix/results.tsv --brief' ;;
     elsewhere) in_root root 'scripts/packages-elsewhere.sh' ;;
     docs) in_root root 'scripts/bootstrap.sh docs; scripts/docs.sh' ;;
     shell) in_root root 'exec bash' ;;

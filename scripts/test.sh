@@ -109,17 +109,27 @@ check_demo() {
   scripts/progress-test.sh && scripts/demo.sh
 }
 
-# In a root where only the demo's list is installed, the demo runs with what the phases before have built.
-check_fresh() {
+# in_fresh_root ARGUMENT...: scripts/fresh.sh, where it can be.
+in_fresh_root() {
   if [ -n "${GANGWAY_FRESH:-}" ]; then
     echo 'fresh: not run: this is a fresh root already'
   elif [ "$(id -u)" -ne 0 ]; then
     echo 'fresh: not run: only root may mount a fresh root'
   else
-    scripts/fresh.sh built
+    scripts/fresh.sh "$@"
     return
   fi
   echo 'test result: ok. 0 passed; 0 failed; 1 ignored'
+}
+
+# In a root where only the demo's list is installed, the demo runs with what the phases before have built.
+check_fresh() {
+  in_fresh_root built
+}
+
+# The compilers that Debian 12 does not have, one program each.
+check_compilers() {
+  in_fresh_root --release sid compilers
 }
 
 wanted=("$@")
@@ -151,6 +161,7 @@ phase fuzz scripts/fuzz.sh 8
 phase stress scripts/stress.sh 5
 phase demo check_demo
 phase fresh check_fresh
+phase compilers check_compilers
 phase install scripts/install-test.sh
 phase page scripts/page-test.sh
 phase readme scripts/readme-test.sh

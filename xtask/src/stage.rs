@@ -201,6 +201,11 @@ fn other_releases(root: &Path, list: &str, library: &Path) -> Result<()> {
         let shared = Shared { exports: LIBRARY.exports, soname, aliases: &[] };
         link(root, &shared, list, &[names.as_os_str(), OsStr::new("-nostdlib")], &folder)?;
         tree::rename(&folder.join(soname), &folder.join("libomptarget.so"))?;
+        // Clang 19 links LLVM's device runtime for GPUs to every program, also where none is asked for, and
+        // Debian's package of it cannot be installed beside libomp everywhere.
+        if soname == "libomptarget.so.19.1" {
+            tree::write(&folder.join("libomptarget.devicertl.a"), "!<arch>\n")?;
+        }
     }
     Ok(())
 }

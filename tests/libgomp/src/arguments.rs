@@ -47,6 +47,10 @@ pub struct Arguments {
     #[arg(long, value_name = "REGEX")]
     pub filter: Vec<Regex>,
 
+    /// No tests whose name and level match; may be given several times
+    #[arg(long, value_name = "REGEX")]
+    pub except: Vec<Regex>,
+
     /// Only the fixed tenth that continuous integration runs
     #[arg(long)]
     pub tenth: bool,

@@ -129,6 +129,7 @@ fn wanted(arguments: &Arguments, record: &Record, test: &Test) -> bool {
     let id = test.id();
     let failed = || record.earlier(&id).is_some_and(|entry| entry.verdict.is_failure());
     (arguments.filter.is_empty() || arguments.filter.iter().any(|filter| filter.is_match(&id)))
+        && !arguments.except.iter().any(|except| except.is_match(&id))
         && (!arguments.tenth || test.in_tenth())
         && (!arguments.retry_failures || failed())
 }
