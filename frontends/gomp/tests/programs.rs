@@ -201,6 +201,12 @@ fn numbers_of_teams_of_newer_compilers() {
     Program::new("newer_teams.c", &["-Wl,--wrap=GOMP_target_ext"]).passes(&[]);
 }
 
+/// As GCC 14 passes them.
+#[test]
+fn members_without_bytes_make_nothing_present() {
+    Program::new("newer_members.c", &[]).passes(&[]);
+}
+
 /// As GCC 16 passes them.
 #[test]
 fn iterators_of_newer_compilers() {

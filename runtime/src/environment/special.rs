@@ -130,7 +130,8 @@ fn is_behind(entry: EntryRef<'static>, descriptor: usize) -> bool {
 }
 
 /// From the first byte of a structure's members to the last: the next items, as many as its size
-/// says. Nothing if there are not so many, or none of them is mapped.
+/// says. Nothing if there are not so many, or none of them is mapped. Members without bytes, as which
+/// GCC 14 hands on pointers that are only attached, make nothing present that is not.
 #[inline]
 pub(super) fn hull_of_members(items: &impl Items, index: usize, structure: &Item) -> Option<Range<usize>> {
     if structure.size > items.len() - index - 1 {
@@ -139,5 +140,9 @@ pub(super) fn hull_of_members(items: &impl Items, index: usize, structure: &Item
     let members = (index + 1..=index + structure.size).map(|member| items.item(member));
     let sections = members.filter(|member| !member.kind.has(MapKind::NOT_MAPPED));
     let hulls = sections.map(|member| member.begin..member.begin.wrapping_add(member.size));
-    hulls.reduce(|hull, member| hull.start.min(member.start)..hull.end.max(member.end))
+    hulls.reduce(|hull, member| match (hull.is_empty(), member.is_empty()) {
+        (true, false) => member,
+        (_, true) => hull,
+        (false, false) => hull.start.min(member.start)..hull.end.max(member.end),
+    })
 }

@@ -125,7 +125,7 @@ impl Mode {
     /// The lists of what fails.
     pub fn lists(self) -> &'static [&'static str] {
         match (self.device, self.front_end) {
-            (Device::Nvidia, FrontEnd::Stock) => &["expected-failures.txt"],
+            (Device::Nvidia, FrontEnd::Stock) => &["expected-failures.txt", "expected-failures-stock.txt"],
             (Device::Nvidia, FrontEnd::Gangway) => {
                 &["expected-failures.txt", "expected-failures-gangway.txt"]
             }

@@ -1,9 +1,9 @@
 //! The committed lists: failures that are expected, and tests that are special.
 //!
 //! `expected-failures.txt` and `exceptions.txt` stand beside this crate's `Cargo.toml`, and
-//! `expected-failures-gangway.txt` for what fails with Gangway's front end only. Every line names tests, their level of optimisation and a
-//! reason, and may begin with the releases of GCC that it is about: `13-16: NAME LEVEL REASON`. Called
-//! by `main`. A line that matches no test is an error, so that the lists cannot outlive what they are
+//! `expected-failures-gangway.txt` and `expected-failures-stock.txt` for what fails with Gangway's front end
+//! or with stock libgomp only. Every line names tests, their level of optimisation and a reason, and may begin
+//! with the releases of GCC that it is about: `13-16: NAME LEVEL REASON`. Called by `main`. A line that matches no test is an error, so that the lists cannot outlive what they are
 //! about. Those for all releases are checked with GCC 12's tests, as later ones lack some.
 
 use std::fs;
