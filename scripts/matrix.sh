@@ -195,7 +195,7 @@ libgomp() { # COMPILER VERSION
   fi
   cargo run -q --locked -p gangway-libgomp-suite -- --release "${1#*-}" --front-end gangway --resume \
     --filter ' -O2$' --except '/for-[^/]*$' >"$log" 2>&1 </dev/null || true
-  while read -r folder passed failed expected unexpected hardware; do
+  while read -r folder passed failed expected unexpected hardware _; do
     case $folder in
       *fortran) language=Fortran ;;
       *c++\) | *.c++ | *-c++) language=C++ ;;

@@ -131,12 +131,14 @@ pub mod launch {
 /// Flags of OpenACC's constructs, which are passed inverted.
 pub mod openacc_flags {
     /// The `if` clause says so.
-    pub const HOST_FALLBACK: i32 = 1;
+    const HOST_FALLBACK: i32 = 1 << 0;
+    /// The `self` clause says so: since GCC 14.
+    const LOCAL_DEVICE: i32 = 1 << 1;
 
-    /// The flags that a call has.
+    /// Whether the calling thread does what a construct says, whatever device there is.
     #[must_use]
-    pub const fn of(passed: i32) -> i32 {
-        !passed
+    pub const fn for_host(passed: i32) -> bool {
+        !passed & (HOST_FALLBACK | LOCAL_DEVICE) != 0
     }
 }
 

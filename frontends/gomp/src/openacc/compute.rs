@@ -48,9 +48,8 @@ pub unsafe extern "C" fn GOACC_parallel_keyed(
         let mut span = scope.start(Event::ComputeConstructStart, profiling::Construct::Parallel, false);
         // SAFETY: the compiler's arrays.
         let replaced = unsafe { Replaced::deviceptrs(arrays) };
-        let for_host = openacc_flags::of(flags) & openacc_flags::HOST_FALLBACK != 0;
         match current.place {
-            _ if for_host => {
+            _ if openacc_flags::for_host(flags) => {
                 scope.set_device_type(DeviceType::Host as i32);
                 // SAFETY: the caller's promise.
                 thread::bound_to_host(|| unsafe { body(hosts.cast()) });

@@ -46,7 +46,7 @@ const UPDATE: Events =
 /// The device that a construct is for; `None` is the host.
 fn device_for(place: Place, flags: i32, scope: &mut Scope) -> Option<&'static Device> {
     match place {
-        Place::Device(device) if openacc_flags::of(flags) & openacc_flags::HOST_FALLBACK == 0 => Some(device),
+        Place::Device(device) if !openacc_flags::for_host(flags) => Some(device),
         _ => {
             scope.set_device_type(DeviceType::Host as i32);
             None

@@ -17,5 +17,17 @@ int main(void)
         there = acc_on_device(acc_device_not_host);
     }
     CHECK(x == 12 && there);
+    /* What is not mapped is the thread's own. */
+    int *own = malloc(sizeof *own), device = 1;
+    *own = 3;
+    #pragma acc parallel copyout(device) self(own != NULL)
+    {
+        *own += 1;
+        device = acc_on_device(acc_device_not_host);
+    }
+    CHECK(*own == 4 && !device);
+    #pragma acc data copy(x) if(0)
+    CHECK(!acc_is_present(&x, sizeof x));
+    free(own);
     DONE;
 }
