@@ -193,7 +193,7 @@ libgomp() { # COMPILER VERSION
     echo "matrix: $1: libgomp's own tests are left out: there is no $1-source"
     return
   fi
-  cargo run -q --locked -p gangway-libgomp-suite -- --release "${1#*-}" --front-end gangway --resume \
+  cargo run -q --locked -p gangway-libgomp-suite -- --release "${1#*-}" --front-end gangway --resume --time-limit 400 \
     --filter ' -O2$' --except '/for-[^/]*$' >"$log" 2>&1 </dev/null || true
   while read -r folder passed failed expected unexpected hardware _; do
     case $folder in
