@@ -187,11 +187,12 @@ fi
 
 echo "bootstrap: installing ${missing[*]}"
 export DEBIAN_FRONTEND=noninteractive
-apt-get update -q
+# A mirror that is busy for a moment is no failure.
+apt-get update -q -o Acquire::Retries=3
 if [ -z "$(apt-cache policy clang-22 | sed -n 's/^ *Candidate: *\([0-9].*\)/\1/p')" ]; then
   fail "apt offers no clang-22: it comes from Debian's security suite" \
     "add the security suite (bookworm-security, trixie-security), component main, to apt's sources"
 fi
-apt-get install -y -q --no-install-recommends "${missing[@]}"
+apt-get install -y -q -o Acquire::Retries=3 --no-install-recommends "${missing[@]}"
 hash -r
 [ -z "$needs_rust" ] || rust_suffices || fail "cargo $NEEDED_RUST or newer is still not there (found: $(rust_version || echo none))"

@@ -68,7 +68,7 @@ make_base() {
   rm -rf "$base"
   mkdir -p "$folder/$release"
   # A mirror that stands still has lists that are no longer valid: what it offers is what is tried.
-  mmdebstrap --quiet --aptopt='Acquire::Check-Valid-Until "false"' --variant=apt \
+  mmdebstrap --quiet --aptopt='Acquire::Check-Valid-Until "false"' --aptopt='Acquire::Retries "3"' --variant=apt \
     --include=make,git,ca-certificates "$release" "$base"
   touch "$base/.made"
 }

@@ -29,8 +29,13 @@ failing() {
     /^test .*FAILED/ && !/^test result/ { print; found = 1 }
     follows { print; follows = 0 }
     /panicked at|^found: |ERROR: |SUMMARY: / && ++reasons <= 4 { print; follows = /panicked at/ }
-    { last = $0 }
-    END { if (!found) print last }' "$1" | cut -c1-300 | head -n 12
+    # The report of libgomp'"'"'s tests.
+    /^(Failed|Passed unexpectedly.*) \([0-9]+\):$/ { listed = 1; next }
+    listed && /^  / { print; found = 1; next }
+    { listed = 0 }
+    NF { last[++lines] = $0 }
+    END { if (!found) for (line = lines - 7; line <= lines; ++line) if (line in last) print last[line] }' "$1" |
+    cut -c1-300 | head -n 12
 }
 
 # phase NAME COMMAND...: runs it, keeps its log, and adds up what it reports in
