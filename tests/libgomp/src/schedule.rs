@@ -27,7 +27,7 @@ use crate::verdict::{self, Kernels, Verdict};
 const REPORT_INTERVAL: Duration = Duration::from_secs(30);
 
 /// How often a test that measures time is run until it passes.
-const TIMING_ATTEMPTS: usize = 5;
+const TIMING_ATTEMPTS: usize = 20;
 
 /// Everything that a test needs.
 pub struct Bench {
@@ -42,7 +42,7 @@ pub struct Bench {
     pub failures: PathBuf,
     /// Whether results of earlier runs with the same driver are taken over.
     pub resume: bool,
-    /// Held for reading while a test runs, for writing by a test that must run alone.
+    /// Held for reading while a test is built or runs, for writing by a test that must run alone.
     pub running: RwLock<()>,
 }
 
@@ -89,7 +89,7 @@ impl Bench {
         Ok(entry)
     }
 
-    /// Runs something beside other tests, or without any.
+    /// Does something beside other tests and compilers, or without any.
     fn alone_if<T>(&self, alone: bool, run: impl FnOnce() -> T) -> T {
         if alone {
             let _running = self.running.write().unwrap_or_else(PoisonError::into_inner);
@@ -106,7 +106,7 @@ impl Bench {
         // An earlier run's.
         let _ = fs::remove_file(&report);
         let mut elapsed = Duration::ZERO;
-        let (verdict, output) = match self.compiler.build(test, plan)? {
+        let (verdict, output) = match self.alone_if(false, || self.compiler.build(test, plan))? {
             Built::Failed(output) => (verdict::on_refusal(plan, &output), output),
             Built::Program(program) => {
                 let Some(runner) = &self.runner else {
