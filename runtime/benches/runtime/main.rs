@@ -60,7 +60,7 @@ fn insert_and_remove(bencher: Bencher<'_, '_>, entries: usize) {
     bencher.bench_local(|| {
         let entry = table.insert(black_box(&new)).unwrap();
         assert!(matches!(entry.release(Counter::Dynamic, false, false), Some((_, Release::Last))));
-        table.finish_unmapping(entry).unwrap();
+        table.finish_unmapping(entry).removed().unwrap();
     });
 }
 

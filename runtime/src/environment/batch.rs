@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::events;
 use crate::items::{Item, Items};
 use crate::map_kind::MapKind;
-use crate::present::{self, Counter, DeferredRef, MadeWhen, PresentTable};
+use crate::present::{self, Counter, DeferredRef, MadeWhen, PresentTable, Together};
 
 /// The items that wait.
 #[derive(Default)]
@@ -157,8 +157,10 @@ impl Work {
         let table = &self.device.table;
         let Some(deferred) = self.batch.spare_of(table) else { return false };
         let Batch { entries, version, .. } = &mut self.batch;
-        if !table.defer_together(entries, block, *version, deferred, stream) {
-            return false;
+        match table.defer_together(entries, block, *version, deferred, stream) {
+            Together::Not => return false,
+            Together::AtOnce => {}
+            Together::Later => self.read_batch_again(),
         }
         self.insertions += 1;
         self.batch.deferred = Some(deferred);
@@ -236,9 +238,9 @@ impl Work {
         let mut batch = std::mem::take(&mut self.batch);
         let made = match self.own_block() {
             Some(block) => self.device.table.insert_together(&mut batch.entries, block, batch.version),
-            None => false,
+            None => Together::Not,
         };
-        let result = if made {
+        let result = if made != Together::Not {
             self.insertions += 1;
             let region_of = if self.is_region { crate::sync::this_thread() } else { 0 };
             let entries = batch.entries.iter().filter_map(|(_, _, entry)| entry);
@@ -248,10 +250,26 @@ impl Work {
         } else {
             self.enter_singly(&batch)
         };
-        // Keeps the memory for the next ones.
-        batch.entries.clear();
         self.batch = batch;
+        if made == Together::Later {
+            self.read_batch_again();
+        }
+        // Keeps the memory for the next ones.
+        self.batch.entries.clear();
         result
+    }
+
+    /// Brings the image up to date: between the moment when it was made and that when others see the
+    /// entries, and wait for them, another construct may have mapped the data, and copied it back.
+    #[cold]
+    fn read_batch_again(&mut self) {
+        let batch = std::mem::take(&mut self.batch);
+        for (new, &(argument, kind), _) in batch.entries.iter() {
+            if kind.has(MapKind::TO) {
+                self.pack_copy(new.host_begin, self.held[argument].device, new.size);
+            }
+        }
+        self.batch = batch;
     }
 
     fn hold_batch(&mut self, batch: &Batch) {

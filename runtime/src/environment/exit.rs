@@ -16,7 +16,7 @@ use crate::inside::WritableMemory;
 use crate::items::{Components, Item, Items};
 use crate::label::Label;
 use crate::map_kind::MapKind;
-use crate::present::{EntryRef, Relation, Release, Snapshot};
+use crate::present::{EntryRef, LateCopy, Relation, Release, Snapshot};
 use std::cmp::Reverse;
 
 /// Reports items that were to be unmapped or updated and are not mapped, pointers to what is not
@@ -180,7 +180,12 @@ impl Work {
         exit.declined.sort_unstable_by_key(|item| item.order);
         let mut result = Ok(());
         for &Declined { entry, begin, size, label, .. } in &exit.declined {
-            let done = self.wait_until_ready(entry).and_then(|()| self.copy_out(entry, begin, size, label));
+            let done = self.wait_until_ready(entry).and_then(|()| {
+                if self.leave_copy(entry, LateCopy { begin, size, label }) {
+                    return Ok(());
+                }
+                self.copy_out(entry, begin, size, label)
+            });
             result = result.and(done);
         }
         // Keeps the memory for the next construct.
@@ -414,7 +419,33 @@ impl Work {
         if !copy {
             return Ok(Outcome::Declined);
         }
+        if last {
+            let (begin, size) = entry.part_of(item.begin, item.size);
+            if self.leave_copy(entry, LateCopy { begin, size, label: item.label }) {
+                return Ok(Outcome::Done);
+            }
+        }
         self.copy_back(item, entry).map(|()| Outcome::Done)
+    }
+
+    /// Leaves a copy to the last construct that is done with the entry, of which this work has given up the
+    /// last reference, if others use it: their kernels may write to it still. False: nobody does.
+    ///
+    /// Not for constructs in queues, which the program orders by waits; those that have gone before in the
+    /// same queue use the entry as well.
+    fn leave_copy(&self, entry: EntryRef<'static>, copy: LateCopy) -> bool {
+        let uses = entry.snapshot().map_or(0, |snapshot| snapshot.unmapping as usize);
+        if uses < 2 || self.queued || self.stream.is_none() {
+            return false;
+        }
+        // Each of the items that share it has a use.
+        if self.unmapping.iter().filter(|own| **own == entry).count() == uses {
+            return false;
+        }
+        if !constants::has(copy.begin, copy.size) {
+            entry.leave_copy(copy);
+        }
+        true
     }
 
     fn copy_back(&mut self, item: &Item, entry: EntryRef<'static>) -> Result<()> {

@@ -10,7 +10,7 @@ use super::work::Work;
 use crate::error::{Error, ErrorKind, Result};
 use crate::events::{self, Step};
 use crate::label::Label;
-use crate::present::{Attachment, EntryRef};
+use crate::present::{Attachment, EntryRef, LateCopy};
 use gangway_backend::DevicePtr;
 
 impl Work {
@@ -48,6 +48,30 @@ impl Work {
         around(host, size, entry.attachments_in(host, host + size), |begin, length| {
             self.copy_from(begin, entry.translate(begin), length, label)
         })
+    }
+
+    /// Makes the copies that have been left to the last construct that is done with an entry, which
+    /// this one is. They are done when this returns.
+    #[cold]
+    pub(super) fn make_late_copies(&mut self, entry: EntryRef<'static>) -> Result<()> {
+        let mut result = Ok(());
+        for LateCopy { begin, size, label } in entry.take_late_copies() {
+            let label = declared(entry, label);
+            let pointers = entry.attachments_in(begin, begin + size);
+            let copied = around(begin, size, pointers, |host, size| {
+                let (device, number, site) = (entry.translate(host), self.device.number(), self.site);
+                let step = || Step::FromDevice { host, device, size, label };
+                // SAFETY: as in `send`; the copy is waited for.
+                let fetch = |stream| unsafe {
+                    self.opened.device.copy_from_device(host as *mut u8, device, size, stream)
+                };
+                let copy = || self.device.at_once(self.opened, fetch);
+                events::step(number, &site, step, copy, |_| step())
+                    .map_err(|error| self.transfer_error(error))
+            });
+            result = result.and(copied);
+        }
+        result
     }
 
     /// Copies a value as it is now: into the image of the construct's block, or from bytes

@@ -13,7 +13,7 @@ use crate::events::{self, MappingChange, MappingEvent, Place, Site, Step};
 use crate::items::Item;
 use crate::label::Label;
 use crate::map_kind::MapKind;
-use crate::present::{BlockRef, Counter, EntryRef, Recent, Relation, Release, Removed};
+use crate::present::{BlockRef, Counter, EntryRef, Finished, Recent, Relation, Release, Removed};
 use crate::storage::Purpose;
 use gangway_backend::{DevicePtr, RangeChange, StreamHandle};
 use std::collections::HashSet;
@@ -397,8 +397,9 @@ impl Work {
         let mut entries = std::mem::take(&mut self.unmapping);
         let mut seen: HashSet<(usize, u32)> = HashSet::with_capacity(entries.len());
         // An entry that several items have given up is used once from here on.
-        entries
-            .retain(|entry| seen.insert(entry.key()) || self.device.table.finish_unmapping(*entry).is_some());
+        entries.retain(|entry| {
+            seen.insert(entry.key()) || self.device.table.finish_unmapping(*entry).removed().is_some()
+        });
         entries.retain(|&entry| match self.device.table.withdraw(entry) {
             None => true,
             Some(removed) => {
@@ -436,15 +437,24 @@ impl Work {
     /// Gives up the uses of the entries, which another construct frees behind this one.
     pub(crate) fn hand_over(&mut self, entries: &[EntryRef<'static>]) {
         let table = &self.device.table;
-        self.unmapping.retain(|entry| !entries.contains(entry) || table.finish_unmapping(*entry).is_some());
+        self.unmapping
+            .retain(|entry| !entries.contains(entry) || table.finish_unmapping(*entry).removed().is_some());
     }
 
     /// Removes an entry unless somebody has come back to it.
     fn unmap(&mut self, entry: EntryRef<'static>) -> Result<()> {
-        let Some(removed) = self.device.table.finish_unmapping(entry) else { return Ok(()) };
-        let Some(storage) = self.remove(removed) else { return Ok(()) };
-        // SAFETY: the entry has left the table.
-        unsafe { self.free(storage) }
+        let mut result = Ok(());
+        loop {
+            match self.device.table.finish_unmapping(entry) {
+                Finished::Left => return result,
+                Finished::Late => result = result.and(self.make_late_copies(entry)),
+                Finished::Removed(removed) => {
+                    let Some(storage) = self.remove(removed) else { return result };
+                    // SAFETY: the entry has left the table.
+                    return result.and(unsafe { self.free(storage) });
+                }
+            }
+        }
     }
 
     /// Frees device memory, or gives up a use of the block that it is part of.

@@ -91,22 +91,34 @@ impl<'t, U> Batch<'t, U> {
     }
 }
 
+/// Whether the entries of a batch have been made, all of them or none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Together {
+    /// Two of them overlap, or one touches what is mapped.
+    Not,
+    /// Nothing has been mapped since they were absent.
+    AtOnce,
+    /// They are absent again, if they were not all the time. What the host has there may have changed
+    /// since: another construct may have copied it back.
+    Later,
+}
+
 impl PresentTable {
-    /// Makes all entries of a batch, in phase [`Phase::Filling`](super::Phase::Filling), or none:
-    /// if two of them overlap, or if one touches what is mapped. All were absent at that version.
-    /// Each takes a use of the block from the caller.
+    /// Makes all entries of a batch, in phase [`Phase::Filling`](super::Phase::Filling), or none. All were
+    /// absent at that version. Each takes a use of the block from the caller.
     pub(crate) fn insert_together<'t, U>(
         &'t self,
         batch: &mut Batch<'t, U>,
         block: BlockRef<'t>,
         absent: usize,
-    ) -> bool {
+    ) -> Together {
         if !batch.sort() {
-            return false;
+            return Together::Not;
         }
         let mut writer = lock(&self.writer);
-        if !self.are_absent(&mut writer, batch, absent) {
-            return false;
+        let made = self.are_absent(&mut writer, batch, absent);
+        if made == Together::Not {
+            return made;
         }
         let since = self.version.load(Ordering::Relaxed).wrapping_add(2);
         let entries = writer.take_entries(batch.parts.len());
@@ -117,15 +129,21 @@ impl PresentTable {
             part.entry = Some(EntryRef::new(entry));
         }
         self.edit(|table| table.place_together(&mut writer, batch));
-        true
+        made
     }
 
-    /// Whether nothing of a batch is mapped, if that was so at that version.
-    pub(super) fn are_absent<U>(&self, writer: &mut Writer, batch: &Batch<'_, U>, absent: usize) -> bool {
+    /// Whether nothing of a batch is mapped, which was so at that version.
+    pub(super) fn are_absent<U>(&self, writer: &mut Writer, batch: &Batch<'_, U>, absent: usize) -> Together {
         let mut is_free = |part: &Part<'_, U>| {
             self.search_locked(writer, part.new.host_begin, part.new.size) == Relation::Absent
         };
-        self.version.load(Ordering::Relaxed) == absent || batch.parts.iter().all(&mut is_free)
+        if self.version.load(Ordering::Relaxed) == absent {
+            Together::AtOnce
+        } else if batch.parts.iter().all(&mut is_free) {
+            Together::Later
+        } else {
+            Together::Not
+        }
     }
 
     /// Puts entries into the index whose ranges are sorted.
@@ -249,7 +267,7 @@ mod tests {
             batch.push(plain(host, size), DevicePtr((1 << 20) + number * UNIT), ());
         }
         assert_eq!((batch.len(), batch.is_empty()), (ranges.len(), ranges.is_empty()));
-        let made = table.insert_together(&mut batch, block, version);
+        let made = table.insert_together(&mut batch, block, version) != Together::Not;
         let entries: Vec<_> = batch.iter().filter_map(|(_, (), entry)| entry).collect();
         if made {
             for (number, (&entry, &(host, size))) in entries.iter().zip(ranges).enumerate() {

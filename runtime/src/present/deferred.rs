@@ -13,7 +13,7 @@
 //! Its steps are compare-and-swaps of one word, [`Deferred::stage`]. Who makes the entries swaps
 //! it as well, so that they are made as of the step that the region has taken last.
 
-use super::batch::Batch;
+use super::batch::{Batch, Together};
 use super::block::{Block, BlockRef};
 use super::entry::{Entry, EntryRef, NewEntry, PartOfBlock};
 use super::ready::{Point, Ready, ReadyRef};
@@ -262,13 +262,14 @@ impl PresentTable {
         absent: usize,
         deferred: DeferredRef<'_>,
         stream: StreamHandle,
-    ) -> bool {
+    ) -> Together {
         if batch.len() > MOST || !batch.sort() {
-            return false;
+            return Together::Not;
         }
         let mut writer = lock(&self.writer);
-        if !self.are_absent(&mut writer, batch, absent) {
-            return false;
+        let made = self.are_absent(&mut writer, batch, absent);
+        if made == Together::Not {
+            return made;
         }
         let mut rest = lock(&deferred.0.rest);
         rest.parts.clear();
@@ -287,7 +288,7 @@ impl PresentTable {
             }
             stage.store(FILLING, Ordering::Release);
         });
-        true
+        made
     }
 
     /// Makes the entries that a region has deferred, if nobody has: the region wants them.

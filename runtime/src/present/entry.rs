@@ -6,10 +6,11 @@
 
 use super::attachment::Attachment;
 use super::block::{Block, BlockRef};
+use super::late::LateCopies;
 use super::left::LeftToFiller;
 use super::pointee::Pointers;
 use super::ready::{Ready, ReadyRef};
-use super::state::{Counter, Phase, Release, Snapshot, Word};
+use super::state::{Counter, Finish, Phase, Release, Snapshot, Word};
 use crate::label::Label;
 use crate::sync::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Mutex, Ordering, back_off};
 use gangway_backend::DevicePtr;
@@ -47,6 +48,8 @@ pub struct Entry {
     /// Attachments that the construct which fills the entry has to write.
     pub(super) left_to_filler: LeftToFiller,
     pub(super) attachments: Mutex<Vec<Attachment>>,
+    /// What the last construct that uses it copies back.
+    pub(super) late_copies: LateCopies,
 }
 
 #[cfg(not(loom))]
@@ -118,6 +121,7 @@ impl Entry {
             ready: AtomicPtr::new(std::ptr::null_mut()),
             block: AtomicPtr::new(std::ptr::null_mut()),
             attachments: Mutex::new(Vec::new()),
+            late_copies: LateCopies::none(),
             left_to_filler: LeftToFiller::none(),
             pointers: Pointers::none(),
             since: AtomicUsize::new(0),
@@ -223,7 +227,10 @@ impl<'t> EntryRef<'t> {
     /// Replaces the state by what `change` makes of it; `None` if the life is
     /// over or `change` declines. One compare-and-swap unless others interfere.
     #[inline]
-    fn update<R>(self, change: impl Fn(Snapshot) -> Option<(Snapshot, R)>) -> Option<(Snapshot, R)> {
+    pub(super) fn update<R>(
+        self,
+        change: impl Fn(Snapshot) -> Option<(Snapshot, R)>,
+    ) -> Option<(Snapshot, R)> {
         let mut word = self.entry.state.load(Ordering::Acquire);
         loop {
             let snapshot = Snapshot::decode(word);
@@ -343,11 +350,11 @@ impl<'t> EntryRef<'t> {
         self.step(Word::left)
     }
 
-    /// Ends a construct's use after [`Release::Last`] or [`Release::InUse`]. True:
-    /// nobody came back, the caller removes the entry from the table and frees its memory.
+    /// Ends a construct's use after [`Release::Last`] or [`Release::InUse`].
     #[inline]
-    pub(super) fn finish_unmapping(self) -> bool {
-        self.update(|snapshot| Some(snapshot.finished_unmapping())).is_some_and(|(_, remove)| remove)
+    pub(super) fn finish_unmapping(self) -> Finish {
+        let finished = self.update(|snapshot| Some(snapshot.finished_unmapping()));
+        finished.map_or(Finish::Left, |(_, finish)| finish)
     }
 
     /// Ends the entry's life if its only use is the caller's.
@@ -383,7 +390,7 @@ impl<'t> EntryRef<'t> {
         if maker != 0 || snapshot.phase != Phase::Live || snapshot.total() == 0 {
             return true;
         }
-        self.update(|snapshot| Some((Snapshot { unmapping: 0, ..snapshot }, ())));
+        self.update(|snapshot| Some((Snapshot { unmapping: 0, late: false, ..snapshot }, ())));
         false
     }
 

@@ -337,7 +337,7 @@ mod tests {
     fn remove(table: &PresentTable, host: usize) {
         let Relation::Contained(entry) = table.lookup(host, 1) else { panic!("not mapped") };
         assert_eq!(entry.release(Counter::Dynamic, false, false).unwrap().1, Release::Last);
-        assert!(table.finish_unmapping(entry).is_some());
+        assert!(table.finish_unmapping(entry).removed().is_some());
     }
 
     /// The relation by definition, from a plain ordered map.

@@ -127,7 +127,7 @@ impl World {
     }
 
     fn finish(&self, entry: EntryRef<'_>) -> bool {
-        let Some(removed) = self.table.finish_unmapping(entry) else { return false };
+        let Some(removed) = self.table.finish_unmapping(entry).removed() else { return false };
         // SAFETY: nobody uses it any more; loom checks that.
         self.cell(removed.allocation.expect("the entry's own")).with_mut(|cell| unsafe { *cell = 0 });
         self.freed.fetch_add(1, Ordering::Relaxed);
@@ -510,7 +510,7 @@ fn loom_events_of_entries_that_leave() {
             let entry = world.find(100);
             let released = entry.release(Counter::Dynamic, true, false).unwrap().1;
             assert_eq!(released, Release::Last);
-            let removed = world.table.finish_unmapping(entry).unwrap();
+            let removed = world.table.finish_unmapping(entry).removed().unwrap();
             if let Some(ready) = removed.ready {
                 world.leave(ready, 1);
             }

@@ -20,6 +20,7 @@
 //! * [`attachment`] has the pointers in an entry that have been made to point to others, and
 //!   [`pointee`] those of them that point to what has gone.
 //! * [`left`] has those of them that the construct which fills the entry has to write.
+//! * [`late`] has what is copied back behind all constructs that use an entry.
 //! * [`reverse`] finds the host address of a device address.
 //! * [`state`] is the one word that decides an entry's fate: both reference
 //!   counts, the threads that are unmapping it, its phase and its generation.
@@ -35,6 +36,7 @@ mod entry;
 #[cfg(not(loom))]
 mod fork;
 mod index;
+mod late;
 mod leaves;
 mod left;
 #[cfg(all(test, loom))]
@@ -49,16 +51,17 @@ mod table;
 mod writer;
 
 pub use attachment::{Attached, Attachment, Detached};
-pub(crate) use batch::Batch;
+pub(crate) use batch::{Batch, Together};
 pub use block::BlockRef;
 pub(crate) use deferred::{DeferredRef, MadeWhen};
 pub use entry::{Entry, EntryRef, NewEntry, PartOfBlock};
 #[cfg(not(loom))]
 pub(crate) use fork::TableLocks;
 pub use index::Relation;
+pub use late::LateCopy;
 pub use pointee::{Dangling, Pointee};
 pub use ready::{Point, ReadyRef};
 pub(crate) use recent::Recent;
 pub use state::{Counter, Phase, Release, Snapshot};
 pub(crate) use table::PartsTaken;
-pub use table::{NotAssociated, PresentTable, Removed};
+pub use table::{Finished, NotAssociated, PresentTable, Removed};

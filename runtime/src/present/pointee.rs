@@ -186,7 +186,7 @@ mod tests {
 
     fn remove(table: &PresentTable, entry: EntryRef<'_>) {
         entry.release(Counter::Dynamic, false, false).unwrap();
-        table.finish_unmapping(entry).unwrap();
+        table.finish_unmapping(entry).removed().unwrap();
     }
 
     #[cfg(not(loom))]

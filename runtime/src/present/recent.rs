@@ -270,7 +270,7 @@ mod tests {
             assert_eq!(recent.known(table, 4096, 65).0, None);
         }
         assert_eq!(first.release(Counter::Dynamic, false, false).unwrap().1, Release::Last);
-        table.finish_unmapping(first).unwrap();
+        table.finish_unmapping(first).removed().unwrap();
         assert_eq!(recent.known(table, 4096, 64).0, None);
         assert_eq!(recent.lookup(table, 4096, 64), Relation::Absent);
         let second = table.insert(&plain(4096, 128)).unwrap();
@@ -331,7 +331,7 @@ mod tests {
                 (1, Some(_), _) => _ = table.insert(&plain(host, size)).unwrap(),
                 (2 | 3, None, Relation::Contained(entry) | Relation::Partial(entry)) => {
                     assert_eq!(entry.release(Counter::Dynamic, false, false).unwrap().1, Release::Last);
-                    table.finish_unmapping(entry).unwrap();
+                    table.finish_unmapping(entry).removed().unwrap();
                 }
                 _ => {}
             }

@@ -97,7 +97,7 @@ mod tests {
                     model.remove(position);
                     let super::super::Relation::Contained(entry) = table.lookup(host, 1) else { panic!() };
                     prop_assert_eq!(entry.release(Counter::Dynamic, false, false).unwrap().1, Release::Last);
-                    table.finish_unmapping(entry).unwrap();
+                    table.finish_unmapping(entry).removed().unwrap();
                 }
                 for address in [device, device + probe, device - 1] {
                     let inside = |&&(begin, _): &&(usize, usize)| (begin..begin + 48).contains(&address);

@@ -1,8 +1,8 @@
 //! The state word of a present-table entry.
 //!
 //! ```text
-//!  63       48 47 46 45      36 35        24 23             0
-//! | generation|phase| unmapping |    hold    |    dynamic      |
+//!  63       48 47 46 45      36 35        24  23  22         0
+//! | generation|phase| unmapping |    hold    |late|  dynamic   |
 //! ```
 //!
 //! Everything that decides whether an entry may be used, must be copied back or
@@ -12,10 +12,11 @@
 
 /// Largest dynamic count; an entry that has it is never unmapped by counting
 /// (declare-target globals, `omp_target_associate_ptr`).
-pub(crate) const INFINITE: u32 = (1 << 24) - 1;
+pub(crate) const INFINITE: u32 = (1 << 23) - 1;
 const HOLD_MAX: u32 = (1 << 12) - 1;
 const UNMAPPING_MAX: u32 = (1 << 10) - 1;
 
+const LATE_SHIFT: u32 = 23;
 const HOLD_SHIFT: u32 = 24;
 const UNMAPPING_SHIFT: u32 = 36;
 const PHASE_SHIFT: u32 = 46;
@@ -65,6 +66,17 @@ pub enum Release {
     Last,
 }
 
+/// What the end of a construct's use led to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Finish {
+    /// Others use the entry, or references came back.
+    Left,
+    /// It was the last use, and goes on: the caller copies back what is to be, and then calls again.
+    Late,
+    /// It was the last use, and the entry is now the caller's to remove.
+    Ended,
+}
+
 /// A decoded state word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Snapshot {
@@ -79,6 +91,8 @@ pub struct Snapshot {
     pub hold: u32,
     /// Dynamic count; [`Snapshot::is_infinite`] for entries never unmapped.
     pub dynamic: u32,
+    /// Parts of it are to be copied back by the last construct that uses it.
+    pub late: bool,
 }
 
 impl Snapshot {
@@ -97,6 +111,7 @@ impl Snapshot {
             unmapping: ((word >> UNMAPPING_SHIFT) as u32) & UNMAPPING_MAX,
             hold: ((word >> HOLD_SHIFT) as u32) & HOLD_MAX,
             dynamic: (word as u32) & INFINITE,
+            late: (word >> LATE_SHIFT) & 1 != 0,
         }
     }
 
@@ -107,6 +122,7 @@ impl Snapshot {
             | ((self.phase as u64) << PHASE_SHIFT)
             | ((self.unmapping as u64) << UNMAPPING_SHIFT)
             | ((self.hold as u64) << HOLD_SHIFT)
+            | ((self.late as u64) << LATE_SHIFT)
             | (self.dynamic as u64)
     }
 
@@ -121,14 +137,15 @@ impl Snapshot {
             (false, Counter::Hold) => (0, 1),
         };
         let generation = (self.generation + 1) & GENERATION_MASK;
-        Self { generation, phase, unmapping: 0, hold, dynamic }
+        Self { generation, phase, unmapping: 0, hold, dynamic, late: false }
     }
 
     /// The end of a life.
     #[inline]
     #[must_use]
     pub(crate) const fn freed(self) -> Self {
-        Self { generation: self.generation, phase: Phase::Free, unmapping: 0, hold: 0, dynamic: 0 }
+        let generation = self.generation;
+        Self { generation, phase: Phase::Free, unmapping: 0, hold: 0, dynamic: 0, late: false }
     }
 
     /// Never unmapped by counting.
@@ -215,20 +232,26 @@ impl Snapshot {
         Some(self)
     }
 
-    /// Nobody has a reference, and one construct alone uses the entry.
+    /// Nobody has a reference, one construct alone uses the entry, and nothing is to be copied back.
     #[must_use]
     pub(crate) const fn is_last_use(self) -> bool {
-        self.unmapping == 1 && self.total() == 0
+        self.unmapping == 1 && self.total() == 0 && !self.late
     }
 
-    /// The end of one thread's unmapping. The second value says whether the
-    /// entry is now this thread's to remove: no references came back and no
-    /// other thread is still copying from it.
+    /// The end of one thread's unmapping. Where something is to be copied back before, and it
+    /// is this thread's to do, it does not end yet.
     #[inline]
     #[must_use]
-    pub(crate) const fn finished_unmapping(mut self) -> (Self, bool) {
+    pub(crate) const fn finished_unmapping(mut self) -> (Self, Finish) {
+        let before = self;
         self.unmapping = self.unmapping.saturating_sub(1);
-        if self.unmapping == 0 && self.total() == 0 { (self.freed(), true) } else { (self, false) }
+        if self.unmapping != 0 || self.total() != 0 {
+            (self, Finish::Left)
+        } else if self.late {
+            (before, Finish::Late)
+        } else {
+            (self.freed(), Finish::Ended)
+        }
     }
 }
 
@@ -240,7 +263,8 @@ pub(super) struct Word(pub(super) u64);
 impl Word {
     const ONE_USE: u64 = 1 << UNMAPPING_SHIFT;
     const USES: u64 = (UNMAPPING_MAX as u64) << UNMAPPING_SHIFT;
-    const REFERENCES: u64 = Self::ONE_USE - 1;
+    const LATE: u64 = 1 << LATE_SHIFT;
+    const REFERENCES: u64 = (Self::ONE_USE - 1) & !Self::LATE;
 
     /// Whether it is that of a live entry in this life.
     #[inline]
@@ -326,17 +350,21 @@ mod tests {
         prop_oneof![0..=most, 0..=3u32, most - 2..=most]
     }
 
+    const LIVE: Snapshot =
+        Snapshot { generation: 5, phase: Phase::Live, unmapping: 0, hold: 0, dynamic: 1, late: false };
+
     fn any_snapshot() -> impl Strategy<Value = Snapshot> {
         let numbers = (numbers(UNMAPPING_MAX), numbers(HOLD_MAX), numbers(INFINITE));
-        (0..=GENERATION_MASK, 0u64..4, numbers).prop_map(|(generation, phase, (unmapping, hold, dynamic))| {
-            Snapshot {
+        (0..=GENERATION_MASK, 0u64..4, numbers, any::<bool>()).prop_map(
+            |(generation, phase, (unmapping, hold, dynamic), late)| Snapshot {
                 generation,
                 phase: Snapshot::decode(phase << PHASE_SHIFT).phase,
                 unmapping,
                 hold,
                 dynamic,
-            }
-        })
+                late,
+            },
+        )
     }
 
     proptest! {
@@ -378,7 +406,7 @@ mod tests {
                 prop_assert_eq!((next.0, release), (expected.encode(), Release::Last));
             }
             let ended = snapshot.finished_unmapping();
-            let ended = (snapshot.phase != Phase::Free && ended.1 && snapshot.unmapping == 1)
+            let ended = (snapshot.phase != Phase::Free && ended.1 == Finish::Ended && snapshot.unmapping == 1)
                 .then(|| ended.0.encode());
             prop_assert_eq!(word.ended(snapshot.generation).map(|next| next.0), ended);
             prop_assert_eq!(word.ended(snapshot.generation ^ 1), None);
@@ -395,7 +423,7 @@ mod tests {
         fn the_usual_steps_are_words(
             unmapping in 0..UNMAPPING_MAX, hold in 0..=HOLD_MAX, dynamic in 2..INFINITE - 1,
         ) {
-            let snapshot = Snapshot { generation: 7, phase: Phase::Live, unmapping, hold, dynamic };
+            let snapshot = Snapshot { generation: 7, phase: Phase::Live, unmapping, hold, dynamic, late: false };
             let word = Word(snapshot.encode());
             prop_assert!(word.acquired().is_some() && word.released(true).is_some());
             let own = Snapshot { unmapping: 0, hold: 0, dynamic: 1, ..snapshot };
@@ -415,12 +443,22 @@ mod tests {
 
         #[test]
         fn only_the_last_of_several_unmappings_removes(unmapping in 1..=UNMAPPING_MAX) {
-            let mut snapshot = Snapshot { generation: 5, phase: Phase::Live, unmapping, hold: 0, dynamic: 0 };
+            let over = Snapshot { unmapping, hold: 0, dynamic: 0, ..LIVE };
+            let mut snapshot = over;
             for left in (0..unmapping).rev() {
-                let (next, remove) = snapshot.finished_unmapping();
-                prop_assert_eq!(remove, left == 0);
+                let (next, finish) = snapshot.finished_unmapping();
+                prop_assert_eq!(finish, if left == 0 { Finish::Ended } else { Finish::Left });
                 snapshot = next;
             }
+            // Where something is to be copied back, the last one does that, and ends then.
+            let mut late = Snapshot { late: true, ..over };
+            for _ in 1..unmapping {
+                let (next, finish) = late.finished_unmapping();
+                prop_assert_eq!(finish, Finish::Left);
+                late = next;
+            }
+            prop_assert_eq!(late.finished_unmapping(), (late, Finish::Late));
+            prop_assert_eq!(Word(late.encode()).left(), None);
             prop_assert_eq!(snapshot.phase, Phase::Free);
             let next = snapshot.first(Counter::Dynamic, false, Phase::Allocating);
             prop_assert_eq!((snapshot.generation, next.generation), (5, 6));
@@ -429,7 +467,7 @@ mod tests {
 
     #[test]
     fn held_data_survives_delete() {
-        let held = Snapshot { generation: 0, phase: Phase::Live, unmapping: 0, hold: 1, dynamic: 3 };
+        let held = Snapshot { hold: 1, dynamic: 3, ..LIVE };
         let (after, release) = held.released(Counter::Dynamic, true, false);
         assert_eq!((after.dynamic, after.hold, release), (0, 1, Release::Shared));
         assert_eq!(after.released(Counter::Hold, false, false).1, Release::Last);
@@ -437,13 +475,13 @@ mod tests {
 
     #[test]
     fn what_is_in_use_stays() {
-        let shared = Snapshot { generation: 0, phase: Phase::Live, unmapping: 0, hold: 0, dynamic: 2 };
+        let shared = Snapshot { dynamic: 2, ..LIVE };
         let (one, first) = shared.released(Counter::Dynamic, false, true);
         let (none, second) = one.released(Counter::Dynamic, false, true);
         assert_eq!((first, second), (Release::InUse, Release::Last));
         assert_eq!(Word(none.encode()).left().unwrap().left(), None);
-        assert!(!none.finished_unmapping().1);
-        assert!(none.finished_unmapping().0.finished_unmapping().1);
+        assert_eq!(none.finished_unmapping().1, Finish::Left);
+        assert_eq!(none.finished_unmapping().0.finished_unmapping().1, Finish::Ended);
         let crowded = Snapshot { unmapping: UNMAPPING_MAX, ..shared };
         assert_eq!(crowded.released(Counter::Dynamic, false, true), (crowded, Release::Crowded));
         assert_eq!(crowded.released(Counter::Dynamic, false, false).1, Release::Shared);
@@ -451,13 +489,7 @@ mod tests {
 
     #[test]
     fn a_full_count_refuses_instead_of_wrapping() {
-        let full = Snapshot {
-            generation: 0,
-            phase: Phase::Live,
-            unmapping: 0,
-            hold: HOLD_MAX,
-            dynamic: INFINITE - 1,
-        };
+        let full = Snapshot { hold: HOLD_MAX, dynamic: INFINITE - 1, ..LIVE };
         assert_eq!(full.acquired(Counter::Dynamic), None);
         assert_eq!(full.acquired(Counter::Hold), None);
     }

@@ -9,7 +9,7 @@ use super::index::Relation;
 use super::leaves::Directory;
 use super::ready::{Ready, ReadyRef};
 use super::reverse::Reverse;
-use super::state::{Phase, Snapshot};
+use super::state::{Finish, Phase, Snapshot};
 use super::stock::Stock;
 use super::writer::Writer;
 use crate::label::Label;
@@ -52,6 +52,29 @@ pub struct Removed<'t> {
     pub device_begin: DevicePtr,
     /// The name it was mapped under.
     pub label: Label,
+}
+
+/// What the end of a construct's use of an entry led to.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Finished<'t> {
+    /// Others use the entry, or references came back.
+    Left,
+    /// It was the last use, and goes on: the caller makes the entry's
+    /// [late copies](EntryRef::take_late_copies), and then calls again.
+    Late,
+    /// The entry has left the table, and the caller frees its memory.
+    Removed(Removed<'t>),
+}
+
+impl<'t> Finished<'t> {
+    /// What is left to do for the entry, if it has been removed.
+    #[must_use]
+    pub fn removed(self) -> Option<Removed<'t>> {
+        match self {
+            Self::Removed(removed) => Some(removed),
+            Self::Left | Self::Late => None,
+        }
+    }
 }
 
 /// What [`PresentTable::finish_parts`] has taken from entries, for which the caller answers.
@@ -148,25 +171,24 @@ impl PresentTable {
     /// [`Release::Last`](super::Release::Last) or
     /// [`Release::InUse`](super::Release::InUse). `Some`: the entry has left the
     /// table and the caller frees its memory. Locks only if that may be so.
-    pub fn finish_unmapping<'t>(&'t self, entry: EntryRef<'t>) -> Option<Removed<'t>> {
+    pub fn finish_unmapping<'t>(&'t self, entry: EntryRef<'t>) -> Finished<'t> {
         if entry.leave() {
-            return None;
+            return Finished::Left;
         }
         self.finish_locked(&mut lock(&self.writer), entry)
     }
 
-    fn finish_locked<'t>(
-        &'t self,
-        writer: &mut MutexGuard<'_, Writer>,
-        entry: EntryRef<'t>,
-    ) -> Option<Removed<'t>> {
+    fn finish_locked<'t>(&'t self, writer: &mut MutexGuard<'_, Writer>, entry: EntryRef<'t>) -> Finished<'t> {
         let removed = Removed::of(entry);
-        if !entry.finish_unmapping() {
-            return None;
+        match entry.finish_unmapping() {
+            Finish::Left => Finished::Left,
+            Finish::Late => Finished::Late,
+            Finish::Ended => {
+                let removed = Removed { ready: entry.take_ready(), block: entry.take_block(), ..removed };
+                self.take_out(writer, entry);
+                Finished::Removed(removed)
+            }
         }
-        let removed = Removed { ready: entry.take_ready(), block: entry.take_block(), ..removed };
-        self.take_out(writer, entry);
-        Some(removed)
     }
 
     /// As [`finish_unmapping`](Self::finish_unmapping) for the entries of a list that are parts
@@ -199,7 +221,13 @@ impl PresentTable {
                 }
                 writer.get_or_insert_with(|| lock(&self.writer));
                 held += 1;
-                if entry.finish_own() || entry.finish_unmapping() {
+                let finish = if entry.finish_own() { Finish::Ended } else { entry.finish_unmapping() };
+                if finish == Finish::Late {
+                    // Its copies are not made under the lock.
+                    entries[kept] = entry;
+                    kept += 1;
+                }
+                if finish == Finish::Ended {
                     entry.take_block();
                     taken.uses += 1;
                     if has_own {
@@ -409,10 +437,10 @@ mod tests {
             // The construct leaves the block, and the last entry does later.
             assert_eq!(table.leave_block(block, 1 + taken.uses), None);
             shared.release(Counter::Dynamic, false, false).unwrap();
-            let removed = table.finish_unmapping(shared).unwrap();
+            let removed = table.finish_unmapping(shared).removed().unwrap();
             assert_eq!((removed.block, removed.ready), (Some(block), None));
             assert_eq!(table.leave_block(block, 1), Some(DevicePtr(4096)));
-            assert_eq!(table.finish_unmapping(apart).unwrap().block, None);
+            assert_eq!(table.finish_unmapping(apart).removed().unwrap().block, None);
             assert!(table.is_empty());
         }
     }
@@ -422,7 +450,7 @@ mod tests {
         let table = PresentTable::new();
         let old = table.insert(&plain(64, 8)).unwrap();
         old.release(Counter::Dynamic, false, false).unwrap();
-        table.finish_unmapping(old).unwrap();
+        table.finish_unmapping(old).removed().unwrap();
         let new = table.insert(&plain(64, 8)).unwrap();
         assert!(old.acquire(Counter::Dynamic).is_none() || old == new);
         assert!(old.release(Counter::Dynamic, true, false).is_none() || old == new);

@@ -1,6 +1,6 @@
 //! Models of entries that come and go together.
 
-use super::super::{Batch, BlockRef};
+use super::super::{Batch, BlockRef, Together};
 use super::*;
 
 /// What a construct has that has made entries together.
@@ -20,7 +20,7 @@ impl World {
         for (&host, &device) in hosts.iter().zip(&storage) {
             batch.push(plain(host, 8), device, ());
         }
-        if !self.table.insert_together(&mut batch, block, absent) {
+        if self.table.insert_together(&mut batch, block, absent) == Together::Not {
             self.leave_block(block, 1 + hosts.len(), &storage);
             return None;
         }
@@ -76,7 +76,7 @@ fn loom_coming_back_to_one_of_a_batch() {
             world.check(entry, 200);
             let released = entry.release(Counter::Dynamic, false, true);
             if matches!(released, Some((_, Release::Last | Release::InUse)))
-                && let Some(removed) = world.table.finish_unmapping(entry)
+                && let Some(removed) = world.table.finish_unmapping(entry).removed()
             {
                 let storage = [DevicePtr(SCALE), DevicePtr(2 * SCALE)];
                 world.leave_block(removed.block.unwrap(), 1, &storage);

@@ -1,6 +1,6 @@
 //! Models of entries that are not made before somebody asks for them.
 
-use super::super::{Batch, BlockRef, DeferredRef, MadeWhen};
+use super::super::{Batch, BlockRef, DeferredRef, MadeWhen, Together};
 use super::*;
 use gangway_backend::StreamHandle;
 
@@ -27,7 +27,7 @@ impl World {
         for (&host, &device) in hosts.iter().zip(&storage) {
             batch.push(plain(host, 8), device, ());
         }
-        if !self.table.defer_together(&mut batch, block, absent, deferred, StreamHandle(1)) {
+        if self.table.defer_together(&mut batch, block, absent, deferred, StreamHandle(1)) == Together::Not {
             self.leave_block_with(block, 1 + hosts.len(), &storage);
             return None;
         }
@@ -89,7 +89,7 @@ impl World {
         self.check(entry, host);
         let released = entry.release(Counter::Dynamic, false, true);
         if matches!(released, Some((_, Release::Last | Release::InUse)))
-            && let Some(removed) = self.table.finish_unmapping(entry)
+            && let Some(removed) = self.table.finish_unmapping(entry).removed()
         {
             if let Some(ready) = removed.ready {
                 self.leave(ready, 1);
@@ -191,7 +191,7 @@ fn loom_deleting_what_is_deferred() {
         let thread = thread::spawn(move || {
             let Relation::Contained(entry) = shared.table.lookup(100, 8) else { return };
             if let Some((_, Release::Last)) = entry.release(Counter::Dynamic, true, false)
-                && let Some(removed) = shared.table.finish_unmapping(entry)
+                && let Some(removed) = shared.table.finish_unmapping(entry).removed()
             {
                 if let Some(ready) = removed.ready {
                     shared.leave(ready, 1);

@@ -1,0 +1,63 @@
+//! What is copied back behind all constructs that use an entry.
+//!
+//! A construct gives its references up when its operations have been issued, not when they are done. Whoever
+//! gives up the last one copies back (OpenMP 6.0 section 7.9.6), in its own stream. Kernels of other
+//! constructs that had references before may be under way in other streams then, and what they write
+//! would be lost: two `target nowait` regions that map the same variable are not ordered, and may both
+//! update it by atomic operations. So the construct leaves the copy to the entry, and the last construct that
+//! is done with the entry makes it. That may be any of them.
+
+use super::entry::EntryRef;
+use super::state::Snapshot;
+use crate::label::Label;
+use crate::sync::{Mutex, lock};
+
+/// A part of an entry that is to be copied back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LateCopy {
+    /// First host byte.
+    pub begin: usize,
+    /// Bytes.
+    pub size: usize,
+    /// The list item's name.
+    pub label: Label,
+}
+
+/// Those of an entry. The state word says whether there are some; what stands here otherwise is of an
+/// earlier life.
+#[derive(Debug)]
+pub(super) struct LateCopies(Mutex<Vec<LateCopy>>);
+
+impl LateCopies {
+    pub(super) fn none() -> Self {
+        Self(Mutex::new(Vec::new()))
+    }
+}
+
+impl EntryRef<'_> {
+    /// Leaves a copy to the last construct that uses the entry. The caller uses it, and ends that
+    /// with [`finish_unmapping`](super::PresentTable::finish_unmapping).
+    pub fn leave_copy(self, copy: LateCopy) {
+        let mut copies = lock(&self.entry().late_copies.0);
+        if !self.snapshot().is_some_and(|snapshot| snapshot.late) {
+            copies.clear();
+        }
+        let end = copy.begin + copy.size;
+        if !copies.iter().any(|other| other.begin <= copy.begin && end <= other.begin + other.size) {
+            copies.push(copy);
+        }
+        self.set_late(true);
+    }
+
+    /// Takes the copies for the caller to make, which uses the entry.
+    #[must_use]
+    pub fn take_late_copies(self) -> Vec<LateCopy> {
+        let mut copies = lock(&self.entry().late_copies.0);
+        self.set_late(false);
+        std::mem::take(&mut copies)
+    }
+
+    fn set_late(self, late: bool) {
+        self.update(|snapshot| Some((Snapshot { late, ..snapshot }, ())));
+    }
+}
