@@ -4,9 +4,7 @@ use crate::context::Context;
 use crate::driver::Driver;
 use crate::driver::types::{Address, DeviceNumber, Limit};
 use crate::driver::virtual_gpu::VirtualGpu;
-use crate::environment::DeviceEnvironment;
 use crate::event::Events;
-use crate::geometry::Wishes;
 use crate::kernel::LoadedKernel;
 use crate::launch::Launcher;
 use crate::memory::{self, Memory};
@@ -21,6 +19,8 @@ use gangway_backend::{
     ForeignRuntime, ForeignRuntimeKind, HostCallService, HostCalls, Kernel, Launch, LaunchShape, Module,
     Occupancy, Rank, Result, StreamHandle, Vendor, VisibleMemory,
 };
+use gangway_device_code::Wishes;
+use gangway_device_code::llvm::DeviceEnvironment;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Arc, Once, OnceLock};
 

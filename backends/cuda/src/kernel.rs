@@ -6,13 +6,16 @@
 
 use crate::context::Context;
 use crate::driver::types::{FunctionAttribute, Handle};
-use crate::environment::{BUFFER_LENGTH, CONFIGURATION_SIZE, Configuration, KERNEL_ENVIRONMENT, Reduction};
 use crate::gcc::Entry;
-use crate::geometry::KernelBounds;
 use crate::properties::Properties;
 use crate::symbol::{function, global, read_now};
 use gangway_backend::{
     DevicePtr, Error, GroupMemory, Kernel, KernelHandle, KernelLimits, KernelResources, Occupancy, Result,
+};
+use gangway_device_code::gcc::WarpBounds;
+use gangway_device_code::llvm::KernelBounds;
+use gangway_device_code::llvm::{
+    BUFFER_LENGTH, CONFIGURATION_SIZE, Configuration, KERNEL_ENVIRONMENT, Reduction,
 };
 use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -35,6 +38,8 @@ pub(crate) struct LoadedKernel {
     pub name: Box<str>,
     pub function: Handle,
     pub bounds: KernelBounds,
+    /// The same for a kernel of GCC's.
+    pub warps: WarpBounds,
     /// What a launch has to have ready besides the arguments.
     pub needs: Needs,
     /// Bytes of dynamic shared memory that every launch has.
@@ -77,6 +82,7 @@ impl LoadedKernel {
             name: name.into(),
             function,
             bounds,
+            warps: WarpBounds::new(threads, &properties.limits),
             needs: match (entry, configuration.reduction()) {
                 (Some(entry), _) => Needs::Gcc(entry),
                 (None, None) => Needs::Nothing,

@@ -5,15 +5,15 @@
 
 use crate::context::Context;
 use crate::driver::types::{Handle, launch_key};
-use crate::environment::NO_LAUNCH_ENVIRONMENT;
 use crate::gcc::Entry;
-use crate::geometry::{Asked, Geometry, Wishes};
 use crate::kernel::{LoadedKernel, Needs};
 use crate::properties::Properties;
 use crate::reduction::Reductions;
 use crate::stacks::STACK;
 use crate::stream::Stream;
 use gangway_backend::{ArgumentTable, Error, Launch, LaunchShape, Result};
+use gangway_device_code::llvm::NO_LAUNCH_ENVIRONMENT;
+use gangway_device_code::{Asked, Geometry, Wishes};
 use std::ffi::c_void;
 use std::ptr::without_provenance as word;
 
@@ -90,9 +90,9 @@ impl Launcher {
         let at_once = |threads| kernel.teams_at_once(context, properties, threads, shared);
         let asked = asked(launch);
         let Geometry { teams, threads } = match kernel.needs {
-            Needs::Gcc(Entry::OpenMp) => kernel.bounds.warps(&asked, &self.wishes, at_once),
+            Needs::Gcc(Entry::OpenMp) => kernel.warps.geometry(&asked, &self.wishes, at_once),
             Needs::Gcc(Entry::OpenAcc) => Geometry::as_asked(&asked),
-            Needs::Gcc(Entry::Initialiser { .. }) => ONE_THREAD,
+            Needs::Gcc(Entry::Initialiser { .. }) => Geometry::ONE_THREAD,
             Needs::Nothing | Needs::Reductions(_) => kernel.bounds.geometry(&asked, &self.wishes, at_once),
         };
         LaunchShape { teams, threads }
@@ -134,7 +134,7 @@ impl Launcher {
                 geometry
             }
             Needs::Gcc(Entry::OpenMp) => {
-                let mut geometry = kernel.bounds.warps(asked, &self.wishes, at_once);
+                let mut geometry = kernel.warps.geometry(asked, &self.wishes, at_once);
                 let [teams, warps] = [geometry.teams[0], geometry.threads[1]];
                 let (stacks, teams) = scratch.stacks.prepare(context, properties.memory, teams, warps)?;
                 geometry.teams[0] = teams;
@@ -152,22 +152,21 @@ impl Launcher {
             }
             Needs::Gcc(Entry::Initialiser { stack: false }) => {
                 // SAFETY: as above.
-                return unsafe { submit(context, kernel, ONE_THREAD, shared, stream.handle, &[]) };
+                return unsafe { submit(context, kernel, Geometry::ONE_THREAD, shared, stream.handle, &[]) };
             }
             Needs::Gcc(Entry::Initialiser { stack: true }) => {
                 let (stack, _) = scratch.stacks.prepare(context, properties.memory, 1, 1)?;
                 let parameters = [stack + STACK as u64];
                 // SAFETY: as above.
-                return unsafe { submit(context, kernel, ONE_THREAD, shared, stream.handle, &parameters) };
+                return unsafe {
+                    submit(context, kernel, Geometry::ONE_THREAD, shared, stream.handle, &parameters)
+                };
             }
         };
         // SAFETY: the caller's promise.
         unsafe { submit(context, kernel, geometry, shared, stream.handle, table.slots()) }
     }
 }
-
-/// What constructors run with.
-const ONE_THREAD: Geometry = Geometry { teams: [1; 3], threads: [1; 3] };
 
 const fn asked(launch: &Launch<'_>) -> Asked {
     Asked { teams: launch.teams, threads: launch.thread_limit, trip_count: launch.trip_count }

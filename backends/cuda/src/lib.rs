@@ -15,10 +15,12 @@
 //! | `image` | which images are ours, and which device can run them |
 //! | `context`, `properties` | one device: calls in its context, faults, what it is |
 //! | `stream`, `event`, `memory`, `peers`, `reduction`, `stacks`, `tables` | what belongs to a context |
-//! | `environment`, `gcc` | what LLVM's and GCC's device runtimes share with the host |
+//! | `gcc` | what GCC's device runtime shares with the host |
 //! | `symbol`, `module`, `kernel` | images on a device |
-//! | `geometry`, `launch` | how many teams and threads, and the launch |
+//! | `launch` | the launch |
 //! | `device` | the trait's methods |
+//!
+//! What compilers' kernels want of any driver is in `gangway-device-code`.
 //!
 //! Each knows those above it, but for `context`, which asks streams for their kernels when a
 //! kernel has failed.
@@ -44,10 +46,8 @@
 mod context;
 mod device;
 mod driver;
-mod environment;
 mod event;
 mod gcc;
-mod geometry;
 mod growing;
 mod host_call;
 mod image;

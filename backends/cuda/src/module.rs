@@ -8,13 +8,13 @@ mod load;
 
 use crate::context::Context;
 use crate::driver::types::{Address, Handle};
-use crate::environment::{DEVICE_ENVIRONMENT, DeviceEnvironment, INDIRECT_TABLE};
 use crate::gcc::{self, Entries};
 use crate::host_call;
 use crate::kernel::LoadedKernel;
 use crate::properties::Properties;
 use crate::symbol::{allocate_now, free_now, global, write_now};
 use gangway_backend::{DevicePtr, Error, HostCallLink, Kernel, Module, Result};
+use gangway_device_code::llvm::{DEVICE_ENVIRONMENT, DeviceEnvironment, INDIRECT_TABLE};
 use initialisers::{Initialisers, When};
 use std::sync::{Arc, Mutex, PoisonError};
 

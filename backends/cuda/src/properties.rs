@@ -2,8 +2,8 @@
 
 use crate::driver::Driver;
 use crate::driver::types::{Attribute, DeviceNumber, SUCCESS};
-use crate::geometry::DeviceLimits;
 use crate::image::Capability;
+use gangway_device_code::DeviceLimits;
 use std::ffi::{CStr, c_char};
 
 /// What the back end has to know of a device again and again.

@@ -6,9 +6,9 @@
 
 use crate::context::Context;
 use crate::driver::types::Address;
-use crate::environment::{LaunchEnvironment, Reduction};
 use crate::growing::Growing;
 use gangway_backend::Result;
+use gangway_device_code::llvm::{LaunchEnvironment, Reduction};
 
 /// Where the slots begin, behind the launch environment; slots are aligned to it.
 const SLOTS: usize = 256;

@@ -4,9 +4,9 @@
 
 use crate::context::Context;
 use crate::driver::types::Address;
-use crate::environment::{LaunchEnvironment, Reduction, Replacement};
 use crate::growing::Growing;
 use gangway_backend::{Error, Result};
+use gangway_device_code::llvm::{LaunchEnvironment, Reduction, Replacement};
 
 /// Where the teams' parts begin, behind the launch environment; and what each is aligned to.
 const PARTS: usize = 256;

@@ -3,6 +3,7 @@
 //! Read once, when the back end is made. The names are those of the stock library and of
 //! OpenMP. Nothing is printed here: what makes no sense is a warning for the runtime.
 
+use gangway_device_code::Wishes;
 use std::ffi::OsString;
 use std::num::NonZeroU32;
 
@@ -73,6 +74,20 @@ impl Settings {
             warnings: Vec::new(),
         };
         Self { warnings: reader.warnings, ..settings }
+    }
+}
+
+impl From<&Settings> for Wishes {
+    fn from(settings: &Settings) -> Self {
+        let usual = Self::default();
+        Self {
+            num_teams: settings.num_teams,
+            thread_limit: settings.thread_limit,
+            threads_for_short_loops: settings
+                .threads_for_short_loops
+                .map_or(usual.threads_for_short_loops, NonZeroU32::get),
+            fewer_teams_for_long_loops: settings.fewer_teams_for_long_loops,
+        }
     }
 }
 

@@ -1,14 +1,13 @@
-//! How many teams and threads a launch gets.
+//! How many teams and threads a launch of a kernel of clang's gets.
 //!
 //! What the program asks for is honoured as far as the kernel and the device can. What it
 //! leaves open follows the trip count: a thread per iteration while the device has room
 //! for more, then as many teams as the device can run at the same time, several times
 //! over. Pure arithmetic, called by every launch.
 
-use crate::environment::Configuration;
-use crate::settings::Settings;
+use super::environment::Configuration;
+use crate::launch::{Asked, DeviceLimits, Geometry, Wishes};
 use gangway_backend::ExecutionMode;
-use std::num::NonZeroU32;
 
 /// Threads of a team that nobody has said anything about, as in LLVM's runtime: kernels
 /// without a bound of their own are compiled for so many.
@@ -20,9 +19,6 @@ const DEFAULT_TEAMS: u32 = 3200;
 /// Waves of teams, at most: enough that teams of different length balance. More of them start more
 /// teams than they help, and on small devices [`DEFAULT_TEAMS`] are a hundred waves.
 const MOST_WAVES: u32 = 4;
-
-/// Threads that a team keeps when its loop is short, as in LLVM's runtime.
-const THREADS_FOR_SHORT_LOOPS: u32 = 32;
 
 /// Bytes of a list of reductions from which on it is long: an array, most often. Each thread has a copy of
 /// it in its own memory, sets it up and combines it with others word by word, once in each round of a warp.
@@ -37,55 +33,13 @@ const LEAST_THREADS_AT_ONCE: u32 = 128;
 /// So many iterations for each word of a thread's copy make up for what it costs.
 const TRIPS_FOR_A_WORD: u64 = 16;
 
-/// Threads, each a warp, of a team of GCC's that nobody has said anything about, as in
-/// libgomp.
-const DEFAULT_WARPS: u32 = 8;
-
-/// Warps in a team of GCC's: its device libraries have room for so many.
-const WARPS_IN_TEAM: u32 = 32;
-
-/// What a device can run.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct DeviceLimits {
-    pub warp: u32,
-    /// Threads in a team.
-    pub threads: u32,
-    /// Teams in the first dimension.
-    pub teams: u32,
-    pub multiprocessors: u32,
-}
-
-/// What the environment says about launches.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Wishes {
-    num_teams: Option<NonZeroU32>,
-    thread_limit: Option<NonZeroU32>,
-    threads_for_short_loops: u32,
-    fewer_teams_for_long_loops: bool,
-}
-
-impl From<&Settings> for Wishes {
-    fn from(settings: &Settings) -> Self {
-        Self {
-            num_teams: settings.num_teams,
-            thread_limit: settings.thread_limit,
-            threads_for_short_loops: settings
-                .threads_for_short_loops
-                .map_or(THREADS_FOR_SHORT_LOOPS, NonZeroU32::get),
-            fewer_teams_for_long_loops: settings.fewer_teams_for_long_loops,
-        }
-    }
-}
-
 /// What a kernel wants of its launches, worked out once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct KernelBounds {
+pub struct KernelBounds {
     mode: ExecutionMode,
     one_iteration_per_thread: bool,
     /// Threads in a team: at most, and if nobody says anything.
     max_threads: u32,
-    /// Warps of a team of a kernel of GCC's.
-    max_warps: u32,
     preferred_threads: u32,
     /// Teams at most.
     max_teams: u32,
@@ -97,32 +51,9 @@ pub(crate) struct KernelBounds {
     reduction: u32,
 }
 
-/// What a construct asks for; 0 leaves it open.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Asked {
-    pub teams: [u32; 3],
-    pub threads: [u32; 3],
-    pub trip_count: u64,
-}
-
-/// The shape of a launch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Geometry {
-    pub teams: [u32; 3],
-    pub threads: [u32; 3],
-}
-
-impl Geometry {
-    /// The shape of a launch all of whose dimensions are the program's own.
-    pub(crate) fn as_asked(asked: &Asked) -> Self {
-        let at_least_one = |dimensions: [u32; 3]| dimensions.map(|size| size.max(1));
-        Self { teams: at_least_one(asked.teams), threads: at_least_one(asked.threads) }
-    }
-}
-
 impl KernelBounds {
     /// The bounds of a kernel whose code can run with `function_threads` threads.
-    pub(crate) fn new(configuration: &Configuration, function_threads: u32, device: &DeviceLimits) -> Self {
+    pub fn new(configuration: &Configuration, function_threads: u32, device: &DeviceLimits) -> Self {
         let bound = |most: u32, wish: u32| if wish == 0 { most } else { most.min(wish) };
         let max_threads = bound(device.threads.min(function_threads.max(1)), configuration.max_threads);
         let generic = configuration.mode == ExecutionMode::Generic;
@@ -132,7 +63,6 @@ impl KernelBounds {
             mode: configuration.mode,
             one_iteration_per_thread: configuration.one_iteration_per_thread,
             max_threads,
-            max_warps: (max_threads / device.warp).clamp(1, WARPS_IN_TEAM),
             preferred_threads: preferred.min(max_threads),
             max_teams: bound(device.teams, configuration.max_teams),
             extra_threads,
@@ -143,14 +73,14 @@ impl KernelBounds {
     }
 
     /// Threads that a team can have.
-    pub(crate) const fn max_threads(&self) -> u32 {
+    pub const fn max_threads(&self) -> u32 {
         self.max_threads
     }
 
     /// The shape of a launch. `teams_at_once` says how many teams of so many threads the
     /// device runs at the same time; it is asked only if it matters.
     #[inline]
-    pub(crate) fn geometry(
+    pub fn geometry(
         &self,
         asked: &Asked,
         wishes: &Wishes,
@@ -165,29 +95,6 @@ impl KernelBounds {
             teams => teams.min(self.max_teams),
         };
         Geometry { teams: [teams, 1, 1], threads: [threads, 1, 1] }
-    }
-
-    /// The shape of a launch of a kernel of GCC's for OpenMP: a thread of OpenMP is a warp,
-    /// whose lanes are those of `simd`. A team never gets more of them than the device can
-    /// run at once: GCC's code makes several rounds where it has been asked for more teams.
-    pub(crate) fn warps(
-        &self,
-        asked: &Asked,
-        wishes: &Wishes,
-        teams_at_once: impl FnOnce(u32) -> u32,
-    ) -> Geometry {
-        let most = self.max_warps;
-        let wished = |wish: Option<NonZeroU32>, most: u32| wish.map_or(most, |wish| wish.get().min(most));
-        let warps = match asked.threads[0] {
-            0 => wished(wishes.thread_limit, DEFAULT_WARPS).min(most),
-            limit => limit.min(most),
-        };
-        let room = teams_at_once(self.warp * warps).clamp(1, self.max_teams);
-        let teams = match asked.teams[0] {
-            0 => wished(wishes.num_teams, room),
-            teams => teams.min(room),
-        };
-        Geometry { teams: [teams, 1, 1], threads: [self.warp, warps, 1] }
     }
 
     fn threads(&self, limit: u32, wishes: &Wishes) -> u32 {
@@ -274,6 +181,7 @@ fn at_most(wanted: u64, most: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::num::NonZeroU32;
 
     const DEVICE: DeviceLimits =
         DeviceLimits { warp: 32, threads: 1024, teams: i32::MAX as u32, multiprocessors: 132 };
@@ -285,13 +193,9 @@ mod tests {
         Configuration { mode, ..Configuration::BARE }
     }
 
-    fn wishes(settings: Settings) -> Wishes {
-        Wishes::from(&Settings { fewer_teams_for_long_loops: true, ..settings })
-    }
-
-    fn launch(configuration: Configuration, asked: Asked, settings: Settings) -> (u32, u32) {
+    fn launch(configuration: Configuration, asked: Asked, wishes: Wishes) -> (u32, u32) {
         let bounds = KernelBounds::new(&configuration, 1024, &DEVICE);
-        let geometry = bounds.geometry(&asked, &wishes(settings), |_| AT_ONCE);
+        let geometry = bounds.geometry(&asked, &wishes, |_| AT_ONCE);
         assert_eq!((&geometry.teams[1..], &geometry.threads[1..]), (&[1, 1][..], &[1, 1][..]));
         (geometry.teams[0], geometry.threads[0])
     }
@@ -301,7 +205,7 @@ mod tests {
     }
 
     fn spmd(teams: u32, threads: u32, trips: u64) -> (u32, u32) {
-        launch(configuration(ExecutionMode::Spmd), asked(teams, threads, trips), Settings::default())
+        launch(configuration(ExecutionMode::Spmd), asked(teams, threads, trips), Wishes::default())
     }
 
     #[test]
@@ -309,9 +213,8 @@ mod tests {
         assert_eq!(spmd(7, 96, 1 << 30), (7, 96));
         assert_eq!(spmd(7, 4096, 1 << 30), (7, 1024));
         assert_eq!(spmd(u32::MAX, 1, 0), (i32::MAX as u32, 1));
-        let generic = |threads| {
-            launch(configuration(ExecutionMode::Generic), asked(3, threads, 0), Settings::default())
-        };
+        let generic =
+            |threads| launch(configuration(ExecutionMode::Generic), asked(3, threads, 0), Wishes::default());
         // The main thread has a warp of its own.
         assert_eq!((generic(64), generic(1024), generic(0)), ((3, 96), (3, 1024), (3, 160)));
     }
@@ -330,9 +233,9 @@ mod tests {
     fn long_loops_fill_whole_waves() {
         assert_eq!(spmd(0, 0, 1 << 40), (WAVES, 128));
         assert_eq!(spmd(0, 0, 0), (WAVES, 128));
-        let many = Settings { fewer_teams_for_long_loops: false, ..Settings::default() };
+        let many = Wishes { fewer_teams_for_long_loops: false, ..Wishes::default() };
         let bounds = KernelBounds::new(&configuration(ExecutionMode::Spmd), 1024, &DEVICE);
-        let geometry = bounds.geometry(&asked(0, 0, 1 << 24), &Wishes::from(&many), |_| AT_ONCE);
+        let geometry = bounds.geometry(&asked(0, 0, 1 << 24), &many, |_| AT_ONCE);
         assert_eq!(geometry.teams[0], 1 << 17);
     }
 
@@ -342,7 +245,7 @@ mod tests {
     fn long_reductions_get_fewer_teams() {
         let kernel =
             |reduction_data_size| Configuration { reduction_data_size, ..configuration(ExecutionMode::Spmd) };
-        let open = |bytes, trips| launch(kernel(bytes), asked(0, 0, trips), Settings::default());
+        let open = |bytes, trips| launch(kernel(bytes), asked(0, 0, trips), Wishes::default());
         // Scalars change nothing.
         for bytes in [0, 4, 16, 64] {
             assert_eq!(open(bytes, 1 << 20), spmd(0, 0, 1 << 20), "{bytes}");
@@ -354,7 +257,7 @@ mod tests {
         assert_eq!(open(1024, 1 << 40), (WAVES, 128));
         // Clauses are the program's.
         let asked_for =
-            |teams, threads| launch(kernel(1024), asked(teams, threads, 1 << 20), Settings::default());
+            |teams, threads| launch(kernel(1024), asked(teams, threads, 1 << 20), Wishes::default());
         assert_eq!((asked_for(999, 64), asked_for(0, 64)), ((999, 64), (132 * 2, 64)));
     }
 
@@ -363,7 +266,7 @@ mod tests {
     fn small_devices_get_few_waves() {
         let bounds = KernelBounds::new(&configuration(ExecutionMode::Spmd), 1024, &DEVICE);
         let teams = |at_once| {
-            let wishes = wishes(Settings::default());
+            let wishes = Wishes::default();
             bounds.geometry(&asked(0, 0, 1 << 24), &wishes, |_| at_once).teams[0]
         };
         assert_eq!([0, 1, 32, 800].map(teams), [4, 4, 128, 3200]);
@@ -373,9 +276,9 @@ mod tests {
     #[test]
     fn every_iteration_has_a_thread_where_the_kernel_relies_on_it() {
         let kernel = Configuration { one_iteration_per_thread: true, ..configuration(ExecutionMode::Spmd) };
-        let few = Settings { num_teams: NonZeroU32::new(2), ..Settings::default() };
+        let few = Wishes { num_teams: NonZeroU32::new(2), ..Wishes::default() };
         for trips in [0, 1, 128, 129, 1 << 26] {
-            let (teams, threads) = launch(kernel, asked(0, 0, trips), few.clone());
+            let (teams, threads) = launch(kernel, asked(0, 0, trips), few);
             assert!(u64::from(teams) * u64::from(threads) >= trips && teams >= 1, "{trips}");
         }
     }
@@ -383,22 +286,19 @@ mod tests {
     #[test]
     fn outer_loops_of_generic_kernels_get_a_team_for_each_iteration() {
         let kernel = configuration(ExecutionMode::Generic);
-        assert_eq!(launch(kernel, asked(0, 0, 77), Settings::default()), (77, 160));
-        assert_eq!(launch(kernel, asked(0, 0, 1 << 30), Settings::default()), (WAVES, 160));
+        assert_eq!(launch(kernel, asked(0, 0, 77), Wishes::default()), (77, 160));
+        assert_eq!(launch(kernel, asked(0, 0, 1 << 30), Wishes::default()), (WAVES, 160));
     }
 
     #[test]
     fn the_environment_bounds_what_no_clause_says() {
-        let settings = || Settings {
-            num_teams: NonZeroU32::new(5),
-            thread_limit: NonZeroU32::new(48),
-            ..Settings::default()
-        };
+        let wishes =
+            Wishes { num_teams: NonZeroU32::new(5), thread_limit: NonZeroU32::new(48), ..Wishes::default() };
         let kernel = configuration(ExecutionMode::Spmd);
-        assert_eq!(launch(kernel, asked(0, 0, 1 << 30), settings()), (5, 48));
-        assert_eq!(launch(kernel, asked(9, 64, 1 << 30), settings()), (9, 64));
+        assert_eq!(launch(kernel, asked(0, 0, 1 << 30), wishes), (5, 48));
+        assert_eq!(launch(kernel, asked(9, 64, 1 << 30), wishes), (9, 64));
         let generic = configuration(ExecutionMode::Generic);
-        assert_eq!(launch(generic, asked(0, 0, 1 << 30), settings()), (5, 80));
+        assert_eq!(launch(generic, asked(0, 0, 1 << 30), wishes), (5, 80));
     }
 
     #[test]
@@ -409,9 +309,9 @@ mod tests {
             min_threads: 256,
             ..configuration(ExecutionMode::Spmd)
         };
-        assert_eq!(launch(kernel, asked(0, 0, 1 << 30), Settings::default()), (10, 64));
+        assert_eq!(launch(kernel, asked(0, 0, 1 << 30), Wishes::default()), (10, 64));
         let larger = Configuration { min_threads: 256, ..configuration(ExecutionMode::Spmd) };
-        assert_eq!(launch(larger, asked(0, 0, 1 << 30), Settings::default()).1, 256);
+        assert_eq!(launch(larger, asked(0, 0, 1 << 30), Wishes::default()).1, 256);
         let registers = KernelBounds::new(&larger, 192, &DEVICE);
         assert_eq!(registers.max_threads(), 192);
     }
@@ -420,7 +320,7 @@ mod tests {
     fn bare_kernels_have_the_shape_that_the_program_says() {
         let bounds = KernelBounds::new(&Configuration::BARE, 1024, &DEVICE);
         let asked = Asked { teams: [4, 3, 2], threads: [8, 4, 2], trip_count: 99 };
-        let geometry = bounds.geometry(&asked, &wishes(Settings::default()), |_| unreachable!());
+        let geometry = bounds.geometry(&asked, &Wishes::default(), |_| unreachable!());
         assert_eq!(geometry, Geometry { teams: [4, 3, 2], threads: [8, 4, 2] });
     }
 
@@ -432,8 +332,7 @@ mod tests {
         for mode in modes {
             for (teams, threads) in numbers.iter().flat_map(|&a| numbers.map(|b| (a, b))) {
                 for trips in [0, 1, 31, 4095, 1 << 33, u64::MAX] {
-                    let (t, n) =
-                        launch(configuration(mode), asked(teams, threads, trips), Settings::default());
+                    let (t, n) = launch(configuration(mode), asked(teams, threads, trips), Wishes::default());
                     assert!((1..=DEVICE.teams).contains(&t), "{mode:?} {teams} {threads} {trips}");
                     assert!((1..=1024).contains(&n), "{mode:?} {teams} {threads} {trips}");
                 }

@@ -1,30 +1,29 @@
 //! The structures that host and device runtime of LLVM share.
 //!
-//! Device code is built by stock compilers, so every layout here is theirs. `launch` and
-//! `module` write and read them; nothing here calls the driver.
+//! Device code is built by stock compilers, so every layout here is theirs.
 
 use gangway_backend::ExecutionMode;
 
 /// Symbol of the device's [`DeviceEnvironment`] in an image.
-pub(crate) const DEVICE_ENVIRONMENT: &std::ffi::CStr = c"__omp_rtl_device_environment";
+pub const DEVICE_ENVIRONMENT: &std::ffi::CStr = c"__omp_rtl_device_environment";
 
 /// What follows a kernel's name in the name of its environment.
-pub(crate) const KERNEL_ENVIRONMENT: &str = "_kernel_environment";
+pub const KERNEL_ENVIRONMENT: &str = "_kernel_environment";
 
 /// Bytes at the beginning of a kernel's environment that say how it is to be launched
 /// (`ConfigurationEnvironmentTy`). Up to clang 22 [`BUFFER_LENGTH`] comes behind them.
-pub(crate) const CONFIGURATION_SIZE: usize = 24;
+pub const CONFIGURATION_SIZE: usize = 24;
 
 /// How many lists a reduction's buffer has room for, up to clang 22.
-pub(crate) const BUFFER_LENGTH: std::ops::Range<usize> = 24..28;
+pub const BUFFER_LENGTH: std::ops::Range<usize> = 24..28;
 
 /// Bytes of a kernel's environment up to clang 22. Later ones are shorter.
-pub(crate) const ENVIRONMENT_WITH_LENGTH: usize = 48;
+pub const ENVIRONMENT_WITH_LENGTH: usize = 48;
 
 /// What device code can ask about its device (`DeviceEnvironmentTy`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(C)]
-pub(crate) struct DeviceEnvironment {
+pub struct DeviceEnvironment {
     pub debug_kind: u32,
     pub device_count: u32,
     pub device_number: u32,
@@ -42,11 +41,11 @@ pub(crate) struct DeviceEnvironment {
 const _: () = assert!(size_of::<DeviceEnvironment>() == 48);
 
 /// Where the table of indirect calls and its length stand in it.
-pub(crate) const INDIRECT_TABLE: usize = std::mem::offset_of!(DeviceEnvironment, indirect_table);
+pub const INDIRECT_TABLE: usize = std::mem::offset_of!(DeviceEnvironment, indirect_table);
 
 impl DeviceEnvironment {
     /// Its bytes, as the device reads them.
-    pub(crate) fn bytes(&self) -> [u8; size_of::<Self>()] {
+    pub fn bytes(&self) -> [u8; size_of::<Self>()] {
         // SAFETY: a C structure of numbers without padding, see the assertion above.
         unsafe { std::mem::transmute_copy(self) }
     }
@@ -55,11 +54,11 @@ impl DeviceEnvironment {
 /// What a launch passes to a kernel besides the program's arguments
 /// (`KernelLaunchEnvironmentTy`): a buffer for reductions, and counters that the device runtime
 /// counts with from zero.
-pub(crate) type LaunchEnvironment = [u8; 32];
+pub type LaunchEnvironment = [u8; 32];
 
 /// How a kernel reduces across teams, which its compiler's release decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Reduction {
+pub enum Reduction {
     /// Up to clang 22: teams take turns at as many slots as the kernel's configuration says; so many
     /// bytes. Two counters stand before the buffer's address.
     InTurns(usize),
@@ -69,7 +68,7 @@ pub(crate) enum Reduction {
 
 impl Reduction {
     /// Bytes of the buffer of a launch with so many teams.
-    pub(crate) const fn buffer(self, teams: u32) -> usize {
+    pub const fn buffer(self, teams: u32) -> usize {
         match self {
             Self::InTurns(bytes) => bytes,
             Self::AtOnce(bytes) => bytes * teams as usize,
@@ -77,7 +76,7 @@ impl Reduction {
     }
 
     /// The environment of a launch whose buffer is there.
-    pub(crate) fn environment(self, buffer: u64) -> LaunchEnvironment {
+    pub fn environment(self, buffer: u64) -> LaunchEnvironment {
         let place = match self {
             Self::InTurns(_) => 8,
             Self::AtOnce(_) => 0,
@@ -90,7 +89,7 @@ impl Reduction {
 
 /// Memory in the place of the group memory that teams want, in a launch environment of clang 23.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Replacement {
+pub struct Replacement {
     /// Where it begins: a part for each team, one behind the other.
     pub parts: u64,
     /// Bytes that a team has asked for.
@@ -102,7 +101,7 @@ impl Replacement {
     const DEVICE_MEMORY: u8 = 2;
 
     /// The environment of a launch that has it, and a buffer for reductions, or 0.
-    pub(crate) fn environment(self, buffer: u64) -> LaunchEnvironment {
+    pub fn environment(self, buffer: u64) -> LaunchEnvironment {
         let mut bytes = [0; size_of::<LaunchEnvironment>()];
         bytes[..8].copy_from_slice(&buffer.to_ne_bytes());
         bytes[8..16].copy_from_slice(&self.parts.to_ne_bytes());
@@ -114,11 +113,11 @@ impl Replacement {
 
 /// What kernels get that need no launch environment; not null, which the device runtime
 /// takes for a launch by a host without any.
-pub(crate) const NO_LAUNCH_ENVIRONMENT: u64 = u64::MAX;
+pub const NO_LAUNCH_ENVIRONMENT: u64 = u64::MAX;
 
 /// How a kernel is to be launched. Bounds are 0 where there is none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Configuration {
+pub struct Configuration {
     pub mode: ExecutionMode,
     /// Every iteration has a thread of its own: there have to be enough of them.
     pub one_iteration_per_thread: bool,
@@ -134,7 +133,7 @@ pub(crate) struct Configuration {
 
 impl Configuration {
     /// A kernel without an environment: all its threads run, and OpenMP is not there.
-    pub(crate) const BARE: Self = Self {
+    pub const BARE: Self = Self {
         mode: ExecutionMode::Bare,
         one_iteration_per_thread: false,
         min_threads: 0,
@@ -147,7 +146,7 @@ impl Configuration {
 
     /// Reads the configuration at the beginning of a kernel's environment of this size; `None` if
     /// its mode is not known.
-    pub(crate) fn read(bytes: &[u8; BUFFER_LENGTH.end], size: usize) -> Option<Self> {
+    pub fn read(bytes: &[u8; BUFFER_LENGTH.end], size: usize) -> Option<Self> {
         // Negative is "not set", zero is "set, but not known here".
         let number = |at: usize| {
             let bytes = [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]];
@@ -173,7 +172,7 @@ impl Configuration {
     }
 
     /// How it reduces across teams, if it does.
-    pub(crate) fn reduction(&self) -> Option<Reduction> {
+    pub fn reduction(&self) -> Option<Reduction> {
         let bytes = self.reduction_data_size as usize;
         let reduction = match self.reduction_buffer_length {
             Some(length) => Reduction::InTurns(bytes * length as usize),

@@ -1,0 +1,19 @@
+//! What compilers' device code wants of whoever loads and launches it, whatever the driver.
+//!
+//! LLVM and GCC each have a device runtime of their own, with layouts and habits that do not
+//! depend on the maker of the GPU. Back ends for GPUs use what is here and keep what is their
+//! driver's. Nothing here knows a back end or a driver. Limits and wishes come as numbers.
+//!
+//! # Rooms
+//!
+//! | Room | What is in it |
+//! |---|---|
+//! | `launch` | what a device can run, what a construct asks for, and the shape of a launch |
+//! | [`llvm`] | kernels of clang and flang: what they share with the host, and their shapes |
+//! | [`gcc`] | kernels of GCC |
+
+pub mod gcc;
+mod launch;
+pub mod llvm;
+
+pub use launch::{Asked, DeviceLimits, Geometry, Wishes};
