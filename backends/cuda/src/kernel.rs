@@ -6,17 +6,11 @@
 
 use crate::context::Context;
 use crate::driver::types::{FunctionAttribute, Handle};
-use crate::gcc::Entry;
 use crate::properties::Properties;
-use crate::symbol::{function, global, read_now};
-use gangway_backend::{
-    DevicePtr, Error, GroupMemory, Kernel, KernelHandle, KernelLimits, KernelResources, Occupancy, Result,
-};
-use gangway_device_code::gcc::WarpBounds;
-use gangway_device_code::llvm::KernelBounds;
-use gangway_device_code::llvm::{
-    BUFFER_LENGTH, CONFIGURATION_SIZE, Configuration, KERNEL_ENVIRONMENT, Reduction,
-};
+use crate::symbol::{Loaded, function};
+use gangway_backend::{GroupMemory, Kernel, KernelHandle, KernelLimits, KernelResources, Occupancy, Result};
+use gangway_device_code::gcc::{Entry, WarpBounds};
+use gangway_device_code::llvm::{self, KernelBounds, Reduction};
 use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -72,7 +66,7 @@ impl LoadedKernel {
             });
             asked.map(|()| u32::try_from(value).unwrap_or(0))
         };
-        let (environment, configuration) = configuration(context, module, name)?;
+        let (environment, configuration) = llvm::configuration(&Loaded { context, module }, name)?;
         let static_shared = attribute(FunctionAttribute::StaticSharedMemory)?;
         let threads = attribute(FunctionAttribute::MaxThreads)?;
         // For reports alone: a driver that does not say it launches all the same.
@@ -202,26 +196,4 @@ impl LoadedKernel {
         }
         Ok(Occupancy { teams, threads, warp })
     }
-}
-
-/// Where a kernel's environment is, if it has one, and what it says.
-fn configuration(
-    context: &Context,
-    module: Handle,
-    name: &str,
-) -> Result<(Option<DevicePtr>, Configuration)> {
-    let symbol = format!("{name}{KERNEL_ENVIRONMENT}");
-    let Some((address, size)) = global(context, module, &symbol)? else {
-        return Ok((None, Configuration::BARE));
-    };
-    let refused = |reason: String| Error::InvalidImage { reason };
-    if size < CONFIGURATION_SIZE {
-        return Err(refused(format!("`{symbol}` has {size} bytes, expected {CONFIGURATION_SIZE} at least")));
-    }
-    let mut bytes = [0; BUFFER_LENGTH.end];
-    let there = size.min(bytes.len());
-    read_now(context, &mut bytes[..there], address)?;
-    let configuration = Configuration::read(&bytes, size)
-        .ok_or_else(|| refused(format!("`{symbol}` says execution mode {}, expected 0 to 7", bytes[2])))?;
-    Ok((Some(DevicePtr(address as usize)), configuration))
 }

@@ -5,13 +5,13 @@
 
 use crate::context::Context;
 use crate::driver::types::{Handle, launch_key};
-use crate::gcc::Entry;
 use crate::kernel::{LoadedKernel, Needs};
 use crate::properties::Properties;
 use crate::reduction::Reductions;
 use crate::stacks::STACK;
 use crate::stream::Stream;
 use gangway_backend::{ArgumentTable, Error, Launch, LaunchShape, Result};
+use gangway_device_code::gcc::Entry;
 use gangway_device_code::llvm::NO_LAUNCH_ENVIRONMENT;
 use gangway_device_code::{Asked, Geometry, Wishes};
 use std::ffi::c_void;

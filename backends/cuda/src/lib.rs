@@ -15,7 +15,6 @@
 //! | `image` | which images are ours, and which device can run them |
 //! | `context`, `properties` | one device: calls in its context, faults, what it is |
 //! | `stream`, `event`, `memory`, `peers`, `reduction`, `stacks`, `tables` | what belongs to a context |
-//! | `gcc` | what GCC's device runtime shares with the host |
 //! | `symbol`, `module`, `kernel` | images on a device |
 //! | `launch` | the launch |
 //! | `device` | the trait's methods |
@@ -47,7 +46,6 @@ mod context;
 mod device;
 mod driver;
 mod event;
-mod gcc;
 mod growing;
 mod host_call;
 mod image;

@@ -8,13 +8,13 @@ mod load;
 
 use crate::context::Context;
 use crate::driver::types::{Address, Handle};
-use crate::gcc::{self, Entries};
 use crate::host_call;
 use crate::kernel::LoadedKernel;
 use crate::properties::Properties;
-use crate::symbol::{allocate_now, free_now, global, write_now};
+use crate::symbol::{Loaded, free_now, global};
 use gangway_backend::{DevicePtr, Error, HostCallLink, Kernel, Module, Result};
-use gangway_device_code::llvm::{DEVICE_ENVIRONMENT, DeviceEnvironment, INDIRECT_TABLE};
+use gangway_device_code::gcc::{self, Entries};
+use gangway_device_code::llvm::{self, DeviceEnvironment};
 use initialisers::{Initialisers, When};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -57,23 +57,17 @@ impl CudaModule {
             environment: None,
             tables: Mutex::default(),
         };
-        let name = DEVICE_ENVIRONMENT.to_str().unwrap_or_default();
-        // Images without a device runtime have none.
-        if let Some((address, size)) = global(&this.context, module, name)? {
-            if size < size_of::<DeviceEnvironment>() {
-                let expected = size_of::<DeviceEnvironment>();
-                let reason = format!(
-                    "`{name}` has {size} bytes, expected {expected}: its device runtime is not LLVM 22's"
-                );
-                return Err(Error::InvalidImage { reason });
-            }
-            write_now(&this.context, address, &environment.bytes())?;
-            this.environment = Some(address);
-        }
+        let loaded = this.loaded();
+        let described = llvm::describe_device(&loaded, &environment)?;
         if gcc::is_gcc(image) {
-            gcc::describe_device(&this.context, &this.properties, module, environment.device_number)?;
+            gcc::describe_device(&loaded, environment.device_number, this.properties.clock_frequency)?;
         }
+        this.environment = described;
         Ok(this)
+    }
+
+    fn loaded(&self) -> Loaded<'_> {
+        Loaded { context: &self.context, module: self.module }
     }
 
     fn initialiser(&self, when: When) -> Result<Vec<Kernel>> {
@@ -113,18 +107,14 @@ impl Module for CudaModule {
 
     fn indirect_calls(&self, pairs: &[(usize, DevicePtr)]) -> Result<()> {
         let words = pairs.iter().map(|&(host, device)| [host as u64, device.0 as u64]);
+        let loaded = self.loaded();
         // Without a device runtime nobody looks anything up.
-        let Some(environment) = self.environment else {
-            let table = gcc::write_indirect_table(&self.context, self.module, words)?;
-            self.tables.lock().unwrap_or_else(PoisonError::into_inner).extend(table);
-            return Ok(());
+        let table = match self.environment {
+            Some(environment) => Some(llvm::write_indirect_table(&loaded, environment, words)?),
+            None => gcc::write_indirect_table(&loaded, words)?,
         };
-        let bytes: Vec<u8> = words.flatten().flat_map(u64::to_le_bytes).collect();
-        let table = allocate_now(&self.context, bytes.len())?;
-        self.tables.lock().unwrap_or_else(PoisonError::into_inner).push(table);
-        write_now(&self.context, table, &bytes)?;
-        let fields = [table, pairs.len() as u64].map(u64::to_le_bytes).concat();
-        write_now(&self.context, environment + INDIRECT_TABLE as Address, &fields)
+        self.tables.lock().unwrap_or_else(PoisonError::into_inner).extend(table);
+        Ok(())
     }
 
     fn host_calls(&self) -> Result<HostCallLink> {

@@ -5,7 +5,36 @@ use crate::context::Context;
 use crate::driver::failure::{NOT_FOUND, OUT_OF_MEMORY};
 use crate::driver::types::{Address, Handle, SUCCESS};
 use gangway_backend::{Error, Result};
+use gangway_device_code::LoadedImage;
 use std::ffi::CString;
+
+/// An image that the driver has loaded.
+pub(crate) struct Loaded<'a> {
+    pub context: &'a Context,
+    pub module: Handle,
+}
+
+impl LoadedImage for Loaded<'_> {
+    fn variable(&self, name: &str) -> Result<Option<(Address, usize)>> {
+        global(self.context, self.module, name)
+    }
+
+    fn read(&self, to: &mut [u8], from: Address) -> Result<()> {
+        read_now(self.context, to, from)
+    }
+
+    fn write(&self, to: Address, from: &[u8]) -> Result<()> {
+        write_now(self.context, to, from)
+    }
+
+    fn allocate(&self, bytes: usize) -> Result<Address> {
+        allocate_now(self.context, bytes)
+    }
+
+    fn free(&self, address: Address) {
+        free_now(self.context, address);
+    }
+}
 
 /// Looks a function up.
 pub(crate) fn function(context: &Context, module: Handle, name: &str) -> Result<Handle> {

@@ -9,11 +9,14 @@
 //! | Room | What is in it |
 //! |---|---|
 //! | `launch` | what a device can run, what a construct asks for, and the shape of a launch |
+//! | `image` | an image on a device, of which its back end shows the variables |
 //! | [`llvm`] | kernels of clang and flang: what they share with the host, and their shapes |
 //! | [`gcc`] | kernels of GCC |
 
 pub mod gcc;
+mod image;
 mod launch;
 pub mod llvm;
 
+pub use image::LoadedImage;
 pub use launch::{Asked, DeviceLimits, Geometry, Wishes};

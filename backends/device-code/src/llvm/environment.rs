@@ -5,20 +5,20 @@
 use gangway_backend::ExecutionMode;
 
 /// Symbol of the device's [`DeviceEnvironment`] in an image.
-pub const DEVICE_ENVIRONMENT: &std::ffi::CStr = c"__omp_rtl_device_environment";
+pub(super) const DEVICE_ENVIRONMENT: &str = "__omp_rtl_device_environment";
 
 /// What follows a kernel's name in the name of its environment.
-pub const KERNEL_ENVIRONMENT: &str = "_kernel_environment";
+pub(super) const KERNEL_ENVIRONMENT: &str = "_kernel_environment";
 
 /// Bytes at the beginning of a kernel's environment that say how it is to be launched
 /// (`ConfigurationEnvironmentTy`). Up to clang 22 [`BUFFER_LENGTH`] comes behind them.
-pub const CONFIGURATION_SIZE: usize = 24;
+pub(super) const CONFIGURATION_SIZE: usize = 24;
 
 /// How many lists a reduction's buffer has room for, up to clang 22.
-pub const BUFFER_LENGTH: std::ops::Range<usize> = 24..28;
+pub(super) const BUFFER_LENGTH: std::ops::Range<usize> = 24..28;
 
 /// Bytes of a kernel's environment up to clang 22. Later ones are shorter.
-pub const ENVIRONMENT_WITH_LENGTH: usize = 48;
+const ENVIRONMENT_WITH_LENGTH: usize = 48;
 
 /// What device code can ask about its device (`DeviceEnvironmentTy`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -41,7 +41,7 @@ pub struct DeviceEnvironment {
 const _: () = assert!(size_of::<DeviceEnvironment>() == 48);
 
 /// Where the table of indirect calls and its length stand in it.
-pub const INDIRECT_TABLE: usize = std::mem::offset_of!(DeviceEnvironment, indirect_table);
+pub(super) const INDIRECT_TABLE: usize = std::mem::offset_of!(DeviceEnvironment, indirect_table);
 
 impl DeviceEnvironment {
     /// Its bytes, as the device reads them.
@@ -146,7 +146,7 @@ impl Configuration {
 
     /// Reads the configuration at the beginning of a kernel's environment of this size; `None` if
     /// its mode is not known.
-    pub fn read(bytes: &[u8; BUFFER_LENGTH.end], size: usize) -> Option<Self> {
+    pub(super) fn read(bytes: &[u8; BUFFER_LENGTH.end], size: usize) -> Option<Self> {
         // Negative is "not set", zero is "set, but not known here".
         let number = |at: usize| {
             let bytes = [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]];

@@ -2,9 +2,10 @@
 
 mod environment;
 mod geometry;
+mod loading;
 
 pub use environment::{
-    BUFFER_LENGTH, CONFIGURATION_SIZE, Configuration, DEVICE_ENVIRONMENT, DeviceEnvironment, INDIRECT_TABLE,
-    KERNEL_ENVIRONMENT, LaunchEnvironment, NO_LAUNCH_ENVIRONMENT, Reduction, Replacement,
+    Configuration, DeviceEnvironment, LaunchEnvironment, NO_LAUNCH_ENVIRONMENT, Reduction, Replacement,
 };
 pub use geometry::KernelBounds;
+pub use loading::{configuration, describe_device, write_indirect_table};
