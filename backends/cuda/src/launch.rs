@@ -7,12 +7,10 @@ use crate::context::Context;
 use crate::driver::types::{Handle, launch_key};
 use crate::kernel::{LoadedKernel, Needs};
 use crate::properties::Properties;
-use crate::reduction::Reductions;
-use crate::stacks::STACK;
 use crate::stream::Stream;
 use gangway_backend::{ArgumentTable, Error, Launch, LaunchShape, Result};
-use gangway_device_code::gcc::Entry;
-use gangway_device_code::llvm::NO_LAUNCH_ENVIRONMENT;
+use gangway_device_code::gcc::{Entry, STACK};
+use gangway_device_code::llvm::{NO_LAUNCH_ENVIRONMENT, Reductions};
 use gangway_device_code::{Asked, Geometry, Wishes};
 use std::ffi::c_void;
 use std::ptr::without_provenance as word;
@@ -114,6 +112,7 @@ impl Launcher {
         // Held until the kernel is in the stream: another one must not get between what it
         // needs and it.
         let mut scratch = stream.scratch();
+        let memory = stream.memory(context);
         let geometry = match kernel.needs {
             Needs::Nothing | Needs::Reductions(_) => {
                 let geometry = kernel.bounds.geometry(asked, &self.wishes, at_once);
@@ -121,12 +120,12 @@ impl Launcher {
                 let mut environment = NO_LAUNCH_ENVIRONMENT;
                 let mut reduction = None;
                 if let Needs::Reductions(kind) = kernel.needs {
-                    environment = scratch.reductions.prepare(context, stream.handle, kind, teams)?;
+                    environment = scratch.reductions.prepare(&memory, kind, teams)?;
                     reduction = Some((kind, Reductions::buffer(environment)));
                 }
                 if replaced != 0 {
                     let replacements = &mut scratch.replacements;
-                    environment = replacements.prepare(context, stream.handle, reduction, teams, replaced)?;
+                    environment = replacements.prepare(&memory, reduction, teams, replaced)?;
                 }
                 if let Some(slot) = table.environment() {
                     *slot = environment;
@@ -136,7 +135,7 @@ impl Launcher {
             Needs::Gcc(Entry::OpenMp) => {
                 let mut geometry = kernel.warps.geometry(asked, &self.wishes, at_once);
                 let [teams, warps] = [geometry.teams[0], geometry.threads[1]];
-                let (stacks, teams) = scratch.stacks.prepare(context, properties.memory, teams, warps)?;
+                let (stacks, teams) = scratch.stacks.prepare(&memory, properties.memory, teams, warps)?;
                 geometry.teams[0] = teams;
                 let table = stream.write_table(context, &mut scratch, table.slots())?;
                 let parameters = [table, stacks, STACK as u64];
@@ -155,7 +154,7 @@ impl Launcher {
                 return unsafe { submit(context, kernel, Geometry::ONE_THREAD, shared, stream.handle, &[]) };
             }
             Needs::Gcc(Entry::Initialiser { stack: true }) => {
-                let (stack, _) = scratch.stacks.prepare(context, properties.memory, 1, 1)?;
+                let (stack, _) = scratch.stacks.prepare(&memory, properties.memory, 1, 1)?;
                 let parameters = [stack + STACK as u64];
                 // SAFETY: as above.
                 return unsafe {

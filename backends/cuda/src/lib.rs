@@ -14,7 +14,7 @@
 //! | `settings` | the environment |
 //! | `image` | which images are ours, and which device can run them |
 //! | `context`, `properties` | one device: calls in its context, faults, what it is |
-//! | `stream`, `event`, `memory`, `peers`, `reduction`, `stacks`, `tables` | what belongs to a context |
+//! | `stream`, `event`, `memory`, `peers` | what belongs to a context |
 //! | `symbol`, `module`, `kernel` | images on a device |
 //! | `launch` | the launch |
 //! | `device` | the trait's methods |
@@ -46,7 +46,6 @@ mod context;
 mod device;
 mod driver;
 mod event;
-mod growing;
 mod host_call;
 mod image;
 mod kernel;
@@ -56,13 +55,9 @@ mod module;
 mod pages;
 mod peers;
 mod properties;
-mod reduction;
-mod replacement;
 mod settings;
-mod stacks;
 mod stream;
 mod symbol;
-mod tables;
 
 pub use driver::Driver;
 

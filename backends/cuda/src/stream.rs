@@ -7,11 +7,12 @@ use crate::context::Context;
 use crate::driver::failure::NOT_READY;
 use crate::driver::types::{Address, Code, Handle, STREAM_NON_BLOCKING, SUCCESS};
 use crate::kernel::LoadedKernel;
-use crate::reduction::Reductions;
-use crate::replacement::Replacements;
-use crate::stacks::Stacks;
-use crate::tables::Tables;
-use gangway_backend::{Completion, Result, SourceText, StreamHandle, Suspect};
+use crate::memory;
+use crate::symbol::allocate_now;
+use gangway_backend::{Completion, Result, SourceText, StreamHandle, Suspect, VisibleMemory};
+use gangway_device_code::StreamMemory;
+use gangway_device_code::gcc::{Stacks, Tables};
+use gangway_device_code::llvm::{Reductions, Replacements};
 use std::ffi::{c_char, c_void};
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -44,14 +45,62 @@ pub(crate) struct Scratch {
 }
 
 impl Scratch {
-    /// Gives the memory back; the stream is idle.
-    fn free(self, context: &Context) -> Result<()> {
+    /// Gives the memory back.
+    ///
+    /// # Safety
+    /// The stream is idle.
+    unsafe fn free(self, memory: &InStream<'_>) -> Result<()> {
         let Self { reductions, replacements, stacks, tables } = self;
-        reductions
-            .free(context)
-            .and(replacements.free(context))
-            .and(stacks.free(context))
-            .and(tables.free(context))
+        // SAFETY: the caller's promise.
+        unsafe {
+            reductions
+                .free(memory)
+                .and(replacements.free(memory))
+                .and(stacks.free(memory))
+                .and(tables.free(memory))
+        }
+    }
+}
+
+/// Memory in the order of a stream.
+pub(crate) struct InStream<'a> {
+    context: &'a Context,
+    stream: Handle,
+}
+
+impl StreamMemory for InStream<'_> {
+    fn allocate(&self, bytes: usize) -> Result<Address> {
+        allocate_now(self.context, bytes)
+    }
+
+    unsafe fn free(&self, address: Address) -> Result<()> {
+        // SAFETY: the caller's promise.
+        let code = self.context.code_within(|api| unsafe { (api.memory_free)(address) });
+        if self.context.frees_by_itself(code) { Ok(()) } else { self.context.checked(code, "cuMemFree") }
+    }
+
+    /// The driver has read ordinary memory when the call returns.
+    #[inline]
+    unsafe fn copy(&self, to: Address, from: &[u8]) -> Result<()> {
+        self.context.with("cuMemcpyHtoDAsync", |api| {
+            // SAFETY: the caller's promise.
+            unsafe { (api.copy_to_device)(to, from.as_ptr().cast(), from.len(), self.stream) }
+        })
+    }
+
+    #[inline]
+    unsafe fn copy_kept(&self, to: Address, from: &[u8]) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { self.copy(to, from) }
+    }
+
+    fn allocate_visible(&self, bytes: usize) -> Result<VisibleMemory> {
+        memory::allocate_visible(self.context, bytes)
+    }
+
+    unsafe fn free_visible(&self, pages: VisibleMemory) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { memory::free_visible(self.context, pages) }
     }
 }
 
@@ -91,7 +140,8 @@ impl Stream {
         // SAFETY: made by `keep`, and the runtime does not use it any more.
         let stream = unsafe { Box::from_raw(stream) };
         let scratch = stream.scratch.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let freed = scratch.free(context);
+        // SAFETY: the stream is idle.
+        let freed = unsafe { scratch.free(&InStream { context, stream: stream.handle }) };
         if stream.adopted {
             return freed;
         }
@@ -111,9 +161,13 @@ impl Stream {
         if context.code_with(|api| unsafe { (api.stream_query)(self.handle) }) == SUCCESS {
             // Nothing can be done about memory that cannot be freed. The tables stay: a thread that
             // waits for the stream may be counting them.
-            let _ = std::mem::take(&mut scratch.reductions).free(context);
-            let _ = std::mem::take(&mut scratch.replacements).free(context);
-            let _ = std::mem::take(&mut scratch.stacks).free(context);
+            let memory = self.memory(context);
+            // SAFETY: the stream is idle, and whoever launches waits for the lock.
+            unsafe {
+                let _ = std::mem::take(&mut scratch.reductions).free(&memory);
+                let _ = std::mem::take(&mut scratch.replacements).free(&memory);
+                let _ = std::mem::take(&mut scratch.stacks).free(&memory);
+            }
         }
     }
 
@@ -170,6 +224,12 @@ impl Stream {
         Some(Suspect { kernel: kernel.name.to_string(), source })
     }
 
+    /// Where that which its kernels need comes from.
+    #[inline]
+    pub const fn memory<'a>(&self, context: &'a Context) -> InStream<'a> {
+        InStream { context, stream: self.handle }
+    }
+
     /// What its kernels need besides their arguments.
     pub fn scratch(&self) -> MutexGuard<'_, Scratch> {
         self.scratch.lock().unwrap_or_else(PoisonError::into_inner)
@@ -204,7 +264,7 @@ impl Stream {
         if !arguments.is_empty() {
             self.has_tables.store(true, Ordering::Relaxed);
         }
-        scratch.tables.write(context, self.handle, arguments)
+        scratch.tables.write(&self.memory(context), arguments)
     }
 
     /// Waits until everything in it is done.

@@ -2,7 +2,8 @@
 //!
 //! LLVM and GCC each have a device runtime of their own, with layouts and habits that do not
 //! depend on the maker of the GPU. Back ends for GPUs use what is here and keep what is their
-//! driver's. Nothing here knows a back end or a driver. Limits and wishes come as numbers.
+//! driver's. Nothing here knows a back end or a driver. Limits and wishes come as
+//! numbers.
 //!
 //! # Rooms
 //!
@@ -10,13 +11,21 @@
 //! |---|---|
 //! | `launch` | what a device can run, what a construct asks for, and the shape of a launch |
 //! | `image` | an image on a device, of which its back end shows the variables |
+//! | `memory` | what a back end does for the memory that kernels of a stream share |
+//! | `growing` | such memory, which is replaced when a kernel needs more |
 //! | [`llvm`] | kernels of clang and flang: what they share with the host, and their shapes |
-//! | [`gcc`] | kernels of GCC |
+//! | [`gcc`] | kernels of GCC: their tables and stacks, and their shapes |
+//!
+//! Each knows those above it. A back end is asked through two traits: [`LoadedImage`] while images
+//! are loaded, [`StreamMemory`] by launches. All calls of them are direct.
 
 pub mod gcc;
+mod growing;
 mod image;
 mod launch;
 pub mod llvm;
+mod memory;
 
 pub use image::LoadedImage;
 pub use launch::{Asked, DeviceLimits, Geometry, Wishes};
+pub use memory::StreamMemory;

@@ -373,7 +373,7 @@ const MEMORY_SPACES: [usize; 3] = [0, 5, 99];
 /// What the environment of a launch says that has memory of the device in the place of a team's.
 const DEVICE_MEMORY: u8 = 2;
 
-/// What the parts of teams are aligned to (`backends/cuda/src/replacement.rs`).
+/// What the parts of teams are aligned to (`backends/device-code/src/llvm/replacements.rs`).
 const REPLACEMENT_ALIGNMENT: usize = 16;
 
 /// The memory of the device that this team has in the place of shared memory, which the launch has asked for

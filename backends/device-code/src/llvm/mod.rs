@@ -3,9 +3,11 @@
 mod environment;
 mod geometry;
 mod loading;
+mod reductions;
+mod replacements;
 
-pub use environment::{
-    Configuration, DeviceEnvironment, LaunchEnvironment, NO_LAUNCH_ENVIRONMENT, Reduction, Replacement,
-};
+pub use environment::{Configuration, DeviceEnvironment, NO_LAUNCH_ENVIRONMENT, Reduction};
 pub use geometry::KernelBounds;
 pub use loading::{configuration, describe_device, write_indirect_table};
+pub use reductions::Reductions;
+pub use replacements::Replacements;

@@ -2,9 +2,7 @@
 //! use the same block. One that is outgrown may be in use by earlier kernels: it is kept until
 //! the stream is idle and everything is freed.
 
-use crate::context::Context;
-use crate::driver::types::Address;
-use crate::symbol::allocate_now;
+use crate::memory::StreamMemory;
 use gangway_backend::Result;
 
 /// The blocks of a stream, of which the last one is used.
@@ -13,33 +11,34 @@ pub(crate) struct Growing(Vec<Block>);
 
 #[derive(Debug)]
 struct Block {
-    address: Address,
+    address: u64,
     size: usize,
 }
 
 impl Growing {
     /// The block, if it has so many bytes.
-    pub fn fitting(&self, size: usize) -> Option<Address> {
+    #[inline]
+    pub fn fitting(&self, size: usize) -> Option<u64> {
         self.0.last().filter(|block| block.size >= size).map(|block| block.address)
     }
 
     /// Replaces the block by one of so many bytes.
-    pub fn grow(&mut self, context: &Context, size: usize) -> Result<Address> {
-        let address = allocate_now(context, size)?;
+    pub fn grow<M: StreamMemory>(&mut self, memory: &M, size: usize) -> Result<u64> {
+        let address = memory.allocate(size)?;
         self.0.push(Block { address, size });
         Ok(address)
     }
 
-    /// Gives the memory back; the stream is idle.
-    pub fn free(self, context: &Context) -> Result<()> {
+    /// Gives the memory back.
+    ///
+    /// # Safety
+    /// The stream is idle.
+    pub unsafe fn free<M: StreamMemory>(self, memory: &M) -> Result<()> {
         let mut result = Ok(());
         for Block { address, .. } in self.0 {
-            // SAFETY: allocated above, and the stream is idle.
-            let code = context.code_within(|api| unsafe { (api.memory_free)(address) });
             // All of them, whatever becomes of one.
-            if !context.frees_by_itself(code) {
-                result = result.and(context.checked(code, "cuMemFree"));
-            }
+            // SAFETY: allocated above, and the stream is idle by the caller's promise.
+            result = result.and(unsafe { memory.free(address) });
         }
         result
     }

@@ -13,10 +13,7 @@
 //! older PTX for older devices, so each entry would need a wrapper of ours, and older cards this
 //! memory still. Besides, parameters end at 4 KiB, which is 512 items.
 
-use crate::context::Context;
-use crate::driver::types::{Address, Handle};
-use crate::memory;
-use crate::symbol;
+use crate::memory::StreamMemory;
 use gangway_backend::{Error, Result, VisibleMemory};
 use std::ptr::NonNull;
 
@@ -25,7 +22,7 @@ const SLOTS: usize = 8 << 10;
 
 /// The tables of a stream.
 #[derive(Debug, Default)]
-pub(crate) struct Tables {
+pub struct Tables {
     blocks: Vec<Block>,
     /// The block with free slots, and how many of it are used.
     current: usize,
@@ -36,20 +33,23 @@ pub(crate) struct Tables {
 
 #[derive(Debug)]
 struct Block {
-    memory: Memory,
+    place: Place,
     slots: usize,
 }
 
 #[derive(Debug)]
-enum Memory {
+enum Place {
     Pinned(VisibleMemory),
-    Device(Address),
+    Device(u64),
 }
 
 impl Tables {
     /// Writes a table; answers where the device sees it. The caller holds the stream's lock
     /// until the kernel is in the stream.
-    pub fn write(&mut self, context: &Context, stream: Handle, arguments: &[u64]) -> Result<Address> {
+    ///
+    /// # Errors
+    /// There is no memory for it, or the driver fails.
+    pub fn write<M: StreamMemory>(&mut self, memory: &M, arguments: &[u64]) -> Result<u64> {
         if arguments.is_empty() {
             return Ok(0);
         }
@@ -57,15 +57,16 @@ impl Tables {
             (self.current, self.used) = (self.current + 1, 0);
         }
         if self.current == self.blocks.len() {
-            self.blocks.push(Block::allocate(context, arguments.len().max(SLOTS))?);
+            self.blocks.push(Block::allocate(memory, arguments.len().max(SLOTS))?);
         }
-        let address = self.blocks[self.current].write(context, stream, self.used, arguments)?;
+        let address = self.blocks[self.current].write(memory, self.used, arguments)?;
         self.used += arguments.len();
         self.written += 1;
         Ok(address)
     }
 
     /// How many tables have been written: their kernels are in the stream.
+    #[must_use]
     pub const fn written(&self) -> u64 {
         self.written
     }
@@ -79,16 +80,23 @@ impl Tables {
         tables == self.written
     }
 
-    /// Gives the memory back; the stream is idle.
-    pub fn free(self, context: &Context) -> Result<()> {
+    /// Gives the memory back.
+    ///
+    /// # Safety
+    /// The stream is idle.
+    ///
+    /// # Errors
+    /// The driver fails; all else has been freed.
+    pub unsafe fn free<M: StreamMemory>(self, memory: &M) -> Result<()> {
         let mut result = Ok(());
         for block in self.blocks {
             // All of them, whatever becomes of one.
-            result = result.and(match block.memory {
-                // SAFETY: allocated below, and the stream is idle.
-                Memory::Pinned(memory) => unsafe { memory::free_visible(context, memory) },
-                Memory::Device(address) => {
-                    symbol::free_now(context, address);
+            result = result.and(match block.place {
+                // SAFETY: allocated below, and the stream is idle by the caller's promise.
+                Place::Pinned(pages) => unsafe { memory.free_visible(pages) },
+                Place::Device(address) => {
+                    // SAFETY: as above. A failure has never been told.
+                    let _ = unsafe { memory.free(address) };
                     Ok(())
                 }
             });
@@ -98,40 +106,67 @@ impl Tables {
 }
 
 impl Block {
-    fn allocate(context: &Context, slots: usize) -> Result<Self> {
+    fn allocate<M: StreamMemory>(memory: &M, slots: usize) -> Result<Self> {
         let bytes = slots * size_of::<u64>();
-        let memory = match memory::allocate_visible(context, bytes) {
-            Ok(memory) => Memory::Pinned(memory),
+        let place = match memory.allocate_visible(bytes) {
+            Ok(pages) => Place::Pinned(pages),
             Err(error @ Error::Fault { .. }) => return Err(error),
-            Err(_) => Memory::Device(symbol::allocate_now(context, bytes)?),
+            Err(_) => Place::Device(memory.allocate(bytes)?),
         };
-        Ok(Self { memory, slots })
+        Ok(Self { place, slots })
     }
 
     /// Writes a table into free slots; answers where the device sees it.
     #[inline]
-    fn write(&self, context: &Context, stream: Handle, slot: usize, arguments: &[u64]) -> Result<Address> {
+    fn write<M: StreamMemory>(&self, memory: &M, slot: usize, arguments: &[u64]) -> Result<u64> {
         let offset = slot * size_of::<u64>();
-        match &self.memory {
-            Memory::Pinned(memory) => {
+        match &self.place {
+            Place::Pinned(pages) => {
                 // SAFETY: so many slots are free, and the table alone gets them.
                 unsafe {
-                    let slots: NonNull<u64> = memory.host.cast();
+                    let slots: NonNull<u64> = pages.host.cast();
                     slots
                         .add(slot)
                         .copy_from_nonoverlapping(NonNull::from(arguments).cast(), arguments.len());
                 }
-                Ok((memory.device.0 + offset) as Address)
+                Ok((pages.device.0 + offset) as u64)
             }
-            &Memory::Device(address) => {
-                let (to, from, size) =
-                    (address + offset as Address, arguments.as_ptr().cast(), size_of_val(arguments));
-                // SAFETY: as above. Ordinary memory has been read when the call returns.
-                context.with("cuMemcpyHtoDAsync", |api| unsafe {
-                    (api.copy_to_device)(to, from, size, stream)
-                })?;
+            &Place::Device(address) => {
+                let to = address + offset as u64;
+                // SAFETY: numbers are bytes, too.
+                let bytes =
+                    unsafe { std::slice::from_raw_parts(arguments.as_ptr().cast(), size_of_val(arguments)) };
+                // SAFETY: so many slots are free.
+                unsafe { memory.copy(to, bytes) }?;
                 Ok(to)
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::TestMemory;
+
+    #[test]
+    fn tables_stand_behind_each_other_until_all_are_done() {
+        for unpinned in [false, true] {
+            let (memory, mut tables) = (TestMemory::default(), Tables::default());
+            memory.unpinned.set(unpinned);
+            assert_eq!(tables.write(&memory, &[]), Ok(0));
+            let first = tables.write(&memory, &[1, 2]).unwrap();
+            assert_eq!(tables.write(&memory, &[3]), Ok(first + 16));
+            assert_eq!([0, 8, 16].map(|at| memory.word(first + at)), [1, 2, 3]);
+            // One has come since the stream was asked.
+            assert!(!tables.done(1));
+            assert!(tables.done(2));
+            assert_eq!(tables.write(&memory, &[4]), Ok(first));
+            let large = tables.write(&memory, &[5; SLOTS]).unwrap();
+            assert_eq!((memory.word(large), memory.blocks(), tables.written()), (5, 2, 4));
+            // SAFETY: nobody uses them.
+            unsafe { tables.free(&memory) }.unwrap();
+            assert_eq!(memory.blocks(), 0);
         }
     }
 }
