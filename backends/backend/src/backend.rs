@@ -21,6 +21,12 @@ pub trait Backend: Send + Sync {
         None
     }
 
+    /// One line for each setting in the environment that was not understood, for others to print: a
+    /// back end never does.
+    fn warnings(&self) -> &[String] {
+        &[]
+    }
+
     /// Opens device `ordinal` (below `device_count`), when it is first used. Called once
     /// per device, but for a thread that has waited for another's call for long: then
     /// the device that comes second is dropped unused.

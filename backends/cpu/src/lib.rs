@@ -74,13 +74,6 @@ impl CpuBackend {
     pub fn new() -> Self {
         Self { config: Config::from_environment() }
     }
-
-    /// One line for each setting in the environment that was not understood,
-    /// for the runtime to print: a back end never does.
-    #[must_use]
-    pub fn warnings(&self) -> &[String] {
-        &self.config.warnings
-    }
 }
 
 impl Backend for CpuBackend {
@@ -98,6 +91,10 @@ impl Backend for CpuBackend {
 
     fn why_absent(&self) -> Option<String> {
         self.config.why_absent.clone()
+    }
+
+    fn warnings(&self) -> &[String] {
+        &self.config.warnings
     }
 
     fn survives_fork(&self) -> bool {

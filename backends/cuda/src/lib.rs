@@ -116,12 +116,6 @@ impl CudaBackend {
         Self { settings: Settings::from_environment(), opened }
     }
 
-    /// One line for each setting in the environment that was not understood.
-    #[must_use]
-    pub fn warnings(&self) -> &[String] {
-        &self.settings.warnings
-    }
-
     fn opened(&self) -> std::result::Result<&Opened, &str> {
         // Two threads that come at the same time: the driver can be initialised twice.
         // Opening asks the loader, whose lock another thread may hold that comes here: nobody
@@ -148,6 +142,10 @@ impl Backend for CudaBackend {
 
     fn why_absent(&self) -> Option<String> {
         self.opened().err().map(str::to_owned)
+    }
+
+    fn warnings(&self) -> &[String] {
+        &self.settings.warnings
     }
 
     fn open(&self, ordinal: usize) -> Result<Box<dyn Device>> {

@@ -76,22 +76,11 @@ fn start_runtime() {
     }
     let wanted = variable("GANGWAY_DEVICE");
     let is_wanted = |name: &str| wanted.as_deref().is_none_or(|wanted| wanted.split(',').any(|w| w == name));
-    let external = gangway_external::discover(file_variable("GANGWAY_RTL_PATH").map(Into::into));
-    let known: Vec<String> =
-        ["cuda", "cpu"].into_iter().chain(external.iter().map(Backend::name)).map(str::to_owned).collect();
-    let mut backends: Vec<Box<dyn Backend>> = Vec::new();
-    let mut warnings = Vec::new();
-    // The order in which the stock library numbers devices.
-    if is_wanted("cuda") {
-        let cuda = gangway_cuda::CudaBackend::new();
-        warnings.extend_from_slice(cuda.warnings());
-        backends.push(Box::new(cuda));
-    }
-    if is_wanted("cpu") {
-        let cpu = gangway_cpu::CpuBackend::new();
-        warnings.extend_from_slice(cpu.warnings());
-        backends.push(Box::new(cpu));
-    }
+    let external = gangway_backends::discover(file_variable("GANGWAY_RTL_PATH").map(Into::into));
+    let known = gangway_backends::names().map(str::to_owned);
+    let known: Vec<String> = known.chain(external.iter().map(|backend| backend.name().to_owned())).collect();
+    let mut backends = gangway_backends::built_in(is_wanted);
+    let warnings: Vec<String> = backends.iter().flat_map(|backend| backend.warnings()).cloned().collect();
     // Last, because asking one whether it knows an image loads it.
     for backend in external {
         if is_wanted(backend.name()) {

@@ -53,6 +53,18 @@ fn crates_use_those_below_them() {
     }
 }
 
+/// The list of back ends stands below the front ends.
+#[test]
+fn front_ends_know_no_back_end_by_name() {
+    for member in CRATES.concat() {
+        let manifest = read(&format!("{member}/Cargo.toml"));
+        for back_end in ["cpu", "cuda", "external"] {
+            let named = manifest.contains(&format!("gangway-{back_end}"));
+            assert!(!named, "{member}: uses the back end `{back_end}`, and not `gangway-backends`");
+        }
+    }
+}
+
 #[test]
 fn openacc_uses_nothing_of_openmp() {
     let source = repository().join("frontends/gomp/src");

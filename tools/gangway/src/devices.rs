@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 use gangway_backend::Backend;
-use gangway_external::ExternalBackend;
+use gangway_backends::ExternalBackend;
 
 use crate::library::{self, VGPU};
 
@@ -57,12 +57,13 @@ pub fn for_runtime(names: &str) -> String {
     names.collect::<Vec<_>>().join(",")
 }
 
-/// The back ends that programs ask about their images, in the order in which they are asked, and
-/// what is wrong with their settings.
+/// The back ends that programs ask about their images, in the order in which people are shown them,
+/// and what is wrong with their settings.
 pub fn backends(own: Option<&Path>) -> (Vec<Box<dyn Backend>>, Vec<String>) {
-    let (cpu, cuda) = (gangway_cpu::CpuBackend::new(), gangway_cuda::CudaBackend::new());
-    let warnings = [cpu.warnings(), cuda.warnings()].concat();
-    let mut all: Vec<Box<dyn Backend>> = vec![Box::new(cpu), Box::new(cuda)];
+    let mut all = gangway_backends::built_in(|_| true);
+    // People are shown the one first that every machine has.
+    all.reverse();
+    let warnings = all.iter().flat_map(|backend| backend.warnings()).cloned().collect();
     all.extend(external(own).into_iter().map(|backend| Box::new(backend) as Box<dyn Backend>));
     (all, warnings)
 }
@@ -74,7 +75,7 @@ pub fn external(own: Option<&Path>) -> Vec<ExternalBackend> {
     let mut directories: Vec<PathBuf> =
         env::split_paths(&named).filter(|directory| !directory.as_os_str().is_empty()).collect();
     directories.extend(own.map(Path::to_owned));
-    gangway_external::discover_in(&directories)
+    gangway_backends::discover_in(&directories)
 }
 
 #[cfg(test)]

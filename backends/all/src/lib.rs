@@ -1,0 +1,49 @@
+//! The list of back ends: which there are, in which order devices are numbered.
+//!
+//! Front ends and the `gangway` command take their back ends from here and know none by its
+//! crate. Nothing here opens a driver.
+
+use gangway_backend::{Backend, Described};
+
+pub use gangway_external::{ExternalBackend, discover, discover_in};
+
+type Maker = fn() -> Box<dyn Backend>;
+
+/// The list, in the order in which the stock library numbers devices.
+const MAKERS: [(&str, Maker); 2] = [
+    ("cuda", || Box::new(gangway_cuda::CudaBackend::new())),
+    ("cpu", || Box::new(gangway_cpu::CpuBackend::new())),
+];
+
+/// The names of the back ends that every installation has, in the order of [`built_in`].
+pub fn names() -> impl Iterator<Item = &'static str> {
+    MAKERS.iter().map(|&(name, _)| name)
+}
+
+/// Makes those of the back ends that every installation has whose names are wanted.
+pub fn built_in(is_wanted: impl Fn(&str) -> bool) -> Vec<Box<dyn Backend>> {
+    MAKERS.iter().filter(|(name, _)| is_wanted(name)).map(|(_, make)| make()).collect()
+}
+
+/// What the user calls the pointer at a byte of a variable, from the debug information of the program
+/// that the variable's name stands in.
+#[must_use]
+pub fn pointer_name(variable: Described, offset: isize) -> Option<String> {
+    let name = gangway_cpu::name_of(gangway_cpu::Part::Pointer, variable, offset)?;
+    Some(name.as_str().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn back_ends_have_the_names_of_the_list() {
+        let made = |is_wanted: fn(&str) -> bool| {
+            built_in(is_wanted).iter().map(|made| made.name().to_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(made(|_| true), names().collect::<Vec<_>>());
+        assert_eq!(made(|name| name == "cpu"), ["cpu"]);
+        assert!(made(|_| false).is_empty());
+    }
+}
