@@ -121,6 +121,7 @@ in_fresh_root() {
   elif [ "$(id -u)" -ne 0 ]; then
     echo 'fresh: not run: only root may mount a fresh root'
   else
+    df -h --output=avail,target build | sed 1d
     scripts/fresh.sh "$@"
     return
   fi

@@ -86,11 +86,14 @@ fn the_end_of_data_under_a_region() {
     }
 }
 
+/// What is done, and when.
+type Act<'a> = (usize, Box<dyn FnOnce() + 'a>);
+
 /// Items of a construct, and what another thread does when the runtime asks for one of them a given time.
 struct Interrupted<'a> {
     list: List,
     asked: Cell<usize>,
-    act: RefCell<Option<(usize, Box<dyn FnOnce() + 'a>)>>,
+    act: RefCell<Option<Act<'a>>>,
 }
 
 impl Items for Interrupted<'_> {
