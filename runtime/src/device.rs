@@ -7,8 +7,9 @@ use crate::pool::Pool;
 use crate::present::PresentTable;
 use crate::queue;
 use crate::staging::Staging;
+use crate::stream::StreamRef;
 use crate::turn::Turn;
-use gangway_backend::{Backend, Capabilities, StreamHandle};
+use gangway_backend::{Backend, Capabilities, Stream};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -64,6 +65,17 @@ pub(crate) struct Opened {
     pub(crate) staging: Option<Staging>,
     /// What its kernels call the host through.
     pub(crate) host_calls: Connection,
+}
+
+impl Opened {
+    /// Where operations of a construct go that has this stream; it has none on synchronous devices.
+    #[inline]
+    pub(crate) fn at(&self, stream: Option<StreamRef>) -> &dyn Stream {
+        match stream {
+            Some(stream) => stream.get(),
+            None => self.device.immediate(),
+        }
+    }
 }
 
 impl Device {
@@ -208,15 +220,12 @@ impl Device {
 
     /// A stream for one job, recycled where possible. `None` on synchronous devices.
     #[inline]
-    pub(crate) fn take_stream(&self, opened: &Opened) -> Result<Option<StreamHandle>> {
+    pub(crate) fn take_stream(&self, opened: &Opened) -> Result<Option<StreamRef>> {
         self.idle_stream(opened).map_err(|error| self.backend_error(error))
     }
 
     #[inline]
-    fn idle_stream(
-        &self,
-        opened: &Opened,
-    ) -> std::result::Result<Option<StreamHandle>, gangway_backend::Error> {
+    fn idle_stream(&self, opened: &Opened) -> std::result::Result<Option<StreamRef>, gangway_backend::Error> {
         if !opened.capabilities.asynchronous {
             return Ok(None);
         }
@@ -225,13 +234,13 @@ impl Device {
 
     // Not in its callers: devices without streams share those with this.
     #[inline(never)]
-    fn pooled_stream(&self, opened: &Opened) -> std::result::Result<StreamHandle, gangway_backend::Error> {
-        self.idle_streams.take().map_or_else(|| opened.device.create_stream(), Ok)
+    fn pooled_stream(&self, opened: &Opened) -> std::result::Result<StreamRef, gangway_backend::Error> {
+        self.idle_streams.take().map_or_else(|| opened.device.open_stream().map(StreamRef::new), Ok)
     }
 
     /// Keeps a stream for the next job.
     #[inline(never)]
-    pub(crate) fn give_stream_back(&self, stream: StreamHandle) {
+    pub(crate) fn give_stream_back(&self, stream: StreamRef) {
         self.idle_streams.put(stream);
     }
 
@@ -295,18 +304,14 @@ impl Device {
 
     /// Waits for a stream and keeps it for the next job: after a failure, too,
     /// which is told once.
-    pub(crate) fn finish_stream(
-        &self,
-        opened: &Opened,
-        stream: StreamHandle,
-    ) -> std::result::Result<(), gangway_backend::Error> {
-        let waited = opened.device.synchronize(stream);
+    pub(crate) fn finish_stream(&self, stream: StreamRef) -> std::result::Result<(), gangway_backend::Error> {
+        let waited = stream.synchronize();
         self.give_stream_back(stream);
         waited
     }
 
     /// Takes the streams that no construct uses.
-    pub(crate) fn take_idle_streams(&self) -> Vec<StreamHandle> {
+    pub(crate) fn take_idle_streams(&self) -> Vec<StreamRef> {
         self.idle_streams.take_all()
     }
 
@@ -315,15 +320,15 @@ impl Device {
         self.opened_already()?.as_ref().ok()
     }
 
-    /// Runs an operation in a stream (in none on synchronous devices) and waits for it.
+    /// Runs an operation in a stream of the pool, or at once on synchronous devices, and waits for it.
     pub(crate) fn at_once(
         &self,
         opened: &Opened,
-        operation: impl FnOnce(Option<StreamHandle>) -> std::result::Result<(), gangway_backend::Error>,
+        operation: impl FnOnce(&dyn Stream) -> std::result::Result<(), gangway_backend::Error>,
     ) -> std::result::Result<(), gangway_backend::Error> {
         let stream = self.idle_stream(opened)?;
-        let issued = operation(stream);
-        let waited = stream.map_or(Ok(()), |stream| self.finish_stream(opened, stream));
+        let issued = operation(opened.at(stream));
+        let waited = stream.map_or(Ok(()), |stream| self.finish_stream(stream));
         issued.and(waited)
     }
 

@@ -7,7 +7,8 @@
 
 use crate::label::Label;
 use crate::present::Snapshot;
-use gangway_backend::{DevicePtr, Launch, LaunchShape, SourceLocation, SourceText, StreamHandle};
+use crate::stream::StreamRef;
+use gangway_backend::{DevicePtr, Launch, LaunchShape, SourceLocation, SourceText};
 use std::cell::Cell;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -227,14 +228,14 @@ pub fn without_waiting<R>(issue: impl FnOnce() -> R) -> R {
 pub(crate) fn operation<'a>(
     device: i32,
     site: &Site,
-    place: Place<'_>,
+    place: Place,
     before: impl Fn() -> Step<'a>,
     work: impl FnOnce() -> gangway_backend::Result<()>,
 ) -> gangway_backend::Result<()> {
     let waited = || {
         work()?;
         match place.stream {
-            Some(stream) if !place.queued && waits() => place.device.synchronize(stream),
+            Some(stream) if !place.queued && waits() => stream.synchronize(),
             _ => Ok(()),
         }
     };
@@ -246,9 +247,8 @@ fn waits() -> bool {
 }
 
 /// Where an operation is put.
-pub(crate) struct Place<'d> {
-    pub(crate) device: &'d dyn gangway_backend::Device,
-    pub(crate) stream: Option<StreamHandle>,
+pub(crate) struct Place {
+    pub(crate) stream: Option<StreamRef>,
     /// The stream is the program's.
     pub(crate) queued: bool,
 }

@@ -52,6 +52,7 @@ pub mod reverse;
 mod runtime;
 mod staging;
 mod storage;
+mod stream;
 mod sync;
 mod target;
 mod turn;

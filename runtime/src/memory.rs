@@ -12,7 +12,8 @@ use crate::late::{self, Late};
 use crate::present::{Counter, NewEntry, NotAssociated, Relation};
 use crate::queue::Queue;
 use crate::storage::{AllocationRequest, Purpose};
-use gangway_backend::{AllocationKind, DevicePtr, StreamHandle};
+use crate::stream::StreamRef;
+use gangway_backend::{AllocationKind, DevicePtr, Stream};
 
 /// Bytes of host memory that copies between devices without a direct way, and
 /// fills, go through at a time.
@@ -152,7 +153,7 @@ pub unsafe fn copy_in(queue: &Queue, to: Place, from: Place, size: usize, site: 
 unsafe fn issue_between(
     target: &'static Device,
     opened: &Opened,
-    stream: Option<StreamHandle>,
+    stream: Option<StreamRef>,
     to: Place,
     from: Place,
     size: usize,
@@ -162,7 +163,7 @@ unsafe fn issue_between(
     let (from, to) = (DevicePtr(from.address), DevicePtr(to.address));
     let step = || Step::BetweenDevices { from, to_device: target.number(), to, size };
     // SAFETY: the caller's promise.
-    let copy = || unsafe { opened.device.copy_between(target.ordinal(), to, from, size, stream) };
+    let copy = || unsafe { opened.at(stream).copy_between(target.ordinal(), to, from, size) };
     events::step(source.number(), site, step, copy, |_| step())
 }
 
@@ -173,7 +174,7 @@ unsafe fn issue_between(
 unsafe fn issue(
     device: &'static Device,
     opened: &Opened,
-    stream: Option<StreamHandle>,
+    stream: Option<StreamRef>,
     to: Place,
     from: Place,
     size: usize,
@@ -183,13 +184,13 @@ unsafe fn issue(
         let (host, target) = (from.address, DevicePtr(to.address));
         let step = || Step::ToDevice { host, device: target, size, label: Label::NONE };
         // SAFETY: the caller's promise.
-        let copy = || unsafe { opened.device.copy_to_device(target, host as *const u8, size, stream) };
+        let copy = || unsafe { opened.at(stream).copy_to_device(target, host as *const u8, size) };
         events::step(device.number(), site, step, copy, |_| step())
     } else {
         let (host, source) = (to.address, DevicePtr(from.address));
         let step = || Step::FromDevice { host, device: source, size, label: Label::NONE };
         // SAFETY: the caller's promise.
-        let copy = || unsafe { opened.device.copy_from_device(host as *mut u8, source, size, stream) };
+        let copy = || unsafe { opened.at(stream).copy_from_device(host as *mut u8, source, size) };
         events::step(device.number(), site, step, copy, |_| step())
     };
     transfer(device, site, done)
@@ -298,7 +299,7 @@ pub unsafe fn fill(place: Place, byte: u8, size: usize, site: &Site) -> Result<(
         let target = DevicePtr(place.address);
         let step = || Step::Fill { device: target, byte: &byte, size };
         // SAFETY: the caller's promise.
-        let fill = || unsafe { fill_in(&*opened.device, target, byte, size, stream) };
+        let fill = || unsafe { fill_in(opened.at(stream), target, byte, size) };
         transfer(device, site, events::step(device.number(), site, step, fill, |_| step()))
     })
 }
@@ -309,14 +310,13 @@ pub unsafe fn fill(place: Place, byte: u8, size: usize, site: &Site) -> Result<(
 /// # Safety
 /// The range is valid.
 unsafe fn fill_in(
-    backend: &dyn gangway_backend::Device,
+    stream: &dyn Stream,
     target: DevicePtr,
     byte: u8,
     size: usize,
-    stream: Option<StreamHandle>,
 ) -> std::result::Result<(), gangway_backend::Error> {
     // SAFETY: the caller's promise; `fill` waits.
-    match unsafe { backend.fill(target, byte, size, stream) } {
+    match unsafe { stream.fill(target, byte, size) } {
         Err(gangway_backend::Error::Unsupported { .. }) => {}
         done => return done,
     }
@@ -327,12 +327,10 @@ unsafe fn fill_in(
         let part = staging.len().min(size - done);
         // SAFETY: the caller's promise; the buffer has `part` bytes and lives
         // until the stream has been waited for below.
-        copied =
-            unsafe { backend.copy_to_device(target.offset(done as isize), staging.as_ptr(), part, stream) };
+        copied = unsafe { stream.copy_to_device(target.offset(done as isize), staging.as_ptr(), part) };
         done += part;
     }
-    let waited = stream.map_or(Ok(()), |stream| backend.synchronize(stream));
-    copied.and(waited)
+    copied.and(stream.synchronize())
 }
 
 /// Ties a host range to device storage (`omp_target_associate_ptr`). Doing it
@@ -453,7 +451,7 @@ pub unsafe fn unpin(device: &'static Device, host: usize) -> Result<()> {
 /// waits for it. It comes behind blocking queues, as constructs do.
 fn in_stream<R>(
     device: &'static Device,
-    operation: impl FnOnce(&Opened, Option<StreamHandle>) -> Result<R>,
+    operation: impl FnOnce(&Opened, Option<StreamRef>) -> Result<R>,
 ) -> Result<R> {
     let opened = device.open()?;
     if device.has_blocking_queues() {
@@ -461,7 +459,7 @@ fn in_stream<R>(
     }
     let stream = device.take_stream(opened)?;
     let result = operation(opened, stream);
-    let waited = stream.map_or(Ok(()), |stream| device.finish_stream(opened, stream));
+    let waited = stream.map_or(Ok(()), |stream| device.finish_stream(stream));
     let result = result?;
     waited.map_err(|error| device.backend_error(error)).map(|()| result)
 }

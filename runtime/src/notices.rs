@@ -6,7 +6,8 @@
 
 use crate::device::{Device, Opened};
 use crate::label::Label;
-use gangway_backend::{DevicePtr, RangeChange, RangeNotice, StreamHandle};
+use crate::stream::StreamRef;
+use gangway_backend::{DevicePtr, RangeChange, RangeNotice};
 
 impl Opened {
     /// Tells of a change, in the stream of a construct.
@@ -17,7 +18,7 @@ impl Opened {
         size: usize,
         change: RangeChange,
         label: Label,
-        stream: Option<StreamHandle>,
+        stream: Option<StreamRef>,
     ) {
         if self.capabilities.mapping_notices {
             self.tell_notice(begin, size, change, label, stream);
@@ -31,10 +32,10 @@ impl Opened {
         size: usize,
         change: RangeChange,
         label: Label,
-        stream: Option<StreamHandle>,
+        stream: Option<StreamRef>,
     ) {
         let notice = RangeNotice { begin, size, change, variable: label.describe() };
-        self.device.host_range(notice, stream);
+        self.at(stream).host_range(notice);
     }
 }
 

@@ -22,8 +22,9 @@ use crate::environment::Work;
 use crate::error::{Error, ErrorKind, Result};
 use crate::events::Site;
 use crate::present::EntryRef;
+use crate::stream::StreamRef;
 use crate::target::Job;
-use gangway_backend::{Completion, EventHandle, ForeignRuntime, StreamHandle};
+use gangway_backend::{Completion, EventHandle, ForeignRuntime, Stream};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -41,7 +42,7 @@ pub(crate) struct Shared {
     device: &'static Device,
     /// `None` on synchronous devices, whose queues are always empty. Destroyed when the
     /// last user of it goes.
-    stream: Option<StreamHandle>,
+    stream: Option<StreamRef>,
     blocking: bool,
     state: Mutex<State>,
     ended: Condvar,
@@ -210,7 +211,7 @@ impl Shared {
         let opened = device.open()?;
         let event = match self.stream {
             Some(stream) if opened.capabilities.events => {
-                let handle = self.fail(opened.device.record_event(stream))?;
+                let handle = self.fail(stream.record())?;
                 Some(Arc::new(Event { device, handle }))
             }
             _ => {
@@ -226,7 +227,7 @@ impl Shared {
         let Some(stream) = self.stream.filter(|_| std::ptr::eq(self.device, marker.device)) else {
             return marker.wait();
         };
-        self.fail(self.device.open()?.device.wait_event(stream, event.handle))?;
+        self.fail(stream.wait(event.handle))?;
         let mut state = self.state();
         let number = state.count;
         state.count += 1;
@@ -246,8 +247,8 @@ impl Shared {
 
     /// Whether something is under way in its stream, of the program's, too.
     pub(crate) fn is_busy(&self) -> bool {
-        let (Some(stream), Ok(opened)) = (self.stream, self.device.open()) else { return false };
-        let idle = opened.device.is_idle(stream);
+        let (Some(stream), Ok(_)) = (self.stream, self.device.open()) else { return false };
+        let idle = stream.is_idle();
         !idle.unwrap_or_else(|error| {
             self.note(error);
             true
@@ -260,14 +261,14 @@ impl Shared {
     pub(crate) fn precede(
         &self,
         opened: &Opened,
-        stream: StreamHandle,
+        stream: StreamRef,
     ) -> std::result::Result<Option<EventHandle>, gangway_backend::Error> {
         let Some(own) = self.stream.filter(|_| opened.capabilities.events) else {
             self.drain();
             return Ok(None);
         };
-        let event = opened.device.record_event(own)?;
-        match opened.device.wait_event(stream, event) {
+        let event = own.record()?;
+        match stream.wait(event) {
             Ok(()) => Ok(Some(event)),
             Err(error) => {
                 // Nothing can be done about an event that cannot be destroyed.
@@ -281,9 +282,9 @@ impl Shared {
     /// ended: what is done is.
     fn ask(&self) -> Result<(bool, bool)> {
         let Some(stream) = self.stream else { return Ok((true, false)) };
-        let opened = self.device.open()?;
+        self.device.open()?;
         let issued = self.state().count;
-        let idle = opened.device.is_idle(stream).unwrap_or_else(|error| {
+        let idle = stream.is_idle().unwrap_or_else(|error| {
             self.note(error);
             true
         });
@@ -296,9 +297,9 @@ impl Shared {
 
     /// Waits for all that was issued, and ends it. What fails is kept for whoever asks.
     pub(crate) fn drain(&self) {
-        let (Some(stream), Ok(opened)) = (self.stream, self.device.open()) else { return };
+        let (Some(stream), Ok(_)) = (self.stream, self.device.open()) else { return };
         let issued = self.state().count;
-        if let Err(error) = opened.device.synchronize(stream) {
+        if let Err(error) = stream.synchronize() {
             self.note(error);
         }
         self.end_finished(issued);
@@ -340,8 +341,9 @@ impl Shared {
     /// Destroys the stream.
     fn close(&mut self) -> Result<()> {
         // In the child of a fork the device may be out of reach.
-        let (Some(stream), Ok(opened)) = (self.stream.take(), self.device.open()) else { return Ok(()) };
-        self.fail(opened.device.destroy_stream(stream))
+        let (Some(stream), Ok(_)) = (self.stream.take(), self.device.open()) else { return Ok(()) };
+        // SAFETY: its last user has gone, and with it all that has been issued to it.
+        self.fail(unsafe { stream.close() })
     }
 }
 
@@ -374,8 +376,8 @@ impl Queue {
     fn create_with(device: &'static Device, blocking: bool) -> Result<Self> {
         let opened = device.open()?;
         let stream = if opened.capabilities.asynchronous {
-            let created = opened.device.create_stream();
-            Some(created.map_err(|error| device.backend_error(error))?)
+            let created = opened.device.open_stream();
+            Some(StreamRef::new(created.map_err(|error| device.backend_error(error))?))
         } else {
             None
         };
@@ -393,10 +395,11 @@ impl Queue {
     pub unsafe fn adopt(device: &'static Device, foreign: usize) -> Result<Self> {
         // SAFETY: the caller's promise.
         let adopted = unsafe { device.open()?.device.adopt_stream(foreign) };
-        Ok(Self::of(device, Some(adopted.map_err(|error| device.backend_error(error))?), true))
+        let stream = adopted.map_err(|error| device.backend_error(error))?;
+        Ok(Self::of(device, Some(StreamRef::new(stream)), true))
     }
 
-    fn of(device: &'static Device, stream: Option<StreamHandle>, blocking: bool) -> Self {
+    fn of(device: &'static Device, stream: Option<StreamRef>, blocking: bool) -> Self {
         let (state, ended) = (Mutex::default(), Condvar::new());
         let shared = Arc::new(Shared { device, stream, blocking, state, ended });
         if stream.is_some() {
@@ -420,11 +423,11 @@ impl Queue {
     /// The foreign runtime's handle of its stream.
     #[must_use]
     pub fn foreign(&self) -> Option<usize> {
-        let opened = self.shared.device.open().ok()?;
-        self.shared.stream.map(|stream| opened.device.foreign_stream(stream))
+        self.shared.device.open().ok()?;
+        self.shared.stream.map(|stream| stream.foreign())
     }
 
-    pub(crate) fn stream(&self) -> Option<StreamHandle> {
+    pub(crate) fn stream(&self) -> Option<StreamRef> {
         self.shared.stream
     }
 
@@ -441,7 +444,7 @@ impl Queue {
             let done = done.clone();
             let completion = Completion::new(move || done.store(true, Ordering::Release));
             // Where it fails, the construct is found done when the queue is idle.
-            let _ = opened.device.on_complete(stream, completion);
+            let _ = stream.on_complete(completion);
         }
         let mut state = self.shared.state();
         let number = state.count;
@@ -500,7 +503,7 @@ impl Queue {
         match self.shared.stream {
             None => function(),
             Some(stream) if opened.capabilities.completions => {
-                self.shared.fail(opened.device.on_complete(stream, Completion::new(function)))?;
+                self.shared.fail(stream.on_complete(Completion::new(function)))?;
             }
             Some(_) => return Ok(false),
         }
@@ -567,9 +570,7 @@ impl Marker {
     pub fn wait(&self) -> Result<()> {
         let Some(event) = &self.event else { return Ok(()) };
         let opened = self.device.open()?;
-        let behind = |stream: Option<StreamHandle>| {
-            stream.map_or(Ok(()), |stream| opened.device.wait_event(stream, event.handle))
-        };
+        let behind = |stream: &dyn Stream| stream.wait(event.handle);
         self.device.at_once(opened, behind).map_err(|error| self.device.backend_error(error))
     }
 }

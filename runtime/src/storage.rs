@@ -9,9 +9,8 @@ use crate::error::{Error, ErrorKind, HostRange, Result};
 use crate::events::{self, Site, Step};
 use crate::label::Label;
 use crate::pool::{GivenBack, Pool};
-use gangway_backend::{
-    AllocationKind, DevicePtr, Error as BackendError, Result as BackendResult, StreamHandle,
-};
+use crate::stream::StreamRef;
+use gangway_backend::{AllocationKind, DevicePtr, Error as BackendError, Result as BackendResult};
 
 /// What [`Device::allocate`] is asked for.
 #[derive(Clone, Copy)]
@@ -31,7 +30,7 @@ pub(crate) enum Purpose {
     Program(AllocationKind),
     /// The runtime's. The operations of `stream` are the first to use it, or those before
     /// its end the last; there are none where the device is synchronous.
-    Runtime { stream: Option<StreamHandle> },
+    Runtime { stream: Option<StreamRef> },
 }
 
 impl Device {
@@ -211,12 +210,12 @@ impl Device {
     #[cold]
     fn make_room(&self, opened: &Opened, purpose: Purpose) -> BackendResult<bool> {
         let ended = self.all_queues().iter().filter(|queue| queue.end_done()).count();
-        self.settle_idle_streams(opened);
+        self.settle_idle_streams();
         let mut made = opened.trim() || ended > 0;
         if opened.capabilities.stream_ordered_memory {
             made = true;
             if let Purpose::Runtime { stream: Some(stream) } = purpose {
-                opened.device.synchronize(stream)?;
+                stream.synchronize()?;
             }
         }
         Ok(made)
@@ -225,11 +224,11 @@ impl Device {
     /// Waits for the idle streams, in which memory may still have to be freed. They stay:
     /// another thread may be about to wait for the end of one, see
     /// [`Point::EndOf`](crate::present::Point).
-    pub(crate) fn settle_idle_streams(&self, opened: &Opened) {
+    pub(crate) fn settle_idle_streams(&self) {
         for stream in self.take_idle_streams() {
             // A failure of what was done in it before has been told.
-            let _ = opened.device.synchronize(stream);
-            opened.device.trim_stream(stream);
+            let _ = stream.synchronize();
+            stream.trim();
             self.give_stream_back(stream);
         }
     }
@@ -238,7 +237,7 @@ impl Device {
     /// constructs under way, are none the worse for it.
     pub fn trim(&self) {
         let Some(opened) = self.opened_if_usable() else { return };
-        self.settle_idle_streams(opened);
+        self.settle_idle_streams();
         opened.trim();
         opened.device.trim();
     }
@@ -249,9 +248,10 @@ impl Device {
         let Some(opened) = self.opened_if_usable() else { return };
         for stream in self.take_idle_streams() {
             // A failure of what was done in it before has been told.
-            let _ = opened.device.synchronize(stream);
+            let _ = stream.synchronize();
             // Nothing can be done about a stream that cannot be destroyed.
-            let _ = opened.device.destroy_stream(stream);
+            // SAFETY: it was idle, and no construct is under way that could have a point in it.
+            let _ = unsafe { stream.close() };
         }
         opened.trim();
     }
@@ -303,7 +303,7 @@ impl Opened {
     fn ask_driver(&self, size: usize, purpose: Purpose, overwritten: bool) -> BackendResult<DevicePtr> {
         match purpose {
             Purpose::Runtime { stream: Some(stream) } if self.capabilities.stream_ordered_memory => {
-                self.device.allocate_in_stream(size, stream)
+                stream.allocate_in_order(size)
             }
             Purpose::Runtime { .. } => self.device.allocate(size, AllocationKind::Device, overwritten),
             Purpose::Program(kind) => self.device.allocate(size, kind, overwritten),
@@ -338,11 +338,11 @@ impl Opened {
     /// # Safety
     /// As [`Device::deallocate`], of what [`ask_driver`](Self::ask_driver) gave.
     #[inline(always)]
-    unsafe fn give_to_driver(&self, pointer: DevicePtr, stream: Option<StreamHandle>) -> BackendResult<()> {
+    unsafe fn give_to_driver(&self, pointer: DevicePtr, stream: Option<StreamRef>) -> BackendResult<()> {
         match stream {
             Some(stream) if self.capabilities.stream_ordered_memory => {
                 // SAFETY: the caller's promise.
-                unsafe { self.device.deallocate_in_stream(pointer, stream) }
+                unsafe { stream.deallocate_in_order(pointer) }
             }
             // SAFETY: the caller's promise.
             _ => unsafe { self.device.deallocate(pointer, AllocationKind::Device) },

@@ -15,8 +15,9 @@ use crate::map_kind::MapKind;
 use crate::placement::{Place, Purpose, Queued};
 use crate::queue::Queue;
 use crate::regions::Region;
+use crate::stream::StreamRef;
 use gangway_backend::{
-    ArgumentTable, Completion, Kernel, Launch, OwnSlots, Session, SourceText, StreamHandle, TableRequest,
+    ArgumentTable, Completion, Kernel, Launch, OwnSlots, Session, SourceText, TableRequest,
 };
 use std::cell::RefCell;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -157,7 +158,7 @@ impl Job {
     #[inline]
     fn start_with(
         place: Place,
-        queue: Option<StreamHandle>,
+        queue: Option<StreamRef>,
         site: Site,
         unified_shared_memory: bool,
     ) -> Result<Box<Self>> {
@@ -254,7 +255,6 @@ impl Job {
         if !self.work.is_told_of_its_end() || !finisher::start() {
             return Err(self);
         }
-        let backend = self.work.backend();
         let handed = Arc::new(Mutex::new(Some(Handed { job: self, told: Box::new(told) })));
         let take =
             |handed: &Mutex<Option<Handed>>| handed.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -264,7 +264,7 @@ impl Job {
                 finisher::hand_over(handed);
             }
         });
-        match backend.on_complete(stream, completion) {
+        match stream.on_complete(completion) {
             Ok(()) => Ok(()),
             Err(_) => take(&handed).map_or(Ok(()), |handed| Err(handed.job)),
         }
@@ -441,9 +441,8 @@ impl Job {
     #[inline]
     fn launch(&mut self, region: &Region, kernel: &Kernel, items: &impl Items, shape: &Shape) -> Result<()> {
         let Self { work, session, private, positions, launched, queued: _ } = self;
-        session.restart(work.stream());
         if let Some(size) = work.sessions() {
-            let started = session.start(work.backend(), size);
+            let started = session.start(work.at_stream(), size);
             started.map_err(|error| work.device().backend_error(error))?;
         }
         let site = work.site();
@@ -457,11 +456,11 @@ impl Job {
         work.publish()?;
         work.come_behind_queues().map_err(|error| work.device().backend_error(error))?;
         let launch = shape.launch(region.name, kernel, group_memory, site.source);
-        let backend = work.backend();
+        let stream = work.at_stream();
         let run = || {
             // SAFETY: the table holds what the compiler says the kernel takes, and
             // every pointer in it is kept valid by `work` until it completes.
-            unsafe { backend.launch(&launch, table) }
+            unsafe { stream.launch(&launch, table) }
         };
         let done = if events::observed() { watched(work, &site, &launch, run) } else { run() };
         done.map_err(|source| {
@@ -510,7 +509,7 @@ fn fill_table<'s>(
     }
     // Not every list item is a parameter: this is how many there may be.
     let request = TableRequest::of(&kernel.convention, shape.own_slots, items.len());
-    let table = work.backend().argument_table(session, kernel, request);
+    let table = work.at_stream().argument_table(session, kernel, request);
     let mut table = table.map_err(|error| work.device().backend_error(error))?;
     positions.clear();
     for index in 0..items.len() {

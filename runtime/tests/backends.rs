@@ -5,7 +5,7 @@ mod support;
 
 use gangway_backend::{
     AllocationKind, ArgumentTable, Backend, Capabilities, Device, DevicePtr, Kernel, KernelHandle, Launch,
-    Module, Result, StreamHandle,
+    Module, Result, Stream,
 };
 use gangway_runtime::events::Site;
 use gangway_runtime::memory::{self, Place};
@@ -132,7 +132,11 @@ impl Drop for LoadingModule {
 
 /// The part of a device that is the same for all of these: it has no memory.
 macro_rules! device_without_memory {
-    ($device:ty) => {
+    () => {
+        fn immediate(&self) -> &dyn Stream {
+            self
+        }
+
         fn allocate(&self, _size: usize, _kind: AllocationKind, _overwritten: bool) -> Result<DevicePtr> {
             Ok(DevicePtr(0x10_0000))
         }
@@ -140,24 +144,17 @@ macro_rules! device_without_memory {
         unsafe fn deallocate(&self, _pointer: DevicePtr, _kind: AllocationKind) -> Result<()> {
             Ok(())
         }
+    };
+}
 
-        unsafe fn copy_to_device(
-            &self,
-            _to: DevicePtr,
-            _from: *const u8,
-            _size: usize,
-            _stream: Option<StreamHandle>,
-        ) -> Result<()> {
+/// And what it does with nothing.
+macro_rules! operations_without_memory {
+    () => {
+        unsafe fn copy_to_device(&self, _to: DevicePtr, _from: *const u8, _size: usize) -> Result<()> {
             Ok(())
         }
 
-        unsafe fn copy_from_device(
-            &self,
-            _to: *mut u8,
-            _from: DevicePtr,
-            _size: usize,
-            _stream: Option<StreamHandle>,
-        ) -> Result<()> {
+        unsafe fn copy_from_device(&self, _to: *mut u8, _from: DevicePtr, _size: usize) -> Result<()> {
             Ok(())
         }
 
@@ -165,6 +162,10 @@ macro_rules! device_without_memory {
             Ok(())
         }
     };
+}
+
+impl Stream for LoadingDevice {
+    operations_without_memory!();
 }
 
 impl Device for LoadingDevice {
@@ -177,7 +178,7 @@ impl Device for LoadingDevice {
         Ok(Box::new(LoadingModule(self.0.clone())))
     }
 
-    device_without_memory!(LoadingDevice);
+    device_without_memory!();
 }
 
 fn library(key: usize) -> Registration {
@@ -303,19 +304,22 @@ impl Device for Plain {
         Err(gangway_backend::Error::Unsupported { operation: "images" })
     }
 
+    device_without_memory!();
+}
+
+impl Stream for Plain {
     unsafe fn copy_between(
         &self,
         _to_ordinal: usize,
         _to: DevicePtr,
         _from: DevicePtr,
         _size: usize,
-        _stream: Option<StreamHandle>,
     ) -> Result<()> {
         COPIES_BETWEEN.fetch_add(1, Ordering::Relaxed);
         Ok(())
     }
 
-    device_without_memory!(Plain);
+    operations_without_memory!();
 }
 
 #[test]

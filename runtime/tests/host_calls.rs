@@ -5,7 +5,7 @@ mod support;
 use gangway_backend::{
     AllocationKind, ArgumentTable, Backend, CallingConvention, Capabilities, Device, DevicePtr, Error,
     HostCallLink, HostCallOutcome, HostCallService, HostCalls, Kernel, KernelHandle, Launch, Module, Result,
-    StreamHandle, VisibleMemory,
+    Stream, VisibleMemory,
 };
 use gangway_host_channel::{Channel, PORTS, Request, Warp, call};
 use gangway_runtime::NoItems;
@@ -184,28 +184,8 @@ impl Device for CallingDevice {
         Ok(())
     }
 
-    unsafe fn copy_to_device(
-        &self,
-        to: DevicePtr,
-        from: *const u8,
-        size: usize,
-        _stream: Option<StreamHandle>,
-    ) -> Result<()> {
-        assert_eq!((to.0, size), (Arc::as_ptr(&self.global).addr(), 8), "only the global is written");
-        self.asked.copies.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller's promise.
-        self.global.store(unsafe { from.cast::<u64>().read_unaligned() }, Ordering::Release);
-        Ok(())
-    }
-
-    unsafe fn copy_from_device(
-        &self,
-        _to: *mut u8,
-        _from: DevicePtr,
-        _size: usize,
-        _stream: Option<StreamHandle>,
-    ) -> Result<()> {
-        unreachable!("nothing is copied back")
+    fn immediate(&self) -> &dyn Stream {
+        self
     }
 
     fn allocate_visible(&self, size: usize) -> Result<VisibleMemory> {
@@ -232,6 +212,20 @@ impl Device for CallingDevice {
         }
         *self.service.lock().unwrap() = Some(service);
         Ok(())
+    }
+}
+
+impl Stream for CallingDevice {
+    unsafe fn copy_to_device(&self, to: DevicePtr, from: *const u8, size: usize) -> Result<()> {
+        assert_eq!((to.0, size), (Arc::as_ptr(&self.global).addr(), 8), "only the global is written");
+        self.asked.copies.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: the caller's promise.
+        self.global.store(unsafe { from.cast::<u64>().read_unaligned() }, Ordering::Release);
+        Ok(())
+    }
+
+    unsafe fn copy_from_device(&self, _to: *mut u8, _from: DevicePtr, _size: usize) -> Result<()> {
+        unreachable!("nothing is copied back")
     }
 
     /// Runs the kernel's body on as many threads as the launch has teams.

@@ -71,8 +71,8 @@ impl TableRequest {
 
 /// The kernel's arguments of one launch, one 64-bit slot each, in order.
 ///
-/// Made by [`Device::argument_table`](crate::Device::argument_table), consumed by
-/// [`Device::launch`](crate::Device::launch). One word, as it goes through calls of
+/// Made by [`Stream::argument_table`](crate::Stream::argument_table), consumed by
+/// [`Stream::launch`](crate::Stream::launch). One word, as it goes through calls of
 /// which the compiler knows nothing: the rest is in the session that it borrows.
 #[derive(Debug)]
 pub struct ArgumentTable<'s>(&'s mut SessionState);
@@ -293,7 +293,6 @@ impl Extend<u64> for ArgumentTable<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::handles::StreamHandle;
     use crate::session::Session;
 
     #[test]
@@ -333,14 +332,13 @@ mod tests {
     fn memory_of_the_back_end_is_written_before_it_is_read() {
         let mut memory = Box::new([const { std::mem::MaybeUninit::<u64>::uninit() }; 40]);
         let start = NonNull::from(&mut *memory).cast::<u64>();
-        let mut session = Session::new(Some(StreamHandle(3)));
+        let mut session = Session::default();
         // SAFETY: the array has 40 slots, which nobody else uses.
         let mut table =
             unsafe { session.table_at(start, TableRequest { leading: 1, arguments: 39, trailing: 0 }) };
         table.push(5);
         assert_eq!(table.slots(), [0, 5]);
         assert_eq!(table.slots().as_ptr(), start.as_ptr().cast_const());
-        assert_eq!(table.session().stream(), Some(StreamHandle(3)));
     }
 
     #[test]

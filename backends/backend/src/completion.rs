@@ -4,7 +4,7 @@ use std::ffi::c_void;
 use std::fmt;
 
 /// A function to be called once, when operations are done or have failed: see
-/// [`Device::on_complete`](crate::Device::on_complete).
+/// [`Stream::on_complete`](crate::Stream::on_complete).
 ///
 /// Dropping it calls it, so that nobody waits for ever for a device that has been lost.
 /// It calls no back end and takes no lock that a caller of a back end may hold.

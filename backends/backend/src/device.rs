@@ -1,21 +1,16 @@
-//! One opened device: its memory, its images, its streams, and what runs in them.
+//! One opened device: its memory, its images and its streams.
 
-use crate::arguments::{ArgumentTable, TableRequest};
-use crate::completion::Completion;
 use crate::error::{Error, Result};
 use crate::foreign::ForeignRuntime;
-use crate::handles::{DevicePtr, EventHandle, StreamHandle};
+use crate::handles::{DevicePtr, EventHandle};
 use crate::host_call::{HostCallService, VisibleMemory};
 use crate::kernel::{Kernel, Occupancy};
 use crate::module::Module;
-use crate::session::{Session, SessionState};
-use crate::types::{AllocationKind, Capabilities, Launch, LaunchShape, Properties, RangeNotice, Rank};
+use crate::session::SessionState;
+use crate::stream::Stream;
+use crate::types::{AllocationKind, Capabilities, Launch, LaunchShape, Properties, Rank};
 
-/// One opened device.
-///
-/// Methods that take a `stream` may return before the operation is done if
-/// [`Capabilities::asynchronous`] is set; operations of one stream happen in
-/// order. Synchronous devices always get `None`.
+/// One opened device: what it is, its memory, its images. What runs on it goes through a [`Stream`].
 pub trait Device: Send + Sync {
     /// What this device can do.
     fn capabilities(&self) -> Capabilities;
@@ -58,12 +53,6 @@ pub trait Device: Send + Sync {
     /// Has calls of the foreign runtime that the program makes on this thread go to this device.
     fn make_current(&self) {}
 
-    /// What the foreign runtime calls a stream of this device (a `CUstream`, an
-    /// `hsa_queue_t *`, …).
-    fn foreign_stream(&self, stream: StreamHandle) -> usize {
-        stream.0
-    }
-
     /// How well an image that the back end [recognises](crate::Backend::recognises) suits this very
     /// device: of a binary with code for several architectures, which is the best.
     ///
@@ -98,142 +87,9 @@ pub trait Device: Send + Sync {
     /// What the driver says.
     unsafe fn deallocate(&self, pointer: DevicePtr, kind: AllocationKind) -> Result<()>;
 
-    /// Allocates `size` bytes of device memory in the order of a stream: for its operations
-    /// from here on, and for those of other streams behind an event of it.
-    ///
-    /// # Errors
-    /// As [`allocate`](Self::allocate). Only called if
-    /// [`Capabilities::stream_ordered_memory`] is set.
-    fn allocate_in_stream(&self, _size: usize, _stream: StreamHandle) -> Result<DevicePtr> {
-        Err(Error::Unsupported { operation: "stream-ordered memory" })
-    }
-
-    /// The same for memory that a kernel waits for, so that neither this call nor the stream may wait
-    /// for kernels.
-    ///
-    /// # Errors
-    /// As [`allocate_in_stream`](Self::allocate_in_stream).
-    fn allocate_promptly(&self, size: usize, stream: StreamHandle) -> Result<DevicePtr> {
-        self.allocate_in_stream(size, stream)
-    }
-
-    /// Frees what [`allocate_in_stream`](Self::allocate_in_stream) and
-    /// [`allocate_promptly`](Self::allocate_promptly) returned, behind the
-    /// operations of a stream of the device, which need not be the same.
-    ///
-    /// # Safety
-    /// `pointer` came from this device's `allocate_in_stream`, has not been freed, and no
-    /// operation that may still be under way uses it, but those before in this stream.
-    ///
-    /// # Errors
-    /// What the driver says.
-    unsafe fn deallocate_in_stream(&self, _pointer: DevicePtr, _stream: StreamHandle) -> Result<()> {
-        Err(Error::Unsupported { operation: "stream-ordered memory" })
-    }
-
-    /// Copies `size` bytes from the host to the device.
-    ///
-    /// # Safety
-    /// Both ranges are valid and stay so until the operation is done.
-    ///
-    /// # Errors
-    /// What the driver says.
-    unsafe fn copy_to_device(
-        &self,
-        to: DevicePtr,
-        from: *const u8,
-        size: usize,
-        stream: Option<StreamHandle>,
-    ) -> Result<()>;
-
-    /// Copies `size` bytes from the device to the host.
-    ///
-    /// # Safety
-    /// As [`copy_to_device`](Self::copy_to_device).
-    ///
-    /// # Errors
-    /// What the driver says.
-    unsafe fn copy_from_device(
-        &self,
-        to: *mut u8,
-        from: DevicePtr,
-        size: usize,
-        stream: Option<StreamHandle>,
-    ) -> Result<()>;
-
-    /// Copies within this device, or to device `to_ordinal` of the same back end.
-    ///
-    /// # Safety
-    /// As [`copy_to_device`](Self::copy_to_device).
-    ///
-    /// # Errors
-    /// [`Error::Unsupported`]: the runtime then goes through host memory.
-    unsafe fn copy_between(
-        &self,
-        _to_ordinal: usize,
-        _to: DevicePtr,
-        _from: DevicePtr,
-        _size: usize,
-        _stream: Option<StreamHandle>,
-    ) -> Result<()> {
-        Err(Error::Unsupported { operation: "copies between devices" })
-    }
-
-    /// Sets `size` bytes to `byte`.
-    ///
-    /// # Safety
-    /// As [`copy_to_device`](Self::copy_to_device).
-    ///
-    /// # Errors
-    /// [`Error::Unsupported`]: the runtime then copies from a filled buffer.
-    unsafe fn fill(
-        &self,
-        _to: DevicePtr,
-        _byte: u8,
-        _size: usize,
-        _stream: Option<StreamHandle>,
-    ) -> Result<()> {
-        Err(Error::Unsupported { operation: "memory fill" })
-    }
-
-    /// A job is about to launch a kernel. Only called if [`Capabilities::sessions`] is set.
-    ///
-    /// # Errors
-    /// The device has nothing left that a launch needs. The session has not started then.
-    fn session_start(&self, _session: &mut SessionState) -> Result<()> {
-        Ok(())
-    }
-
-    /// A session that has [started](Self::session_start) is over: its kernel is done, has failed
+    /// A session that has [started](Stream::session_start) is over: its kernel is done, has failed
     /// or was never launched. Comes on any thread.
     fn session_end(&self, _session: &mut SessionState) {}
-
-    /// Memory for the arguments of this session's launch of `kernel`.
-    ///
-    /// # Errors
-    /// No kernel-argument memory left.
-    #[inline]
-    fn argument_table<'s>(
-        &self,
-        session: &'s mut Session,
-        _kernel: &Kernel,
-        request: TableRequest,
-    ) -> Result<ArgumentTable<'s>> {
-        Ok(session.host_table(request))
-    }
-
-    /// Runs a kernel with the arguments in `table`, in the stream of its session. They
-    /// have the form of the kernel's calling convention. The table's memory is the
-    /// session's again when this returns.
-    ///
-    /// # Safety
-    /// The table came from this device's [`argument_table`](Self::argument_table). The
-    /// arguments are what the kernel expects; pointers among them are valid on the
-    /// device until the kernel is done.
-    ///
-    /// # Errors
-    /// The kernel could not be started, or (synchronous devices) failed.
-    unsafe fn launch(&self, launch: &Launch<'_>, table: ArgumentTable<'_>) -> Result<()>;
 
     /// The shape that a launch will have, for those who watch. `None`: the device has no blocks
     /// of threads, or does not say.
@@ -241,15 +97,19 @@ pub trait Device: Send + Sync {
         None
     }
 
-    /// Creates a stream.
+    /// Where operations go without a stream. On synchronous devices it is where all go, and each is
+    /// done when it returns; on others the runtime has none but [notices](Stream::host_range) here.
+    fn immediate(&self) -> &dyn Stream;
+
+    /// Opens a stream. Only called if [`Capabilities::asynchronous`] is set.
     ///
     /// # Errors
     /// What the driver says.
-    fn create_stream(&self) -> Result<StreamHandle> {
+    fn open_stream(&self) -> Result<Box<dyn Stream>> {
         Err(Error::Unsupported { operation: "streams" })
     }
 
-    /// Makes a stream of one of the foreign runtime's, which stays the program's: destroying it
+    /// Makes a stream of one of the foreign runtime's, which stays the program's: destroying ours
     /// leaves that alone.
     ///
     /// # Safety
@@ -257,56 +117,8 @@ pub trait Device: Send + Sync {
     ///
     /// # Errors
     /// [`Error::Unsupported`].
-    unsafe fn adopt_stream(&self, _foreign: usize) -> Result<StreamHandle> {
+    unsafe fn adopt_stream(&self, _foreign: usize) -> Result<Box<dyn Stream>> {
         Err(Error::Unsupported { operation: "streams of the program's" })
-    }
-
-    /// Destroys an idle stream.
-    ///
-    /// # Errors
-    /// What the driver says.
-    fn destroy_stream(&self, _stream: StreamHandle) -> Result<()> {
-        Ok(())
-    }
-
-    /// Gives the driver what is kept for later work of a stream, unless work is under way in it.
-    /// The stream stays.
-    fn trim_stream(&self, _stream: StreamHandle) {}
-
-    /// Gives the driver what is kept for later work of the device, beyond that of streams.
-    fn trim(&self) {}
-
-    /// Waits until all operations of the stream are done; reports the first that
-    /// failed. The stream can be used again.
-    ///
-    /// # Errors
-    /// The failure of one of the operations.
-    fn synchronize(&self, _stream: StreamHandle) -> Result<()> {
-        Ok(())
-    }
-
-    /// Whether all operations of the stream are done.
-    ///
-    /// # Errors
-    /// The failure of one of the operations.
-    fn is_idle(&self, stream: StreamHandle) -> Result<bool> {
-        self.synchronize(stream).map(|()| true)
-    }
-
-    /// Records an event at the end of the stream.
-    ///
-    /// # Errors
-    /// What the driver says. Only called if [`Capabilities::events`] is set.
-    fn record_event(&self, _stream: StreamHandle) -> Result<EventHandle> {
-        Err(Error::Unsupported { operation: "events" })
-    }
-
-    /// Makes the stream wait for an event of any stream of this device.
-    ///
-    /// # Errors
-    /// What the driver says.
-    fn wait_event(&self, _stream: StreamHandle, _event: EventHandle) -> Result<()> {
-        Err(Error::Unsupported { operation: "events" })
     }
 
     /// Destroys an event, for which no stream waits any more.
@@ -317,17 +129,8 @@ pub trait Device: Send + Sync {
         Ok(())
     }
 
-    /// Has `completion` called when all operations that are in the stream now are done, or
-    /// have failed: once, on any thread, which may be one of the driver's.
-    ///
-    /// # Errors
-    /// What the driver says; then the back end has
-    /// [cancelled](Completion::cancel) it. Only called if [`Capabilities::completions`]
-    /// is set.
-    fn on_complete(&self, _stream: StreamHandle, completion: Completion) -> Result<()> {
-        completion.cancel();
-        Err(Error::Unsupported { operation: "completion callbacks" })
-    }
+    /// Gives the driver what is kept for later work of the device, beyond that of streams.
+    fn trim(&self) {}
 
     /// Pins host memory and gives the address the device reaches it by.
     ///
@@ -397,10 +200,4 @@ pub trait Device: Send + Sync {
     fn reaches(&self, _address: DevicePtr, _size: usize) -> bool {
         self.capabilities().unified_memory
     }
-
-    /// Tells that a range of host memory is mapped, is no longer mapped, or is used in place.
-    /// It is a hint: what the back end makes of it cannot fail the program. Comes on the
-    /// thread of the construct, with its `stream` where operations of it follow. Only called if
-    /// [`Capabilities::mapping_notices`] is set.
-    fn host_range(&self, _notice: RangeNotice, _stream: Option<StreamHandle>) {}
 }

@@ -1,4 +1,4 @@
-//! What the runtime holds of a device: addresses, and what stands for a kernel, a stream or an event.
+//! What the runtime holds of a device: addresses, and what stands for a kernel or an event.
 //!
 //! The runtime keeps handles, passes them on and compares them; what one means, its back end alone
 //! knows. Every value is a handle, 0 as well.
@@ -27,11 +27,6 @@ impl DevicePtr {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub struct KernelHandle(pub usize);
-
-/// An ordered queue of device operations, in the back end's own terms.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[repr(transparent)]
-pub struct StreamHandle(pub usize);
 
 /// A point in a stream that another stream or the host can wait for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -2,15 +2,16 @@
 //!
 //! A [`Backend`] is one *type* of device ("cpu", "cuda", …): it says which
 //! images it can run and opens devices. A [`Device`] is one opened device: it
-//! owns memory, loads images, copies and launches. A [`Module`] is one image that
-//! a device has loaded: it knows where kernels and globals are. The runtime calls
-//! all three; front ends never do.
+//! owns memory, loads images and opens streams. A [`Stream`] is an ordered queue of its
+//! operations: copies, launches, events. A [`Module`] is one image that a device has
+//! loaded: it knows where kernels and globals are. The runtime calls all four; front
+//! ends never do.
 //!
 //! # Who checks what
 //!
-//! Validation lives in the runtime. By the time a `Device` method is called,
+//! Validation lives in the runtime. By the time a method of a `Device` or a `Stream` is called,
 //! sizes are non-zero, device pointers came from this device, modules and
-//! kernels belong to it, and streams have not been destroyed. A back end may
+//! kernels belong to it. A back end may
 //! rely on that and stays thin; it must still turn every failure of the layer
 //! below it into an [`Error`], and must never panic or print.
 //!
@@ -40,6 +41,7 @@ mod module;
 mod poison;
 mod session;
 mod source;
+mod stream;
 mod types;
 
 pub use arguments::{ArgumentTable, OwnSlots, SEPARATE_SLOTS, TableRequest};
@@ -49,7 +51,7 @@ pub use controls::DeviceControls;
 pub use device::Device;
 pub use error::{Access, Error, FaultReport, Result, Suspect};
 pub use foreign::{ForeignRuntime, ForeignRuntimeKind, Vendor};
-pub use handles::{DevicePtr, EventHandle, KernelHandle, StreamHandle};
+pub use handles::{DevicePtr, EventHandle, KernelHandle};
 pub use host_call::{
     HostCallHandler, HostCallLink, HostCallOutcome, HostCallService, HostCalls, LARGEST_BLOCK, VisibleMemory,
     host_block,
@@ -62,6 +64,7 @@ pub use module::Module;
 pub use poison::{POISON, poison};
 pub use session::{Session, SessionState};
 pub use source::{Described, ReadSource, Readers, SourceLocation, SourceText, read_sources_with};
+pub use stream::Stream;
 pub use types::{
     AllocationKind, Capabilities, Launch, LaunchShape, Properties, RangeChange, RangeNotice, Rank,
 };

@@ -1,10 +1,10 @@
-//! One offload job as a back end sees it: its stream, the words that a back end
-//! keeps from one call to the next, and host memory for kernel arguments.
+//! One offload job as a back end sees it: the words that it keeps from one call to the next, and
+//! host memory for kernel arguments.
 //!
 //! A session is part of the runtime's job: it is on the heap, goes from thread to
 //! thread with a job that a task waits for, and serves one construct after
 //! another. The arguments of a launch are built in its memory, in the
-//! [`ArgumentTable`] that [`Device::argument_table`] makes and [`Device::launch`]
+//! [`ArgumentTable`] that [`Stream::argument_table`] makes and [`Stream::launch`]
 //! takes, so a launch allocates nothing and copies nothing extra (the idea of the
 //! offload sessions proposed for libgomp, see `ARCHITECTURE.md`).
 //!
@@ -14,13 +14,14 @@
 //! be used again. Every session that has started ends, whatever becomes of the launch.
 //!
 //! [`Capabilities::sessions`]: crate::Capabilities::sessions
-//! [`Device::argument_table`]: crate::Device::argument_table
-//! [`Device::launch`]: crate::Device::launch
+//! [`Stream::argument_table`]: crate::Stream::argument_table
+//! [`Stream::launch`]: crate::Stream::launch
 
 use crate::arguments::{ArgumentTable, SEPARATE_SLOTS, Slots, TableRequest};
 use crate::device::Device;
 use crate::error::Result;
-use crate::handles::{DevicePtr, StreamHandle};
+use crate::handles::DevicePtr;
+use crate::stream::Stream;
 use std::ptr::NonNull;
 
 /// Arguments that have room in the session itself: compiler-made kernels rarely
@@ -47,13 +48,15 @@ pub struct Session {
 /// What of a session a back end may look at and change.
 #[derive(Debug)]
 pub struct SessionState {
-    stream: Option<StreamHandle>,
     /// Those of the table that is being built.
     pub(crate) slots: Slots,
     /// What a kernel gets that takes a pointer to its arguments.
     pub(crate) separate: [u64; SEPARATE_SLOTS],
     /// Free for a back end that has sessions; zero when one starts.
     pub backend_words: [u64; BACKEND_WORDS],
+    /// Free as well, for what the back end calls the stream that the session has started in: when the
+    /// session ends, the stream may be another job's.
+    pub stream: usize,
     /// The back end's own memory; grows and is kept.
     own: Vec<Cell>,
     /// Bytes that it has asked for.
@@ -61,22 +64,15 @@ pub struct SessionState {
 }
 
 impl SessionState {
-    const fn new(stream: Option<StreamHandle>) -> Self {
+    const fn new() -> Self {
         Self {
-            stream,
             slots: Slots::NONE,
             separate: [0; SEPARATE_SLOTS],
             backend_words: [0; BACKEND_WORDS],
+            stream: 0,
             own: Vec::new(),
             size: 0,
         }
-    }
-
-    /// The stream that the job's operations go to; `None` on synchronous devices.
-    #[must_use]
-    #[inline]
-    pub const fn stream(&self) -> Option<StreamHandle> {
-        self.stream
     }
 
     /// Memory of the session for what the back end keeps there: as many bytes as it has asked
@@ -90,37 +86,26 @@ impl SessionState {
 
 impl Default for Session {
     fn default() -> Self {
-        Self::new(None)
+        Self::new()
     }
 }
 
 impl Session {
-    /// A session whose operations go to `stream` (`None` on synchronous devices).
+    /// A session that has not started.
     #[must_use]
     #[inline]
-    pub const fn new(stream: Option<StreamHandle>) -> Self {
-        Self {
-            inline: [0; INLINE_SLOTS],
-            overflow: Vec::new(),
-            state: SessionState::new(stream),
-            open: false,
-        }
+    pub const fn new() -> Self {
+        Self { inline: [0; INLINE_SLOTS], overflow: Vec::new(), state: SessionState::new(), open: false }
     }
 
-    /// Makes the session ready for the next job. Its memory stays.
-    #[inline]
-    pub const fn restart(&mut self, stream: Option<StreamHandle>) {
-        self.state.stream = stream;
-    }
-
-    /// Starts the session of a back end that keeps `size` bytes in each. Allocates only for
+    /// Starts the session of a back end that keeps `size` bytes in each, for a launch in `stream`. Allocates only for
     /// more than it has had before.
     ///
     /// # Errors
     /// What the device says; the session has not started then.
     #[cold]
-    pub fn start(&mut self, device: &dyn Device, size: usize) -> Result<()> {
-        device.session_start(self.cleared(size))?;
+    pub fn start(&mut self, stream: &dyn Stream, size: usize) -> Result<()> {
+        stream.session_start(self.cleared(size))?;
         self.open = true;
         Ok(())
     }
@@ -252,10 +237,9 @@ mod tests {
     fn a_new_session_begins_with_zeroes() {
         let mut session = Session::default();
         for size in [20, 0, 33, 20] {
-            session.restart(Some(StreamHandle(5)));
             let state = session.cleared(size);
             assert_eq!((state.backend_words, state.own()), ([0; BACKEND_WORDS], &mut vec![0; size][..]));
-            assert_eq!((state.stream(), state.own().as_ptr().addr() % 16), (Some(StreamHandle(5)), 0));
+            assert_eq!(state.own().as_ptr().addr() % 16, 0);
             state.backend_words = [1; BACKEND_WORDS];
             state.own().fill(7);
         }

@@ -31,11 +31,11 @@ pub struct Capabilities {
     /// Copies and launches return before they are done and need a stream to be
     /// waited for. When false the runtime never creates a stream.
     pub asynchronous: bool,
-    /// [`Device::record_event`](crate::Device::record_event) and
-    /// [`Device::wait_event`](crate::Device::wait_event) work. Where they do not, a
+    /// [`Stream::record`](crate::Stream::record) and
+    /// [`Stream::wait`](crate::Stream::wait) work. Where they do not, a
     /// construct waits for its copies before other streams may use what it has copied.
     pub events: bool,
-    /// [`Device::on_complete`](crate::Device::on_complete) works. Where it does not, the
+    /// [`Stream::on_complete`](crate::Stream::on_complete) works. Where it does not, the
     /// runtime asks whether a stream is idle.
     pub completions: bool,
     /// Kernels can dereference host addresses.
@@ -47,7 +47,7 @@ pub struct Capabilities {
     /// allocations reach [`Device::allocate`](crate::Device::allocate). For devices whose
     /// allocation is slow.
     pub pooled_memory: bool,
-    /// [`Device::allocate_in_stream`](crate::Device::allocate_in_stream) and its
+    /// [`Stream::allocate_in_order`](crate::Stream::allocate_in_order) and its
     /// counterpart work. The runtime uses them for mapped data that is not in its pool.
     pub stream_ordered_memory: bool,
     /// One copy costs more than the bytes of several small ones: the runtime has a construct
@@ -57,16 +57,16 @@ pub struct Capabilities {
     /// Copies from and to memory of [`AllocationKind::Host`] do not hold up the host, while
     /// others may: the runtime keeps some of it, in which packed data stands.
     pub pinned_staging: bool,
-    /// [`Device::copy_between`](crate::Device::copy_between) works among the
+    /// [`Stream::copy_between`](crate::Stream::copy_between) works among the
     /// devices of this back end.
     pub peer_copy: bool,
     /// How kernels can call functions of the host.
     pub host_calls: HostCalls,
-    /// [`Device::host_range`](crate::Device::host_range) is to be told what is mapped. Costs
+    /// [`Stream::host_range`](crate::Stream::host_range) is to be told what is mapped. Costs
     /// nothing where it is not set, and a launch whose data is present nothing either way.
     pub mapping_notices: bool,
     /// The device keeps so many bytes of its own in each job's session, and is told when
-    /// sessions start and end ([`Device::session_start`](crate::Device::session_start)).
+    /// sessions start and end ([`Stream::session_start`](crate::Stream::session_start)).
     pub sessions: Option<usize>,
 }
 

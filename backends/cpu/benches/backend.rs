@@ -58,10 +58,10 @@ fn launch(bencher: Bencher, arguments: usize) {
     let mut session = Session::default();
     let request = TableRequest { leading: 0, arguments, trailing: 0 };
     bencher.bench_local(|| {
-        let mut table = device.argument_table(&mut session, launch.kernel, request).unwrap();
+        let mut table = device.immediate().argument_table(&mut session, launch.kernel, request).unwrap();
         table.extend(std::iter::repeat_n(black_box(1), arguments));
         // SAFETY: the kernel takes as many arguments as it is given.
-        unsafe { device.launch(&launch, table) }.unwrap();
+        unsafe { device.immediate().launch(&launch, table) }.unwrap();
     });
 }
 
@@ -96,7 +96,7 @@ fn copy_to_device(bencher: Bencher, size: usize) {
     let to = device.allocate(size, AllocationKind::Device, true).unwrap();
     bencher.counter(divan::counter::BytesCount::new(size)).bench_local(|| {
         // SAFETY: both have `size` bytes.
-        unsafe { device.copy_to_device(black_box(to), source.as_ptr(), size, None) }.unwrap();
+        unsafe { device.immediate().copy_to_device(black_box(to), source.as_ptr(), size) }.unwrap();
     });
 }
 

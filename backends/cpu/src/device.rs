@@ -6,7 +6,7 @@ use crate::memory::DeviceMemory;
 use crate::module::CpuModule;
 use gangway_backend::{
     AllocationKind, ArgumentTable, Capabilities, Device, DevicePtr, HostCallService, HostCalls, Launch,
-    Module, Result, StreamHandle,
+    Module, Result, Stream,
 };
 use std::ptr;
 
@@ -83,65 +83,9 @@ impl Device for CpuDevice {
         self.memory.free(pointer.0)
     }
 
-    #[inline]
-    unsafe fn copy_to_device(
-        &self,
-        to: DevicePtr,
-        from: *const u8,
-        size: usize,
-        _stream: Option<StreamHandle>,
-    ) -> Result<()> {
-        // The ranges may overlap: pinned host memory has the same address on the device.
-        // SAFETY: the caller's promise.
-        unsafe { ptr::copy(from, ptr::with_exposed_provenance_mut(to.0), size) };
-        Ok(())
-    }
-
-    #[inline]
-    unsafe fn copy_from_device(
-        &self,
-        to: *mut u8,
-        from: DevicePtr,
-        size: usize,
-        _stream: Option<StreamHandle>,
-    ) -> Result<()> {
-        // SAFETY: the caller's promise.
-        unsafe { ptr::copy(ptr::with_exposed_provenance(from.0), to, size) };
-        Ok(())
-    }
-
-    unsafe fn copy_between(
-        &self,
-        _to_ordinal: usize,
-        to: DevicePtr,
-        from: DevicePtr,
-        size: usize,
-        _stream: Option<StreamHandle>,
-    ) -> Result<()> {
-        // SAFETY: the caller's promise; all our devices share one address space.
-        unsafe {
-            ptr::copy(
-                ptr::with_exposed_provenance::<u8>(from.0),
-                ptr::with_exposed_provenance_mut(to.0),
-                size,
-            );
-        }
-        Ok(())
-    }
-
-    unsafe fn fill(&self, to: DevicePtr, byte: u8, size: usize, _stream: Option<StreamHandle>) -> Result<()> {
-        // SAFETY: the caller's promise.
-        unsafe { ptr::write_bytes(ptr::with_exposed_provenance_mut::<u8>(to.0), byte, size) };
-        Ok(())
-    }
-
-    #[inline]
-    unsafe fn launch(&self, launch: &Launch<'_>, table: ArgumentTable<'_>) -> Result<()> {
-        // Teams and thread limits need nothing here: the compiler puts them into
-        // the kernel, which asks the host's OpenMP library for them. Fortran's asks the launch.
-        // SAFETY: the caller's promise.
-        unsafe { launch::run(self.place, launch, table.slots()) };
-        Ok(())
+    /// Every operation is done when it returns.
+    fn immediate(&self) -> &dyn Stream {
+        self
     }
 
     fn connect_host_calls(&self, service: HostCallService) -> Result<()> {
@@ -155,6 +99,56 @@ impl Device for CpuDevice {
     }
 
     unsafe fn unpin_host(&self, _host: *mut u8) -> Result<()> {
+        Ok(())
+    }
+}
+
+impl Stream for CpuDevice {
+    #[inline]
+    unsafe fn copy_to_device(&self, to: DevicePtr, from: *const u8, size: usize) -> Result<()> {
+        // The ranges may overlap: pinned host memory has the same address on the device.
+        // SAFETY: the caller's promise.
+        unsafe { ptr::copy(from, ptr::with_exposed_provenance_mut(to.0), size) };
+        Ok(())
+    }
+
+    #[inline]
+    unsafe fn copy_from_device(&self, to: *mut u8, from: DevicePtr, size: usize) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { ptr::copy(ptr::with_exposed_provenance(from.0), to, size) };
+        Ok(())
+    }
+
+    unsafe fn copy_between(
+        &self,
+        _to_ordinal: usize,
+        to: DevicePtr,
+        from: DevicePtr,
+        size: usize,
+    ) -> Result<()> {
+        // SAFETY: the caller's promise; all our devices share one address space.
+        unsafe {
+            ptr::copy(
+                ptr::with_exposed_provenance::<u8>(from.0),
+                ptr::with_exposed_provenance_mut(to.0),
+                size,
+            );
+        }
+        Ok(())
+    }
+
+    unsafe fn fill(&self, to: DevicePtr, byte: u8, size: usize) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { ptr::write_bytes(ptr::with_exposed_provenance_mut::<u8>(to.0), byte, size) };
+        Ok(())
+    }
+
+    #[inline]
+    unsafe fn launch(&self, launch: &Launch<'_>, table: ArgumentTable<'_>) -> Result<()> {
+        // Teams and thread limits need nothing here: the compiler puts them into
+        // the kernel, which asks the host's OpenMP library for them. Fortran's asks the launch.
+        // SAFETY: the caller's promise.
+        unsafe { launch::run(self.place, launch, table.slots()) };
         Ok(())
     }
 }

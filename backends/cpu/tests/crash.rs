@@ -300,9 +300,12 @@ fn run_named(loaded: &Loaded, name: &str) {
         by_address: false,
     };
     let mut session = gangway_backend::Session::default();
-    let table =
-        loaded.device.argument_table(&mut session, launch.kernel, gangway_backend::TableRequest::EMPTY);
+    let table = loaded.device.immediate().argument_table(
+        &mut session,
+        launch.kernel,
+        gangway_backend::TableRequest::EMPTY,
+    );
     let table = table.unwrap();
     // SAFETY: the kernel takes nothing.
-    unsafe { loaded.device.launch(&launch, table) }.unwrap();
+    unsafe { loaded.device.immediate().launch(&launch, table) }.unwrap();
 }

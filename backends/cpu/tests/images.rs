@@ -112,10 +112,11 @@ fn an_image_hears_the_number_of_its_device_from_its_first_initialiser_on() {
         };
         let mut session = Session::default();
         let request = TableRequest { leading: 0, arguments: 1, trailing: 0 };
-        let mut table = loaded.device.argument_table(&mut session, launch.kernel, request).unwrap();
+        let mut table =
+            loaded.device.immediate().argument_table(&mut session, launch.kernel, request).unwrap();
         table.push(to.0 as u64);
         // SAFETY: the kernel takes one pointer to three numbers.
-        unsafe { loaded.device.launch(&launch, table) }.unwrap();
+        unsafe { loaded.device.immediate().launch(&launch, table) }.unwrap();
         assert_eq!(loaded.get::<[i32; 3]>(to), [5 + ordinal as i32; 3]);
     }
 }
@@ -191,10 +192,11 @@ fn any_number_of_arguments_arrives() {
         let mut session = Session::default();
         // A construct may ask for more than its kernel takes.
         let request = TableRequest { leading: 0, arguments: count + 40 * (count % 2), trailing: 0 };
-        let mut table = loaded.device.argument_table(&mut session, launch.kernel, request).unwrap();
+        let mut table =
+            loaded.device.immediate().argument_table(&mut session, launch.kernel, request).unwrap();
         table.extend(expected.iter().copied());
         // SAFETY: the kernel has `count` parameters.
-        unsafe { loaded.device.launch(&launch, table) }.unwrap();
+        unsafe { loaded.device.immediate().launch(&launch, table) }.unwrap();
         for (i, value) in expected.iter().enumerate() {
             assert_eq!(loaded.get::<u64>(got.offset(8 * i as isize)), *value, "argument {i} of {count}");
         }

@@ -76,12 +76,11 @@ fn kernel(device: &dyn Device) -> (Box<dyn Module>, Kernel) {
 fn launch_and_wait(bencher: Bencher, arguments: usize) {
     let device = device();
     let (_module, kernel) = kernel(&*device);
-    let stream = device.create_stream().unwrap();
-    let mut session = Session::new(Some(stream));
+    let stream = device.open_stream().unwrap();
+    let mut session = Session::new();
     bencher.bench_local(|| {
-        session.restart(Some(stream));
         let request = TableRequest::of(&kernel.convention, OwnSlots { leading: 1, trailing: 0 }, arguments);
-        let mut table = device.argument_table(&mut session, &kernel, request).unwrap();
+        let mut table = stream.argument_table(&mut session, &kernel, request).unwrap();
         table.extend(0..arguments as u64);
         table.close();
         let launch = Launch {
@@ -96,31 +95,31 @@ fn launch_and_wait(bencher: Bencher, arguments: usize) {
             by_address: false,
         };
         // SAFETY: the driver does not run anything.
-        unsafe { device.launch(&launch, table) }.unwrap();
-        device.synchronize(stream).unwrap();
+        unsafe { stream.launch(&launch, table) }.unwrap();
+        stream.synchronize().unwrap();
     });
-    device.destroy_stream(stream).unwrap();
+    stream.close().unwrap();
 }
 
 #[divan::bench(sample_size = 10000)]
 fn copy(bencher: Bencher) {
     let device = device();
-    let stream = device.create_stream().unwrap();
+    let stream = device.open_stream().unwrap();
     let bytes = [0_u8; 64];
     // SAFETY: the driver does not copy anything.
     bencher.bench_local(|| unsafe {
-        device.copy_to_device(black_box(gangway_backend::DevicePtr(64)), bytes.as_ptr(), 64, Some(stream))
+        stream.copy_to_device(black_box(gangway_backend::DevicePtr(64)), bytes.as_ptr(), 64)
     });
-    device.destroy_stream(stream).unwrap();
+    stream.close().unwrap();
 }
 
 #[divan::bench(sample_size = 10000)]
 fn event(bencher: Bencher) {
     let device = device();
-    let stream = device.create_stream().unwrap();
+    let stream = device.open_stream().unwrap();
     bencher.bench_local(|| {
-        let event = device.record_event(stream).unwrap();
+        let event = stream.record().unwrap();
         device.destroy_event(event).unwrap();
     });
-    device.destroy_stream(stream).unwrap();
+    stream.close().unwrap();
 }

@@ -8,7 +8,7 @@ use crate::driver::types::{Handle, launch_key};
 use crate::kernel::{LoadedKernel, Needs};
 use crate::properties::Properties;
 use crate::stream::Stream;
-use gangway_backend::{ArgumentTable, Error, Launch, LaunchShape, Result};
+use gangway_backend::{ArgumentTable, Launch, LaunchShape, Result};
 use gangway_device_code::gcc::{Entry, STACK};
 use gangway_device_code::llvm::{NO_LAUNCH_ENVIRONMENT, Reductions};
 use gangway_device_code::{Asked, Geometry, Wishes};
@@ -24,23 +24,21 @@ pub(crate) struct Launcher {
 }
 
 impl Launcher {
-    /// Launches a kernel in the stream of its session.
+    /// Launches a kernel in a stream.
     ///
     /// # Safety
-    /// As [`Device::launch`](gangway_backend::Device::launch).
+    /// As [`Stream::launch`](gangway_backend::Stream::launch).
     #[inline]
     pub unsafe fn launch(
         &self,
         context: &Context,
         properties: &Properties,
+        stream: &Stream,
         launch: &Launch<'_>,
         mut table: ArgumentTable<'_>,
     ) -> Result<()> {
-        let Some(stream) = table.session().stream() else {
-            return Err(Error::Unsupported { operation: "launches without a stream" });
-        };
         // SAFETY: the caller's promise.
-        let (kernel, stream) = unsafe { (LoadedKernel::of(launch.kernel.handle), Stream::of(stream)) };
+        let kernel = unsafe { LoadedKernel::of(launch.kernel.handle) };
         let asked = asked(launch);
         let shared = self.shared(launch, kernel);
         kernel.allow_shared(context, shared)?;

@@ -17,7 +17,7 @@
 //! | `stream`, `event`, `memory`, `peers` | what belongs to a context |
 //! | `symbol`, `module`, `kernel` | images on a device |
 //! | `launch` | the launch |
-//! | `device` | the trait's methods |
+//! | `shared`, `operations`, `device` | the traits' methods: what is asked of a stream, and of the device |
 //!
 //! What compilers' kernels want of any driver is in `gangway-device-code`.
 //!
@@ -52,10 +52,12 @@ mod kernel;
 mod launch;
 mod memory;
 mod module;
+mod operations;
 mod pages;
 mod peers;
 mod properties;
 mod settings;
+mod shared;
 mod stream;
 mod symbol;
 

@@ -1,7 +1,6 @@
 //! Streams, and what the back end remembers of each.
 //!
-//! The runtime keeps idle streams, so they are made rarely. A [`StreamHandle`] is the
-//! address of a [`Stream`].
+//! The runtime keeps idle streams, so they are made rarely.
 
 use crate::context::Context;
 use crate::driver::failure::NOT_READY;
@@ -9,7 +8,7 @@ use crate::driver::types::{Address, Code, Handle, STREAM_NON_BLOCKING, SUCCESS};
 use crate::kernel::LoadedKernel;
 use crate::memory;
 use crate::symbol::allocate_now;
-use gangway_backend::{Completion, Result, SourceText, StreamHandle, Suspect, VisibleMemory};
+use gangway_backend::{Completion, Result, SourceText, Suspect, VisibleMemory};
 use gangway_device_code::StreamMemory;
 use gangway_device_code::gcc::{Stacks, Tables};
 use gangway_device_code::llvm::{Reductions, Replacements};
@@ -106,7 +105,7 @@ impl StreamMemory for InStream<'_> {
 
 impl Stream {
     /// Makes a stream.
-    pub fn create(context: &Context) -> Result<StreamHandle> {
+    pub fn create(context: &Context) -> Result<Box<Self>> {
         let mut handle = 0;
         let to = &raw mut handle;
         // SAFETY: the driver writes one handle.
@@ -115,12 +114,12 @@ impl Stream {
     }
 
     /// Makes a stream of one of the program's.
-    pub fn adopt(context: &Context, handle: Handle) -> StreamHandle {
+    pub fn adopt(context: &Context, handle: Handle) -> Box<Self> {
         Self::keep(context, handle, true)
     }
 
-    fn keep(context: &Context, handle: Handle, adopted: bool) -> StreamHandle {
-        let stream = Box::into_raw(Box::new(Self {
+    fn keep(context: &Context, handle: Handle, adopted: bool) -> Box<Self> {
+        let stream = Box::new(Self {
             handle,
             adopted,
             kernel: AtomicPtr::default(),
@@ -128,25 +127,22 @@ impl Stream {
             was_used: AtomicBool::new(false),
             scratch: Mutex::default(),
             has_tables: AtomicBool::new(false),
-        }));
-        context.add(stream);
-        StreamHandle(stream.expose_provenance())
+        });
+        context.add(&raw const *stream);
+        stream
     }
 
     /// Destroys an idle stream.
-    pub fn destroy(context: &Context, stream: StreamHandle) -> Result<()> {
-        let stream = std::ptr::with_exposed_provenance_mut::<Self>(stream.0);
-        context.remove(stream);
-        // SAFETY: made by `keep`, and the runtime does not use it any more.
-        let stream = unsafe { Box::from_raw(stream) };
-        let scratch = stream.scratch.into_inner().unwrap_or_else(PoisonError::into_inner);
+    pub fn destroy(&self, context: &Context) -> Result<()> {
+        context.remove(self);
+        let scratch = std::mem::take(&mut *self.scratch());
         // SAFETY: the stream is idle.
-        let freed = unsafe { scratch.free(&InStream { context, stream: stream.handle }) };
-        if stream.adopted {
+        let freed = unsafe { scratch.free(&InStream { context, stream: self.handle }) };
+        if self.adopted {
             return freed;
         }
-        // SAFETY: the stream is idle.
-        let code = context.code_within(|api| unsafe { (api.stream_destroy)(stream.handle) });
+        // SAFETY: the stream is idle, and this is its end.
+        let code = context.code_within(|api| unsafe { (api.stream_destroy)(self.handle) });
         if context.frees_by_itself(code) {
             return Ok(());
         }
@@ -169,16 +165,6 @@ impl Stream {
                 let _ = std::mem::take(&mut scratch.stacks).free(&memory);
             }
         }
-    }
-
-    /// The stream of a handle.
-    ///
-    /// # Safety
-    /// The handle came from [`create`](Self::create) and has not been destroyed.
-    #[inline]
-    pub unsafe fn of<'a>(handle: StreamHandle) -> &'a Self {
-        // SAFETY: the caller's promise.
-        unsafe { &*std::ptr::with_exposed_provenance::<Self>(handle.0) }
     }
 
     /// Notes that a kernel has been launched. Two threads that use one stream of the

@@ -3,7 +3,7 @@
 mod support;
 
 use gangway_backend::{AllocationKind, Backend, Completion, Device, Error, ExecutionMode, Module, Session};
-use gangway_backend::{DevicePtr, Kernel, SourceText, StreamHandle};
+use gangway_backend::{DevicePtr, Kernel, SourceText, Stream};
 use std::sync::mpsc;
 use support::ptx::{self, Environment, GENERIC, SPMD};
 use support::{Block, Shape, backend, counting, launch, open, request_of, turn};
@@ -26,11 +26,11 @@ fn load(device: &dyn Device, image: &[u8], kernel: &str) -> (Box<dyn Module>, Ke
 
 /// Teams, threads, shared memory and launch environment of a launch.
 fn told(device: &dyn Device, kernel: &Kernel, shape: Shape) -> (u32, u32, u32, u64) {
-    let stream = device.create_stream().unwrap();
+    let stream = device.open_stream().unwrap();
     let out = Block::new(device, 24);
-    launch(device, kernel, stream, shape, &[out.word()]).unwrap();
-    let words = out.read(stream);
-    device.destroy_stream(stream).unwrap();
+    launch(kernel, &*stream, shape, &[out.word()]).unwrap();
+    let words = out.read(&*stream);
+    stream.close().unwrap();
     let (teams, threads) = (words[0] as u32, (words[0] >> 32) as u32);
     // Those who watch are told the same before.
     let announced = device.launch_shape(&request_of(kernel, shape, SourceText::NONE)).unwrap();
@@ -102,13 +102,13 @@ fn reductions_begin_with_counters_at_zero_and_room_for_every_team() {
     ]);
     let (module, kernel) = load(&*device, &image, "count");
     let larger = module.kernel("larger").unwrap();
-    let stream = device.create_stream().unwrap();
+    let stream = device.open_stream().unwrap();
     let out = Block::new(&*device, 24);
     let mut seen = Vec::new();
     for kernel in [&kernel, &kernel, &larger, &kernel] {
-        out.fill(stream, 0);
-        launch(&*device, kernel, stream, Shape::of(1000, 32), &[out.word()]).unwrap();
-        let words = out.read(stream);
+        out.fill(&*stream, 0);
+        launch(kernel, &*stream, Shape::of(1000, 32), &[out.word()]).unwrap();
+        let words = out.read(&*stream);
         assert_eq!(words[0] as u32, 999);
         assert_eq!(words[2] % 256, 0, "the buffer is aligned for any element");
         seen.push((words[1], words[2]));
@@ -116,7 +116,7 @@ fn reductions_begin_with_counters_at_zero_and_room_for_every_team() {
     assert_eq!(seen[0], seen[1], "the memory is used again");
     assert_ne!(seen[1], seen[2], "a larger one takes its place");
     assert_eq!(seen[2], seen[3]);
-    device.destroy_stream(stream).unwrap();
+    stream.close().unwrap();
 }
 
 /// What the driver is asked by regions that have run before.
@@ -133,32 +133,32 @@ fn launches_and_copies_are_one_call_each() {
     ]);
     let (module, kernel) = load(&*device, &image, "nothing");
     let count = module.kernel("count").unwrap();
-    let stream = device.create_stream().unwrap();
+    let stream = device.open_stream().unwrap();
     let out = Block::new(&*device, 4096);
-    out.fill(stream, 0);
+    out.fill(&*stream, 0);
     let open = Shape { trip_count: 1000, ..Shape::OPEN };
     let region = || {
-        launch(&*device, &kernel, stream, open, &[]).unwrap();
-        device.synchronize(stream).unwrap();
+        launch(&kernel, &*stream, open, &[]).unwrap();
+        stream.synchronize().unwrap();
     };
     let call = |name: &str, count| (name.to_owned(), count);
     region();
     assert_eq!(counting::calls(region), [call("cuLaunchKernel", 1), call("cuStreamSynchronize", 1)]);
-    let reduce = || launch(&*device, &count, stream, open, &[out.word()]).unwrap();
+    let reduce = || launch(&count, &*stream, open, &[out.word()]).unwrap();
     reduce();
     assert_eq!(counting::calls(reduce), [call("cuLaunchKernel", 1), call("cuMemcpyHtoDAsync_v2", 1)]);
     let mut host = vec![0_u8; 4096];
     // SAFETY: both sides have so many bytes, and are waited for.
     let copies = counting::calls(|| unsafe {
-        device.copy_to_device(out.address, host.as_ptr(), host.len(), Some(stream)).unwrap();
-        device.copy_from_device(host.as_mut_ptr(), out.address, host.len(), Some(stream)).unwrap();
+        stream.copy_to_device(out.address, host.as_ptr(), host.len()).unwrap();
+        stream.copy_from_device(host.as_mut_ptr(), out.address, host.len()).unwrap();
     });
     assert_eq!(copies, [call("cuMemcpyHtoDAsync_v2", 1), call("cuMemcpyDtoHAsync_v2", 1)]);
-    let other = device.create_stream().unwrap();
+    let other = device.open_stream().unwrap();
     let order = || {
-        let event = device.record_event(stream).unwrap();
-        device.wait_event(other, event).unwrap();
-        device.synchronize(other).unwrap();
+        let event = stream.record().unwrap();
+        other.wait(event).unwrap();
+        other.synchronize().unwrap();
         device.destroy_event(event).unwrap();
     };
     order();
@@ -167,15 +167,15 @@ fn launches_and_copies_are_one_call_each() {
         [call("cuStreamSynchronize", 1), call("cuStreamWaitEvent", 1), call("cuEventRecord", 1)]
     );
     let blocks = || {
-        let block = device.allocate_in_stream(1 << 20, stream).unwrap();
+        let block = stream.allocate_in_order(1 << 20).unwrap();
         // SAFETY: nothing uses it.
-        unsafe { device.deallocate_in_stream(block, stream) }.unwrap();
+        unsafe { stream.deallocate_in_order(block) }.unwrap();
     };
     blocks();
     assert_eq!(counting::calls(blocks), [call("cuMemAllocFromPoolAsync", 1), call("cuMemFreeAsync", 1)]);
     for stream in [stream, other] {
-        device.synchronize(stream).unwrap();
-        device.destroy_stream(stream).unwrap();
+        stream.synchronize().unwrap();
+        stream.close().unwrap();
     }
 }
 
@@ -186,12 +186,12 @@ fn operations_find_their_context() {
     let devices = [open(0), open(1)];
     let parts = devices.each_ref().map(|device| {
         let (module, kernel) = load(&**device, &teller(Environment::of(SPMD)), "tell");
-        (module, kernel, device.create_stream().unwrap(), Block::new(&**device, 24))
+        (module, kernel, device.open_stream().unwrap(), Block::new(&**device, 24))
     });
     for round in 1..4 {
-        for (device, (_, kernel, stream, out)) in devices.iter().zip(&parts) {
-            launch(&**device, kernel, *stream, Shape::of(round, 32), &[out.word()]).unwrap();
-            assert_eq!(out.read(*stream)[0] as u32, round);
+        for (_, kernel, stream, out) in &parts {
+            launch(kernel, &**stream, Shape::of(round, 32), &[out.word()]).unwrap();
+            assert_eq!(out.read(&**stream)[0] as u32, round);
         }
     }
     // SAFETY: the driver's function, as the driver API declares it.
@@ -202,8 +202,8 @@ fn operations_find_their_context() {
         assert_eq!(set(std::ptr::null_mut()), 0);
     }
     let (_, kernel, stream, out) = &parts[1];
-    launch(&*devices[1], kernel, *stream, Shape::of(9, 32), &[out.word()]).unwrap();
-    assert_eq!(out.read(*stream)[0] as u32, 9);
+    launch(kernel, &**stream, Shape::of(9, 32), &[out.word()]).unwrap();
+    assert_eq!(out.read(&**stream)[0] as u32, 9);
     let _ = Block::new(&*devices[0], 8);
     // On another thread, too.
     std::thread::scope(|scope| {
@@ -242,16 +242,16 @@ fn globals_are_found_and_their_sizes_checked() {
     let device = open(0);
     let module =
         device.load(&image(&[".visible .global .align 8 .u64 g[3] = {1, 2, 3};\n".to_owned()])).unwrap();
-    let stream = device.create_stream().unwrap();
+    let stream = device.open_stream().unwrap();
     let address = module.global("g", 24).unwrap();
     let mut words = [0_u64; 3];
     // SAFETY: the variable has three words, and the copy is waited for.
-    unsafe { device.copy_from_device(words.as_mut_ptr().cast(), address, 24, Some(stream)) }.unwrap();
-    device.synchronize(stream).unwrap();
+    unsafe { stream.copy_from_device(words.as_mut_ptr().cast(), address, 24) }.unwrap();
+    stream.synchronize().unwrap();
     assert_eq!(words, [1, 2, 3]);
     let reason = module.global("g", 32).unwrap_err().to_string();
     assert!(reason.contains("`g` has 24 bytes on the device, the program expects 32"), "{reason}");
-    device.destroy_stream(stream).unwrap();
+    stream.close().unwrap();
 }
 
 #[test]
@@ -261,11 +261,11 @@ fn the_device_runtime_learns_of_its_device() {
     device.numbered(7, 9);
     let module = device.load(&image(&[ptx::device_environment(48)])).unwrap();
     let address = module.global("__omp_rtl_device_environment", 48).unwrap();
-    let stream = device.create_stream().unwrap();
+    let stream = device.open_stream().unwrap();
     let mut words = [0_u32; 12];
     // SAFETY: the variable has so many words, and the copy is waited for.
-    unsafe { device.copy_from_device(words.as_mut_ptr().cast(), address, 48, Some(stream)) }.unwrap();
-    device.synchronize(stream).unwrap();
+    unsafe { stream.copy_from_device(words.as_mut_ptr().cast(), address, 48) }.unwrap();
+    stream.synchronize().unwrap();
     assert_eq!(words[..4], [0, 9, 7, 0]);
     assert!(words[4] > 0 && words[10] > 0, "clock and parallelism: {words:?}");
     let pairs = [(0x1000, DevicePtr(0x2000)), (0x1008, DevicePtr(0x3000))];
@@ -275,20 +275,20 @@ fn the_device_runtime_learns_of_its_device() {
     // SAFETY: the fields are there, and lead to so many words; the copies are waited for.
     unsafe {
         let at = address.offset(24);
-        device.copy_from_device(fields.as_mut_ptr().cast(), at, 16, Some(stream)).unwrap();
-        device.synchronize(stream).unwrap();
+        stream.copy_from_device(fields.as_mut_ptr().cast(), at, 16).unwrap();
+        stream.synchronize().unwrap();
         let at = DevicePtr(fields[0] as usize);
-        device.copy_from_device(table.as_mut_ptr().cast(), at, 32, Some(stream)).unwrap();
+        stream.copy_from_device(table.as_mut_ptr().cast(), at, 32).unwrap();
     }
-    device.synchronize(stream).unwrap();
+    stream.synchronize().unwrap();
     assert_eq!((fields[1], table), (2, [0x1000, 0x2000, 0x1008, 0x3000]));
-    device.destroy_stream(stream).unwrap();
+    stream.close().unwrap();
     let older = device.load(&image(&[ptx::device_environment(16)])).err().unwrap().to_string();
     assert!(older.contains("has 16 bytes, expected 48"), "{older}");
 }
 
 fn run_alone(device: &dyn Device, kernels: Vec<Kernel>) {
-    let stream = device.create_stream().unwrap();
+    let stream = device.open_stream().unwrap();
     for kernel in kernels {
         let launch = gangway_backend::Launch {
             kernel: &kernel,
@@ -301,14 +301,14 @@ fn run_alone(device: &dyn Device, kernels: Vec<Kernel>) {
             replaced_group_memory: None,
             by_address: false,
         };
-        let mut session = Session::new(Some(stream));
+        let mut session = Session::new();
         let table =
-            device.argument_table(&mut session, &kernel, gangway_backend::TableRequest::EMPTY).unwrap();
+            stream.argument_table(&mut session, &kernel, gangway_backend::TableRequest::EMPTY).unwrap();
         // SAFETY: the kernel takes no arguments.
-        unsafe { device.launch(&launch, table) }.unwrap();
+        unsafe { stream.launch(&launch, table) }.unwrap();
     }
-    device.synchronize(stream).unwrap();
-    device.destroy_stream(stream).unwrap();
+    stream.synchronize().unwrap();
+    stream.close().unwrap();
 }
 
 #[test]
@@ -317,13 +317,13 @@ fn initialisers_run_in_order_and_finalisers_after() {
     let device = open(0);
     let module = device.load(&image(&[ptx::initialisers()])).unwrap();
     let log = || {
-        let stream = device.create_stream().unwrap();
+        let stream = device.open_stream().unwrap();
         let mut word = 0_u64;
         let address = module.global("log", 8).unwrap();
         // SAFETY: the variable is a word, and the copy is waited for.
-        unsafe { device.copy_from_device((&raw mut word).cast(), address, 8, Some(stream)) }.unwrap();
-        device.synchronize(stream).unwrap();
-        device.destroy_stream(stream).unwrap();
+        unsafe { stream.copy_from_device((&raw mut word).cast(), address, 8) }.unwrap();
+        stream.synchronize().unwrap();
+        stream.close().unwrap();
         word
     };
     run_alone(&*device, module.constructors().unwrap());
@@ -339,11 +339,11 @@ fn memory_of_every_kind_is_reached_by_kernels() {
     let _turn = turn();
     let device = open(0);
     let (_module, kernel) = load(&*device, &teller(Environment::of(SPMD)), "tell");
-    let stream = device.create_stream().unwrap();
+    let stream = device.open_stream().unwrap();
     for kind in [AllocationKind::Host, AllocationKind::Shared] {
         let block = device.allocate(24, kind, false).unwrap();
-        launch(&*device, &kernel, stream, Shape::of(3, 32), &[block.0 as u64]).unwrap();
-        device.synchronize(stream).unwrap();
+        launch(&kernel, &*stream, Shape::of(3, 32), &[block.0 as u64]).unwrap();
+        stream.synchronize().unwrap();
         // SAFETY: such memory is the host's as well, and the kernel has written it.
         assert_eq!(unsafe { *std::ptr::with_exposed_provenance::<u32>(block.0) }, 3, "{kind:?}");
         // SAFETY: not in use any more.
@@ -352,15 +352,15 @@ fn memory_of_every_kind_is_reached_by_kernels() {
     let mut mine = vec![0_u64; 512];
     // SAFETY: the memory is there until it is unpinned.
     let pinned = unsafe { device.pin_host(mine.as_mut_ptr().cast(), 4096) }.unwrap();
-    launch(&*device, &kernel, stream, Shape::of(4, 32), &[pinned.0 as u64]).unwrap();
-    device.synchronize(stream).unwrap();
+    launch(&kernel, &*stream, Shape::of(4, 32), &[pinned.0 as u64]).unwrap();
+    stream.synchronize().unwrap();
     assert_eq!(mine[0] as u32, 4);
     // SAFETY: not in use any more.
     unsafe { device.unpin_host(mine.as_mut_ptr().cast()) }.unwrap();
     let most = device.allocate(1 << 46, AllocationKind::Device, false);
     assert_eq!(most, Err(Error::OutOfMemory { requested: 1 << 46 }));
-    assert!(matches!(device.allocate_in_stream(1 << 46, stream), Err(Error::OutOfMemory { .. })));
-    device.destroy_stream(stream).unwrap();
+    assert!(matches!(stream.allocate_in_order(1 << 46), Err(Error::OutOfMemory { .. })));
+    stream.close().unwrap();
 }
 
 #[test]
@@ -392,23 +392,23 @@ fn devices_know_what_they_reach() {
 fn copies_go_within_a_device_and_to_others() {
     let _turn = turn();
     let (near, far) = (open(0), open(1));
-    let stream = near.create_stream().unwrap();
+    let stream = near.open_stream().unwrap();
     let (from, to) = (Block::new(&*near, 64), Block::new(&*near, 64));
-    from.fill(stream, 0x5a);
+    from.fill(&*stream, 0x5a);
     // SAFETY: both blocks have so many bytes.
-    unsafe { near.copy_between(0, to.address, from.address, 64, Some(stream)) }.unwrap();
-    assert_eq!(to.read(stream), [0x5a5a_5a5a_5a5a_5a5a; 8]);
+    unsafe { stream.copy_between(0, to.address, from.address, 64) }.unwrap();
+    assert_eq!(to.read(&*stream), [0x5a5a_5a5a_5a5a_5a5a; 8]);
     let other = Block::new(&*far, 64);
     // SAFETY: as above.
-    unsafe { near.copy_between(1, other.address, from.address, 64, Some(stream)) }.unwrap();
-    near.synchronize(stream).unwrap();
-    let far_stream = far.create_stream().unwrap();
-    assert_eq!(other.read(far_stream), [0x5a5a_5a5a_5a5a_5a5a; 8]);
+    unsafe { stream.copy_between(1, other.address, from.address, 64) }.unwrap();
+    stream.synchronize().unwrap();
+    let far_stream = far.open_stream().unwrap();
+    assert_eq!(other.read(&*far_stream), [0x5a5a_5a5a_5a5a_5a5a; 8]);
     // SAFETY: refused.
-    let closed = unsafe { near.copy_between(5, other.address, from.address, 64, Some(stream)) };
+    let closed = unsafe { stream.copy_between(5, other.address, from.address, 64) };
     assert!(matches!(closed, Err(Error::Unsupported { .. })));
-    far.destroy_stream(far_stream).unwrap();
-    near.destroy_stream(stream).unwrap();
+    far_stream.close().unwrap();
+    stream.close().unwrap();
 }
 
 #[test]
@@ -421,20 +421,20 @@ fn streams_run_on_while_the_host_does_something_else() {
     let word = std::ptr::with_exposed_provenance_mut::<u32>(flag.0);
     // SAFETY: host memory of so many bytes.
     unsafe { word.write_volatile(0) };
-    let stream: StreamHandle = device.create_stream().unwrap();
-    launch(&*device, &kernel, stream, Shape::of(1, 1), &[flag.0 as u64]).unwrap();
-    assert!(!device.is_idle(stream).unwrap());
+    let stream = device.open_stream().unwrap();
+    launch(&kernel, &*stream, Shape::of(1, 1), &[flag.0 as u64]).unwrap();
+    assert!(!stream.is_idle().unwrap());
     let (tell, told) = mpsc::channel();
-    device.on_complete(stream, Completion::new(move || tell.send(()).unwrap())).unwrap();
+    stream.on_complete(Completion::new(move || tell.send(()).unwrap())).unwrap();
     assert!(told.recv_timeout(std::time::Duration::from_millis(20)).is_err());
     // SAFETY: as above.
     unsafe { word.write_volatile(1) };
     told.recv_timeout(std::time::Duration::from_secs(30)).unwrap();
-    device.synchronize(stream).unwrap();
-    assert!(device.is_idle(stream).unwrap());
-    assert_ne!(device.foreign_stream(stream), stream.0, "programs get the driver's handle");
+    stream.synchronize().unwrap();
+    assert!(stream.is_idle().unwrap());
+    assert_ne!(stream.foreign(), 0, "programs get the driver's handle");
     assert!(device.foreign_runtime().unwrap().context.is_some());
-    device.destroy_stream(stream).unwrap();
+    stream.close().unwrap();
     // SAFETY: not in use any more.
     unsafe { device.deallocate(flag, AllocationKind::Host) }.unwrap();
 }
@@ -449,7 +449,7 @@ fn a_device_is_quiet_only_while_no_kernel_runs() {
     let word = std::ptr::with_exposed_provenance_mut::<u32>(flag.0);
     // SAFETY: host memory of so many bytes.
     let set = |value: u32| unsafe { word.write_volatile(value) };
-    let begin = |stream| launch(&*device, &kernel, stream, Shape::of(1, 1), &[flag.0 as u64]).unwrap();
+    let begin = |stream: &dyn Stream| launch(&kernel, stream, Shape::of(1, 1), &[flag.0 as u64]).unwrap();
     let end = || {
         set(1);
         let start = std::time::Instant::now();
@@ -459,39 +459,39 @@ fn a_device_is_quiet_only_while_no_kernel_runs() {
         }
     };
     // Asked before the kernel may end, and told when it will: one that runs on would hold the test up.
-    let runs = |stream| {
+    let runs = |stream: &dyn Stream| {
         set(0);
         begin(stream);
         let quiet = device.is_quiet();
         set(1);
         !quiet
     };
-    let stream = device.create_stream().unwrap();
+    let stream = device.open_stream().unwrap();
     assert!(device.is_quiet());
-    assert!(runs(stream));
+    assert!(runs(&*stream));
     // Nobody has waited for the kernel.
     end();
-    device.synchronize(stream).unwrap();
+    stream.synchronize().unwrap();
     assert!(device.is_quiet());
     // The note of a kernel may be gone while it runs, as here that of the stream's other handle.
     // SAFETY: the driver's stream lives longer.
-    let adopt = || unsafe { device.adopt_stream(device.foreign_stream(stream)) }.unwrap();
+    let adopt = || unsafe { device.adopt_stream(stream.foreign()) }.unwrap();
     set(0);
     let other = adopt();
-    begin(other);
-    device.destroy_stream(other).unwrap();
+    begin(&*other);
+    other.close().unwrap();
     let quiet = device.is_quiet();
     end();
     assert!(!quiet);
     // A stream of the program's is not asked.
     let other = adopt();
     assert!(device.is_quiet());
-    begin(other);
-    device.synchronize(other).unwrap();
+    begin(&*other);
+    other.synchronize().unwrap();
     assert!(!device.is_quiet());
-    device.destroy_stream(other).unwrap();
+    other.close().unwrap();
     assert!(device.is_quiet());
-    device.destroy_stream(stream).unwrap();
+    stream.close().unwrap();
     // SAFETY: not in use any more.
     unsafe { device.deallocate(flag, AllocationKind::Host) }.unwrap();
 }
@@ -507,14 +507,14 @@ fn copies_from_and_to_pinned_memory_are_only_put_into_the_stream() {
     let host = device.allocate(4096, AllocationKind::Host, false).unwrap();
     let words: *mut u64 = std::ptr::with_exposed_provenance_mut(host.0);
     let block = Block::new(&*device, 8);
-    let stream = device.create_stream().unwrap();
+    let stream = device.open_stream().unwrap();
     // SAFETY: host memory of so many bytes, which is freed when the stream is idle. The flag
     // is one word; the copies are of others.
     unsafe {
         for (index, word) in [0, 41, 0].into_iter().enumerate() {
             words.add(index).write_volatile(word);
         }
-        launch(&*device, &kernel, stream, Shape::of(1, 1), &[host.0 as u64]).unwrap();
+        launch(&kernel, &*stream, Shape::of(1, 1), &[host.0 as u64]).unwrap();
         let flag = words.addr();
         let (release, released) = mpsc::channel::<()>();
         let rescue = std::thread::spawn(move || {
@@ -522,15 +522,15 @@ fn copies_from_and_to_pinned_memory_are_only_put_into_the_stream() {
             let _ = released.recv_timeout(std::time::Duration::from_secs(60));
             std::ptr::with_exposed_provenance_mut::<u64>(flag).write_volatile(1);
         });
-        device.copy_to_device(block.address, words.add(1).cast(), 8, Some(stream)).unwrap();
-        device.copy_from_device(words.add(2).cast(), block.address, 8, Some(stream)).unwrap();
-        assert!(!device.is_idle(stream).unwrap(), "a copy has waited for the kernel");
+        stream.copy_to_device(block.address, words.add(1).cast(), 8).unwrap();
+        stream.copy_from_device(words.add(2).cast(), block.address, 8).unwrap();
+        assert!(!stream.is_idle().unwrap(), "a copy has waited for the kernel");
         assert_eq!(words.add(2).read_volatile(), 0);
         release.send(()).unwrap();
-        device.synchronize(stream).unwrap();
+        stream.synchronize().unwrap();
         rescue.join().unwrap();
         assert_eq!(words.add(2).read_volatile(), 41);
-        device.destroy_stream(stream).unwrap();
+        stream.close().unwrap();
         device.deallocate(host, AllocationKind::Host).unwrap();
     }
 }

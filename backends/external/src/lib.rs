@@ -16,8 +16,10 @@ mod device;
 mod discovery;
 mod library;
 mod module;
+mod opened;
 mod services;
 mod status;
+mod stream;
 
 pub use backend::ExternalBackend;
 

@@ -1,7 +1,7 @@
 //! A loaded image of an external library, and its kernels.
 
 use crate::abi::{self, Handle, RtlKernelProperties};
-use crate::device::Opened;
+use crate::opened::Opened;
 use crate::status::{Doing, check};
 use gangway_backend::{
     ArgumentForm, CallingConvention, DevicePtr, Error, ExecutionMode, GroupMemory, HostCallLink, Kernel,

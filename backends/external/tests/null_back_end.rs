@@ -4,13 +4,13 @@ mod support;
 
 use gangway_backend::{
     AllocationKind, ArgumentForm, Backend, Completion, Device, DevicePtr, Error, ExecutionMode, Kernel,
-    Launch, OwnSlots, Rank, Session, SourceText, StreamHandle, TableRequest,
+    Launch, OwnSlots, Rank, Session, SourceText, TableRequest,
 };
 use gangway_external::discover_in;
 use std::num::NonZeroU32;
 use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
-use support::{IMAGE, allocate, compile, get, null, null_with, put, run, run_in};
+use support::{IMAGE, Way, allocate, compile, get, null, null_with, put, run, run_in};
 
 fn refusal(variant: &[&str]) -> String {
     let null = null(variant);
@@ -116,14 +116,14 @@ fn three_devices_have_names_and_their_own_memory() {
     let other = allocate(&*devices[1], 900);
     assert!(matches!(devices[2].allocate(8, AllocationKind::Host, false), Err(Error::Unsupported { .. })));
 
-    put(&*devices[0], block, &17_u64, None);
+    put(devices[0].immediate(), block, &17_u64);
     assert!(devices[0].capabilities().peer_copy);
     // SAFETY: both blocks are live and large enough.
     unsafe {
-        devices[0].copy_between(1, other, block, 8, None).unwrap();
-        assert_eq!(get::<u64>(&*devices[1], other, None), 17);
-        devices[1].fill(other, 0x11, 4, None).unwrap();
-        assert_eq!(get::<u64>(&*devices[1], other, None), 0x1111_1111);
+        devices[0].immediate().copy_between(1, other, block, 8).unwrap();
+        assert_eq!(get::<u64>(devices[1].immediate(), other), 17);
+        devices[1].immediate().fill(other, 0x11, 4).unwrap();
+        assert_eq!(get::<u64>(devices[1].immediate(), other), 0x1111_1111);
         devices[0].deallocate(block, AllocationKind::Device).unwrap();
     }
     devices[0].allocate(1000, AllocationKind::Device, false).unwrap();
@@ -138,19 +138,19 @@ fn a_synchronous_device_runs_kernels() {
         let module = device.load(IMAGE).unwrap();
 
         let factor = module.global("factor", 8).unwrap();
-        put(&*device, factor, &2.5_f64, None);
+        put(device.immediate(), factor, &2.5_f64);
         let values = allocate(&*device, 32);
-        put(&*device, values, &[1.0_f64, 2.0, 3.0, 4.0], None);
-        run(&*device, &*module, "scale", &[values.0 as u64, 4, factor.0 as u64], None).unwrap();
-        assert_eq!(get::<[f64; 4]>(&*device, values, None), [2.5, 5.0, 7.5, 10.0]);
+        put(device.immediate(), values, &[1.0_f64, 2.0, 3.0, 4.0]);
+        run(device.immediate(), &*module, "scale", &[values.0 as u64, 4, factor.0 as u64]).unwrap();
+        assert_eq!(get::<[f64; 4]>(device.immediate(), values), [2.5, 5.0, 7.5, 10.0]);
 
         for count in [1, 2, 40, 1000] {
             let mut arguments: Vec<u64> = (0..count).collect();
             arguments[0] = values.0 as u64;
-            run(&*device, &*module, "sum", &arguments, None).unwrap();
-            assert_eq!(get::<u64>(&*device, values, None), (0..count).sum());
+            run(device.immediate(), &*module, "sum", &arguments).unwrap();
+            assert_eq!(get::<u64>(device.immediate(), values), (0..count).sum());
         }
-        let failed = run(&*device, &*module, "fail", &[], None).unwrap_err();
+        let failed = run(device.immediate(), &*module, "fail", &[]).unwrap_err();
         assert_eq!(failed.to_string(), "the kernel fail has failed (error 719)");
     }
 }
@@ -171,10 +171,9 @@ fn a_launch_may_use_less_than_it_has_asked_for() {
                     let request = TableRequest { leading: 0, arguments, trailing: 0 };
                     let mut values: Vec<u64> = (1..=count as u64).collect();
                     values[0] = result.0 as u64;
-                    run_in(&mut session, request, &*device, &*module, "sum", &values).unwrap();
+                    run_in(&mut session, request, device.immediate(), &*module, "sum", &values).unwrap();
                     let sum = (2..=count as u64).sum();
-                    assert_eq!(get::<u64>(&*device, result, None), sum, "{used} of {requested}");
-                    session.restart(None);
+                    assert_eq!(get::<u64>(device.immediate(), result), sum, "{used} of {requested}");
                 }
             }
         }
@@ -195,11 +194,11 @@ fn sessions_own_what_a_launch_needs() {
         lines.into_iter().find(|(key, _)| key == "Tables").map(|(_, count)| count).unwrap()
     };
     let launch = |session: &mut Session| {
-        session.start(&*device, size).unwrap();
+        session.start(device.immediate(), size).unwrap();
         let request = TableRequest { leading: 0, arguments: 3, trailing: 0 };
         let arguments = [result.0 as u64, 20, 1];
-        run_in(session, request, &*device, &*module, "sum", &arguments).unwrap();
-        assert_eq!(get::<u64>(&*device, result, None), 21);
+        run_in(session, request, device.immediate(), &*module, "sum", &arguments).unwrap();
+        assert_eq!(get::<u64>(device.immediate(), result), 21);
     };
     let (mut first, mut second) = (Session::default(), Session::default());
     for _ in 0..10 {
@@ -213,13 +212,13 @@ fn sessions_own_what_a_launch_needs() {
     first.end(&*device);
     second.end(&*device);
     // A session without a launch ends, too.
-    first.start(&*device, size).unwrap();
+    first.start(device.immediate(), size).unwrap();
     first.end(&*device);
     assert!(!first.is_open());
 
     let plain = support::null(&["-DOWN_ARGUMENTS"]).backend.open(0).unwrap();
     assert_eq!(plain.capabilities().sessions, Some(0));
-    first.start(&*plain, 0).unwrap();
+    first.start(plain.immediate(), 0).unwrap();
     first.end(&*plain);
 }
 
@@ -230,7 +229,8 @@ fn a_launch_for_which_there_is_no_argument_memory_fails() {
     let module = device.load(IMAGE).unwrap();
     let mut session = Session::default();
     let request = TableRequest { leading: 1, arguments: 1000, trailing: 0 };
-    let error = device.argument_table(&mut session, &module.kernel("sum").unwrap(), request).unwrap_err();
+    let error =
+        device.immediate().argument_table(&mut session, &module.kernel("sum").unwrap(), request).unwrap_err();
     assert_eq!(error, Error::Device { code: 11, message: "too many arguments".to_owned() });
 }
 
@@ -267,7 +267,7 @@ fn functions_that_device_code_finds_by_host_addresses_are_told() {
         let module = device.load(image).unwrap();
         module.indirect_calls(&pairs[..2]).unwrap();
         let indirect = module.global("indirect", 32).unwrap();
-        assert_eq!(get::<[u64; 4]>(&*device, indirect, None), expected, "{variant:?}");
+        assert_eq!(get::<[u64; 4]>(device.immediate(), indirect), expected, "{variant:?}");
         let refused = module.indirect_calls(&pairs).err();
         let message = "no room for the pairs in indirect".to_owned();
         assert_eq!(refused, (!variant.is_empty()).then_some(Error::Device { code: 22, message }));
@@ -279,10 +279,11 @@ fn functions_that_device_code_finds_by_host_addresses_are_told() {
 fn run_by_convention(device: &dyn Device, image: &[u8], name: &str, arguments: &[u64]) -> Result<(), Error> {
     let module = device.load(image)?;
     let kernel = module.kernel(name)?;
-    let stream = if device.capabilities().asynchronous { Some(device.create_stream()?) } else { None };
-    let mut session = Session::new(stream);
+    let way = Way::of(device);
+    let stream = way.stream();
+    let mut session = Session::new();
     let request = TableRequest::of(&kernel.convention, OwnSlots::default(), arguments.len());
-    let mut table = device.argument_table(&mut session, &kernel, request)?;
+    let mut table = stream.argument_table(&mut session, &kernel, request)?;
     table.extend(arguments.iter().copied());
     if kernel.convention.form == ArgumentForm::DeviceTable {
         let address = table.visible().unwrap_or_else(|| {
@@ -290,7 +291,7 @@ fn run_by_convention(device: &dyn Device, image: &[u8], name: &str, arguments: &
             // SAFETY: allocated with that size.
             unsafe {
                 let from = table.arguments().as_ptr().cast();
-                device.copy_to_device(copy, from, size_of_val(table.arguments()), stream).unwrap();
+                stream.copy_to_device(copy, from, size_of_val(table.arguments())).unwrap();
             }
             copy
         });
@@ -310,8 +311,8 @@ fn run_by_convention(device: &dyn Device, image: &[u8], name: &str, arguments: &
         by_address: false,
     };
     // SAFETY: the tests pass what the kernels expect.
-    unsafe { device.launch(&launch, table) }?;
-    stream.map_or(Ok(()), |stream| device.synchronize(stream))
+    unsafe { stream.launch(&launch, table) }?;
+    stream.synchronize()
 }
 
 const CONVENTIONS: &[u8] = b"GWNULL\0kernel packed\nkernel table\nkernel sum\n";
@@ -324,7 +325,7 @@ fn kernels_say_how_they_take_their_arguments() {
         let null = null(variant);
         let device = null.backend.open(0).unwrap();
         let result = allocate(&*device, 8);
-        let stream = device.capabilities().asynchronous.then(|| device.create_stream().unwrap());
+        let way = Way::of(&*device);
         let first = result.0 as u64;
         for (name, arguments, expected) in [
             ("packed", [first, 0xff_0000_0007, 0x1_09], 7009),
@@ -332,7 +333,7 @@ fn kernels_say_how_they_take_their_arguments() {
             ("sum", [first, 30, 3], 33),
         ] {
             run_by_convention(&*device, CONVENTIONS, name, &arguments).unwrap();
-            assert_eq!(get::<u64>(&*device, result, stream), expected, "{name} {variant:?}");
+            assert_eq!(get::<u64>(way.stream(), result), expected, "{name} {variant:?}");
         }
     }
     let null = null(&[]);
@@ -361,8 +362,8 @@ fn a_library_of_version_1_0_works_as_before() {
         assert_eq!(kernel, Kernel::new(kernel.handle));
         let result = allocate(&*device, 8);
         run_by_convention(&*device, IMAGE, "sum", &[result.0 as u64, 30, 3]).unwrap();
-        let stream = device.capabilities().asynchronous.then(|| device.create_stream().unwrap());
-        assert_eq!(get::<u64>(&*device, result, stream), 33);
+        let way = Way::of(&*device);
+        assert_eq!(get::<u64>(way.stream(), result), 33);
     }
 }
 
@@ -391,12 +392,14 @@ fn what_is_left_out_is_unsupported() {
     let block = allocate(&*device, 8);
     // SAFETY: the block is live.
     unsafe {
-        assert_eq!(device.fill(block, 0, 8, None), Err(Error::Unsupported { operation: "memory fill" }));
+        assert_eq!(
+            device.immediate().fill(block, 0, 8),
+            Err(Error::Unsupported { operation: "memory fill" })
+        );
         assert!(matches!(device.pin_host(&mut 0, 1), Err(Error::Unsupported { .. })));
     }
-    assert_eq!(device.create_stream(), Err(Error::Unsupported { operation: "streams" }));
-    let stream = StreamHandle(1);
-    assert_eq!(device.record_event(stream), Err(Error::Unsupported { operation: "events" }));
+    assert_eq!(device.open_stream().err(), Some(Error::Unsupported { operation: "streams" }));
+    assert_eq!(device.immediate().record(), Err(Error::Unsupported { operation: "events" }));
 }
 
 #[test]
@@ -406,30 +409,30 @@ fn streams_work_behind_the_callers_back_and_in_order() {
         let device = null.backend.open(0).unwrap();
         assert!(device.capabilities().asynchronous);
         let module = device.load(IMAGE).unwrap();
-        let stream = device.create_stream().unwrap();
-        let on = Some(stream);
+        let stream = device.open_stream().unwrap();
+        let on = &*stream;
 
         // The kernel waits for a flag in host memory: whoever waited for it here
         // would never get to set it.
         let flag = AtomicU64::new(0);
         let log = allocate(&*device, 8);
-        put(&*device, log, &0_u64, on);
-        run(&*device, &*module, "wait_for", &[std::ptr::from_ref(&flag).addr() as u64], on).unwrap();
+        put(on, log, &0_u64);
+        run(on, &*module, "wait_for", &[std::ptr::from_ref(&flag).addr() as u64]).unwrap();
         for digit in 1..=9 {
-            run(&*device, &*module, "append", &[log.0 as u64, digit], on).unwrap();
+            run(on, &*module, "append", &[log.0 as u64, digit]).unwrap();
         }
-        assert!(!device.is_idle(stream).unwrap());
+        assert!(!stream.is_idle().unwrap());
         flag.store(1, Ordering::Release);
-        device.synchronize(stream).unwrap();
-        assert!(device.is_idle(stream).unwrap());
-        assert_eq!(get::<u64>(&*device, log, on), 123_456_789);
+        stream.synchronize().unwrap();
+        assert!(stream.is_idle().unwrap());
+        assert_eq!(get::<u64>(on, log), 123_456_789);
 
         // A failure shows at the next synchronisation, once.
-        run(&*device, &*module, "fail", &[], on).unwrap();
-        let failed = device.synchronize(stream).unwrap_err();
+        run(on, &*module, "fail", &[]).unwrap();
+        let failed = stream.synchronize().unwrap_err();
         assert_eq!(failed.to_string(), "the kernel fail has failed (error 719)");
-        device.synchronize(stream).unwrap();
-        device.destroy_stream(stream).unwrap();
+        stream.synchronize().unwrap();
+        stream.close().unwrap();
     }
 }
 
@@ -438,22 +441,22 @@ fn events_order_streams() {
     let null = null(&["-DASYNCHRONOUS"]);
     let device = null.backend.open(0).unwrap();
     let module = device.load(IMAGE).unwrap();
-    let (first, second) = (device.create_stream().unwrap(), device.create_stream().unwrap());
+    let (first, second) = (device.open_stream().unwrap(), device.open_stream().unwrap());
     let log = allocate(&*device, 8);
-    put(&*device, log, &0_u64, Some(first));
+    put(&*first, log, &0_u64);
     let flag = AtomicU64::new(0);
-    run(&*device, &*module, "wait_for", &[std::ptr::from_ref(&flag).addr() as u64], Some(first)).unwrap();
-    run(&*device, &*module, "append", &[log.0 as u64, 1], Some(first)).unwrap();
-    let event = device.record_event(first).unwrap();
-    device.wait_event(second, event).unwrap();
+    run(&*first, &*module, "wait_for", &[std::ptr::from_ref(&flag).addr() as u64]).unwrap();
+    run(&*first, &*module, "append", &[log.0 as u64, 1]).unwrap();
+    let event = first.record().unwrap();
+    second.wait(event).unwrap();
     device.destroy_event(event).unwrap();
-    run(&*device, &*module, "append", &[log.0 as u64, 2], Some(second)).unwrap();
-    assert!(!device.is_idle(second).unwrap());
+    run(&*second, &*module, "append", &[log.0 as u64, 2]).unwrap();
+    assert!(!second.is_idle().unwrap());
     flag.store(1, Ordering::Release);
-    assert_eq!(get::<u64>(&*device, log, Some(second)), 12);
+    assert_eq!(get::<u64>(&*second, log), 12);
     for stream in [first, second] {
-        device.synchronize(stream).unwrap();
-        device.destroy_stream(stream).unwrap();
+        stream.synchronize().unwrap();
+        stream.close().unwrap();
     }
 }
 
@@ -463,17 +466,17 @@ fn a_device_tells_when_it_has_got_somewhere() {
     let device = null.backend.open(0).unwrap();
     assert!(device.capabilities().completions);
     let module = device.load(IMAGE).unwrap();
-    let stream = device.create_stream().unwrap();
+    let stream = device.open_stream().unwrap();
     let flag = AtomicU64::new(0);
     let (send, told) = std::sync::mpsc::channel();
-    run(&*device, &*module, "wait_for", &[std::ptr::from_ref(&flag).addr() as u64], Some(stream)).unwrap();
-    device.on_complete(stream, Completion::new(move || send.send(()).unwrap())).unwrap();
+    run(&*stream, &*module, "wait_for", &[std::ptr::from_ref(&flag).addr() as u64]).unwrap();
+    stream.on_complete(Completion::new(move || send.send(()).unwrap())).unwrap();
     assert!(told.try_recv().is_err());
     flag.store(1, Ordering::Release);
     // By a thread of the device's, without anybody waiting for the stream.
     told.recv().unwrap();
-    device.synchronize(stream).unwrap();
-    device.destroy_stream(stream).unwrap();
+    stream.synchronize().unwrap();
+    stream.close().unwrap();
 }
 
 #[test]

@@ -5,7 +5,7 @@ mod support;
 
 use gangway_backend::{
     AllocationKind, Backend, Capabilities, DevicePtr, Error, ForeignRuntime, ForeignRuntimeKind, HostCalls,
-    StreamHandle, Vendor,
+    Vendor,
 };
 use gangway_runtime::events::Site;
 use gangway_runtime::{
@@ -184,22 +184,22 @@ fn memory_is_freed_in_the_order_of_a_stream() {
     let device = null.backend.open(0).unwrap();
     assert!(device.capabilities().stream_ordered_memory);
     let module = device.load(IMAGE).unwrap();
-    let stream = device.create_stream().unwrap();
-    let memory = device.allocate_in_stream(1000, stream).unwrap();
+    let stream = device.open_stream().unwrap();
+    let memory = stream.allocate_in_order(1000).unwrap();
     let flag = AtomicU64::new(0);
-    let on = Some(stream);
-    run(&*device, &*module, "wait_for", &[std::ptr::from_ref(&flag).addr() as u64], on).unwrap();
-    put(&*device, memory, &5u64, on);
+    let on = &*stream;
+    run(on, &*module, "wait_for", &[std::ptr::from_ref(&flag).addr() as u64]).unwrap();
+    put(on, memory, &5u64);
     // SAFETY: the copy comes before it in the stream.
-    unsafe { device.deallocate_in_stream(memory, stream) }.unwrap();
+    unsafe { stream.deallocate_in_order(memory) }.unwrap();
     let used = || device.describe().into_iter().find(|(key, _)| key == "Memory").unwrap().1;
     assert!(used().starts_with("1000 of "), "{}", used());
     flag.store(1, Ordering::Release);
-    device.synchronize(stream).unwrap();
+    stream.synchronize().unwrap();
     assert!(used().starts_with("0 of "), "{}", used());
-    let error = device.allocate_in_stream(2 << 20, stream).unwrap_err();
+    let error = stream.allocate_in_order(2 << 20).unwrap_err();
     assert_eq!(error, Error::OutOfMemory { requested: 2 << 20 });
-    device.destroy_stream(stream).unwrap();
+    stream.close().unwrap();
 
     // Under the runtime.
     let null = support::null(&["-DASYNCHRONOUS", "-DSTREAM_ORDERED"]);
@@ -219,7 +219,7 @@ fn memory_is_freed_in_the_order_of_a_stream() {
 fn any_value_is_a_handle() {
     let null = null_of("include", &[], &["numbers.c"]);
     let device = null.backend.open(0).unwrap();
-    assert_eq!(device.create_stream().unwrap(), StreamHandle(0));
+    assert_eq!(device.open_stream().unwrap().foreign(), 0);
     assert_eq!(allocate(&*device, 8), DevicePtr(0));
     let foreign = ForeignRuntime {
         kind: ForeignRuntimeKind::Hsa,

@@ -3,7 +3,7 @@
 
 use gangway_backend::{
     AllocationKind, ArgumentTable, Backend, Capabilities, Device, DevicePtr, Error, ForeignRuntime,
-    ForeignRuntimeKind, Launch, Module, Result, StreamHandle, Vendor,
+    ForeignRuntimeKind, Launch, Module, Result, Stream, Vendor,
 };
 use gangway_frontend::state::RUNTIME;
 use gangway_omptarget::interop::*;
@@ -61,25 +61,14 @@ impl Device for FakeDevice {
         })
     }
 
-    fn foreign_stream(&self, stream: StreamHandle) -> usize {
-        stream.0 + 0x1000
+    fn immediate(&self) -> &dyn Stream {
+        self
     }
 
-    fn create_stream(&self) -> Result<StreamHandle> {
+    fn open_stream(&self) -> Result<Box<dyn Stream>> {
         let stream = CREATED.fetch_add(1, Ordering::Relaxed) + 1;
         STREAMS.lock().unwrap().insert(stream);
-        Ok(StreamHandle(stream))
-    }
-
-    fn destroy_stream(&self, stream: StreamHandle) -> Result<()> {
-        assert!(STREAMS.lock().unwrap().remove(&stream.0), "stream {stream:?} does not exist");
-        Ok(())
-    }
-
-    fn synchronize(&self, stream: StreamHandle) -> Result<()> {
-        assert!(STREAMS.lock().unwrap().contains(&stream.0), "stream {stream:?} does not exist");
-        WAITED.fetch_add(1, Ordering::Relaxed);
-        Ok(())
+        Ok(Box::new(FakeStream(stream)))
     }
 
     fn load(&self, _image: &[u8]) -> Result<Box<dyn Module>> {
@@ -93,29 +82,48 @@ impl Device for FakeDevice {
     unsafe fn deallocate(&self, _pointer: DevicePtr, _kind: AllocationKind) -> Result<()> {
         Err(Error::Unsupported { operation: "memory" })
     }
+}
 
-    unsafe fn copy_to_device(
-        &self,
-        _to: DevicePtr,
-        _from: *const u8,
-        _size: usize,
-        _stream: Option<StreamHandle>,
-    ) -> Result<()> {
-        Err(Error::Unsupported { operation: "copies" })
+/// The operations of the device, which has none.
+macro_rules! no_operations {
+    () => {
+        unsafe fn copy_to_device(&self, _to: DevicePtr, _from: *const u8, _size: usize) -> Result<()> {
+            Err(Error::Unsupported { operation: "copies" })
+        }
+
+        unsafe fn copy_from_device(&self, _to: *mut u8, _from: DevicePtr, _size: usize) -> Result<()> {
+            Err(Error::Unsupported { operation: "copies" })
+        }
+
+        unsafe fn launch(&self, _launch: &Launch<'_>, _table: ArgumentTable<'_>) -> Result<()> {
+            Err(Error::Unsupported { operation: "launches" })
+        }
+    };
+}
+
+impl Stream for FakeDevice {
+    no_operations!();
+}
+
+/// A stream, by its number.
+struct FakeStream(usize);
+
+impl Stream for FakeStream {
+    no_operations!();
+
+    fn synchronize(&self) -> Result<()> {
+        assert!(STREAMS.lock().unwrap().contains(&self.0), "stream {} does not exist", self.0);
+        WAITED.fetch_add(1, Ordering::Relaxed);
+        Ok(())
     }
 
-    unsafe fn copy_from_device(
-        &self,
-        _to: *mut u8,
-        _from: DevicePtr,
-        _size: usize,
-        _stream: Option<StreamHandle>,
-    ) -> Result<()> {
-        Err(Error::Unsupported { operation: "copies" })
+    fn foreign(&self) -> usize {
+        self.0 + 0x1000
     }
 
-    unsafe fn launch(&self, _launch: &Launch<'_>, _table: ArgumentTable<'_>) -> Result<()> {
-        Err(Error::Unsupported { operation: "launches" })
+    fn close(self: Box<Self>) -> Result<()> {
+        assert!(STREAMS.lock().unwrap().remove(&self.0), "stream {} does not exist", self.0);
+        Ok(())
     }
 }
 

@@ -4,21 +4,21 @@
 //! itself. So threads that launch at the same time share nothing that either of them writes:
 //! neither a lock nor a stream with what the back end and its driver remember of it.
 
-use gangway_backend::StreamHandle;
+use crate::stream::StreamRef;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Places: so many threads have one at a time.
 const PLACES: usize = u64::BITS as usize;
 
-/// What stands in an empty place. A stream with such a handle is kept elsewhere.
-const EMPTY: usize = usize::MAX;
+/// What stands in an empty place: no stream's word.
+const EMPTY: usize = 0;
 
 /// The idle streams of a device.
 pub(super) struct IdleStreams {
     places: Box<[Place; PLACES]>,
     /// Streams for which there was no place.
-    others: Mutex<Vec<StreamHandle>>,
+    others: Mutex<Vec<StreamRef>>,
 }
 
 /// A thread's place, in a cache line of its own. Processors fetch two at a time.
@@ -27,18 +27,18 @@ struct Place(AtomicUsize);
 
 impl Place {
     #[inline]
-    fn take(&self) -> Option<StreamHandle> {
+    fn take(&self) -> Option<StreamRef> {
         if self.0.load(Ordering::Relaxed) == EMPTY {
             return None;
         }
         let stream = self.0.swap(EMPTY, Ordering::Acquire);
-        (stream != EMPTY).then_some(StreamHandle(stream))
+        (stream != EMPTY).then(|| StreamRef::of(stream))
     }
 
     #[inline]
-    fn put(&self, stream: StreamHandle) -> bool {
+    fn put(&self, stream: StreamRef) -> bool {
         self.0.load(Ordering::Relaxed) == EMPTY
-            && self.0.compare_exchange(EMPTY, stream.0, Ordering::Release, Ordering::Relaxed).is_ok()
+            && self.0.compare_exchange(EMPTY, stream.word(), Ordering::Release, Ordering::Relaxed).is_ok()
     }
 }
 
@@ -54,36 +54,36 @@ impl IdleStreams {
         NUMBER.try_with(|number| number.0).ok().flatten().map(|number| &self.places[number])
     }
 
-    fn others(&self) -> MutexGuard<'_, Vec<StreamHandle>> {
+    fn others(&self) -> MutexGuard<'_, Vec<StreamRef>> {
         self.others.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A stream for the calling thread, if there is one.
     #[inline]
-    pub(super) fn take(&self) -> Option<StreamHandle> {
+    pub(super) fn take(&self) -> Option<StreamRef> {
         self.place().and_then(Place::take).or_else(|| self.take_other())
     }
 
     #[cold]
-    fn take_other(&self) -> Option<StreamHandle> {
+    fn take_other(&self) -> Option<StreamRef> {
         self.others().pop()
     }
 
     /// Keeps a stream, best for the calling thread.
     #[inline]
-    pub(super) fn put(&self, stream: StreamHandle) {
+    pub(super) fn put(&self, stream: StreamRef) {
         if !self.place().is_some_and(|place| place.put(stream)) {
             self.put_other(stream);
         }
     }
 
     #[cold]
-    fn put_other(&self, stream: StreamHandle) {
+    fn put_other(&self, stream: StreamRef) {
         self.others().push(stream);
     }
 
     /// Takes all of them.
-    pub(super) fn take_all(&self) -> Vec<StreamHandle> {
+    pub(super) fn take_all(&self) -> Vec<StreamRef> {
         let mut streams = std::mem::take(&mut *self.others());
         streams.extend(self.places.iter().filter_map(Place::take));
         streams
@@ -98,7 +98,7 @@ impl IdleStreams {
 /// The idle streams while a process forks.
 pub(crate) struct Held<'s> {
     streams: &'s IdleStreams,
-    others: MutexGuard<'s, Vec<StreamHandle>>,
+    others: MutexGuard<'s, Vec<StreamRef>>,
 }
 
 impl Held<'_> {
@@ -152,31 +152,22 @@ mod tests {
         let _alone = NUMBERS.lock().unwrap_or_else(PoisonError::into_inner);
         let streams = IdleStreams::new();
         assert_eq!(streams.take(), None);
-        streams.put(StreamHandle(1));
-        streams.put(StreamHandle(2));
-        assert_eq!(streams.take(), Some(StreamHandle(1)));
+        streams.put(StreamRef::fake(1));
+        streams.put(StreamRef::fake(2));
+        assert_eq!(streams.take(), Some(StreamRef::fake(1)));
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 // What has no place is for everybody.
-                assert_eq!(streams.take(), Some(StreamHandle(2)));
-                streams.put(StreamHandle(2));
+                assert_eq!(streams.take(), Some(StreamRef::fake(2)));
+                streams.put(StreamRef::fake(2));
             });
         });
         assert_eq!(streams.take(), None);
-        streams.put(StreamHandle(1));
+        streams.put(StreamRef::fake(1));
         let mut all = streams.take_all();
-        all.sort_by_key(|stream| stream.0);
-        assert_eq!(all, [StreamHandle(1), StreamHandle(2)]);
+        all.sort_by_key(|stream| stream.word());
+        assert_eq!(all, [StreamRef::fake(1), StreamRef::fake(2)]);
         assert_eq!(streams.take_all(), []);
-    }
-
-    #[test]
-    fn any_handle_is_kept() {
-        let streams = IdleStreams::new();
-        for handle in [0, EMPTY, 5] {
-            streams.put(StreamHandle(handle));
-        }
-        assert_eq!(streams.take_all().len(), 3);
     }
 
     #[test]
@@ -188,7 +179,7 @@ mod tests {
             for number in 0..PLACES + 8 {
                 let (streams, all_there) = (&streams, &all_there);
                 scope.spawn(move || {
-                    streams.put(StreamHandle(number));
+                    streams.put(StreamRef::fake(1 + number));
                     all_there.wait();
                     assert!(streams.take().is_some());
                 });
@@ -207,7 +198,7 @@ mod tests {
                     for round in 0..2000 {
                         let mut own = Vec::new();
                         for _ in 0..1 + round % 3 {
-                            let make = || StreamHandle(made.fetch_add(1, Ordering::Relaxed));
+                            let make = || StreamRef::fake(1 + made.fetch_add(1, Ordering::Relaxed));
                             own.push(streams.take().unwrap_or_else(make));
                         }
                         own.into_iter().for_each(|stream| streams.put(stream));
@@ -215,8 +206,8 @@ mod tests {
                 });
             }
         });
-        let mut all: Vec<_> = streams.take_all().iter().map(|stream| stream.0).collect();
+        let mut all: Vec<_> = streams.take_all().iter().map(|stream| stream.word()).collect();
         all.sort_unstable();
-        assert_eq!(all, (0..made.into_inner()).collect::<Vec<_>>());
+        assert_eq!(all, (1..=made.into_inner()).collect::<Vec<_>>());
     }
 }

@@ -8,7 +8,8 @@
 use super::work::{Filling, Work};
 use crate::error::Result;
 use crate::present::{EntryRef, Point, ReadyRef};
-use gangway_backend::{EventHandle, StreamHandle};
+use crate::stream::StreamRef;
+use gangway_backend::EventHandle;
 
 /// The points that a construct has to do with.
 #[derive(Default)]
@@ -62,7 +63,7 @@ impl Work {
     }
 
     #[cold]
-    fn wait_in(&mut self, stream: StreamHandle, entry: EntryRef<'static>) -> Result<()> {
+    fn wait_in(&mut self, stream: StreamRef, entry: EntryRef<'static>) -> Result<()> {
         let Some(ready) = entry.pin_ready() else { return Ok(()) };
         if self.order.own == Some(ready) || self.order.awaited.contains(&ready) {
             self.leave(ready, 1);
@@ -78,19 +79,18 @@ impl Work {
 
     fn wait_for(
         &mut self,
-        stream: StreamHandle,
+        stream: StreamRef,
         point: Point,
     ) -> std::result::Result<(), gangway_backend::Error> {
-        let device = &self.opened.device;
         let event = match point {
             Point::Event(event) => event,
             Point::EndOf(other) => {
-                let event = device.record_event(other)?;
+                let event = other.record()?;
                 self.order.recorded.push(event);
                 event
             }
         };
-        device.wait_event(stream, event)
+        stream.wait(event)
     }
 
     /// Says from when on other streams may use what this construct has created, or waits
@@ -106,7 +106,7 @@ impl Work {
             return self.settle();
         }
         let point = if self.is_region || self.queued {
-            let event = self.opened.device.record_event(stream);
+            let event = stream.record();
             Point::Event(event.map_err(|error| self.device.backend_error(error))?)
         } else {
             Point::EndOf(stream)

@@ -404,7 +404,7 @@ impl Work {
         let to = DevicePtr(pack.base + start);
         self.come_behind_queues()
             // SAFETY: the image is not touched, and the block kept, until the work is complete.
-            .and_then(|()| unsafe { self.opened.device.copy_to_device(to, from, end - start, self.stream) })
+            .and_then(|()| unsafe { self.at_stream().copy_to_device(to, from, end - start) })
             .map_err(|error| self.fail(ErrorKind::Transfer(error)))
     }
 
@@ -488,7 +488,7 @@ impl Work {
         let issued = self.come_behind_queues().and_then(|()| {
             // SAFETY: the landing place is not touched, and the block kept, until the work is
             // complete.
-            unsafe { self.opened.device.copy_from_device(to, from, end - start, self.stream) }
+            unsafe { self.at_stream().copy_from_device(to, from, end - start) }
         });
         issued.map_err(|error| {
             self.pack.wanted.clear();

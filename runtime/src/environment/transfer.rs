@@ -11,7 +11,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::events::{self, Step};
 use crate::label::Label;
 use crate::present::{Attachment, EntryRef, LateCopy};
-use gangway_backend::DevicePtr;
+use gangway_backend::{DevicePtr, Stream};
 
 impl Work {
     /// Copies `[host, host + size)` to the entry's storage.
@@ -62,9 +62,8 @@ impl Work {
                 let (device, number, site) = (entry.translate(host), self.device.number(), self.site);
                 let step = || Step::FromDevice { host, device, size, label };
                 // SAFETY: as in `send`; the copy is waited for.
-                let fetch = |stream| unsafe {
-                    self.opened.device.copy_from_device(host as *mut u8, device, size, stream)
-                };
+                let fetch =
+                    |stream: &dyn Stream| unsafe { stream.copy_from_device(host as *mut u8, device, size) };
                 let copy = || self.device.at_once(self.opened, fetch);
                 events::step(number, &site, step, copy, |_| step())
                     .map_err(|error| self.transfer_error(error))
@@ -137,7 +136,7 @@ impl Work {
         self.come_behind_queues()?;
         // SAFETY: the host range is the program's list item (or staging kept alive by this
         // work), the device range its storage.
-        unsafe { self.opened.device.copy_to_device(device, host as *const u8, size, self.stream) }
+        unsafe { self.at_stream().copy_to_device(device, host as *const u8, size) }
     }
 
     #[inline]
@@ -147,7 +146,7 @@ impl Work {
         }
         self.come_behind_queues()?;
         // SAFETY: as in `send`.
-        unsafe { self.opened.device.copy_from_device(host as *mut u8, device, size, self.stream) }
+        unsafe { self.at_stream().copy_from_device(host as *mut u8, device, size) }
     }
 
     #[cold]

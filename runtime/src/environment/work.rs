@@ -15,7 +15,8 @@ use crate::label::Label;
 use crate::map_kind::MapKind;
 use crate::present::{BlockRef, Counter, EntryRef, Finished, Recent, Relation, Release, Removed};
 use crate::storage::Purpose;
-use gangway_backend::{DevicePtr, RangeChange, StreamHandle};
+use crate::stream::StreamRef;
+use gangway_backend::{DevicePtr, RangeChange, Stream};
 use std::collections::HashSet;
 
 /// One construct on one device, from its first lookup to its last deallocation.
@@ -26,7 +27,7 @@ pub struct Work {
     pub(super) device: &'static Device,
     pub(super) opened: &'static Opened,
     pub(super) site: Site,
-    pub(super) stream: Option<StreamHandle>,
+    pub(super) stream: Option<StreamRef>,
     /// The stream is the program's, and the construct is not waited for at its end.
     pub(super) queued: bool,
     pub(super) unified_shared_memory: bool,
@@ -168,7 +169,7 @@ impl Work {
     /// the device's pool.
     pub(crate) fn new(
         device: &'static Device,
-        queue: Option<StreamHandle>,
+        queue: Option<StreamRef>,
         site: Site,
         unified_shared_memory: bool,
     ) -> Result<Self> {
@@ -214,7 +215,7 @@ impl Work {
     pub(crate) fn restart(
         &mut self,
         device: &'static Device,
-        queue: Option<StreamHandle>,
+        queue: Option<StreamRef>,
         site: Site,
         unified_shared_memory: bool,
     ) -> Result<()> {
@@ -273,13 +274,19 @@ impl Work {
 
     /// Where its operations go, for those who time them.
     #[inline]
-    pub(crate) fn place(&self) -> Place<'static> {
-        Place { device: self.backend(), stream: self.stream, queued: self.queued }
+    pub(crate) fn place(&self) -> Place {
+        Place { stream: self.stream, queued: self.queued }
+    }
+
+    /// Where its operations go.
+    #[inline]
+    pub(crate) fn at_stream(&self) -> &'static dyn Stream {
+        self.opened.at(self.stream)
     }
 
     /// The stream its operations go to.
     #[inline]
-    pub(crate) fn stream(&self) -> Option<StreamHandle> {
+    pub(crate) fn stream(&self) -> Option<StreamRef> {
         self.stream
     }
 
@@ -314,7 +321,7 @@ impl Work {
     /// back end does not tell again, is kept for [`complete`](Self::complete).
     pub(crate) fn is_idle(&mut self) -> bool {
         let Some(stream) = self.stream else { return true };
-        self.opened.device.is_idle(stream).unwrap_or_else(|error| {
+        stream.is_idle().unwrap_or_else(|error| {
             self.failure.get_or_insert(error);
             true
         })
@@ -342,7 +349,7 @@ impl Work {
     fn wait_and_end(&mut self) -> Result<()> {
         let mut waited = Ok(());
         if let Some(stream) = self.stream {
-            let synchronized = self.opened.device.synchronize(stream);
+            let synchronized = stream.synchronize();
             let synchronized = self.failure.take().map_or(synchronized, Err);
             waited = synchronized.map_err(|error| self.fail(ErrorKind::Transfer(error)));
             if waited.is_err() {
@@ -571,6 +578,6 @@ impl Work {
     /// Waits for the device operations issued so far.
     pub(super) fn settle(&self) -> Result<()> {
         let Some(stream) = self.stream else { return Ok(()) };
-        self.opened.device.synchronize(stream).map_err(|error| self.device.backend_error(error))
+        stream.synchronize().map_err(|error| self.device.backend_error(error))
     }
 }

@@ -13,7 +13,7 @@ use super::recorded::Recorded;
 use super::served::Taken;
 use crate::device::{Device, Opened};
 use crate::library::FunctionTable;
-use gangway_backend::{DevicePtr, Error as BackendError, Module};
+use gangway_backend::{DevicePtr, Error as BackendError, Module, Stream};
 use std::collections::BTreeMap;
 use std::ffi::CStr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -118,7 +118,7 @@ impl FunctionTable {
         let from = module.global(&self.symbol.to_string_lossy(), size)?;
         let to = words.as_mut_ptr().cast();
         // SAFETY: the back end says that as many bytes stand there; the words outlive the copy.
-        let copy = |stream| unsafe { opened.device.copy_from_device(to, from, size, stream) };
+        let copy = |stream: &dyn Stream| unsafe { stream.copy_from_device(to, from, size) };
         device.at_once(opened, copy)?;
         Ok(words.into_iter().zip(self.host.iter().copied()).filter(|(address, _)| *address != 0).collect())
     }

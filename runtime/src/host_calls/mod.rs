@@ -39,7 +39,7 @@ use crate::device::{Device, Opened};
 use channel::Serve;
 use gangway_backend::{
     DevicePtr, Error as BackendError, HostCallHandler, HostCallLink, HostCallOutcome, HostCallService,
-    HostCalls, Module,
+    HostCalls, Module, Stream,
 };
 use gangway_host_channel::Channel;
 use std::collections::BTreeMap;
@@ -88,7 +88,7 @@ impl Serve for Memory {
         let (from, to) = (DevicePtr(address as usize), block.as_mut_ptr());
         // SAFETY: the block outlives the copy; what is no memory of the device the back end
         // refuses.
-        let copy = |stream| unsafe { opened.device.copy_from_device(to, from, block.len(), stream) };
+        let copy = |stream: &dyn Stream| unsafe { stream.copy_from_device(to, from, block.len()) };
         self.0.at_once(opened, copy).is_ok()
     }
 
@@ -96,7 +96,7 @@ impl Serve for Memory {
         let Some(opened) = self.0.opened_if_usable() else { return false };
         let (to, from) = (DevicePtr(address as usize), block.as_ptr());
         // SAFETY: as above.
-        let copy = |stream| unsafe { opened.device.copy_to_device(to, from, block.len(), stream) };
+        let copy = |stream: &dyn Stream| unsafe { stream.copy_to_device(to, from, block.len()) };
         self.0.at_once(opened, copy).is_ok()
     }
 
@@ -175,7 +175,7 @@ impl Connection {
         };
         let word = channel.0.to_ne_bytes();
         // SAFETY: the back end says that a pointer stands there; the word outlives the copy.
-        let copy = |stream| unsafe { opened.device.copy_to_device(place, word.as_ptr(), word.len(), stream) };
+        let copy = |stream: &dyn Stream| unsafe { stream.copy_to_device(place, word.as_ptr(), word.len()) };
         device.at_once(opened, copy)
     }
 
@@ -213,7 +213,7 @@ impl Connection {
         service.begin(opened)?;
         let word = held.address().0.to_ne_bytes();
         // SAFETY: a pointer stands there; the word outlives the copy.
-        let copy = |stream| unsafe { opened.device.copy_to_device(place, word.as_ptr(), word.len(), stream) };
+        let copy = |stream: &dyn Stream| unsafe { stream.copy_to_device(place, word.as_ptr(), word.len()) };
         device.at_once(opened, copy)?;
         Ok(Some(held))
     }

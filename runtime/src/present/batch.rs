@@ -249,7 +249,7 @@ mod tests {
     use super::super::state::{Counter, Phase};
     use super::super::table::plain;
     use super::*;
-    use gangway_backend::StreamHandle;
+    use crate::stream::StreamRef;
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
@@ -288,7 +288,7 @@ mod tests {
     /// Ends them as the construct does that has made them.
     fn remove(table: &PresentTable, entries: &[EntryRef<'_>]) {
         let Some(block) = entries.first().and_then(|entry| entry.pin_block()) else { return };
-        let ready = table.begin_ready(Point::EndOf(StreamHandle(1)), entries.len());
+        let ready = table.begin_ready(Point::EndOf(StreamRef::fake(1)), entries.len());
         for entry in entries {
             entry.set_ready(ready);
             entry.publish();

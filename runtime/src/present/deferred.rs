@@ -21,8 +21,9 @@ use super::state::Counter;
 use super::table::PresentTable;
 use super::writer::Writer;
 use crate::label::Label;
+use crate::stream::StreamRef;
 use crate::sync::{AtomicPtr, AtomicUsize, Mutex, Ordering, lock};
-use gangway_backend::{DevicePtr, StreamHandle};
+use gangway_backend::DevicePtr;
 use std::ptr::NonNull;
 
 /// Entries that one region defers, at most.
@@ -60,7 +61,7 @@ pub(super) struct Deferred {
 struct Rest {
     parts: Vec<Part>,
     /// The stream that the region's operations go to.
-    stream: StreamHandle,
+    stream: Option<StreamRef>,
     /// The region's thread.
     thread: usize,
     /// The table's version since which the entries are there.
@@ -112,13 +113,7 @@ impl Default for Deferred {
             ends: std::array::from_fn(|_| AtomicUsize::new(0)),
             bases: std::array::from_fn(|_| AtomicUsize::new(0)),
             block: AtomicPtr::new(std::ptr::null_mut()),
-            rest: Mutex::new(Rest {
-                parts: Vec::new(),
-                stream: StreamHandle(0),
-                thread: 0,
-                since: 0,
-                ready: None,
-            }),
+            rest: Mutex::new(Rest { parts: Vec::new(), stream: None, thread: 0, since: 0, ready: None }),
         }
     }
 }
@@ -261,7 +256,7 @@ impl PresentTable {
         block: BlockRef<'_>,
         absent: usize,
         deferred: DeferredRef<'_>,
-        stream: StreamHandle,
+        stream: StreamRef,
     ) -> Together {
         if batch.len() > MOST || !batch.sort() {
             return Together::Not;
@@ -273,7 +268,7 @@ impl PresentTable {
         }
         let mut rest = lock(&deferred.0.rest);
         rest.parts.clear();
-        (rest.stream, rest.thread, rest.ready) = (stream, crate::sync::this_thread(), None);
+        (rest.stream, rest.thread, rest.ready) = (Some(stream), crate::sync::this_thread(), None);
         rest.since = self.version.load(Ordering::Relaxed).wrapping_add(2);
         let Deferred { stage, len, begins, ends, bases, block: in_block, .. } = deferred.0;
         self.edit(|_| {
@@ -352,7 +347,8 @@ impl PresentTable {
             let is_over = loop {
                 let now = deferred.stage.load(Ordering::Acquire);
                 if made < LIVE && now >= LIVE {
-                    let point = table.begin_ready(Point::EndOf(*stream), entries.len());
+                    let stream = stream.expect("it has been deferred with one");
+                    let point = table.begin_ready(Point::EndOf(stream), entries.len());
                     *ready = Some(NonNull::from(point.of()));
                     lives().for_each(|entry| {
                         entry.set_ready(point);

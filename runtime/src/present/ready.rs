@@ -10,8 +10,9 @@
 //! destroyed meanwhile; whoever gives up the last use destroys the event.
 
 use super::table::PresentTable;
+use crate::stream::StreamRef;
 use crate::sync::{AtomicBool, AtomicUsize, Ordering};
-use gangway_backend::{EventHandle, StreamHandle};
+use gangway_backend::EventHandle;
 
 /// A point in a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,7 +21,7 @@ pub enum Point {
     Event(EventHandle),
     /// The end of what has been issued to this stream so far. Streams are not destroyed
     /// while entries have such a point.
-    EndOf(StreamHandle),
+    EndOf(StreamRef),
 }
 
 /// The point of the entries that one construct fills.
@@ -53,7 +54,7 @@ impl Ready {
     fn begin(&self, point: Point, users: usize) {
         let (is_event, handle) = match point {
             Point::Event(event) => (true, event.0),
-            Point::EndOf(stream) => (false, stream.0),
+            Point::EndOf(stream) => (false, stream.word()),
         };
         self.is_event.store(is_event, Ordering::Relaxed);
         self.handle.store(handle, Ordering::Relaxed);
@@ -90,7 +91,7 @@ impl<'t> ReadyRef<'t> {
         if self.0.is_event.load(Ordering::Relaxed) {
             Point::Event(EventHandle(handle))
         } else {
-            Point::EndOf(StreamHandle(handle))
+            Point::EndOf(StreamRef::of(handle))
         }
     }
 }

@@ -390,7 +390,7 @@ mod tests {
     use super::super::ready::Point;
     use super::super::state::Counter;
     use super::*;
-    use gangway_backend::StreamHandle;
+    use crate::stream::StreamRef;
 
     /// Many parts of a block are given up at once: those that others have, or that are parts of
     /// no block, stay, and all uses of block and point are accounted for.
@@ -415,7 +415,7 @@ mod tests {
                 .collect();
             let apart = table.insert(&plain(1 << 20, 16)).unwrap();
             apart.set_allocation(DevicePtr(1 << 30), 0);
-            let ready = table.begin_ready(Point::EndOf(StreamHandle(1)), PARTS);
+            let ready = table.begin_ready(Point::EndOf(StreamRef::fake(1)), PARTS);
             for &entry in &entries {
                 entry.set_ready(ready);
                 entry.publish();

@@ -14,7 +14,7 @@ use crate::host_calls::{Held, Mailbox};
 use crate::label::Label;
 use crate::library::{EntryKind, FunctionTable, HostEntry, Library, Placement, describe_image};
 use crate::present::{Counter, NewEntry, Relation};
-use gangway_backend::{DevicePtr, Kernel, Launch, Module, Session, SourceText, TableRequest};
+use gangway_backend::{DevicePtr, Kernel, Launch, Module, Session, SourceText, Stream, TableRequest};
 use std::cmp::Reverse;
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -207,8 +207,7 @@ impl Runtime {
                 // has its value already.
                 let host = global.address as *const u8;
                 // SAFETY: both are `size` bytes by the compiler's table.
-                let copy =
-                    |stream| unsafe { opened.device.copy_to_device(storage, host, global.size, stream) };
+                let copy = |stream: &dyn Stream| unsafe { stream.copy_to_device(storage, host, global.size) };
                 device.at_once(opened, copy)?;
             }
             Ok(storage)
@@ -271,8 +270,7 @@ fn read_word(
     let to = &raw mut word;
     // SAFETY: the symbol is a pointer by the compiler's table; `word` lives until
     // the stream has been waited for.
-    let copy =
-        |stream| unsafe { opened.device.copy_from_device(to.cast(), from, size_of::<usize>(), stream) };
+    let copy = |stream: &dyn Stream| unsafe { stream.copy_from_device(to.cast(), from, size_of::<usize>()) };
     device.at_once(opened, copy)?;
     Ok(DevicePtr(word))
 }
@@ -324,13 +322,12 @@ fn run_alone(
         };
         let mut session = Session::default();
         let done = device.at_once(opened, |stream| {
-            session.restart(stream);
             if let Some(size) = opened.capabilities.sessions {
-                session.start(&*opened.device, size)?;
+                session.start(stream, size)?;
             }
-            let table = opened.device.argument_table(&mut session, &kernel, TableRequest::EMPTY)?;
+            let table = stream.argument_table(&mut session, &kernel, TableRequest::EMPTY)?;
             // SAFETY: constructors take no arguments.
-            unsafe { opened.device.launch(&launch, table) }
+            unsafe { stream.launch(&launch, table) }
         });
         session.end(&*opened.device);
         done

@@ -6,7 +6,7 @@ use super::streams::{Access, Operation, Queues};
 use gangway_backend::{
     AllocationKind, ArgumentForm, ArgumentTable, Backend, CallingConvention, Capabilities, Completion,
     Device, DevicePtr, Error, EventHandle, Kernel, KernelHandle, Launch, Module, Parameter, Parameters,
-    RangeChange, RangeNotice, Rank, Result, Session, StreamHandle, TableRequest,
+    RangeChange, RangeNotice, Rank, Result, Session, Stream, TableRequest,
 };
 use std::collections::BTreeMap;
 use std::ptr::NonNull;
@@ -232,12 +232,12 @@ impl Mock {
         arguments
     }
 
-    fn issue(&self, operation: Operation, stream: Option<StreamHandle>) {
+    fn issue(&self, operation: Operation, stream: Option<usize>) {
         let mut queues = self.queues();
         match (self.options.timing, stream) {
             (Timing::Synchronous, None) => queues.perform_now(operation),
             (Timing::Lazy | Timing::Worker, Some(stream)) => {
-                queues.push(stream.0, operation);
+                queues.push(stream, operation);
                 self.changed.notify_all();
             }
             (timing, stream) => {
@@ -276,11 +276,13 @@ impl Backend for MockBackend {
     }
 
     fn open(&self, _ordinal: usize) -> Result<Box<dyn Device>> {
-        Ok(Box::new(MockDevice(self.0.clone())))
+        let immediate = MockStream { mock: self.0.clone(), number: None };
+        Ok(Box::new(MockDevice(self.0.clone(), immediate)))
     }
 }
 
-struct MockDevice(Arc<Mock>);
+/// The device, and where operations go without a stream.
+struct MockDevice(Arc<Mock>, MockStream);
 
 /// A loaded image: the kernel, a global `counter` of 8 bytes that holds [`COUNTER`],
 /// a global `function` that holds the address of a function, and a `constant` that
@@ -441,45 +443,64 @@ impl Device for MockDevice {
         Ok(())
     }
 
-    fn allocate_in_stream(&self, size: usize, stream: StreamHandle) -> Result<DevicePtr> {
-        self.0.call(Call::Allocate)?;
-        let mut queues = self.0.queues();
-        let reserved = queues.memory.reserve(size).ok_or(Error::OutOfMemory { requested: size })?;
-        queues.push(stream.0, Operation::Allocate { memory: reserved, size });
+    fn immediate(&self) -> &dyn Stream {
+        &self.1
+    }
+
+    fn open_stream(&self) -> Result<Box<dyn Stream>> {
+        self.0.call(Call::CreateStream)?;
+        let number = self.0.queues().create_stream();
+        Ok(Box::new(MockStream { mock: self.0.clone(), number: Some(number) }))
+    }
+
+    fn destroy_event(&self, event: EventHandle) -> Result<()> {
+        self.0.call(Call::DestroyEvent)?;
+        self.0.queues().destroy_event(event.0);
         self.0.changed.notify_all();
+        Ok(())
+    }
+}
+
+/// A stream; without a number, where operations of a synchronous device go.
+struct MockStream {
+    mock: Arc<Mock>,
+    number: Option<usize>,
+}
+
+impl MockStream {
+    fn number(&self) -> usize {
+        self.number.expect("a synchronous device is not asked about streams")
+    }
+}
+
+impl Stream for MockStream {
+    fn allocate_in_order(&self, size: usize) -> Result<DevicePtr> {
+        self.mock.call(Call::Allocate)?;
+        let mut queues = self.mock.queues();
+        let reserved = queues.memory.reserve(size).ok_or(Error::OutOfMemory { requested: size })?;
+        queues.push(self.number(), Operation::Allocate { memory: reserved, size });
+        self.mock.changed.notify_all();
         Ok(reserved)
     }
 
-    unsafe fn deallocate_in_stream(&self, pointer: DevicePtr, stream: StreamHandle) -> Result<()> {
-        self.0.call(Call::Deallocate)?;
-        self.0.queues().push(stream.0, Operation::Free { memory: pointer });
-        self.0.changed.notify_all();
+    unsafe fn deallocate_in_order(&self, pointer: DevicePtr) -> Result<()> {
+        self.mock.call(Call::Deallocate)?;
+        self.mock.queues().push(self.number(), Operation::Free { memory: pointer });
+        self.mock.changed.notify_all();
         Ok(())
     }
 
-    unsafe fn copy_to_device(
-        &self,
-        to: DevicePtr,
-        from: *const u8,
-        size: usize,
-        stream: Option<StreamHandle>,
-    ) -> Result<()> {
-        self.0.call(Call::ToDevice)?;
-        self.0.look_at(from.addr(), size);
-        self.0.issue(Operation::ToDevice { to, from: from.addr(), size }, stream);
+    unsafe fn copy_to_device(&self, to: DevicePtr, from: *const u8, size: usize) -> Result<()> {
+        self.mock.call(Call::ToDevice)?;
+        self.mock.look_at(from.addr(), size);
+        self.mock.issue(Operation::ToDevice { to, from: from.addr(), size }, self.number);
         Ok(())
     }
 
-    unsafe fn copy_from_device(
-        &self,
-        to: *mut u8,
-        from: DevicePtr,
-        size: usize,
-        stream: Option<StreamHandle>,
-    ) -> Result<()> {
-        self.0.call(Call::FromDevice)?;
-        self.0.look_at(to.addr(), size);
-        self.0.issue(Operation::FromDevice { to: to.addr(), from, size }, stream);
+    unsafe fn copy_from_device(&self, to: *mut u8, from: DevicePtr, size: usize) -> Result<()> {
+        self.mock.call(Call::FromDevice)?;
+        self.mock.look_at(to.addr(), size);
+        self.mock.issue(Operation::FromDevice { to: to.addr(), from, size }, self.number);
         Ok(())
     }
 
@@ -490,36 +511,35 @@ impl Device for MockDevice {
         request: TableRequest,
     ) -> Result<ArgumentTable<'s>> {
         if [CONSTRUCTOR, DESTRUCTOR].contains(&kernel.handle)
-            || !matches!(self.0.options.passing, Passing::VisibleTable(_))
+            || !matches!(self.mock.options.passing, Passing::VisibleTable(_))
         {
             return Ok(session.host_table(request));
         }
         let memory: &'static [AtomicU64] =
             (0..request.slots()).map(|_| AtomicU64::new(0)).collect::<Vec<_>>().leak();
         let address = DevicePtr(memory.as_ptr().addr() ^ VISIBLE);
-        self.0.calls.lock().unwrap().tables.insert(address.0, memory);
+        self.mock.calls.lock().unwrap().tables.insert(address.0, memory);
         let first = NonNull::from(memory).cast();
         // SAFETY: the memory is never used for anything else, and is never freed.
         Ok(unsafe { session.visible_table_at(first, address, request) })
     }
 
     unsafe fn launch(&self, launch: &Launch<'_>, mut table: ArgumentTable<'_>) -> Result<()> {
-        let stream = table.session().stream();
         if launch.kernel.handle == DESTRUCTOR {
-            self.0.calls.lock().unwrap().destroyed += 1;
-            self.0.issue(Operation::Kernel { accesses: Vec::new() }, stream);
+            self.mock.calls.lock().unwrap().destroyed += 1;
+            self.mock.issue(Operation::Kernel { accesses: Vec::new() }, self.number);
             return Ok(());
         }
         if launch.kernel.handle == CONSTRUCTOR {
-            self.0.calls.lock().unwrap().constructed += 1;
-            self.0.issue(Operation::Kernel { accesses: Vec::new() }, stream);
+            self.mock.calls.lock().unwrap().constructed += 1;
+            self.mock.issue(Operation::Kernel { accesses: Vec::new() }, self.number);
             return Ok(());
         }
-        self.0.call(Call::Launch)?;
-        self.0.calls.lock().unwrap().thread_limit = launch.thread_limit;
-        let operation = match self.0.options.passing {
+        self.mock.call(Call::Launch)?;
+        self.mock.calls.lock().unwrap().thread_limit = launch.thread_limit;
+        let operation = match self.mock.options.passing {
             Passing::Slots => {
-                self.0.calls.lock().unwrap().slots = table.slots().to_vec();
+                self.mock.calls.lock().unwrap().slots = table.slots().to_vec();
                 Operation::Kernel { accesses: Access::list(table.slots()) }
             }
             Passing::Packed(places) => {
@@ -535,88 +555,79 @@ impl Device for MockDevice {
                 Operation::Kernel { accesses: Access::list(&places.iter().map(value).collect::<Vec<_>>()) }
             }
             Passing::Table(count) => {
-                let arguments = self.0.own_slots_around(&mut table);
+                let arguments = self.mock.own_slots_around(&mut table);
                 Operation::TableKernel { table: DevicePtr(arguments as usize), count }
             }
             Passing::VisibleTable(count) => {
-                let address = self.0.own_slots_around(&mut table) as usize;
-                let memory = self.0.calls.lock().unwrap().tables[&address];
+                let address = self.mock.own_slots_around(&mut table) as usize;
+                let memory = self.mock.calls.lock().unwrap().tables[&address];
                 let slots = memory[..count].iter().map(|slot| slot.load(Ordering::Relaxed));
                 Operation::Kernel { accesses: Access::list(&slots.collect::<Vec<_>>()) }
             }
         };
-        self.0.issue(operation, stream);
+        self.mock.issue(operation, self.number);
         Ok(())
     }
 
-    fn create_stream(&self) -> Result<StreamHandle> {
-        self.0.call(Call::CreateStream)?;
-        Ok(StreamHandle(self.0.queues().create_stream()))
-    }
-
-    fn destroy_stream(&self, stream: StreamHandle) -> Result<()> {
-        self.0.call(Call::DestroyStream)?;
-        self.0.queues().destroy_stream(stream.0);
-        Ok(())
-    }
-
-    fn synchronize(&self, stream: StreamHandle) -> Result<()> {
-        let mut queues = self.0.queues();
-        if self.0.options.timing == Timing::Lazy {
-            queues.drain(stream.0);
+    fn synchronize(&self) -> Result<()> {
+        if self.number.is_none() {
+            return Ok(());
+        }
+        let mut queues = self.mock.queues();
+        if self.mock.options.timing == Timing::Lazy {
+            queues.drain(self.number());
         } else {
-            while !queues.is_idle(stream.0) {
-                queues = self.0.changed.wait(queues).unwrap();
+            while !queues.is_idle(self.number()) {
+                queues = self.mock.changed.wait(queues).unwrap();
             }
         }
         drop(queues);
-        self.0.call(Call::Synchronize)
+        self.mock.call(Call::Synchronize)
     }
 
-    fn is_idle(&self, stream: StreamHandle) -> Result<bool> {
-        Ok(self.0.queues().is_idle(stream.0))
+    fn is_idle(&self) -> Result<bool> {
+        Ok(self.mock.queues().is_idle(self.number()))
     }
 
-    fn record_event(&self, stream: StreamHandle) -> Result<EventHandle> {
-        assert!(self.0.options.events, "the device says that it has no events");
-        self.0.call(Call::RecordEvent)?;
-        let event = self.0.queues().record(stream.0);
-        self.0.changed.notify_all();
+    fn record(&self) -> Result<EventHandle> {
+        assert!(self.mock.options.events, "the device says that it has no events");
+        self.mock.call(Call::RecordEvent)?;
+        let event = self.mock.queues().record(self.number());
+        self.mock.changed.notify_all();
         Ok(EventHandle(event))
     }
 
-    fn wait_event(&self, stream: StreamHandle, event: EventHandle) -> Result<()> {
-        self.0.call(Call::WaitEvent)?;
-        self.0.queues().wait(stream.0, event.0);
+    fn wait(&self, event: EventHandle) -> Result<()> {
+        self.mock.call(Call::WaitEvent)?;
+        self.mock.queues().wait(self.number(), event.0);
         Ok(())
     }
 
-    fn on_complete(&self, stream: StreamHandle, completion: Completion) -> Result<()> {
-        if let Err(error) = self.0.call(Call::OnComplete) {
+    fn on_complete(&self, completion: Completion) -> Result<()> {
+        if let Err(error) = self.mock.call(Call::OnComplete) {
             completion.cancel();
             return Err(error);
         }
-        self.0.queues().notify(stream.0, completion);
-        self.0.changed.notify_all();
+        self.mock.queues().notify(self.number(), completion);
+        self.mock.changed.notify_all();
         Ok(())
     }
 
-    fn destroy_event(&self, event: EventHandle) -> Result<()> {
-        self.0.call(Call::DestroyEvent)?;
-        self.0.queues().destroy_event(event.0);
-        self.0.changed.notify_all();
-        Ok(())
-    }
-
-    fn host_range(&self, notice: RangeNotice, stream: Option<StreamHandle>) {
-        assert!(self.0.options.notices, "the device has not asked");
-        let synchronous = self.0.options.timing == Timing::Synchronous;
-        assert!(!synchronous || stream.is_none(), "a stream of a synchronous device");
-        let busy = self.0.queues().uses_host(notice.begin, notice.size);
+    fn host_range(&self, notice: RangeNotice) {
+        assert!(self.mock.options.notices, "the device has not asked");
+        let synchronous = self.mock.options.timing == Timing::Synchronous;
+        assert!(!synchronous || self.number.is_none(), "a stream of a synchronous device");
+        let busy = self.mock.queues().uses_host(notice.begin, notice.size);
         if busy && matches!(notice.change, RangeChange::Unmapped(_)) {
             let early = format!("{notice:?} while an operation uses the range");
-            self.0.queues().memory.violations.push(early);
+            self.mock.queues().memory.violations.push(early);
         }
-        self.0.calls.lock().unwrap().notices.push(notice);
+        self.mock.calls.lock().unwrap().notices.push(notice);
+    }
+
+    fn close(self: Box<Self>) -> Result<()> {
+        self.mock.call(Call::DestroyStream)?;
+        self.mock.queues().destroy_stream(self.number());
+        Ok(())
     }
 }

@@ -2,7 +2,7 @@
 
 use gangway_backend::{
     AllocationKind, ArgumentTable, Backend, Capabilities, Device, DevicePtr, EventHandle, Kernel,
-    KernelHandle, Launch, Module, Result, StreamHandle,
+    KernelHandle, Launch, Module, Result, Stream,
 };
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -43,7 +43,11 @@ pub struct NullStreams(pub &'static Counts);
 struct NullDevice {
     counts: &'static Counts,
     capabilities: Capabilities,
+    stream: NullStream,
 }
+
+#[derive(Clone, Copy)]
+struct NullStream(&'static Counts);
 
 struct NullModule;
 
@@ -66,7 +70,7 @@ impl Backend for NullBackend {
 
     fn open(&self, _ordinal: usize) -> Result<Box<dyn Device>> {
         let capabilities = Capabilities { private_in_session: true, ..Capabilities::default() };
-        Ok(Box::new(NullDevice { counts: self.0, capabilities }))
+        Ok(Box::new(NullDevice { counts: self.0, capabilities, stream: NullStream(self.0) }))
     }
 }
 
@@ -91,7 +95,7 @@ impl Backend for NullStreams {
             packed_transfers: true,
             ..Capabilities::default()
         };
-        Ok(Box::new(NullDevice { counts: self.0, capabilities }))
+        Ok(Box::new(NullDevice { counts: self.0, capabilities, stream: NullStream(self.0) }))
     }
 }
 
@@ -110,12 +114,12 @@ impl Device for NullDevice {
         self.capabilities
     }
 
-    fn create_stream(&self) -> Result<StreamHandle> {
-        Ok(StreamHandle(0))
+    fn immediate(&self) -> &dyn Stream {
+        &self.stream
     }
 
-    fn record_event(&self, _stream: StreamHandle) -> Result<EventHandle> {
-        Ok(EventHandle(0))
+    fn open_stream(&self) -> Result<Box<dyn Stream>> {
+        Ok(Box::new(self.stream))
     }
 
     fn load(&self, _image: &[u8]) -> Result<Box<dyn Module>> {
@@ -131,32 +135,30 @@ impl Device for NullDevice {
         count(&self.counts.deallocations);
         Ok(())
     }
+}
 
-    unsafe fn copy_to_device(
-        &self,
-        _to: DevicePtr,
-        _from: *const u8,
-        _size: usize,
-        _stream: Option<StreamHandle>,
-    ) -> Result<()> {
-        count(&self.counts.copies);
+impl Stream for NullStream {
+    fn record(&self) -> Result<EventHandle> {
+        Ok(EventHandle(0))
+    }
+
+    fn wait(&self, _event: EventHandle) -> Result<()> {
         Ok(())
     }
 
-    unsafe fn copy_from_device(
-        &self,
-        _to: *mut u8,
-        _from: DevicePtr,
-        _size: usize,
-        _stream: Option<StreamHandle>,
-    ) -> Result<()> {
-        count(&self.counts.copies);
+    unsafe fn copy_to_device(&self, _to: DevicePtr, _from: *const u8, _size: usize) -> Result<()> {
+        count(&self.0.copies);
+        Ok(())
+    }
+
+    unsafe fn copy_from_device(&self, _to: *mut u8, _from: DevicePtr, _size: usize) -> Result<()> {
+        count(&self.0.copies);
         Ok(())
     }
 
     unsafe fn launch(&self, _launch: &Launch<'_>, table: ArgumentTable<'_>) -> Result<()> {
-        count(&self.counts.launches);
-        self.counts.arguments.fetch_add(std::hint::black_box(table.slots()).len(), Ordering::Relaxed);
+        count(&self.0.launches);
+        self.0.arguments.fetch_add(std::hint::black_box(table.slots()).len(), Ordering::Relaxed);
         Ok(())
     }
 }

@@ -18,7 +18,7 @@ use crate::config::{Check, Config};
 use crate::device::CpuDevice;
 use gangway_backend::{
     AllocationKind, ArgumentTable, Capabilities, Device, DevicePtr, Error, Launch, Module, RangeChange,
-    RangeNotice, Result, StreamHandle,
+    RangeNotice, Result, Stream,
 };
 use guards::Damage;
 use place::Place;
@@ -118,52 +118,8 @@ impl Device for CheckedDevice {
         Self::verified(damage)
     }
 
-    unsafe fn copy_to_device(
-        &self,
-        to: DevicePtr,
-        from: *const u8,
-        size: usize,
-        stream: Option<StreamHandle>,
-    ) -> Result<()> {
-        // SAFETY: the caller's promise.
-        unsafe { self.inner.copy_to_device(to, from, size, stream) }
-    }
-
-    unsafe fn copy_from_device(
-        &self,
-        to: *mut u8,
-        from: DevicePtr,
-        size: usize,
-        stream: Option<StreamHandle>,
-    ) -> Result<()> {
-        // SAFETY: the caller's promise.
-        unsafe { self.inner.copy_from_device(to, from, size, stream) }
-    }
-
-    unsafe fn copy_between(
-        &self,
-        to_ordinal: usize,
-        to: DevicePtr,
-        from: DevicePtr,
-        size: usize,
-        stream: Option<StreamHandle>,
-    ) -> Result<()> {
-        // SAFETY: the caller's promise.
-        unsafe { self.inner.copy_between(to_ordinal, to, from, size, stream) }
-    }
-
-    unsafe fn fill(&self, to: DevicePtr, byte: u8, size: usize, stream: Option<StreamHandle>) -> Result<()> {
-        // SAFETY: the caller's promise.
-        unsafe { self.inner.fill(to, byte, size, stream) }
-    }
-
-    unsafe fn launch(&self, launch: &Launch<'_>, table: ArgumentTable<'_>) -> Result<()> {
-        let protected = self.protects.then(pages::protect);
-        // SAFETY: the caller's promise.
-        let launched = unsafe { self.inner.launch(launch, table) };
-        drop(protected);
-        launched?;
-        Self::verified(state::damage_on(self.ordinal))
+    fn immediate(&self) -> &dyn Stream {
+        self
     }
 
     unsafe fn pin_host(&self, host: *mut u8, size: usize) -> Result<DevicePtr> {
@@ -180,8 +136,45 @@ impl Device for CheckedDevice {
         let in_block = STATE.with(|state| state.block_at(address).is_some());
         Some(in_block || crate::crash::images::find(address).is_some())
     }
+}
 
-    fn host_range(&self, notice: RangeNotice, _stream: Option<StreamHandle>) {
+impl Stream for CheckedDevice {
+    unsafe fn copy_to_device(&self, to: DevicePtr, from: *const u8, size: usize) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { self.inner.copy_to_device(to, from, size) }
+    }
+
+    unsafe fn copy_from_device(&self, to: *mut u8, from: DevicePtr, size: usize) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { self.inner.copy_from_device(to, from, size) }
+    }
+
+    unsafe fn copy_between(
+        &self,
+        to_ordinal: usize,
+        to: DevicePtr,
+        from: DevicePtr,
+        size: usize,
+    ) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { self.inner.copy_between(to_ordinal, to, from, size) }
+    }
+
+    unsafe fn fill(&self, to: DevicePtr, byte: u8, size: usize) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { self.inner.fill(to, byte, size) }
+    }
+
+    unsafe fn launch(&self, launch: &Launch<'_>, table: ArgumentTable<'_>) -> Result<()> {
+        let protected = self.protects.then(pages::protect);
+        // SAFETY: the caller's promise.
+        let launched = unsafe { self.inner.launch(launch, table) };
+        drop(protected);
+        launched?;
+        Self::verified(state::damage_on(self.ordinal))
+    }
+
+    fn host_range(&self, notice: RangeNotice) {
         match notice.change {
             RangeChange::Mapped(DevicePtr(storage)) => STATE.with(|state| {
                 state.name_block(storage, &notice);

@@ -135,10 +135,10 @@ impl Loaded {
         };
         let mut session = Session::default();
         let request = TableRequest { leading: 0, arguments: arguments.len(), trailing: 0 };
-        let mut table = self.device.argument_table(&mut session, launch.kernel, request).unwrap();
+        let mut table = self.device.immediate().argument_table(&mut session, launch.kernel, request).unwrap();
         table.extend(arguments.iter().copied());
         // SAFETY: the tests pass what their kernels expect.
-        unsafe { self.device.launch(&launch, table) }.unwrap();
+        unsafe { self.device.immediate().launch(&launch, table) }.unwrap();
     }
 
     pub fn allocate(&self, size: usize) -> DevicePtr {
@@ -148,14 +148,14 @@ impl Loaded {
     pub fn put<T: Copy>(&self, to: DevicePtr, value: T) {
         let from = std::ptr::from_ref(&value).cast();
         // SAFETY: the tests allocate enough.
-        unsafe { self.device.copy_to_device(to, from, size_of::<T>(), None) }.unwrap();
+        unsafe { self.device.immediate().copy_to_device(to, from, size_of::<T>()) }.unwrap();
     }
 
     pub fn get<T: Copy + Default>(&self, from: DevicePtr) -> T {
         let mut value = T::default();
         let to = std::ptr::from_mut(&mut value).cast();
         // SAFETY: the tests allocate enough.
-        unsafe { self.device.copy_from_device(to, from, size_of::<T>(), None) }.unwrap();
+        unsafe { self.device.immediate().copy_from_device(to, from, size_of::<T>()) }.unwrap();
         value
     }
 }

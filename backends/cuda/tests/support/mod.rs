@@ -10,7 +10,7 @@ use gangway_driver as _;
 
 use gangway_backend::{
     AllocationKind, Backend, Device, DevicePtr, Kernel, Launch, OwnSlots, Result, Session, SourceText,
-    StreamHandle, TableRequest,
+    Stream, TableRequest,
 };
 use gangway_cuda::{CudaBackend, Driver};
 use libloading::os::unix::Library;
@@ -79,33 +79,26 @@ impl Shape {
 }
 
 /// Launches with one leading slot, as clang's calls have it.
-pub fn launch(
-    device: &dyn Device,
-    kernel: &Kernel,
-    stream: StreamHandle,
-    shape: Shape,
-    arguments: &[u64],
-) -> Result<()> {
-    launch_at(device, kernel, stream, shape, arguments, SourceText::NONE)
+pub fn launch(kernel: &Kernel, stream: &dyn Stream, shape: Shape, arguments: &[u64]) -> Result<()> {
+    launch_at(kernel, stream, shape, arguments, SourceText::NONE)
 }
 
 /// As [`launch`], for a construct at a place.
 pub fn launch_at(
-    device: &dyn Device,
     kernel: &Kernel,
-    stream: StreamHandle,
+    stream: &dyn Stream,
     shape: Shape,
     arguments: &[u64],
     source: SourceText,
 ) -> Result<()> {
-    let mut session = Session::new(Some(stream));
+    let mut session = Session::new();
     let request = TableRequest::of(&kernel.convention, OwnSlots { leading: 1, trailing: 0 }, arguments.len());
-    let mut table = device.argument_table(&mut session, kernel, request)?;
+    let mut table = stream.argument_table(&mut session, kernel, request)?;
     table.extend(arguments.iter().copied());
     table.close();
     let launch = request_of(kernel, shape, source);
     // SAFETY: the tests' kernels take what their tests pass.
-    unsafe { device.launch(&launch, table) }
+    unsafe { stream.launch(&launch, table) }
 }
 
 /// What the runtime asks for with such a launch.
@@ -141,21 +134,19 @@ impl<'d> Block<'d> {
     }
 
     /// Fills it with a byte.
-    pub fn fill(&self, stream: StreamHandle, byte: u8) {
+    pub fn fill(&self, stream: &dyn Stream, byte: u8) {
         // SAFETY: the block is there until this is dropped.
-        unsafe { self.device.fill(self.address, byte, self.size, Some(stream)) }.unwrap();
+        unsafe { stream.fill(self.address, byte, self.size) }.unwrap();
     }
 
     /// Copies it to the host.
-    pub fn read(&self, stream: StreamHandle) -> Vec<u64> {
+    pub fn read(&self, stream: &dyn Stream) -> Vec<u64> {
         let mut words = vec![0_u64; self.size / 8];
         // SAFETY: the block is there, and the copy is waited for.
         unsafe {
-            self.device
-                .copy_from_device(words.as_mut_ptr().cast(), self.address, self.size, Some(stream))
-                .unwrap();
+            stream.copy_from_device(words.as_mut_ptr().cast(), self.address, self.size).unwrap();
         }
-        self.device.synchronize(stream).unwrap();
+        stream.synchronize().unwrap();
         words
     }
 }

@@ -3,7 +3,7 @@
 #![allow(dead_code, reason = "each test program uses its part")]
 
 use gangway_backend::{
-    AllocationKind, Device, DevicePtr, Error, Launch, Module, Session, SourceText, StreamHandle, TableRequest,
+    AllocationKind, Device, DevicePtr, Error, Launch, Module, Session, SourceText, Stream, TableRequest,
 };
 use gangway_external::{ExternalBackend, discover_in};
 use std::path::{Path, PathBuf};
@@ -68,22 +68,16 @@ pub const IMAGE: &[u8] =
     b"GWNULL\0kernel scale\nkernel sum\nkernel fail\nkernel append\nkernel wait_for\nkernel prepare\nglobal factor 8\n";
 
 /// Runs `kernel` and gives what the launch says.
-pub fn run(
-    device: &dyn Device,
-    module: &dyn Module,
-    name: &str,
-    arguments: &[u64],
-    stream: Option<StreamHandle>,
-) -> Result<(), Error> {
+pub fn run(stream: &dyn Stream, module: &dyn Module, name: &str, arguments: &[u64]) -> Result<(), Error> {
     let request = TableRequest { leading: 0, arguments: arguments.len(), trailing: 0 };
-    run_in(&mut Session::new(stream), request, device, module, name, arguments)
+    run_in(&mut Session::new(), request, stream, module, name, arguments)
 }
 
 /// As [`run`], in a session that may have had other jobs, and with room for more.
 pub fn run_in(
     session: &mut Session,
     request: TableRequest,
-    device: &dyn Device,
+    stream: &dyn Stream,
     module: &dyn Module,
     name: &str,
     arguments: &[u64],
@@ -99,28 +93,47 @@ pub fn run_in(
         replaced_group_memory: None,
         by_address: false,
     };
-    let mut table = device.argument_table(session, launch.kernel, request)?;
+    let mut table = stream.argument_table(session, launch.kernel, request)?;
     table.extend(arguments.iter().copied());
     // SAFETY: the tests pass what the kernels expect.
-    unsafe { device.launch(&launch, table) }
+    unsafe { stream.launch(&launch, table) }
 }
 
 pub fn allocate(device: &dyn Device, size: usize) -> DevicePtr {
     device.allocate(size, AllocationKind::Device, false).unwrap()
 }
 
-pub fn put<T: Copy>(device: &dyn Device, to: DevicePtr, value: &T, stream: Option<StreamHandle>) {
-    // SAFETY: the tests allocate enough, and keep the value until they synchronise.
-    unsafe { device.copy_to_device(to, std::ptr::from_ref(value).cast(), size_of::<T>(), stream) }.unwrap();
+/// Where a test's operations go: a stream of its own, if the device has streams.
+pub enum Way<'d> {
+    Immediate(&'d dyn Stream),
+    Own(Box<dyn Stream>),
 }
 
-pub fn get<T: Copy + Default>(device: &dyn Device, from: DevicePtr, stream: Option<StreamHandle>) -> T {
+impl<'d> Way<'d> {
+    pub fn of(device: &'d dyn Device) -> Self {
+        match device.capabilities().asynchronous {
+            true => Self::Own(device.open_stream().unwrap()),
+            false => Self::Immediate(device.immediate()),
+        }
+    }
+
+    pub fn stream(&self) -> &dyn Stream {
+        match self {
+            Self::Immediate(stream) => *stream,
+            Self::Own(stream) => &**stream,
+        }
+    }
+}
+
+pub fn put<T: Copy>(stream: &dyn Stream, to: DevicePtr, value: &T) {
+    // SAFETY: the tests allocate enough, and keep the value until they synchronise.
+    unsafe { stream.copy_to_device(to, std::ptr::from_ref(value).cast(), size_of::<T>()) }.unwrap();
+}
+
+pub fn get<T: Copy + Default>(stream: &dyn Stream, from: DevicePtr) -> T {
     let mut value = T::default();
     // SAFETY: the tests allocate enough.
-    unsafe { device.copy_from_device(std::ptr::from_mut(&mut value).cast(), from, size_of::<T>(), stream) }
-        .unwrap();
-    if let Some(stream) = stream {
-        device.synchronize(stream).unwrap();
-    }
+    unsafe { stream.copy_from_device(std::ptr::from_mut(&mut value).cast(), from, size_of::<T>()) }.unwrap();
+    stream.synchronize().unwrap();
     value
 }

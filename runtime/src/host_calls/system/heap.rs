@@ -79,7 +79,7 @@ impl Heap {
         }
         ask_driver(device, opened, size).or_else(|| {
             // What constructs have freed in the order of streams may be what is missing.
-            device.settle_idle_streams(opened);
+            device.settle_idle_streams();
             ask_driver(device, opened, size)
         })
     }
@@ -100,11 +100,10 @@ impl Heap {
 fn ask_driver(device: &Device, opened: &Opened, size: usize) -> Option<DevicePtr> {
     let mut memory = None;
     let asked = device.at_once(opened, |stream| {
-        memory = Some(match stream {
-            Some(stream) if opened.capabilities.stream_ordered_memory => {
-                opened.device.allocate_promptly(size, stream)?
-            }
-            _ => opened.device.allocate(size, AllocationKind::Device, false)?,
+        memory = Some(if opened.capabilities.stream_ordered_memory {
+            stream.allocate_promptly(size)?
+        } else {
+            opened.device.allocate(size, AllocationKind::Device, false)?
         });
         Ok(())
     });
@@ -116,11 +115,10 @@ fn give_to_driver(device: &Device, opened: &Opened, memory: DevicePtr) {
     let _ = device.at_once(opened, |stream| {
         // SAFETY: it is of `ask_driver`, and whoever has freed the last block in it has done with it.
         unsafe {
-            match stream {
-                Some(stream) if opened.capabilities.stream_ordered_memory => {
-                    opened.device.deallocate_in_stream(memory, stream)
-                }
-                _ => opened.device.deallocate(memory, AllocationKind::Device),
+            if opened.capabilities.stream_ordered_memory {
+                stream.deallocate_in_order(memory)
+            } else {
+                opened.device.deallocate(memory, AllocationKind::Device)
             }
         }
     });

@@ -94,7 +94,7 @@ proptest! {
                     let block = table.begin_block(DevicePtr(1 << 20), 4096, 1 + ranges.len());
                     let deferred = table.take_deferred().unwrap();
                     let outdated = table.version().wrapping_sub(2);
-                    let done = table.defer_together(&mut batch, block, outdated, deferred, StreamHandle(1)) != Together::Not;
+                    let done = table.defer_together(&mut batch, block, outdated, deferred, StreamRef::fake(1)) != Together::Not;
                     prop_assert_eq!(done, free);
                     if done {
                         model = after;

@@ -2,7 +2,7 @@
 
 use super::super::{Batch, BlockRef, DeferredRef, MadeWhen, Together};
 use super::*;
-use gangway_backend::StreamHandle;
+use crate::stream::StreamRef;
 
 /// What a region has that defers entries.
 struct Region<'t> {
@@ -27,7 +27,8 @@ impl World {
         for (&host, &device) in hosts.iter().zip(&storage) {
             batch.push(plain(host, 8), device, ());
         }
-        if self.table.defer_together(&mut batch, block, absent, deferred, StreamHandle(1)) == Together::Not {
+        if self.table.defer_together(&mut batch, block, absent, deferred, StreamRef::fake(1)) == Together::Not
+        {
             self.leave_block_with(block, 1 + hosts.len(), &storage);
             return None;
         }
