@@ -86,8 +86,9 @@ pub trait Stream: Send + Sync {
         self.allocate_in_order(size)
     }
 
-    /// Frees what [`allocate_in_order`](Self::allocate_in_order) and [`allocate_promptly`](Self::allocate_promptly) of
-    /// any stream of the device returned, behind the operations of this one.
+    /// Frees what [`allocate_in_order`](Self::allocate_in_order) and
+    /// [`allocate_promptly`](Self::allocate_promptly) of any stream of the device returned, behind the
+    /// operations of this one.
     ///
     /// # Safety
     /// `pointer` came from there, has not been freed, and no operation that may still be under way
@@ -182,8 +183,9 @@ pub trait Stream: Send + Sync {
 
     /// Tells that a range of host memory is mapped, is no longer mapped, or is used in place.
     /// It is a hint: what the back end makes of it cannot fail the program. Comes on the
-    /// thread of the construct, in whose stream operations of it follow; a range that is no longer
-    /// mapped, and one of a program's own storage, comes in [`Device::immediate`](crate::Device::immediate).
+    /// thread of the construct, in whose stream operations of it follow. A range that is no longer
+    /// mapped, and one of a program's own storage, comes in
+    /// [`Device::immediate`](crate::Device::immediate).
     /// Only called if [`Capabilities::mapping_notices`](crate::Capabilities::mapping_notices) is set.
     fn host_range(&self, _notice: RangeNotice) {}
 

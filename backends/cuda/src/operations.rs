@@ -1,4 +1,5 @@
-//! The operations of a stream: what the runtime asks of it, handed to the driver and the rooms that do it.
+//! The operations of a stream: what the runtime asks of it, handed to the driver and to the rooms that
+//! do it.
 
 use crate::driver::types::Address;
 use crate::shared::Shared;

@@ -16,7 +16,7 @@ use crate::inside::WritableMemory;
 use crate::items::{Components, Item, Items};
 use crate::label::Label;
 use crate::map_kind::MapKind;
-use crate::present::{EntryRef, LateCopy, Relation, Release, Snapshot};
+use crate::present::{EntryRef, OwedCopy, Relation, Release, Snapshot};
 use std::cmp::Reverse;
 
 /// Reports items that were to be unmapped or updated and are not mapped, pointers to what is not
@@ -181,7 +181,7 @@ impl Work {
         let mut result = Ok(());
         for &Declined { entry, begin, size, label, .. } in &exit.declined {
             let done = self.wait_until_ready(entry).and_then(|()| {
-                if self.leave_copy(entry, LateCopy { begin, size, label }) {
+                if self.owe_copy(entry, OwedCopy { begin, size, label }) {
                     return Ok(());
                 }
                 self.copy_out(entry, begin, size, label)
@@ -421,7 +421,7 @@ impl Work {
         }
         if last {
             let (begin, size) = entry.part_of(item.begin, item.size);
-            if self.leave_copy(entry, LateCopy { begin, size, label: item.label }) {
+            if self.owe_copy(entry, OwedCopy { begin, size, label: item.label }) {
                 return Ok(Outcome::Done);
             }
         }
@@ -433,7 +433,7 @@ impl Work {
     ///
     /// Not for constructs in queues, which the program orders by waits; those that have gone before in the
     /// same queue use the entry as well.
-    fn leave_copy(&self, entry: EntryRef<'static>, copy: LateCopy) -> bool {
+    fn owe_copy(&self, entry: EntryRef<'static>, copy: OwedCopy) -> bool {
         let uses = entry.snapshot().map_or(0, |snapshot| snapshot.unmapping as usize);
         if uses < 2 || self.queued || self.stream.is_none() {
             return false;
@@ -443,7 +443,7 @@ impl Work {
             return false;
         }
         if !constants::has(copy.begin, copy.size) {
-            entry.leave_copy(copy);
+            entry.owe_copy(copy);
         }
         true
     }

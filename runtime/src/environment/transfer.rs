@@ -10,7 +10,7 @@ use super::work::Work;
 use crate::error::{Error, ErrorKind, Result};
 use crate::events::{self, Step};
 use crate::label::Label;
-use crate::present::{Attachment, EntryRef, LateCopy};
+use crate::present::{Attachment, EntryRef, OwedCopy};
 use gangway_backend::{DevicePtr, Stream};
 
 impl Work {
@@ -53,9 +53,9 @@ impl Work {
     /// Makes the copies that have been left to the last construct that is done with an entry, which
     /// this one is. They are done when this returns.
     #[cold]
-    pub(super) fn make_late_copies(&mut self, entry: EntryRef<'static>) -> Result<()> {
+    pub(super) fn make_owed_copies(&mut self, entry: EntryRef<'static>) -> Result<()> {
         let mut result = Ok(());
-        for LateCopy { begin, size, label } in entry.take_late_copies() {
+        for OwedCopy { begin, size, label } in entry.take_owed_copies() {
             let label = declared(entry, label);
             let pointers = entry.attachments_in(begin, begin + size);
             let copied = around(begin, size, pointers, |host, size| {

@@ -454,7 +454,7 @@ impl Work {
         loop {
             match self.device.table.finish_unmapping(entry) {
                 Finished::Left => return result,
-                Finished::Late => result = result.and(self.make_late_copies(entry)),
+                Finished::Owing => result = result.and(self.make_owed_copies(entry)),
                 Finished::Removed(removed) => {
                     let Some(storage) = self.remove(removed) else { return result };
                     // SAFETY: the entry has left the table.

@@ -6,8 +6,8 @@
 
 use super::attachment::Attachment;
 use super::block::{Block, BlockRef};
-use super::late::LateCopies;
 use super::left::LeftToFiller;
+use super::owed::OwedCopies;
 use super::pointee::Pointers;
 use super::ready::{Ready, ReadyRef};
 use super::state::{Counter, Finish, Phase, Release, Snapshot, Word};
@@ -49,7 +49,7 @@ pub struct Entry {
     pub(super) left_to_filler: LeftToFiller,
     pub(super) attachments: Mutex<Vec<Attachment>>,
     /// What the last construct that uses it copies back.
-    pub(super) late_copies: LateCopies,
+    pub(super) owed_copies: OwedCopies,
 }
 
 #[cfg(not(loom))]
@@ -121,7 +121,7 @@ impl Entry {
             ready: AtomicPtr::new(std::ptr::null_mut()),
             block: AtomicPtr::new(std::ptr::null_mut()),
             attachments: Mutex::new(Vec::new()),
-            late_copies: LateCopies::none(),
+            owed_copies: OwedCopies::none(),
             left_to_filler: LeftToFiller::none(),
             pointers: Pointers::none(),
             since: AtomicUsize::new(0),
@@ -390,7 +390,7 @@ impl<'t> EntryRef<'t> {
         if maker != 0 || snapshot.phase != Phase::Live || snapshot.total() == 0 {
             return true;
         }
-        self.update(|snapshot| Some((Snapshot { unmapping: 0, late: false, ..snapshot }, ())));
+        self.update(|snapshot| Some((Snapshot { unmapping: 0, owing: false, ..snapshot }, ())));
         false
     }
 

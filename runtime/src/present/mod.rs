@@ -20,7 +20,7 @@
 //! * [`attachment`] has the pointers in an entry that have been made to point to others, and
 //!   [`pointee`] those of them that point to what has gone.
 //! * [`left`] has those of them that the construct which fills the entry has to write.
-//! * [`late`] has what is copied back behind all constructs that use an entry.
+//! * [`owed`] has what is copied back behind all constructs that use an entry.
 //! * [`reverse`] finds the host address of a device address.
 //! * [`state`] is the one word that decides an entry's fate: both reference
 //!   counts, the threads that are unmapping it, its phase and its generation.
@@ -36,11 +36,11 @@ mod entry;
 #[cfg(not(loom))]
 mod fork;
 mod index;
-mod late;
 mod leaves;
 mod left;
 #[cfg(all(test, loom))]
 mod loom_tests;
+mod owed;
 mod pointee;
 mod ready;
 mod recent;
@@ -58,7 +58,7 @@ pub use entry::{Entry, EntryRef, NewEntry, PartOfBlock};
 #[cfg(not(loom))]
 pub(crate) use fork::TableLocks;
 pub use index::Relation;
-pub use late::LateCopy;
+pub use owed::OwedCopy;
 pub use pointee::{Dangling, Pointee};
 pub use ready::{Point, ReadyRef};
 pub(crate) use recent::Recent;

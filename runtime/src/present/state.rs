@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  63       48 47 46 45      36 35        24  23  22         0
-//! | generation|phase| unmapping |    hold    |late|  dynamic   |
+//! | generation|phase| unmapping |    hold    |owes|  dynamic   |
 //! ```
 //!
 //! Everything that decides whether an entry may be used, must be copied back or
@@ -16,7 +16,7 @@ pub(crate) const INFINITE: u32 = (1 << 23) - 1;
 const HOLD_MAX: u32 = (1 << 12) - 1;
 const UNMAPPING_MAX: u32 = (1 << 10) - 1;
 
-const LATE_SHIFT: u32 = 23;
+const OWING_SHIFT: u32 = 23;
 const HOLD_SHIFT: u32 = 24;
 const UNMAPPING_SHIFT: u32 = 36;
 const PHASE_SHIFT: u32 = 46;
@@ -72,7 +72,7 @@ pub(crate) enum Finish {
     /// Others use the entry, or references came back.
     Left,
     /// It was the last use, and goes on: the caller copies back what is to be, and then calls again.
-    Late,
+    Owing,
     /// It was the last use, and the entry is now the caller's to remove.
     Ended,
 }
@@ -92,7 +92,7 @@ pub struct Snapshot {
     /// Dynamic count; [`Snapshot::is_infinite`] for entries never unmapped.
     pub dynamic: u32,
     /// Parts of it are to be copied back by the last construct that uses it.
-    pub late: bool,
+    pub owing: bool,
 }
 
 impl Snapshot {
@@ -111,7 +111,7 @@ impl Snapshot {
             unmapping: ((word >> UNMAPPING_SHIFT) as u32) & UNMAPPING_MAX,
             hold: ((word >> HOLD_SHIFT) as u32) & HOLD_MAX,
             dynamic: (word as u32) & INFINITE,
-            late: (word >> LATE_SHIFT) & 1 != 0,
+            owing: (word >> OWING_SHIFT) & 1 != 0,
         }
     }
 
@@ -122,7 +122,7 @@ impl Snapshot {
             | ((self.phase as u64) << PHASE_SHIFT)
             | ((self.unmapping as u64) << UNMAPPING_SHIFT)
             | ((self.hold as u64) << HOLD_SHIFT)
-            | ((self.late as u64) << LATE_SHIFT)
+            | ((self.owing as u64) << OWING_SHIFT)
             | (self.dynamic as u64)
     }
 
@@ -137,7 +137,7 @@ impl Snapshot {
             (false, Counter::Hold) => (0, 1),
         };
         let generation = (self.generation + 1) & GENERATION_MASK;
-        Self { generation, phase, unmapping: 0, hold, dynamic, late: false }
+        Self { generation, phase, unmapping: 0, hold, dynamic, owing: false }
     }
 
     /// The end of a life.
@@ -145,7 +145,7 @@ impl Snapshot {
     #[must_use]
     pub(crate) const fn freed(self) -> Self {
         let generation = self.generation;
-        Self { generation, phase: Phase::Free, unmapping: 0, hold: 0, dynamic: 0, late: false }
+        Self { generation, phase: Phase::Free, unmapping: 0, hold: 0, dynamic: 0, owing: false }
     }
 
     /// Never unmapped by counting.
@@ -235,7 +235,7 @@ impl Snapshot {
     /// Nobody has a reference, one construct alone uses the entry, and nothing is to be copied back.
     #[must_use]
     pub(crate) const fn is_last_use(self) -> bool {
-        self.unmapping == 1 && self.total() == 0 && !self.late
+        self.unmapping == 1 && self.total() == 0 && !self.owing
     }
 
     /// The end of one thread's unmapping. Where something is to be copied back before, and it
@@ -247,8 +247,8 @@ impl Snapshot {
         self.unmapping = self.unmapping.saturating_sub(1);
         if self.unmapping != 0 || self.total() != 0 {
             (self, Finish::Left)
-        } else if self.late {
-            (before, Finish::Late)
+        } else if self.owing {
+            (before, Finish::Owing)
         } else {
             (self.freed(), Finish::Ended)
         }
@@ -263,8 +263,8 @@ pub(super) struct Word(pub(super) u64);
 impl Word {
     const ONE_USE: u64 = 1 << UNMAPPING_SHIFT;
     const USES: u64 = (UNMAPPING_MAX as u64) << UNMAPPING_SHIFT;
-    const LATE: u64 = 1 << LATE_SHIFT;
-    const REFERENCES: u64 = (Self::ONE_USE - 1) & !Self::LATE;
+    const OWING: u64 = 1 << OWING_SHIFT;
+    const REFERENCES: u64 = (Self::ONE_USE - 1) & !Self::OWING;
 
     /// Whether it is that of a live entry in this life.
     #[inline]
@@ -351,18 +351,18 @@ mod tests {
     }
 
     const LIVE: Snapshot =
-        Snapshot { generation: 5, phase: Phase::Live, unmapping: 0, hold: 0, dynamic: 1, late: false };
+        Snapshot { generation: 5, phase: Phase::Live, unmapping: 0, hold: 0, dynamic: 1, owing: false };
 
     fn any_snapshot() -> impl Strategy<Value = Snapshot> {
         let numbers = (numbers(UNMAPPING_MAX), numbers(HOLD_MAX), numbers(INFINITE));
         (0..=GENERATION_MASK, 0u64..4, numbers, any::<bool>()).prop_map(
-            |(generation, phase, (unmapping, hold, dynamic), late)| Snapshot {
+            |(generation, phase, (unmapping, hold, dynamic), owing)| Snapshot {
                 generation,
                 phase: Snapshot::decode(phase << PHASE_SHIFT).phase,
                 unmapping,
                 hold,
                 dynamic,
-                late,
+                owing,
             },
         )
     }
@@ -423,7 +423,7 @@ mod tests {
         fn the_usual_steps_are_words(
             unmapping in 0..UNMAPPING_MAX, hold in 0..=HOLD_MAX, dynamic in 2..INFINITE - 1,
         ) {
-            let snapshot = Snapshot { generation: 7, phase: Phase::Live, unmapping, hold, dynamic, late: false };
+            let snapshot = Snapshot { generation: 7, phase: Phase::Live, unmapping, hold, dynamic, owing: false };
             let word = Word(snapshot.encode());
             prop_assert!(word.acquired().is_some() && word.released(true).is_some());
             let own = Snapshot { unmapping: 0, hold: 0, dynamic: 1, ..snapshot };
@@ -451,14 +451,14 @@ mod tests {
                 snapshot = next;
             }
             // Where something is to be copied back, the last one does that, and ends then.
-            let mut late = Snapshot { late: true, ..over };
+            let mut owing = Snapshot { owing: true, ..over };
             for _ in 1..unmapping {
-                let (next, finish) = late.finished_unmapping();
+                let (next, finish) = owing.finished_unmapping();
                 prop_assert_eq!(finish, Finish::Left);
-                late = next;
+                owing = next;
             }
-            prop_assert_eq!(late.finished_unmapping(), (late, Finish::Late));
-            prop_assert_eq!(Word(late.encode()).left(), None);
+            prop_assert_eq!(owing.finished_unmapping(), (owing, Finish::Owing));
+            prop_assert_eq!(Word(owing.encode()).left(), None);
             prop_assert_eq!(snapshot.phase, Phase::Free);
             let next = snapshot.first(Counter::Dynamic, false, Phase::Allocating);
             prop_assert_eq!((snapshot.generation, next.generation), (5, 6));

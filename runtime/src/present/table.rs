@@ -60,8 +60,8 @@ pub enum Finished<'t> {
     /// Others use the entry, or references came back.
     Left,
     /// It was the last use, and goes on: the caller makes the entry's
-    /// [late copies](EntryRef::take_late_copies), and then calls again.
-    Late,
+    /// [owed copies](EntryRef::take_owed_copies), and then calls again.
+    Owing,
     /// The entry has left the table, and the caller frees its memory.
     Removed(Removed<'t>),
 }
@@ -72,7 +72,7 @@ impl<'t> Finished<'t> {
     pub fn removed(self) -> Option<Removed<'t>> {
         match self {
             Self::Removed(removed) => Some(removed),
-            Self::Left | Self::Late => None,
+            Self::Left | Self::Owing => None,
         }
     }
 }
@@ -182,7 +182,7 @@ impl PresentTable {
         let removed = Removed::of(entry);
         match entry.finish_unmapping() {
             Finish::Left => Finished::Left,
-            Finish::Late => Finished::Late,
+            Finish::Owing => Finished::Owing,
             Finish::Ended => {
                 let removed = Removed { ready: entry.take_ready(), block: entry.take_block(), ..removed };
                 self.take_out(writer, entry);
@@ -222,7 +222,7 @@ impl PresentTable {
                 writer.get_or_insert_with(|| lock(&self.writer));
                 held += 1;
                 let finish = if entry.finish_own() { Finish::Ended } else { entry.finish_unmapping() };
-                if finish == Finish::Late {
+                if finish == Finish::Owing {
                     // Its copies are not made under the lock.
                     entries[kept] = entry;
                     kept += 1;

@@ -14,7 +14,7 @@ use crate::sync::{Mutex, lock};
 
 /// A part of an entry that is to be copied back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LateCopy {
+pub struct OwedCopy {
     /// First host byte.
     pub begin: usize,
     /// Bytes.
@@ -26,38 +26,38 @@ pub struct LateCopy {
 /// Those of an entry. The state word says whether there are some; what stands here otherwise is of an
 /// earlier life.
 #[derive(Debug)]
-pub(super) struct LateCopies(Mutex<Vec<LateCopy>>);
+pub(super) struct OwedCopies(Mutex<Vec<OwedCopy>>);
 
-impl LateCopies {
+impl OwedCopies {
     pub(super) fn none() -> Self {
         Self(Mutex::new(Vec::new()))
     }
 }
 
 impl EntryRef<'_> {
-    /// Leaves a copy to the last construct that uses the entry. The caller uses it, and ends that
+    /// Leaves a copy to the last construct that uses the entry: it owes it. The caller uses it, and ends that
     /// with [`finish_unmapping`](super::PresentTable::finish_unmapping).
-    pub fn leave_copy(self, copy: LateCopy) {
-        let mut copies = lock(&self.entry().late_copies.0);
-        if !self.snapshot().is_some_and(|snapshot| snapshot.late) {
+    pub fn owe_copy(self, copy: OwedCopy) {
+        let mut copies = lock(&self.entry().owed_copies.0);
+        if !self.snapshot().is_some_and(|snapshot| snapshot.owing) {
             copies.clear();
         }
         let end = copy.begin + copy.size;
         if !copies.iter().any(|other| other.begin <= copy.begin && end <= other.begin + other.size) {
             copies.push(copy);
         }
-        self.set_late(true);
+        self.set_owing(true);
     }
 
     /// Takes the copies for the caller to make, which uses the entry.
     #[must_use]
-    pub fn take_late_copies(self) -> Vec<LateCopy> {
-        let mut copies = lock(&self.entry().late_copies.0);
-        self.set_late(false);
+    pub fn take_owed_copies(self) -> Vec<OwedCopy> {
+        let mut copies = lock(&self.entry().owed_copies.0);
+        self.set_owing(false);
         std::mem::take(&mut copies)
     }
 
-    fn set_late(self, late: bool) {
-        self.update(|snapshot| Some((Snapshot { late, ..snapshot }, ())));
+    fn set_owing(self, owing: bool) {
+        self.update(|snapshot| Some((Snapshot { owing, ..snapshot }, ())));
     }
 }
