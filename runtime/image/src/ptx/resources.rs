@@ -113,7 +113,7 @@ fn body<'a>(words: &mut Words<'a>) -> Body<'a> {
         match word {
             b"{" => depth += 1,
             b"}" => depth -= 1,
-            b".reg" => body.registers += registers(words),
+            b".reg" => body.registers = body.registers.saturating_add(registers(words)),
             b".shared" => body.shared = add(body.shared, variable(words).and_then(|(_, size)| size)),
             word => body.words.extend(identifier(word).filter(|name| !name.starts_with('%'))),
         }
@@ -124,7 +124,7 @@ fn body<'a>(words: &mut Words<'a>) -> Body<'a> {
 /// The 32-bit registers of a declaration: `.reg .b64 %rd<7>;` has 14, for numbers from 0.
 fn registers(words: &mut Words<'_>) -> u64 {
     let number = |word: Option<&[u8]>| std::str::from_utf8(word?).ok()?.parse::<u64>().ok();
-    let (mut width, mut lanes, mut all) = (4, 1, 0);
+    let (mut width, mut lanes, mut all) = (4, 1, 0_u64);
     loop {
         match words.next() {
             None | Some(b";") => return all,
@@ -136,9 +136,9 @@ fn registers(words: &mut Words<'_>) -> u64 {
             Some(b"<") => {
                 // The name before it has been counted as one.
                 let more = number(words.next()).unwrap_or(1).saturating_sub(1);
-                all += more * lanes * width / 4;
+                all = all.saturating_add(more.saturating_mul(lanes * width) / 4);
             }
-            Some(word) => all += identifier(word).map_or(0, |_| lanes * width / 4),
+            Some(word) => all = all.saturating_add(identifier(word).map_or(0, |_| lanes * width / 4)),
         }
     }
 }
@@ -162,6 +162,9 @@ mod tests {
         // A function of another text, with what that uses.
         let other = b".entry far()\n{\ncall helper;\n}\n";
         assert_eq!(resources(&[text, other])["far"].shared, Some(1024));
+        // No number is too large.
+        let huge = b".entry many()\n{ .reg .v4 .b64 %r<18446744073709551615>, %s<8888888888888888888>; }\n";
+        assert!(resources(&[huge])["many"].registers > u64::MAX / 4);
         // What is cut is taken as far as it goes.
         assert_eq!(resources(&[b".entry broken(\n{ .reg .b32 %r<4", b".shared"])["broken"].registers, 4);
     }
