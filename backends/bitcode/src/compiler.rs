@@ -5,7 +5,7 @@
 //! run again.
 
 use crate::step::run;
-use gangway_privileges::file_variable;
+use gangway_settings::file_variable;
 use std::env;
 use std::ffi::OsStr;
 use std::fs;

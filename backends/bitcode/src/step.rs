@@ -1,6 +1,6 @@
 //! One call of a compiler: without a shell, in a folder of its own, with a limit to what it takes and writes.
 
-use gangway_privileges::is_privileged;
+use gangway_settings::is_privileged;
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};

@@ -4,6 +4,7 @@
 //! sense is kept as a warning for the runtime to show, and the default is used.
 
 use crate::memory::Poison;
+use gangway_settings::Reader;
 use std::ffi::OsString;
 
 /// Logical devices without `GANGWAY_CPU_DEVICES`: as many as the stock host plug-in has.
@@ -52,72 +53,54 @@ impl Config {
 
     /// The settings that `lookup` gives.
     pub fn read(lookup: impl Fn(&str) -> Option<OsString>) -> Self {
-        let mut warnings = Vec::new();
-        // An empty value is the shell's way to unset one.
-        let value = |name: &str| {
-            lookup(name).map(|v| v.to_string_lossy().trim().to_owned()).filter(|v| !v.is_empty())
-        };
-        let mut setting = |name: &str, expected: &str, default: &str| {
-            warnings.push(format!(
-                "{name}={}: expected {expected}; using {default}",
-                value(name).unwrap_or_default()
-            ));
-        };
-
-        let mut devices = DEFAULT_DEVICES;
-        if let Some(text) = value("GANGWAY_CPU_DEVICES") {
-            match text.parse() {
-                Ok(count @ 1..=MAX_DEVICES) => devices = count,
-                _ => setting("GANGWAY_CPU_DEVICES", "a number from 1 to 64", "4"),
-            }
+        let mut reader = Reader { lookup, warnings: Vec::new() };
+        let devices = reader
+            .setting_or("GANGWAY_CPU_DEVICES", "a number from 1 to 64", ("4", DEFAULT_DEVICES), |text| {
+                text.parse().ok().filter(|count| (1..=MAX_DEVICES).contains(count))
+            })
+            .unwrap_or(DEFAULT_DEVICES);
+        let memory = reader
+            .setting_or("GANGWAY_CPU_MEMORY", "a size such as 512M or 16G", ("no limit", None), |text| {
+                parse_bytes(text).map(Some)
+            })
+            .flatten();
+        let poison = reader
+            .setting_or("GANGWAY_CPU_POISON", "0, 1 or all", ("1", Poison::Bounded), |text| match text {
+                "1" => Some(Poison::Bounded),
+                "0" => Some(Poison::Off),
+                "all" => Some(Poison::Everything),
+                _ => None,
+            })
+            .unwrap_or(Poison::Bounded);
+        let catch_signals = reader
+            .setting_or("GANGWAY_CPU_CATCH_SIGNALS", "0 or 1", ("1", true), |text| match text {
+                "1" => Some(true),
+                "0" => Some(false),
+                _ => None,
+            })
+            .unwrap_or(true);
+        let mut check = reader
+            .setting_or("GANGWAY_CHECK", "0, 1 or 2", ("1", Check::Guards), |text| match text {
+                "0" => Some(Check::Off),
+                "1" => Some(Check::Guards),
+                "2" => Some(Check::Pages),
+                _ => None,
+            })
+            .unwrap_or(Check::Off);
+        if check == Check::Pages && !catch_signals {
+            reader.warn("GANGWAY_CHECK", "2 only without GANGWAY_CPU_CATCH_SIGNALS=0", "using 1");
+            check = Check::Guards;
         }
-        let memory = value("GANGWAY_CPU_MEMORY").and_then(|text| {
-            let bytes = parse_bytes(&text);
-            if bytes.is_none() {
-                setting("GANGWAY_CPU_MEMORY", "a size such as 512M or 16G", "no limit");
-            }
-            bytes
-        });
-        let poison = match value("GANGWAY_CPU_POISON").as_deref() {
-            None | Some("1") => Poison::Bounded,
-            Some("0") => Poison::Off,
-            Some("all") => Poison::Everything,
-            Some(_) => {
-                setting("GANGWAY_CPU_POISON", "0, 1 or all", "1");
-                Poison::Bounded
-            }
-        };
-        let catch_signals = match value("GANGWAY_CPU_CATCH_SIGNALS").as_deref() {
-            None | Some("1") => true,
-            Some("0") => false,
-            Some(_) => {
-                setting("GANGWAY_CPU_CATCH_SIGNALS", "0 or 1", "1");
-                true
-            }
-        };
-        let check = match value("GANGWAY_CHECK").as_deref() {
-            None | Some("0") => Check::Off,
-            Some("1") => Check::Guards,
-            Some("2") if !catch_signals => {
-                setting("GANGWAY_CHECK", "2 only without GANGWAY_CPU_CATCH_SIGNALS=0", "1");
-                Check::Guards
-            }
-            Some("2") => Check::Pages,
-            Some(_) => {
-                setting("GANGWAY_CHECK", "0, 1 or 2", "1");
-                Check::Guards
-            }
-        };
-        let keep_images = value("GANGWAY_PERF_MAP").is_some_and(|value| value != "0");
+        let keep_images = reader.text("GANGWAY_PERF_MAP").is_some_and(|value| value != "0");
         // The stock runtime's switch for its host plug-in. Programs and job
         // scripts that set it expect no CPU device from us either.
-        let disabled = value("OMPTARGET_DISABLE_HOST_PLUGIN")
+        let disabled = reader
+            .text("OMPTARGET_DISABLE_HOST_PLUGIN")
             .is_some_and(|v| matches!(v.to_ascii_lowercase().as_str(), "1" | "true" | "yes" | "on"));
         let why_absent =
             disabled.then(|| "switched off by OMPTARGET_DISABLE_HOST_PLUGIN in the environment".to_owned());
-        if disabled {
-            devices = 0;
-        }
+        let devices = if disabled { 0 } else { devices };
+        let warnings = reader.warnings;
         Self { devices, why_absent, memory, poison, catch_signals, keep_images, check, warnings }
     }
 }

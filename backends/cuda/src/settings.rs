@@ -4,6 +4,7 @@
 //! OpenMP. Nothing is printed here: what makes no sense is a warning for the runtime.
 
 use gangway_device_code::Wishes;
+use gangway_settings::Reader;
 use std::ffi::OsString;
 use std::num::NonZeroU32;
 
@@ -88,28 +89,6 @@ impl From<&Settings> for Wishes {
                 .map_or(usual.threads_for_short_loops, NonZeroU32::get),
             fewer_teams_for_long_loops: settings.fewer_teams_for_long_loops,
         }
-    }
-}
-
-struct Reader<L> {
-    lookup: L,
-    warnings: Vec<String>,
-}
-
-impl<L: Fn(&str) -> Option<OsString>> Reader<L> {
-    fn setting<T>(&mut self, name: &str, expected: &str, parse: impl Fn(&str) -> Option<T>) -> Option<T> {
-        let value = (self.lookup)(name)?;
-        let text = value.to_string_lossy();
-        let text = text.trim();
-        // An empty value is the shell's way to unset one.
-        if text.is_empty() {
-            return None;
-        }
-        let parsed = parse(text);
-        if parsed.is_none() {
-            self.warnings.push(format!("{name}={text}: expected {expected}; it is ignored"));
-        }
-        parsed
     }
 }
 

@@ -10,7 +10,7 @@ pub fn variable(name: &str) -> Option<String> {
 /// rights than its user has no such variable.
 #[must_use]
 pub fn file_variable(name: &str) -> Option<String> {
-    let value = gangway_privileges::file_variable(name)?.into_string().ok()?;
+    let value = gangway_settings::file_variable(name)?.into_string().ok()?;
     Some(value).filter(|value| !value.is_empty())
 }
 

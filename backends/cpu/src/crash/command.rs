@@ -4,7 +4,7 @@
 //! command. What happens here is made of system calls. Without the command beside the library, or if it
 //! takes longer than [`SECONDS`], what it would say is missing.
 
-use gangway_privileges::is_privileged;
+use gangway_settings::is_privileged;
 use std::ffi::{CStr, CString, OsStr};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;

@@ -3,7 +3,7 @@
 use super::abi::Callback;
 use super::routines::{acc_prof_lookup, acc_prof_register, acc_prof_unregister};
 use gangway_frontend::message::print_line;
-use gangway_privileges::file_variable;
+use gangway_settings::file_variable;
 use std::ffi::{CStr, CString, OsString, c_char, c_void};
 
 /// `acc_prof_reg`: [`acc_prof_register`] and its opposite.

@@ -44,7 +44,7 @@ use cranelift_codegen::isa::{CallConv, OwnedTargetIsa, TargetIsa};
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_codegen::{Context, isa};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
-use gangway_privileges::file_variable;
+use gangway_settings::file_variable;
 
 use crate::abi::Flavour;
 use crate::code::Compiled;

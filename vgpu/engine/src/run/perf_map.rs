@@ -9,7 +9,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use gangway_privileges::file_variable;
+use gangway_settings::file_variable;
 
 use super::code::CodeObject;
 

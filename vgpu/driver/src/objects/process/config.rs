@@ -10,7 +10,7 @@ use std::str::FromStr;
 use std::sync::atomic::{AtomicI32, Ordering};
 
 use gangway_engine::Execution;
-use gangway_privileges::file_variable;
+use gangway_settings::file_variable;
 
 use crate::objects::process::report::report;
 

@@ -15,7 +15,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
-use gangway_privileges::file_variable;
+use gangway_settings::file_variable;
 use gangway_trace::{Kind, Lane, Request, Running, Span};
 
 use super::report::report;

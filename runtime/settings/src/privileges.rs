@@ -1,8 +1,5 @@
 //! Whether a program has more rights than its user, and what it must not take from the environment
 //! then.
-//!
-//! Everything that reads or writes files, loads libraries or runs programs where a user says asks
-//! here. It is below all other crates.
 
 use std::ffi::OsString;
 

@@ -1,0 +1,11 @@
+//! What the environment says, and whether a program may believe it.
+//!
+//! Everything that reads or writes files, loads libraries or runs programs where a user says asks
+//! here first. Back ends read their settings with a [`Reader`]. The crate is below all others and
+//! must never print: a value that makes no sense is a warning, which its reader's owner shows.
+
+mod privileges;
+mod reader;
+
+pub use privileges::{file_variable, is_privileged};
+pub use reader::Reader;
