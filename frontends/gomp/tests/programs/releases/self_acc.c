@@ -26,8 +26,10 @@ int main(void)
         device = acc_on_device(acc_device_not_host);
     }
     CHECK(*own == 4 && !device);
+    int present = 1;
     #pragma acc data copy(x) if(0)
-    CHECK(!acc_is_present(&x, sizeof x));
+    present = acc_is_present(&x, sizeof x);
+    CHECK(!present);
     free(own);
     DONE;
 }
