@@ -4,7 +4,7 @@
 mod support;
 
 use gangway_runtime::events::Site;
-use gangway_runtime::{Item, Items, Job, MapKind, Shape};
+use gangway_runtime::{DataOperation, Item, Items, Job, MapKind, Shape};
 use std::cell::{Cell, RefCell};
 use std::sync::mpsc;
 use support::construct::{Access, List, ListItem, REGION, World};
@@ -75,11 +75,36 @@ fn the_end_of_data_under_a_region() {
             let (world, mock) = World::mock(options);
             let memory = vec![1; size];
             let kept = ListItem::section(memory.as_ptr().addr(), size, BOTH);
-            world.data(gangway_runtime::DataOperation::Begin, &[kept]).unwrap();
+            world.data(DataOperation::Begin, &[kept]).unwrap();
             let region = world.issue(&[increment(&memory)]).unwrap();
-            world.data(gangway_runtime::DataOperation::End, &[kept]).unwrap();
+            world.data(DataOperation::End, &[kept]).unwrap();
             region.complete().unwrap();
             assert_eq!(memory, vec![2; size], "{options:?}");
+            assert_eq!(world.mapped(), [], "{options:?}");
+            mock.assert_all_freed();
+        }
+    }
+}
+
+/// More regions under way than an entry counts uses of, when the data that they use is given up: what they
+/// write is not lost either.
+#[test]
+fn more_regions_than_can_be_counted() {
+    const REGIONS: usize = 1100;
+    for options in asynchronous() {
+        for kept in [false, true] {
+            let (world, mock) = World::mock(options);
+            let memory = vec![1_u8; 48];
+            let data = [ListItem::section(memory.as_ptr().addr(), memory.len(), BOTH)];
+            if kept {
+                world.data(DataOperation::Begin, &data).unwrap();
+            }
+            let jobs: Vec<_> = (0..REGIONS).map(|_| world.issue(&[increment(&memory)]).unwrap()).collect();
+            if kept {
+                world.data(DataOperation::End, &data).unwrap();
+            }
+            jobs.into_iter().for_each(|job| job.complete().unwrap());
+            assert_eq!(memory, vec![1_u8.wrapping_add(REGIONS as u8); 48], "{options:?}, {kept}");
             assert_eq!(world.mapped(), [], "{options:?}");
             mock.assert_all_freed();
         }

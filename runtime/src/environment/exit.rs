@@ -179,9 +179,17 @@ impl Work {
         });
         exit.declined.sort_unstable_by_key(|item| item.order);
         let mut result = Ok(());
+        // Items of an entry mostly come one after the other: it is looked at once for them.
+        let mut looked_at = None;
         for &Declined { entry, begin, size, label, .. } in &exit.declined {
+            let others = match looked_at {
+                Some((of, others)) if of == entry => others,
+                _ => self.is_used_by_others(entry),
+            };
+            looked_at = Some((entry, others));
             let done = self.wait_until_ready(entry).and_then(|()| {
-                if self.owe_copy(entry, OwedCopy { begin, size, label }) {
+                if others {
+                    Self::owe_copy(entry, OwedCopy { begin, size, label });
                     return Ok(());
                 }
                 self.copy_out(entry, begin, size, label)
@@ -419,33 +427,41 @@ impl Work {
         if !copy {
             return Ok(Outcome::Declined);
         }
-        if last {
-            let (begin, size) = entry.part_of(item.begin, item.size);
-            if self.owe_copy(entry, OwedCopy { begin, size, label: item.label }) {
-                return Ok(Outcome::Done);
-            }
+        if last && self.owes(item, entry) {
+            return Ok(Outcome::Done);
         }
         self.copy_back(item, entry).map(|()| Outcome::Done)
     }
 
-    /// Leaves a copy to the last construct that is done with the entry, of which this work has given up the
-    /// last reference, if others use it: their kernels may write to it still. False: nobody does.
+    /// Leaves an item's copy back to the last construct that is done with the entry, of which this work has
+    /// given up the last reference or is about to, if others [use](Self::is_used_by_others) it. False: nobody
+    /// does.
+    fn owes(&self, item: &Item, entry: EntryRef<'static>) -> bool {
+        let others = self.is_used_by_others(entry);
+        if others {
+            let (begin, size) = entry.part_of(item.begin, item.size);
+            Self::owe_copy(entry, OwedCopy { begin, size, label: item.label });
+        }
+        others
+    }
+
+    fn owe_copy(entry: EntryRef<'static>, copy: OwedCopy) {
+        if !constants::has(copy.begin, copy.size) {
+            entry.owe_copy(copy);
+        }
+    }
+
+    /// Whether kernels of other constructs may write to an entry still.
     ///
     /// Not for constructs in queues, which the program orders by waits; those that have gone before in the
     /// same queue use the entry as well.
-    fn owe_copy(&self, entry: EntryRef<'static>, copy: OwedCopy) -> bool {
+    fn is_used_by_others(&self, entry: EntryRef<'static>) -> bool {
         let uses = entry.snapshot().map_or(0, |snapshot| snapshot.unmapping as usize);
         if uses < 2 || self.queued || self.stream.is_none() {
             return false;
         }
-        // Each of the items that share it has a use.
-        if self.unmapping.iter().filter(|own| **own == entry).count() == uses {
-            return false;
-        }
-        if !constants::has(copy.begin, copy.size) {
-            entry.owe_copy(copy);
-        }
-        true
+        // Each of the items that share it has a use; they mostly came one after the other.
+        self.unmapping.iter().rev().filter(|own| **own == entry).take(uses).count() < uses
     }
 
     fn copy_back(&mut self, item: &Item, entry: EntryRef<'static>) -> Result<()> {
@@ -465,14 +481,16 @@ impl Work {
     }
 
     /// Gives an item up that more constructs in flight use than can be counted:
-    /// copies back, waits, and then needs the entry no more.
+    /// copies back, or leaves that to them, waits, and then needs the entry no more.
     #[cold]
     fn exit_crowded(&mut self, item: &Item, entry: EntryRef<'static>) -> Result<Outcome> {
         let (counter, delete) = (item.kind.counter(), item.kind.has(MapKind::DELETE));
         let last = entry.snapshot().is_some_and(|counts| counts.would_be_last(counter, delete));
         let wanted = item.kind.has(MapKind::FROM) && item.size != 0;
         let copy = wanted && (last || item.kind.has(MapKind::ALWAYS));
-        let mut result = if copy { self.copy_back(item, entry) } else { Ok(()) };
+        // It is owed while the reference is still there: nobody takes the entry out before.
+        let mut result =
+            if copy && !(last && self.owes(item, entry)) { self.copy_back(item, entry) } else { Ok(()) };
         result = result.and(self.fetch_pack()).and(self.settle());
         if let Some((_, Release::Last)) = entry.release(counter, delete, false) {
             self.unmapping.push(entry);
