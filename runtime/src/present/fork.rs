@@ -7,6 +7,7 @@
 use super::attachment::Attachment;
 use super::block::Block;
 use super::entry::{Entry, EntryRef};
+use super::owed::OwedCopy;
 use super::ready::Ready;
 use super::reverse::Ranges;
 use super::stock::Objects;
@@ -15,15 +16,20 @@ use super::writer::Writer;
 use crate::sync::{MutexGuard, lock, this_thread};
 use std::ptr::NonNull;
 
-/// The locks of an entry. Nobody holds both at any other time.
+/// The locks of an entry. Nobody holds two of them at any other time.
 struct Locked<'t> {
     _attachments: MutexGuard<'t, Vec<Attachment>>,
     _left_to_filler: MutexGuard<'t, Vec<usize>>,
+    _owed_copies: MutexGuard<'t, Vec<OwedCopy>>,
 }
 
 impl<'t> Locked<'t> {
     fn of(entry: &'t Entry) -> Self {
-        Self { _attachments: lock(&entry.attachments), _left_to_filler: entry.left_to_filler.hold() }
+        Self {
+            _attachments: lock(&entry.attachments),
+            _left_to_filler: entry.left_to_filler.hold(),
+            _owed_copies: entry.owed_copies.hold(),
+        }
     }
 }
 

@@ -10,6 +10,8 @@
 use super::entry::EntryRef;
 use super::state::Snapshot;
 use crate::label::Label;
+#[cfg(not(loom))]
+use crate::sync::MutexGuard;
 use crate::sync::{Mutex, lock};
 
 /// A part of an entry that is to be copied back.
@@ -31,6 +33,12 @@ pub(super) struct OwedCopies(Mutex<Vec<OwedCopy>>);
 impl OwedCopies {
     pub(super) fn none() -> Self {
         Self(Mutex::new(Vec::new()))
+    }
+
+    /// Takes its lock, for a fork.
+    #[cfg(not(loom))]
+    pub(super) fn hold(&self) -> MutexGuard<'_, Vec<OwedCopy>> {
+        lock(&self.0)
     }
 }
 
