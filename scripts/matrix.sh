@@ -188,7 +188,7 @@ conformance() { # COMPILER VERSION DEVICE
 # libgomp's own tests at -O2, without those of loops, which take minutes each. What the runner's lists
 # expect to fail is not right, and not wrong. Their sources are a package of each release.
 libgomp() { # COMPILER VERSION
-  local log=$work/libgomp folder passed failed expected unexpected hardware language model suite name
+  local log=$work/libgomp folder passed failed expected unexpected hardware language model name
   if ! dpkg-query -W "$1-source" >/dev/null 2>&1; then
     echo "matrix: $1: libgomp's own tests are left out: there is no $1-source"
     return
@@ -204,10 +204,9 @@ libgomp() { # COMPILER VERSION
     model=$([[ $folder == *.oacc-* ]] && echo OpenACC || echo OpenMP)
     add "$1" "$2" "$model" "$language" vgpu "libgomp's own tests" \
       "$passed" $((passed + failed + expected + unexpected + hardware)) ""
-    # Its folder, or that of the suite that has it from a common one.
-    suite=$(sed 's/.*(\(.*\))/\1/' <<<"$folder")
     for name in $(sed -n '/^\(Failed\|Passed unexpectedly.*\) ([0-9]*):$/,/^$/s/^  \([^ ]*\) -O2: .*/\1/p' "$log"); do
-      [[ $name != "$suite"/* ]] || [[ $folder == *\(* && $name != */../* ]] || [[ $folder != *\(* && $name == */../* ]] ||
+      # Of the common folder and its suite, or of the suite alone, as the table names them.
+      [ "$(sed -E 's#^([^/]*)/\.\./([^/]*)/.*#\2(\1)#; s#/.*##' <<<"$name")" != "$folder" ] ||
         add "$1" "$2" "$model" "$language" vgpu "libgomp's own tests" 0 0 "$name"
     done
   done < <(sed -n 's/^\(libgomp\.[^ ]*\( ([^)]*)\)\?\) *\([0-9 ]*\)[0-9] .*/\1\t\3/p' "$log" | sed 's/ (\([^)]*\))\t/(\1)\t/')
