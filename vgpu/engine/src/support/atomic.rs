@@ -6,12 +6,14 @@
 use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 use gangway_interpreter::{FaultKind, combine};
-use gangway_ptx::meaning::{Atomic, AtomicOperation};
-use gangway_ptx::{Meaning, Type};
+use gangway_ptx::Meaning;
+use gangway_ptx::meaning::Atomic;
 
-use super::access::{Access, Space, each_lane, narrow_address, place};
+use super::helper::{fault, run, spin};
+use super::lanes::{each_lane, lanes, narrow, narrow_mut, value};
+use super::operation::{OnWords, Operating, Operation};
+use super::place::{Access, Space, narrow_address, place};
 use super::pointers::{Pointers, Seen, pointers};
-use super::{fault, lanes, narrow, narrow_mut, run, spin, value};
 use crate::abi::Warp;
 
 const ORDER: Ordering = Ordering::SeqCst;
@@ -53,84 +55,6 @@ pub(super) unsafe extern "C" fn atomic(warp: *mut Warp, mask: u64, access: u64, 
                 }
             }
         });
-    }
-}
-
-/// The operations that have a fast path, on 32 and 64 bits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Operation {
-    kind: Operating,
-    signed: bool,
-    /// Whether what was there before is wanted.
-    keeps: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Operating {
-    /// The sum of floating-point values, which no processor has an atomic instruction for.
-    AddFloat,
-    Words(OnWords),
-}
-
-/// What processors do with shared words.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum OnWords {
-    Add,
-    Exchange,
-    And,
-    Or,
-    Xor,
-    Minimum,
-    Maximum,
-    CompareExchange,
-}
-
-const ON_WORDS: [OnWords; 8] = {
-    use OnWords::*;
-    [Add, Exchange, And, Or, Xor, Minimum, Maximum, CompareExchange]
-};
-
-impl Operation {
-    #[must_use]
-    pub fn of(atomic: Atomic) -> Option<Self> {
-        let ty = atomic.ty;
-        let plain = matches!(ty, Type::F32 | Type::F64) || !ty.is_float() && ty.bits() >= 32;
-        if !plain {
-            return None;
-        }
-        let kind = match atomic.op {
-            AtomicOperation::AddFloat => Operating::AddFloat,
-            AtomicOperation::Add => Operating::Words(OnWords::Add),
-            AtomicOperation::Exchange => Operating::Words(OnWords::Exchange),
-            AtomicOperation::And => Operating::Words(OnWords::And),
-            AtomicOperation::Or => Operating::Words(OnWords::Or),
-            AtomicOperation::Xor => Operating::Words(OnWords::Xor),
-            AtomicOperation::Min => Operating::Words(OnWords::Minimum),
-            AtomicOperation::Max => Operating::Words(OnWords::Maximum),
-            AtomicOperation::CompareAndSwap => Operating::Words(OnWords::CompareExchange),
-            // The processor has no such instruction either.
-            AtomicOperation::Increment | AtomicOperation::Decrement => return None,
-        };
-        Some(Operation { kind, signed: ty.is_signed(), keeps: atomic.returns })
-    }
-
-    /// Never zero, which stands for none.
-    #[must_use]
-    pub fn bits(self) -> i64 {
-        let kind = match self.kind {
-            Operating::AddFloat => 1,
-            Operating::Words(on_words) => on_words as i64 + 2,
-        };
-        kind | i64::from(self.signed) << 6 | i64::from(self.keeps) << 7
-    }
-
-    #[must_use]
-    pub fn from_bits(bits: u8) -> Option<Self> {
-        let kind = match usize::from(bits & 63) {
-            1 => Operating::AddFloat,
-            number => Operating::Words(*ON_WORDS.get(number.checked_sub(2)?)?),
-        };
-        Some(Operation { kind, signed: bits >> 6 & 1 != 0, keeps: bits >> 7 != 0 })
     }
 }
 

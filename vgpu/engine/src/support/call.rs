@@ -5,7 +5,8 @@ use std::ffi::c_void;
 use gangway_device_memory::FUNCTIONS;
 use gangway_interpreter::{FaultKind, bad_prototype};
 
-use super::{fault, lanes, narrow, run};
+use super::helper::{fault, run};
+use super::lanes::{lanes, narrow};
 use crate::abi::{Flavour, Warp};
 
 /// Function addresses are this far apart.

@@ -4,7 +4,9 @@ use gangway_interpreter::{FaultKind, evaluate as evaluate_lane, exchange};
 use gangway_ptx::meaning::Exchange;
 use gangway_ptx::{Meaning, Opcode, Type};
 
-use super::{fault, lanes, narrow_mut, quick, run, value};
+use super::helper::{fault, run};
+use super::lanes::{lanes, narrow_mut, value};
+use super::quick;
 use crate::abi::Warp;
 
 /// The types of the sources that an instruction has.

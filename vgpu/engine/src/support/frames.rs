@@ -18,8 +18,8 @@ use std::sync::atomic::Ordering;
 
 use gangway_interpreter::FaultKind;
 
-use super::schedule::{is_released, wait_for_barriers};
-use super::{fault, run};
+use super::helper::{fault, run};
+use super::waiting::{is_released, wait_for_barriers};
 use crate::abi::{Flavour, Masked, Warp};
 use crate::frame::{Frame, SWITCH, behind, chosen};
 

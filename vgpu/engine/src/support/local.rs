@@ -2,7 +2,8 @@
 
 use gangway_interpreter::FaultKind;
 
-use super::{fault, lanes, run, value};
+use super::helper::{fault, run};
+use super::lanes::{lanes, value};
 use crate::abi::Warp;
 
 /// Reserves the most that any lane asks for; where it begins.

@@ -10,8 +10,9 @@ use gangway_interpreter::matrix::{
 use gangway_ptx::meaning::{Matrix, MatrixAccess, Multiply};
 use gangway_ptx::{Meaning, Opcode, Role, Type};
 
-use super::access::place;
-use super::{Access, Space, fault, lanes, run};
+use super::helper::{fault, run};
+use super::lanes::lanes;
+use super::place::{Access, Space, place};
 use crate::abi::{LANES, Warp};
 
 /// The most registers of all operands: `mma.m16n8k16` of doubles has 20.

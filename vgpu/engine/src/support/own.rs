@@ -4,62 +4,10 @@
 //! these accesses need less than others: one look at the offsets, and then an access for each lane.
 //! What is wrong with an offset is found by the helpers for all memory.
 
-use super::access::{self, Access, FIRST_LOCAL, each_lane, narrow_address};
+use super::lanes::{each_lane, narrow, narrow_mut};
+use super::place::{Access, FIRST_LOCAL, narrow_address};
 use super::pointers::Seen;
-use super::{narrow, narrow_mut, run};
-use crate::abi::{LANES, Warp};
-
-/// As [`access::load`], of memory of the lanes' own, at the same `address` for all of them.
-pub(super) unsafe extern "C" fn load_same(warp: *mut Warp, mask: u64, address: u64, access: u64) {
-    // SAFETY: compiled code passes its warp; an offset that is within may be read.
-    unsafe {
-        let done = at_one_place(warp, address, access, |warp, access, offset| {
-            load_at(warp, mask as u32, access, |_| offset);
-        });
-        if !done {
-            access::load(warp, mask, access);
-        }
-    }
-}
-
-/// As [`access::store`], to memory of the lanes' own, at the same `address` for all of them.
-pub(super) unsafe extern "C" fn store_same(warp: *mut Warp, mask: u64, address: u64, access: u64) {
-    // SAFETY: compiled code passes its warp; an offset that is within may be written.
-    unsafe {
-        let done = at_one_place(warp, address, access, |warp, access, offset| {
-            store_at(warp, mask as u32, access, |_| offset);
-        });
-        if !done {
-            access::store(warp, mask, access);
-        }
-    }
-}
-
-/// Has `act` access an offset that is within; false if it is not, and has been noted as the address of all lanes.
-///
-/// # Safety
-/// The warp is compiled code's.
-#[inline(always)]
-unsafe fn at_one_place(
-    warp: *mut Warp,
-    address: u64,
-    access: u64,
-    act: impl FnOnce(&mut Warp, Access, u64),
-) -> bool {
-    let (access, offset) = (Access::from_bits(access), narrow_address(address));
-    // SAFETY: the caller's promise.
-    unsafe {
-        run(warp, |warp| {
-            let fine = is_within(warp, offset, access);
-            if fine {
-                act(warp, access, offset);
-            } else {
-                warp.addresses = [address; LANES];
-            }
-            fine
-        })
-    }
-}
+use crate::abi::Warp;
 
 /// Loads for the lanes of `mask` from the warp's `addresses`; false if one of them has to be looked at
 /// more closely, and nothing has been loaded.
@@ -89,7 +37,7 @@ fn last_offset(warp: &Warp, access: Access) -> Option<u64> {
     top.checked_sub(access.bytes()).filter(|_| access.bytes().is_power_of_two())
 }
 
-fn is_within(warp: &Warp, offset: u64, access: Access) -> bool {
+pub(super) fn is_within(warp: &Warp, offset: u64, access: Access) -> bool {
     let aligned = offset & (access.bytes() - 1) == 0;
     aligned && offset >= FIRST_LOCAL && last_offset(warp, access).is_some_and(|last| offset <= last)
 }
@@ -109,7 +57,7 @@ fn are_within(warp: &Warp, mask: u32, access: Access) -> bool {
 /// # Safety
 /// The access is within the lanes' own memory at each lane's offset, and aligned.
 #[inline(always)]
-unsafe fn load_at(warp: &mut Warp, mask: u32, access: Access, offset: impl Fn(usize) -> u64) {
+pub(super) unsafe fn load_at(warp: &mut Warp, mask: u32, access: Access, offset: impl Fn(usize) -> u64) {
     let (local, stride) = (warp.local, warp.local_stride);
     for (index, values) in warp.values.iter_mut().enumerate().take(access.count.into()) {
         let inner = index as u64 * u64::from(access.size);
@@ -133,7 +81,7 @@ unsafe fn load_at(warp: &mut Warp, mask: u32, access: Access, offset: impl Fn(us
 /// # Safety
 /// As for [`load_at`].
 #[inline(always)]
-unsafe fn store_at(warp: &Warp, mask: u32, access: Access, offset: impl Fn(usize) -> u64) {
+pub(super) unsafe fn store_at(warp: &Warp, mask: u32, access: Access, offset: impl Fn(usize) -> u64) {
     let (local, stride) = (warp.local, warp.local_stride);
     for (index, values) in warp.values.iter().enumerate().take(access.count.into()) {
         let inner = index as u64 * u64::from(access.size);

@@ -3,7 +3,7 @@
 
 use gangway_device_memory::{BASE, LOCAL_SIZE, LOCAL_WINDOW, WINDOWS};
 
-use super::access::{Access, FIRST_LOCAL, Space, narrow_address};
+use super::place::{Access, FIRST_LOCAL, Space, narrow_address};
 use crate::abi::{ALL, LANES, Lanes64, Warp};
 
 /// The place of each lane's access; what stands for lanes outside of the mask means nothing.

@@ -3,7 +3,7 @@
 
 use gangway_ptx::meaning::{ExchangeOperation, Shuffle, Vote};
 
-use super::{narrow, narrow_mut};
+use super::lanes::{narrow, narrow_mut};
 use crate::abi::Warp;
 
 /// Computes a collective instruction for the lanes of `members` if it is one of the frequent ones.

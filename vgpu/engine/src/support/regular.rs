@@ -5,7 +5,7 @@
 //! them looked at here. Its own code for that would be ten times what the rest of a kernel is with
 //! many places where lanes part.
 
-use super::run;
+use super::helper::run;
 use crate::abi::{LANES, Warp};
 
 /// A register of a frame, packed into a number.

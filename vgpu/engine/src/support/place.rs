@@ -1,0 +1,158 @@
+//! Where an access leads to, and whether it may.
+
+use gangway_device_memory::{
+    BASE, LOCAL_SIZE, LOCAL_WINDOW, Space as DeviceMemory, WINDOWS, is_device_address,
+};
+use gangway_interpreter::FaultKind;
+use gangway_ptx::StateSpace;
+
+use super::operation::Operation;
+use crate::abi::Warp;
+
+/// The space of an access, as far as it matters here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Space {
+    Generic,
+    /// Also constants.
+    Global,
+    Shared,
+    /// Also parameters.
+    Local,
+}
+
+impl Space {
+    /// Whether its addresses have 32 bits.
+    #[must_use]
+    pub const fn is_narrow(self) -> bool {
+        matches!(self, Self::Shared | Self::Local)
+    }
+
+    #[must_use]
+    pub fn of(space: StateSpace) -> Self {
+        match space {
+            StateSpace::Shared | StateSpace::SharedCta => Space::Shared,
+            StateSpace::Local | StateSpace::Param | StateSpace::ParamEntry | StateSpace::ParamFunc => {
+                Space::Local
+            }
+            StateSpace::Generic => Space::Generic,
+            StateSpace::Global | StateSpace::Const => Space::Global,
+            StateSpace::Reg | StateSpace::Sreg | StateSpace::SharedCluster => {
+                unreachable!("no form of an access has this space")
+            }
+        }
+    }
+}
+
+/// What is left of an address in shared or local memory, which is of 32 bits: wider registers are
+/// truncated (PTX ISA 9.0 section 9.7.9, `ld` and its kin).
+#[inline(always)]
+pub(super) const fn narrow_address(address: u64) -> u64 {
+    address as u32 as u64
+}
+
+/// What kind of access it is, packed into a number for helpers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Access {
+    /// Of an element, in bytes.
+    pub size: u8,
+    /// Elements.
+    pub count: u8,
+    pub space: Space,
+    /// Volatile, or with an order: each element is accessed once, and nothing moves across.
+    pub strong: bool,
+    /// Checked to the byte.
+    pub check: bool,
+    /// What an atomic one does, if that has a fast path.
+    pub operation: Option<Operation>,
+}
+
+impl Access {
+    #[must_use]
+    pub fn bits(self) -> i64 {
+        i64::from(self.size)
+            | i64::from(self.count) << 8
+            | (self.space as i64) << 16
+            | i64::from(self.strong) << 24
+            | i64::from(self.check) << 25
+            | self.operation.map_or(0, Operation::bits) << 32
+    }
+
+    #[must_use]
+    pub fn from_bits(bits: u64) -> Self {
+        let space = match bits >> 16 & 3 {
+            0 => Space::Generic,
+            1 => Space::Global,
+            2 => Space::Shared,
+            _ => Space::Local,
+        };
+        Access {
+            size: bits as u8,
+            count: (bits >> 8) as u8,
+            space,
+            strong: bits >> 24 & 1 != 0,
+            check: bits >> 25 & 1 != 0,
+            operation: Operation::from_bits((bits >> 32) as u8),
+        }
+    }
+
+    #[must_use]
+    pub fn bytes(self) -> u64 {
+        u64::from(self.size) * u64::from(self.count)
+    }
+}
+
+/// Lane 0's local memory begins to be used here, so that a null pointer is none.
+pub(crate) const FIRST_LOCAL: u64 = 256;
+
+/// Where an access of a lane goes; the fault that it is otherwise.
+pub(super) fn place(
+    warp: &Warp,
+    lane: usize,
+    access: Access,
+    address: u64,
+    write: bool,
+) -> Result<*mut u8, FaultKind> {
+    let size = access.bytes();
+    let address = if access.space.is_narrow() { narrow_address(address) } else { address };
+    let outside = || FaultKind::OutOfBounds { address, size: size as usize, write };
+    if !address.is_multiple_of(size.next_power_of_two()) {
+        return Err(FaultKind::Misaligned { address, size: size as usize });
+    }
+    let within = |offset: u64, first: u64, end: u64| {
+        offset >= first && offset.checked_add(size).is_some_and(|last| last <= end)
+    };
+    let local = |offset: u64| {
+        if !within(offset, FIRST_LOCAL, warp.local_top.min(warp.local_stride)) {
+            return Err(outside());
+        }
+        Ok(warp.local.wrapping_add((lane as u64 * warp.local_stride + offset) as usize))
+    };
+    match access.space {
+        Space::Shared => {
+            if !within(address, 0, warp.shared_size) {
+                return Err(outside());
+            }
+            Ok(warp.shared.wrapping_add(address as usize))
+        }
+        Space::Local => local(address),
+        Space::Generic if address.wrapping_sub(LOCAL_WINDOW) < LOCAL_SIZE => local(address - LOCAL_WINDOW),
+        Space::Generic | Space::Global => {
+            let pointer = std::ptr::with_exposed_provenance_mut(address as usize);
+            let own = warp.shared as u64;
+            if access.check && !(own..own + warp.shared_size).contains(&address) {
+                let memory = DeviceMemory::get().map_err(|error| FaultKind::Launch(error.to_string()))?;
+                memory.check(address, size, write).map_err(|_| outside())?;
+                if !is_device_address(address) {
+                    // SAFETY: the engine has set up the warp, which runs.
+                    unsafe { warp.host() }.note_host_access(warp, lane, address, size, write);
+                }
+                return Ok(pointer);
+            }
+            // What is in the range and not allocated raises a signal.
+            let inside = address.wrapping_sub(BASE) < WINDOWS - BASE;
+            let host = || DeviceMemory::get().is_ok_and(|memory| warp.windows.find(memory, address, size));
+            if inside || warp.windows.cover(address, size) || host() { Ok(pointer) } else { Err(outside()) }
+        }
+    }
+}
