@@ -7,10 +7,9 @@ use gangway_device_memory::{AllocationKind, DeviceHeap, Error, Fault as Violatio
 use gangway_interpreter::FaultKind;
 
 use crate::load::{Piece, PieceClass};
-use crate::output;
 use crate::program::LoadError;
-use crate::run::guard;
-use crate::run::unified::Made;
+use crate::unified::Made;
+use crate::{guard, output};
 
 /// Function addresses are this far apart.
 const FUNCTION_STEP: u64 = 16;

@@ -8,9 +8,10 @@ use gangway_ptx::Module;
 
 use crate::device::Device;
 use crate::fault::{Fault, Place};
-use crate::output;
-use crate::program::{KernelId, LoadError, Program};
-use crate::run::{AtOnce, CodeCache, Interpreter, Job, Pool, fall_back};
+use crate::launch::KernelLaunch;
+use crate::program::{LoadError, Program};
+use crate::run::{AtOnce, CodeCache, Interpreter, Job, Pool};
+use crate::{fall_back, output};
 
 /// How an engine works.
 #[derive(Clone, Debug)]
@@ -44,21 +45,6 @@ pub enum Execution {
     CompiledOnly,
     /// The interpreter.
     Interpreted,
-}
-
-/// A kernel launch.
-#[derive(Clone, Copy, Debug)]
-pub struct KernelLaunch<'a> {
-    pub program: &'a Arc<Program>,
-    pub kernel: KernelId,
-    pub grid: [u32; 3],
-    pub block: [u32; 3],
-    /// Bytes of dynamic shared memory.
-    pub shared: u32,
-    /// As long as [`Kernel::parameter_size`](crate::Kernel::parameter_size).
-    pub parameters: &'a [u8],
-    /// All blocks run at once and may wait for each other.
-    pub cooperative: bool,
 }
 
 #[derive(Debug)]
@@ -170,7 +156,7 @@ impl Engine {
             Execution::Compiled | Execution::Interpreted => {
                 self.interpreter.launch(&self.device, launch, stop)
             }
-            Execution::CompiledOnly => Err(Fault::not_compiled(&noted)),
+            Execution::CompiledOnly => Err(noted.refused()),
         }
     }
 }

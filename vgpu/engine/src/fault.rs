@@ -8,7 +8,6 @@ use gangway_device_memory::is_device_address;
 use gangway_interpreter::FaultKind;
 
 use crate::device::Device;
-use crate::run::fall_back::FallBack;
 
 /// What sort of failure it is: decides the driver's error code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -141,19 +140,6 @@ fn triple([x, y, z]: [u32; 3]) -> String {
 }
 
 impl Fault {
-    /// Of a kernel that the compiler refuses where nothing else may run it.
-    pub(crate) fn not_compiled(fall_back: &FallBack) -> Box<Self> {
-        let source = fall_back.source.as_ref().map(|(file, line)| (file.to_string(), *line, 0));
-        let facts = Facts {
-            kernel: fall_back.kernel.to_string(),
-            what: format!("{}; the compiler refuses it, and no interpreter may run it", fall_back.reason),
-            remark: Some("GANGWAY_VGPU_ENGINE=compiler allows that".to_owned()),
-            source,
-            ..Facts::default()
-        };
-        Box::new(Fault { reason: Reason::NotSupported, report: facts.report(Cow::Borrowed), facts })
-    }
-
     /// The report of what happened in a kernel.
     pub(crate) fn new(device: &Device, kernel: &str, kind: &FaultKind, place: &Place) -> Box<Self> {
         let what = match kind {

@@ -94,7 +94,7 @@ fn an_access_of_the_hosts_to_device_memory_is_told() {
     if is_child() {
         // SAFETY: the call has no pointers.
         unsafe { libc::signal(libc::SIGSEGV, libc::SIG_DFL) };
-        gangway_engine::watch_host();
+        gangway_engine::catch_signals();
         let space = gangway_device_memory::Space::get().expect("the addresses of device memory");
         let kind = gangway_device_memory::AllocationKind::Device;
         let memory = space.allocate(&gangway_device_memory::Request::new(0, 4096, kind)).expect("memory");

@@ -13,7 +13,7 @@ use crate::objects::{context, pool};
 
 fn allocate(call: &Call, kind: AllocationKind, size: usize, flags: u32) -> Result<u64> {
     gangway_streams::check_unsafe_call()?;
-    gangway_engine::watch_host();
+    gangway_engine::catch_signals();
     call.context()?.allocate(size, kind, flags, call.name())
 }
 

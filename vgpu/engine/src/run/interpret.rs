@@ -7,10 +7,10 @@ use std::sync::{Mutex, PoisonError};
 use gangway_interpreter as interpreter;
 use gangway_interpreter::FaultKind;
 
-use super::guard;
+use super::trap;
 use crate::device::Device;
-use crate::engine::KernelLaunch;
 use crate::fault::{Fault, Place, Threads};
+use crate::launch::KernelLaunch;
 
 /// Runs one launch at a time: the interpreter's atomic operations are plain reads and writes.
 #[derive(Debug, Default)]
@@ -26,7 +26,7 @@ impl Interpreter {
         launch: &KernelLaunch<'_>,
         stop: Option<&AtomicBool>,
     ) -> Result<(), Box<Fault>> {
-        guard::catch_faults();
+        trap::catch_signals();
         let kernel = launch.program.describe(launch.kernel);
         let failed = |kind: &FaultKind| Fault::new(device, &kernel.name, kind, &Place::default());
         let mut memory = device.checked().map_err(|kind| failed(&kind))?;

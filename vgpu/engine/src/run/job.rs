@@ -12,8 +12,8 @@ use super::local;
 use crate::abi::{Flavour, LANES};
 use crate::compile::BlockShape;
 use crate::device::Held;
-use crate::engine::KernelLaunch;
 use crate::fault::Fault;
+use crate::launch::KernelLaunch;
 use crate::program::Program;
 
 /// What all workers write, on cache lines of its own: the rest of a launch is what all of them read

@@ -2,15 +2,16 @@
 
 use gangway_interpreter::FaultKind;
 use gangway_ptx::meaning::{AsyncCopy, Matrix, MatrixAccess};
-use gangway_ptx::{Instruction, Meaning, Module, Opcode, Operand};
+use gangway_ptx::{Meaning, Module, Opcode, Operand};
 
 use super::job::Job;
+use super::place::{instruction, place};
 use super::slot::Slot;
 use super::table::Position;
 use super::trap::Trap;
 use crate::abi::{LANES, Warp};
 use crate::device::Device;
-use crate::fault::{Fault, Place, Threads};
+use crate::fault::{Fault, Place};
 
 /// The fault of a warp that has failed.
 pub(crate) fn fault(device: &Device, job: &Job, slot: &Slot) -> Box<Fault> {
@@ -107,37 +108,4 @@ fn lanes_at(warp: &Warp, address: u64) -> u32 {
     };
     let closest = (0..LANES).filter(near).max_by_key(|&lane| warp.addresses[lane]);
     closest.map_or(0, |lane| 1 << lane)
-}
-
-fn instruction(module: &Module, at: Position) -> Option<(&Instruction, &gangway_ptx::Body)> {
-    let body = module.functions.get(at.function as usize)?.body.as_ref()?;
-    Some((body.instructions.get(at.instruction? as usize)?, body))
-}
-
-/// Where a warp is, and which of its lanes.
-pub(super) fn place(job: &Job, warp: &Warp, at: Option<Position>, lanes: u32) -> Place {
-    let module = job.program().module();
-    let (block, shared) = (Some(warp.block), Some(job.shared_size));
-    let mut place = Place { block, threads: threads(warp, lanes), shared, ..Place::default() };
-    let Some(at) = at else { return place };
-    place.function = Some(module.functions[at.function as usize].name.to_string());
-    let Some((instruction, body)) = instruction(module, at) else { return place };
-    place.instruction = Some(module.opcode(instruction).to_string());
-    let location = instruction.location.and_then(|id| body.locations.get(id.index()));
-    place.source = location.and_then(|location| {
-        let file = module.files.iter().find(|file| file.index == location.file)?;
-        Some((file.name.to_string(), location.line, location.column))
-    });
-    place
-}
-
-fn threads(warp: &Warp, lanes: u32) -> Threads {
-    let thread = |lane: u32| warp.thread.map(|side| side[lane as usize]);
-    let alive = !warp.exited;
-    match (lanes, alive) {
-        (0, 0) => Threads::Unknown,
-        (0, _) if alive.count_ones() == 1 => Threads::One(thread(alive.trailing_zeros())),
-        (0, _) => Threads::Among(thread(alive.trailing_zeros()), thread(31 - alive.leading_zeros())),
-        _ => Threads::One(thread(lanes.trailing_zeros())),
-    }
 }

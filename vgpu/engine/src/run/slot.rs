@@ -77,7 +77,7 @@ impl Part {
                 for &Member { host, warp } in members {
                     // SAFETY: as above.
                     unsafe {
-                        trap::go_on(host);
+                        trap::go_on(&raw const (*host).trap);
                         (*host).yielder.set(yielder);
                         prepare(&*host, &mut *warp, block, self.shared, self.worker);
                         run_kernel(&*host, warp, job.function);
@@ -227,7 +227,8 @@ impl Slot {
             unsafe { part.run(yielder) };
             End::Done
         });
-        self.running = Some(Running { handler: fiber.trap_handler(), host: Cell::new(self.host()) });
+        self.running =
+            Some(Running { handler: fiber.trap_handler(), notes: Cell::new(&raw const self.host().trap) });
         self.fiber = Some(fiber);
     }
 

@@ -10,9 +10,9 @@ use super::{CodeCache, Job};
 use crate::abi::{ALL, Converged, Flavour, Masked, Warp};
 use crate::compile::BlockShape;
 use crate::device::Device;
-use crate::engine::KernelLaunch;
 use crate::fault::{Fault, Reason};
 use crate::frame::Frame;
+use crate::launch::KernelLaunch;
 use crate::program::Program;
 
 const KERNEL: &str = ".version 7.0 .target sm_70 .address_size 64

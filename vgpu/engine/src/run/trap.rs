@@ -1,9 +1,9 @@
 //! Signals that compiled code raises: an access to what is not allocated, an overflow of
 //! the stack.
 //!
-//! The handlers are installed when device memory is first allocated, or the first kernel launched. They act only on a thread that is inside a kernel, with its stack pointer on the
-//! warp's fiber, or inside a copy of [`guard`]. Every other signal goes to the handler that was
-//! there before. A handler writes down what happened, and lets the fiber end in place of the
+//! The handlers are installed when device memory is first allocated, or the first kernel launched.
+//! They act only on a thread that is inside a kernel, with its stack pointer on the warp's fiber, or
+//! inside a copy of [`guard`]. Every other signal goes to the handler that was there before. A handler writes down what happened, and lets the fiber end in place of the
 //! instruction; everything else is done by the thread afterwards.
 
 use std::cell::{Cell, OnceCell};
@@ -14,8 +14,8 @@ use std::sync::OnceLock;
 use corosensei::trap::CoroutineTrapHandler;
 
 use super::fiber::End;
-use super::warp::WarpHost;
-use super::{guard, host_access};
+use super::host_access;
+use crate::guard;
 
 /// The signals that compiled code can raise.
 const SIGNALS: [c_int; 4] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL];
@@ -36,8 +36,8 @@ pub(crate) struct Trap {
 /// The fiber that a thread runs.
 pub(crate) struct Running {
     pub handler: CoroutineTrapHandler<End>,
-    /// The warp that the fiber is at.
-    pub host: Cell<*const WarpHost>,
+    /// Where the signal is noted that the warp raises which the fiber is at.
+    pub notes: Cell<*const Cell<Option<Trap>>>,
 }
 
 thread_local! {
@@ -52,7 +52,7 @@ static PREVIOUS: [OnceLock<libc::sigaction>; SIGNALS.len()] = [const { OnceLock:
 
 /// Makes this thread ready to run kernels.
 pub(crate) fn prepare() {
-    install_once();
+    catch_signals();
     let kept = SIGNAL_STACK.try_with(|stack| {
         stack.get_or_init(SignalStack::install);
     });
@@ -70,21 +70,17 @@ pub(crate) fn enter(running: *const Running) {
 }
 
 /// Says that the fiber which this thread runs goes on with another warp.
-pub(crate) fn go_on(host: *const WarpHost) {
+pub(crate) fn go_on(notes: *const Cell<Option<Trap>>) {
     // SAFETY: it is alive while the thread is in a kernel.
     if let Some(running) = unsafe { RUNNING.get().as_ref() } {
-        running.host.set(host);
+        running.notes.set(notes);
     }
 }
 
-/// Has it told when the host dies of an access to addresses of the device, which otherwise begins
-/// with the first kernel. A handler of the program's goes before.
-pub fn watch_host() {
-    install_once();
-}
-
-/// Installs the handlers, unless they are.
-pub(crate) fn install_once() {
+/// Installs the handlers of signals, unless they are, which otherwise the first kernel does. From
+/// then on copies under [`guard`] end with an answer, and it is told when the host dies of an access
+/// to addresses of the device. A handler of the program's goes before.
+pub fn catch_signals() {
     static INSTALLED: OnceLock<()> = OnceLock::new();
     INSTALLED.get_or_init(install);
 }
@@ -125,7 +121,7 @@ unsafe extern "C" fn handle(signal: c_int, info: *mut libc::siginfo_t, context: 
         if !running.is_null() && (*running).handler.stack_ptr_in_bounds(stack) {
             let pc = general[libc::REG_RIP as usize] as usize;
             let trap = Trap { signal, address: (*info).si_addr() as usize, pc };
-            (*(*running).host.get()).trap.set(Some(trap));
+            (*(*running).notes.get()).set(Some(trap));
             // The fiber's stack is abandoned: what runs on it holds nothing that needs dropping.
             let next = (*running).handler.setup_trap_handler(|| End::Trapped);
             for (register, value) in [

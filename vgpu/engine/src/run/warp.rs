@@ -18,11 +18,12 @@ use super::clock;
 use super::fiber::{FiberYielder, Pause};
 use super::job::Job;
 use super::pace::SHORT;
+use super::place::place;
 use super::trap::Trap;
-use super::unified::Made;
 use crate::abi::{Flavour, Warp};
 use crate::program::Program;
 use crate::support::{Arrivals, Host, Ticket};
+use crate::unified::Made;
 
 /// Steps back until a warp gives way, where warps are not kept abreast.
 pub(crate) const FUEL: i64 = 1024;
@@ -229,7 +230,9 @@ impl Host for WarpHost {
     }
 
     fn note_host_access(&self, warp: &Warp, lane: usize, address: u64, size: u64, write: bool) {
-        Made { address, size, write }.tell(self.job(), warp, lane);
+        let (job, pc) = (self.job(), warp.called_from.wrapping_sub(1));
+        let source = || place(job, warp, job.program().table().find(pc as usize), 1 << lane).source;
+        Made { address, size, write }.tell(&job.kernel, pc, source);
     }
 
     fn turn(&self, warp: &mut Warp) {

@@ -9,7 +9,6 @@ use std::fmt::Arguments;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use gangway_device_memory::{Allocation, AllocationKind, Error, Hold, Request, Space, is_device_address};
-use gangway_engine::guard;
 use gangway_streams::Failure;
 use gangway_trace::{Kind, Span};
 
@@ -312,12 +311,12 @@ pub fn unmapped(operation: Arguments<'_>) -> Failure {
 /// registered any more since the operation was submitted.
 ///
 /// Registered host memory can still be unmapped at any moment: it is only accessed through
-/// [`guard`].
+/// [`gangway_engine::guard`].
 pub fn hold(address: u64, size: u64, write: bool) -> std::result::Result<Hold<'static>, Failure> {
     let illegal = Failure::known(Status::ILLEGAL_ADDRESS.0);
     let space = space().map_err(|_| illegal)?;
     if !is_device_address(address) {
-        guard::catch_faults();
+        gangway_engine::catch_signals();
     }
     space.hold(address, size).ok_or_else(|| {
         state::set_failed();

@@ -1,12 +1,14 @@
 //! Kernels that the interpreter runs because the compiler refuses them. They are counted and
 //! named, so that no launch is slow in silence, and no test of compiled code tests something else.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
 use gangway_interpreter::FaultKind;
 
-use crate::engine::KernelLaunch;
+use crate::fault::{Facts, Fault, Reason};
+use crate::launch::KernelLaunch;
 
 /// How many kernels are named; more than that are one problem many times.
 const MOST: usize = 64;
@@ -22,6 +24,21 @@ pub struct FallBack {
     /// Its first line in the program's own source, where `.loc` tells it.
     pub source: Option<(Box<str>, u32)>,
     pub launches: u64,
+}
+
+impl FallBack {
+    /// The fault where nothing but compiled code may run the kernel.
+    pub(crate) fn refused(&self) -> Box<Fault> {
+        let source = self.source.as_ref().map(|(file, line)| (file.to_string(), *line, 0));
+        let facts = Facts {
+            kernel: self.kernel.to_string(),
+            what: format!("{}; the compiler refuses it, and no interpreter may run it", self.reason),
+            remark: Some("GANGWAY_VGPU_ENGINE=compiler allows that".to_owned()),
+            source,
+            ..Facts::default()
+        };
+        Box::new(Fault { reason: Reason::NotSupported, report: facts.report(Cow::Borrowed), facts })
+    }
 }
 
 impl fmt::Display for FallBack {

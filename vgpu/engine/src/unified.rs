@@ -7,10 +7,6 @@ use std::sync::{Mutex, PoisonError};
 
 use gangway_device_memory::{Space, host_mapping, is_device_address};
 
-use super::job::Job;
-use super::report;
-use crate::abi::Warp;
-use crate::fault::Place;
 use crate::output;
 
 /// How many are told; more are one thing many times.
@@ -18,6 +14,9 @@ const MOST: usize = 16;
 
 /// The lines that have been told, or addresses of code where no lines are known.
 static TOLD: Mutex<Option<HashSet<(String, u64)>>> = Mutex::new(None);
+
+/// File, line and column of the program's own source.
+type Source = (String, u32, u32);
 
 /// An access that the device has made.
 #[derive(Clone, Copy)]
@@ -34,21 +33,21 @@ impl Made {
         space.shares_host() && !is_device_address(address) && !space.is_host_registered(address, size)
     }
 
-    /// Tells an access of a warp's lane in check mode, if it is one to tell.
+    /// Tells an access of a kernel's in check mode, if it is one to tell: by the code at `pc`, of
+    /// which `source` says where it comes from.
     #[cold]
-    pub fn tell(self, job: &Job, warp: &Warp, lane: usize) {
+    pub fn tell(self, kernel: &str, pc: u64, source: impl FnOnce() -> Option<Source>) {
         let Ok(space) = Space::get() else { return };
         if !self.is_refused_elsewhere(space) {
             return;
         }
-        let pc = warp.called_from.wrapping_sub(1);
-        let place = report::place(job, warp, job.program().table().find(pc as usize), 1 << lane);
-        let line = place.source.as_ref().map(|(file, line, _)| (file.clone(), u64::from(*line)));
+        let source = source();
+        let line = source.as_ref().map(|(file, line, _)| (file.clone(), u64::from(*line)));
         // Where the host has no memory, the access is about to fail.
         if let Some(what) = host_mapping(self.address)
             && let Some(last) = is_new(line.unwrap_or((String::new(), pc)))
         {
-            output::complain(&self.text(&what, Some(&job.kernel), &place, last));
+            output::complain(&self.text(&what, Some(kernel), source.as_ref(), last));
         }
     }
 
@@ -59,11 +58,11 @@ impl Made {
             && let Some(what) = host_mapping(self.address)
             && let Some(last) = is_new((String::new(), 0))
         {
-            output::complain(&self.text(&what, None, &Place::default(), last));
+            output::complain(&self.text(&what, None, None, last));
         }
     }
 
-    fn text(self, what: &str, kernel: Option<&str>, place: &Place, last: bool) -> String {
+    fn text(self, what: &str, kernel: Option<&str>, source: Option<&Source>, last: bool) -> String {
         let Self { address, size, write } = self;
         let kernel = kernel.map_or("a kernel".to_owned(), |kernel| format!("kernel '{kernel}'"));
         let does = if write { "writes" } else { "reads" };
@@ -71,7 +70,7 @@ impl Made {
             "gangway: {kernel} {does} {size} bytes of the host's memory at {address:#x}, {what}: a device \
              without unified memory refuses that\n"
         );
-        if let Some((file, line, column)) = &place.source {
+        if let Some((file, line, column)) = source {
             // Writing to a string does not fail.
             let _ = writeln!(text, "  at {file}:{line}:{column}");
         }

@@ -8,8 +8,6 @@ use std::cell::Cell;
 use std::ffi::{c_int, c_void};
 use std::ptr;
 
-use super::trap;
-
 /// Where a copy that faults goes on.
 #[derive(Debug)]
 #[repr(C)]
@@ -31,7 +29,7 @@ thread_local! {
 /// copied.
 ///
 /// Nothing is caught before the first kernel of the process or
-/// [`catch_faults`] has had the handlers installed.
+/// [`catch_signals`](crate::catch_signals) has had the handlers installed.
 ///
 /// # Safety
 /// Nothing else relies on what is at `to`, as far as it is mapped.
@@ -84,14 +82,9 @@ unsafe extern "C" fn move_8(to: *mut c_void, from: *const c_void, length: usize)
     std::arch::naked_asm!("mov rax, [rsi]", "xchg [rdi], rax", "mov rax, rdi", "ret")
 }
 
-/// Has the handlers of signals installed, so that [`copy`] catches faults.
-pub fn catch_faults() {
-    trap::install_once();
-}
-
 /// Where a thread goes on whose copy has raised a signal: the address and the stack pointer. For
 /// signal handlers.
-pub(super) fn landing(signal: c_int, stack: usize) -> Option<(usize, usize)> {
+pub(crate) fn landing(signal: c_int, stack: usize) -> Option<(usize, usize)> {
     // SAFETY: a frame outlives the copy that it is of.
     let frame = unsafe { COPYING.get().as_ref() }?;
     let near = frame.stack.checked_sub(stack).is_some_and(|distance| distance <= NEAR);
@@ -162,7 +155,7 @@ mod tests {
 
     #[test]
     fn words_are_copied_or_refused() {
-        catch_faults();
+        crate::catch_signals();
         let start = half_mapped();
         let (mut four, mut eight) = (0x0102_0304_u32, 0x0506_0708_090a_0b0c_u64);
         // SAFETY: the words and the mapping are this test's.
@@ -182,7 +175,7 @@ mod tests {
 
     #[test]
     fn what_is_not_mapped_ends_the_copy_only() {
-        catch_faults();
+        crate::catch_signals();
         let mut own = vec![1_u8; 2 * PAGE];
         let start = half_mapped();
         for length in [1, 7, 64, 1000, PAGE, 2 * PAGE] {
