@@ -1,9 +1,6 @@
 //! The order in which the modules stand, and the crates of the front ends.
 
-#[path = "support/layers.rs"]
-mod layers;
-
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -25,7 +22,7 @@ fn read(file: &str) -> String {
 
 #[test]
 fn modules_use_those_above_them() {
-    layers::check(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"));
+    gangway_layers::check(env!("CARGO_MANIFEST_DIR"));
 }
 
 #[test]
@@ -67,8 +64,9 @@ fn front_ends_know_no_back_end_by_name() {
 
 #[test]
 fn openacc_uses_nothing_of_openmp() {
-    let source = repository().join("frontends/gomp/src");
-    for file in layers::files(&source, "openacc") {
+    let module = repository().join("frontends/gomp/src/openacc");
+    let files = gangway_layers::files(&module).into_iter().chain([module.with_extension("rs")]);
+    for file in files.filter(|file| file.is_file()) {
         let text = fs::read_to_string(&file).unwrap();
         assert!(!text.contains("gangway_openmp"), "{}: uses OpenMP's room", file.display());
     }
@@ -78,7 +76,7 @@ fn openacc_uses_nothing_of_openmp() {
 #[test]
 fn constructs_are_issued_in_one_place() {
     for member in CRATES[1..3].concat() {
-        for file in layers::files(&repository().join(member), "src") {
+        for file in gangway_layers::files(&repository().join(member).join("src")) {
             let text: String = fs::read_to_string(&file).unwrap().split_whitespace().collect();
             let issues = ["RUNTIME.run", "RUNTIME.data"].iter().find(|call| text.contains(**call));
             assert!(issues.is_none(), "{}: issues a construct that is no `Construct`", file.display());
@@ -89,28 +87,6 @@ fn constructs_are_issued_in_one_place() {
 #[test]
 fn each_crate_checks_its_modules() {
     for member in CRATES[..3].concat() {
-        assert!(read(&format!("{member}/tests/layers.rs")).contains("layers::check("), "{member}");
+        assert!(read(&format!("{member}/tests/layers.rs")).contains("gangway_layers::check("), "{member}");
     }
-}
-
-#[test]
-fn uses_are_found_however_they_are_written() {
-    let text = "use crate::one;\nuse crate::{two::{a, b}, three, four::c};\ncrate::five::f($crate::six)";
-    let expected = ["five", "four", "one", "three", "two"].map(str::to_owned);
-    assert_eq!(layers::used(text, "crate::"), BTreeSet::from(expected));
-    let text = "use super::one;\nuse super::super::two;\nuse super::{three::a, four};";
-    assert_eq!(layers::used(text, "super::super::"), BTreeSet::from(["two".to_owned()]));
-    assert!(layers::used(text, "super::").is_superset(&["four", "one", "three"].map(str::to_owned).into()));
-}
-
-#[test]
-fn circles_are_found_however_long_they_are() {
-    let uses = |uses: &[(&str, &[&str])]| {
-        let owned = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
-        layers::circles(&uses.iter().map(|&(name, others)| (name.to_owned(), owned(others))).collect())
-    };
-    assert!(uses(&[("a", &["b", "c"]), ("b", &["c"]), ("c", &[])]).is_empty());
-    let found = uses(&[("a", &["b"]), ("b", &["c"]), ("c", &["a"]), ("d", &["a", "e"]), ("e", &["d"])]);
-    let circle = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
-    assert_eq!(found, BTreeSet::from([circle(&["a", "b", "c"]), circle(&["d", "e"])]));
 }

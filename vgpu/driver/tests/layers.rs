@@ -6,17 +6,14 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use gangway_layers::paths::{item_path, module, uses};
 
 /// From the ground up.
 const LAYERS: [&str; 3] = ["abi", "objects", "api"];
 /// Pointers that a C caller passes: objects get values.
 const CALLERS: [&str; 3] = ["In", "Text", "Untyped"];
-
-/// A path in the crate, from its root: `objects`, `stream`, `Stream`.
-type ItemPath = Vec<String>;
 
 #[test]
 fn rooms_refer_to_those_below() {
@@ -24,8 +21,8 @@ fn rooms_refer_to_those_below() {
     let rooms = order(&sources.join("objects/mod.rs"));
     let mut seen = BTreeSet::new();
     let mut faults = Vec::new();
-    for file in files(&sources) {
-        let module = module_of(file.strip_prefix(&sources).unwrap());
+    for file in gangway_layers::files(&sources) {
+        let module = module(file.strip_prefix(&sources).unwrap());
         seen.extend(room(&module).map(str::to_owned));
         let text = fs::read_to_string(&file).unwrap();
         let found = faults_of(&module, &text, &rooms);
@@ -59,27 +56,6 @@ fn order(file: &Path) -> Vec<String> {
     rooms
 }
 
-fn files(folder: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            found.extend(files(&path));
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            found.push(path);
-        }
-    }
-    found.sort();
-    found
-}
-
-/// The module of a file.
-fn module_of(file: &Path) -> ItemPath {
-    let file = file.with_extension("");
-    let parts = file.iter().map(|part| part.to_str().unwrap().to_owned());
-    parts.filter(|part| part != "mod" && part != "lib").collect()
-}
-
 /// The room of `objects` that a path is in.
 fn room(path: &[String]) -> Option<&str> {
     let [layer, room, ..] = path else { return None };
@@ -88,14 +64,11 @@ fn room(path: &[String]) -> Option<&str> {
 
 /// What is wrong with the text of a module.
 fn faults_of(module: &[String], text: &str, rooms: &[String]) -> Vec<String> {
-    let tokens: TokenStream = text.parse().expect("a source file");
-    let mut paths = Vec::new();
-    collect(tokens, module, &mut paths);
     let layer =
         |path: &[String]| LAYERS.iter().position(|&layer| path.first().is_some_and(|first| first == layer));
     let Some(own) = layer(module) else { return Vec::new() };
     let mut faults = Vec::new();
-    for path in paths {
+    for path in uses(module, text).into_iter().map(|used| used.path) {
         let name = path.join("::");
         let first = path.first().map_or("", String::as_str);
         if layer(&path).is_some_and(|other| other > own) {
@@ -117,76 +90,10 @@ fn faults_of(module: &[String], text: &str, rooms: &[String]) -> Vec<String> {
     faults
 }
 
-/// The paths that begin with `crate`, `self`, `super` or a crate of this project.
-fn collect(tokens: TokenStream, module: &[String], paths: &mut Vec<ItemPath>) {
-    let tokens: Vec<_> = tokens.into_iter().collect();
-    let mut at = 0;
-    while at < tokens.len() {
-        match &tokens[at] {
-            TokenTree::Group(group) => {
-                let mut inner = module.to_vec();
-                if group.delimiter() == Delimiter::Brace
-                    && let [.., TokenTree::Ident(keyword), TokenTree::Ident(name)] = &tokens[..at]
-                    && keyword == "mod"
-                {
-                    inner.push(name.to_string());
-                }
-                collect(group.stream(), &inner, paths);
-                at += 1;
-            }
-            TokenTree::Ident(ident) => {
-                let start = match ident.to_string().as_str() {
-                    "crate" => Some(Vec::new()),
-                    "self" => Some(module.to_vec()),
-                    "super" => Some(module[..module.len().saturating_sub(1)].to_vec()),
-                    name if name.starts_with("gangway_") => Some(vec![name.to_owned()]),
-                    _ => None,
-                };
-                at += 1;
-                if let Some(start) = start {
-                    at = tree(&tokens, at, start, paths);
-                }
-            }
-            _ => at += 1,
-        }
-    }
-}
-
-/// Follows a path from behind its first name; the place behind it.
-fn tree(tokens: &[TokenTree], mut at: usize, mut path: ItemPath, paths: &mut Vec<ItemPath>) -> usize {
-    let colon = |at: usize| matches!(tokens.get(at), Some(TokenTree::Punct(p)) if p.as_char() == ':');
-    while colon(at) && colon(at + 1) {
-        match tokens.get(at + 2) {
-            Some(TokenTree::Ident(ident)) if ident == "super" => drop(path.pop()),
-            Some(TokenTree::Ident(ident)) => path.push(ident.to_string()),
-            Some(TokenTree::Group(group)) => {
-                let inner: Vec<_> = group.stream().into_iter().collect();
-                let comma =
-                    |token: &TokenTree| matches!(token, TokenTree::Punct(punct) if punct.as_char() == ',');
-                for part in inner.split(comma).filter(|part| !part.is_empty()) {
-                    let TokenTree::Ident(first) = &part[0] else { continue };
-                    let mut path = path.clone();
-                    path.push(first.to_string());
-                    tree(part, 1, path, paths);
-                }
-                return at + 3;
-            }
-            _ => break,
-        }
-        at += 3;
-    }
-    paths.push(path);
-    at
-}
-
-fn path(text: &str) -> ItemPath {
-    text.split("::").map(str::to_owned).collect()
-}
-
 #[track_caller]
 fn check(module: &str, text: &str, faults: &[&str]) {
     let rooms = ["process", "table", "stream", "graph"].map(str::to_owned);
-    assert_eq!(faults_of(&path(module), text, &rooms), faults);
+    assert_eq!(faults_of(&item_path(module), text, &rooms), faults);
 }
 
 #[test]
