@@ -6,8 +6,6 @@ use std::sync::{Arc, OnceLock};
 use gangway_device_memory::{AllocationKind, DeviceHeap, Error, Fault as Violation, Hold, Request, Space};
 use gangway_interpreter::FaultKind;
 
-use crate::load::{Piece, PieceClass};
-use crate::program::LoadError;
 use crate::unified::Made;
 use crate::{guard, output};
 
@@ -94,22 +92,17 @@ impl Device {
         self.space.clone()
     }
 
-    /// Memory for variables of a module.
-    pub fn allocate(&self, piece: &Piece) -> Result<Held, LoadError> {
-        let kind = match piece.class {
-            PieceClass::Constant => AllocationKind::Constant,
-            PieceClass::Managed => AllocationKind::Managed,
-            PieceClass::Global => AllocationKind::Module,
-        };
-        let mut request = Request::new(self.number, piece.size, kind).align(piece.align);
-        request.name = piece.name.as_deref();
-        self.hold(&request).map_err(|error| {
-            let size = piece.size;
-            LoadError::OutOfMemory(match &piece.name {
-                Some(name) => format!("variable '{name}' has {size} bytes: {error}"),
-                None => format!("its smaller variables have {size} bytes: {error}"),
-            })
-        })
+    /// Memory of some kind; `name` is that of the variable that it is for.
+    pub fn allocate(
+        &self,
+        kind: AllocationKind,
+        size: u64,
+        align: u64,
+        name: Option<&str>,
+    ) -> Result<Held, Error> {
+        let mut request = Request::new(self.number, size, kind).align(align);
+        request.name = name;
+        self.hold(&request)
     }
 
     /// Memory that a worker divides by itself.
@@ -134,10 +127,9 @@ impl Device {
     }
 
     /// Writes the initial value of a variable.
-    pub fn initialize(&self, address: u64, bytes: &[u8]) -> Result<(), LoadError> {
-        let refused = |error: Error| LoadError::OutOfMemory(error.to_string());
+    pub fn initialize(&self, address: u64, bytes: &[u8]) -> Result<(), Error> {
         // SAFETY: it is memory of a module that is being loaded: nothing frees it.
-        unsafe { self.space().map_err(refused)?.write(address, bytes) }.map_err(refused)
+        unsafe { self.space()?.write(address, bytes) }
     }
 
     /// What an address is near to.

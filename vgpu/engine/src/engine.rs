@@ -8,9 +8,11 @@ use gangway_ptx::Module;
 
 use crate::device::Device;
 use crate::fault::{Fault, Place};
+use crate::functions::CodeCache;
 use crate::launch::KernelLaunch;
-use crate::program::{LoadError, Program};
-use crate::run::{AtOnce, CodeCache, Interpreter, Job, Pool};
+use crate::load::LoadError;
+use crate::program::Program;
+use crate::run::{AtOnce, Interpreter, Job, Pool, provided};
 use crate::{fall_back, output};
 
 /// How an engine works.
@@ -91,7 +93,7 @@ impl Engine {
 
     /// Places a linked module: its variables get memory and their initial values.
     pub fn load(&self, module: Module) -> Result<Arc<Program>, LoadError> {
-        Program::load(module, &self.device, self.options.cache.clone()).map(Arc::new)
+        Program::load(module, &self.device, self.options.cache.clone(), provided).map(Arc::new)
     }
 
     /// Compiles a kernel's own code for a launch, if that is not done yet: then the launch itself

@@ -3,13 +3,13 @@
 use std::fmt;
 use std::sync::Arc;
 
-use gangway_interpreter::signature;
+use gangway_device_memory::{AllocationKind, Error};
 use gangway_ptx::{Function, Linkage, Module, StateSpace};
 use rustc_hash::FxHashMap;
 
 use crate::device::{Device, Held, function_address};
-use crate::load::{self, Graph, Places};
-use crate::run::{CodeCache, Table};
+use crate::functions::{CodeCache, Functions, Provided, Source};
+use crate::load::{self, Graph, Kernel, LoadError, Piece, PieceClass, Places};
 
 /// A loaded module. Dropping it frees its variables.
 pub struct Program {
@@ -18,61 +18,26 @@ pub struct Program {
     names: FxHashMap<Box<str>, KernelId>,
     globals: FxHashMap<Box<str>, Global>,
     interpreted: gangway_interpreter::Program,
-    /// The function of each kernel.
-    functions: Vec<u32>,
-    /// Whether each kernel is one that never gives way.
-    straight: Vec<bool>,
-    /// Whether the warps of a block are kept abreast.
-    abreast: bool,
-    /// In which functions lanes may wait for others of their warp.
-    waits: Vec<bool>,
-    /// What [`crate::abi::Warp::symbols`] points to: the variables of the module, then those of
-    /// each function.
-    symbols: Vec<u64>,
-    /// Where the variables of each function begin in `symbols`.
-    bodies: Vec<u32>,
-    /// What each function takes and returns, as [`gangway_interpreter::signature`] says; none of
-    /// kernels.
-    signatures: Vec<Option<u64>>,
-    /// What each function runs: itself, or what it is an alias of.
-    targets: Vec<u32>,
+    /// What runs each kernel.
+    entries: Vec<Entry>,
+    functions: Functions,
     /// Where dynamic shared memory begins in a block's.
     shared: u64,
     device: Arc<Device>,
-    cache: Option<Arc<CodeCache>>,
-    table: Table,
     /// Holds the variables' memory.
     _memory: Vec<Held>,
+}
+
+/// What runs a kernel.
+struct Entry {
+    function: u32,
+    /// It runs to its end without ever giving way.
+    straight: bool,
 }
 
 /// An index into [`Program::kernels`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct KernelId(pub u32);
-
-/// What the driver tells about a kernel.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Kernel {
-    pub name: Box<str>,
-    pub parameters: Vec<Parameter>,
-    /// Length of the parameter buffer in bytes.
-    pub parameter_size: u32,
-    /// Bytes of shared memory that it and what it can call declare.
-    pub static_shared: u32,
-    /// Bytes of local memory per thread: an estimate where there is recursion.
-    pub local: u32,
-    /// From `.maxntid` and `.reqntid`, otherwise 1024.
-    pub max_threads: u32,
-    pub required_threads: Option<[u32; 3]>,
-    /// What a real compiler might use: an estimate.
-    pub registers: u32,
-}
-
-/// A kernel parameter's place in the parameter buffer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Parameter {
-    pub offset: u32,
-    pub size: u32,
-}
 
 /// A variable in global or constant memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,23 +48,14 @@ pub struct Global {
     pub managed: bool,
 }
 
-/// Why a module cannot be loaded.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum LoadError {
-    /// Names that nothing defines: `CUDA_ERROR_INVALID_IMAGE` or what the linker says.
-    Undefined(Vec<Box<str>>),
-    OutOfMemory(String),
-    /// More than a device has of something: `CUDA_ERROR_INVALID_PTX`, as the driver's assembler
-    /// says.
-    TooLarge(String),
-}
-
 impl Program {
     /// Places the variables of a module in `device`'s memory and writes their initial values.
+    /// `provided` has the functions that it may declare and not define.
     pub(crate) fn load(
         mut module: Module,
         device: &Arc<Device>,
         cache: Option<Arc<CodeCache>>,
+        provided: Provided,
     ) -> Result<Self, LoadError> {
         gangway_ptx::check_sizes(&module).map_err(LoadError::TooLarge)?;
         crate::compile::leave_short_ways(&mut module);
@@ -108,7 +64,7 @@ impl Program {
         let mut places = Places::empty(&module);
         let mut memory = Vec::new();
         for piece in load::pieces(&module, &graph, device.check)? {
-            let held = device.allocate(&piece)?;
+            let held = room(device, &piece)?;
             places.settle(&piece, held.address);
             memory.push(held);
         }
@@ -118,7 +74,8 @@ impl Program {
         let reaches: Vec<_> = functions.iter().map(|&index| (index, graph.reach(index))).collect();
         places.share(&module, &reaches);
         for (address, bytes) in places.initial(&module, function_address) {
-            device.initialize(address, &bytes)?;
+            let refused = |error: Error| LoadError::OutOfMemory(error.to_string());
+            device.initialize(address, &bytes).map_err(refused)?;
         }
 
         for &index in &functions {
@@ -133,7 +90,8 @@ impl Program {
             let body = module.functions[index as usize].body.as_ref();
             body.is_some_and(|body| load::is_straight(&module, body))
         };
-        let straight = functions.iter().map(is_straight).collect();
+        let entry = |index: &u32| Entry { function: *index, straight: is_straight(index) };
+        let entries = functions.iter().map(entry).collect();
         let names = kernels.iter().zip(0..).map(|(kernel, index)| (kernel.name.clone(), KernelId(index)));
         let names = names.collect();
         let mut globals = FxHashMap::default();
@@ -146,15 +104,15 @@ impl Program {
             globals.insert(variable.name.clone(), Global { address, size, constant, managed });
         }
         let (symbols, bodies) = load::symbol_table(&module, &places);
-        let mut targets: Vec<u32> = (0..module.functions.len() as u32).collect();
-        for alias in &module.aliases {
-            targets[alias.alias.index()] = alias.target.0;
-        }
-        let abreast = load::keeps_abreast(&module);
-        let waits = load::waits(&module);
-        let passed = |function: &Function| signature(&function.parameters, &function.returns);
-        let signatures = module.functions.iter();
-        let signatures = signatures.map(|function| (!function.entry).then(|| passed(function))).collect();
+        let source = Source {
+            module: module.clone(),
+            symbols,
+            bodies,
+            abreast: load::keeps_abreast(&module),
+            waits: load::waits(&module),
+            check: device.check,
+            provided,
+        };
         let interpreted = gangway_interpreter::Program::placed(module.clone(), &places.placement);
         Ok(Program {
             module,
@@ -162,18 +120,10 @@ impl Program {
             names,
             globals,
             interpreted,
-            functions,
-            straight,
-            abreast,
-            waits,
-            symbols,
-            bodies,
-            signatures,
-            targets,
+            entries,
+            functions: Functions::new(source, cache),
             shared: places.placement.shared,
             device: device.clone(),
-            cache,
-            table: Table::default(),
             _memory: memory,
         })
     }
@@ -215,7 +165,6 @@ impl Program {
         &self.kernels[id.0 as usize]
     }
 
-    /// The function of a kernel.
     /// File and line of the first instruction of a kernel for which `.loc` tells them.
     #[must_use]
     pub fn source(&self, id: KernelId) -> Option<(&str, u32)> {
@@ -226,44 +175,19 @@ impl Program {
         Some((&file.name, location.line))
     }
 
+    /// The function of a kernel.
     pub(crate) fn function(&self, id: KernelId) -> u32 {
-        self.functions[id.0 as usize]
+        self.entries[id.0 as usize].function
     }
 
     /// Whether a kernel runs to its end without ever giving way.
     pub(crate) fn is_straight(&self, id: KernelId) -> bool {
-        self.straight[id.0 as usize]
+        self.entries[id.0 as usize].straight
     }
 
-    /// Whether the warps of a block are kept abreast, by time that compiled code counts.
-    pub(crate) fn keeps_abreast(&self) -> bool {
-        self.abreast
-    }
-
-    /// In which functions lanes may wait for others of their warp.
-    pub(crate) fn waits(&self) -> &[bool] {
-        &self.waits
-    }
-
-    /// The addresses of variables, for compiled code.
-    pub(crate) fn symbols(&self) -> &[u64] {
-        &self.symbols
-    }
-
-    /// The place of a function's first variable among [`symbols`](Program::symbols).
-    pub(crate) fn first_symbol(&self, function: u32) -> u32 {
-        self.bodies[function as usize]
-    }
-
-    /// What a function takes and returns, as a number. None where there is no function that can be
-    /// called.
-    pub(crate) fn signature(&self, function: usize) -> Option<u64> {
-        self.signatures.get(function).copied().flatten()
-    }
-
-    /// What a function runs: itself, or what it is an alias of.
-    pub(crate) fn target(&self, function: u32) -> u32 {
-        self.targets[function as usize]
+    /// All functions, kernels and others, as code.
+    pub(crate) fn functions(&self) -> &Functions {
+        &self.functions
     }
 
     /// Bytes of a block's shared memory before what a launch adds.
@@ -276,18 +200,25 @@ impl Program {
         &self.device
     }
 
-    /// Where its compiled code is kept.
-    pub(crate) fn cache(&self) -> Option<&CodeCache> {
-        self.cache.as_deref()
-    }
-
-    pub(crate) fn table(&self) -> &Table {
-        &self.table
-    }
-
     pub(crate) fn interpreted(&self) -> &gangway_interpreter::Program {
         &self.interpreted
     }
+}
+
+/// Memory for variables of a module.
+fn room(device: &Device, piece: &Piece) -> Result<Held, LoadError> {
+    let kind = match piece.class {
+        PieceClass::Constant => AllocationKind::Constant,
+        PieceClass::Managed => AllocationKind::Managed,
+        PieceClass::Global => AllocationKind::Module,
+    };
+    let (size, name) = (piece.size, piece.name.as_deref());
+    device.allocate(kind, size, piece.align, name).map_err(|error| {
+        LoadError::OutOfMemory(match name {
+            Some(name) => format!("variable '{name}' has {size} bytes: {error}"),
+            None => format!("its smaller variables have {size} bytes: {error}"),
+        })
+    })
 }
 
 impl fmt::Debug for Program {

@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 use gangway_interpreter::Placement;
 use gangway_ptx::{Linkage, Module, StateSpace, Symbol, Variable, WORD};
 
+use super::error::LoadError;
 use super::graph::{Graph, Reach, is_shared};
-use crate::program::LoadError;
 
 /// Dynamic shared memory is aligned to so many bytes at least.
 const DYNAMIC_ALIGN: u64 = 16;

@@ -89,7 +89,7 @@ impl Block {
         }
         self.members.clear();
         self.members.extend(self.slots[..self.warps].iter().map(Slot::member));
-        self.abreast = job.program().keeps_abreast();
+        self.abreast = job.program().functions().keep_abreast();
         self.job = job.id;
         Ok(())
     }

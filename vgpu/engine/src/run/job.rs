@@ -196,10 +196,10 @@ impl Job {
 
     #[must_use]
     pub fn functions(&self) -> &[AtomicPtr<c_void>] {
-        self.program.table().entries(&self.program, self.shape)
+        self.program.functions().entries(self.shape)
     }
 
     pub fn code(&self, function: u32, flavour: Flavour) -> Result<*const c_void, FaultKind> {
-        self.program.table().resolve(&self.program, self.shape, function, flavour)
+        self.program.functions().resolve(self.shape, function, flavour)
     }
 }

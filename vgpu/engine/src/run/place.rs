@@ -3,9 +3,9 @@
 use gangway_ptx::{Body, Instruction, Module};
 
 use super::job::Job;
-use super::table::Position;
 use crate::abi::Warp;
 use crate::fault::{Place, Threads};
+use crate::functions::Position;
 
 /// The instruction at a position, and the body that it is in.
 pub(super) fn instruction(module: &Module, at: Position) -> Option<(&Instruction, &Body)> {

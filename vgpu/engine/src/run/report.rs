@@ -7,11 +7,11 @@ use gangway_ptx::{Meaning, Module, Opcode, Operand};
 use super::job::Job;
 use super::place::{instruction, place};
 use super::slot::Slot;
-use super::table::Position;
 use super::trap::Trap;
 use crate::abi::{LANES, Warp};
 use crate::device::Device;
 use crate::fault::{Fault, Place};
+use crate::functions::Position;
 
 /// The fault of a warp that has failed.
 pub(crate) fn fault(device: &Device, job: &Job, slot: &Slot) -> Box<Fault> {
@@ -19,7 +19,7 @@ pub(crate) fn fault(device: &Device, job: &Job, slot: &Slot) -> Box<Fault> {
     let warp = unsafe { &*slot.warp() };
     if let Some(failure) = slot.host().failure.take() {
         // The call's own code ends where it returns to.
-        let at = job.program().table().find(failure.pc.wrapping_sub(1));
+        let at = job.program().functions().find(failure.pc.wrapping_sub(1));
         return Fault::new(device, &job.kernel, &failure.kind, &place(job, warp, at, failure.lanes));
     }
     let Some(trap) = slot.host().trap.take() else {
@@ -30,7 +30,7 @@ pub(crate) fn fault(device: &Device, job: &Job, slot: &Slot) -> Box<Fault> {
             &Place::default(),
         );
     };
-    let table = job.program().table();
+    let table = job.program().functions();
     let (at, helper) = match table.find(trap.pc) {
         Some(at) => (Some(at), false),
         // A signal inside of a helper: what it was called for is the instruction.
@@ -46,7 +46,7 @@ pub(crate) fn fault(device: &Device, job: &Job, slot: &Slot) -> Box<Fault> {
 pub(crate) fn deadlock(device: &Device, job: &Job, slot: &Slot) -> Box<Fault> {
     // SAFETY: the fiber does not run.
     let warp = unsafe { &*slot.warp() };
-    let at = job.program().table().find((warp.called_from as usize).wrapping_sub(1));
+    let at = job.program().functions().find((warp.called_from as usize).wrapping_sub(1));
     Fault::new(device, &job.kernel, &FaultKind::Deadlock, &place(job, warp, at, 0))
 }
 

@@ -177,12 +177,12 @@ impl Slot {
             self.local = Some((memory, job.local_stride));
         }
         self.host().assign(job, index, block);
-        let program = job.program();
+        let functions = job.program().functions();
         // SAFETY: the fiber does not run.
         let warp = unsafe { &mut *self.warp() };
         warp.functions = job.functions().as_ptr();
         warp.helpers = HELPERS.as_ptr().cast();
-        warp.symbols = program.symbols().as_ptr();
+        warp.symbols = functions.symbols().as_ptr();
         warp.parameters = job.parameters.as_ptr();
         warp.shared_size = job.shared_size;
         warp.local = self.local.as_ref().map_or(ptr::null_mut(), |(memory, _)| memory.start());

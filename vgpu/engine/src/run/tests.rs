@@ -6,12 +6,13 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use super::pool::Pool;
 use super::slot::host_of;
-use super::{CodeCache, Job};
+use super::{Job, provided};
 use crate::abi::{ALL, Converged, Flavour, Masked, Warp};
 use crate::compile::BlockShape;
 use crate::device::Device;
 use crate::fault::{Fault, Reason};
 use crate::frame::Frame;
+use crate::functions::CodeCache;
 use crate::launch::KernelLaunch;
 use crate::program::Program;
 
@@ -47,12 +48,12 @@ impl Bench {
         }
         let device = Arc::new(Device::new(0, false, 1 << 20));
         let module = gangway_ptx::parse(KERNEL).expect("a module");
-        let program = Arc::new(Program::load(module, &device, None).expect("memory"));
+        let program = Arc::new(Program::load(module, &device, None, provided).expect("memory"));
         for row in [[32, 1, 1], [3, 3, 1]] {
-            let (shape, table) = (BlockShape::of(row), program.table());
-            table.set(&program, shape, 0, Flavour::Converged, code as *const c_void);
+            let (shape, functions) = (BlockShape::of(row), program.functions());
+            functions.set(shape, 0, Flavour::Converged, code as *const c_void);
             let masked: Masked = masked;
-            table.set(&program, shape, 0, Flavour::Masked, masked as *const c_void);
+            functions.set(shape, 0, Flavour::Masked, masked as *const c_void);
         }
         Bench { pool: Pool::new(device, workers), program }
     }
@@ -113,10 +114,10 @@ fn what_the_compiler_refuses_is_not_tried_again() {
         text += &format!("st.volatile.global.u64 [%p], %r{number};\n");
     }
     let module = gangway_ptx::parse(&(text + "ret; }")).expect("a module");
-    let program = Program::load(module, &device, None).expect("memory");
+    let program = Program::load(module, &device, None, provided).expect("memory");
     let resolve = |row| {
         let shape = BlockShape::of([row, 2, 1]);
-        let resolve = || program.table().resolve(&program, shape, 0, Flavour::Masked);
+        let resolve = || program.functions().resolve(shape, 0, Flavour::Masked);
         let (code, steps) = crate::work::of(resolve);
         (code.expect_err("a refusal").to_string(), steps)
     };
@@ -133,10 +134,10 @@ fn modules_that_are_equal_share_code() {
     let load = |text: &str, check| {
         let device = Arc::new(Device::new(0, check, 1 << 20));
         let module = gangway_ptx::parse(text).expect("a module");
-        Program::load(module, &device, Some(cache.clone())).expect("memory")
+        Program::load(module, &device, Some(cache.clone()), provided).expect("memory")
     };
     let code = |program: &Program, flavour| {
-        let code = program.table().resolve(program, BlockShape::of([32, 1, 1]), 0, flavour);
+        let code = program.functions().resolve(BlockShape::of([32, 1, 1]), 0, flavour);
         code.expect("the compiler takes it")
     };
     let (first, second) = (load(KERNEL, false), load(KERNEL, false));
@@ -147,8 +148,8 @@ fn modules_that_are_equal_share_code() {
     assert_ne!(code(&checked, Flavour::Converged), converged);
     assert_ne!(code(&other, Flavour::Converged), converged);
     // Faults are looked up in the code of the program that has them.
-    assert!(second.table().find(converged as usize).is_some());
-    assert!(other.table().find(converged as usize).is_none());
+    assert!(second.functions().find(converged as usize).is_some());
+    assert!(other.functions().find(converged as usize).is_none());
     // Code outlives the programs.
     drop((first, second));
     assert_eq!(code(&load(KERNEL, false), Flavour::Converged), converged);

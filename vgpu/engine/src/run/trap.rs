@@ -218,3 +218,62 @@ impl Drop for SignalStack {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::guard::{copy, copy_word};
+
+    const PAGE: usize = 4096;
+
+    /// Two pages, of which only the first can be used.
+    fn half_mapped() -> *mut u8 {
+        // SAFETY: new mappings, which nothing else knows.
+        unsafe {
+            let access = libc::PROT_READ | libc::PROT_WRITE;
+            let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+            let start = libc::mmap(ptr::null_mut(), 2 * PAGE, access, flags, -1, 0);
+            assert_ne!(start, libc::MAP_FAILED);
+            assert_eq!(libc::mprotect(start.add(PAGE), PAGE, libc::PROT_NONE), 0);
+            start.cast()
+        }
+    }
+
+    #[test]
+    fn words_are_copied_or_refused() {
+        catch_signals();
+        let start = half_mapped();
+        let (mut four, mut eight) = (0x0102_0304_u32, 0x0506_0708_090a_0b0c_u64);
+        // SAFETY: the words and the mapping are this test's.
+        unsafe {
+            let (four, eight) = ((&raw mut four).cast::<u8>(), (&raw mut eight).cast::<u8>());
+            assert!(copy_word(start.add(4), four, 4) && copy_word(start.add(PAGE - 8), eight, 8));
+            assert_eq!(start.add(4).cast::<u32>().read(), 0x0102_0304);
+            assert_eq!(start.cast::<u32>().read(), 0, "its neighbour stays");
+            assert_eq!(start.add(PAGE - 8).cast::<u64>().read(), 0x0506_0708_090a_0b0c);
+            for (word, size) in [(four, 4), (eight, 8)] {
+                assert!(!copy_word(start.add(PAGE), word, size), "writing {size} bytes");
+                assert!(!copy_word(word, start.add(PAGE), size), "reading {size} bytes");
+            }
+            libc::munmap(start.cast(), 2 * PAGE);
+        }
+    }
+
+    #[test]
+    fn what_is_not_mapped_ends_the_copy_only() {
+        catch_signals();
+        let mut own = vec![1_u8; 2 * PAGE];
+        let start = half_mapped();
+        for length in [1, 7, 64, 1000, PAGE, 2 * PAGE] {
+            let at = start.wrapping_add(PAGE - length.min(PAGE) + 1);
+            // SAFETY: the bytes are this test's, as far as there are any.
+            unsafe {
+                assert!(!copy(at, own.as_ptr(), length), "writing {length} bytes");
+                assert!(!copy(own.as_mut_ptr(), at, length), "reading {length} bytes");
+                assert!(copy(start, own.as_ptr(), PAGE.min(length)), "all of it is mapped");
+            }
+        }
+        // SAFETY: the mapping is this test's.
+        unsafe { libc::munmap(start.cast(), 2 * PAGE) };
+    }
+}

@@ -131,7 +131,7 @@ impl WarpHost {
         self.grid.set(None);
         self.ration.set(FUEL);
         // SAFETY: the launch outlives its warps.
-        self.abreast.set(unsafe { &*job }.program().keeps_abreast());
+        self.abreast.set(unsafe { &*job }.program().functions().keep_abreast());
         self.met.set(false);
         self.failure.replace(None);
         self.trap.set(None);
@@ -217,7 +217,7 @@ impl Host for WarpHost {
     }
 
     fn signature(&self, function: usize) -> Option<u64> {
-        self.program().signature(function)
+        self.program().functions().signature(function)
     }
 
     fn fault(&self, warp: &mut Warp, lanes: u32, kind: FaultKind) -> ! {
@@ -231,7 +231,7 @@ impl Host for WarpHost {
 
     fn note_host_access(&self, warp: &Warp, lane: usize, address: u64, size: u64, write: bool) {
         let (job, pc) = (self.job(), warp.called_from.wrapping_sub(1));
-        let source = || place(job, warp, job.program().table().find(pc as usize), 1 << lane).source;
+        let source = || place(job, warp, job.program().functions().find(pc as usize), 1 << lane).source;
         Made { address, size, write }.tell(&job.kernel, pc, source);
     }
 
@@ -293,7 +293,7 @@ impl Host for WarpHost {
     }
 
     fn waits(&self, function: u32) -> bool {
-        self.program().waits()[function as usize]
+        self.program().functions().waits(function)
     }
 
     fn allocate(&self, size: usize) -> Option<NonNull<u8>> {

@@ -12,21 +12,21 @@
 
 mod folder;
 mod kept;
+mod key;
 mod trust;
 
-use std::hash::{Hash, Hasher};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError};
 
 use gangway_interpreter::FaultKind;
-use gangway_ptx::Module;
 use sha2::{Digest, Sha256};
 
 use self::folder::Folder;
 use self::kept::Kept;
+pub(crate) use self::key::{Key, digest};
 use self::trust::Distrust;
-use super::code::CodeObject;
+use super::object::CodeObject;
 use super::perf_map;
 use crate::code::Compiled;
 use crate::compile::{self, Refused, Request};
@@ -49,9 +49,6 @@ struct Files {
     /// Writing has failed: it is not tried again.
     readonly: AtomicBool,
 }
-
-/// What a file's name is made of.
-pub(crate) type Key = [u8; 32];
 
 impl CodeCache {
     /// A cache in memory only.
@@ -120,7 +117,7 @@ pub(crate) fn compile(
     let Some((cache, module)) = cache else {
         return compile::compile(request).map_err(refused).and_then(ready);
     };
-    let key = key(module, request).map_err(refused)?;
+    let key = key::of(module, request).map_err(refused)?;
     let place = cache.kept.place(&key);
     // Another device that wants the same waits until it is there.
     let mut place = place.lock().unwrap_or_else(PoisonError::into_inner);
@@ -143,38 +140,6 @@ pub(crate) fn compile(
     drop(place);
     cache.kept.count(&key, object.size());
     Ok(object)
-}
-
-/// A hash of all of a module.
-pub(crate) fn digest(module: &Module) -> Key {
-    let mut hasher = Sha(Sha256::new());
-    module.hash(&mut hasher);
-    hasher.0.finalize().into()
-}
-
-fn key(module: &Key, request: &Request<'_>) -> Result<Key, Refused> {
-    let mut hasher = Sha(Sha256::new());
-    hasher.write(env!("GANGWAY_ENGINE_SOURCES").as_bytes());
-    hasher.write(compile::processor()?.as_bytes());
-    hasher.write(module);
-    // What follows from the module alone is not asked for.
-    let Request { module: _, function, symbols, flavour, shape, check, abreast, waits: _ } = request;
-    (function, symbols, flavour, shape, check, abreast).hash(&mut hasher);
-    Ok(hasher.0.finalize().into())
-}
-
-/// SHA-256 of what is hashed.
-struct Sha(Sha256);
-
-impl Hasher for Sha {
-    fn write(&mut self, bytes: &[u8]) {
-        self.0.update(bytes);
-    }
-
-    fn finish(&self) -> u64 {
-        // The caller takes the whole digest.
-        0
-    }
 }
 
 /// The key is part of the checksum, so that a file under a wrong name is not taken.

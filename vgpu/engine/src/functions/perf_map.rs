@@ -11,7 +11,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use gangway_settings::file_variable;
 
-use super::code::CodeObject;
+use super::object::CodeObject;
 
 /// The process whose file has been begun; a forked child begins its own.
 static BEGUN: Mutex<u32> = Mutex::new(0);

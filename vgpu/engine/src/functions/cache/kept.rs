@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustc_hash::FxHashMap;
 
-use super::Key;
-use crate::run::code::CodeObject;
+use super::key::Key;
+use crate::functions::object::CodeObject;
 
 /// Bytes of code that may stay without being used.
 const MOST: usize = 32 << 20;
