@@ -5,6 +5,32 @@
 //! linked module in device memory. [`Engine::launch`] runs a kernel of it and returns when it has
 //! ended. Any number of threads may launch at once. Order between launches is the caller's
 //! business (`gangway-streams`).
+//!
+//! Each module uses only those above it:
+//!
+//! | module | what |
+//! |---|---|
+//! | `windows` | memory of the host that a warp remembers |
+//! | `frame` | the frame of a function that runs under a mask |
+//! | [`abi`] | what compiled code and the engine agree on: the state of a warp |
+//! | `code` | what the compiler hands over |
+//! | `work` | the steps of the compiler's passes, counted for tests |
+//! | [`value`] | values of lanes, scalars and vectors |
+//! | [`lower`] | computing values |
+//! | [`support`] | the helpers that compiled code calls |
+//! | `load` | what kernels of a module reach, and where its variables go |
+//! | `compile` | from a function to machine code |
+//! | `functions` | the compiled functions of a program, and where their code is kept |
+//! | `output` | what kernels print |
+//! | [`guard`] | copies of the host's memory that may go away meanwhile |
+//! | `unified` | accesses that only a device with unified memory takes |
+//! | `device` | memory of a device |
+//! | `program` | a module in device memory |
+//! | `launch` | what a launch is asked for |
+//! | `fault` | how a kernel fails |
+//! | `fall_back` | kernels that the compiler refuses |
+//! | `run` | running kernels: launches, workers, blocks, warps, signals |
+//! | `engine` | the interface |
 
 pub mod abi;
 mod code;
