@@ -138,11 +138,12 @@ impl Engine {
             return self.fall_back(launch, &refusal, stop.as_deref());
         }
         if launch.cooperative {
-            let failed =
-                |reason| Fault::new(&self.device, &job.kernel, &FaultKind::Launch(reason), &Place::default());
-            job.workspace = Some(self.device.workspace().map_err(failed)?);
+            let failed = |reason| {
+                Fault::new(&self.device, job.kernel.name(), &FaultKind::Launch(reason), &Place::default())
+            };
+            job.room.workspace = Some(self.device.workspace().map_err(failed)?);
         }
-        self.pool.run(job).result()
+        self.pool.run(job).ending.result()
     }
 
     /// Runs a kernel that the compiler refuses.

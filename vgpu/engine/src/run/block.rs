@@ -71,18 +71,18 @@ impl Block {
             return Ok(());
         }
         self.job = 0;
-        if self.shared.is_none() || self.capacity < job.shared_size {
+        if self.shared.is_none() || self.capacity < job.room.shared {
             self.shared = None;
-            let capacity = job.shared_size.next_multiple_of(SHARED_STEP);
+            let capacity = job.room.shared.next_multiple_of(SHARED_STEP);
             self.shared = Some(device.arena(capacity).map_err(FaultKind::Launch)?);
             self.capacity = capacity;
         }
         // There are none to give up until all are there.
         self.warps = 0;
-        while self.slots.len() < job.warps() {
+        while self.slots.len() < job.extent.warps() {
             self.slots.push(Slot::new()?);
         }
-        self.warps = job.warps();
+        self.warps = job.extent.warps();
         let state: *const BlockState = &*self.state;
         for (slot, index) in self.slots[..self.warps].iter_mut().zip(0..) {
             slot.assign(job, index, state)?;
@@ -104,12 +104,12 @@ impl Block {
         worker: u32,
     ) -> Result<(), FaultKind> {
         self.assign(device, job)?;
-        self.state.start(job.threads);
+        self.state.start(job.extent.threads);
         // At the end of the memory, so that what runs over it comes to pages without access.
         let shared = self.shared.as_ref().map_or(0, |held| held.address + self.capacity);
-        let shared = shared - job.shared_size.next_multiple_of(256);
+        let shared = shared - job.room.shared.next_multiple_of(256);
         // Warps that never give way need no fibers of their own.
-        let together = if job.straight { self.warps } else { 1 };
+        let together = job.order.on_a_fiber(self.warps);
         let first = self.slots[..self.warps].iter_mut().step_by(together);
         self.left = first.len();
         for (slot, members) in first.zip(self.members.chunks(together)) {
@@ -147,7 +147,7 @@ impl Block {
                 Step::Failed => {
                     let warps = &self.slots[..self.warps];
                     let failed = warps.iter().find(|slot| slot.has_failed()).unwrap_or(&warps[number]);
-                    job.fail(report::fault(device, job, failed));
+                    job.ending.fail(report::fault(device, job, failed));
                     round.failed = true;
                     return round;
                 }
@@ -162,7 +162,7 @@ impl Block {
                     slot.host().waits.set(false);
                 }
             }
-            if job.is_cancelled() {
+            if job.ending.has_come() {
                 round.failed = true;
                 return round;
             }
@@ -224,7 +224,7 @@ impl Block {
     pub fn deadlock(&self, device: &Device, job: &Job) {
         let left = || self.slots[..self.warps].iter().filter(|slot| !slot.done);
         if let Some(slot) = left().find(|slot| slot.host().waits.get()).or_else(|| left().next()) {
-            job.fail(report::deadlock(device, job, slot));
+            job.ending.fail(report::deadlock(device, job, slot));
         }
     }
 

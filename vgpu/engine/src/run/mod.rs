@@ -1,6 +1,7 @@
 //! Running kernels.
 //!
-//! A launch is a [`Job`](job::Job). The [`Pool`] lets threads take part in it, each with a
+//! A launch is a [`Job`](job::Job): its [`kernel`], its [`extent`], the [`room`] that it has, the blocks
+//! that are left ([`handout`]), the barrier of its [`grid`], and how it ends ([`ending`]). The [`Pool`] lets threads take part in it, each with a
 //! [`Worker`](worker::Worker) that takes blocks. A [`Block`](block::Block) lets its warps run in
 //! turns. A warp is a [`Slot`](slot::Slot) with a fiber, on which compiled code runs. What
 //! compiled code asks for while it runs goes to its [`WarpHost`](warp::WarpHost). Signals are
@@ -12,17 +13,23 @@ mod barrier;
 mod block;
 mod builtin;
 mod clock;
+mod ending;
+mod extent;
 mod fiber;
 mod grid;
+mod handout;
 mod host_access;
 mod interpret;
 mod job;
+mod kernel;
 mod listen;
 mod local;
+mod order;
 mod pace;
 mod place;
 mod pool;
 mod report;
+mod room;
 mod slot;
 #[cfg(test)]
 mod tests;

@@ -16,7 +16,7 @@ pub(super) fn instruction(module: &Module, at: Position) -> Option<(&Instruction
 /// Where a warp is, and which of its lanes.
 pub(super) fn place(job: &Job, warp: &Warp, at: Option<Position>, lanes: u32) -> Place {
     let module = job.program().module();
-    let (block, shared) = (Some(warp.block), Some(job.shared_size));
+    let (block, shared) = (Some(warp.block), Some(job.room.shared));
     let mut place = Place { block, threads: threads(warp, lanes), shared, ..Place::default() };
     let Some(at) = at else { return place };
     place.function = Some(module.functions[at.function as usize].name.to_string());

@@ -79,7 +79,7 @@ fn run(worker: &mut Worker, device: &Device, job: &Job, number: u32) {
     if catch_unwind(AssertUnwindSafe(|| worker.run(device, job, number))).is_err() {
         *worker = Worker::default();
         let kind = FaultKind::Launch("the engine panicked".to_owned());
-        job.fail(Fault::new(device, &job.kernel, &kind, &Place::default()));
+        job.ending.fail(Fault::new(device, job.kernel.name(), &kind, &Place::default()));
     }
     worker.trim(KEPT_BLOCKS);
 }
@@ -94,7 +94,7 @@ impl Shared {
     fn call(&self, job: &Job, asleep: usize) {
         const AT_ONCE: usize = 2;
         for _ in 0..AT_ONCE.min(asleep) {
-            if job.has_blocks() {
+            if job.handout.has_more() {
                 self.wake.notify_one();
             }
         }
@@ -105,8 +105,10 @@ impl Shared {
         let mut worker = Worker::default();
         let mut state = self.lock();
         loop {
-            let open =
-                state.jobs.iter_mut().find(|entry| entry.job.has_blocks() && !entry.job.is_cancelled());
+            let open = state
+                .jobs
+                .iter_mut()
+                .find(|entry| entry.job.handout.has_more() && !entry.job.ending.has_come());
             if let Some(entry) = open {
                 entry.at_it += 1;
                 let (job, asleep) = (entry.job.clone(), state.asleep);
@@ -193,7 +195,7 @@ impl Pool {
     #[must_use]
     pub fn run(&self, job: Job) -> Arc<Job> {
         let job = Arc::new(job);
-        let others = job.blocks().min(self.shared.workers as u64).saturating_sub(1) as usize;
+        let others = job.handout.employs(self.shared.workers).saturating_sub(1);
         if others > 0 {
             self.offer(&job, others);
         }

@@ -20,12 +20,12 @@ pub(crate) fn fault(device: &Device, job: &Job, slot: &Slot) -> Box<Fault> {
     if let Some(failure) = slot.host().failure.take() {
         // The call's own code ends where it returns to.
         let at = job.program().functions().find(failure.pc.wrapping_sub(1));
-        return Fault::new(device, &job.kernel, &failure.kind, &place(job, warp, at, failure.lanes));
+        return Fault::new(device, job.kernel.name(), &failure.kind, &place(job, warp, at, failure.lanes));
     }
     let Some(trap) = slot.host().trap.take() else {
         return Fault::new(
             device,
-            &job.kernel,
+            job.kernel.name(),
             &FaultKind::Launch("the warp stopped".to_owned()),
             &Place::default(),
         );
@@ -39,7 +39,7 @@ pub(crate) fn fault(device: &Device, job: &Job, slot: &Slot) -> Box<Fault> {
     let kind = kind(job.program().module(), &trap, at, slot);
     // A helper has the addresses of all lanes before it.
     let lanes = if helper { lanes_at(warp, trap.address as u64) } else { 0 };
-    Fault::new(device, &job.kernel, &kind, &place(job, warp, at, lanes))
+    Fault::new(device, job.kernel.name(), &kind, &place(job, warp, at, lanes))
 }
 
 /// The fault of a warp that waits for ever.
@@ -47,7 +47,7 @@ pub(crate) fn deadlock(device: &Device, job: &Job, slot: &Slot) -> Box<Fault> {
     // SAFETY: the fiber does not run.
     let warp = unsafe { &*slot.warp() };
     let at = job.program().functions().find((warp.called_from as usize).wrapping_sub(1));
-    Fault::new(device, &job.kernel, &FaultKind::Deadlock, &place(job, warp, at, 0))
+    Fault::new(device, job.kernel.name(), &FaultKind::Deadlock, &place(job, warp, at, 0))
 }
 
 fn kind(module: &Module, trap: &Trap, at: Option<Position>, slot: &Slot) -> FaultKind {

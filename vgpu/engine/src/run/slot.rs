@@ -67,12 +67,12 @@ impl Part {
         // SAFETY: as above.
         let job = unsafe { &*members[0].host }.job();
         // So many of a block's run before the next block's do.
-        let together = if job.by_rows { 1 } else { members.len() };
+        let together = job.order.together(members.len());
         for members in members.chunks(together) {
             let mut block = self.block;
             for number in 0..self.blocks {
                 if number > 0 {
-                    block = job.after(block);
+                    block = job.extent.after(block);
                 }
                 for &Member { host, warp } in members {
                     // SAFETY: as above.
@@ -80,15 +80,15 @@ impl Part {
                         trap::go_on(&raw const (*host).trap);
                         (*host).yielder.set(yielder);
                         prepare(&*host, &mut *warp, block, self.shared, self.worker);
-                        run_kernel(&*host, warp, job.function);
+                        run_kernel(&*host, warp);
                     }
                 }
                 if self.blocks > 1 {
-                    if job.is_cancelled() {
+                    if job.ending.has_come() {
                         return;
                     }
                     // SAFETY: as above.
-                    unsafe { &*members[0].host }.block().start(job.threads);
+                    unsafe { &*members[0].host }.block().start(job.extent.threads);
                 }
             }
         }
@@ -97,11 +97,7 @@ impl Part {
 
 /// Makes a warp ready for a block.
 fn prepare(host: &WarpHost, warp: &mut Warp, block: [u32; 3], shared: u64, worker: u32) {
-    let first = warp.warp_index * LANES as u32;
-    let missing = match host.job().threads - first {
-        threads if threads >= LANES as u32 => 0,
-        threads => ALL << threads,
-    };
+    let missing = host.job().extent.missing(warp.warp_index);
     warp.block = block;
     warp.shared = ptr::with_exposed_provenance_mut(shared as usize);
     warp.worker = worker;
@@ -171,39 +167,38 @@ impl Slot {
 
     /// Makes it a warp of the blocks of a launch: number `index` of each.
     pub fn assign(&mut self, job: &Job, index: u32, block: *const BlockState) -> Result<(), FaultKind> {
-        if self.local.as_ref().is_none_or(|(_, stride)| *stride != job.local_stride) {
+        if self.local.as_ref().is_none_or(|(_, stride)| *stride != job.room.local_stride) {
             self.local = None;
-            let memory = LocalMemory::new(job.local_stride, LANES).map_err(FaultKind::Launch)?;
-            self.local = Some((memory, job.local_stride));
+            let memory = LocalMemory::new(job.room.local_stride, LANES).map_err(FaultKind::Launch)?;
+            self.local = Some((memory, job.room.local_stride));
         }
         self.host().assign(job, index, block);
         let functions = job.program().functions();
         // SAFETY: the fiber does not run.
         let warp = unsafe { &mut *self.warp() };
-        warp.functions = job.functions().as_ptr();
+        warp.functions = job.kernel.functions().as_ptr();
         warp.helpers = HELPERS.as_ptr().cast();
         warp.symbols = functions.symbols().as_ptr();
-        warp.parameters = job.parameters.as_ptr();
-        warp.shared_size = job.shared_size;
+        warp.parameters = job.room.parameters.as_ptr();
+        warp.shared_size = job.room.shared;
         warp.local = self.local.as_ref().map_or(ptr::null_mut(), |(memory, _)| memory.start());
-        warp.local_stride = job.local_stride;
-        warp.grid = job.grid_size;
-        warp.threads = job.block_size;
+        warp.local_stride = job.room.local_stride;
+        warp.grid = job.extent.grid;
+        warp.threads = job.extent.block;
         warp.warp_index = index;
-        warp.warps = job.warps() as u32;
+        warp.warps = job.extent.warps() as u32;
         warp.workers = job.workers;
-        warp.dynamic_shared = job.dynamic_shared;
+        warp.dynamic_shared = job.room.dynamic_shared;
         warp.grid_id = job.id;
         if let Ok(space) = Space::get() {
             warp.windows.refresh(space);
         }
-        warp.workspace = job.workspace.as_ref().map_or(0, |workspace| workspace.address);
-        let [width, height, _] = job.block_size;
+        warp.workspace = job.room.workspace();
         for lane in 0..LANES {
-            let thread = index * LANES as u32 + lane as u32;
-            warp.thread[0][lane] = thread % width;
-            warp.thread[1][lane] = thread / width % height;
-            warp.thread[2][lane] = thread / (width * height);
+            let thread = job.extent.thread(index * LANES as u32 + lane as u32);
+            for (side, place) in warp.thread.iter_mut().zip(thread) {
+                side[lane] = place;
+            }
         }
         Ok(())
     }
@@ -317,13 +312,14 @@ pub(crate) unsafe fn host_of<'a>(warp: *mut Warp) -> &'a WarpHost {
 ///
 /// # Safety
 /// `warp` is ready to run, on this fiber.
-unsafe fn run_kernel(host: &WarpHost, warp: *mut Warp, function: u32) {
+unsafe fn run_kernel(host: &WarpHost, warp: *mut Warp) {
     // SAFETY: the state is as the ABI says, and the code is the kernel's.
     unsafe {
         let exited = (*warp).exited;
-        let job = host.job();
+        let kernel = &host.job().kernel;
+        let function = kernel.function;
         let (flavour, code) = match exited {
-            0 => (job.whole, job.entry()),
+            0 => kernel.entry(),
             _ => (Flavour::Masked, host.code(&mut *warp, function, Flavour::Masked, !exited)),
         };
         let none: *const *mut c_void = ptr::null();

@@ -74,7 +74,7 @@ impl Bench {
     }
 
     fn run(&self, blocks: u32, threads: u32, argument: Argument) -> Result<(), Box<Fault>> {
-        self.pool.run(self.job(blocks, threads, false, argument)).result()
+        self.pool.run(self.job(blocks, threads, false, argument)).ending.result()
     }
 }
 
@@ -321,7 +321,12 @@ fn the_whole_grid_meets() {
     for workers in [1, 2, 4] {
         let bench = Bench::new(workers, kernel);
         let counts = (AtomicU32::new(0), AtomicU32::new(0));
-        bench.pool.run(bench.job(40, 80, true, &raw const counts as usize)).result().expect("no fault");
+        bench
+            .pool
+            .run(bench.job(40, 80, true, &raw const counts as usize))
+            .ending
+            .result()
+            .expect("no fault");
         assert_eq!((counts.0.into_inner(), counts.1.into_inner()), (20 * 40 * 3, 0));
     }
 }
@@ -339,7 +344,7 @@ fn a_grid_that_never_meets_is_a_deadlock() {
         ALL
     }
     let bench = Bench::new(2, kernel);
-    let fault = bench.pool.run(bench.job(20, 64, true, 0)).result().expect_err("a deadlock");
+    let fault = bench.pool.run(bench.job(20, 64, true, 0)).ending.result().expect_err("a deadlock");
     assert_eq!(fault.reason, Reason::Failed);
     assert!(fault.report.contains("wait for each other"), "{fault}");
 }

@@ -7,7 +7,6 @@
 use std::cell::{Cell, RefCell};
 use std::ffi::c_void;
 use std::ptr::{self, NonNull};
-use std::sync::Arc;
 
 use gangway_interpreter::{FaultKind, barrier_count};
 use gangway_ptx::Module;
@@ -157,7 +156,7 @@ impl WarpHost {
         unsafe { &*self.block.get() }
     }
 
-    fn program(&self) -> &Arc<Program> {
+    fn program(&self) -> &Program {
         self.job().program()
     }
 
@@ -232,7 +231,7 @@ impl Host for WarpHost {
     fn note_host_access(&self, warp: &Warp, lane: usize, address: u64, size: u64, write: bool) {
         let (job, pc) = (self.job(), warp.called_from.wrapping_sub(1));
         let source = || place(job, warp, job.program().functions().find(pc as usize), 1 << lane).source;
-        Made { address, size, write }.tell(&job.kernel, pc, source);
+        Made { address, size, write }.tell(job.kernel.name(), pc, source);
     }
 
     fn turn(&self, warp: &mut Warp) {
@@ -245,7 +244,7 @@ impl Host for WarpHost {
         if barrier as usize >= BARRIERS {
             self.fault(warp, lanes, FaultKind::BadTarget(barrier.into()));
         }
-        let count = match barrier_count(count, self.job().threads) {
+        let count = match barrier_count(count, self.job().extent.threads) {
             Ok(count) => count,
             Err(kind) => self.fault(warp, lanes, kind),
         };
@@ -263,7 +262,7 @@ impl Host for WarpHost {
             // The lane that comes last lets the others go first. GCC's OpenACC code has the first
             // warp broadcast through memory that the others may still be reading from: with
             // hardware's warps side by side they have always read it by then.
-            if self.job().warps() > 1 {
+            if self.job().extent.warps() > 1 {
                 self.suspend(warp, Pause::Turn);
             }
         }
@@ -286,7 +285,7 @@ impl Host for WarpHost {
         // and it is the fiber that runs.
         let yielder = unsafe { &*self.yielder.get() };
         let job = self.job();
-        match yielder.on_parent_stack(|| job.code(function, flavour)) {
+        match yielder.on_parent_stack(|| job.kernel.code(function, flavour)) {
             Ok(code) => code,
             Err(kind) => self.fault(warp, lanes, kind),
         }

@@ -78,9 +78,9 @@ impl Worker {
         let mut patience = if cooperative { Duration::ZERO } else { PATIENCE };
         let most = if cooperative { usize::MAX } else { MOST_BLOCKS };
         job.grid.hold(true);
-        while !job.is_cancelled() {
+        while !job.ending.has_come() {
             let impatient = since.is_some_and(|since: Instant| since.elapsed() > patience);
-            if running == 0 || impatient && running < most && job.has_blocks() {
+            if running == 0 || impatient && running < most && job.handout.has_more() {
                 if impatient {
                     patience = (2 * patience).min(MOST_PATIENCE);
                 }
@@ -123,10 +123,10 @@ impl Worker {
                     }
                     thread::yield_now();
                 }
-            } else if running > 0 && !job.is_cancelled() {
+            } else if running > 0 && !job.ending.has_come() {
                 if let Some(stuck) = self.blocks[..running].iter().find(|block| !block.waits_for_the_grid()) {
                     stuck.deadlock(device, job);
-                } else if job.has_blocks() {
+                } else if job.handout.has_more() {
                     if self.start(device, job, running, number) {
                         running += 1;
                     }
@@ -148,7 +148,7 @@ impl Worker {
         }
         let Some((block, blocks)) = job.take() else { return false };
         if let Err(kind) = self.blocks[at].start(device, job, block, blocks, number) {
-            job.fail(Fault::new(device, &job.kernel, &kind, &Place::default()));
+            job.ending.fail(Fault::new(device, job.kernel.name(), &kind, &Place::default()));
             self.blocks[at].abandon();
             return false;
         }
@@ -161,8 +161,8 @@ impl Worker {
         let waits = |generation| blocks.iter().all(|block| block.waits_for(generation));
         let Some(generation) = job.grid.rest(waits) else { return };
         let mut looks = 0;
-        while !job.is_cancelled() && !blocks.iter().any(Block::is_ready) {
-            if job.grid.is_stuck(generation) && !job.has_blocks() {
+        while !job.ending.has_come() && !blocks.iter().any(Block::is_ready) {
+            if job.grid.is_stuck(generation) && !job.handout.has_more() {
                 blocks[0].deadlock(device, job);
                 return;
             }
