@@ -1,16 +1,21 @@
-//! Gives the engine's sources a number, which the cache of compiled code keeps next to
-//! the code: what another engine has compiled is of no use.
+//! Gives the sources that decide on compiled code a number, which the cache keeps next to the code:
+//! what another engine has compiled is of no use.
 
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 use std::path::Path;
 use std::{env, fs, io};
 
+/// What instructions are, what they compute, and how code is made of that.
+const FOLDERS: [&str; 3] = ["src", "../simt/src", "../ptx/src"];
+
 fn main() -> io::Result<()> {
-    println!("cargo::rerun-if-changed=src");
     println!("cargo::rerun-if-changed=../../Cargo.lock");
     let mut hasher = DefaultHasher::new();
-    hash(Path::new("src"), &mut hasher)?;
+    for folder in FOLDERS {
+        println!("cargo::rerun-if-changed={folder}");
+        hash(Path::new(folder), &mut hasher)?;
+    }
     // The versions of Cranelift and of all else.
     if let Ok(lock) = fs::read("../../Cargo.lock") {
         lock.hash(&mut hasher);

@@ -16,7 +16,8 @@
 //! | `code` | what the compiler hands over |
 //! | `work` | the steps of the compiler's passes, counted for tests |
 //! | [`value`] | values of lanes, scalars and vectors |
-//! | [`lower`] | computing values |
+//! | `lower` | what instructions compute, as operations on lanes |
+//! | [`generate`] | Cranelift's code of such operations |
 //! | [`support`] | the helpers that compiled code calls |
 //! | `load` | what kernels of a module reach, and where its variables go |
 //! | `compile` | from a function to machine code |
@@ -41,10 +42,11 @@ mod fall_back;
 mod fault;
 mod frame;
 mod functions;
+pub mod generate;
 pub mod guard;
 mod launch;
 mod load;
-pub mod lower;
+mod lower;
 mod output;
 mod program;
 mod run;

@@ -11,7 +11,7 @@ use super::instructions::binary;
 use super::layout::Place;
 use super::shape::Shape;
 use crate::abi::LANES;
-use crate::lower::Input;
+use crate::generate::Input;
 use crate::support::{Access, Helper, Operation, Space};
 use crate::value::{Lanes, Predicate, is_wide};
 

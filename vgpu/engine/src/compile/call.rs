@@ -13,7 +13,7 @@ use super::emit::{Emitter, field};
 use super::layout::{Place, is_scalar};
 use super::unit::Unit;
 use crate::abi::Flavour;
-use crate::lower::Input;
+use crate::generate::Input;
 use crate::support::{Access, Helper, Space};
 use crate::value::{Lanes, is_wide};
 

@@ -14,7 +14,8 @@ use gangway_ptx::{Expected, Opcode, Operand, Type};
 use super::emit::{Emitter, Known, Steps};
 use super::steps::beyond;
 use crate::abi::LANES;
-use crate::lower::{self, Input, Output, integer_code};
+use crate::generate::{self, Input, Output, integer_code};
+use crate::lower::integer_order;
 use crate::value::{Lanes, Predicate};
 
 /// What is asked of each lane: whether its value, which steps, is in this order with another.
@@ -71,7 +72,7 @@ impl Emitter<'_, '_> {
         if !matches!(ty.bits(), 32 | 64) || !self.converged {
             return None;
         }
-        let condition = integer_code(order, ty);
+        let condition = integer_code(integer_order(order, ty));
         let (a, b) = (self.known_source(operands[2], ty), self.known_source(operands[3], ty));
         let (steps, other, condition) = match (self.narrowed(a, ty)?, self.narrowed(b, ty)?) {
             (Known::Steps(steps), Known::Input(Input::Lanes(Lanes::Uniform(other)))) => {
@@ -186,7 +187,7 @@ impl Emitter<'_, '_> {
         let inputs = [2, 3].map(|position: usize| {
             self.source(operands[position], expected[position].ty.unwrap_or(Type::B32))
         });
-        let outputs = lower::pure(&mut self.builder, compute, expected, &inputs, self.unit.features);
+        let outputs = generate::pure(&mut self.builder, compute, expected, &inputs, self.unit.features);
         let Some(Output::Predicate(each)) = outputs.map(|outputs| outputs.first) else {
             unreachable!("integers are compared by code of their own");
         };

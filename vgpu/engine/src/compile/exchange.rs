@@ -9,7 +9,7 @@ use gangway_ptx::{Operand, Type};
 
 use super::emit::{Emitter, field};
 use crate::abi::LANES;
-use crate::lower::Output;
+use crate::generate::Output;
 use crate::value::{Lanes, Predicate, shuffle_words};
 
 /// Lanes of a vector.

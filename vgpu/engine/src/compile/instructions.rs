@@ -12,7 +12,7 @@ use super::emit::{Emitter, Known, Steps, field};
 use super::graph::Collective;
 use super::turns::Agreed;
 use crate::abi::LANES;
-use crate::lower::{self, Input, Output};
+use crate::generate::{self, Input, Output};
 use crate::support::{Helper, IsIn};
 use crate::value::{Lanes, Predicate, is_wide};
 
@@ -181,7 +181,7 @@ impl Emitter<'_, '_> {
             }
         }
         let Some(outputs) =
-            lower::pure(&mut self.builder, compute, &opcode.expected, &inputs, self.unit.features)
+            generate::pure(&mut self.builder, compute, &opcode.expected, &inputs, self.unit.features)
         else {
             self.evaluate(instruction, opcode, &inputs, guard);
             return;

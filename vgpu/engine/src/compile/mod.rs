@@ -9,6 +9,8 @@
 //! no relocations, and may be used again where those are the same.
 
 mod access;
+#[cfg(test)]
+mod analyses;
 mod call;
 mod compare;
 mod converged;
@@ -25,6 +27,7 @@ mod masked;
 mod matrix;
 mod memory;
 mod order;
+mod passes;
 mod region;
 mod shape;
 mod steps;
@@ -48,8 +51,9 @@ use gangway_settings::file_variable;
 
 use crate::abi::Flavour;
 use crate::code::Compiled;
-use crate::lower::Features;
+use crate::generate::Features;
 pub(crate) use division::leave_short_ways;
+use passes::{Pass, Passes};
 use tier::Tier;
 pub use tier::compiled;
 use unit::Unit;
@@ -113,42 +117,37 @@ pub(crate) fn processor() -> Result<String, Refused> {
     Ok(flags)
 }
 
-/// Makes machine code of a function.
+/// Makes machine code of a function. `passes` lists what is done, in this order.
 pub(crate) fn compile(request: &Request<'_>) -> Result<Compiled, Refused> {
+    let mut passes = Passes::default();
     let target = target(Tier::Full)?;
-    let unit = Unit::new(request, Features::of(&**target), target.frontend_config())?;
-    let tier = tier::tier(request.flavour, &unit);
+    let unit = Unit::new(request, Features::of(&**target), target.frontend_config(), &mut passes)?;
+    let tier = passes.run(Pass::Tier, || tier::tier(request.flavour, &unit));
     tier::count(tier);
     let target = self::target(tier)?;
-    let mut signature = Signature::new(CallConv::SystemV);
-    signature.params.extend([AbiParam::new(I64), AbiParam::new(I64)]);
-    match request.flavour {
-        Flavour::Converged => signature.returns.push(AbiParam::new(I32)),
-        Flavour::Masked => {
-            signature.params.extend([AbiParam::new(I64), AbiParam::new(I32)]);
-            signature.returns.push(AbiParam::new(I64));
-        }
-    }
-    let mut context =
-        Context::for_function(Function::with_name_signature(UserFuncName::default(), signature));
+    let mut context = Context::for_function(Function::with_name_signature(
+        UserFuncName::default(),
+        signature(request.flavour),
+    ));
     let mut scratch = FunctionBuilderContext::new();
     let builder = FunctionBuilder::new(&mut context.func, &mut scratch);
-    match request.flavour {
+    passes.run(Pass::Emit, || match request.flavour {
         Flavour::Masked => masked::emit(&unit, builder),
         Flavour::Converged if tier == Tier::Memory => converged::emit_in_memory(&unit, builder),
         Flavour::Converged => converged::emit(&unit, builder),
-    }
-    crate::lower::sink_tests(&mut context.func);
+    });
+    passes.run(Pass::SinkTests, || crate::generate::sink_tests(&mut context.func));
     let folder = dump_folder();
     if let Some(folder) = folder {
         context.set_disasm(true);
         dump(folder, &unit, request.flavour, "clif", &context.func.display().to_string());
     }
-    let code = context
-        .compile(&**target, &mut ControlPlane::default())
+    let code = passes
+        .run(Pass::Cranelift, || context.compile(&**target, &mut ControlPlane::default()))
         .map_err(|error| Refused(format!("Cranelift refuses '{}': {:?}", unit.function.name, error.inner)))?;
     if let (Some(folder), Some(text)) = (folder, &code.vcode) {
         dump(folder, &unit, request.flavour, "s", text);
+        dump(folder, &unit, request.flavour, "passes", &format!("{tier:?}\n{passes}"));
     }
     if !code.buffer.relocs().is_empty() {
         return Err(Refused(format!("'{}' needs relocations", unit.function.name)));
@@ -159,6 +158,19 @@ pub(crate) fn compile(request: &Request<'_>) -> Result<Compiled, Refused> {
         code: code.code_buffer().to_vec(),
         positions: positions.map(|location| (location.start, location.loc.bits())).collect(),
     })
+}
+
+fn signature(flavour: Flavour) -> Signature {
+    let mut signature = Signature::new(CallConv::SystemV);
+    signature.params.extend([AbiParam::new(I64), AbiParam::new(I64)]);
+    match flavour {
+        Flavour::Converged => signature.returns.push(AbiParam::new(I32)),
+        Flavour::Masked => {
+            signature.params.extend([AbiParam::new(I64), AbiParam::new(I32)]);
+            signature.returns.push(AbiParam::new(I64));
+        }
+    }
+    signature
 }
 
 /// Where `GANGWAY_VGPU_DUMP` wants to see what is made of each function, for work on the engine.

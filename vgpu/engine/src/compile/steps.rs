@@ -9,7 +9,7 @@ use gangway_ptx::{Compute, Instruction, Meaning, Opcode, Operand, Type};
 use super::emit::{Emitter, Known, Steps};
 use super::shape::{Shape, steps_of, widened, widens};
 use crate::abi::LANES;
-use crate::lower::{self, Input, Output};
+use crate::generate::{self, Input, Output};
 use crate::value::{Lanes, is_wide};
 
 impl Emitter<'_, '_> {
@@ -84,7 +84,7 @@ impl Emitter<'_, '_> {
                 })
                 .collect();
             let outputs =
-                lower::pure(&mut self.builder, compute, &opcode.expected, &inputs, self.unit.features)?;
+                generate::pure(&mut self.builder, compute, &opcode.expected, &inputs, self.unit.features)?;
             let Output::Lanes(lanes) = outputs.first else { return None };
             bases.push(lanes.lane(&mut self.builder, 0));
         }

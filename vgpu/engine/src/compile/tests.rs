@@ -4,11 +4,12 @@
 #[path = "../../tests/shapes/mod.rs"]
 mod shapes;
 
+use super::passes::Passes;
 use super::tier::{Tier, tier};
 use super::unit::Unit;
 use super::{BlockShape, Refused, Request, compile, target};
 use crate::abi::Flavour;
-use crate::lower::Features;
+use crate::generate::Features;
 
 /// Lives as long as the tests.
 fn waits(module: &gangway_ptx::Module) -> &'static [bool] {
@@ -92,10 +93,17 @@ fn kernel(module: &gangway_ptx::Module, flavour: Flavour) -> Request<'_> {
     }
 }
 
-fn with_unit<T>(module: &gangway_ptx::Module, what: impl FnOnce(&Unit<'_>) -> T) -> T {
+/// The analyses of the module's last function.
+pub(super) fn with_unit<T>(
+    module: &gangway_ptx::Module,
+    abreast: bool,
+    what: impl FnOnce(&Unit<'_>) -> T,
+) -> T {
     let target = target(Tier::Full).expect("this processor");
-    let request = kernel(module, Flavour::Converged);
-    what(&Unit::new(&request, Features::of(&**target), target.frontend_config()).expect("not refused"))
+    let request = Request { abreast, ..kernel(module, Flavour::Converged) };
+    let mut passes = Passes::default();
+    let unit = Unit::new(&request, Features::of(&**target), target.frontend_config(), &mut passes);
+    what(&unit.expect("not refused"))
 }
 
 /// The passes that are ours.
@@ -109,7 +117,7 @@ fn passes_take_n_log_n_steps() {
         let steps = |size| {
             let module = large(shape.name, size);
             let joins = |unit: &Unit<'_>| super::converged::joins(unit).len();
-            crate::work::of(|| with_unit(&module, joins)).1
+            crate::work::of(|| with_unit(&module, false, joins)).1
         };
         let (few, many) = (steps(shape.size.min(500)), steps(4 * shape.size.min(500)));
         assert!(many <= 6 * few + 1000, "{}: {few} steps, {many} for four times the size", shape.name);
@@ -118,7 +126,7 @@ fn passes_take_n_log_n_steps() {
 
 #[test]
 fn what_is_large_is_compiled_with_less_care() {
-    let of = |name, size, flavour| with_unit(&large(name, size), |unit| tier(flavour, unit));
+    let of = |name, size, flavour| with_unit(&large(name, size), false, |unit| tier(flavour, unit));
     for shape in shapes::SHAPES {
         assert_eq!(of(shape.name, 10, Flavour::Converged), Tier::Full, "{}", shape.name);
     }

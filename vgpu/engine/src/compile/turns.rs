@@ -20,8 +20,9 @@ use super::emit::{Emitter, Known, Steps};
 use super::liveness::{Set, accesses};
 use super::shape::{MOST_STEP, Shape, steps_of, widens};
 use super::steps::beyond;
+use super::unit::Unit;
 use crate::abi::LANES;
-use crate::lower::{self, Input, Output};
+use crate::generate::{self, Input, Output};
 use crate::value::{Lanes, is_wide};
 
 /// Instructions of a span.
@@ -129,6 +130,20 @@ fn form(compute: Compute, operands: &[Operand]) -> Option<Form> {
     }
 }
 
+fn form_of(unit: &Unit, instruction: &Instruction) -> Option<Form> {
+    match unit.module.opcode(instruction).meaning {
+        Meaning::Compute(compute) if instruction.guard.is_none() => {
+            form(compute, unit.body.operands(instruction))
+        }
+        _ => None,
+    }
+}
+
+/// Whether lanes may have to agree in what an instruction gives.
+pub(crate) fn divides(unit: &Unit, instruction: &Instruction) -> bool {
+    form_of(unit, instruction).is_some()
+}
+
 /// A span of instructions with accesses whose addresses quotients are in.
 pub(crate) struct Span {
     pub instructions: Range<u32>,
@@ -145,15 +160,11 @@ impl Emitter<'_, '_> {
 
     /// Whether lanes may have to agree in what an instruction gives.
     pub fn divides(&self, index: u32) -> bool {
-        self.form_of(index).is_some()
+        divides(self.unit, &self.unit.body.instructions[index as usize])
     }
 
     fn form_of(&self, index: u32) -> Option<Form> {
-        let (instruction, opcode, operands) = self.instruction_of(index);
-        match opcode.meaning {
-            Meaning::Compute(compute) if instruction.guard.is_none() => form(compute, operands),
-            _ => None,
-        }
+        form_of(self.unit, &self.unit.body.instructions[index as usize])
     }
 
     /// The span that begins with the first of some instructions, if that divides a value of
@@ -333,7 +344,8 @@ impl Emitter<'_, '_> {
                 }
             });
         }
-        let outputs = lower::pure(&mut self.builder, compute, &opcode.expected, &inputs, self.unit.features)?;
+        let outputs =
+            generate::pure(&mut self.builder, compute, &opcode.expected, &inputs, self.unit.features)?;
         let Output::Lanes(lanes) = outputs.first else { return None };
         Some(lanes.lane(&mut self.builder, 0))
     }

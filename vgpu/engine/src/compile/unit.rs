@@ -1,14 +1,15 @@
 //! What is known of a function before code is made of it, and what is refused.
 
 use cranelift_codegen::isa::TargetFrontendConfig;
-use gangway_ptx::{Body, Function, Module, Operand, Type};
+use gangway_ptx::{Body, Function, Instruction, Module, Operand, Type};
 
 use super::fuel::Fuel;
 use super::graph::{End, Graph};
 use super::liveness::{Liveness, Slots};
+use super::passes::{Pass, Passes};
 use super::shape::{Shape, Shapes};
 use crate::abi::Flavour;
-use crate::lower::Features;
+use crate::generate::Features;
 
 /// Why no code is made of a function: the interpreter has to run it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,6 +82,7 @@ impl<'a> Unit<'a> {
         request: &Request<'a>,
         features: Features,
         frontend: TargetFrontendConfig,
+        passes: &mut Passes,
     ) -> Result<Self, Refused> {
         let module = request.module;
         let function = &module.functions[request.function as usize];
@@ -94,13 +96,14 @@ impl<'a> Unit<'a> {
         if body.registers.iter().any(|register| register.ty == Type::B128) {
             return refuse("registers of type .b128");
         }
-        let slots = Slots::new(module, function, body, request.symbols);
-        let analyse = |zero: &[u32]| {
-            let shapes = Shapes::new(module, body, &slots, request.shape, zero);
-            let graph = Graph::new(module, body, &|instruction| {
+        let slots = passes.run(Pass::Layout, || Slots::new(module, function, body, request.symbols));
+        let mut analyse = |zero: &[u32]| {
+            let shapes = passes.run(Pass::Shape, || Shapes::new(module, body, &slots, request.shape, zero));
+            let speculative = |instruction: &Instruction| {
                 shapes.is_speculative(&slots, module.opcode(instruction), body.operands(instruction))
-            });
-            let liveness = Liveness::new(module, body, &slots, &graph)?;
+            };
+            let graph = passes.run(Pass::Graph, || Graph::new(module, body, &speculative));
+            let liveness = passes.run(Pass::Liveness, || Liveness::new(module, body, &slots, &graph))?;
             Some((shapes, graph, liveness))
         };
         let Some(mut analysed) = analyse(&[]) else {
@@ -121,7 +124,7 @@ impl<'a> Unit<'a> {
             analysed = again;
         }
         let (shapes, graph, liveness) = analysed;
-        let fuel = Fuel::new(module, body, &graph, request.abreast);
+        let fuel = passes.run(Pass::Fuel, || Fuel::new(module, body, &graph, request.abreast));
         let mut frame = crate::frame::size(graph.blocks.len());
         let mut homes = vec![0; slots.len()];
         for slot in liveness.across.iter() {

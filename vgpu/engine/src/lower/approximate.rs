@@ -5,14 +5,11 @@
 //! the PTX ISA documents. Angles are reduced in double precision, so that large ones are as good
 //! as small ones up to 2^30. Beyond, results only stay in [-1, 1].
 
-use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
-use cranelift_codegen::ir::types::{F32, F32X4, I32, I32X4};
-use cranelift_codegen::ir::{InstBuilder, Value};
 use gangway_ptx::Type;
 use gangway_ptx::meaning::Approximate;
+use gangway_simt::{FloatOrder, IntOrder, Op, Value};
 
-use super::emit::{Emit, Quad, Source};
-use super::{convert, float, half};
+use super::{Emit, float, half};
 
 /// (2^x - 1) / x for x in [-1/2, 1/2], the highest power first: off by at most 1.4e-8.
 const EXPONENTIAL: [f64; 6] =
@@ -43,8 +40,8 @@ pub(super) fn compute(
     op: Approximate,
     ty: Type,
     ftz: bool,
-    sources: &[Source],
-) -> Option<Quad> {
+    sources: &[Value],
+) -> Option<Value> {
     let function: fn(&mut Emit, Value) -> Value = match op {
         Approximate::Div | Approximate::Rcp | Approximate::Sqrt | Approximate::Rsqrt => {
             return float::quotient(e, op, ty, ftz, sources);
@@ -55,12 +52,12 @@ pub(super) fn compute(
         Approximate::Cos => |e, x| sine(e, x, 1),
         Approximate::Tanh => tangent,
     };
-    let a = sources.first()?.quad.first();
+    let a = *sources.first()?;
     let each = ty.element();
-    Some(Quad::One(match each {
+    Some(match each {
         Type::F32 => {
             let a = float::flushed(e, ty, ftz, a);
-            let x = e.float(a);
+            let x = e.as_number(a);
             let result = function(e, x);
             let result = e.register(result);
             float::flushed(e, ty, ftz, result)
@@ -74,7 +71,7 @@ pub(super) fn compute(
         }
         // No form is about doubles.
         _ => return None,
-    }))
+    })
 }
 
 fn of_half(e: &mut Emit, function: fn(&mut Emit, Value) -> Value, ty: Type, ftz: bool, a: Value) -> Value {
@@ -94,7 +91,7 @@ fn polynomial(e: &mut Emit, x: Value, coefficients: &[f64]) -> Value {
 }
 
 fn multiply_add(e: &mut Emit, a: Value, b: Value, c: Value) -> Value {
-    if e.features.fma {
+    if e.fma {
         return e.fma(a, b, c);
     }
     let product = e.fmul(a, b);
@@ -108,21 +105,12 @@ fn between(e: &mut Emit, x: Value, least: f64, most: f64) -> Value {
     e.lesser(most, raised)
 }
 
-/// The integer that a float is; anything for what is none.
-fn integer_of(e: &mut Emit, x: Value) -> Value {
-    if e.is_vector(x) {
-        e.builder.ins().x86_cvtt2dq(I32X4, x)
-    } else {
-        e.builder.ins().fcvt_to_sint_sat(I32, x)
-    }
-}
-
 /// 2^exponent, for exponents that normal numbers have.
 fn power_of_two(e: &mut Emit, exponent: Value) -> Value {
     let bias = e.like(exponent, 127);
     let biased = e.add(exponent, bias);
     let bits = e.shl_by(biased, 23);
-    e.cast(if e.is_vector(exponent) { F32X4 } else { F32 }, bits)
+    e.as_float(bits)
 }
 
 fn exponential(e: &mut Emit, x: Value) -> Value {
@@ -133,7 +121,7 @@ fn exponential(e: &mut Emit, x: Value) -> Value {
     let one = e.float_like(x, 1.0);
     let value = multiply_add(e, slope, rest, one);
     // In two steps, so that results may be subnormal and are rounded once.
-    let exponent = integer_of(e, whole);
+    let exponent = e.make(Op::ToWordUnchecked, &[whole]);
     let part = e.sar_by(exponent, 1);
     let other = e.sub(exponent, part);
     let (part, other) = (power_of_two(e, part), power_of_two(e, other));
@@ -144,7 +132,7 @@ fn exponential(e: &mut Emit, x: Value) -> Value {
 fn logarithm(e: &mut Emit, x: Value) -> Value {
     // Subnormals are made normal.
     let (least, raise) = (e.float_like(x, 2f64.powi(-126)), e.float_like(x, 2f64.powi(23)));
-    let small = e.compare_floats(FloatCC::LessThan, x, least);
+    let small = e.compare_floats(FloatOrder::Less, x, least);
     let raised = e.fmul(x, raise);
     let (bits, raised) = (e.integer(x), e.integer(raised));
     let normal = e.select(small, raised, bits);
@@ -154,50 +142,43 @@ fn logarithm(e: &mut Emit, x: Value) -> Value {
     let exponent = e.sar_by(above, 23);
     let shifted = e.shl_by(exponent, 23);
     let mantissa = e.sub(normal, shifted);
-    let mantissa = e.cast(e.ty(x), mantissa);
+    let mantissa = e.as_float(mantissa);
     let one = e.float_like(x, 1.0);
     let rest = e.fsub(mantissa, one);
     let slope = polynomial(e, rest, &LOGARITHM);
     let lost = e.like(normal, 23);
     let lost = e.keep(small, lost);
     let exponent = e.sub(exponent, lost);
-    let single = e.ty(x);
-    let whole = e.builder.ins().fcvt_from_sint(single, exponent);
+    let whole = e.make(Op::SignedToF32, &[exponent]);
     let result = multiply_add(e, slope, rest, whole);
     let result = e.integer(result);
     // Infinity and NaN are their own; zero and what is below have none.
     let (zero, infinity) = (e.float_like(x, 0.0), e.float_like(x, f64::INFINITY));
-    let special = e.compare_floats(FloatCC::UnorderedOrGreaterThanOrEqual, x, infinity);
+    let special = e.compare_floats(FloatOrder::OrGreaterEqual, x, infinity);
     let result = e.select(special, bits, result);
-    let negative = e.compare_floats(FloatCC::LessThan, x, zero);
-    let nan = e.like(result, super::emit::NAN_32);
+    let negative = e.compare_floats(FloatOrder::Less, x, zero);
+    let nan = e.like(result, float::NAN_32);
     let result = e.select(negative, nan, result);
-    let none = e.compare_floats(FloatCC::Equal, x, zero);
+    let none = e.compare_floats(FloatOrder::Equal, x, zero);
     let least = e.like(result, 0xff80_0000);
     let result = e.select(none, least, result);
-    e.cast(e.ty(x), result)
+    e.as_float(result)
 }
 
 /// The sine of x, or of `quarters` more quarters of a turn.
 fn sine(e: &mut Emit, x: Value, quarters: u64) -> Value {
-    let doubles = convert::promote(e, x);
-    let turns = e.each([doubles], |e, [x]| {
-        let ratio = e.float_like(x, std::f64::consts::FRAC_2_PI);
-        let turns = e.fmul(x, ratio);
-        e.nearest(turns)
-    });
-    let rest = e.each([doubles, turns], |e, [x, turns]| {
-        let quarter = e.float_like(x, std::f64::consts::FRAC_PI_2);
-        let whole = e.fmul(turns, quarter);
-        e.fsub(x, whole)
-    });
-    let rest = convert::demote(e, rest);
-    let numbers = e.each([turns], |e, [turns]| {
-        let magic = e.float_like(turns, 6_755_399_441_055_744.0);
-        let raised = e.fadd(turns, magic);
-        e.integer(raised)
-    });
-    let quadrant = e.low_words(numbers);
+    let double = e.make(Op::Promote, &[x]);
+    let ratio = e.float_like(double, std::f64::consts::FRAC_2_PI);
+    let turns = e.fmul(double, ratio);
+    let turns = e.nearest(turns);
+    let quarter = e.float_like(double, std::f64::consts::FRAC_PI_2);
+    let whole = e.fmul(turns, quarter);
+    let rest = e.fsub(double, whole);
+    let rest = e.make(Op::Demote, &[rest]);
+    let magic = e.float_like(turns, 6_755_399_441_055_744.0);
+    let raised = e.fadd(turns, magic);
+    let number = e.integer(raised);
+    let quadrant = e.low_word(number);
     let more = e.like(quadrant, quarters);
     let quadrant = e.add(quadrant, more);
 
@@ -218,7 +199,7 @@ fn sine(e: &mut Emit, x: Value, quarters: u64) -> Value {
     let half = e.and_bits(quadrant, 2);
     let sign = e.shl_by(half, 30);
     let value = e.xor(value, sign);
-    e.cast(e.ty(rest), value)
+    e.as_float(value)
 }
 
 /// By the exponential of twice x, or near zero by the series.
@@ -237,11 +218,11 @@ fn tangent(e: &mut Emit, x: Value) -> Value {
     let bits = e.integer(x);
     let magnitude = e.and_bits(bits, 0x7fff_ffff);
     let limit = e.like(magnitude, 0x3d00_0000);
-    let near = e.compare(IntCC::SignedLessThan, magnitude, limit);
+    let near = e.compare(IntOrder::LessSigned, magnitude, limit);
     let (series, quotient) = (e.integer(series), e.integer(quotient));
     let value = e.select(near, series, quotient);
     // The series of -0 ends in +0.
     let sign = e.and_bits(bits, 0x8000_0000);
     let value = e.or(value, sign);
-    e.cast(e.ty(x), value)
+    e.as_float(value)
 }

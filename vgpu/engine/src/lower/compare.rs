@@ -1,84 +1,91 @@
 //! Comparisons: the masks of `setp`, `set` and `slct`.
 
-use cranelift_codegen::ir::Value;
-use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use gangway_ptx::Type;
-use gangway_ptx::meaning::{Compare, Comparison, FloatOrder, Order};
+use gangway_ptx::meaning::{self, Compare, Comparison, Order};
+use gangway_simt::{Element, FloatOrder, IntOrder, Op, Value};
 
-use super::emit::{Emit, Quad};
 use super::integer::signed;
-use super::{float, half};
+use super::{Emit, float, half};
 
 /// Where a comparison holds between values of type `ty`, the element of its type.
-pub(super) fn holds(e: &mut Emit, compare: Compare, ty: Type, a: Quad, b: Quad) -> Value {
+pub(super) fn holds(e: &mut Emit, compare: Compare, ty: Type, a: Value, b: Value) -> Value {
     let ftz = compare.ftz;
-    let mask = match compare.comparison {
-        Comparison::Floats(order) if ty.bits() == 16 => {
-            let [a, b] = [a, b].map(|quad| {
-                let value = quad.first();
-                let value = if ftz { half::flush(e, ty, value) } else { value };
-                half::to_float(e, ty, value)
+    match compare.comparison {
+        Comparison::Floats(order) => {
+            let [a, b] = [a, b].map(|value| match ty.bits() {
+                16 => {
+                    let value = if ftz { half::flush(e, ty, value) } else { value };
+                    half::to_float(e, ty, value)
+                }
+                _ => {
+                    let value = float::flushed(e, ty, ftz, value);
+                    e.as_number(value)
+                }
             });
-            Quad::One(e.compare_floats(float_code(order), a, b))
+            e.compare_floats(float_order(order), a, b)
         }
-        Comparison::Floats(order) => e.each([a, b], |e, [a, b]| {
-            let [a, b] = [a, b].map(|value| {
-                let value = float::flushed(e, ty, ftz, value);
-                e.float(value)
-            });
-            e.compare_floats(float_code(order), a, b)
-        }),
-        Comparison::Integers(order) => e.each([a, b], |e, [a, b]| {
+        Comparison::Integers(order) => {
             let (a, b) = match order {
                 Order::Equal | Order::NotEqual => (a, b),
                 Order::Less | Order::LessEqual | Order::Greater | Order::GreaterEqual => {
                     (signed(e, a, ty), signed(e, b, ty))
                 }
             };
-            e.compare(integer_code(order, ty), a, b)
-        }),
-    };
-    e.narrow_mask(mask)
-}
-
-fn float_code(order: FloatOrder) -> FloatCC {
-    match order {
-        FloatOrder::Ordered(Order::Equal) => FloatCC::Equal,
-        FloatOrder::Ordered(Order::NotEqual) => FloatCC::OrderedNotEqual,
-        FloatOrder::Ordered(Order::Less) => FloatCC::LessThan,
-        FloatOrder::Ordered(Order::LessEqual) => FloatCC::LessThanOrEqual,
-        FloatOrder::Ordered(Order::Greater) => FloatCC::GreaterThan,
-        FloatOrder::Ordered(Order::GreaterEqual) => FloatCC::GreaterThanOrEqual,
-        FloatOrder::Unordered(Order::Equal) => FloatCC::UnorderedOrEqual,
-        FloatOrder::Unordered(Order::NotEqual) => FloatCC::NotEqual,
-        FloatOrder::Unordered(Order::Less) => FloatCC::UnorderedOrLessThan,
-        FloatOrder::Unordered(Order::LessEqual) => FloatCC::UnorderedOrLessThanOrEqual,
-        FloatOrder::Unordered(Order::Greater) => FloatCC::UnorderedOrGreaterThan,
-        FloatOrder::Unordered(Order::GreaterEqual) => FloatCC::UnorderedOrGreaterThanOrEqual,
-        FloatOrder::Numbers => FloatCC::Ordered,
-        FloatOrder::Nan => FloatCC::Unordered,
+            e.compare(integer_order(order, ty), a, b)
+        }
     }
 }
 
-/// The condition of an order of integers, by the signedness of their type.
-pub(crate) const fn integer_code(order: Order, ty: Type) -> IntCC {
+/// The two predicates of `setp`: whether it holds and whether not, or for each half.
+pub(super) fn predicates(e: &mut Emit, compare: Compare, a: Value, b: Value) -> (Value, Value) {
+    let each = compare.ty.element();
+    let low = holds(e, compare, each, a, b);
+    if each == compare.ty {
+        return (low, e.not(low));
+    }
+    let [a, b] = [a, b].map(|value| e.shr_by(value, 16));
+    (low, holds(e, compare, each, a, b))
+}
+
+fn float_order(order: meaning::FloatOrder) -> FloatOrder {
+    use meaning::FloatOrder as Of;
+    match order {
+        Of::Ordered(Order::Equal) => FloatOrder::Equal,
+        Of::Ordered(Order::NotEqual) => FloatOrder::NotEqual,
+        Of::Ordered(Order::Less) => FloatOrder::Less,
+        Of::Ordered(Order::LessEqual) => FloatOrder::LessEqual,
+        Of::Ordered(Order::Greater) => FloatOrder::Greater,
+        Of::Ordered(Order::GreaterEqual) => FloatOrder::GreaterEqual,
+        Of::Unordered(Order::Equal) => FloatOrder::OrEqual,
+        Of::Unordered(Order::NotEqual) => FloatOrder::OrNotEqual,
+        Of::Unordered(Order::Less) => FloatOrder::OrLess,
+        Of::Unordered(Order::LessEqual) => FloatOrder::OrLessEqual,
+        Of::Unordered(Order::Greater) => FloatOrder::OrGreater,
+        Of::Unordered(Order::GreaterEqual) => FloatOrder::OrGreaterEqual,
+        Of::Numbers => FloatOrder::Ordered,
+        Of::Nan => FloatOrder::Unordered,
+    }
+}
+
+/// The order of integers, by the signedness of their type.
+pub(crate) const fn integer_order(order: Order, ty: Type) -> IntOrder {
     match (order, ty.is_signed()) {
-        (Order::Equal, _) => IntCC::Equal,
-        (Order::NotEqual, _) => IntCC::NotEqual,
-        (Order::Less, true) => IntCC::SignedLessThan,
-        (Order::LessEqual, true) => IntCC::SignedLessThanOrEqual,
-        (Order::Greater, true) => IntCC::SignedGreaterThan,
-        (Order::GreaterEqual, true) => IntCC::SignedGreaterThanOrEqual,
-        (Order::Less, false) => IntCC::UnsignedLessThan,
-        (Order::LessEqual, false) => IntCC::UnsignedLessThanOrEqual,
-        (Order::Greater, false) => IntCC::UnsignedGreaterThan,
-        (Order::GreaterEqual, false) => IntCC::UnsignedGreaterThanOrEqual,
+        (Order::Equal, _) => IntOrder::Equal,
+        (Order::NotEqual, _) => IntOrder::NotEqual,
+        (Order::Less, true) => IntOrder::LessSigned,
+        (Order::LessEqual, true) => IntOrder::LessEqualSigned,
+        (Order::Greater, true) => IntOrder::GreaterSigned,
+        (Order::GreaterEqual, true) => IntOrder::GreaterEqualSigned,
+        (Order::Less, false) => IntOrder::LessUnsigned,
+        (Order::LessEqual, false) => IntOrder::LessEqualUnsigned,
+        (Order::Greater, false) => IntOrder::GreaterUnsigned,
+        (Order::GreaterEqual, false) => IntOrder::GreaterEqualUnsigned,
     }
 }
 
 /// What `set` writes: all ones or 1.0 for true.
 pub(super) fn set_value(e: &mut Emit, ty: Type, mask: Value) -> Value {
-    let bits = e.mask_bits(mask, cranelift_codegen::ir::types::I32);
+    let bits = e.make(Op::MaskWord, &[mask]);
     match ty {
         Type::F32 => e.and_bits(bits, 0x3f80_0000),
         Type::F16 => e.and_bits(bits, 0x3c00),
@@ -88,14 +95,13 @@ pub(super) fn set_value(e: &mut Emit, ty: Type, mask: Value) -> Value {
 }
 
 /// Where `slct` takes its first value: where the third is at least zero.
-pub(super) fn selects_first(e: &mut Emit, ty: Type, ftz: bool, c: Quad) -> Value {
-    let c = c.first();
+pub(super) fn selects_first(e: &mut Emit, ty: Type, ftz: bool, c: Value) -> Value {
     if ty == Type::F32 {
         let c = float::flushed(e, ty, ftz, c);
-        let c = e.float(c);
-        let zero = e.float_like(c, 0.0);
-        return e.compare_floats(FloatCC::GreaterThanOrEqual, c, zero);
+        let c = e.as_number(c);
+        let zero = e.constant(Element::F32, 0);
+        return e.compare_floats(FloatOrder::GreaterEqual, c, zero);
     }
     let zero = e.like(c, 0);
-    e.compare(IntCC::SignedGreaterThanOrEqual, c, zero)
+    e.compare(IntOrder::GreaterEqualSigned, c, zero)
 }

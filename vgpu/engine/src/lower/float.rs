@@ -4,12 +4,14 @@
 //! 32-bit results that are NaN are the canonical one, 64-bit ones keep the first NaN
 //! operand's payload, which is what the processor does.
 
-use cranelift_codegen::ir::Value;
-use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use gangway_ptx::Type;
 use gangway_ptx::meaning::{Approximate, Float, Mode, Rounding, Test};
+use gangway_simt::{FloatOrder, IntOrder, Value};
 
-use super::emit::{Emit, Quad, Source};
+use super::Emit;
+
+/// The bits of 32-bit results that are NaN: there is only this one.
+pub(super) const NAN_32: u64 = 0x7fff_ffff;
 
 const SIGN_32: u64 = 0x8000_0000;
 const SIGN_64: u64 = 1 << 63;
@@ -23,62 +25,62 @@ pub(super) const fn exponent(ty: Type) -> u64 {
 }
 
 /// The result, or `None` for rounding modes that the processor has not by itself.
-pub(super) fn compute(e: &mut Emit, op: Float, ty: Type, mode: Mode, sources: &[Source]) -> Option<Quad> {
-    if mode.rounding != Rounding::NearestEven || op == Float::Fma && !e.features.fma {
+pub(super) fn compute(e: &mut Emit, op: Float, ty: Type, mode: Mode, sources: &[Value]) -> Option<Value> {
+    if mode.rounding != Rounding::NearestEven || op == Float::Fma && !e.fma {
         return None;
     }
-    let bound = sources.get(1).and_then(|source| source.constant);
-    lanes(e, ty, mode.ftz, sources, |e, [a, b, c]| {
-        let floats = |e: &mut Emit| (e.float(a), e.float(b), e.float(c));
-        let result = match op {
-            Float::Abs => return magnitude(e, ty, a),
-            Float::Neg => {
-                let negative = xor_bits(e, a, sign_bit(ty));
-                return if ty == Type::F32 { canonical(e, negative) } else { negative };
-            }
-            Float::Copysign => {
-                let (magnitude, sign) = (e.and_bits(b, !sign_bit(ty)), e.and_bits(a, sign_bit(ty)));
-                return e.or(magnitude, sign);
-            }
-            Float::Min { nan } => {
-                return extreme(e, Extreme { least: true, nan, ftz: mode.ftz }, ty, a, b, bound);
-            }
-            Float::Max { nan } => {
-                return extreme(e, Extreme { least: false, nan, ftz: mode.ftz }, ty, a, b, bound);
-            }
-            Float::Add => {
-                let (x, y, _) = floats(e);
-                e.fadd(x, y)
-            }
-            Float::Sub => {
-                let (x, y, _) = floats(e);
-                e.fsub(x, y)
-            }
-            Float::Mul => {
-                let (x, y, _) = floats(e);
-                e.fmul(x, y)
-            }
-            Float::Fma => {
-                let (x, y, z) = floats(e);
-                // Of two factors that are NaN the processor takes the second's payload.
-                e.fma(y, x, z)
-            }
-            Float::Div => {
-                let (x, y, _) = floats(e);
-                e.fdiv(x, y)
-            }
-            Float::Sqrt => {
-                let x = e.float(a);
-                e.sqrt(x)
-            }
-            Float::Rcp => {
-                let x = e.float(a);
-                reciprocal(e, x)
-            }
-        };
-        let result = if mode.sat { saturated(e, result) } else { result };
-        finished(e, ty, mode.ftz, result)
-    })
+    let bound = sources.get(1).and_then(|&source| e.constant_of(source));
+    let [a, b, c] = operands(e, ty, mode.ftz, sources)?;
+    let floats = |e: &mut Emit| (e.as_number(a), e.as_number(b), e.as_number(c));
+    let result = match op {
+        Float::Abs => return Some(magnitude(e, ty, a)),
+        Float::Neg => {
+            let sign = e.like(a, sign_bit(ty));
+            let negative = e.xor(a, sign);
+            return Some(if ty == Type::F32 { canonical(e, negative) } else { negative });
+        }
+        Float::Copysign => {
+            let (magnitude, sign) = (e.and_bits(b, !sign_bit(ty)), e.and_bits(a, sign_bit(ty)));
+            return Some(e.or(magnitude, sign));
+        }
+        Float::Min { nan } => {
+            return Some(extreme(e, Extreme { least: true, nan, ftz: mode.ftz }, ty, a, b, bound));
+        }
+        Float::Max { nan } => {
+            return Some(extreme(e, Extreme { least: false, nan, ftz: mode.ftz }, ty, a, b, bound));
+        }
+        Float::Add => {
+            let (x, y, _) = floats(e);
+            e.fadd(x, y)
+        }
+        Float::Sub => {
+            let (x, y, _) = floats(e);
+            e.fsub(x, y)
+        }
+        Float::Mul => {
+            let (x, y, _) = floats(e);
+            e.fmul(x, y)
+        }
+        Float::Fma => {
+            let (x, y, z) = floats(e);
+            // Of two factors that are NaN the processor takes the second's payload.
+            e.fma(y, x, z)
+        }
+        Float::Div => {
+            let (x, y, _) = floats(e);
+            e.fdiv(x, y)
+        }
+        Float::Sqrt => {
+            let x = e.as_number(a);
+            e.sqrt(x)
+        }
+        Float::Rcp => {
+            let x = e.as_number(a);
+            reciprocal(e, x)
+        }
+    };
+    let result = if mode.sat { saturated(e, result) } else { result };
+    Some(finished(e, ty, mode.ftz, result))
 }
 
 /// The approximations that are roots and quotients.
@@ -87,8 +89,8 @@ pub(super) fn quotient(
     op: Approximate,
     ty: Type,
     ftz: bool,
-    sources: &[Source],
-) -> Option<Quad> {
+    sources: &[Value],
+) -> Option<Value> {
     let operation: fn(&mut Emit, Value, Value) -> Value = match op {
         Approximate::Div => |e, x, y| e.fdiv(x, y),
         Approximate::Sqrt => |e, x, _| e.sqrt(x),
@@ -103,28 +105,16 @@ pub(super) fn quotient(
             return None;
         }
     };
-    lanes(e, ty, ftz, sources, |e, [a, b, _]| {
-        let (x, y) = (e.float(a), e.float(b));
-        let result = operation(e, x, y);
-        finished(e, ty, ftz, result)
-    })
+    let [a, b, _] = operands(e, ty, ftz, sources)?;
+    let (x, y) = (e.as_number(a), e.as_number(b));
+    let result = operation(e, x, y);
+    Some(finished(e, ty, ftz, result))
 }
 
-/// What `lane` makes of up to three operands, flushed; where there are fewer, the last one stands
-/// for the others.
-fn lanes(
-    e: &mut Emit,
-    ty: Type,
-    ftz: bool,
-    sources: &[Source],
-    lane: impl Fn(&mut Emit, [Value; 3]) -> Value,
-) -> Option<Quad> {
-    let quad = |index: usize| sources.get(index.min(sources.len() - 1)).map(|source| source.quad);
-    let (a, b, c) = (quad(0)?, quad(1)?, quad(2)?);
-    Some(e.each([a, b, c], |e, operands| {
-        let operands = operands.map(|value| flushed(e, ty, ftz, value));
-        lane(e, operands)
-    }))
+/// Up to three operands, flushed; where there are fewer, the last one stands for the others.
+fn operands(e: &mut Emit, ty: Type, ftz: bool, sources: &[Value]) -> Option<[Value; 3]> {
+    let last = *sources.last()?;
+    Some([0, 1, 2].map(|index| flushed(e, ty, ftz, sources.get(index).copied().unwrap_or(last))))
 }
 
 fn reciprocal(e: &mut Emit, x: Value) -> Value {
@@ -137,14 +127,9 @@ fn finished(e: &mut Emit, ty: Type, ftz: bool, result: Value) -> Value {
     flushed(e, ty, ftz, result)
 }
 
-fn xor_bits(e: &mut Emit, a: Value, bits: u64) -> Value {
-    let mask = e.like(a, bits);
-    e.xor(a, mask)
-}
-
 /// A 32-bit value with the only NaN that there is.
-pub(super) fn canonical(e: &mut Emit, value: Value) -> Value {
-    let float = e.cast(crate::value::float_of(e.ty(value)), value);
+fn canonical(e: &mut Emit, value: Value) -> Value {
+    let float = e.as_float(value);
     e.register(float)
 }
 
@@ -161,7 +146,7 @@ pub(super) fn flushed(e: &mut Emit, ty: Type, ftz: bool, value: Value) -> Value 
 pub(super) fn flush(e: &mut Emit, ty: Type, value: Value) -> Value {
     let magnitude = e.and_bits(value, exponent(ty));
     let zero = e.like(value, 0);
-    let subnormal = e.compare(IntCC::Equal, magnitude, zero);
+    let subnormal = e.compare(IntOrder::Equal, magnitude, zero);
     let sign = e.and_bits(value, sign_bit(ty));
     e.select(subnormal, sign, value)
 }
@@ -186,7 +171,7 @@ pub(super) struct Extreme {
 /// operand where it is a constant, mostly one that the processor's own instruction does right.
 fn extreme(e: &mut Emit, which: Extreme, ty: Type, a: Value, b: Value, bound: Option<u64>) -> Value {
     let least = which.least;
-    let (x, y) = (e.float(a), e.float(b));
+    let (x, y) = (e.as_number(a), e.as_number(b));
     let pick = |e: &mut Emit, x: Value, y: Value| if least { e.lesser(x, y) } else { e.greater(x, y) };
     let number = |bits: u64| bits & (sign_bit(ty) - 1) <= exponent(ty);
     // Of a NaN and a number, and of equal zeros, the second is taken.
@@ -206,10 +191,10 @@ fn extreme(e: &mut Emit, which: Extreme, ty: Type, a: Value, b: Value, bound: Op
     let chosen = if least { e.or(forth, back) } else { e.and(forth, back) };
     let (nan_x, nan_y) = (nan(e, x), nan(e, y));
     let (a, b) = (e.integer(x), e.integer(y));
-    let bits = if ty == Type::F32 { super::emit::NAN_32 } else { 0xfff8_0000_0000_0000 };
+    let bits = if ty == Type::F32 { NAN_32 } else { 0xfff8_0000_0000_0000 };
     let canonical = e.like(a, bits);
     if which.nan {
-        let either = e.compare_floats(FloatCC::Unordered, x, y);
+        let either = e.compare_floats(FloatOrder::Unordered, x, y);
         return e.select(either, canonical, chosen);
     }
     let chosen = e.select(nan_y, a, chosen);
@@ -223,33 +208,31 @@ pub(super) fn extreme_32(e: &mut Emit, which: Extreme, a: Value, b: Value) -> Va
 }
 
 pub(super) fn nan(e: &mut Emit, float: Value) -> Value {
-    e.compare_floats(FloatCC::Unordered, float, float)
+    e.compare_floats(FloatOrder::Unordered, float, float)
 }
 
 /// `testp`, by the bits without the sign.
-pub(super) fn test(e: &mut Emit, test: Test, ty: Type, a: Quad) -> Value {
-    let mask = e.each([a], |e, [a]| {
-        let magnitude = e.and_bits(a, sign_bit(ty) - 1);
-        let infinity = e.like(a, exponent(ty));
-        let compare = |e: &mut Emit, cc| e.compare(cc, magnitude, infinity);
-        match test {
-            Test::Finite => compare(e, IntCC::SignedLessThan),
-            Test::Infinite => compare(e, IntCC::Equal),
-            Test::Number => compare(e, IntCC::SignedLessThanOrEqual),
-            Test::NotANumber => compare(e, IntCC::SignedGreaterThan),
-            Test::Normal => {
-                let finite = compare(e, IntCC::SignedLessThan);
-                let least = e.like(a, exponent(ty) & exponent(ty).wrapping_neg());
-                let large = e.compare(IntCC::SignedGreaterThanOrEqual, magnitude, least);
-                e.and(finite, large)
-            }
-            Test::Subnormal => {
-                let (zero, least) = (e.like(a, 0), e.like(a, exponent(ty) & exponent(ty).wrapping_neg()));
-                let some = e.compare(IntCC::SignedGreaterThan, magnitude, zero);
-                let small = e.compare(IntCC::SignedLessThan, magnitude, least);
-                e.and(some, small)
-            }
+pub(super) fn test(e: &mut Emit, test: Test, ty: Type, a: Value) -> Value {
+    let magnitude = e.and_bits(a, sign_bit(ty) - 1);
+    let infinity = e.like(a, exponent(ty));
+    let compare = |e: &mut Emit, order| e.compare(order, magnitude, infinity);
+    let least = exponent(ty) & exponent(ty).wrapping_neg();
+    match test {
+        Test::Finite => compare(e, IntOrder::LessSigned),
+        Test::Infinite => compare(e, IntOrder::Equal),
+        Test::Number => compare(e, IntOrder::LessEqualSigned),
+        Test::NotANumber => compare(e, IntOrder::GreaterSigned),
+        Test::Normal => {
+            let finite = compare(e, IntOrder::LessSigned);
+            let least = e.like(a, least);
+            let large = e.compare(IntOrder::GreaterEqualSigned, magnitude, least);
+            e.and(finite, large)
         }
-    });
-    e.narrow_mask(mask)
+        Test::Subnormal => {
+            let (zero, least) = (e.like(a, 0), e.like(a, least));
+            let some = e.compare(IntOrder::GreaterSigned, magnitude, zero);
+            let small = e.compare(IntOrder::LessSigned, magnitude, least);
+            e.and(some, small)
+        }
+    }
 }

@@ -2,14 +2,11 @@
 //! of so few bits come out the same when they are rounded in two steps. Fused ones are rounded to
 //! odd first, so that they do, too.
 
-use cranelift_codegen::ir::Value;
-use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
-use cranelift_codegen::ir::types::{F32, F32X4};
 use gangway_ptx::Type;
 use gangway_ptx::meaning::{Half, Mode, Rounding};
+use gangway_simt::{FloatOrder, IntOrder, Value};
 
-use super::emit::{Emit, Quad, Source};
-use super::float;
+use super::{Emit, float};
 
 const SIGN: u64 = 0x8000;
 const NAN: u64 = 0x7fff;
@@ -20,22 +17,22 @@ const fn exponent(ty: Type) -> u64 {
 
 /// The result, or `None` for rounding modes, and for fused products of `bf16`, which are not
 /// exact in single precision.
-pub(super) fn compute(e: &mut Emit, op: Half, ty: Type, mode: Mode, sources: &[Source]) -> Option<Quad> {
+pub(super) fn compute(e: &mut Emit, op: Half, ty: Type, mode: Mode, sources: &[Value]) -> Option<Value> {
     let each = ty.element();
     if mode.rounding != Rounding::NearestEven || op == Half::Fma && each == Type::Bf16 {
         return None;
     }
-    let a = sources.first()?.quad.first();
-    let [b, c] = [1, 2].map(|index| sources.get(index).map_or(a, |source| source.quad.first()));
+    let a = *sources.first()?;
+    let operands = [0, 1, 2].map(|index| sources.get(index).copied().unwrap_or(a));
     if each == ty {
-        return Some(Quad::One(lane(e, op, each, mode, [a, b, c])));
+        return Some(lane(e, op, each, mode, operands));
     }
-    let lows = [a, b, c].map(|value| e.and_bits(value, 0xffff));
+    let lows = operands.map(|value| e.and_bits(value, 0xffff));
     let low = lane(e, op, each, mode, lows);
-    let highs = [a, b, c].map(|value| e.shr_by(value, 16));
+    let highs = operands.map(|value| e.shr_by(value, 16));
     let high = lane(e, op, each, mode, highs);
     let high = e.shl_by(high, 16);
-    Some(Quad::One(e.or(low, high)))
+    Some(e.or(low, high))
 }
 
 fn lane(e: &mut Emit, op: Half, ty: Type, mode: Mode, operands: [Value; 3]) -> Value {
@@ -47,7 +44,7 @@ fn lane(e: &mut Emit, op: Half, ty: Type, mode: Mode, operands: [Value; 3]) -> V
             e.integer(float)
         });
         let chosen = float::extreme_32(e, float::Extreme { least, nan, ftz }, x, y);
-        e.float(chosen)
+        e.as_number(chosen)
     };
     let result = match op {
         Half::Abs => {
@@ -90,7 +87,7 @@ fn lane(e: &mut Emit, op: Half, ty: Type, mode: Mode, operands: [Value; 3]) -> V
 pub(super) fn positive(e: &mut Emit, value: Value) -> Value {
     let sign = e.and_bits(value, SIGN);
     let zero = e.like(sign, 0);
-    let positive = e.compare(IntCC::Equal, sign, zero);
+    let positive = e.compare(IntOrder::Equal, sign, zero);
     e.keep(positive, value)
 }
 
@@ -103,7 +100,7 @@ fn sum_to_odd(e: &mut Emit, a: Value, b: Value) -> Value {
     let (lost_a, lost_b) = (e.fsub(a, of_a), e.fsub(b, of_b));
     let lost = e.fadd(lost_a, lost_b);
     let none = e.float_like(lost, 0.0);
-    let inexact = e.compare_floats(FloatCC::OrderedNotEqual, lost, none);
+    let inexact = e.compare_floats(FloatOrder::NotEqual, lost, none);
     let (bits, lost) = (e.integer(sum), e.integer(lost));
     // Further from zero if what is lost has the sum's sign, nearer otherwise; only from even ones.
     let signs = e.xor(bits, lost);
@@ -115,13 +112,13 @@ fn sum_to_odd(e: &mut Emit, a: Value, b: Value) -> Value {
     let step = e.mul(step, even);
     let step = e.keep(inexact, step);
     let odd = e.add(bits, step);
-    e.cast(e.ty(sum), odd)
+    e.as_float(odd)
 }
 
 /// `moved`, or the only NaN where `value` is one.
 fn canonical(e: &mut Emit, ty: Type, value: Value, moved: Value) -> Value {
     let (magnitude, infinity) = (e.and_bits(value, SIGN - 1), e.like(value, exponent(ty)));
-    let nan = e.compare(IntCC::SignedGreaterThan, magnitude, infinity);
+    let nan = e.compare(IntOrder::GreaterSigned, magnitude, infinity);
     let only = e.like(value, NAN);
     e.select(nan, only, moved)
 }
@@ -129,35 +126,34 @@ fn canonical(e: &mut Emit, ty: Type, value: Value, moved: Value) -> Value {
 /// A subnormal value becomes a zero of its sign.
 pub(super) fn flush(e: &mut Emit, ty: Type, value: Value) -> Value {
     let (field, zero) = (e.and_bits(value, exponent(ty)), e.like(value, 0));
-    let subnormal = e.compare(IntCC::Equal, field, zero);
+    let subnormal = e.compare(IntOrder::Equal, field, zero);
     let sign = e.and_bits(value, SIGN);
     e.select(subnormal, sign, value)
 }
 
 /// In single precision, exactly. Bits above the 16th are not looked at.
 pub(super) fn to_float(e: &mut Emit, ty: Type, value: Value) -> Value {
-    let float = if e.is_vector(value) { F32X4 } else { F32 };
     if ty == Type::Bf16 {
         let bits = e.shl_by(value, 16);
-        return e.cast(float, bits);
+        return e.as_float(bits);
     }
     // The fields moved to their places, the exponent put right by a product, which also
     // makes subnormals normal.
     let magnitude = e.and_bits(value, SIGN - 1);
     let moved = e.shl_by(magnitude, 13);
-    let small = e.cast(float, moved);
+    let small = e.as_float(moved);
     let scale = e.float_like(small, 2f64.powi(112));
     let scaled = e.fmul(small, scale);
     let scaled = e.integer(scaled);
     let ones = e.like(moved, 0x7f80_0000);
     let special = e.or(moved, ones);
     let least = e.like(magnitude, exponent(ty));
-    let is_special = e.compare(IntCC::SignedGreaterThanOrEqual, magnitude, least);
+    let is_special = e.compare(IntOrder::GreaterEqualSigned, magnitude, least);
     let bits = e.select(is_special, special, scaled);
     let sign = e.and_bits(value, SIGN);
     let sign = e.shl_by(sign, 16);
     let bits = e.or(bits, sign);
-    e.cast(float, bits)
+    e.as_float(bits)
 }
 
 /// The nearest value, its bits; ties to even.
@@ -193,18 +189,18 @@ fn to_half(e: &mut Emit, bits: Value) -> Value {
     let rebased = e.sub(raised, rebased);
     let normal = e.shr_by(rebased, 13);
     // Subnormals are rounded by a sum with a value whose last bit is theirs.
-    let small = e.cast(if e.is_vector(bits) { F32X4 } else { F32 }, magnitude);
+    let small = e.as_float(magnitude);
     let half = e.float_like(small, 0.5);
     let sum = e.fadd(small, half);
     let sum = e.integer(sum);
     let half = e.integer(half);
     let subnormal = e.sub(sum, half);
-    let compare = |e: &mut Emit, cc, limit: u64| {
+    let compare = |e: &mut Emit, order, limit: u64| {
         let limit = e.like(magnitude, limit);
-        e.compare(cc, magnitude, limit)
+        e.compare(order, magnitude, limit)
     };
-    let is_small = compare(e, IntCC::SignedLessThan, 0x3880_0000);
-    let is_large = compare(e, IntCC::SignedGreaterThanOrEqual, 0x4780_0000);
+    let is_small = compare(e, IntOrder::LessSigned, 0x3880_0000);
+    let is_large = compare(e, IntOrder::GreaterEqualSigned, 0x4780_0000);
     let infinity = e.like(bits, exponent(Type::F16));
     let result = e.select(is_small, subnormal, normal);
     let result = e.select(is_large, infinity, result);

@@ -7,7 +7,7 @@ use cranelift_codegen::isa::{CallConv, OwnedTargetIsa};
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_codegen::{Context, control::ControlPlane};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
-use gangway_engine::lower::{Features, Input, Output, pure, sink_tests};
+use gangway_engine::generate::{Features, Input, Output, pure, sink_tests};
 use gangway_engine::value::{Lanes, Predicate, is_wide};
 use gangway_ptx::forms::Opcode;
 use gangway_ptx::{Meaning, Type};

@@ -5,7 +5,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I32X4};
 use cranelift_codegen::ir::{BlockArg, InstBuilder, MemFlagsData, Value};
 use cranelift_frontend::FunctionBuilder;
-use gangway_engine::lower::{Features, Input, Output, pure};
+use gangway_engine::generate::{Features, Input, Output, pure};
 use gangway_engine::value::{Lanes, QUADS, constant};
 use gangway_interpreter::evaluate;
 use gangway_ptx::forms::{Opcode, table};

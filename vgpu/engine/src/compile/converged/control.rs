@@ -14,7 +14,7 @@ use crate::compile::emit::{Known, field};
 use crate::compile::region::Region;
 use crate::compile::shape::Shape;
 use crate::frame::in_frame;
-use crate::lower::Input;
+use crate::generate::Input;
 use crate::support::Helper;
 use crate::value::Predicate;
 

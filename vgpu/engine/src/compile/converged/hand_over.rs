@@ -12,7 +12,7 @@ use crate::compile::emit::{Known, Steps, field};
 use crate::compile::masked::fetch;
 use crate::compile::shape::Shape;
 use crate::frame::{self, group, in_frame};
-use crate::lower::Input;
+use crate::generate::Input;
 use crate::support::{Helper, Regular};
 use crate::value::{Lanes, is_wide, vector_constant};
 

@@ -29,7 +29,7 @@ use crate::compile::region::Regions;
 use crate::compile::shape::Shape;
 use crate::compile::unit::Unit;
 use crate::frame::in_frame;
-use crate::lower::Input;
+use crate::generate::Input;
 use crate::support::Helper;
 use crate::value::{Lanes, Predicate, QUADS, is_wide};
 

@@ -12,7 +12,7 @@ use crate::abi::ALL;
 use crate::compile::emit::{Known, Steps};
 use crate::compile::liveness::Set;
 use crate::compile::turns::{Agreement, Span};
-use crate::lower::Input;
+use crate::generate::Input;
 use crate::value::{Lanes, Predicate, constant};
 
 /// How a slot is handed on behind a span.

@@ -20,7 +20,7 @@ use crate::compile::liveness::Listed;
 use crate::compile::memory::CheckedAccesses;
 use crate::compile::turns::Agreement;
 use crate::compile::unit::Unit;
-use crate::lower::{Input, Output};
+use crate::generate::{Input, Output};
 use crate::support::Helper;
 use crate::value::{Lanes, Predicate, is_wide};
 

@@ -9,7 +9,7 @@ use super::{Emitter, Known, Steps, field};
 use crate::abi::LANES;
 use crate::compile::layout::Place;
 use crate::compile::shape::Shape;
-use crate::lower::{Input, Output};
+use crate::generate::{Input, Output};
 use crate::support::Helper;
 use crate::value::{Lanes, Predicate, is_wide};
 

@@ -24,7 +24,7 @@ use crate::compile::emit::{Emitter, Known, Registers, field, own_memory};
 use crate::compile::graph::End;
 use crate::compile::unit::Unit;
 use crate::frame::{self, in_frame};
-use crate::lower::Input;
+use crate::generate::Input;
 use crate::support::Helper;
 use crate::value::{Lanes, Predicate, is_wide};
 

@@ -13,7 +13,7 @@ use crate::compile::call::Call;
 use crate::compile::emit::field;
 use crate::compile::graph::{Collective, End};
 use crate::frame::in_frame;
-use crate::lower::Input;
+use crate::generate::Input;
 use crate::support::Helper;
 use crate::value::Lanes;
 

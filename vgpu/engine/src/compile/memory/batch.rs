@@ -27,7 +27,7 @@ use crate::compile::graph::End;
 use crate::compile::layout::Place;
 use crate::compile::liveness::{Set, accesses, instructions};
 use crate::compile::shape::Shape;
-use crate::lower::Input;
+use crate::generate::Input;
 use crate::support::Helper;
 use crate::value::{Lanes, Predicate, QUADS, cast, constant};
 

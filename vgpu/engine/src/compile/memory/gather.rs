@@ -18,7 +18,7 @@ use gangway_ptx::{Base, Operand, StateSpace};
 use super::reach::Checked;
 use crate::abi::LANES;
 use crate::compile::emit::{Emitter, Known, field};
-use crate::lower::Input;
+use crate::generate::Input;
 use crate::value::{Lanes, Predicate, constant, widen_mask};
 
 /// Accesses of a function that are done here: each is some hundred of Cranelift's instructions.

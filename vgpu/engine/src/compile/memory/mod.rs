@@ -20,7 +20,7 @@ use reach::Reach;
 
 use crate::abi::LANES;
 use crate::compile::emit::{Emitter, Known, Steps, field};
-use crate::lower::Input;
+use crate::generate::Input;
 use crate::support::Helper;
 use crate::value::{Lanes, Predicate, is_wide};
 

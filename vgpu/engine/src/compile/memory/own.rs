@@ -15,7 +15,7 @@ use gangway_ptx::{Operand, StateSpace};
 use super::gather::Scattered;
 use super::reach::Checked;
 use crate::compile::emit::{Emitter, Known, field};
-use crate::lower::Input;
+use crate::generate::Input;
 use crate::support::FIRST_LOCAL;
 use crate::value::{Lanes, constant, low_halves};
 

@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 
 use crate::abi::LANES;
 use crate::compile::emit::{Emitter, Known, Steps, field};
-use crate::lower::Input;
+use crate::generate::Input;
 use crate::value::{Lanes, Predicate};
 use crate::windows;
 

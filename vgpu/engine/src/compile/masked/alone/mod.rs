@@ -24,7 +24,7 @@ use super::{Masked, own_memory};
 use crate::compile::emit::{Known, field};
 use crate::compile::graph::End;
 use crate::frame::in_frame;
-use crate::lower::Input;
+use crate::generate::Input;
 use crate::value::{Lanes, Predicate, is_wide};
 
 /// The most steps of a lane at a time.

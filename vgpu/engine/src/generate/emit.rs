@@ -1,9 +1,8 @@
 //! Writes Cranelift code that is the same for one value and for four lanes of values.
 //!
-//! Every operation here looks at the types of its operands. Scalars are the same in all lanes.
-//! Vectors are four lanes of 32 bits or two of 64. So each PTX instruction is written once. A
-//! mask is what a comparison gives: an `I8` of 0 or 1 for scalars, all bits of each lane for
-//! vectors.
+//! Everything here looks at the types of its operands. Scalars are the same in all lanes. Vectors
+//! are four lanes of 32 bits or two of 64. A mask is what a comparison gives: an integer of 0 or 1
+//! for scalars, all bits of each lane for vectors.
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::types::{F32, F32X4, F64X2, I8X16, I32, I32X4, I64, I64X2};
@@ -12,7 +11,6 @@ use cranelift_codegen::ir::{
 };
 use cranelift_frontend::FunctionBuilder;
 
-use super::Features;
 use crate::value;
 
 /// The bits of 32-bit results that are NaN: there is only this one.
@@ -25,20 +23,9 @@ pub(super) enum Quad {
     Two(Value, Value),
 }
 
-/// A source operand of the instruction that is being lowered.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Source {
-    pub quad: Quad,
-    /// The scalar, where all lanes have the same value.
-    pub uniform: Option<Value>,
-    /// Its bits, where it is a constant.
-    pub constant: Option<u64>,
-}
-
 pub(super) struct Emit<'a, 'b> {
     pub builder: &'a mut FunctionBuilder<'b>,
-    pub features: Features,
-    /// What has been made already: quads of one instruction share their constants.
+    /// What has been made already: all lanes of a sequence share their constants.
     constants: Vec<(Clif, u64, Value)>,
 }
 
@@ -60,8 +47,8 @@ macro_rules! unary {
 
 impl<'a, 'b> Emit<'a, 'b> {
     #[must_use]
-    pub fn new(builder: &'a mut FunctionBuilder<'b>, features: Features) -> Self {
-        Emit { builder, features, constants: Vec::new() }
+    pub fn new(builder: &'a mut FunctionBuilder<'b>) -> Self {
+        Emit { builder, constants: Vec::new() }
     }
 
     binary! {
@@ -182,42 +169,14 @@ impl<'a, 'b> Emit<'a, 'b> {
         if self.is_vector(mask) {
             return self.not(mask);
         }
-        let one = self.builder.ins().iconst(cranelift_codegen::ir::types::I8, 1);
+        let ty = self.ty(mask);
+        let one = self.builder.ins().iconst(ty, 1);
         self.xor(mask, one)
-    }
-
-    pub fn differs_from_zero(&mut self, value: Value) -> Value {
-        let zero = self.like(value, 0);
-        self.compare(IntCC::NotEqual, value, zero)
     }
 
     /// A scalar mask as a predicate's value.
     pub fn truth(&mut self, mask: Value) -> Value {
-        self.builder.ins().uextend(I32, mask)
-    }
-
-    /// All bits of `ty` where the mask is set, none elsewhere.
-    pub fn mask_bits(&mut self, mask: Value, ty: Clif) -> Value {
-        if self.is_vector(mask) { mask } else { self.builder.ins().bmask(ty, mask) }
-    }
-
-    /// `value` where the mask is set, zero elsewhere.
-    pub fn keep(&mut self, mask: Value, value: Value) -> Value {
-        let bits = self.mask_bits(mask, self.ty(value));
-        self.and(value, bits)
-    }
-
-    /// The low `bits` of the value, extended to its width.
-    pub fn extend(&mut self, value: Value, bits: u32, signed: bool) -> Value {
-        let width = self.ty(value).lane_bits();
-        if bits >= width {
-            return value;
-        }
-        if !signed {
-            return self.and_bits(value, (1 << bits) - 1);
-        }
-        let high = self.shl_by(value, width - bits);
-        self.sar_by(high, width - bits)
+        if self.ty(mask) == I32 { mask } else { self.builder.ins().uextend(I32, mask) }
     }
 
     /// 64 bits per lane from 32.
@@ -250,14 +209,6 @@ impl<'a, 'b> Emit<'a, 'b> {
                 self.builder.ins().ireduce(I32, high)
             }
             Quad::Two(first, second) => value::high_halves(self.builder, first, second),
-        }
-    }
-
-    /// A mask of 64-bit lanes for four lanes of 32 bits.
-    pub fn narrow_mask(&mut self, mask: Quad) -> Value {
-        match mask {
-            Quad::One(mask) => mask,
-            Quad::Two(first, second) => value::low_halves(self.builder, first, second),
         }
     }
 

@@ -1,0 +1,30 @@
+//! What lanes compute, between the analysis of device code and the generators of machine code.
+//!
+//! A [`Sequence`] is a computation without branches, memory or traps: operations on values that
+//! are the same in all lanes ([`Extent::One`]) or each lane's own ([`Extent::Lanes`]). It says
+//! nothing of how many lanes there are, or of how a processor holds them. A front end for one kind
+//! of device code makes sequences with a [`Builder`]; a code generator turns them into machine code
+//! for its width.
+//!
+//! An operation is here if processors or code generators have it by themselves, or each in its own
+//! way. What everybody would put together from others is put together by who makes the sequence.
+//!
+//! No operation has undefined results but two, which say so: [`Op::AsNumber`] and
+//! [`Op::ToWordUnchecked`]. [`evaluate()`] is the reference: generators are tested with it. Sequences
+//! are printed and parsed ([`Sequence`]'s `Display` and `FromStr`), and checked by [`verify()`].
+
+mod build;
+mod evaluate;
+mod op;
+mod sequence;
+mod text;
+mod types;
+mod verify;
+
+pub use build::Builder;
+pub use evaluate::evaluate;
+pub use op::{FloatOrder, IntOrder, Op, Operands};
+pub use sequence::{Definition, Sequence, Value};
+pub use text::ParseError;
+pub use types::{Element, Extent, Type};
+pub use verify::{Flaw, verify};
